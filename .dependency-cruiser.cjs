@@ -1,0 +1,88 @@
+/*
+ * The import rules of ARCHITECTURE.md. A folder's place in this table is its layer: it may import itself and what is
+ * listed, nothing else. `scripts/check-imports` also holds a floor on the modules seen, because a cruiser that
+ * silently sees none is the easiest way to have no rules at all (it happened with TypeScript 7).
+ */
+const mayImport = {
+  primitives: [],
+  payment: ['primitives'],
+  pricing: ['primitives'],
+  ledger: ['primitives', 'payment'],
+  chain: ['primitives', 'payment'],
+  store: ['primitives', 'payment', 'ledger'],
+  outbound: ['primitives'],
+  endpoints: ['primitives', 'pricing', 'outbound'],
+  paywall: ['primitives', 'payment', 'pricing'],
+  reports: ['primitives', 'payment', 'ledger', 'store'],
+  http: ['primitives', 'paywall', 'endpoints', 'reports'],
+  jobs: ['primitives', 'payment', 'ledger', 'reports'],
+  client: ['primitives', 'payment'],
+  local: ['primitives', 'payment', 'compose.ts', 'config.ts'],
+  cli: ['client', 'local', 'reports', 'store', 'primitives', 'compose.ts', 'config.ts'],
+}
+
+const folderRules = Object.entries(mayImport).map(([folder, allowed]) => ({
+  name: `layer-${folder}`,
+  comment: `src/${folder} may import only itself${allowed.length > 0 ? `, ${allowed.join(', ')}` : ''}`,
+  severity: 'error',
+  from: { path: `^src/${folder}/` },
+  to: { path: '^src/', pathNot: [folder, ...allowed].map((name) => `^src/${name.replace('.', '\\.')}${name.endsWith('.ts') ? '$' : '/'}`) },
+}))
+
+/** A package and the only places that may import it. */
+const packageHomes = {
+  koa: ['^src/http/'],
+  '@koa/router': ['^src/http/'],
+  kysely: ['^src/store/', '^src/reports/'],
+  pg: ['^src/store/', '^src/reports/', '^src/local/'],
+  '@solana/web3.js': ['^src/chain/', '^src/client/', '^src/local/'],
+  '@solana/spl-token': ['^src/chain/', '^src/client/', '^src/local/'],
+  litesvm: ['^src/local/'],
+  ws: ['^src/local/'],
+  puppeteer: ['^src/outbound/'],
+  qrcode: ['^src/endpoints/'],
+  jose: ['^src/paywall/', '^src/client/', '^src/http/', '^src/compose\\.ts$'],
+  pino: ['^src/primitives/'],
+}
+
+const packageRules = Object.entries(packageHomes).map(([name, homes]) => ({
+  name: `package-${name}`,
+  comment: `${name} is imported only in ${homes.join(', ')}`,
+  severity: 'error',
+  from: { path: '^src/', pathNot: homes },
+  to: { path: `^node_modules/${name}/` },
+}))
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-folder-cycles', severity: 'error', scope: 'folder', from: {}, to: { circular: true } },
+    { name: 'no-orphans', severity: 'error', from: { orphan: true, path: '^src/', pathNot: ['^src/main\\.ts$', '^src/cli/tollbook'] }, to: {} },
+    { name: 'no-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    { name: 'no-dev-packages-in-src', severity: 'error', from: { path: '^src/' }, to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] } },
+    { name: 'src-never-imports-tests', severity: 'error', from: { path: '^src/' }, to: { path: '^(test|bench)/' } },
+    {
+      name: 'pure-core',
+      comment: 'payment, pricing and ledger do no input or output: same input, same output',
+      severity: 'error',
+      from: { path: '^src/(payment|pricing|ledger)/' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'compose-is-the-server-only',
+      comment: 'the server never reaches the client, the command line or the local parts',
+      severity: 'error',
+      from: { path: '^src/compose\\.ts$' },
+      to: { path: '^src/(client|cli|local)/' },
+    },
+    { name: 'config-stands-alone', severity: 'error', from: { path: '^src/config\\.ts$' }, to: { path: '^src/', pathNot: '^src/(primitives|pricing)/' } },
+    ...folderRules,
+    ...packageRules,
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'types', 'default'], extensions: ['.ts', '.js', '.json'] },
+  },
+}

@@ -1,0 +1,19 @@
+/** A broken assumption of our own. It is never the caller's fault, and never caught to go on. */
+export class Bug extends Error {
+  override readonly name = 'Bug'
+}
+
+export function assert(condition: boolean, expectation: string): asserts condition {
+  if (!condition) throw new Bug(`expected that ${expectation}`)
+}
+
+/** Unwraps a value that the surrounding code has already proved to be there. */
+export function assertPresent<T>(value: T | null | undefined, expectation: string): T {
+  if (value === null || value === undefined) throw new Bug(`expected that ${expectation}`)
+  return value
+}
+
+/** Closes a switch: a new member of the union does not compile until it has its own case. */
+export function assertNever(value: never): never {
+  throw new Bug(`expected that every case is handled, got ${JSON.stringify(value)}`)
+}

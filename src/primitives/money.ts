@@ -1,0 +1,48 @@
+import { assert } from './assert.ts'
+
+/*
+ * Money is a bigint of base units: the smallest unit of the token, 10^-decimals of one token.
+ * A name that holds base units ends in `BaseUnits`. JavaScript numbers appear only in answers
+ * that the interface defines as numbers, and nothing is ever computed from those.
+ */
+
+const plainDecimal = /^(0|[1-9]\d{0,30})(?:\.(\d{1,30}))?$/
+
+/** Reads `12.5` as an integer of 10^-scale. Undefined when it is no plain decimal or has more digits than the scale. */
+export function parseDecimal(text: string, scale: number): bigint | undefined {
+  const match = plainDecimal.exec(text)
+  if (match === null) return undefined
+  const [, whole = '0', fraction = ''] = match
+  if (fraction.length > scale) return undefined
+  return BigInt(whole + fraction.padEnd(scale, '0'))
+}
+
+/** The inverse of `parseDecimal`, without trailing zeros: `(12500n, 3)` is `12.5`. */
+export function formatDecimal(amount: bigint, scale: number): string {
+  const sign = amount < 0n ? '-' : ''
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(scale + 1, '0')
+  const whole = digits.slice(0, digits.length - scale)
+  const fraction = digits.slice(digits.length - scale).replace(/0+$/, '')
+  return fraction === '' ? sign + whole : `${sign}${whole}.${fraction}`
+}
+
+/** For the fields of an answer that the specification defines as JSON numbers; for display only. */
+export function displayNumber(amount: bigint, scale: number): number {
+  return Number(formatDecimal(amount, scale))
+}
+
+export function divideRoundingUp(total: bigint, parts: bigint): bigint {
+  assert(parts > 0n && total >= 0n, 'a division that rounds up has a positive divisor and no debt')
+  return (total + parts - 1n) / parts
+}
+
+export function divideRoundingDown(total: bigint, parts: bigint): bigint {
+  assert(parts > 0n && total >= 0n, 'a division that rounds down has a positive divisor and no debt')
+  return total / parts
+}
+
+/** Base units travel as decimal strings, because JSON numbers lose digits above 2^53. */
+export function parseBaseUnits(text: string): bigint {
+  assert(/^(0|[1-9]\d{0,19})$/.test(text), 'base units are a plain decimal string of at most 20 digits')
+  return BigInt(text)
+}
