@@ -9,6 +9,8 @@ export default defineConfig({
     include: ['test/**/*.{unit,property,pg,chain,e2e,arch}.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // Starts no Postgres: it only waits for the first test file that asks for one (docs/testing.md).
+    globalSetup: ['test/support/globalDatabase.ts'],
     retry: 0,
     pool: 'forks',
     maxWorkers: 2,

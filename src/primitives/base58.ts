@@ -18,4 +18,18 @@ export function decodeBase58(text: string, byteLength: number): Uint8Array | und
   return bytes.length === byteLength ? bytes : undefined
 }
 
+/** The shape of every Solana address. Cheap to refuse: the length comes before the decoding. */
+export function isBase58Of32Bytes(text: string): boolean {
+  return text.length <= 44 && decodeBase58(text, 32) !== undefined
+}
+
+/** For the data of an instruction on chain, whose length the chain has limited already. */
+export function decodeBase58Data(text: string): Uint8Array | undefined {
+  if (text === '') return new Uint8Array()
+  return text.length <= dataCharactersMax && alphabet.test(text) ? base58.decode(text) : undefined
+}
+
+// A transaction of version 1 has at most 4,096 bytes, which base58 spells with at most 5,600 characters (25 ms).
+const dataCharactersMax = 5_600
+
 const alphabet = /^[1-9A-HJ-NP-Za-km-z]+$/

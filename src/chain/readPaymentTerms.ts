@@ -1,0 +1,104 @@
+import {
+  ExtensionType,
+  getAssociatedTokenAddressSync,
+  getExtensionTypes,
+  getTransferFeeConfig,
+  type Mint,
+  MINT_SIZE,
+  unpackMint,
+} from '@solana/spl-token'
+import { PublicKey } from '@solana/web3.js'
+import { z } from 'zod'
+import { assertPresent } from '../primitives/assert.ts'
+import { Fault } from '../primitives/fault.ts'
+import { type Address, readAddress } from '../payment/address.ts'
+import { tokenPrograms } from '../payment/programs.ts'
+import type { PaymentTerms } from '../payment/settlement.ts'
+import type { TransferFee } from '../payment/transferFee.ts'
+import type { RpcClient } from './rpcClient.ts'
+
+export interface TermsQuestion {
+  readonly mint: Address
+  readonly paymentWallet: Address
+}
+
+/** Extensions with which a landed payment would not prove what it seems to, and why. */
+const refusedExtensions = new Map<ExtensionType, string>([
+  [ExtensionType.TransferHook, 'a transfer hook can make any transfer fail or do more than it says'],
+  [ExtensionType.ConfidentialTransferMint, 'confidential transfers hide the amounts that a payment has to show'],
+  [ExtensionType.PausableConfig, 'a pausable mint lets its authority stop every payment'],
+  [ExtensionType.NonTransferable, 'a non-transferable token cannot be paid with'],
+])
+
+const accountJson = z.object({
+  value: z
+    .object({
+      owner: z.string(),
+      lamports: z.number(),
+      executable: z.boolean(),
+      data: z.tuple([z.base64(), z.literal('base64')]),
+    })
+    .nullable(),
+})
+
+/** Reads once at start what payments are made in. Refuses a mint that payments cannot be proved with. */
+export async function readPaymentTerms(rpc: RpcClient, question: TermsQuestion): Promise<PaymentTerms> {
+  const options = { encoding: 'base64', commitment: 'confirmed' }
+  const { value } = await rpc.call('getAccountInfo', [question.mint, options], accountJson)
+  if (value === null) throw misconfigured(`TOKEN_MINT ${question.mint} does not exist on this chain`)
+  if (!tokenPrograms.has(value.owner))
+    throw misconfigured(`TOKEN_MINT ${question.mint} is not owned by a token program but by ${value.owner}`)
+
+  const program = new PublicKey(value.owner)
+  const mint = readMint(question.mint, { owner: program, data: Buffer.from(value.data[0], 'base64') })
+  for (const extension of getExtensionTypes(mint.tlvData)) {
+    const why = refusedExtensions.get(extension)
+    if (why !== undefined) throw misconfigured(`TOKEN_MINT ${question.mint} cannot be used: ${why}`)
+  }
+  const wallet = new PublicKey(question.paymentWallet)
+  const tokenAccount = getAssociatedTokenAddressSync(mint.address, wallet, true, program)
+  const genesisHash = await rpc.call('getGenesisHash', [], z.string().min(32))
+  const transferFee = await readTransferFee(rpc, mint)
+  return {
+    ...question,
+    decimals: mint.decimals,
+    tokenProgram: asAddress(program),
+    paymentTokenAccount: asAddress(tokenAccount),
+    network: `solana:${genesisHash.slice(0, 32)}`,
+    ...(transferFee === undefined ? {} : { transferFee }),
+  }
+}
+
+function readMint(address: Address, account: { readonly owner: PublicKey; readonly data: Buffer }): Mint {
+  try {
+    if (account.data.length < MINT_SIZE) throw new Error(`${account.data.length} bytes are too few for a mint`)
+    return unpackMint(
+      new PublicKey(address),
+      { ...account, executable: false, lamports: 0, rentEpoch: 0 },
+      account.owner,
+    )
+  } catch (error) {
+    throw misconfigured(`TOKEN_MINT ${address} is not a mint`, error)
+  }
+}
+
+/** The higher of the two fees that are scheduled, so that a quote stays enough across the epoch in which they change. */
+async function readTransferFee(rpc: RpcClient, mint: Mint): Promise<TransferFee | undefined> {
+  const config = getTransferFeeConfig(mint)
+  if (config === null) return undefined
+  const { epoch } = await rpc.call('getEpochInfo', [], z.object({ epoch: z.int() }))
+  const { olderTransferFee: older, newerTransferFee: newer } = config
+  const scheduled = BigInt(epoch) >= newer.epoch ? [newer] : [older, newer]
+  const basisPoints = Math.max(...scheduled.map((fee) => fee.transferFeeBasisPoints))
+  const maximumBaseUnits = scheduled.map((fee) => fee.maximumFee).reduce((most, fee) => (fee > most ? fee : most), 0n)
+  return basisPoints === 0 ? undefined : { basisPoints, maximumBaseUnits }
+}
+
+function asAddress(key: PublicKey): Address {
+  return assertPresent(readAddress(key.toBase58()), 'a public key is an address')
+}
+
+/** Nothing heals this but another configuration, so nobody should try again. */
+function misconfigured(message: string, cause?: unknown): Fault {
+  return new Fault(message, { cause, retryable: false })
+}

@@ -1,0 +1,117 @@
+import { VersionedTransaction } from '@solana/web3.js'
+import { z } from 'zod'
+import { Fault } from '../primitives/fault.ts'
+import type { Address } from '../payment/address.ts'
+import type { ChainReader } from '../payment/chainReader.ts'
+import type { SignedTransaction, Simulation } from '../payment/proof.ts'
+import type { Signature } from '../payment/signature.ts'
+import type { TransactionRecord } from '../payment/transactionRecord.ts'
+import { RpcRefusal, type RpcClient } from './rpcClient.ts'
+import { readSimulation, simulationJson } from './simulation.ts'
+import { readTransaction } from './transactionBytes.ts'
+import { transactionJson } from './transactionJson.ts'
+import { recordOf } from './transactionRecordOf.ts'
+
+export type Commitment = 'confirmed' | 'finalized'
+
+export interface SolanaReaderDeps {
+  readonly rpc: RpcClient
+  readonly mint: Address
+  readonly commitment: Commitment
+}
+
+// 1 lets a node answer with the transaction format that is live since September 2026; with 0 it would refuse (-32015).
+const maxSupportedTransactionVersion = 1
+
+export function createSolanaChainReader(deps: SolanaReaderDeps): ChainReader {
+  const underWay = new Map<Signature, Promise<TransactionRecord | undefined>>()
+  return {
+    // Several requests with one proof at the same moment cost one call.
+    findTransaction(signature) {
+      const running =
+        underWay.get(signature) ?? findTransaction(deps, signature).finally(() => underWay.delete(signature))
+      underWay.set(signature, running)
+      return running
+    },
+    balanceBaseUnits: (wallet) => balanceBaseUnits(deps, wallet),
+    readTransaction,
+    simulate: (transaction) => simulate(deps, transaction),
+    broadcast: (transaction) => broadcast(deps, transaction),
+    canStillLand: (transaction) => canStillLand(deps, transaction),
+    slot: () => deps.rpc.call('getSlot', [{ commitment: deps.commitment }], z.int()),
+  }
+}
+
+async function findTransaction(
+  { rpc, commitment }: SolanaReaderDeps,
+  signature: Signature,
+): Promise<TransactionRecord | undefined> {
+  const options = { encoding: 'json', commitment, maxSupportedTransactionVersion }
+  const found = await refusalIsFault(rpc.call('getTransaction', [signature, options], transactionJson.nullable()))
+  return found === null ? undefined : recordOf(found, signature)
+}
+
+/** A node that refuses a question has not said that there is no payment. */
+async function refusalIsFault<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call
+  } catch (error) {
+    if (!(error instanceof RpcRefusal)) throw error
+    throw new Fault(`the node refused (${error.code}): ${error.message}`, { cause: error, retryable: true })
+  }
+}
+
+const tokenAccountsJson = z.object({
+  value: z.array(z.object({ account: z.object({ data: z.tuple([z.base64(), z.literal('base64')]) }) })),
+})
+
+// Where the amount stands in a token account: behind mint and owner.
+const amountSlice = { offset: 64, length: 8 }
+
+async function balanceBaseUnits({ rpc, mint, commitment }: SolanaReaderDeps, wallet: Address): Promise<bigint> {
+  const options = { encoding: 'base64', commitment, dataSlice: amountSlice }
+  const accounts = await refusalIsFault(
+    rpc.call('getTokenAccountsByOwner', [wallet, { mint }, options], tokenAccountsJson),
+  )
+  return accounts.value.reduce((sum, { account }) => sum + Buffer.from(account.data[0], 'base64').readBigUInt64LE(), 0n)
+}
+
+async function simulate({ rpc, commitment }: SolanaReaderDeps, transaction: SignedTransaction): Promise<Simulation> {
+  const encoded = Buffer.from(transaction.bytes).toString('base64')
+  const options = {
+    encoding: 'base64',
+    commitment,
+    sigVerify: true,
+    replaceRecentBlockhash: false,
+    innerInstructions: true,
+  }
+  const { value } = await refusalIsFault(rpc.call('simulateTransaction', [encoded, options], simulationJson))
+  const { message } = VersionedTransaction.deserialize(transaction.bytes)
+  // Lookup tables are resolved by the node; one that does not tell how leaves us unable to read the instructions.
+  if (
+    message.addressTableLookups.length > 0 &&
+    value.err === null &&
+    (value.loadedAddresses ?? undefined) === undefined
+  ) {
+    throw new Fault('the node does not tell what the lookup tables of the transaction hold', { retryable: false })
+  }
+  return readSimulation(value, message)
+}
+
+async function broadcast({ rpc }: SolanaReaderDeps, transaction: SignedTransaction): Promise<void> {
+  const encoded = Buffer.from(transaction.bytes).toString('base64')
+  // Already rehearsed, so without preflight. What a node says of a second sending of the same bytes does not matter:
+  // whether it landed is asked of the chain, not of the sender.
+  try {
+    await rpc.call('sendTransaction', [encoded, { encoding: 'base64', skipPreflight: true }], z.string())
+  } catch (error) {
+    if (!(error instanceof RpcRefusal)) throw error
+  }
+}
+
+async function canStillLand({ rpc, commitment }: SolanaReaderDeps, { blockhash }: SignedTransaction): Promise<boolean> {
+  const { value } = await refusalIsFault(
+    rpc.call('isBlockhashValid', [blockhash, { commitment }], z.object({ value: z.boolean() })),
+  )
+  return value
+}

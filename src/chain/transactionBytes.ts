@@ -1,0 +1,115 @@
+import { createPublicKey, verify } from 'node:crypto'
+import { Message, MessageV0, PublicKey, SystemProgram, VersionedTransaction } from '@solana/web3.js'
+import { decodeBase58, decodeBase58Data } from '../primitives/base58.ts'
+import { type Address, readAddress } from '../payment/address.ts'
+import type { SignedTransaction } from '../payment/proof.ts'
+import { type Refusal, refuseProof } from '../payment/refusal.ts'
+import { signatureOfBytes } from '../payment/signature.ts'
+import type { TransactionJson } from './transactionJson.ts'
+
+// IPv6's minimum packet of 1,280 bytes less headers: what a transaction of these versions may be.
+const transactionBytesMax = 1_232
+
+/** Decodes a signed transaction in its one canonical spelling and checks every signature. No network. */
+export function readTransaction(bytes: Uint8Array): SignedTransaction | Refusal {
+  const transaction = bytes.length <= transactionBytesMax ? deserialize(bytes) : undefined
+  if (transaction === undefined) return refuseProof('malformed_proof')
+  const signature = signatureOfBytes(transaction.signatures[0] ?? new Uint8Array())
+  const signers = signersOf(transaction)
+  if (signature === undefined || signers === undefined || !signaturesHold(transaction))
+    return refuseProof('signature_invalid')
+  const blockhash = transaction.message.recentBlockhash
+  return { signature, bytes, signers, blockhash, usesDurableNonce: usesDurableNonce(transaction) }
+}
+
+/** Undefined for anything that, decoded and encoded again, is not the same bytes: a second spelling of a payment. */
+function deserialize(bytes: Uint8Array): VersionedTransaction | undefined {
+  try {
+    const transaction = VersionedTransaction.deserialize(bytes)
+    return Buffer.compare(transaction.serialize(), bytes) === 0 ? transaction : undefined
+  } catch {
+    // The library throws on bytes that are no transaction; that they are none is all there is to know.
+    return undefined
+  }
+}
+
+function signersOf({ message, signatures }: VersionedTransaction): readonly Address[] | undefined {
+  const count = message.header.numRequiredSignatures
+  if (count === 0 || signatures.length !== count || message.staticAccountKeys.length < count) return undefined
+  const signers = message.staticAccountKeys.slice(0, count).map((key) => readAddress(key.toBase58()))
+  return signers.every((signer) => signer !== undefined) ? signers : undefined
+}
+
+function signaturesHold({ message, signatures }: VersionedTransaction): boolean {
+  const signed = message.serialize()
+  return signatures.every((signature, index) => {
+    const key = message.staticAccountKeys[index]
+    return key !== undefined && verifyEd25519(signed, key.toBytes(), signature)
+  })
+}
+
+// The DER head of an Ed25519 public key (RFC 8410), because node:crypto takes no bare 32 bytes.
+const ed25519KeyHead = Buffer.from('302a300506032b6570032100', 'hex')
+
+function verifyEd25519(data: Uint8Array, publicKey: Uint8Array, signature: Uint8Array): boolean {
+  const key = createPublicKey({ key: Buffer.concat([ed25519KeyHead, publicKey]), format: 'der', type: 'spki' })
+  return verify(null, data, key, signature)
+}
+
+const advanceNonceAccount = 4
+
+function usesDurableNonce({ message }: VersionedTransaction): boolean {
+  const [first] = message.compiledInstructions
+  if (first === undefined || first.data.length < 4) return false
+  const program = message.staticAccountKeys[first.programIdIndex]
+  return (
+    program?.equals(SystemProgram.programId) === true &&
+    new DataView(first.data.buffer, first.data.byteOffset).getUint32(0, true) === advanceNonceAccount
+  )
+}
+
+/**
+ * Turns a node's JSON back into the transaction's bytes. Undefined when its version is not known here; false when the
+ * signatures do not hold over the bytes: then the node made something up, and nothing of its answer counts.
+ */
+export function rebuildTransaction({ version, transaction }: TransactionJson): Uint8Array | undefined | false {
+  if (version !== undefined && version !== 'legacy' && version !== 0) return undefined
+  const signatures = transaction.signatures.map((text) => decodeBase58(text, 64))
+  const complete = signatures.every((signature) => signature !== undefined)
+  if (!complete || signatures.length !== transaction.message.header.numRequiredSignatures) return false
+  try {
+    const message = version === 0 ? messageV0(transaction.message) : legacyMessage(transaction.message)
+    const rebuilt = new VersionedTransaction(message, signatures)
+    return signaturesHold(rebuilt) ? rebuilt.serialize() : false
+  } catch {
+    // The library throws on keys and hashes that are none; a node that sends such has made them up.
+    return false
+  }
+}
+
+type MessageJson = TransactionJson['transaction']['message']
+
+function legacyMessage({ header, accountKeys, recentBlockhash, instructions }: MessageJson): Message {
+  return new Message({ header, accountKeys, recentBlockhash: recentBlockhash ?? '', instructions })
+}
+
+function messageV0({
+  header,
+  accountKeys,
+  recentBlockhash,
+  instructions,
+  addressTableLookups,
+}: MessageJson): MessageV0 {
+  return new MessageV0({
+    header,
+    staticAccountKeys: accountKeys.map((key) => new PublicKey(key)),
+    recentBlockhash: recentBlockhash ?? '',
+    compiledInstructions: instructions.map(({ programIdIndex, accounts, data }) => {
+      return { programIdIndex, accountKeyIndexes: accounts, data: decodeBase58Data(data) ?? new Uint8Array() }
+    }),
+    addressTableLookups: (addressTableLookups ?? []).map((lookup) => ({
+      ...lookup,
+      accountKey: new PublicKey(lookup.accountKey),
+    })),
+  })
+}

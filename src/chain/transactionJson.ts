@@ -1,0 +1,61 @@
+import { z } from 'zod'
+
+/*
+ * The answer of `getTransaction` with encoding "json", as far as we need it. Strict about what must be there: a node that
+ * leaves out inner instructions or token balances has not answered (docs/verification.md, rule 1).
+ */
+
+const index = z.int().min(0).max(255)
+
+const instruction = z.object({ programIdIndex: index, accounts: z.array(index), data: z.string() })
+
+export const innerInstructionsJson = z.object({ index, instructions: z.array(instruction) })
+
+export const tokenBalanceJson = z.object({
+  accountIndex: index,
+  mint: z.string(),
+  owner: z.string(),
+  uiTokenAmount: z.object({ amount: z.string().regex(/^\d{1,20}$/) }),
+})
+
+export const loadedAddressesJson = z.object({ writable: z.array(z.string()), readonly: z.array(z.string()) })
+
+export const transactionJson = z
+  .object({
+    slot: z.int().min(0),
+    blockTime: z.int().nullable().optional(),
+    version: z.union([z.literal('legacy'), z.int().min(0)]).optional(),
+    transaction: z.object({
+      signatures: z.array(z.string()).min(1),
+      message: z.object({
+        header: z.object({
+          numRequiredSignatures: index,
+          numReadonlySignedAccounts: index,
+          numReadonlyUnsignedAccounts: index,
+        }),
+        accountKeys: z.array(z.string()).min(1),
+        recentBlockhash: z.string().optional(),
+        instructions: z.array(instruction),
+        addressTableLookups: z
+          .array(z.object({ accountKey: z.string(), writableIndexes: z.array(index), readonlyIndexes: z.array(index) }))
+          .nullable()
+          .optional(),
+      }),
+    }),
+    meta: z.object({
+      err: z.unknown(),
+      innerInstructions: z.array(innerInstructionsJson),
+      preTokenBalances: z.array(tokenBalanceJson),
+      postTokenBalances: z.array(tokenBalanceJson),
+      loadedAddresses: loadedAddressesJson.optional(),
+    }),
+  })
+  // Only the old format has no lookup tables; for any other, missing addresses would shift every index behind them.
+  .refine(({ version, meta }) => meta.loadedAddresses !== undefined || version === undefined || version === 'legacy', {
+    path: ['meta', 'loadedAddresses'],
+    message: 'must be present',
+  })
+
+export type TransactionJson = z.infer<typeof transactionJson>
+export type InstructionJson = z.infer<typeof instruction>
+export type TokenBalanceJson = z.infer<typeof tokenBalanceJson>

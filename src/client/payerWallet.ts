@@ -1,0 +1,24 @@
+import type { Keypair, VersionedTransaction } from '@solana/web3.js'
+import { readKeypair } from './keypairFile.ts'
+
+/** Whoever pays: a keypair, or any signer that has an address and signs transactions. The key itself is never asked for. */
+export interface PayerWallet {
+  readonly address: string
+  /** Adds the wallet's signature. It may take as long as a quote lives, so a person can be asked. */
+  signTransaction(transaction: VersionedTransaction): Promise<VersionedTransaction>
+}
+
+export function keypairWallet(keypair: Keypair): PayerWallet {
+  return {
+    address: keypair.publicKey.toBase58(),
+    signTransaction: async (transaction) => {
+      transaction.sign([keypair])
+      return transaction
+    },
+  }
+}
+
+/** A wallet from a keypair file of the Solana CLI. */
+export async function readKeypairFile(path: string): Promise<PayerWallet> {
+  return keypairWallet(await readKeypair(path))
+}

@@ -1,0 +1,82 @@
+import type { PendingPayment } from './pendingPayment.ts'
+
+/** Nothing has left the payer: no tokens can move, and asking again is safe. */
+export class PaymentNotMade extends Error {
+  override readonly name = 'PaymentNotMade'
+
+  constructor(why: string, cause?: unknown) {
+    super(`no payment was made: ${why}`, { cause })
+  }
+}
+
+/** The answer that decided it; undefined when the chain did, or when there was none. */
+export interface LastAnswer {
+  readonly status: number
+  readonly code: string | undefined
+  readonly reason: string | undefined
+  /** Parsed if it was JSON, text otherwise. */
+  readonly body: unknown
+}
+
+/**
+ * A payment was signed and has left the payer, and there is no answer for it. It carries the payment with its proof, in
+ * plain sight on purpose: a proof in a log can be stolen until it is used, but a proof in no log is lost for certain.
+ */
+export abstract class PaymentError extends Error {
+  readonly payment: PendingPayment
+  readonly lastAnswer: LastAnswer | undefined
+
+  constructor(message: string, { payment, lastAnswer, cause }: PaymentErrorParts) {
+    super(message, { cause })
+    this.payment = payment
+    this.lastAnswer = lastAnswer
+  }
+}
+
+export interface PaymentErrorParts {
+  readonly payment: PendingPayment
+  readonly lastAnswer?: LastAnswer | undefined
+  readonly cause?: unknown
+}
+
+/** The proof is finally unusable: this payment buys no answer. The caller decides what follows; we never pay again. */
+export class PaymentRefused extends PaymentError {
+  override readonly name = 'PaymentRefused'
+  readonly reason: string
+
+  constructor(reason: string, parts: PaymentErrorParts) {
+    super(`payment ${parts.payment.signature} was refused (${reason})${said(parts)}`, parts)
+    this.reason = reason
+  }
+}
+
+/** The payment is good and not used: the service could not answer this request, and the same proof buys another answer. */
+export class PaymentUnspent extends PaymentError {
+  override readonly name = 'PaymentUnspent'
+
+  constructor(parts: PaymentErrorParts) {
+    super(
+      `payment ${parts.payment.signature} bought no answer and stays good${said(parts)}; do not pay again, resume it`,
+      parts,
+    )
+  }
+}
+
+/** Nobody knows yet what became of the payment. Paying again may be paying twice: resume it. */
+export class PaymentUnresolved extends PaymentError {
+  override readonly name = 'PaymentUnresolved'
+
+  constructor(why: string, parts: PaymentErrorParts) {
+    super(
+      `the outcome of payment ${parts.payment.signature} is not known (${why})${said(parts)}; do not pay again, resume it`,
+      parts,
+    )
+  }
+}
+
+function said({ lastAnswer }: PaymentErrorParts): string {
+  if (lastAnswer === undefined) return ''
+  const { status, code, body } = lastAnswer
+  const text = typeof body === 'object' && body !== null && 'error' in body ? `: ${String(body.error)}` : ''
+  return `; the service said ${status}${code === undefined ? '' : ` ${code}`}${text}`
+}

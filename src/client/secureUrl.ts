@@ -1,0 +1,15 @@
+/** True when the host is this machine, so that nobody else can read or answer. */
+export function isLoopback(url: URL): boolean {
+  return url.hostname === 'localhost' || url.hostname === '[::1]' || loopbackAddress.test(url.hostname)
+}
+
+// The URL parser has turned every spelling of an IPv4 address, 127.1 and 0x7f000001 too, into four numbers.
+const loopbackAddress = /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/
+
+/** A proof is money until it is used, so it travels in the open to nowhere but this machine. */
+export function requireSecureUrl(input: string | URL): URL {
+  const url = URL.parse(String(input))
+  if (url === null) throw new TypeError(`${String(input)} is not an absolute URL`)
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url))) return url
+  throw new TypeError(`${url.origin} is not paid: a payment goes over https, or over http to this machine only`)
+}

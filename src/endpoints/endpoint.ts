@@ -1,0 +1,69 @@
+import type { z } from 'zod'
+import type { Json } from '../primitives/canonicalJson.ts'
+import type { PaidPath } from '../pricing/priceList.ts'
+
+/** One thing that is sold: what it takes, whether it can be had now, and how it is made. One file each. */
+export interface Endpoint {
+  readonly path: PaidPath
+  readonly method: 'GET' | 'POST'
+  readonly summary: string
+  /** The same schema validates requests and documents them. For GET its fields are the query's texts. */
+  readonly schema: z.ZodType
+  /** Bytes of a POST body. */
+  readonly bodyBytesMax: number
+  /** Undefined when it can be sold; otherwise why not, for the caller. Asked before every quote and every claim. */
+  whyUnavailable(): string | undefined
+  /** Checks raw input against the schema. */
+  read(input: unknown): ReadParameters
+}
+
+export type ReadParameters =
+  | { readonly ok: true; readonly parameters: Json; readonly deliver: (job: Job) => Promise<Outcome> }
+  | { readonly ok: false; readonly issues: readonly z.core.$ZodIssue[] }
+
+export interface Job {
+  /** Aborted at the deadline of the attempt. */
+  readonly signal: AbortSignal
+  readonly requestId: string
+}
+
+export type Outcome =
+  | { readonly kind: 'delivered'; readonly data: Json; readonly meta: Meta }
+  | { readonly kind: 'failed'; readonly code: HandlerFailure; readonly message: string }
+
+export type HandlerFailure = 'NO_DATA' | 'UPSTREAM_FAILED' | 'UPSTREAM_TIMEOUT' | 'TARGET_FORBIDDEN'
+
+/** Where the data came from, and of when it is. */
+export interface Meta {
+  readonly source: string
+  readonly asOf: string
+  readonly cached: boolean
+  readonly [detail: string]: Json
+}
+
+export interface EndpointDefinition<P extends Json> {
+  readonly path: PaidPath
+  readonly method: 'GET' | 'POST'
+  readonly summary: string
+  readonly schema: z.ZodType<P>
+  readonly bodyBytesMax?: number
+  readonly whyUnavailable: () => string | undefined
+  readonly handle: (parameters: P, job: Job) => Promise<Outcome>
+}
+
+const bodyBytesMaxDefault = 64 * 1024
+
+/** Ties a schema to its handler, so that the handler gets exactly what the schema lets through. */
+export function defineEndpoint<P extends Json>(definition: EndpointDefinition<P>): Endpoint {
+  const { schema, handle } = definition
+  return {
+    ...definition,
+    bodyBytesMax: definition.bodyBytesMax ?? bodyBytesMaxDefault,
+    read(input) {
+      const parsed = schema.safeParse(input)
+      if (!parsed.success) return { ok: false, issues: parsed.error.issues }
+      const parameters = parsed.data
+      return { ok: true, parameters, deliver: (job) => handle(parameters, job) }
+    },
+  }
+}

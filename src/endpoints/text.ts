@@ -1,0 +1,63 @@
+import { z } from 'zod'
+
+// C0 and C1 controls and DEL. Tab, CR and LF are ordinary in prose, HTML and vCards, and allowed where named.
+const control = /\p{Cc}/u
+const controlButBreaks = /[^\P{Cc}\t\r\n]/u
+
+export interface TextRule {
+  /** What would be right, completing "must be …". */
+  readonly expected: string
+  readonly allowBreaks?: boolean
+  readonly test: (text: string) => boolean
+}
+
+/** Text from outside: a string, well-formed, free of control characters, and passing the rule. */
+export function text({ expected, allowBreaks = false, test }: TextRule) {
+  const forbidden = allowBreaks ? controlButBreaks : control
+  return z
+    .string({ error: ({ input }) => (input === undefined ? `is required: ${expected}` : `must be ${expected}`) })
+    .refine(
+      (value) => value.isWellFormed() && !forbidden.test(value),
+      'must not contain control characters or lone surrogates',
+    )
+    .refine(test, `must be ${expected}`)
+}
+
+/** Characters as a person counts them, not UTF-16 units. */
+export function characterCount(value: string): number {
+  let count = 0
+  for (const _character of value) count++
+  return count
+}
+
+export function utf8ByteCount(value: string): number {
+  return Buffer.byteLength(value, 'utf8')
+}
+
+export interface IntegerRule {
+  readonly min: number
+  readonly max: number
+  readonly default: number
+}
+
+/** A whole number in a JSON body. `null` is not "absent", and no text is taken for a number. */
+export function integer(rule: IntegerRule) {
+  const expected = `must be a whole number from ${rule.min} to ${rule.max}`
+  return z.int({ error: expected }).min(rule.min, expected).max(rule.max, expected).default(rule.default)
+}
+
+/** A whole number in a query: digits only, so neither `1e1`, `0x10` nor `+5`. */
+export function queryInteger(rule: IntegerRule) {
+  const expected = `must be a whole number from ${rule.min} to ${rule.max}, in digits`
+  return z
+    .string({ error: expected })
+    .regex(/^\d{1,9}$/, expected)
+    .transform(Number)
+    .refine((value) => value >= rule.min && value <= rule.max, expected)
+    .default(rule.default)
+}
+
+/** One of a closed list, spelled exactly. */
+export function oneOf<const T extends readonly [string, ...string[]]>(values: T) {
+  return z.enum(values, { error: `must be one of ${values.join(', ')}` })
+}

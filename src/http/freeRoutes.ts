@@ -1,0 +1,105 @@
+import { canonicalJson, type Json } from '../primitives/canonicalJson.ts'
+import { type Clock, isoTime } from '../primitives/clock.ts'
+import { describeError } from '../primitives/fault.ts'
+import type { Log } from '../primitives/log.ts'
+import { type Answer, jsonAnswer } from '../paywall/answer.ts'
+import type { Metrics } from './metrics.ts'
+import { errorAnswer } from './transportError.ts'
+
+/** A route that costs nothing and needs no wallet. */
+export interface FreeRoute {
+  readonly path: string
+  serve(facts: { readonly address: string }): Promise<Answer>
+}
+
+export interface HealthCheck {
+  readonly name: string
+  /** Undefined when it is well; otherwise what is wrong, for the operator and the caller alike. */
+  problem(): string | undefined
+}
+
+export interface FreeRouteDeps {
+  readonly clock: Clock
+  readonly log: Log
+  readonly version: string
+  readonly metrics: Metrics
+  readonly checks: readonly HealthCheck[]
+  readonly isDraining: () => boolean
+  readonly tokenPrice: () => Json | undefined
+  readonly burnStats: () => Promise<Json>
+  /** The public half of the receipt key, as a JWK set. */
+  readonly receiptKeys: Json
+  readonly mayReadMetrics: (address: string) => boolean
+}
+
+export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
+  return [
+    { path: '/api/health', serve: () => Promise.resolve(health(deps)) },
+    { path: '/api/token/price', serve: () => Promise.resolve(tokenPrice(deps)) },
+    { path: '/api/token/burn-stats', serve: () => burnStats(deps) },
+    {
+      path: '/.well-known/jwks.json',
+      serve: () => Promise.resolve(jsonAnswer(200, canonicalJson(deps.receiptKeys), cacheable)),
+    },
+    { path: '/livez', serve: () => Promise.resolve(jsonAnswer(200, '{"status":"alive"}')) },
+    { path: '/readyz', serve: () => Promise.resolve(readiness(deps)) },
+    { path: '/metrics', serve: ({ address }) => metrics(deps, address) },
+  ]
+}
+
+// Keys change rarely, and a verifier that cached an old set still has the old keys in it.
+const cacheable = { 'cache-control': 'public, max-age=3600' }
+
+function health({ clock, version, checks, isDraining }: FreeRouteDeps): Answer {
+  const results = checks.map((check) => ({ name: check.name, problem: check.problem() }))
+  const well = results.every(({ problem }) => problem === undefined) && !isDraining()
+  const states = results.map(({ name, problem }): [string, Json] => [
+    name,
+    problem === undefined ? { status: 'ok' } : { status: 'failing', problem },
+  ])
+  const data: Json = {
+    status: isDraining() ? 'draining' : well ? 'ok' : 'degraded',
+    version,
+    checks: Object.fromEntries(states),
+    time: isoTime(clock.nowMs()),
+  }
+  return envelope(well ? 200 : 503, data)
+}
+
+function tokenPrice({ tokenPrice: read }: FreeRouteDeps): Answer {
+  const price = read()
+  if (price !== undefined) return envelope(200, price)
+  const body = { error: 'the token has no current price; nothing is sold until it has', code: 'ENDPOINT_UNAVAILABLE' }
+  return jsonAnswer(503, JSON.stringify(body), { 'retry-after': '5' })
+}
+
+async function burnStats({ burnStats: read, log }: FreeRouteDeps): Promise<Answer> {
+  try {
+    return envelope(200, await read())
+  } catch (error) {
+    log.warn({ event: 'burn_stats_failed', error: describeError(error) })
+    const body = { error: 'the ledger does not answer at the moment', code: 'ENDPOINT_UNAVAILABLE' }
+    return jsonAnswer(503, JSON.stringify(body), { 'retry-after': '2' })
+  }
+}
+
+function readiness({ checks, isDraining }: FreeRouteDeps): Answer {
+  const failing = checks.filter((check) => check.problem() !== undefined).map(({ name }) => name)
+  const ready = failing.length === 0 && !isDraining()
+  return jsonAnswer(ready ? 200 : 503, JSON.stringify({ status: ready ? 'ready' : 'not ready', failing }))
+}
+
+/** Open to the operator's own network only; what a service is busy with is nobody else's business. */
+async function metrics({ metrics: { registry }, mayReadMetrics }: FreeRouteDeps, address: string): Promise<Answer> {
+  if (!mayReadMetrics(address))
+    return errorAnswer('NOT_FOUND', 'there is no such path; paths are exact and case-sensitive')
+  return {
+    status: 200,
+    headers: { 'content-type': registry.contentType, 'cache-control': 'no-store' },
+    body: await registry.metrics(),
+  }
+}
+
+function envelope(status: number, data: Json): Answer {
+  return jsonAnswer(status, JSON.stringify({ success: status === 200, data }))
+}

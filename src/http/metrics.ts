@@ -1,0 +1,60 @@
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
+
+/** Everything the service counts, for Prometheus. Labels are closed lists: a caller cannot make new series. */
+export interface Metrics {
+  readonly registry: Registry
+  onRequest(request: { readonly route: string; readonly status: number; readonly durationMs: number }): void
+  onFlush(flush: { readonly items: number; readonly durationMs: number }): void
+  onRpcCall(call: { readonly method: string; readonly ok: boolean }): void
+}
+
+const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  const requests = new Counter({
+    name: 'tollbook_http_requests_total',
+    help: 'Requests answered',
+    labelNames: ['route', 'status'],
+    registers,
+  })
+  const durations = new Histogram({
+    name: 'tollbook_http_request_seconds',
+    help: 'Time to answer',
+    labelNames: ['route'],
+    buckets: secondsBuckets,
+    registers,
+  })
+  const flushes = new Histogram({
+    name: 'tollbook_ledger_append_seconds',
+    help: 'Time of one append of a batch',
+    buckets: secondsBuckets,
+    registers,
+  })
+  const batchItems = new Histogram({
+    name: 'tollbook_ledger_append_items',
+    help: 'Items in one append',
+    buckets: [1, 2, 4, 8, 16, 32, 64],
+    registers,
+  })
+  const rpcCalls = new Counter({
+    name: 'tollbook_rpc_calls_total',
+    help: 'Calls to Solana nodes',
+    labelNames: ['method', 'ok'],
+    registers,
+  })
+  return {
+    registry,
+    onRequest({ route, status, durationMs }) {
+      requests.inc({ route, status })
+      durations.observe({ route }, durationMs / 1000)
+    },
+    onFlush({ items, durationMs }) {
+      flushes.observe(durationMs / 1000)
+      batchItems.observe(items)
+    },
+    onRpcCall: ({ method, ok }) => rpcCalls.inc({ method, ok: String(ok) }),
+  }
+}

@@ -1,0 +1,43 @@
+import type { FieldProblem } from './transportError.ts'
+
+export type ParsedQuery =
+  | { readonly ok: true; readonly values: Readonly<Record<string, string>> }
+  | { readonly ok: false; readonly problem: FieldProblem }
+
+const parametersMax = 20
+
+/**
+ * A query string read strictly: no name twice, no broken percent-encoding, no bytes that are not UTF-8. Lenient parsers
+ * pick one of two values, and not always the same one as the next program behind them.
+ */
+export function parseQuery(query: string): ParsedQuery {
+  const values = new Map<string, string>()
+  const parts = query.split('&').filter((part) => part !== '')
+  if (parts.length > parametersMax)
+    return { ok: false, problem: { field: 'query', message: `must have at most ${parametersMax} parameters` } }
+  for (const part of parts) {
+    const cut = part.indexOf('=')
+    const name = decode(cut === -1 ? part : part.slice(0, cut))
+    const value = decode(cut === -1 ? '' : part.slice(cut + 1))
+    if (name === undefined || value === undefined) {
+      return { ok: false, problem: { field: 'query', message: 'must be percent-encoded UTF-8' } }
+    }
+    if (values.has(name)) return { ok: false, problem: { field: shownName(name), message: 'must be given once' } }
+    values.set(name, value)
+  }
+  return { ok: true, values: Object.fromEntries(values) }
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    // Malformed escapes are an expected no of this parser, not an error of the program.
+    return undefined
+  }
+}
+
+/** A name that the caller made up is repeated only when it is harmless in a log and on a page. */
+export function shownName(name: string): string {
+  return /^[A-Za-z0-9_-]{1,40}$/.test(name) ? name : '(unknown name)'
+}

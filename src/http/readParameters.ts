@@ -1,0 +1,53 @@
+import type { IncomingMessage } from 'node:http'
+import type { Answer } from '../paywall/answer.ts'
+import type { Ordered } from '../paywall/product.ts'
+import type { Endpoint } from '../endpoints/endpoint.ts'
+import { parseQuery, shownName } from './parseQuery.ts'
+import { readJsonBody } from './readBody.ts'
+import { type FieldProblem, invalidRequest } from './transportError.ts'
+
+/** Reads what the endpoint takes, from the query of a GET or the body of a POST, and checks it once, here. */
+export async function readParameters(
+  endpoint: Endpoint,
+  request: IncomingMessage,
+  queryText: string,
+): Promise<Ordered | Answer> {
+  const query = parseQuery(queryText)
+  if (endpoint.method === 'GET')
+    return query.ok ? check(endpoint, query.values, 'query') : invalidRequest([query.problem])
+
+  const body = await readJsonBody(request, endpoint.bodyBytesMax)
+  if ('status' in body) return body
+  if (!query.ok) return invalidRequest([query.problem])
+  const strays = Object.keys(query.values)
+  if (strays.length > 0) {
+    return invalidRequest(
+      strays.map((name) => ({
+        field: shownName(name),
+        message: 'must be in the JSON body; this endpoint has no query parameters',
+      })),
+    )
+  }
+  return check(endpoint, body.value, 'body')
+}
+
+function check(endpoint: Endpoint, input: unknown, whole: 'query' | 'body'): Ordered | Answer {
+  const read = endpoint.read(input)
+  return read.ok ? read : invalidRequest(read.issues.flatMap((issue) => problemsOf(issue, whole)).slice(0, problemsMax))
+}
+
+const problemsMax = 20
+
+type Issue = Extract<ReturnType<Endpoint['read']>, { ok: false }>['issues'][number]
+
+function problemsOf(issue: Issue, whole: 'query' | 'body'): readonly FieldProblem[] {
+  const path = issue.path.map(String)
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      field: [...path, shownName(key)].join('.'),
+      message: 'is not a parameter of this endpoint',
+    }))
+  }
+  if (path.length === 0 && issue.code === 'invalid_type') return [{ field: whole, message: 'must be a JSON object' }]
+  return [{ field: path.length === 0 ? whole : path.join('.'), message: issue.message }]
+}

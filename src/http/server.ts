@@ -1,0 +1,83 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Clock } from '../primitives/clock.ts'
+import { Fault } from '../primitives/fault.ts'
+import type { Answer } from '../paywall/answer.ts'
+import { errorAnswer, type TransportError } from './transportError.ts'
+
+// Measured defaults of facts/reliability.md, 8. The largest legal proof makes a header of 2.3 kB.
+const limits = {
+  maxHeaderSize: 16 * 1024,
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 5_000,
+  connectionsCheckingInterval: 5_000,
+  requireHostHeader: true,
+} as const
+const requestsPerSocketMax = 10_000
+
+export interface Listener {
+  readonly port: number
+  /** Stops taking connections, waits for what is under way, then closes what is left. */
+  drain(options: { readonly timeoutMs: number; readonly clock: Clock; readonly inFlight: () => number }): Promise<void>
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
+
+export async function listen(
+  handler: Handler,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<Listener> {
+  const server = createServer(limits, (request, response) => void handler(request, response))
+  server.maxRequestsPerSocket = requestsPerSocketMax
+  server.on('clientError', answerClientError)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) =>
+      reject(new Fault(`cannot listen on ${host}:${port}`, { cause: error, retryable: false })),
+    )
+    server.listen(port, host, resolve)
+  })
+  return { port: portOf(server), drain: (options) => drain(server, options) }
+}
+
+function portOf(server: Server): number {
+  const address: AddressInfo | string | null = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** Requests that Node could not parse never reach Koa; they too get an answer in JSON. */
+function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const [code, message] = clientErrorOf(error.code)
+  socket.end(rawAnswer(errorAnswer(code, message)))
+}
+
+function clientErrorOf(code: string | undefined): readonly [TransportError, string] {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return ['HEADERS_TOO_LARGE', `target and headers must fit into ${limits.maxHeaderSize} bytes`]
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return ['REQUEST_TIMEOUT', 'the request did not arrive in time']
+  return ['INVALID_REQUEST', 'the request is not well-formed HTTP/1.1']
+}
+
+function rawAnswer({ status, headers, body }: Answer): string {
+  const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, ...lines, '', body].join('\r\n')
+}
+
+const drainPollMs = 50
+
+async function drain(server: Server, { timeoutMs, clock, inFlight }: Parameters<Listener['drain']>[0]): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  const deadlineMs = clock.monotonicMs() + timeoutMs
+  server.closeIdleConnections()
+  while (inFlight() > 0 && clock.monotonicMs() < deadlineMs) await clock.sleep(drainPollMs)
+  // Answers are written; connections that stay open now are idle or hopeless.
+  server.closeIdleConnections()
+  await Promise.race([closed, clock.sleep(drainPollMs)])
+  server.closeAllConnections()
+  await closed
+}

@@ -1,0 +1,45 @@
+import { type Answer, jsonAnswer } from '../paywall/answer.ts'
+
+/** What is refused before anybody asks what is bought. Closed, with its statuses beside it. */
+const transportErrors = {
+  INVALID_REQUEST: 400,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  REQUEST_TIMEOUT: 408,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  RATE_LIMITED: 429,
+  HEADERS_TOO_LARGE: 431,
+  INTERNAL_ERROR: 500,
+  OVERLOADED: 503,
+} as const
+
+export type TransportError = keyof typeof transportErrors
+
+export interface FieldProblem {
+  readonly field: string
+  readonly message: string
+}
+
+export interface ErrorMore {
+  readonly details?: readonly FieldProblem[]
+  readonly requestId?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export function errorAnswer(code: TransportError, error: string, more: ErrorMore = {}): Answer {
+  const { details, requestId, headers } = more
+  const body = {
+    error,
+    code,
+    ...(details === undefined ? {} : { details }),
+    ...(requestId === undefined ? {} : { requestId }),
+  }
+  return jsonAnswer(transportErrors[code], JSON.stringify(body), headers)
+}
+
+/** All problems in one answer, each with its field: nobody should have to send a request five times to find five slips. */
+export function invalidRequest(details: readonly FieldProblem[]): Answer {
+  const error = details.map(({ field, message }) => `${field}: ${message}`).join('; ')
+  return errorAnswer('INVALID_REQUEST', error, { details })
+}

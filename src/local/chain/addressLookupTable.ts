@@ -1,0 +1,74 @@
+import type { LoadedAddresses } from './accountKeys.ts'
+import { sameBytes } from './byteKey.ts'
+import type { AddressTableLookup, Message } from './chainTransaction.ts'
+import { programBytes } from './programs.ts'
+import type { AccountState } from './svm.ts'
+
+/** The runtime's own words for it, spelled as in a `TransactionError`. */
+export type LookupFailure =
+  | 'AddressLookupTableNotFound'
+  | 'InvalidAddressLookupTableOwner'
+  | 'InvalidAddressLookupTableData'
+  | 'InvalidAddressLookupTableIndex'
+
+export type ReadAccount = (address: Uint8Array) => AccountState | undefined
+
+/**
+ * Looks the addresses up, or says why not. Whether a fresh or a deactivated table may be used in this slot is left to
+ * the runtime, which resolves the same lookups again; here it only matters which addresses they are.
+ */
+export function loadAddresses(message: Message, read: ReadAccount): LoadedAddresses | LookupFailure {
+  const writable: Uint8Array[] = []
+  const readonly: Uint8Array[] = []
+  for (const lookup of message.lookups) {
+    const addresses = tableAddresses(lookup, read)
+    if (typeof addresses === 'string') return addresses
+    if (!pick(addresses, lookup.writableIndexes, writable)) return 'InvalidAddressLookupTableIndex'
+    if (!pick(addresses, lookup.readonlyIndexes, readonly)) return 'InvalidAddressLookupTableIndex'
+  }
+  return { writable, readonly }
+}
+
+function tableAddresses(lookup: AddressTableLookup, read: ReadAccount): readonly Uint8Array[] | LookupFailure {
+  const account = read(lookup.table)
+  if (account === undefined) return 'AddressLookupTableNotFound'
+  if (!sameBytes(account.owner, programBytes('addressLookupTable'))) return 'InvalidAddressLookupTableOwner'
+  return parseAddressLookupTable(account.data)?.addresses ?? 'InvalidAddressLookupTableData'
+}
+
+export interface AddressLookupTable {
+  readonly deactivationSlot: bigint
+  readonly lastExtendedSlot: bigint
+  readonly lastExtendedStartIndex: number
+  readonly authority: Uint8Array | undefined
+  readonly addresses: readonly Uint8Array[]
+}
+
+export function parseAddressLookupTable(data: Uint8Array): AddressLookupTable | undefined {
+  if (data.length < tableHeaderBytes || (data.length - tableHeaderBytes) % 32 !== 0) return undefined
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
+  if (view.getUint32(0, true) !== lookupTableState) return undefined
+  const addresses: Uint8Array[] = []
+  for (let start = tableHeaderBytes; start < data.length; start += 32) addresses.push(data.subarray(start, start + 32))
+  return {
+    deactivationSlot: view.getBigUint64(4, true),
+    lastExtendedSlot: view.getBigUint64(12, true),
+    lastExtendedStartIndex: view.getUint8(20),
+    authority: view.getUint8(21) === 1 ? data.subarray(22, 54) : undefined,
+    addresses,
+  }
+}
+
+function pick(addresses: readonly Uint8Array[], indexes: Uint8Array, into: Uint8Array[]): boolean {
+  for (const index of indexes) {
+    const address = addresses[index]
+    if (address === undefined) return false
+    into.push(address)
+  }
+  return true
+}
+
+/** The first u32 of the account's data: 0 is a table that was never made, 1 a table. */
+const lookupTableState = 1
+/** State, deactivation slot, last extended slot and index, authority, padding; the addresses follow. */
+const tableHeaderBytes = 56

@@ -1,0 +1,15 @@
+/**
+ * The key of a byte string in a Map: one character a byte. Base58 would do too, but takes five times as long to make
+ * (4 µs against 0.8 µs for an address), and a landed transaction needs about ten of them.
+ */
+export function byteKey(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+}
+
+export function bytesOfKey(key: string): Uint8Array {
+  return Buffer.from(key, 'latin1')
+}
+
+export function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
+  return Buffer.compare(one, other) === 0
+}

@@ -1,0 +1,73 @@
+import { assertPresent } from '../../primitives/assert.ts'
+import { decodeBase58 } from '../../primitives/base58.ts'
+import { byteKey } from './byteKey.ts'
+
+/** The programs that the façade itself has to know. */
+const programs = [
+  ['system', '11111111111111111111111111111111'],
+  ['token', 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'],
+  ['token2022', 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'],
+  ['associatedToken', 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'],
+  ['memoV1', 'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo'],
+  ['memo', 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'],
+  ['addressLookupTable', 'AddressLookupTab1e1111111111111111111111111'],
+  ['computeBudget', 'ComputeBudget111111111111111111111111111111'],
+  ['vote', 'Vote111111111111111111111111111111111111111'],
+  ['ed25519', 'Ed25519SigVerify111111111111111111111111111'],
+  ['secp256k1', 'KeccakSecp256k11111111111111111111111111111'],
+  ['secp256r1', 'Secp256r1SigVerify1111111111111111111111111'],
+  ['bpfLoader', 'BPFLoader1111111111111111111111111111111111'],
+  ['bpfLoader2', 'BPFLoader2111111111111111111111111111111111'],
+  ['upgradeableLoader', 'BPFLoaderUpgradeab1e11111111111111111111111'],
+  ['loaderV4', 'LoaderV411111111111111111111111111111111111'],
+] as const
+
+export type ProgramName = (typeof programs)[number][0]
+
+const idsByName: ReadonlyMap<ProgramName, string> = new Map(programs)
+
+const bytesByName: ReadonlyMap<ProgramName, Uint8Array> = new Map(
+  programs.map(([name, id]) => [name, assertPresent(decodeBase58(id, 32), 'a program id is 32 bytes of base58')]),
+)
+
+const namesByKey: ReadonlyMap<string, ProgramName> = new Map(
+  [...bytesByName].map(([name, bytes]) => [byteKey(bytes), name]),
+)
+
+export function programId(name: ProgramName): string {
+  return assertPresent(idsByName.get(name), 'every program has an id')
+}
+
+export function programBytes(name: ProgramName): Uint8Array {
+  return assertPresent(bytesByName.get(name), 'every program has an id')
+}
+
+/** Which of the known programs an address is; undefined for all others. */
+export function programNameOf(address: Uint8Array): ProgramName | undefined {
+  return namesByKey.get(byteKey(address))
+}
+
+export function isTokenProgram(address: Uint8Array): boolean {
+  const name = programNameOf(address)
+  return name === 'token' || name === 'token2022'
+}
+
+/** Accounts that no transaction may write, whatever its header says: the built-in programs. */
+export function isBuiltIn(address: Uint8Array): boolean {
+  const name = programNameOf(address)
+  return name !== undefined && builtIns.has(name)
+}
+
+const builtIns: ReadonlySet<ProgramName> = new Set([
+  'system',
+  'addressLookupTable',
+  'computeBudget',
+  'vote',
+  'ed25519',
+  'secp256k1',
+  'secp256r1',
+  'bpfLoader',
+  'bpfLoader2',
+  'upgradeableLoader',
+  'loaderV4',
+] as const)

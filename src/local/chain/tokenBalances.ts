@@ -1,0 +1,55 @@
+import type { ResolvedTransaction } from './accountKeys.ts'
+import type { ReadAccount } from './addressLookupTable.ts'
+import { isTokenProgram } from './programs.ts'
+import { parseMint, parseTokenAccount } from './tokenAccount.ts'
+
+export interface TokenBalance {
+  readonly accountIndex: number
+  readonly mint: Uint8Array
+  readonly owner: Uint8Array
+  readonly program: Uint8Array
+  readonly amount: bigint
+  readonly decimals: number
+}
+
+export interface Balances {
+  readonly lamports: readonly bigint[]
+  readonly tokens: readonly TokenBalance[]
+}
+
+export interface BalanceSource {
+  readonly account: ReadAccount
+  readonly lamports: (address: Uint8Array) => bigint
+}
+
+/**
+ * What a node notes before and after each transaction, by the rule of Agave's collector: token balances only when a
+ * token program is among the accounts, and never for an account that is called as a program. So a transaction that
+ * moves tokens only inside a CPI still has them, and one that merely mentions a token account has none.
+ */
+export function collectBalances(transaction: ResolvedTransaction, source: BalanceSource): Balances {
+  const { keys, invoked } = transaction
+  if (!keys.some(({ address }) => isTokenProgram(address))) {
+    return { lamports: keys.map(({ address }) => source.lamports(address)), tokens: [] }
+  }
+  const lamports: bigint[] = []
+  const tokens: TokenBalance[] = []
+  for (const [accountIndex, { address }] of keys.entries()) {
+    // A program's account is never read whole: it may hold its code, half a megabyte to copy.
+    const isProgram = invoked.has(accountIndex) || isTokenProgram(address)
+    const state = isProgram ? undefined : source.account(address)
+    lamports.push(isProgram ? source.lamports(address) : (state?.lamports ?? 0n))
+    const account = state === undefined ? undefined : parseTokenAccount(state)
+    if (state === undefined || account === undefined) continue
+    const decimals = decimalsOf(account.mint, source.account)
+    if (decimals === undefined) continue
+    const { mint, owner, amount } = account
+    tokens.push({ accountIndex, mint, owner, program: state.owner, amount, decimals })
+  }
+  return { lamports, tokens }
+}
+
+function decimalsOf(mint: Uint8Array, read: ReadAccount): number | undefined {
+  const state = read(mint)
+  return state === undefined ? undefined : parseMint(state)?.decimals
+}

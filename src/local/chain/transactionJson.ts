@@ -1,0 +1,84 @@
+import { assertNever } from '../../primitives/assert.ts'
+import { encodeBase58 } from '../../primitives/base58.ts'
+import type { Json } from '../../primitives/canonicalJson.ts'
+import type { AccountKey, ResolvedTransaction } from './accountKeys.ts'
+import type { AddressTableLookup, CompiledInstruction } from './chainTransaction.ts'
+import { parsedInstructionJson } from './parsedInstruction.ts'
+
+export const transactionEncodings = ['json', 'jsonParsed', 'base58', 'base64'] as const
+export type TransactionEncoding = (typeof transactionEncodings)[number]
+
+/** Instructions of a transaction itself are at height 1; what they call is at 2 and more. */
+const topLevel = 1
+
+export function transactionJson(transaction: ResolvedTransaction, encoding: TransactionEncoding): Json {
+  switch (encoding) {
+    case 'base58':
+      return [encodeBase58(transaction.wire), encoding]
+    case 'base64':
+      return [Buffer.from(transaction.wire).toString('base64'), encoding]
+    case 'json':
+      return { signatures: transaction.signatures.map(encodeBase58), message: messageJson(transaction) }
+    case 'jsonParsed':
+      return { signatures: transaction.signatures.map(encodeBase58), message: parsedMessageJson(transaction) }
+    default:
+      return assertNever(encoding)
+  }
+}
+
+/** The short form of `transactionDetails: "accounts"` in blocks, also the list of keys in `jsonParsed`. */
+export function accountKeysJson(keys: readonly AccountKey[]): Json[] {
+  return keys.map(({ address, signer, writable, source }) => ({
+    pubkey: encodeBase58(address),
+    signer,
+    writable,
+    source,
+  }))
+}
+
+export function instructionJson(instruction: CompiledInstruction, stackHeight: number): Json {
+  return {
+    programIdIndex: instruction.programIndex,
+    accounts: [...instruction.accountIndexes],
+    data: encodeBase58(instruction.data),
+    stackHeight,
+  }
+}
+
+function messageJson({ message }: ResolvedTransaction): Json {
+  return {
+    header: {
+      numRequiredSignatures: message.header.requiredSignatures,
+      numReadonlySignedAccounts: message.header.readonlySigned,
+      numReadonlyUnsignedAccounts: message.header.readonlyUnsigned,
+    },
+    accountKeys: message.staticKeys.map(encodeBase58),
+    recentBlockhash: encodeBase58(message.recentBlockhash),
+    instructions: message.instructions.map((each) => instructionJson(each, topLevel)),
+    ...lookupsJson(message),
+  }
+}
+
+function parsedMessageJson({ message, keys }: ResolvedTransaction): Json {
+  return {
+    accountKeys: accountKeysJson(keys),
+    recentBlockhash: encodeBase58(message.recentBlockhash),
+    instructions: message.instructions.map((instruction) =>
+      parsedInstructionJson({ instruction, keys, stackHeight: topLevel }),
+    ),
+    ...lookupsJson(message),
+  }
+}
+
+/** Left out of legacy messages altogether; clients tell the two apart by it. */
+function lookupsJson(message: ResolvedTransaction['message']): { readonly addressTableLookups?: Json } {
+  return message.version === 'legacy' ? {} : { addressTableLookups: message.lookups.map(lookupJson) }
+}
+
+function lookupJson(lookup: AddressTableLookup): Json {
+  return {
+    accountKey: encodeBase58(lookup.table),
+    writableIndexes: [...lookup.writableIndexes],
+    readonlyIndexes: [...lookup.readonlyIndexes],
+  }
+}

@@ -1,0 +1,43 @@
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+
+/** As whom the programs of Postgres run. They refuse to run as root. */
+export interface Account {
+  readonly name: 'self' | 'nobody' | 'user namespace'
+  /** Who has to own the data directory; undefined when that is us anyhow. */
+  readonly owner: Owner | undefined
+  /** Words before the command, such as `unshare …`. Empty for a plain start. */
+  readonly prefix: readonly string[]
+  /** Whether the process is started with the owner's uid and gid. */
+  readonly setsUid: boolean
+}
+
+export interface Owner {
+  readonly uid: number
+  readonly gid: number
+}
+
+export interface Command {
+  readonly program: string
+  readonly arguments: readonly string[]
+  readonly stdio: StdioOptions
+}
+
+/**
+ * Always `detached`: a process group and session of its own, so that Ctrl-C in the terminal reaches us and not Postgres,
+ * which would otherwise shut down in the same millisecond, before our own requests have drained.
+ * The working directory is `/` because the account need not be able to enter ours.
+ */
+export function spawnAs(account: Account, command: Command): ChildProcess {
+  const [program = '', ...words] = [...account.prefix, command.program, ...command.arguments]
+  const identity = account.setsUid && account.owner !== undefined ? account.owner : {}
+  return spawn(program, words, {
+    ...identity,
+    cwd: '/',
+    detached: true,
+    env: environment,
+    stdio: command.stdio,
+  })
+}
+
+/** Nothing of ours: our environment holds API keys, and a stray LD_LIBRARY_PATH would bring Postgres the wrong OpenSSL. */
+const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }

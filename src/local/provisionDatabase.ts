@@ -1,0 +1,51 @@
+import pg from 'pg'
+
+export interface DatabaseLogins {
+  readonly ownerPassword: string
+  readonly apiPassword: string
+}
+
+export const databaseName = 'tollbook'
+export const ownerRole = 'tollbook_owner'
+export const apiRole = 'tollbook_api'
+
+/**
+ * The roles and the database that an operator would make by hand (docs/operations.md): an owner that migrates, and a
+ * login for the API that is nothing but a member of `tollbook_service`.
+ */
+export async function makeDatabase(adminUrl: string, logins: DatabaseLogins): Promise<void> {
+  await withClient(adminUrl, async (client) => {
+    await makeRole(client, { role: ownerRole, password: logins.ownerPassword, options: 'login createrole' })
+    await makeRole(client, { role: apiRole, password: logins.apiPassword, options: 'login' })
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [databaseName])
+    if (rowCount === 0) await client.query(`create database ${databaseName} owner ${ownerRole}`)
+  })
+}
+
+/** After the migrations have made the group role. */
+export async function admitApiRole(adminUrl: string): Promise<void> {
+  await withClient(adminUrl, async (client) => void (await client.query(`grant tollbook_service to ${apiRole}`)))
+}
+
+interface Role {
+  readonly role: string
+  readonly password: string
+  readonly options: string
+}
+
+async function makeRole(client: pg.Client, { role, password, options }: Role): Promise<void> {
+  const { rowCount } = await client.query('select from pg_roles where rolname = $1', [role])
+  const verb = rowCount === 0 ? 'create' : 'alter'
+  // DDL takes no parameters; the password is one of ours, base64url, and quoted all the same.
+  await client.query(`${verb} role ${role} ${options} password ${client.escapeLiteral(password)}`)
+}
+
+async function withClient(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: url, application_name: 'tollbook local mode' })
+  await client.connect()
+  try {
+    await work(client)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,70 @@
+import { BlockList, isIP, isIPv4 } from 'node:net'
+
+/*
+ * Which addresses a caller may send us to: global unicast and nothing else. Own ranges, because the usual library calls
+ * 5 of 63 special addresses ordinary (facts/platform.md, 3). This is the courtesy before a quote; what a name resolves to
+ * is decided where the connection is made.
+ */
+
+const notGlobalV4: readonly [string, number][] = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['168.63.129.16', 32],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+]
+// Of IPv6 only 2000::/3 is global unicast; within it Teredo, ORCHID, 6to4 and documentation lead elsewhere.
+const notGlobalV6: readonly [string, number][] = [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+]
+
+const blocked = new BlockList()
+for (const [address, prefix] of notGlobalV4) blocked.addSubnet(address, prefix, 'ipv4')
+for (const [address, prefix] of notGlobalV6) blocked.addSubnet(address, prefix, 'ipv6')
+const globalV6 = new BlockList()
+globalV6.addSubnet('2000::', 3, 'ipv6')
+
+export function isGlobalAddress(address: string): boolean {
+  if (isIPv4(address)) return !blocked.check(address, 'ipv4')
+  return isIP(address) === 6 && globalV6.check(address, 'ipv6') && !blocked.check(address, 'ipv6')
+}
+
+const urlCharactersMax = 2_048
+const localName = /(^|\.)(localhost|local|internal|localdomain|home\.arpa)\.?$/i
+const control = /[\p{Cc} ]/u
+
+/** What is wrong with a target, in words for the caller; undefined when it may be tried. No name is resolved here. */
+export function findUrlProblem(text: string): string | undefined {
+  if (text.length > urlCharactersMax) return `must have at most ${urlCharactersMax} characters`
+  if (control.test(text) || !text.isWellFormed())
+    return 'must not contain spaces, control characters or lone surrogates'
+  if (!/^https?:\/\//i.test(text)) return 'must begin with http:// or https://'
+  // The same parser as the browser's, so that no spelling means one host here and another there.
+  const url = URL.parse(text)
+  if (url === null || url.hostname === '') return 'is not a URL'
+  if (url.username !== '' || url.password !== '') return 'must not contain a user name or password'
+  if (url.port !== '' && url.port !== '80' && url.port !== '443') return 'must use port 80 or 443'
+  return findHostProblem(url.hostname)
+}
+
+function findHostProblem(hostname: string): string | undefined {
+  const bare = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+  if (isIP(bare) !== 0)
+    return isGlobalAddress(bare) ? undefined : 'must not be a private, loopback, link-local or reserved address'
+  if (localName.test(bare)) return 'must not be a name of the local machine or network'
+  return undefined
+}

@@ -1,0 +1,172 @@
+import { z } from 'zod'
+import { assert } from '../primitives/assert.ts'
+import { canonicalJson, type Json } from '../primitives/canonicalJson.ts'
+import { parseBaseUnits } from '../primitives/money.ts'
+import { isoTime } from '../primitives/clock.ts'
+import { type Address, readAddress } from './address.ts'
+import type { LedgerEvent } from './events.ts'
+import type { Price } from './quote.ts'
+import type { Settlement } from './settlement.ts'
+import { readSignature } from './signature.ts'
+
+/*
+ * Events as bytes. The body is the truth of the ledger: RFC 8785 JSON in UTF-8, written once, hashed, and never written
+ * again. Base units are decimal strings. Reading upcasts old schema versions; writing knows only the newest.
+ */
+
+export interface EventHeader {
+  /** The base58 signature of a payment, or the name of another stream. */
+  readonly stream: string
+  /** 1, 2, 3… within the stream. */
+  readonly version: number
+  /** When it happened in the world, as opposed to when it was recorded. */
+  readonly effectiveAtMs: number
+}
+
+export const schemaVersion = 1
+
+export function encodeEvent(event: LedgerEvent, header: EventHeader): string {
+  const { kind, ...fields } = event
+  return canonicalJson({
+    kind,
+    schemaVersion,
+    stream: header.stream,
+    version: header.version,
+    effectiveAt: isoTime(header.effectiveAtMs),
+    ...toJson(fields),
+  })
+}
+
+export interface DecodedEvent extends EventHeader {
+  readonly event: LedgerEvent
+}
+
+/** Parses a body that the ledger holds. A body that does not parse is a bug or a tampered row, never a caller's mistake. */
+export function decodeEvent(body: string): DecodedEvent {
+  const parsed = storedEvent.parse(JSON.parse(body))
+  const { schemaVersion: found, stream, version, effectiveAt, ...event } = parsed
+  assert(found === schemaVersion, `event schema version ${schemaVersion} is read, not ${found}`)
+  return { stream, version, effectiveAtMs: Date.parse(effectiveAt), event }
+}
+
+/** Bigints become decimal strings, undefined becomes null: JSON has neither. */
+function toJson(fields: object): { [key: string]: Json } {
+  const entries = Object.entries(fields).map(([key, value]): [string, Json] => [key, jsonValue(value)])
+  return Object.fromEntries(entries)
+}
+
+function jsonValue(value: unknown): Json {
+  if (value === undefined || value === null) return null
+  if (typeof value === 'bigint') return value.toString()
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+  if (Array.isArray(value)) return value.map(jsonValue)
+  assert(typeof value === 'object', 'an event holds only plain data')
+  return toJson(value)
+}
+
+const baseUnits = z.string().transform(parseBaseUnits)
+const bigInteger = z
+  .string()
+  .regex(/^\d{1,40}$/)
+  .transform(BigInt)
+const optionalText = z
+  .string()
+  .nullable()
+  .transform((text) => text ?? undefined)
+const address = z.string().transform((text, context): Address => {
+  const read = readAddress(text)
+  if (read !== undefined) return read
+  context.addIssue('not an address')
+  return z.NEVER
+})
+const signature = z.string().transform((text, context) => {
+  const read = readSignature(text)
+  if (read !== undefined) return read
+  context.addIssue('not a signature')
+  return z.NEVER
+})
+
+const price: z.ZodType<Price> = z.object({
+  endpoint: z.string(),
+  priceMicroUsd: bigInteger,
+  tokenPriceAttoUsd: bigInteger,
+  mint: address,
+  decimals: z.int().min(0).max(18),
+  requiredBaseUnits: baseUnits,
+  burnBaseUnits: baseUnits,
+  providerBaseUnits: baseUnits,
+  holdersBaseUnits: baseUnits,
+  treasuryBaseUnits: baseUnits,
+})
+
+const settlement: z.ZodType<Settlement> = z.object({
+  signature,
+  wallet: address,
+  price,
+  quoteId: optionalText,
+  memo: optionalText,
+  burnedBaseUnits: baseUnits,
+  receivedBaseUnits: baseUnits,
+  slot: z.int(),
+  blockTimeMs: z.int(),
+  transactionBase64: optionalText,
+})
+
+const attempt = z.int().min(1)
+const failureReason = z.enum([
+  'no_data',
+  'upstream_failed',
+  'upstream_timeout',
+  'target_forbidden',
+  'internal_error',
+  'lease_expired',
+])
+
+const header = { schemaVersion: z.int(), stream: z.string(), version: z.int().min(1), effectiveAt: z.iso.datetime() }
+
+const storedEvent = z.discriminatedUnion('kind', [
+  z.object({
+    ...header,
+    kind: z.literal('PaymentSubmitted'),
+    wallet: address,
+    endpoint: z.string(),
+    quoteId: optionalText,
+    transactionBase64: z.string(),
+  }),
+  z.object({ ...header, kind: z.literal('PaymentVerified'), settlement }),
+  z.object({
+    ...header,
+    kind: z.literal('TokensBurned'),
+    mint: address,
+    endpoint: z.string(),
+    burnedBaseUnits: baseUnits,
+  }),
+  z.object({
+    ...header,
+    kind: z.literal('ProofClaimed'),
+    attempt,
+    attemptId: z.string(),
+    wallet: address,
+    endpoint: z.string(),
+    orderDigest: z.string(),
+    leaseMs: z.int(),
+  }),
+  z.object({
+    ...header,
+    kind: z.literal('RequestFulfilled'),
+    attempt,
+    attemptId: z.string(),
+    orderDigest: z.string(),
+    answerDigest: z.string(),
+  }),
+  z.object({
+    ...header,
+    kind: z.literal('DistributionAllocated'),
+    mint: address,
+    providerBaseUnits: baseUnits,
+    holdersBaseUnits: baseUnits,
+    treasuryBaseUnits: baseUnits,
+  }),
+  z.object({ ...header, kind: z.literal('RequestFailed'), attempt, attemptId: z.string(), reason: failureReason }),
+  z.object({ ...header, kind: z.literal('PriceListPublished'), source: z.string(), prices: z.array(price) }),
+])

@@ -1,0 +1,97 @@
+import type { Address } from './address.ts'
+import type { PaymentEvent } from './events.ts'
+import type { PaymentState } from './payment.ts'
+import type { Price, Quote } from './quote.ts'
+import type { Signature } from './signature.ts'
+
+/**
+ * What the paywall asks of the ledger. The ledger, and nothing in memory, decides who is first. Every method throws a
+ * retryable `Fault` when the outcome is unknown; the caller is then told so, and never that the payment is bad (I8).
+ */
+export interface PaymentLedger {
+  /** What the book knows of a payment and of an idempotency key, in one look. */
+  lookUp(question: LookUp): Promise<Known>
+  /** All the events or none, if the payment is still in the state they were decided on. Resolves once durable. */
+  append(change: PaymentChange): Promise<AppendOutcome>
+  /** Resolves once durable: a quote that was never stored could not be honoured. */
+  recordQuote(quote: Quote): Promise<void>
+  /** The cheapest quote of the wallet and endpoint that was open at that moment. */
+  findOpenQuote(question: OpenQuoteQuestion): Promise<Quote | undefined>
+  findQuoteByMemo(question: {
+    readonly wallet: Address
+    readonly endpoint: string
+    readonly memo: string
+    readonly issuedAfterMs: number
+  }): Promise<Quote | undefined>
+  /** The price list in force at that moment. */
+  findPrice(endpoint: string, atMs: number): Promise<Price | undefined>
+}
+
+export interface LookUp {
+  readonly signature: Signature
+  readonly wallet: Address
+  readonly idempotencyKey: string | undefined
+}
+
+export interface Known {
+  readonly payment: PaymentState
+  /** Present when this wallet used the idempotency key within its time to live. */
+  readonly earlier: EarlierUse | undefined
+}
+
+export interface EarlierUse {
+  readonly signature: Signature
+  readonly orderDigest: string
+  /** Absent while the attempt runs, and when it failed. */
+  readonly answer: StoredAnswer | undefined
+}
+
+/** `data` and `meta` as they were sent, and where the ledger says that they were delivered. */
+export interface StoredAnswer {
+  readonly answerJson: string
+  readonly position: number
+  readonly leafHash: string
+  readonly recordedAtMs: number
+}
+
+export interface OpenQuoteQuestion {
+  readonly wallet: Address
+  readonly endpoint: string
+  readonly landedAtMs: number
+  /** A payment cannot have landed before the slot that its quote names; no clock is compared for this side. */
+  readonly landedSlot: number
+  /** For how long after its expiry a quote is still honoured. */
+  readonly graceMs: number
+}
+
+export interface PaymentChange {
+  readonly signature: Signature
+  /** The state that the events were decided on. */
+  readonly before: PaymentState
+  readonly events: readonly PaymentEvent[]
+  /** When the events happened; a verified payment and its burn happened at its block's time instead. */
+  readonly nowMs: number
+  readonly idempotency?: {
+    readonly wallet: Address
+    readonly key: string
+    readonly orderDigest: string
+    readonly answerJson?: string
+  }
+}
+
+export type AppendOutcome =
+  | {
+      readonly outcome: 'appended'
+      readonly after: PaymentState
+      readonly recordedAtMs: number
+      readonly leaves: readonly Leaf[]
+    }
+  /** Somebody else was first: look again and decide anew. */
+  | { readonly outcome: 'conflict' }
+  | { readonly outcome: 'idempotency_key_reused' }
+
+/** One event's place in the ledger. */
+export interface Leaf {
+  readonly position: number
+  readonly leafHash: string
+}

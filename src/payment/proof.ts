@@ -1,0 +1,35 @@
+import type { Address } from './address.ts'
+import type { Signature } from './signature.ts'
+import type { TokenBalance, TokenMovement } from './transactionRecord.ts'
+
+/** What a payer presents, read from its header. `signature` is the key of the payment in every form. */
+export interface Proof {
+  readonly signature: Signature
+  /** Present in the bound forms: it opens the memo of a quote. */
+  readonly secret: string | undefined
+  /** Present in the transaction forms: not sent yet, as far as we know. */
+  readonly transaction: SignedTransaction | undefined
+}
+
+/** A fully signed transaction whose signatures have been verified here, before anything else is spent on it. */
+export interface SignedTransaction {
+  readonly signature: Signature
+  readonly bytes: Uint8Array
+  readonly signers: readonly Address[]
+  readonly blockhash: string
+  readonly usesDurableNonce: boolean
+}
+
+/** What would happen if a transaction were sent now. */
+export type Simulation =
+  | { readonly outcome: 'would_succeed'; readonly effects: SimulatedEffects }
+  | { readonly outcome: 'would_fail'; readonly text: string; readonly insufficientFunds: boolean }
+  | { readonly outcome: 'blockhash_expired' }
+  | { readonly outcome: 'already_landed' }
+
+export interface SimulatedEffects {
+  readonly movements: readonly TokenMovement[]
+  readonly memos: readonly string[]
+  /** Undefined from nodes that do not tell the token balances of a simulation. */
+  readonly balances: readonly TokenBalance[] | undefined
+}

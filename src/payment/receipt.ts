@@ -1,0 +1,61 @@
+import { assert } from '../primitives/assert.ts'
+import { isoTime } from '../primitives/clock.ts'
+import { displayNumber } from '../primitives/money.ts'
+import type { Settlement } from './settlement.ts'
+
+/**
+ * A signed statement that an answer was delivered for a payment. It is a function of the ledger alone, so the receipt of
+ * a replayed answer is the same as the first one, to the byte. Amounts are base units as decimal strings, but
+ * `requiredTokens`, which the interface shows as a number.
+ */
+export interface Receipt {
+  readonly id: string
+  readonly wallet: string
+  readonly endpoint: string
+  readonly quoteId: string | null
+  readonly signature: string
+  readonly slot: number
+  readonly blockTime: string
+  readonly requiredTokens: number
+  readonly requiredBaseUnits: string
+  readonly burned: string
+  readonly distribution: { readonly provider: string; readonly holders: string; readonly treasury: string }
+  /** Where in the ledger the fulfilment stands, and its RFC 6962 leaf hash in hex. */
+  readonly ledger: { readonly position: number; readonly leafHash: string }
+  readonly issuedAt: string
+}
+
+/** The receipt beside a compact EdDSA JWS over it. */
+export type SignedReceipt = Receipt & { readonly jws: string }
+
+export interface Fulfilment {
+  readonly settlement: Settlement
+  readonly endpoint: string
+  readonly position: number
+  readonly leafHash: string
+  readonly recordedAtMs: number
+}
+
+export function receiptOf({ settlement, endpoint, position, leafHash, recordedAtMs }: Fulfilment): Receipt {
+  const { price } = settlement
+  assert(/^[0-9a-f]{64}$/.test(leafHash), 'a leaf hash is 32 bytes in hex')
+  return {
+    id: `receipt_${leafHash.slice(0, 32)}`,
+    wallet: settlement.wallet,
+    endpoint,
+    quoteId: settlement.quoteId ?? null,
+    signature: settlement.signature,
+    slot: settlement.slot,
+    blockTime: isoTime(settlement.blockTimeMs),
+    requiredTokens: displayNumber(price.requiredBaseUnits, price.decimals),
+    requiredBaseUnits: price.requiredBaseUnits.toString(),
+    burned: settlement.burnedBaseUnits.toString(),
+    distribution: {
+      provider: price.providerBaseUnits.toString(),
+      holders: price.holdersBaseUnits.toString(),
+      treasury: price.treasuryBaseUnits.toString(),
+    },
+    ledger: { position, leafHash },
+    issuedAt: isoTime(recordedAtMs),
+  }
+}

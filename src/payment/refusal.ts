@@ -1,0 +1,89 @@
+/**
+ * A refusal is an expected no. It is returned, never thrown, and comes from this closed list: a code that is not here
+ * does not compile, and one without a status or a text in the maps that use the list does not either.
+ */
+export type RefusalCode =
+  | 'NO_WALLET'
+  | 'INVALID_REQUEST'
+  | 'ENDPOINT_UNAVAILABLE'
+  | 'INVALID_PAYMENT'
+  | 'INSUFFICIENT_BALANCE'
+  | 'PAYMENT_IN_PROGRESS'
+  | 'PAYMENT_PENDING'
+  | 'IDEMPOTENCY_KEY_REUSED'
+  | 'NO_DATA'
+  | 'UPSTREAM_FAILED'
+  | 'UPSTREAM_TIMEOUT'
+  | 'TARGET_FORBIDDEN'
+
+/** Why a proof buys nothing. The texts say what to do, because the reader is often a program's log. */
+export const invalidPaymentReasons = {
+  malformed_proof:
+    'x-payment-proof is not the canonical padded base64 of a signature, a signed transaction, or {signature|transaction, secret}',
+  not_found:
+    'the transaction is not on chain at the required commitment yet; send the same proof again, do not pay again',
+  transaction_failed: 'the transaction failed on chain and moved no tokens; make a new payment',
+  wallet_did_not_sign: 'the wallet in x-wallet-address did not sign the transaction',
+  burn_insufficient:
+    'the wallet, as owner and authority of its own token account, burned less of the service token than the quote asks',
+  transfer_insufficient: 'less of the service token arrived from the wallet in the payment wallet than the quote asks',
+  supply_increased: 'the transaction mints the service token, so its burn proves nothing',
+  burn_not_conserved: 'the token balances of the transaction do not fall by what it claims to burn',
+  landed_before_quote: 'the transaction landed before the quote that it names was made',
+  too_old: 'the payment landed too long ago to be presented for the first time',
+  secret_required:
+    'the transaction is bound to a quote by its memo and buys only together with the secret of that quote',
+  secret_mismatch: 'the secret is not the one behind the tollbook: memo of the transaction',
+  memo_missing: 'a secret was presented, but the transaction has no tollbook: memo',
+  memo_ambiguous: 'the transaction has more than one tollbook: memo',
+  quote_unknown: 'no quote for this wallet and endpoint has the memo of the transaction',
+  already_used: 'this payment has already bought an answer',
+  other_wallet: 'this payment belongs to another wallet',
+  other_endpoint: 'this payment was claimed for another endpoint and stays bound to it',
+  signature_invalid: 'the transaction is not fully and correctly signed',
+  durable_nonce: 'a transaction with a durable nonce is taken only after it has landed, as a signature',
+  blockhash_expired:
+    'the transaction has not landed and never will, because its blockhash has expired; make a new payment',
+  simulation_failed: 'the transaction would fail on chain, so it was not sent',
+} as const satisfies Record<string, string>
+
+export type InvalidPaymentReason = keyof typeof invalidPaymentReasons
+
+export interface Refusal {
+  readonly kind: 'refusal'
+  readonly code: RefusalCode
+  /** For the caller: names the field or the cause, and what would be right. */
+  readonly message: string
+  readonly reason?: InvalidPaymentReason
+  readonly details?: readonly FieldProblem[]
+  readonly retryAfterSeconds?: number
+}
+
+export interface FieldProblem {
+  readonly field: string
+  readonly message: string
+}
+
+export function refuse(code: RefusalCode, message: string, retryAfterSeconds?: number): Refusal {
+  return { kind: 'refusal', code, message, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }
+}
+
+export function refuseField(field: string, message: string): Refusal {
+  return { kind: 'refusal', code: 'INVALID_REQUEST', message: `${field}: ${message}`, details: [{ field, message }] }
+}
+
+/** `not_found` alone may heal by itself, so it alone tells when to come back. */
+export function refuseProof(reason: InvalidPaymentReason, more?: string): Refusal {
+  const message = more === undefined ? invalidPaymentReasons[reason] : `${invalidPaymentReasons[reason]} (${more})`
+  return {
+    kind: 'refusal',
+    code: 'INVALID_PAYMENT',
+    reason,
+    message,
+    ...(reason === 'not_found' ? { retryAfterSeconds: 2 } : {}),
+  }
+}
+
+export function isRefusal(value: unknown): value is Refusal {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'refusal'
+}

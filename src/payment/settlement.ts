@@ -1,0 +1,128 @@
+import { assert } from '../primitives/assert.ts'
+import type { Address } from './address.ts'
+import { type Price, transferBaseUnits } from './quote.ts'
+import { type Refusal, refuse, refuseProof } from './refusal.ts'
+import type { Signature } from './signature.ts'
+import type { TransferFee } from './transferFee.ts'
+import type { TokenBalance, TokenMovement, TransactionRecord } from './transactionRecord.ts'
+
+/** Where money has to go and what counts as money. Read from the chain once at start. */
+export interface PaymentTerms {
+  readonly mint: Address
+  readonly decimals: number
+  /** SPL Token or Token-2022, whichever owns the mint. */
+  readonly tokenProgram: Address
+  readonly paymentWallet: Address
+  /** The associated token account of the payment wallet; nothing sent elsewhere counts. */
+  readonly paymentTokenAccount: Address
+  /** CAIP-2, `solana:` + the first 32 characters of the genesis hash. */
+  readonly network: string
+  /** Present when the mint withholds a fee from each transfer. */
+  readonly transferFee?: TransferFee
+}
+
+/** A verified payment that satisfies a price. The same on every rail: the claim and the receipt see nothing else. */
+export interface Settlement {
+  readonly signature: Signature
+  readonly wallet: Address
+  readonly price: Price
+  /** Undefined when no quote was open and the price in force decided. */
+  readonly quoteId: string | undefined
+  /** Undefined when the payment is not bound to a quote's secret. */
+  readonly memo: string | undefined
+  readonly burnedBaseUnits: bigint
+  readonly receivedBaseUnits: bigint
+  readonly slot: number
+  readonly blockTimeMs: number
+  /**
+   * The signed transaction itself. With it the payer's signature and the instructions can be checked for ever without a
+   * node, which keeps history for days only. Undefined when the node's answer could not be turned back into bytes.
+   */
+  readonly transactionBase64: string | undefined
+}
+
+export interface PaymentEvidence {
+  readonly burnedBaseUnits: bigint
+  readonly receivedBaseUnits: bigint
+}
+
+interface Question {
+  readonly record: TransactionRecord
+  readonly wallet: Address
+  readonly price: Price
+  readonly terms: PaymentTerms
+}
+
+/**
+ * Does this transaction pay this price for this wallet? Pure: the same record and price always get the same answer.
+ * The numbers are the rules of docs/verification.md.
+ */
+export function settle(question: Question): PaymentEvidence | Refusal {
+  const { record, wallet, price, terms } = question
+  assert(price.mint === terms.mint, 'a price is in the mint that is taken')
+
+  // Rule 1: it succeeded.
+  if (record.failure !== undefined) {
+    return record.failure.insufficientFunds
+      ? refuse('INSUFFICIENT_BALANCE', `the transaction failed for want of tokens: ${record.failure.text}`)
+      : refuseProof('transaction_failed', record.failure.text)
+  }
+  // Rule 2: the wallet signed. Who paid the fee in SOL does not matter.
+  if (!record.signers.includes(wallet)) return refuseProof('wallet_did_not_sign')
+
+  const own = record.movements.filter((movement) => isOwn(movement, question))
+  return judgeBurn(own, question) ?? judgeTransfer(own, question)
+}
+
+/** Rule 2, per movement: the wallet is its authority and the owner of its source, so far as anything shows an owner. */
+function isOwn(movement: TokenMovement, { record, wallet, terms }: Question): boolean {
+  if (movement.kind === 'mintTo' || movement.authority !== wallet) return false
+  if (movement.mint !== terms.mint || movement.tokenProgram !== terms.tokenProgram) return false
+  const owners = record.balances
+    .filter((balance) => balance.tokenAccount === movement.source)
+    .flatMap((balance) => balance.ownersSeen)
+  return owners.length > 0 && owners.every((owner) => owner === wallet)
+}
+
+/** Rule 3: the wallet burned enough, and the burn is real: the balances fall by it and nothing was minted. */
+function judgeBurn(own: readonly TokenMovement[], { record, price, terms }: Question): Refusal | undefined {
+  const burnedBaseUnits = sumOf(own.filter((movement) => movement.kind === 'burn'))
+  if (burnedBaseUnits < price.burnBaseUnits) {
+    return refuseProof('burn_insufficient', `burned ${burnedBaseUnits}, required ${price.burnBaseUnits} base units`)
+  }
+  const minted = record.movements.some((movement) => movement.kind === 'mintTo' && movement.mint === terms.mint)
+  if (minted) return refuseProof('supply_increased')
+
+  const change = record.balances
+    .filter((balance) => balance.mint === terms.mint)
+    .reduce((sum, balance) => sum + netOf(balance), 0n)
+  return -change < burnedBaseUnits ? refuseProof('burn_not_conserved') : undefined
+}
+
+/**
+ * Rule 4: enough was sent by the wallet to exactly our token account, and enough stayed there. The instructions alone
+ * overstate where a transfer fee is withheld or the money is pulled back; the balance alone may be somebody else's payment.
+ */
+function judgeTransfer(own: readonly TokenMovement[], { record, price, terms }: Question): PaymentEvidence | Refusal {
+  const sentBaseUnits = sumOf(
+    own.filter((movement) => movement.kind === 'transfer' && movement.destination === terms.paymentTokenAccount),
+  )
+  const arrivedBaseUnits = record.balances
+    .filter((balance) => balance.tokenAccount === terms.paymentTokenAccount && balance.mint === terms.mint)
+    .filter((balance) => balance.ownersSeen.every((owner) => owner === terms.paymentWallet))
+    .reduce((sum, balance) => sum + netOf(balance), 0n)
+  const receivedBaseUnits = sentBaseUnits < arrivedBaseUnits ? sentBaseUnits : arrivedBaseUnits
+  const required = transferBaseUnits(price)
+  if (receivedBaseUnits < required) {
+    return refuseProof('transfer_insufficient', `received ${receivedBaseUnits}, required ${required} base units`)
+  }
+  return { burnedBaseUnits: sumOf(own.filter((movement) => movement.kind === 'burn')), receivedBaseUnits }
+}
+
+function netOf(balance: TokenBalance): bigint {
+  return balance.afterBaseUnits - balance.beforeBaseUnits
+}
+
+function sumOf(movements: readonly TokenMovement[]): bigint {
+  return movements.reduce((sum, movement) => sum + movement.amountBaseUnits, 0n)
+}

@@ -1,0 +1,26 @@
+import { assert } from '../primitives/assert.ts'
+import { divideRoundingUp } from '../primitives/money.ts'
+
+/** Token-2022 withholds this from each transfer, so what arrives is less than what was sent. */
+export interface TransferFee {
+  readonly basisPoints: number
+  readonly maximumBaseUnits: bigint
+}
+
+const allBasisPoints = 10_000n
+
+export function feeOf(sentBaseUnits: bigint, fee: TransferFee): bigint {
+  const share = divideRoundingUp(sentBaseUnits * BigInt(fee.basisPoints), allBasisPoints)
+  return share < fee.maximumBaseUnits ? share : fee.maximumBaseUnits
+}
+
+/** The smallest amount to send so that at least this much arrives. */
+export function sentForArrival(arrivingBaseUnits: bigint, fee: TransferFee): bigint {
+  assert(arrivingBaseUnits > 0n, 'something has to arrive')
+  const capped = arrivingBaseUnits + fee.maximumBaseUnits
+  const left = allBasisPoints - BigInt(fee.basisPoints)
+  if (left <= 0n) return capped
+  // Below the cap the fee is ⌈sent × bp / 10,000⌉; dividing by what is left of the whole inverts it exactly.
+  const uncapped = divideRoundingUp(arrivingBaseUnits * allBasisPoints, left)
+  return uncapped < capped ? uncapped : capped
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod'
+
+/*
+ * The bodies that travel, as both sides read them. The server builds the 402 to this type; the client parses with the
+ * schema and trusts nothing else of an answer.
+ */
+
+const baseUnitsText = z.string().regex(/^(0|[1-9]\d{0,19})$/)
+
+export const quoteBody = z.object({
+  error: z.string(),
+  code: z.literal('PAYMENT_REQUIRED'),
+  pricing: z.object({ endpoint: z.string(), priceUSD: z.number(), tokenPrice: z.number(), requiredTokens: z.number() }),
+  distribution: z.object({ burn: z.string(), provider: z.string(), holders: z.string(), treasury: z.string() }),
+  burnInfo: z.object({ percentage: z.number(), tokensToBurn: z.number() }),
+  paymentWallet: z.string(),
+  tokenMint: z.string(),
+  tokenProgram: z.string(),
+  paymentTokenAccount: z.string(),
+  network: z.string(),
+  quote: z.object({
+    id: z.string(),
+    expiresAt: z.iso.datetime(),
+    requiredBaseUnits: baseUnitsText,
+    burnBaseUnits: baseUnitsText,
+    transferBaseUnits: baseUnitsText,
+    /** Only for a mint with a transfer fee: what to send so that `transferBaseUnits` arrive. */
+    transferWithFeeBaseUnits: baseUnitsText.optional(),
+    decimals: z.int().min(0).max(18),
+    memo: z.string(),
+    secret: z.string(),
+  }),
+})
+
+/** The body of a 402 `PAYMENT_REQUIRED`: specification 2.8, and beside it what a program needs to pay. */
+export type QuoteBody = z.infer<typeof quoteBody>
+
+export const errorBody = z.object({
+  error: z.string(),
+  code: z.string(),
+  reason: z.string().optional(),
+  details: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
+})
+
+export type ErrorBody = z.infer<typeof errorBody>
+
+export const receiptBody = z.object({
+  id: z.string(),
+  wallet: z.string(),
+  endpoint: z.string(),
+  quoteId: z.string().nullable(),
+  signature: z.string(),
+  slot: z.int(),
+  blockTime: z.iso.datetime(),
+  requiredTokens: z.number(),
+  requiredBaseUnits: baseUnitsText,
+  burned: baseUnitsText,
+  distribution: z.object({ provider: baseUnitsText, holders: baseUnitsText, treasury: baseUnitsText }),
+  ledger: z.object({ position: z.int().min(1), leafHash: z.string().regex(/^[0-9a-f]{64}$/) }),
+  issuedAt: z.iso.datetime(),
+  jws: z.string(),
+})
+
+export const saleBody = z.object({
+  success: z.literal(true),
+  data: z.unknown(),
+  receipt: receiptBody,
+  meta: z.object({ source: z.string(), asOf: z.iso.datetime(), cached: z.boolean() }).loose(),
+})
+
+/** The body of a paid 200. */
+export type SaleBody = z.infer<typeof saleBody>

@@ -1,0 +1,52 @@
+import type { Json } from '../primitives/canonicalJson.ts'
+import type { Refusal, RefusalCode } from '../payment/refusal.ts'
+
+/** What goes back over the wire. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** Each refusal has its status, and one that has none does not compile. */
+const statusOf: Record<RefusalCode, number> = {
+  NO_WALLET: 401,
+  INVALID_REQUEST: 400,
+  ENDPOINT_UNAVAILABLE: 503,
+  INVALID_PAYMENT: 402,
+  INSUFFICIENT_BALANCE: 402,
+  PAYMENT_IN_PROGRESS: 409,
+  PAYMENT_PENDING: 503,
+  IDEMPOTENCY_KEY_REUSED: 422,
+  NO_DATA: 404,
+  UPSTREAM_FAILED: 502,
+  UPSTREAM_TIMEOUT: 504,
+  TARGET_FORBIDDEN: 403,
+}
+
+export function refusalAnswer(refusal: Refusal): Answer {
+  const { code, message, reason, details, retryAfterSeconds } = refusal
+  const body: Json = {
+    error: message,
+    code,
+    ...(reason === undefined ? {} : { reason }),
+    ...(details === undefined
+      ? {}
+      : { details: details.map(({ field, message: text }) => ({ field, message: text })) }),
+  }
+  const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
+  return jsonAnswer(statusOf[code], JSON.stringify(body), retry)
+}
+
+/** No error and no offer is ever cached: a cached 402 would sell a quote twice. */
+export function jsonAnswer(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  return {
+    status,
+    body,
+    headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers },
+  }
+}
+
+export function isAnswer(value: object): value is Answer {
+  return 'status' in value
+}

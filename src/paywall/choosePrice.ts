@@ -1,0 +1,65 @@
+import { Fault } from '../primitives/fault.ts'
+import type { Order } from '../payment/payment.ts'
+import type { PaymentLedger } from '../payment/paymentLedger.ts'
+import type { Price, Quote } from '../payment/quote.ts'
+import { type Refusal, refuseProof } from '../payment/refusal.ts'
+
+export interface PriceDeps {
+  readonly ledger: PaymentLedger
+  readonly currentPrice: (endpoint: string) => Price | undefined
+  /** For how long after its expiry a quote is still honoured. */
+  readonly quoteGraceMs: number
+}
+
+export interface PriceQuestion {
+  readonly order: Order
+  readonly memo: string | undefined
+  readonly landedAtMs: number
+  readonly landedSlot: number
+}
+
+interface ChosenPrice {
+  readonly price: Price
+  readonly quoteId: string | undefined
+}
+
+// The longest that a bound payment can lag behind its quote: presented at the last moment of its age, quoted a day before.
+const quoteSearchMs = 24 * 60 * 60 * 1000
+
+/**
+ * A bound payment has the price of its quote, a plain one that of the cheapest quote that was open when it landed. Where
+ * there is none, or it had expired, the list in force at that moment decides: late payers pay the price of the day, and
+ * are not left with nothing.
+ */
+export async function choosePrice(
+  deps: PriceDeps,
+  { order, memo, landedAtMs, landedSlot }: PriceQuestion,
+): Promise<ChosenPrice | Refusal> {
+  const { wallet, endpoint } = order
+  const { quoteGraceMs: graceMs, ledger } = deps
+  const quote =
+    memo === undefined
+      ? await ledger.findOpenQuote({ wallet, endpoint, landedAtMs, landedSlot, graceMs })
+      : await ledger.findQuoteByMemo({ wallet, endpoint, memo, issuedAfterMs: landedAtMs - quoteSearchMs })
+  if (quote === undefined && memo !== undefined) return refuseProof('quote_unknown')
+  if (quote !== undefined && landedSlot < quote.slot) return refuseProof('landed_before_quote')
+  if (quote !== undefined && landedAtMs <= quote.expiresAtMs + graceMs)
+    return { price: priceOf(quote), quoteId: quote.id }
+
+  const price = (await ledger.findPrice(endpoint, landedAtMs)) ?? deps.currentPrice(endpoint)
+  if (price === undefined) throw new Fault('no price was on record when the payment landed', { retryable: true })
+  return { price, quoteId: undefined }
+}
+
+/** The price alone: what a settlement keeps of a quote is its terms and its id. */
+function priceOf({
+  id: _id,
+  wallet: _wallet,
+  memo: _memo,
+  issuedAtMs: _issued,
+  expiresAtMs: _expires,
+  slot: _slot,
+  ...price
+}: Quote): Price {
+  return price
+}

@@ -1,0 +1,80 @@
+import { assertNever } from '../primitives/assert.ts'
+import type { Clock } from '../primitives/clock.ts'
+import { Fault } from '../primitives/fault.ts'
+import { newId } from '../primitives/id.ts'
+import { decideClaim, type Order, type PaymentState } from '../payment/payment.ts'
+import type { Known, PaymentLedger } from '../payment/paymentLedger.ts'
+import { isRefusal, type Refusal, refuse } from '../payment/refusal.ts'
+import type { Settlement } from '../payment/settlement.ts'
+
+export interface ClaimDeps {
+  readonly clock: Clock
+  readonly ledger: PaymentLedger
+  readonly leaseMs: number
+}
+
+/** The exclusive right to serve one order for one payment, committed to the ledger. */
+export interface Claim {
+  readonly order: Order
+  readonly settlement: Settlement
+  readonly attemptId: string
+  /** The state after the claim, on which fulfilment and release are decided. */
+  readonly payment: PaymentState
+  readonly idempotencyKey: string | undefined
+}
+
+export interface ClaimQuestion {
+  readonly order: Order
+  readonly settlement: Settlement
+  readonly known: Known
+  readonly idempotencyKey: string | undefined
+}
+
+// Each loss means that somebody else won, and the next look says what they made of it; one look is nearly always enough.
+const attemptsMax = 4
+
+/**
+ * Consumes the settlement. Committed before the handler runs (I2); the database alone decides who is first (I1). Losers
+ * look again and are told the truth of that moment: in progress, or already used.
+ */
+export async function claimPayment(deps: ClaimDeps, question: ClaimQuestion): Promise<Claim | Refusal> {
+  const { order, settlement, idempotencyKey } = question
+  const attemptId = newId('attempt')
+  let before = question.known.payment
+  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+    const nowMs = deps.clock.nowMs()
+    const events = decideClaim(before, { order, settlement, attemptId, leaseMs: deps.leaseMs, nowMs })
+    if (isRefusal(events)) return events
+    const idempotency =
+      idempotencyKey === undefined
+        ? {}
+        : { idempotency: { wallet: order.wallet, key: idempotencyKey, orderDigest: order.digest } }
+    const appended = await deps.ledger.append({
+      signature: settlement.signature,
+      before,
+      events,
+      nowMs,
+      ...idempotency,
+    })
+    switch (appended.outcome) {
+      case 'appended':
+        return { order, settlement, attemptId, payment: appended.after, idempotencyKey }
+      case 'idempotency_key_reused':
+        return refuseReusedKey()
+      case 'conflict':
+        before = (await deps.ledger.lookUp({ signature: settlement.signature, wallet: order.wallet, idempotencyKey }))
+          .payment
+        break
+      default:
+        return assertNever(appended)
+    }
+  }
+  throw new Fault('the payment kept changing while it was being claimed', { retryable: true })
+}
+
+export function refuseReusedKey(): Refusal {
+  return refuse(
+    'IDEMPOTENCY_KEY_REUSED',
+    'Idempotency-Key was used by this wallet for another request or payment in the last 24 hours; send a new key',
+  )
+}

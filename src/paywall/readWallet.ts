@@ -1,0 +1,32 @@
+import { type Address, readAddress } from '../payment/address.ts'
+import { systemProgram, memoPrograms, tokenPrograms, associatedTokenProgram } from '../payment/programs.ts'
+import { type Refusal, refuse, refuseField } from '../payment/refusal.ts'
+import type { PaymentTerms } from '../payment/settlement.ts'
+import type { PaidRequest } from './product.ts'
+
+const field = 'x-wallet-address'
+
+/** The wallet is a claim and not a proof: nothing is given for it alone. Smart wallets, which are off the curve, are welcome. */
+export function readWallet(request: PaidRequest, terms: PaymentTerms): Address | Refusal {
+  const text = request.header(field)
+  if (text === undefined) {
+    return refuse('NO_WALLET', `${field} is missing: send the Solana address of the wallet that pays`)
+  }
+  const wallet = readAddress(text)
+  if (wallet === undefined)
+    return refuseField(field, 'must be a Solana address: base58 of 32 bytes, 32 to 44 characters')
+  if (isProgram(wallet)) return refuseField(field, 'is a program; send the address of the wallet that pays')
+  if (wallet === terms.mint) return refuseField(field, 'is the token mint; send the address of the wallet that pays')
+  if (wallet === terms.paymentWallet) return refuseField(field, 'is the payment wallet, which cannot pay itself')
+  return wallet
+}
+
+/** A program owns no tokens, so a payment by one can never be proved. */
+function isProgram(address: Address): boolean {
+  return (
+    tokenPrograms.has(address) ||
+    memoPrograms.has(address) ||
+    address === systemProgram ||
+    address === associatedTokenProgram
+  )
+}

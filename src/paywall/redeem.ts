@@ -1,0 +1,114 @@
+import { assertNever } from '../primitives/assert.ts'
+import { canonicalJson } from '../primitives/canonicalJson.ts'
+import type { Clock } from '../primitives/clock.ts'
+import { sha256Hex } from '../primitives/digest.ts'
+import { describeError, Fault } from '../primitives/fault.ts'
+import type { Log } from '../primitives/log.ts'
+import type { FailureReason } from '../payment/events.ts'
+import { decideFulfil, decideRelease } from '../payment/payment.ts'
+import type { Leaf, PaymentLedger } from '../payment/paymentLedger.ts'
+import type { Claim } from './claimPayment.ts'
+import type { HandlerFailure, Ordered, Outcome } from './product.ts'
+
+export interface RedeemDeps {
+  readonly clock: Clock
+  readonly log: Log
+  readonly ledger: PaymentLedger
+  /** Shorter than the lease, so that an attempt has ended before another may take over. */
+  readonly handlerTimeoutMs: number
+}
+
+/** `broken`: the handler threw. That is our bug, not an answer; the claim is released all the same. */
+export type Attempted = Outcome | { readonly kind: 'broken'; readonly error: unknown }
+
+/** Runs the handler to its deadline. Whatever it does, it comes back as an outcome: a claim must not be left hanging. */
+export async function runHandler(deps: RedeemDeps, ordered: Ordered, requestId: string): Promise<Attempted> {
+  const signal = AbortSignal.timeout(deps.handlerTimeoutMs)
+  try {
+    return await Promise.race([ordered.deliver({ signal, requestId }), rejectOnAbort(signal)])
+  } catch (error) {
+    if (signal.aborted)
+      return {
+        kind: 'failed',
+        code: 'UPSTREAM_TIMEOUT',
+        message: `the answer was not ready within ${deps.handlerTimeoutMs} ms`,
+      }
+    if (error instanceof Fault)
+      return {
+        kind: 'failed',
+        code: 'UPSTREAM_FAILED',
+        message: 'the source of this answer failed; repeat with the same proof',
+      }
+    return { kind: 'broken', error }
+  }
+}
+
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}
+
+/** `data` and `meta` as they go over the wire, and the place in the ledger that says so. */
+export interface Fulfilled {
+  readonly answerJson: string
+  readonly leaf: Leaf
+  readonly recordedAtMs: number
+}
+
+/**
+ * Records the delivery before it is sent, so that a 2xx and a RequestFulfilled are one to one (I26). Undefined when the
+ * lease had ended and another attempt took over: then this answer must not be served.
+ */
+export async function fulfil(
+  deps: RedeemDeps,
+  claim: Claim,
+  outcome: Extract<Outcome, { kind: 'delivered' }>,
+): Promise<Fulfilled | undefined> {
+  const { order, attemptId, payment, settlement, idempotencyKey } = claim
+  const answerJson = canonicalJson({ data: outcome.data, meta: outcome.meta })
+  const events = decideFulfil(payment, { attemptId, orderDigest: order.digest, answerDigest: sha256Hex(answerJson) })
+  if (events === undefined) return undefined
+  const key =
+    idempotencyKey === undefined
+      ? {}
+      : { idempotency: { wallet: order.wallet, key: idempotencyKey, orderDigest: order.digest, answerJson } }
+  const appended = await deps.ledger.append({
+    signature: settlement.signature,
+    before: payment,
+    events,
+    nowMs: deps.clock.nowMs(),
+    ...key,
+  })
+  const [leaf] = appended.outcome === 'appended' ? appended.leaves : []
+  return leaf === undefined || appended.outcome !== 'appended'
+    ? undefined
+    : { answerJson, leaf, recordedAtMs: appended.recordedAtMs }
+}
+
+/** Frees the proof (I4). If even that fails, the lease ends by itself, so the failure is only worth a line in the log. */
+export async function release(deps: RedeemDeps, claim: Claim, reason: FailureReason): Promise<void> {
+  const { attemptId, payment, settlement } = claim
+  const events = decideRelease(payment, attemptId, reason)
+  if (events === undefined) return
+  try {
+    await deps.ledger.append({ signature: settlement.signature, before: payment, events, nowMs: deps.clock.nowMs() })
+  } catch (error) {
+    deps.log.warn({ event: 'release_not_recorded', signature: settlement.signature, error: describeError(error) })
+  }
+}
+
+export function failureReason(code: HandlerFailure): FailureReason {
+  switch (code) {
+    case 'NO_DATA':
+      return 'no_data'
+    case 'UPSTREAM_FAILED':
+      return 'upstream_failed'
+    case 'UPSTREAM_TIMEOUT':
+      return 'upstream_timeout'
+    case 'TARGET_FORBIDDEN':
+      return 'target_forbidden'
+    default:
+      return assertNever(code)
+  }
+}

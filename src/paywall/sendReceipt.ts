@@ -1,0 +1,52 @@
+import { calculateJwkThumbprint, CompactSign, importJWK, type JWK } from 'jose'
+import { assert } from '../primitives/assert.ts'
+import { canonicalJson, type Json } from '../primitives/canonicalJson.ts'
+import { type Fulfilment, receiptOf, type SignedReceipt } from '../payment/receipt.ts'
+import { type Answer, jsonAnswer } from './answer.ts'
+
+/** Signs a receipt: a compact EdDSA JWS over its canonical JSON. Ed25519 is deterministic, so one receipt has one JWS. */
+export type SignReceipt = (fulfilment: Fulfilment) => Promise<SignedReceipt>
+
+export const receiptType = 'tollbook-receipt'
+
+export async function createReceiptSigner(privateKey: JWK): Promise<SignReceipt> {
+  const key = await importJWK(privateKey, 'EdDSA')
+  const header = { alg: 'EdDSA', kid: await keyId(privateKey), typ: receiptType }
+  return async (fulfilment) => {
+    const receipt = receiptOf(fulfilment)
+    const payload = Buffer.from(canonicalJson({ ...receipt }), 'utf8')
+    const jws = await new CompactSign(payload).setProtectedHeader(header).sign(key)
+    return { ...receipt, jws }
+  }
+}
+
+/** The public half, as it is published for whoever verifies a receipt without us. */
+export async function publicKeysOf(privateKey: JWK): Promise<Json> {
+  const { kty, crv, x } = privateKey
+  assert(kty === 'OKP' && crv === 'Ed25519' && x !== undefined, 'receipts are signed with Ed25519')
+  return { keys: [{ kty, crv, x, kid: await keyId(privateKey), alg: 'EdDSA', use: 'sig' }] }
+}
+
+/** RFC 7638: the thumbprint names the key itself, so no two keys share a name by mistake. */
+function keyId(key: JWK): Promise<string> {
+  return key.kid === undefined ? calculateJwkThumbprint(key) : Promise.resolve(key.kid)
+}
+
+export interface Sale {
+  /** Canonical JSON of `{data, meta}`, exactly as its digest stands in the ledger. */
+  readonly answerJson: string
+  readonly fulfilment: Fulfilment
+  readonly replayed: boolean
+}
+
+/** The paid answer. Private to this caller and never stored on the way. */
+export async function sendReceipt(
+  signReceipt: SignReceipt,
+  { answerJson, fulfilment, replayed }: Sale,
+): Promise<Answer> {
+  const receipt = await signReceipt(fulfilment)
+  // The stored text opens with {"data": … and is spliced, not parsed and written again, so its digest still holds.
+  const body = `{"success":true,"receipt":${JSON.stringify(receipt)},${answerJson.slice(1)}`
+  const headers = { 'cache-control': 'private, no-store', ...(replayed ? { 'idempotent-replay': 'true' } : {}) }
+  return jsonAnswer(200, body, headers)
+}

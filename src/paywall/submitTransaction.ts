@@ -1,0 +1,145 @@
+import type { Clock } from '../primitives/clock.ts'
+import type { Address } from '../payment/address.ts'
+import { bindSecret } from '../payment/binding.ts'
+import type { Order, PaymentState } from '../payment/payment.ts'
+import type { Proof, SignedTransaction, SimulatedEffects } from '../payment/proof.ts'
+import { type Price, transferBaseUnits } from '../payment/quote.ts'
+import { isRefusal, type Refusal, refuse, refuseProof } from '../payment/refusal.ts'
+import { type PaymentTerms, settle } from '../payment/settlement.ts'
+import type { TokenMovement } from '../payment/transactionRecord.ts'
+import { feeOf } from '../payment/transferFee.ts'
+import { type BalanceDeps, findShortage } from './checkBalance.ts'
+import { choosePrice } from './choosePrice.ts'
+
+export interface SubmitDeps extends BalanceDeps {
+  readonly clock: Clock
+  readonly terms: PaymentTerms
+}
+
+export interface Submission {
+  readonly proof: Proof
+  readonly order: Order
+  readonly payment: PaymentState
+  readonly transaction: SignedTransaction
+}
+
+/** What can be said of a signed transaction without asking anybody. */
+export function checkTransaction(transaction: SignedTransaction, order: Order): Refusal | undefined {
+  if (!transaction.signers.includes(order.wallet)) return refuseProof('wallet_did_not_sign')
+  // Such a transaction could be kept back and sent a year later, so a refusal of it could never be final.
+  if (transaction.usesDurableNonce) return refuseProof('durable_nonce')
+  return undefined
+}
+
+/**
+ * Sends a transaction that is not on chain, after rehearsing that it would pay and after putting on record that we send
+ * it. Undefined when it has been sent, by this call or an earlier one. Never sends anything but the caller's own bytes.
+ */
+export async function submitTransaction(deps: SubmitDeps, submission: Submission): Promise<Refusal | undefined> {
+  const { transaction, payment } = submission
+  if (payment.phase === 'submitted') return resend(deps, transaction)
+
+  const price = await rehearse(deps, submission)
+  if (isRefusal(price)) return price
+  const recorded = await recordIntent(deps, submission, price.quoteId)
+  if (!recorded)
+    return refuse('PAYMENT_PENDING', 'another request is sending this transaction; repeat with the same proof', 1)
+  await deps.chain.broadcast(transaction)
+  return undefined
+}
+
+async function resend({ chain }: SubmitDeps, transaction: SignedTransaction): Promise<Refusal | undefined> {
+  if (await chain.canStillLand(transaction)) {
+    await chain.broadcast(transaction)
+    return undefined
+  }
+  // It may have landed since we looked; only if it is still not there will it never be.
+  const landed = await chain.findTransaction(transaction.signature)
+  return landed === undefined ? refuseProof('blockhash_expired') : undefined
+}
+
+/** Would it succeed, and would it then buy? A payment that would buy nothing is not sent at all. */
+async function rehearse(deps: SubmitDeps, submission: Submission) {
+  const { proof, order, transaction } = submission
+  const simulation = await deps.chain.simulate(transaction)
+  if (simulation.outcome === 'blockhash_expired') return refuseProof('blockhash_expired')
+  if (simulation.outcome === 'already_landed')
+    return refuse('PAYMENT_PENDING', 'the transaction is landing; repeat with the same proof', 1)
+  if (simulation.outcome === 'would_fail')
+    return (await findShortage(deps, order)) ?? refuseProof('simulation_failed', simulation.text)
+  const { effects } = simulation
+  const binding = bindSecret(effects.memos, proof.secret)
+  if (isRefusal(binding)) return binding
+  // It will land after now, so every quote that is open now is open for it.
+  const landing = { landedAtMs: deps.clock.nowMs(), landedSlot: Number.MAX_SAFE_INTEGER }
+  const chosen = await choosePrice(deps, { order, memo: binding.memo, ...landing })
+  if (isRefusal(chosen)) return chosen
+  return judgeEffects(deps.terms, { effects, order, transaction, price: chosen.price }) ?? chosen
+}
+
+interface Rehearsal {
+  readonly effects: SimulatedEffects
+  readonly order: Order
+  readonly transaction: SignedTransaction
+  readonly price: Price
+}
+
+/** With balances the full rules; from a node that does not tell them, the amounts of the wallet's own instructions. */
+function judgeEffects(terms: PaymentTerms, { effects, order, transaction, price }: Rehearsal): Refusal | undefined {
+  if (effects.balances !== undefined) {
+    const { movements, memos, balances } = effects
+    const { signature, signers, bytes } = transaction
+    const record = {
+      signature,
+      signers,
+      bytes,
+      movements,
+      memos,
+      balances,
+      slot: 0,
+      blockTimeMs: undefined,
+      failure: undefined,
+    }
+    const verdict = settle({ record, wallet: order.wallet, price, terms })
+    return isRefusal(verdict) ? verdict : undefined
+  }
+  const own = effects.movements.filter(
+    (movement) => movement.authority === order.wallet && movement.mint === terms.mint,
+  )
+  const burned = sumOf(own.filter((movement) => movement.kind === 'burn'))
+  if (burned < price.burnBaseUnits)
+    return refuseProof('burn_insufficient', `burns ${burned}, required ${price.burnBaseUnits} base units`)
+  const arriving = own
+    .filter((movement) => isPayment(movement, terms.paymentTokenAccount))
+    .reduce((sum, { amountBaseUnits }) => {
+      return sum + amountBaseUnits - (terms.transferFee === undefined ? 0n : feeOf(amountBaseUnits, terms.transferFee))
+    }, 0n)
+  const required = transferBaseUnits(price)
+  return arriving < required
+    ? refuseProof('transfer_insufficient', `transfers ${arriving}, required ${required} base units`)
+    : undefined
+}
+
+function isPayment(movement: TokenMovement, paymentTokenAccount: Address): boolean {
+  return movement.kind === 'transfer' && movement.destination === paymentTokenAccount
+}
+
+function sumOf(movements: readonly TokenMovement[]): bigint {
+  return movements.reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n)
+}
+
+/** On record before it is sent: if we die in between, the book knows of money that may be on its way. */
+async function recordIntent(
+  deps: SubmitDeps,
+  { order, payment, transaction }: Submission,
+  quoteId: string | undefined,
+): Promise<boolean> {
+  const transactionBase64 = Buffer.from(transaction.bytes).toString('base64')
+  const { outcome } = await deps.ledger.append({
+    signature: transaction.signature,
+    before: payment,
+    events: [{ kind: 'PaymentSubmitted', wallet: order.wallet, endpoint: order.endpoint, quoteId, transactionBase64 }],
+    nowMs: deps.clock.nowMs(),
+  })
+  return outcome === 'appended'
+}

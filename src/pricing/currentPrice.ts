@@ -1,0 +1,29 @@
+import { type PaidPath, priceList } from './priceList.ts'
+import { type Split, split } from './split.ts'
+import { requiredBaseUnits, type TokenPriceAttoUsd } from './tokenPrice.ts'
+
+/** What one endpoint costs at a token price, and how it is divided. */
+export interface PricedEndpoint extends Split {
+  readonly endpoint: PaidPath
+  readonly priceMicroUsd: bigint
+  readonly tokenPriceAttoUsd: TokenPriceAttoUsd
+  readonly decimals: number
+  readonly requiredBaseUnits: bigint
+}
+
+/** The whole price list in tokens. */
+export function priceAll(tokenPriceAttoUsd: TokenPriceAttoUsd, decimals: number): readonly PricedEndpoint[] {
+  return paidPaths().map((endpoint) => {
+    const priceMicroUsd = priceList[endpoint]
+    const required = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd, decimals })
+    return { endpoint, priceMicroUsd, tokenPriceAttoUsd, decimals, requiredBaseUnits: required, ...split(required) }
+  })
+}
+
+function paidPaths(): readonly PaidPath[] {
+  return Object.keys(priceList).filter(isPaidPath)
+}
+
+function isPaidPath(path: string): path is PaidPath {
+  return Object.hasOwn(priceList, path)
+}

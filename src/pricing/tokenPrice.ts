@@ -1,0 +1,30 @@
+import { assert } from '../primitives/assert.ts'
+import { divideRoundingUp, parseDecimal } from '../primitives/money.ts'
+import { usdDecimals } from './priceList.ts'
+
+/**
+ * The price of one whole token in US dollars, as an integer of 10^-18 dollars: fine enough for a token
+ * worth a billionth of a cent, and exact for every decimal an operator or a market can name.
+ */
+export type TokenPriceAttoUsd = bigint
+
+export const tokenPriceDecimals = 18
+
+/** Undefined when the text is no positive plain decimal with at most 18 digits after the point. */
+export function parseTokenPrice(text: string): TokenPriceAttoUsd | undefined {
+  const price = parseDecimal(text, tokenPriceDecimals)
+  return price === undefined || price === 0n ? undefined : price
+}
+
+export interface RequiredInput {
+  readonly priceMicroUsd: bigint
+  readonly tokenPriceAttoUsd: TokenPriceAttoUsd
+  readonly decimals: number
+}
+
+/** ⌈priceUSD / tokenPrice⌉ in base units. Rounded up: rounded down, a dear token would make a request free. */
+export function requiredBaseUnits(input: RequiredInput): bigint {
+  assert(input.priceMicroUsd > 0n, 'a price is positive')
+  const scale = 10n ** BigInt(input.decimals + tokenPriceDecimals - usdDecimals)
+  return divideRoundingUp(input.priceMicroUsd * scale, input.tokenPriceAttoUsd)
+}

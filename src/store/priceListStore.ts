@@ -1,0 +1,57 @@
+import { assert } from '../primitives/assert.ts'
+import { decodeEvent, encodeEvent } from '../payment/eventCodec.ts'
+import type { PriceListPublished } from '../payment/events.ts'
+import type { Price } from '../payment/quote.ts'
+import { priceListItem } from './appendBatch.ts'
+import { type Database, readOrFault } from './database.ts'
+import type { EventStore } from './eventStore.ts'
+
+/** The price of an endpoint in the list that was in force at that moment; in the first list, if none was yet. */
+export async function findPrice(database: Database, endpoint: string, atMs: number): Promise<Price | undefined> {
+  const lists = database.selectFrom('ledger.price_lists').select(['version', 'body'])
+  const row = await readOrFault('a price list', async () => {
+    const inForce = await lists
+      .where('effective_at', '<=', new Date(atMs))
+      .orderBy('effective_at', 'desc')
+      .limit(1)
+      .executeTakeFirst()
+    return inForce ?? (await lists.orderBy('version').limit(1).executeTakeFirst())
+  })
+  return row === undefined ? undefined : listOf(row.body).prices.find((price) => price.endpoint === endpoint)
+}
+
+// Two instances that start together may both find the old list; the loser sees the winner's and is content.
+const attemptsMax = 5
+
+/** Puts a list on record unless it is the newest already. No price is quoted that is not in the book. */
+export async function publishPriceList(
+  deps: { database: Database; events: EventStore },
+  list: PriceListPublished,
+  nowMs: number,
+): Promise<void> {
+  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+    const newest = await readOrFault('the newest price list', () =>
+      deps.database
+        .selectFrom('ledger.price_lists')
+        .select(['version', 'body'])
+        .orderBy('version', 'desc')
+        .limit(1)
+        .executeTakeFirst(),
+    )
+    if (newest !== undefined && samePrices(listOf(newest.body), list)) return
+    const appended = await deps.events.submit(priceListItem(list, { expectedVersion: newest?.version ?? 0, nowMs }))
+    if (appended.outcome === 'appended') return
+  }
+  assert(false, `a price list can be published within ${attemptsMax} tries`)
+}
+
+function samePrices(one: PriceListPublished, other: PriceListPublished): boolean {
+  const header = { stream: 'prices', version: 1, effectiveAtMs: 0 }
+  return encodeEvent(one, header) === encodeEvent(other, header)
+}
+
+function listOf(body: Buffer): PriceListPublished {
+  const { event } = decodeEvent(body.toString('utf8'))
+  assert(event.kind === 'PriceListPublished', 'a price list holds a price list')
+  return event
+}

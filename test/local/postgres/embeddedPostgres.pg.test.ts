@@ -1,0 +1,177 @@
+import { mkdir, readFile, readdir, rename, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findBinaries } from '../../../src/local/postgres/binaries.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/local/postgres/embeddedPostgres.ts'
+import { silentLog } from '../../../src/primitives/log.ts'
+import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
+import { awaitEndOf } from './owner.ts'
+import { queryColumn } from './query.ts'
+
+const scratch = await makeScratchDirectory()
+const dataDirectory = `${scratch}/home/postgres`
+const settings = { work_mem: '5MB', 'tollbook.greeting': "it's" }
+const start = (): Promise<EmbeddedPostgres> => startEmbeddedPostgres({ dataDirectory, log: silentLog, settings })
+
+let postgres: EmbeddedPostgres
+let seenDuringColdStart: readonly string[]
+
+beforeAll(async () => {
+  const watched = watchCommandLines()
+  postgres = await start()
+  seenDuringColdStart = await watched.stop()
+})
+afterAll(() => postgres.stop())
+
+test('a cold start makes a durable, checksummed cluster in UTF-8, C.UTF-8 and UTC', async () => {
+  const names = ['fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums', 'server_encoding', 'TimeZone']
+  expect(await Promise.all(names.map(show))).toEqual(['on', 'on', 'on', 'on', 'UTF8', 'UTC'])
+  expect(
+    await queryColumn(postgres.adminUrl, "select datlocale from pg_database where datlocprovider = 'b' order by oid"),
+  ).toEqual(['C.UTF-8', 'C.UTF-8', 'C.UTF-8'])
+})
+
+test('it listens on loopback only and opens no socket file', async () => {
+  expect(await show('listen_addresses')).toBe('127.0.0.1')
+  expect(await show('unix_socket_directories')).toBe('')
+})
+
+test('settings of the caller reach the server, quotes and all', async () => {
+  expect(await show('work_mem')).toBe('5MB')
+  expect(await show('tollbook.greeting')).toBe("it's")
+})
+
+test('nobody gets in without the password, and it is kept as scram-sha-256', async () => {
+  const wrong = postgres.urlFor({ user: 'postgres', password: 'guess', database: 'postgres' })
+  await expect(queryColumn(wrong, 'select 1')).rejects.toThrow('password authentication failed')
+  const [kept] = await queryColumn(postgres.adminUrl, "select rolpassword from pg_authid where rolname = 'postgres'")
+  expect(kept).toMatch(/^SCRAM-SHA-256\$/)
+})
+
+test('the password file is for its owner alone, and no other file beside the data holds the password', async () => {
+  const password = new URL(postgres.adminUrl).password
+  expect((await stat(`${dataDirectory}.password`)).mode & 0o777).toBe(0o600)
+  const holders: string[] = []
+  for (const entry of await readdir(`${scratch}/home`, { withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    if ((await readFile(`${scratch}/home/${entry.name}`, 'utf8')).includes(password)) holders.push(entry.name)
+  }
+  expect(holders).toEqual(['postgres.password'])
+})
+
+test('the password stands on no command line, neither during initdb nor later', async () => {
+  const password = new URL(postgres.adminUrl).password
+  expect(seenDuringColdStart.some((line) => line.includes('initdb'))).toBe(true)
+  expect(seenDuringColdStart.filter((line) => line.includes(password))).toEqual([])
+  expect((await allCommandLines()).filter((line) => line.includes(password))).toEqual([])
+})
+
+test('urlFor escapes what a URL cannot hold', async () => {
+  const url = postgres.urlFor({ user: 'postgres', password: 'p@ss/w:rd?', database: 'a b' })
+  expect(new URL(url).pathname).toBe('/a%20b')
+  expect(decodeURIComponent(new URL(url).password)).toBe('p@ss/w:rd?')
+})
+
+test('a second start in the same directory is refused, and the first goes on', async () => {
+  await expect(start()).rejects.toThrow(`in use by process ${process.pid}`)
+  expect(await queryColumn(postgres.adminUrl, 'select 1')).toEqual(['1'])
+})
+
+test('another directory serves side by side with its own data and its own password', async () => {
+  const other = await startEmbeddedPostgres({ dataDirectory: `${scratch}/other`, log: silentLog })
+  try {
+    await queryColumn(other.adminUrl, 'create table only_here (id int)')
+    expect(await queryColumn(postgres.adminUrl, "select to_regclass('only_here')")).toEqual(['null'])
+    expect(new URL(other.adminUrl).password).not.toBe(new URL(postgres.adminUrl).password)
+    expect(other.port).not.toBe(postgres.port)
+  } finally {
+    await other.stop()
+  }
+})
+
+test('a stop ends the postmaster, may be called twice, and a warm start finds what was committed', async () => {
+  await queryColumn(postgres.adminUrl, 'create table kept as select 7 as id')
+  const pid = postgres.pid()
+  await Promise.all([postgres.stop(), postgres.stop()])
+  await awaitEndOf(pid)
+  expect((await readdir(`${scratch}/home`)).filter((name) => name.includes('.owner-'))).toEqual([])
+
+  postgres = await start()
+  expect(await queryColumn(postgres.adminUrl, 'select id from kept')).toEqual(['7'])
+})
+
+test('a lost password file is reported, and putting it back mends it', async () => {
+  await postgres.stop()
+  await rename(`${dataDirectory}.password`, `${scratch}/aside`)
+  await expect(start()).rejects.toThrow('has lost its password file')
+  await rename(`${scratch}/aside`, `${dataDirectory}.password`)
+  postgres = await start()
+  expect(await queryColumn(postgres.adminUrl, 'select 1')).toEqual(['1'])
+})
+
+test('a wanted port is used, and a taken one is refused by name', async () => {
+  await postgres.stop()
+  const taken = createServer()
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+  const address = taken.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  await expect(startEmbeddedPostgres({ dataDirectory, port, log: silentLog })).rejects.toThrow(`port ${port} is taken`)
+  await new Promise((resolve) => taken.close(resolve))
+  postgres = await startEmbeddedPostgres({ dataDirectory, port, log: silentLog })
+  expect(postgres.port).toBe(port)
+  expect(new URL(postgres.adminUrl).port).toBe(String(port))
+})
+
+test('a data directory of another major version is refused and left as it was', async () => {
+  const old = `${scratch}/old`
+  await mkdir(old)
+  await writeFile(`${old}/PG_VERSION`, '15\n')
+  await expect(startEmbeddedPostgres({ dataDirectory: old, log: silentLog })).rejects.toThrow(
+    /made by Postgres 15.*DATABASE_URL.*mv /,
+  )
+  expect(await readdir(old)).toEqual(['PG_VERSION'])
+})
+
+test('a directory with other files in it is refused and left as it was', async () => {
+  const pictures = `${scratch}/pictures`
+  await mkdir(pictures)
+  await writeFile(`${pictures}/cat.png`, 'meow')
+  await expect(startEmbeddedPostgres({ dataDirectory: pictures, log: silentLog })).rejects.toThrow('neither empty nor')
+  expect(await readdir(pictures)).toEqual(['cat.png'])
+})
+
+test('a setting that Postgres does not know is reported in its own words, without further attempts', async () => {
+  await expect(
+    startEmbeddedPostgres({ dataDirectory: `${scratch}/other`, log: silentLog, settings: { no_such_setting: '1' } }),
+  ).rejects.toThrow('unrecognized configuration parameter "no_such_setting"')
+})
+
+test.each(['linux-riscv64', 'sunos-x64', 'win32-x64'])('on %s the way out is named: DATABASE_URL', async (platform) => {
+  await expect(findBinaries(platform)).rejects.toThrow('Set DATABASE_URL')
+})
+
+async function show(setting: string): Promise<string | undefined> {
+  const [value] = await queryColumn(postgres.adminUrl, `show ${setting}`)
+  return value
+}
+
+async function allCommandLines(): Promise<readonly string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  return Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')))
+}
+
+/** Looks at the process table again and again until it is told to stop. */
+function watchCommandLines(): { stop: () => Promise<readonly string[]> } {
+  const seen = new Set<string>()
+  const stopping = new AbortController()
+  const watching = (async () => {
+    while (!stopping.signal.aborted) for (const line of await allCommandLines()) seen.add(line)
+  })()
+  return {
+    stop: async () => {
+      stopping.abort()
+      await watching
+      return [...seen]
+    },
+  }
+}

@@ -1,0 +1,22 @@
+import { binariesIn, findBinaries } from '../../../src/local/postgres/binaries.ts'
+import { startCluster } from '../../../src/local/postgres/cluster.ts'
+import { createLog } from '../../../src/primitives/log.ts'
+
+/*
+ * A program that owns an embedded Postgres, for tests that kill or interrupt one, or run it as somebody else:
+ * `node ownerProcess.ts DATA_DIRECTORY [PACKAGE_DIRECTORY]`. It says where Postgres is on one line of stdout.
+ * SIGINT starts an endless drain; SIGTERM stops it properly.
+ */
+process.on('SIGINT', () => process.stdout.write('draining\n'))
+
+const [, , dataDirectory = '', packageDirectory = ''] = process.argv
+const cluster = await startCluster({
+  binaries: await (packageDirectory === '' ? findBinaries() : binariesIn(packageDirectory)),
+  dataDirectory,
+  port: 0,
+  settings: {},
+  log: createLog({ level: 'fatal', name: 'owner' }),
+})
+process.on('SIGTERM', () => void cluster.stop())
+const adminUrl = `postgres://postgres:${cluster.password}@127.0.0.1:${cluster.port}/postgres`
+process.stdout.write(`${JSON.stringify({ adminUrl, postmasterPid: cluster.pid() })}\n`)

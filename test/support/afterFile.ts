@@ -1,0 +1,27 @@
+import { afterAll } from 'vitest'
+
+/*
+ * What a helper opened is closed after the test file, wherever in the file it was opened. Vitest silently forgets an
+ * `afterAll` that is called inside a hook or a test, so one is registered here, when the file is collected. Being the
+ * first it runs last, after the file's own hooks have closed their pools.
+ */
+type Close = () => Promise<void> | void
+
+const closers: Close[] = []
+
+export function afterFile(close: Close): void {
+  closers.push(close)
+}
+
+afterAll(async () => {
+  const failures: unknown[] = []
+  for (const close of closers.splice(0).toReversed()) {
+    try {
+      await close()
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  if (failures.length === 1) throw failures[0]
+  if (failures.length > 1) throw new AggregateError(failures, 'several things could not be closed')
+})

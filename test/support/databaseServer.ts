@@ -1,0 +1,77 @@
+import { startEmbeddedPostgres } from '../../src/local/postgres/embeddedPostgres.ts'
+import { describeError } from '../../src/primitives/fault.ts'
+import { randomToken } from '../../src/primitives/id.ts'
+import { createLog } from '../../src/primitives/log.ts'
+import { dockerAnswers } from './dockerEngine.ts'
+import { makeTemporaryDirectory } from './temporaryDirectory.ts'
+
+/** The one Postgres of a test run. */
+export interface DatabaseServer {
+  readonly adminUrl: string
+  readonly stop: () => Promise<void>
+}
+
+/**
+ * `TEST_DATABASE_URL`, else a container, else the embedded binaries. Says on one line which it is and why.
+ * All three are durable (fsync on), because crash tests rely on it.
+ */
+export async function startDatabaseServer(environment: NodeJS.ProcessEnv): Promise<DatabaseServer> {
+  const given = environment['TEST_DATABASE_URL']
+  if (given !== undefined && given !== '') {
+    say(`TEST_DATABASE_URL (${new URL(given).host})`)
+    return { adminUrl: given, stop: () => Promise.resolve() }
+  }
+  if (!(await dockerAnswers(environment))) return startEmbedded('Docker does not answer, so testcontainers is skipped')
+  const wantedImage = environment['TEST_POSTGRES_IMAGE']
+  const image = wantedImage ?? 'postgres:17-alpine'
+  try {
+    return await startContainer(image)
+  } catch (error) {
+    // Who names an image wants that image. Who merely has Docker, but no network to pull with, wants the tests to run.
+    if (wantedImage !== undefined) throw error
+    return startEmbedded(`testcontainers could not start ${image}: ${describeError(error)}`)
+  }
+}
+
+async function startContainer(image: string): Promise<DatabaseServer> {
+  const { PostgreSqlContainer } = await import('@testcontainers/postgresql')
+  const container = await new PostgreSqlContainer(image)
+    .withUsername('postgres')
+    .withDatabase('postgres')
+    .withPassword(randomToken())
+    .withCommand(['postgres', '-c', `max_connections=${maxConnections}`])
+    .withStartupTimeout(containerStartTimeoutMs)
+    .start()
+  say(`testcontainers, ${image}`)
+  return {
+    adminUrl: container.getConnectionUri(),
+    stop: async () => {
+      await container.stop()
+    },
+  }
+}
+
+async function startEmbedded(reason: string): Promise<DatabaseServer> {
+  const directory = await makeTemporaryDirectory()
+  const postgres = await startEmbeddedPostgres({
+    dataDirectory: `${directory.path}/postgres`,
+    log: createLog({ level: 'error', name: 'test-postgres' }),
+    settings: { max_connections: maxConnections },
+  })
+  say(`embedded binaries (${reason})`)
+  return {
+    adminUrl: postgres.adminUrl,
+    stop: async () => {
+      await postgres.stop()
+      await directory.remove()
+    },
+  }
+}
+
+function say(what: string): void {
+  process.stdout.write(`Postgres for this test run: ${what}\n`)
+}
+
+/** Two test files at a time, each with a few pools of up to ten, and races of 32 clients. */
+const maxConnections = '200'
+const containerStartTimeoutMs = 60_000

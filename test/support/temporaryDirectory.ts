@@ -1,0 +1,15 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface TemporaryDirectory {
+  readonly path: string
+  readonly remove: () => Promise<void>
+}
+
+/** Others may pass through it but not look inside, so that the Postgres that root runs as nobody can reach its data. */
+export async function makeTemporaryDirectory(): Promise<TemporaryDirectory> {
+  const path = await mkdtemp(join(tmpdir(), 'tollbook-test-'))
+  await chmod(path, 0o711)
+  return { path, remove: () => rm(path, { recursive: true, force: true }) }
+}

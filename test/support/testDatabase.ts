@@ -1,0 +1,65 @@
+import { poll } from '../../src/local/postgres/poll.ts'
+import { withAdminSession } from './adminSession.ts'
+import { type DatabaseTemplate, databaseUrl, newDatabaseName, roleUrl } from './databaseTemplate.ts'
+
+/** A migrated database of somebody's own. */
+export interface TestDatabase {
+  readonly name: string
+  /** The superuser's, for what no role of ours may do. */
+  readonly adminUrl: string
+  /** `tollbook_owner`: owns the database and ran the migrations. */
+  readonly ownerUrl: string
+  /** `tollbook_api`: what the service itself uses. */
+  readonly serviceUrl: string
+  /** Throws when somebody still has a session. Called after the file anyhow; the second call does nothing. */
+  readonly drop: () => Promise<void>
+}
+
+/** Copies the template: the data files and nothing that belongs to the server, such as grants on the database itself. */
+export async function cloneTemplate(template: DatabaseTemplate): Promise<TestDatabase> {
+  const { adminUrl } = template
+  const name = newDatabaseName('tollbook_test')
+  await withAdminSession(adminUrl, (admin) =>
+    admin.query(`create database ${name} template ${template.name} owner tollbook_owner`),
+  )
+  let isDropped = false
+  return {
+    name,
+    adminUrl: databaseUrl(adminUrl, name),
+    ownerUrl: roleUrl({ adminUrl, role: 'tollbook_owner', database: name }),
+    serviceUrl: roleUrl({ adminUrl, role: 'tollbook_api', database: name }),
+    drop: async () => {
+      if (isDropped) return
+      isDropped = true
+      await dropDatabase(adminUrl, name)
+    },
+  }
+}
+
+async function dropDatabase(adminUrl: string, name: string): Promise<void> {
+  // A client's end() returns a moment before the server has let the session go.
+  const isFree = await poll({
+    probe: async () => (await openSessions(adminUrl, name)).length === 0 || undefined,
+    timeoutMs: goodbyeTimeoutMs,
+  })
+  const leaks = isFree ? [] : await openSessions(adminUrl, name)
+  await withAdminSession(adminUrl, (admin) => admin.query(`drop database if exists ${name} with (force)`))
+  if (leaks.length === 0) return
+  throw new Error(
+    `this test file left ${leaks.length} database sessions open; end each pool it made:\n${leaks.join('\n')}`,
+  )
+}
+
+async function openSessions(adminUrl: string, name: string): Promise<readonly string[]> {
+  const { rows } = await withAdminSession(adminUrl, (admin) =>
+    admin.query<{ session: string }>(
+      `select format('%s: %s, %s, last query: %s', coalesce(nullif(application_name, ''), 'unnamed'), usename, state, left(query, 120)) as session
+       from pg_stat_activity
+       where datname = $1 and backend_type = 'client backend'`,
+      [name],
+    ),
+  )
+  return rows.map((row) => row.session)
+}
+
+const goodbyeTimeoutMs = 2_000
