@@ -1,10 +1,10 @@
-import { once } from 'node:events'
 import { createService, type ServiceConfig } from '../compose.ts'
 import { type Config, readConfig } from '../config.ts'
 import { startLocalMode } from '../local/localMode.ts'
 import { describeError } from '../primitives/fault.ts'
 import { createLog, type Log } from '../primitives/log.ts'
 import { migrate } from '../store/migrate.ts'
+import { untilStopped } from './untilStopped.ts'
 
 interface Running {
   readonly baseUrl: string
@@ -24,7 +24,7 @@ export async function serve(): Promise<number> {
   })
   process.stdout.write(`listening on ${running.baseUrl}\n`)
 
-  await waitForStop(stopped.signal)
+  await untilStopped(stopped.signal)
   log.info({ event: 'stopping' })
   await running.close()
   log.info({ event: 'stopped' })
@@ -40,10 +40,4 @@ async function start(config: Config, log: Log, onPartLost: (error: Error) => voi
 
 function isOperated(config: Config): config is ServiceConfig {
   return config.databaseUrl !== undefined && config.chain !== undefined && config.receiptSigningKey !== undefined
-}
-
-async function waitForStop(lost: AbortSignal): Promise<void> {
-  const signals = (['SIGTERM', 'SIGINT'] as const).map((signal) => once(process, signal))
-  const partLost = lost.aborted ? Promise.resolve() : once(lost, 'abort')
-  await Promise.race([...signals, partLost])
 }

@@ -4,14 +4,13 @@ import {
   createTransferCheckedInstruction,
   getAssociatedTokenAddressSync,
 } from '@solana/spl-token'
-import { PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import { PublicKey, type TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { Fault } from '../primitives/fault.ts'
-import { randomToken } from '../primitives/id.ts'
-import { memoProgram } from '../payment/programs.ts'
 import { type Signature, signatureOfBytes } from '../payment/signature.ts'
 import type { ProofForm } from './encodeProof.ts'
 import type { PayerChain } from './payerChain.ts'
 import type { PayerWallet } from './payerWallet.ts'
+import { memoInstruction, nonceMemo } from './paymentMemo.ts'
 import type { PaymentPlan } from './planPayment.ts'
 
 export interface SignedPayment {
@@ -27,7 +26,11 @@ export interface BuildDeps {
 }
 
 /** Builds and signs the one transaction that pays: memo, burn, transfer. Sends nothing. */
-export async function buildPayment({ chain, wallet }: BuildDeps, plan: PaymentPlan, form: ProofForm): Promise<SignedPayment> {
+export async function buildPayment(
+  { chain, wallet }: BuildDeps,
+  plan: PaymentPlan,
+  form: ProofForm,
+): Promise<SignedPayment> {
   const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash()
   const payer = new PublicKey(wallet.address)
   const message = new TransactionMessage({
@@ -42,12 +45,9 @@ export async function buildPayment({ chain, wallet }: BuildDeps, plan: PaymentPl
   return { signature, transaction: signed.serialize(), lastValidBlockHeight }
 }
 
-/**
- * The quote's memo binds the payment to its secret. The plain forms must not have it, and need another in its place:
- * without a nonce, two equal payments in the life of one blockhash would be one transaction, and buy one answer.
- */
+/** The quote's memo binds the payment to its secret. The plain forms must not have it, and need another in its place. */
 function memoFor({ quote }: PaymentPlan, form: ProofForm): string {
-  return form === 'bound' ? quote.memo : `nonce:${randomToken()}`
+  return form === 'bound' ? quote.memo : nonceMemo()
 }
 
 /** No compute budget: two token instructions, a memo and an account take a third of what a transaction has without asking. */
@@ -73,8 +73,4 @@ function paymentInstructions(plan: PaymentPlan, payer: PublicKey, memo: string):
     )
   }
   return instructions
-}
-
-function memoInstruction(memo: string): TransactionInstruction {
-  return new TransactionInstruction({ programId: new PublicKey(memoProgram), keys: [], data: Buffer.from(memo, 'utf8') })
 }

@@ -7,6 +7,7 @@ import { tokenPrograms } from '../payment/programs.ts'
 import { quoteBody, type QuoteBody } from '../payment/wire.ts'
 import { burnShareOf, burnSharePercent } from './burnShare.ts'
 import { type QuoteProblem, quoteProblem } from './quoteProblem.ts'
+import type { Offer } from './readOffer.ts'
 import { attoUsdScale } from './spendingLimit.ts'
 
 /** What the payer knows beforehand. An offer that names another is refused. */
@@ -35,41 +36,47 @@ export interface PayableQuote {
   readonly transferBaseUnits: bigint
   /** What the service says is to be sent for that, where the mint withholds a fee. */
   readonly transferWithFeeBaseUnits: bigint | undefined
-  readonly expiresAtMs: number
+  /** From the moment of the offer to its end. */
+  readonly lifeMs: number
 }
 
 export interface QuoteQuestion {
-  readonly body: unknown
+  readonly offer: Offer
   readonly url: URL
   readonly pins: QuotePins
 }
 
 /** Does the offer hold together, and is it the one that was asked for? Whatever needs no chain is checked here. */
-export function checkQuote({ body, url, pins }: QuoteQuestion): PayableQuote | QuoteProblem {
-  const parsed = quoteBody.safeParse(body)
+export function checkQuote({ offer, url, pins }: QuoteQuestion): PayableQuote | QuoteProblem {
+  const parsed = quoteBody.safeParse(offer.body)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
     return quoteProblem('malformed', `${issue?.path.join('.')}: ${issue?.message}`)
   }
-  const quote = readQuote(parsed.data)
+  const quote = readQuote(parsed.data, offer.answeredAtMs)
   if ('problem' in quote) return quote
   return (
     checkSums(quote, parsed.data) ??
     checkPrice(quote, parsed.data) ??
     checkDestination(quote) ??
     checkPins(quote, pins) ??
-    checkBinding(quote, url) ??
+    checkUse(quote, url) ??
     quote
   )
 }
 
 const u64Max = 2n ** 64n - 1n
 
-function readQuote(body: QuoteBody): PayableQuote | QuoteProblem {
+function readQuote(body: QuoteBody, answeredAtMs: number): PayableQuote | QuoteProblem {
   const { quote, network } = body
   const [mint, tokenProgram] = [readAddress(body.tokenMint), readAddress(body.tokenProgram)]
   const [paymentWallet, paymentTokenAccount] = [readAddress(body.paymentWallet), readAddress(body.paymentTokenAccount)]
-  if (mint === undefined || tokenProgram === undefined || paymentWallet === undefined || paymentTokenAccount === undefined)
+  if (
+    mint === undefined ||
+    tokenProgram === undefined ||
+    paymentWallet === undefined ||
+    paymentTokenAccount === undefined
+  )
     return quoteProblem('malformed', 'tokenMint, tokenProgram, paymentWallet and paymentTokenAccount are addresses')
   const priceAttoUsd = attoUsdOf(body.pricing.priceUSD)
   if (priceAttoUsd === undefined) return quoteProblem('malformed', 'pricing.priceUSD is no amount')
@@ -84,9 +91,9 @@ function readQuote(body: QuoteBody): PayableQuote | QuoteProblem {
     return quoteProblem('malformed', 'an amount is larger than any token account can hold')
   const { id, memo, secret, decimals } = quote
   const addresses = { mint, tokenProgram, paymentWallet, paymentTokenAccount }
-  const expiresAtMs = Date.parse(quote.expiresAt)
+  const lifeMs = Date.parse(quote.expiresAt) - answeredAtMs
   const { endpoint } = body.pricing
-  return { id, memo, secret, decimals, network, endpoint, expiresAtMs, priceAttoUsd, ...amounts, ...addresses }
+  return { id, memo, secret, decimals, network, endpoint, lifeMs, priceAttoUsd, ...amounts, ...addresses }
 }
 
 // A JSON number as the decimal it was written as. toString would write 1e-7, and toFixed the digits of the binary fraction.
@@ -133,12 +140,16 @@ function checkPrice(quote: PayableQuote, { pricing }: QuoteBody): QuoteProblem |
 const roundingParts = 1_000_000_000n
 
 function checkDestination({ mint, tokenProgram, paymentWallet, paymentTokenAccount }: PayableQuote) {
-  if (!tokenPrograms.has(tokenProgram)) return quoteProblem('token_program_wrong', `${tokenProgram} is no token program`)
+  if (!tokenPrograms.has(tokenProgram))
+    return quoteProblem('token_program_wrong', `${tokenProgram} is no token program`)
   const key = (address: Address) => new PublicKey(address)
   const account = getAssociatedTokenAddressSync(key(mint), key(paymentWallet), true, key(tokenProgram)).toBase58()
   return account === paymentTokenAccount
     ? undefined
-    : quoteProblem('token_account_wrong', `the token account of ${paymentWallet} is ${account}, not ${paymentTokenAccount}`)
+    : quoteProblem(
+        'token_account_wrong',
+        `the token account of ${paymentWallet} is ${account}, not ${paymentTokenAccount}`,
+      )
 }
 
 function checkPins(quote: PayableQuote, { expectedMint, expectedNetwork, expectedPaymentWallet }: QuotePins) {
@@ -157,7 +168,8 @@ function checkPin(problem: PinProblem, named: string, expected: string | undefin
     : quoteProblem(problem, `it names ${named}, and ${expected} is expected`)
 }
 
-function checkBinding({ memo, secret, endpoint }: PayableQuote, url: URL): QuoteProblem | undefined {
+function checkUse({ memo, secret, endpoint, lifeMs }: PayableQuote, url: URL): QuoteProblem | undefined {
+  if (lifeMs <= 0) return quoteProblem('expired', 'its end is in the past')
   if (memo !== memoOfSecret(secret)) return quoteProblem('memo_wrong', 'the memo is not the one of the secret')
   // A service may stand behind a path of its own, so the endpoint is the end of the path that was asked for.
   return endpoint.startsWith('/') && url.pathname.endsWith(endpoint)

@@ -30,8 +30,9 @@ export interface PresentedProof {
 export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerVerdict {
   const { status } = answer
   if (status >= 200 && status <= 299) return judgeDelivery(answer, proof)
-  if (status >= 300 && status <= 399) return { kind: 'unclear', why: `it redirects to ${answer.headers.get('location')}` }
-  const { code, reason } = readLastAnswer(answer)
+  if (status >= 300 && status <= 399)
+    return { kind: 'unclear', why: `it redirects to ${answer.headers.get('location')}` }
+  const { code = 'none', reason } = readLastAnswer(answer)
   const again = { kind: 'again', unspent: false, retryAfterMs: readRetryAfterMs(answer.headers) } as const
   switch (code) {
     case 'INVALID_PAYMENT':

@@ -84,7 +84,9 @@ type AccountJson = z.infer<typeof accountJson>
 
 async function readMint(rpc: SolanaRpc, address: Address, account: AccountJson): Promise<MintFacts | undefined> {
   if (account === null || !tokenPrograms.has(account.owner)) return undefined
-  const mint = readOrUndefined(() => unpackMint(new PublicKey(address), accountInfo(account), new PublicKey(account.owner)))
+  const mint = readOrUndefined(() =>
+    unpackMint(new PublicKey(address), accountInfo(account), new PublicKey(account.owner)),
+  )
   if (mint === undefined) return undefined
   const config = getTransferFeeConfig(mint)
   const facts: MintFacts = { tokenProgram: account.owner, decimals: mint.decimals }
@@ -92,7 +94,10 @@ async function readMint(rpc: SolanaRpc, address: Address, account: AccountJson):
 }
 
 /** A fee changes two epochs after it was set; until then the older one holds. */
-async function scheduledFees(rpc: SolanaRpc, config: TransferFeeConfig): Promise<{ now: TransferFee; most: TransferFee }> {
+async function scheduledFees(
+  rpc: SolanaRpc,
+  config: TransferFeeConfig,
+): Promise<{ now: TransferFee; most: TransferFee }> {
   const { epoch } = await rpc.call('getEpochInfo', [{ commitment: 'confirmed' }], z.object({ epoch: z.int() }))
   const { olderTransferFee: older, newerTransferFee: newer } = config
   const current = BigInt(epoch) >= newer.epoch ? newer : older

@@ -1,6 +1,6 @@
 import type { PendingPayment } from './pendingPayment.ts'
 
-/** Nothing has left the payer: no tokens can move, and asking again is safe. */
+/** No transaction has gone out: no tokens can move, and asking again is safe. */
 export class PaymentNotMade extends Error {
   override readonly name = 'PaymentNotMade'
 

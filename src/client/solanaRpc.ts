@@ -12,6 +12,12 @@ export interface SolanaRpc {
 /** The node understood and said no. */
 export class NodeRefusal extends Error {
   override readonly name = 'NodeRefusal'
+  readonly code: number
+
+  constructor({ code, message }: { readonly code: number; readonly message: string }) {
+    super(`${message} (${code})`)
+    this.code = code
+  }
 }
 
 const answerJson = z.union([
@@ -30,7 +36,7 @@ export function createSolanaRpc({ url, fetch }: { readonly url: string; readonly
       const answer = await post({ url, fetch }, { jsonrpc: '2.0', id: 1, method, params }).catch((cause: unknown) => {
         throw new Fault(`the Solana node at ${host} did not answer ${method}`, { cause, retryable: true })
       })
-      if ('error' in answer) throw new NodeRefusal(`${answer.error.message} (${answer.error.code})`)
+      if ('error' in answer) throw new NodeRefusal(answer.error)
       const parsed = result.safeParse(answer.result)
       if (parsed.success) return parsed.data
       throw new Fault(`the answer of the Solana node at ${host} to ${method} cannot be read`, {

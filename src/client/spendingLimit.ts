@@ -33,7 +33,9 @@ export class SpendingLimitExceeded extends Error {
   readonly allowed: string
 
   constructor({ scope, unit, asked, allowed }: Excess) {
-    super(`the quote asks ${asked} ${unit}, and the spending limit leaves ${allowed} ${unit} ${scope}; nothing was signed`)
+    super(
+      `the quote asks ${asked} ${unit}, and the spending limit leaves ${allowed} ${unit} ${scope}; nothing was signed`,
+    )
     this.scope = scope
     this.unit = unit
     this.asked = asked

@@ -1,4 +1,5 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
+import { domainToUnicode } from 'node:url'
 
 /*
  * Which addresses a caller may send us to: global unicast and nothing else. Own ranges, because the usual library calls
@@ -58,6 +59,8 @@ export function findUrlProblem(text: string): string | undefined {
   if (url === null || url.hostname === '') return 'is not a URL'
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password'
   if (url.port !== '' && url.port !== '80' && url.port !== '443') return 'must use port 80 or 443'
+  // Node leaves a label alone that is no punycode; what still begins with xn-- after decoding names no host.
+  if (/(^|\.)xn--/.test(domainToUnicode(url.hostname))) return 'must have a valid international host name'
   return findHostProblem(url.hostname)
 }
 

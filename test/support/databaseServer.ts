@@ -1,7 +1,9 @@
 import { startEmbeddedPostgres } from '../../src/local/postgres/embeddedPostgres.ts'
+import { systemClock } from '../../src/primitives/clock.ts'
 import { describeError } from '../../src/primitives/fault.ts'
 import { randomToken } from '../../src/primitives/id.ts'
 import { createLog } from '../../src/primitives/log.ts'
+import { removeAbandonedDirectories } from './abandonedDirectories.ts'
 import { dockerAnswers } from './dockerEngine.ts'
 import { makeTemporaryDirectory } from './temporaryDirectory.ts'
 
@@ -35,13 +37,17 @@ export async function startDatabaseServer(environment: NodeJS.ProcessEnv): Promi
 
 async function startContainer(image: string): Promise<DatabaseServer> {
   const { PostgreSqlContainer } = await import('@testcontainers/postgresql')
-  const container = await new PostgreSqlContainer(image)
+  const starting = new PostgreSqlContainer(image)
     .withUsername('postgres')
     .withDatabase('postgres')
     .withPassword(randomToken())
     .withCommand(['postgres', '-c', `max_connections=${maxConnections}`])
-    .withStartupTimeout(containerStartTimeoutMs)
     .start()
+  const container = await within(containerStartTimeoutMs, starting)
+  if (container === undefined) {
+    void starting.then((late) => late.stop()).catch(() => undefined)
+    throw new Error(`it did not start within ${containerStartTimeoutMs} ms`)
+  }
   say(`testcontainers, ${image}`)
   return {
     adminUrl: container.getConnectionUri(),
@@ -52,6 +58,7 @@ async function startContainer(image: string): Promise<DatabaseServer> {
 }
 
 async function startEmbedded(reason: string): Promise<DatabaseServer> {
+  await removeAbandonedDirectories()
   const directory = await makeTemporaryDirectory()
   const postgres = await startEmbeddedPostgres({
     dataDirectory: `${directory.path}/postgres`,
@@ -68,10 +75,20 @@ async function startEmbedded(reason: string): Promise<DatabaseServer> {
   }
 }
 
+async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T | undefined> {
+  const settled = new AbortController()
+  const overdue = systemClock.sleep(timeoutMs, settled.signal).then(() => undefined)
+  return Promise.race([work, overdue]).finally(() => {
+    overdue.catch(() => undefined)
+    settled.abort()
+  })
+}
+
 function say(what: string): void {
   process.stdout.write(`Postgres for this test run: ${what}\n`)
 }
 
 /** Two test files at a time, each with a few pools of up to ten, and races of 32 clients. */
 const maxConnections = '200'
-const containerStartTimeoutMs = 60_000
+/** Pulling the image counts, and testcontainers itself does not bound that. */
+const containerStartTimeoutMs = 100_000

@@ -7,9 +7,11 @@ export interface TemporaryDirectory {
   readonly remove: () => Promise<void>
 }
 
+export const temporaryPrefix = 'tollbook-test-'
+
 /** Others may pass through it but not look inside, so that the Postgres that root runs as nobody can reach its data. */
 export async function makeTemporaryDirectory(): Promise<TemporaryDirectory> {
-  const path = await mkdtemp(join(tmpdir(), 'tollbook-test-'))
+  const path = await mkdtemp(join(tmpdir(), temporaryPrefix))
   await chmod(path, 0o711)
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }

@@ -1,4 +1,6 @@
 import { type Server, createServer } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { systemClock } from '../../primitives/clock.ts'
 import type { Log } from '../../primitives/log.ts'
 import { type HttpServerOptions, listen, listenHttp } from './httpServer.ts'
 
@@ -36,16 +38,24 @@ function isComplete(pair: PortPair): boolean {
   return pair.servers.length === 2
 }
 
+/** Requests under way are still answered; whatever hangs longer than that is cut. */
 export async function closeServers(servers: readonly Server[]): Promise<void> {
   await Promise.all(servers.map(closeServer))
 }
 
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve())
-    // Idle ones and hanging ones: nobody waits here for a client.
-    server.closeAllConnections()
-  })
+async function closeServer(server: Server): Promise<void> {
+  // A request that has reached our kernel but not yet us is read in the next turn. Without it `close` would take its
+  // connection for an idle one and cut it: web3.js, which polls in the background, then fails where nobody catches.
+  for (let turn = 1; turn <= turnsBeforeClose; turn++) await nextTurn()
+  const closed = new AbortController()
+  const closing = new Promise<void>((resolve) => server.close(() => resolve()))
+  const late = systemClock.sleep(graceMs, closed.signal).then(
+    () => server.closeAllConnections(),
+    () => undefined,
+  )
+  await closing
+  closed.abort()
+  await late
 }
 
 async function listenSecond(host: string, port: number): Promise<Server | undefined> {
@@ -60,3 +70,5 @@ async function listenSecond(host: string, port: number): Promise<Server | undefi
 }
 
 const attemptsMax = 10
+const graceMs = 200
+const turnsBeforeClose = 3

@@ -2,7 +2,7 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 
 /** As whom the programs of Postgres run. They refuse to run as root. */
 export interface Account {
-  readonly name: 'self' | 'nobody' | 'user namespace'
+  readonly name: 'self' | 'nobody' | 'user namespace' | 'nobody with a capability'
   /** Who has to own the data directory; undefined when that is us anyhow. */
   readonly owner: Owner | undefined
   /** Words before the command, such as `unshare …`. Empty for a plain start. */
@@ -20,6 +20,8 @@ export interface Command {
   readonly program: string
   readonly arguments: readonly string[]
   readonly stdio: StdioOptions
+  /** When the program is killed if it has not ended by itself; absent: never. */
+  readonly timeoutMs?: number
 }
 
 /**
@@ -36,6 +38,8 @@ export function spawnAs(account: Account, command: Command): ChildProcess {
     detached: true,
     env: environment,
     stdio: command.stdio,
+    killSignal: 'SIGKILL',
+    ...(command.timeoutMs === undefined ? {} : { timeout: command.timeoutMs }),
   })
 }
 

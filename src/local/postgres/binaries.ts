@@ -1,8 +1,8 @@
-import { access, chmod, cp, readFile, readdir, rename, rm, stat, symlink } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readFile, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { basename, dirname, join, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { Fault } from '../../primitives/fault.ts'
-import { randomToken } from '../../primitives/id.ts'
 import { systemErrorCode } from './systemErrorCode.ts'
 
 /** The programs of one Postgres: a directory that holds `bin`, `lib` and `share`. */
@@ -46,7 +46,7 @@ export async function binariesIn(packageDirectory: string): Promise<Binaries> {
  */
 export async function linkLibraries(binaries: Binaries): Promise<boolean> {
   for (const link of await readLinks(binaries)) {
-    if (await exists(link.path)) continue
+    if (existsSync(link.path)) continue
     const made = await symlink(link.leadsTo, link.path).then(
       () => true,
       // Another process of ours may make the same link at the same moment; that is as good.
@@ -55,39 +55,6 @@ export async function linkLibraries(binaries: Binaries): Promise<boolean> {
     if (!made) return false
   }
   return true
-}
-
-/** A copy of our own, made once per version: 60 MB, about half a second. Appears whole or not at all. */
-export async function copyBinaries(binaries: Binaries, target: string): Promise<Binaries> {
-  const copy = { ...binaries, directory: target }
-  if (await exists(target)) return copy
-  const unfinished = `${target}.${randomToken()}`
-  await cp(binaries.directory, unfinished, { recursive: true, verbatimSymlinks: true })
-  await openToAll(unfinished)
-  if (!(await linkLibraries({ ...binaries, directory: unfinished }))) {
-    throw new Fault(`could not make the library links in ${unfinished}`, { retryable: false })
-  }
-  await rename(unfinished, target)
-  await removeOtherCopies(target, binaries.version)
-  return copy
-}
-
-/** `chmod -R a+rX`: an installation under a strict umask has no rights for the account that is to run it. */
-async function openToAll(directory: string): Promise<void> {
-  const inside = await readdir(directory, { recursive: true })
-  for (const path of [directory, ...inside.map((name) => join(directory, name))]) {
-    const { mode } = await stat(path)
-    const execute = (mode & 0o100) === 0 ? 0 : 0o111
-    await chmod(path, mode | 0o444 | execute)
-  }
-}
-
-async function removeOtherCopies(target: string, version: string): Promise<void> {
-  const stem = basename(target).slice(0, -version.length)
-  for (const name of await readdir(dirname(target))) {
-    if (!name.startsWith(stem) || name === basename(target)) continue
-    await rm(join(dirname(target), name), { recursive: true, force: true })
-  }
 }
 
 interface Link {
@@ -112,11 +79,4 @@ function readStringField(value: unknown, field: string): string {
   const found: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, field) : undefined
   if (typeof found !== 'string') throw new Fault(`the binaries' description has no ${field}`, { retryable: false })
   return found
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
 }

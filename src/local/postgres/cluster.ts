@@ -10,7 +10,7 @@ import { readPassword } from './password.ts'
 import { prepareDataDirectory } from './prepareDataDirectory.ts'
 import { launchPostmaster } from './postmaster.ts'
 import { type Supervisor, supervisePostmaster } from './supervisor.ts'
-import { type Footing, findFooting } from './unprivileged.ts'
+import { type Footing, findFooting } from './footing.ts'
 import { type Watchdog, startWatchdog } from './watchdog.ts'
 
 export interface ClusterOptions {
@@ -19,6 +19,7 @@ export interface ClusterOptions {
   readonly port: number
   readonly settings: Settings
   readonly log: Log
+  readonly onLost?: (error: Error) => void
 }
 
 export interface Cluster {
@@ -62,6 +63,7 @@ async function startIn(options: ClusterOptions, held: Held): Promise<Cluster> {
   const settingsFile = await writeConfiguration({ dataDirectory, port, settings: options.settings })
   const supervisor = await supervisePostmaster({
     launch: () => launchPostmaster({ dataDirectory, settingsFile, log, ...held }),
+    onLost: (error) => options.onLost?.(error),
     log,
     clock: systemClock,
   })

@@ -10,6 +10,8 @@ export interface EmbeddedPostgresOptions {
   readonly log: Log
   /** Further settings as in postgresql.conf; they win over ours. */
   readonly settings?: Readonly<Record<string, string>>
+  /** It died and could not be brought back; nobody tries any more. */
+  readonly onLost?: (error: Error) => void
 }
 
 export interface EmbeddedPostgres {
@@ -23,7 +25,7 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>
 }
 
-export interface DatabaseLogin {
+interface DatabaseLogin {
   readonly user: string
   readonly password: string
   readonly database: string
@@ -34,8 +36,7 @@ export interface DatabaseLogin {
  * A pool must have an `error` handler: its idle connections are cut when Postgres stops or restarts.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { dataDirectory, port = 0, settings = {}, log } = options
-  const cluster = await startCluster({ binaries: await findBinaries(), dataDirectory, port, settings, log })
+  const cluster = await startCluster({ port: 0, settings: {}, ...options, binaries: await findBinaries() })
   const urlFor = (login: DatabaseLogin): string => databaseUrl(cluster.port, login)
   return {
     adminUrl: urlFor({ user: 'postgres', password: cluster.password, database: 'postgres' }),

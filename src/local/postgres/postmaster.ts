@@ -6,7 +6,7 @@ import { spawnAs } from './account.ts'
 import { poll } from './poll.ts'
 import { readPostmasterFile } from './postmasterFile.ts'
 import { shutDown } from './shutDown.ts'
-import type { Footing } from './unprivileged.ts'
+import type { Footing } from './footing.ts'
 import type { Watchdog } from './watchdog.ts'
 
 /** One running server process. */

@@ -5,7 +5,7 @@ import type { Owner } from './account.ts'
 import type { DataDirectoryState } from './dataDirectory.ts'
 import { createPassword, passwordFileOf } from './password.ts'
 import { runCommand } from './runCommand.ts'
-import type { Footing } from './unprivileged.ts'
+import type { Footing } from './footing.ts'
 import type { Watchdog } from './watchdog.ts'
 
 export interface PrepareOptions {

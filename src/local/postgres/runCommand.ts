@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { systemClock } from '../../primitives/clock.ts'
+import { describeError } from '../../primitives/fault.ts'
 import { type Account, spawnAs } from './account.ts'
 import type { Watchdog } from './watchdog.ts'
 
@@ -20,29 +20,28 @@ export interface RunResult {
 
 /** Runs a short program to its end. Never throws: the caller knows whether a failure is one. */
 export async function runCommand(options: RunOptions): Promise<RunResult> {
-  const child = spawnAs(options.account, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
-  if (child.pid !== undefined) options.watchdog?.guard(child.pid)
-  const output = collectOutput(child)
-  const overdue = new AbortController()
-  const result = await Promise.race([endOf(child, output), timeOut(options.timeoutMs, overdue.signal)])
-  overdue.abort()
-  if (child.pid !== undefined) options.watchdog?.release(child.pid)
-  if (result !== undefined) return result
-  child.kill('SIGKILL')
-  return { succeeded: false, output: `${options.program} did not end within ${options.timeoutMs} ms` }
+  let child: ChildProcess
+  try {
+    child = spawnAs(options.account, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  } catch (error) {
+    // Node throws EPERM at once, when root in a container has lost the right to change its uid.
+    return { succeeded: false, output: describeError(error) }
+  }
+  const { pid } = child
+  if (pid !== undefined) options.watchdog?.guard(pid)
+  const result = await resultOf(child)
+  if (pid !== undefined) options.watchdog?.release(pid)
+  return result
 }
 
-function endOf(child: ChildProcess, output: () => string): Promise<RunResult> {
+function resultOf(child: ChildProcess): Promise<RunResult> {
+  const output = collectOutput(child)
   return new Promise((resolve) => {
     child.once('error', (error) => resolve({ succeeded: false, output: error.message }))
     child.once('close', (code, signal) =>
       resolve({ succeeded: code === 0, output: output() || `ended with ${signal ?? `exit code ${code}`}` }),
     )
   })
-}
-
-async function timeOut(timeoutMs: number, cancelled: AbortSignal): Promise<undefined> {
-  await systemClock.sleep(timeoutMs, cancelled).catch(() => undefined)
 }
 
 /** Only the end is kept: what went wrong stands there. */

@@ -5,6 +5,8 @@ import type { Postmaster } from './postmaster.ts'
 
 export interface SupervisorDeps {
   readonly launch: () => Promise<Postmaster>
+  /** It died and could not be brought back. */
+  readonly onLost: (error: Error) => void
   readonly log: Log
   readonly clock: Clock
 }
@@ -19,7 +21,7 @@ export async function supervisePostmaster(deps: SupervisorDeps): Promise<Supervi
   const watch: Watch = {
     ...deps,
     stopping: new AbortController(),
-    postmaster: await launchPatiently(deps, { insist: false, signal: new AbortController().signal }),
+    postmaster: await launchPatiently(deps, { insist: false, signal: undefined }),
     launchedAtMs: deps.clock.monotonicMs(),
     shortLives: 0,
     recovery: Promise.resolve(),
@@ -56,14 +58,15 @@ async function recover(watch: Watch): Promise<void> {
   const diedAtMs = watch.clock.monotonicMs()
   watch.shortLives = diedAtMs - watch.launchedAtMs < shortLifeMs ? watch.shortLives + 1 : 0
   if (watch.shortLives > shortLivesMax) {
-    watch.log.fatal({ event: 'embedded_postgres_given_up', shortLives: watch.shortLives })
+    const lives = `Postgres died ${watch.shortLives} times in a row, each time within ${shortLifeMs} ms`
+    giveUp(watch, new Fault(lives, { retryable: false }))
     return
   }
   try {
     watch.postmaster = await launchPatiently(watch, { insist: true, signal: watch.stopping.signal })
   } catch (error) {
     if (watch.stopping.signal.aborted) return
-    watch.log.fatal({ event: 'embedded_postgres_given_up', error: describeError(error) })
+    giveUp(watch, new Fault('Postgres died and could not be started again', { cause: error, retryable: false }))
     return
   }
   watch.launchedAtMs = watch.clock.monotonicMs()
@@ -75,10 +78,15 @@ async function recover(watch: Watch): Promise<void> {
   awaitEnd(watch)
 }
 
+function giveUp(watch: Watch, fault: Fault): void {
+  watch.log.fatal({ event: 'embedded_postgres_given_up', error: describeError(fault) })
+  watch.onLost(fault)
+}
+
 interface Patience {
   /** Whether to go on after a failure that will hardly mend itself: no for a first start, yes for a restart. */
   readonly insist: boolean
-  readonly signal: AbortSignal
+  readonly signal: AbortSignal | undefined
 }
 
 async function launchPatiently(deps: SupervisorDeps, patience: Patience): Promise<Postmaster> {

@@ -1,5 +1,13 @@
-import { Connection, Keypair, LAMPORTS_PER_SOL, type PublicKey, type TransactionSignature } from '@solana/web3.js'
+import {
+  Connection,
+  Keypair,
+  LAMPORTS_PER_SOL,
+  PublicKey,
+  TransactionInstruction,
+  type TransactionSignature,
+} from '@solana/web3.js'
 import { onTestFinished } from 'vitest'
+import { z } from 'zod'
 import { type LocalChain, type LocalChainOptions, startLocalChain } from '../../../src/local/chain/localChain.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 
@@ -16,8 +24,22 @@ export async function openChain(options: LocalChainOptions = {}): Promise<TestCh
   return { chain, connection: connectTo(chain) }
 }
 
-export function connectTo(chain: Pick<LocalChain, 'rpcUrl' | 'wsUrl'>): Connection {
-  return new Connection(chain.rpcUrl, { commitment: 'confirmed', wsEndpoint: chain.wsUrl })
+/**
+ * Unmodified web3.js, with a fetch that we can wait for: `confirmTransaction` leaves a status request behind when the
+ * WebSocket is faster, and if its node is closed under it, it rejects where nobody catches.
+ */
+export function connectTo(chain: { readonly rpcUrl: string; readonly wsUrl?: string }): Connection {
+  const pending = new Set<Promise<unknown>>()
+  onTestFinished(async () => void (await Promise.allSettled(pending)))
+  return new Connection(chain.rpcUrl, {
+    commitment: 'confirmed',
+    ...(chain.wsUrl === undefined ? {} : { wsEndpoint: chain.wsUrl }),
+    fetch: (input, init) => {
+      const answer = fetch(input, init)
+      pending.add(answer)
+      return answer
+    },
+  })
 }
 
 /** A keypair with ten SOL, already confirmed. */
@@ -33,30 +55,38 @@ export async function fund({ chain, connection }: TestChain, address: PublicKey)
   return signature
 }
 
+export function memo(text: string): TransactionInstruction {
+  return new TransactionInstruction({ programId: memoProgram, keys: [], data: Buffer.from(text) })
+}
+
+const memoProgram = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
+
 /** Asks until the answer is there; for what happens in its own time, over sockets and in other processes. */
 export async function eventually<T>(ask: () => Promise<T | undefined> | T | undefined): Promise<T> {
   const deadlineMs = systemClock.monotonicMs() + deadlineAfterMs
-  for (;;) {
+  while (systemClock.monotonicMs() < deadlineMs) {
     const answer = await ask()
     if (answer !== undefined) return answer
-    if (systemClock.monotonicMs() > deadlineMs) throw new Error(`nothing after ${deadlineAfterMs} ms`)
     await systemClock.sleep(pollEveryMs)
   }
+  throw new Error(`nothing after ${deadlineAfterMs} ms`)
 }
 
 const deadlineAfterMs = 15_000
 const pollEveryMs = 5
 
-export interface RpcReply {
-  readonly result?: unknown
-  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
-  readonly id?: unknown
-}
+export type RpcReply = z.output<typeof replyShape>
+
+const replyShape = z.object({
+  result: z.unknown().optional(),
+  error: z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() }).optional(),
+  id: z.unknown().optional(),
+})
 
 /** One JSON-RPC call without a client library in between, to see the bytes as they are. */
 export async function call(chain: LocalChain, method: string, ...params: readonly unknown[]): Promise<RpcReply> {
   const response = await post(chain, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
-  return JSON.parse(await response.text()) as RpcReply
+  return replyShape.parse(await response.json())
 }
 
 export function post(chain: LocalChain, body: string | Uint8Array<ArrayBuffer>): Promise<Response> {

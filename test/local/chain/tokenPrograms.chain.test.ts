@@ -3,32 +3,28 @@ import {
   TOKEN_PROGRAM_ID,
   burnChecked,
   createBurnCheckedInstruction,
-  createMint,
   createTransferCheckedInstruction,
   getAccount,
   getMint,
-  getOrCreateAssociatedTokenAccount,
-  mintTo,
   transferChecked,
 } from '@solana/spl-token'
-import { Keypair, PublicKey, Transaction, TransactionInstruction, sendAndConfirmTransaction } from '@solana/web3.js'
+import { Keypair, type TokenBalance, Transaction, sendAndConfirmTransaction } from '@solana/web3.js'
 import { describe, expect, test } from 'vitest'
-import { type TestChain, connectTo, openChain } from './testChain.ts'
+import { connectTo, memo, openChain } from './testChain.ts'
+import { confirmed, createPurse, decimals } from './tokenPurse.ts'
 
-const memoProgram = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
-const decimals = 6
+const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const
 
 describe.each([
   ['SPL Token', TOKEN_PROGRAM_ID],
   ['Token-2022', TOKEN_2022_PROGRAM_ID],
 ])('with %s', (_, program) => {
   test('spl-token creates a mint and accounts, mints, transfers and burns, and reads it all back', async () => {
-    const { chain, connection } = await openChain({ slotMs: 20 })
-    const { payer, mint, source, destination } = await prepare({ chain, connection }, program)
+    const { connection } = await openChain({ slotMs: 20 })
+    const { payer, mint, source, destination } = await createPurse(connection, program)
 
-    const options = { commitment: 'confirmed' } as const
-    await transferChecked(connection, payer, source, mint, destination, payer, 700n, decimals, [], options, program)
-    await burnChecked(connection, payer, source, mint, payer, 300n, decimals, [], options, program)
+    await transferChecked(connection, payer, source, mint, destination, payer, 700n, decimals, [], confirmed, program)
+    await burnChecked(connection, payer, source, mint, payer, 300n, decimals, [], confirmed, program)
 
     expect((await getAccount(connection, source, 'confirmed', program)).amount).toBe(999_000n)
     expect((await getAccount(connection, destination, 'confirmed', program)).amount).toBe(700n)
@@ -41,36 +37,32 @@ describe.each([
     const owned = await connection.getTokenAccountsByOwner(payer.publicKey, { mint })
     expect(owned.value.map(({ pubkey }) => pubkey)).toEqual([source])
     const parsed = await connection.getParsedTokenAccountsByOwner(payer.publicKey, { programId: program })
-    expect(parsed.value[0]?.account.data.parsed.info.tokenAmount.amount).toBe('999000')
+    expect(parsed.value[0]?.account.data.parsed).toMatchObject({ info: { tokenAmount: { amount: '999000' } } })
   })
 
   test('a payment of burn, transfer and memo is read back with its balances in every encoding', async () => {
-    const { chain, connection } = await openChain({ slotMs: 20 })
-    const { payer, mint, source, destination } = await prepare({ chain, connection }, program)
+    const { connection } = await openChain({ slotMs: 20 })
+    const { payer, mint, source, destination, owner } = await createPurse(connection, program)
     const payment = new Transaction().add(
       createBurnCheckedInstruction(source, mint, payer.publicKey, 300n, decimals, [], program),
       createTransferCheckedInstruction(source, mint, destination, payer.publicKey, 700n, decimals, [], program),
-      new TransactionInstruction({ programId: memoProgram, keys: [], data: Buffer.from('for the weather') }),
+      memo('for the weather'),
     )
 
-    const signature = await sendAndConfirmTransaction(connection, payment, [payer], { commitment: 'confirmed' })
+    const signature = await sendAndConfirmTransaction(connection, payment, [payer], confirmed)
 
     const raw = await connection.getTransaction(signature, options)
     const meta = raw?.meta
-    expect(meta?.err).toBeNull()
-    expect(meta?.fee).toBe(5_000)
-    expect(meta?.innerInstructions).toEqual([])
-    const [payerBefore = 0] = meta?.preBalances ?? []
-    expect(meta?.postBalances[0]).toBe(payerBefore - 5_000)
-    const amounts = (balances: typeof meta extends infer M ? NonNullable<M>['preTokenBalances'] : never) =>
-      Object.fromEntries(
-        (balances ?? []).map(({ owner, mint, programId, uiTokenAmount }) => {
-          expect([mint, programId]).toEqual([raw?.transaction.message.staticAccountKeys.find((key) => key.toBase58() === mint)?.toBase58(), program.toBase58()])
-          return [owner, uiTokenAmount.amount]
-        }),
-      )
-    expect(Object.values(amounts(meta?.preTokenBalances)).sort()).toEqual(['0', '1000000'])
-    expect(amounts(meta?.postTokenBalances)[payer.publicKey.toBase58()]).toBe('999000')
+    expect(meta).toMatchObject({ err: null, fee: 5_000, innerInstructions: [] })
+    expect(meta?.postBalances[0]).toBe((meta?.preBalances[0] ?? 0) - 5_000)
+    const amounts = (balances: readonly TokenBalance[] | null | undefined) =>
+      Object.fromEntries((balances ?? []).map((each) => [each.owner, each.uiTokenAmount.amount]))
+    const [payerText, ownerText] = [payer.publicKey.toBase58(), owner.toBase58()]
+    expect(amounts(meta?.preTokenBalances)).toEqual({ [payerText]: '1000000', [ownerText]: '0' })
+    expect(amounts(meta?.postTokenBalances)).toEqual({ [payerText]: '999000', [ownerText]: '700' })
+    for (const each of meta?.postTokenBalances ?? []) {
+      expect(each).toMatchObject({ mint: mint.toBase58(), programId: program.toBase58() })
+    }
 
     const parsed = await connection.getParsedTransaction(signature, options)
     expect(parsed?.transaction.message.instructions).toMatchObject([
@@ -84,28 +76,39 @@ describe.each([
   })
 })
 
-const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const
+test('creating an associated token account shows the calls that it made as inner instructions', async () => {
+  const { connection } = await openChain({ slotMs: 20 })
+  const { destination } = await createPurse(connection, TOKEN_PROGRAM_ID)
+  const creation = (await connection.getSignaturesForAddress(destination)).at(-1)
 
-test('a web3.js that is not told of a WebSocket finds it on the next port', async () => {
-  const { chain } = await openChain({ slotMs: 20 })
-  const connection = new (connectTo(chain).constructor as typeof import('@solana/web3.js').Connection)(chain.rpcUrl, 'confirmed')
-  const signature = await connection.requestAirdrop(Keypair.generate().publicKey, 1_000_000)
+  const parsed = await connection.getParsedTransaction(creation?.signature ?? '', options)
 
-  const { value } = await connection.confirmTransaction(signature, 'confirmed')
-
-  expect(value.err).toBeNull()
+  expect(parsed?.transaction.message.instructions).toMatchObject([
+    { program: 'spl-associated-token-account', parsed: { info: { account: destination.toBase58() } } },
+  ])
+  expect(parsed?.meta?.innerInstructions).toMatchObject([
+    {
+      index: 0,
+      instructions: [
+        { parsed: { type: 'getAccountDataSize' } },
+        { program: 'system', parsed: { type: 'createAccount' } },
+        { parsed: { type: 'initializeImmutableOwner' } },
+        { parsed: { type: 'initializeAccount3' } },
+      ],
+    },
+  ])
 })
 
-async function prepare({ connection }: TestChain, program: PublicKey) {
-  const payer = Keypair.generate()
-  const confirm = { commitment: 'confirmed' } as const
-  const airdrop = await connection.requestAirdrop(payer.publicKey, 10_000_000_000)
-  await connection.confirmTransaction({ signature: airdrop, ...(await connection.getLatestBlockhash()) }, 'confirmed')
-  const mint = await createMint(connection, payer, payer.publicKey, null, decimals, Keypair.generate(), confirm, program)
-  const accountOf = async (owner: PublicKey) =>
-    (await getOrCreateAssociatedTokenAccount(connection, payer, mint, owner, false, 'confirmed', confirm, program)).address
-  const source = await accountOf(payer.publicKey)
-  const destination = await accountOf(Keypair.generate().publicKey)
-  await mintTo(connection, payer, mint, source, payer, 1_000_000n, [], confirm, program)
-  return { payer, mint, source, destination }
-}
+test('a web3.js that is told only the HTTP address finds the WebSocket on the next port', async () => {
+  const { chain } = await openChain({ slotMs: 20 })
+  const connection = connectTo({ rpcUrl: chain.rpcUrl })
+  const signature = await connection.requestAirdrop(Keypair.generate().publicKey, 1_000_000)
+
+  const confirmation = await connection.confirmTransaction(
+    { signature, ...(await connection.getLatestBlockhash()) },
+    'confirmed',
+  )
+
+  expect(confirmation.value.err).toBeNull()
+  expect(chain.requestCounts().get('signatureSubscribe')).toBe(1)
+})

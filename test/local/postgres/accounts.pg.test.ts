@@ -2,11 +2,15 @@ import { spawnSync } from 'node:child_process'
 import { chmod, chown, cp, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
+import type { Account } from '../../../src/local/postgres/account.ts'
+import { accountsToTry } from '../../../src/local/postgres/accountsToTry.ts'
 import { type Binaries, binariesIn, findBinaries } from '../../../src/local/postgres/binaries.ts'
 import { type Cluster, startCluster } from '../../../src/local/postgres/cluster.ts'
+import { type RunResult, runCommand } from '../../../src/local/postgres/runCommand.ts'
+import { assertPresent } from '../../../src/primitives/assert.ts'
 import { silentLog } from '../../../src/primitives/log.ts'
 import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
-import { awaitEndOf, startOwner } from './owner.ts'
+import { awaitEndOf, ownerProgram, startOwner } from './owner.ts'
 import { queryColumn } from './query.ts'
 
 /*
@@ -15,7 +19,8 @@ import { queryColumn } from './query.ts'
  */
 const nobody = { uid: 65_534, gid: 65_534 }
 const isRoot = process.getuid?.() === 0
-const canMakeNamespaces = spawnSync('unshare', ['--user', 'true']).status === 0
+const [plainAccount, ...otherAccounts] = await accountsToTry()
+const canMakeNamespaces = otherAccounts[0] !== undefined && (await runShell(otherAccounts[0], 'true')).succeeded
 const nobodyCanRunNode = isRoot && spawnSync(process.execPath, ['--version'], { ...nobody, cwd: '/' }).status === 0
 
 const scratch = await makeScratchDirectory()
@@ -50,6 +55,29 @@ test.runIf(isRoot && canMakeNamespaces)(
     expect(await userOf(reopened.pid())).toBe(nobody.uid)
     expect(await queryColumn(adminUrlOf(reopened), 'select id from kept')).toEqual(['7'])
     await reopened.stop()
+  },
+)
+
+test.runIf(nobodyCanRunNode)('an ordinary user is told how to get at data that belongs to root', async () => {
+  await mkdir(`${scratch}/roots/postgres`, { recursive: true, mode: 0o755 })
+  await chown(`${scratch}/roots`, nobody.uid, nobody.gid)
+  const words = [ownerProgram, `${scratch}/roots/postgres`]
+  const { stderr } = spawnSync(process.execPath, words, { ...nobody, cwd: '/', encoding: 'utf8' })
+  expect(stderr).toContain('belongs to user 0')
+  expect(stderr).toContain('chown -R')
+})
+
+test.runIf(isRoot && canMakeNamespaces)(
+  'each way of root into a directory that is closed to others works by itself, and none is root to Postgres',
+  async () => {
+    const closed = `${scratch}/closed`
+    await mkdir(closed, { mode: 0o700 })
+    const enter = `id -u; cd ${closed}`
+    expect((await runShell(assertPresent(plainAccount, 'there is a first account'), enter)).succeeded).toBe(false)
+    expect(otherAccounts.map((account) => account.name)).toEqual(['user namespace', 'nobody with a capability'])
+    for (const account of otherAccounts) {
+      expect(await runShell(account, enter)).toEqual({ succeeded: true, output: String(nobody.uid) })
+    }
   },
 )
 
@@ -123,6 +151,10 @@ test('where nothing works each obstacle is named, with the ways out', async () =
 async function startIn(home: string, binaries: Binaries = installed): Promise<Cluster> {
   const dataDirectory = `${scratch}/${home}/postgres`
   return startCluster({ binaries, dataDirectory, port: 0, settings: {}, log: silentLog })
+}
+
+function runShell(account: Account, script: string): Promise<RunResult> {
+  return runCommand({ account, program: '/bin/sh', arguments: ['-c', script], timeoutMs: 10_000 })
 }
 
 function adminUrlOf(cluster: Cluster): string {

@@ -7,7 +7,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/local
 import { choosePort } from '../../../src/local/postgres/freePort.ts'
 import { readPostmasterFile } from '../../../src/local/postgres/postmasterFile.ts'
 import { findProcess } from '../../../src/local/postgres/processTable.ts'
-import { findFooting } from '../../../src/local/postgres/unprivileged.ts'
+import { findFooting } from '../../../src/local/postgres/footing.ts'
 import { silentLog } from '../../../src/primitives/log.ts'
 import { awaitThat } from '../../support/awaitThat.ts'
 import { startPostgresCluster } from '../../support/postgresCluster.ts'

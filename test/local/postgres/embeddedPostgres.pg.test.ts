@@ -9,7 +9,8 @@ import { awaitEndOf } from './owner.ts'
 import { queryColumn } from './query.ts'
 
 const scratch = await makeScratchDirectory()
-const dataDirectory = `${scratch}/home/postgres`
+const home = `${scratch}/it's a home`
+const dataDirectory = `${home}/postgres`
 const settings = { work_mem: '5MB', 'tollbook.greeting': "it's" }
 const start = (): Promise<EmbeddedPostgres> => startEmbeddedPostgres({ dataDirectory, log: silentLog, settings })
 
@@ -52,9 +53,9 @@ test('the password file is for its owner alone, and no other file beside the dat
   const password = new URL(postgres.adminUrl).password
   expect((await stat(`${dataDirectory}.password`)).mode & 0o777).toBe(0o600)
   const holders: string[] = []
-  for (const entry of await readdir(`${scratch}/home`, { withFileTypes: true })) {
+  for (const entry of await readdir(home, { withFileTypes: true })) {
     if (!entry.isFile()) continue
-    if ((await readFile(`${scratch}/home/${entry.name}`, 'utf8')).includes(password)) holders.push(entry.name)
+    if ((await readFile(`${home}/${entry.name}`, 'utf8')).includes(password)) holders.push(entry.name)
   }
   expect(holders).toEqual(['postgres.password'])
 })
@@ -94,7 +95,7 @@ test('a stop ends the postmaster, may be called twice, and a warm start finds wh
   const pid = postgres.pid()
   await Promise.all([postgres.stop(), postgres.stop()])
   await awaitEndOf(pid)
-  expect((await readdir(`${scratch}/home`)).filter((name) => name.includes('.owner-'))).toEqual([])
+  expect((await readdir(home)).filter((name) => name.includes('.owner-'))).toEqual([])
 
   postgres = await start()
   expect(await queryColumn(postgres.adminUrl, 'select id from kept')).toEqual(['7'])

@@ -27,12 +27,12 @@ export interface OwnerOptions {
   readonly umask?: string
 }
 
-const program = fileURLToPath(new URL('ownerProcess.ts', import.meta.url))
+export const ownerProgram = fileURLToPath(new URL('ownerProcess.ts', import.meta.url))
 
 /** In a process group of its own, as a terminal would start it. Stopped after the test file at the latest. */
 export async function startOwner(options: OwnerOptions): Promise<Owner> {
   const { dataDirectory, packageDirectory = '', uid, umask = '022' } = options
-  const words = [umask, process.execPath, program, dataDirectory, packageDirectory]
+  const words = [umask, process.execPath, ownerProgram, dataDirectory, packageDirectory]
   const child = spawn('/bin/sh', ['-c', 'umask "$1"; shift; exec "$@"', 'sh', ...words], {
     ...(uid === undefined ? {} : { uid, gid: uid }),
     detached: true,

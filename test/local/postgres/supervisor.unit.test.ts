@@ -9,6 +9,8 @@ import { createLog } from '../../../src/primitives/log.ts'
 interface Scene {
   readonly pausesMs: number[]
   readonly events: string[]
+  /** What the owner was told. */
+  readonly lost: string[]
   readonly end: (how: string) => void
   /** What the next launches do: a fault is thrown, undefined is a success. The last one goes on for ever. */
   script: readonly (Fault | undefined)[]
@@ -22,6 +24,7 @@ function makeScene(options: { lifeMs: number }): Scene {
   let endCurrent = (_how: string): void => undefined
   const pausesMs: number[] = []
   const events: string[] = []
+  const lost: string[] = []
   const clock: Clock = {
     nowMs: () => nowMs,
     monotonicMs: () => nowMs,
@@ -49,10 +52,11 @@ function makeScene(options: { lifeMs: number }): Scene {
   const scene: Scene = {
     pausesMs,
     events,
+    lost,
     script: [undefined],
     launches: 0,
     end: (how) => endCurrent(how),
-    start: () => supervisePostmaster({ launch, log, clock }),
+    start: () => supervisePostmaster({ launch, onLost: (error) => lost.push(error.message), log, clock }),
     settle: () => new Promise((resolve) => setImmediate(resolve)),
   }
   return scene
@@ -82,6 +86,7 @@ test('a restart waits twice as long after each failure, four seconds at most, an
   expect(scene.pausesMs).toEqual([20, 40, 80, 160, 320, 640, 1280, 2560, 4000, 4000, 4000])
   expect(scene.launches).toBe(1 + 12)
   expect(scene.events.at(-1)).toBe('embedded_postgres_given_up')
+  expect(scene.lost).toEqual(['Postgres died and could not be started again'])
 })
 
 test('a first start is tried again only when the obstacle may go by itself', async () => {
@@ -103,7 +108,7 @@ test('a postmaster that dies young again and again is given up after fifty resta
     await scene.settle()
   }
   expect(scene.launches).toBe(1 + 50)
-  expect(scene.events.at(-1)).toBe('embedded_postgres_given_up')
+  expect(scene.lost).toHaveLength(1)
 })
 
 test('after stop the end of the postmaster is no reason to start another', async () => {

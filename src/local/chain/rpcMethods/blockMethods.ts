@@ -7,7 +7,7 @@ import type { HistoryEntry } from '../history.ts'
 import { landedTransactionJson, versionJson } from '../landedTransaction.ts'
 import { RpcError, invalidParams, rpcErrorCodes } from '../rpcError.ts'
 import { type RpcMethods, atLeastConfirmed, configParam, contextConfig, rpcMethod, slotParam } from '../rpcMethod.ts'
-import { type Commitment, firstSlot } from '../slots.ts'
+import type { Commitment } from '../slots.ts'
 import { accountKeysJson, transactionEncodings } from '../transactionJson.ts'
 import { transactionMetaJson } from '../transactionMeta.ts'
 
@@ -34,8 +34,8 @@ export function blockMethods(bank: Bank): RpcMethods {
       checkAvailable(bank, slot, 'confirmed')
       return bank.blockTimeSeconds(slot) ?? null
     }),
-    getFirstAvailableBlock: rpcMethod(z.tuple([]).or(z.undefined()), () => firstSlot),
-    minimumLedgerSlot: rpcMethod(z.tuple([]).or(z.undefined()), () => firstSlot),
+    getFirstAvailableBlock: rpcMethod(z.tuple([]).or(z.undefined()), () => oldestBlock),
+    minimumLedgerSlot: rpcMethod(z.tuple([]).or(z.undefined()), () => oldestBlock),
   }
 }
 
@@ -87,8 +87,8 @@ function checkAvailable(bank: Bank, slot: number, commitment: Commitment): void 
   if (slot > bank.slots.at(commitment)) {
     throw new RpcError(rpcErrorCodes.blockNotAvailable, `Block not available for slot ${slot}`)
   }
-  if (slot < firstSlot) {
-    const message = `Block ${slot} cleaned up, does not exist on node. First available block: ${firstSlot}`
+  if (slot < oldestBlock) {
+    const message = `Block ${slot} cleaned up, does not exist on node. First available block: ${oldestBlock}`
     throw new RpcError(rpcErrorCodes.blockCleanedUp, message)
   }
 }
@@ -100,11 +100,13 @@ interface SlotRange {
 }
 
 function slotRange(bank: Bank, range: SlotRange): Json {
-  const first = Math.max(range.first, firstSlot)
+  const first = Math.max(range.first, oldestBlock)
   const last = Math.min(range.last, bank.slots.at(range.commitment))
   if (last - first > slotRangeMax) throw invalidParams(`Slot range too large; max ${slotRangeMax}`)
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index)
 }
 
+/** Slot 0 has no parent. The slots before a chain's first one exist, with empty blocks. */
+const oldestBlock = 1
 /** A node's limit. */
 const slotRangeMax = 500_000

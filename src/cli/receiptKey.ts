@@ -1,0 +1,8 @@
+import { Command } from 'commander'
+import { makeReceiptKey } from '../local/home.ts'
+
+export function receiptKeyCommand(): Command {
+  return new Command('receipt-key')
+    .description('print a new private key for RECEIPT_SIGNING_KEY (Ed25519, JWK); keep it secret, it signs receipts')
+    .action(() => void process.stdout.write(`${JSON.stringify(makeReceiptKey())}\n`))
+}

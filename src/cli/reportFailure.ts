@@ -1,0 +1,8 @@
+import { Fault } from '../primitives/fault.ts'
+
+/** What an operator can mend is said in words; a stack is for what only we can mend. */
+export function reportFailure(error: unknown): void {
+  const text = error instanceof Fault ? error.message : String(error instanceof Error ? error.stack : error)
+  process.stderr.write(`${text}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,54 @@
+import type { PendingPayment, PendingRequest } from './pendingPayment.ts'
+import { requireSecureUrl } from './secureUrl.ts'
+
+/** A request that can be sent more than once: its body is bytes, read before anything is paid for it. */
+export interface PayableRequest {
+  readonly content: PendingRequest
+  readonly idempotencyKey: string | undefined
+  readonly signal: AbortSignal
+}
+
+export async function readRequest(input: string | URL, init: RequestInit | undefined): Promise<PayableRequest> {
+  const url = requireSecureUrl(input)
+  const request = new Request(url, init)
+  const headers = new Headers(request.headers)
+  if (headers.has(proofHeader))
+    throw new TypeError(`${proofHeader} is set by the paying fetch; present an earlier proof with payingFetch.resume`)
+  if (isUnnamedJson(init)) headers.set('content-type', 'application/json')
+  const idempotencyKey = headers.get(keyHeader) ?? undefined
+  for (const name of [walletHeader, keyHeader]) headers.delete(name)
+  const body = await request.bytes()
+  const content = {
+    method: request.method,
+    url: url.href,
+    headers: [...headers.entries()],
+    ...(body.length === 0 ? {} : { bodyBase64: Buffer.from(body).toString('base64') }),
+  }
+  return { content, idempotencyKey, signal: request.signal }
+}
+
+const walletHeader = 'x-wallet-address'
+const proofHeader = 'x-payment-proof'
+const keyHeader = 'idempotency-key'
+
+/** Text without a type would go out as text/plain, and every body of a Tollbook request is JSON. */
+function isUnnamedJson(init: RequestInit | undefined): boolean {
+  const named = new Headers(init?.headers).has('content-type')
+  const body = init?.body ?? undefined
+  return !named && (body === undefined || typeof body === 'string' || ArrayBuffer.isView(body))
+}
+
+/** Without a proof: what is asked for the quote. */
+export function quoteRequestInit(content: PendingRequest, wallet: string, idempotencyKey: string): RequestInit {
+  const headers = [...content.headers, [walletHeader, wallet], [keyHeader, idempotencyKey]] satisfies [string, string][]
+  const body = content.bodyBase64 === undefined ? {} : { body: Buffer.from(content.bodyBase64, 'base64') }
+  // A redirect is never followed: it would carry a proof to somewhere nobody has agreed to pay.
+  return { method: content.method, headers, redirect: 'manual', ...body }
+}
+
+export function paidRequestInit({ request, wallet, idempotencyKey, proof }: PendingPayment): RequestInit {
+  const init = quoteRequestInit(request, wallet, idempotencyKey)
+  const headers = new Headers(init.headers)
+  headers.set(proofHeader, proof)
+  return { ...init, headers }
+}

@@ -1,0 +1,72 @@
+import { randomToken } from '../primitives/id.ts'
+import { checkQuote } from './checkQuote.ts'
+import { deliverPayment } from './deliverPayment.ts'
+import { type PayableRequest, quoteRequestInit, readRequest } from './payableRequest.ts'
+import { createPayer, type Payer, type PayingFetchOptions } from './payer.ts'
+import type { PendingPayment } from './pendingPayment.ts'
+import { planPayment } from './planPayment.ts'
+import { QuoteRefused } from './quoteProblem.ts'
+import { readOffer } from './readOffer.ts'
+import { requireSecureUrl } from './secureUrl.ts'
+import { signPayment } from './signPayment.ts'
+import { withinTime } from './timeLimit.ts'
+
+export interface PayingFetch {
+  /** As `fetch`; a 402 offer within the limit is paid, once, and the answer to the paid request comes back. */
+  (input: string | URL, init?: RequestInit): Promise<Response>
+  /** Presents an earlier payment again. Never signs, never pays. */
+  resume(payment: PendingPayment, options?: ResumeOptions): Promise<Response>
+}
+
+export interface ResumeOptions {
+  readonly signal?: AbortSignal
+  /** Another request of the same endpoint, for a payment that is unspent. Without it: the same request again. */
+  readonly instead?: { readonly input: string | URL; readonly init?: RequestInit }
+}
+
+/** A `fetch` that pays. It signs at most one payment a call, and only within the limit. */
+export function createPayingFetch(options: PayingFetchOptions): PayingFetch {
+  const payer = createPayer(options)
+  const pay = async (input: string | URL, init?: RequestInit) => fetchAndPay(payer, await readRequest(input, init))
+  const resume = (payment: PendingPayment, options: ResumeOptions = {}) => resumePayment(payer, payment, options)
+  return Object.assign(pay, { resume })
+}
+
+/** The way of a request that may cost something, top to bottom. */
+async function fetchAndPay(payer: Payer, request: PayableRequest): Promise<Response> {
+  const idempotencyKey = request.idempotencyKey ?? randomToken()
+  const response = await askWithoutProof(payer, request, idempotencyKey)
+  const offer = await readOffer(response, payer.clock)
+  if (offer instanceof Response) return offer
+
+  // Everything that can be wrong with the offer is found before anything is signed for it.
+  const offeredAtMs = payer.clock.monotonicMs()
+  const quote = checkQuote({ offer, url: new URL(request.content.url), pins: payer.pins })
+  if ('problem' in quote) throw new QuoteRefused(quote, offer.body)
+  const plan = planPayment(quote, await payer.chain.readToken(quote))
+  if ('problem' in plan) throw new QuoteRefused(plan, offer.body)
+  await payer.onEvent({ kind: 'quoted', plan })
+
+  const payment = await signPayment(payer, { plan, request, idempotencyKey, signByMs: offeredAtMs + quote.lifeMs })
+  return deliverPayment(payer, { payment, sentBefore: false, signal: request.signal })
+}
+
+function askWithoutProof(payer: Payer, request: PayableRequest, idempotencyKey: string): Promise<Response> {
+  const { content, signal } = request
+  const init = quoteRequestInit(content, payer.wallet.address, idempotencyKey)
+  const limit = { clock: payer.clock, timeoutMs: payer.retry.attemptTimeoutMs, signal }
+  return withinTime(limit, (signal) => payer.fetch(content.url, { ...init, signal }))
+}
+
+async function resumePayment(payer: Payer, payment: PendingPayment, options: ResumeOptions): Promise<Response> {
+  const { instead, signal = new AbortController().signal } = options
+  const from = requireSecureUrl(payment.request.url)
+  if (instead === undefined) return deliverPayment(payer, { payment, sentBefore: true, signal })
+  const { content } = await readRequest(instead.input, instead.init)
+  // A proof is shown to nobody but the service that it is for.
+  if (new URL(content.url).origin !== from.origin)
+    throw new TypeError(`the payment is for ${from.origin}, so it cannot be presented at ${content.url}`)
+  // Another request under the same key would be refused as a mix-up.
+  const moved = { ...payment, request: content, idempotencyKey: randomToken() }
+  return deliverPayment(payer, { payment: moved, sentBefore: true, signal })
+}

@@ -1,0 +1,18 @@
+import type { LastAnswer } from './paymentError.ts'
+import type { PendingPayment } from './pendingPayment.ts'
+import type { PaymentPlan } from './planPayment.ts'
+
+/** What a caller may want to show, or to keep. */
+export type PaymentProgress =
+  | { readonly kind: 'quoted'; readonly plan: PaymentPlan }
+  /** Signed, and nothing has left yet: what is written down now outlives a crash. Awaited; a throw stops the payment. */
+  | { readonly kind: 'signed'; readonly payment: PendingPayment }
+  | {
+      readonly kind: 'waiting'
+      readonly payment: PendingPayment
+      readonly attempt: number
+      readonly delayMs: number
+      /** Undefined when the answer was lost. */
+      readonly lastAnswer: LastAnswer | undefined
+    }
+  | { readonly kind: 'delivered'; readonly payment: PendingPayment; readonly attempts: number }

@@ -1,0 +1,56 @@
+import { buildPayment, type SignedPayment } from './buildPayment.ts'
+import { encodeProof } from './encodeProof.ts'
+import type { PayableRequest } from './payableRequest.ts'
+import type { Payer } from './payer.ts'
+import { PaymentNotMade } from './paymentError.ts'
+import type { PendingPayment } from './pendingPayment.ts'
+import type { PaymentPlan } from './planPayment.ts'
+import { withinTime } from './timeLimit.ts'
+
+export interface Purchase {
+  readonly plan: PaymentPlan
+  readonly request: PayableRequest
+  readonly idempotencyKey: string
+  /** On the clock that never goes back. */
+  readonly signByMs: number
+}
+
+/**
+ * The one place where a payment is signed. The budget is charged first, and gets it back when nothing has left. A person
+ * may be asked to sign; a signature that comes after the offer has ended is thrown away.
+ */
+export async function signPayment(payer: Payer, purchase: Purchase): Promise<PendingPayment> {
+  const { plan, request, signByMs } = purchase
+  const reservation = payer.budget.reserve(plan.cost)
+  const timeoutMs = Math.min(Math.max(1, signByMs - payer.clock.monotonicMs()), signTimeMostMs)
+  try {
+    const limit = { clock: payer.clock, timeoutMs, signal: request.signal }
+    const signed = await withinTime(limit, () => buildPayment(payer, plan, payer.form))
+    const payment = pendingOf(payer, purchase, signed)
+    await payer.onEvent({ kind: 'signed', payment })
+    return payment
+  } catch (cause) {
+    reservation.release()
+    throw new PaymentNotMade(`it could not be signed: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
+  }
+}
+
+// Longer than any quote is meant to live.
+const signTimeMostMs = 60 * 60 * 1000
+
+function pendingOf(payer: Payer, { plan, request, idempotencyKey }: Purchase, signed: SignedPayment): PendingPayment {
+  const { signature, transaction, lastValidBlockHeight } = signed
+  return {
+    format: 'tollbook-payment-1',
+    request: request.content,
+    wallet: payer.wallet.address,
+    form: payer.form,
+    signature,
+    proof: encodeProof(payer.form, { signature, transaction, secret: plan.quote.secret }),
+    idempotencyKey,
+    transaction: Buffer.from(transaction).toString('base64'),
+    lastValidBlockHeight,
+    mint: plan.quote.mint,
+    costBaseUnits: plan.cost.baseUnits.toString(),
+  }
+}

@@ -1,0 +1,165 @@
+import { expect, test } from 'vitest'
+import { TOKEN_2022_PROGRAM_ID } from '@solana/spl-token'
+import { Keypair } from '@solana/web3.js'
+import type { QuoteBody } from '../../src/payment/wire.ts'
+import type { PayingFetchOptions } from '../../src/client/payer.ts'
+import { type QuoteProblemKind, QuoteRefused } from '../../src/client/quoteProblem.ts'
+import { openScene, rejectionOf } from './support/payerScene.ts'
+import { accountJson } from './support/scriptedNode.ts'
+import { makeQuote, mint, mintData, network, paymentWallet, tokenAccountData } from './support/testToken.ts'
+
+const crypto = '/api/data/crypto?symbol=BTC'
+const stranger = Keypair.generate().publicKey.toBase58()
+
+/** A field of a 402 as another service, or a thief, would write it. */
+const tamperings: [string, QuoteProblemKind, (quote: QuoteBody) => unknown][] = [
+  ['no amounts', 'malformed', ({ quote: _quote, ...rest }) => rest],
+  ['a negative amount', 'malformed', (body) => withQuote(body, { burnBaseUnits: '-1' })],
+  [
+    'more than an account can hold',
+    'malformed',
+    (body) => withQuote(body, { transferWithFeeBaseUnits: '18446744073709551616' }),
+  ],
+  ['an address that is none', 'malformed', (body) => ({ ...body, paymentWallet: 'someone' })],
+  [
+    'nothing to pay',
+    'sums_wrong',
+    (body) => withQuote(body, { requiredBaseUnits: '0', burnBaseUnits: '0', transferBaseUnits: '0' }),
+  ],
+  ['a transfer that is too high', 'sums_wrong', (body) => withQuote(body, { transferBaseUnits: '14000001' })],
+  [
+    'more base units than it shows tokens',
+    'sums_wrong',
+    (body) =>
+      withQuote(body, { requiredBaseUnits: '21000000', burnBaseUnits: '6300000', transferBaseUnits: '14700000' }),
+  ],
+  [
+    'tokens shown that are not asked for',
+    'sums_wrong',
+    (body) => ({ ...body, pricing: { ...body.pricing, requiredTokens: 2 } }),
+  ],
+  [
+    'a burn shown that is not asked for',
+    'sums_wrong',
+    (body) => ({ ...body, burnInfo: { percentage: 30, tokensToBurn: 7 } }),
+  ],
+  [
+    'a burn below 30 %',
+    'burn_too_small',
+    (body) => withQuote(body, { burnBaseUnits: '5999999', transferBaseUnits: '14000001' }),
+  ],
+  [
+    'a price that makes fewer tokens',
+    'price_wrong',
+    (body) => ({ ...body, pricing: { ...body.pricing, priceUSD: 0.01 } }),
+  ],
+  ['a token without a price', 'price_wrong', (body) => ({ ...body, pricing: { ...body.pricing, tokenPrice: 0 } })],
+  ['the memo of another secret', 'memo_wrong', (body) => withQuote(body, { secret: 'AAAAAAAAAAAAAAAAAAAAAA' })],
+  [
+    'another endpoint',
+    'other_endpoint',
+    (body) => ({ ...body, pricing: { ...body.pricing, endpoint: '/api/tools/pdf' } }),
+  ],
+  ['no endpoint', 'other_endpoint', (body) => ({ ...body, pricing: { ...body.pricing, endpoint: '' } })],
+  ['an end in the past', 'expired', (body) => withQuote(body, { expiresAt: '2020-01-01T00:00:00.000Z' })],
+  ['another network', 'other_network', (body) => ({ ...body, network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' })],
+  [
+    'another token program',
+    'token_account_wrong',
+    (body) => ({ ...body, tokenProgram: TOKEN_2022_PROGRAM_ID.toBase58() }),
+  ],
+  ['a token program of its own', 'token_program_wrong', (body) => ({ ...body, tokenProgram: stranger })],
+  ['a token account of somebody else', 'token_account_wrong', (body) => ({ ...body, paymentTokenAccount: stranger })],
+  ['other decimals', 'sums_wrong', (body) => withQuote(body, { decimals: 7 })],
+  [
+    'a fee that the mint does not have',
+    'transfer_fee_wrong',
+    (body) => withQuote(body, { transferWithFeeBaseUnits: '14000001' }),
+  ],
+]
+
+function withQuote(body: QuoteBody, change: Partial<QuoteBody['quote']>): QuoteBody {
+  return { ...body, quote: { ...body.quote, ...change } }
+}
+
+for (const [name, problem, tamper] of tamperings) {
+  test(`an offer with ${name} is refused before anything is signed (${problem})`, async () => {
+    const { payingFetch, service, wallet, url } = await openScene()
+    service.quote = (endpoint) => tamper(makeQuote({ endpoint, nowMs: Date.now() }))
+    const error = await rejectionOf(payingFetch(url(crypto)))
+    if (!(error instanceof QuoteRefused)) throw error
+    expect(error.problem).toBe(problem)
+    expect([wallet.signed, service.presented.length]).toEqual([0, 0])
+  })
+}
+
+const pins: [Partial<PayingFetchOptions>, QuoteProblemKind][] = [
+  [{ expectedMint: stranger }, 'other_mint'],
+  [{ expectedPaymentWallet: stranger }, 'other_payment_wallet'],
+  [{ expectedNetwork: 'solana:other' }, 'other_network'],
+]
+
+for (const [pin, problem] of pins) {
+  test(`an offer that names another than the payer expects is refused (${problem})`, async () => {
+    const { payingFetch, wallet, url } = await openScene(pin)
+    expect(await rejectionOf(payingFetch(url(crypto)))).toMatchObject({ problem })
+    expect(wallet.signed).toBe(0)
+  })
+}
+
+test('an offer that names what the payer expects is paid', async () => {
+  const expected = {
+    expectedMint: mint.toBase58(),
+    expectedPaymentWallet: paymentWallet.toBase58(),
+    expectedNetwork: network,
+    spendingLimit: { perRequest: { baseUnits: 20_000_000n } },
+  }
+  const { payingFetch, url } = await openScene(expected)
+  expect((await payingFetch(url(crypto))).status).toBe(200)
+})
+
+test('a limit in base units without the mint that it counts is refused', async () => {
+  const limit = { spendingLimit: { perRequest: { baseUnits: 20_000_000n } } }
+  expect(String(await rejectionOf(openScene(limit)))).toContain('expectedMint')
+})
+
+const disagreements: [string, QuoteProblemKind, unknown[]][] = [
+  ['has no such mint', 'other_mint', [null, null]],
+  ['has something else at the address of the mint', 'other_mint', [accountJson(Buffer.alloc(12)), null]],
+  ['has a mint with other decimals', 'decimals_wrong', [accountJson(withDecimals(9)), null]],
+  [
+    'has a payment account that was given away',
+    'token_account_wrong',
+    [accountJson(mintData()), accountJson(tokenAccountData(mint))],
+  ],
+]
+
+function withDecimals(decimals: number): Buffer {
+  const data = mintData()
+  // Behind option, authority and supply.
+  data[44] = decimals
+  return data
+}
+
+for (const [name, problem, value] of disagreements) {
+  test(`an offer is refused when the chain ${name} (${problem})`, async () => {
+    const { payingFetch, service, wallet, url } = await openScene()
+    service.node.answers['getMultipleAccounts'] = () => ({ result: { value } })
+    expect(await rejectionOf(payingFetch(url(crypto)))).toMatchObject({ problem })
+    expect(wallet.signed).toBe(0)
+  })
+}
+
+test('a node that does not answer stops the payment before it is signed', async () => {
+  const { payingFetch, service, wallet, url } = await openScene()
+  service.node.answers['getGenesisHash'] = () => 'broken'
+  expect(await rejectionOf(payingFetch(url(crypto)))).toMatchObject({ name: 'Fault', retryable: true })
+  expect(wallet.signed).toBe(0)
+})
+
+test('a clock of the payer that is an hour off does not make a fresh offer an expired one', async () => {
+  const { payingFetch, clock, url } = await openScene()
+  await clock.sleep(10_000)
+  for (let minute = 0; minute < 360; minute++) await clock.sleep(10_000)
+  expect((await payingFetch(url(crypto))).status).toBe(200)
+})

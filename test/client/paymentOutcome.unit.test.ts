@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest'
+import { invalidPaymentReasons } from '../../src/payment/refusal.ts'
+import { PaymentRefused, PaymentUnresolved, PaymentUnspent } from '../../src/client/paymentError.ts'
+import { readPendingPayment } from '../../src/client/pendingPayment.ts'
+import { openScene, rejectionOf } from './support/payerScene.ts'
+import { readPresentedProof } from './support/presentedProof.ts'
+import type { Step } from './support/scriptedService.ts'
+
+const crypto = '/api/data/crypto?symbol=BTC'
+const refusal = (status: number, code: string, more: object = {}): Step => {
+  return { status, body: { error: 'no', code, ...more } }
+}
+
+const finalReasons = Object.keys(invalidPaymentReasons).filter((reason) => reason !== 'not_found')
+
+test('a final refusal carries reason, signature and proof, and nothing is paid again', async () => {
+  for (const reason of [...finalReasons, 'a_reason_of_the_future']) {
+    const { payingFetch, service, wallet, proofs, url } = await openScene()
+    service.script = [refusal(402, 'INVALID_PAYMENT', { reason })]
+    const error = await rejectionOf(payingFetch(url(crypto)))
+    if (!(error instanceof PaymentRefused)) throw new Error(`${reason}: ${String(error)}`)
+    expect(error.reason).toBe(reason)
+    expect(error.payment.proof).toBe(proofs()[0])
+    expect(error.payment.signature).toBe(readPresentedProof(error.payment.proof).signature)
+    expect(error.lastAnswer).toMatchObject({ status: 402, code: 'INVALID_PAYMENT', body: { error: 'no', reason } })
+    expect([wallet.signed, service.unpaid.length, service.presented.length]).toEqual([1, 1, 1])
+  }
+})
+
+test('a wallet without enough tokens is refused once, and the transaction it signed is in the error', async () => {
+  const { payingFetch, service, wallet, url } = await openScene()
+  service.script = [refusal(402, 'INSUFFICIENT_BALANCE')]
+  const error = await rejectionOf(payingFetch(url(crypto)))
+  expect(error).toBeInstanceOf(PaymentRefused)
+  expect(error).toMatchObject({ reason: 'INSUFFICIENT_BALANCE' })
+  expect(wallet.signed).toBe(1)
+})
+
+test('when all tries are used up the outcome is open, and resuming presents the same proof under the same key', async () => {
+  const { payingFetch, service, wallet, proofs, keys, url } = await openScene({ retry: { attemptsMax: 4 } })
+  service.script = ['reset', 'reset', 'reset', 'reset']
+  const error = await rejectionOf(payingFetch(url(crypto)))
+  if (!(error instanceof PaymentUnresolved)) throw error
+  expect(service.presented).toHaveLength(4)
+  const kept = readPendingPayment(JSON.stringify(error.payment))
+  if (kept === undefined) throw new Error('the payment did not survive being written down')
+  const response = await payingFetch.resume(kept)
+  expect(await response.json()).toMatchObject({ data: { ok: crypto } })
+  expect([proofs().length, keys().length, wallet.signed, service.unpaid.length]).toEqual([1, 1, 1, 1])
+})
+
+test('the total time bounds the tries, and a Retry-After beyond it is not waited for', async () => {
+  const { payingFetch, service, clock, url } = await openScene({ retry: { totalTimeMs: 30_000 } })
+  service.script = [{ status: 503, body: {}, headers: { 'retry-after': '60' } }]
+  expect(await rejectionOf(payingFetch(url(crypto)))).toBeInstanceOf(PaymentUnresolved)
+  expect(service.presented).toHaveLength(1)
+  expect(clock.pausesMs).toEqual([])
+})
+
+test('a payment whose answer does not exist is unspent, and buys another answer under another key', async () => {
+  const { payingFetch, service, wallet, proofs, keys, url } = await openScene()
+  service.script = [refusal(404, 'NO_DATA')]
+  const error = await rejectionOf(payingFetch(url('/api/data/weather?city=Lodnon')))
+  if (!(error instanceof PaymentUnspent)) throw error
+  expect(error.lastAnswer).toMatchObject({ status: 404, code: 'NO_DATA' })
+  const instead = { input: url('/api/data/weather?city=London') }
+  const response = await payingFetch.resume(error.payment, { instead })
+  expect(await response.json()).toMatchObject({ data: { ok: '/api/data/weather?city=London' } })
+  expect([proofs().length, keys().length, wallet.signed]).toEqual([1, 2, 1])
+})
+
+test('a payment is unspent when the upstream fails to the end', async () => {
+  const { payingFetch, service, url } = await openScene({ retry: { attemptsMax: 2 } })
+  service.script = [refusal(502, 'UPSTREAM_FAILED'), refusal(504, 'UPSTREAM_TIMEOUT')]
+  expect(await rejectionOf(payingFetch(url(crypto)))).toBeInstanceOf(PaymentUnspent)
+})
+
+test('a lost answer after an upstream failure leaves the outcome open, because it may have been delivered', async () => {
+  const { payingFetch, service, url } = await openScene({ retry: { attemptsMax: 2 } })
+  service.script = [refusal(502, 'UPSTREAM_FAILED'), 'reset']
+  expect(await rejectionOf(payingFetch(url(crypto)))).toBeInstanceOf(PaymentUnresolved)
+})
+
+const unclear: Record<string, Step> = {
+  'another offer': { status: 402, body: { error: 'pay', code: 'PAYMENT_REQUIRED' } },
+  'a 200 without a receipt': { status: 200, body: { success: true, data: {} } },
+  'a 200 with the receipt of another payment': { status: 200, body: { success: true, receipt: { signature: '1' } } },
+  'a page of a portal': { status: 200, body: '<html>Sign in to the network</html>' },
+  'a bare 404': { status: 404, body: 'not here' },
+  'a key that was used for something else': refusal(422, 'IDEMPOTENCY_KEY_REUSED'),
+}
+
+for (const [name, step] of Object.entries(unclear)) {
+  test(`${name} in answer to a proof leaves the outcome open and is not paid again`, async () => {
+    const { payingFetch, service, wallet, proofs, url } = await openScene()
+    service.script = [step]
+    const error = await rejectionOf(payingFetch(url(crypto)))
+    if (!(error instanceof PaymentUnresolved)) throw error
+    expect(error.payment.proof).toBe(proofs()[0])
+    expect([wallet.signed, service.presented.length, service.unpaid.length]).toEqual([1, 1, 1])
+  })
+}
+
+test('a caller who stops after the payment has left gets the payment back', async () => {
+  const stopping = new AbortController()
+  const { payingFetch, service, wallet, url } = await openScene({
+    onEvent: ({ kind }) => {
+      if (kind === 'waiting') stopping.abort(new Error('enough'))
+    },
+  })
+  service.script = ['reset']
+  const error = await rejectionOf(payingFetch(url(crypto), { signal: stopping.signal }))
+  expect(error).toBeInstanceOf(PaymentUnresolved)
+  expect(error).toMatchObject({ payment: { wallet: wallet.address }, cause: new Error('enough') })
+})
+
+test('a caller who stops before the payment is signed has paid nothing', async () => {
+  const stopping = new AbortController()
+  const { payingFetch, service, url } = await openScene({ onEvent: () => stopping.abort(new Error('enough')) })
+  const error = await rejectionOf(payingFetch(url(crypto), { signal: stopping.signal }))
+  expect(error).toMatchObject({ name: 'PaymentNotMade' })
+  expect(service.presented).toHaveLength(0)
+})
+
+test('a kept payment is not presented at another service', async () => {
+  const other = await openScene()
+  const { payingFetch, service, url } = await openScene({ retry: { attemptsMax: 1 } })
+  service.script = ['reset']
+  const error = await rejectionOf(payingFetch(url(crypto)))
+  if (!(error instanceof PaymentUnresolved)) throw error
+  const resumed = rejectionOf(payingFetch.resume(error.payment, { instead: { input: other.url(crypto) } }))
+  expect(String(await resumed)).toContain('cannot be presented')
+  const moved = { ...error.payment, request: { ...error.payment.request, url: 'http://pay.example/' } }
+  expect(String(await rejectionOf(payingFetch.resume(moved)))).toContain('https')
+  expect(other.service.presented).toHaveLength(0)
+})
+
+test('text that is no kept payment is not taken for one', () => {
+  for (const text of ['', '{', 'null', '[]', '{"format":"tollbook-payment-1"}'])
+    expect(readPendingPayment(text)).toBeUndefined()
+})

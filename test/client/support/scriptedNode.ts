@@ -1,0 +1,57 @@
+import { TOKEN_PROGRAM_ID } from '@solana/spl-token'
+import { encodeBase58 } from '../../../src/primitives/base58.ts'
+import { sha256 } from '../../../src/primitives/digest.ts'
+import { genesisHash, mintData, paymentWallet, tokenAccountData } from './testToken.ts'
+
+/** What a JSON-RPC call is answered with; an error is a refusal of the node, `broken` a 500 without a body. */
+export type NodeAnswer = { readonly result: unknown } | { readonly error: { code: number; message: string } } | 'broken'
+
+/** A Solana node with one token on it. A test replaces the answers that it is about. */
+export interface ScriptedNode {
+  readonly answers: Record<string, (params: readonly unknown[]) => NodeAnswer>
+  /** The transactions it was given to send, base64. */
+  readonly sent: readonly string[]
+  readonly calls: readonly string[]
+  answer(method: string, params: readonly unknown[]): NodeAnswer
+}
+
+export const blockhash = encodeBase58(sha256('blockhash'))
+export const lastValidBlockHeight = 1_150
+
+export function createScriptedNode(): ScriptedNode {
+  const sent: string[] = []
+  const calls: string[] = []
+  const answers: ScriptedNode['answers'] = {
+    getGenesisHash: () => ({ result: genesisHash }),
+    getMultipleAccounts: () => ({
+      result: { value: [accountJson(mintData()), accountJson(tokenAccountData(paymentWallet))] },
+    }),
+    getLatestBlockhash: () => ({ result: { value: { blockhash, lastValidBlockHeight } } }),
+    getBlockHeight: () => ({ result: 1_000 }),
+    sendTransaction: () => ({ result: 'sent' }),
+    getSignatureStatuses: () => statusAnswer('confirmed'),
+  }
+  return {
+    answers,
+    sent,
+    calls,
+    answer(method, params) {
+      calls.push(method)
+      if (method === 'sendTransaction') sent.push(String(params[0]))
+      const make = answers[method]
+      return make === undefined ? { error: { code: -32601, message: `no ${method} here` } } : make(params)
+    },
+  }
+}
+
+export function statusAnswer(status: 'confirmed' | 'processed' | 'failed' | 'not_found'): NodeAnswer {
+  if (status === 'not_found') return { result: { value: [null] } }
+  const confirmationStatus = status === 'processed' ? 'processed' : 'confirmed'
+  return {
+    result: { value: [{ err: status === 'failed' ? { InstructionError: [1, 'Custom'] } : null, confirmationStatus }] },
+  }
+}
+
+export function accountJson(data: Buffer): object {
+  return { owner: TOKEN_PROGRAM_ID.toBase58(), data: [data.toString('base64'), 'base64'] }
+}

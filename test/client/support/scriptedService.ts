@@ -1,0 +1,132 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { QuoteBody } from '../../../src/payment/wire.ts'
+import { afterFile } from '../../support/afterFile.ts'
+import { type PresentedProof, readPresentedProof } from './presentedProof.ts'
+import { createScriptedNode, type ScriptedNode } from './scriptedNode.ts'
+import { makeQuote } from './testToken.ts'
+
+/** What happens to one request that comes with a proof. */
+export type Step =
+  | 'deliver'
+  /** The service has done its work, and the connection breaks before a byte of the answer. */
+  | 'reset'
+  /** It breaks in the middle of the body. */
+  | 'cut'
+  /** There is never an answer. */
+  | 'hang'
+  | { readonly status: number; readonly body: unknown; readonly headers?: Record<string, string> }
+
+export interface ScriptedService {
+  readonly baseUrl: string
+  readonly rpcUrl: string
+  readonly node: ScriptedNode
+  /** One step for each request with a proof; when none is left, it delivers. */
+  script: Step[]
+  /** The offer for a request without a proof. */
+  quote: (endpoint: string) => unknown
+  receipt: (proof: PresentedProof, endpoint: string) => unknown
+  onHang: () => void
+  readonly quotesMade: readonly QuoteBody[]
+  readonly presented: readonly Presented[]
+  readonly unpaid: readonly Presented[]
+}
+
+export interface Presented {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+}
+
+/** A service that speaks the true wire format and misbehaves to order, and a Solana node beside it. */
+export async function startScriptedService(): Promise<ScriptedService> {
+  const quotesMade: QuoteBody[] = []
+  const [presented, unpaid]: Presented[][] = [[], []]
+  const server = createServer((request, response) => void handle(request, response))
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const { port } = server.address() as AddressInfo
+  const service: ScriptedService = {
+    baseUrl: `http://127.0.0.1:${port}`,
+    rpcUrl: `http://127.0.0.1:${port}/rpc`,
+    node: createScriptedNode(),
+    script: [],
+    quote: (endpoint) => {
+      const quote = makeQuote({ endpoint, nowMs: Date.now() })
+      quotesMade.push(quote)
+      return quote
+    },
+    receipt: ({ signature }) => ({ signature }),
+    onHang: () => undefined,
+    quotesMade,
+    presented: presented ?? [],
+    unpaid: unpaid ?? [],
+  }
+  afterFile(async () => {
+    server.closeAllConnections()
+    server.close()
+  })
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readText(request)
+    if (request.url === '/rpc') return answerRpc(service.node, body, response)
+    const seen = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body }
+    const proof = request.headers['x-payment-proof']
+    const endpoint = new URL(seen.path, service.baseUrl).pathname
+    if (typeof proof !== 'string') {
+      unpaid?.push(seen)
+      if (endpoint.startsWith('/api/health')) return send(response, 200, { success: true })
+      const offer = service.quote(endpoint)
+      return isStep(offer) ? send(response, offer.status, offer.body, offer.headers) : send(response, 402, offer)
+    }
+    presented?.push(seen)
+    const sale = {
+      success: true,
+      data: { ok: seen.path },
+      receipt: await service.receipt(readPresentedProof(proof), endpoint),
+      meta: { source: 'test', asOf: new Date().toISOString(), cached: false },
+    }
+    perform(service, { step: service.script.shift() ?? 'deliver', sale, response })
+  }
+  return service
+}
+
+function isStep(value: unknown): value is Exclude<Step, string> {
+  return typeof value === 'object' && value !== null && 'status' in value
+}
+
+function perform(
+  service: ScriptedService,
+  { step, sale, response }: { step: Step; sale: unknown; response: ServerResponse },
+) {
+  if (step === 'deliver') return send(response, 200, sale)
+  if (step === 'hang') return service.onHang()
+  if (step === 'reset') return response.destroy()
+  if (step === 'cut') {
+    const text = JSON.stringify(sale)
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': text.length })
+    response.write(text.slice(0, 20), () => response.destroy())
+    return undefined
+  }
+  return send(response, step.status, step.body, step.headers)
+}
+
+function send(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text)
+}
+
+function answerRpc(node: ScriptedNode, body: string, response: ServerResponse): void {
+  const { id, method, params } = JSON.parse(body) as { id: number; method: string; params: unknown[] }
+  const answer = node.answer(method, params)
+  if (answer === 'broken') return void response.writeHead(500).end()
+  return send(response, 200, { jsonrpc: '2.0', id, ...answer })
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}

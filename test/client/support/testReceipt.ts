@@ -1,0 +1,66 @@
+import { Keypair } from '@solana/web3.js'
+import type { JWK } from 'jose'
+import { assertPresent } from '../../../src/primitives/assert.ts'
+import { encodeBase58 } from '../../../src/primitives/base58.ts'
+import { sha256, sha256Hex } from '../../../src/primitives/digest.ts'
+import { randomBytesOf } from '../../../src/primitives/id.ts'
+import { readAddress } from '../../../src/payment/address.ts'
+import type { Fulfilment } from '../../../src/payment/receipt.ts'
+import { readSignature } from '../../../src/payment/signature.ts'
+import { createReceiptSigner, publicKeysOf } from '../../../src/paywall/sendReceipt.ts'
+import { split } from '../../../src/pricing/split.ts'
+import { makeReceiptKey } from '../../../src/local/home.ts'
+
+export interface ReceiptTerms {
+  readonly endpoint?: string
+  readonly wallet?: string
+  readonly signature?: string
+  readonly requiredBaseUnits?: bigint
+  readonly overburnedBaseUnits?: bigint
+}
+
+/** Receipts as the server makes them, with a key of the test. */
+export interface ReceiptDesk {
+  readonly privateKey: JWK
+  readonly keys: unknown
+  sign(terms?: ReceiptTerms): Promise<Record<string, unknown>>
+}
+
+export async function openReceiptDesk(): Promise<ReceiptDesk> {
+  const privateKey = makeReceiptKey()
+  const signReceipt = await createReceiptSigner(privateKey)
+  return {
+    privateKey,
+    keys: await publicKeysOf(privateKey),
+    sign: async (terms = {}) => ({ ...(await signReceipt(fulfilmentOf(terms))) }),
+  }
+}
+
+function fulfilmentOf(terms: ReceiptTerms): Fulfilment {
+  const { endpoint = '/api/data/crypto', requiredBaseUnits = 20_000_000n, overburnedBaseUnits = 0n } = terms
+  const address = (seed: string) =>
+    assertPresent(readAddress(Keypair.fromSeed(sha256(seed)).publicKey.toBase58()), 'a key')
+  const shares = split(requiredBaseUnits)
+  const price = {
+    endpoint,
+    priceMicroUsd: 20_000n,
+    tokenPriceAttoUsd: 10n ** 15n,
+    mint: address('mint'),
+    decimals: 6,
+    requiredBaseUnits,
+    ...shares,
+  }
+  const settlement = {
+    signature: assertPresent(readSignature(terms.signature ?? encodeBase58(randomBytesOf(64))), 'a signature'),
+    wallet: assertPresent(readAddress(terms.wallet ?? address('wallet')), 'a wallet'),
+    price,
+    quoteId: 'quote_1',
+    memo: undefined,
+    burnedBaseUnits: shares.burnBaseUnits + overburnedBaseUnits,
+    receivedBaseUnits: requiredBaseUnits - shares.burnBaseUnits,
+    slot: 1_234,
+    blockTimeMs: 1_700_000_000_000,
+    transactionBase64: undefined,
+  }
+  return { settlement, endpoint, position: 7, leafHash: sha256Hex('leaf'), recordedAtMs: 1_700_000_001_000 }
+}

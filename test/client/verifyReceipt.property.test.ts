@@ -1,0 +1,216 @@
+import fc from 'fast-check'
+import { CompactSign, importJWK } from 'jose'
+import { beforeAll, expect, test } from 'vitest'
+import { canonicalJson } from '../../src/primitives/canonicalJson.ts'
+import { type ReceiptProblem, verifyReceipt } from '../../src/client/verifyReceipt.ts'
+import { openReceiptDesk, type ReceiptDesk } from './support/testReceipt.ts'
+
+let desk: ReceiptDesk
+let other: ReceiptDesk
+
+beforeAll(async () => {
+  desk = await openReceiptDesk()
+  other = await openReceiptDesk()
+})
+
+async function problemOf(receipt: unknown, keys: unknown = desk.keys): Promise<ReceiptProblem | 'none'> {
+  const verdict = await verifyReceipt({ receipt, keys })
+  return verdict.valid ? 'none' : verdict.problem
+}
+
+/** A receipt that the service really signed, whatever is in it. */
+async function signAnything(fields: Record<string, unknown>, header: object = {}): Promise<object> {
+  const { jws: _jws, ...content } = fields
+  const payload = Buffer.from(canonicalJson(JSON.parse(JSON.stringify(content))))
+  const kid = JSON.parse(Buffer.from(String(fields['jws']).split('.')[0] ?? '', 'base64url').toString()).kid as string
+  const jws = await new CompactSign(payload)
+    .setProtectedHeader({ alg: 'EdDSA', kid, typ: 'tollbook-receipt', ...header })
+    .sign(await importJWK(desk.privateKey, 'EdDSA'))
+  return { ...content, jws }
+}
+
+test('a receipt for any price, and for more burned than was due, verifies with the published keys and with the bare key', async () => {
+  const { d: _private, ...bareKey } = desk.privateKey
+  await fc.assert(
+    fc.asyncProperty(
+      fc.bigInt(1n, 10n ** 15n),
+      fc.bigInt(0n, 10n ** 12n),
+      async (requiredBaseUnits, overburnedBaseUnits) => {
+        const receipt = await desk.sign({ requiredBaseUnits, overburnedBaseUnits })
+        expect(await verifyReceipt({ receipt, keys: desk.keys })).toEqual({ valid: true, receipt })
+        expect(await problemOf(receipt, bareKey)).toBe('none')
+      },
+    ),
+    { numRuns: 50 },
+  )
+})
+
+/** Every way to a leaf of the receipt. */
+const paths = [
+  'id',
+  'wallet',
+  'endpoint',
+  'quoteId',
+  'signature',
+  'slot',
+  'blockTime',
+  'requiredTokens',
+  'requiredBaseUnits',
+  'burned',
+  'issuedAt',
+  'distribution',
+  'distribution.provider',
+  'distribution.holders',
+  'distribution.treasury',
+  'ledger',
+  'ledger.position',
+  'ledger.leafHash',
+  'jws',
+]
+
+function replaceAt(receipt: Record<string, unknown>, path: string, value: unknown): Record<string, unknown> {
+  const copy = structuredClone(receipt)
+  const [first = '', second] = path.split('.')
+  if (second === undefined) copy[first] = value
+  else Object.assign(copy[first] as object, { [second]: value })
+  return copy
+}
+
+test('no field of a receipt can be changed', async () => {
+  const receipt = await desk.sign()
+  const anyValue = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.nat().map(String),
+    fc.integer(),
+    fc.constant(null),
+    fc.anything(),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...paths), anyValue, async (path, value) => {
+      const tampered = replaceAt(receipt, path, value)
+      fc.pre(JSON.stringify(tampered, safely) !== JSON.stringify(receipt, safely))
+      expect(await problemOf(tampered)).not.toBe('none')
+    }),
+    { numRuns: 300 },
+  )
+})
+
+function safely(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? `${value}n` : value
+}
+
+test('no character of the signature can be changed', async () => {
+  const receipt = await desk.sign()
+  const jws = String(receipt['jws'])
+  await fc.assert(
+    fc.asyncProperty(fc.nat(jws.length - 1), fc.constantFrom('A', 'B', 'Q', 'w', 'z', '0', '9', '-', '_', '.', '='), async (at, character) => {
+      const changed = jws.slice(0, at) + character + jws.slice(at + 1)
+      fc.pre(changed !== jws && !isSameBytes(changed, jws))
+      expect(await problemOf({ ...receipt, jws: changed })).not.toBe('none')
+    }),
+    { numRuns: 300 },
+  )
+})
+
+/** The last character of a part has bits that mean nothing. */
+function isSameBytes(one: string, other: string): boolean {
+  const decode = (jws: string) =>
+    jws
+      .split('.')
+      .map((part) => Buffer.from(part, 'base64url').toString('hex'))
+      .join('.')
+  return decode(one) === decode(other)
+}
+
+test('whatever it is given, it answers and does not throw', async () => {
+  const receipt = await desk.sign()
+  const loop: { self?: unknown } = {}
+  loop.self = loop
+  const deep = JSON.parse('['.repeat(50_000) + ']'.repeat(50_000)) as unknown
+  const trap = new Proxy(
+    {},
+    {
+      get: () => {
+        throw new Error('trap')
+      },
+      ownKeys: () => {
+        throw new Error('trap')
+      },
+    },
+  )
+  const getter = {
+    get wallet() {
+      throw new Error('trap')
+    },
+  }
+  for (const hostile of [undefined, null, 1n, Symbol('s'), () => 0, loop, deep, trap, getter, new Date(Number.NaN)]) {
+    expect(await problemOf(hostile)).toBe('malformed')
+    expect(await verifyReceipt({ receipt, keys: hostile })).toMatchObject({ problem: 'keys_malformed' })
+  }
+  await fc.assert(
+    fc.asyncProperty(
+      fc.anything({ withBigInt: true, withNullPrototype: true, withObjectString: true }),
+      async (value) => {
+        expect(await problemOf(value)).toBe('malformed')
+        expect(await verifyReceipt({ receipt, keys: value })).toMatchObject({ problem: 'keys_malformed' })
+      },
+    ),
+    { numRuns: 200 },
+  )
+})
+
+test('a receipt of another service, or with a key that is not given, does not verify', async () => {
+  const receipt = await desk.sign()
+  expect(await problemOf(receipt, other.keys)).toBe('key_unknown')
+  const { keys } = other.keys as { keys: object[] }
+  const [impostor] = keys
+  const kid = (desk.keys as { keys: { kid: string }[] }).keys[0]?.kid
+  expect(await problemOf(receipt, { ...impostor, kid })).toBe('signature_invalid')
+  expect(await problemOf(receipt, { keys: [impostor, ...(desk.keys as { keys: object[] }).keys] })).toBe('none')
+})
+
+test('something else that was signed with the same key is no receipt', async () => {
+  const receipt = await desk.sign()
+  expect(await problemOf(await signAnything(receipt, { typ: 'JWT' }))).toBe('signature_invalid')
+  expect(await problemOf({ ...receipt, jws: 'eyJhbGciOiJub25lIn0..' })).toBe('signature_invalid')
+  const { ...fields } = await desk.sign({ signature: String(receipt['signature']), requiredBaseUnits: 5n })
+  expect(await problemOf({ ...receipt, jws: fields['jws'] })).toBe('payload_differs')
+})
+
+const wrongAmounts: [string, Record<string, unknown>][] = [
+  [
+    'gives the provider one base unit more',
+    { distribution: { provider: '10000001', holders: '3000000', treasury: '1000000' } },
+  ],
+  ['burned one base unit less', { burned: '5999999' }],
+  ['requires more than it distributes and burns', { requiredBaseUnits: '20000001' }],
+  ['shows other tokens than base units', { requiredTokens: 21 }],
+]
+
+for (const [name, change] of wrongAmounts) {
+  test(`a receipt that ${name} is found out even when the service signed it`, async () => {
+    const signed = await signAnything({ ...(await desk.sign()), ...change })
+    expect(await problemOf(signed)).toBe('amounts_wrong')
+  })
+}
+
+test('a receipt with a field of a later release verifies, and only fields that are known come back', async () => {
+  const signed = await signAnything({ ...(await desk.sign()), inclusionProof: ['ab'] })
+  const verdict = await verifyReceipt({ receipt: signed, keys: desk.keys })
+  expect(verdict.valid && Object.keys(verdict.receipt)).not.toContain('inclusionProof')
+  expect(verdict.valid).toBe(true)
+})
+
+test('a receipt for another wallet, endpoint or payment than expected is named so', async () => {
+  const receipt = await desk.sign()
+  const check = async (expected: object) => {
+    const verdict = await verifyReceipt({ receipt, keys: desk.keys, expected })
+    return verdict.valid ? 'none' : verdict.problem
+  }
+  expect(await check({ wallet: 'somebody' })).toBe('other_wallet')
+  expect(await check({ endpoint: '/api/tools/pdf' })).toBe('other_endpoint')
+  expect(await check({ signature: 'another' })).toBe('other_signature')
+  expect(
+    await check({ wallet: receipt['wallet'], endpoint: receipt['endpoint'], signature: receipt['signature'] }),
+  ).toBe('none')
+})

@@ -1,0 +1,179 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Fault } from '../../src/primitives/fault.ts'
+import type { Outcome } from '../../src/endpoints/endpoint.ts'
+import { quoteBody } from '../../src/payment/wire.ts'
+import { ask, askForQuote, qrOrder } from '../support/ask.ts'
+import { scriptedEndpoint, withEndpoint } from '../support/scriptedEndpoint.ts'
+import { openShop, type Shop } from '../support/shop.ts'
+
+const scripted = scriptedEndpoint()
+const { order } = scripted
+let shop: Shop
+let admin: pg.Client
+
+beforeAll(async () => {
+  shop = await openShop({
+    seams: { endpoints: withEndpoint(scripted) },
+    env: { CLAIM_LEASE_SECONDS: '1', HANDLER_TIMEOUT_MS: '300' },
+  })
+  admin = new pg.Client({ connectionString: shop.database.adminUrl })
+  await admin.connect()
+})
+afterAll(() => admin.end())
+
+async function paidProof(): Promise<string> {
+  return shop.payer.pay(await askForQuote(shop, order))
+}
+
+const failed = (code: Extract<Outcome, { kind: 'failed' }>['code']) => () =>
+  Promise.resolve<Outcome>({ kind: 'failed', code, message: 'scripted' })
+const never = () => new Promise<never>(() => undefined)
+
+describe('I4 a handler that fails leaves the proof good', () => {
+  test.each([
+    ['NO_DATA', 404, failed('NO_DATA')],
+    ['UPSTREAM_FAILED', 502, failed('UPSTREAM_FAILED')],
+    ['UPSTREAM_TIMEOUT', 504, failed('UPSTREAM_TIMEOUT')],
+    ['TARGET_FORBIDDEN', 403, failed('TARGET_FORBIDDEN')],
+    ['UPSTREAM_FAILED', 502, () => Promise.reject(new Fault('provider is down', { retryable: true }))],
+    ['INTERNAL_ERROR', 500, () => Promise.reject(new TypeError('a bug of ours'))],
+    ['UPSTREAM_TIMEOUT', 504, never],
+  ])('%s is %i, and the same proof then buys the answer', async (code, status, step) => {
+    const proof = await paidProof()
+    scripted.script(step)
+    const failure = await ask(shop, { ...order, proof })
+    expect(failure).toMatchObject({ status, body: { code } })
+    expect(JSON.stringify(failure.body)).not.toContain('a bug of ours')
+
+    const success = await ask(shop, { ...order, proof })
+    expect(success).toMatchObject({ status: 200, body: { data: { answer: 42 } } })
+    const { rows } = await admin.query(
+      `select array_agg(event.kind order by event.seq) as kinds, max(payment.attempt) as attempts
+       from ledger.payments payment join ledger.events event on event.seq = any(payment.seqs)
+       group by payment.signature order by max(event.seq) desc limit 1`,
+    )
+    expect(rows[0]).toEqual({
+      kinds: [
+        'PaymentVerified',
+        'TokensBurned',
+        'ProofClaimed',
+        'RequestFailed',
+        'ProofClaimed',
+        'RequestFulfilled',
+        'DistributionAllocated',
+      ],
+      attempts: 2,
+    })
+  })
+
+  test('I17 the entries of failed and fulfilled attempts sum to zero, and nothing stays owed', async () => {
+    const { rows } = await admin.query(
+      "select coalesce(sum(amount), 0) as sum from ledger.entries union all select balance from ledger.balances where account = 'Liabilities:Unearned'",
+    )
+    expect(rows).toEqual([{ sum: '0' }, { sum: '0' }])
+  })
+
+  test('for other parameters of the same endpoint too', async () => {
+    const proof = await paidProof()
+    scripted.script(failed('NO_DATA'))
+    expect((await ask(shop, { ...order, proof })).status).toBe(404)
+    expect((await ask(shop, { path: '/api/data/crypto?symbol=ETH', proof })).status).toBe(200)
+  })
+
+  test('I6 but not for another endpoint', async () => {
+    const proof = await paidProof()
+    scripted.script(failed('NO_DATA'))
+    expect((await ask(shop, { ...order, proof })).status).toBe(404)
+    expect(await ask(shop, { ...qrOrder, proof })).toMatchObject({ status: 402, body: { reason: 'other_endpoint' } })
+  })
+})
+
+describe('while an attempt runs', () => {
+  test('I3 the same proof is told to wait, and the handler runs once', async () => {
+    const proof = await paidProof()
+    const gate = Promise.withResolvers<Outcome>()
+    const started = Promise.withResolvers<void>()
+    scripted.script(() => {
+      started.resolve()
+      return gate.promise
+    })
+    const runsBefore = scripted.runs()
+    const first = ask(shop, { ...order, proof })
+    await started.promise
+    const second = await ask(shop, { ...order, proof })
+    expect(second).toMatchObject({ status: 409, body: { code: 'PAYMENT_IN_PROGRESS' } })
+    expect(second.headers.get('retry-after')).toBe('1')
+    gate.resolve({ kind: 'delivered', data: {}, meta: { source: 'test', asOf: '', cached: false } })
+    expect((await first).status).toBe(200)
+    expect(scripted.runs() - runsBefore).toBe(1)
+  })
+})
+
+describe('theft', () => {
+  test('a payment presented with another wallet buys nothing, and stays good for its own', async () => {
+    const proof = await paidProof()
+    const thief = await ask(shop, { ...order, proof, wallet: 'A49WZKxeih54nXzPtAez9tQmdAveq7jtxk1EtcW85seq' })
+    expect(thief).toMatchObject({ status: 402, body: { reason: 'wallet_did_not_sign' } })
+    expect((await ask(shop, { ...order, proof })).status).toBe(200)
+  })
+
+  test('a bound payment seen on chain is worth nothing without its secret, whoever presents it', async () => {
+    const quote = await askForQuote(shop, order)
+    const payment = await shop.payer.sign(quote, { bound: true })
+    await shop.payer.send(payment)
+    const bare = Buffer.from(payment.signature).toString('base64')
+    const wrong = Buffer.from(
+      JSON.stringify({ signature: payment.signature, secret: 'AAAAAAAAAAAAAAAAAAAAAA' }),
+    ).toString('base64')
+    expect(await ask(shop, { ...order, proof: bare })).toMatchObject({
+      status: 402,
+      body: { reason: 'secret_required' },
+    })
+    expect(await ask(shop, { ...order, proof: wrong })).toMatchObject({
+      status: 402,
+      body: { reason: 'secret_mismatch' },
+    })
+    const right = Buffer.from(JSON.stringify({ signature: payment.signature, secret: payment.secret })).toString(
+      'base64',
+    )
+    expect((await ask(shop, { ...order, proof: right })).status).toBe(200)
+    expect(await ask(shop, { ...order, proof: bare })).toMatchObject({ status: 402, body: { reason: 'already_used' } })
+  })
+})
+
+describe('a payment that does not pay', () => {
+  test('one base unit short is refused, and an unsent one is not even sent', async () => {
+    const quote = quoteBody.parse((await ask(shop, order)).body)
+    const short = await shop.payer.sign(quote, { shortBy: 1n })
+    shop.chain.forgetRequestCounts()
+    const unsent = Buffer.from(short.bytes).toString('base64')
+    expect(await ask(shop, { ...order, proof: unsent })).toMatchObject({
+      status: 402,
+      body: { reason: 'transfer_insufficient' },
+    })
+    expect(shop.chain.requestCounts().get('sendTransaction') ?? 0).toBe(0)
+    await shop.payer.send(short)
+    const landed = Buffer.from(short.signature).toString('base64')
+    expect(await ask(shop, { ...order, proof: landed })).toMatchObject({
+      status: 402,
+      body: { reason: 'transfer_insufficient' },
+    })
+  })
+
+  test('that nobody has sent is not found, with the advice to keep the proof', async () => {
+    const payment = await shop.payer.sign(await askForQuote(shop, order))
+    const proof = Buffer.from(payment.signature).toString('base64')
+    const reply = await ask(shop, { ...order, proof })
+    expect(reply).toMatchObject({ status: 402, body: { code: 'INVALID_PAYMENT', reason: 'not_found' } })
+    expect(reply.headers.get('retry-after')).toBe('2')
+    await shop.payer.send(payment)
+    expect((await ask(shop, { ...order, proof })).status).toBe(200)
+  })
+
+  test('from a wallet that could not pay says so', async () => {
+    const proof = Buffer.from(new Uint8Array(64).fill(5)).toString('base64')
+    const reply = await ask(shop, { ...order, proof, wallet: 'A49WZKxeih54nXzPtAez9tQmdAveq7jtxk1EtcW85seq' })
+    expect(reply).toMatchObject({ status: 402, body: { code: 'INSUFFICIENT_BALANCE' } })
+  })
+})

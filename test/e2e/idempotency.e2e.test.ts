@@ -1,0 +1,105 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Outcome } from '../../src/endpoints/endpoint.ts'
+import { ask, askForQuote } from '../support/ask.ts'
+import { scriptedEndpoint, withEndpoint } from '../support/scriptedEndpoint.ts'
+import { openShop, type Shop } from '../support/shop.ts'
+
+const scripted = scriptedEndpoint()
+const { order } = scripted
+let shop: Shop
+let another: Shop
+
+beforeAll(async () => {
+  shop = await openShop({ seams: { endpoints: withEndpoint(scripted) } })
+  another = await openShop({ besides: shop, seams: { endpoints: withEndpoint(scripted) } })
+})
+
+async function paidProof(form: 'signature' | 'boundSignature' = 'signature'): Promise<string> {
+  return shop.payer.pay(await askForQuote(shop, order), form)
+}
+
+describe('Idempotency-Key', () => {
+  test('gives the stored answer and the same receipt again, from any instance, without running the handler', async () => {
+    const proof = await paidProof()
+    const request = { ...order, proof, idempotencyKey: 'key-1' }
+    const first = await ask(shop, request)
+    const runs = scripted.runs()
+    const replay = await ask(another, request)
+    expect(first.status).toBe(200)
+    expect(first.headers.get('idempotent-replay')).toBeNull()
+    expect(replay.status).toBe(200)
+    expect(replay.headers.get('idempotent-replay')).toBe('true')
+    expect(replay.body).toEqual(first.body)
+    expect(scripted.runs()).toBe(runs)
+  })
+
+  test('opens nothing by itself: without its proof it is a new quote, with another proof it is refused', async () => {
+    const proof = await paidProof()
+    await ask(shop, { ...order, proof, idempotencyKey: 'key-2' })
+    expect((await ask(shop, { ...order, idempotencyKey: 'key-2' })).status).toBe(402)
+    const otherProof = await paidProof()
+    const reused = await ask(shop, { ...order, proof: otherProof, idempotencyKey: 'key-2' })
+    expect(reused).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } })
+    expect((await ask(shop, { ...order, proof: otherProof, idempotencyKey: 'key-3' })).status).toBe(200)
+  })
+
+  test('with another request is refused, and the answer stays where it is', async () => {
+    const proof = await paidProof()
+    await ask(shop, { ...order, proof, idempotencyKey: 'key-4' })
+    const other = await ask(shop, { path: '/api/data/crypto?symbol=ETH', proof, idempotencyKey: 'key-4' })
+    expect(other).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } })
+    expect((await ask(shop, { ...order, proof, idempotencyKey: 'key-4' })).status).toBe(200)
+  })
+
+  test('does not replace the secret of a bound payment', async () => {
+    const proof = await paidProof('boundSignature')
+    await ask(shop, { ...order, proof, idempotencyKey: 'key-5' })
+    const { signature } = JSON.parse(Buffer.from(proof, 'base64').toString('utf8'))
+    const bare = Buffer.from(signature).toString('base64')
+    expect(await ask(shop, { ...order, proof: bare, idempotencyKey: 'key-5' })).toMatchObject({
+      status: 402,
+      body: { reason: 'secret_required' },
+    })
+    expect((await ask(shop, { ...order, proof, idempotencyKey: 'key-5' })).headers.get('idempotent-replay')).toBe(
+      'true',
+    )
+  })
+
+  test('does not turn a failure into an answer', async () => {
+    const proof = await paidProof()
+    scripted.script(() => Promise.resolve<Outcome>({ kind: 'failed', code: 'NO_DATA', message: 'nothing yet' }))
+    expect((await ask(shop, { ...order, proof, idempotencyKey: 'key-6' })).status).toBe(404)
+    const retry = await ask(shop, { ...order, proof, idempotencyKey: 'key-6' })
+    expect(retry.status).toBe(200)
+    expect(retry.headers.get('idempotent-replay')).toBeNull()
+  })
+
+  test('that was not sent the first time does not help afterwards', async () => {
+    const proof = await paidProof()
+    expect((await ask(shop, { ...order, proof })).status).toBe(200)
+    expect(await ask(shop, { ...order, proof, idempotencyKey: 'key-7' })).toMatchObject({
+      status: 402,
+      body: { reason: 'already_used' },
+    })
+  })
+
+  test.each(['', ' ', 'a'.repeat(256), 'a b'])('%j is refused or ignored before anything is spent', async (key) => {
+    const reply = await ask(shop, { ...order, headers: { 'idempotency-key': key } })
+    expect([400, 402]).toContain(reply.status)
+    if (reply.status === 400) expect(reply.body).toMatchObject({ details: [{ field: 'idempotency-key' }] })
+  })
+})
+
+describe('I1 one payment at two instances at once', () => {
+  test('is served by one of them, and the other says in progress or used', async () => {
+    const proof = await paidProof()
+    const runs = scripted.runs()
+    const replies = await Promise.all(
+      Array.from({ length: 24 }, (_, index) => ask(index % 2 === 0 ? shop : another, { ...order, proof })),
+    )
+    const statuses = replies.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+    expect(statuses.every((status) => [200, 402, 409].includes(status))).toBe(true)
+    expect(scripted.runs() - runs).toBe(1)
+  })
+})

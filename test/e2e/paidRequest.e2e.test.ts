@@ -1,0 +1,153 @@
+import { CompactSign, compactVerify, createLocalJWKSet, importJWK } from 'jose'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { canonicalJson } from '../../src/primitives/canonicalJson.ts'
+import { quoteBody, saleBody } from '../../src/payment/wire.ts'
+import { ask, askForQuote, buy, qrOrder } from '../support/ask.ts'
+import { forms } from '../support/payer.ts'
+import { openShop, type Shop } from '../support/shop.ts'
+
+let shop: Shop
+let admin: pg.Client
+
+beforeAll(async () => {
+  shop = await openShop()
+  admin = new pg.Client({ connectionString: shop.database.adminUrl })
+  await admin.connect()
+})
+afterAll(() => admin.end())
+
+async function eventsOf(signature: string): Promise<readonly string[]> {
+  const { rows } = await admin.query<{ kind: string }>(
+    'select kind from ledger.events where stream = $1 order by seq',
+    [signature],
+  )
+  return rows.map(({ kind }) => kind)
+}
+
+describe('a request without proof', () => {
+  test('is answered with a 402 that has every field of the specification and adds up', async () => {
+    const reply = await ask(shop, qrOrder)
+    expect(reply.status).toBe(402)
+    expect(reply.headers.get('cache-control')).toBe('no-store')
+    expect(reply.headers.get('x-request-id')).toMatch(/^request_/)
+    const body = quoteBody.parse(reply.body)
+    expect(body).toMatchObject({
+      code: 'PAYMENT_REQUIRED',
+      pricing: { endpoint: '/api/tools/qrcode', priceUSD: 0.005, tokenPrice: 0.001, requiredTokens: 5 },
+      distribution: { burn: '30%', provider: '50%', holders: '15%', treasury: '5%' },
+      burnInfo: { percentage: 30, tokensToBurn: 1.5 },
+      quote: { requiredBaseUnits: '5000000', burnBaseUnits: '1500000', transferBaseUnits: '3500000', decimals: 6 },
+    })
+    expect(body.network).toBe(`solana:${shop.chain.genesisHash.slice(0, 32)}`)
+  })
+
+  test('gets a new quote each time, and the ledger has the memo and not the secret', async () => {
+    const [one, other] = [await askForQuote(shop), await askForQuote(shop)]
+    expect(one.quote.id).not.toBe(other.quote.id)
+    expect(one.quote.secret).not.toBe(other.quote.secret)
+    const { rows } = await admin.query('select * from ledger.quotes where id = $1', [one.quote.id])
+    expect(rows).toMatchObject([{ memo: one.quote.memo, wallet: shop.payer.address }])
+    expect(JSON.stringify(rows)).not.toContain(one.quote.secret)
+  })
+})
+
+describe.each(forms)('a payment in the form %s', (form) => {
+  test('buys exactly one answer', async () => {
+    const quote = await askForQuote(shop)
+    const proof = await shop.payer.pay(quote, form)
+    const first = await ask(shop, { ...qrOrder, proof })
+    expect(first.status).toBe(200)
+    expect(first.headers.get('cache-control')).toBe('private, no-store')
+    const sale = saleBody.parse(first.body)
+    expect(sale.data).toMatchObject({ originalData: 'hello', size: '256x256' })
+    expect(sale.receipt).toMatchObject({
+      wallet: shop.payer.address,
+      quoteId: quote.quote.id,
+      requiredBaseUnits: '5000000',
+      burned: '1500000',
+    })
+    expect(sale.receipt.distribution).toEqual({ provider: '2500000', holders: '750000', treasury: '250000' })
+
+    const second = await ask(shop, { ...qrOrder, proof })
+    expect(second).toMatchObject({ status: 402, body: { code: 'INVALID_PAYMENT', reason: 'already_used' } })
+    const submitted = form === 'transaction' || form === 'boundTransaction' ? ['PaymentSubmitted'] : []
+    expect(await eventsOf(sale.receipt.signature)).toEqual([
+      ...submitted,
+      'PaymentVerified',
+      'TokensBurned',
+      'ProofClaimed',
+      'RequestFulfilled',
+      'DistributionAllocated',
+    ])
+  })
+})
+
+describe('a receipt', () => {
+  test('verifies offline with the published key and with no other', async () => {
+    const { receipt } = await buy(shop)
+    const keys = z
+      .object({ keys: z.array(z.record(z.string(), z.string())) })
+      .parse((await ask(shop, { path: '/.well-known/jwks.json' })).body)
+    const { jws, ...claims } = receipt
+    const { payload, protectedHeader } = await compactVerify(jws, createLocalJWKSet(keys))
+    expect(Buffer.from(payload).toString('utf8')).toBe(canonicalJson(claims))
+    expect(protectedHeader).toMatchObject({ alg: 'EdDSA', typ: 'tollbook-receipt' })
+
+    const forged = await new CompactSign(payload)
+      .setProtectedHeader({ alg: 'EdDSA', kid: String(protectedHeader.kid) })
+      .sign(
+        await importJWK({
+          kty: 'OKP',
+          crv: 'Ed25519',
+          alg: 'EdDSA',
+          x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+          d: 'nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A',
+        }),
+      )
+    await expect(compactVerify(forged, createLocalJWKSet(keys))).rejects.toThrow('signature verification failed')
+  })
+
+  test('names the place in the ledger where the fulfilment stands', async () => {
+    const { receipt } = await buy(shop)
+    const { rows } = await admin.query(
+      "select kind, stream, encode(leaf_hash, 'hex') as leaf from ledger.events where seq = $1",
+      [receipt.ledger.position],
+    )
+    expect(rows).toEqual([{ kind: 'RequestFulfilled', stream: receipt.signature, leaf: receipt.ledger.leafHash }])
+  })
+})
+
+test('I18 the burn statistics, the balances and the chain move together, to the base unit', async () => {
+  const stats = z.object({
+    data: z.object({
+      total: z.object({ baseUnits: z.string(), payments: z.int() }),
+      ledger: z.object({ position: z.int() }),
+    }),
+  })
+  const before = stats.parse((await ask(shop, { path: '/api/token/burn-stats' })).body).data
+  await buy(shop)
+  const after = stats.parse((await ask(shop, { path: '/api/token/burn-stats' })).body).data
+  expect(BigInt(after.total.baseUnits) - BigInt(before.total.baseUnits)).toBe(1_500_000n)
+  expect(after.total.payments - before.total.payments).toBe(1)
+  expect(after.ledger.position).toBeGreaterThan(before.ledger.position)
+
+  const { rows } = await admin.query('select account, balance from ledger.balances order by account')
+  const balances = new Map(rows.map((row) => [row.account, BigInt(row.balance)]))
+  expect(rows.reduce((sum, row) => sum + BigInt(row.balance), 0n)).toBe(0n)
+  expect(balances.get('Expenses:Burned')).toBe(BigInt(after.total.baseUnits))
+  expect(balances.get('Liabilities:Unearned')).toBe(0n)
+})
+
+test('more than was asked is owed back to the wallet and not silently ours', async () => {
+  const dear = await askForQuote(shop, { path: '/api/tools/qrcode', body: { data: 'dear' } })
+  const generous = { ...dear, quote: { ...dear.quote, transferBaseUnits: '4000000' } }
+  const proof = await shop.payer.pay(generous)
+  const reply = await ask(shop, { ...qrOrder, proof })
+  expect(reply.status).toBe(200)
+  const { rows } = await admin.query('select balance from ledger.balances where account = $1', [
+    `Liabilities:Overpaid:${shop.payer.address}`,
+  ])
+  expect(rows).toEqual([{ balance: '-500000' }])
+})

@@ -1,0 +1,104 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { Fault } from '../../src/primitives/fault.ts'
+import type { PaymentChange, PaymentLedger } from '../../src/payment/paymentLedger.ts'
+import { ask, askForQuote, qrOrder } from '../support/ask.ts'
+import { openShop, type Shop } from '../support/shop.ts'
+
+/** A ledger that can be told to lose its answer: before the append happens, or after it. */
+type Loss = { readonly of: string; readonly when: 'before' | 'after' } | undefined
+let loss: Loss
+let readFails = false
+
+function unreliable(inner: PaymentLedger): PaymentLedger {
+  const lost = new Fault('the ledger did not say whether it took the append', { retryable: true })
+  return {
+    ...inner,
+    lookUp: (question) => (readFails ? Promise.reject(lost) : inner.lookUp(question)),
+    recordQuote: (quote) => (readFails ? Promise.reject(lost) : inner.recordQuote(quote)),
+    async append(change: PaymentChange) {
+      const hit = loss !== undefined && change.events.some(({ kind }) => kind === loss?.of) ? loss : undefined
+      if (hit !== undefined) loss = undefined
+      if (hit?.when === 'before') throw lost
+      const outcome = await inner.append(change)
+      if (hit?.when === 'after') throw lost
+      return outcome
+    },
+  }
+}
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await openShop({ seams: { ledger: unreliable }, env: { CLAIM_LEASE_SECONDS: '1', HANDLER_TIMEOUT_MS: '500' } })
+})
+
+async function paidProof(): Promise<string> {
+  return shop.payer.pay(await askForQuote(shop))
+}
+
+const askUntilServed = async (request: Parameters<typeof ask>[1]) => {
+  for (let tries = 1; tries <= triesMax; tries++) {
+    const reply = await ask(shop, request)
+    if (reply.status !== 409) return reply
+  }
+  throw new Error('still in progress')
+}
+// A lease of a second, at some milliseconds a request.
+const triesMax = 5_000
+
+describe('I8 an unknown outcome is never a 402', () => {
+  test.each([
+    'unavailable',
+    'disconnect',
+    { code: -32_015, message: 'Transaction version (1) is not supported' },
+    { code: -32_004, message: 'Block not available' },
+  ] as const)('when the node fails with %j: 503, the proof stays good', async (outcome) => {
+    const proof = await paidProof()
+    shop.chain.failRequests({ method: 'getTransaction', times: 1, outcome })
+    const reply = await ask(shop, { ...qrOrder, proof })
+    expect(reply).toMatchObject({ status: 503, body: { code: 'PAYMENT_PENDING' } })
+    expect(reply.headers.get('retry-after')).toBe('2')
+    expect((await ask(shop, { ...qrOrder, proof })).status).toBe(200)
+  })
+
+  test('when the ledger cannot be read: 503, the proof stays good', async () => {
+    const proof = await paidProof()
+    readFails = true
+    expect(await ask(shop, { ...qrOrder, proof })).toMatchObject({ status: 503, body: { code: 'PAYMENT_PENDING' } })
+    expect(await ask(shop, qrOrder)).toMatchObject({ status: 503, body: { code: 'ENDPOINT_UNAVAILABLE' } })
+    readFails = false
+    expect((await ask(shop, { ...qrOrder, proof })).status).toBe(200)
+  })
+
+  test.each([
+    ['ProofClaimed', 'before'],
+    ['ProofClaimed', 'after'],
+    ['RequestFulfilled', 'before'],
+  ] as const)(
+    'when the append of %s loses its answer %s it is taken: 503, and the same proof buys exactly one answer',
+    async (of, when) => {
+      const proof = await paidProof()
+      loss = { of, when }
+      expect(await ask(shop, { ...qrOrder, proof })).toMatchObject({ status: 503, body: { code: 'PAYMENT_PENDING' } })
+      expect((await askUntilServed({ ...qrOrder, proof })).status).toBe(200)
+      expect(await ask(shop, { ...qrOrder, proof })).toMatchObject({ status: 402, body: { reason: 'already_used' } })
+    },
+  )
+
+  test('when the answer of the fulfilment is lost after it was taken, the key of the caller still gets the answer', async () => {
+    const request = { ...qrOrder, proof: await paidProof(), idempotencyKey: 'lost-1' }
+    loss = { of: 'RequestFulfilled', when: 'after' }
+    expect((await ask(shop, request)).status).toBe(503)
+    const replay = await ask(shop, request)
+    expect(replay.status).toBe(200)
+    expect(replay.headers.get('idempotent-replay')).toBe('true')
+  })
+
+  test('when a transaction was sent and its answer was lost, nothing else is sent and the same proof buys', async () => {
+    const quote = await askForQuote(shop)
+    const payment = await shop.payer.sign(quote)
+    const request = { ...qrOrder, proof: Buffer.from(payment.bytes).toString('base64') }
+    shop.chain.failRequests({ method: 'sendTransaction', times: 1, outcome: 'disconnect', afterEffect: true })
+    expect(await ask(shop, request)).toMatchObject({ status: 503, body: { code: 'PAYMENT_PENDING' } })
+    expect((await askUntilServed(request)).status).toBe(200)
+  })
+})

@@ -1,0 +1,144 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { Keypair } from '@solana/web3.js'
+import { expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import { type SpawnLocalChainOptions, spawnLocalChain } from '../../../src/local/chain/spawnLocalChain.ts'
+import type { Fault } from '../../../src/primitives/fault.ts'
+import { createLog, silentLog } from '../../../src/primitives/log.ts'
+import { connectTo, eventually } from './testChain.ts'
+
+test('a spawned chain serves, passes its log on, stops when told and keeps its state', async () => {
+  const stateDirectory = await makeDirectory()
+  const lines: string[] = []
+  const destination = new Writable({ write: (chunk, _, done) => (lines.push(String(chunk)), done()) })
+  const log = createLog({ level: 'info', name: 'test', destination })
+  const address = Keypair.generate().publicKey
+  const first = await spawnForTest({ slotMs: 20, stateDirectory, log })
+  await connectTo(first).requestAirdrop(address, 1_000_000)
+  await first.stop()
+  expect(isAlive(first.pid)).toBe(false)
+  expect(lines.join('')).toContain(`listening on ${first.rpcUrl}`)
+
+  const second = await spawnForTest({ slotMs: 20, stateDirectory })
+
+  expect(second.genesisHash).toBe(first.genesisHash)
+  expect(await connectTo(second).getBalance(address)).toBe(1_000_000)
+})
+
+test('kill -9 in the middle of a stream of transactions loses nothing that was acknowledged', async () => {
+  const stateDirectory = await makeDirectory()
+  const address = Keypair.generate().publicKey
+  const exits: Fault[] = []
+  const chain = await spawnForTest({ slotMs: 20, stateDirectory, onUnexpectedExit: (fault) => exits.push(fault) })
+  const connection = connectTo(chain)
+  const acknowledged: string[] = []
+  const slots: number[] = []
+  const stream = async () => {
+    for (let index = 0; index < 10_000; index++) {
+      acknowledged.push(await connection.requestAirdrop(address, 1_000_000))
+      slots.push(await connection.getSlot('processed'))
+    }
+  }
+  const streams = Array.from({ length: 4 }, () => stream().catch(() => 'cut'))
+  await eventually(() => acknowledged.length > 200 || undefined)
+
+  process.kill(chain.pid, 'SIGKILL')
+
+  expect(await Promise.all(streams)).toEqual(['cut', 'cut', 'cut', 'cut'])
+  await eventually(() => exits[0])
+  expect(exits[0]?.message).toContain('was ended by SIGKILL')
+  const again = connectTo(await spawnForTest({ slotMs: 0, stateDirectory }))
+  expect(await again.getSlot('processed')).toBeGreaterThanOrEqual(Math.max(...slots))
+  const signatures = [...acknowledged]
+  while (signatures.length > 0) {
+    const { value } = await again.getSignatureStatuses(signatures.splice(0, 256), { searchTransactionHistory: true })
+    for (const status of value) expect(status).toMatchObject({ err: null })
+  }
+  // What was under way may have landed or not, but balance and history agree.
+  const landed = await again.getTransactionCount()
+  expect(landed).toBeGreaterThanOrEqual(acknowledged.length)
+  expect(await again.getBalance(address)).toBe(landed * 1_000_000)
+})
+
+test('a second process is refused the directory and says who has it', async () => {
+  const stateDirectory = await makeDirectory()
+  const first = await spawnForTest({ slotMs: 0, stateDirectory })
+
+  await expect(spawnForTest({ slotMs: 0, stateDirectory })).rejects.toThrow(
+    new RegExp(`exited with code 1: .*did not start: .*in use by process ${first.pid}: stop that one first`),
+  )
+})
+
+test('a chain whose parent was killed ends too', async () => {
+  const parent = await startParent()
+  const chainPid = Number(await nextLine(parent))
+  expect(isAlive(chainPid)).toBe(true)
+
+  parent.kill('SIGKILL')
+
+  await eventually(() => !isAlive(chainPid) || undefined)
+})
+
+test('with --keep the end of stdin does not matter, and a wrong option is refused in words', async () => {
+  const child = spawn(process.execPath, [entryFile, '--slot-ms', '0', '--keep'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const { rpcUrl } = z.object({ rpcUrl: z.string() }).parse(JSON.parse(await nextLine(child)))
+  expect(await (await fetch(`${rpcUrl}/health`)).text()).toBe('ok')
+  child.kill('SIGINT')
+  expect(await once(child, 'exit')).toEqual([0, null])
+
+  const wrong = spawn(process.execPath, [entryFile, '--port', 'http'], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const complaint = createInterface({ input: wrong.stderr })[Symbol.asyncIterator]().next()
+  expect(await once(wrong, 'exit')).toEqual([1, null])
+  expect((await complaint).value).toContain('--port takes a number from 0 to 65535, not "http"')
+})
+
+const entryFile = fileURLToPath(new URL('../../../src/local/chain/chainProcess.ts', import.meta.url))
+const spawnFile = fileURLToPath(new URL('../../../src/local/chain/spawnLocalChain.ts', import.meta.url))
+const logFile = fileURLToPath(new URL('../../../src/primitives/log.ts', import.meta.url))
+
+async function spawnForTest(options: Partial<SpawnLocalChainOptions>) {
+  const chain = await spawnLocalChain({ log: silentLog, ...options })
+  onTestFinished(() => chain.stop())
+  return chain
+}
+
+/** A process that spawns a chain, prints its pid and then waits. */
+async function startParent(): Promise<ChildProcess> {
+  const script = `
+    import { spawnLocalChain } from ${JSON.stringify(spawnFile)}
+    import { silentLog } from ${JSON.stringify(logFile)}
+    console.log((await spawnLocalChain({ log: silentLog, slotMs: 0 })).pid)
+  `
+  const parent = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void parent.kill('SIGKILL'))
+  return parent
+}
+
+async function nextLine(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('expected a piped stdout')
+  const [line] = await once(createInterface({ input: child.stdout }), 'line')
+  return String(line)
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function makeDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'tollbook-chain-'))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  return join(directory, 'chain')
+}

@@ -1,0 +1,185 @@
+import { TOKEN_PROGRAM_ID } from '@solana/spl-token'
+import { Keypair, SystemProgram, Transaction } from '@solana/web3.js'
+import { expect, onTestFinished, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { z } from 'zod'
+import { encodeBase58 } from '../../../src/primitives/base58.ts'
+import type { LocalChain } from '../../../src/local/chain/localChain.ts'
+import { eventually, fund, fundedKeypair, memo, openChain } from './testChain.ts'
+
+test('a signature is told at each commitment exactly when it is reached, and then its subscription is closed', async () => {
+  const { chain, connection } = await openChain()
+  const socket = await openSocket(chain)
+  const signature = await connection.requestAirdrop(Keypair.generate().publicKey, 1_000_000)
+  const slot = await connection.getSlot('processed')
+  const numbers: number[] = []
+  for (const commitment of ['processed', 'confirmed', 'finalized']) {
+    numbers.push(await socket.subscribe('signatureSubscribe', [signature, { commitment }]))
+  }
+  const told = async () => (await socket.settled()).map(({ params }) => params?.subscription)
+
+  expect(await told()).toEqual([numbers[0]])
+  chain.advanceSlots(1)
+  expect(await told()).toEqual(numbers.slice(0, 2))
+  chain.advanceSlots(30)
+  expect(await told()).toEqual(numbers.slice(0, 2))
+  chain.advanceSlots(1)
+  expect(await told()).toEqual(numbers)
+  chain.advanceSlots(40)
+  expect(await told()).toEqual(numbers)
+  expect((await socket.settled()).at(-1)).toMatchObject({
+    method: 'signatureNotification',
+    params: { result: { context: { slot }, value: { err: null } } },
+  })
+})
+
+test('a failed transaction is told with its error, and receivedSignature comes first', async () => {
+  const target = await openChain()
+  const { chain, connection } = target
+  const payer = await fundedKeypair(target)
+  const latest = await connection.getLatestBlockhash('processed')
+  const transaction = new Transaction({ feePayer: payer.publicKey, ...latest }).add(
+    SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: payer.publicKey, lamports: 1e15 }),
+  )
+  transaction.sign(payer)
+  const signature = encodeBase58(transaction.signature ?? Buffer.alloc(0))
+  const socket = await openSocket(chain)
+  await socket.subscribe('signatureSubscribe', [signature, { commitment: 'confirmed', enableReceivedNotification: true }])
+
+  await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
+  chain.advanceSlots(1)
+
+  const [received, settled] = (await socket.settled()).map(({ params }) => params?.result)
+  expect(received).toMatchObject({ value: 'receivedSignature' })
+  expect(settled).toMatchObject({ value: { err: { InstructionError: [0, { Custom: 1 }] } } })
+})
+
+test('slots and roots are told one by one', async () => {
+  const { chain, connection } = await openChain()
+  const socket = await openSocket(chain)
+  const slot = await connection.getSlot('processed')
+  await socket.subscribe('slotSubscribe', [])
+  await socket.subscribe('rootSubscribe', [])
+
+  chain.advanceSlots(2)
+
+  expect((await socket.settled()).map(({ params }) => params?.result)).toEqual([
+    { slot: slot + 1, parent: slot, root: slot - 31 },
+    slot - 31,
+    { slot: slot + 2, parent: slot + 1, root: slot - 30 },
+    slot - 30,
+  ])
+})
+
+test('account, program and log subscriptions of web3.js hear what concerns them and nothing else', async () => {
+  const target = await openChain()
+  const { chain, connection } = target
+  const payer = await fundedKeypair(target)
+  const bystander = await fundedKeypair(target)
+  const heard: string[] = []
+  connection.onAccountChange(payer.publicKey, ({ lamports }) => heard.push(`account ${lamports}`))
+  connection.onAccountChange(payer.publicKey, ({ lamports }) => heard.push(`early ${lamports}`), { commitment: 'processed' })
+  connection.onProgramAccountChange(SystemProgram.programId, ({ accountId }) => heard.push(`program ${accountId.toBase58()}`))
+  connection.onProgramAccountChange(TOKEN_PROGRAM_ID, () => heard.push('token'))
+  connection.onLogs(payer.publicKey, ({ logs }) => heard.push(`logs ${logs.length}`))
+  connection.onLogs(bystander.publicKey, () => heard.push('bystander'))
+  const wanted = { accountSubscribe: 2, programSubscribe: 2, logsSubscribe: 2 }
+  await eventually(() => {
+    const counts = Object.fromEntries(chain.requestCounts())
+    return Object.entries(wanted).every(([method, count]) => counts[method] === count) || undefined
+  })
+  const latest = await connection.getLatestBlockhash('processed')
+  const transaction = new Transaction({ feePayer: payer.publicKey, ...latest }).add(memo('hello'))
+  transaction.sign(payer)
+
+  await connection.sendRawTransaction(transaction.serialize())
+  await eventually(() => heard.includes('early 9999995000') || undefined)
+  expect(heard).toHaveLength(1)
+  chain.advanceSlots(1)
+
+  await eventually(() => heard.length === 4 || undefined)
+  expect(heard.sort()).toEqual(
+    ['account 9999995000', 'early 9999995000', 'logs 5', `program ${payer.publicKey.toBase58()}`].sort(),
+  )
+})
+
+test('after unsubscribing nothing more is told, and an unknown number is refused', async () => {
+  const target = await openChain()
+  const payer = await fundedKeypair(target)
+  const socket = await openSocket(target.chain)
+  const number = await socket.subscribe('accountSubscribe', [payer.publicKey.toBase58(), { commitment: 'processed' }])
+
+  expect(await socket.ask('accountUnsubscribe', [number])).toMatchObject({ result: true })
+  await fund(target, payer.publicKey)
+
+  expect(await socket.settled()).toEqual([])
+  expect(await socket.ask('accountUnsubscribe', [number])).toMatchObject({ error: { code: -32602 } })
+})
+
+test('a dropped fork takes back what was not told yet', async () => {
+  const target = await openChain()
+  const { chain, connection } = target
+  const payer = await fundedKeypair(target)
+  const socket = await openSocket(chain)
+  const point = chain.markFork()
+  const signature = await connection.requestAirdrop(payer.publicKey, 1_000_000)
+  await socket.subscribe('signatureSubscribe', [signature, { commitment: 'confirmed' }])
+
+  chain.dropFork(point)
+  chain.advanceSlots(40)
+
+  expect(await socket.settled()).toEqual([])
+})
+
+test('a WebSocket that talks nonsense is answered with errors and stays usable', async () => {
+  const { chain } = await openChain()
+  const socket = await openSocket(chain)
+
+  for (const text of ['', '{', '[]', '{"jsonrpc":"2.0","id":1,"method":"getSlot"}', '{"jsonrpc":"2.0","id":1,"method":"accountSubscribe","params":["x"]}']) {
+    socket.send(text)
+  }
+
+  expect((await socket.settledErrors()).map((error) => error?.code)).toEqual([-32700, -32700, -32600, -32601, -32602])
+  expect(await socket.subscribe('slotSubscribe', [])).toBeGreaterThan(0)
+})
+
+const message = z.object({
+  id: z.union([z.number(), z.null()]).optional(),
+  method: z.string().optional(),
+  result: z.unknown().optional(),
+  error: z.object({ code: z.number(), message: z.string() }).optional(),
+  params: z.object({ subscription: z.number(), result: z.unknown() }).optional(),
+})
+
+type Message = z.output<typeof message>
+
+/** A bare WebSocket, so that the test sees every message and their order. */
+async function openSocket(chain: LocalChain) {
+  const socket = new WebSocket(chain.wsUrl)
+  const received: Message[] = []
+  socket.on('message', (data) => received.push(message.parse(JSON.parse(String(data)))))
+  onTestFinished(() => socket.terminate())
+  await new Promise((resolve) => socket.once('open', resolve))
+  let lastId = 0
+  const ask = async (method: string, params: readonly unknown[]): Promise<Message> => {
+    lastId += 1
+    const id = lastId
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+    return eventually(() => received.find((each) => each.id === id))
+  }
+  // An answer comes after all that was sent before it, so this waits exactly long enough.
+  const settle = () => ask('slotUnsubscribe', [-1])
+  return {
+    ask,
+    send: (text: string) => socket.send(text),
+    subscribe: async (method: string, params: readonly unknown[]) => z.number().parse((await ask(method, params)).result),
+    settled: async () => {
+      await settle()
+      return received.filter(({ method }) => method !== undefined)
+    },
+    settledErrors: async () => {
+      await settle()
+      return received.slice(0, -1).map(({ error }) => error)
+    },
+  }
+}

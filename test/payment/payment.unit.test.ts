@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest'
+import { assert, Bug } from '../../src/primitives/assert.ts'
+import type { PaymentEvent } from '../../src/payment/events.ts'
+import {
+  decideClaim,
+  decideFulfil,
+  decideRelease,
+  evolve,
+  mayUse,
+  type PaymentState,
+  unknownPayment,
+} from '../../src/payment/payment.ts'
+import { isRefusal } from '../../src/payment/refusal.ts'
+import { order, otherWallet, settlementOf, signatureNumber, wallet } from './paymentStory.ts'
+
+const nowMs = 1_790_000_100_000
+const leaseMs = 60_000
+const settlement = settlementOf(signatureNumber(1))
+const claimBy = (attemptId: string, changes = {}) => ({ order, settlement, attemptId, leaseMs, nowMs, ...changes })
+
+/** Folds events as the ledger would record them at `atMs`. */
+function after(events: readonly PaymentEvent[], before: PaymentState = unknownPayment, atMs = nowMs): PaymentState {
+  return events.reduce((state, event) => evolve(state, event, atMs), before)
+}
+
+function claimed(attemptId = 'attempt_1', before: PaymentState = unknownPayment, atMs = nowMs): PaymentState {
+  const events = decideClaim(before, claimBy(attemptId, { nowMs: atMs }))
+  assert(!isRefusal(events), 'the claim of the story is granted')
+  return after(events, before, atMs)
+}
+
+function released(): PaymentState {
+  const state = claimed()
+  return after(decideRelease(state, 'attempt_1', 'no_data') ?? [], state)
+}
+
+function fulfilled(): PaymentState {
+  const state = claimed()
+  return after(
+    decideFulfil(state, { attemptId: 'attempt_1', orderDigest: order.digest, answerDigest: 'cd' }) ?? [],
+    state,
+  )
+}
+
+describe('a payment that nobody has presented', () => {
+  test('is verified, burned and claimed in one step', () => {
+    const events = decideClaim(unknownPayment, claimBy('attempt_1'))
+    assert(!isRefusal(events), 'a first claim is granted')
+    expect(events.map(({ kind }) => kind)).toEqual(['PaymentVerified', 'TokensBurned', 'ProofClaimed'])
+    expect(after(events)).toMatchObject({ phase: 'claimed', version: 3, attempt: 1, leaseUntilMs: nowMs + leaseMs })
+  })
+
+  test('I6 the claim carries wallet, endpoint, order digest and price', () => {
+    const events = decideClaim(unknownPayment, claimBy('attempt_1'))
+    assert(!isRefusal(events), 'a first claim is granted')
+    expect(events[0]).toEqual({ kind: 'PaymentVerified', settlement })
+    expect(events[2]).toMatchObject({ wallet, endpoint: order.endpoint, orderDigest: order.digest, attempt: 1 })
+  })
+
+  test('that was submitted by us goes on from there', () => {
+    const submitted = after([
+      { kind: 'PaymentSubmitted', wallet, endpoint: order.endpoint, quoteId: undefined, transactionBase64: 'AQ==' },
+    ])
+    expect(submitted).toMatchObject({ phase: 'submitted', version: 1 })
+    expect(claimed('attempt_1', submitted)).toMatchObject({ phase: 'claimed', version: 4, attempt: 1 })
+    expect(mayUse(submitted, { ...order, wallet: otherWallet }, nowMs)).toMatchObject({ reason: 'other_wallet' })
+  })
+})
+
+describe('a claimed payment', () => {
+  test('I3 cannot be claimed by a second attempt while the first one is live', () => {
+    const second = decideClaim(claimed(), claimBy('attempt_2'))
+    expect(second).toMatchObject({ code: 'PAYMENT_IN_PROGRESS', retryAfterSeconds: 5 })
+  })
+
+  test('I3 is taken over when its lease has ended, and the dead attempt is put on record as failed', () => {
+    const events = decideClaim(claimed(), claimBy('attempt_2', { nowMs: nowMs + leaseMs }))
+    expect(events).toMatchObject([
+      { kind: 'RequestFailed', attempt: 1, attemptId: 'attempt_1', reason: 'lease_expired' },
+      { kind: 'ProofClaimed', attempt: 2, attemptId: 'attempt_2' },
+    ])
+  })
+
+  test('I3 a lease is live to its last millisecond', () => {
+    expect(decideClaim(claimed(), claimBy('attempt_2', { nowMs: nowMs + leaseMs - 1 }))).toMatchObject({
+      code: 'PAYMENT_IN_PROGRESS',
+      retryAfterSeconds: 1,
+    })
+  })
+
+  test('I3 only the latest attempt may fulfil', () => {
+    const takenOver = claimed('attempt_2', claimed(), nowMs + leaseMs)
+    const command = { orderDigest: order.digest, answerDigest: 'cd' }
+    expect(decideFulfil(takenOver, { attemptId: 'attempt_1', ...command })).toBeUndefined()
+    expect(decideFulfil(takenOver, { attemptId: 'attempt_2', ...command })).toMatchObject([
+      { kind: 'RequestFulfilled', attempt: 2 },
+      { kind: 'DistributionAllocated' },
+    ])
+  })
+
+  test('is fulfilled with the distribution of its own price', () => {
+    const events = decideFulfil(claimed(), { attemptId: 'attempt_1', orderDigest: order.digest, answerDigest: 'cd' })
+    expect(events?.[1]).toEqual({
+      kind: 'DistributionAllocated',
+      mint: settlement.price.mint,
+      providerBaseUnits: 2_500_000n,
+      holdersBaseUnits: 750_000n,
+      treasuryBaseUnits: 250_000n,
+    })
+  })
+
+  test('an attempt that was overtaken releases nothing', () => {
+    expect(decideRelease(claimed('attempt_2', claimed(), nowMs + leaseMs), 'attempt_1', 'no_data')).toBeUndefined()
+  })
+})
+
+describe('a released payment', () => {
+  test('I4 can be claimed again by the same wallet for the same endpoint, with other parameters', () => {
+    const events = decideClaim(released(), claimBy('attempt_2', { order: { ...order, digest: 'ef'.repeat(32) } }))
+    expect(events).toMatchObject([{ kind: 'ProofClaimed', attempt: 2, orderDigest: 'ef'.repeat(32) }])
+  })
+
+  test('I6 stays bound to its wallet and endpoint', () => {
+    expect(decideClaim(released(), claimBy('attempt_2', { order: { ...order, wallet: otherWallet } }))).toMatchObject({
+      reason: 'other_wallet',
+    })
+    expect(
+      decideClaim(released(), claimBy('attempt_2', { order: { ...order, endpoint: '/api/tools/pdf' } })),
+    ).toMatchObject({ reason: 'other_endpoint' })
+  })
+})
+
+describe('a fulfilled payment', () => {
+  test('I1 buys nothing again, from any wallet and at any endpoint', () => {
+    expect(decideClaim(fulfilled(), claimBy('attempt_2'))).toMatchObject({
+      code: 'INVALID_PAYMENT',
+      reason: 'already_used',
+    })
+    expect(mayUse(fulfilled(), { ...order, endpoint: '/api/tools/pdf' }, nowMs)).toMatchObject({
+      reason: 'already_used',
+    })
+    expect(mayUse(fulfilled(), { ...order, wallet: otherWallet }, nowMs)).toMatchObject({ reason: 'other_wallet' })
+  })
+
+  test('I1 is neither fulfilled nor released a second time', () => {
+    expect(decideFulfil(fulfilled(), { attemptId: 'attempt_1', orderDigest: '', answerDigest: '' })).toBeUndefined()
+    expect(decideRelease(fulfilled(), 'attempt_1', 'no_data')).toBeUndefined()
+  })
+})
+
+test('an event that cannot happen in a state is a bug and not a state', () => {
+  expect(() => after([{ kind: 'RequestFailed', attempt: 1, attemptId: 'a', reason: 'no_data' }])).toThrow(Bug)
+})

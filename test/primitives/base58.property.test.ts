@@ -1,0 +1,35 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { decodeBase58, decodeBase58Data, encodeBase58, isBase58Of32Bytes } from '../../src/primitives/base58.ts'
+
+const keys = fc.uint8Array({ minLength: 32, maxLength: 32 })
+
+test('32 bytes have one base58 text and come back from it', () => {
+  fc.assert(
+    fc.property(keys, (bytes) => {
+      const text = encodeBase58(bytes)
+      expect(isBase58Of32Bytes(text)).toBe(true)
+      expect(decodeBase58(text, 32)).toEqual(bytes)
+    }),
+  )
+})
+
+test('a leading 1 adds a byte, so the longer text is another value and no address', () => {
+  fc.assert(
+    fc.property(keys, (bytes) => {
+      expect(isBase58Of32Bytes(`1${encodeBase58(bytes)}`)).toBe(false)
+    }),
+  )
+})
+
+test.each(['', '0', 'O', 'I', 'l', 'a b', 'é', 'A'.repeat(1_000_000)])(
+  'text %#, which is no base58 of 32 bytes, is refused',
+  (text) => {
+    expect(isBase58Of32Bytes(text)).toBe(false)
+  },
+)
+
+test('instruction data longer than any transaction is refused before it is decoded', () => {
+  expect(decodeBase58Data('2'.repeat(5_601))).toBeUndefined()
+  expect(decodeBase58Data('')).toEqual(new Uint8Array())
+})

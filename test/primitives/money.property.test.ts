@@ -1,0 +1,60 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  displayNumber,
+  divideRoundingDown,
+  divideRoundingUp,
+  formatDecimal,
+  parseBaseUnits,
+  parseDecimal,
+} from '../../src/primitives/money.ts'
+
+const amounts = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
+const scales = fc.integer({ min: 0, max: 18 })
+
+describe('money', () => {
+  test('a decimal that was formatted parses back to the same integer', () => {
+    fc.assert(
+      fc.property(amounts, scales, (amount, scale) => {
+        expect(parseDecimal(formatDecimal(amount, scale), scale)).toBe(amount)
+      }),
+    )
+  })
+
+  test('rounding up and rounding down differ by one exactly when there is a rest', () => {
+    fc.assert(
+      fc.property(amounts, fc.bigInt({ min: 1n, max: 10n ** 12n }), (total, parts) => {
+        const difference = divideRoundingUp(total, parts) - divideRoundingDown(total, parts)
+        expect(difference).toBe(total % parts === 0n ? 0n : 1n)
+      }),
+    )
+  })
+
+  test.each(['', '1.', '.5', '01', '1e3', '-1', '+1', ' 1', '1,5', '0x10', 'Infinity', '١'])(
+    '%j is no plain decimal',
+    (text) => {
+      expect(parseDecimal(text, 6)).toBeUndefined()
+    },
+  )
+
+  test('more digits than the scale are refused instead of rounded', () => {
+    expect(parseDecimal('0.1234567', 6)).toBeUndefined()
+    expect(parseDecimal('0.123456', 6)).toBe(123_456n)
+  })
+
+  test('base units are read exactly beyond what a number can hold', () => {
+    expect(parseBaseUnits('9007199254740993')).toBe(9_007_199_254_740_993n)
+    expect(() => parseBaseUnits('1.5')).toThrow('base units')
+    expect(() => parseBaseUnits('-1')).toThrow('base units')
+  })
+
+  test('a number for display is the decimal and not a sum of floats', () => {
+    expect(displayNumber(1_500_000n, 6)).toBe(1.5)
+    expect(displayNumber(1n, 6)).toBe(0.000001)
+  })
+
+  test('a division by nothing is a bug', () => {
+    expect(() => divideRoundingUp(1n, 0n)).toThrow('positive divisor')
+    expect(() => divideRoundingDown(-1n, 3n)).toThrow('no debt')
+  })
+})

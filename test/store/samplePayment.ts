@@ -1,0 +1,128 @@
+import { assertPresent } from '../../src/primitives/assert.ts'
+import { encodeBase58 } from '../../src/primitives/base58.ts'
+import { randomBytesOf, newId } from '../../src/primitives/id.ts'
+import { type Address, readAddress } from '../../src/payment/address.ts'
+import { decideClaim, decideFulfil, decideRelease, type Order, type PaymentState } from '../../src/payment/payment.ts'
+import { unknownPayment } from '../../src/payment/payment.ts'
+import type { PaymentChange } from '../../src/payment/paymentLedger.ts'
+import type { Price, Quote } from '../../src/payment/quote.ts'
+import { isRefusal } from '../../src/payment/refusal.ts'
+import type { Settlement } from '../../src/payment/settlement.ts'
+import { type Signature, signatureOfBytes } from '../../src/payment/signature.ts'
+import { split } from '../../src/pricing/split.ts'
+
+/* Payments as the paywall would hand them to the ledger, with everything about them made up but consistent. */
+
+export const sampleMint = sampleAddress()
+
+export function sampleAddress(): Address {
+  return assertPresent(readAddress(encodeBase58(randomBytesOf(32))), '32 bytes are an address')
+}
+
+export function sampleSignature(): Signature {
+  return assertPresent(signatureOfBytes(randomBytesOf(64)), '64 bytes are a signature')
+}
+
+export function samplePrice(endpoint = '/api/data/weather', requiredBaseUnits = 10_000_000n): Price {
+  return {
+    endpoint,
+    priceMicroUsd: 10_000n,
+    tokenPriceAttoUsd: 10n ** 15n,
+    mint: sampleMint,
+    decimals: 6,
+    requiredBaseUnits,
+    ...split(requiredBaseUnits),
+  }
+}
+
+export function sampleSettlement(given: Partial<Settlement> = {}): Settlement {
+  const price = given.price ?? samplePrice()
+  return {
+    signature: sampleSignature(),
+    wallet: sampleAddress(),
+    price,
+    quoteId: newId('quote'),
+    memo: undefined,
+    burnedBaseUnits: price.burnBaseUnits,
+    receivedBaseUnits: price.requiredBaseUnits - price.burnBaseUnits,
+    slot: 1_000,
+    blockTimeMs: Date.parse('2026-11-21T10:00:00.000Z'),
+    transactionBase64: sampleTransaction,
+    ...given,
+  }
+}
+
+// A payment with memo, burn and transfer is 405 bytes on the wire.
+const sampleTransaction = Buffer.alloc(405, 7).toString('base64')
+
+export function sampleQuote(given: Partial<Quote> = {}): Quote {
+  const issuedAtMs = given.issuedAtMs ?? Date.now()
+  return {
+    ...samplePrice(),
+    id: newId('quote'),
+    wallet: sampleAddress(),
+    memo: `tollbook:${Buffer.from(randomBytesOf(32)).toString('base64url')}`,
+    issuedAtMs,
+    expiresAtMs: issuedAtMs + 300_000,
+    slot: 1_000,
+    ...given,
+  }
+}
+
+export interface SampleClaim {
+  readonly attemptId: string
+  readonly change: PaymentChange
+}
+
+export interface ClaimOptions {
+  readonly before?: PaymentState
+  readonly leaseMs?: number
+  readonly nowMs?: number
+  readonly order?: Partial<Order>
+  readonly idempotencyKey?: string
+}
+
+/** The change that claims the settlement, decided by the code under test on `before`. */
+export function claimOf(settlement: Settlement, options: ClaimOptions = {}): SampleClaim {
+  const { before = unknownPayment, leaseMs = 60_000, nowMs = Date.now(), idempotencyKey } = options
+  const order = orderOf(settlement, options.order)
+  const attemptId = newId('attempt')
+  const events = decideClaim(before, { order, settlement, attemptId, leaseMs, nowMs })
+  if (isRefusal(events)) throw new Error(`the sample claim was refused: ${events.message}`)
+  const idempotency =
+    idempotencyKey === undefined
+      ? {}
+      : { idempotency: { wallet: order.wallet, key: idempotencyKey, orderDigest: order.digest } }
+  return { attemptId, change: { signature: settlement.signature, before, events, nowMs, ...idempotency } }
+}
+
+export function orderOf(settlement: Settlement, given: Partial<Order> = {}): Order {
+  return { wallet: settlement.wallet, endpoint: settlement.price.endpoint, digest: 'ab'.repeat(32), ...given }
+}
+
+export interface EndOptions {
+  readonly before: PaymentState
+  readonly attemptId: string
+  readonly idempotency?: PaymentChange['idempotency']
+}
+
+export function fulfilmentOf(settlement: Settlement, { before, attemptId, idempotency }: EndOptions): PaymentChange {
+  const events = decideFulfil(before, { attemptId, orderDigest: 'ab'.repeat(32), answerDigest: 'cd'.repeat(32) })
+  return {
+    signature: settlement.signature,
+    before,
+    events: assertPresent(events, 'the attempt is live'),
+    nowMs: Date.now(),
+    ...(idempotency === undefined ? {} : { idempotency }),
+  }
+}
+
+export function releaseOf(settlement: Settlement, { before, attemptId }: EndOptions): PaymentChange {
+  const events = decideRelease(before, attemptId, 'upstream_failed')
+  return {
+    signature: settlement.signature,
+    before,
+    events: assertPresent(events, 'the attempt is live'),
+    nowMs: Date.now(),
+  }
+}

@@ -1,0 +1,26 @@
+import { readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { claimDirectory } from '../../src/local/postgres/directoryClaim.ts'
+import { systemClock } from '../../src/primitives/clock.ts'
+import { temporaryPrefix } from './temporaryDirectory.ts'
+
+/** A test run that was killed leaves its cluster, 40 MB. The next run removes it, unless somebody lives in it. */
+export async function removeAbandonedDirectories(folder = tmpdir()): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(temporaryPrefix)) continue
+    const path = join(folder, name)
+    if (await isAbandoned(path)) await rm(path, { recursive: true, force: true })
+  }
+}
+
+async function isAbandoned(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined)
+  if (found === undefined || systemClock.nowMs() - found.mtimeMs < abandonedAfterMs) return false
+  const claim = await claimDirectory(join(path, 'postgres')).catch(() => undefined)
+  await claim?.release()
+  return claim !== undefined
+}
+
+/** Far longer than a run lasts: a test that has just killed an owner still needs what that owner left. */
+const abandonedAfterMs = 3_600_000

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { quoteBody, type QuoteBody, saleBody, type SaleBody } from '../../src/payment/wire.ts'
+import type { Shop } from './shop.ts'
+
+export interface Order {
+  readonly path: string
+  readonly body?: object
+  readonly headers?: Readonly<Record<string, string>>
+  /** Another wallet than the payer's. */
+  readonly wallet?: string
+  readonly proof?: string
+  readonly idempotencyKey?: string
+}
+
+export interface Reply {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Record<string, unknown>
+}
+
+export const qrOrder: Order = { path: '/api/tools/qrcode', body: { data: 'hello' } }
+
+/** One request of the shop's payer. */
+export async function ask(shop: Shop, order: Order): Promise<Reply> {
+  const headers: Record<string, string> = { 'x-wallet-address': order.wallet ?? shop.payer.address, ...order.headers }
+  if (order.proof !== undefined) headers['x-payment-proof'] = order.proof
+  if (order.idempotencyKey !== undefined) headers['idempotency-key'] = order.idempotencyKey
+  const post = order.body === undefined ? {} : { method: 'POST', body: JSON.stringify(order.body) }
+  if (order.body !== undefined) headers['content-type'] = 'application/json'
+  const response = await fetch(`${shop.baseUrl}${order.path}`, { headers, ...post })
+  const body = z.record(z.string(), z.unknown()).parse(JSON.parse(await response.text()))
+  return { status: response.status, headers: response.headers, body }
+}
+
+export async function askForQuote(shop: Shop, order: Order = qrOrder): Promise<QuoteBody> {
+  return quoteBody.parse((await ask(shop, order)).body)
+}
+
+/** Asks, pays and asks again. */
+export async function buy(shop: Shop, order: Order = qrOrder): Promise<SaleBody> {
+  const proof = await shop.payer.pay(await askForQuote(shop, order))
+  return saleBody.parse((await ask(shop, { ...order, proof })).body)
+}

@@ -1,0 +1,88 @@
+import { Keypair } from '@solana/web3.js'
+import { createService, type ServiceOptions } from '../../src/compose.ts'
+import { readConfig } from '../../src/config.ts'
+import { type LocalChain, startLocalChain } from '../../src/local/chain/localChain.ts'
+import { makeReceiptKey } from '../../src/local/home.ts'
+import { provisionChain } from '../../src/local/provisionChain.ts'
+import { silentLog } from '../../src/primitives/log.ts'
+import { afterFile } from './afterFile.ts'
+import { createTestDatabase } from './database.ts'
+import { createPayer, type Payer } from './payer.ts'
+import type { TestDatabase } from './testDatabase.ts'
+
+export interface ShopOptions {
+  readonly seams?: ServiceOptions['seams']
+  readonly env?: Readonly<Record<string, string>>
+  /** Another instance of this shop: same ledger, same chain. */
+  readonly besides?: Shop
+}
+
+/** The whole service on real parts: real Postgres, the real SVM, real HTTP. */
+export interface Shop {
+  readonly baseUrl: string
+  readonly chain: LocalChain
+  readonly database: TestDatabase
+  /** The demo wallet, with 100,000 tokens. */
+  readonly payer: Payer
+  readonly close: () => Promise<void>
+}
+
+interface Ground {
+  readonly chain: LocalChain
+  readonly database: TestDatabase
+  readonly wallets: {
+    readonly mint: Keypair
+    readonly mintAuthority: Keypair
+    readonly paymentWallet: Keypair
+    readonly demoWallet: Keypair
+  }
+  readonly receiptKey: string
+}
+
+const grounds = new WeakMap<Shop, Ground>()
+// Fast enough that a payment confirms at once, slow enough that the slot timer is not all that runs.
+const slotMs = 40
+
+export async function openShop(options: ShopOptions = {}): Promise<Shop> {
+  const ground = (options.besides === undefined ? undefined : grounds.get(options.besides)) ?? (await breakGround())
+  const { chain, database, wallets, receiptKey } = ground
+  const config = readConfig({
+    PORT: '0',
+    HOST: '127.0.0.1',
+    DATABASE_URL: database.serviceUrl,
+    SOLANA_RPC_URLS: chain.rpcUrl,
+    TOKEN_MINT: wallets.mint.publicKey.toBase58(),
+    PAYMENT_WALLET: wallets.paymentWallet.publicKey.toBase58(),
+    RECEIPT_SIGNING_KEY: receiptKey,
+    PROOF_LOOKUP_WAIT_MS: '600',
+    ...options.env,
+  })
+  const { databaseUrl, chain: chainConfig, receiptSigningKey } = config
+  if (databaseUrl === undefined || chainConfig === undefined || receiptSigningKey === undefined)
+    throw new Error('the shop is configured')
+  const service = await createService(
+    { ...config, databaseUrl, chain: chainConfig, receiptSigningKey },
+    { log: silentLog, ...(options.seams === undefined ? {} : { seams: options.seams }) },
+  )
+  let closing: Promise<void> | undefined
+  const close = () => (closing ??= service.close())
+  afterFile(close)
+  const payer = createPayer({ rpcUrl: chain.rpcUrl, wallet: wallets.demoWallet })
+  const shop: Shop = { baseUrl: `http://127.0.0.1:${service.port}`, chain, database, payer, close }
+  grounds.set(shop, ground)
+  return shop
+}
+
+async function breakGround(): Promise<Ground> {
+  const database = await createTestDatabase()
+  const chain = await startLocalChain({ slotMs })
+  afterFile(() => chain.close())
+  const wallets = {
+    mint: Keypair.generate(),
+    mintAuthority: Keypair.generate(),
+    paymentWallet: Keypair.generate(),
+    demoWallet: Keypair.generate(),
+  }
+  await provisionChain(chain, wallets)
+  return { chain, database, wallets, receiptKey: JSON.stringify(makeReceiptKey()) }
+}
