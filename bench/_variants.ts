@@ -25,14 +25,14 @@ const variants: Record<string, string> = {
 variants.noneOfThose = ['log_events,log_entries', 'log_entries,log_prices', 'log_prices,move_payments', 'move_payments,move_balances', 'move_balances,move_burns', 'move_burns,keep_answers', 'keep_answers,move_head'].reduce((s, p) => { const [a, b] = p.split(','); return cut(s, `  ${a} as (`, `  ${b} as (`) }, fn)
 for (const [k, v] of Object.entries(variants)) await client.query(v.replace('create function ledger.append(', `create function ledger.append_${k}(`))
 const results = new Map<string, number[]>()
-const calls = 40
-for (let round = 0; round < 5; round++) for (const n of [1, 16]) for (const k of Object.keys(variants)) {
+const calls = 60
+for (let round = 0; round < 5; round++) for (const n of [1, 32]) for (const k of Object.keys(variants)) {
   const batches = Array.from({ length: calls + 3 }, () => appendArguments(Array.from({ length: n }, () => paymentItem(claimOf(sampleSettlement()).change))))
-  await client.query('begin')
+  
   let c0 = 0
   for (const [i, b] of batches.entries()) { if (i === 3) c0 = cpu(); await client.query({ name: k, text: `select * from ledger.append_${k}($1::jsonb, $2::bytea)`, values: [b.batch, b.bodies] }) }
   const c = (cpu() - c0) / calls
-  await client.query('rollback')
+  
   const key = `${k} n=${n}`; results.set(key, [...(results.get(key) ?? []), c])
 }
 for (const [k, v] of [...results].sort()) { v.sort((a, b) => a - b); console.log(k.padEnd(24), 'min', v[0]!.toFixed(0), 'med', v[2]!.toFixed(0)) }

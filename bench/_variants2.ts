@@ -12,8 +12,8 @@ const cpu = () => Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' 
 const names = ['append']
 for (const f of process.argv.slice(2)) { await client.query(readFileSync(f, 'utf8')); names.push('append_' + f.match(/(\w+)\.sql/)![1]) }
 const results = new Map<string, number[]>()
-const calls = 40
-for (let round = 0; round < 7; round++) for (const n of [1, 16]) for (const k of names) {
+const calls = 60
+for (let round = 0; round < 7; round++) for (const n of [1, 32]) for (const k of names) {
   const batches = Array.from({ length: calls + 3 }, () => {
     const b = appendArguments(Array.from({ length: n }, () => paymentItem(claimOf(sampleSettlement()).change)))
     if (k === 'append') return b
@@ -22,11 +22,11 @@ for (let round = 0; round < 7; round++) for (const n of [1, 16]) for (const k of
     for (const e of j.events) { e.effective_ms = Date.parse(e.effective_at); delete e.effective_at }
     return { ...b, batch: JSON.stringify(j) }
   })
-  await client.query('begin')
+  
   let c0 = 0
   for (const [i, b] of batches.entries()) { if (i === 3) c0 = cpu(); const r = await client.query({ name: k, text: `select * from ledger.${k}($1::jsonb, $2::bytea)`, values: [b.batch, b.bodies] }); if (r.rows.some((x) => x.refusal !== null || x.positions.length !== 3)) throw new Error('bad') }
   const c = (cpu() - c0) / calls
-  await client.query('rollback')
+  
   const key = `${k} n=${n}`; results.set(key, [...(results.get(key) ?? []), c])
 }
 for (const [k, v] of [...results].sort()) { v.sort((a, b) => a - b); console.log(k.padEnd(24), 'min', v[0]!.toFixed(0), 'med', v[3]!.toFixed(0)) }

@@ -30,11 +30,14 @@ const receiptKeyJson = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519
 
 // Keys to demonstration money are still keys: nobody else on the machine may read them.
 const privateFolder = 0o700
+const enterableFolder = 0o711
 const privateFile = 0o600
 
 export async function openHome(folder: string): Promise<Home> {
   const path = resolve(folder)
   const keys = join(path, 'keys')
+  // The home itself may be entered, so that a Postgres under another user finds its files; the keys may not.
+  await mkdir(path, { recursive: true, mode: enterableFolder })
   await mkdir(keys, { recursive: true, mode: privateFolder })
   return {
     path,

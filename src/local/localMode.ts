@@ -67,12 +67,16 @@ interface Opening extends LocalModeOptions {
   readonly opened: AsyncDisposableStack
 }
 
-async function openLocalDatabase(config: Config, { home, opened, log, migrate }: Opening): Promise<LocalDatabase> {
+async function openLocalDatabase(
+  config: Config,
+  { home, opened, log, migrate, onPartLost }: Opening,
+): Promise<LocalDatabase> {
   if (config.databaseUrl !== undefined) return { databaseUrl: config.databaseUrl, adminDatabaseUrl: null }
   const postgres = await startEmbeddedPostgres({
     dataDirectory: join(home.path, 'postgres'),
     port: config.localPostgresPort,
     log,
+    onLost: onPartLost,
   })
   opened.defer(() => postgres.stop())
   const [ownerPassword, apiPassword] = await Promise.all([home.secret('postgres-owner'), home.secret('postgres-api')])

@@ -1,20 +1,135 @@
 import { getAccount, getMint, TOKEN_2022_PROGRAM_ID, TOKEN_PROGRAM_ID } from '@solana/spl-token'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { createRpcClient } from '../../src/chain/rpcClient.ts'
-import { readPaymentTerms } from '../../src/chain/readPaymentTerms.ts'
-import { createSolanaChainReader } from '../../src/chain/solanaChainReader.ts'
-import { buildPayment } from '../../src/client/buildPayment.ts'
-import type { PayableQuote } from '../../src/client/checkQuote.ts'
+import { type Chain, openChain } from '../../src/chain/openChain.ts'
+import { buildPayment, type SignedPayment } from '../../src/client/buildPayment.ts'
 import { checkQuote } from '../../src/client/checkQuote.ts'
-import { connectPayerChain } from '../../src/client/payerChain.ts'
+import type { ProofForm } from '../../src/client/encodeProof.ts'
+import { landTransaction } from '../../src/client/landTransaction.ts'
+import { connectPayerChain, type PayerChain } from '../../src/client/payerChain.ts'
 import { keypairWallet } from '../../src/client/payerWallet.ts'
 import { type PaymentPlan, planPayment } from '../../src/client/planPayment.ts'
 import { postJson } from '../../src/outbound/postJson.ts'
-import { readAddress } from '../../src/payment/address.ts'
-import { type PaymentTerms, settle } from '../../src/payment/settlement.ts'
+import { isRefusal } from '../../src/payment/refusal.ts'
+import { settle } from '../../src/payment/settlement.ts'
 import { sentForArrival } from '../../src/payment/transferFee.ts'
 import { assertPresent } from '../../src/primitives/assert.ts'
-import { silentLog, type Log } from '../../src/primitives/log.ts'
-import { awaitThat } from '../support/awaitThat.ts'
+import { systemClock } from '../../src/primitives/clock.ts'
+import { silentLog } from '../../src/primitives/log.ts'
 import { makeQuote } from './support/testToken.ts'
 import { openTokenChain, type TokenChain, type TokenKind } from './support/tokenChain.ts'
+
+const endpoint = '/api/data/crypto'
+
+const kinds: [string, TokenKind][] = [
+  ['an SPL Token mint', { program: TOKEN_PROGRAM_ID }],
+  ['a Token-2022 mint', { program: TOKEN_2022_PROGRAM_ID }],
+  ['a Token-2022 mint with a transfer fee', { program: TOKEN_2022_PROGRAM_ID, feeBasisPoints: 137 }],
+  [
+    'a Token-2022 mint with a transfer fee that is capped',
+    { program: TOKEN_2022_PROGRAM_ID, feeBasisPoints: 5_000, maximumFeeBaseUnits: 777n },
+  ],
+]
+
+describe.each(kinds)('a payment in %s', (_name, kind) => {
+  let token: TokenChain
+  let server: Chain
+  let payerChain: PayerChain
+
+  beforeAll(async () => {
+    token = await openTokenChain(kind)
+    const rpcUrls = [token.chain.rpcUrl]
+    const addresses = { tokenMint: token.mint.toBase58(), paymentWallet: token.paymentWallet.toBase58() }
+    server = await openChain({ rpcUrls, ...addresses, postJson, log: silentLog, commitment: 'confirmed' })
+    payerChain = connectPayerChain({ rpcUrl: token.chain.rpcUrl, fetch })
+  })
+
+  /** An offer of the server that reads its terms from this chain. */
+  async function plan(): Promise<PaymentPlan> {
+    const { mint, network, tokenProgram, paymentWallet, paymentTokenAccount, transferFee } = server.terms
+    const honest = makeQuote({ endpoint, nowMs: Date.now() })
+    const fee =
+      transferFee === undefined
+        ? {}
+        : { transferWithFeeBaseUnits: sentForArrival(BigInt(honest.quote.transferBaseUnits), transferFee).toString() }
+    const addresses = { tokenMint: mint, network, tokenProgram, paymentWallet, paymentTokenAccount }
+    const body = { ...honest, ...addresses, quote: { ...honest.quote, ...fee } }
+    const offer = { body, answeredAtMs: Date.now() }
+    const quote = checkQuote({ offer, url: new URL(`https://pay.example${endpoint}`), pins: {} })
+    if ('problem' in quote) throw new Error(quote.message)
+    const plan = planPayment(quote, await payerChain.readToken(quote))
+    if ('problem' in plan) throw new Error(plan.message)
+    return plan
+  }
+
+  async function land(plan: PaymentPlan, form: ProofForm): Promise<SignedPayment> {
+    const payment = await buildPayment({ chain: payerChain, wallet: keypairWallet(token.payer) }, plan, form)
+    const deps = { chain: payerChain, clock: systemClock, signal: new AbortController().signal }
+    expect(await landTransaction(deps, { ...payment, sentBefore: false })).toEqual({ outcome: 'confirmed' })
+    return payment
+  }
+
+  test('creates the payment account the first time, lands, and is what the server verifies', async () => {
+    const supplyBefore = (await getMint(token.connection, token.mint, 'confirmed', token.program)).supply
+    const first = await plan()
+    expect(first.createsTokenAccount).toBe(true)
+    const payment = await land(first, 'bound')
+
+    const record = assertPresent(await server.reader.findTransaction(payment.signature), 'the payment has landed')
+    const { quote } = first
+    const price = { ...priceOf(quote.requiredBaseUnits, quote.burnBaseUnits), mint: server.terms.mint }
+    const wallet = assertPresent(record.signers[0], 'the payer signed')
+    const evidence = settle({ record, wallet, price, terms: server.terms })
+    if (isRefusal(evidence)) throw new Error(evidence.message)
+    expect(evidence.burnedBaseUnits).toBe(quote.burnBaseUnits)
+    expect(evidence.receivedBaseUnits >= quote.transferBaseUnits).toBe(true)
+    expect(record.memos).toEqual([quote.memo])
+
+    const { supply } = await getMint(token.connection, token.mint, 'confirmed', token.program)
+    expect(supplyBefore - supply).toBe(quote.burnBaseUnits)
+    const account = await getAccount(token.connection, token.paymentTokenAccount, 'confirmed', token.program)
+    expect(account.amount >= quote.transferBaseUnits).toBe(true)
+    expect(first.sentBaseUnits - account.amount).toBe(feeWithheld(kind, first))
+  })
+
+  test('leaves the account alone when it is there, and its memo is a nonce in the plain forms', async () => {
+    const [one, two] = [await plan(), await plan()]
+    expect([one.createsTokenAccount, two.createsTokenAccount]).toEqual([false, false])
+    const payments = [await land(one, 'signature'), await land(two, 'transaction')]
+    const memos = await Promise.all(
+      payments.map(async ({ signature }) => (await server.reader.findTransaction(signature))?.memos),
+    )
+    for (const memo of memos.flat()) expect(memo).toMatch(/^nonce:/)
+    expect(new Set(memos.flat()).size).toBe(2)
+  })
+
+  test('is not taken by the node when the wallet has too few tokens', async () => {
+    const dear = await plan()
+    const { quote } = dear
+    const tooMuch = { ...dear, quote: { ...quote, burnBaseUnits: 10n ** 12n } }
+    const payment = await buildPayment({ chain: payerChain, wallet: keypairWallet(token.payer) }, tooMuch, 'signature')
+    const deps = { chain: payerChain, clock: systemClock, signal: new AbortController().signal }
+    const landing = await landTransaction(deps, { ...payment, sentBefore: false })
+    expect(landing).toMatchObject({ outcome: 'rejected' })
+    expect(await payerChain.findStatus(payment.signature)).toBe('not_found')
+  })
+})
+
+function priceOf(requiredBaseUnits: bigint, burnBaseUnits: bigint) {
+  return {
+    endpoint,
+    priceMicroUsd: 20_000n,
+    tokenPriceAttoUsd: 10n ** 15n,
+    decimals: 6,
+    requiredBaseUnits,
+    burnBaseUnits,
+    providerBaseUnits: requiredBaseUnits - burnBaseUnits,
+    holdersBaseUnits: 0n,
+    treasuryBaseUnits: 0n,
+  }
+}
+
+/** Computed here from the rule of the token program, and not with the code that the payer uses. */
+function feeWithheld({ feeBasisPoints = 0, maximumFeeBaseUnits }: TokenKind, { sentBaseUnits }: PaymentPlan): bigint {
+  const share = (sentBaseUnits * BigInt(feeBasisPoints) + 9_999n) / 10_000n
+  return maximumFeeBaseUnits !== undefined && share > maximumFeeBaseUnits ? maximumFeeBaseUnits : share
+}

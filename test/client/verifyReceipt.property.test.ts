@@ -103,11 +103,15 @@ test('no character of the signature can be changed', async () => {
   const receipt = await desk.sign()
   const jws = String(receipt['jws'])
   await fc.assert(
-    fc.asyncProperty(fc.nat(jws.length - 1), fc.constantFrom('A', 'B', 'Q', 'w', 'z', '0', '9', '-', '_', '.', '='), async (at, character) => {
-      const changed = jws.slice(0, at) + character + jws.slice(at + 1)
-      fc.pre(changed !== jws && !isSameBytes(changed, jws))
-      expect(await problemOf({ ...receipt, jws: changed })).not.toBe('none')
-    }),
+    fc.asyncProperty(
+      fc.nat(jws.length - 1),
+      fc.constantFrom('A', 'B', 'Q', 'w', 'z', '0', '9', '-', '_', '.', '='),
+      async (at, character) => {
+        const changed = jws.slice(0, at) + character + jws.slice(at + 1)
+        fc.pre(changed !== jws && !isSameBytes(changed, jws))
+        expect(await problemOf({ ...receipt, jws: changed })).not.toBe('none')
+      },
+    ),
     { numRuns: 300 },
   )
 })

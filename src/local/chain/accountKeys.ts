@@ -1,6 +1,6 @@
 import { assertPresent } from '../../primitives/assert.ts'
 import type { ChainTransaction, Message } from './chainTransaction.ts'
-import { isBuiltIn, programNameOf } from './programs.ts'
+import { isReserved, programNameOf } from './programs.ts'
 
 /** Addresses that a v0 transaction took from lookup tables, in the order in which instructions count them. */
 export interface LoadedAddresses {
@@ -48,7 +48,7 @@ function accountKeys(message: Message, { loaded, invoked }: Context): AccountKey
     const declaredWritable = signer
       ? index < requiredSignatures - readonlySigned
       : index < staticCount - readonlyUnsigned
-    const demoted = isBuiltIn(address) || (invoked.has(index) && !upgrades)
+    const demoted = isReserved(address) || (invoked.has(index) && !upgrades)
     return { address, signer, writable: declaredWritable && !demoted, source: 'transaction' }
   })
   const fromTables = (addresses: readonly Uint8Array[], writable: boolean): AccountKey[] =>

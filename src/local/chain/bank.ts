@@ -83,7 +83,7 @@ export class Bank {
     this.#svm = createSvm(this.#epochs())
     this.#svm.setAccount(this.#faucet.account)
     for (const { address, elf } of restored.programs) this.#svm.addProgram(address, elf)
-    for (const account of restored.accounts) this.#svm.setAccount(account)
+    for (const account of executableLast(restored.accounts)) this.#svm.setAccount(account)
     this.tokenAccounts.rebuild(this.#svm)
     this.#noteSlot()
     this.#store.slotReached(this.slots.current)
@@ -170,8 +170,9 @@ export class Bank {
   }
 
   addProgram(address: Uint8Array, elf: Uint8Array): void {
-    this.#store.append({ kind: 'program', address, elf })
+    // First the engine, which refuses what is no program: a journal must not hold what cannot be replayed.
     this.#engine().addProgram(address, elf)
+    this.#store.append({ kind: 'program', address, elf })
   }
 
   advanceSlots(count: number): void {
@@ -255,6 +256,12 @@ interface ForkState {
   readonly snapshot: Uint8Array
   readonly historyLength: number
   readonly journalPosition: number
+}
+
+/** The engine links a program when its account is set, so the account with its code has to be there before. */
+function executableLast(accounts: Iterable<AccountAt>): AccountAt[] {
+  const rank = ({ state }: AccountAt): number => (state?.executable === true ? 1 : 0)
+  return [...accounts].sort((one, other) => rank(one) - rank(other))
 }
 
 function sum(amounts: readonly bigint[]): bigint {

@@ -125,8 +125,8 @@ function restore(journal: Journal, savedSlot: number | undefined): RestoredChain
 }
 
 function restoreLanded(history: History, bytes: Uint8Array): number {
-  // A copy, so that the history does not keep the whole journal entry alive.
-  const kept = Buffer.from(bytes)
+  // A copy in memory of its own, so that the history does not keep the whole journal entry alive.
+  const kept = new Uint8Array(bytes)
   const record = decodeRecord(kept)
   history.append(record, kept)
   return record.slot

@@ -30,7 +30,8 @@ export async function listen(
   { host, port }: Pick<HttpServerOptions, 'host' | 'port'>,
 ): Promise<number> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => {
+    // Stays for as long as the server, because an error that nobody listens for would end the process.
+    server.on('error', (cause) => {
       const fault = new Fault(`cannot listen on ${host}:${port}: is it taken? choose another port`, {
         cause,
         retryable: false,

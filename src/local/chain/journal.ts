@@ -48,7 +48,7 @@ export class Journal {
     const bytes = Buffer.allocUnsafe(headerBytes + payload.length)
     bytes.writeUInt32LE(payload.length, 0)
     bytes.writeUInt32LE(crc32(payload), 4)
-    payload.copy(bytes, headerBytes)
+    bytes.set(payload, headerBytes)
     this.#write(bytes)
     this.#length += bytes.length
   }

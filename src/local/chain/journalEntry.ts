@@ -23,7 +23,7 @@ const kinds = { genesis: 1, landed: 2, program: 3, branch: 4 } as const
 /** Goes up when an older reader would misread what we write. */
 const formatVersion = 1
 
-export function encodeJournalEntry(entry: JournalEntry): Buffer {
+export function encodeJournalEntry(entry: JournalEntry): Uint8Array {
   const writer = new ByteWriter().u8(kinds[entry.kind])
   switch (entry.kind) {
     case 'genesis':

@@ -26,9 +26,7 @@ export type ProgramName = (typeof programs)[number][0]
 
 const idsByName: ReadonlyMap<ProgramName, string> = new Map(programs)
 
-const bytesByName: ReadonlyMap<ProgramName, Uint8Array> = new Map(
-  programs.map(([name, id]) => [name, assertPresent(decodeBase58(id, 32), 'a program id is 32 bytes of base58')]),
-)
+const bytesByName: ReadonlyMap<ProgramName, Uint8Array> = new Map(programs.map(([name, id]) => [name, addressOf(id)]))
 
 const namesByKey: ReadonlyMap<string, ProgramName> = new Map(
   [...bytesByName].map(([name, bytes]) => [byteKey(bytes), name]),
@@ -52,10 +50,10 @@ export function isTokenProgram(address: Uint8Array): boolean {
   return name === 'token' || name === 'token2022'
 }
 
-/** Accounts that no transaction may write, whatever its header says: the built-in programs. */
-export function isBuiltIn(address: Uint8Array): boolean {
+/** What no transaction may write, whatever its header says: the built-in programs and the sysvars. */
+export function isReserved(address: Uint8Array): boolean {
   const name = programNameOf(address)
-  return name !== undefined && builtIns.has(name)
+  return (name !== undefined && builtIns.has(name)) || sysvars.has(byteKey(address))
 }
 
 const builtIns: ReadonlySet<ProgramName> = new Set([
@@ -71,3 +69,24 @@ const builtIns: ReadonlySet<ProgramName> = new Set([
   'upgradeableLoader',
   'loaderV4',
 ] as const)
+
+const sysvars: ReadonlySet<string> = new Set(
+  [
+    'SysvarC1ock11111111111111111111111111111111',
+    'SysvarEpochRewards1111111111111111111111111',
+    'SysvarEpochSchedu1e111111111111111111111111',
+    'SysvarFees111111111111111111111111111111111',
+    'Sysvar1nstructions1111111111111111111111111',
+    'SysvarLastRestartS1ot1111111111111111111111',
+    'SysvarRecentB1ockHashes11111111111111111111',
+    'SysvarRent111111111111111111111111111111111',
+    'SysvarRewards111111111111111111111111111111',
+    'SysvarS1otHashes111111111111111111111111111',
+    'SysvarS1otHistory11111111111111111111111111',
+    'SysvarStakeHistory1111111111111111111111111',
+  ].map((id) => byteKey(addressOf(id))),
+)
+
+function addressOf(id: string): Uint8Array {
+  return assertPresent(decodeBase58(id, 32), 'a known address is 32 bytes of base58')
+}

@@ -21,7 +21,7 @@ export interface TransactionRecord {
  * One encoding for memory and disk. A record of burn, transfer and memo takes about 1.9 kB this way; as JavaScript
  * objects it took 11 kB (facts/chain.md, 4). It is decoded each time somebody asks for it.
  */
-export function encodeRecord(record: TransactionRecord): Buffer {
+export function encodeRecord(record: TransactionRecord): Uint8Array {
   const { transaction, outcome } = record
   const writer = new ByteWriter()
   writer.u64(BigInt(record.slot)).u64(BigInt(record.blockTimeSeconds)).sized(transaction.wire)

@@ -5,7 +5,14 @@ import {
   getAssociatedTokenAddressSync,
   getMintLen,
 } from '@solana/spl-token'
-import { Connection, Keypair, type PublicKey, sendAndConfirmTransaction, SystemProgram, Transaction } from '@solana/web3.js'
+import {
+  Connection,
+  Keypair,
+  type PublicKey,
+  sendAndConfirmTransaction,
+  SystemProgram,
+  Transaction,
+} from '@solana/web3.js'
 import { fundWallet } from '../../../src/client/faucet.ts'
 import { type LocalChain, startLocalChain } from '../../../src/local/chain/localChain.ts'
 import { afterFile } from '../../support/afterFile.ts'
@@ -32,14 +39,17 @@ export interface TokenChain {
 export const tokenDecimals = 6
 
 export async function openTokenChain(kind: TokenKind): Promise<TokenChain> {
-  const chain = await startLocalChain({ slotMs: 20 })
+  const chain = await startLocalChain({ slotMs: 60 })
   afterFile(() => chain.close())
   const connection = new Connection(chain.rpcUrl, { commitment: 'confirmed', wsEndpoint: chain.wsUrl })
   const [mint, mintAuthority, payer] = [Keypair.generate(), Keypair.generate(), Keypair.generate()]
   const paymentWallet = Keypair.generate().publicKey
   const signature = await connection.requestAirdrop(mintAuthority.publicKey, 1_000_000_000)
   await connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) })
-  const transaction = await mintTransaction(connection, kind, { mint: mint.publicKey, authority: mintAuthority.publicKey })
+  const transaction = await mintTransaction(connection, kind, {
+    mint: mint.publicKey,
+    authority: mintAuthority.publicKey,
+  })
   await sendAndConfirmTransaction(connection, transaction, [mintAuthority, mint])
   const options = { rpcUrl: chain.rpcUrl, mint: mint.publicKey.toBase58(), mintAuthority }
   await fundWallet(options, { address: payer.publicKey.toBase58(), tokens: '1000', sol: '1' })

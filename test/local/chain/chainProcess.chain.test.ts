@@ -87,7 +87,9 @@ test('a chain whose parent was killed ends too', async () => {
 })
 
 test('with --keep the end of stdin does not matter, and a wrong option is refused in words', async () => {
-  const child = spawn(process.execPath, [entryFile, '--slot-ms', '0', '--keep'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const child = spawn(process.execPath, [entryFile, '--slot-ms', '0', '--keep'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   onTestFinished(() => void child.kill('SIGKILL'))
   const { rpcUrl } = z.object({ rpcUrl: z.string() }).parse(JSON.parse(await nextLine(child)))
   expect(await (await fetch(`${rpcUrl}/health`)).text()).toBe('ok')
@@ -117,7 +119,9 @@ async function startParent(): Promise<ChildProcess> {
     import { silentLog } from ${JSON.stringify(logFile)}
     console.log((await spawnLocalChain({ log: silentLog, slotMs: 0 })).pid)
   `
-  const parent = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const parent = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   onTestFinished(() => void parent.kill('SIGKILL'))
   return parent
 }

@@ -67,7 +67,10 @@ test('a context slot that was not reached yet is refused', async () => {
   const { chain, connection } = await openChain()
   const slot = await connection.getSlot('processed')
 
-  const { error } = await call(chain, 'getBalance', '1'.repeat(32), { commitment: 'processed', minContextSlot: slot + 1 })
+  const { error } = await call(chain, 'getBalance', '1'.repeat(32), {
+    commitment: 'processed',
+    minContextSlot: slot + 1,
+  })
 
   expect(error).toMatchObject({ code: -32016, data: { contextSlot: slot } })
 })

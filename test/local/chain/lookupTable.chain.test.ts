@@ -1,4 +1,10 @@
-import { AddressLookupTableProgram, Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import {
+  AddressLookupTableProgram,
+  Keypair,
+  SystemProgram,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { type TestChain, call, fundedKeypair, openChain } from './testChain.ts'
 

@@ -27,7 +27,10 @@ test('no damage to a good transaction, legacy or v0, stops the chain or moves mo
   const wires = [await legacyWire(target, payer), await versionedWire(target, payer)]
   const damage = fc.record({
     wire: fc.constantFrom(...wires),
-    edits: fc.array(fc.record({ at: fc.nat({ max: 400 }), value: fc.nat({ max: 255 }) }), { minLength: 1, maxLength: 4 }),
+    edits: fc.array(fc.record({ at: fc.nat({ max: 400 }), value: fc.nat({ max: 255 }) }), {
+      minLength: 1,
+      maxLength: 4,
+    }),
     cut: fc.option(fc.nat({ max: 400 })),
     grow: fc.option(fc.nat({ max: 40 })),
     method: fc.constantFrom(...senders),
@@ -49,12 +52,37 @@ test('no damage to a good transaction, legacy or v0, stops the chain or moves mo
 
 test('no body stops the chain, and every answer is JSON-RPC', async () => {
   const { chain } = await openChain()
-  const methods = ['getAccountInfo', 'getTransaction', 'getBlock', 'getProgramAccounts', 'getFeeForMessage', 'getBlocks', 'x']
+  const methods = [
+    'getAccountInfo',
+    'getTransaction',
+    'getBlock',
+    'getProgramAccounts',
+    'getFeeForMessage',
+    'getBlocks',
+    'x',
+  ]
   const json = fc.jsonValue({ maxDepth: 3 })
-  const request = fc.record({ jsonrpc: fc.constant('2.0'), id: json, method: fc.constantFrom(...methods), params: json })
-  const parameters = fc.array(fc.oneof(json, fc.constant('1'.repeat(32)), fc.constant('1'.repeat(64)), fc.integer()), { maxLength: 3 })
-  const plausible = fc.record({ jsonrpc: fc.constant('2.0'), id: fc.nat(), method: fc.constantFrom(...methods), params: parameters })
-  const body = fc.oneof(fc.string(), json.map((value) => JSON.stringify(value)), request.map((value) => JSON.stringify(value)), plausible.map((value) => JSON.stringify(value)))
+  const request = fc.record({
+    jsonrpc: fc.constant('2.0'),
+    id: json,
+    method: fc.constantFrom(...methods),
+    params: json,
+  })
+  const parameters = fc.array(fc.oneof(json, fc.constant('1'.repeat(32)), fc.constant('1'.repeat(64)), fc.integer()), {
+    maxLength: 3,
+  })
+  const plausible = fc.record({
+    jsonrpc: fc.constant('2.0'),
+    id: fc.nat(),
+    method: fc.constantFrom(...methods),
+    params: parameters,
+  })
+  const body = fc.oneof(
+    fc.string(),
+    json.map((value) => JSON.stringify(value)),
+    request.map((value) => JSON.stringify(value)),
+    plausible.map((value) => JSON.stringify(value)),
+  )
 
   await fc.assert(
     fc.asyncProperty(body, async (text) => {

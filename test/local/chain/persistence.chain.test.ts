@@ -13,7 +13,19 @@ test('a restart finds the same chain: genesis, slot, accounts, history and block
   const first = await startLocalChain({ slotMs: 20, stateDirectory })
   const connection = connectTo(first)
   const { payer, mint, source, destination } = await createPurse(connection, TOKEN_2022_PROGRAM_ID)
-  const signature = await transferChecked(connection, payer, source, mint, destination, payer, 700n, decimals, [], confirmed, TOKEN_2022_PROGRAM_ID)
+  const signature = await transferChecked(
+    connection,
+    payer,
+    source,
+    mint,
+    destination,
+    payer,
+    700n,
+    decimals,
+    [],
+    confirmed,
+    TOKEN_2022_PROGRAM_ID,
+  )
   const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const
   const before = await connection.getParsedTransaction(signature, options)
   const slot = await connection.getSlot('processed')
@@ -104,7 +116,9 @@ test('a journal with a flipped bit is refused with a word of what to do, and is 
   bytes.writeUInt8(bytes.readUInt8(200) ^ 1, 200)
   await writeFile(journal, bytes)
 
-  await expect(startLocalChain({ slotMs: 0, stateDirectory })).rejects.toThrow(/is damaged at byte \d+: move its directory/)
+  await expect(startLocalChain({ slotMs: 0, stateDirectory })).rejects.toThrow(
+    /is damaged at byte \d+: move its directory/,
+  )
 
   expect(await readFile(journal)).toEqual(bytes)
 })
@@ -124,7 +138,9 @@ test('a port in use is refused, and the directory is not held by the failed star
   const { chain } = await openChain()
   const port = Number(new URL(chain.rpcUrl).port)
 
-  await expect(startLocalChain({ slotMs: 0, stateDirectory, port })).rejects.toThrow(`cannot listen on 127.0.0.1:${port}`)
+  await expect(startLocalChain({ slotMs: 0, stateDirectory, port })).rejects.toThrow(
+    `cannot listen on 127.0.0.1:${port}`,
+  )
 
   await openChain({ stateDirectory })
 })

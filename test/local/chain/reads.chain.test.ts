@@ -10,7 +10,13 @@ import {
   getAssociatedTokenAddressSync,
   getMintLen,
 } from '@solana/spl-token'
-import { Keypair, SYSVAR_CLOCK_PUBKEY, SystemProgram, Transaction } from '@solana/web3.js'
+import {
+  type GetProgramAccountsFilter,
+  Keypair,
+  SYSVAR_CLOCK_PUBKEY,
+  SystemProgram,
+  Transaction,
+} from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { call, fund, fundedKeypair, openChain } from './testChain.ts'
 import { createPurse } from './tokenPurse.ts'
@@ -37,10 +43,26 @@ test('a Token-2022 mint with a transfer fee withholds it, and both sides show it
     createInitializeTransferFeeConfigInstruction(mint.publicKey, payer.publicKey, null, 100, 9n, TOKEN_2022_PROGRAM_ID),
     createInitializeMintInstruction(mint.publicKey, 2, payer.publicKey, null, TOKEN_2022_PROGRAM_ID),
     ...[payer.publicKey, owner].map((holder) =>
-      createAssociatedTokenAccountInstruction(payer.publicKey, accountOf(holder), holder, mint.publicKey, TOKEN_2022_PROGRAM_ID),
+      createAssociatedTokenAccountInstruction(
+        payer.publicKey,
+        accountOf(holder),
+        holder,
+        mint.publicKey,
+        TOKEN_2022_PROGRAM_ID,
+      ),
     ),
     createMintToInstruction(mint.publicKey, source, payer.publicKey, 1_000n, [], TOKEN_2022_PROGRAM_ID),
-    createTransferCheckedWithFeeInstruction(source, mint.publicKey, destination, payer.publicKey, 700n, 2, 7n, [], TOKEN_2022_PROGRAM_ID),
+    createTransferCheckedWithFeeInstruction(
+      source,
+      mint.publicKey,
+      destination,
+      payer.publicKey,
+      700n,
+      2,
+      7n,
+      [],
+      TOKEN_2022_PROGRAM_ID,
+    ),
   )
   transaction.feePayer = payer.publicKey
   transaction.recentBlockhash = (await connection.getLatestBlockhash('processed')).blockhash
@@ -90,8 +112,10 @@ test('a Token-2022 mint with a transfer fee withholds it, and both sides show it
 test('program accounts are found by size and content', async () => {
   const { connection } = await openChain({ slotMs: 20 })
   const { mint, source, destination, owner } = await createPurse(connection, TOKEN_PROGRAM_ID)
-  const find = async (filters: NonNullable<Exclude<Parameters<typeof connection.getProgramAccounts>[1], string | undefined>>['filters']) =>
-    (await connection.getProgramAccounts(TOKEN_PROGRAM_ID, { ...(filters === undefined ? {} : { filters }) })).map(({ pubkey }) => pubkey.toBase58())
+  const find = async (filters: GetProgramAccountsFilter[]) => {
+    const found = await connection.getProgramAccounts(TOKEN_PROGRAM_ID, { filters })
+    return found.map(({ pubkey }) => pubkey.toBase58())
+  }
 
   const byMint = { memcmp: { offset: 0, bytes: mint.toBase58() } }
   expect((await find([{ dataSize: 165 }, byMint])).sort()).toEqual([source.toBase58(), destination.toBase58()].sort())
@@ -107,7 +131,9 @@ test('account data comes in slices and in every encoding', async () => {
   const dataSlice = { offset: 0, length: 32 }
   expect(await read({ encoding: 'base58', dataSlice })).toMatchObject({ value: { data: [mint.toBase58(), 'base58'] } })
   expect(await read({ dataSlice })).toMatchObject({ value: { data: mint.toBase58(), space: 165 } })
-  expect(await read({ encoding: 'base64+zstd' })).toMatchObject({ value: { data: [expect.any(String), 'base64+zstd'] } })
+  expect(await read({ encoding: 'base64+zstd' })).toMatchObject({
+    value: { data: [expect.any(String), 'base64+zstd'] },
+  })
   const { error } = await call(chain, 'getAccountInfo', source.toBase58(), { encoding: 'base58' })
   expect(error).toMatchObject({ code: -32600, message: expect.stringContaining('less than 128 bytes') })
   const several = await connection.getMultipleAccountsInfo([source, Keypair.generate().publicKey])
@@ -118,14 +144,17 @@ test('token questions about the wrong accounts are refused in the words of a nod
   const target = await openChain()
   const payer = (await fundedKeypair(target)).publicKey.toBase58()
   const nobody = Keypair.generate().publicKey.toBase58()
-  const message = async (method: string, ...params: unknown[]) => (await call(target.chain, method, ...params)).error?.message
+  const message = async (method: string, ...params: unknown[]) =>
+    (await call(target.chain, method, ...params)).error?.message
 
   expect(await message('getTokenAccountBalance', nobody)).toBe('Invalid param: could not find account')
   expect(await message('getTokenAccountBalance', payer)).toBe('Invalid param: not a Token account')
   expect(await message('getTokenSupply', nobody)).toBe('Invalid param: could not find mint')
   expect(await message('getTokenSupply', payer)).toBe('Invalid param: not a Token mint')
   const unknownProgram = { programId: nobody }
-  expect(await message('getTokenAccountsByOwner', payer, unknownProgram)).toBe('Invalid param: unrecognized Token program id')
+  expect(await message('getTokenAccountsByOwner', payer, unknownProgram)).toBe(
+    'Invalid param: unrecognized Token program id',
+  )
 })
 
 test('the clock of programs is the slot and the time of the chain', async () => {
@@ -174,7 +203,10 @@ test('blocks hold their transactions, one chain of hashes, and what is not there
   expect([next?.previousBlockhash, next?.parentSlot, next?.transactions]).toEqual([block?.blockhash, slot, []])
   const listed = await call(chain, 'getBlock', slot, { commitment: 'confirmed', transactionDetails: 'signatures' })
   expect(listed.result).toMatchObject({ signatures: [signature] })
-  const accounts = await connection.getParsedBlock(slot, { transactionDetails: 'accounts', maxSupportedTransactionVersion: 0 })
+  const accounts = await connection.getParsedBlock(slot, {
+    transactionDetails: 'accounts',
+    maxSupportedTransactionVersion: 0,
+  })
   expect(accounts.transactions[0]?.transaction.accountKeys).toHaveLength(4)
   expect(await connection.getBlocks(slot, slot + 9, 'confirmed')).toEqual([slot, slot + 1])
   expect((await call(chain, 'getBlock', slot + 9)).error?.code).toBe(-32004)
@@ -187,7 +219,12 @@ test('the identity of the chain is told in all the ways that clients ask for it'
   expect(await connection.getGenesisHash()).toBe(chain.genesisHash)
   expect((await connection.getVersion())['solana-core']).toMatch(/^\d+\.\d+\.\d+$/)
   const slot = await connection.getSlot('confirmed')
-  expect(await connection.getEpochInfo()).toMatchObject({ absoluteSlot: slot, blockHeight: slot, epoch: 0, slotIndex: slot })
+  expect(await connection.getEpochInfo()).toMatchObject({
+    absoluteSlot: slot,
+    blockHeight: slot,
+    epoch: 0,
+    slotIndex: slot,
+  })
   expect((await connection.getEpochSchedule()).slotsPerEpoch).toBe(432_000)
   const identity = await connection.getSlotLeader()
   expect((await call(chain, 'getIdentity')).result).toEqual({ identity })

@@ -1,11 +1,4 @@
-import {
-  ComputeBudgetProgram,
-  Keypair,
-  SendTransactionError,
-  SystemProgram,
-  Transaction,
-  TransactionInstruction,
-} from '@solana/web3.js'
+import { ComputeBudgetProgram, Keypair, SendTransactionError, SystemProgram, Transaction } from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { encodeBase58 } from '../../../src/primitives/base58.ts'
 import { type TestChain, call, fundedKeypair, memo, openChain } from './testChain.ts'
@@ -200,7 +193,8 @@ test('the fee that is announced is the fee that is charged', async () => {
   const payer = await fundedKeypair(target)
   const cosigner = Keypair.generate()
   const signed = { pubkey: cosigner.publicKey, isSigner: true, isWritable: false }
-  const withCosigner = new TransactionInstruction({ ...memo('signed'), keys: [signed] })
+  const withCosigner = memo('signed')
+  withCosigner.keys.push(signed)
   const price = ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 123_457 })
   const cases = [
     [memo('plain')],

@@ -1,4 +1,9 @@
-import { TOKEN_PROGRAM_ID, createAssociatedTokenAccountInstruction, createTransferCheckedInstruction, getAssociatedTokenAddressSync } from '@solana/spl-token'
+import {
+  TOKEN_PROGRAM_ID,
+  createAssociatedTokenAccountInstruction,
+  createTransferCheckedInstruction,
+  getAssociatedTokenAddressSync,
+} from '@solana/spl-token'
 import { Keypair, SystemProgram, Transaction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { type TestChain, call, fundedKeypair, openChain } from './testChain.ts'
@@ -61,7 +66,10 @@ test('replaceRecentBlockhash simulates what no longer could be sent', async () =
   target.chain.advanceSlots(200)
 
   const refused = await call(target.chain, 'simulateTransaction', wire, { encoding: 'base64' })
-  const replaced = await call(target.chain, 'simulateTransaction', wire, { encoding: 'base64', replaceRecentBlockhash: true })
+  const replaced = await call(target.chain, 'simulateTransaction', wire, {
+    encoding: 'base64',
+    replaceRecentBlockhash: true,
+  })
   const both = { encoding: 'base64', replaceRecentBlockhash: true, sigVerify: true }
   const contradictory = await call(target.chain, 'simulateTransaction', wire, both)
 

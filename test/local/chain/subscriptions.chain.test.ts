@@ -44,7 +44,10 @@ test('a failed transaction is told with its error, and receivedSignature comes f
   transaction.sign(payer)
   const signature = encodeBase58(transaction.signature ?? Buffer.alloc(0))
   const socket = await openSocket(chain)
-  await socket.subscribe('signatureSubscribe', [signature, { commitment: 'confirmed', enableReceivedNotification: true }])
+  await socket.subscribe('signatureSubscribe', [
+    signature,
+    { commitment: 'confirmed', enableReceivedNotification: true },
+  ])
 
   await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
   chain.advanceSlots(1)
@@ -78,8 +81,12 @@ test('account, program and log subscriptions of web3.js hear what concerns them 
   const bystander = await fundedKeypair(target)
   const heard: string[] = []
   connection.onAccountChange(payer.publicKey, ({ lamports }) => heard.push(`account ${lamports}`))
-  connection.onAccountChange(payer.publicKey, ({ lamports }) => heard.push(`early ${lamports}`), { commitment: 'processed' })
-  connection.onProgramAccountChange(SystemProgram.programId, ({ accountId }) => heard.push(`program ${accountId.toBase58()}`))
+  connection.onAccountChange(payer.publicKey, ({ lamports }) => heard.push(`early ${lamports}`), {
+    commitment: 'processed',
+  })
+  connection.onProgramAccountChange(SystemProgram.programId, ({ accountId }) =>
+    heard.push(`program ${accountId.toBase58()}`),
+  )
   connection.onProgramAccountChange(TOKEN_PROGRAM_ID, () => heard.push('token'))
   connection.onLogs(payer.publicKey, ({ logs }) => heard.push(`logs ${logs.length}`))
   connection.onLogs(bystander.publicKey, () => heard.push('bystander'))
@@ -135,7 +142,13 @@ test('a WebSocket that talks nonsense is answered with errors and stays usable',
   const { chain } = await openChain()
   const socket = await openSocket(chain)
 
-  for (const text of ['', '{', '[]', '{"jsonrpc":"2.0","id":1,"method":"getSlot"}', '{"jsonrpc":"2.0","id":1,"method":"accountSubscribe","params":["x"]}']) {
+  for (const text of [
+    '',
+    '{',
+    '[]',
+    '{"jsonrpc":"2.0","id":1,"method":"getSlot"}',
+    '{"jsonrpc":"2.0","id":1,"method":"accountSubscribe","params":["x"]}',
+  ]) {
     socket.send(text)
   }
 
@@ -157,7 +170,7 @@ type Message = z.output<typeof message>
 async function openSocket(chain: LocalChain) {
   const socket = new WebSocket(chain.wsUrl)
   const received: Message[] = []
-  socket.on('message', (data) => received.push(message.parse(JSON.parse(String(data)))))
+  socket.on('message', (data: Buffer) => received.push(message.parse(JSON.parse(data.toString('utf8')))))
   onTestFinished(() => socket.terminate())
   await new Promise((resolve) => socket.once('open', resolve))
   let lastId = 0
@@ -172,7 +185,8 @@ async function openSocket(chain: LocalChain) {
   return {
     ask,
     send: (text: string) => socket.send(text),
-    subscribe: async (method: string, params: readonly unknown[]) => z.number().parse((await ask(method, params)).result),
+    subscribe: async (method: string, params: readonly unknown[]) =>
+      z.number().parse((await ask(method, params)).result),
     settled: async () => {
       await settle()
       return received.filter(({ method }) => method !== undefined)

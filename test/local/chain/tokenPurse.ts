@@ -20,9 +20,19 @@ export async function createPurse(connection: Connection, program: PublicKey): P
   const owner = Keypair.generate().publicKey
   const signature = await connection.requestAirdrop(payer.publicKey, 10_000_000_000)
   await connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) }, 'confirmed')
-  const mint = await createMint(connection, payer, payer.publicKey, null, decimals, Keypair.generate(), confirmed, program)
+  const mint = await createMint(
+    connection,
+    payer,
+    payer.publicKey,
+    null,
+    decimals,
+    Keypair.generate(),
+    confirmed,
+    program,
+  )
   const accountOf = async (holder: PublicKey): Promise<PublicKey> =>
-    (await getOrCreateAssociatedTokenAccount(connection, payer, mint, holder, false, 'confirmed', confirmed, program)).address
+    (await getOrCreateAssociatedTokenAccount(connection, payer, mint, holder, false, 'confirmed', confirmed, program))
+      .address
   const source = await accountOf(payer.publicKey)
   const destination = await accountOf(owner)
   await mintTo(connection, payer, mint, source, payer, 1_000_000n, [], confirmed, program)

@@ -1,0 +1,134 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import ts from 'typescript'
+
+/*
+ * The rules of docs/style that no linter has: what a file may be called and how long it is, and what enters the program in
+ * one place only. Prints the figures that a reviewer asks for.
+ */
+
+interface Source {
+  readonly path: string
+  readonly text: string
+  readonly lines: readonly string[]
+}
+
+const linesMax = 400
+const linesMedianMax = 120
+const functionLinesMax = 70
+const castsPerThousandLinesMax = 3
+const bannedNames = /^(utils?|helpers?|common|lib|misc|shared|types|index|services?)\.[jt]s$/i
+
+/** What a text may contain in one place only. */
+const oneHome: readonly { readonly what: string; readonly pattern: RegExp; readonly homes: RegExp }[] = [
+  {
+    what: 'the clock',
+    pattern: /\bDate\.now\(|new Date\(\)|performance\.now\(/,
+    homes: /^src\/primitives\/clock\.ts$/,
+  },
+  {
+    what: 'randomness',
+    pattern: /\bMath\.random\(|\brandomBytes\(|\brandomUUID\(|getRandomValues\(/,
+    homes: /^src\/primitives\/id\.ts$/,
+  },
+  { what: 'the environment', pattern: /process\.env\b/, homes: /^src\/config\.ts$/ },
+  { what: 'fetch', pattern: /(?<![.\w'"])fetch\(/, homes: /^src\/(outbound|client)\// },
+]
+const forbidden: readonly { readonly what: string; readonly pattern: RegExp }[] = [
+  { what: 'a TODO without an issue number', pattern: /\bTODO\b(?!\(#\d+\))/ },
+  { what: 'a FIXME', pattern: /\bFIXME\b/ },
+  { what: 'a disabled type check', pattern: /@ts-(ignore|nocheck|expect-error)/ },
+]
+
+const sources = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'src'], { encoding: 'utf8' })
+  .split('\n')
+  .filter((path) => path.endsWith('.ts'))
+  .map((path): Source => {
+    const text = readFileSync(path, 'utf8')
+    return { path, text, lines: text.trimEnd().split('\n') }
+  })
+
+const parsed = sources.map((source) => ({
+  source,
+  tree: ts.createSourceFile(source.path, source.text, ts.ScriptTarget.Latest, true),
+}))
+const functions = parsed.flatMap(({ source, tree }) =>
+  functionLengths(tree).map((length) => ({ path: source.path, length })),
+)
+const casts = parsed.reduce((sum, { tree }) => sum + castCount(tree), 0)
+const lineCount = sources.reduce((sum, { lines }) => sum + lines.length, 0)
+const commentCount = sources.reduce((sum, { lines }) => sum + lines.filter(isComment).length, 0)
+
+const problems = [
+  ...sources.flatMap(nameAndLengthProblems),
+  ...sources.flatMap(homeProblems),
+  ...sources.flatMap(forbiddenProblems),
+  ...(median(sources.map(({ lines }) => lines.length)) > linesMedianMax ? ['the median file is too long'] : []),
+  ...(casts > (lineCount / 1000) * castsPerThousandLinesMax ? [`${casts} casts in ${lineCount} lines`] : []),
+]
+for (const problem of problems) process.stderr.write(`${problem}\n`)
+process.stdout.write(`${figures()}\n`)
+process.exitCode = problems.length === 0 ? 0 : 1
+
+function nameAndLengthProblems({ path, lines }: Source): readonly string[] {
+  return [
+    ...(bannedNames.test(basename(path)) ? [`${path}: name the file by the one thing in it`] : []),
+    ...(lines.length > linesMax ? [`${path}: ${lines.length} lines, at most ${linesMax}`] : []),
+  ]
+}
+
+function homeProblems({ path, lines }: Source): readonly string[] {
+  const code = lines.filter((line) => !isComment(line)).join('\n')
+  return oneHome
+    .filter(({ pattern, homes }) => pattern.test(code) && !homes.test(path))
+    .map(({ what }) => `${path}: ${what} is read in one place only`)
+}
+
+function forbiddenProblems({ path, text }: Source): readonly string[] {
+  return forbidden.filter(({ pattern }) => pattern.test(text)).map(({ what }) => `${path}: ${what}`)
+}
+
+function isComment(line: string): boolean {
+  return /^\s*(\/\/|\/\*|\*)/.test(line)
+}
+
+function functionLengths(tree: ts.SourceFile): readonly number[] {
+  const lengths: number[] = []
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && 'body' in node && node.body !== undefined) {
+      const from = tree.getLineAndCharacterOfPosition(node.getStart(tree)).line
+      lengths.push(tree.getLineAndCharacterOfPosition(node.getEnd()).line - from + 1)
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(tree)
+  return lengths
+}
+
+/** `as const` narrows and `satisfies` checks; everything else with `as` believes. */
+function castCount(tree: ts.SourceFile): number {
+  let count = 0
+  const visit = (node: ts.Node): void => {
+    if (ts.isAsExpression(node) && node.type.getText(tree) !== 'const') count++
+    if (ts.isNonNullExpression(node)) count++
+    ts.forEachChild(node, visit)
+  }
+  visit(tree)
+  return count
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
+}
+
+function figures(): string {
+  const lengths = functions.map(({ length }) => length)
+  const p90 = lengths.toSorted((a, b) => a - b)[Math.floor(lengths.length * 0.9)] ?? 0
+  const long = lengths.filter((length) => length > functionLinesMax).length
+  return [
+    `tidy: ${sources.length} files, ${lineCount} lines, median ${median(sources.map(({ lines }) => lines.length))}`,
+    `${functions.length} functions, median ${median(lengths)}, p90 ${p90}, over ${functionLinesMax}: ${long}`,
+    `${casts} casts, ${Math.round((commentCount / lineCount) * 100)} % comments`,
+  ].join('; ')
+}

@@ -1,0 +1,54 @@
+import type { PublicKey } from '@solana/web3.js'
+import { type Refusal, type RefusalCode, type InvalidPaymentReason, isRefusal } from '../../../src/payment/refusal.ts'
+import { type PaymentEvidence, type PaymentTerms, settle } from '../../../src/payment/settlement.ts'
+import type { Signature } from '../../../src/payment/signature.ts'
+import { type MintKind, type PaymentLab, addressOf, mintKinds } from '../paymentLab.ts'
+
+export type Verdict = 'accepted' | InvalidPaymentReason | Exclude<RefusalCode, 'INVALID_PAYMENT'>
+
+/** A landed transaction and the wallet that says it has paid with it. */
+export interface Presented {
+  readonly signature: Signature
+  readonly wallet: PublicKey
+  /** The lab's, unless the case has a payment wallet of its own. */
+  readonly terms?: PaymentTerms
+}
+
+/**
+ * One row of the table in docs/verification.md: what somebody does on a real chain, and what the verifier has to say.
+ * The tests run these and the document lists these, so neither can have one that the other has not.
+ */
+export interface VerificationCase {
+  /** A number of the rules in docs/verification.md. */
+  readonly rule: string
+  readonly says: string
+  readonly verdict: Verdict
+  readonly kinds: readonly MintKind[]
+  readonly pay: (lab: PaymentLab) => Promise<Presented>
+}
+
+type CaseOf = Omit<VerificationCase, 'kinds'> & Partial<Pick<VerificationCase, 'kinds'>>
+
+/** Cases for every kind of mint, unless they name the kinds that can have them. */
+export function casesOf(list: readonly CaseOf[]): readonly VerificationCase[] {
+  return list.map((each) => ({ kinds: mintKinds, ...each }))
+}
+
+export const token2022Kinds = ['Token-2022', 'Token-2022 with a transfer fee'] as const
+export const feeKind = ['Token-2022 with a transfer fee'] as const
+export const withoutFeeKinds = ['SPL Token', 'Token-2022'] as const
+
+/** Reads the transaction with one call and judges it, as the paywall does. Undefined: the chain does not have it. */
+export async function judge(lab: PaymentLab, presented: Presented): Promise<PaymentEvidence | Refusal | undefined> {
+  const record = await lab.reader.findTransaction(presented.signature)
+  if (record === undefined) return undefined
+  const { terms = lab.terms, wallet } = presented
+  return settle({ record, wallet: addressOf(wallet), price: lab.price, terms })
+}
+
+export function verdictOf(judged: object | undefined): Verdict {
+  if (judged === undefined) return 'not_found'
+  if (!isRefusal(judged)) return 'accepted'
+  if (judged.code !== 'INVALID_PAYMENT') return judged.code
+  return judged.reason ?? 'malformed_proof'
+}

@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises'
+import pg from 'pg'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { type BadInput, badInput, type RawReply, sendRaw } from '../support/rawRequest.ts'
+import { ask, askForQuote } from '../support/ask.ts'
+import { openShop, type Shop } from '../support/shop.ts'
+
+const cases = z
+  .array(badInput)
+  .parse(JSON.parse(await readFile(new URL('../fixtures/badInputs.json', import.meta.url), 'utf8')))
+const unpaid = cases.filter(
+  ({ modes, fixture }) => (modes === undefined || modes.includes('noproof')) && fixture === undefined,
+)
+
+let shop: Shop
+let values: Record<string, string>
+let port: number
+
+beforeAll(async () => {
+  shop = await openShop({ env: { PROOF_LOOKUP_WAIT_MS: '0' } })
+  const { tokenMint, paymentWallet } = await askForQuote(shop)
+  values = { WALLET: shop.payer.address, MINT: tokenMint, TREASURY: paymentWallet }
+  port = Number(new URL(shop.baseUrl).port)
+})
+
+/** Where a product has no handler yet, 503 ENDPOINT_UNAVAILABLE stands for the quote that would otherwise be due. */
+function verdictOf(reply: RawReply, input: BadInput): string {
+  const code = reply.body?.['code']
+  const unavailable =
+    reply.status === 503 && code === 'ENDPOINT_UNAVAILABLE' && !input.path.startsWith('/api/tools/qrcode')
+  const status = unavailable ? 402 : reply.status
+  if (!input.expectStatus.includes(status)) return `${reply.status} ${String(code)}`
+  const codes = new Set([input.expectCode].flat())
+  const anyCode = codes.has(null) || unavailable || input.method === 'HEAD'
+  return anyCode || (typeof code === 'string' && codes.has(code)) ? 'as expected' : `${reply.status} ${String(code)}`
+}
+
+describe.each([...new Set(unpaid.map(({ group }) => group))])('bad input: %s', (group) => {
+  test.each(unpaid.filter((input) => input.group === group).map((input) => [input.id, input.why, input] as const))(
+    '%s %s',
+    async (_id, _why, input) => {
+      const reply = await sendRaw(port, input, values)
+      expect(verdictOf(reply, input)).toBe('as expected')
+      expect(reply.text).not.toMatch(/\bat \S+ \(|node_modules|node:internal/)
+      const named = z.array(z.object({ field: z.string().min(1), message: z.string().min(1) })).min(1)
+      if (reply.body?.['code'] === 'INVALID_REQUEST' && input.group !== 'http') named.parse(reply.body['details'])
+    },
+  )
+})
+
+describe('I9 a refusal for the request costs nothing', () => {
+  test('no call to the chain, no event, no quote, no handler, over all cases that must be refused for free', async () => {
+    const admin = new pg.Client({ connectionString: shop.database.adminUrl })
+    await admin.connect()
+    const rows = async () =>
+      (await admin.query('select (select seq from ledger.head) as seq, (select count(*) from ledger.quotes) as quotes'))
+        .rows
+    const free = unpaid.filter(
+      ({ expectStatus, mustNot }) =>
+        mustNot?.rpcCalls === 0 && expectStatus.every((status) => status >= 400 && status < 500 && status !== 402),
+    )
+    expect(free.length).toBeGreaterThan(300)
+    shop.chain.forgetRequestCounts()
+    const before = await rows()
+    for (const input of free)
+      if (input.maxMs !== undefined || input.group === 'order') await sendRaw(port, input, values)
+    expect(await rows()).toEqual(before)
+    await admin.end()
+    expect([...shop.chain.requestCounts().keys()].filter((method) => method !== 'getSlot')).toEqual([])
+  })
+
+  test('I33 the largest legal drawing does not keep others waiting: they are answered before it', async () => {
+    const order = { path: '/api/tools/qrcode', body: { data: 'x'.repeat(2_048), size: 2_048 } }
+    const proof = await shop.payer.pay(await askForQuote(shop, order))
+    const answered: string[] = []
+    const drawing = ask(shop, { ...order, proof }).then(({ status }) => answered.push(`drawing ${status}`))
+    for (let asked = 0; asked < 10; asked++) await ask(shop, { path: '/livez' }).then(() => answered.push('livez'))
+    await drawing
+    expect(answered.indexOf('drawing 200')).toBeGreaterThan(0)
+  })
+})

@@ -1,0 +1,57 @@
+import { Keypair, type PublicKey, Transaction, TransactionInstruction } from '@solana/web3.js'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { startLocalChain } from '../../../src/local/chain/localChain.ts'
+import { type TestChain, connectTo, fundedKeypair, memo, openChain } from './testChain.ts'
+
+test('a program of ours is called like any other, and also after a restart', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'tollbook-chain-'))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  const program = Keypair.generate().publicKey
+  const first = await startLocalChain({ slotMs: 0, stateDirectory: directory })
+  const target = { chain: first, connection: connectTo(first) }
+
+  first.addProgram(program.toBase58(), await memoElf(target))
+  expect(await logsOf(target, program)).toContain('Program log: hello')
+  await first.close()
+
+  expect(await logsOf(await openChain({ stateDirectory: directory }), program)).toContain(
+    `Program ${program.toBase58()} success`,
+  )
+})
+
+test('what is no program is refused, and a restart does not know of it', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'tollbook-chain-'))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  const first = await startLocalChain({ slotMs: 0, stateDirectory: directory })
+  const program = Keypair.generate().publicKey.toBase58()
+
+  expect(() => first.addProgram(program, Buffer.from('no ELF'))).toThrow('Failed to add program')
+  expect(() => first.addProgram('somewhere', Buffer.from('no ELF'))).toThrow('is not an address')
+  await first.close()
+
+  const { connection } = await openChain({ stateDirectory: directory })
+  expect(await connection.getTransactionCount()).toBe(0)
+})
+
+/** The code of the memo program is what its account holds, so it can serve as a program of ours. */
+async function memoElf({ connection }: TestChain): Promise<Uint8Array> {
+  const account = await connection.getAccountInfo(memo('').programId)
+  if (account === null) throw new Error('expected the memo program')
+  return account.data
+}
+
+async function logsOf(target: TestChain, programId: PublicKey): Promise<readonly string[]> {
+  const payer = await fundedKeypair(target)
+  const latest = await target.connection.getLatestBlockhash('processed')
+  const transaction = new Transaction({ feePayer: payer.publicKey, ...latest }).add(
+    new TransactionInstruction({ programId, keys: [], data: Buffer.from('hello') }),
+  )
+  transaction.sign(payer)
+  const signature = await target.connection.sendRawTransaction(transaction.serialize())
+  target.chain.advanceSlots(1)
+  const landed = await target.connection.getTransaction(signature, { maxSupportedTransactionVersion: 0 })
+  return landed?.meta?.logMessages ?? []
+}

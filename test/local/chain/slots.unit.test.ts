@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { Slots, firstSlot } from '../../../src/local/chain/slots.ts'
+
+const salt = (byte: number) => new Uint8Array(32).fill(byte)
+const freshSlots = (byte = 1) => new Slots(firstSlot, [{ fromSlot: 0, salt: salt(byte) }])
+
+test('a blockhash is accepted for 150 slots after its own', () => {
+  const slots = freshSlots()
+  const blockhash = slots.blockhashOf(slots.current)
+
+  for (let step = 0; step < 150; step++) slots.advance()
+  expect(slots.slotOfBlockhash(blockhash)).toBe(firstSlot)
+  slots.advance()
+  expect(slots.slotOfBlockhash(blockhash)).toBeUndefined()
+})
+
+test('another chain has other blockhashes, the same chain has the same after a restart', () => {
+  const slots = freshSlots()
+  for (let step = 0; step < 5; step++) slots.advance()
+
+  expect(freshSlots(2).blockhashOf(firstSlot)).not.toBe(slots.blockhashOf(firstSlot))
+  const restarted = new Slots(slots.current, slots.branches)
+  expect(restarted.slotHashes()).toEqual(slots.slotHashes())
+  expect(restarted.slotOfBlockhash(slots.blockhashOf(firstSlot))).toBe(firstSlot)
+})
+
+test('a new branch forgets the hashes that were dropped and keeps those before it, however far it goes back', () => {
+  const slots = freshSlots()
+  const kept = slots.blockhashOf(firstSlot)
+  for (let step = 0; step < 1_000; step++) slots.advance()
+  const dropped = slots.blockhashOf(firstSlot + 1)
+
+  slots.branchAt(firstSlot, salt(9))
+
+  expect([slots.current, slots.slotOfBlockhash(kept)]).toEqual([firstSlot, firstSlot])
+  slots.advance()
+  expect(slots.slotOfBlockhash(dropped)).toBeUndefined()
+  expect(slots.blockhashOf(firstSlot + 1)).not.toBe(dropped)
+})
+
+test('the sysvar has the 512 slots before the current one, newest first', () => {
+  const slots = freshSlots()
+  slots.advance()
+  const hashes = slots.slotHashes()
+
+  expect([hashes.length, hashes[0]?.slot, hashes.at(-1)?.slot]).toEqual([512, firstSlot, firstSlot - 511])
+  expect(hashes[0]?.hash).toBe(slots.blockhashOf(firstSlot))
+})
