@@ -60,13 +60,17 @@ function askWithoutProof(payer: Payer, request: PayableRequest, idempotencyKey: 
 
 async function resumePayment(payer: Payer, payment: PendingPayment, options: ResumeOptions): Promise<Response> {
   const { instead, signal = new AbortController().signal } = options
-  const from = requireSecureUrl(payment.request.url)
-  if (instead === undefined) return deliverPayment(payer, { payment, sentBefore: true, signal })
-  const { content } = await readRequest(instead.input, instead.init)
+  const resumed = instead === undefined ? payment : await moveTo(payment, instead)
+  requireSecureUrl(resumed.request.url)
+  await payer.onEvent({ kind: 'resumed', payment: resumed })
+  return deliverPayment(payer, { payment: resumed, sentBefore: true, signal })
+}
+
+async function moveTo(payment: PendingPayment, { input, init }: NonNullable<ResumeOptions['instead']>) {
+  const { content } = await readRequest(input, init)
+  const [from, to] = [new URL(payment.request.url).origin, new URL(content.url).origin]
   // A proof is shown to nobody but the service that it is for.
-  if (new URL(content.url).origin !== from.origin)
-    throw new TypeError(`the payment is for ${from.origin}, so it cannot be presented at ${content.url}`)
+  if (to !== from) throw new TypeError(`the payment is for ${from}, so it cannot be presented at ${to}`)
   // Another request under the same key would be refused as a mix-up.
-  const moved = { ...payment, request: content, idempotencyKey: randomToken() }
-  return deliverPayment(payer, { payment: moved, sentBefore: true, signal })
+  return { ...payment, request: content, idempotencyKey: randomToken() }
 }

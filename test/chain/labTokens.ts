@@ -63,7 +63,17 @@ export function transferChecked(lab: PaymentLab, sending: Sending): TransactionI
 export function transferCheckedWithFee(lab: PaymentLab, { from, by, amount, to }: Sending): TransactionInstruction {
   const fee = withheld(lab, amount)
   const destination = to ?? lab.paymentAccount
-  return createTransferCheckedWithFeeInstruction(from, lab.mint, destination, by, amount, decimals, fee, [], lab.program)
+  return createTransferCheckedWithFeeInstruction(
+    from,
+    lab.mint,
+    destination,
+    by,
+    amount,
+    decimals,
+    fee,
+    [],
+    lab.program,
+  )
 }
 
 interface Payment {

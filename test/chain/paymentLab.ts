@@ -12,7 +12,14 @@ import {
   getAssociatedTokenAddressSync,
   getMintLen,
 } from '@solana/spl-token'
-import { Connection, Keypair, PublicKey, SystemProgram, Transaction, type TransactionInstruction } from '@solana/web3.js'
+import {
+  Connection,
+  Keypair,
+  PublicKey,
+  SystemProgram,
+  Transaction,
+  type TransactionInstruction,
+} from '@solana/web3.js'
 import { openChain } from '../../src/chain/openChain.ts'
 import { type LocalChain, startLocalChain } from '../../src/local/chain/localChain.ts'
 import { postJson } from '../../src/outbound/postJson.ts'
@@ -141,7 +148,8 @@ export async function newCustomer(lab: PaymentLab, tokens = 10_000_000n): Promis
   const keypair = Keypair.generate()
   const address = keypair.publicKey
   const account = accountOf(lab, address)
-  const minted = tokens === 0n ? [] : [createMintToInstruction(lab.mint, account, lab.issuer.publicKey, tokens, [], lab.program)]
+  const minted =
+    tokens === 0n ? [] : [createMintToInstruction(lab.mint, account, lab.issuer.publicKey, tokens, [], lab.program)]
   await stage(lab, [giveSol(lab, address), openAccount(lab, { ...lab, owner: address }), ...minted])
   return { keypair, address, account }
 }

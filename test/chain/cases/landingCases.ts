@@ -3,15 +3,7 @@ import { ComputeBudgetProgram, type TransactionInstruction } from '@solana/web3.
 import { encodeBase58 } from '../../../src/primitives/base58.ts'
 import { assertPresent } from '../../../src/primitives/assert.ts'
 import { imitated, payment, transferChecked } from '../labTokens.ts'
-import {
-  type PaymentLab,
-  decimals,
-  land,
-  newCustomer,
-  sendAndConfirm,
-  signatureOf,
-  signedBy,
-} from '../paymentLab.ts'
+import { type PaymentLab, decimals, land, newCustomer, sendAndConfirm, signatureOf, signedBy } from '../paymentLab.ts'
 import { type Presented, casesOf } from './verificationCase.ts'
 
 /** Rule 1: it landed, it succeeded, and it is the transaction that was asked for. */

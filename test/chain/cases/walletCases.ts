@@ -192,7 +192,9 @@ export const walletCases = casesOf([
   },
 ])
 
-async function payerWithPlainAccount(lab: PaymentLab): Promise<{ readonly payer: Customer; readonly account: PublicKey }> {
+async function payerWithPlainAccount(
+  lab: PaymentLab,
+): Promise<{ readonly payer: Customer; readonly account: PublicKey }> {
   const [payer, account] = [await newCustomer(lab), Keypair.generate()]
   const opening = openPlainAccount(lab, account.publicKey, payer.address)
   await stage(lab, [...opening, mintTo(lab, account.publicKey, 5_000_000n)], [account])

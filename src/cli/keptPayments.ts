@@ -1,0 +1,29 @@
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { PendingPayment } from '../client/pendingPayment.ts'
+
+/** Payments between signing and answer, one file each: a process that is killed in between loses nothing. */
+export interface KeptPayments {
+  keep(payment: PendingPayment): Promise<void>
+  forget(payment: PendingPayment): Promise<void>
+  pathOf(payment: PendingPayment): string
+}
+
+// A proof is money until it is used.
+const privateFolder = 0o700
+const privateFile = 0o600
+
+export function openKeptPayments(folder: string): KeptPayments {
+  const pathOf = ({ signature }: PendingPayment) => join(folder, `${signature}.json`)
+  return {
+    pathOf,
+    async keep(payment) {
+      await mkdir(folder, { recursive: true, mode: privateFolder })
+      const path = pathOf(payment)
+      // Renamed into place, and on disk before the payment leaves.
+      await writeFile(`${path}.tmp`, `${JSON.stringify(payment, null, 2)}\n`, { mode: privateFile, flush: true })
+      await rename(`${path}.tmp`, path)
+    },
+    forget: (payment) => rm(pathOf(payment), { force: true }),
+  }
+}

@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { z } from 'zod'
+import { Fault } from '../primitives/fault.ts'
+
+/** What local mode says of itself, as far as a payer needs it. Paths are absolute after reading. */
+export type LocalJson = z.infer<typeof localJson>
+
+const localJson = z.object({
+  baseUrl: z.url(),
+  rpcUrl: z.url().optional(),
+  tokenMint: z.string(),
+  paymentWallet: z.string(),
+  demoWallet: z.object({ address: z.string(), keypairPath: z.string() }).optional(),
+  mintAuthorityKeypairPath: z.string().optional(),
+  receiptKey: z.unknown(),
+})
+
+/** Undefined when there is none: nothing runs in local mode here, and every option has to be given. */
+export async function readLocalJson(path: string): Promise<LocalJson | undefined> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw new Fault(`${path} cannot be read`, { cause: error, retryable: false })
+  })
+  if (text === undefined) return undefined
+  const parsed = localJson.safeParse(parseJson(text))
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    const where = issue?.path.join('.') ?? ''
+    throw new Fault(`${path} is damaged (${where}: ${issue?.message}); start local mode again, which writes it anew`, {
+      retryable: false,
+    })
+  }
+  return withAbsolutePaths(parsed.data, dirname(path))
+}
+
+function withAbsolutePaths(local: LocalJson, folder: string): LocalJson {
+  const { demoWallet, mintAuthorityKeypairPath, ...rest } = local
+  return {
+    ...rest,
+    ...(demoWallet === undefined
+      ? {}
+      : { demoWallet: { ...demoWallet, keypairPath: resolve(folder, demoWallet.keypairPath) } }),
+    ...(mintAuthorityKeypairPath === undefined
+      ? {}
+      : { mintAuthorityKeypairPath: resolve(folder, mintAuthorityKeypairPath) }),
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Not JSON: the schema says so.
+    return undefined
+  }
+}

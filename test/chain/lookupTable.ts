@@ -1,0 +1,55 @@
+import {
+  AddressLookupTableProgram,
+  type AddressLookupTableAccount,
+  type Keypair,
+  type PublicKey,
+  type TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
+import { assertPresent } from '../../src/primitives/assert.ts'
+import { type PaymentLab, stage } from './paymentLab.ts'
+
+/** A table on chain with all the accounts of these instructions that a table may hold. */
+export async function openLookupTable(
+  lab: PaymentLab,
+  instructions: readonly TransactionInstruction[],
+): Promise<AddressLookupTableAccount> {
+  const recentSlot = (await lab.connection.getSlot('processed')) - 1
+  const authority = lab.issuer.publicKey
+  const [create, table] = AddressLookupTableProgram.createLookupTable({ authority, payer: authority, recentSlot })
+  const addresses = accountsOf(instructions)
+  const extend = AddressLookupTableProgram.extendLookupTable({
+    authority,
+    payer: authority,
+    lookupTable: table,
+    addresses: [...addresses],
+  })
+  await stage(lab, [create, extend])
+  const { value } = await lab.connection.getAddressLookupTable(table, { commitment: 'processed' })
+  return assertPresent(value, 'the table that was just made exists')
+}
+
+function accountsOf(instructions: readonly TransactionInstruction[]): readonly PublicKey[] {
+  const keys = instructions.flatMap((instruction) => instruction.keys.filter(({ isSigner }) => !isSigner))
+  const byText = new Map(keys.map(({ pubkey }) => [pubkey.toBase58(), pubkey]))
+  return [...byText.values()]
+}
+
+/** A v0 transaction that names its accounts by the table as far as it can. */
+export async function signedThroughTable(
+  lab: PaymentLab,
+  instructions: readonly TransactionInstruction[],
+  signers: readonly [Keypair, ...Keypair[]],
+): Promise<VersionedTransaction> {
+  const table = await openLookupTable(lab, instructions)
+  const { blockhash } = await lab.connection.getLatestBlockhash('processed')
+  const message = new TransactionMessage({
+    payerKey: signers[0].publicKey,
+    recentBlockhash: blockhash,
+    instructions: [...instructions],
+  })
+  const transaction = new VersionedTransaction(message.compileToV0Message([table]))
+  transaction.sign([...signers])
+  return transaction
+}
