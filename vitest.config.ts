@@ -11,6 +11,8 @@ export default defineConfig({
     hookTimeout: 120_000,
     // Starts no Postgres: it only waits for the first test file that asks for one (docs/testing.md).
     globalSetup: ['test/support/globalDatabase.ts'],
+    // The file is for .ci/run, which prints the closing line from it.
+    reporters: ['default', ['json', { outputFile: '.vitest/results.json' }]],
     retry: 0,
     pool: 'forks',
     maxWorkers: 2,

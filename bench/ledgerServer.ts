@@ -18,7 +18,7 @@ export async function startLedgerServer(): Promise<LedgerServer> {
   const postgres = await startEmbeddedPostgres({
     dataDirectory: `${directory.path}/postgres`,
     log: silentLog,
-    settings: { max_connections: '200', fsync: process.env.NOSYNC ? 'off' : 'on' },
+    settings: { max_connections: '200', fsync: process.env['NOSYNC'] ? 'off' : 'on' },
   })
   opened.defer(() => postgres.stop())
   const template = await createDatabaseTemplate({ adminUrl: postgres.adminUrl, migrate })

@@ -19,15 +19,19 @@ as $$
   end
 $$;
 
--- batch: {items: [{n, stream, signature (hex) or null, expected, version, state, wallet, endpoint, attempt, lease_ms,
---   quote_id, idempotency_key, order_digest, answer}],
---   events: [{i (item), k (within the item), version, kind, schema_version, effective_at, start, length}],
---   entries: [{i, k, line, account, mint, amount}]}
--- bodies: the events' bodies one after the other; start and length are bytes. Bytes of their own, because escaping them
---   into the JSON and out again cost a third of the whole call.
--- Items of one batch are of different streams. One refused item never fails its neighbours.
-create function ledger.append(batch jsonb, bodies bytea)
-returns table (n integer, refusal text, recorded_at timestamptz, positions bigint[], leaf_hashes bytea[])
+-- Columns of three tables, as arrays: items (one payment's or the price list's events each), their events, their entries.
+-- event_items and entry_events point into them, from 1; bodies are the events' bytes one after the other. Arrays, because
+-- reading the same out of one JSON document took 1.0 ms of the 3.4 ms of a batch of 32 claims, and arrays take 0.3 ms.
+-- One row for each item: its refusal, or its first position and its leaf hashes, 32 bytes each; the positions of an item
+-- follow each other. Items of one batch are of different streams. One refused item never fails its neighbours.
+create function ledger.append(
+  streams text[], signatures bytea[], expected_versions integer[], states text[], wallets text[], endpoints text[],
+  attempts integer[], leases_ms integer[], quote_ids text[], idempotency_keys text[], order_digests text[], answers text[],
+  event_items integer[], event_versions integer[], event_kinds text[], event_schema_versions smallint[],
+  event_times_ms bigint[], event_starts integer[], event_lengths integer[],
+  entry_events integer[], entry_lines smallint[], entry_accounts text[], entry_mints text[], entry_amounts numeric[],
+  bodies bytea)
+returns table (n integer, refusal text, recorded_at timestamptz, first_position bigint, leaf_hashes bytea)
 language plpgsql
 security definer
 set search_path = ''
@@ -41,49 +45,55 @@ as $$
 declare
   head_seq bigint;
   stamp timestamptz;
-  stamp_ms bigint;
+  stamp_bytes bytea;
 begin
   perform set_config('ledger.writing', 'on', true);
   -- From here to the commit nobody else assigns positions: the order of positions is the order of commits.
   select h.seq, greatest(h.recorded_at, date_trunc('milliseconds', clock_timestamp()))
     into strict head_seq, stamp
     from ledger.head h
+    where h.one
     for update;
-  stamp_ms := (extract(epoch from stamp) * 1000)::bigint;
+  stamp_bytes := int8send((extract(epoch from stamp) * 1000)::bigint);
 
   return query
   with item as materialized (
-    select * from jsonb_to_recordset(batch -> 'items') as i (
-      n integer, stream text, signature text, expected integer, version integer, state text, wallet text, endpoint text,
-      attempt integer, lease_ms integer, quote_id text, idempotency_key text, order_digest text, answer text)
+    select i.*
+    from unnest(streams, signatures, expected_versions, states, wallets, endpoints, attempts, leases_ms, quote_ids,
+      idempotency_keys, order_digests, answers) with ordinality as i (
+      stream, signature, expected, state, wallet, endpoint, attempt, lease_ms, quote_id,
+      idempotency_key, order_digest, answer, n)
   ),
   event as materialized (
-    select * from jsonb_to_recordset(batch -> 'events') as e (
-      i integer, k integer, version integer, kind text, schema_version smallint, effective_at timestamptz, start integer, length integer)
+    select e.*
+    from unnest(event_items, event_versions, event_kinds, event_schema_versions, event_times_ms, event_starts, event_lengths)
+      with ordinality as e (i, version, kind, schema_version, time_ms, start, length, n)
   ),
   entry as materialized (
-    select * from jsonb_to_recordset(batch -> 'entries') as t (
-      i integer, k integer, line smallint, account text, mint text, amount numeric)
+    select t.*
+    from unnest(entry_events, entry_lines, entry_accounts, entry_mints, entry_amounts) as t (e, line, account, mint, amount)
   ),
   unbalanced as materialized (
-    select distinct t.i from entry t group by t.i, t.k, t.mint having sum(t.amount) <> 0
+    select event_items[t.e] as i from entry t group by t.e, t.mint having sum(t.amount) <> 0
   ),
   judged as materialized (
-    select item.*, decode(item.signature, 'hex') as signature_bytes, known.seqs as known_seqs,
+    select item.*, known.seqs as known_seqs,
       case
         when coalesce(known.version, list.version, 0) <> item.expected then 'conflict'
         when item.signature is not null and not coalesce(
           ledger.may_follow(known.state, known.attempt, known.lease_until <= stamp, item.state, item.attempt), false) then 'conflict'
         when exists (select from unbalanced u where u.i = item.n) then 'unbalanced'
-        when used.signature <> decode(item.signature, 'hex') or used.order_digest <> item.order_digest
-          or row_number() over (partition by item.wallet, item.idempotency_key order by item.n) > 1 and item.idempotency_key is not null
+        when used.signature <> item.signature or used.order_digest <> item.order_digest
+          or item.idempotency_key is not null and exists (
+            select from item earlier
+            where earlier.n < item.n and earlier.idempotency_key = item.idempotency_key and earlier.wallet = item.wallet)
           then 'idempotency_key_reused'
       end as refusal
     from item
     left join lateral (
       select p.version, p.state, p.attempt, p.lease_until, p.seqs
       from ledger.payments p
-      where p.signature = decode(item.signature, 'hex')
+      where p.signature = item.signature
       offset 0
     ) known on true
     left join lateral (
@@ -98,7 +108,8 @@ begin
   ),
   numbered as materialized (
     select event.*, judged.stream, judged.endpoint,
-      head_seq + row_number() over (order by event.i, event.k) as seq,
+      head_seq + row_number() over (order by event.n) as seq,
+      timestamptz 'epoch' + event.time_ms * interval '1 millisecond' as effective_at,
       substring(bodies from event.start + 1 for event.length) as bytes
     from event
     join judged on judged.n = event.i
@@ -106,18 +117,19 @@ begin
   ),
   hashed as materialized (
     -- RFC 6962: sha256(0x00 || entry), the entry being position, time and body (src/ledger/leaf.ts).
-    select numbered.*, sha256('\x00'::bytea || int8send(numbered.seq) || int8send(stamp_ms) || numbered.bytes) as leaf_hash
+    select numbered.*, sha256('\x00'::bytea || int8send(numbered.seq) || stamp_bytes || numbered.bytes) as leaf_hash
     from numbered
   ),
   placed as materialized (
-    select h.i, array_agg(h.seq order by h.k) as positions, array_agg(h.leaf_hash order by h.k) as leaf_hashes
+    select h.i, max(h.version) as version, array_agg(h.seq order by h.seq) as positions,
+      string_agg(h.leaf_hash, ''::bytea order by h.seq) as leaf_hashes
     from hashed h
     group by h.i
   ),
   posted as materialized (
     select h.seq, h.effective_at, h.endpoint, t.line, t.account, t.mint, t.amount
     from entry t
-    join hashed h on h.i = t.i and h.k = t.k
+    join hashed h on h.n = t.e
   ),
   log_events as (
     insert into ledger.events (seq, stream, version, kind, schema_version, recorded_at, effective_at, body, leaf_hash)
@@ -127,14 +139,10 @@ begin
     insert into ledger.entries (seq, line, account, mint, amount)
     select p.seq, p.line, p.account, p.mint, p.amount from posted p
   ),
-  log_prices as (
-    insert into ledger.price_lists (version, seq, effective_at, body)
-    select h.version, h.seq, h.effective_at, h.bytes from hashed h where h.kind = 'PriceListPublished'
-  ),
   move_payments as (
     insert into ledger.payments as known (
       signature, version, state, wallet, endpoint, attempt, lease_until, quote_id, seqs, created_at, updated_at)
-    select j.signature_bytes, j.version, j.state, j.wallet, j.endpoint, j.attempt,
+    select j.signature, p.version, j.state, j.wallet, j.endpoint, j.attempt,
       stamp + j.lease_ms * interval '1 millisecond', j.quote_id, coalesce(j.known_seqs, '{}') || p.positions, stamp, stamp
     from judged j
     join placed p on p.i = j.n
@@ -149,27 +157,32 @@ begin
     on conflict (mint, account) do update set
       balance = known.balance + excluded.balance, entries = known.entries + excluded.entries, upto_seq = excluded.upto_seq
   ),
+  burned as materialized (
+    select p.mint, p.endpoint, date_trunc('hour', p.effective_at, 'UTC') as hour, sum(p.amount) as amount, count(*) as payments
+    from posted p
+    where p.account = 'Expenses:Burned'
+    group by p.mint, p.endpoint, hour
+  ),
   move_burns as (
     insert into ledger.burn_totals as known (mint, span, starts_at, endpoint, burned, payments)
-    select p.mint, s.span, s.starts_at, s.endpoint, sum(p.amount), count(*)
-    from posted p
+    select b.mint, s.span, s.starts_at, s.endpoint, sum(b.amount), sum(b.payments)
+    from burned b
     cross join lateral (values
       ('all', '-infinity'::timestamptz, ''),
-      ('all', '-infinity', p.endpoint),
-      ('day', date_trunc('day', p.effective_at, 'UTC'), ''),
-      ('hour', date_trunc('hour', p.effective_at, 'UTC'), '')
+      ('all', '-infinity', b.endpoint),
+      ('day', date_trunc('day', b.hour, 'UTC'), ''),
+      ('hour', b.hour, '')
     ) as s (span, starts_at, endpoint)
-    where p.account = 'Expenses:Burned'
-    group by p.mint, s.span, s.starts_at, s.endpoint
+    group by b.mint, s.span, s.starts_at, s.endpoint
     on conflict (mint, span, starts_at, endpoint) do update set
       burned = known.burned + excluded.burned, payments = known.payments + excluded.payments
   ),
   keep_answers as (
     insert into paywall.idempotent_answers as known (
       wallet, key, signature, order_digest, recorded_at, answer, fulfilled_seq, fulfilled_leaf, fulfilled_at)
-    select j.wallet, j.idempotency_key, j.signature_bytes, j.order_digest, stamp, j.answer,
+    select j.wallet, j.idempotency_key, j.signature, j.order_digest, stamp, j.answer,
       case when j.answer is not null then p.positions[1] end,
-      case when j.answer is not null then p.leaf_hashes[1] end,
+      case when j.answer is not null then substring(p.leaf_hashes for 32) end,
       case when j.answer is not null then stamp end
     from judged j
     join placed p on p.i = j.n
@@ -180,11 +193,19 @@ begin
       fulfilled_at = excluded.fulfilled_at
   ),
   move_head as (
-    update ledger.head h set seq = head_seq + (select count(*) from hashed), recorded_at = stamp
+    update ledger.head h set seq = head_seq + (select count(*) from hashed), recorded_at = stamp where h.one
   )
-  select j.n, j.refusal, stamp, p.positions, p.leaf_hashes
+  select j.n::integer, j.refusal, stamp, p.positions[1], p.leaf_hashes
   from judged j
   left join placed p on p.i = j.n;
+
+  -- Only a price list has no signature. Its projection is left out of the statement above, which runs for every claim.
+  if array_position(signatures, null) is not null then
+    insert into ledger.price_lists (version, seq, effective_at, body)
+    select e.version, e.seq, e.effective_at, e.body
+    from ledger.events e
+    where e.seq > head_seq and e.kind = 'PriceListPublished';
+  end if;
 
   perform set_config('ledger.writing', 'off', true);
 end

@@ -6,5 +6,5 @@ grant select on
 grant select on paywall.idempotent_answers to tollbook_service;
 
 revoke execute on all functions in schema ledger, paywall from public;
-grant execute on function ledger.append(jsonb, bytea), ledger.record_quotes(jsonb), ledger.add_partitions() to tollbook_service;
+grant execute on function ledger.append, ledger.record_quotes, ledger.add_partitions to tollbook_service;
 grant execute on function paywall.forget_old_answers() to tollbook_service;

@@ -6,7 +6,10 @@ import type { Log } from '../primitives/log.ts'
 export type PostJson = (url: string, body: string, options: { readonly timeoutMs: number }) => Promise<unknown>
 
 export interface RpcClientDeps {
-  /** Tried in this order; one that fails is passed over for the next, and kept until it fails itself. */
+  /**
+   * Tried in this order; one that fails, refuses, or answers what cannot be used is passed over for the next, which is
+   * kept until it fails itself.
+   */
   readonly urls: readonly string[]
   readonly postJson: PostJson
   readonly timeoutMs: number
@@ -15,10 +18,11 @@ export interface RpcClientDeps {
 }
 
 export interface RpcClient {
+  /** `result` may throw: an answer that its reader cannot believe is no better than none. */
   call<T>(method: string, params: readonly unknown[], result: z.ZodType<T>): Promise<T>
 }
 
-/** The node understood and said no. Not a fault of the transport; the caller knows what the code means. */
+/** The nodes understood and said no. Not a fault of the transport; the caller knows what the code means. */
 export class RpcRefusal extends Error {
   override readonly name = 'RpcRefusal'
   readonly code: number
@@ -45,23 +49,24 @@ export function createRpcClient(deps: RpcClientDeps): RpcClient {
       for (let offset = 0; offset < deps.urls.length; offset++) {
         const index = (preferred + offset) % deps.urls.length
         try {
-          const value = await ask(deps, deps.urls[index] ?? '', body)
+          const value = parseResult(method, await ask(deps, deps.urls[index] ?? '', body), result)
           preferred = index
           deps.onCall?.({ method, ok: true })
-          return parseResult(method, value, result)
+          return value
         } catch (error) {
           deps.onCall?.({ method, ok: false })
-          if (error instanceof RpcRefusal || error instanceof Fault) throw error
           lastError = error
           deps.log.warn({ event: 'rpc_failed', method, node: index, error: describeError(error) })
         }
       }
-      throw new Fault(`no Solana node answered ${method}`, { cause: lastError, retryable: true })
+      // A refusal is the node's word, and some callers know what it means; anything else only says that we do not know.
+      if (lastError instanceof RpcRefusal) throw lastError
+      throw new Fault(`no Solana node answered ${method} usably`, { cause: lastError, retryable: true })
     },
   }
 }
 
-// -32005 (node is behind), -32603 (internal) and 429 in its JSON form are the node's own trouble: ask the next one.
+// -32005 (node is behind), -32603 (internal) and 429 in its JSON form are the node's own trouble, not a word on the matter.
 const nodeTroubles = new Set([-32005, -32603, 429])
 
 async function ask({ postJson, timeoutMs }: RpcClientDeps, url: string, body: string): Promise<unknown> {
@@ -77,7 +82,5 @@ function parseResult<T>(method: string, value: unknown, schema: z.ZodType<T>): T
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  throw new Fault(`the node's answer to ${method} is incomplete: ${issue?.path.join('.')}: ${issue?.message}`, {
-    retryable: true,
-  })
+  throw new Error(`the answer to ${method} is incomplete: ${issue?.path.join('.')}: ${issue?.message}`)
 }

@@ -1,46 +1,61 @@
 import type { VersionedMessage } from '@solana/web3.js'
 import { z } from 'zod'
 import { encodeBase58 } from '../primitives/base58.ts'
-import type { Simulation } from '../payment/proof.ts'
+import { Fault } from '../primitives/fault.ts'
+import type { SimulatedEffects, Simulation } from '../payment/proof.ts'
+import { readShown, shownInstructionJson } from './shownInstruction.ts'
 import { failureOf } from './transactionFailure.ts'
-import {
-  innerInstructionsJson,
-  type InstructionJson,
-  loadedAddressesJson,
-  tokenBalanceJson,
-} from './transactionJson.ts'
-import { parseEffects } from './transferParser.ts'
+import { hasAllLoaded, type InstructionJson, loadedAddressesJson, tokenBalanceJson } from './transactionJson.ts'
+import { callsOf, parseEffects } from './transferParser.ts'
 
 /** The answer of `simulateTransaction`. Balances and loaded addresses are told by newer nodes only. */
 export const simulationJson = z.object({
   value: z.object({
     err: z.unknown(),
-    innerInstructions: z.array(innerInstructionsJson).nullish(),
+    innerInstructions: z.array(z.object({ instructions: z.array(shownInstructionJson) })).nullish(),
     preTokenBalances: z.array(tokenBalanceJson).nullish(),
     postTokenBalances: z.array(tokenBalanceJson).nullish(),
     loadedAddresses: loadedAddressesJson.nullish(),
   }),
 })
+type SimulationJson = z.infer<typeof simulationJson>['value']
 
-export function readSimulation(value: z.infer<typeof simulationJson>['value'], message: VersionedMessage): Simulation {
+export function readSimulation(value: SimulationJson, message: VersionedMessage): Simulation {
   if (value.err === 'BlockhashNotFound') return { outcome: 'blockhash_expired' }
   if (value.err === 'AlreadyProcessed') return { outcome: 'already_landed' }
 
+  const { loadedAddresses: loaded } = value
+  const staticKeys = message.staticAccountKeys.map((key) => key.toBase58())
+  const keys = [...staticKeys, ...(loaded?.writable ?? []), ...(loaded?.readonly ?? [])]
   const instructions = message.compiledInstructions.map(
     ({ programIdIndex, accountKeyIndexes, data }): InstructionJson => {
       return { programIdIndex, accounts: accountKeyIndexes, data: encodeBase58(data) }
     },
   )
-  const staticKeys = message.staticAccountKeys.map((key) => key.toBase58())
-  const keys = [...staticKeys, ...(value.loadedAddresses?.writable ?? []), ...(value.loadedAddresses?.readonly ?? [])]
   const failure = failureOf(value.err, { keys, instructions })
   if (failure !== undefined) return { outcome: 'would_fail', ...failure }
-  const effects = parseEffects({
-    accountKeys: keys,
-    instructions,
-    innerInstructions: value.innerInstructions ?? [],
-    preTokenBalances: value.preTokenBalances ?? undefined,
-    postTokenBalances: value.postTokenBalances ?? undefined,
+  // Lookup tables are resolved by the node; one that does not tell how leaves us unable to read the instructions.
+  if (!hasAllLoaded(message.addressTableLookups, loaded ?? undefined))
+    throw unusable('what the lookup tables of the transaction hold')
+  return { outcome: 'would_succeed', effects: effectsOf(value, keys, instructions) }
+}
+
+function effectsOf(
+  { innerInstructions, preTokenBalances, postTokenBalances }: SimulationJson,
+  accountKeys: readonly string[],
+  instructions: readonly InstructionJson[],
+): SimulatedEffects {
+  // Asked for, so an empty list says "none"; no list says nothing.
+  if (innerInstructions === null || innerInstructions === undefined) throw unusable('which instructions were called')
+  const inner = innerInstructions.flatMap((called) => called.instructions.map(readShown))
+  return parseEffects({
+    accountKeys,
+    calls: [...callsOf(accountKeys, instructions), ...inner],
+    preTokenBalances: preTokenBalances ?? undefined,
+    postTokenBalances: postTokenBalances ?? undefined,
   })
-  return { outcome: 'would_succeed', effects }
+}
+
+function unusable(what: string): Fault {
+  return new Fault(`the node does not tell ${what}`, { retryable: true })
 }

@@ -47,8 +47,11 @@ async function findTransaction(
   signature: Signature,
 ): Promise<TransactionRecord | undefined> {
   const options = { encoding: 'json', commitment, maxSupportedTransactionVersion }
-  const found = await refusalIsFault(rpc.call('getTransaction', [signature, options], transactionJson.nullable()))
-  return found === null ? undefined : recordOf(found, signature)
+  // Made a record within the call, so that a node whose answer contradicts itself is passed over for the next one.
+  const answer = transactionJson
+    .nullable()
+    .transform((found) => (found === null ? undefined : recordOf(found, signature)))
+  return refusalIsFault(rpc.call('getTransaction', [signature, options], answer))
 }
 
 /** A node that refuses a question has not said that there is no payment. */
@@ -85,17 +88,9 @@ async function simulate({ rpc, commitment }: SolanaReaderDeps, transaction: Sign
     replaceRecentBlockhash: false,
     innerInstructions: true,
   }
-  const { value } = await refusalIsFault(rpc.call('simulateTransaction', [encoded, options], simulationJson))
   const { message } = VersionedTransaction.deserialize(transaction.bytes)
-  // Lookup tables are resolved by the node; one that does not tell how leaves us unable to read the instructions.
-  if (
-    message.addressTableLookups.length > 0 &&
-    value.err === null &&
-    (value.loadedAddresses ?? undefined) === undefined
-  ) {
-    throw new Fault('the node does not tell what the lookup tables of the transaction hold', { retryable: false })
-  }
-  return readSimulation(value, message)
+  const answer = simulationJson.transform(({ value }) => readSimulation(value, message))
+  return refusalIsFault(rpc.call('simulateTransaction', [encoded, options], answer))
 }
 
 async function broadcast({ rpc }: SolanaReaderDeps, transaction: SignedTransaction): Promise<void> {

@@ -20,6 +20,12 @@ export const tokenBalanceJson = z.object({
 
 export const loadedAddressesJson = z.object({ writable: z.array(z.string()), readonly: z.array(z.string()) })
 
+const lookupJson = z.object({
+  accountKey: z.string(),
+  writableIndexes: z.array(index),
+  readonlyIndexes: z.array(index),
+})
+
 export const transactionJson = z
   .object({
     slot: z.int().min(0),
@@ -36,10 +42,7 @@ export const transactionJson = z
         accountKeys: z.array(z.string()).min(1),
         recentBlockhash: z.string().optional(),
         instructions: z.array(instruction),
-        addressTableLookups: z
-          .array(z.object({ accountKey: z.string(), writableIndexes: z.array(index), readonlyIndexes: z.array(index) }))
-          .nullable()
-          .optional(),
+        addressTableLookups: z.array(lookupJson).nullable().optional(),
       }),
     }),
     meta: z.object({
@@ -55,7 +58,27 @@ export const transactionJson = z
     path: ['meta', 'loadedAddresses'],
     message: 'must be present',
   })
+  // One more or less in a list would shift every index behind it, too.
+  .refine(
+    ({ transaction, meta }) => hasAllLoaded(transaction.message.addressTableLookups ?? [], meta.loadedAddresses),
+    {
+      path: ['meta', 'loadedAddresses'],
+      message: 'must have as many addresses as the lookups of the message',
+    },
+  )
 
 export type TransactionJson = z.infer<typeof transactionJson>
 export type InstructionJson = z.infer<typeof instruction>
 export type TokenBalanceJson = z.infer<typeof tokenBalanceJson>
+
+/** Both sides name none where there are none; the old format has neither. */
+export function hasAllLoaded(
+  lookups: readonly Pick<z.infer<typeof lookupJson>, 'writableIndexes' | 'readonlyIndexes'>[],
+  loaded: z.infer<typeof loadedAddressesJson> | undefined,
+): boolean {
+  const [writable, readonly] = [loaded?.writable ?? [], loaded?.readonly ?? []]
+  return (
+    writable.length === lookups.reduce((count, lookup) => count + lookup.writableIndexes.length, 0) &&
+    readonly.length === lookups.reduce((count, lookup) => count + lookup.readonlyIndexes.length, 0)
+  )
+}

@@ -2,7 +2,7 @@ import { Fault } from '../primitives/fault.ts'
 import { readAddress } from '../payment/address.ts'
 import type { Signature } from '../payment/signature.ts'
 import type { TransactionFailure, TransactionRecord } from '../payment/transactionRecord.ts'
-import { parseEffects } from './transferParser.ts'
+import { callsOf, parseEffects } from './transferParser.ts'
 import { rebuildTransaction } from './transactionBytes.ts'
 import type { TransactionJson } from './transactionJson.ts'
 import { failureOf } from './transactionFailure.ts'
@@ -20,13 +20,8 @@ export function recordOf(json: TransactionJson, signature: Signature): Transacti
   const { writable = [], readonly = [] } = meta.loadedAddresses ?? {}
   const { innerInstructions, preTokenBalances, postTokenBalances } = meta
   const keys = [...accountKeys, ...writable, ...readonly]
-  const effects = parseEffects({
-    accountKeys: keys,
-    instructions,
-    innerInstructions,
-    preTokenBalances,
-    postTokenBalances,
-  })
+  const calls = callsOf(keys, [...instructions, ...innerInstructions.flatMap((inner) => inner.instructions)])
+  const effects = parseEffects({ accountKeys: keys, calls, preTokenBalances, postTokenBalances })
   const signers = accountKeys.slice(0, header.numRequiredSignatures).flatMap((key) => readAddress(key) ?? [])
   const failure: TransactionFailure | undefined = failureOf(meta.err, { keys, instructions })
   const blockTimeMs = blockTime === undefined || blockTime === null ? undefined : blockTime * 1000

@@ -1,17 +1,24 @@
-import { decodeBase58Data } from '../primitives/base58.ts'
 import { Fault } from '../primitives/fault.ts'
 import { type Address, readAddress } from '../payment/address.ts'
 import { memoPrograms, tokenPrograms } from '../payment/programs.ts'
 import type { TokenBalance, TokenMovement } from '../payment/transactionRecord.ts'
+import { decodeInstructionData } from './instructionData.ts'
 import { readTokenInstruction, type TokenEffect } from './tokenInstruction.ts'
 import type { InstructionJson, TokenBalanceJson } from './transactionJson.ts'
+
+/** One instruction, read: what it does with tokens, and what it says if it is a memo. */
+export interface Call {
+  readonly program: Address
+  readonly effects: readonly TokenEffect[]
+  readonly memo: string | undefined
+}
 
 /** What happened, or would happen, in one transaction, before its meaning is known. */
 export interface RawEffects {
   /** Static keys, then loaded writable ones, then loaded read-only ones: the order in which indexes count. */
   readonly accountKeys: readonly string[]
-  readonly instructions: readonly InstructionJson[]
-  readonly innerInstructions: readonly { readonly instructions: readonly InstructionJson[] }[]
+  /** Those at top level and those inside others alike. */
+  readonly calls: readonly Call[]
   readonly preTokenBalances: readonly TokenBalanceJson[] | undefined
   readonly postTokenBalances: readonly TokenBalanceJson[] | undefined
 }
@@ -22,40 +29,38 @@ export interface ParsedEffects {
   readonly memos: readonly string[]
 }
 
-/**
- * Pure. Reads instructions at top level and inside others alike, and nothing of the logs: the newer token program does
- * not even write "Instruction: Transfer" there.
- */
+/** Pure. Reads nothing of the logs: the newer token program does not even write "Instruction: Transfer" there. */
 export function parseEffects(raw: RawEffects): ParsedEffects {
-  const keys = raw.accountKeys.map(addressOf)
-  const all = [...raw.instructions, ...raw.innerInstructions.flatMap(({ instructions }) => instructions)]
-  const calls = all.map((instruction) => ({ program: keyAt(keys, instruction.programIdIndex), instruction }))
-  const memos = calls
-    .filter(({ program }) => memoPrograms.has(program))
-    .map(({ instruction }) => Buffer.from(dataOf(instruction)).toString('utf8'))
-  const effects = calls
-    .filter(({ program }) => tokenPrograms.has(program))
-    .flatMap(({ program, instruction }) => {
-      const accounts = instruction.accounts.map((at) => keyAt(keys, at))
-      return readTokenInstruction(accounts, dataOf(instruction)).map((effect) => ({ program, effect }))
-    })
-  const balances = balancesOf(
-    raw,
-    keys,
-    effects.map(({ effect }) => effect),
-  )
-  const mints = mintsOf(
-    balances,
-    effects.map(({ effect }) => effect),
-  )
+  const effects = raw.calls.flatMap((call) => call.effects.map((effect) => ({ program: call.program, effect })))
+  const bare = effects.map(({ effect }) => effect)
+  const balances = balancesOf(raw, raw.accountKeys.map(addressOf), bare)
+  const mints = mintsOf(balances, bare)
+  const told = raw.preTokenBalances !== undefined && raw.postTokenBalances !== undefined
   return {
-    memos,
+    memos: raw.calls.flatMap(({ memo }) => memo ?? []),
     movements: effects.flatMap(({ program, effect }) => movementOf(program, effect, mints)),
-    balances: raw.preTokenBalances === undefined ? undefined : balances,
+    balances: told ? balances : undefined,
   }
 }
 
-function addressOf(text: string): Address {
+/** Reads instructions that name their accounts by index. */
+export function callsOf(accountKeys: readonly string[], instructions: readonly InstructionJson[]): readonly Call[] {
+  const keys = accountKeys.map(addressOf)
+  return instructions.map(({ programIdIndex, accounts, data }) => {
+    const named = accounts.map((index) => keyAt(keys, index))
+    return readCall(keyAt(keys, programIdIndex), named, data)
+  })
+}
+
+export function readCall(program: Address, accounts: readonly Address[], data: string): Call {
+  if (memoPrograms.has(program)) {
+    return { program, effects: [], memo: Buffer.from(decodeInstructionData(data)).toString('utf8') }
+  }
+  const effects = tokenPrograms.has(program) ? readTokenInstruction(accounts, decodeInstructionData(data)) : []
+  return { program, effects, memo: undefined }
+}
+
+export function addressOf(text: string): Address {
   const address = readAddress(text)
   if (address === undefined) throw new Fault('the node named an account that is no address', { retryable: true })
   return address
@@ -65,12 +70,6 @@ function keyAt(keys: readonly Address[], index: number): Address {
   const key = keys[index]
   if (key === undefined) throw new Fault('the node left out an account of the transaction', { retryable: true })
   return key
-}
-
-function dataOf(instruction: InstructionJson): Uint8Array {
-  const data = decodeBase58Data(instruction.data)
-  if (data === undefined) throw new Fault('the node gave instruction data that is no base58', { retryable: true })
-  return data
 }
 
 function balancesOf(

@@ -5,7 +5,8 @@ import type { PendingPayment } from '../client/pendingPayment.ts'
 /** Payments between signing and answer, one file each: a process that is killed in between loses nothing. */
 export interface KeptPayments {
   keep(payment: PendingPayment): Promise<void>
-  forget(payment: PendingPayment): Promise<void>
+  /** Drops what this run has kept: there is an answer for it, or it never left. */
+  forget(): Promise<void>
   pathOf(payment: PendingPayment): string
 }
 
@@ -15,15 +16,20 @@ const privateFile = 0o600
 
 export function openKeptPayments(folder: string): KeptPayments {
   const pathOf = ({ signature }: PendingPayment) => join(folder, `${signature}.json`)
+  const kept = new Set<string>()
   return {
     pathOf,
     async keep(payment) {
       await mkdir(folder, { recursive: true, mode: privateFolder })
       const path = pathOf(payment)
-      // Renamed into place, and on disk before the payment leaves.
+      // On disk and renamed into place before the payment leaves.
       await writeFile(`${path}.tmp`, `${JSON.stringify(payment, null, 2)}\n`, { mode: privateFile, flush: true })
       await rename(`${path}.tmp`, path)
+      kept.add(path)
     },
-    forget: (payment) => rm(pathOf(payment), { force: true }),
+    async forget() {
+      await Promise.all([...kept].map((path) => rm(path, { force: true })))
+      kept.clear()
+    },
   }
 }

@@ -9,11 +9,12 @@ export type LocalJson = z.infer<typeof localJson>
 const localJson = z.object({
   baseUrl: z.url(),
   rpcUrl: z.url().optional(),
+  databaseUrl: z.string().optional(),
   tokenMint: z.string(),
   paymentWallet: z.string(),
   demoWallet: z.object({ address: z.string(), keypairPath: z.string() }).optional(),
   mintAuthorityKeypairPath: z.string().optional(),
-  receiptKey: z.unknown(),
+  receiptKey: z.unknown().optional(),
 })
 
 /** Undefined when there is none: nothing runs in local mode here, and every option has to be given. */

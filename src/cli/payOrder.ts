@@ -1,8 +1,9 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { access, constants, readFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { proofForms, type ProofForm } from '../client/encodeProof.ts'
 import { type PendingPayment, readPendingPayment } from '../client/pendingPayment.ts'
 import { type PayerWallet, readKeypairFile } from '../client/payerWallet.ts'
+import { requireSecureUrl } from '../client/secureUrl.ts'
 import { type LocalJson, readLocalJson } from './localJson.ts'
 import { UsageProblem } from './usageProblem.ts'
 
@@ -25,11 +26,16 @@ export interface PayOptions {
   readonly resume?: string
 }
 
+export interface PayRequest {
+  readonly input: string
+  readonly init: RequestInit
+}
+
 /** What is to be bought, by whom and how, with every default filled in. */
 export interface PayOrder {
-  /** Undefined when an earlier payment is resumed for its own request. */
-  readonly request: { readonly url: string; readonly init: RequestInit } | undefined
-  readonly resumed: PendingPayment | undefined
+  readonly task:
+    | { readonly kind: 'buy'; readonly request: PayRequest }
+    | { readonly kind: 'resume'; readonly payment: PendingPayment; readonly instead: PayRequest | undefined }
   readonly wallet: PayerWallet
   readonly rpcUrl: string
   readonly maxUsd: string
@@ -42,7 +48,8 @@ export interface PayOrder {
 }
 
 /** Throws `UsageProblem`, or a fault where a file is not what it should be. */
-export async function readPayOrder(home: string, { method, path, options }: PayArguments): Promise<PayOrder> {
+export async function readPayOrder(home: string, given: PayArguments): Promise<PayOrder> {
+  const { options } = given
   const local = await readLocalJson(join(home, 'local.json'))
   const resumed = options.resume === undefined ? undefined : await readKeptPayment(options.resume)
   const baseUrl = resumed === undefined ? (options.baseUrl ?? local?.baseUrl) : new URL(resumed.request.url).origin
@@ -51,20 +58,45 @@ export async function readPayOrder(home: string, { method, path, options }: PayA
   if (rpcUrl === undefined) throw missing('--rpc-url', 'the URL of a Solana node')
   const form = proofForms.find((form) => form === options.form)
   if (form === undefined) throw new UsageProblem('--form', `must be one of ${proofForms.join(', ')}`)
+  checkAmount(options.maxUsd)
+  await checkOutput(options.output)
 
   // What local.json says holds for the service that wrote it, and says nothing of another one.
   const own = local !== undefined && isSameOrigin(local.baseUrl, baseUrl) ? local : undefined
+  const { receiptKey } = options
   return {
-    request: await readRequest(baseUrl, { method, path, json: options.json, isOptional: resumed !== undefined }),
-    resumed,
+    task: await readTask(baseUrl, resumed, given),
     wallet: resumed === undefined ? await readWallet(options, local) : spentWallet(resumed),
     rpcUrl: requireUrl('--rpc-url', rpcUrl),
     maxUsd: options.maxUsd,
     form,
     ...pinsOf(options, own),
-    receiptKeys: options.receiptKey === undefined ? own?.receiptKey : await readJsonFile('--receipt-key', options.receiptKey),
+    receiptKeys: receiptKey === undefined ? own?.receiptKey : await readJsonFile('--receipt-key', receiptKey),
     output: options.output,
   }
+}
+
+function checkAmount(maxUsd: string): void {
+  if (!/^\d{1,12}(\.\d{1,18})?$/.test(maxUsd))
+    throw new UsageProblem('--max-usd', `${maxUsd} is no amount in US dollars such as 0.05`)
+}
+
+/** Before anything is paid: an answer that cannot be written down would be paid for and lost. */
+async function checkOutput(output: string | undefined): Promise<void> {
+  if (output === undefined) return
+  await access(dirname(resolve(output)), constants.W_OK).catch(() => {
+    throw new UsageProblem('--output', `nothing can be written into the folder of ${output}`)
+  })
+}
+
+async function readTask(
+  baseUrl: string,
+  resumed: PendingPayment | undefined,
+  given: PayArguments,
+): Promise<PayOrder['task']> {
+  if (resumed === undefined) return { kind: 'buy', request: await readRequest(baseUrl, given) }
+  const instead = given.method === undefined ? undefined : await readRequest(baseUrl, given)
+  return { kind: 'resume', payment: resumed, instead }
 }
 
 function missing(option: string, what: string): UsageProblem {
@@ -76,30 +108,33 @@ function requireUrl(option: string, url: string): string {
   return url
 }
 
+function requireServiceUrl(url: string): string {
+  try {
+    return requireSecureUrl(requireUrl('--base-url', url)).href
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new UsageProblem('--base-url', error.message)
+  }
+}
+
 function isSameOrigin(one: string, other: string): boolean {
   return URL.parse(one)?.origin === URL.parse(other)?.origin
 }
 
-interface RequestArguments {
-  readonly method: string | undefined
-  readonly path: string | undefined
-  readonly json: string | undefined
-  readonly isOptional: boolean
-}
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-async function readRequest(baseUrl: string, { method, path, json, isOptional }: RequestArguments) {
-  if (method === undefined && isOptional) return undefined
+async function readRequest(baseUrl: string, { method, path, options: { json } }: PayArguments): Promise<PayRequest> {
   if (method === undefined || path === undefined)
     throw new UsageProblem('METHOD PATH', "are missing, for example: GET '/api/data/crypto?symbol=BTC'")
-  if (!/^[A-Za-z]{3,7}$/.test(method)) throw new UsageProblem('METHOD', `${method} is no HTTP method; use GET or POST`)
-  // Put behind the base as text: resolved as a URL, a path such as //host would lead to that host.
+  const verb = method.toUpperCase()
+  if (!methods.has(verb)) throw new UsageProblem('METHOD', `${method} is no HTTP method; use GET or POST`)
   if (!path.startsWith('/'))
     throw new UsageProblem('PATH', `${path} does not begin with /; the host of the service goes into --base-url`)
-  const url = requireUrl('--base-url', requireUrl('--base-url', baseUrl).replace(/\/+$/, '') + path)
-  if (json !== undefined && /^(GET|HEAD)$/i.test(method))
-    throw new UsageProblem('--json', `a ${method} request has no body; put the parameters into PATH`)
-  const body = json === undefined ? undefined : await readBody(json)
-  return { url, init: { method: method.toUpperCase(), ...(body === undefined ? {} : { body }) } }
+  if (json !== undefined && (verb === 'GET' || verb === 'HEAD'))
+    throw new UsageProblem('--json', `a ${verb} request has no body; put the parameters into PATH`)
+  const body = json === undefined ? {} : { body: await readBody(json) }
+  // Put behind the base as text: resolved as a URL, a path such as //host would lead to that host.
+  return { input: requireServiceUrl(baseUrl.replace(/\/+$/, '') + path), init: { method: verb, ...body } }
 }
 
 async function readBody(json: string): Promise<string> {
@@ -138,6 +173,7 @@ function pinsOf({ mint }: PayOptions, own: LocalJson | undefined) {
 async function readKeptPayment(path: string): Promise<PendingPayment> {
   const payment = readPendingPayment(await readText('--resume', path))
   if (payment === undefined) throw new UsageProblem('--resume', `${path} is no payment that was kept`)
+  requireServiceUrl(payment.request.url)
   return payment
 }
 

@@ -1,3 +1,4 @@
+import { Command } from 'commander'
 import { createService, type ServiceConfig } from '../compose.ts'
 import { type Config, readConfig } from '../config.ts'
 import { startLocalMode } from '../local/localMode.ts'
@@ -9,6 +10,15 @@ import { untilStopped } from './untilStopped.ts'
 interface Running {
   readonly baseUrl: string
   close(): Promise<void>
+}
+
+export function serveCommand(): Command {
+  return new Command('serve')
+    .description('serve until stopped; without configuration in local mode, with an embedded Postgres and Solana chain')
+    .addHelpText('after', '\nConfigured by environment: docs/operations.md has the table.')
+    .action(async () => {
+      process.exitCode = await serve()
+    })
 }
 
 /** `npm start`: serves until it is told to stop. Resolves with the process's exit code. */

@@ -42,7 +42,7 @@ async function land({ chain, clock }: Payer, { payment, sentBefore, signal }: De
     case 'expired':
       throw new PaymentRefused('blockhash_expired', { payment })
     case 'rejected':
-      throw new PaymentNotMade(`the Solana node did not take the transaction: ${landing.why}`)
+      throw new PaymentNotMade(landing.why)
     default:
       assertNever(landing)
   }

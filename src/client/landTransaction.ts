@@ -52,17 +52,14 @@ export async function landTransaction(deps: LandDeps, order: LandOrder): Promise
   throw new Fault(`not confirmed within ${(pollMs * pollsMax) / 1000} s`, { retryable: true })
 }
 
-// Preflight failed, a signature is wrong, the bytes are no transaction: it was certainly not passed on.
-const notSentCodes = new Set([-32002, -32003, -32602])
-
 async function sendFirst({ chain }: LandDeps, { transaction }: LandOrder): Promise<string | undefined> {
   try {
     await chain.send(transaction, { preflight: true })
     return undefined
   } catch (error) {
-    if (error instanceof NodeRefusal && notSentCodes.has(error.code)) return error.message
+    if (error instanceof NodeRefusal && !error.retryable) return error.message
     // Otherwise it may have been sent, so from here on only the chain can say.
-    if (error instanceof NodeRefusal || error instanceof Fault) return undefined
+    if (error instanceof Fault) return undefined
     throw error
   }
 }
@@ -72,7 +69,7 @@ async function sendAgain({ chain }: LandDeps, { transaction }: LandOrder): Promi
     await chain.send(transaction, { preflight: false })
   } catch (error) {
     // Whatever a node thinks of the second time: the status is what counts.
-    if (!(error instanceof NodeRefusal || error instanceof Fault)) throw error
+    if (!(error instanceof Fault)) throw error
   }
 }
 
@@ -88,7 +85,7 @@ async function unlessFault<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked
   } catch (error) {
-    if (error instanceof Fault || error instanceof NodeRefusal) return undefined
+    if (error instanceof Fault) return undefined
     throw error
   }
 }

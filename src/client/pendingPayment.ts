@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readSignature } from '../payment/signature.ts'
 import { proofForms } from './encodeProof.ts'
 
 /**
@@ -17,7 +18,7 @@ export const pendingPayment = z.object({
   wallet: z.string(),
   form: z.enum(proofForms),
   /** Base58: under this the payment is found on chain, if it landed. */
-  signature: z.string(),
+  signature: z.string().refine((text) => readSignature(text) !== undefined),
   /** The value of `x-payment-proof`. */
   proof: z.string(),
   idempotencyKey: z.string(),

@@ -10,15 +10,16 @@ export interface SolanaRpc {
 }
 
 /** The node understood and said no. */
-export class NodeRefusal extends Error {
+export class NodeRefusal extends Fault {
   override readonly name = 'NodeRefusal'
-  readonly code: number
 
   constructor({ code, message }: { readonly code: number; readonly message: string }) {
-    super(`${message} (${code})`)
-    this.code = code
+    super(`the Solana node refused: ${message} (${code})`, { retryable: !finalCodes.has(code) })
   }
 }
+
+// Preflight failed, a signature is wrong, the parameters are: the same call would be refused again, and did nothing.
+const finalCodes = new Set([-32002, -32003, -32602])
 
 const answerJson = z.union([
   z.object({ error: z.object({ code: z.int(), message: z.string() }) }),

@@ -61,14 +61,15 @@ export function settle(question: Question): PaymentEvidence | Refusal {
   const { record, wallet, price, terms } = question
   assert(price.mint === terms.mint, 'a price is in the mint that is taken')
 
-  // Rule 1: it succeeded.
+  // Rule 2a: the wallet signed. Who paid the fee in SOL does not matter. It comes first, because the failure of somebody
+  // else's transaction says nothing about this wallet's balance.
+  if (!record.signers.includes(wallet)) return refuseProof('wallet_did_not_sign')
+  // Rule 1b: it succeeded.
   if (record.failure !== undefined) {
     return record.failure.insufficientFunds
       ? refuse('INSUFFICIENT_BALANCE', `the transaction failed for want of tokens: ${record.failure.text}`)
       : refuseProof('transaction_failed', record.failure.text)
   }
-  // Rule 2: the wallet signed. Who paid the fee in SOL does not matter.
-  if (!record.signers.includes(wallet)) return refuseProof('wallet_did_not_sign')
 
   const own = record.movements.filter((movement) => isOwn(movement, question))
   return judgeBurn(own, question) ?? judgeTransfer(own, question)

@@ -43,7 +43,8 @@ export async function choosePrice(
       : await ledger.findQuoteByMemo({ wallet, endpoint, memo, issuedAfterMs: landedAtMs - quoteSearchMs })
   if (quote === undefined && memo !== undefined) return refuseProof('quote_unknown')
   if (quote !== undefined && landedSlot < quote.slot) return refuseProof('landed_before_quote')
-  if (quote !== undefined && landedAtMs <= quote.expiresAtMs + graceMs)
+  // Open until the end of the grace and not at it, like the plain ones that the ledger looks for.
+  if (quote !== undefined && landedAtMs < quote.expiresAtMs + graceMs)
     return { price: priceOf(quote), quoteId: quote.id }
 
   const price = (await ledger.findPrice(endpoint, landedAtMs)) ?? deps.currentPrice(endpoint)

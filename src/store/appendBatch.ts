@@ -1,5 +1,4 @@
 import { assert } from '../primitives/assert.ts'
-import { isoTime } from '../primitives/clock.ts'
 import { encodeEvent, schemaVersion } from '../payment/eventCodec.ts'
 import type { LedgerEvent, PaymentEvent, PriceListPublished, ProofClaimed } from '../payment/events.ts'
 import { evolve, type PaymentState } from '../payment/payment.ts'
@@ -24,18 +23,17 @@ interface EncodedEvent {
   readonly body: Buffer
 }
 
-/** The payment's row after the events; columns as `ledger.append` names them. */
+/** The payment's row after the events. */
 interface PaymentRow {
-  readonly version: number
   readonly state: string
   readonly wallet: string
   readonly endpoint: string
   readonly attempt: number
-  readonly lease_ms: number | null
-  readonly quote_id: string | null
-  readonly idempotency_key: string | null
-  readonly order_digest: string | null
-  readonly answer: string | null
+  readonly leaseMs: number | undefined
+  readonly quoteId: string | undefined
+  readonly idempotencyKey: string | undefined
+  readonly orderDigest: string | undefined
+  readonly answer: string | undefined
 }
 
 export const priceStream = 'prices'
@@ -79,16 +77,15 @@ function rowOf({ before, events, idempotency }: PaymentChange): PaymentRow {
   const settlement = after.phase === 'submitted' ? undefined : after.settlement
   const wallet = after.phase === 'submitted' ? after.wallet : after.settlement.wallet
   return {
-    version: after.version,
     state: after.phase,
     wallet,
     endpoint: after.endpoint,
     attempt: after.phase === 'submitted' ? 0 : after.attempt,
-    lease_ms: after.phase === 'claimed' ? (claim?.leaseMs ?? null) : null,
-    quote_id: settlement?.quoteId ?? null,
-    idempotency_key: idempotency?.key ?? null,
-    order_digest: idempotency?.orderDigest ?? null,
-    answer: idempotency?.answerJson ?? null,
+    leaseMs: after.phase === 'claimed' ? claim?.leaseMs : undefined,
+    quoteId: settlement?.quoteId,
+    idempotencyKey: idempotency?.key,
+    orderDigest: idempotency?.orderDigest,
+    answer: idempotency?.answerJson,
   }
 }
 
@@ -102,50 +99,96 @@ function stateAfter(
   return after
 }
 
-export interface AppendArguments {
-  readonly batch: string
-  readonly bodies: Uint8Array
+/** The arguments of `ledger.append`: columns of the items, of their events and of their entries. */
+export type AppendArguments = ReturnType<typeof emptyArguments>
+
+function emptyArguments() {
+  return {
+    streams: column<string>(),
+    signatures: column<Buffer | null>(),
+    expected_versions: column<number>(),
+    states: column<string | null>(),
+    wallets: column<string | null>(),
+    endpoints: column<string | null>(),
+    attempts: column<number | null>(),
+    leases_ms: column<number | null>(),
+    quote_ids: column<string | null>(),
+    idempotency_keys: column<string | null>(),
+    order_digests: column<string | null>(),
+    answers: column<string | null>(),
+    event_items: column<number>(),
+    event_versions: column<number>(),
+    event_kinds: column<string>(),
+    event_schema_versions: column<number>(),
+    event_times_ms: column<number>(),
+    event_starts: column<number>(),
+    event_lengths: column<number>(),
+    entry_events: column<number>(),
+    entry_lines: column<number>(),
+    entry_accounts: column<string>(),
+    entry_mints: column<string>(),
+    entry_amounts: column<string>(),
+  }
 }
 
-/** The two arguments of `ledger.append`. */
-export function appendArguments(items: readonly AppendItem[]): AppendArguments {
-  const events: object[] = []
-  const entries: object[] = []
+function column<T>(): T[] {
+  return []
+}
+
+const names = Object.keys(emptyArguments())
+const parameters = [...names, 'bodies'].map((name, index) => `${name} => $${index + 1}`)
+
+/** The same text for every batch; its parameters are the values of `appendValues`, in this order. */
+export const appendCall = `select * from ledger.append(${parameters.join(', ')})`
+
+export function appendValues(items: readonly AppendItem[]): readonly unknown[] {
+  const columns = emptyArguments()
   const bodies: Buffer[] = []
   let start = 0
-  for (const [i, item] of items.entries()) {
-    for (const [k, { event, version, effectiveAtMs, body }] of item.bodies.entries()) {
-      const effectiveAt = isoTime(effectiveAtMs)
-      events.push({
-        i,
-        k,
-        version,
-        kind: event.kind,
-        schema_version: schemaVersion,
-        effective_at: effectiveAt,
-        start,
-        length: body.length,
-      })
-      entries.push(...entryRows(event, i, k))
-      bodies.push(body)
-      start += body.length
+  for (const [index, item] of items.entries()) {
+    addItem(columns, item)
+    for (const encoded of item.bodies) {
+      addEvent(columns, encoded, { item: index + 1, start })
+      bodies.push(encoded.body)
+      start += encoded.body.length
     }
   }
-  return { batch: JSON.stringify({ items: items.map(itemRow), events, entries }), bodies: Buffer.concat(bodies) }
+  return [...Object.values(columns), Buffer.concat(bodies)]
 }
 
-function itemRow({ stream, signature, expectedVersion, row }: AppendItem, n: number) {
-  const key = signature === undefined ? null : Buffer.from(signatureBytes(signature)).toString('hex')
-  return { n, stream, signature: key, expected: expectedVersion, ...row }
+function addItem(columns: AppendArguments, { stream, signature, expectedVersion, row }: AppendItem): void {
+  columns.streams.push(stream)
+  columns.signatures.push(signature === undefined ? null : Buffer.from(signatureBytes(signature)))
+  columns.expected_versions.push(expectedVersion)
+  columns.states.push(row?.state ?? null)
+  columns.wallets.push(row?.wallet ?? null)
+  columns.endpoints.push(row?.endpoint ?? null)
+  columns.attempts.push(row?.attempt ?? null)
+  columns.leases_ms.push(row?.leaseMs ?? null)
+  columns.quote_ids.push(row?.quoteId ?? null)
+  columns.idempotency_keys.push(row?.idempotencyKey ?? null)
+  columns.order_digests.push(row?.orderDigest ?? null)
+  columns.answers.push(row?.answer ?? null)
 }
 
-function entryRows(event: LedgerEvent, i: number, k: number) {
-  return entriesOf(postingsOf(event)).map(({ account, mint, amountBaseUnits }, line) => ({
-    i,
-    k,
-    line,
-    account,
-    mint,
-    amount: amountBaseUnits.toString(),
-  }))
+function addEvent(
+  columns: AppendArguments,
+  { event, version, effectiveAtMs, body }: EncodedEvent,
+  { item, start }: { readonly item: number; readonly start: number },
+): void {
+  columns.event_items.push(item)
+  columns.event_versions.push(version)
+  columns.event_kinds.push(event.kind)
+  columns.event_schema_versions.push(schemaVersion)
+  columns.event_times_ms.push(effectiveAtMs)
+  columns.event_starts.push(start)
+  columns.event_lengths.push(body.length)
+  const eventNumber = columns.event_items.length
+  for (const [line, { account, mint, amountBaseUnits }] of entriesOf(postingsOf(event)).entries()) {
+    columns.entry_events.push(eventNumber)
+    columns.entry_lines.push(line)
+    columns.entry_accounts.push(account)
+    columns.entry_mints.push(mint)
+    columns.entry_amounts.push(amountBaseUnits.toString())
+  }
 }

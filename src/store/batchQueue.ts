@@ -3,14 +3,20 @@ import { Fault } from '../primitives/fault.ts'
 
 export interface BatchQueueOptions<Item, Outcome> {
   readonly batchMax: number
-  /** While one batch is being committed the next is already being read by the server. */
+  /**
+   * While one batch is being committed the next may already be on its way, but only a full one: two half batches that
+   * wait for each other's commit came to half the throughput of one whole one where a commit takes 5 ms.
+   */
   readonly flushesMax: number
   /** More than this many waiting means that the database does not keep up; refusing is better than growing. */
   readonly waitingMax: number
   /** Items with the same key are never under way together, so they never conflict with each other. */
   readonly keyOf: (item: Item) => string
-  /** One round trip for the whole batch; outcomes in the order of the items. */
-  readonly flush: (batch: readonly Item[]) => Promise<readonly Outcome[]>
+  /**
+   * One round trip for the whole batch; outcomes in the order of the items. An item that failed by itself is a rejected
+   * one among them, so that its neighbours keep theirs; if the promise rejects, all have failed.
+   */
+  readonly flush: (batch: readonly Item[]) => Promise<readonly PromiseSettledResult<Outcome>[]>
 }
 
 export interface BatchQueue<Item, Outcome> {
@@ -38,9 +44,8 @@ export function createBatchQueue<Item, Outcome>(options: BatchQueueOptions<Item,
 
   function start(): void {
     startPlanned = false
-    while (flushes.size < options.flushesMax) {
-      const share = Math.ceil(waiting.length / (options.flushesMax - flushes.size))
-      const { batch, rest } = takeBatch(waiting, underWay, Math.min(share, options.batchMax))
+    while (flushes.size === 0 || (flushes.size < options.flushesMax && waiting.length >= options.batchMax)) {
+      const { batch, rest } = takeBatch(waiting, underWay, options.batchMax)
       if (batch.length === 0) return
       waiting = rest
       const flush: Promise<void> = flushBatch(batch, options).finally(() => {
@@ -70,7 +75,7 @@ export function createBatchQueue<Item, Outcome>(options: BatchQueueOptions<Item,
       })
     },
     async drained() {
-      while (flushes.size > 0 || waiting.length > 0) await Promise.race([...flushes, nextTurn()])
+      while (flushes.size > 0 || waiting.length > 0) await (flushes.size > 0 ? Promise.race(flushes) : nextTurn())
     },
   }
 }
@@ -99,8 +104,11 @@ async function flushBatch<Item, Outcome>(
 ): Promise<void> {
   try {
     const outcomes = await flush(batch.map((entry) => entry.item))
-    for (const [index, entry] of batch.entries())
-      entry.resolve(assertPresent(outcomes[index], 'a flush answers each item'))
+    for (const [index, entry] of batch.entries()) {
+      const outcome = assertPresent(outcomes[index], 'a flush answers each item')
+      if (outcome.status === 'fulfilled') entry.resolve(outcome.value)
+      else entry.reject(outcome.reason)
+    }
   } catch (error) {
     for (const entry of batch) entry.reject(error)
   }

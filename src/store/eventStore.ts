@@ -1,13 +1,13 @@
-import { sql } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import { assert, assertPresent, Bug } from '../primitives/assert.ts'
 import type { Clock } from '../primitives/clock.ts'
 import { describeError, Fault } from '../primitives/fault.ts'
 import type { Log } from '../primitives/log.ts'
 import type { Leaf } from '../payment/paymentLedger.ts'
 import { signatureBytes } from '../payment/signature.ts'
-import { type AppendItem, appendArguments, priceStream } from './appendBatch.ts'
+import { type AppendItem, appendCall, appendValues, priceStream } from './appendBatch.ts'
 import { type BatchQueue, createBatchQueue } from './batchQueue.ts'
-import { type Database, isDefiniteFailure } from './database.ts'
+import { type Database, judgeWriteFailure } from './database.ts'
 
 export type Appended =
   | { readonly outcome: 'appended'; readonly recordedAtMs: number; readonly leaves: readonly Leaf[] }
@@ -42,93 +42,120 @@ export function createEventStore(deps: EventStoreDeps): EventStore {
   })
 }
 
+/** One item's outcome, or why it alone failed. */
+type Settled = PromiseSettledResult<Appended>
+
 /**
  * Appends a batch and does not come back before its outcome is certain, or the time for that is over. An append whose
  * answer was lost is sent again with the same bytes: if it had been committed, the version has moved on, and the
  * bodies found there are ours.
  */
-async function flush(deps: EventStoreDeps, batch: readonly AppendItem[]): Promise<readonly Appended[]> {
+async function flush(deps: EventStoreDeps, batch: readonly AppendItem[]): Promise<readonly Settled[]> {
   const startedAtMs = deps.clock.monotonicMs()
-  let inDoubt = false
+  const outcomes = await settleBatch(deps, batch, { deadlineMs: startedAtMs + deps.outcomeTimeoutMs, inDoubt: false })
+  deps.onFlush?.({ items: batch.length, durationMs: deps.clock.monotonicMs() - startedAtMs })
+  return outcomes
+}
+
+interface Doubt {
+  readonly deadlineMs: number
+  /** An earlier call may have committed these items. */
+  readonly inDoubt: boolean
+}
+
+async function settleBatch(deps: EventStoreDeps, batch: readonly AppendItem[], doubt: Doubt): Promise<readonly Settled[]> {
+  let { inDoubt } = doubt
   for (;;) {
     try {
-      const rows = await callAppend(deps.database, batch)
-      const outcomes = inDoubt ? await recogniseOwn(deps.database, batch, rows) : rows
-      deps.onFlush?.({ items: batch.length, durationMs: deps.clock.monotonicMs() - startedAtMs })
-      return outcomes
+      const outcomes = await callAppend(deps.database, batch)
+      return inDoubt ? await recogniseOwn(deps.database, batch, outcomes) : outcomes
     } catch (error) {
       if (error instanceof Bug) throw error
-      if (isDefiniteFailure(error)) return appendOneByOne(deps, batch, error)
-      deps.log.warn({ event: 'append_outcome_unknown', items: batch.length, error: describeError(error) })
-      if (deps.clock.monotonicMs() - startedAtMs > deps.outcomeTimeoutMs) {
-        throw new Fault('the ledger did not say whether it took the append', { cause: error, retryable: true })
+      const failure = judgeWriteFailure(error)
+      if (failure === 'refused') return appendOneByOne(deps, batch, { ...doubt, inDoubt, error })
+      inDoubt ||= failure === 'unknown'
+      deps.log.warn({ event: 'append_failed', failure, items: batch.length, error: describeError(error) })
+      if (deps.clock.monotonicMs() >= doubt.deadlineMs) {
+        throw new Fault(inDoubt ? outcomeUnknown : 'the ledger takes no appends', { cause: error, retryable: true })
       }
-      inDoubt = true
       await deps.clock.sleep(retryDelayMs)
     }
   }
 }
 
+const outcomeUnknown = 'the ledger did not say whether it took the append'
+
 /** The server refused the whole batch because of one item; the others must not suffer for it. */
 async function appendOneByOne(
   deps: EventStoreDeps,
   batch: readonly AppendItem[],
-  error: unknown,
-): Promise<readonly Appended[]> {
+  { error, ...doubt }: Doubt & { readonly error: unknown },
+): Promise<readonly Settled[]> {
   const [only, another] = batch
-  if (another === undefined)
+  if (another === undefined) {
     throw new Fault(`the ledger refused an append to ${only?.stream}`, { cause: error, retryable: false })
-  const outcomes: Appended[] = []
-  const refused: unknown[] = []
-  for (const item of batch) {
-    try {
-      outcomes.push(...(await flush(deps, [item])))
-    } catch (itemError) {
-      // Reported as a conflict, so its caller looks again and gets its own error; its neighbours keep their outcomes.
-      refused.push(itemError)
-      outcomes.push({ outcome: 'conflict' })
-    }
   }
-  deps.log.error({ event: 'append_batch_split', items: batch.length, refused: refused.map(describeError) })
+  const outcomes: Settled[] = []
+  for (const item of batch) outcomes.push(...(await Promise.allSettled([settleOne(deps, item, doubt)])))
+  const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? describeError(outcome.reason) : []))
+  deps.log.error({ event: 'append_batch_split', items: batch.length, refused })
   return outcomes
+}
+
+async function settleOne(deps: EventStoreDeps, item: AppendItem, doubt: Doubt): Promise<Appended> {
+  const [outcome] = await settleBatch(deps, [item], doubt)
+  if (outcome?.status === 'rejected') throw outcome.reason
+  return assertPresent(outcome, 'the append answers each item').value
 }
 
 interface AppendRow {
   readonly n: number
   readonly refusal: string | null
   readonly recorded_at: Date
-  readonly positions: number[] | null
-  readonly leaf_hashes: Buffer[] | null
+  readonly first_position: number | null
+  readonly leaf_hashes: Buffer | null
 }
 
-async function callAppend(database: Database, batch: readonly AppendItem[]): Promise<readonly Appended[]> {
-  const { batch: json, bodies } = appendArguments(batch)
-  const { rows } = await sql<AppendRow>`select * from ledger.append(${json}::jsonb, ${bodies}::bytea)`.execute(database)
+async function callAppend(database: Database, batch: readonly AppendItem[]): Promise<readonly Settled[]> {
+  const { rows } = await database.executeQuery<AppendRow>(CompiledQuery.raw(appendCall, [...appendValues(batch)]))
   const byItem = new Map(rows.map((row) => [row.n, row]))
-  return batch.map((item, n) => appendedOf(assertPresent(byItem.get(n), 'the append answers each item'), item))
+  return batch.map((item, index) => settledOf(assertPresent(byItem.get(index + 1), 'the append answers each item'), item))
 }
 
-function appendedOf(row: AppendRow, item: AppendItem): Appended {
-  assert(row.refusal !== 'unbalanced', `the entries of ${item.stream} sum to zero per event and mint`)
-  if (row.refusal === 'idempotency_key_reused') return { outcome: 'idempotency_key_reused' }
-  if (row.refusal !== null) return { outcome: 'conflict' }
-  const hashes = assertPresent(row.leaf_hashes, 'an append returns its leaf hashes')
-  const leaves = assertPresent(row.positions, 'an append returns its positions').map((position, k): Leaf => {
-    return { position, leafHash: assertPresent(hashes[k], 'each position has a leaf hash').toString('hex') }
-  })
-  return { outcome: 'appended', recordedAtMs: row.recorded_at.getTime(), leaves }
+function settledOf(row: AppendRow, item: AppendItem): Settled {
+  switch (row.refusal) {
+    case null:
+      return { status: 'fulfilled', value: appendedOf(row) }
+    case 'conflict':
+    case 'idempotency_key_reused':
+      return { status: 'fulfilled', value: { outcome: row.refusal } }
+    default:
+      return { status: 'rejected', reason: new Bug(`expected that ${item.stream} is not refused as ${row.refusal}`) }
+  }
 }
+
+function appendedOf({ recorded_at: recordedAt, first_position: first, leaf_hashes: hashes }: AppendRow): Appended {
+  const firstPosition = assertPresent(first, 'an append returns its first position')
+  const hex = assertPresent(hashes, 'an append returns its leaf hashes').toString('hex')
+  const leafHashes = hex.match(leafInHex) ?? []
+  const leaves = leafHashes.map((leafHash, k): Leaf => ({ position: firstPosition + k, leafHash }))
+  return { outcome: 'appended', recordedAtMs: recordedAt.getTime(), leaves }
+}
+
+const leafInHex = /.{64}/g
 
 /** Of the items that conflict now, those whose bodies stand in the ledger were taken by the append whose answer was lost. */
 async function recogniseOwn(
   database: Database,
   batch: readonly AppendItem[],
-  rows: readonly Appended[],
-): Promise<readonly Appended[]> {
-  const outcomes: Appended[] = []
+  found: readonly Settled[],
+): Promise<readonly Settled[]> {
+  const outcomes: Settled[] = []
   for (const [index, item] of batch.entries()) {
-    const row = assertPresent(rows[index], 'the append answers each item')
-    outcomes.push(row.outcome === 'appended' ? row : ((await findOwn(database, item)) ?? row))
+    const outcome = assertPresent(found[index], 'the append answers each item')
+    const isConflict = outcome.status === 'fulfilled' && outcome.value.outcome === 'conflict'
+    const own = isConflict ? await findOwn(database, item) : undefined
+    outcomes.push(own === undefined ? outcome : { status: 'fulfilled', value: own })
   }
   return outcomes
 }

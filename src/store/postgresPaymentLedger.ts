@@ -18,11 +18,10 @@ export function createPostgresPaymentLedger(deps: PaymentLedgerDeps): PaymentLed
   const { database } = deps
   return {
     async lookUp(question) {
-      const [payment, earlier] = await Promise.all([
-        loadPayment(database, question.signature),
-        loadEarlierUse(database, question),
-      ])
-      return { payment, earlier }
+      // In this order, not side by side: a payment that is seen fulfilled then always comes with its stored answer, and a
+      // caller who repeats a request in that very moment is not told that the payment has been used.
+      const payment = await loadPayment(database, question.signature)
+      return { payment, earlier: await loadEarlierUse(database, question) }
     },
     append: (change) => append(deps, change),
     async recordQuote(quote) {

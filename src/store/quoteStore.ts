@@ -30,7 +30,7 @@ export function createQuoteQueue(database: Database): QuoteQueue {
       } catch (error) {
         throw new Fault('quotes could not be stored', { cause: error, retryable: true })
       }
-      return batch.map(() => 'recorded' as const)
+      return batch.map(() => ({ status: 'fulfilled' as const, value: 'recorded' as const }))
     },
   })
 }

@@ -158,8 +158,9 @@ export function accountOf({ mint, program }: Pick<PaymentLab, 'mint' | 'program'
   return getAssociatedTokenAddressSync(mint, owner, true, program)
 }
 
+/** Enough for fees and for the rent of a few accounts. */
 export function giveSol({ issuer }: Pick<PaymentLab, 'issuer'>, to: PublicKey): TransactionInstruction {
-  return SystemProgram.transfer({ fromPubkey: issuer.publicKey, toPubkey: to, lamports: 1_000_000_000 })
+  return SystemProgram.transfer({ fromPubkey: issuer.publicKey, toPubkey: to, lamports: 100_000_000 })
 }
 
 interface Opening {

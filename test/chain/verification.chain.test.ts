@@ -16,19 +16,25 @@ describe.each(mintKinds)('%s', (kind) => {
   })
   afterAll(() => lab.chain.close())
 
-  const cases = allCases.filter(({ kinds }) => kinds.includes(kind))
+  for (const { rule, says, verdict, pay } of allCases.filter(({ kinds }) => kinds.includes(kind))) {
+    test(`${rule} ${says}: ${verdict}`, async () => {
+      const presented = await pay(lab)
+      lab.chain.forgetRequestCounts()
 
-  test.each(cases)('$rule $says: $verdict', async ({ pay, verdict }) => {
-    const presented = await pay(lab)
-    lab.chain.forgetRequestCounts()
+      const judged = await judge(lab, presented)
 
-    const judged = await judge(lab, presented)
-
-    expect(verdictOf(judged), judged !== undefined && isRefusal(judged) ? judged.message : '').toBe(verdict)
-    expect(lab.chain.requestCounts(), 'one call for each verified signature').toEqual(new Map([['getTransaction', 1]]))
-    if (judged === undefined || isRefusal(judged)) return
-    // I12: what the service books as burned and received is never less than the price.
-    expect(judged.burnedBaseUnits).toBeGreaterThanOrEqual(lab.price.burnBaseUnits)
-    expect(judged.receivedBaseUnits).toBeGreaterThanOrEqual(due(lab))
-  })
+      expect(verdictOf(judged), messageOf(judged)).toBe(verdict)
+      expect(lab.chain.requestCounts(), 'one call for each verified signature').toEqual(onceRead)
+      if (judged === undefined || isRefusal(judged)) return
+      // I12: what the service books as burned and received is never less than the price.
+      expect(judged.burnedBaseUnits).toBeGreaterThanOrEqual(lab.price.burnBaseUnits)
+      expect(judged.receivedBaseUnits).toBeGreaterThanOrEqual(due(lab))
+    })
+  }
 })
+
+const onceRead = new Map([['getTransaction', 1]])
+
+function messageOf(judged: Awaited<ReturnType<typeof judge>>): string {
+  return judged !== undefined && isRefusal(judged) ? judged.message : ''
+}

@@ -13,8 +13,8 @@ import { isRefusal } from '../../src/payment/refusal.ts'
 import { settle } from '../../src/payment/settlement.ts'
 import { sentForArrival } from '../../src/payment/transferFee.ts'
 import { assertPresent } from '../../src/primitives/assert.ts'
-import { systemClock } from '../../src/primitives/clock.ts'
 import { silentLog } from '../../src/primitives/log.ts'
+import { impatientClock } from './support/impatientClock.ts'
 import { makeQuote } from './support/testToken.ts'
 import { openTokenChain, type TokenChain, type TokenKind } from './support/tokenChain.ts'
 
@@ -63,7 +63,7 @@ describe.each(kinds)('a payment in %s', (_name, kind) => {
 
   async function land(plan: PaymentPlan, form: ProofForm): Promise<SignedPayment> {
     const payment = await buildPayment({ chain: payerChain, wallet: keypairWallet(token.payer) }, plan, form)
-    const deps = { chain: payerChain, clock: systemClock, signal: new AbortController().signal }
+    const deps = { chain: payerChain, clock: impatientClock, signal: new AbortController().signal }
     expect(await landTransaction(deps, { ...payment, sentBefore: false })).toEqual({ outcome: 'confirmed' })
     return payment
   }
@@ -107,7 +107,7 @@ describe.each(kinds)('a payment in %s', (_name, kind) => {
     const { quote } = dear
     const tooMuch = { ...dear, quote: { ...quote, burnBaseUnits: 10n ** 12n } }
     const payment = await buildPayment({ chain: payerChain, wallet: keypairWallet(token.payer) }, tooMuch, 'signature')
-    const deps = { chain: payerChain, clock: systemClock, signal: new AbortController().signal }
+    const deps = { chain: payerChain, clock: impatientClock, signal: new AbortController().signal }
     const landing = await landTransaction(deps, { ...payment, sentBefore: false })
     expect(landing).toMatchObject({ outcome: 'rejected' })
     expect(await payerChain.findStatus(payment.signature)).toBe('not_found')

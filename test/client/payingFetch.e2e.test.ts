@@ -9,6 +9,7 @@ import { createPayingFetch, type PayingFetch } from '../../src/client/payingFetc
 import { verifyReceipt } from '../../src/client/verifyReceipt.ts'
 import { saleBody } from '../../src/payment/wire.ts'
 import { openShop, type Shop } from '../support/shop.ts'
+import { impatientClock } from './support/impatientClock.ts'
 import { rejectionOf } from './support/payerScene.ts'
 import { openTokenChain, type TokenChain, type TokenKind } from './support/tokenChain.ts'
 
@@ -42,6 +43,7 @@ describe.each(kinds)('the real service, paid in %s', (_name, kind) => {
       rpcUrl: token.chain.rpcUrl,
       expectedMint: token.mint.toBase58(),
       spendingLimit: { perRequest: { usd: '0.01', baseUnits: 6_000_000n } },
+      clock: impatientClock,
       ...options,
     })
   }

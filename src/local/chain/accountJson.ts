@@ -1,4 +1,5 @@
 import { zstdCompressSync } from 'node:zlib'
+import { z } from 'zod'
 import { assertNever } from '../../primitives/assert.ts'
 import { encodeBase58 } from '../../primitives/base58.ts'
 import type { Json } from '../../primitives/canonicalJson.ts'
@@ -7,13 +8,14 @@ import { parsedAccountJson } from './parsedAccount.ts'
 import { RpcError, rpcErrorCodes } from './rpcError.ts'
 import type { AccountState } from './svm.ts'
 
-export const accountEncodings = ['binary', 'base58', 'base64', 'base64+zstd', 'jsonParsed'] as const
+const accountEncodings = ['binary', 'base58', 'base64', 'base64+zstd', 'jsonParsed'] as const
 export type AccountEncoding = (typeof accountEncodings)[number]
 
-export interface DataSlice {
-  readonly offset: number
-  readonly length: number
-}
+const dataSlice = z.object({ offset: z.number().int().nonnegative(), length: z.number().int().nonnegative() })
+export type DataSlice = z.output<typeof dataSlice>
+
+/** How a client asks for account data, in reads and in subscriptions. */
+export const accountStyleShape = { encoding: z.enum(accountEncodings).nullish(), dataSlice: dataSlice.nullish() }
 
 export interface AccountStyle {
   readonly encoding: AccountEncoding
@@ -53,6 +55,7 @@ function dataJson(state: AccountState, style: AccountStyle): Json {
   }
 }
 
+/** A slice may lie beyond the end; it is then empty, as on a node. */
 function sliced(data: Uint8Array, slice: DataSlice | null | undefined): Uint8Array {
   return slice === null || slice === undefined ? data : data.subarray(slice.offset, slice.offset + slice.length)
 }

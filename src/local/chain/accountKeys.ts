@@ -29,6 +29,7 @@ export function resolveTransaction(transaction: ChainTransaction, loaded: Loaded
   return { ...transaction, loaded, keys: accountKeys(message, { loaded, invoked }), invoked }
 }
 
+/** Instructions, also inner ones, name their accounts by the place in this list. */
 export function keyAt(keys: readonly AccountKey[], index: number): AccountKey {
   return assertPresent(keys[index], 'every index was checked when the message was read')
 }

@@ -25,6 +25,7 @@ export interface Landing {
   readonly changed: readonly AccountAt[]
 }
 
+/** Told in the middle of a change, so a listener may read the bank but must not change it. */
 export interface BankListener {
   slotReached(slot: number): void
   landed(landing: Landing): void
@@ -51,6 +52,7 @@ export interface BankDeps {
   readonly clock: Clock
 }
 
+/** Mainnet's number: two days of slots. No local chain will live to see its second epoch. */
 const slotsPerEpoch = 432_000
 
 /**
@@ -110,6 +112,7 @@ export class Bank {
     return this.#slotTimes.get(slot) ?? this.history.inSlot(slot)[0]?.record().blockTimeSeconds
   }
 
+  /** Looks addresses up in tables as they are now; a v0 transaction cannot be read without. */
   resolve(transaction: ChainTransaction): ResolvedTransaction | LookupFailure {
     const loaded = loadAddresses(transaction.message, (address) => this.account(address))
     return typeof loaded === 'string' ? loaded : resolveTransaction(transaction, loaded)
@@ -234,11 +237,13 @@ export class Bank {
     return this.#svm
   }
 
+  /** Whole seconds, as the Clock sysvar has them; a transaction's block time is that of its slot. */
   #noteSlot(): void {
     this.#slotTimes.set(this.slots.current, Math.floor(this.#clock.nowMs() / 1_000))
     this.#slotTimes.delete(this.slots.current - slotTimesMax)
   }
 
+  /** A later point lies on what is dropped now. The map is in the order of marking. */
   #forgetForksAfter(point: ForkPoint): void {
     let found = false
     for (const each of this.#forks.keys()) {

@@ -32,12 +32,13 @@ export interface RestoredChain {
   readonly accounts: Iterable<AccountAt>
 }
 
+/** A place to write to, and what was found there. */
 export interface OpenedChain {
   readonly store: ChainStore
   readonly restored: RestoredChain
 }
 
-/** A chain that lives as long as its process. */
+/** A chain that lives as long as its process, for tests and for trying things out. */
 export function openMemoryStore(genesis: Genesis): OpenedChain {
   const nothing = (): void => undefined
   return {
@@ -92,6 +93,7 @@ function openFiles({ path, claim, genesis }: Files): OpenedChain {
   return { store, restored: restored ?? newChain(genesis) }
 }
 
+/** Its first branch starts at 0 and not at the first slot, because the slots before have hashes too. */
 function newChain(genesis: Genesis): RestoredChain {
   return {
     genesis,
@@ -110,6 +112,7 @@ function restore(journal: Journal, savedSlot: number | undefined): RestoredChain
   const programs: { address: Uint8Array; elf: Uint8Array }[] = []
   const accounts = new Map<string, AccountAt>()
   let slot = Math.max(firstSlot, savedSlot ?? 0)
+  // Accounts are collected first and set once: of a thousand states of one account only the last one matters.
   for (const entry of journal.recover()) {
     if (entry.kind === 'genesis') chain = newChain(entry.genesis)
     else if (entry.kind === 'branch') branches.push(entry.branch)

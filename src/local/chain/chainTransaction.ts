@@ -27,6 +27,7 @@ export interface Message {
   readonly lookups: readonly AddressTableLookup[]
 }
 
+/** Signed, read and sane, but not yet looked at by the engine. All byte strings are views of `wire`. */
 export interface ChainTransaction {
   /** The wire form without anything that came after it. */
   readonly wire: Uint8Array
@@ -82,6 +83,7 @@ function readMessage(reader: ByteReader): Message {
   return message
 }
 
+/** One byte for the program: it is among the first 256 accounts, and never among looked-up ones. */
 function readInstruction(reader: ByteReader): CompiledInstruction {
   return {
     programIndex: reader.u8(),

@@ -74,6 +74,7 @@ function innerInstructionOf(inner: SvmInnerInstruction): InnerInstruction {
   }
 }
 
+/** litesvm has a class for each error with fields and a number for all others. */
 function transactionErrorOf(error: ReturnType<FailedTransactionMetadata['err']>): TransactionError {
   if (error instanceof TransactionErrorInstructionError) {
     return { InstructionError: [error.index, instructionErrorOf(error.err())] }
@@ -94,5 +95,6 @@ function instructionErrorOf(error: ReturnType<TransactionErrorInstructionError['
   return assertPresent(instructionErrorNames[error], `litesvm's instruction error ${error} has a name`)
 }
 
+/** litesvm gives errors without fields as numbers; the place in the list is the number. */
 const transactionErrorNames: readonly string[] = [...transactionErrorTexts.keys()]
 const instructionErrorNames: readonly string[] = [...instructionErrorTexts.keys()]

@@ -18,6 +18,7 @@ interface Budget {
   readonly unitPriceMicroLamports: bigint
 }
 
+/** Malformed or doubled budget instructions make the transaction fail before it pays, so they are not looked for. */
 function readBudget(message: Message): Budget {
   let unitLimit: number | undefined
   let unitPriceMicroLamports = 0n

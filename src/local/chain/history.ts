@@ -4,6 +4,7 @@ import { byteKey } from './byteKey.ts'
 import type { TransactionError } from './transactionError.ts'
 import { type TransactionRecord, decodeRecord } from './transactionRecord.ts'
 
+/** What most questions need, at hand; the whole record only for those who ask. */
 export interface HistoryEntry {
   readonly signature: Uint8Array
   readonly slot: number
@@ -28,6 +29,7 @@ export class History {
     return this.#entries.length
   }
 
+  /** The record decoded and encoded: the caller has both, and either is costly to make again. */
   append(record: TransactionRecord, bytes: Uint8Array): void {
     const position = this.#entries.length
     const { signature, message } = keysOf(record)
@@ -101,6 +103,7 @@ function keysOf({ transaction }: TransactionRecord): { readonly signature: strin
   }
 }
 
+/** Each address once, although a looked-up one may also stand in the message. */
 function addressKeysOf({ transaction }: TransactionRecord): ReadonlySet<string> {
   return new Set(transaction.keys.map(({ address }) => byteKey(address)))
 }

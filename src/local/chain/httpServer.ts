@@ -48,6 +48,7 @@ function portOf(address: AddressInfo | string | null): number {
   throw new Fault('a server on TCP has a port', { retryable: false })
 }
 
+/** Nodes answer the same few words; some clients show them to people. */
 async function respond(options: HttpServerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   // Browser wallets are clients too, and a node answers every origin.
   response.setHeader('access-control-allow-origin', '*')
@@ -91,6 +92,7 @@ function end(response: ServerResponse, status: number, text: string): void {
   response.end(text)
 }
 
+/** Nodes insist on it. It also keeps a web page's form, which cannot send this type, from moving funds. */
 function isJson(request: IncomingMessage): boolean {
   const [type = ''] = (request.headers['content-type'] ?? '').split(';')
   return type.trim().toLowerCase() === 'application/json'
@@ -116,4 +118,4 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
 const keepAliveMs = 30_000
 
 /** A full batch of the largest transactions takes 440 kB. */
-export const bodyBytesMax = 512 * 1024
+const bodyBytesMax = 512 * 1024

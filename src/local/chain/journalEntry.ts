@@ -4,7 +4,7 @@ import { ByteWriter } from './byteWriter.ts'
 import type { Branch } from './slots.ts'
 import type { AccountAt } from './svm.ts'
 
-/** What makes a chain this one. */
+/** What makes a chain this one: the seed of all its blockhashes and of its faucet. */
 export interface Genesis {
   readonly hash: Uint8Array
   readonly createdAtSeconds: number
@@ -64,6 +64,7 @@ function readGenesis(reader: ByteReader): Genesis {
   return { hash: reader.take(32), createdAtSeconds: Number(reader.u64()) }
 }
 
+/** The whole state each time: an account is a few hundred bytes, and so every entry stands by itself. */
 function writeAccount(writer: ByteWriter, { address, state }: AccountAt): void {
   writer.raw(address).u8(state === undefined ? 0 : 1)
   if (state === undefined) return

@@ -20,6 +20,7 @@ export function landedTransactionJson(record: TransactionRecord, style: LandedSt
   }
 }
 
+/** A client that does not say which versions it knows gets no version and no v0 transaction, which it would misread. */
 export function versionJson(
   version: 'legacy' | 0,
   versionMax: number | null | undefined,

@@ -7,6 +7,11 @@ import { type Mint, type TokenAccount, type TokenExtension, parseMint, parseToke
 import { tokenAmountJson } from './tokenAmount.ts'
 import { extensionJson } from './tokenExtensions.ts'
 
+/*
+ * The names are those of Agave's account decoder, because clients read by them. What an account has not is left out
+ * there in some places and null in others; both are kept, and so is what is text because a u64 may not fit a number.
+ */
+
 /** The data of an account in words. Undefined when we do not know its program; then the bytes are sent instead. */
 export function parsedAccountJson(state: AccountState, read: ReadAccount): Json | undefined {
   const parsed = parse(state, read)
@@ -25,6 +30,7 @@ function parse(state: AccountState, read: ReadAccount): Parsed | undefined {
   return owner === 'addressLookupTable' ? lookupTableData(state) : undefined
 }
 
+/** Both programs have one layout; only the label tells clients which of them it is. */
 function tokenProgramData(program: string, parsed: Json | undefined): Parsed | undefined {
   return parsed === undefined ? undefined : { program, parsed }
 }
@@ -34,6 +40,7 @@ function tokenData(state: AccountState, read: ReadAccount): Json | undefined {
   if (mint !== undefined) return { type: 'mint', info: mintJson(mint) }
   const account = parseTokenAccount(state)
   const mintState = account === undefined ? undefined : read(account.mint)
+  // Without the mint there are no decimals and so no amount to show; the bytes are sent instead.
   const decimals = mintState === undefined ? undefined : parseMint(mintState)?.decimals
   if (account === undefined || decimals === undefined) return undefined
   return { type: 'account', info: tokenAccountJson(account, decimals) }

@@ -41,6 +41,7 @@ interface Source {
   readonly keys: readonly AccountKey[]
 }
 
+/** Undefined for programs and instructions that we do not know. */
 function parseKnown(name: ProgramName | undefined, source: Source): Parsed | undefined {
   const program = name === undefined ? undefined : parsers.get(name)
   if (program === undefined) return undefined
@@ -59,6 +60,7 @@ interface ProgramParser {
   readonly parse: (source: Source) => Json | undefined
 }
 
+/** Both token programs are called `spl-token` here, unlike in account data; that is how nodes do it. */
 const parsers: ReadonlyMap<ProgramName, ProgramParser> = new Map<ProgramName, ProgramParser>([
   ['system', { label: 'system', parse: parseSystem }],
   ['token', { label: 'spl-token', parse: parseToken }],
@@ -114,6 +116,7 @@ function parseMemo({ instruction }: Source): string | undefined {
   return memoText(instruction.data)
 }
 
+/** Undefined when it is no UTF-8: no replacement characters, which would make two memos look alike. */
 export function memoText(data: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data)

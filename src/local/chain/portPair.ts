@@ -58,6 +58,7 @@ async function closeServer(server: Server): Promise<void> {
   await late
 }
 
+/** For WebSockets alone: whoever sends a request here has the wrong port and is told so. */
 async function listenSecond(host: string, port: number): Promise<Server | undefined> {
   const server = createServer((_, response) => {
     response.statusCode = 426

@@ -2,7 +2,7 @@ import { assertPresent } from '../../primitives/assert.ts'
 import { decodeBase58 } from '../../primitives/base58.ts'
 import { byteKey } from './byteKey.ts'
 
-/** The programs that the façade itself has to know. */
+/** The programs that the façade itself has to know: to name their instructions, to find token accounts, to count fees. */
 const programs = [
   ['system', '11111111111111111111111111111111'],
   ['token', 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'],
@@ -24,17 +24,11 @@ const programs = [
 
 export type ProgramName = (typeof programs)[number][0]
 
-const idsByName: ReadonlyMap<ProgramName, string> = new Map(programs)
-
 const bytesByName: ReadonlyMap<ProgramName, Uint8Array> = new Map(programs.map(([name, id]) => [name, addressOf(id)]))
 
 const namesByKey: ReadonlyMap<string, ProgramName> = new Map(
   [...bytesByName].map(([name, bytes]) => [byteKey(bytes), name]),
 )
-
-export function programId(name: ProgramName): string {
-  return assertPresent(idsByName.get(name), 'every program has an id')
-}
 
 export function programBytes(name: ProgramName): Uint8Array {
   return assertPresent(bytesByName.get(name), 'every program has an id')
@@ -56,6 +50,7 @@ export function isReserved(address: Uint8Array): boolean {
   return (name !== undefined && builtIns.has(name)) || sysvars.has(byteKey(address))
 }
 
+/** Agave's list of reserved keys, as far as such programs exist here. The token programs are not among them. */
 const builtIns: ReadonlySet<ProgramName> = new Set([
   'system',
   'addressLookupTable',
@@ -70,6 +65,7 @@ const builtIns: ReadonlySet<ProgramName> = new Set([
   'loaderV4',
 ] as const)
 
+/** The runtime writes them and nobody else; a transaction may name them as writable all the same. */
 const sysvars: ReadonlySet<string> = new Set(
   [
     'SysvarC1ock11111111111111111111111111111111',

@@ -13,7 +13,7 @@ export class RpcError extends Error {
   }
 }
 
-/** The codes of JSON-RPC 2.0, then those of Solana nodes. */
+/** The codes of JSON-RPC 2.0, then those of Solana nodes (rpc-client-api/src/custom_error.rs in Agave). */
 export const rpcErrorCodes = {
   parseError: -32700,
   invalidRequest: -32600,

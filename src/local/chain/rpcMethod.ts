@@ -23,6 +23,7 @@ export function parseParams<S extends z.ZodType>(shape: S, params: unknown): z.o
   throw invalidParams(`Invalid params: ${issue?.message ?? 'not as expected'}${place}`)
 }
 
+/** The length is checked before decoding, whose time grows with its square. */
 export const addressParam = base58Param(32, 'address')
 export const signatureParam = base58Param(64, 'signature')
 export const blockhashParam = base58Param(32, 'blockhash')
@@ -44,6 +45,7 @@ const contextShape = {
 
 export const contextConfig = configParam({})
 
+/** What every configuration may hold. */
 export interface Context {
   readonly commitment?: Commitment | undefined
   readonly minContextSlot?: number | null | undefined

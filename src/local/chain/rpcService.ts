@@ -45,6 +45,7 @@ async function answerBatch(deps: RpcServiceDeps, batch: readonly unknown[]): Pro
   return answers.length === 0 ? { kind: 'nothing' } : body(answers)
 }
 
+/** Synchronous throughout: between reading the state and changing it nobody else gets a turn. */
 function answerOne(deps: RpcServiceDeps, request: unknown): RpcAnswer {
   const frame = frameShape.safeParse(request)
   if (!frame.success) return body(errorBody(null, new RpcError(rpcErrorCodes.invalidRequest, 'Invalid request')))
@@ -75,11 +76,13 @@ function call(deps: RpcServiceDeps, { id, method, params, failure }: Call): Json
     return { jsonrpc: '2.0', result, id }
   } catch (error) {
     if (error instanceof RpcError) return errorBody(id, error)
+    // A bug or a full disk. The client is told nothing of it, the log everything.
     deps.log.error({ method, error: describeError(error) }, 'local_chain_method_failed')
     return errorBody(id, new RpcError(rpcErrorCodes.internalError, 'Internal error'))
   }
 }
 
+/** A failure that looks like a node's own answer, unlike those of the transport. */
 function failAsAsked(failure: RequestFailure | undefined): void {
   if (failure === undefined || typeof failure.outcome === 'string') return
   throw new RpcError(failure.outcome.code, failure.outcome.message)

@@ -3,6 +3,7 @@ import { encodeBase58 } from '../../primitives/base58.ts'
 import { sha256 } from '../../primitives/digest.ts'
 import { ByteWriter } from './byteWriter.ts'
 
+/** Weakest first. */
 export const commitments = ['processed', 'confirmed', 'finalized'] as const
 export type Commitment = (typeof commitments)[number]
 
@@ -18,7 +19,7 @@ export const blockhashWindowSlots = 150
  */
 export const firstSlot = 512
 
-export const slotHashesMax = 512
+const slotHashesMax = 512
 
 /** From this slot on, blockhashes are drawn with this salt. A dropped fork's hashes must never come again. */
 export interface Branch {

@@ -40,7 +40,8 @@ export async function spawnLocalChain(options: SpawnLocalChainOptions): Promise<
   })
   const lastWords = passLogOn(child, options.log)
   const exited = whenGone(child)
-  const ready = await waitUntilReady({ child, exited, lastWords, clock: options.clock ?? systemClock })
+  const clock = options.clock ?? systemClock
+  const ready = await waitUntilReady({ child, exited, lastWords, clock })
   let stopping = false
   void exited.then((how) => {
     if (stopping) return
@@ -49,8 +50,7 @@ export async function spawnLocalChain(options: SpawnLocalChainOptions): Promise<
   })
   const stop = async (): Promise<void> => {
     stopping = true
-    child.kill('SIGTERM')
-    await exited
+    await stopChild({ child, exited, clock })
   }
   return { ...ready, pid: assertPresent(child.pid, 'a process that spoke to us has a pid'), stop }
 }
@@ -92,6 +92,7 @@ interface Waiting {
   readonly clock: Clock
 }
 
+/** The first line on stdout, or the reason why there will be none. Whatever happens, no timer or listener stays. */
 async function waitUntilReady({ child, exited, lastWords, clock }: Waiting): Promise<z.output<typeof readyLine>> {
   const done = new AbortController()
   const spoken = once(createInterface({ input: child.stdout }), 'line', { signal: done.signal })
@@ -109,6 +110,19 @@ async function waitUntilReady({ child, exited, lastWords, clock }: Waiting): Pro
   }
 }
 
+/** Nothing is lost by the harder way, because what was acknowledged is on disk; it is only not asked for first. */
+async function stopChild({ child, exited, clock }: Omit<Waiting, 'lastWords'>): Promise<void> {
+  child.kill('SIGTERM')
+  const gone = new AbortController()
+  const late = clock.sleep(stopTimeoutMs, gone.signal).then(
+    () => child.kill('SIGKILL'),
+    () => undefined,
+  )
+  await exited
+  gone.abort()
+  await late
+}
+
 function exitFault(how: string, lastWords: readonly string[]): Fault {
   return new Fault(`the local chain ${how}${lastWords.length === 0 ? '' : `: ${lastWords.join(' | ')}`}`, {
     retryable: false,
@@ -119,3 +133,4 @@ const readyLine = z.object({ rpcUrl: z.string(), wsUrl: z.string(), genesisHash:
 const lastWordsMax = 5
 /** A start takes 0.3 s; reading back 100,000 transactions a few seconds more. */
 const readyTimeoutMs = 60_000
+const stopTimeoutMs = 10_000

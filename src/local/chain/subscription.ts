@@ -1,11 +1,14 @@
 import { z } from 'zod'
-import { type AccountEncoding, type DataSlice, accountEncodings } from './accountJson.ts'
+import { type AccountEncoding, type DataSlice, accountStyleShape } from './accountJson.ts'
 import { byteKey } from './byteKey.ts'
 import { type AccountFilter, accountFilters } from './programFilter.ts'
-import { addressParam, configParam, parseParams, signatureParam, slotParam } from './rpcMethod.ts'
+import { addressParam, configParam, parseParams, signatureParam } from './rpcMethod.ts'
 import type { Commitment } from './slots.ts'
 
-/** What a client wants to hear of. Addresses and signatures are keys (see `byteKey`). */
+/**
+ * What a client wants to hear of. Addresses and signatures are keys (see `byteKey`), because each event is compared
+ * with all of them. Without a commitment it is `finalized`, as everywhere on a node.
+ */
 export type Subscription =
   | { readonly kind: 'slot' }
   | { readonly kind: 'root' }
@@ -44,20 +47,16 @@ export function isUnsubscribe(method: string): boolean {
   return unsubscribeMethods.has(method)
 }
 
-const shapeOfAccount = {
-  encoding: z.enum(accountEncodings).nullish(),
-  dataSlice: z.object({ offset: slotParam, length: slotParam }).nullish(),
-}
-
 const signatureParams = z.tuple([
   signatureParam,
   configParam({ enableReceivedNotification: z.boolean().nullish() }).optional(),
 ])
-const accountParams = z.tuple([addressParam, configParam(shapeOfAccount).optional()])
+const accountParams = z.tuple([addressParam, configParam(accountStyleShape).optional()])
 const programParams = z.tuple([
   addressParam,
-  configParam({ ...shapeOfAccount, filters: accountFilters.nullish() }).optional(),
+  configParam({ ...accountStyleShape, filters: accountFilters.nullish() }).optional(),
 ])
+// Exactly one address, a node's limit. `allWithVotes` is the same as `all` where nobody votes.
 const logsParams = z.tuple([
   z.enum(['all', 'allWithVotes']).or(z.object({ mentions: z.tuple([addressParam]) })),
   configParam({}).optional(),
@@ -75,6 +74,7 @@ const readers: ReadonlyMap<string, (params: unknown) => Subscription> = new Map<
   ['logsSubscribe', readLogs],
 ])
 
+/** Numbers are given out over all kinds, so it does not matter which of these is called with one. */
 const unsubscribeMethods: ReadonlySet<string> = new Set(
   [...readers.keys()].map((name) => name.replace('Subscribe', 'Unsubscribe')),
 )

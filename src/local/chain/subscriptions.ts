@@ -1,14 +1,16 @@
+import { assertPresent } from '../../primitives/assert.ts'
 import { encodeBase58 } from '../../primitives/base58.ts'
 import type { Json } from '../../primitives/canonicalJson.ts'
 import { accountJson } from './accountJson.ts'
 import type { Bank, BankListener, Landing } from './bank.ts'
-import { byteKey } from './byteKey.ts'
+import { byteKey, bytesOfKey } from './byteKey.ts'
 import { matchesFilters } from './programFilter.ts'
 import { programBytes } from './programs.ts'
 import { type Commitment, slotsUntil } from './slots.ts'
 import type { AccountShape, Subscription } from './subscription.ts'
 import type { AccountAt, AccountState } from './svm.ts'
 import { errorJson } from './transactionMeta.ts'
+import type { TransactionRecord } from './transactionRecord.ts'
 
 /** Takes a finished JSON-RPC notification to its client. */
 export type Notify = (notification: Json) => void
@@ -19,14 +21,21 @@ interface Subscriber {
   readonly notify: Notify
 }
 
+/** What is told again at each commitment that the transaction reaches. Its record is in the history, encoded. */
+interface Unsettled {
+  readonly signature: Uint8Array
+  readonly slot: number
+  readonly changed: readonly AccountAt[]
+}
+
 /**
- * Who wants to hear what, for all connections. Transactions are remembered until they are final, and told again at each
- * commitment that they reach, to those who wait for that one.
+ * Who wants to hear what, for all connections. The new states of accounts are kept until their transaction is final:
+ * at 800 transactions a second some 10,000 of them, which is why no decoded record is kept beside them.
  */
 export class Subscriptions implements BankListener {
   readonly #bank: Bank
   readonly #subscribers = new Map<number, Subscriber>()
-  #landings: Landing[] = []
+  #unsettled: Unsettled[] = []
   #lastId = 0
 
   constructor(bank: Bank) {
@@ -48,18 +57,16 @@ export class Subscriptions implements BankListener {
   /** Call it when the client knows its number: a signature that is already settled is told at once. */
   catchUp(id: number): void {
     const subscriber = this.#subscribers.get(id)
-    if (subscriber?.wanted.kind !== 'signature') return
-    const { signature, commitment } = subscriber.wanted
-    const entry = this.#bank.history.find(Buffer.from(signature, 'latin1'))
-    if (entry === undefined || entry.slot > this.#bank.slots.at(commitment)) return
-    this.#settle(subscriber, { slot: entry.slot, value: { err: errorJson(entry.error) } })
+    if (subscriber !== undefined) this.#settleIfReached(subscriber)
   }
 
-  landed(landing: Landing): void {
-    this.#landings.push(landing)
-    this.#tellReceived(landing)
-    this.#tellTransactions([landing], 'processed')
-    this.#tellAccounts([landing], 'processed')
+  landed({ signature, record, changed }: Landing): void {
+    const { slot } = record
+    this.#unsettled.push({ signature, slot, changed })
+    this.#tellReceived(byteKey(signature), slot)
+    this.#settleSignatures('processed')
+    this.#tellLogs([record], 'processed')
+    this.#tellAccounts([{ slot, changed }], 'processed')
   }
 
   slotReached(slot: number): void {
@@ -69,50 +76,74 @@ export class Subscriptions implements BankListener {
       if (subscriber.wanted.kind === 'root') send(subscriber, root)
     }
     for (const commitment of ['confirmed', 'finalized'] as const) {
-      const reached = this.#landings.filter(({ record }) => record.slot === slot - slotsUntil[commitment])
+      this.#settleSignatures(commitment)
+      const reached = this.#unsettled.filter((each) => each.slot === slot - slotsUntil[commitment])
       if (reached.length === 0) continue
-      this.#tellTransactions(reached, commitment)
+      this.#tellLogs(this.#recordsOf(reached), commitment)
       this.#tellAccounts(reached, commitment)
     }
-    if (this.#landings.length > 0) this.#landings = this.#landings.filter(({ record }) => record.slot > root)
+    if (this.#unsettled.length > 0) this.#unsettled = this.#unsettled.filter((each) => each.slot > root)
   }
 
   forkDropped(): void {
-    this.#landings = this.#landings.filter(({ signature }) => this.#bank.history.find(signature) !== undefined)
+    this.#unsettled = this.#unsettled.filter(({ signature }) => this.#bank.history.find(signature) !== undefined)
   }
 
-  #tellReceived(landing: Landing): void {
-    const key = byteKey(landing.signature)
+  #tellReceived(signature: string, slot: number): void {
     for (const subscriber of this.#subscribers.values()) {
       const { wanted } = subscriber
-      if (wanted.kind !== 'signature' || !wanted.received || wanted.signature !== key) continue
-      send(subscriber, inContext(landing.record.slot, 'receivedSignature'))
+      if (wanted.kind !== 'signature' || !wanted.received || wanted.signature !== signature) continue
+      send(subscriber, inContext(slot, 'receivedSignature'))
     }
   }
 
-  #tellTransactions(landings: readonly Landing[], commitment: Commitment): void {
-    for (const { signature, record } of landings) {
-      const key = byteKey(signature)
-      const mentioned = new Set(record.transaction.keys.map(({ address }) => byteKey(address)))
-      const err = errorJson(record.outcome.error)
-      const { slot } = record
-      for (const subscriber of this.#subscribers.values()) {
-        const { wanted } = subscriber
-        if (wanted.kind === 'signature' && wanted.commitment === commitment && wanted.signature === key) {
-          this.#settle(subscriber, { slot, value: { err } })
-        }
-        if (wanted.kind !== 'logs' || wanted.commitment !== commitment) continue
-        if (wanted.mentions !== undefined && !mentioned.has(wanted.mentions)) continue
-        send(subscriber, inContext(slot, { signature: encodeBase58(signature), err, logs: record.outcome.logs }))
+  #settleSignatures(commitment: Commitment): void {
+    for (const subscriber of this.#subscribers.values()) {
+      const { wanted } = subscriber
+      if (wanted.kind === 'signature' && wanted.commitment === commitment) this.#settleIfReached(subscriber)
+    }
+  }
+
+  /** A signature is told once; the node then closes the subscription by itself, and clients know that. */
+  #settleIfReached(subscriber: Subscriber): void {
+    const { id, wanted } = subscriber
+    if (wanted.kind !== 'signature') return
+    const entry = this.#bank.history.find(bytesOfKey(wanted.signature))
+    if (entry === undefined || entry.slot > this.#bank.slots.at(wanted.commitment)) return
+    this.#subscribers.delete(id)
+    send(subscriber, inContext(entry.slot, { err: errorJson(entry.error) }))
+  }
+
+  /** Lazily, because mostly nobody listens to logs. */
+  *#recordsOf(reached: readonly Unsettled[]): Generator<TransactionRecord> {
+    for (const { signature } of reached) {
+      yield assertPresent(this.#bank.history.find(signature), 'what is unsettled is in the history').record()
+    }
+  }
+
+  #tellLogs(records: Iterable<TransactionRecord>, commitment: Commitment): void {
+    const listeners = [...this.#subscribers.values()].flatMap((subscriber) => {
+      const { wanted } = subscriber
+      return wanted.kind === 'logs' && wanted.commitment === commitment
+        ? [{ subscriber, mentions: wanted.mentions }]
+        : []
+    })
+    if (listeners.length === 0) return
+    for (const { slot, transaction, outcome } of records) {
+      const mentioned = new Set(transaction.keys.map(({ address }) => byteKey(address)))
+      const [signature = new Uint8Array()] = transaction.signatures
+      const value = { signature: encodeBase58(signature), err: errorJson(outcome.error), logs: outcome.logs }
+      for (const { subscriber, mentions } of listeners) {
+        if (mentions === undefined || mentioned.has(mentions)) send(subscriber, inContext(slot, value))
       }
     }
   }
 
   /** Of several changes to an account within what is told at once, only the last one counts. */
-  #tellAccounts(landings: readonly Landing[], commitment: Commitment): void {
+  #tellAccounts(landed: readonly Pick<Unsettled, 'slot' | 'changed'>[], commitment: Commitment): void {
     const changes = new Map<string, Change>()
-    for (const { changed, record } of landings) {
-      for (const account of changed) changes.set(byteKey(account.address), { account, slot: record.slot })
+    for (const { changed, slot } of landed) {
+      for (const account of changed) changes.set(byteKey(account.address), { account, slot })
     }
     for (const subscriber of this.#subscribers.values()) {
       const { wanted } = subscriber
@@ -133,12 +164,6 @@ export class Subscriptions implements BankListener {
 
   #stateJson({ account }: Change, style: AccountShape): Json {
     return accountJson(account.state ?? closedAccount, { ...style, read: (address) => this.#bank.account(address) })
-  }
-
-  /** A signature is told once; the node then closes the subscription by itself, and clients know that. */
-  #settle(subscriber: Subscriber, { slot, value }: { readonly slot: number; readonly value: Json }): void {
-    this.#subscribers.delete(subscriber.id)
-    send(subscriber, inContext(slot, value))
   }
 }
 

@@ -10,6 +10,7 @@ import { type ExecutionOutcome, outcomeOf } from './executionOutcome.ts'
  * first. Off in it, because it has them in a form of no use (facts/chain.md, 3): blockhash window and history.
  */
 
+/** Without the rent epoch: rent is no longer collected, and litesvm answers 0 for every account. */
 export interface AccountState {
   readonly lamports: bigint
   readonly owner: Uint8Array
@@ -29,6 +30,7 @@ export interface Simulation {
   readonly accounts: readonly AccountAt[]
 }
 
+/** What the runtime is told of the moment: it becomes the sysvars Clock and SlotHashes. */
 export interface SlotState {
   readonly slot: number
   readonly timeSeconds: number
@@ -36,6 +38,7 @@ export interface SlotState {
   readonly slotHashes: readonly { readonly slot: number; readonly hash: string }[]
 }
 
+/** Bytes in, plain data out. Whoever holds this needs to know nothing of litesvm. */
 export interface Svm {
   execute(wire: Uint8Array): ExecutionOutcome
   simulate(wire: Uint8Array): Simulation

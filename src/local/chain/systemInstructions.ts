@@ -1,6 +1,9 @@
 import type { InstructionLayout } from './instructionLayout.ts'
 
-/** By the discriminator, a u32. */
+/**
+ * The system program's instructions with the names that Agave gives their parts. The place in the list is the
+ * discriminator, a u32 in the data, so there are no gaps; newer instructions than these are answered undecoded.
+ */
 export const systemInstructions: readonly InstructionLayout[] = [
   {
     type: 'createAccount',

@@ -39,6 +39,7 @@ export function parseTokenAccount(account: AccountState): TokenAccount | undefin
   if (!isTokenProgram(account.owner) || !hasLayout(account, { length: accountLength, kind: accountKind })) {
     return undefined
   }
+  // 0 is an account that was made but not initialised: for the programs and for us it holds nothing.
   const stateByte = data[108]
   if (stateByte !== 1 && stateByte !== 2) return undefined
   const view = viewOf(data)
@@ -82,6 +83,7 @@ function hasLayout({ data, owner }: AccountState, { length, kind }: Layout): boo
   return extensible && data.length > kindOffset && data[kindOffset] === kind
 }
 
+/** Stops at the first type 0, where the room for later extensions starts, and at anything that does not fit. */
 function parseExtensions(data: Uint8Array): TokenExtension[] {
   const extensions: TokenExtension[] = []
   const view = viewOf(data)

@@ -8,7 +8,10 @@ interface ExtensionLayout {
   readonly fields: FieldLayout
 }
 
-/** A Token-2022 extension as `jsonParsed` shows it; those that are not in the table say so, as nodes do. */
+/**
+ * A Token-2022 extension as `jsonParsed` shows it. Those that are not in the table (confidential ones, groups, metadata,
+ * scaled amounts) say that they were not understood, as on a node that is older than the extension.
+ */
 export function extensionJson({ type, value }: TokenExtension): Json {
   if (type === transferFeeConfigType) return { extension: 'transferFeeConfig', state: transferFeeConfigJson(value) }
   const layout = layouts.get(type)
@@ -37,6 +40,7 @@ function transferFeeConfigJson(value: Uint8Array): Json {
   }
 }
 
+/** Which of the two fees holds depends on the current epoch; a client has to compare it with `epoch`. */
 const feeLayout: FieldLayout = [
   ['epoch', 'u64'],
   ['maximumFee', 'u64'],

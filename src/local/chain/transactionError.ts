@@ -1,3 +1,8 @@
+/*
+ * Names and sentences are those of the Solana SDK. Both are part of the interface: libraries compare the names, and
+ * programs in the wild search the sentences, so nothing here may be worded better.
+ */
+
 /** As a node writes it in JSON: a name, or a name with what belongs to it. */
 export type InstructionError = string | { readonly Custom: number } | { readonly BorshIoError: string }
 

@@ -2,6 +2,11 @@ import { type ByteReader, MalformedBytes } from './byteReader.ts'
 import type { ByteWriter } from './byteWriter.ts'
 import type { InstructionError, TransactionError } from './transactionError.ts'
 
+/*
+ * Errors are stored by name and not by litesvm's number: a newer litesvm may number them anew, and an old journal must
+ * still say what went wrong.
+ */
+
 /** One byte says the kind; what belongs to it follows. Kinds are never renumbered: they stand in people's state files. */
 const errorKinds = { none: 0, named: 1, instruction: 2, duplicate: 3, rent: 4, restricted: 5 } as const
 const instructionErrorKinds = { named: 0, custom: 1, borsh: 2 } as const

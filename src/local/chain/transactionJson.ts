@@ -11,6 +11,10 @@ export type TransactionEncoding = (typeof transactionEncodings)[number]
 /** Instructions of a transaction itself are at height 1; what they call is at 2 and more. */
 const topLevel = 1
 
+/**
+ * A transaction in the words of a node. `json` shows what was signed, index by index; `jsonParsed` replaces the indexes
+ * by addresses and, where the program is known, the bytes by named fields.
+ */
 export function transactionJson(transaction: ResolvedTransaction, encoding: TransactionEncoding): Json {
   switch (encoding) {
     case 'base58':
@@ -36,6 +40,7 @@ export function accountKeysJson(keys: readonly AccountKey[]): Json[] {
   }))
 }
 
+/** Data is base58 here, whatever else is asked for. */
 export function instructionJson(instruction: CompiledInstruction, stackHeight: number): Json {
   return {
     programIdIndex: instruction.programIndex,
@@ -59,6 +64,7 @@ function messageJson({ message }: ResolvedTransaction): Json {
   }
 }
 
+/** Has no header: each account says itself whether it signs and may be written. */
 function parsedMessageJson({ message, keys }: ResolvedTransaction): Json {
   return {
     accountKeys: accountKeysJson(keys),

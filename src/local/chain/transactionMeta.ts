@@ -32,10 +32,12 @@ export function transactionMetaJson(record: TransactionRecord, encoding: Transac
   }
 }
 
+/** A `TransactionError` is JSON already; this only says so to the compiler. */
 export function errorJson(error: TransactionError | null): Json {
   return error
 }
 
+/** The older spelling of the same, which nodes still send beside `err`. */
 export function statusJson(error: TransactionError | null): Json {
   return error === null ? { Ok: null } : { Err: error }
 }
@@ -75,6 +77,7 @@ export function loadedAddressesJson(loaded: LoadedAddresses): Json {
   return { writable: loaded.writable.map(encodeBase58), readonly: loaded.readonly.map(encodeBase58) }
 }
 
+/** What the last program to return something returned; base64 is the only encoding nodes have for it. */
 export function returnDataJson({ program, data }: ReturnData): Json {
   return { programId: encodeBase58(program), data: [Buffer.from(data).toString('base64'), 'base64'] }
 }

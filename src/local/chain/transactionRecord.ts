@@ -39,6 +39,7 @@ export function decodeRecord(bytes: Uint8Array): TransactionRecord {
   return {
     slot: Number(reader.u64()),
     blockTimeSeconds: Number(reader.u64()),
+    // The wire form holds all but the loaded addresses, which stood in tables that may have changed since.
     transaction: resolveTransaction(parseChainTransaction(reader.sized()), readLoaded(reader)),
     outcome: readOutcome(reader),
     feeLamports: reader.u64(),
@@ -59,6 +60,7 @@ function readLoaded(reader: ByteReader): LoadedAddresses {
   }
 }
 
+/** Lists have their length in front, and nothing has a name: a reader has to know the order, so it stands in one file. */
 function writeOutcome(writer: ByteWriter, outcome: ExecutionOutcome): void {
   writeTransactionError(writer, outcome.error)
   writer.u16(outcome.logs.length)
@@ -88,12 +90,14 @@ function readInnerInstructions(reader: ByteReader): InnerInstructions {
   return { index: reader.u8(), instructions: reader.list(reader.u16(), readInnerInstruction) }
 }
 
+/** In its own statements, because the order of reading counts and an object's order is easily changed. */
 function readInnerInstruction(reader: ByteReader): InnerInstruction {
   const programIndex = reader.u8()
   const stackHeight = reader.u8()
   return { programIndex, stackHeight, accountIndexes: reader.sized(), data: reader.sized() }
 }
 
+/** Of all accounts and of the token accounts among them, once before and once after. */
 function writeBalances(writer: ByteWriter, { lamports, tokens }: Balances): void {
   writer.u16(lamports.length)
   for (const each of lamports) writer.u64(each)

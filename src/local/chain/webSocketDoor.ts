@@ -32,6 +32,7 @@ export function createWebSocketDoor(deps: WebSocketDoorDeps): WebSocketDoor {
       })
     },
     close: () => {
+      // A clean goodbye lets web3.js reconnect by itself; one that does not answer it is cut right away.
       for (const socket of sockets.clients) socket.close(goingAway)
       for (const socket of sockets.clients) socket.terminate()
       sockets.close()
@@ -39,6 +40,7 @@ export function createWebSocketDoor(deps: WebSocketDoorDeps): WebSocketDoor {
   }
 }
 
+/** One client. Its subscriptions end with it, however it goes. */
 class Connection {
   readonly #deps: WebSocketDoorDeps
   readonly #socket: WebSocket

@@ -1,5 +1,5 @@
 import { createAssociatedTokenAccountInstruction } from '@solana/spl-token'
-import { ComputeBudgetProgram, Keypair, type TransactionInstruction } from '@solana/web3.js'
+import { ComputeBudgetProgram, Keypair, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
 import {
   batch,
   burnChecked,
@@ -64,7 +64,7 @@ const layouts: readonly Layout[] = [
       memo('for the weather'),
       ...plain,
       memo('tollbooth: of somebody else', 1),
-      giveSol({ issuer: payer.keypair }, lab.issuer.publicKey),
+      SystemProgram.transfer({ fromPubkey: payer.address, toPubkey: lab.issuer.publicKey, lamports: 1_000 }),
     ]),
   },
 ]

@@ -20,7 +20,10 @@ const blockConfig = configParam({
 
 type BlockConfig = z.output<typeof blockConfig>
 
-/** Reads of blocks. Every slot has one here, most of them empty. */
+/**
+ * Reads of blocks. Every slot has one here, most of them empty, and none is stored: it is put together from the history
+ * and from the line of blockhashes when somebody asks.
+ */
 export function blockMethods(bank: Bank): RpcMethods {
   return {
     getBlock: rpcMethod(z.tuple([slotParam, blockConfig.optional()]), ([slot, config]) => block(bank, slot, config)),
@@ -73,6 +76,7 @@ function styleOf(config: BlockConfig) {
   return { encoding: config?.encoding ?? 'json', versionMax: config?.maxSupportedTransactionVersion } as const
 }
 
+/** Who took part, without what was done: the cheap form for those who watch balances. */
 function withAccountsOnly(entry: HistoryEntry, config: BlockConfig): Json {
   const record = entry.record()
   const { signatures, keys, message } = record.transaction
@@ -83,6 +87,7 @@ function withAccountsOnly(entry: HistoryEntry, config: BlockConfig): Json {
   }
 }
 
+/** What is not there yet and what is not there any more have codes of their own, and clients wait only for the first. */
 function checkAvailable(bank: Bank, slot: number, commitment: Commitment): void {
   if (slot > bank.slots.at(commitment)) {
     throw new RpcError(rpcErrorCodes.blockNotAvailable, `Block not available for slot ${slot}`)

@@ -15,6 +15,7 @@ import {
 } from '../rpcMethod.ts'
 import { blockhashWindowSlots, slotsUntil } from '../slots.ts'
 
+/** Most clients send an empty list, some send no `params` at all. */
 const noParams = z.tuple([]).or(z.undefined())
 const onlyContext = z.tuple([contextConfig.optional()]).or(z.undefined())
 

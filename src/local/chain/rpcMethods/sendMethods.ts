@@ -63,12 +63,14 @@ function send(bank: Bank, transaction: ChainTransaction, skipPreflight: boolean)
   return signature
 }
 
+/** A lookup that leads nowhere is the caller's mistake and not a failed simulation, on a real node too. */
 export function resolveOrRefuse(bank: Bank, transaction: ChainTransaction): ResolvedTransaction {
   const resolved = bank.resolve(transaction)
   if (typeof resolved !== 'string') return resolved
   throw invalidParams(`invalid transaction: ${describeTransactionError(resolved)}`)
 }
 
+/** A real node without preflight would take it and drop it in silence, which helps nobody who builds a client. */
 export function signatureFailure(): RpcError {
   return new RpcError(rpcErrorCodes.signatureVerificationFailure, 'Transaction signature verification failure')
 }
@@ -82,6 +84,7 @@ function refuseNonce({ message }: ChainTransaction): void {
   throw invalidParams('invalid transaction: the local chain does not support durable nonces; use a recent blockhash')
 }
 
+/** `data` is a simulation's answer; web3.js takes the logs from it for its `SendTransactionError`. */
 function preflightFailure(outcome: ExecutionOutcome): RpcError {
   const error = assertPresent(outcome.error, 'a failure has an error')
   const message = `Transaction simulation failed: ${describeTransactionError(error)}`

@@ -34,6 +34,10 @@ const simulateConfig = configParam({
 
 type SimulateConfig = z.output<typeof simulateConfig>
 
+/**
+ * A dry run. Unlike a send it needs no valid signatures unless it is asked to look at them, and unlike a real node's it
+ * always starts from the newest state.
+ */
 export function simulateMethods(bank: Bank): RpcMethods {
   return {
     simulateTransaction: rpcMethod(z.tuple([z.string(), simulateConfig.optional()]), ([text, config]) => {
@@ -63,7 +67,9 @@ function simulate(bank: Bank, transaction: ChainTransaction, config: SimulateCon
   return { ...reportJson(report, config), accounts: accountsJson(bank, report, config) }
 }
 
+/** Balances, fee and loaded addresses are what newer Agave nodes tell beside the rest; older ones leave them out. */
 function reportJson({ transaction, outcome, before, after }: SimulationReport, config: SimulateConfig): SimulationJson {
+  // In simulations inner instructions are always parsed; there is no encoding to ask for.
   const inner = { keys: transaction.keys, parsed: true }
   return {
     err: errorJson(outcome.error),

@@ -14,7 +14,10 @@ import { accountConfig, accountStyle } from './accountMethods.ts'
 
 const tokenFilter = z.union([z.object({ mint: addressParam }), z.object({ programId: addressParam })])
 
-/** Reads of token accounts and mints, of both token programs. */
+/**
+ * Reads of token accounts and mints, of both token programs. They are answered from an index, so their cost depends on
+ * what is found and not on how many token accounts the chain has. Refusals are worded as Agave words them.
+ */
 export function tokenMethods(bank: Bank): RpcMethods {
   const addressAndContext = z.tuple([addressParam, contextConfig.optional()])
   return {
@@ -48,12 +51,14 @@ function tokenAccountsOf(bank: Bank, owner: Uint8Array, filter: TokenFilter) {
   if ('programId' in filter && !isTokenProgram(filter.programId)) {
     throw invalidParams('Invalid param: unrecognized Token program id')
   }
+  // A mint that does not exist is a mistake and not an empty answer.
   if ('mint' in filter) mintAt(bank, filter.mint)
   return bank.tokenAccounts
     .ofOwner(owner)
     .map((address) => ({ address, state: assertPresent(bank.account(address), 'an indexed account exists') }))
     .filter(({ state }) => {
       if ('programId' in filter) return sameBytes(state.owner, filter.programId)
+      // A token account starts with its mint.
       return sameBytes(state.data.subarray(0, 32), filter.mint)
     })
 }
@@ -66,6 +71,7 @@ function tokenAccountBalance(bank: Bank, address: Uint8Array): Json {
   return tokenAmountJson(account.amount, mintAt(bank, account.mint).decimals)
 }
 
+/** Without its mint an amount has no decimals, so it cannot be shown. */
 function mintAt(bank: Bank, address: Uint8Array): Mint {
   const state = bank.account(address)
   if (state === undefined) throw invalidParams('Invalid param: could not find mint')
@@ -80,10 +86,14 @@ function largestAccounts(bank: Bank, mintAddress: Uint8Array): Json {
     const state = assertPresent(bank.account(address), 'an indexed account exists')
     return { address, amount: assertPresent(parseTokenAccount(state), 'an indexed account holds tokens').amount }
   })
-  return balances
-    .sort((one, other) => Number(other.amount - one.amount))
-    .slice(0, largestMax)
-    .map(({ address, amount }) => ({ address: encodeBase58(address), ...tokenAmountJson(amount, decimals) }))
+  return (
+    balances
+      // Only the sign counts, and a bigint keeps it when it becomes a number.
+      .sort((one, other) => Number(other.amount - one.amount))
+      .slice(0, largestMax)
+      .map(({ address, amount }) => ({ address: encodeBase58(address), ...tokenAmountJson(amount, decimals) }))
+  )
 }
 
+/** A node's limit. */
 const largestMax = 20

@@ -26,6 +26,7 @@ const signaturesMax = 1_000
 /** Without `searchTransactionHistory` a node only knows the statuses of about the last 300 slots. */
 const statusCacheSlots = 300
 
+/** In place of a configuration, older clients send an encoding alone. */
 const transactionConfig = z
   .enum(transactionEncodings)
   .transform((encoding) => ({ encoding, commitment: undefined, maxSupportedTransactionVersion: undefined }))
@@ -44,7 +45,7 @@ const signaturesConfig = configParam({
   limit: z.number().int().positive().max(signaturesMax).nullish(),
 })
 
-/** Reads of what landed. */
+/** Reads of what landed. All but the statuses need `confirmed` at least, because a younger slot may still be dropped. */
 export function transactionMethods(bank: Bank): RpcMethods {
   return {
     getTransaction: rpcMethod(z.tuple([signatureParam, transactionConfig.optional()]), ([signature, config]) => {
@@ -72,6 +73,7 @@ export function transactionMethods(bank: Bank): RpcMethods {
   }
 }
 
+/** The one question that is answered at `processed` too; clients poll it while they wait. */
 function signatureStatus(bank: Bank, signature: Uint8Array, oldestSlot: number): Json {
   const entry = bank.history.find(signature)
   if (entry === undefined || entry.slot < oldestSlot) return null

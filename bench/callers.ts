@@ -1,0 +1,16 @@
+import { systemClock } from '../src/primitives/clock.ts'
+
+/** Calls a second of so many callers, each of whom waits for its answer before it calls again. */
+export async function callsPerSecond(callers: number, seconds: number, call: () => Promise<unknown>): Promise<number> {
+  const startedAtMs = systemClock.monotonicMs()
+  const endsAtMs = startedAtMs + seconds * 1000
+  let calls = 0
+  const work = async (): Promise<void> => {
+    while (systemClock.monotonicMs() < endsAtMs) {
+      await call()
+      calls++
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, work))
+  return calls / ((systemClock.monotonicMs() - startedAtMs) / 1000)
+}

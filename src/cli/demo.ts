@@ -1,0 +1,53 @@
+import { Command } from 'commander'
+import { readConfig } from '../config.ts'
+import { assertPresent } from '../primitives/assert.ts'
+import { createLog } from '../primitives/log.ts'
+import { openDatabase } from '../store/database.ts'
+import { tellDemo } from './demoStory.ts'
+import { openShop } from './openShop.ts'
+import { untilStopped } from './untilStopped.ts'
+
+export function demoCommand(): Command {
+  return new Command('demo')
+    .description('start the service in local mode and buy something: a real payment, a real answer, the books compared')
+    .option('--once', 'end when the story has been told', false)
+    .addHelpText(
+      'after',
+      '\nNeeds no internet and no configuration. Uses the service of TOLLBOOK_HOME when one is running there.',
+    )
+    .action(async ({ once }: { readonly once: boolean }) => runDemo(once))
+}
+
+const say = (text: string) => void process.stdout.write(`${text}\n`)
+
+async function runDemo(once: boolean): Promise<void> {
+  const config = readConfig()
+  // Warnings only: the story is what the reader came for.
+  const log = createLog({ level: 'warn', name: 'tollbook demo' })
+  await using opened = new AsyncDisposableStack()
+  say('Starting Postgres, a Solana chain and the service; the first time takes a few seconds …')
+  const shop = await openShop(config, log)
+  opened.defer(() => shop.close())
+  say(
+    `0. The service ${shop.started ? 'is up' : 'was running'} at ${shop.local.baseUrl}, the chain at ${shop.local.rpcUrl ?? ''}`,
+  )
+
+  const databaseUrl = assertPresent(shop.local.databaseUrl, 'local mode tells where its database is')
+  const database = openDatabase({ databaseUrl, applicationName: 'tollbook demo', connectionsMax: 1, log })
+  opened.defer(() => database.destroy())
+  await tellDemo({ local: shop.local, database, say })
+  if (once) return
+
+  say(
+    `\nIt stays up until Ctrl-C. Try it yourself:\n${hints(shop.local.baseUrl, shop.local.demoWallet?.address ?? '')}`,
+  )
+  await untilStopped()
+}
+
+function hints(baseUrl: string, wallet: string): string {
+  const order = `-H 'content-type: application/json' -d '{"data":"hello"}'`
+  return [
+    `  curl -i ${baseUrl}/api/tools/qrcode -H 'x-wallet-address: ${wallet}' ${order}`,
+    `  npx tollbook pay POST /api/tools/qrcode --json '{"data":"hello"}'`,
+  ].join('\n')
+}

@@ -1,0 +1,76 @@
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { type FaucetProblem, fundWallet } from '../client/faucet.ts'
+import { readKeypair } from '../client/keypairFile.ts'
+import { describeError, Fault } from '../primitives/fault.ts'
+import type { CommandDeps } from './commandDeps.ts'
+import { readLocalJson } from './localJson.ts'
+import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
+
+const unavailableExitCode = 7
+
+interface FaucetOptions {
+  readonly sol: string
+}
+
+/** `tollbook faucet`: SOL and service tokens for a wallet, on the local chain only. */
+export function faucetCommand(deps: CommandDeps): Command {
+  return new Command('faucet')
+    .description('give a wallet SOL and newly made service tokens; on the chain of local mode only')
+    .argument('<address>', 'the wallet')
+    .argument('<tokens>', 'how many whole tokens, for example 100 or 0.5')
+    .option('--sol <amount>', 'SOL to give besides, for fees and accounts', '1')
+    .addHelpText('after', faucetExitHelp)
+    .configureOutput({
+      writeOut: (text) => void deps.stdout.write(text),
+      writeErr: (text) => void deps.stderr.write(text),
+    })
+    .exitOverride(rethrowAsUsage)
+    .action(async (address: string, tokens: string, { sol }: FaucetOptions) => {
+      deps.setExitCode(await give(deps, { address, tokens, sol }))
+    })
+}
+
+const faucetExitHelp = `
+Exit codes:
+  0  given and confirmed
+  2  not called right, or there is no local mode here
+  7  the local chain does not answer`
+
+type Gift = Parameters<typeof fundWallet>[1]
+
+async function give(deps: CommandDeps, gift: Gift): Promise<number> {
+  try {
+    const funding = await fundFromHome(deps, gift)
+    if ('field' in funding) throw new UsageProblem(optionOf[funding.field], funding.message)
+    const words = `${funding.tokens} tokens and ${funding.sol} SOL for ${funding.address}`
+    deps.stdout.write(deps.stdout.isTTY === true ? `${words}\n` : `${JSON.stringify(funding)}\n`)
+    return 0
+  } catch (error) {
+    if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
+    deps.stderr.write(`${error instanceof Fault ? describeError(error) : error.message}\n`)
+    return error instanceof Fault && error.retryable ? unavailableExitCode : usageExitCode
+  }
+}
+
+const optionOf: Record<FaucetProblem['field'], string> = {
+  rpcUrl: 'rpcUrl in local.json',
+  mint: 'tokenMint in local.json',
+  address: 'ADDRESS',
+  tokens: 'TOKENS',
+  sol: '--sol',
+}
+
+async function fundFromHome(deps: CommandDeps, gift: Gift) {
+  const path = join(deps.home(), 'local.json')
+  const local = await readLocalJson(path)
+  if (local === undefined)
+    throw new UsageProblem('local mode', `has not run here: there is no ${path}; start it with npm start`)
+  const { rpcUrl, tokenMint: mint, mintAuthorityKeypairPath } = local
+  if (rpcUrl === undefined || mintAuthorityKeypairPath === undefined)
+    throw new UsageProblem('local mode', 'does not run a chain of its own here, so there is nothing to give from')
+  const mintAuthority = await readKeypair(mintAuthorityKeypairPath)
+  const { fetch, clock } = deps
+  const options = { ...(fetch === undefined ? {} : { fetch }), ...(clock === undefined ? {} : { clock }) }
+  return fundWallet({ rpcUrl, mint, mintAuthority, ...options }, gift)
+}

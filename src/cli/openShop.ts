@@ -1,0 +1,38 @@
+import { join } from 'node:path'
+import { askFree } from '../client/freeRoute.ts'
+import type { Config } from '../config.ts'
+import { startLocalMode } from '../local/localMode.ts'
+import { Fault } from '../primitives/fault.ts'
+import type { Log } from '../primitives/log.ts'
+import { migrate } from '../store/migrate.ts'
+import { type LocalJson, readLocalJson } from './localJson.ts'
+
+/** A local service to show: the one that runs in this home already, or one that is started for the occasion. */
+export interface OpenedShop {
+  readonly local: LocalJson
+  readonly started: boolean
+  close(): Promise<void>
+}
+
+export async function openShop(config: Config, log: Log): Promise<OpenedShop> {
+  const localJsonPath = join(config.home, 'local.json')
+  const running = await readLocalJson(localJsonPath)
+  if (running !== undefined && (await answers(running.baseUrl)))
+    return { local: running, started: false, close: () => Promise.resolve() }
+
+  const lost = (error: Error) => log.fatal({ event: 'part_lost', error: error.message })
+  const localMode = await startLocalMode(config, { log, migrate, onPartLost: lost })
+  const local = await readLocalJson(localJsonPath)
+  if (local === undefined) throw new Fault(`${localJsonPath} was not written`, { retryable: false })
+  return { local, started: true, close: () => localMode.close() }
+}
+
+/** A service that was stopped leaves its file behind; only an answer shows that it is there. */
+async function answers(baseUrl: string): Promise<boolean> {
+  try {
+    return (await askFree({ baseUrl, path: '/livez' })).status === 200
+  } catch {
+    // Nobody listens there any more, so one is started.
+    return false
+  }
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import { PaymentError } from '../client/paymentError.ts'
+import type { PaymentProgress } from '../client/paymentProgress.ts'
+import type { PendingPayment } from '../client/pendingPayment.ts'
+import { QuoteRefused } from '../client/quoteProblem.ts'
+import { SpendingLimitExceeded } from '../client/spendingLimit.ts'
+import type { ReceiptVerdict } from '../client/verifyReceipt.ts'
+import { describeError, Fault } from '../primitives/fault.ts'
+import { formatDecimal } from '../primitives/money.ts'
+import type { CommandDeps } from './commandDeps.ts'
+import { isNobodyThere } from './payExit.ts'
+
+/** An answer as it is shown. `verdict` is undefined when there was no receipt, or no key to check it with. */
+export interface ShownAnswer {
+  readonly status: number
+  readonly body: unknown
+  readonly replayed: boolean
+  readonly verdict: ReceiptVerdict | undefined
+  /** Where the answer was written instead. */
+  readonly output: string | undefined
+}
+
+type Streams = Pick<CommandDeps, 'stdout' | 'stderr'>
+
+const answerBody = z.object({ data: z.unknown(), receipt: z.unknown().optional(), meta: z.unknown().optional() })
+
+/** Words for a person, one JSON object for a program; in both what was bought and what the receipt says. */
+export function reportAnswer({ stdout }: Streams, answer: ShownAnswer): void {
+  const { status, body, replayed, verdict, output } = answer
+  const parsed = answerBody.safeParse(body)
+  const { data, receipt = null, meta = null } = parsed.success ? parsed.data : { data: body }
+  const shown = output === undefined ? { data } : { output }
+  if (stdout.isTTY === true) {
+    stdout.write(`${output === undefined ? textOf(data) : `the answer is in ${output}`}\n`)
+    if (receipt !== null) stdout.write(`\n${receiptText(answer)}\n`)
+    return
+  }
+  const check = receipt === null ? 'no_receipt' : checkText(verdict)
+  stdout.write(`${JSON.stringify({ status, ...shown, receipt, meta, receiptCheck: check, replayed })}\n`)
+}
+
+function textOf(data: unknown): string {
+  return typeof data === 'string' ? data : JSON.stringify(data, null, 2)
+}
+
+function checkText(verdict: ReceiptVerdict | undefined): string {
+  if (verdict === undefined) return 'not_checked'
+  return verdict.valid ? 'verified' : verdict.problem
+}
+
+const receiptFields = z.object({
+  id: z.string(),
+  signature: z.string(),
+  requiredTokens: z.number(),
+  ledger: z.object({ position: z.int() }),
+})
+
+function receiptText({ body, verdict, replayed }: ShownAnswer): string {
+  const { data } = z.object({ receipt: receiptFields }).safeParse(body)
+  const lines =
+    data === undefined
+      ? []
+      : [
+          `paid      ${data.receipt.requiredTokens} tokens${replayed ? ' (earlier; this is the stored answer)' : ''}`,
+          `payment   ${data.receipt.signature}`,
+          `receipt   ${data.receipt.id} at position ${data.receipt.ledger.position} of the ledger`,
+        ]
+  return [...lines, `verified  ${verdictText(verdict)}`].join('\n')
+}
+
+function verdictText(verdict: ReceiptVerdict | undefined): string {
+  if (verdict === undefined)
+    return 'no: the key of the service is not known; keep its /.well-known/jwks.json and give --receipt-key'
+  return verdict.valid ? 'yes, offline' : `NO (${verdict.problem}): ${verdict.message}`
+}
+
+export interface ShownFailure {
+  readonly error: Error
+  readonly exitCode: number
+  /** Where the payment is kept, if one was made. */
+  readonly pathOf: (payment: PendingPayment) => string
+}
+
+export function reportPayFailure({ stdout, stderr }: Streams, failure: ShownFailure): void {
+  const { error, exitCode, pathOf } = failure
+  const payment = error instanceof PaymentError ? error.payment : undefined
+  const hint = payment === undefined ? hintOf(error) : `resume it with: tollbook pay --resume ${pathOf(payment)}`
+  stderr.write(`${error.message}\n${hint === undefined ? '' : `${hint}\n`}`)
+  if (stdout.isTTY === true) {
+    if (payment !== undefined) stderr.write(`proof: ${payment.proof}\nidempotency key: ${payment.idempotencyKey}\n`)
+    return
+  }
+  const answer = error instanceof PaymentError ? error.lastAnswer : undefined
+  const kept = payment === undefined ? {} : { payment, keptIn: pathOf(payment) }
+  const json = {
+    error: error.message,
+    name: error.name,
+    exitCode,
+    ...(hint === undefined ? {} : { hint }),
+    answer,
+    ...kept,
+  }
+  stdout.write(`${JSON.stringify(json)}\n`)
+}
+
+function hintOf(error: Error): string | undefined {
+  if (error instanceof SpendingLimitExceeded) return `to allow it: --max-usd ${error.asked}`
+  if (error instanceof QuoteRefused && error.problem === 'other_network')
+    return 'give the --rpc-url of a node on the network that the service is paid on'
+  if (isNobodyThere(error))
+    return `nothing was paid: is the service running, and is --base-url right? (${describeError(error.cause)})`
+  return error instanceof Fault && error.cause !== undefined ? `because: ${describeError(error.cause)}` : undefined
+}
+
+/** For a person who waits. A program gets one object at the end and nothing before. */
+export function reportProgress({ stdout, stderr }: Streams, event: PaymentProgress): void {
+  if (stdout.isTTY !== true) return
+  if (event.kind === 'signed') stderr.write(`paying with ${event.payment.signature}\n`)
+  if (event.kind === 'quoted') {
+    const { quote, cost } = event.plan
+    stderr.write(`the price is ${formatDecimal(cost.baseUnits, quote.decimals)} tokens\n`)
+  }
+  if (event.kind === 'waiting') {
+    const { lastAnswer, delayMs } = event
+    const why =
+      lastAnswer === undefined ? 'the answer got lost' : `${lastAnswer.status} ${lastAnswer.code ?? ''}`.trim()
+    stderr.write(`${why}: the same payment again in ${delayMs / 1000} s\n`)
+  }
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { createSolanaRpc, type Fetch } from './solanaRpc.ts'
+
+export interface TokenFigures {
+  /** All tokens that exist; each burn lowers it. */
+  readonly supplyBaseUnits: bigint
+  /** What the token account holds. */
+  readonly heldBaseUnits: bigint
+}
+
+export interface FiguresQuestion {
+  readonly rpcUrl: string
+  readonly mint: string
+  readonly tokenAccount: string
+  readonly fetch?: Fetch
+}
+
+const amountJson = z.object({
+  value: z.object({
+    amount: z
+      .string()
+      .regex(/^\d{1,20}$/)
+      .transform(BigInt),
+  }),
+})
+
+/** Asks the chain itself, to compare the book with it. */
+export async function readTokenFigures({
+  rpcUrl,
+  mint,
+  tokenAccount,
+  fetch = globalThis.fetch,
+}: FiguresQuestion): Promise<TokenFigures> {
+  const rpc = createSolanaRpc({ url: rpcUrl, fetch })
+  const options = { commitment: 'confirmed' }
+  const [supply, held] = await Promise.all([
+    rpc.call('getTokenSupply', [mint, options], amountJson),
+    rpc.call('getTokenAccountBalance', [tokenAccount, options], amountJson),
+  ])
+  return { supplyBaseUnits: supply.value.amount, heldBaseUnits: held.value.amount }
+}

@@ -1,0 +1,302 @@
+import type { Refusal } from '../../../src/payment/refusal.ts'
+import type { Settlement } from '../../../src/payment/settlement.ts'
+import { burnOf, memo, transferOf } from '../labTokens.ts'
+import { type Customer, gross, land, newCustomer, priceOf } from '../paymentLab.ts'
+import {
+  type Offer,
+  type PaymentShop,
+  listRequiredBaseUnits,
+  present,
+  proofMaxAgeMs,
+  quoteFor,
+  quoteGraceMs,
+  quoteTtlMs,
+  signatureProof,
+} from '../paymentShop.ts'
+import type { Verdict } from './verificationCase.ts'
+
+/** What decides the price, and what it comes to. */
+export interface PriceCase {
+  readonly rule: string
+  readonly says: string
+  readonly verdict: Verdict
+  readonly present: (shop: PaymentShop) => Promise<Presentation>
+}
+
+interface Presentation {
+  readonly judged: Settlement | Refusal
+  /** For an accepted payment: the quote that decided, or undefined for the price list. */
+  readonly quoteId: string | undefined
+  readonly requiredBaseUnits: bigint
+}
+
+const cheapBaseUnits = 500_001n
+const dearBaseUnits = 900_001n
+/** A block's time is in whole seconds, so a limit is met or missed by a second. */
+const secondMs = 1_000
+
+/** Rule 8: how old a payment may be when it is presented for the first time. */
+export const ageCases: readonly PriceCase[] = [
+  { rule: '8a', says: 'presented at the last moment of its age', verdict: 'accepted', present: presentedAfter(0) },
+  { rule: '8a', says: 'presented a second later', verdict: 'too_old', present: presentedAfter(secondMs) },
+]
+
+/** Rule 9: a bound payment has the price of its quote, a plain one that of the cheapest quote that was open. */
+export const priceCases: readonly PriceCase[] = [
+  {
+    rule: '9a',
+    says: 'two open quotes: the cheaper one is paid',
+    verdict: 'accepted',
+    async present(shop) {
+      const { payer, cheap } = await payerWithTwoQuotes(shop)
+      return priced(await payPlainly(shop, payer, cheapBaseUnits), cheap)
+    },
+  },
+  {
+    rule: '9a',
+    says: 'two open quotes: the dearer one is paid, and the cheaper one decides',
+    verdict: 'accepted',
+    async present(shop) {
+      const { payer, cheap } = await payerWithTwoQuotes(shop)
+      return priced(await payPlainly(shop, payer, dearBaseUnits), cheap)
+    },
+  },
+  {
+    rule: '9a',
+    says: 'two open quotes: less than the cheaper one is paid',
+    verdict: 'burn_insufficient',
+    async present(shop) {
+      const { payer, cheap } = await payerWithTwoQuotes(shop)
+      return priced(await payPlainly(shop, payer, cheapBaseUnits - 10n), cheap)
+    },
+  },
+  {
+    rule: '9a',
+    says: "another wallet's cheaper quote",
+    verdict: 'burn_insufficient',
+    async present(shop) {
+      const [payer, other] = [await newCustomer(shop), await newCustomer(shop, 0n)]
+      const cheap = await quoteAt(shop, other, cheapBaseUnits)
+      return priced(await payPlainly(shop, payer, cheapBaseUnits), cheap)
+    },
+  },
+  {
+    rule: '9b',
+    says: 'landed at the last moment of the grace after the quote expired',
+    verdict: 'accepted',
+    present: (shop) =>
+      paidLate(shop, { lateMs: quoteGraceMs - secondMs, paidBaseUnits: cheapBaseUnits, decides: 'quote' }),
+  },
+  {
+    rule: '9b',
+    says: "landed at the end of the grace, with the quote's amount",
+    verdict: 'burn_insufficient',
+    present: (shop) => paidLate(shop, { lateMs: quoteGraceMs, paidBaseUnits: cheapBaseUnits, decides: 'quote' }),
+  },
+  {
+    rule: '9b',
+    says: "landed at the end of the grace, bound, with the quote's amount",
+    verdict: 'burn_insufficient',
+    async present(shop) {
+      startSecond(shop)
+      const payer = await newCustomer(shop)
+      const offer = await quoteAt(shop, payer, cheapBaseUnits)
+      passTime(shop, quoteTtlMs + quoteGraceMs)
+      return priced(await payBound(shop, payer, { offer, paidBaseUnits: cheapBaseUnits }), offer)
+    },
+  },
+  {
+    rule: '9b',
+    says: "landed after the grace, with the quote's amount",
+    verdict: 'burn_insufficient',
+    present: (shop) =>
+      paidLate(shop, { lateMs: quoteGraceMs + secondMs, paidBaseUnits: cheapBaseUnits, decides: 'quote' }),
+  },
+  {
+    rule: '9b',
+    says: 'landed after the grace, with the amount of the list in force',
+    verdict: 'accepted',
+    present: (shop) =>
+      paidLate(shop, { lateMs: quoteGraceMs + secondMs, paidBaseUnits: listRequiredBaseUnits, decides: 'list' }),
+  },
+  {
+    rule: '9c',
+    says: 'paid without a quote, with the amount of the list in force',
+    verdict: 'accepted',
+    async present(shop) {
+      const payer = await newCustomer(shop)
+      return listed(await payPlainly(shop, payer, listRequiredBaseUnits))
+    },
+  },
+  {
+    rule: '9c',
+    says: 'paid without a quote, with ten base units less',
+    verdict: 'burn_insufficient',
+    async present(shop) {
+      const payer = await newCustomer(shop)
+      return listed(await payPlainly(shop, payer, listRequiredBaseUnits - 10n))
+    },
+  },
+  {
+    rule: '9d',
+    says: 'paid before the quote was made: a later, cheaper quote is not taken',
+    verdict: 'burn_insufficient',
+    async present(shop) {
+      const payer = await newCustomer(shop)
+      const signature = await landPrice(shop, payer, cheapBaseUnits)
+      shop.chain.advanceSlots(1)
+      const later = await quoteAt(shop, payer, cheapBaseUnits)
+      return priced(await present(shop, payer, signatureProof(signature)), later)
+    },
+  },
+  {
+    rule: '9d',
+    says: 'paid in the slot in which the quote was made',
+    verdict: 'accepted',
+    async present(shop) {
+      const payer = await newCustomer(shop)
+      const signature = await landPrice(shop, payer, cheapBaseUnits)
+      const same = await quoteAt(shop, payer, cheapBaseUnits)
+      return priced(await present(shop, payer, signatureProof(signature)), same)
+    },
+  },
+  {
+    rule: '9e',
+    says: "bound to the dearer of two open quotes, and the cheaper one's amount is paid",
+    verdict: 'burn_insufficient',
+    async present(shop) {
+      const { payer, dear } = await payerWithTwoQuotes(shop)
+      return priced(await payBound(shop, payer, { offer: dear, paidBaseUnits: cheapBaseUnits }), dear)
+    },
+  },
+  {
+    rule: '9e',
+    says: 'bound to the dearer of two open quotes, and its amount is paid',
+    verdict: 'accepted',
+    async present(shop) {
+      const { payer, dear } = await payerWithTwoQuotes(shop)
+      return priced(await payBound(shop, payer, { offer: dear, paidBaseUnits: dearBaseUnits }), dear)
+    },
+  },
+  {
+    rule: '9e',
+    says: 'bound to a quote that had expired, with the amount of the list in force',
+    verdict: 'accepted',
+    async present(shop) {
+      const payer = await newCustomer(shop)
+      const offer = await quoteAt(shop, payer, cheapBaseUnits)
+      passTime(shop, quoteTtlMs + quoteGraceMs + secondMs)
+      return listed(await payBound(shop, payer, { offer, paidBaseUnits: listRequiredBaseUnits }))
+    },
+  },
+  {
+    rule: '9e',
+    says: "bound to a quote that had expired, with the quote's amount",
+    verdict: 'burn_insufficient',
+    async present(shop) {
+      const payer = await newCustomer(shop)
+      const offer = await quoteAt(shop, payer, cheapBaseUnits)
+      passTime(shop, quoteTtlMs + quoteGraceMs + secondMs)
+      return priced(await payBound(shop, payer, { offer, paidBaseUnits: cheapBaseUnits }), offer)
+    },
+  },
+  {
+    rule: '1d',
+    says: 'landed before the slot of the quote that its memo names',
+    verdict: 'landed_before_quote',
+    async present(shop) {
+      const payer = await newCustomer(shop)
+      const slot = (await shop.connection.getSlot('processed')) + 10
+      const offer = await quoteFor(shop, payer, { ...priceOf(shop.terms, cheapBaseUnits), slot })
+      return priced(await payBound(shop, payer, { offer, paidBaseUnits: dearBaseUnits }), offer)
+    },
+  },
+]
+
+function presentedAfter(moreMs: number) {
+  return async (shop: PaymentShop): Promise<Presentation> => {
+    const payer = await newCustomer(shop)
+    const offer = await quoteAt(shop, payer, cheapBaseUnits)
+    passTime(shop, 0)
+    const signature = await landPrice(shop, payer, cheapBaseUnits)
+    // The block's time has no fraction of a second, so the age is counted from the full second.
+    const landedAtMs = Math.floor(shop.clock.nowMs() / secondMs) * secondMs
+    shop.clock.advance(landedAtMs + proofMaxAgeMs + moreMs - shop.clock.nowMs())
+    return priced(await present(shop, payer, signatureProof(signature)), offer)
+  }
+}
+
+interface Late {
+  readonly lateMs: number
+  readonly paidBaseUnits: bigint
+  readonly decides: 'quote' | 'list'
+}
+
+async function paidLate(shop: PaymentShop, { lateMs, paidBaseUnits, decides }: Late): Promise<Presentation> {
+  startSecond(shop)
+  const payer = await newCustomer(shop)
+  const offer = await quoteAt(shop, payer, cheapBaseUnits)
+  passTime(shop, quoteTtlMs + lateMs)
+  const judged = await payPlainly(shop, payer, paidBaseUnits)
+  return decides === 'quote' ? priced(judged, offer) : listed(judged)
+}
+
+/** Quotes are timed in milliseconds and blocks in seconds; from here on the two agree. */
+function startSecond(shop: PaymentShop): void {
+  passTime(shop, secondMs - (shop.clock.nowMs() % secondMs))
+}
+
+/** The chain notices the time when its next slot begins. */
+function passTime(shop: PaymentShop, durationMs: number): void {
+  shop.clock.advance(durationMs)
+  shop.chain.advanceSlots(1)
+}
+
+async function payerWithTwoQuotes(shop: PaymentShop) {
+  const payer = await newCustomer(shop)
+  const dear = await quoteAt(shop, payer, dearBaseUnits)
+  const cheap = await quoteAt(shop, payer, cheapBaseUnits)
+  await quoteAt(shop, payer, dearBaseUnits)
+  return { payer, dear, cheap }
+}
+
+function quoteAt(shop: PaymentShop, customer: Pick<Customer, 'address'>, requiredBaseUnits: bigint): Promise<Offer> {
+  return quoteFor(shop, customer, priceOf(shop.terms, requiredBaseUnits))
+}
+
+export async function landPrice(shop: PaymentShop, payer: Customer, requiredBaseUnits: bigint): Promise<string> {
+  return land(shop, instructionsFor(shop, payer, requiredBaseUnits), [payer.keypair])
+}
+
+function instructionsFor(shop: PaymentShop, payer: Customer, requiredBaseUnits: bigint) {
+  const price = priceOf(shop.terms, requiredBaseUnits)
+  const send = gross(shop, price.requiredBaseUnits - price.burnBaseUnits)
+  return [burnOf(shop, payer, { burn: price.burnBaseUnits }), transferOf(shop, payer, { send })]
+}
+
+async function payPlainly(shop: PaymentShop, payer: Customer, baseUnits: bigint): Promise<Settlement | Refusal> {
+  return present(shop, payer, signatureProof(await landPrice(shop, payer, baseUnits)))
+}
+
+interface BoundPayment {
+  readonly offer: Offer
+  readonly paidBaseUnits: bigint
+}
+
+async function payBound(
+  shop: PaymentShop,
+  payer: Customer,
+  { offer, paidBaseUnits }: BoundPayment,
+): Promise<Settlement | Refusal> {
+  const instructions = [memo(offer.quote.memo), ...instructionsFor(shop, payer, paidBaseUnits)]
+  const signature = await land(shop, instructions, [payer.keypair])
+  return present(shop, payer, signatureProof(signature, offer.secret))
+}
+
+function priced(judged: Settlement | Refusal, { quote }: Offer): Presentation {
+  return { judged, quoteId: quote.id, requiredBaseUnits: quote.requiredBaseUnits }
+}
+
+function listed(judged: Settlement | Refusal): Presentation {
+  return { judged, quoteId: undefined, requiredBaseUnits: listRequiredBaseUnits }
+}

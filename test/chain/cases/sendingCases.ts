@@ -1,0 +1,277 @@
+import { createAssociatedTokenAccountInstruction, createTransferCheckedInstruction } from '@solana/spl-token'
+import { Keypair, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
+import type { Refusal } from '../../../src/payment/refusal.ts'
+import type { Settlement } from '../../../src/payment/settlement.ts'
+import { batch, imitated, memo, payment, relayed, transferChecked } from '../labTokens.ts'
+import { signedThroughTable } from '../lookupTable.ts'
+import {
+  type Customer,
+  accountOf,
+  decimals,
+  due,
+  gross,
+  newCustomer,
+  giveSol,
+  sendAndConfirm,
+  signedBy,
+  stage,
+} from '../paymentLab.ts'
+import { type PaymentShop, present, quoteFor, transactionProof } from '../paymentShop.ts'
+import { feeKind } from './verificationCase.ts'
+import type { MintKind } from '../paymentLab.ts'
+import type { Verdict } from './verificationCase.ts'
+
+/** A signed transaction that we are to send, and how often it may be sent. */
+export interface SendingCase {
+  readonly rule: string
+  readonly says: string
+  readonly verdict: Verdict
+  readonly kinds: readonly MintKind[]
+  readonly present: (shop: PaymentShop) => Promise<Settlement | Refusal>
+}
+
+/** The plain mint, and the one whose fee makes the most ways of being short. */
+export const sendingKinds = ['SPL Token', 'Token-2022 with a transfer fee'] as const
+
+/** Rule 11: a transaction that would not buy is not sent at all, and one that buys is sent as it is. */
+export const sendingCases: readonly SendingCase[] = [
+  ...acceptedLayouts(),
+  ...shortPayments(),
+  {
+    rule: '11c',
+    says: 'the wallet has not signed it',
+    verdict: 'wallet_did_not_sign',
+    kinds: sendingKinds,
+    async present(shop) {
+      const [payer, other] = [await newCustomer(shop), await newCustomer(shop)]
+      return presentSigned(shop, other, await signedBy(shop.connection, payment(shop, payer), [payer.keypair]))
+    },
+  },
+  {
+    rule: '11d',
+    says: 'the wallet holds too few tokens',
+    verdict: 'INSUFFICIENT_BALANCE',
+    kinds: sendingKinds,
+    async present(shop) {
+      const payer = await newCustomer(shop, shop.price.requiredBaseUnits - 1n)
+      await quoteFor(shop, payer)
+      return presentSigned(shop, payer, await signedBy(shop.connection, payment(shop, payer), [payer.keypair]))
+    },
+  },
+  {
+    rule: '11d',
+    says: 'the wallet has no token account at all',
+    verdict: 'INSUFFICIENT_BALANCE',
+    kinds: sendingKinds,
+    async present(shop) {
+      const keypair = Keypair.generate()
+      const payer = { keypair, address: keypair.publicKey, account: accountOf(shop, keypair.publicKey) }
+      await stage(shop, [giveSol(shop, payer.address)])
+      return presentSigned(shop, payer, await signedBy(shop.connection, payment(shop, payer), [keypair]))
+    },
+  },
+  {
+    rule: '11e',
+    says: 'it would fail, although the wallet could pay',
+    verdict: 'simulation_failed',
+    kinds: sendingKinds,
+    present: (shop) => presentPaid(shop, (plain, payer) => [...plain, wrongDecimals(shop, payer)]),
+  },
+  {
+    rule: '11e',
+    says: 'its fee payer has no SOL',
+    verdict: 'simulation_failed',
+    kinds: sendingKinds,
+    async present(shop) {
+      const [payer, pauper] = [await newCustomer(shop), Keypair.generate()]
+      const transaction = await signedBy(shop.connection, payment(shop, payer), [pauper, payer.keypair])
+      return presentSigned(shop, payer, transaction)
+    },
+  },
+  {
+    rule: '11f',
+    says: 'its blockhash has expired',
+    verdict: 'blockhash_expired',
+    kinds: sendingKinds,
+    async present(shop) {
+      const payer = await newCustomer(shop)
+      const transaction = await signedBy(shop.connection, payment(shop, payer), [payer.keypair])
+      shop.chain.advanceSlots(200)
+      return presentSigned(shop, payer, transaction)
+    },
+  },
+  {
+    rule: '11g',
+    says: 'it has a durable nonce, so that it could be kept and sent a year later',
+    verdict: 'durable_nonce',
+    kinds: sendingKinds,
+    present: (shop) => presentPaid(shop, (plain, payer) => [advanceNonce(payer), ...plain]),
+  },
+  {
+    rule: '11h',
+    says: 'it has landed already',
+    verdict: 'accepted',
+    kinds: sendingKinds,
+    async present(shop) {
+      const payer = await newCustomer(shop)
+      await quoteFor(shop, payer)
+      const transaction = await signedBy(shop.connection, payment(shop, payer), [payer.keypair])
+      await sendAndConfirm(shop, transaction.serialize())
+      return presentSigned(shop, payer, transaction)
+    },
+  },
+  {
+    rule: '11h',
+    says: 'it has landed already and failed',
+    verdict: 'transaction_failed',
+    kinds: sendingKinds,
+    async present(shop) {
+      const payer = await newCustomer(shop)
+      const instructions = [...payment(shop, payer), wrongDecimals(shop, payer)]
+      const transaction = await signedBy(shop.connection, instructions, [payer.keypair])
+      await sendAndConfirm(shop, transaction.serialize())
+      return presentSigned(shop, payer, transaction)
+    },
+  },
+  {
+    rule: '11h',
+    says: 'it has a durable nonce and has landed already: what the chain says counts',
+    verdict: 'transaction_failed',
+    kinds: sendingKinds,
+    async present(shop) {
+      const payer = await newCustomer(shop)
+      // The local chain has no nonce accounts, so this one lands as a failure, and that is what has to be told.
+      const instructions = [advanceNonce(payer), ...payment(shop, payer)]
+      const transaction = await signedBy(shop.connection, instructions, [payer.keypair])
+      await sendAndConfirm(shop, transaction.serialize())
+      return presentSigned(shop, payer, transaction)
+    },
+  },
+]
+
+type Arrange = (
+  plain: readonly TransactionInstruction[],
+  payer: Customer,
+  shop: PaymentShop,
+) => readonly TransactionInstruction[]
+
+function acceptedLayouts(): readonly SendingCase[] {
+  const layouts: readonly (readonly [string, Arrange])[] = [
+    ['the burn and the transfer that the quote asks for', (plain) => plain],
+    ['both instructions called by another program', (plain) => plain.map(relayed)],
+    ['both instructions in a Batch', (plain, _payer, shop) => [batch(shop, plain)]],
+    ['both instructions in a Batch that another program calls', (plain, _payer, shop) => [relayed(batch(shop, plain))]],
+    ['it opens a token account as well', (plain, payer, shop) => [openSomebodys(shop, payer), ...plain]],
+    ['memos, one of them called by another program', (plain) => [memo('one'), relayed(memo('two')), ...plain]],
+  ]
+  return [
+    ...layouts.map(([says, arrange]) => ({
+      rule: '11a',
+      says,
+      verdict: 'accepted' as const,
+      kinds: sendingKinds,
+      present: (shop: PaymentShop) => presentPaid(shop, arrange),
+    })),
+    {
+      rule: '11a',
+      says: 'a version 0 transaction with a lookup table',
+      verdict: 'accepted',
+      kinds: sendingKinds,
+      present: (shop) => presentThroughTable(shop, 0n),
+    },
+  ]
+}
+
+function shortPayments(): readonly SendingCase[] {
+  const short = { rule: '11b', verdict: 'transfer_insufficient', kinds: sendingKinds } as const
+  const oneLess = (arrange: Arrange) => (shop: PaymentShop) => presentPaid(shop, arrange, -1n)
+  return [
+    { ...short, says: 'one base unit short', present: oneLess((plain) => plain) },
+    {
+      ...short,
+      says: 'one base unit short, called by another program',
+      present: oneLess((plain) => plain.map(relayed)),
+    },
+    {
+      ...short,
+      says: 'one base unit short, in a Batch',
+      present: oneLess((plain, _payer, shop) => [batch(shop, plain)]),
+    },
+    {
+      ...short,
+      says: 'one base unit short, in a Batch that another program calls',
+      present: oneLess((plain, _payer, shop) => [relayed(batch(shop, plain))]),
+    },
+    {
+      ...short,
+      says: 'one base unit short, through a lookup table',
+      present: (shop) => presentThroughTable(shop, -1n),
+    },
+    {
+      ...short,
+      says: 'the asked amount, of which the transfer fee takes its part',
+      kinds: feeKind,
+      present: (shop) => presentPaid(shop, (plain) => plain, due(shop) - gross(shop, due(shop))),
+    },
+    {
+      ...short,
+      says: 'the payment is only imitated',
+      verdict: 'burn_insufficient',
+      present: (shop) => presentPaid(shop, (plain) => plain.map(imitated)),
+    },
+    {
+      ...short,
+      says: 'one base unit is sent back, called by another program',
+      async present(shop) {
+        const payer = await newCustomer(shop)
+        await quoteFor(shop, payer)
+        const { paymentAccount: from, paymentWallet } = shop
+        const back = transferChecked(shop, { from, by: paymentWallet.publicKey, to: payer.account, amount: 1n })
+        const instructions = [...payment(shop, payer), relayed(back)]
+        const transaction = await signedBy(shop.connection, instructions, [payer.keypair, paymentWallet])
+        return presentSigned(shop, payer, transaction)
+      },
+    },
+  ]
+}
+
+/** A customer with a quote signs its payment, arranged in some way and with so much more or less, and presents it. */
+async function presentPaid(shop: PaymentShop, arrange: Arrange, more = 0n): Promise<Settlement | Refusal> {
+  const payer = await newCustomer(shop)
+  await quoteFor(shop, payer)
+  const plain = payment(shop, payer, { send: gross(shop, due(shop)) + more })
+  const transaction = await signedBy(shop.connection, arrange(plain, payer, shop), [payer.keypair])
+  return presentSigned(shop, payer, transaction)
+}
+
+async function presentThroughTable(shop: PaymentShop, more: bigint): Promise<Settlement | Refusal> {
+  const payer = await newCustomer(shop)
+  await quoteFor(shop, payer)
+  const plain = payment(shop, payer, { send: gross(shop, due(shop)) + more })
+  return presentSigned(shop, payer, await signedThroughTable(shop, plain, [payer.keypair]))
+}
+
+/** Only what the presentation itself causes is counted. */
+function presentSigned(
+  shop: PaymentShop,
+  payer: Pick<Customer, 'address'>,
+  transaction: { serialize(): Uint8Array },
+): Promise<Settlement | Refusal> {
+  shop.chain.forgetRequestCounts()
+  return present(shop, payer, transactionProof(transaction.serialize()))
+}
+
+function wrongDecimals(shop: PaymentShop, { account, address }: Customer): TransactionInstruction {
+  const { mint, paymentAccount, program } = shop
+  return createTransferCheckedInstruction(account, mint, paymentAccount, address, 1n, decimals + 1, [], program)
+}
+
+function openSomebodys({ mint, program, ...shop }: PaymentShop, { address }: Customer): TransactionInstruction {
+  const owner = Keypair.generate().publicKey
+  const account = accountOf({ mint, program, ...shop }, owner)
+  return createAssociatedTokenAccountInstruction(address, account, owner, mint, program)
+}
+
+function advanceNonce({ address }: Customer): TransactionInstruction {
+  return SystemProgram.nonceAdvance({ noncePubkey: Keypair.generate().publicKey, authorizedPubkey: address })
+}

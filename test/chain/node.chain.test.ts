@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createRpcClient } from '../../src/chain/rpcClient.ts'
+import { createSolanaChainReader } from '../../src/chain/solanaChainReader.ts'
+import { postJson } from '../../src/outbound/postJson.ts'
+import type { ChainReader } from '../../src/payment/chainReader.ts'
+import { Fault } from '../../src/primitives/fault.ts'
+import { silentLog } from '../../src/primitives/log.ts'
+import { nodeCases } from './cases/nodeCases.ts'
+import { type Presented, judge, verdictOf } from './cases/verificationCase.ts'
+import { payment, relayed } from './labTokens.ts'
+import { signedThroughTable } from './lookupTable.ts'
+import { type PaymentLab, newCustomer, openPaymentLab, sendAndConfirm } from './paymentLab.ts'
+import { type TamperingNode, openTamperingNode } from './tamperingNode.ts'
+
+/*
+ * A payment that is good, with everything that an answer can have (co-signer, lookup table, inner instructions), and a
+ * node in front of the chain that breaks or lies about it.
+ */
+let lab: PaymentLab
+let node: TamperingNode
+let presented: Presented
+
+beforeAll(async () => {
+  lab = await openPaymentLab('Token-2022')
+  node = await openTamperingNode(lab.chain.rpcUrl)
+  const [payer, sponsor] = [await newCustomer(lab), await newCustomer(lab, 0n)]
+  const instructions = payment(lab, payer).map(relayed)
+  const transaction = await signedThroughTable(lab, instructions, [sponsor.keypair, payer.keypair])
+  presented = { signature: await sendAndConfirm(lab, transaction.serialize()), wallet: payer.address }
+})
+afterAll(async () => {
+  await node.close()
+  await lab.chain.close()
+})
+beforeEach(() => {
+  node.behave()
+  lab.chain.forgetRequestCounts()
+})
+
+// As long as a test may wait for a node that hangs, and much longer than a loopback answer takes.
+const timeoutMs = 500
+
+function readerOf(urls: readonly string[]): ChainReader {
+  const rpc = createRpcClient({ urls, postJson, timeoutMs, log: silentLog })
+  return createSolanaChainReader({ rpc, mint: lab.terms.mint, commitment: 'confirmed' })
+}
+
+describe('with one node', () => {
+  test('an honest one is believed', async () => {
+    expect(verdictOf(await judge({ ...lab, reader: readerOf([node.url]) }, presented))).toBe('accepted')
+    expect(node.asked).toEqual(['getTransaction'])
+  })
+
+  for (const { says, tamper } of nodeCases) {
+    test(`${says} is a fault that may heal, never a verdict (I8)`, async () => {
+      node.answer('getTransaction', tamper)
+
+      const thrown = await judge({ ...lab, reader: readerOf([node.url]) }, presented).catch((error: unknown) => error)
+
+      expect(thrown).toBeInstanceOf(Fault)
+      expect(thrown).toMatchObject({ retryable: true })
+    })
+  }
+})
+
+describe('with two nodes', () => {
+  for (const { says, tamper } of nodeCases) {
+    test(`${says} from the first: the second one is asked, and then preferred`, async () => {
+      node.answer('getTransaction', tamper)
+      const reader = readerOf([node.url, lab.chain.rpcUrl])
+
+      expect(verdictOf(await judge({ ...lab, reader }, presented))).toBe('accepted')
+      expect(verdictOf(await judge({ ...lab, reader }, presented))).toBe('accepted')
+
+      expect(node.asked).toEqual(['getTransaction'])
+    })
+  }
+})

@@ -1,0 +1,132 @@
+import { openChain } from '../../src/chain/openChain.ts'
+import { postJson } from '../../src/outbound/postJson.ts'
+import { memoOfSecret } from '../../src/payment/binding.ts'
+import type { Order } from '../../src/payment/payment.ts'
+import type { PaymentLedger } from '../../src/payment/paymentLedger.ts'
+import type { Quote } from '../../src/payment/quote.ts'
+import { type Refusal, isRefusal } from '../../src/payment/refusal.ts'
+import type { Settlement } from '../../src/payment/settlement.ts'
+import type { PaymentRail } from '../../src/paywall/rail.ts'
+import { createNativeRail } from '../../src/paywall/verifyPayment.ts'
+import { systemClock } from '../../src/primitives/clock.ts'
+import { newId, randomToken } from '../../src/primitives/id.ts'
+import { silentLog } from '../../src/primitives/log.ts'
+import { openLedger } from '../../src/store/openLedger.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { type HeldClock, createHeldClock } from './heldClock.ts'
+import { type Customer, type MintKind, type PaymentLab, addressOf, openPaymentLab, priceOf } from './paymentLab.ts'
+import { type TamperingNode, openTamperingNode } from './tamperingNode.ts'
+
+/** A lab with everything the native rail needs: a real ledger, a clock that a test moves, and a node that it can break. */
+export interface PaymentShop extends PaymentLab {
+  readonly clock: HeldClock
+  readonly ledger: PaymentLedger
+  readonly rail: PaymentRail
+  /** Puts another price list in force from now on. */
+  publishPrice(requiredBaseUnits: bigint): Promise<void>
+  /** Stands between the rail and the chain. */
+  readonly node: TamperingNode
+  close(): Promise<void>
+}
+
+export const endpoint = '/api/data/weather'
+export const proofMaxAgeMs = 600_000
+export const quoteTtlMs = 300_000
+export const quoteGraceMs = 60_000
+export const lookupWaitMs = 2_000
+export const broadcastWaitMs = 10_000
+/** What the price list in force asks, beside the lab's own price. */
+export const listRequiredBaseUnits = 2_000_000n
+/** What the service would ask now; it decides nothing about a payment that has landed. */
+export const currentRequiredBaseUnits = 3_000_000n
+
+export async function openPaymentShop(kind: MintKind): Promise<PaymentShop> {
+  const clock = createHeldClock(systemClock.nowMs())
+  const lab = await openPaymentLab(kind, clock)
+  const node = await openTamperingNode(lab.chain.rpcUrl)
+  const { serviceUrl } = await createTestDatabase()
+  const opened = { databaseUrl: serviceUrl, applicationName: 'verification tests', log: silentLog }
+  const ledger = await openLedger({ ...opened, clock })
+  const publishPrice = (requiredBaseUnits: bigint) => {
+    const prices = [priceOf(lab.terms, requiredBaseUnits, endpoint)]
+    return ledger.publishPrices({ kind: 'PriceListPublished', source: 'fixed', prices })
+  }
+  await publishPrice(listRequiredBaseUnits)
+  const { reader: chain, terms } = await openChain({
+    rpcUrls: [node.url],
+    tokenMint: lab.terms.mint,
+    paymentWallet: lab.terms.paymentWallet,
+    commitment: 'confirmed',
+    postJson,
+    log: silentLog,
+  })
+  const currentPrice = () => priceOf(terms, currentRequiredBaseUnits, endpoint)
+  const waits = { lookupWaitMs, broadcastWaitMs, proofMaxAgeMs, quoteGraceMs }
+  const rail = createNativeRail({ ...waits, chain, clock, terms, ledger: ledger.payments, currentPrice })
+  const close = async () => {
+    await ledger.close()
+    await node.close()
+    await lab.chain.close()
+  }
+  return { ...lab, clock, ledger: ledger.payments, publishPrice, rail, node, close }
+}
+
+export function orderOf(customer: Pick<Customer, 'address'>): Order {
+  return { wallet: addressOf(customer.address), endpoint, digest: 'a'.repeat(64) }
+}
+
+/** Presents a proof as the paywall does: read, looked up in the book, judged. */
+export async function present(
+  shop: PaymentShop,
+  customer: Pick<Customer, 'address'>,
+  header: string,
+): Promise<Settlement | Refusal> {
+  const proof = shop.rail.readProof(header)
+  if (isRefusal(proof)) return proof
+  const order = orderOf(customer)
+  const { signature } = proof
+  const { payment } = await shop.ledger.lookUp({ signature, wallet: order.wallet, idempotencyKey: undefined })
+  return shop.rail.settle({ proof, order, payment })
+}
+
+export interface Offer {
+  readonly quote: Quote
+  readonly secret: string
+}
+
+/** A quote at the lab's price, as a 402 would have made it now. */
+export async function quoteFor(
+  shop: PaymentShop,
+  customer: Pick<Customer, 'address'>,
+  changes: Partial<Quote> = {},
+): Promise<Offer> {
+  const secret = randomToken()
+  const issuedAtMs = shop.clock.nowMs()
+  const quote: Quote = {
+    ...shop.price,
+    id: newId('quote'),
+    wallet: addressOf(customer.address),
+    memo: memoOfSecret(secret),
+    issuedAtMs,
+    expiresAtMs: issuedAtMs + quoteTtlMs,
+    slot: await shop.connection.getSlot('confirmed'),
+    ...changes,
+  }
+  await shop.ledger.recordQuote(quote)
+  return { quote, secret }
+}
+
+/** The header for a signature as the specification has it: base64 of its base58 text. */
+export function signatureProof(signature: string, secret?: string): string {
+  return base64(secret === undefined ? signature : JSON.stringify({ signature, secret }))
+}
+
+/** The header for a signed transaction that has not been sent. */
+export function transactionProof(bytes: Uint8Array, secret?: string): string {
+  const transaction = Buffer.from(bytes).toString('base64')
+  return secret === undefined ? transaction : base64(JSON.stringify({ transaction, secret }))
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64')
+}

@@ -1,0 +1,276 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Keypair } from '@solana/web3.js'
+import { expect, test } from 'vitest'
+import { payCommand } from '../../src/cli/pay.ts'
+import { readPresentedProof } from '../client/support/presentedProof.ts'
+import type { Step } from '../client/support/scriptedService.ts'
+import { makeQuote } from '../client/support/testToken.ts'
+import { openLocalShop } from './support/localShop.ts'
+import { openTerminal } from './support/terminal.ts'
+
+const crypto = '/api/data/crypto?symbol=BTC'
+const refusal = (status: number, code: string, more: object = {}): Step => {
+  return { status, body: { error: 'it says no', code, ...more } }
+}
+
+test('a program gets one JSON object with the data, the receipt and what checking it found', async () => {
+  const { terminal, service, wallet } = await openLocalShop()
+  const { exitCode, stdout, stderr } = await terminal.run(payCommand, 'GET', crypto)
+  expect([exitCode, stderr]).toEqual([0, ''])
+  expect(JSON.parse(stdout)).toMatchObject({
+    status: 200,
+    data: { ok: crypto },
+    receipt: { wallet: wallet.publicKey.toBase58(), endpoint: '/api/data/crypto' },
+    meta: { source: 'test' },
+    receiptCheck: 'verified',
+    replayed: false,
+  })
+  expect(service.presented[0]?.headers['x-wallet-address']).toBe(wallet.publicKey.toBase58())
+})
+
+test('a person gets the data, what it cost, and that the receipt was verified', async () => {
+  const { terminal } = await openLocalShop({ isTTY: true })
+  const { exitCode, stdout, stderr } = await terminal.run(payCommand, 'GET', crypto)
+  expect(exitCode).toBe(0)
+  expect(stdout).toContain(`"ok": "${crypto}"`)
+  expect(stdout).toMatch(/paid +20 tokens/)
+  expect(stdout).toMatch(/verified +yes, offline/)
+  expect(stderr).toContain('the price is 20 tokens')
+})
+
+test('a body goes out as it was given, and so does one from a file', async () => {
+  const { terminal, service } = await openLocalShop()
+  const file = await terminal.writeFile('body.json', '{"data": "from a file"}')
+  await terminal.run(payCommand, 'post', '/api/tools/qrcode', '--json', '{"data": "x"}')
+  await terminal.run(payCommand, 'POST', '/api/tools/qrcode', '--json', `@${file}`)
+  expect(service.presented.map(({ method, body }) => `${method} ${body}`)).toEqual([
+    'POST {"data": "x"}',
+    'POST {"data": "from a file"}',
+  ])
+})
+
+test.each([
+  ['bound', 0],
+  ['transaction', 0],
+  ['signature', 1],
+] as const)('--form %s presents that form and sends %i transactions by itself', async (form, sent) => {
+  const { terminal, service } = await openLocalShop()
+  expect((await terminal.run(payCommand, 'GET', crypto, '--form', form)).exitCode).toBe(0)
+  const proof = readPresentedProof(String(service.presented[0]?.headers['x-payment-proof']))
+  expect([proof.secret !== undefined, proof.transaction === undefined]).toEqual([
+    form === 'bound',
+    form === 'signature',
+  ])
+  expect(service.node.sent).toHaveLength(sent)
+})
+
+test('a free endpoint costs nothing and has no receipt', async () => {
+  const { terminal, service } = await openLocalShop()
+  const { exitCode, stdout } = await terminal.run(payCommand, 'GET', '/api/health')
+  expect(exitCode).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ status: 200, receipt: null, receiptCheck: 'no_receipt' })
+  expect(service.presented).toHaveLength(0)
+})
+
+test('an answer can be written to a file', async () => {
+  const { terminal } = await openLocalShop()
+  const file = join(terminal.home, 'answer.json')
+  const { stdout } = await terminal.run(payCommand, 'GET', crypto, '--output', file)
+  expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ success: true, data: { ok: crypto } })
+  expect(JSON.parse(stdout)).toMatchObject({ output: file, receiptCheck: 'verified' })
+})
+
+test('a price above --max-usd ends with 3, says both numbers and signs nothing', async () => {
+  const { terminal, service } = await openLocalShop({ isTTY: true })
+  service.quote = (endpoint) => makeQuote({ endpoint, priceUSD: 0.08, nowMs: Date.now() })
+  const { exitCode, stdout, stderr } = await terminal.run(payCommand, 'GET', crypto, '--max-usd', '0.05')
+  expect([exitCode, stdout]).toEqual([3, ''])
+  expect(stderr).toContain('asks 0.08 USD, and the spending limit leaves 0.05 USD')
+  expect(stderr).toContain('--max-usd 0.08')
+  expect(service.presented).toHaveLength(0)
+})
+
+const endings: [string, Step[], number, string][] = [
+  ['a payment that is refused for good', [refusal(402, 'INVALID_PAYMENT', { reason: 'too_old' })], 4, 'PaymentRefused'],
+  ['a wallet without tokens', [refusal(402, 'INSUFFICIENT_BALANCE')], 4, 'PaymentRefused'],
+  ['an outcome that stays open', Array.from({ length: 10 }, () => 'reset' as const), 5, 'PaymentUnresolved'],
+  ['a request that has no data', [refusal(404, 'NO_DATA')], 6, 'PaymentUnspent'],
+  ['a source that fails', Array.from({ length: 10 }, () => refusal(502, 'UPSTREAM_FAILED')), 7, 'PaymentUnspent'],
+]
+
+test.each(endings)(
+  '%s ends with its own code, and the payment is kept and can be resumed',
+  async (_name, script, code, name) => {
+    const { terminal, service, desk } = await openLocalShop()
+    service.script = [...script]
+    const { exitCode, stdout } = await terminal.run(payCommand, 'GET', crypto)
+    expect(exitCode).toBe(code)
+    const report = JSON.parse(stdout)
+    const proof = service.presented[0]?.headers['x-payment-proof']
+    expect(report).toMatchObject({ exitCode: code, name, payment: { proof, request: { method: 'GET' } } })
+    expect(await terminal.files('payments')).toEqual([`${report.payment.signature}.json`])
+
+    service.script = []
+    const resumed = await terminal.run(payCommand, '--resume', report.keptIn)
+    expect(resumed.exitCode).toBe(0)
+    expect(JSON.parse(resumed.stdout)).toMatchObject({ data: { ok: crypto }, receiptCheck: 'verified' })
+    expect(new Set(service.presented.map(({ headers }) => headers['x-payment-proof'])).size).toBe(1)
+    expect(service.unpaid).toHaveLength(1)
+    expect(await terminal.files('payments')).toEqual([])
+  },
+)
+
+test('an open outcome shows a person the proof, the key and the command to go on with', async () => {
+  const { terminal, service } = await openLocalShop({ isTTY: true })
+  service.script = [{ status: 418, body: {} }]
+  const { exitCode, stdout, stderr } = await terminal.run(payCommand, 'GET', crypto)
+  expect([exitCode, stdout]).toEqual([5, ''])
+  const [presented] = service.presented
+  expect(stderr).toContain(`proof: ${String(presented?.headers['x-payment-proof'])}`)
+  expect(stderr).toContain(`idempotency key: ${String(presented?.headers['idempotency-key'])}`)
+  expect(stderr).toContain('do not pay again')
+  expect(stderr).toMatch(/tollbook pay --resume \S+\.json/)
+})
+
+test('an unspent payment buys another request of the endpoint', async () => {
+  const { terminal, service } = await openLocalShop()
+  service.script = [refusal(404, 'NO_DATA')]
+  const { stdout } = await terminal.run(payCommand, 'GET', '/api/data/weather?city=Lodnon')
+  const { keptIn } = JSON.parse(stdout)
+  const resumed = await terminal.run(payCommand, 'GET', '/api/data/weather?city=London', '--resume', keptIn)
+  expect(JSON.parse(resumed.stdout)).toMatchObject({ data: { ok: '/api/data/weather?city=London' } })
+  expect(new Set(service.presented.map(({ headers }) => headers['idempotency-key'])).size).toBe(2)
+})
+
+test('a payment is on disk, readable by its owner alone, before the service sees it', async () => {
+  const { terminal, service } = await openLocalShop()
+  const onDisk: (readonly string[])[] = []
+  const sign = service.receipt
+  service.receipt = async (proof, endpoint) => {
+    onDisk.push(await terminal.files('payments'))
+    return sign(proof, endpoint)
+  }
+  await terminal.run(payCommand, 'GET', crypto)
+  expect(onDisk).toEqual([[expect.stringMatching(/^[1-9A-Za-z]+\.json$/)]])
+})
+
+test('Ctrl-C after the payment has left keeps it, and before that ends with 130', async () => {
+  const { terminal, service } = await openLocalShop()
+  service.script = ['hang']
+  service.onHang = () => terminal.interrupt.abort()
+  const { exitCode, stdout } = await terminal.run(payCommand, 'GET', crypto)
+  expect(exitCode).toBe(5)
+  expect(await terminal.files('payments')).toEqual([`${JSON.parse(stdout).payment.signature}.json`])
+  expect((await terminal.run(payCommand, 'GET', crypto)).exitCode).toBe(130)
+  expect(service.presented).toHaveLength(1)
+})
+
+test('a request that is refused for free ends with 6, and a service that is not available with 7', async () => {
+  const { terminal, service } = await openLocalShop()
+  for (const [status, code] of [
+    [400, 6],
+    [404, 6],
+    [429, 7],
+    [503, 7],
+  ] as const) {
+    service.quote = () => ({ status, body: { error: 'no', code: 'SOME_CODE' } })
+    const { exitCode, stdout } = await terminal.run(payCommand, 'GET', crypto)
+    expect(exitCode).toBe(code)
+    expect(JSON.parse(stdout)).toMatchObject({ status, data: { code: 'SOME_CODE' } })
+  }
+})
+
+test('an offer that names another wallet than local.json ends with 8', async () => {
+  const { terminal, service } = await openLocalShop()
+  const stranger = Keypair.generate().publicKey.toBase58()
+  service.quote = (endpoint) => ({ ...makeQuote({ endpoint, nowMs: Date.now() }), tokenMint: stranger })
+  const { exitCode, stderr } = await terminal.run(payCommand, 'GET', crypto)
+  expect(exitCode).toBe(8)
+  expect(stderr).toContain('nothing was signed')
+})
+
+test('a receipt that does not verify ends with 9, with the answer printed all the same', async () => {
+  const { terminal, service, desk } = await openLocalShop()
+  service.receipt = async ({ signature }) => ({ ...(await desk.sign({ signature })), burned: '1' })
+  const { exitCode, stdout } = await terminal.run(payCommand, 'GET', crypto)
+  expect(exitCode).toBe(9)
+  expect(JSON.parse(stdout)).toMatchObject({ data: { ok: crypto }, receiptCheck: 'payload_differs' })
+})
+
+test('a receipt of an unknown service is not checked, and with --receipt-key it is', async () => {
+  const { terminal, service, desk } = await openLocalShop()
+  const wallet = join(terminal.home, 'keys/demo-wallet.json')
+  await terminal.writeFile('local.json', '{}')
+  const bare = await openTerminal()
+  const options = ['--base-url', service.baseUrl, '--rpc-url', service.rpcUrl, '--wallet', wallet]
+  const unknown = await bare.run(payCommand, 'GET', crypto, ...options)
+  expect(JSON.parse(unknown.stdout)).toMatchObject({ receiptCheck: 'not_checked' })
+  const keys = await bare.writeFile('jwks.json', desk.keys)
+  const known = await bare.run(payCommand, 'GET', crypto, ...options, '--receipt-key', keys)
+  expect(JSON.parse(known.stdout)).toMatchObject({ receiptCheck: 'verified' })
+})
+
+test('a service that is not there ends with 7 and says what to look at', async () => {
+  const { terminal } = await openLocalShop()
+  // Port 1 of this machine answers nobody.
+  const { exitCode, stderr } = await terminal.run(payCommand, 'GET', crypto, '--base-url', 'http://127.0.0.1:1')
+  expect(exitCode).toBe(7)
+  expect(stderr).toContain('is the service running')
+})
+
+const mistakes: [string, string[]][] = [
+  ['METHOD PATH', []],
+  ['METHOD', ['FETCH', crypto]],
+  ['PATH', ['GET', 'api/data/crypto']],
+  ['--json', ['GET', crypto, '--json', '{}']],
+  ['--json', ['POST', '/api/tools/qrcode', '--json', '{data: 1}']],
+  ['--json', ['POST', '/api/tools/qrcode', '--json', '@/nowhere/body.json']],
+  ['--max-usd', ['GET', crypto, '--max-usd', '1e3']],
+  ['--form', ['GET', crypto, '--form', 'cheque']],
+  ['--base-url', ['GET', crypto, '--base-url', 'http://pay.example']],
+  ['--base-url', ['GET', crypto, '--base-url', 'pay.example']],
+  ['--rpc-url', ['GET', crypto, '--rpc-url', 'node']],
+  ['--receipt-key', ['GET', crypto, '--receipt-key', '/nowhere/jwks.json']],
+  ['--output', ['GET', crypto, '--output', '/nowhere/answer.json']],
+  ['--resume', ['--resume', '/nowhere/payment.json']],
+  ['keypair', ['GET', crypto, '--wallet', '/nowhere/id.json']],
+  ['unknown option', ['GET', crypto, '--maxusd', '1']],
+]
+
+test.each(mistakes)(
+  'a mistake in %s ends with 2, names it and asks the service for nothing (%j)',
+  async (named, words) => {
+    const { terminal, service } = await openLocalShop()
+    const { exitCode, stderr } = await terminal.run(payCommand, ...words)
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain(named)
+    expect(service.unpaid).toHaveLength(0)
+  },
+)
+
+test('without local mode every missing option is named', async () => {
+  const bare = await openTerminal()
+  const { exitCode, stderr } = await bare.run(payCommand, 'GET', crypto)
+  expect(exitCode).toBe(2)
+  expect(stderr).toContain('--base-url: is missing')
+})
+
+test('a damaged local.json is named, and so is a keypair file whose content never shows', async () => {
+  const { terminal } = await openLocalShop()
+  const bad = await terminal.writeFile('bad.json', '[1,2,"sixty-four bytes of secret"]')
+  const keypair = await terminal.run(payCommand, 'GET', crypto, '--wallet', bad)
+  expect(keypair.stderr).toContain('no keypair file')
+  expect(keypair.stderr + keypair.stdout).not.toContain('sixty-four')
+  const path = await terminal.writeFile('local.json', '{"baseUrl": 1')
+  const { exitCode, stderr } = await terminal.run(payCommand, 'GET', crypto)
+  expect(exitCode).toBe(2)
+  expect(stderr).toContain(path)
+})
+
+test('the help lists the exit codes', async () => {
+  const bare = await openTerminal()
+  const { exitCode, stdout } = await bare.run(payCommand, '--help')
+  expect(exitCode).toBe(0)
+  for (const code of [2, 3, 4, 5, 6, 7, 8, 9, 130]) expect(stdout).toMatch(new RegExp(`^ +${code} +\\w`, 'm'))
+})

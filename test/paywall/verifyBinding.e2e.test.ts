@@ -1,0 +1,24 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { isRefusal } from '../../src/payment/refusal.ts'
+import { bindingCases } from '../chain/cases/bindingCases.ts'
+import { verdictOf } from '../chain/cases/verificationCase.ts'
+import { type PaymentShop, openPaymentShop } from '../chain/paymentShop.ts'
+
+let shop: PaymentShop
+
+beforeAll(async () => {
+  shop = await openPaymentShop('Token-2022')
+  shop.clock.onSleep(() => shop.chain.advanceSlots(1))
+})
+afterAll(() => shop.close())
+beforeEach(() => shop.node.behave())
+
+for (const { rule, says, verdict, present } of bindingCases) {
+  test(`${rule} ${says}: ${verdict}`, async () => {
+    const judged = await present(shop)
+
+    expect(verdictOf(judged), isRefusal(judged) ? judged.message : '').toBe(verdict)
+    const sentOnlyIfAccepted = verdict === 'accepted' || !shop.node.asked.includes('sendTransaction')
+    expect(sentOnlyIfAccepted, 'what would buy nothing is not sent').toBe(true)
+  })
+}
