@@ -64,12 +64,13 @@ async function refusalIsFault<T>(call: Promise<T>): Promise<T> {
   }
 }
 
-const tokenAccountsJson = z.object({
-  value: z.array(z.object({ account: z.object({ data: z.tuple([z.base64(), z.literal('base64')]) }) })),
-})
-
 // Where the amount stands in a token account: behind mint and owner.
 const amountSlice = { offset: 64, length: 8 }
+// A node that overlooks the slice would have us read the mint's address as an amount.
+const amountBase64 = z.base64().length(12)
+const tokenAccountsJson = z.object({
+  value: z.array(z.object({ account: z.object({ data: z.tuple([amountBase64, z.literal('base64')]) }) })),
+})
 
 async function balanceBaseUnits({ rpc, mint, commitment }: SolanaReaderDeps, wallet: Address): Promise<bigint> {
   const options = { encoding: 'base64', commitment, dataSlice: amountSlice }

@@ -2,7 +2,7 @@ import type { Clock } from '../primitives/clock.ts'
 import type { Address } from '../payment/address.ts'
 import { bindSecret } from '../payment/binding.ts'
 import type { Order, PaymentState } from '../payment/payment.ts'
-import type { Proof, SignedTransaction, SimulatedEffects } from '../payment/proof.ts'
+import type { Proof, SignedTransaction, SimulatedEffects, Simulation } from '../payment/proof.ts'
 import { type Price, transferBaseUnits } from '../payment/quote.ts'
 import { isRefusal, type Refusal, refuse, refuseProof } from '../payment/refusal.ts'
 import { type PaymentTerms, settle } from '../payment/settlement.ts'
@@ -24,22 +24,24 @@ export interface Submission {
 }
 
 /** What can be said of a signed transaction without asking anybody. */
-export function checkTransaction(transaction: SignedTransaction, order: Order): Refusal | undefined {
-  if (!transaction.signers.includes(order.wallet)) return refuseProof('wallet_did_not_sign')
-  // Such a transaction could be kept back and sent a year later, so a refusal of it could never be final.
-  if (transaction.usesDurableNonce) return refuseProof('durable_nonce')
-  return undefined
+export function checkSigners(transaction: SignedTransaction, order: Order): Refusal | undefined {
+  return transaction.signers.includes(order.wallet) ? undefined : refuseProof('wallet_did_not_sign')
 }
 
 /**
  * Sends a transaction that is not on chain, after rehearsing that it would pay and after putting on record that we send
- * it. Undefined when it has been sent, by this call or an earlier one. Never sends anything but the caller's own bytes.
+ * it. Undefined when it has been sent, by this call or an earlier one, or has landed meanwhile. Never sends anything but
+ * the caller's own bytes.
  */
 export async function submitTransaction(deps: SubmitDeps, submission: Submission): Promise<Refusal | undefined> {
   const { transaction, payment } = submission
   if (payment.phase === 'submitted') return resend(deps, transaction)
 
-  const price = await rehearse(deps, submission)
+  // Such a transaction could be kept back and sent a year later, so a refusal of it could never be final.
+  if (transaction.usesDurableNonce) return refuseProof('durable_nonce')
+  const simulation = await deps.chain.simulate(transaction)
+  if (simulation.outcome === 'blockhash_expired') return refuseUnlessLanded(deps, transaction)
+  const price = await judgeSimulation(deps, submission, simulation)
   if (isRefusal(price)) return price
   const recorded = await recordIntent(deps, submission, price.quoteId)
   if (!recorded)
@@ -48,21 +50,23 @@ export async function submitTransaction(deps: SubmitDeps, submission: Submission
   return undefined
 }
 
-async function resend({ chain }: SubmitDeps, transaction: SignedTransaction): Promise<Refusal | undefined> {
-  if (await chain.canStillLand(transaction)) {
-    await chain.broadcast(transaction)
-    return undefined
-  }
-  // It may have landed since we looked; only if it is still not there will it never be.
-  const landed = await chain.findTransaction(transaction.signature)
+async function resend(deps: SubmitDeps, transaction: SignedTransaction): Promise<Refusal | undefined> {
+  if (!(await deps.chain.canStillLand(transaction))) return refuseUnlessLanded(deps, transaction)
+  await deps.chain.broadcast(transaction)
+  return undefined
+}
+
+/** Its blockhash has expired. It may have landed since we looked; only if it is still not there will it never be. */
+async function refuseUnlessLanded({ chain }: SubmitDeps, { signature }: SignedTransaction) {
+  const landed = await chain.findTransaction(signature)
   return landed === undefined ? refuseProof('blockhash_expired') : undefined
 }
 
+type Rehearsed = Exclude<Simulation, { readonly outcome: 'blockhash_expired' }>
+
 /** Would it succeed, and would it then buy? A payment that would buy nothing is not sent at all. */
-async function rehearse(deps: SubmitDeps, submission: Submission) {
+async function judgeSimulation(deps: SubmitDeps, submission: Submission, simulation: Rehearsed) {
   const { proof, order, transaction } = submission
-  const simulation = await deps.chain.simulate(transaction)
-  if (simulation.outcome === 'blockhash_expired') return refuseProof('blockhash_expired')
   if (simulation.outcome === 'already_landed')
     return refuse('PAYMENT_PENDING', 'the transaction is landing; repeat with the same proof', 1)
   if (simulation.outcome === 'would_fail')

@@ -1,8 +1,6 @@
 import type { Clock } from '../primitives/clock.ts'
 import { Fault } from '../primitives/fault.ts'
 import { bindSecret } from '../payment/binding.ts'
-import type { Order } from '../payment/payment.ts'
-import type { Proof } from '../payment/proof.ts'
 import { isRefusal, type Refusal, refuse, refuseProof } from '../payment/refusal.ts'
 import { type PaymentTerms, settle, type Settlement } from '../payment/settlement.ts'
 import type { Signature } from '../payment/signature.ts'
@@ -11,7 +9,7 @@ import { type BalanceDeps, findShortage } from './checkBalance.ts'
 import { choosePrice } from './choosePrice.ts'
 import type { PaymentRail, SettleQuestion } from './rail.ts'
 import { readProof } from './readProof.ts'
-import { checkTransaction, submitTransaction } from './submitTransaction.ts'
+import { checkSigners, submitTransaction } from './submitTransaction.ts'
 
 export interface VerifyDeps extends BalanceDeps {
   readonly clock: Clock
@@ -35,23 +33,34 @@ export function createNativeRail(deps: VerifyDeps): PaymentRail {
 
 async function verifyPayment(deps: VerifyDeps, question: SettleQuestion): Promise<Settlement | Refusal> {
   const { proof, order } = question
-  const flaw = proof.transaction === undefined ? undefined : checkTransaction(proof.transaction, order)
+  const flaw = proof.transaction === undefined ? undefined : checkSigners(proof.transaction, order)
   if (flaw !== undefined) return flaw
 
   const waitMs = proof.transaction === undefined ? deps.lookupWaitMs : 0
   const record = await findWithin(deps, proof.signature, waitMs)
-  if (record !== undefined) return judgeRecord(deps, { record, proof, order })
-  if (proof.transaction === undefined) return (await findShortage(deps, order)) ?? refuseProof('not_found')
+  if (record !== undefined) return judgeRecord(deps, question, record)
+  if (proof.transaction === undefined) return judgeAbsence(deps, question)
 
   const refusal = await submitTransaction(deps, { ...question, transaction: proof.transaction })
   if (refusal !== undefined) return refusal
   const landed = await findWithin(deps, proof.signature, deps.broadcastWaitMs)
-  if (landed !== undefined) return judgeRecord(deps, { record: landed, proof, order })
+  if (landed !== undefined) return judgeRecord(deps, question, landed)
   return refuse(
     'PAYMENT_PENDING',
     'the transaction was sent and has not been confirmed yet; repeat with the same proof, never with another',
     2,
   )
+}
+
+/**
+ * It is not there. A wallet that could not pay is told so, but not before another look: a payment that landed since the
+ * last one has emptied the wallet, and whoever is told that it has not paid would pay again (I8).
+ */
+async function judgeAbsence(deps: VerifyDeps, question: SettleQuestion): Promise<Settlement | Refusal> {
+  const shortage = await findShortage(deps, question.order)
+  if (shortage === undefined) return refuseProof('not_found')
+  const record = await deps.chain.findTransaction(question.proof.signature)
+  return record === undefined ? shortage : judgeRecord(deps, question, record)
 }
 
 const pollMs = 250
@@ -71,23 +80,22 @@ async function findWithin(
   return record
 }
 
-interface Landed {
-  readonly record: TransactionRecord
-  readonly proof: Proof
-  readonly order: Order
-}
-
 /** On chain: is it this caller's, is it fresh, which price does it have to meet, and does it meet it? */
-async function judgeRecord(deps: VerifyDeps, { record, proof, order }: Landed): Promise<Settlement | Refusal> {
+async function judgeRecord(
+  deps: VerifyDeps,
+  { proof, order, payment }: SettleQuestion,
+  record: TransactionRecord,
+): Promise<Settlement | Refusal> {
   const { blockTimeMs } = record
   if (blockTimeMs === undefined)
     throw new Fault('the node does not know the time of the block yet', { retryable: true })
 
   const binding = bindSecret(record.memos, proof.secret)
   if (isRefusal(binding)) return binding
-  if (deps.clock.nowMs() - blockTimeMs > deps.proofMaxAgeMs) {
-    return refuseProof('too_old', `landed ${Math.floor((deps.clock.nowMs() - blockTimeMs) / 1000)} s ago`)
-  }
+  const ageMs = deps.clock.nowMs() - blockTimeMs
+  // What we have sent ourselves was presented in time; the book says so.
+  if (ageMs > deps.proofMaxAgeMs && payment.phase !== 'submitted')
+    return refuseProof('too_old', `landed ${Math.floor(ageMs / 1000)} s ago`)
   const chosen = await choosePrice(deps, {
     order,
     memo: binding.memo,

@@ -30,8 +30,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     keepAlive: true,
     types: typeParsers(),
   })
-  // An idle connection that the server closes is an event of the pool; without a listener it would end the process.
+  // A connection that breaks is an event: of the pool when it is idle, of its client when it is in use. Without a listener
+  // either would end the process. In use, the query that was under way reports it too.
   pool.on('error', (error) => options.log.warn({ event: 'database_connection_lost', error: describeError(error) }))
+  pool.on('connect', (client) => client.on('error', () => undefined))
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
 

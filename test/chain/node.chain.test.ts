@@ -9,7 +9,7 @@ import { nodeCases } from './cases/nodeCases.ts'
 import { type Presented, judge, verdictOf } from './cases/verificationCase.ts'
 import { payment, relayed } from './labTokens.ts'
 import { signedThroughTable } from './lookupTable.ts'
-import { type PaymentLab, newCustomer, openPaymentLab, sendAndConfirm } from './paymentLab.ts'
+import { type PaymentLab, land, newCustomer, openPaymentLab, sendAndConfirm } from './paymentLab.ts'
 import { type TamperingNode, openTamperingNode } from './tamperingNode.ts'
 
 /*
@@ -75,4 +75,26 @@ describe('with two nodes', () => {
       expect(node.asked).toEqual(['getTransaction'])
     })
   }
+})
+
+test('twenty questions about one signature at the same moment are one call', async () => {
+  const reader = readerOf([node.url])
+
+  const records = await Promise.all(Array.from({ length: 20 }, () => reader.findTransaction(presented.signature)))
+
+  expect(new Set(records).size).toBe(1)
+  expect(node.asked).toEqual(['getTransaction'])
+})
+
+test('at the commitment finalized a payment is not there before 32 slots have passed over it', async () => {
+  const payer = await newCustomer(lab)
+  const signature = await land(lab, payment(lab, payer), [payer.keypair])
+  const rpc = createRpcClient({ urls: [node.url], postJson, timeoutMs, log: silentLog })
+  const reader = createSolanaChainReader({ rpc, mint: lab.terms.mint, commitment: 'finalized' })
+  const verdict = async () => verdictOf(await judge({ ...lab, reader }, { signature, wallet: payer.address }))
+
+  lab.chain.advanceSlots(30)
+  expect(await verdict()).toBe('not_found')
+  lab.chain.advanceSlots(1)
+  expect(await verdict()).toBe('accepted')
 })

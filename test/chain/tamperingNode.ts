@@ -65,7 +65,7 @@ export async function openTamperingNode(chainUrl: string): Promise<TamperingNode
 
 const frame = z.object({ method: z.string() })
 
-const passOn: Tamper = async ({ forward }) => ({ status: 200, text: await forward() })
+const passOn: Tamper = async ({ forward }) => answered(await forward())
 
 async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
@@ -76,6 +76,11 @@ async function readBody(request: IncomingMessage): Promise<string> {
 async function post(url: string, body: string): Promise<string> {
   const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
   return response.text()
+}
+
+/** What the chain answered, as it was. */
+export function answered(text: string): Reply {
+  return { status: 200, text }
 }
 
 /** An ordinary answer with this result. */

@@ -102,7 +102,7 @@ const endings: [string, Step[], number, string][] = [
 test.each(endings)(
   '%s ends with its own code, and the payment is kept and can be resumed',
   async (_name, script, code, name) => {
-    const { terminal, service, desk } = await openLocalShop()
+    const { terminal, service } = await openLocalShop()
     service.script = [...script]
     const { exitCode, stdout } = await terminal.run(payCommand, 'GET', crypto)
     expect(exitCode).toBe(code)

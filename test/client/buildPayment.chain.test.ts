@@ -102,6 +102,14 @@ describe.each(kinds)('a payment in %s', (_name, kind) => {
     expect(new Set(memos.flat()).size).toBe(2)
   })
 
+  test('asks for the token again only where a fee could have changed in the meantime', async () => {
+    await plan()
+    token.chain.forgetRequestCounts()
+    await plan()
+    const isRead = (token.chain.requestCounts().get('getMultipleAccounts') ?? 0) > 0
+    expect(isRead).toBe(kind.feeBasisPoints !== undefined)
+  })
+
   test('is not taken by the node when the wallet has too few tokens', async () => {
     const dear = await plan()
     const { quote } = dear

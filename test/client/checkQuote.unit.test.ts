@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { TOKEN_2022_PROGRAM_ID } from '@solana/spl-token'
+import { getAssociatedTokenAddressSync, TOKEN_2022_PROGRAM_ID } from '@solana/spl-token'
 import { Keypair } from '@solana/web3.js'
 import type { QuoteBody } from '../../src/payment/wire.ts'
 import type { PayingFetchOptions } from '../../src/client/payer.ts'
@@ -68,6 +68,7 @@ const tamperings: [string, QuoteProblemKind, (quote: QuoteBody) => unknown][] = 
     'token_account_wrong',
     (body) => ({ ...body, tokenProgram: TOKEN_2022_PROGRAM_ID.toBase58() }),
   ],
+  ['the token program that the mint does not belong to', 'token_program_wrong', asToken2022],
   ['a token program of its own', 'token_program_wrong', (body) => ({ ...body, tokenProgram: stranger })],
   ['a token account of somebody else', 'token_account_wrong', (body) => ({ ...body, paymentTokenAccount: stranger })],
   ['other decimals', 'sums_wrong', (body) => withQuote(body, { decimals: 7 })],
@@ -77,6 +78,12 @@ const tamperings: [string, QuoteProblemKind, (quote: QuoteBody) => unknown][] = 
     (body) => withQuote(body, { transferWithFeeBaseUnits: '14000001' }),
   ],
 ]
+
+/** Consistent in itself, for a mint that would belong to the other token program. */
+function asToken2022(body: QuoteBody): QuoteBody {
+  const account = getAssociatedTokenAddressSync(mint, paymentWallet, true, TOKEN_2022_PROGRAM_ID)
+  return { ...body, tokenProgram: TOKEN_2022_PROGRAM_ID.toBase58(), paymentTokenAccount: account.toBase58() }
+}
 
 function withQuote(body: QuoteBody, change: Partial<QuoteBody['quote']>): QuoteBody {
   return { ...body, quote: { ...body.quote, ...change } }

@@ -232,7 +232,8 @@ test('a redirect is never followed: to the caller it is an answer, and with a pr
   expect((await payingFetch(url(crypto))).status).toBe(307)
   service.quote = (endpoint) => makeQuote({ endpoint, nowMs: Date.now() })
   service.script = [redirect]
-  expect(await rejectionOf(payingFetch(url(crypto)))).toMatchObject({ name: 'PaymentUnresolved' })
+  const error = await rejectionOf(payingFetch(url(crypto)))
+  expect(error).toMatchObject({ name: 'PaymentUnresolved', message: expect.stringContaining(other.url('/steal')) })
   expect([other.service.presented.length, other.service.unpaid.length, wallet.signed]).toEqual([0, 0, 1])
 })
 

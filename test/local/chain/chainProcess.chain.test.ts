@@ -1,8 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
@@ -12,10 +9,10 @@ import { z } from 'zod'
 import { type SpawnLocalChainOptions, spawnLocalChain } from '../../../src/local/chain/spawnLocalChain.ts'
 import type { Fault } from '../../../src/primitives/fault.ts'
 import { createLog, silentLog } from '../../../src/primitives/log.ts'
-import { connectTo, eventually } from './testChain.ts'
+import { connectTo, eventually, makeStateDirectory } from './testChain.ts'
 
 test('a spawned chain serves, passes its log on, stops when told and keeps its state', async () => {
-  const stateDirectory = await makeDirectory()
+  const stateDirectory = await makeStateDirectory()
   const lines: string[] = []
   const destination = new Writable({ write: (chunk, _, done) => (lines.push(String(chunk)), done()) })
   const log = createLog({ level: 'info', name: 'test', destination })
@@ -33,7 +30,7 @@ test('a spawned chain serves, passes its log on, stops when told and keeps its s
 })
 
 test('kill -9 in the middle of a stream of transactions loses nothing that was acknowledged', async () => {
-  const stateDirectory = await makeDirectory()
+  const stateDirectory = await makeStateDirectory()
   const address = Keypair.generate().publicKey
   const exits: Fault[] = []
   const chain = await spawnForTest({ slotMs: 20, stateDirectory, onUnexpectedExit: (fault) => exits.push(fault) })
@@ -68,7 +65,7 @@ test('kill -9 in the middle of a stream of transactions loses nothing that was a
 })
 
 test('a second process is refused the directory and says who has it', async () => {
-  const stateDirectory = await makeDirectory()
+  const stateDirectory = await makeStateDirectory()
   const first = await spawnForTest({ slotMs: 0, stateDirectory })
 
   await expect(spawnForTest({ slotMs: 0, stateDirectory })).rejects.toThrow(
@@ -139,10 +136,4 @@ function isAlive(pid: number): boolean {
   } catch {
     return false
   }
-}
-
-async function makeDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'tollbook-chain-'))
-  onTestFinished(() => rm(directory, { recursive: true, force: true }))
-  return join(directory, 'chain')
 }

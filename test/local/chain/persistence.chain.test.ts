@@ -1,15 +1,14 @@
-import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TOKEN_2022_PROGRAM_ID, transferChecked } from '@solana/spl-token'
 import { Keypair } from '@solana/web3.js'
 import { expect, onTestFinished, test } from 'vitest'
 import { type LocalChain, startLocalChain } from '../../../src/local/chain/localChain.ts'
-import { connectTo, fund, openChain } from './testChain.ts'
+import { connectTo, fund, openChain, makeStateDirectory } from './testChain.ts'
 import { confirmed, createPurse, decimals } from './tokenPurse.ts'
 
 test('a restart finds the same chain: genesis, slot, accounts, history and blockhashes', async () => {
-  const stateDirectory = await makeDirectory()
+  const stateDirectory = await makeStateDirectory()
   const first = await startLocalChain({ slotMs: 20, stateDirectory })
   const connection = connectTo(first)
   const { payer, mint, source, destination } = await createPurse(connection, TOKEN_2022_PROGRAM_ID)
@@ -46,7 +45,7 @@ test('a restart finds the same chain: genesis, slot, accounts, history and block
 })
 
 test('a restarted chain still refuses what has landed, and goes on', async () => {
-  const stateDirectory = await makeDirectory()
+  const stateDirectory = await makeStateDirectory()
   const address = Keypair.generate().publicKey
   const first = await startLocalChain({ slotMs: 0, stateDirectory })
   const signature = await fund({ chain: first, connection: connectTo(first) }, address)
@@ -62,7 +61,7 @@ test('a restarted chain still refuses what has landed, and goes on', async () =>
 })
 
 test('a dropped fork stays dropped after a restart', async () => {
-  const stateDirectory = await makeDirectory()
+  const stateDirectory = await makeStateDirectory()
   const address = Keypair.generate().publicKey
   const first = await startLocalChain({ slotMs: 0, stateDirectory })
   const target = { chain: first, connection: connectTo(first) }
@@ -134,7 +133,7 @@ test('a directory in use is refused to a second chain and free again afterwards'
 })
 
 test('a port in use is refused, and the directory is not held by the failed start', async () => {
-  const stateDirectory = await makeDirectory()
+  const stateDirectory = await makeStateDirectory()
   const { chain } = await openChain()
   const port = Number(new URL(chain.rpcUrl).port)
 
@@ -146,7 +145,7 @@ test('a port in use is refused, and the directory is not held by the failed star
 })
 
 async function chainWithTwoAirdrops() {
-  const stateDirectory = await makeDirectory()
+  const stateDirectory = await makeStateDirectory()
   const address = Keypair.generate().publicKey
   const chain: LocalChain = await startLocalChain({ slotMs: 0, stateDirectory })
   onTestFinished(() => chain.close())
@@ -154,10 +153,4 @@ async function chainWithTwoAirdrops() {
   await fund(target, address)
   await fund(target, address)
   return { stateDirectory, address, close: () => chain.close() }
-}
-
-async function makeDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'tollbook-chain-'))
-  onTestFinished(() => rm(directory, { recursive: true, force: true }))
-  return join(directory, 'chain')
 }

@@ -1,38 +1,31 @@
 import { Keypair, type PublicKey, Transaction, TransactionInstruction } from '@solana/web3.js'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { startLocalChain } from '../../../src/local/chain/localChain.ts'
-import { type TestChain, connectTo, fundedKeypair, memo, openChain } from './testChain.ts'
+import { type TestChain, connectTo, fundedKeypair, memo, openChain, makeStateDirectory } from './testChain.ts'
 
 test('a program of ours is called like any other, and also after a restart', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'tollbook-chain-'))
-  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  const stateDirectory = await makeStateDirectory()
   const program = Keypair.generate().publicKey
-  const first = await startLocalChain({ slotMs: 0, stateDirectory: directory })
+  const first = await startLocalChain({ slotMs: 0, stateDirectory })
   const target = { chain: first, connection: connectTo(first) }
 
   first.addProgram(program.toBase58(), await memoElf(target))
   expect(await logsOf(target, program)).toContain('Program log: hello')
   await first.close()
 
-  expect(await logsOf(await openChain({ stateDirectory: directory }), program)).toContain(
-    `Program ${program.toBase58()} success`,
-  )
+  expect(await logsOf(await openChain({ stateDirectory }), program)).toContain(`Program ${program.toBase58()} success`)
 })
 
 test('what is no program is refused, and a restart does not know of it', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'tollbook-chain-'))
-  onTestFinished(() => rm(directory, { recursive: true, force: true }))
-  const first = await startLocalChain({ slotMs: 0, stateDirectory: directory })
+  const stateDirectory = await makeStateDirectory()
+  const first = await startLocalChain({ slotMs: 0, stateDirectory })
   const program = Keypair.generate().publicKey.toBase58()
 
   expect(() => first.addProgram(program, Buffer.from('no ELF'))).toThrow('Failed to add program')
   expect(() => first.addProgram('somewhere', Buffer.from('no ELF'))).toThrow('is not an address')
   await first.close()
 
-  const { connection } = await openChain({ stateDirectory: directory })
+  const { connection } = await openChain({ stateDirectory })
   expect(await connection.getTransactionCount()).toBe(0)
 })
 

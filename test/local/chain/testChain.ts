@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import {
   Connection,
   Keypair,
@@ -91,4 +94,11 @@ export async function call(chain: LocalChain, method: string, ...params: readonl
 
 export function post(chain: LocalChain, body: string | Uint8Array<ArrayBuffer>): Promise<Response> {
   return fetch(chain.rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+}
+
+/** A directory for a chain's state that does not exist yet, gone after the test together with what stands beside it. */
+export async function makeStateDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'tollbook-chain-'))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  return join(directory, 'chain')
 }

@@ -1,0 +1,62 @@
+import { chmod, writeFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { startEmbeddedPostgres } from '../../src/local/postgres/embeddedPostgres.ts'
+import { silentLog } from '../../src/primitives/log.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { findDurabilityProblem } from '../../src/store/durability.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
+import { openSessions } from './instance.ts'
+
+const { serviceUrl, adminUrl, name } = await createTestDatabase()
+
+async function problemAt(databaseUrl: string): Promise<string | undefined> {
+  const database = openDatabase({ databaseUrl, applicationName: 'durability', connectionsMax: 1, log: silentLog })
+  try {
+    return await findDurabilityProblem(database)
+  } finally {
+    await database.destroy()
+  }
+}
+
+test('I27: a database that keeps what it acknowledges has no problem', async () => {
+  expect(await problemAt(serviceUrl)).toBeUndefined()
+})
+
+test.each([
+  ['off', /turn on synchronous_commit/],
+  ['local', undefined],
+  ['remote_write', undefined],
+  ['remote_apply', undefined],
+])('I27: synchronous_commit = %s is told apart', async (value, problem) => {
+  const admin = openSessions(adminUrl)
+  await admin.query(`alter database ${name} set synchronous_commit = ${value}`)
+  const found = await problemAt(serviceUrl)
+  await admin.query(`alter database ${name} reset synchronous_commit`)
+  if (problem === undefined) expect(found).toBeUndefined()
+  else expect(found).toMatch(problem)
+})
+
+test('I27: fsync off, full_page_writes off and a standby are problems, each by its name', async () => {
+  const dataDirectory = `${await makeScratchDirectory()}/postgres`
+  const start = (settings: Readonly<Record<string, string>>) =>
+    startEmbeddedPostgres({ dataDirectory, log: silentLog, settings })
+
+  const careless = await start({ fsync: 'off', full_page_writes: 'off' })
+  expect(await problemAt(careless.adminUrl)).toMatch(/turn on fsync, full_page_writes$/)
+  await careless.stop()
+
+  // What makes a server a standby is this file; without anybody to follow it serves readers for ever.
+  const signal = `${dataDirectory}/standby.signal`
+  await writeFile(signal, '')
+  await chmod(signal, 0o644)
+  const standby = await start({ hot_standby: 'on' })
+  expect(await problemAt(standby.adminUrl)).toMatch(/standby: connect to the primary/)
+  await standby.stop()
+})
+
+test('I27: a database that does not answer is a problem and not an exception', async () => {
+  const url = new URL(serviceUrl)
+  url.port = '1'
+  expect(await problemAt(url.href)).toMatch(/does not answer/)
+})
