@@ -25,10 +25,11 @@ type Streams = Pick<CommandDeps, 'stdout' | 'stderr'>
 const answerBody = z.object({ data: z.unknown(), receipt: z.unknown().optional(), meta: z.unknown().optional() })
 
 /** Words for a person, one JSON object for a program; in both what was bought and what the receipt says. */
-export function reportAnswer({ stdout }: Streams, answer: ShownAnswer): void {
+export function reportAnswer({ stdout, stderr }: Streams, answer: ShownAnswer): void {
   const { status, body, replayed, verdict, output } = answer
   const parsed = answerBody.safeParse(body)
   const { data, receipt = null, meta = null } = parsed.success ? parsed.data : { data: body }
+  if (status >= 400) stderr.write(`${refusalText(status, body)}\n`)
   const shown = output === undefined ? { data } : { output }
   if (stdout.isTTY === true) {
     stdout.write(`${output === undefined ? textOf(data) : `the answer is in ${output}`}\n`)
@@ -37,6 +38,13 @@ export function reportAnswer({ stdout }: Streams, answer: ShownAnswer): void {
   }
   const check = receipt === null ? 'no_receipt' : checkText(verdict)
   stdout.write(`${JSON.stringify({ status, ...shown, receipt, meta, receiptCheck: check, replayed })}\n`)
+}
+
+const refusalBody = z.object({ error: z.string(), code: z.string() })
+
+function refusalText(status: number, body: unknown): string {
+  const { data } = refusalBody.safeParse(body)
+  return data === undefined ? `the service answered ${status}` : `${status} ${data.code}: ${data.error}`
 }
 
 function textOf(data: unknown): string {
@@ -117,8 +125,9 @@ export function reportProgress({ stdout, stderr }: Streams, event: PaymentProgre
   if (stdout.isTTY !== true) return
   if (event.kind === 'signed') stderr.write(`paying with ${event.payment.signature}\n`)
   if (event.kind === 'quoted') {
-    const { quote, cost } = event.plan
-    stderr.write(`the price is ${formatDecimal(cost.baseUnits, quote.decimals)} tokens\n`)
+    const { quote, cost, createsTokenAccount } = event.plan
+    const rent = createsTokenAccount ? ', and about 0.002 SOL for the token account of the service' : ''
+    stderr.write(`the price is ${formatDecimal(cost.baseUnits, quote.decimals)} tokens${rent}\n`)
   }
   if (event.kind === 'waiting') {
     const { lastAnswer, delayMs } = event

@@ -6,6 +6,7 @@ import { connectPayerChain, type PayerChain } from './payerChain.ts'
 import type { PayerWallet } from './payerWallet.ts'
 import type { PaymentProgress } from './paymentProgress.ts'
 import { defaultRetryLimits, type RetryLimits } from './presentPayment.ts'
+import { createRentGuard, type RentGuard } from './rentGuard.ts'
 import type { Fetch } from './solanaRpc.ts'
 import { type Budget, createBudget, type SpendingLimit } from './spendingLimit.ts'
 
@@ -28,6 +29,7 @@ export interface Payer {
   readonly wallet: PayerWallet
   readonly chain: PayerChain
   readonly budget: Budget
+  readonly rent: RentGuard
   readonly form: ProofForm
   readonly pins: QuotePins
   readonly retry: RetryLimits
@@ -47,6 +49,7 @@ export function createPayer(options: PayingFetchOptions): Payer {
     wallet,
     chain: connectPayerChain({ rpcUrl, fetch }),
     budget,
+    rent: createRentGuard(),
     form,
     pins: options,
     retry: { ...defaultRetryLimits, ...options.retry },

@@ -1,11 +1,11 @@
 import { randomToken } from '../primitives/id.ts'
-import { checkQuote } from './checkQuote.ts'
+import { checkQuote, type PayableQuote } from './checkQuote.ts'
 import { deliverPayment } from './deliverPayment.ts'
 import { type PayableRequest, quoteRequestInit, readRequest } from './payableRequest.ts'
 import { createPayer, type Payer, type PayingFetchOptions } from './payer.ts'
 import type { PendingPayment } from './pendingPayment.ts'
-import { planPayment } from './planPayment.ts'
-import { QuoteRefused } from './quoteProblem.ts'
+import { type PaymentPlan, planPayment } from './planPayment.ts'
+import { type QuoteProblem, QuoteRefused } from './quoteProblem.ts'
 import { readOffer } from './readOffer.ts'
 import { requireSecureUrl } from './secureUrl.ts'
 import { signPayment } from './signPayment.ts'
@@ -43,12 +43,14 @@ async function fetchAndPay(payer: Payer, request: PayableRequest): Promise<Respo
   const offeredAtMs = payer.clock.monotonicMs()
   const quote = checkQuote({ offer, url: new URL(request.content.url), pins: payer.pins })
   if ('problem' in quote) throw new QuoteRefused(quote, offer.body)
-  const plan = planPayment(quote, await payer.chain.readToken(quote))
+  const plan = await makePlan(payer, quote)
   if ('problem' in plan) throw new QuoteRefused(plan, offer.body)
   await payer.onEvent({ kind: 'quoted', plan })
 
   const payment = await signPayment(payer, { plan, request, idempotencyKey, signByMs: offeredAtMs + quote.lifeMs })
-  return deliverPayment(payer, { payment, sentBefore: false, signal: request.signal })
+  const answer = await deliverPayment(payer, { payment, sentBefore: false, signal: request.signal })
+  payer.rent.delivered(plan)
+  return answer
 }
 
 function askWithoutProof(payer: Payer, request: PayableRequest, idempotencyKey: string): Promise<Response> {
@@ -56,6 +58,11 @@ function askWithoutProof(payer: Payer, request: PayableRequest, idempotencyKey: 
   const init = quoteRequestInit(content, payer.wallet.address, idempotencyKey)
   const limit = { clock: payer.clock, timeoutMs: payer.retry.attemptTimeoutMs, signal }
   return withinTime(limit, (signal) => payer.fetch(content.url, { ...init, signal }))
+}
+
+async function makePlan(payer: Payer, quote: PayableQuote): Promise<PaymentPlan | QuoteProblem> {
+  const plan = planPayment(quote, await payer.chain.readToken(quote))
+  return 'problem' in plan ? plan : (payer.rent.admit(plan) ?? plan)
 }
 
 async function resumePayment(payer: Payer, payment: PendingPayment, options: ResumeOptions): Promise<Response> {

@@ -13,6 +13,7 @@ export type QuoteProblemKind =
   | 'token_program_wrong'
   | 'decimals_wrong'
   | 'token_account_wrong'
+  | 'token_account_missing'
   | 'transfer_fee_wrong'
 
 export interface QuoteProblem {

@@ -31,12 +31,20 @@ export async function migrate({ databaseUrl }: MigrateOptions): Promise<readonly
         retryable: false,
       })
     }
-    await sql`grant usage on schema migration to tollbook_service`.execute(database)
-    await sql`grant select on all tables in schema migration to tollbook_service`.execute(database)
+    await grantReading(database)
     return results.map((result) => result.migrationName)
   } finally {
     await database.destroy()
   }
+}
+
+/** One after the other: two sessions that grant on one schema at once fail with "tuple concurrently updated". */
+async function grantReading(database: Kysely<unknown>): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    await sql`select pg_advisory_xact_lock(hashtext('tollbook migrate'))`.execute(transaction)
+    await sql`grant usage on schema migration to tollbook_service`.execute(transaction)
+    await sql`grant select on all tables in schema migration to tollbook_service`.execute(transaction)
+  })
 }
 
 async function readMigrations(): Promise<Record<string, Migration>> {

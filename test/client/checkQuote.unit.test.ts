@@ -5,6 +5,7 @@ import type { QuoteBody } from '../../src/payment/wire.ts'
 import type { PayingFetchOptions } from '../../src/client/payer.ts'
 import { type QuoteProblemKind, QuoteRefused } from '../../src/client/quoteProblem.ts'
 import { openScene, rejectionOf } from './support/payerScene.ts'
+import { readPresentedProof } from './support/presentedProof.ts'
 import { accountJson } from './support/scriptedNode.ts'
 import { makeQuote, mint, mintData, network, paymentWallet, tokenAccountData } from './support/testToken.ts'
 
@@ -156,6 +157,30 @@ for (const [name, problem, value] of disagreements) {
     expect(wallet.signed).toBe(0)
   })
 }
+
+test('the account of the service is created once, and an account that is gone again or another one is refused', async () => {
+  const { payingFetch, service, wallet, url } = await openScene()
+  service.node.answers['getMultipleAccounts'] = () => ({ result: { value: [accountJson(mintData()), null] } })
+  service.script = [{ status: 404, body: { error: 'no', code: 'NO_DATA' } }]
+  // Not created for certain: the payment that would have done it was not delivered.
+  expect(await rejectionOf(payingFetch(url(crypto)))).toMatchObject({ name: 'PaymentUnspent' })
+  const other = Keypair.generate().publicKey
+  const otherAccount = getAssociatedTokenAddressSync(mint, other).toBase58()
+  const honest = service.quote
+  service.quote = (endpoint) => {
+    const quote = makeQuote({ endpoint, nowMs: Date.now() })
+    return { ...quote, paymentWallet: other.toBase58(), paymentTokenAccount: otherAccount }
+  }
+  expect(await rejectionOf(payingFetch(url(crypto)))).toMatchObject({ problem: 'token_account_missing' })
+  service.quote = honest
+  expect((await payingFetch(url(crypto))).status).toBe(200)
+  expect(await rejectionOf(payingFetch(url(crypto)))).toMatchObject({ problem: 'token_account_missing' })
+  const instructions = service.presented.map(({ headers }) => {
+    const proof = readPresentedProof(String(headers['x-payment-proof']))
+    return proof.transaction?.message.compiledInstructions.length
+  })
+  expect([instructions, wallet.signed]).toEqual([[4, 4], 2])
+})
 
 test('a node that does not answer stops the payment before it is signed', async () => {
   const { payingFetch, service, wallet, url } = await openScene()

@@ -68,7 +68,7 @@ const functions = (pool: pg.Pool): Promise<Part> =>
     `
     select format('%I.%I(%s) returns %s%s %s %s', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid),
       pg_get_function_result(p.oid), case when p.prosecdef then ' security definer' else '' end,
-      coalesce(array_to_string(p.proconfig, ' '), ''), left(encode(sha256(p.prosrc::bytea), 'hex'), 16)) as line
+      coalesce(array_to_string(p.proconfig, ' '), ''), left(encode(sha256(convert_to(p.prosrc, 'UTF8')), 'hex'), 16)) as line
     from pg_proc p join pg_namespace n on n.oid = p.pronamespace
     where n.nspname in ('ledger', 'paywall') order by 1`,
   )
