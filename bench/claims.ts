@@ -6,7 +6,7 @@ import type { Settlement } from '../src/payment/settlement.ts'
 import { openLedger } from '../src/store/openLedger.ts'
 import { claimOf, sampleSettlement } from '../test/store/samplePayment.ts'
 import { callsPerSecond } from './callers.ts'
-import { type LedgerServer, startLedgerServer } from './ledgerServer.ts'
+import { type LedgerServer, startLedgerServer } from '../test/proofs/ledgerServer.ts'
 import { claimNaively } from './naiveClaim.ts'
 import { type Bench, type BenchOptions, median, type Yardstick } from './yardstick.ts'
 
@@ -69,7 +69,9 @@ async function measure(server: LedgerServer, options: BenchOptions): Promise<rea
       single: await callsPerSecond(1, roundSeconds, claim),
     }
     if (round > 0) found.push(result)
-    progress(`claims: round ${round} of ${rounds}, ratio ${(result.claims / result.inserts).toFixed(2)} (${rate(result.claims)} ÷ ${rate(result.inserts)})`)
+    progress(
+      `claims: round ${round} of ${rounds}, ratio ${(result.claims / result.inserts).toFixed(2)} (${rate(result.claims)} ÷ ${rate(result.inserts)})`,
+    )
   }
   return found
 }

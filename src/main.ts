@@ -1,3 +1,4 @@
+import './primitives/quietBindings.ts'
 import { reportFailure } from './cli/reportFailure.ts'
 import { serve } from './cli/serve.ts'
 

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { PaymentNotMade } from '../client/paymentError.ts'
 import type { PaymentProgress } from '../client/paymentProgress.ts'
 import { createPayingFetch } from '../client/payingFetch.ts'
+import { parseJson, readBody } from '../client/readBody.ts'
 import { verifyReceipt } from '../client/verifyReceipt.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { type KeptPayments, openKeptPayments } from './keptPayments.ts'
@@ -66,7 +67,7 @@ async function perform(deps: CommandDeps, order: PayOrder, kept: KeptPayments): 
     if (event.kind === 'signed' || event.kind === 'resumed') await kept.keep(event.payment)
     reportProgress(deps, event)
   })
-  const body = await readBody(response)
+  const body = await readAnswer(response)
   const receipt = paidBody.safeParse(body).data?.receipt
   const verdict = receipt === undefined || keys === undefined ? undefined : await verifyReceipt({ receipt, keys })
   if (output !== undefined) await writeFile(output, `${JSON.stringify(body, null, 2)}\n`)
@@ -96,12 +97,10 @@ function send(deps: CommandDeps, order: PayOrder, onEvent: OnEvent): Promise<Res
   return payingFetch.resume(task.payment, { signal, ...instead })
 }
 
-async function readBody(response: Response): Promise<unknown> {
-  const text = await response.text()
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Not an answer of the service: shown as it came.
-    return text
-  }
+const answerBytesMax = 64 * 1024 * 1024
+
+/** Text that is not JSON is not an answer of the service: shown as it came. */
+async function readAnswer(response: Response): Promise<unknown> {
+  const bytes = await readBody(response, answerBytesMax)
+  return parseJson(bytes) ?? Buffer.from(bytes).toString('utf8')
 }

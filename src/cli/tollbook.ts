@@ -1,3 +1,4 @@
+import '../primitives/quietBindings.ts'
 import { Command, CommanderError } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { readConfig } from '../config.ts'

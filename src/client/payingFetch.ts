@@ -6,7 +6,7 @@ import { createPayer, type Payer, type PayingFetchOptions } from './payer.ts'
 import type { PendingPayment } from './pendingPayment.ts'
 import { type PaymentPlan, planPayment } from './planPayment.ts'
 import { type QuoteProblem, QuoteRefused } from './quoteProblem.ts'
-import { readOffer } from './readOffer.ts'
+import { type Offer, readOffer } from './readOffer.ts'
 import { requireSecureUrl } from './secureUrl.ts'
 import { signPayment } from './signPayment.ts'
 import { withinTime } from './timeLimit.ts'
@@ -35,8 +35,7 @@ export function createPayingFetch(options: PayingFetchOptions): PayingFetch {
 /** The way of a request that may cost something, top to bottom. */
 async function fetchAndPay(payer: Payer, request: PayableRequest): Promise<Response> {
   const idempotencyKey = request.idempotencyKey ?? randomToken()
-  const response = await askWithoutProof(payer, request, idempotencyKey)
-  const offer = await readOffer(response, payer.clock)
+  const offer = await askWithoutProof(payer, request, idempotencyKey)
   if (offer instanceof Response) return offer
 
   // Everything that can be wrong with the offer is found before anything is signed for it.
@@ -53,11 +52,13 @@ async function fetchAndPay(payer: Payer, request: PayableRequest): Promise<Respo
   return answer
 }
 
-function askWithoutProof(payer: Payer, request: PayableRequest, idempotencyKey: string): Promise<Response> {
+function askWithoutProof(payer: Payer, request: PayableRequest, idempotencyKey: string): Promise<Offer | Response> {
   const { content, signal } = request
   const init = quoteRequestInit(content, payer.wallet.address, idempotencyKey)
   const limit = { clock: payer.clock, timeoutMs: payer.retry.attemptTimeoutMs, signal }
-  return withinTime(limit, (signal) => payer.fetch(content.url, { ...init, signal }))
+  return withinTime(limit, async (signal) =>
+    readOffer(await payer.fetch(content.url, { ...init, signal }), payer.clock),
+  )
 }
 
 async function makePlan(payer: Payer, quote: PayableQuote): Promise<PaymentPlan | QuoteProblem> {

@@ -3,7 +3,7 @@ import { defineEndpoint, type Endpoint } from './endpoint.ts'
 import { neverBuilt } from './neverBuilt.ts'
 import { characterCount, oneOf, queryInteger, text } from './text.ts'
 
-export const newsCategories = [
+const newsCategories = [
   'business',
   'crypto',
   'entertainment',

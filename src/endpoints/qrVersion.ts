@@ -13,7 +13,7 @@ const bytesByVersion = [
 export const quietModules = 4
 
 /** Undefined when even the largest version is too small. */
-export function qrVersionFor(byteCount: number): number | undefined {
+function qrVersionFor(byteCount: number): number | undefined {
   const index = bytesByVersion.findIndex((bytes) => byteCount <= bytes)
   return index === -1 ? undefined : index + 1
 }

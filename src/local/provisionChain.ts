@@ -22,7 +22,7 @@ export interface LocalWallets {
   readonly demoWallet: Keypair
 }
 
-export const localDecimals = 6
+const localDecimals = 6
 const demoTokens = 100_000n
 const demoSol = 10
 

@@ -7,7 +7,7 @@ import { type Answer, jsonAnswer } from './answer.ts'
 /** Signs a receipt: a compact EdDSA JWS over its canonical JSON. Ed25519 is deterministic, so one receipt has one JWS. */
 export type SignReceipt = (fulfilment: Fulfilment) => Promise<SignedReceipt>
 
-export const receiptType = 'tollbook-receipt'
+const receiptType = 'tollbook-receipt'
 
 export async function createReceiptSigner(privateKey: JWK): Promise<SignReceipt> {
   const key = await importJWK(privateKey, 'EdDSA')

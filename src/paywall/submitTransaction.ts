@@ -41,11 +41,13 @@ export async function submitTransaction(deps: SubmitDeps, submission: Submission
   if (transaction.usesDurableNonce) return refuseProof('durable_nonce')
   const simulation = await deps.chain.simulate(transaction)
   if (simulation.outcome === 'blockhash_expired') return refuseUnlessLanded(deps, transaction)
+  // Somebody has sent it already, and it will be confirmed in a moment.
+  if (simulation.outcome === 'already_landed') return undefined
   const price = await judgeSimulation(deps, submission, simulation)
   if (isRefusal(price)) return price
   const recorded = await recordIntent(deps, submission, price.quoteId)
   if (!recorded)
-    return refuse('PAYMENT_PENDING', 'another request is sending this transaction; repeat with the same proof', 1)
+    return refuse('PAYMENT_IN_PROGRESS', 'another request is sending this transaction; repeat with the same proof', 1)
   await deps.chain.broadcast(transaction)
   return undefined
 }
@@ -62,13 +64,11 @@ async function refuseUnlessLanded({ chain }: SubmitDeps, { signature }: SignedTr
   return landed === undefined ? refuseProof('blockhash_expired') : undefined
 }
 
-type Rehearsed = Exclude<Simulation, { readonly outcome: 'blockhash_expired' }>
+type Rehearsed = Extract<Simulation, { readonly outcome: 'would_succeed' | 'would_fail' }>
 
 /** Would it succeed, and would it then buy? A payment that would buy nothing is not sent at all. */
 async function judgeSimulation(deps: SubmitDeps, submission: Submission, simulation: Rehearsed) {
   const { proof, order, transaction } = submission
-  if (simulation.outcome === 'already_landed')
-    return refuse('PAYMENT_PENDING', 'the transaction is landing; repeat with the same proof', 1)
   if (simulation.outcome === 'would_fail')
     return (await findShortage(deps, order)) ?? refuseProof('simulation_failed', simulation.text)
   const { effects } = simulation

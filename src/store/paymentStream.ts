@@ -56,6 +56,6 @@ export async function loadEarlierUse(
   return { signature, orderDigest: row.order_digest, answer }
 }
 
-export function signatureBuffer(signature: Signature): Buffer {
+function signatureBuffer(signature: Signature): Buffer {
   return Buffer.from(signatureBytes(signature))
 }

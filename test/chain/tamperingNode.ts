@@ -92,3 +92,9 @@ export function resultReply(result: unknown): Reply {
 export function errorReply(code: number, message: string): Reply {
   return { status: 200, text: JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code, message } }) }
 }
+
+/** The call takes effect, and the caller never hears of it. */
+export const loseAnswer: Tamper = async ({ forward }) => {
+  await forward()
+  return 'cut' as const
+}

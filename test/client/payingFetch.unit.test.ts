@@ -211,6 +211,13 @@ test('a wallet that returns the transaction unsigned has paid nothing', async ()
   expect(service.presented).toHaveLength(0)
 })
 
+test('an offer that never ends is not waited for, and nothing is signed for it', async () => {
+  const { payingFetch, service, wallet, url } = await openScene()
+  service.quote = () => 'stall'
+  expect(String(await rejectionOf(payingFetch(url(crypto))))).toContain('no answer within')
+  expect(wallet.signed).toBe(0)
+})
+
 test('a service on the network is paid over https only', async () => {
   const { payingFetch, wallet } = await openScene()
   for (const url of [

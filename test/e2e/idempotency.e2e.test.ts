@@ -103,3 +103,17 @@ describe('I1 one payment at two instances at once', () => {
     expect(scripted.runs() - runs).toBe(1)
   })
 })
+
+describe('I1 one unsent transaction at two instances at once', () => {
+  test('is sent once, served once, and nobody is told a 5xx', async () => {
+    const proof = await shop.payer.pay(await askForQuote(shop, order), 'boundTransaction')
+    const runs = scripted.runs()
+    const replies = await Promise.all(
+      Array.from({ length: 16 }, (_, index) => ask(index % 2 === 0 ? shop : another, { ...order, proof })),
+    )
+    const statuses = replies.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+    expect(statuses.filter((status) => ![200, 402, 409].includes(status))).toEqual([])
+    expect(scripted.runs() - runs).toBe(1)
+  })
+})

@@ -19,7 +19,7 @@ import {
   signatureProof,
   transactionProof,
 } from '../chain/paymentShop.ts'
-import { answered, resultReply } from '../chain/tamperingNode.ts'
+import { answered, loseAnswer, resultReply } from '../chain/tamperingNode.ts'
 
 /*
  * A transaction that we send for a caller, when answers are lost, late, or overtaken by the chain. Whatever happens, the
@@ -99,10 +99,7 @@ test('12a a transaction that is sent is on record first, and is sent exactly as 
 
 test('12b the answer to a sending is lost: the next presentation finds the payment and sends nothing (I8)', async () => {
   const presentable = await signPayment()
-  shop.node.answer('sendTransaction', async ({ forward }) => {
-    await forward()
-    return 'cut'
-  })
+  shop.node.answer('sendTransaction', loseAnswer)
   await expect(present(shop, presentable.payer, presentable.header)).rejects.toThrow(Fault)
   shop.node.behave()
   shop.chain.advanceSlots(1)

@@ -94,7 +94,7 @@ function instructionsFor(
   ]
 }
 
-export function proofOf({ signature, bytes, secret }: Payment, form: Form): string {
+function proofOf({ signature, bytes, secret }: Payment, form: Form): string {
   switch (form) {
     case 'signature':
       return base64(signature)

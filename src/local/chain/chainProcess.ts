@@ -1,3 +1,4 @@
+import '../../primitives/quietBindings.ts'
 import { parseArgs } from 'node:util'
 import { describeError } from '../../primitives/fault.ts'
 import { createLog } from '../../primitives/log.ts'

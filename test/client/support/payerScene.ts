@@ -45,7 +45,7 @@ export async function openScene(options: Partial<PayingFetchOptions> = {}): Prom
 }
 
 /** A wallet of its own for each test, which counts: the number of signatures is what a payer can lose money by. */
-export function createCountingWallet(): CountingWallet {
+function createCountingWallet(): CountingWallet {
   const wallet = keypairWallet(Keypair.generate())
   let signed = 0
   return {

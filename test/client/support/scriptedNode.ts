@@ -15,7 +15,7 @@ export interface ScriptedNode {
   answer(method: string, params: readonly unknown[]): NodeAnswer
 }
 
-export const blockhash = encodeBase58(sha256('blockhash'))
+const blockhash = encodeBase58(sha256('blockhash'))
 export const lastValidBlockHeight = 1_150
 
 export function createScriptedNode(): ScriptedNode {

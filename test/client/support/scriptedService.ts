@@ -23,7 +23,7 @@ export interface ScriptedService {
   readonly node: ScriptedNode
   /** One step for each request with a proof; when none is left, it delivers. */
   script: Step[]
-  /** The offer for a request without a proof. */
+  /** The offer for a request without a proof; another step, or `'stall'` for one that never ends. */
   quote: (endpoint: string) => unknown
   receipt: (proof: PresentedProof, endpoint: string) => unknown
   onHang: () => void
@@ -79,6 +79,7 @@ export async function startScriptedService(): Promise<ScriptedService> {
       unpaid?.push(seen)
       if (endpoint.startsWith('/api/health')) return send(response, 200, { success: true })
       const offer = service.quote(endpoint)
+      if (offer === 'stall') return stall(service, response)
       return isStep(offer) ? send(response, offer.status, offer.body, offer.headers) : send(response, 402, offer)
     }
     presented?.push(seen)
@@ -91,6 +92,12 @@ export async function startScriptedService(): Promise<ScriptedService> {
     perform(service, { step: service.script.shift() ?? 'deliver', sale, response })
   }
   return service
+}
+
+/** The head of an offer, and then nothing more. */
+function stall(service: ScriptedService, response: ServerResponse): void {
+  response.writeHead(402, { 'content-type': 'application/json' })
+  response.write('{"error":', () => service.onHang())
 }
 
 function isStep(value: unknown): value is Exclude<Step, string> {

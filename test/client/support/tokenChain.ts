@@ -36,7 +36,7 @@ export interface TokenChain {
   readonly paymentTokenAccount: PublicKey
 }
 
-export const tokenDecimals = 6
+const tokenDecimals = 6
 
 export async function openTokenChain(kind: TokenKind): Promise<TokenChain> {
   const chain = await startLocalChain({ slotMs: 60 })

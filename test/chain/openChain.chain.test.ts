@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import { type Chain, openChain } from '../../src/chain/openChain.ts'
+import { postJson } from '../../src/outbound/postJson.ts'
+import { silentLog } from '../../src/primitives/log.ts'
+import { mintCases } from './cases/mintCases.ts'
+import { type PaymentLab, openPaymentLab, transferFee } from './paymentLab.ts'
+import { errorReply, openTamperingNode, resultReply } from './tamperingNode.ts'
+
+let lab: PaymentLab
+
+beforeAll(async () => {
+  lab = await openPaymentLab('Token-2022 with a transfer fee')
+})
+afterAll(() => lab.chain.close())
+
+function open(changes: { readonly rpcUrls?: readonly string[]; readonly tokenMint?: string } = {}): Promise<Chain> {
+  return openChain({
+    rpcUrls: [lab.chain.rpcUrl],
+    tokenMint: lab.terms.mint,
+    paymentWallet: lab.terms.paymentWallet,
+    commitment: 'confirmed',
+    postJson,
+    log: silentLog,
+    ...changes,
+  })
+}
+
+for (const { rule, says, refusedBecause, make } of mintCases) {
+  test(`${rule} ${says} is ${refusedBecause === undefined ? 'taken' : 'refused at start, with the reason'}`, async () => {
+    const tokenMint = (await make(lab)).toBase58()
+
+    const opening = open({ tokenMint })
+
+    if (refusedBecause === undefined) expect((await opening).terms.mint).toBe(tokenMint)
+    else
+      await expect(opening).rejects.toMatchObject({ retryable: false, message: expect.stringMatching(refusedBecause) })
+  })
+}
+
+test('6b a mint with an extension that is newer than this program is refused at start', async () => {
+  const node = await openTamperingNode(lab.chain.rpcUrl)
+  onTestFinished(() => node.close())
+  node.answer('getAccountInfo', async ({ forward }) => {
+    const { value } = accountAnswer.parse(JSON.parse(await forward())).result
+    // Type 999, two bytes long, behind the extensions that the mint has.
+    const grown = Buffer.concat([Buffer.from(value.data[0], 'base64'), Buffer.from('e7030200ffff', 'hex')])
+    return resultReply({ context: {}, value: { ...value, data: [grown.toString('base64'), 'base64'] } })
+  })
+
+  await expect(open({ rpcUrls: [node.url] })).rejects.toMatchObject({
+    retryable: false,
+    message: expect.stringMatching(/extension 999/),
+  })
+})
+
+const accountAnswer = z.object({
+  result: z.object({ value: z.looseObject({ data: z.tuple([z.string(), z.literal('base64')]) }) }),
+})
+
+test('6d the terms name the program that owns the mint, its fee, and the network', async () => {
+  const { terms } = await open()
+
+  expect(terms.tokenProgram).toBe(lab.program.toBase58())
+  expect(terms.transferFee).toEqual(transferFee)
+  expect(terms.paymentTokenAccount).toBe(lab.paymentAccount.toBase58())
+  expect(terms.network).toBe(`solana:${lab.chain.genesisHash.slice(0, 32)}`)
+})
+
+test('6e a node of another network is refused at start, wherever it stands in the list', async () => {
+  const other = await openPaymentLab('SPL Token')
+  onTestFinished(() => other.chain.close())
+
+  const opening = open({ rpcUrls: [lab.chain.rpcUrl, other.chain.rpcUrl] })
+
+  await expect(opening).rejects.toMatchObject({ retryable: false, message: expect.stringMatching(/another network/) })
+})
+
+test('6e a second node that does not answer at start is no reason not to start', async () => {
+  const node = await openTamperingNode(lab.chain.rpcUrl)
+  onTestFinished(() => node.close())
+  node.answer('getGenesisHash', () => errorReply(-32005, 'node is behind'))
+
+  await expect(open({ rpcUrls: [lab.chain.rpcUrl, node.url] })).resolves.toHaveProperty('terms')
+})

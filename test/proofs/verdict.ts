@@ -1,0 +1,34 @@
+import { parseArgs } from 'node:util'
+import { assert } from '../../src/primitives/assert.ts'
+import { systemClock } from '../../src/primitives/clock.ts'
+
+const startedAtMs = systemClock.monotonicMs()
+
+/** One line of progress, with the seconds since the start. */
+export function say(line: string): void {
+  const seconds = Math.round((systemClock.monotonicMs() - startedAtMs) / 1000)
+  process.stdout.write(`${String(seconds).padStart(4)} s  ${line}\n`)
+}
+
+/** `--name N` on the command line for each number of the defaults. */
+export function readOptions<T extends Readonly<Record<string, number>>>(defaults: T): T {
+  const options = Object.fromEntries(Object.keys(defaults).map((name) => [name, { type: 'string' as const }]))
+  const { values } = parseArgs({ options })
+  const given = Object.entries(values).map(([name, value]): [string, number] => {
+    assert(typeof value === 'string' && /^\d{1,7}$/.test(value), `--${name} is a whole number`)
+    return [name, Number(value)]
+  })
+  return { ...defaults, ...Object.fromEntries(given) }
+}
+
+export interface Verdict {
+  readonly holds: boolean
+  readonly lines: readonly string[]
+}
+
+/** The last lines of a proof; the process ends with 0 only when it holds. */
+export function concludeProof({ holds, lines }: Verdict): void {
+  for (const line of lines) say(line)
+  say(holds ? 'VERDICT: holds' : 'VERDICT: BROKEN')
+  process.exitCode = holds ? 0 : 1
+}
