@@ -23,16 +23,19 @@ export type Attempted = Outcome | { readonly kind: 'broken'; readonly error: unk
 
 /** Runs the handler to its deadline. Whatever it does, it comes back as an outcome: a claim must not be left hanging. */
 export async function runHandler(deps: RedeemDeps, ordered: Ordered, requestId: string): Promise<Attempted> {
-  const signal = AbortSignal.timeout(deps.handlerTimeoutMs)
+  const { clock, handlerTimeoutMs } = deps
+  const late = new AbortController()
+  const ended = new AbortController()
+  const deadline = clock.sleep(handlerTimeoutMs, ended.signal).then(
+    () => late.abort(),
+    // The handler was faster.
+    () => undefined,
+  )
   try {
-    return await Promise.race([ordered.deliver({ signal, requestId }), rejectOnAbort(signal)])
+    const delivery = ordered.deliver({ signal: late.signal, requestId })
+    return await Promise.race([delivery, deadline.then((): Attempted => tooLate(handlerTimeoutMs))])
   } catch (error) {
-    if (signal.aborted)
-      return {
-        kind: 'failed',
-        code: 'UPSTREAM_TIMEOUT',
-        message: `the answer was not ready within ${deps.handlerTimeoutMs} ms`,
-      }
+    if (late.signal.aborted) return tooLate(handlerTimeoutMs)
     if (error instanceof Fault)
       return {
         kind: 'failed',
@@ -40,13 +43,13 @@ export async function runHandler(deps: RedeemDeps, ordered: Ordered, requestId: 
         message: 'the source of this answer failed; repeat with the same proof',
       }
     return { kind: 'broken', error }
+  } finally {
+    ended.abort()
   }
 }
 
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
+function tooLate(handlerTimeoutMs: number): Attempted {
+  return { kind: 'failed', code: 'UPSTREAM_TIMEOUT', message: `the answer was not ready within ${handlerTimeoutMs} ms` }
 }
 
 /** `data` and `meta` as they go over the wire, and the place in the ledger that says so. */

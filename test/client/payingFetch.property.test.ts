@@ -32,7 +32,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.nat(30).map((after) => ({ status: 503, body: '', headers: { 'retry-after': `${after}` } })),
+    arbitrary: fc.nat(15).map((after) => ({ status: 503, body: '', headers: { 'retry-after': `${after}` } })),
   },
   { weight: 1, arbitrary: fc.webUrl().map((location) => ({ status: 308, body: '', headers: { location } })) },
 )
@@ -48,6 +48,6 @@ test('whatever happens to a paid request, one payment is signed, and its answer 
       if (outcome instanceof Response) expect(await outcome.json()).toMatchObject({ success: true })
       else expect(outcome instanceof PaymentError && outcome.payment.proof).toBe(proofs()[0])
     }),
-    { numRuns: 120 },
+    { numRuns: 80 },
   )
 })

@@ -102,7 +102,7 @@ function verdictOf(judged: PaymentEvidence | Refusal): string {
 }
 
 const amounts = fc.bigInt({ min: 0n, max: 2_000n })
-const required = fc.bigInt({ min: 1n, max: 1_000n })
+const required = fc.bigInt({ min: 1n, max: 600n })
 const anybody = fc.constantFrom(wallet, stranger, paymentWallet)
 const anyAccount = fc.constantFrom(walletAccount, strangerAccount, paymentTokenAccount)
 const anyMint = fc.constantFrom(mint, mint, mint, otherMint)
@@ -134,7 +134,7 @@ const anyRecord = fc
   .record({
     movements: someMovements,
     lies: fc.option(fc.array(lyingBalance, { maxLength: 4 }), { freq: 3, nil: undefined }),
-    signers: fc.uniqueArray(anybody, { minLength: 1, maxLength: 3 }),
+    signers: fc.constantFrom([wallet], [wallet], [stranger, wallet], [stranger]),
   })
   .map(({ movements, lies, signers }) =>
     recordOf(movements, { signers, ...(lies === undefined ? {} : { balances: lies }) }),
@@ -147,7 +147,7 @@ function sum(numbers: readonly bigint[]): bigint {
 /** The wallet's own movements, by a reading of rule 2 that shares nothing with the code. */
 function walletsOwn({ movements, balances }: TransactionRecord, kind: 'burn' | 'transfer'): readonly TokenMovement[] {
   return movements.filter((movement) => {
-    if (movement.kind !== kind || (movement.kind === 'burn') !== (kind === 'burn')) return false
+    if (movement.kind !== kind) return false
     const owners = balances.filter((each) => each.tokenAccount === movement.source).flatMap((each) => each.ownersSeen)
     const right = movement.mint === mint && movement.tokenProgram === program && movement.authority === wallet
     return right && owners.includes(wallet) && !owners.includes(stranger) && !owners.includes(paymentWallet)

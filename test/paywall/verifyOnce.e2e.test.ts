@@ -147,9 +147,10 @@ test('12c twenty presentations at once pay once, and none is told that it has no
     Array.from({ length: 20 }, () => present(shop, presentable.payer, presentable.header)),
   )
 
-  const verdicts = new Set(judged.map(verdictOf))
+  const verdicts = judged.map(verdictOf)
   expect(verdicts).toContain('accepted')
-  expect([...verdicts].filter((verdict) => verdict !== 'accepted' && verdict !== 'PAYMENT_PENDING')).toEqual([])
+  const harmless = ['accepted', 'PAYMENT_IN_PROGRESS', 'PAYMENT_PENDING']
+  expect(verdicts.filter((verdict) => !harmless.includes(verdict))).toEqual([])
   // Some find it on record and not on chain yet, and send it again; the chain takes the same bytes once.
   expect((await receivedBaseUnits()) - presentable.receivedBeforeBaseUnits).toBe(due(shop))
 })

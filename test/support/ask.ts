@@ -2,6 +2,9 @@ import { z } from 'zod'
 import { quoteBody, type QuoteBody, saleBody, type SaleBody } from '../../src/payment/wire.ts'
 import type { Shop } from './shop.ts'
 
+/** Where to ask, and who pays. */
+export type Counter = Pick<Shop, 'baseUrl' | 'payer'>
+
 export interface Order {
   readonly path: string
   readonly body?: object
@@ -21,7 +24,7 @@ export interface Reply {
 export const qrOrder: Order = { path: '/api/tools/qrcode', body: { data: 'hello' } }
 
 /** One request of the shop's payer. */
-export async function ask(shop: Shop, order: Order): Promise<Reply> {
+export async function ask(shop: Counter, order: Order): Promise<Reply> {
   const headers: Record<string, string> = { 'x-wallet-address': order.wallet ?? shop.payer.address, ...order.headers }
   if (order.proof !== undefined) headers['x-payment-proof'] = order.proof
   if (order.idempotencyKey !== undefined) headers['idempotency-key'] = order.idempotencyKey
@@ -32,12 +35,12 @@ export async function ask(shop: Shop, order: Order): Promise<Reply> {
   return { status: response.status, headers: response.headers, body }
 }
 
-export async function askForQuote(shop: Shop, order: Order = qrOrder): Promise<QuoteBody> {
+export async function askForQuote(shop: Counter, order: Order = qrOrder): Promise<QuoteBody> {
   return quoteBody.parse((await ask(shop, order)).body)
 }
 
 /** Asks, pays and asks again. */
-export async function buy(shop: Shop, order: Order = qrOrder): Promise<SaleBody> {
+export async function buy(shop: Counter, order: Order = qrOrder): Promise<SaleBody> {
   const proof = await shop.payer.pay(await askForQuote(shop, order))
   return saleBody.parse((await ask(shop, { ...order, proof })).body)
 }

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { type QuoteBody, quoteBody } from '../../src/payment/wire.ts'
+
+export interface Request {
+  readonly baseUrl: string
+  readonly wallet: string
+  readonly symbol: string
+  readonly proof?: string
+  readonly idempotencyKey?: string
+}
+
+export interface Presented {
+  readonly status: number
+  readonly code: string | undefined
+  readonly reason: string | undefined
+  readonly replayed: boolean
+  /** Of a 200: `data`, as it was sent. */
+  readonly data: string | undefined
+  readonly retryAfterMs: number
+}
+
+const bodyShape = z.object({ code: z.string().optional(), reason: z.string().optional(), data: z.unknown() })
+
+/** One request for the counted endpoint. Rejects when the connection breaks. */
+export async function present({ baseUrl, wallet, symbol, proof, idempotencyKey }: Request): Promise<Presented> {
+  const response = await fetch(`${baseUrl}/api/data/crypto?symbol=${symbol}`, {
+    headers: {
+      'x-wallet-address': wallet,
+      ...(proof === undefined ? {} : { 'x-payment-proof': proof }),
+      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+    },
+  })
+  const { code, reason, data } = bodyShape.parse(await response.json())
+  return {
+    status: response.status,
+    code,
+    reason,
+    replayed: response.headers.get('idempotent-replay') === 'true',
+    data: response.status === 200 ? JSON.stringify(data) : undefined,
+    retryAfterMs: Number(response.headers.get('retry-after') ?? 0) * 1000,
+  }
+}
+
+export async function askQuote({ baseUrl, wallet, symbol }: Request): Promise<QuoteBody> {
+  const response = await fetch(`${baseUrl}/api/data/crypto?symbol=${symbol}`, {
+    headers: { 'x-wallet-address': wallet },
+  })
+  return quoteBody.parse(await response.json())
+}

@@ -1,0 +1,53 @@
+import { Keypair } from '@solana/web3.js'
+import { startLedgerServer } from './ledgerServer.ts'
+import { type SpawnedLocalChain, spawnLocalChain } from '../../src/local/chain/spawnLocalChain.ts'
+import { makeReceiptKey } from '../../src/local/home.ts'
+import { provisionChain } from '../../src/local/provisionChain.ts'
+import { silentLog } from '../../src/primitives/log.ts'
+import { createPayer, type Payer } from '../support/payer.ts'
+import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
+import type { TestDatabase } from '../support/testDatabase.ts'
+
+/** What server processes need: a Postgres, a chain in a process of its own, and a wallet with tokens. */
+export interface ProofGround extends AsyncDisposable {
+  readonly database: TestDatabase
+  readonly chain: SpawnedLocalChain
+  readonly payer: Payer
+  /** Gone with everything else at the end. */
+  readonly directory: string
+  /** The configuration of one more server. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+// A slot is quick, so that a payment confirms at once, and not so quick that the timer is all that runs.
+const slotMs = 40
+
+export async function breakGround(): Promise<ProofGround> {
+  await using opened = new AsyncDisposableStack()
+  const directory = await makeTemporaryDirectory()
+  opened.defer(directory.remove)
+  const server = opened.use(await startLedgerServer())
+  const database = await server.createDatabase()
+  const chain = await spawnLocalChain({ slotMs, log: silentLog })
+  opened.defer(() => chain.stop())
+  const wallets = {
+    mint: Keypair.generate(),
+    mintAuthority: Keypair.generate(),
+    paymentWallet: Keypair.generate(),
+    demoWallet: Keypair.generate(),
+  }
+  await provisionChain(chain, wallets)
+  const env = {
+    PORT: '0',
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'fatal',
+    DATABASE_URL: database.serviceUrl,
+    SOLANA_RPC_URLS: chain.rpcUrl,
+    TOKEN_MINT: wallets.mint.publicKey.toBase58(),
+    PAYMENT_WALLET: wallets.paymentWallet.publicKey.toBase58(),
+    RECEIPT_SIGNING_KEY: JSON.stringify(makeReceiptKey()),
+  }
+  const payer = createPayer({ rpcUrl: chain.rpcUrl, wallet: wallets.demoWallet })
+  const kept = opened.move()
+  return { database, chain, payer, directory: directory.path, env, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+}

@@ -1,0 +1,61 @@
+import { appendFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { z } from 'zod'
+import { createService } from '../../src/compose.ts'
+import { readConfig } from '../../src/config.ts'
+import { defineEndpoint, type Endpoint, type Outcome } from '../../src/endpoints/endpoint.ts'
+import { createLog } from '../../src/primitives/log.ts'
+import { createCrasher, crashSteps } from './crashStep.ts'
+
+/*
+ * One real server as a process, for the proofs: `node serverProcess.ts RUNS_FILE`, configured by environment as `tollbook
+ * serve`. Its `/api/data/crypto` appends a line to RUNS_FILE each time its handler runs; several processes share the file.
+ * A line on stdin arms a crash at that step; the end of stdin ends the process.
+ */
+
+const [runsFile = ''] = process.argv.slice(2)
+const crasher = createCrasher()
+
+const counted = defineEndpoint({
+  path: '/api/data/crypto',
+  method: 'GET',
+  summary: 'counted',
+  schema: z.strictObject({ symbol: z.string() }),
+  whyUnavailable: () => undefined,
+  handle: ({ symbol }) => crasher.handle(() => deliver(symbol)),
+})
+
+async function deliver(symbol: string): Promise<Outcome> {
+  // One write call of a short line with O_APPEND is not torn by another process's.
+  appendFileSync(runsFile, `${symbol}\n`)
+  const data = { symbol, servedBy: process.pid }
+  return Promise.resolve({
+    kind: 'delivered',
+    data,
+    meta: { source: 'proof', asOf: '2026-11-21T00:00:00.000Z', cached: false },
+  })
+}
+
+const config = readConfig()
+const { databaseUrl, chain, receiptSigningKey } = config
+if (databaseUrl === undefined || chain === undefined || receiptSigningKey === undefined)
+  throw new Error('not configured')
+const service = await createService(
+  { ...config, databaseUrl, chain, receiptSigningKey },
+  {
+    log: createLog({ level: config.logLevel, name: 'proof', destination: process.stderr }),
+    seams: {
+      ledger: (inner) => crasher.ledger(inner),
+      endpoints: (inner: readonly Endpoint[]) => [counted, ...inner.filter(({ path }) => path !== counted.path)],
+    },
+  },
+)
+process.stdout.write(`${JSON.stringify({ port: service.port })}\n`)
+
+const commands = createInterface({ input: process.stdin })
+commands.on('line', (line) => {
+  const step = crashSteps.find((candidate) => candidate === line)
+  if (step !== undefined) crasher.arm(step)
+  process.stdout.write(`${JSON.stringify({ armed: step ?? null })}\n`)
+})
+commands.on('close', () => void service.close().finally(() => process.exit()))

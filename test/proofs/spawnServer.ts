@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import { assert } from '../../src/primitives/assert.ts'
+import type { CrashStep } from './crashStep.ts'
+
+export interface SpawnedServer {
+  readonly baseUrl: string
+  /** Returns when the server knows at which step it is to die. */
+  arm(step: CrashStep): Promise<void>
+  /** Settles when the process has gone, with how. */
+  readonly gone: Promise<string>
+  stop(): Promise<void>
+}
+
+export interface SpawnOptions {
+  readonly env: Readonly<Record<string, string>>
+  readonly runsFile: string
+}
+
+const entry = fileURLToPath(new URL('serverProcess.ts', import.meta.url))
+
+export async function spawnServer({ env, runsFile }: SpawnOptions): Promise<SpawnedServer> {
+  const child = spawn(process.execPath, [entry, runsFile], { env: { ...env }, stdio: ['pipe', 'pipe', 'inherit'] })
+  const gone = once(child, 'exit').then(([code, signal]: unknown[]) => String(signal ?? code))
+  // A server that has killed itself does not read what it is told; `gone` says so.
+  child.stdin.on('error', () => undefined)
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const nextLine = async (): Promise<unknown> => {
+    const line = await lines.next()
+    assert(line.done !== true, 'a server of the proof is ready before it ends')
+    return JSON.parse(line.value)
+  }
+  const { port } = z.object({ port: z.int() }).parse(await nextLine())
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    gone,
+    async arm(step) {
+      child.stdin.write(`${step}\n`)
+      const { armed } = z.object({ armed: z.string() }).parse(await nextLine())
+      assert(armed === step, `the server knows the step ${step}`)
+    },
+    async stop() {
+      child.stdin.end()
+      await gone
+    },
+  }
+}
