@@ -6,9 +6,7 @@ import { createCatalog } from './endpoints/catalog.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
 import { createMetrics } from './http/metrics.ts'
 import { openServer } from './http/openServer.ts'
-import { startChainWatch } from './jobs/chainWatch.ts'
-import { startHousekeeping } from './jobs/housekeeping.ts'
-import { startLedgerWatch } from './jobs/ledgerWatch.ts'
+import { startWatches } from './jobs/watches.ts'
 import { postJson } from './outbound/postJson.ts'
 import type { PaymentLedger } from './payment/paymentLedger.ts'
 import type { Price } from './payment/quote.ts'
@@ -70,12 +68,8 @@ export async function createService(
   const prices = new Map(pricesOf(config, chain.terms).map((price) => [price.endpoint, price]))
   await ledger.publishPrices({ kind: 'PriceListPublished', source: 'fixed', prices: [...prices.values()] })
 
-  const ledgerWatch = await startLedgerWatch({ clock, log, findDurabilityProblem: ledger.findDurabilityProblem })
-  opened.defer(() => ledgerWatch.stop())
-  const chainWatch = await startChainWatch({ clock, log, chain: chain.reader })
-  opened.defer(() => chainWatch.stop())
-  const housekeeping = await startHousekeeping({ clock, log, ...ledger })
-  opened.defer(() => housekeeping.stop())
+  const watches = await startWatches({ clock, log, ledger, chain })
+  opened.defer(() => watches.stop())
   const catalog = createCatalog({ clock })
   opened.defer(() => catalog.close())
   let draining = false
@@ -92,17 +86,14 @@ export async function createService(
     version: packageJson.version,
     endpoints: seams.endpoints?.(catalog.endpoints) ?? catalog.endpoints,
     isDraining: () => draining,
-    checks: [
-      { name: 'ledger', problem: ledgerWatch.problem },
-      { name: 'chain', problem: chainWatch.problem },
-    ],
+    checks: watches.checks,
     receiptKeys: await publicKeysOf(receiptSigningKey),
     tokenPrice: () => tokenPriceOf(config, chain.terms, clock),
     burnStats: () => burnStats({ database: ledger.database, clock }, chain.terms),
     paywall: {
       ...paymentDeps,
       leaseMs: config.claimLeaseMs,
-      slot: chainWatch.slot,
+      slot: watches.slot,
       rails: [
         createNativeRail({
           ...paymentDeps,
@@ -112,7 +103,7 @@ export async function createService(
         }),
       ],
       signReceipt: await createReceiptSigner(receiptSigningKey),
-      whyClosed: () => (draining ? 'the server is shutting down' : (ledgerWatch.problem() ?? chainWatch.problem())),
+      whyClosed: () => (draining ? 'the server is shutting down' : watches.problem()),
       onFault: (fault, requestId) => log.warn({ event: 'outcome_unknown', requestId, error: describeError(fault) }),
     },
   })

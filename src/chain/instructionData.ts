@@ -1,10 +1,10 @@
 import { Fault } from '../primitives/fault.ts'
 
 /*
- * A program may call another with up to 10 KiB of data, which base58 spells with at most 13,984 characters; the library
+ * A program may call another with up to 10 KiB of data, which base58 spells with at most 13,985 characters; the library
  * behind primitives/base58.ts stops at 4,096. This takes 2 ms for the longest.
  */
-const charactersMax = 13_984
+const charactersMax = 13_985
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 // The most digits of which a number keeps all: 58^9 < 2^53.

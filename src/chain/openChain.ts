@@ -19,6 +19,8 @@ export interface ChainOptions extends Pick<RpcClientDeps, 'postJson' | 'onCall'>
 export interface Chain {
   readonly reader: ChainReader
   readonly terms: PaymentTerms
+  /** Reads the terms again: a mint can change while we sell for it. */
+  readTerms(): Promise<PaymentTerms>
 }
 
 // A node that takes longer is as good as gone; there may be another one.
@@ -35,7 +37,8 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
   const clientOf = (urls: readonly string[]) =>
     createRpcClient({ urls, postJson, timeoutMs, log, ...(onCall === undefined ? {} : { onCall }) })
   const rpc = clientOf(rpcUrls)
-  const terms = await readPaymentTerms(rpc, { mint, paymentWallet })
+  const readTerms = () => readPaymentTerms(rpc, { mint, paymentWallet })
+  const terms = await readTerms()
   for (const [index, url] of rpcUrls.entries()) {
     const hash = await clientOf([url])
       .call('getGenesisHash', [], z.string())
@@ -45,5 +48,5 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
       throw new Fault(`node ${index + 1} of SOLANA_RPC_URLS is on another network than the first`, { retryable: false })
     }
   }
-  return { terms, reader: createSolanaChainReader({ rpc, mint, commitment }) }
+  return { terms, readTerms, reader: createSolanaChainReader({ rpc, mint, commitment }) }
 }

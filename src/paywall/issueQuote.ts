@@ -49,8 +49,9 @@ const distribution = {
 
 function bodyOf(quote: Quote, secret: string, terms: PaymentTerms): QuoteBody {
   const transfer = transferBaseUnits(quote)
+  // A price of one base unit is burned whole, and a transfer of nothing has no fee.
   const fee =
-    terms.transferFee === undefined
+    terms.transferFee === undefined || transfer === 0n
       ? {}
       : { transferWithFeeBaseUnits: sentForArrival(transfer, terms.transferFee).toString() }
   return {

@@ -19,7 +19,7 @@ export interface Presented {
   readonly retryAfterMs: number
 }
 
-const bodyShape = z.object({ code: z.string().optional(), reason: z.string().optional(), data: z.unknown() })
+const bodyShape = z.object({ code: z.string().optional(), reason: z.string().optional(), data: z.unknown().optional() })
 
 /** One request for the counted endpoint. Rejects when the connection breaks. */
 export async function present({ baseUrl, wallet, symbol, proof, idempotencyKey }: Request): Promise<Presented> {

@@ -1,0 +1,198 @@
+import { createBurnInstruction, createInitializeMultisigInstruction, MULTISIG_SIZE } from '@solana/spl-token'
+import { Keypair, type TransactionInstruction } from '@solana/web3.js'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readShown } from '../../src/chain/shownInstruction.ts'
+import { isRefusal } from '../../src/payment/refusal.ts'
+import { splTokenProgram } from '../../src/payment/programs.ts'
+import { assert, assertPresent } from '../../src/primitives/assert.ts'
+import { Fault } from '../../src/primitives/fault.ts'
+import {
+  approve,
+  batch,
+  burn,
+  burnChecked,
+  memo,
+  mintTo,
+  openPlainAccount,
+  payment,
+  relayed,
+  transfer,
+  transferChecked,
+  transferCheckedWithFee,
+} from './labTokens.ts'
+import {
+  type Customer,
+  type MintKind,
+  type PaymentLab,
+  accountOf,
+  createAllocation,
+  mintKinds,
+  newCustomer,
+  openAccount,
+  openPaymentLab,
+  sendAndConfirm,
+  signedBy,
+  stage,
+} from './paymentLab.ts'
+
+interface Layout {
+  readonly says: string
+  readonly layout: (lab: PaymentLab, payer: Customer) => readonly TransactionInstruction[]
+  /** The kind of mint for which the token program does not know it. */
+  readonly without?: MintKind
+}
+
+const layouts: readonly Layout[] = [
+  { says: 'a payment at top level', layout: payment },
+  { says: 'a payment that another program calls', layout: (lab, payer) => payment(lab, payer).map(relayed) },
+  {
+    says: 'a Batch that another program calls',
+    layout: (lab, payer) => [relayed(batch(lab, payment(lab, payer)))],
+  },
+  {
+    says: 'Burn and BurnChecked',
+    layout: (lab, payer) => [burn, burnChecked].map((each) => relayed(each(lab, spendingOf(payer)))),
+  },
+  {
+    says: 'Transfer',
+    without: 'Token-2022 with a transfer fee',
+    layout: (lab, payer) => [relayed(transfer(lab, spendingOf(payer)))],
+  },
+  {
+    says: 'TransferCheckedWithFee',
+    without: 'SPL Token',
+    layout: (lab, payer) => [relayed(transferCheckedWithFee(lab, spendingOf(payer)))],
+  },
+  { says: 'minting', layout: (lab, payer) => [relayed(mintTo(lab, payer.account, 9n))] },
+  {
+    says: 'an approval, which moves nothing,',
+    layout: (lab, payer) => [relayed(approve(lab, payer, lab.issuer.publicKey))],
+  },
+  {
+    says: 'opening an associated account',
+    layout: (lab) => [openAccount(lab, { ...lab, owner: Keypair.generate().publicKey })],
+  },
+  {
+    says: 'memos of both versions',
+    layout: () => [relayed(memo('tollbook:x', 1)), relayed(memo('tollbook:y', 3)), memo('z')],
+  },
+]
+
+function spendingOf({ account, address }: Customer) {
+  return { from: account, by: address, amount: 300n }
+}
+
+/*
+ * Nodes show the inner instructions of a rehearsal in another form than those of a landed transaction. What is read of the
+ * one has to be what is read of the other.
+ */
+describe.each(mintKinds)('%s', (kind) => {
+  let lab: PaymentLab
+
+  beforeAll(async () => {
+    lab = await openPaymentLab(kind)
+  })
+  afterAll(() => lab.chain.close())
+
+  for (const { says, layout } of layouts.filter(({ without }) => without !== kind)) {
+    test(`${says} is read alike before and after it lands`, async () => {
+      const payer = await newCustomer(lab)
+
+      await expectRehearsed(lab, layout(lab, payer), [payer.keypair, lab.issuer])
+    })
+  }
+
+  test('the opening of a plain account by another program is read alike before and after it lands', async () => {
+    const [payer, opened] = [await newCustomer(lab), Keypair.generate()]
+    const [create, initialize] = openPlainAccount(lab, opened.publicKey, payer.address)
+    const instructions = [assertPresent(create, 'there are two'), relayed(assertPresent(initialize, 'there are two'))]
+
+    await expectRehearsed(lab, instructions, [payer.keypair, lab.issuer, opened])
+  })
+
+  test('a multisig is its own authority before and after it lands', async () => {
+    const [member, multisig] = [await newCustomer(lab), Keypair.generate()]
+    const { program } = lab
+    const account = accountOf(lab, multisig.publicKey)
+    const room = { account: multisig.publicKey, payer: lab.issuer.publicKey, space: MULTISIG_SIZE, program }
+    const makeMultisig = createInitializeMultisigInstruction(multisig.publicKey, [member.address], 1, program)
+    const opening = openAccount(lab, { ...lab, owner: multisig.publicKey })
+    await stage(lab, [createAllocation(room), makeMultisig, opening, mintTo(lab, account, 100n)], [multisig])
+    const burning = createBurnInstruction(account, lab.mint, multisig.publicKey, 5n, [member.keypair], program)
+    const sending = { from: account, by: multisig.publicKey, amount: 50n, members: [member.keypair] }
+
+    await expectRehearsed(lab, [relayed(burning), relayed(transferChecked(lab, sending))], [member.keypair])
+  })
+})
+
+async function expectRehearsed(
+  lab: PaymentLab,
+  instructions: readonly TransactionInstruction[],
+  signers: readonly Keypair[],
+): Promise<void> {
+  const signed = await signedBy(lab.connection, instructions, usedSigners(instructions, signers))
+  const transaction = lab.reader.readTransaction(signed.serialize())
+  assert(!isRefusal(transaction), 'it is signed by all')
+
+  const simulation = await lab.reader.simulate(transaction)
+  await sendAndConfirm(lab, transaction.bytes)
+  const landed = assertPresent(await lab.reader.findTransaction(transaction.signature), 'it has landed')
+
+  assert(simulation.outcome === 'would_succeed', 'nothing stands against it')
+  expect(landed.failure).toBeUndefined()
+  expect(simulation.effects.movements).toEqual(landed.movements)
+  expect(simulation.effects.memos).toEqual(landed.memos)
+  expect(simulation.effects.balances).toEqual(landed.balances)
+  expect(Buffer.from(landed.bytes ?? [])).toEqual(Buffer.from(transaction.bytes))
+}
+
+/** The first one pays, the others sign only where they are asked to. */
+function usedSigners(instructions: readonly TransactionInstruction[], signers: readonly Keypair[]): readonly Keypair[] {
+  const asked = new Set(
+    instructions.flatMap(({ keys }) => keys.flatMap((key) => (key.isSigner ? key.pubkey.toBase58() : []))),
+  )
+  return signers.filter(({ publicKey }, index) => index === 0 || asked.has(publicKey.toBase58()))
+}
+
+describe('an inner instruction that a newer node shows', () => {
+  const [token, member] = [splTokenProgram, 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr']
+  const burned = { type: 'burn', info: { account: token, mint: member, authority: token, amount: '5' } }
+  const effect = {
+    kind: 'burn',
+    source: token,
+    mint: member,
+    authority: token,
+    amountBaseUnits: 5n,
+    destination: undefined,
+  }
+  const shown = (parsed: unknown) => ({ programId: token, parsed })
+
+  test('a Batch is read as the instructions in it', () => {
+    const parsed = { type: 'batch', info: { instructions: [burned, { type: 'revoke', info: {} }, burned] } }
+
+    expect(readShown(shown(parsed)).effects).toEqual([effect, effect])
+  })
+
+  test('a Batch within a Batch gives nothing, because the program refuses it', () => {
+    const parsed = { type: 'batch', info: { instructions: [{ type: 'batch', info: { instructions: [burned] } }] } }
+
+    expect(readShown(shown(parsed)).effects).toEqual([])
+  })
+
+  test('a kind of instruction that is not known gives nothing', () => {
+    expect(readShown(shown({ type: 'unwrapLamports', info: { source: token } })).effects).toEqual([])
+  })
+
+  test.each([
+    ['no amount', { ...burned.info, amount: undefined }],
+    ['an amount that is a number', { ...burned.info, amount: 5 }],
+    ['no authority', { ...burned.info, authority: undefined }],
+    ['an account that is no address', { ...burned.info, account: 'mine' }],
+  ])('a burn with %s cannot be used', (_name, info) => {
+    expect(() => readShown(shown({ type: 'burn', info }))).toThrow(/./)
+  })
+
+  test('a missing part is a fault that may heal', () => {
+    expect(() => readShown(shown({ ...burned, info: { ...burned.info, mint: undefined } }))).toThrow(Fault)
+  })
+})

@@ -1,0 +1,122 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import pg from 'pg'
+import { systemClock } from '../../src/primitives/clock.ts'
+import type { Payer } from '../support/payer.ts'
+import { type CrashStep, crashSteps } from './crashStep.ts'
+import { askQuote, present, type Presented } from './present.ts'
+import { breakGround, type ProofGround } from './proofGround.ts'
+import { type SpawnedServer, spawnServer } from './spawnServer.ts'
+import { families } from './spellings.ts'
+import { concludeProof, readOptions, say } from './verdict.ts'
+
+/*
+ * A server that dies at any step between claim and answer takes nobody's money: a new process, the same proof and the same
+ * Idempotency-Key, and the caller has exactly one answer (I1, I4, I5, I26).
+ */
+
+const { runs } = readOptions({ runs: 20 })
+const triesMax = 40
+
+await using ground = await breakGround()
+const runsFile = `${ground.directory}/runs`
+await writeFile(runsFile, '')
+// Short leases, so that a dead attempt is taken over soon; the handler is quicker than that.
+const env = { ...ground.env, CLAIM_LEASE_SECONDS: '1', HANDLER_TIMEOUT_MS: '500' }
+say(`${crashSteps.length} steps, ${runs} runs each`)
+
+const wrong: string[] = []
+let server = await spawnServer({ env, runsFile })
+for (const step of crashSteps) {
+  const tries: number[] = []
+  let replays = 0
+  for (let run = 0; run < runs; run++) {
+    const outcome = await buyThroughCrash({ payer: ground.payer, step, run })
+    tries.push(outcome.tries)
+    if (outcome.first.replayed) replays++
+  }
+  say(`${step}: ${runs} answers bought, at most ${Math.max(...tries)} tries after the crash, ${replays} by replay`)
+}
+await server.stop()
+
+const book = await readBook(ground)
+const handled = (await readFile(runsFile, 'utf8')).split('\n').filter((line) => line !== '').length
+const expected = crashSteps.length * runs
+if (book.fulfilled !== expected) wrong.push(`${book.fulfilled} RequestFulfilled for ${expected} payments`)
+if (book.payments !== expected) wrong.push(`${book.payments} payments fulfilled of ${expected}`)
+if (book.unbalanced !== 0) wrong.push(`${book.unbalanced} sums of entries are not zero`)
+if (book.gaps !== 0) wrong.push(`${book.gaps} gaps in the positions`)
+concludeProof({
+  holds: wrong.length === 0,
+  lines: [
+    `${expected} crashes: ${book.fulfilled} RequestFulfilled, ${handled} handler runs (a handler may run again, its answer is sold once), ${book.gaps} gaps, ${book.unbalanced} unbalanced`,
+    ...wrong.slice(0, 20),
+  ],
+})
+
+interface Purchase {
+  readonly payer: Payer
+  readonly step: CrashStep
+  readonly run: number
+}
+
+/** Pays, loses the server, and goes on with a new one until the answer is there; then asks once more for the same. */
+async function buyThroughCrash({ payer, step, run }: Purchase): Promise<{ tries: number; first: Presented }> {
+  const symbol = `C${crashSteps.indexOf(step)}R${run}`
+  const key = { wallet: payer.address, symbol, idempotencyKey: `key-${symbol}` }
+  const family = families[run % families.length]
+  const quote = await askQuote({ baseUrl: server.baseUrl, ...key })
+  const payment = await payer.sign(quote, { bound: family?.bound === true })
+  if (family?.landed === true) await payer.send(payment)
+  const request = { ...key, proof: family?.spell(payment)[0] ?? '' }
+
+  const doomed: SpawnedServer = server
+  await doomed.arm(step)
+  const [lost, how] = await Promise.all([
+    present({ baseUrl: doomed.baseUrl, ...request }).catch(() => undefined),
+    doomed.gone,
+  ])
+  if (lost !== undefined || how !== 'SIGKILL')
+    wrong.push(`${step} ${run}: the server did not die at its step (${lost?.status}, ${how})`)
+  server = await spawnServer({ env, runsFile })
+
+  const { tries, answer: first } = await presentUntilAnswered({ baseUrl: server.baseUrl, ...request })
+  if (first.status !== 200) wrong.push(`${step} ${run}: ended with ${first.status} ${first.code} ${first.reason}`)
+  const again = await present({ baseUrl: server.baseUrl, ...request })
+  if (!again.replayed || again.data !== first.data)
+    wrong.push(`${step} ${run}: the same request again was not the same answer`)
+  const keyless = await present({ baseUrl: server.baseUrl, wallet: payer.address, symbol, proof: request.proof })
+  if (keyless.reason !== 'already_used') wrong.push(`${step} ${run}: the proof alone was answered ${keyless.status}`)
+  return { tries, first }
+}
+
+/** As a client does: again while it is told that the attempt is under way or its outcome unknown. */
+async function presentUntilAnswered(
+  request: Parameters<typeof present>[0],
+): Promise<{ tries: number; answer: Presented }> {
+  for (let tries = 1; ; tries++) {
+    const answer = await present(request)
+    const isPassing =
+      answer.code === 'PAYMENT_IN_PROGRESS' || answer.code === 'PAYMENT_PENDING' || answer.reason === 'not_found'
+    if (!isPassing || tries === triesMax) return { tries, answer }
+    await systemClock.sleep(200)
+  }
+}
+
+interface Book {
+  readonly fulfilled: number
+  readonly payments: number
+  readonly unbalanced: number
+  readonly gaps: number
+}
+
+async function readBook({ database }: ProofGround): Promise<Book> {
+  const client = new pg.Client({ connectionString: database.adminUrl })
+  await client.connect()
+  const { rows } = await client.query<Book>(`
+    select (select count(*)::int from ledger.events where kind = 'RequestFulfilled') as fulfilled,
+      (select count(*)::int from ledger.payments where state = 'fulfilled') as payments,
+      (select count(*)::int from (select from ledger.entries group by seq, mint having sum(amount) <> 0) u) as unbalanced,
+      (select count(*)::int from (select seq, row_number() over (order by seq) as n from ledger.events) e where seq <> n) as gaps`)
+  await client.end()
+  return rows[0] ?? { fulfilled: 0, payments: 0, unbalanced: -1, gaps: -1 }
+}
