@@ -1,58 +1,30 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { Connection, Keypair, PublicKey } from '@solana/web3.js'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { assertPresent } from '../../src/primitives/assert.ts'
-import { afterFile } from '../support/afterFile.ts'
 import { ask, askForQuote, buy, type Counter, qrOrder } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
+import {
+  type LocalProcess,
+  mainFile,
+  newcomerEnv,
+  startLocalProcess,
+  stopLocalProcess,
+} from '../support/localProcess.ts'
 import { createPayer } from '../support/payer.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 
-const localJson = z.object({
-  baseUrl: z.string(),
-  rpcUrl: z.string(),
-  databaseUrl: z.string(),
-  adminDatabaseUrl: z.string(),
-  tokenMint: z.string(),
-  paymentWallet: z.string(),
-  demoWallet: z.object({ address: z.string(), keypairPath: z.string() }),
-  mintAuthorityKeypairPath: z.string(),
-  receiptKey: z.object({ kty: z.literal('OKP'), x: z.string() }),
-})
+interface Started extends Counter, LocalProcess {}
 
-interface Started extends Counter {
-  readonly child: ChildProcess
-  readonly local: z.infer<typeof localJson>
-}
-
-const mainFile = new URL('../../src/main.ts', import.meta.url).pathname
-
-/** `npm start` in a home of its own, as a process that can be killed. */
 async function start(home: string): Promise<Started> {
-  const env = { PATH: process.env['PATH'], TOLLBOOK_HOME: home, PORT: '0', LOG_LEVEL: 'warn' }
-  const child = spawn(process.execPath, [mainFile], { env, stdio: ['ignore', 'pipe', 'inherit'] })
-  afterFile(async () => {
-    if (child.exitCode === null && child.signalCode === null) await stop(child)
-  })
-  const lines = createInterface({ input: assertPresent(child.stdout, 'its output is piped') })
-  for await (const line of lines) if (line.startsWith('listening on http://')) break
-  const local = localJson.parse(JSON.parse(await readFile(join(home, 'local.json'), 'utf8')))
+  const started = await startLocalProcess(home)
+  const { local } = started
   const secret = z.array(z.int()).parse(JSON.parse(await readFile(local.demoWallet.keypairPath, 'utf8')))
   const wallet = Keypair.fromSecretKey(Uint8Array.from(secret))
-  return { child, local, baseUrl: local.baseUrl, payer: createPayer({ rpcUrl: local.rpcUrl, wallet }) }
-}
-
-async function stop(child: ChildProcess): Promise<number | null> {
-  const exited = once(child, 'exit')
-  child.kill('SIGTERM')
-  await exited
-  return child.exitCode
+  return { ...started, baseUrl: local.baseUrl, payer: createPayer({ rpcUrl: local.rpcUrl, wallet }) }
 }
 
 async function answers(url: string): Promise<boolean> {
@@ -99,7 +71,7 @@ describe('local mode', () => {
     const { value } = await connection.getTokenSupply(new PublicKey(second.local.tokenMint))
     expect(value.amount).toBe('99998500000')
     await buy(second)
-    expect(await stop(second.child)).toBe(0)
+    expect(await stopLocalProcess(second.child)).toBe(0)
     expect(await answers(second.local.rpcUrl)).toBe(false)
     expect(await databaseAnswers(second.local.adminDatabaseUrl)).toBe(false)
   })
@@ -110,13 +82,13 @@ describe('local mode', () => {
     expect(one.local.tokenMint).not.toBe(other.local.tokenMint)
     const { mode } = await stat(one.local.demoWallet.keypairPath)
     expect(mode & 0o077).toBe(0)
-    expect(await Promise.all([stop(one.child), stop(other.child)])).toEqual([0, 0])
+    expect(await Promise.all([stopLocalProcess(one.child), stopLocalProcess(other.child)])).toEqual([0, 0])
   })
 
   test('a home that is in use is refused with the way out, and the one in it goes on', async () => {
     const home = await makeScratchDirectory()
     const first = await start(home)
-    const env = { PATH: process.env['PATH'], TOLLBOOK_HOME: home, PORT: '0', LOG_LEVEL: 'silent' }
+    const env = { ...newcomerEnv(home), LOG_LEVEL: 'silent' }
     const second = spawn(process.execPath, [mainFile], { env, stdio: ['ignore', 'ignore', 'pipe'] })
     const said: string[] = []
     second.stderr.on('data', (chunk) => said.push(String(chunk)))
@@ -124,6 +96,6 @@ describe('local mode', () => {
     expect(second.exitCode).toBe(1)
     expect(said.join('')).toMatch(/in use|already/i)
     expect((await ask(first, qrOrder)).status).toBe(402)
-    expect(await stop(first.child)).toBe(0)
+    expect(await stopLocalProcess(first.child)).toBe(0)
   })
 })

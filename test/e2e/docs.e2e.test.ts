@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process'
+import { readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, expect, test } from 'vitest'
+import { type LocalProcess, newcomerEnv, startLocalProcess } from '../support/localProcess.ts'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
+
+/*
+ * Every example of the pages for newcomers, run as it stands and in the order of the page, beside a local mode as the
+ * pages assume it. A fence that names a language is an example; one that names none shows something.
+ */
+
+const root = new URL('../..', import.meta.url).pathname
+let service: LocalProcess
+let home: string
+
+beforeAll(async () => {
+  home = await makeScratchDirectory()
+  service = await startLocalProcess(home)
+})
+
+interface Example {
+  readonly language: string
+  readonly code: string
+}
+
+function examplesOf(page: string): readonly Example[] {
+  return [...page.matchAll(/^([ ]*)```(sh|ts|js)\n([\s\S]*?)^[ ]*```$/gm)].map(
+    ([, indent = '', language = '', code = '']) => {
+      return { language, code: code.replaceAll(new RegExp(`^${indent}`, 'gm'), '') }
+    },
+  )
+}
+
+/** One shell script of all examples; programs are written where it runs, under the name in their first line if they have one. */
+async function scriptOf(page: string, folder: string): Promise<string> {
+  const lines = ['set -eu']
+  for (const [number, { language, code }] of examplesOf(page).entries()) {
+    if (language === 'sh') {
+      lines.push(code)
+      continue
+    }
+    const name = /^\/\/ (\w+\.mjs):/.exec(code)?.[1]
+    await writeFile(join(folder, name ?? `example-${number}.ts`), code)
+    // A program with a name is called by a later example.
+    if (name === undefined) lines.push(`node example-${number}.ts`)
+  }
+  return lines.join('\n').replaceAll('http://127.0.0.1:3402', service.local.baseUrl)
+}
+
+async function run(path: string): Promise<string> {
+  const folder = await makeScratchDirectory()
+  for (const name of ['src', 'node_modules', 'package.json', 'migrations'])
+    await symlink(join(root, name), join(folder, name))
+  const page = await readFile(join(root, path), 'utf8')
+  // Setting up is what the test before this one did.
+  const script = (await scriptOf(page, folder)).replaceAll(/^npm (ci|run demo).*$/gm, '')
+  const env = { ...newcomerEnv(home), PATH: `${root}/node_modules/.bin:${process.env['PATH'] ?? ''}` }
+  const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder, env, maxBuffer: 1e8 })
+  return stdout
+}
+
+test('the examples of the README do what the page says', async () => {
+  const said = await run('README.md')
+  expect(said).toContain('"code":"PAYMENT_REQUIRED"')
+  expect(said).toContain('"receiptCheck":')
+  expect(said).toMatch(/^200 [1-9A-HJ-NP-Za-km-z]{80,}$/m)
+})
+
+test('the examples for payers do what the page says', async () => {
+  const said = await run('docs/sdk.md')
+  expect(said).toMatch(/^64x64 for 5 tokens, payment \w+$/m)
+  expect(said).toMatch(/^200 the stored answer$/m)
+  expect(said).toMatch(/^verified: 1500000 base units burned$/m)
+})

@@ -1,0 +1,61 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { z } from 'zod'
+import { assertPresent } from '../../src/primitives/assert.ts'
+import { afterFile } from './afterFile.ts'
+
+/** `local.json`, the contract that tools rely on. */
+export const localJson = z.object({
+  baseUrl: z.string(),
+  rpcUrl: z.string(),
+  wsUrl: z.string(),
+  databaseUrl: z.string(),
+  adminDatabaseUrl: z.string(),
+  tokenMint: z.string(),
+  paymentWallet: z.string(),
+  demoWallet: z.object({ address: z.string(), keypairPath: z.string() }),
+  mintAuthorityKeypairPath: z.string(),
+  receiptKey: z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string() }),
+  financeToken: z.null(),
+  auditorToken: z.null(),
+})
+
+export interface LocalProcess {
+  readonly child: ChildProcess
+  readonly local: z.infer<typeof localJson>
+}
+
+export const mainFile = new URL('../../src/main.ts', import.meta.url).pathname
+
+/** The environment of a newcomer: nothing but a home. */
+export function newcomerEnv(home: string): Record<string, string> {
+  return {
+    PATH: process.env['PATH'] ?? '',
+    HOME: process.env['HOME'] ?? '',
+    TOLLBOOK_HOME: home,
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+  }
+}
+
+/** `npm start` in a home of its own, as a process that can be killed; stopped after the file if it still runs. */
+export async function startLocalProcess(home: string): Promise<LocalProcess> {
+  const child = spawn(process.execPath, [mainFile], { env: newcomerEnv(home), stdio: ['ignore', 'pipe', 'inherit'] })
+  afterFile(async () => {
+    if (child.exitCode === null && child.signalCode === null) await stopLocalProcess(child)
+  })
+  const lines = createInterface({ input: assertPresent(child.stdout, 'its output is piped') })
+  for await (const line of lines) if (line.startsWith('listening on http://')) break
+  return { child, local: localJson.parse(JSON.parse(await readFile(join(home, 'local.json'), 'utf8'))) }
+}
+
+/** SIGTERM; the exit code. */
+export async function stopLocalProcess(child: ChildProcess): Promise<number | null> {
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exited
+  return child.exitCode
+}
