@@ -17,8 +17,10 @@ export interface BenchOptions {
   /** Of which the median counts. */
   readonly rounds: number
   readonly roundSeconds: number
-  /** Paid requests of the memory bench, payments of the burn-stats bench. */
+  /** Paid requests of the memory bench. */
   readonly requests: number
+  /** Payments of the burn-stats bench. */
+  readonly payments: number
   readonly progress: (line: string) => void
 }
 

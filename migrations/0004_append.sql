@@ -212,7 +212,11 @@ end
 $$;
 
 -- Quotes are append-only too, but not events: anybody can ask for one.
-create function ledger.record_quotes(batch jsonb) returns void
+create function ledger.record_quotes(
+  ids text[], wallets text[], endpoints text[], memos text[], prices_micro_usd bigint[], token_prices_atto_usd numeric[],
+  mints text[], decimals smallint[], required numeric[], burn numeric[], provider numeric[], holders numeric[],
+  treasury numeric[], issued_ms bigint[], expires_ms bigint[], slots bigint[])
+returns void
 language plpgsql
 security definer
 set search_path = ''
@@ -223,11 +227,12 @@ begin
     id, wallet, endpoint, memo, price_micro_usd, token_price_atto_usd, mint, decimals, required, burn, provider, holders,
     treasury, issued_at, expires_at, slot)
   select q.id, q.wallet, q.endpoint, q.memo, q.price_micro_usd, q.token_price_atto_usd, q.mint, q.decimals, q.required, q.burn,
-    q.provider, q.holders, q.treasury, q.issued_at, q.expires_at, q.slot
-  from jsonb_to_recordset(batch) as q (
-    id text, wallet text, endpoint text, memo text, price_micro_usd bigint, token_price_atto_usd numeric, mint text,
-    decimals smallint, required numeric, burn numeric, provider numeric, holders numeric, treasury numeric,
-    issued_at timestamptz, expires_at timestamptz, slot bigint);
+    q.provider, q.holders, q.treasury, timestamptz 'epoch' + q.issued_ms * interval '1 millisecond',
+    timestamptz 'epoch' + q.expires_ms * interval '1 millisecond', q.slot
+  from unnest(ids, wallets, endpoints, memos, prices_micro_usd, token_prices_atto_usd, mints, decimals, required, burn,
+    provider, holders, treasury, issued_ms, expires_ms, slots) as q (
+    id, wallet, endpoint, memo, price_micro_usd, token_price_atto_usd, mint, decimals, required, burn,
+    provider, holders, treasury, issued_ms, expires_ms, slot);
   perform set_config('ledger.writing', 'off', true);
 end
 $$;

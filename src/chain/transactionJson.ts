@@ -9,7 +9,7 @@ const index = z.int().min(0).max(255)
 
 const instruction = z.object({ programIdIndex: index, accounts: z.array(index), data: z.string() })
 
-export const innerInstructionsJson = z.object({ index, instructions: z.array(instruction) })
+const innerInstructionsJson = z.object({ index, instructions: z.array(instruction) })
 
 export const tokenBalanceJson = z.object({
   accountIndex: index,

@@ -16,7 +16,9 @@ export function feeOf(sentBaseUnits: bigint, fee: TransferFee): bigint {
 
 /** The smallest amount to send so that at least this much arrives. */
 export function sentForArrival(arrivingBaseUnits: bigint, fee: TransferFee): bigint {
-  assert(arrivingBaseUnits > 0n, 'something has to arrive')
+  assert(arrivingBaseUnits >= 0n, 'what arrives is no debt')
+  // A price of one base unit is burned whole; and where the fee takes everything, nothing is still not something.
+  if (arrivingBaseUnits === 0n) return 0n
   const capped = arrivingBaseUnits + fee.maximumBaseUnits
   const left = allBasisPoints - BigInt(fee.basisPoints)
   if (left <= 0n) return capped

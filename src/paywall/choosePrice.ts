@@ -1,3 +1,4 @@
+import type { Clock } from '../primitives/clock.ts'
 import { Fault } from '../primitives/fault.ts'
 import type { Order } from '../payment/payment.ts'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
@@ -16,6 +17,11 @@ export interface PriceQuestion {
   readonly memo: string | undefined
   readonly landedAtMs: number
   readonly landedSlot: number
+}
+
+/** For a transaction that is not on chain: it can only land after now, so every quote that is open now is open for it. */
+export function landingNow(clock: Clock): Pick<PriceQuestion, 'landedAtMs' | 'landedSlot'> {
+  return { landedAtMs: clock.nowMs(), landedSlot: Number.MAX_SAFE_INTEGER }
 }
 
 interface ChosenPrice {

@@ -1,4 +1,3 @@
-import type { Clock } from '../primitives/clock.ts'
 import type { Address } from '../payment/address.ts'
 import { bindSecret } from '../payment/binding.ts'
 import type { Order, PaymentState } from '../payment/payment.ts'
@@ -9,10 +8,9 @@ import { type PaymentTerms, settle } from '../payment/settlement.ts'
 import type { TokenMovement } from '../payment/transactionRecord.ts'
 import { feeOf } from '../payment/transferFee.ts'
 import { type BalanceDeps, findShortage } from './checkBalance.ts'
-import { choosePrice } from './choosePrice.ts'
+import { choosePrice, landingNow } from './choosePrice.ts'
 
 export interface SubmitDeps extends BalanceDeps {
-  readonly clock: Clock
   readonly terms: PaymentTerms
 }
 
@@ -74,9 +72,7 @@ async function judgeSimulation(deps: SubmitDeps, submission: Submission, simulat
   const { effects } = simulation
   const binding = bindSecret(effects.memos, proof.secret)
   if (isRefusal(binding)) return binding
-  // It will land after now, so every quote that is open now is open for it.
-  const landing = { landedAtMs: deps.clock.nowMs(), landedSlot: Number.MAX_SAFE_INTEGER }
-  const chosen = await choosePrice(deps, { order, memo: binding.memo, ...landing })
+  const chosen = await choosePrice(deps, { order, memo: binding.memo, ...landingNow(deps.clock) })
   if (isRefusal(chosen)) return chosen
   return judgeEffects(deps.terms, { effects, order, transaction, price: chosen.price }) ?? chosen
 }

@@ -1,4 +1,3 @@
-import type { Clock } from '../primitives/clock.ts'
 import { Fault } from '../primitives/fault.ts'
 import { bindSecret } from '../payment/binding.ts'
 import { isRefusal, type Refusal, refuse, refuseProof } from '../payment/refusal.ts'
@@ -12,7 +11,6 @@ import { readProof } from './readProof.ts'
 import { checkSigners, submitTransaction } from './submitTransaction.ts'
 
 export interface VerifyDeps extends BalanceDeps {
-  readonly clock: Clock
   readonly terms: PaymentTerms
   /** How long a signature that is not on chain yet is waited for. */
   readonly lookupWaitMs: number

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
+import { CompiledQuery } from 'kysely'
 import { assertPresent } from '../primitives/assert.ts'
-import { isoTime } from '../primitives/clock.ts'
 import { Fault } from '../primitives/fault.ts'
 import { readAddress } from '../payment/address.ts'
 import type { OpenQuoteQuestion, PaymentLedger } from '../payment/paymentLedger.ts'
@@ -26,7 +25,7 @@ export function createQuoteQueue(database: Database): QuoteQueue {
     keyOf: (quote) => quote.id,
     flush: async (batch) => {
       try {
-        await sql`select ledger.record_quotes(${JSON.stringify(batch.map(rowOf))}::jsonb)`.execute(database)
+        await database.executeQuery(CompiledQuery.raw(recordCall, columnsOf(batch)))
       } catch (error) {
         throw new Fault('quotes could not be stored', { cause: error, retryable: true })
       }
@@ -35,25 +34,31 @@ export function createQuoteQueue(database: Database): QuoteQueue {
   })
 }
 
-function rowOf(quote: Quote) {
-  return {
-    id: quote.id,
-    wallet: quote.wallet,
-    endpoint: quote.endpoint,
-    memo: quote.memo,
-    price_micro_usd: quote.priceMicroUsd.toString(),
-    token_price_atto_usd: quote.tokenPriceAttoUsd.toString(),
-    mint: quote.mint,
-    decimals: quote.decimals,
-    required: quote.requiredBaseUnits.toString(),
-    burn: quote.burnBaseUnits.toString(),
-    provider: quote.providerBaseUnits.toString(),
-    holders: quote.holdersBaseUnits.toString(),
-    treasury: quote.treasuryBaseUnits.toString(),
-    issued_at: isoTime(quote.issuedAtMs),
-    expires_at: isoTime(quote.expiresAtMs),
-    slot: quote.slot,
-  }
+/** The arguments of `ledger.record_quotes`, one column each. */
+const columns: Readonly<Record<string, (quote: Quote) => string | number>> = {
+  ids: (quote) => quote.id,
+  wallets: (quote) => quote.wallet,
+  endpoints: (quote) => quote.endpoint,
+  memos: (quote) => quote.memo,
+  prices_micro_usd: (quote) => quote.priceMicroUsd.toString(),
+  token_prices_atto_usd: (quote) => quote.tokenPriceAttoUsd.toString(),
+  mints: (quote) => quote.mint,
+  decimals: (quote) => quote.decimals,
+  required: (quote) => quote.requiredBaseUnits.toString(),
+  burn: (quote) => quote.burnBaseUnits.toString(),
+  provider: (quote) => quote.providerBaseUnits.toString(),
+  holders: (quote) => quote.holdersBaseUnits.toString(),
+  treasury: (quote) => quote.treasuryBaseUnits.toString(),
+  issued_ms: (quote) => quote.issuedAtMs,
+  expires_ms: (quote) => quote.expiresAtMs,
+  slots: (quote) => quote.slot,
+}
+
+const recordParameters = Object.keys(columns).map((name, index) => `${name} => $${index + 1}`)
+const recordCall = `select ledger.record_quotes(${recordParameters.join(', ')})`
+
+function columnsOf(batch: readonly Quote[]): unknown[] {
+  return Object.values(columns).map((cell) => batch.map((quote) => cell(quote)))
 }
 
 export async function findOpenQuote(database: Database, question: OpenQuoteQuestion): Promise<Quote | undefined> {

@@ -11,7 +11,7 @@ import { assertPresent } from '../../src/primitives/assert.ts'
 import { type PaymentLab, stage } from './paymentLab.ts'
 
 /** A table on chain with all the accounts of these instructions that a table may hold. */
-export async function openLookupTable(
+async function openLookupTable(
   lab: PaymentLab,
   instructions: readonly TransactionInstruction[],
 ): Promise<AddressLookupTableAccount> {

@@ -1,16 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createRpcClient } from '../../src/chain/rpcClient.ts'
 import { createSolanaChainReader } from '../../src/chain/solanaChainReader.ts'
 import { postJson } from '../../src/outbound/postJson.ts'
 import type { ChainReader } from '../../src/payment/chainReader.ts'
 import { Fault } from '../../src/primitives/fault.ts'
 import { silentLog } from '../../src/primitives/log.ts'
-import { nodeCases } from './cases/nodeCases.ts'
+import { changed, nodeCases } from './cases/nodeCases.ts'
 import { type Presented, judge, verdictOf } from './cases/verificationCase.ts'
 import { payment, relayed } from './labTokens.ts'
 import { signedThroughTable } from './lookupTable.ts'
 import { type PaymentLab, land, newCustomer, openPaymentLab, sendAndConfirm } from './paymentLab.ts'
-import { type TamperingNode, openTamperingNode } from './tamperingNode.ts'
+import { type TamperingNode, errorReply, openTamperingNode, resultReply } from './tamperingNode.ts'
+import { call } from '../local/chain/testChain.ts'
 
 /*
  * A payment that is good, with everything that an answer can have (co-signer, lookup table, inner instructions), and a
@@ -51,6 +52,31 @@ describe('with one node', () => {
     expect(node.asked).toEqual(['getTransaction'])
   })
 
+  test('a transaction of a version that cannot be rebuilt here is judged all the same, without its bytes', async () => {
+    node.answer(
+      'getTransaction',
+      changed((answer) => ({ ...answer, version: 1 })),
+    )
+
+    const record = await readerOf([node.url]).findTransaction(presented.signature)
+
+    expect(record?.bytes).toBeUndefined()
+    expect(record?.movements).toHaveLength(2)
+  })
+
+  test('another payment of the same wallet, real and well signed, is a fault and not the one that was asked for', async () => {
+    const payer = await newCustomer(lab)
+    const earlier = await land(lab, payment(lab, payer), [payer.keypair])
+    const later = await land(lab, payment(lab, payer, { burn: lab.price.burnBaseUnits + 1n }), [payer.keypair])
+    const { result } = await call(lab.chain, 'getTransaction', earlier, { commitment: 'confirmed', encoding: 'json' })
+    node.answer('getTransaction', () => resultReply(result))
+
+    const judged = judge({ ...lab, reader: readerOf([node.url]) }, { signature: later, wallet: payer.address })
+
+    await expect(judged).rejects.toThrow(Fault)
+    expect((await lab.reader.findTransaction(earlier))?.failure).toBeUndefined()
+  })
+
   for (const { says, tamper } of nodeCases) {
     test(`${says} is a fault that may heal, never a verdict (I8)`, async () => {
       node.answer('getTransaction', tamper)
@@ -75,6 +101,35 @@ describe('with two nodes', () => {
       expect(node.asked).toEqual(['getTransaction'])
     })
   }
+})
+
+test('each call of a node is told once, with how it went', async () => {
+  node.answer('getTransaction', () => errorReply(-32005, 'node is behind'))
+  const told: unknown[] = []
+  const urls = [node.url, lab.chain.rpcUrl]
+  const rpc = createRpcClient({ urls, postJson, timeoutMs, log: silentLog, onCall: (call) => void told.push(call) })
+  const reader = createSolanaChainReader({ rpc, mint: lab.terms.mint, commitment: 'confirmed' })
+
+  await reader.findTransaction(presented.signature)
+
+  const method = 'getTransaction'
+  expect(told).toEqual([
+    { method, ok: false },
+    { method, ok: true },
+  ])
+})
+
+test('when the preferred node fails too, the one before it is asked again', async () => {
+  const other = await openTamperingNode(lab.chain.rpcUrl)
+  onTestFinished(() => other.close())
+  const reader = readerOf([node.url, other.url])
+  node.answer('getTransaction', () => 'cut')
+  await reader.findTransaction(presented.signature)
+  node.behave()
+  other.answer('getTransaction', () => 'cut')
+
+  expect(verdictOf(await judge({ ...lab, reader }, presented))).toBe('accepted')
+  expect(node.asked).toEqual(['getTransaction'])
 })
 
 test('twenty questions about one signature at the same moment are one call', async () => {

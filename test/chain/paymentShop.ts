@@ -12,7 +12,6 @@ import { systemClock } from '../../src/primitives/clock.ts'
 import { newId, randomToken } from '../../src/primitives/id.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { openLedger } from '../../src/store/openLedger.ts'
-import { createTestDatabase } from '../support/database.ts'
 import { type HeldClock, createHeldClock } from './heldClock.ts'
 import { type Customer, type MintKind, type PaymentLab, addressOf, openPaymentLab, priceOf } from './paymentLab.ts'
 import { type TamperingNode, openTamperingNode } from './tamperingNode.ts'
@@ -29,23 +28,23 @@ export interface PaymentShop extends PaymentLab {
   close(): Promise<void>
 }
 
-export const endpoint = '/api/data/weather'
+const endpoint = '/api/data/weather'
 export const proofMaxAgeMs = 600_000
 export const quoteTtlMs = 300_000
 export const quoteGraceMs = 60_000
-export const lookupWaitMs = 2_000
-export const broadcastWaitMs = 10_000
+const lookupWaitMs = 2_000
+const broadcastWaitMs = 10_000
 /** What the price list in force asks, beside the lab's own price. */
 export const listRequiredBaseUnits = 2_000_000n
 /** What the service would ask now; it decides nothing about a payment that has landed. */
-export const currentRequiredBaseUnits = 3_000_000n
+const currentRequiredBaseUnits = 3_000_000n
 
-export async function openPaymentShop(kind: MintKind): Promise<PaymentShop> {
+/** `databaseUrl`: a migrated database of the shop's own. */
+export async function openPaymentShop(kind: MintKind, databaseUrl: string): Promise<PaymentShop> {
   const clock = createHeldClock(systemClock.nowMs())
   const lab = await openPaymentLab(kind, clock)
   const node = await openTamperingNode(lab.chain.rpcUrl)
-  const { serviceUrl } = await createTestDatabase()
-  const opened = { databaseUrl: serviceUrl, applicationName: 'verification tests', log: silentLog }
+  const opened = { databaseUrl, applicationName: 'verification tests', log: silentLog }
   const ledger = await openLedger({ ...opened, clock })
   const publishPrice = (requiredBaseUnits: bigint) => {
     const prices = [priceOf(lab.terms, requiredBaseUnits, endpoint)]

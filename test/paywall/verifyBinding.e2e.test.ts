@@ -3,11 +3,12 @@ import { isRefusal } from '../../src/payment/refusal.ts'
 import { bindingCases } from '../chain/cases/bindingCases.ts'
 import { verdictOf } from '../chain/cases/verificationCase.ts'
 import { type PaymentShop, openPaymentShop } from '../chain/paymentShop.ts'
+import { createTestDatabase } from '../support/database.ts'
 
 let shop: PaymentShop
 
 beforeAll(async () => {
-  shop = await openPaymentShop('Token-2022')
+  shop = await openPaymentShop('Token-2022', (await createTestDatabase()).serviceUrl)
   shop.clock.onSleep(() => shop.chain.advanceSlots(1))
 })
 afterAll(() => shop.close())

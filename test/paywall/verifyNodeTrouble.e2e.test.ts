@@ -16,6 +16,7 @@ import {
   transactionProof,
 } from '../chain/paymentShop.ts'
 import { type Tamper, errorReply, resultReply } from '../chain/tamperingNode.ts'
+import { createTestDatabase } from '../support/database.ts'
 
 /*
  * A node that breaks while a transaction is rehearsed and sent, or while a balance is asked for. That is never a verdict on
@@ -24,7 +25,7 @@ import { type Tamper, errorReply, resultReply } from '../chain/tamperingNode.ts'
 let shop: PaymentShop
 
 beforeAll(async () => {
-  shop = await openPaymentShop('Token-2022 with a transfer fee')
+  shop = await openPaymentShop('Token-2022 with a transfer fee', (await createTestDatabase()).serviceUrl)
   shop.clock.onSleep(() => shop.chain.advanceSlots(1))
 })
 afterAll(() => shop.close())

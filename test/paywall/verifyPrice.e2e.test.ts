@@ -10,11 +10,12 @@ import {
   present,
   signatureProof,
 } from '../chain/paymentShop.ts'
+import { createTestDatabase } from '../support/database.ts'
 
 let shop: PaymentShop
 
 beforeAll(async () => {
-  shop = await openPaymentShop('SPL Token')
+  shop = await openPaymentShop('SPL Token', (await createTestDatabase()).serviceUrl)
 })
 afterAll(() => shop.close())
 beforeEach(() => shop.node.behave())
@@ -31,7 +32,7 @@ for (const { rule, says, verdict, present: presenting } of [...ageCases, ...pric
 }
 
 test('9f a payment without a quote has the price of the list in force when it landed, not of a later one', async () => {
-  const own = await openPaymentShop('SPL Token')
+  const own = await openPaymentShop('SPL Token', (await createTestDatabase()).serviceUrl)
   onTestFinished(() => own.close())
   const payer = await newCustomer(own)
   const signature = await landPrice(own, payer, listRequiredBaseUnits)

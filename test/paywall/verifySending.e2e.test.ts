@@ -3,12 +3,13 @@ import { isRefusal } from '../../src/payment/refusal.ts'
 import { sendingCases, sendingKinds } from '../chain/cases/sendingCases.ts'
 import { verdictOf } from '../chain/cases/verificationCase.ts'
 import { type PaymentShop, openPaymentShop } from '../chain/paymentShop.ts'
+import { createTestDatabase } from '../support/database.ts'
 
 describe.each(sendingKinds)('%s', (kind) => {
   let shop: PaymentShop
 
   beforeAll(async () => {
-    shop = await openPaymentShop(kind)
+    shop = await openPaymentShop(kind, (await createTestDatabase()).serviceUrl)
     shop.clock.onSleep(() => shop.chain.advanceSlots(1))
   })
   afterAll(() => shop.close())
@@ -20,7 +21,11 @@ describe.each(sendingKinds)('%s', (kind) => {
       expect(verdictOf(judged), isRefusal(judged) ? judged.message : '').toBe(verdict)
       const wasSent = shop.chain.requestCounts().get('sendTransaction') ?? 0
       const hadLanded = rule === '11h'
+      if (freeVerdicts.has(verdict)) expect(shop.chain.requestCounts(), 'no node is asked').toEqual(new Map())
       expect(wasSent, 'only what buys is sent, and once').toBe(verdict === 'accepted' && !hadLanded ? 1 : 0)
     })
   }
 })
+
+/** What can be said of the bytes alone. */
+const freeVerdicts = new Set<string>(['wallet_did_not_sign', 'signature_invalid', 'malformed_proof'])

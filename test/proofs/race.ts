@@ -39,7 +39,7 @@ await Promise.all(servers.map((server) => server.stop()))
 if (runs.length !== proofs || new Set(runs).size !== proofs)
   wrong.push(`${runs.length} handler runs for ${proofs} payments`)
 if (fulfilled !== proofs) wrong.push(`${fulfilled} RequestFulfilled for ${proofs} payments`)
-const answers = [...tally].toSorted().map(([answer, count]) => `${answer}: ${count}`)
+const answers = [...tally].map(([answer, count]) => `${answer}: ${count}`).toSorted()
 concludeProof({
   holds: wrong.length === 0,
   lines: [

@@ -10,7 +10,7 @@ import { createCrasher, crashSteps } from './crashStep.ts'
 /*
  * One real server as a process, for the proofs: `node serverProcess.ts RUNS_FILE`, configured by environment as `tollbook
  * serve`. Its `/api/data/crypto` appends a line to RUNS_FILE each time its handler runs; several processes share the file.
- * A line on stdin arms a crash at that step; the end of stdin ends the process.
+ * A line on stdin arms a crash at that step, or asks for the memory; the end of stdin ends the process.
  */
 
 const [runsFile = ''] = process.argv.slice(2)
@@ -54,8 +54,15 @@ process.stdout.write(`${JSON.stringify({ port: service.port })}\n`)
 
 const commands = createInterface({ input: process.stdin })
 commands.on('line', (line) => {
+  if (line === 'memory') return reportMemory()
   const step = crashSteps.find((candidate) => candidate === line)
   if (step !== undefined) crasher.arm(step)
   process.stdout.write(`${JSON.stringify({ armed: step ?? null })}\n`)
 })
 commands.on('close', () => void service.close().finally(() => process.exit()))
+
+function reportMemory(): void {
+  // Twice: what a finaliser lets go is collected by the second.
+  for (let pass = 0; pass < 2; pass++) globalThis.gc?.()
+  process.stdout.write(`${JSON.stringify({ residentBytes: process.memoryUsage.rss() })}\n`)
+}

@@ -10,6 +10,8 @@ export interface SpawnedServer {
   readonly baseUrl: string
   /** Returns when the server knows at which step it is to die. */
   arm(step: CrashStep): Promise<void>
+  /** Resident memory after a garbage collection; needs `--expose-gc`. */
+  residentBytes(): Promise<number>
   /** Settles when the process has gone, with how. */
   readonly gone: Promise<string>
   stop(): Promise<void>
@@ -18,12 +20,16 @@ export interface SpawnedServer {
 export interface SpawnOptions {
   readonly env: Readonly<Record<string, string>>
   readonly runsFile: string
+  readonly nodeOptions?: readonly string[]
 }
 
 const entry = fileURLToPath(new URL('serverProcess.ts', import.meta.url))
 
-export async function spawnServer({ env, runsFile }: SpawnOptions): Promise<SpawnedServer> {
-  const child = spawn(process.execPath, [entry, runsFile], { env: { ...env }, stdio: ['pipe', 'pipe', 'inherit'] })
+export async function spawnServer({ env, runsFile, nodeOptions = [] }: SpawnOptions): Promise<SpawnedServer> {
+  const child = spawn(process.execPath, [...nodeOptions, entry, runsFile], {
+    env: { ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   const gone = once(child, 'exit').then(([code, signal]: unknown[]) => String(signal ?? code))
   // A server that has killed itself does not read what it is told; `gone` says so.
   child.stdin.on('error', () => undefined)
@@ -41,6 +47,10 @@ export async function spawnServer({ env, runsFile }: SpawnOptions): Promise<Spaw
       child.stdin.write(`${step}\n`)
       const { armed } = z.object({ armed: z.string() }).parse(await nextLine())
       assert(armed === step, `the server knows the step ${step}`)
+    },
+    async residentBytes() {
+      child.stdin.write('memory\n')
+      return z.object({ residentBytes: z.int() }).parse(await nextLine()).residentBytes
     },
     async stop() {
       child.stdin.end()

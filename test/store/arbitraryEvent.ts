@@ -20,7 +20,7 @@ export const anyAddress: fc.Arbitrary<Address> = fc
   .uint8Array({ minLength: 32, maxLength: 32 })
   .map((bytes) => assertPresent(readAddress(encodeBase58(bytes)), '32 bytes are an address'))
 
-export const anySignature: fc.Arbitrary<Signature> = fc
+const anySignature: fc.Arbitrary<Signature> = fc
   .uint8Array({ minLength: 64, maxLength: 64 })
   .filter((bytes) => bytes.some((byte) => byte !== 0))
   .map((bytes) => assertPresent(signatureOfBytes(bytes), '64 bytes are a signature'))

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
+import { assertPresent } from '../../src/primitives/assert.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { openInstance, openSessions } from './instance.ts'
 import { claimOf, sampleQuote, sampleSettlement } from './samplePayment.ts'
 
 const { serviceUrl, adminUrl, ownerUrl } = await createTestDatabase()
 const instances = await Promise.all(Array.from({ length: 4 }, () => openInstance(serviceUrl)))
+const instance = (index: number) => assertPresent(instances[index % 4], 'there are four instances')
 const admin = openSessions(adminUrl)
 
 const positionsEach = 10_000_000
@@ -33,7 +35,7 @@ async function moveHead(seq: number): Promise<void> {
 test('twenty instances that add partitions at once make each of them once', async () => {
   await moveHead(2 * positionsEach)
   const before = await partitionsOf('ledger.events')
-  await Promise.all(Array.from({ length: 20 }, (_, index) => instances[index % 4]?.addPartitions()))
+  await Promise.all(Array.from({ length: 20 }, (_, index) => instance(index).addPartitions()))
   expect(await partitionsOf('ledger.events')).toEqual([...before, 'events_2', 'events_3'])
   expect(await partitionsOf('ledger.entries')).toEqual(['entries_0', 'entries_1', 'entries_2', 'entries_3'])
   expect(await partitionsOf('ledger.quotes')).toHaveLength(9)
@@ -41,21 +43,21 @@ test('twenty instances that add partitions at once make each of them once', asyn
 
 test('partitions are added while claims and quotes are being written, and neither fails', async () => {
   const work = Array.from({ length: 120 }, async (_, index) => {
-    const ledger = instances[index % 4]
-    if (index % 10 === 0) await ledger?.addPartitions()
-    const appended = await ledger?.payments.append(claimOf(sampleSettlement()).change)
-    await ledger?.payments.recordQuote(sampleQuote())
-    return appended?.outcome
+    const ledger = instance(index)
+    if (index % 10 === 0) await ledger.addPartitions()
+    const appended = await ledger.payments.append(claimOf(sampleSettlement()).change)
+    await ledger.payments.recordQuote(sampleQuote())
+    return appended.outcome
   })
   expect(new Set(await Promise.all(work))).toEqual(new Set(['appended']))
 })
 
 test('a batch that crosses a boundary stands in both partitions, without a gap', async () => {
   await moveHead(3 * positionsEach - 20)
-  await instances[0]?.addPartitions()
-  const claims = Array.from({ length: 32 }, () => instances[0]?.payments.append(claimOf(sampleSettlement()).change))
+  await instance(0).addPartitions()
+  const claims = Array.from({ length: 32 }, () => instance(0).payments.append(claimOf(sampleSettlement()).change))
   const outcomes = await Promise.all(claims)
-  expect(outcomes.every((appended) => appended?.outcome === 'appended')).toBe(true)
+  expect(outcomes.every((appended) => appended.outcome === 'appended')).toBe(true)
   const { rows } = await admin.query<{ partition: string; first: number; last: number; count: number }>(
     `select tableoid::regclass::text as partition, min(seq)::int as first, max(seq)::int as last, count(*)::int as count
      from ledger.events where seq > $1 group by 1 order by 2`,

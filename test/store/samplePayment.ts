@@ -19,7 +19,7 @@ export function sampleAddress(): Address {
   return assertPresent(readAddress(encodeBase58(randomBytesOf(32))), '32 bytes are an address')
 }
 
-export function sampleSignature(): Signature {
+function sampleSignature(): Signature {
   return assertPresent(signatureOfBytes(randomBytesOf(64)), '64 bytes are a signature')
 }
 
@@ -96,7 +96,7 @@ export function claimOf(settlement: Settlement, options: ClaimOptions = {}): Sam
   return { attemptId, change: { signature: settlement.signature, before, events, nowMs, ...idempotency } }
 }
 
-export function orderOf(settlement: Settlement, given: Partial<Order> = {}): Order {
+function orderOf(settlement: Settlement, given: Partial<Order> = {}): Order {
   return { wallet: settlement.wallet, endpoint: settlement.price.endpoint, digest: 'ab'.repeat(32), ...given }
 }
 

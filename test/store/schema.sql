@@ -138,7 +138,7 @@ ledger.append(streams text[], signatures bytea[], expected_versions integer[], s
 ledger.may_follow(known_state text, known_attempt integer, lease_ended boolean, next_state text, next_attempt integer) returns boolean  30ad0f1bd506fcdd
 ledger.protect_log(protected regclass) returns void  a4116be2ac6556fd
 ledger.protect_projection(protected regclass) returns void  99da0ead9c74f89b
-ledger.record_quotes(batch jsonb) returns void security definer search_path="" 234e662806eb1632
+ledger.record_quotes(ids text[], wallets text[], endpoints text[], memos text[], prices_micro_usd bigint[], token_prices_atto_usd numeric[], mints text[], decimals smallint[], required numeric[], burn numeric[], provider numeric[], holders numeric[], treasury numeric[], issued_ms bigint[], expires_ms bigint[], slots bigint[]) returns void security definer search_path="" 42257eb1757c1f71
 ledger.refuse_change() returns trigger  e83d8881b2d67df5
 ledger.refuse_direct_write() returns trigger  1ee1939b0459f218
 paywall.forget_old_answers() returns bigint security definer search_path="" 495679c9e016ed1a

@@ -70,15 +70,27 @@ export const burnCases = casesOf([
   },
   {
     rule: '3e',
+    says: 'a burn of the right mint beside one of another',
+    verdict: 'accepted',
+    pay: (lab) => burnForeign(lab, lab.kind, (payer) => [burnOf(lab, payer)]),
+  },
+  {
+    rule: '3e',
     says: 'a burn of another mint',
     verdict: 'burn_insufficient',
     pay: (lab) => burnForeign(lab, lab.kind),
   },
   {
     rule: '3f',
+    says: 'a burn of the right mint beside one of the other token program',
+    verdict: 'accepted',
+    pay: (lab) => burnForeign(lab, otherProgramKind(lab), (payer) => [burnOf(lab, payer)]),
+  },
+  {
+    rule: '3f',
     says: 'a burn of a mint of the other token program',
     verdict: 'burn_insufficient',
-    pay: (lab) => burnForeign(lab, lab.kind === 'SPL Token' ? 'Token-2022' : 'SPL Token'),
+    pay: (lab) => burnForeign(lab, otherProgramKind(lab)),
   },
   {
     rule: '3f',
@@ -122,15 +134,15 @@ export const burnCases = casesOf([
   },
   {
     rule: '3h',
+    says: 'the burn is made, and as much again is sent to the incinerator',
+    verdict: 'accepted',
+    pay: (lab) => sendToAshes(lab, (payer) => [burnOf(lab, payer)]),
+  },
+  {
+    rule: '3h',
     says: 'the burn is sent to the incinerator instead',
     verdict: 'burn_insufficient',
-    async pay(lab) {
-      const payer = await newCustomer(lab)
-      const ashes = await openIncinerator(lab)
-      const { account: from, address: by } = payer
-      const toAshes = transferChecked(lab, { from, by, to: ashes, amount: lab.price.burnBaseUnits })
-      return { signature: await land(lab, [toAshes, transferOf(lab, payer)], [payer.keypair]), wallet: payer.address }
-    },
+    pay: (lab) => sendToAshes(lab),
   },
   {
     rule: '3h',
@@ -146,17 +158,15 @@ export const burnCases = casesOf([
   },
   {
     rule: '3i',
+    says: 'somebody else burns as well',
+    verdict: 'accepted',
+    pay: (lab) => burnWithHelp(lab, { own: lab.price.burnBaseUnits, other: 1n }),
+  },
+  {
+    rule: '3i',
     says: 'somebody else burns the base unit that the wallet left out',
     verdict: 'burn_insufficient',
-    async pay(lab) {
-      const [payer, helper] = [await newCustomer(lab), await newCustomer(lab)]
-      const instructions = [
-        burnOf(lab, payer, { burn: lab.price.burnBaseUnits - 1n }),
-        burnOf(lab, helper, { burn: 1n }),
-        transferOf(lab, payer),
-      ]
-      return { signature: await land(lab, instructions, [payer.keypair, helper.keypair]), wallet: payer.address }
-    },
+    pay: (lab) => burnWithHelp(lab, { own: lab.price.burnBaseUnits - 1n, other: 1n }),
   },
 ])
 
@@ -206,14 +216,42 @@ function burnBatched(wrap: Wrap, more = 0n) {
   }
 }
 
+type More = (payer: Customer) => readonly TransactionInstruction[]
+
+const nothingMore: More = () => []
+
+function otherProgramKind({ kind }: PaymentLab): MintKind {
+  return kind === 'SPL Token' ? 'Token-2022' : 'SPL Token'
+}
+
 /** The wallet holds and burns a mint that it made itself; the transfer is real. */
-async function burnForeign(lab: PaymentLab, kind: MintKind): Promise<Presented> {
+async function burnForeign(lab: PaymentLab, kind: MintKind, more = nothingMore): Promise<Presented> {
   const payer = await newCustomer(lab)
   const foreign = await openForeignMint(lab, kind)
   const account = accountOf(foreign, payer.address)
   await stage(lab, [openAccount(lab, { ...foreign, owner: payer.address }), mintTo(foreign, account, 5_000_000n)])
-  const instructions = [burnOf(foreign, payer, { from: account }), transferOf(lab, payer)]
+  const instructions = [burnOf(foreign, payer, { from: account }), transferOf(lab, payer), ...more(payer)]
   return { signature: await land(lab, instructions, [payer.keypair]), wallet: payer.address }
+}
+
+async function sendToAshes(lab: PaymentLab, more = nothingMore): Promise<Presented> {
+  const payer = await newCustomer(lab)
+  const ashes = await openIncinerator(lab)
+  const { account: from, address: by } = payer
+  const toAshes = transferChecked(lab, { from, by, to: ashes, amount: lab.price.burnBaseUnits })
+  const instructions = [toAshes, transferOf(lab, payer), ...more(payer)]
+  return { signature: await land(lab, instructions, [payer.keypair]), wallet: payer.address }
+}
+
+interface Help {
+  readonly own: bigint
+  readonly other: bigint
+}
+
+async function burnWithHelp(lab: PaymentLab, { own, other }: Help): Promise<Presented> {
+  const [payer, helper] = [await newCustomer(lab), await newCustomer(lab)]
+  const instructions = [burnOf(lab, payer, { burn: own }), burnOf(lab, helper, { burn: other }), transferOf(lab, payer)]
+  return { signature: await land(lab, instructions, [payer.keypair, helper.keypair]), wallet: payer.address }
 }
 
 /** The same lab, but with a mint that is not the service token. */

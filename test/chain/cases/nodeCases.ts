@@ -197,7 +197,7 @@ type TransactionAnswer = z.infer<typeof transactionAnswer>
 const answerShape = z.object({ result: transactionAnswer })
 
 /** The chain's own answer about a transaction, with one thing changed. */
-function changed(change: (answer: TransactionAnswer) => object): Tamper {
+export function changed(change: (answer: TransactionAnswer) => object): Tamper {
   return async ({ forward }) => resultReply(change(answerShape.parse(JSON.parse(await forward())).result))
 }
 

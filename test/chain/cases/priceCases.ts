@@ -202,6 +202,17 @@ export const priceCases: readonly PriceCase[] = [
   },
   {
     rule: '1d',
+    says: 'landed in the very slot of the quote that its memo names',
+    verdict: 'accepted',
+    async present(shop) {
+      const payer = await newCustomer(shop)
+      const slot = await shop.connection.getSlot('processed')
+      const offer = await quoteFor(shop, payer, { ...priceOf(shop.terms, cheapBaseUnits), slot })
+      return priced(await payBound(shop, payer, { offer, paidBaseUnits: cheapBaseUnits }), offer)
+    },
+  },
+  {
+    rule: '1d',
     says: 'landed before the slot of the quote that its memo names',
     verdict: 'landed_before_quote',
     async present(shop) {

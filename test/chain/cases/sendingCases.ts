@@ -37,6 +37,7 @@ export const sendingKinds = ['SPL Token', 'Token-2022 with a transfer fee'] as c
 export const sendingCases: readonly SendingCase[] = [
   ...acceptedLayouts(),
   ...shortPayments(),
+  ...brokenBytes(),
   {
     rule: '11c',
     says: 'the wallet has not signed it',
@@ -76,6 +77,18 @@ export const sendingCases: readonly SendingCase[] = [
     verdict: 'simulation_failed',
     kinds: sendingKinds,
     present: (shop) => presentPaid(shop, (plain, payer) => [...plain, wrongDecimals(shop, payer)]),
+  },
+  {
+    rule: '11e',
+    says: 'it would fail, and the wallet could pay its quote, though not what a quote would be now',
+    verdict: 'simulation_failed',
+    kinds: sendingKinds,
+    async present(shop) {
+      const payer = await newCustomer(shop, 2n * shop.price.requiredBaseUnits)
+      await quoteFor(shop, payer)
+      const instructions = [...payment(shop, payer), wrongDecimals(shop, payer)]
+      return presentSigned(shop, payer, await signedBy(shop.connection, instructions, [payer.keypair]))
+    },
   },
   {
     rule: '11e',
@@ -148,6 +161,45 @@ export const sendingCases: readonly SendingCase[] = [
     },
   },
 ]
+
+/** Rule 11i: what is not signed by all, or is spelled in another way, is refused before any node is asked. */
+function brokenBytes(): readonly SendingCase[] {
+  const broken = { rule: '11i', verdict: 'signature_invalid', kinds: sendingKinds } as const
+  const breaking = (change: (bytes: Buffer) => Uint8Array) => async (shop: PaymentShop) => {
+    const [payer, sponsor] = [await newCustomer(shop), await newCustomer(shop, 0n)]
+    const signers = [sponsor.keypair, payer.keypair]
+    const bytes = (await signedBy(shop.connection, payment(shop, payer), signers)).serialize()
+    return presentSigned(shop, payer, { serialize: () => change(Buffer.from(bytes)) })
+  }
+  // One byte that says how many there are, and then the signatures.
+  const [first, second, end] = [1, 65, 129]
+  return [
+    { ...broken, says: 'nobody has signed it', present: breaking((bytes) => bytes.fill(0, first, end)) },
+    { ...broken, says: 'its fee payer has not signed it', present: breaking((bytes) => bytes.fill(0, first, second)) },
+    {
+      ...broken,
+      says: 'the wallet has not signed it, only its fee payer',
+      present: breaking((bytes) => bytes.fill(0, second, end)),
+    },
+    { ...broken, says: 'one bit of a signature is another', present: breaking((bytes) => flip(bytes, second)) },
+    {
+      ...broken,
+      says: 'one bit of the last amount is another',
+      present: breaking((bytes) => flip(bytes, bytes.length - 3)),
+    },
+    {
+      ...broken,
+      says: 'a byte stands behind it',
+      verdict: 'malformed_proof',
+      present: breaking((bytes) => Buffer.concat([bytes, Buffer.alloc(1)])),
+    },
+  ]
+}
+
+function flip(bytes: Buffer, at: number): Buffer {
+  bytes[at] = (bytes[at] ?? 0) ^ 1
+  return bytes
+}
 
 type Arrange = (
   plain: readonly TransactionInstruction[],

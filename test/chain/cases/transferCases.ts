@@ -60,6 +60,22 @@ export const transferCases = casesOf([
   },
   {
     rule: '4d',
+    says: "sent to the payment wallet's associated account, and as much to somebody else",
+    verdict: 'accepted',
+    async pay(lab) {
+      const [payer, friend] = [await newCustomer(lab), await newCustomer(lab, 0n)]
+      const gift = transferChecked(lab, {
+        from: payer.account,
+        by: payer.address,
+        to: friend.account,
+        amount: due(lab),
+      })
+      const signature = await land(lab, [gift, ...payment(lab, payer)], [payer.keypair])
+      return { signature, wallet: payer.address }
+    },
+  },
+  {
+    rule: '4d',
     says: 'sent to an account of the payment wallet that is not its associated one',
     verdict: 'transfer_insufficient',
     async pay(lab) {
@@ -155,6 +171,12 @@ export const transferCases = casesOf([
     says: 'three transfers that are one base unit short',
     verdict: 'transfer_insufficient',
     pay: sendInThree(-1n),
+  },
+  {
+    rule: '4h',
+    says: 'somebody else sends as well',
+    verdict: 'accepted',
+    pay: (lab) => toppedUp(lab, { own: gross(lab, due(lab)), other: due(lab) }),
   },
   {
     rule: '4h',

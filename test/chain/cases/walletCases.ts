@@ -71,6 +71,16 @@ export const walletCases = casesOf([
   },
   {
     rule: '2b',
+    says: 'the wallet pays itself, although it has a delegate',
+    verdict: 'accepted',
+    async pay(lab) {
+      const [owner, delegate] = [await newCustomer(lab), await newCustomer(lab, 0n)]
+      await stage(lab, [approve(lab, owner, delegate.address)], [owner.keypair])
+      return { signature: await land(lab, payment(lab, owner), [owner.keypair]), wallet: owner.address }
+    },
+  },
+  {
+    rule: '2b',
     says: "a delegate moves the wallet's tokens while the wallet signs for the fee",
     verdict: 'burn_insufficient',
     async pay(lab) {

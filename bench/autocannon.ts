@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { z } from 'zod'
+import { assert } from '../src/primitives/assert.ts'
+
+const program = fileURLToPath(import.meta.resolve('autocannon'))
+const report = z.object({
+  requests: z.object({ average: z.number() }),
+  '2xx': z.number(),
+  '4xx': z.number(),
+  '5xx': z.number(),
+  errors: z.number(),
+})
+
+export interface Load {
+  readonly url: string
+  readonly seconds: number
+  readonly connections: number
+  readonly headers: Readonly<Record<string, string>>
+  /** What every answer has to be, or the figure would count something else. */
+  readonly expected: '2xx' | '4xx'
+}
+
+/** Answers a second under load from another process, which is the same for everything that is compared. */
+export async function answersPerSecond({ url, seconds, connections, headers, expected }: Load): Promise<number> {
+  const words = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}=${value}`])
+  const options = ['--json', '-c', String(connections), '-d', String(seconds), ...words, url]
+  const { stdout } = await promisify(execFile)(process.execPath, [program, ...options])
+  const found = report.parse(JSON.parse(stdout))
+  const others = found['2xx'] + found['4xx'] + found['5xx'] + found.errors - found[expected]
+  assert(others === 0, `every answer is ${expected}; ${others} were not`)
+  return found.requests.average
+}

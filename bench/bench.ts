@@ -1,0 +1,69 @@
+import { parseArgs } from 'node:util'
+import { assert } from '../src/primitives/assert.ts'
+import { burnStatsBench } from './burnStatsBench.ts'
+import { claims } from './claims.ts'
+import { memory } from './memory.ts'
+import { quotes } from './quotes.ts'
+import { rpcCalls } from './rpcCalls.ts'
+import { type Bench, describeYardstick, passes, type Yardstick } from './yardstick.ts'
+
+const benches: readonly Bench[] = [claims, quotes, rpcCalls, burnStatsBench, memory]
+
+const help = `npm run bench -- [NAME ...] [options]
+
+The yardsticks of the design, as ratios within one run. Without names, all of them.
+
+${benches.map(({ name, about }) => `  ${name.padEnd(12)}${about}`).join('\n')}
+
+  --rounds N     rounds of which the median counts (default 5)
+  --seconds N    seconds of each measurement (default 3)
+  --requests N   paid requests of the memory bench (default 100000; 20 to 40 ms each: an hour)
+  --payments N   payments of the burn-stats bench (default 1000000; 0.2 to 0.7 ms each)
+  --json         one JSON document on stdout; progress goes to stderr
+`
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    help: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '3' },
+    requests: { type: 'string', default: '100000' },
+    payments: { type: 'string', default: '1000000' },
+  },
+})
+
+if (values.help) process.stdout.write(help)
+else await runBenches()
+
+async function runBenches(): Promise<void> {
+  const unknown = positionals.filter((name) => !benches.some((bench) => bench.name === name))
+  assert(
+    unknown.length === 0,
+    `the benches are ${benches.map(({ name }) => name).join(', ')}, not ${unknown.join(', ')}`,
+  )
+  const chosen = positionals.length === 0 ? benches : benches.filter(({ name }) => positionals.includes(name))
+  const options = {
+    rounds: whole('rounds', values.rounds),
+    roundSeconds: whole('seconds', values.seconds),
+    requests: whole('requests', values.requests),
+    payments: whole('payments', values.payments),
+    progress: (line: string) => void process.stderr.write(`${line}\n`),
+  }
+  const found: Yardstick[] = []
+  for (const bench of chosen) found.push(...(await bench.run(options)))
+  process.stdout.write(
+    values.json ? `${JSON.stringify(found.map(reported), null, 2)}\n` : `${found.map(describeYardstick).join('\n')}\n`,
+  )
+  // A figure that falls short is a finding and not a failure of the bench: the machine may be busy.
+}
+
+function reported(yardstick: Yardstick): object {
+  return { ...yardstick, pass: passes(yardstick) }
+}
+
+function whole(name: string, text: string): number {
+  assert(/^[1-9]\d{0,7}$/.test(text), `--${name} is a whole number from 1`)
+  return Number(text)
+}

@@ -1,0 +1,50 @@
+import { assert } from '../src/primitives/assert.ts'
+import { systemClock } from '../src/primitives/clock.ts'
+import { askQuote, present } from '../test/proofs/present.ts'
+import { breakGround } from '../test/proofs/proofGround.ts'
+import { spawnServer } from '../test/proofs/spawnServer.ts'
+import type { Bench } from './yardstick.ts'
+
+const first = 1_000
+const callers = 32
+const millionBytes = 1e6
+
+export const memory: Bench = {
+  name: 'memory',
+  about:
+    'resident memory of the API process after many paid requests against after 1,000, over real HTTP and the real chain',
+  async run({ requests, progress }) {
+    await using ground = await breakGround()
+    const { payer } = ground
+    const server = await spawnServer({
+      env: ground.env,
+      runsFile: `${ground.directory}/runs`,
+      nodeOptions: ['--expose-gc'],
+    })
+    const startedAtMs = systemClock.monotonicMs()
+    let begun = 0
+    const buyUntil = async (count: number): Promise<void> => {
+      while (begun < count) {
+        const nth = begun++
+        const request = { baseUrl: server.baseUrl, wallet: payer.address, symbol: 'BTC' }
+        const proof = await payer.pay(await askQuote(request))
+        const { status } = await present({ ...request, proof, idempotencyKey: `key ${nth}`.replace(' ', '-') })
+        assert(status === 200, `paid request ${nth} is answered 200, not ${status}`)
+        if (nth % 1_000 === 0) progress(`memory: ${nth} of ${requests} paid requests`)
+      }
+    }
+    const buy = (count: number) => Promise.all(Array.from({ length: callers }, () => buyUntil(count)))
+    try {
+      await buy(first)
+      const before = await server.residentBytes()
+      await buy(requests)
+      const after = await server.residentBytes()
+      const seconds = Math.round((systemClock.monotonicMs() - startedAtMs) / 1000)
+      const what = `resident memory after ${requests} paid requests ÷ after ${first}`
+      const detail = `${(after / millionBytes).toFixed(0)} MB and ${(before / millionBytes).toFixed(0)} MB, each after a garbage collection; ${seconds} s`
+      return [{ what, value: after / before, goal: { atMost: 1.3 }, detail }]
+    } finally {
+      await server.stop()
+    }
+  },
+}

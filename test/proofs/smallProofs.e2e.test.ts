@@ -1,0 +1,24 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+
+// The proofs themselves take minutes (docs/testing.md); these are the same programs with small numbers.
+
+async function lastWords(program: string, words: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    fileURLToPath(new URL(program, import.meta.url)),
+    ...words,
+  ])
+  return stdout
+}
+
+test('I1: two server processes sell one answer for each of five payments, in whatever form and spelling it is presented', async () => {
+  expect(await lastWords('race.ts', ['--proofs', '5', '--requests', '24', '--servers', '2'])).toContain(
+    'VERDICT: holds',
+  )
+})
+
+test('I4: a server that is killed before the claim or before the answer costs nobody a payment', async () => {
+  expect(await lastWords('serverCrash.ts', ['--runs', '1', '--every', '6'])).toContain('VERDICT: holds')
+})
