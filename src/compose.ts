@@ -14,9 +14,9 @@ import type { PaymentTerms } from './payment/settlement.ts'
 import { createReceiptSigner, publicKeysOf } from './paywall/sendReceipt.ts'
 import { createNativeRail } from './paywall/verifyPayment.ts'
 import { priceAll } from './pricing/currentPrice.ts'
-import { tokenPriceDecimals } from './pricing/tokenPrice.ts'
+import { baseUnitsMax, tokenPriceDecimals } from './pricing/tokenPrice.ts'
 import { type Clock, isoTime, systemClock } from './primitives/clock.ts'
-import { describeError } from './primitives/fault.ts'
+import { describeError, Fault } from './primitives/fault.ts'
 import { newId } from './primitives/id.ts'
 import type { Log } from './primitives/log.ts'
 import { displayNumber } from './primitives/money.ts'
@@ -116,7 +116,13 @@ export async function createService(
 }
 
 function pricesOf({ tokenPriceAttoUsd }: ServiceConfig, { mint, decimals }: PaymentTerms): readonly Price[] {
-  return priceAll(tokenPriceAttoUsd, decimals).map((price) => ({ ...price, mint }))
+  const prices = priceAll(tokenPriceAttoUsd, decimals)
+  if (prices.some(({ requiredBaseUnits }) => requiredBaseUnits > baseUnitsMax)) {
+    throw new Fault('TOKEN_PRICE_USD is so small that a request would cost more tokens than can exist', {
+      retryable: false,
+    })
+  }
+  return prices.map((price) => ({ ...price, mint }))
 }
 
 function tokenPriceOf({ tokenPriceAttoUsd }: ServiceConfig, { mint, decimals }: PaymentTerms, clock: Clock) {

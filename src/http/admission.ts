@@ -15,20 +15,24 @@ const unpaidShare = 2 / 3
 // A loop that lags by half a second answers nobody well; new work makes it worse.
 const lagMaxMs = 500
 const resolutionMs = 20
+const windowMs = 1_000
 const nanosecondsPerMs = 1e6
 
 export function createAdmission({ inFlightMax }: { readonly inFlightMax: number }): Admission {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs })
   delay.enable()
-  // The histogram is emptied each second, so its mean is that of the last second.
-  const window = setInterval(() => delay.reset(), 1000)
+  // Read once a second: reading the histogram for each request took a fifth of the time of a 402.
+  let lags = false
+  const window = setInterval(() => {
+    lags = delay.mean > lagMaxMs * nanosecondsPerMs
+    delay.reset()
+  }, windowMs)
   window.unref()
   let inFlight = 0
   return {
     enter(kind) {
       const max = kind === 'paid' ? inFlightMax : inFlightMax * unpaidShare
-      const lagMs = Number.isNaN(delay.mean) ? 0 : delay.mean / nanosecondsPerMs
-      if (inFlight >= max || (kind === 'unpaid' && lagMs > lagMaxMs)) return undefined
+      if (inFlight >= max || (kind === 'unpaid' && lags)) return undefined
       inFlight++
       return () => void inFlight--
     },

@@ -62,6 +62,9 @@ export async function claimPayment(deps: ClaimDeps, question: ClaimQuestion): Pr
       case 'idempotency_key_reused':
         return refuseReusedKey()
       case 'conflict':
+        // The winner's answer is stored under this key; the next request gets it, where a second look here would only
+        // find the payment used.
+        if (idempotencyKey !== undefined) return refuseOvertaken()
         before = (await deps.ledger.lookUp({ signature: settlement.signature, wallet: order.wallet, idempotencyKey }))
           .payment
         break
@@ -70,6 +73,10 @@ export async function claimPayment(deps: ClaimDeps, question: ClaimQuestion): Pr
     }
   }
   throw new Fault('the payment kept changing while it was being claimed', { retryable: true })
+}
+
+export function refuseOvertaken(): Refusal {
+  return refuse('PAYMENT_IN_PROGRESS', 'another request with this proof was faster; repeat with the same proof', 1)
 }
 
 export function refuseReusedKey(): Refusal {

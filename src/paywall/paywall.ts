@@ -10,7 +10,7 @@ import { readWallet } from './readWallet.ts'
 import { issueQuote, type QuoteDeps } from './issueQuote.ts'
 import type { PaymentRail } from './rail.ts'
 import { findReplay, readIdempotencyKey, settlementInBook } from './replay.ts'
-import { type ClaimDeps, claimPayment } from './claimPayment.ts'
+import { type ClaimDeps, claimPayment, refuseOvertaken } from './claimPayment.ts'
 import { failureReason, fulfil, type RedeemDeps, release, runHandler } from './redeem.ts'
 import { sendReceipt, type SignReceipt } from './sendReceipt.ts'
 
@@ -74,8 +74,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
 
     // The delivery is committed before it is sent: a 2xx and a RequestFulfilled are one to one.
     const fulfilled = await fulfil(deps, claim, outcome)
-    if (fulfilled === undefined)
-      return refusalAnswer(refuse('PAYMENT_IN_PROGRESS', 'another attempt took over; repeat with the same proof', 1))
+    if (fulfilled === undefined) return refusalAnswer(refuseOvertaken())
     const { answerJson, leaf, recordedAtMs } = fulfilled
     const fulfilment = { settlement, endpoint: product.path, recordedAtMs, ...leaf }
     return await sendReceipt(deps.signReceipt, { answerJson, fulfilment, replayed: false })
@@ -84,16 +83,12 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     if (!(error instanceof Fault && error.retryable)) throw error
     deps.onFault(error, request.requestId)
     const code = presented === undefined ? 'ENDPOINT_UNAVAILABLE' : 'PAYMENT_PENDING'
-    return refusalAnswer(
-      refuse(
-        code,
-        'the outcome is not known at the moment; repeat the same request, with the same proof if you sent one',
-        2,
-      ),
-    )
+    return refusalAnswer(refuse(code, unknownOutcome, 2))
   }
 }
 
+const unknownOutcome =
+  'the outcome is not known at the moment; repeat the same request, with the same proof if you sent one'
 const closedRetrySeconds = 5
 
 /** What was ordered, in one number: a claim and a stored answer are bound to it (I6). */

@@ -16,6 +16,9 @@ export function parseTokenPrice(text: string): TokenPriceAttoUsd | undefined {
   return price === undefined || price === 0n ? undefined : price
 }
 
+/** Token amounts on chain are 64-bit: a price above this could not be paid by anybody. */
+export const baseUnitsMax = 2n ** 64n - 1n
+
 export interface RequiredInput {
   readonly priceMicroUsd: bigint
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd

@@ -17,6 +17,8 @@ export interface DatabaseOptions {
 
 // Longer than any statement of ours takes; what exceeds it is stuck, and its outcome is then read back.
 const statementTimeoutMs = 15_000
+// The server ends a statement by itself; this one is for a server that has vanished without closing the connection.
+const queryTimeoutMs = 20_000
 const connectTimeoutMs = 5_000
 
 export function openDatabase(options: DatabaseOptions): Database {
@@ -25,6 +27,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     application_name: options.applicationName,
     max: options.connectionsMax,
     statement_timeout: statementTimeoutMs,
+    query_timeout: queryTimeoutMs,
     connectionTimeoutMillis: connectTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
     keepAlive: true,

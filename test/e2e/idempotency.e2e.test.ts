@@ -117,3 +117,19 @@ describe('I1 one unsent transaction at two instances at once', () => {
     expect(scripted.runs() - runs).toBe(1)
   })
 })
+
+describe('one key and one proof, sent twice at once', () => {
+  test('both get the answer in the end, and one of them was the replay', async () => {
+    const request = { ...order, proof: await shop.payer.pay(await askForQuote(shop, order)), idempotencyKey: 'twice-1' }
+    const served = async (instance: Shop) => {
+      for (let tries = 1; tries <= 200; tries++) {
+        const reply = await ask(instance, request)
+        if (reply.status !== 409) return reply
+      }
+      throw new Error('still in progress')
+    }
+    const replies = await Promise.all([shop, another, shop, another, shop, another].map(served))
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200])
+    expect(replies.filter(({ headers }) => headers.get('idempotent-replay') === null)).toHaveLength(1)
+  })
+})

@@ -8,14 +8,16 @@ import { assertPresent } from '../../src/primitives/assert.ts'
 import { Fault } from '../../src/primitives/fault.ts'
 import { verdictOf } from '../chain/cases/verificationCase.ts'
 import { payment } from '../chain/labTokens.ts'
-import { type Customer, due, newCustomer, signatureOf, signedBy } from '../chain/paymentLab.ts'
+import { type Customer, due, newCustomer, priceOf, signatureOf, signedBy } from '../chain/paymentLab.ts'
 import {
   type PaymentShop,
+  listRequiredBaseUnits,
   openPaymentShop,
   orderOf,
   present,
   proofMaxAgeMs,
   quoteFor,
+  quoteGraceMs,
   signatureProof,
   transactionProof,
 } from '../chain/paymentShop.ts'
@@ -206,6 +208,34 @@ test('12e a payment that we sent in time is accepted, however late the caller co
   expect(verdictOf(await present(shop, presentable.payer, presentable.header))).toBe('accepted')
 })
 
+test('12f what might land after its quote has lapsed is not sent, because it would then buy nothing', async () => {
+  const payer = await newCustomer(shop)
+  const price = priceOf(shop.terms, listRequiredBaseUnits / 2n)
+  const expiresAtMs = shop.clock.nowMs() - quoteGraceMs + 30_000
+  await quoteFor(shop, payer, { ...price, expiresAtMs })
+  const changes = { burn: price.burnBaseUnits, send: price.requiredBaseUnits - price.burnBaseUnits }
+  const transaction = await signedBy(shop.connection, payment(shop, payer, changes), [payer.keypair])
+  shop.chain.forgetRequestCounts()
+
+  const judged = await present(shop, payer, transactionProof(transaction.serialize()))
+
+  expect(verdictOf(judged)).toBe('burn_insufficient')
+  expect(sentToChain()).toBe(0)
+})
+
+test('12f what lands while its quote is certainly open is sent', async () => {
+  const payer = await newCustomer(shop)
+  const price = priceOf(shop.terms, listRequiredBaseUnits / 2n)
+  const expiresAtMs = shop.clock.nowMs() - quoteGraceMs + 61_000
+  const { quote } = await quoteFor(shop, payer, { ...price, expiresAtMs })
+  const changes = { burn: price.burnBaseUnits, send: price.requiredBaseUnits - price.burnBaseUnits }
+  const transaction = await signedBy(shop.connection, payment(shop, payer, changes), [payer.keypair])
+
+  const judged = await present(shop, payer, transactionProof(transaction.serialize()))
+
+  expect(judged).toMatchObject({ quoteId: quote.id })
+})
+
 test('13a a signature that is not on chain is waited for, and then to be presented again', async () => {
   const presentable = await signPayment()
   const startedAtMs = shop.clock.nowMs()
@@ -236,6 +266,14 @@ test('13b a signature that is not on chain, from a wallet that could not pay: in
 
   expect(verdictOf(judged)).toBe('INSUFFICIENT_BALANCE')
   expect(isRefusal(judged) && judged.message).toContain('holds 1 base units')
+})
+
+test('13b a wallet that holds exactly what its quote asks is not short', async () => {
+  const presentable = await signPayment(shop.price.requiredBaseUnits)
+
+  const judged = await present(shop, presentable.payer, signatureProof(signatureIn(presentable)))
+
+  expect(verdictOf(judged)).toBe('not_found')
 })
 
 test('13b a wallet that can pay its quote, though not what a quote would be now, is not short', async () => {
