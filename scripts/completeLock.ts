@@ -27,7 +27,12 @@ const missing = Object.values(lock.packages).flatMap(({ dev, optionalDependencie
     .map(([name, version]) => ({ name, version, dev })),
 )
 for (const { name, version, dev } of missing) {
-  lock.packages[`node_modules/${name}`] = { version, optional: true, ...(dev === true ? { dev } : {}), ...platformOf(name) }
+  lock.packages[`node_modules/${name}`] = {
+    version,
+    optional: true,
+    ...(dev === true ? { dev } : {}),
+    ...platformOf(name),
+  }
 }
 lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(([one], [other]) => (one < other ? -1 : 1)))
 await writeFile(path, `${JSON.stringify(lock, null, 2)}\n`)
@@ -38,6 +43,10 @@ function platformOf(name: string): { os?: string[]; cpu?: string[]; libc?: strin
   const words = name.split(/[-/]/)
   const os = systems.filter((system) => words.includes(system))
   const cpu = processors.filter((processor) => words.includes(processor))
-  const libc = words.some((word) => word.startsWith('musl')) ? ['musl'] : words.some((word) => word.startsWith('gnu')) ? ['glibc'] : []
+  const libc = words.some((word) => word.startsWith('musl'))
+    ? ['musl']
+    : words.some((word) => word.startsWith('gnu'))
+      ? ['glibc']
+      : []
   return { ...(os.length > 0 ? { os } : {}), ...(cpu.length > 0 ? { cpu } : {}), ...(libc.length > 0 ? { libc } : {}) }
 }

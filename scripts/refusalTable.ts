@@ -5,7 +5,9 @@ import { invalidPaymentReasons } from '../src/payment/refusal.ts'
 const page = new URL('../docs/api.md', import.meta.url)
 
 export function refusalTable(text: string): string {
-  const rows = Object.entries(invalidPaymentReasons).map(([reason, meaning]) => `| \`${reason}\` | ${meaning.replaceAll('|', String.raw`\|`)} |`)
+  const rows = Object.entries(invalidPaymentReasons).map(
+    ([reason, meaning]) => `| \`${reason}\` | ${meaning.replaceAll('|', String.raw`\|`)} |`,
+  )
   const table = ['| reason | meaning |', '|---|---|', ...rows].join('\n')
   return text.replace(/(<!-- reasons:.*?-->)[\s\S]*?(<!-- \/reasons -->)/, `$1\n${table}\n$2`)
 }

@@ -42,8 +42,6 @@ export const errorBody = z.object({
   details: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
 })
 
-export type ErrorBody = z.infer<typeof errorBody>
-
 export const receiptBody = z.object({
   id: z.string(),
   wallet: z.string(),

@@ -61,13 +61,14 @@ export async function claimPayment(deps: ClaimDeps, question: ClaimQuestion): Pr
         return { order, settlement, attemptId, payment: appended.after, idempotencyKey }
       case 'idempotency_key_reused':
         return refuseReusedKey()
-      case 'conflict':
-        // The winner's answer is stored under this key; the next request gets it, where a second look here would only
-        // find the payment used.
-        if (idempotencyKey !== undefined) return refuseOvertaken()
-        before = (await deps.ledger.lookUp({ signature: settlement.signature, wallet: order.wallet, idempotencyKey }))
-          .payment
+      case 'conflict': {
+        const now = await deps.ledger.lookUp({ signature: settlement.signature, wallet: order.wallet, idempotencyKey })
+        // A winner with the same key stores its answer under it; the next request gets it, where a second look at the
+        // payment would only find it used.
+        if (now.earlier !== undefined) return refuseOvertaken()
+        before = now.payment
         break
+      }
       default:
         return assertNever(appended)
     }

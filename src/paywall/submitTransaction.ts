@@ -62,6 +62,10 @@ async function refuseUnlessLanded({ chain }: SubmitDeps, { signature }: SignedTr
   return landed === undefined ? refuseProof('blockhash_expired') : undefined
 }
 
+// What is sent may land until its blockhash is too old, 150 slots of at most 0.4 s; its quote has to be open even then,
+// or we would send a payment that buys nothing.
+const landingMaxMs = 60_000
+
 type Rehearsed = Extract<Simulation, { readonly outcome: 'would_succeed' | 'would_fail' }>
 
 /** Would it succeed, and would it then buy? A payment that would buy nothing is not sent at all. */
@@ -72,7 +76,8 @@ async function judgeSimulation(deps: SubmitDeps, submission: Submission, simulat
   const { effects } = simulation
   const binding = bindSecret(effects.memos, proof.secret)
   if (isRefusal(binding)) return binding
-  const chosen = await choosePrice(deps, { order, memo: binding.memo, ...landingNow(deps.clock) })
+  const landing = { ...landingNow(deps.clock), landedAtMs: deps.clock.nowMs() + landingMaxMs }
+  const chosen = await choosePrice(deps, { order, memo: binding.memo, ...landing })
   if (isRefusal(chosen)) return chosen
   return judgeEffects(deps.terms, { effects, order, transaction, price: chosen.price }) ?? chosen
 }

@@ -1,3 +1,4 @@
+import { TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createRpcClient } from '../../src/chain/rpcClient.ts'
 import { createSolanaChainReader } from '../../src/chain/solanaChainReader.ts'
@@ -101,6 +102,22 @@ describe('with two nodes', () => {
       expect(node.asked).toEqual(['getTransaction'])
     })
   }
+})
+
+test('a version 0 transaction without lookup tables is not believed either when its loaded addresses are missing', async () => {
+  const payer = await newCustomer(lab)
+  const { blockhash } = await lab.connection.getLatestBlockhash('processed')
+  const instructions = [...payment(lab, payer)]
+  const message = new TransactionMessage({ payerKey: payer.address, recentBlockhash: blockhash, instructions })
+  const transaction = new VersionedTransaction(message.compileToV0Message())
+  transaction.sign([payer.keypair])
+  const signature = await sendAndConfirm(lab, transaction.serialize())
+  node.answer(
+    'getTransaction',
+    changed((answer) => ({ ...answer, meta: { ...answer.meta, loadedAddresses: undefined } })),
+  )
+
+  await expect(readerOf([node.url]).findTransaction(signature)).rejects.toThrow(Fault)
 })
 
 test('each call of a node is told once, with how it went', async () => {

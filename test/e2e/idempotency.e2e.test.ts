@@ -14,7 +14,7 @@ beforeAll(async () => {
   another = await openShop({ besides: shop, seams: { endpoints: withEndpoint(scripted) } })
 })
 
-async function paidProof(form: 'signature' | 'boundSignature' = 'signature'): Promise<string> {
+async function paidProof(form: 'signature' | 'transaction' | 'boundSignature' = 'signature'): Promise<string> {
   return shop.payer.pay(await askForQuote(shop, order), form)
 }
 
@@ -31,6 +31,11 @@ describe('Idempotency-Key', () => {
     expect(replay.headers.get('idempotent-replay')).toBe('true')
     expect(replay.body).toEqual(first.body)
     expect(scripted.runs()).toBe(runs)
+  })
+
+  test('is no hindrance to a transaction that the service sends itself', async () => {
+    const proof = await paidProof('transaction')
+    expect((await ask(shop, { ...order, proof, idempotencyKey: 'key-sent' })).status).toBe(200)
   })
 
   test('opens nothing by itself: without its proof it is a new quote, with another proof it is refused', async () => {

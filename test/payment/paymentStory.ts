@@ -11,7 +11,7 @@ export const wallet = address('A49WZKxeih54nXzPtAez9tQmdAveq7jtxk1EtcW85seq')
 export const otherWallet = address('HonTEwkKeE5xnZ9jPZMhUgPEmSRxjnfmaxg9FNkY7HK9')
 export const mint = address('HtXt2NbeeHZDtBP9FpHTPTb1WXwixSuYrcdn52KWd34t')
 
-export const price: Price = {
+const price: Price = {
   endpoint: '/api/tools/qrcode',
   priceMicroUsd: 5_000n,
   tokenPriceAttoUsd: 10n ** 15n,

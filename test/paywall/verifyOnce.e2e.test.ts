@@ -158,6 +158,21 @@ test('12c twenty presentations at once pay once, and none is told that it has no
   expect((await receivedBaseUnits()) - presentable.receivedBeforeBaseUnits).toBe(due(shop))
 })
 
+test('12c a request that is overtaken while it rehearses does not send the transaction again', async () => {
+  const { payer, header } = await signPayment()
+  shop.node.answer('simulateTransaction', async ({ forward }) => {
+    const rehearsal = await forward()
+    shop.node.behave()
+    expect(verdictOf(await present(shop, payer, header))).toBe('accepted')
+    return answered(rehearsal)
+  })
+
+  const overtaken = await present(shop, payer, header)
+
+  expect(overtaken).toMatchObject({ code: 'PAYMENT_IN_PROGRESS', retryAfterSeconds: 1 })
+  expect(sentToChain()).toBe(1)
+})
+
 test('12d what was sent, never landed and cannot land any more is refused for good', async () => {
   const presentable = await signPayment()
   shop.node.answer('sendTransaction', () => 'cut')
@@ -208,32 +223,34 @@ test('12e a payment that we sent in time is accepted, however late the caller co
   expect(verdictOf(await present(shop, presentable.payer, presentable.header))).toBe('accepted')
 })
 
-test('12f what might land after its quote has lapsed is not sent, because it would then buy nothing', async () => {
+/** A payment of half the list price, with a quote at that price that lapses so soon. */
+async function signLapsing(lapsesInMs: number): Promise<Pick<Presentable, 'payer' | 'header'>> {
   const payer = await newCustomer(shop)
   const price = priceOf(shop.terms, listRequiredBaseUnits / 2n)
-  const expiresAtMs = shop.clock.nowMs() - quoteGraceMs + 30_000
-  await quoteFor(shop, payer, { ...price, expiresAtMs })
+  const expiresAtMs = shop.clock.nowMs() + lapsesInMs - quoteGraceMs
+  await quoteFor(shop, payer, { ...price, expiresAtMs, issuedAtMs: expiresAtMs - 1_000 })
   const changes = { burn: price.burnBaseUnits, send: price.requiredBaseUnits - price.burnBaseUnits }
   const transaction = await signedBy(shop.connection, payment(shop, payer, changes), [payer.keypair])
   shop.chain.forgetRequestCounts()
+  return { payer, header: transactionProof(transaction.serialize()) }
+}
 
-  const judged = await present(shop, payer, transactionProof(transaction.serialize()))
+test('12f what might land after its quote has lapsed is not sent, because it would then buy nothing', async () => {
+  const { payer, header } = await signLapsing(60_000)
+
+  const judged = await present(shop, payer, header)
 
   expect(verdictOf(judged)).toBe('burn_insufficient')
   expect(sentToChain()).toBe(0)
 })
 
-test('12f what lands while its quote is certainly open is sent', async () => {
-  const payer = await newCustomer(shop)
-  const price = priceOf(shop.terms, listRequiredBaseUnits / 2n)
-  const expiresAtMs = shop.clock.nowMs() - quoteGraceMs + 61_000
-  const { quote } = await quoteFor(shop, payer, { ...price, expiresAtMs })
-  const changes = { burn: price.burnBaseUnits, send: price.requiredBaseUnits - price.burnBaseUnits }
-  const transaction = await signedBy(shop.connection, payment(shop, payer, changes), [payer.keypair])
+test('12f what cannot land after its quote has lapsed is sent', async () => {
+  const { payer, header } = await signLapsing(61_000)
 
-  const judged = await present(shop, payer, transactionProof(transaction.serialize()))
+  const judged = await present(shop, payer, header)
 
-  expect(judged).toMatchObject({ quoteId: quote.id })
+  expect(verdictOf(judged)).toBe('accepted')
+  expect(judged).toMatchObject({ price: { requiredBaseUnits: listRequiredBaseUnits / 2n } })
 })
 
 test('13a a signature that is not on chain is waited for, and then to be presented again', async () => {
