@@ -8,8 +8,8 @@ import { type BatchQueue, createBatchQueue } from './batchQueue.ts'
 import { type Database, readOrFault } from './database.ts'
 
 // A quote row is small; at 128 the round trip is already spread thin (npm run bench -- quotes).
-const batchMax = 32
-const flushesMax = 4
+const batchMax = 128
+const flushesMax = 2
 const waitingMax = 10_000
 // No quote lives longer than a day, so older partitions are never searched.
 const quoteLifeMaxMs = 24 * 60 * 60 * 1000
