@@ -2,7 +2,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import type { Config, ReceiptSigningKey } from './config.ts'
 import { openLedger } from './store/openLedger.ts'
 import { openChain } from './chain/openChain.ts'
-import { createCatalog } from './endpoints/catalog.ts'
+import { openProducts } from './composeProducts.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
 import { createMetrics } from './http/metrics.ts'
 import { openServer } from './http/openServer.ts'
@@ -70,7 +70,7 @@ export async function createService(
 
   const watches = await startWatches({ clock, log, ledger, chain })
   opened.defer(() => watches.stop())
-  const catalog = createCatalog({ clock })
+  const catalog = openProducts(config, { clock, log, onUpstreamCall: metrics.onUpstreamCall })
   opened.defer(() => catalog.close())
   let draining = false
 

@@ -2,10 +2,18 @@ import { z } from 'zod'
 import { isBase58Of32Bytes } from './primitives/base58.ts'
 import { Fault } from './primitives/fault.ts'
 import { type LogLevel, logLevels } from './primitives/log.ts'
+import { whole } from './configValues.ts'
+import {
+  type MarketPriceConfig,
+  missingProductVariables,
+  type ProductConfig,
+  productConfigOf,
+  productVariables,
+} from './productConfig.ts'
 import { parseTokenPrice } from './pricing/tokenPrice.ts'
 
 /** Everything the operator decides. The environment is read here and nowhere else; docs/operations.md has the table. */
-export interface Config {
+export interface Config extends ProductConfig {
   readonly host: string
   readonly port: number
   readonly logLevel: LogLevel
@@ -19,7 +27,10 @@ export interface Config {
   readonly chain: ChainConfig | undefined
   readonly localChainPort: number
   readonly commitment: 'confirmed' | 'finalized'
+  /** `fixed`: TOKEN_PRICE_USD. `market`: what the markets agree on; TOKEN_PRICE_USD is then not used. */
+  readonly tokenPriceSource: 'fixed' | 'market'
   readonly tokenPriceAttoUsd: bigint
+  readonly marketPrice: MarketPriceConfig
   /** A private Ed25519 JWK. Undefined: local mode makes one. */
   readonly receiptSigningKey: ReceiptSigningKey | undefined
   readonly quoteTtlMs: number
@@ -45,16 +56,6 @@ const receiptSigningKey = z.object(
   { kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.string(), kid: z.string().exactOptional() },
   { error: 'must be a private Ed25519 key as JWK, as `tollbook receipt-key` prints it' },
 )
-
-function whole(min: number, max: number, standard: number) {
-  const expected = `must be a whole number from ${min} to ${max}`
-  return z
-    .string()
-    .regex(/^\d{1,10}$/, expected)
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, expected)
-    .default(standard)
-}
 
 const portNumber = whole(0, 65_535, 0)
 const day = 24 * 60 * 60
@@ -105,6 +106,7 @@ const subnets = z
 
 const environment = z
   .object({
+    ...productVariables,
     HOST: z.string().optional(),
     PORT: whole(0, 65_535, 3_402),
     LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
@@ -117,7 +119,11 @@ const environment = z
     TOKEN_MINT: address,
     PAYMENT_WALLET: address,
     LOCAL_CHAIN_PORT: portNumber,
+    TOKEN_PRICE_SOURCE: z.enum(['fixed', 'market'], 'must be fixed or market').default('fixed'),
     TOKEN_PRICE_USD: tokenPrice,
+    TOKEN_PRICE_TOLERANCE_PERCENT: whole(1, 50, 2),
+    TOKEN_PRICE_LIQUIDITY_MIN_USD: whole(0, 1_000_000_000, 10_000),
+    TOKEN_PRICE_AGE_MAX_SECONDS: whole(15, 3_600, 300),
     RECEIPT_SIGNING_KEY: signingKey,
     QUOTE_TTL_SECONDS: whole(10, day / 2, 300),
     QUOTE_GRACE_SECONDS: whole(0, 3_600, 60),
@@ -139,8 +145,11 @@ const environment = z
         needs('PAYMENT_WALLET', 'the wallet that receives payments on the chain of SOLANA_RPC_URLS')
     }
     const operated = env.SOLANA_RPC_URLS !== undefined && env.DATABASE_URL !== undefined
+    if (operated && env.SAMPLE_UPSTREAMS === '1')
+      context.addIssue({ code: 'custom', path: ['SAMPLE_UPSTREAMS'], message: 'is for local mode only' })
     if (operated && env.RECEIPT_SIGNING_KEY === undefined)
       needs('RECEIPT_SIGNING_KEY', 'make one with `tollbook receipt-key`')
+    for (const [name, why] of missingProductVariables(env)) needs(name, why)
     if (env.HANDLER_TIMEOUT_MS >= env.CLAIM_LEASE_SECONDS * 1000) {
       context.addIssue({
         code: 'custom',
@@ -164,7 +173,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
   return configOf(parsed.data)
 }
 
-function configOf(env: z.infer<typeof environment>): Config {
+type Environment = z.infer<typeof environment>
+
+function configOf(env: Environment): Config {
   const { SOLANA_RPC_URLS: rpcUrls, TOKEN_MINT: tokenMint, PAYMENT_WALLET: paymentWallet } = env
   const chain =
     rpcUrls !== undefined && tokenMint !== undefined && paymentWallet !== undefined
@@ -183,7 +194,13 @@ function configOf(env: z.infer<typeof environment>): Config {
     chain,
     localChainPort: env.LOCAL_CHAIN_PORT,
     commitment: env.SOLANA_COMMITMENT,
+    tokenPriceSource: env.TOKEN_PRICE_SOURCE,
     tokenPriceAttoUsd: env.TOKEN_PRICE_USD,
+    marketPrice: {
+      tolerancePercent: env.TOKEN_PRICE_TOLERANCE_PERCENT,
+      liquidityMinUsd: env.TOKEN_PRICE_LIQUIDITY_MIN_USD,
+      ageMaxMs: env.TOKEN_PRICE_AGE_MAX_SECONDS * 1000,
+    },
     receiptSigningKey: env.RECEIPT_SIGNING_KEY,
     quoteTtlMs: env.QUOTE_TTL_SECONDS * 1000,
     quoteGraceMs: env.QUOTE_GRACE_SECONDS * 1000,
@@ -194,5 +211,6 @@ function configOf(env: z.infer<typeof environment>): Config {
     trustedProxyHops: env.TRUSTED_PROXY_HOPS,
     rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE,
     metricsSubnets: env.METRICS_SUBNETS,
+    ...productConfigOf(env),
   }
 }

@@ -1,8 +1,8 @@
-import type { Clock } from '../primitives/clock.ts'
 import { createAiChat } from './aiChat.ts'
 import { createCrypto } from './crypto.ts'
 import type { Endpoint } from './endpoint.ts'
 import { createNews } from './news.ts'
+import type { ProviderDeps } from './providers/provider.ts'
 import { createPdf } from './pdf.ts'
 import { createQrcode } from './qrcode.ts'
 import { createQrPool } from './qrPool.ts'
@@ -16,7 +16,10 @@ export interface Catalog {
   close(): Promise<void>
 }
 
-export function createCatalog({ clock }: { readonly clock: Clock }): Catalog {
+export type CatalogDeps = ProviderDeps
+
+export function createCatalog(deps: CatalogDeps): Catalog {
+  const { clock } = deps
   const pool = createQrPool()
   return {
     endpoints: [

@@ -18,7 +18,13 @@ export interface Endpoint {
 }
 
 export type ReadParameters =
-  | { readonly ok: true; readonly parameters: Json; readonly deliver: (job: Job) => Promise<Outcome> }
+  | {
+      readonly ok: true
+      readonly parameters: Json
+      /** Undefined unless it is known without asking anybody that there is nothing to deliver. */
+      readonly whyNoData: () => string | undefined
+      readonly deliver: (job: Job) => Promise<Outcome>
+    }
   | { readonly ok: false; readonly issues: readonly z.core.$ZodIssue[] }
 
 export interface Job {
@@ -48,6 +54,8 @@ export interface EndpointDefinition<P extends Json> {
   readonly schema: z.ZodType<P>
   readonly bodyBytesMax?: number
   readonly whyUnavailable: () => string | undefined
+  /** What is known to be missing is refused before anybody pays. */
+  readonly whyNoData?: (parameters: P) => string | undefined
   readonly handle: (parameters: P, job: Job) => Promise<Outcome>
 }
 
@@ -63,7 +71,12 @@ export function defineEndpoint<P extends Json>(definition: EndpointDefinition<P>
       const parsed = schema.safeParse(input)
       if (!parsed.success) return { ok: false, issues: parsed.error.issues }
       const parameters = parsed.data
-      return { ok: true, parameters, deliver: (job) => handle(parameters, job) }
+      return {
+        ok: true,
+        parameters,
+        whyNoData: () => definition.whyNoData?.(parameters),
+        deliver: (job) => handle(parameters, job),
+      }
     },
   }
 }

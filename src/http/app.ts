@@ -4,14 +4,13 @@ import type { Clock } from '../primitives/clock.ts'
 import { describeError } from '../primitives/fault.ts'
 import { newId } from '../primitives/id.ts'
 import type { Log } from '../primitives/log.ts'
-import type { Answer } from '../paywall/answer.ts'
 import { type Paywall, sell } from '../paywall/paywall.ts'
 import type { PaidRequest } from '../paywall/product.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Admission } from './admission.ts'
 import { clientAddress, limitKey } from './clientAddress.ts'
 import { findFramingProblem } from './framing.ts'
-import type { FreeRoute } from './freeRoutes.ts'
+import type { FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
 import type { Metrics } from './metrics.ts'
 import type { RateLimit } from './rateLimit.ts'
 import { readParameters } from './readParameters.ts'
@@ -40,7 +39,7 @@ export function createApp(deps: AppDeps): Koa {
     else router.post(endpoint.path, serve)
   }
   for (const route of deps.freeRoutes)
-    router.get(route.path, async (context) => send(context, await route.serve(requestFacts(deps, context))))
+    router.get(route.path, async (context) => send(context, await route.serve(freeRequest(deps, route, context))))
   // Last resort for what breaks outside of `observe`, such as a socket that is gone.
   app.on('error', (error: unknown) => deps.log.warn({ event: 'response_broke', error: describeError(error) }))
   app.use((context, next) => observe(deps, context, next))
@@ -123,11 +122,21 @@ function refuseMethod(context: Context, allowed: readonly string[]): void {
 function methodsOf({ endpoints, freeRoutes }: AppDeps, path: string): readonly string[] {
   const endpoint = endpoints.find((candidate) => candidate.path === path)
   if (endpoint !== undefined) return [endpoint.method]
-  return freeRoutes.some((route) => route.path === path) ? ['GET', 'HEAD'] : []
+  return freeRoutes.some((route) => segmentOf(route, path) !== undefined) ? ['GET', 'HEAD'] : []
 }
 
-function routeOf(deps: AppDeps, path: string): string {
-  return methodsOf(deps, path).length === 0 ? 'none' : path
+/** What stands for the varying last segment of a route, empty for a route without one; undefined when it is not its path. */
+function segmentOf({ path: pattern }: FreeRoute, path: string): string | undefined {
+  const varying = /^(.*\/):\w+$/.exec(pattern)?.[1]
+  if (varying === undefined) return pattern === path ? '' : undefined
+  const segment = path.startsWith(varying) ? path.slice(varying.length) : ''
+  return segment === '' || segment.includes('/') ? undefined : segment
+}
+
+/** For counting: the pattern and not the path, because a caller must not be able to make new series. */
+function routeOf({ endpoints, freeRoutes }: AppDeps, path: string): string {
+  if (endpoints.some((endpoint) => endpoint.path === path)) return path
+  return freeRoutes.find((route) => segmentOf(route, path) !== undefined)?.path ?? 'none'
 }
 
 async function servePaid(deps: AppDeps, endpoint: Endpoint, context: Context): Promise<void> {
@@ -145,11 +154,12 @@ function headerOf(context: Context, name: string): string | undefined {
   return value === '' ? undefined : value
 }
 
-function requestFacts(deps: AppDeps, context: Context) {
-  return { address: clientAddress(context.req, deps.trustedProxyHops) }
+function freeRequest(deps: AppDeps, route: FreeRoute, context: Context): FreeRequest {
+  const address = clientAddress(context.req, deps.trustedProxyHops)
+  return { address, segment: segmentOf(route, context.path) ?? '' }
 }
 
-function send(context: Context, { status, headers, body }: Answer): void {
+function send(context: Context, { status, headers, body }: FreeAnswer): void {
   context.status = status
   context.set(headers)
   context.body = body

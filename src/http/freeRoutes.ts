@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { canonicalJson, type Json } from '../primitives/canonicalJson.ts'
 import { type Clock, isoTime } from '../primitives/clock.ts'
 import { describeError } from '../primitives/fault.ts'
@@ -8,8 +9,20 @@ import { errorAnswer } from './transportError.ts'
 
 /** A route that costs nothing and needs no wallet. */
 export interface FreeRoute {
+  /** Exact, or with one last segment that varies: `/artifacts/:name`. */
   readonly path: string
-  serve(facts: { readonly address: string }): Promise<Answer>
+  serve(facts: FreeRequest): Promise<FreeAnswer>
+}
+
+export interface FreeRequest {
+  /** The caller's, behind trusted proxies. */
+  readonly address: string
+  /** The last segment of a path that has one that varies, as it was sent; otherwise empty. */
+  readonly segment: string
+}
+
+export interface FreeAnswer extends Omit<Answer, 'body'> {
+  readonly body: string | Buffer | Readable
 }
 
 export interface HealthCheck {

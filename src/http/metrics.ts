@@ -6,6 +6,7 @@ export interface Metrics {
   onRequest(request: { readonly route: string; readonly status: number; readonly durationMs: number }): void
   onFlush(flush: { readonly items: number; readonly durationMs: number }): void
   onRpcCall(call: { readonly method: string; readonly ok: boolean }): void
+  onUpstreamCall(call: { readonly upstream: string; readonly outcome: string }): void
 }
 
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -45,6 +46,12 @@ export function createMetrics(): Metrics {
     labelNames: ['method', 'ok'],
     registers,
   })
+  const upstreamCalls = new Counter({
+    name: 'tollbook_upstream_calls_total',
+    help: 'Questions to providers, by how they ended',
+    labelNames: ['upstream', 'outcome'],
+    registers,
+  })
   return {
     registry,
     onRequest({ route, status, durationMs }) {
@@ -55,6 +62,7 @@ export function createMetrics(): Metrics {
       flushes.observe(durationMs / 1000)
       batchItems.observe(items)
     },
+    onUpstreamCall: ({ upstream, outcome }) => upstreamCalls.inc({ upstream, outcome }),
     onRpcCall: ({ method, ok }) => rpcCalls.inc({ method, ok: String(ok) }),
   }
 }

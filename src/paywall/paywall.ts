@@ -35,6 +35,8 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
   if (isRefusal(idempotencyKey)) return refusalAnswer(idempotencyKey)
   const closed = deps.whyClosed() ?? product.whyUnavailable()
   if (closed !== undefined) return refusalAnswer(refuse('ENDPOINT_UNAVAILABLE', closed, closedRetrySeconds))
+  const missing = ordered.whyNoData()
+  if (missing !== undefined) return refusalAnswer(refuse('NO_DATA', missing))
 
   const order: Order = { wallet, endpoint: product.path, digest: digestOf(product, ordered.parameters) }
   const rail = deps.rails.find(({ header }) => request.header(header) !== undefined)

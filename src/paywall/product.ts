@@ -40,5 +40,7 @@ export interface PaidRequest {
 /** Checked parameters, and the handler that makes an answer of them. */
 export interface Ordered {
   readonly parameters: Json
+  /** Undefined unless it is known without asking anybody that there is nothing to deliver. */
+  whyNoData(): string | undefined
   deliver(job: Job): Promise<Outcome>
 }

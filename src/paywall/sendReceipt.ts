@@ -47,6 +47,16 @@ export async function sendReceipt(
   const receipt = await signReceipt(fulfilment)
   // The stored text opens with {"data": … and is spliced, not parsed and written again, so its digest still holds.
   const body = `{"success":true,"receipt":${JSON.stringify(receipt)},${answerJson.slice(1)}`
-  const headers = { 'cache-control': 'private, no-store', ...(replayed ? { 'idempotent-replay': 'true' } : {}) }
+  const headers = {
+    'cache-control': 'private, no-store',
+    ...(replayed ? { 'idempotent-replay': 'true' } : {}),
+    ...(isSample(answerJson) ? { 'x-sample-data': 'true' } : {}),
+  }
   return jsonAnswer(200, body, headers)
+}
+
+/** Whether the answer was made of the sample data of local mode; no client should take it for the truth by mistake. */
+function isSample(answerJson: string): boolean {
+  // Canonical JSON sorts its keys and escapes quotes in texts, so this can stand nowhere but in `meta`, which is last.
+  return answerJson.includes('"source":"sample:', answerJson.lastIndexOf('"meta":{'))
 }

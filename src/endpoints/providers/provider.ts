@@ -1,0 +1,65 @@
+import type { z } from 'zod'
+import type { Json } from '../../primitives/canonicalJson.ts'
+import type { Clock } from '../../primitives/clock.ts'
+import type { Log } from '../../primitives/log.ts'
+import type { Reply, Upstream, UpstreamOptions } from '../../outbound/upstream.ts'
+import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
+import type { UpstreamSettings } from '../../outbound/upstreamName.ts'
+
+/** What every data endpoint needs to reach its providers. */
+export interface ProviderDeps {
+  readonly clock: Clock
+  readonly log: Log
+  readonly upstreams: UpstreamSettings
+  /** The upstreams are the loopback samples of local mode; `meta.source` says so. */
+  readonly sampleUpstreams: boolean
+  readonly openUpstream: (options: UpstreamOptions) => Upstream
+}
+
+/** One upstream as a source of one kind of answer. One file each, named after it. */
+export interface Provider<Query, Data> {
+  /** As it stands in `meta.source`, for example `coingecko`. */
+  readonly name: string
+  /** What its terms ask of us and of our callers, for docs/providers.md. */
+  readonly licence: string
+  /** Undefined when it can be asked now; otherwise why not: no key, or left alone after failures. */
+  whyUnavailable(): string | undefined
+  /** Throws `UpstreamFailure` and nothing else that is not a bug. Has its own time-out. */
+  ask(query: Query): Promise<Observation<Data>>
+}
+
+export interface Observation<Data> {
+  readonly data: Data
+  /** When it was true, by the provider's word. */
+  readonly asOfMs: number
+  /** More for `meta`: which id was meant, what else it could have been. */
+  readonly detail?: Readonly<Record<string, Json>>
+}
+
+/** The JSON of a reply in the shape that the adapter relies on; anything else is a failure of the provider. */
+export function readJson<T>(reply: Reply, schema: z.ZodType<T>): T {
+  const parsed = schema.safeParse(parseJson(reply))
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  throw new UpstreamFailure('bad_payload', `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`)
+}
+
+/** Any JSON, for adapters that have to look at an error in the body first. */
+export function parseJson({ text, status }: Reply): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new UpstreamFailure('bad_payload', `no JSON under HTTP ${status}`, { cause: error })
+  }
+}
+
+/**
+ * Throws for a status that is an error whoever says it. Adapters call it after looking at the body, because many an error
+ * comes under 200 and many a 404 means something else.
+ */
+export function refuseStatus({ status }: Reply): void {
+  if (status === 401 || status === 402) throw new UpstreamFailure('auth', `key, plan or quota: HTTP ${status}`)
+  if (status === 403 || status === 451) throw new UpstreamFailure('blocked', `refused us: HTTP ${status}`)
+  if (status === 404) throw new UpstreamFailure('not_found', 'HTTP 404')
+  if (status < 200 || status > 299) throw new UpstreamFailure('bad_payload', `HTTP ${status}`)
+}
