@@ -47,10 +47,11 @@ function deepestOf(all: readonly Pair[], mint: string): Pair {
   // Addresses are case-sensitive. A pair with the token on the other side states the price of its partner.
   const own = all.filter(({ chainId, baseToken }) => (chainId ?? 'solana') === 'solana' && baseToken.address === mint)
   if (own.length === 0) throw new UpstreamFailure('not_found', 'it has no pool of the token')
-  const [deepest] = own.filter(isTraded).toSorted((one, other) => depthOf(other) - depthOf(one))
+  const priced = own.filter((one) => one.priceUsd !== undefined && isTraded(one))
+  const [deepest] = priced.toSorted((one, other) => depthOf(other) - depthOf(one))
   // Without a depth there is no telling which of the pools is worth listening to.
   if (deepest === undefined || depthOf(deepest) === 0)
-    throw new UpstreamFailure('incomplete', 'it has no pool of the token with liquidity and trades of the last day')
+    throw new UpstreamFailure('incomplete', 'it has no pool of the token with a price, liquidity and trades')
   return deepest
 }
 
