@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { openPrices, type Prices } from '../../src/composePrices.ts'
 import { readConfig } from '../../src/config.ts'
-import { decodeEvent, encodeEvent } from '../../src/payment/eventCodec.ts'
+import { decodeEvent } from '../../src/payment/eventCodec.ts'
 import type { PriceListPublished } from '../../src/payment/events.ts'
 import type { PaymentTerms } from '../../src/payment/settlement.ts'
 import { assert } from '../../src/primitives/assert.ts'
@@ -235,12 +235,4 @@ test('a token worth so little that a request needs more than 2^64 - 1 base units
   expect(requiredOf(unpayable)).toBeUndefined()
   expect(problemOf(unpayable)).toMatch(/more of them than can exist/)
   expect(await lists()).toHaveLength(2)
-})
-
-test('the bytes of a list that was fixed are those of the first release, and a market list is read back whole', () => {
-  const header = { stream: 'prices', version: 1, effectiveAtMs: 0 }
-  const fixed: PriceListPublished = { kind: 'PriceListPublished', source: 'fixed', prices: [] }
-  expect(encodeEvent(fixed, header)).toBe(
-    '{"effectiveAt":"1970-01-01T00:00:00.000Z","kind":"PriceListPublished","prices":[],"schemaVersion":1,"source":"fixed","stream":"prices","version":1}',
-  )
 })
