@@ -4,7 +4,8 @@ import type { Price } from '../payment/quote.ts'
 import { type AgreementPolicy, agree, type MarketReading } from '../pricing/agreement.ts'
 import { forgetHeld, judgeMove, type MarketMemory, noMemory } from '../pricing/jumpGuard.ts'
 import { isWorthPublishing } from '../pricing/republish.ts'
-import type { TokenPriceAttoUsd } from '../pricing/tokenPrice.ts'
+import { type TokenPriceAttoUsd, tokenPriceDecimals } from '../pricing/tokenPrice.ts'
+import { formatDecimal } from '../primitives/money.ts'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
 export interface PriceWatch extends Repeated {
@@ -48,8 +49,10 @@ export interface PriceWatchDeps extends RepeatDeps {
   }
 }
 
-/** Four questions a minute to each market: within what Jupiter allows without a key, thirty, for seven instances at one address. */
-const everyMs = 15_000
+// Four questions a minute to each market: Jupiter allows thirty without a key, so seven instances may share an address.
+const everyMsMax = 15_000
+// Two polls in a row may be lost before a price that is good for a short time only is given up.
+const pollsPerAge = 3
 
 interface State {
   memory: MarketMemory
@@ -65,6 +68,7 @@ interface State {
 export async function startPriceWatch(deps: PriceWatchDeps): Promise<PriceWatch> {
   const state: State = { memory: noMemory, inForce: undefined, trouble: undefined }
   await poll(deps, state)
+  const everyMs = Math.min(everyMsMax, deps.policy.ageMaxMs / pollsPerAge)
   const task = repeat(deps, { name: 'price watch', everyMs, run: () => poll(deps, state) })
   return {
     problem: () => problemOf(deps, state),
@@ -88,7 +92,7 @@ async function poll(deps: PriceWatchDeps, state: State): Promise<void> {
   const agreement = agree(readings, deps.policy)
   if (agreement.kind === 'none') {
     state.memory = forgetHeld(state.memory)
-    remember(deps, state, [agreement.why, ...silent.map(({ source, why }) => `${source}: ${why}`)].join('; '))
+    remember(deps, state, `${agreement.why} (${[...readings.map(describe), ...silent.map(describe)].join(', ')})`)
     return
   }
   const { tokenPriceAttoUsd } = agreement
@@ -106,8 +110,15 @@ async function poll(deps: PriceWatchDeps, state: State): Promise<void> {
   }
 }
 
+function describe(said: MarketReading | Silence): string {
+  if ('why' in said) return `${said.source}: ${said.why}`
+  const { source, tokenPriceAttoUsd, liquidityUsd } = said
+  const price = formatDecimal(tokenPriceAttoUsd, tokenPriceDecimals)
+  return `${source}: ${price} USD, liquidity ${liquidityUsd ?? 'not told'}`
+}
+
 function remember({ log }: PriceWatchDeps, state: State, trouble: string | undefined): void {
-  if (trouble !== state.trouble) log.warn({ event: 'market_price_changed_health', problem: trouble ?? 'none' })
+  if (trouble !== state.trouble) log.warn({ event: 'market_price_unconfirmed', problem: trouble ?? 'none' })
   state.trouble = trouble
 }
 

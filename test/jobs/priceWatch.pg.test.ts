@@ -20,7 +20,6 @@ const terms: PaymentTerms = {
   paymentWallet: otherWallet,
   paymentTokenAccount: otherWallet,
   network: 'solana:test',
-  transferFee: undefined,
 }
 const qrcode = '/api/tools/qrcode'
 
@@ -121,7 +120,9 @@ test('without an agreement it starts without a price, says why, and opens at the
   const prices = await open()
   expect(requiredOf(prices)).toBeUndefined()
   expect(prices.tokenPrice()).toBeUndefined()
-  expect(problemOf(prices)).toBe('the markets are more than 2 % away from their median; geckoterminal: bad_payload')
+  expect(problemOf(prices)).toBe(
+    'the markets are more than 2 % away from their median (jupiter: 0.002 USD, liquidity 50000, dexscreener: 0.001 USD, liquidity 50000, geckoterminal: bad_payload)',
+  )
   expect(await lists()).toEqual([])
 
   markets.say('jupiter', { price: '0.001' })
@@ -145,7 +146,7 @@ test('when the markets part, the last good price is quoted to its age and no lon
   expect(requiredOf(prices)).toBeUndefined()
   expect(prices.tokenPrice()).toBeUndefined()
   expect(problemOf(prices)).toBe(
-    'the price was last confirmed 75 s ago: the markets are more than 2 % away from their median',
+    'the price was last confirmed 75 s ago: the markets are more than 2 % away from their median (jupiter: 0.0013 USD, liquidity 50000, dexscreener: 0.001 USD, liquidity 9999, geckoterminal: 0.001 USD, liquidity 50000)',
   )
 })
 

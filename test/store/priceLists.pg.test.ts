@@ -18,7 +18,7 @@ test('of two who publish after the same list one does, and the other is told', a
   const { serviceUrl } = await createTestDatabase()
   const instances = await Promise.all([openInstance(serviceUrl), openInstance(serviceUrl)])
   const taken = await Promise.all(instances.map((ledger, index) => ledger.appendPriceList(list(BigInt(index + 1)), 0)))
-  expect(taken.toSorted()).toEqual([false, true])
+  expect(new Set(taken)).toEqual(new Set([false, true]))
   expect(await instances[0]?.newestPriceList()).toMatchObject({ version: 1 })
 })
 
