@@ -224,16 +224,18 @@ test('a list that the operator fixed, or one by other decimals, is not taken for
 
 test('a token worth so little that a request needs more than 2^64 - 1 base units stops quotes and nothing else', async () => {
   const { open, lists, markets, clock } = await openStall()
-  const prices = await open()
-  markets.sayAll('0.000000000003')
+  const prices = await open({ terms: { ...terms, decimals: 9 } })
+  expect(requiredOf(prices)).toBe(5_000_000_000n)
+  markets.sayAll('0.000000000004')
   await clock.step()
+  expect(requiredOf(prices), 'it may be a jump').toBe(5_000_000_000n)
   await clock.step()
-  expect(requiredOf(prices), 'with six decimals it can be paid').toBe(1_666_666_666_666_667n)
+  expect(requiredOf(prices), 'it is none: the old price is no price').toBeUndefined()
+  expect(problemOf(prices)).toMatch(/more of them than can exist/)
+  expect(await lists()).toHaveLength(1)
 
-  const nine = { ...terms, decimals: 9 }
-  markets.say('jupiter', { status: 200, body: '{}' })
-  const unpayable = await open({ terms: nine })
-  expect(requiredOf(unpayable)).toBeUndefined()
-  expect(problemOf(unpayable)).toMatch(/more of them than can exist/)
-  expect(await lists()).toHaveLength(2)
+  markets.sayAll('0.000000000005')
+  await clock.step()
+  await clock.step()
+  expect(prices.currentPrice('/api/tools/pdf')?.requiredBaseUnits).toBe(16_000_000_000_000_000_000n)
 })
