@@ -74,9 +74,15 @@ test('quotes are at the price that the markets agree on', async () => {
 test('a new price is on record before the first quote at it', async () => {
   markets.sayAll('0.0009')
   await untilPolled('a quote at the new price', async () => (await askForQuote(shop)).pricing.tokenPrice === 0.0009)
-  const prices = new Set(quoted.map(({ quote }) => quote.tokenPriceAttoUsd))
-  expect([...prices]).toEqual([1_000_000_000_000_000n, 900_000_000_000_000n])
-  for (const { quote, listed } of quoted) expect(quote.requiredBaseUnits).toBe(listed?.requiredBaseUnits)
+  // A quote that is made while the list is being written may still have the old price, which is on record too.
+  const firsts = [1_000_000_000_000_000n, 900_000_000_000_000n].map((price) =>
+    quoted.find(({ quote }) => quote.tokenPriceAttoUsd === price),
+  )
+  expect(firsts.map((first) => first?.listed?.tokenPriceAttoUsd)).toEqual([
+    1_000_000_000_000_000n,
+    900_000_000_000_000n,
+  ])
+  expect(new Set(quoted.map(({ quote }) => quote.tokenPriceAttoUsd)).size).toBe(2)
 })
 
 test('a quote from before the change is honoured at its own price', async () => {
