@@ -4,6 +4,7 @@ import { readConfig } from '../../src/config.ts'
 import { type LocalChain, startLocalChain } from '../../src/local/chain/localChain.ts'
 import { makeReceiptKey } from '../../src/local/home.ts'
 import { provisionChain } from '../../src/local/provisionChain.ts'
+import type { Clock } from '../../src/primitives/clock.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { afterFile } from './afterFile.ts'
 import { createTestDatabase } from './database.ts'
@@ -13,6 +14,8 @@ import type { TestDatabase } from './testDatabase.ts'
 export interface ShopOptions {
   readonly seams?: ServiceOptions['seams']
   readonly env?: Readonly<Record<string, string>>
+  /** The service's; the chain goes by real time. */
+  readonly clock?: Clock
   /** Another instance of this shop: same ledger, same chain. */
   readonly besides?: Shop
 }
@@ -62,7 +65,11 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     throw new Error('the shop is configured')
   const service = await createService(
     { ...config, databaseUrl, chain: chainConfig, receiptSigningKey },
-    { log: silentLog, ...(options.seams === undefined ? {} : { seams: options.seams }) },
+    {
+      log: silentLog,
+      ...(options.seams === undefined ? {} : { seams: options.seams }),
+      ...(options.clock === undefined ? {} : { clock: options.clock }),
+    },
   )
   let closing: Promise<void> | undefined
   const close = () => (closing ??= service.close())
