@@ -10,6 +10,7 @@ const paperFormats = ['A3', 'A4', 'A5', 'Legal', 'Letter', 'Tabloid'] as const
 const html = text({
   expected: 'HTML of 1 byte to 512 KiB',
   allowBreaks: true,
+  shown: { minLength: 1, maxLength: htmlBytesMax },
   test: (value) => value !== '' && utf8ByteCount(value) <= htmlBytesMax,
 })
 

@@ -5,6 +5,7 @@ import { characterCount, text } from './text.ts'
 
 const city = text({
   expected: "a city name: 1 to 100 letters, marks, digits, spaces and . , ' ( ) -",
+  shown: { minLength: 1, maxLength: 100, pattern: "^[\\p{L}\\p{M}\\p{Nd} .,'()-]+$" },
   test: (value) =>
     /^[\p{L}\p{M}\p{Nd} .,'()-]+$/u.test(value) && /[\p{L}\p{Nd}]/u.test(value) && characterCount(value) <= 100,
 })
