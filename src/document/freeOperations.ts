@@ -43,7 +43,7 @@ const burnStats = z.object({
   ledger: z.object({ position: z.int(), root: z.string().nullable() }),
   asOf: z.iso.datetime(),
 })
-export const priceCatalog = z.object({
+const priceCatalog = z.object({
   products: z.array(
     z.object({
       path: z.string(),

@@ -36,11 +36,11 @@ export function createOpenApi(deps: OpenApiDeps): (baseUrl: string) => JsonObjec
     parameters,
     headers,
   }
+  const sold = deps.endpoints.map((endpoint) => ({ endpoint, operationFor: paidOperation(endpoint, verdicts) }))
   return (baseUrl) => {
-    const paid = deps.endpoints.map((endpoint) => {
-      const price = deps.currentPrice(endpoint.path)
-      const operation = paidOperation(endpoint, { baseUrl, price, verdicts })
-      return [endpoint.path, { [endpoint.method.toLowerCase()]: operation }] as const
+    const paid = sold.map(({ endpoint: { path, method }, operationFor }) => {
+      const operation = operationFor({ baseUrl, price: deps.currentPrice(path) })
+      return [path, { [method.toLowerCase()]: operation }] as const
     })
     return { ...frame, paths: { ...Object.fromEntries(paid), ...Object.fromEntries(free) }, components }
   }

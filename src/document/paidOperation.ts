@@ -45,20 +45,27 @@ export interface Offer {
   readonly baseUrl: string
   /** Undefined while the token has none. */
   readonly price: Price | undefined
-  readonly verdicts: readonly Verdict[]
 }
 
-/** One thing that is sold, as an OpenAPI operation. */
-export function paidOperation(endpoint: Endpoint, { baseUrl, price, verdicts }: Offer): JsonObject {
-  const { path, method, summary } = endpoint
+/** One thing that is sold, as an OpenAPI operation: made once, completed for each address and price. */
+export function paidOperation(endpoint: Endpoint, verdicts: readonly Verdict[]): (offer: Offer) => JsonObject {
+  const { method, summary } = endpoint
+  const head = { operationId: `${method.toLowerCase()}${nameOf(endpoint)}`, tags: ['Paid'], summary }
+  const rest = {
+    ...inputOf(endpoint),
+    responses: { '200': saleResponse(endpoint), ...refusalsOf(endpoint, verdicts) },
+  }
+  return (offer) => ({ ...head, ...offerOf(endpoint, offer), ...rest })
+}
+
+function offerOf(endpoint: Endpoint, { baseUrl, price }: Offer): JsonObject {
+  const { path, summary } = endpoint
   const priceUsd = displayNumber(priceList[path], usdDecimals)
   const { curl, pay } = samplesOf(endpoint, baseUrl)
   const tokens = price === undefined ? undefined : displayNumber(price.requiredBaseUnits, price.decimals)
   return {
-    operationId: `${method.toLowerCase()}${nameOf(endpoint)}`,
-    tags: ['Paid'],
     summary: `${summary} ($${priceUsd})`,
-    description: descriptionOf(`**${priceUsd} US dollars**${tokens === undefined ? '' : `, now ${tokens} tokens`}`, {
+    description: descriptionOf(`**$${priceUsd}** a request${tokens === undefined ? '' : `, now ${tokens} tokens`}`, {
       curl,
       pay,
     }),
@@ -68,14 +75,12 @@ export function paidOperation(endpoint: Endpoint, { baseUrl, price, verdicts }: 
       { lang: 'Shell', label: 'Ask for the price', source: curl },
       { lang: 'Shell', label: 'Pay', source: pay },
     ],
-    ...inputOf(endpoint),
-    responses: { '200': saleResponse(endpoint), ...refusalsOf(endpoint, verdicts) },
   }
 }
 
 function descriptionOf(price: string, { curl, pay }: { readonly curl: string; readonly pay: string }): string {
   return [
-    `${price} a request. Without \`x-payment-proof\` the answer is a 402 with the quote; "Try it out" can do that, and cannot pay.`,
+    `${price}. Without \`x-payment-proof\` the answer is a 402 with the quote; "Try it out" can do that, and cannot pay.`,
     `Ask for the price:\n\n\`\`\`sh\n${curl}\n\`\`\``,
     `Pay and get the answer, in the folder of Tollbook, with the demo wallet of local mode or your \`--wallet\`:\n\n\`\`\`sh\n${pay}\n\`\`\``,
   ].join('\n\n')

@@ -23,13 +23,13 @@ export function samplesOf({ path, method }: Endpoint, baseUrl: string): Samples 
       query.set(name, typeof value === 'string' ? value : JSON.stringify(value))
     const target = `${path}?${query.toString()}`
     return {
-      curl: `curl -i '${baseUrl}${target}' -H 'x-wallet-address: ${someWallet}'`,
+      curl: `curl -si '${baseUrl}${target}' -H 'x-wallet-address: ${someWallet}'`,
       pay: `npx tollbook pay GET '${target}' --base-url ${baseUrl} --max-usd ${priceUsd}`,
     }
   }
   const json = JSON.stringify(parameters)
   return {
-    curl: `curl -i '${baseUrl}${path}' -H 'x-wallet-address: ${someWallet}' -H 'content-type: application/json' -d '${json}'`,
+    curl: `curl -si '${baseUrl}${path}' -H 'x-wallet-address: ${someWallet}' -H 'content-type: application/json' -d '${json}'`,
     pay: `npx tollbook pay POST ${path} --json '${json}' --base-url ${baseUrl} --max-usd ${priceUsd}`,
   }
 }

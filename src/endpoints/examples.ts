@@ -50,11 +50,16 @@ export const examples: Readonly<Record<PaidPath, Example>> = {
   },
   '/api/tools/screenshot': {
     parameters: { url: 'https://example.com', width: 1_280, height: 720, fullPage: false },
-    data: { imageUrl: 'https://tollbook.example/artifacts/…', width: 1_280, height: 720, format: 'png' },
+    data: {
+      imageUrl: 'https://tollbook.example/artifacts/kOAgmleLkUamm7.png',
+      width: 1_280,
+      height: 720,
+      format: 'png',
+    },
   },
   '/api/tools/pdf': {
     parameters: { html: '<h1>Hello</h1>', format: 'A4', margin: { top: '1cm' } },
-    data: { pdfUrl: 'https://tollbook.example/artifacts/…', pages: 1, size: '12.3 KB' },
+    data: { pdfUrl: 'https://tollbook.example/artifacts/gb3swTAuxnPZDc.pdf', pages: 1, size: '12.3 KB' },
   },
   '/api/ai/chat': {
     parameters: { message: 'Say hi' },

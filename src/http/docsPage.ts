@@ -17,10 +17,10 @@ export interface DocsPage {
 const script = 'text/javascript; charset=utf-8'
 const style = 'text/css; charset=utf-8'
 
-const packaged: readonly (readonly [name: string, contentType: string])[] = [
-  ['swagger-ui.css', style],
-  ['swagger-ui-bundle.js', script],
-  ['favicon-32x32.png', 'image/png'],
+const packaged: readonly (readonly [name: string, contentType: string, url: string])[] = [
+  ['swagger-ui.css', style, import.meta.resolve('swagger-ui-dist/swagger-ui.css')],
+  ['swagger-ui-bundle.js', script, import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js')],
+  ['favicon-32x32.png', 'image/png', import.meta.resolve('swagger-ui-dist/favicon-32x32.png')],
 ]
 
 /** Everything comes from here: the page works without the internet, and asks nobody else for anything. */
@@ -29,8 +29,7 @@ export async function readDocsPage(): Promise<DocsPage> {
     ['page.css', { contentType: style, body: Buffer.from(pageCss) }],
     ['page.js', { contentType: script, body: Buffer.from(pageJs) }],
   ])
-  for (const [name, contentType] of packaged)
-    files.set(name, { contentType, body: await readFile(new URL(import.meta.resolve(`swagger-ui-dist/${name}`))) })
+  for (const [name, contentType, url] of packaged) files.set(name, { contentType, body: await readFile(new URL(url)) })
   // The digest in the address lets browsers keep a file for ever and see a new one at once.
   const addressOf = (name: string) => `docs/${name}?v=${sha256Hex(files.get(name)?.body ?? '').slice(0, 16)}`
   return { html: htmlOf(addressOf), headers, files }
@@ -67,7 +66,7 @@ function htmlOf(addressOf: (name: string) => string): string {
 </head>
 <body>
 <header><strong>Tollbook</strong> <span>pay by the request</span>
-<nav><a href="openapi.json">openapi.json</a> <a href="api/catalog">price list</a> <a href="api/health">health</a></nav></header>
+<nav><a href="#operations-tag-Paid">operations</a> <a href="openapi.json">openapi.json</a> <a href="api/catalog">price list</a> <a href="api/health">health</a></nav></header>
 <main id="document"><noscript>This page needs JavaScript. The document itself is <a href="openapi.json">openapi.json</a>.</noscript></main>
 <script src="${addressOf('swagger-ui-bundle.js')}"></script>
 <script src="${addressOf('page.js')}"></script>
@@ -84,7 +83,10 @@ header nav { margin-left: auto; display: flex; gap: 1.25rem; }
 header a { color: #8fd0ff; text-decoration: none; }
 header a:hover, header a:focus { text-decoration: underline; }
 .swagger-ui .info { margin: 1.5rem 0; }
-.swagger-ui .info table { max-width: 62rem; }
+.swagger-ui .info table { max-width: 75rem; }
+.swagger-ui .info table tbody tr td, .swagger-ui .info table thead tr th { padding: .2rem 1rem .2rem 0; }
+.swagger-ui .markdown code, .swagger-ui .renderedMarkdown code { color: #16202c; font-weight: 500; }
+.swagger-ui .renderedMarkdown pre > code { padding: .6rem .8rem; background: #fff; border: 1px solid #cdd6df; }
 .swagger-ui .scheme-container { display: none; }
 `
 

@@ -54,7 +54,7 @@ const operations = () =>
 const orderOf = (path: keyof typeof examples): Order => {
   const { parameters } = examples[path]
   const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(parameters)) query.set(name, String(value))
+  for (const [name, value] of Object.entries(parameters)) query.set(name, JSON.stringify(value).replaceAll('"', ''))
   return path.startsWith('/api/data/') ? { path: `${path}?${query.toString()}` } : { path, body: parameters }
 }
 const paidPaths = z.array(z.enum(Object.keys(priceList) as (keyof typeof priceList)[])).parse(Object.keys(priceList))
@@ -93,7 +93,7 @@ describe('document, routes and price list agree', () => {
       const response = await fetch(`${shop.baseUrl}${path}`)
       const told = operation.responses[String(response.status)]
       assert(told !== undefined && 'content' in told, `${path} tells of ${response.status}`)
-      const [mediaType = '', { schema }] = Object.entries(told.content ?? {})[0] ?? ['', { schema: undefined }]
+      const [mediaType, { schema }] = Object.entries(told.content ?? {})[0] ?? ['', { schema: undefined }]
       expect(response.headers.get('content-type')).toContain(mediaType)
       const text = await response.text()
       if (mediaType === 'application/json')
@@ -193,7 +193,7 @@ describe('the page', () => {
 describe('the samples', () => {
   test('are for the address that was asked', async () => {
     const sample = jsonObject.parse(document.paths['/api/data/crypto']?.get)['description']
-    expect(sample).toContain(`curl -i '${shop.baseUrl}/api/data/crypto?symbol=BTC'`)
+    expect(sample).toContain(`curl -si '${shop.baseUrl}/api/data/crypto?symbol=BTC'`)
     expect(sample).toContain(
       `npx tollbook pay GET '/api/data/crypto?symbol=BTC' --base-url ${shop.baseUrl} --max-usd 0.02`,
     )
@@ -202,7 +202,7 @@ describe('the samples', () => {
   test('are for PUBLIC_URL where it is set, and nothing of a Host gets into a shell', async () => {
     const open = await openShop({ besides: shop, env: { PUBLIC_URL: 'https://pay.example/tollbook/' } })
     const body = JSON.stringify((await ask(open, { path: '/openapi.json' })).body)
-    expect(body).toContain("curl -i 'https://pay.example/tollbook/api/data/crypto")
+    expect(body).toContain("curl -si 'https://pay.example/tollbook/api/data/crypto")
     expect(body).not.toContain(open.baseUrl)
     await open.close()
     expect(body).not.toMatch(/'[^']*\$\(/)
