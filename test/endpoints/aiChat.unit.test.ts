@@ -291,6 +291,8 @@ describe('time', () => {
     const outcome = await say(openChat({ servers: [first, second] }), 'Say hi', late.signal)
     expect(outcome).toMatchObject({ kind: 'failed', code: 'UPSTREAM_TIMEOUT' })
     expect(second.asked).toEqual([])
+    // Nor does it count against a server that it was not asked any more.
+    expect(calls).toEqual(['ai-1 timeout'])
   })
 })
 
