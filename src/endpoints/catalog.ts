@@ -1,3 +1,4 @@
+import type { ChatServer } from '../outbound/chatServer.ts'
 import { createAiChat } from './aiChat.ts'
 import { createCrypto } from './crypto.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -16,7 +17,9 @@ export interface Catalog {
   close(): Promise<void>
 }
 
-export type CatalogDeps = ProviderDeps
+export interface CatalogDeps extends ProviderDeps {
+  readonly chatServers: readonly ChatServer[]
+}
 
 export function createCatalog(deps: CatalogDeps): Catalog {
   const { clock } = deps
@@ -30,7 +33,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       createQrcode({ pool, clock }),
       createScreenshot(),
       createPdf(),
-      createAiChat(),
+      createAiChat(deps),
     ],
     close: () => pool.close(),
   }

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Json } from '../primitives/canonicalJson.ts'
 import type { PaidPath } from '../pricing/priceList.ts'
+import { answers } from './answers.ts'
 
 /** One thing that is sold: what it takes, whether it can be had now, and how it is made. One file each. */
 export interface Endpoint {
@@ -9,6 +10,8 @@ export interface Endpoint {
   readonly summary: string
   /** The same schema validates requests and documents them. For GET its fields are the query's texts. */
   readonly schema: z.ZodType
+  /** The shape of `data`, for the document. */
+  readonly answer: z.ZodType
   /** Bytes of a POST body. */
   readonly bodyBytesMax: number
   /** Undefined when it can be sold; otherwise why not, for the caller. Asked before every quote and every claim. */
@@ -66,6 +69,7 @@ export function defineEndpoint<P extends Json>(definition: EndpointDefinition<P>
   const { schema, handle } = definition
   return {
     ...definition,
+    answer: answers[definition.path],
     bodyBytesMax: definition.bodyBytesMax ?? bodyBytesMaxDefault,
     read(input) {
       const parsed = schema.safeParse(input)

@@ -17,6 +17,7 @@ const newsCategories = [
 
 const query = text({
   expected: '1 to 200 characters, not only spaces',
+  shown: { minLength: 1, maxLength: 200 },
   test: (value) => value.trim() !== '' && characterCount(value) <= 200,
 })
 

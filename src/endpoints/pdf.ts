@@ -10,6 +10,7 @@ const paperFormats = ['A3', 'A4', 'A5', 'Legal', 'Letter', 'Tabloid'] as const
 const html = text({
   expected: 'HTML of 1 byte to 512 KiB',
   allowBreaks: true,
+  shown: { minLength: 1, maxLength: htmlBytesMax },
   test: (value) => value !== '' && utf8ByteCount(value) <= htmlBytesMax,
 })
 
@@ -20,6 +21,7 @@ const length = /^(\d{1,3}(?:\.\d{1,4})?)(px|in|cm|mm)$/
 const side = z
   .string({ error: 'must be a length such as "1cm"' })
   .refine(isMargin, 'must be a number with px, in, cm or mm, from 0 to 5 in')
+  .meta({ description: 'such as 1cm, at most 5 in', pattern: length.source })
 
 function isMargin(value: string): boolean {
   const match = length.exec(value)
@@ -49,6 +51,12 @@ export function createPdf(): Endpoint {
       .refine(({ html: given, url }) => (given === undefined) !== (url === undefined), {
         path: ['html'],
         message: 'send exactly one of html and url',
+      })
+      .meta({
+        oneOf: [
+          { type: 'object', properties: { html: { type: 'string' } }, required: ['html'] },
+          { type: 'object', properties: { url: { type: 'string' } }, required: ['url'] },
+        ],
       }),
     ...neverBuilt('PDF documents'),
   })

@@ -13,6 +13,7 @@ export const targetUrl = z
     const problem = findUrlProblem(value)
     if (problem !== undefined) context.addIssue(problem)
   })
+  .meta({ description: 'an http or https URL on port 80 or 443, of a public host', format: 'uri', maxLength: 2_048 })
 
 export function createScreenshot(): Endpoint {
   return defineEndpoint({

@@ -19,6 +19,8 @@ export interface FreeRequest {
   readonly address: string
   /** The last segment of a path that has one that varies, as it was sent; otherwise empty. */
   readonly segment: string
+  /** What the caller called us, a name or an address with an optional port; empty if nothing. */
+  readonly host: string
 }
 
 export interface FreeAnswer extends Omit<Answer, 'body'> {

@@ -1,6 +1,7 @@
 import { addressList } from './clientAddress.ts'
 import { createAdmission } from './admission.ts'
 import { type AppDeps, createApp } from './app.ts'
+import { createDocumentRoutes } from './documentRoutes.ts'
 import { createFreeRoutes, type FreeRouteDeps } from './freeRoutes.ts'
 import { createRateLimit } from './rateLimit.ts'
 import { listen } from './server.ts'
@@ -9,6 +10,7 @@ export interface ServerOptions
   extends Omit<AppDeps, 'admission' | 'rateLimit' | 'freeRoutes'>, Omit<FreeRouteDeps, 'mayReadMetrics'> {
   readonly host: string
   readonly port: number
+  readonly publicUrl: string | undefined
   readonly inFlightMax: number
   readonly rateLimitPerMinute: number
   readonly metricsSubnets: readonly string[]
@@ -23,7 +25,8 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
   const { clock, host, port } = options
   const admission = createAdmission(options)
   const rateLimit = createRateLimit(options.rateLimitPerMinute)
-  const freeRoutes = createFreeRoutes({ ...options, mayReadMetrics: addressList(options.metricsSubnets) })
+  const besides = createFreeRoutes({ ...options, mayReadMetrics: addressList(options.metricsSubnets) })
+  const freeRoutes = [...besides, ...(await createDocumentRoutes({ ...options, besides }))]
   const app = createApp({ ...options, admission, rateLimit, freeRoutes })
   const listener = await listen(app.callback(), { host, port })
   return {
