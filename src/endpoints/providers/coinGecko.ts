@@ -3,7 +3,7 @@ import type { Reply } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { byRank, cryptoObservation, type CryptoProvider, type CryptoQuery, isRanked } from './cryptoPrice.ts'
-import { type Observation, paceOf, parseJson, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+import { errorIn, type Observation, paceOf, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 import type { CryptoPrice } from './cryptoPrice.ts'
 
 // Without a key 5 a minute and address are served, with a free one 30 by the older and 100 by the newer documents.
@@ -91,17 +91,11 @@ const keyProblems = new Set([10_002, 10_005, 10_010, 10_011])
 
 /** A limit also comes as a body under 200. */
 function refuseError(reply: Reply): void {
-  const code = errorBody.safeParse(parsedOrNothing(reply)).data
+  const code = errorIn(reply, errorBody)
   if (code === 429) throw new UpstreamFailure('rate_limited', 'the limit is in the body')
   if (code !== undefined && keyProblems.has(code)) throw new UpstreamFailure('auth', `error ${code}`)
   if (code === 1_020) throw new UpstreamFailure('blocked', 'error 1020')
-  // Nobody is unknown here: that is an empty list. So a 404 is an address that leads nowhere.
-  if (reply.status === 404) throw new UpstreamFailure('bad_payload', 'HTTP 404')
-  refuseStatus(reply)
-}
-
-function parsedOrNothing(reply: Reply): unknown {
-  return reply.text.startsWith('{') ? parseJson(reply) : undefined
+  refuseStatus(reply, 'bad_payload')
 }
 
 function rankedOf({ market_cap_rank: rank, total_volume: volume }: Market) {

@@ -10,7 +10,7 @@ import {
   type CryptoQuery,
   isRanked,
 } from './cryptoPrice.ts'
-import { type Observation, paceOf, parseJson, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+import { type Observation, paceOf, errorIn, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 
 // 20,000 a month are free, which is 27 an hour, and what is not in our list takes two.
 const pacePublic = { requests: 27, perSeconds: 3_600 }
@@ -128,7 +128,6 @@ function refuseError(reply: Reply): void {
   // Their 402 is the end of a quota and no offer; their 403 is a bad key.
   if (status === 402 || status === 403) throw new UpstreamFailure('auth', `key or quota: HTTP ${status}`)
   // Their own "id not found", and not the page of a host that has no such path.
-  if (status === 404 && !errorBody.safeParse(parseJson(reply)).success)
-    throw new UpstreamFailure('bad_payload', 'HTTP 404')
+  if (status === 404 && errorIn(reply, errorBody) === undefined) throw new UpstreamFailure('bad_payload', 'HTTP 404')
   refuseStatus(reply)
 }

@@ -78,9 +78,7 @@ export function createNasdaq(deps: ProviderDeps): StockProvider {
 }
 
 function read(reply: Reply, query: StockQuery, clock: Clock): Observation<StockPrice> {
-  // Nobody is unknown by status here.
-  if (reply.status === 404) throw new UpstreamFailure('bad_payload', 'HTTP 404')
-  refuseStatus(reply)
+  refuseStatus(reply, 'bad_payload')
   const { data, status } = readJson(reply, answer)
   if (data === undefined || data === null) throw failureOf(status)
   if (!isSameSymbol(data.symbol, withClass(query.ticker, '.')))

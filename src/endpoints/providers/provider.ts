@@ -55,14 +55,19 @@ export function parseJson({ text, status }: Reply): unknown {
   }
 }
 
+/** An error that a provider wrote into the body, under whatever status; undefined when there is none. */
+export function errorIn<T>(reply: Reply, schema: z.ZodType<T>): T | undefined {
+  return reply.text.trimStart().startsWith('{') ? schema.safeParse(parseJson(reply)).data : undefined
+}
+
 /**
  * Throws for a status that is an error whoever says it. Adapters call it after looking at the body, because many an error
- * comes under 200 and many a 404 means something else.
+ * comes under 200. Where nobody is said to be unknown by a status, a 404 is an address that leads nowhere: `bad_payload`.
  */
-export function refuseStatus(reply: Reply): void {
+export function refuseStatus(reply: Reply, on404: 'not_found' | 'bad_payload' = 'not_found'): void {
   const { status } = reply
   refuseAccess(reply)
-  if (status === 404) throw new UpstreamFailure('not_found', 'HTTP 404')
+  if (status === 404) throw new UpstreamFailure(on404, 'HTTP 404')
   if (status < 200 || status > 299) throw new UpstreamFailure('bad_payload', `HTTP ${status}`)
 }
 

@@ -59,9 +59,7 @@ function refuseText(reply: Reply): void {
   if (/exceeded the daily hits limit/i.test(text))
     throw new UpstreamFailure('rate_limited', 'the limit of the day', { retryAfterMs: limitPauseMs })
   if (/apikey/i.test(text)) throw new UpstreamFailure('auth', 'wants a key')
-  // Nobody is unknown by status here.
-  if (reply.status === 404) throw new UpstreamFailure('bad_payload', 'HTTP 404')
-  refuseStatus(reply)
+  refuseStatus(reply, 'bad_payload')
 }
 
 function asOfMsOf(date: string, time: string): number | undefined {

@@ -2,15 +2,7 @@ import { z } from 'zod'
 import type { Reply } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
-import {
-  decimalOf,
-  type Observation,
-  paceOf,
-  parseJson,
-  type ProviderDeps,
-  readJson,
-  refuseStatus,
-} from './provider.ts'
+import { decimalOf, type Observation, paceOf, errorIn, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 import { stockObservation, type StockPrice, type StockProvider, type StockQuery } from './stockPrice.ts'
 import { isSameSymbol, withClass } from './ticker.ts'
 
@@ -106,8 +98,8 @@ const errorBody = z.object({ status: z.literal('error'), code: z.number(), messa
 
 /** Every error comes as a body, under 200 as a rule. */
 function refuseError(reply: Reply): void {
-  const { data: error } = errorBody.safeParse(parseJson(reply))
-  if (error === undefined) return refuseStatus(reply)
+  const error = errorIn(reply, errorBody)
+  if (error === undefined) return refuseStatus(reply, 'bad_payload')
   const { code, message } = error
   if (code === 429) throw new UpstreamFailure('rate_limited', 'credits are used up', { retryAfterMs: minutePauseMs })
   if (code === 401) throw new UpstreamFailure('auth', 'the key is not accepted')

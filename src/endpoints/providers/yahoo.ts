@@ -107,9 +107,7 @@ function metaOf(reply: Reply): Meta {
   if (!parsed.success) throw new UpstreamFailure('bad_payload', 'not the shape of a chart')
   const { chart, finance } = parsed.data
   refuseProblem(chart?.error ?? finance?.error)
-  // Their own 404 has been read above; any other is an address that leads nowhere.
-  if (reply.status === 404) throw new UpstreamFailure('bad_payload', 'HTTP 404')
-  refuseStatus(reply)
+  refuseStatus(reply, 'bad_payload')
   const [first] = chart?.result ?? []
   if (first === undefined) throw new UpstreamFailure('not_found', 'no result')
   return first.meta
