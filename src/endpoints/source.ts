@@ -150,7 +150,8 @@ async function askInTurn<Query, Data>(
       const ageMs = clock.nowMs() - observation.asOfMs
       if (!(ageMs <= options.ageMaxMs && ageMs >= -aheadMaxMs))
         throw new UpstreamFailure('incomplete', `${provider.name} answered with what is not of now`)
-      return { observation, provider: provider.name, fetchedAtMs: clock.monotonicMs() }
+      const heldMs = clock.nowMs() - (observation.fetchedAtMs ?? clock.nowMs())
+      return { observation, provider: provider.name, fetchedAtMs: clock.monotonicMs() - heldMs }
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error
       failures.push(error)

@@ -23,6 +23,8 @@ export interface UpstreamRequest {
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
+  /** Of whoever asks: at a shutdown nobody waits for a provider. */
+  readonly signal?: AbortSignal
 }
 
 /** Whatever came back, of any status: many providers say the truth in the body and not in the status. */
@@ -54,6 +56,8 @@ export interface UpstreamOptions extends UpstreamLimits {
   readonly base: URL
   /** Sent with each request: keys, a browser's User-Agent where nothing else is served. */
   readonly headers?: Readonly<Record<string, string>>
+  /** How long its 429 asks us to wait, where it says so in the body and not in Retry-After. */
+  readonly pauseMs?: (reply: Reply) => number
 }
 
 const timeoutMsDefault = 4_000
@@ -134,7 +138,8 @@ function learn({ options: { name }, breaker, log }: State, failure: UpstreamFail
 
 async function tryTwice<T>(state: State, request: UpstreamRequest, read: (reply: Reply) => T): Promise<T> {
   const { clock, pace, retries } = state
-  const signal = AbortSignal.timeout(state.options.timeoutMs ?? timeoutMsDefault)
+  const late = AbortSignal.timeout(state.options.timeoutMs ?? timeoutMsDefault)
+  const signal = request.signal === undefined ? late : AbortSignal.any([late, request.signal])
   for (let attempt = 1; ; attempt++) {
     pace.take()
     try {
@@ -171,8 +176,10 @@ async function fetchReply(state: State, request: UpstreamRequest, signal: AbortS
       await response.body?.cancel()
       throw failure
     }
-    const bytes = await readBytes(response, bytesMax)
-    return { status: response.status, headers: response.headers, text: new TextDecoder().decode(bytes) }
+    const text = new TextDecoder().decode(await readBytes(response, bytesMax))
+    const reply = { status: response.status, headers: response.headers, text }
+    if (reply.status === 429) throw rateLimited(state, reply)
+    return reply
   } catch (error) {
     if (error instanceof UpstreamFailure) throw error
     if (error instanceof TooLong) throw new UpstreamFailure('bad_payload', `${name}: ${error.message}`)
@@ -186,12 +193,18 @@ const redirects = new Set([301, 302, 303, 307, 308])
 
 /** What the status alone settles, whatever the body says. */
 function whyUnread({ options: { name }, clock }: State, { status, headers }: Response): UpstreamFailure | undefined {
-  const retryAfterMs = retryAfterMsOf(headers, clock)
-  if (status === 429) return new UpstreamFailure('rate_limited', `${name} asks us to wait`, { retryAfterMs })
-  if (status >= 500) return new UpstreamFailure('upstream', `${name} answered HTTP ${status}`, { retryAfterMs })
+  if (status >= 500) {
+    const retryAfterMs = retryAfterMsOf(headers, clock)
+    return new UpstreamFailure('upstream', `${name} answered HTTP ${status}`, { retryAfterMs })
+  }
   // A provider has no reason to send us elsewhere, and elsewhere might be inside.
   if (redirects.has(status)) return new UpstreamFailure('bad_payload', `${name} redirects us: HTTP ${status}`)
   return undefined
+}
+
+function rateLimited({ options: { name, pauseMs }, clock }: State, reply: Reply): UpstreamFailure {
+  const retryAfterMs = Math.max(retryAfterMsOf(reply.headers, clock) ?? 0, pauseMs?.(reply) ?? 0)
+  return new UpstreamFailure('rate_limited', `${name} asks us to wait`, { retryAfterMs })
 }
 
 /** Seconds or an HTTP date; undefined when it is absent or neither. */

@@ -210,6 +210,22 @@ describe('an answer', () => {
     expect(await source.ask('btc')).toMatchObject({ kind: 'failed', code: 'NO_DATA' })
   })
 
+  test('that its provider had kept says when that was asked', async () => {
+    const ground = openProviderGround()
+    const kept: Provider<string, Price> = {
+      name: 'keeper',
+      licence: 'none',
+      whyUnavailable: () => undefined,
+      ask: () => {
+        const nowMs = ground.clock.nowMs()
+        return Promise.resolve({ data: { price: 1 }, asOfMs: nowMs, fetchedAtMs: nowMs - 90_000 })
+      },
+    }
+    const options = { what: 'a price', providers: [kept], keyOf: (query: string) => query }
+    const source = createSource<string, Price>(ground.deps, { ...options, freshMs: 1, staleMs: 1, ageMaxMs: 60_000 })
+    expect(await source.ask('btc')).toMatchObject({ meta: { cached: true, ageSeconds: 90 } })
+  })
+
   test('from the samples of local mode says so', async () => {
     const ground = openProviderGround()
     servers.first.answer(json({ price: 1 }))

@@ -84,6 +84,14 @@ describe('a provider that does not answer', () => {
     expect((await failureOf(upstream)).kind).toBe('timeout')
   })
 
+  test('is not waited for by somebody who has left', async () => {
+    const { upstream } = open({ timeoutMs: 60_000 })
+    const leaving = new AbortController()
+    server.answer(() => leaving.abort())
+    const asking = upstream.ask({ path: '/price', signal: leaving.signal }, parse)
+    await expect(asking).rejects.toBeInstanceOf(UpstreamFailure)
+  })
+
   test('has one time for both tries', async () => {
     const { upstream } = open({ timeoutMs: 250 })
     const first = server.asked.length
@@ -215,6 +223,16 @@ describe('a limit', () => {
     expect((await failureOf(upstream)).kind).toBe('resting')
     expect(server.asked.length - first).toBe(1)
     ground.clock.forward(2_000)
+    expect(upstream.whyResting()).toBeUndefined()
+  })
+
+  test('that is told in the body of a 429 only is kept', async () => {
+    const { upstream, clock } = open({ pauseMs: ({ text }) => Number(/(\d+) seconds/.exec(text)?.[1]) * 1_000 })
+    server.answer(text('one request every 40 seconds', { status: 429 }))
+    expect((await failureOf(upstream)).retryAfterMs).toBe(40_000)
+    clock.forward(39_000)
+    expect(upstream.whyResting()).toBeDefined()
+    clock.forward(2_000)
     expect(upstream.whyResting()).toBeUndefined()
   })
 

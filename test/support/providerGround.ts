@@ -9,7 +9,7 @@ export interface ForwardClock extends Clock {
   forward(durationMs: number): void
 }
 
-export function createForwardClock(startMs = systemClock.nowMs()): ForwardClock {
+function createForwardClock(startMs = systemClock.nowMs()): ForwardClock {
   const setMs = startMs - systemClock.nowMs()
   let forwardMs = 0
   return {
