@@ -153,7 +153,7 @@ const metaExample = { source: 'tollbook', asOf: '2026-11-21T12:00:00.000Z', cach
 
 // One token is worth a tenth of a cent in the examples.
 const decimals = 6
-const examplePrices = priceAll(10n ** 15n, decimals)
+const examplePrices = assertPresent(priceAll(10n ** 15n, decimals), 'a tenth of a cent is a price')
 
 function receiptExample({ path }: Endpoint): JsonObject {
   const price = assertPresent(

@@ -26,9 +26,9 @@ export function createCatalog(deps: CatalogDeps): Catalog {
   const pool = createQrPool()
   return {
     endpoints: [
-      createCrypto(),
+      createCrypto(deps),
       createWeather(),
-      createStock(),
+      createStock(deps),
       createNews(),
       createQrcode({ pool, clock }),
       createScreenshot(),
