@@ -24,7 +24,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
   return {
     endpoints: [
       createCrypto(),
-      createWeather(),
+      createWeather(deps),
       createStock(),
       createNews(),
       createQrcode({ pool, clock }),

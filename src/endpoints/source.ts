@@ -121,7 +121,7 @@ async function askInTurn<Query, Data>(
       const observation = await provider.ask(query)
       if (clock.nowMs() - observation.asOfMs > options.ageMaxMs)
         throw new UpstreamFailure('incomplete', `${provider.name} is of ${isoTime(observation.asOfMs)}`)
-      return { observation, provider: provider.name, fetchedAtMs: clock.nowMs() }
+      return { observation, provider: provider.name, fetchedAtMs: observation.fetchedAtMs ?? clock.nowMs() }
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error
       failures.push(error)

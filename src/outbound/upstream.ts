@@ -29,6 +29,8 @@ export interface UpstreamRequest {
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
+  /** Of whoever asks: at a shutdown nobody waits for a provider. */
+  readonly signal?: AbortSignal
 }
 
 /** Whatever came back, of any status: many providers say the truth in the body and not in the status. */
@@ -59,6 +61,8 @@ export interface UpstreamOptions extends UpstreamLimits {
   readonly base: URL
   /** Sent with each request: keys, a browser's User-Agent where nothing else is served. */
   readonly headers?: Readonly<Record<string, string>>
+  /** How long its 429 asks us to wait, where it says so in the body and not in Retry-After. */
+  readonly pauseMs?: (reply: Reply) => number
 }
 
 const timeoutMsDefault = 4_000
@@ -175,7 +179,7 @@ async function fetchReply(state: State, request: UpstreamRequest): Promise<Reply
       },
       // A provider has no reason to send us elsewhere, and elsewhere might be inside.
       redirect: 'error',
-      signal,
+      signal: request.signal === undefined ? signal : AbortSignal.any([signal, request.signal]),
     })
     const bytes = await readBytes(response, bytesMax)
     const reply = { status: response.status, headers: response.headers, text: bytes.toString('utf8') }
@@ -200,11 +204,11 @@ function urlOf({ base }: UpstreamOptions, { path, query = {} }: UpstreamRequest)
 // Some say 0 and mean it, some say nothing: a limit that was hit once is hit again at once.
 const pauseMinMs = 5_000
 
-function rateLimited({ options, clock }: State, { headers }: Reply): UpstreamFailure {
-  const given = headers.get('retry-after') ?? ''
+function rateLimited({ options, clock }: State, reply: Reply): UpstreamFailure {
+  const given = reply.headers.get('retry-after') ?? ''
   const seconds = /^\d{1,6}$/.test(given) ? Number(given) : (Date.parse(given) - clock.nowMs()) / 1000
   const askedMs = Number.isFinite(seconds) ? seconds * 1000 : 0
   return new UpstreamFailure('rate_limited', `${options.name} asks us to wait`, {
-    retryAfterMs: Math.max(askedMs, pauseMinMs),
+    retryAfterMs: Math.max(askedMs, options.pauseMs?.(reply) ?? 0, pauseMinMs),
   })
 }

@@ -32,6 +32,8 @@ export interface Observation<Data> {
   readonly data: Data
   /** When it was true, by the provider's word. */
   readonly asOfMs: number
+  /** When the provider was asked, if it was not now: some forbid to be asked again before a time of theirs. */
+  readonly fetchedAtMs?: number
   /** More for `meta`: which id was meant, what else it could have been. */
   readonly detail?: Readonly<Record<string, Json>>
 }
