@@ -70,7 +70,12 @@ export async function createService(
 
   const watches = await startWatches({ clock, log, ledger, chain })
   opened.defer(() => watches.stop())
-  const catalog = openProducts(config, { clock, log, onUpstreamCall: metrics.onUpstreamCall })
+  const catalog = openProducts(config, {
+    clock,
+    log,
+    database: ledger.database,
+    onUpstreamCall: metrics.onUpstreamCall,
+  })
   opened.defer(() => catalog.close())
   let draining = false
 

@@ -2,6 +2,7 @@ import { createAiChat } from './aiChat.ts'
 import { createCrypto } from './crypto.ts'
 import type { Endpoint } from './endpoint.ts'
 import { createNews } from './news.ts'
+import type { NewsDesk } from './newsDesk.ts'
 import type { ProviderDeps } from './providers/provider.ts'
 import { createPdf } from './pdf.ts'
 import { createQrcode } from './qrcode.ts'
@@ -16,17 +17,19 @@ export interface Catalog {
   close(): Promise<void>
 }
 
-export type CatalogDeps = ProviderDeps
+export interface CatalogDeps extends ProviderDeps {
+  readonly newsDesk: NewsDesk
+}
 
 export function createCatalog(deps: CatalogDeps): Catalog {
-  const { clock } = deps
+  const { clock, newsDesk, sampleUpstreams } = deps
   const pool = createQrPool()
   return {
     endpoints: [
       createCrypto(),
       createWeather(deps),
       createStock(),
-      createNews(),
+      createNews({ clock, desk: newsDesk, sampleUpstreams }),
       createQrcode({ pool, clock }),
       createScreenshot(),
       createPdf(),

@@ -168,7 +168,8 @@ async function take(limiter: RateLimiterMemory): Promise<boolean> {
 async function fetchReply(state: State, request: UpstreamRequest): Promise<Reply> {
   const { name, timeoutMs = timeoutMsDefault, bytesMax = bytesMaxDefault } = state.options
   if (!(await take(state.pacer))) throw new UpstreamFailure('rate_limited', `${name}: we ask no faster than it allows`)
-  const signal = AbortSignal.timeout(timeoutMs)
+  const signals = [AbortSignal.timeout(timeoutMs), ...(request.signal === undefined ? [] : [request.signal])]
+  const signal = AbortSignal.any(signals)
   try {
     const response = await fetch(urlOf(state.options, request), {
       headers: {
@@ -179,7 +180,7 @@ async function fetchReply(state: State, request: UpstreamRequest): Promise<Reply
       },
       // A provider has no reason to send us elsewhere, and elsewhere might be inside.
       redirect: 'error',
-      signal: request.signal === undefined ? signal : AbortSignal.any([signal, request.signal]),
+      signal,
     })
     const bytes = await readBytes(response, bytesMax)
     const reply = { status: response.status, headers: response.headers, text: bytes.toString('utf8') }
