@@ -26,9 +26,9 @@ export function createCatalog(deps: CatalogDeps): Catalog {
   const pool = createQrPool()
   return {
     endpoints: [
-      createCrypto(),
+      createCrypto(deps),
       createWeather(deps),
-      createStock(),
+      createStock(deps),
       createNews({ clock, desk: newsDesk, sampleUpstreams }),
       createQrcode({ pool, clock }),
       createScreenshot(),

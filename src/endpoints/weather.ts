@@ -27,13 +27,15 @@ export function createWeather(deps: ProviderDeps): Endpoint {
     freshMs: 10 * minute,
     staleMs: 170 * minute,
     ageMaxMs: 180 * minute,
+    // The step of a forecast that is nearest to now may be the next one.
+    aheadMaxMs: 180 * minute,
   })
   return defineEndpoint({
     path: '/api/data/weather',
     method: 'GET',
     summary: 'Current weather in a city',
     schema: z.strictObject({ city }),
-    whyUnavailable: source.whyUnavailable,
+    whyUnavailable: () => source.whyUnavailable(),
     whyNoData({ city }) {
       const search = findPlace(gazetteer, city)
       return search.kind === 'unknown' ? search.why : undefined

@@ -33,7 +33,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
   if (isAnswer(ordered)) return ordered
   const idempotencyKey = readIdempotencyKey(request)
   if (isRefusal(idempotencyKey)) return refusalAnswer(idempotencyKey)
-  const closed = deps.whyClosed() ?? product.whyUnavailable()
+  const closed = deps.whyClosed() ?? ordered.whyUnavailable()
   if (closed !== undefined) return refusalAnswer(refuse('ENDPOINT_UNAVAILABLE', closed, closedRetrySeconds))
   const missing = ordered.whyNoData()
   if (missing !== undefined) return refusalAnswer(refuse('NO_DATA', missing))

@@ -5,7 +5,7 @@ import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { type Article, articleOf } from '../articles/article.ts'
 import type { NewsCategory } from '../articles/newsCategory.ts'
 import type { NewsProvider } from './newsProvider.ts'
-import { type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+import { paceOf, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 
 /*
  * GDELT reads the world's online news and lists it every quarter of an hour. `seendate` is when it first saw an article.
@@ -13,7 +13,7 @@ import { type ProviderDeps, readJson, refuseStatus } from './provider.ts'
  */
 
 const publicBase = 'https://api.gdeltproject.org/api/v2/doc'
-const spacingMs = 15_000
+const publicPace = { requests: 1, perSeconds: 15 }
 const penaltyMs = 60_000
 // It searches for seconds where others look up.
 const timeoutMs = 10_000
@@ -35,17 +35,16 @@ const questions: Readonly<Record<NewsCategory, string>> = {
 }
 
 export function createGdelt({ clock, upstreams, openUpstream }: ProviderDeps): NewsProvider {
+  const pace = paceOf(upstreams.GDELT, publicPace)
   const upstream = openUpstream({
     name: 'gdelt',
     base: baseUrlOf(upstreams.GDELT, publicBase),
-    pace: { requests: 1, perSeconds: spacingMs / 1000 },
+    pace,
     timeoutMs,
     pauseMs: () => penaltyMs,
   })
-  let restsUntilMs = 0
-  const ask = (query: string, signal: AbortSignal): Promise<readonly Article[]> => {
-    restsUntilMs = clock.monotonicMs() + spacingMs
-    return upstream.ask(
+  const ask = (query: string, signal: AbortSignal): Promise<readonly Article[]> =>
+    upstream.ask(
       {
         path: '/doc',
         query: {
@@ -60,14 +59,13 @@ export function createGdelt({ clock, upstreams, openUpstream }: ProviderDeps): N
       },
       (reply) => readArticles(reply, clock.nowMs()),
     )
-  }
   return {
     name: 'gdelt',
     licence: 'free and open for any use, with a citation of and a link to the GDELT Project',
     categories: ['general', 'world', 'business', 'tech', 'crypto', 'science', 'health', 'sports', 'entertainment'],
     everyMs: 15 * minute,
-    spacingMs,
-    whyUnavailable: () => (clock.monotonicMs() < restsUntilMs ? 'gdelt was asked a moment ago' : upstream.whyResting()),
+    spacingMs: (pace.perSeconds * 1000) / pace.requests,
+    whyUnavailable: () => upstream.whyResting(),
     latest: (category, signal) => ask(questions[category] + english, signal),
     search: (words, signal) => ask(words, signal),
   }

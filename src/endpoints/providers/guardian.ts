@@ -5,11 +5,11 @@ import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { type Article, articleOf } from '../articles/article.ts'
 import type { NewsCategory } from '../articles/newsCategory.ts'
 import type { NewsProvider } from './newsProvider.ts'
-import { type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+import { paceOf, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 
 const publicBase = 'https://content.guardianapis.com'
 // A developer's key has 500 questions a day and one a second: seven sections every half an hour are 336.
-const pace = { requests: 1, perSeconds: 1 }
+const publicPace = { requests: 1, perSeconds: 1 }
 const minute = 60 * 1000
 const pageSize = '50'
 
@@ -27,7 +27,11 @@ const sections: Readonly<Partial<Record<NewsCategory, string>>> = {
 export function createGuardian({ clock, upstreams, openUpstream }: ProviderDeps): NewsProvider | undefined {
   const key = upstreams.GUARDIAN?.apiKey
   if (key === undefined) return undefined
-  const upstream = openUpstream({ name: 'guardian', base: baseUrlOf(upstreams.GUARDIAN, publicBase), pace })
+  const upstream = openUpstream({
+    name: 'guardian',
+    base: baseUrlOf(upstreams.GUARDIAN, publicBase),
+    pace: paceOf(upstreams.GUARDIAN, publicPace),
+  })
   return {
     name: 'guardian',
     licence: "by the key's plan: a developer's key is for non-commercial use",

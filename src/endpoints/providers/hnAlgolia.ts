@@ -4,13 +4,13 @@ import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { type Article, articleOf, hostOf } from '../articles/article.ts'
 import { cleanUrl } from '../articles/articleUrl.ts'
 import type { NewsProvider } from './newsProvider.ts'
-import { type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+import { paceOf, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 
 /* Hacker News by Algolia's search: technology only, and near to real time. */
 
 const publicBase = 'https://hn.algolia.com/api/v1'
 // 10,000 an hour for each address of ours.
-const pace = { requests: 60, perSeconds: 60 }
+const publicPace = { requests: 60, perSeconds: 60 }
 const hitsPerPage = '50'
 // Readers' votes part the news from the noise.
 const pointsMin = 5
@@ -18,7 +18,11 @@ const secondsMax = 7 * 24 * 60 * 60
 const minute = 60 * 1000
 
 export function createHnAlgolia({ clock, upstreams, openUpstream }: ProviderDeps): NewsProvider {
-  const upstream = openUpstream({ name: 'hn-algolia', base: baseUrlOf(upstreams.HN_ALGOLIA, publicBase), pace })
+  const upstream = openUpstream({
+    name: 'hn-algolia',
+    base: baseUrlOf(upstreams.HN_ALGOLIA, publicBase),
+    pace: paceOf(upstreams.HN_ALGOLIA, publicPace),
+  })
   const ask = (query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<readonly Article[]> =>
     upstream.ask({ path: '/search_by_date', query: { ...query, tags: 'story', hitsPerPage }, signal }, (reply) =>
       readHits(reply, clock.nowMs()),

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Reply } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
-import { type Observation, type Provider, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+import { type Observation, paceOf, type Provider, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 import { coordinate, reportOf, type WeatherQuery, type WeatherReport } from './weatherReport.ts'
 
 /*
@@ -13,7 +13,7 @@ import { coordinate, reportOf, type WeatherQuery, type WeatherReport } from './w
 
 const publicBase = 'https://api.met.no/weatherapi/locationforecast/2.0'
 // 20 a second are allowed to the whole application, over all its instances.
-const pace = { requests: 5, perSeconds: 1 }
+const publicPace = { requests: 5, perSeconds: 1 }
 
 interface Kept {
   readonly steps: readonly Step[]
@@ -44,7 +44,11 @@ export function createMetNorway({
   upstreams,
   openUpstream,
 }: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
-  const upstream = openUpstream({ name: 'met-norway', base: baseUrlOf(upstreams.MET_NORWAY, publicBase), pace })
+  const upstream = openUpstream({
+    name: 'met-norway',
+    base: baseUrlOf(upstreams.MET_NORWAY, publicBase),
+    pace: paceOf(upstreams.MET_NORWAY, publicPace),
+  })
   const kept = new LRUCache<string, Kept>({ max: keptMax })
   let isDeprecationSaid = false
 

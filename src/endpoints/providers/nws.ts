@@ -4,7 +4,7 @@ import type { Clock } from '../../primitives/clock.ts'
 import type { Reply, Upstream } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
-import { type Observation, type Provider, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+import { type Observation, paceOf, type Provider, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 import { coordinate, reportOf, type WeatherQuery, type WeatherReport } from './weatherReport.ts'
 
 /*
@@ -14,7 +14,7 @@ import { coordinate, reportOf, type WeatherQuery, type WeatherReport } from './w
 
 const publicBase = 'https://api.weather.gov'
 // Its limit is not published; a question takes two to five requests.
-const pace = { requests: 60, perSeconds: 60 }
+const publicPace = { requests: 60, perSeconds: 60 }
 const timeoutMs = 3_000
 const countries: ReadonlySet<string> = new Set(['US', 'PR', 'VI', 'GU', 'AS', 'MP'])
 const stationsMax = 3
@@ -24,7 +24,12 @@ const ageMaxMs = 2 * 60 * 60 * 1000
 const stationsKept = { max: 1_000, ttl: 24 * 60 * 60 * 1000 }
 
 export function createNws({ clock, upstreams, openUpstream }: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
-  const upstream = openUpstream({ name: 'nws', base: baseUrlOf(upstreams.NWS, publicBase), pace, timeoutMs })
+  const upstream = openUpstream({
+    name: 'nws',
+    base: baseUrlOf(upstreams.NWS, publicBase),
+    pace: paceOf(upstreams.NWS, publicPace),
+    timeoutMs,
+  })
   const kept = new LRUCache<string, readonly string[]>(stationsKept)
 
   async function stationsOf(point: string): Promise<readonly string[]> {

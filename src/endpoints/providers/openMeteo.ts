@@ -2,13 +2,13 @@ import { z } from 'zod'
 import type { Reply } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
-import { type Observation, type Provider, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+import { type Observation, paceOf, type Provider, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 import { reportOf, type WeatherQuery, type WeatherReport } from './weatherReport.ts'
 
 const publicBase = 'https://api.open-meteo.com/v1'
 const customerBase = 'https://customer-api.open-meteo.com/v1'
 // 600 a minute, 5,000 an hour and 10,000 a day are free: the last is the narrowest, 7 a minute.
-const pace = { requests: 7, perSeconds: 60 }
+const publicPace = { requests: 7, perSeconds: 60 }
 const customerPace = { requests: 600, perSeconds: 60 }
 
 export function createOpenMeteo({ upstreams, openUpstream }: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
@@ -17,7 +17,7 @@ export function createOpenMeteo({ upstreams, openUpstream }: ProviderDeps): Prov
   const upstream = openUpstream({
     name: 'open-meteo',
     base: baseUrlOf(setting, apiKey === undefined ? publicBase : customerBase),
-    pace: apiKey === undefined ? pace : customerPace,
+    pace: paceOf(setting, apiKey === undefined ? publicPace : customerPace),
     pauseMs: limitPauseMs,
   })
   return {
