@@ -61,13 +61,14 @@ export async function createService(
   opened.defer(() => ledger.close())
   const { commitment, chain: chainConfig } = config
   const chain = await openChain({ ...chainConfig, commitment, postJson, log, onCall: metrics.onRpcCall })
-  const upstreamDeps = { clock, log, onUpstreamCall: metrics.onUpstreamCall }
-  const prices = await openPrices(config, { ...upstreamDeps, ledger, terms: chain.terms })
+  const { version } = packageJson
+  const upstreamDeps = { clock, log, contact: config.contact, version, onCall: metrics.onUpstreamCall }
+  const prices = await openPrices(config, { upstreamDeps, ledger, terms: chain.terms })
   opened.defer(() => prices.stop())
 
   const watches = await startWatches({ clock, log, ledger, chain })
   opened.defer(() => watches.stop())
-  const catalog = openProducts(config, upstreamDeps)
+  const catalog = openProducts(config, { upstreamDeps, database: ledger.database })
   opened.defer(() => catalog.close())
   let draining = false
 
@@ -80,7 +81,7 @@ export async function createService(
     log,
     metrics,
     inFlightMax,
-    version: packageJson.version,
+    version,
     endpoints: seams.endpoints?.(catalog.endpoints) ?? catalog.endpoints,
     isDraining: () => draining,
     checks: [...watches.checks, ...prices.checks],

@@ -1,9 +1,9 @@
-import packageJson from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
 import { createDexscreener } from './endpoints/providers/dexscreener.ts'
 import { createGeckoterminal } from './endpoints/providers/geckoterminal.ts'
 import { createJupiter } from './endpoints/providers/jupiter.ts'
 import type { Market, Mint } from './endpoints/providers/marketPrice.ts'
+import type { ProviderDeps } from './endpoints/providers/provider.ts'
 import { type PriceSource, type PriceWatchDeps, startPriceWatch } from './jobs/priceWatch.ts'
 import type { Check } from './jobs/watches.ts'
 import { createUpstream, type UpstreamDeps } from './outbound/upstream.ts'
@@ -15,9 +15,8 @@ import type { MarketReading } from './pricing/agreement.ts'
 import { priceAll } from './pricing/currentPrice.ts'
 import { type TokenPriceAttoUsd, tokenPriceDecimals } from './pricing/tokenPrice.ts'
 import type { Json } from './primitives/canonicalJson.ts'
-import { type Clock, isoTime } from './primitives/clock.ts'
+import { isoTime } from './primitives/clock.ts'
 import { Fault } from './primitives/fault.ts'
-import type { Log } from './primitives/log.ts'
 import { displayNumber } from './primitives/money.ts'
 
 /** What a request costs, by the operator's word or by the markets'. */
@@ -30,18 +29,17 @@ export interface Prices {
 }
 
 export interface PricesDeps {
-  readonly clock: Clock
-  readonly log: Log
+  readonly upstreamDeps: UpstreamDeps
   readonly terms: PaymentTerms
   readonly ledger: PriceWatchDeps['ledger'] & { publishPrices(list: PriceListPublished): Promise<void> }
-  readonly onUpstreamCall: UpstreamDeps['onCall']
 }
 
 export async function openPrices(config: Config, deps: PricesDeps): Promise<Prices> {
   return config.tokenPriceSource === 'fixed' ? openFixedPrices(config, deps) : openMarketPrices(config, deps)
 }
 
-async function openFixedPrices({ tokenPriceAttoUsd }: Config, { clock, terms, ledger }: PricesDeps): Promise<Prices> {
+async function openFixedPrices({ tokenPriceAttoUsd }: Config, deps: PricesDeps): Promise<Prices> {
+  const { terms, ledger } = deps
   const prices = pricesOf(tokenPriceAttoUsd, terms)
   if (prices === undefined)
     throw new Fault('TOKEN_PRICE_USD is so small that a request would cost more tokens than can exist', {
@@ -52,18 +50,20 @@ async function openFixedPrices({ tokenPriceAttoUsd }: Config, { clock, terms, le
   return {
     checks: [],
     currentPrice: (endpoint) => byEndpoint.get(endpoint),
-    tokenPrice: () => tokenPriceOf({ tokenPriceAttoUsd, source: 'fixed', asOfMs: clock.nowMs() }, terms),
+    tokenPrice: () =>
+      tokenPriceOf({ tokenPriceAttoUsd, source: 'fixed', asOfMs: deps.upstreamDeps.clock.nowMs() }, terms),
     stop: () => Promise.resolve(),
   }
 }
 
-async function openMarketPrices(config: Config, { clock, log, terms, ledger, onUpstreamCall }: PricesDeps) {
+async function openMarketPrices(config: Config, { upstreamDeps, terms, ledger }: PricesDeps) {
+  const { clock, log } = upstreamDeps
   const sourceName = config.sampleUpstreams ? 'sample:market' : 'market'
   const watch = await startPriceWatch({
     clock,
     log,
     ledger,
-    sources: marketsOf(config, { clock, log, onUpstreamCall }).map((market) => sourceOf(market, config, terms)),
+    sources: marketsOf(config, upstreamDeps).map((market) => sourceOf(market, config, terms)),
     policy: config.marketPrice,
     sourceName,
     pricesAt: (tokenPriceAttoUsd) => pricesOf(tokenPriceAttoUsd, terms),
@@ -82,17 +82,12 @@ async function openMarketPrices(config: Config, { clock, log, terms, ledger, onU
   }
 }
 
-function marketsOf(
-  { upstreams, sampleUpstreams, contact }: Config,
-  { clock, log, onUpstreamCall }: Pick<PricesDeps, 'clock' | 'log' | 'onUpstreamCall'>,
-): readonly Market[] {
-  const upstreamDeps = { clock, log, contact, version: packageJson.version, onCall: onUpstreamCall }
-  const providerDeps = {
-    clock,
-    log,
+function marketsOf({ upstreams, sampleUpstreams }: Config, upstreamDeps: UpstreamDeps): readonly Market[] {
+  const providerDeps: ProviderDeps = {
+    ...upstreamDeps,
     upstreams,
     sampleUpstreams,
-    openUpstream: (options: Parameters<typeof createUpstream>[1]) => createUpstream(upstreamDeps, options),
+    openUpstream: (options) => createUpstream(upstreamDeps, options),
   }
   return [createJupiter(providerDeps), createDexscreener(providerDeps), createGeckoterminal(providerDeps)]
 }

@@ -1,29 +1,49 @@
-import packageJson from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
 import { type Catalog, createCatalog } from './endpoints/catalog.ts'
 import { type ChatServer, createChatServer } from './outbound/chatServer.ts'
+import { createNewsDesk } from './endpoints/newsDesk.ts'
+import { createNewsSources } from './endpoints/newsSources.ts'
+import type { ProviderDeps } from './endpoints/providers/provider.ts'
+import { startNewsPolling } from './jobs/newsPolling.ts'
+import { createReadFeed } from './outbound/readFeed.ts'
 import { createUpstream, type UpstreamDeps } from './outbound/upstream.ts'
-import type { Clock } from './primitives/clock.ts'
-import type { Log } from './primitives/log.ts'
+import type { Database } from './store/database.ts'
+import { createNewsStore } from './store/newsStore.ts'
 
 export interface ProductsDeps {
-  readonly clock: Clock
-  readonly log: Log
-  readonly onUpstreamCall: UpstreamDeps['onCall']
+  readonly upstreamDeps: UpstreamDeps
+  readonly database: Database
 }
 
 /** The products with everything they reach outside: providers, browsers, storage. */
-export function openProducts(config: Config, { clock, log, onUpstreamCall }: ProductsDeps): Catalog {
-  const { upstreams, sampleUpstreams, contact } = config
-  const upstreamDeps = { clock, log, contact, version: packageJson.version, onCall: onUpstreamCall }
-  return createCatalog({
+export function openProducts(config: Config, { upstreamDeps, database }: ProductsDeps): Catalog {
+  const { clock, log } = upstreamDeps
+  const { upstreams, sampleUpstreams, newsFeeds } = config
+  const providerDeps: ProviderDeps = {
     clock,
     log,
     upstreams,
     sampleUpstreams,
-    chatServers: openChatServers(config, upstreamDeps),
     openUpstream: (options) => createUpstream(upstreamDeps, options),
+  }
+  const newsStore = createNewsStore(database)
+  const newsSources = createNewsSources({ ...providerDeps, newsFeeds, readFeed: createReadFeed(upstreamDeps) })
+  const newsDesk = createNewsDesk({ clock, store: newsStore, searchable: newsSources.searchable })
+  const polling = startNewsPolling({
+    clock,
+    log,
+    store: newsStore,
+    sources: config.newsPolling ? newsSources.polled : [],
+    refresh: newsDesk.refresh,
   })
+  const catalog = createCatalog({ ...providerDeps, newsDesk, chatServers: openChatServers(config, upstreamDeps) })
+  return {
+    ...catalog,
+    async close() {
+      await polling.stop()
+      await catalog.close()
+    },
+  }
 }
 
 /** They share nine tenths of a handler's time, so that the last one too can fail in words of ours before it is up. */

@@ -17,6 +17,8 @@ export interface ProductConfig {
   /** Who answers for this server, for the User-Agent that providers ask for: a URL or an e-mail address. */
   readonly contact: string
   readonly newsFeeds: readonly NewsFeed[]
+  /** False: another instance on the same database gathers the news. */
+  readonly newsPolling: boolean
   /** In the order they are asked; empty: no chat is sold. */
   readonly aiServers: readonly AiServer[]
   readonly aiOutputTokensMax: number
@@ -110,6 +112,7 @@ export const productVariables = {
     .regex(/^[\x20-\x7e]{1,200}$/, 'must be at most 200 printable ASCII characters')
     .default('operator not named'),
   NEWS_FEEDS: newsFeeds,
+  NEWS_POLLING: z.enum(['0', '1'], 'must be 0 or 1').default('1'),
   AI_BASE_URL: httpUrl,
   AI_MODEL: z.string().optional(),
   AI_API_KEY: secret,
@@ -162,6 +165,7 @@ export function productConfigOf(env: Environment) {
     sampleUpstreams: env.SAMPLE_UPSTREAMS === '1',
     contact: env.UPSTREAM_CONTACT,
     newsFeeds: env.NEWS_FEEDS,
+    newsPolling: env.NEWS_POLLING === '1',
     aiServers: [
       aiServerOf(env.AI_BASE_URL, env.AI_MODEL, env.AI_API_KEY),
       aiServerOf(env.AI_FALLBACK_BASE_URL, env.AI_FALLBACK_MODEL, env.AI_FALLBACK_API_KEY),

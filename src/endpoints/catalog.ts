@@ -3,6 +3,7 @@ import { createAiChat } from './aiChat.ts'
 import { createCrypto } from './crypto.ts'
 import type { Endpoint } from './endpoint.ts'
 import { createNews } from './news.ts'
+import type { NewsDesk } from './newsDesk.ts'
 import type { ProviderDeps } from './providers/provider.ts'
 import { createPdf } from './pdf.ts'
 import { createQrcode } from './qrcode.ts'
@@ -19,17 +20,18 @@ export interface Catalog {
 
 export interface CatalogDeps extends ProviderDeps {
   readonly chatServers: readonly ChatServer[]
+  readonly newsDesk: NewsDesk
 }
 
 export function createCatalog(deps: CatalogDeps): Catalog {
-  const { clock } = deps
+  const { clock, newsDesk, sampleUpstreams } = deps
   const pool = createQrPool()
   return {
     endpoints: [
       createCrypto(deps),
-      createWeather(),
+      createWeather(deps),
       createStock(deps),
-      createNews(),
+      createNews({ clock, desk: newsDesk, sampleUpstreams }),
       createQrcode({ pool, clock }),
       createScreenshot(),
       createPdf(),

@@ -30,6 +30,8 @@ export interface SourceOptions<Query, Data> {
   readonly staleMs: number
   /** Older than this by the provider's own word is no answer at all. */
   readonly ageMaxMs: number
+  /** So far ahead may it be; only a forecast is of a time to come. */
+  readonly aheadMaxMs?: number
   /** What would help when nobody knows it, as a sentence. */
   readonly hint?: string
 }
@@ -50,7 +52,7 @@ const staleRetryMs = 5_000
 const providerMsMax = 4_000
 const chainMsMax = 10_000
 // By the clocks of others: a little ahead is ordinary, more is not a time.
-const aheadMaxMs = 5 * 60 * 1000
+const aheadMaxMsDefault = 5 * 60 * 1000
 
 type SourceDeps = Pick<ProviderDeps, 'clock' | 'sampleUpstreams'>
 
@@ -148,7 +150,7 @@ async function askInTurn<Query, Data>(
       if (leftMs <= 0) throw new UpstreamFailure('timeout', `no time is left for ${provider.name}`)
       const observation = await within(clock, leftMs, provider.ask(query))
       const ageMs = clock.nowMs() - observation.asOfMs
-      if (!(ageMs <= options.ageMaxMs && ageMs >= -aheadMaxMs))
+      if (!(ageMs <= options.ageMaxMs && ageMs >= -(options.aheadMaxMs ?? aheadMaxMsDefault)))
         throw new UpstreamFailure('incomplete', `${provider.name} answered with what is not of now`)
       const heldMs = clock.nowMs() - (observation.fetchedAtMs ?? clock.nowMs())
       return { observation, provider: provider.name, fetchedAtMs: clock.monotonicMs() - heldMs }
