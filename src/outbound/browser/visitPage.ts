@@ -1,0 +1,131 @@
+import { type HTTPResponse, type Page, TimeoutError } from 'puppeteer'
+import type { EgressLine } from './egressLine.ts'
+import { RenderFailure } from './renderer.ts'
+import type { RenderTask } from './renderTask.ts'
+
+/** A page that is there to be captured. */
+export interface Visit {
+  readonly httpStatus: number | undefined
+  readonly complete: boolean
+  /** Throws when the page has turned into something that must not be sold. */
+  check(): void
+}
+
+// A page has this long to load; the rest of the job's time is for the picture.
+const loadTimeoutMs = 12_000
+// Scripts fetch after `load`; a page that never stops fetching is taken as it is.
+const settleIdleMs = 50
+const settleTimeoutMs = 1_500
+// Nothing but the web, whatever leads there. Chromium forbids most of these by itself.
+const forbiddenSchemes = ['file', 'view-source', 'chrome', 'chrome-untrusted', 'devtools', 'ftp', 'filesystem']
+
+/** Goes there, waits until it stands, and makes sure that it is a page and not the picture of a refusal. */
+export async function visitPage(page: Page, task: RenderTask, line: EgressLine): Promise<Visit> {
+  await prepare(page, task)
+  const watch = watchNavigation(page, line)
+  const arrived = 'url' in task.page ? await goTo(page, task.page.url, watch) : await showHtml(page, task.page.html)
+  watch.check()
+  await settle(page)
+  watch.check()
+  return { ...arrived, check: watch.check }
+}
+
+async function prepare(page: Page, { viewport }: RenderTask): Promise<void> {
+  page.on('dialog', (dialog) => void dialog.dismiss().catch(() => undefined))
+  page.on('popup', (popup) => void popup?.close().catch(() => undefined))
+  const session = await page.createCDPSession()
+  session.on('Fetch.requestPaused', ({ requestId }) => {
+    session.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' }).catch(() => undefined)
+  })
+  await Promise.all([
+    page.setViewport({ ...viewport, deviceScaleFactor: 1 }),
+    // A service worker would fetch beside the page and outlive it.
+    page.setBypassServiceWorker(true),
+    page.evaluateOnNewDocument(removeSideDoors),
+    session.send('Fetch.enable', { patterns: forbiddenSchemes.map((scheme) => ({ urlPattern: `${scheme}:*` })) }),
+  ])
+}
+
+/** Runs in every frame before its scripts: what could send datagrams, or work on after the page is gone. */
+const removeSideDoors = `for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport']) delete globalThis[name]
+delete Navigator.prototype.serviceWorker`
+
+interface NavigationWatch {
+  check(): void
+  lastUrl(): string | undefined
+}
+
+/** Follows where the main frame goes, by redirect, script or refresh. */
+function watchNavigation(page: Page, line: EgressLine): NavigationWatch {
+  const visited = new Set<string>()
+  let last: string | undefined
+  page.on('request', (request) => {
+    if (!request.isNavigationRequest() || request.frame() !== page.mainFrame()) return
+    last = request.url()
+    if (visited.size < visitedMax) visited.add(last)
+  })
+  return {
+    lastUrl: () => last,
+    check() {
+      for (const url of visited)
+        if (line.troubleWith(url) === 'forbidden')
+          throw new RenderFailure('forbidden', 'the page is, or leads to, an address that may not be reached')
+      // A page of the browser's own, which stands where a page failed to load.
+      if (!/^(https?:|about:blank)/.test(page.url()))
+        throw new RenderFailure('unreachable', 'the page led to something that cannot be shown')
+      if (last !== undefined && line.troubleWith(last) === 'unreachable')
+        throw new RenderFailure('unreachable', 'the server of the page cannot be reached')
+    },
+  }
+}
+
+// Chromium follows 20 redirects; a page that refreshes itself without end is watched so far.
+const visitedMax = 200
+
+async function goTo(page: Page, url: string, watch: NavigationWatch) {
+  let stands = false
+  page.once('domcontentloaded', () => (stands = true))
+  let response: HTTPResponse | null = null
+  page.on('response', (candidate) => {
+    if (candidate.request().isNavigationRequest() && candidate.frame() === page.mainFrame()) response = candidate
+  })
+  try {
+    const arrived = await page.goto(url, { waitUntil: 'load', timeout: loadTimeoutMs })
+    return { httpStatus: arrived?.status() ?? statusOf(response), complete: true }
+  } catch (error) {
+    watch.check()
+    if (error instanceof TimeoutError && stands) return { httpStatus: statusOf(response), complete: false }
+    if (error instanceof TimeoutError) throw new RenderFailure('timeout', 'the page did not load in time', error)
+    throw new RenderFailure('unreachable', whyNoPage(error), error)
+  }
+}
+
+function statusOf(response: HTTPResponse | null): number | undefined {
+  return response?.status()
+}
+
+/** The browser's own code for it says more than we could; nothing else of its message is told. */
+function whyNoPage(error: unknown): string {
+  const code = /net::(ERR_[A-Z0-9_]+)/.exec(error instanceof Error ? error.message : '')?.[1]
+  if (code === 'ERR_ABORTED') return 'there is no page to show: the address is a download, or has no content'
+  return code === undefined ? 'the page could not be loaded' : `the page could not be loaded: ${code}`
+}
+
+async function showHtml(page: Page, html: string) {
+  try {
+    await page.setContent(html, { waitUntil: 'load', timeout: loadTimeoutMs })
+    return { httpStatus: undefined, complete: true }
+  } catch (error) {
+    // What was given stands at once; only what it fetches can be late.
+    if (error instanceof TimeoutError) return { httpStatus: undefined, complete: false }
+    throw error
+  }
+}
+
+async function settle(page: Page): Promise<void> {
+  try {
+    await page.waitForNetworkIdle({ idleTime: settleIdleMs, timeout: settleTimeoutMs })
+  } catch (error) {
+    if (!(error instanceof TimeoutError)) throw error
+  }
+}
