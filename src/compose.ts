@@ -2,8 +2,9 @@ import packageJson from '../package.json' with { type: 'json' }
 import type { Config, ReceiptSigningKey } from './config.ts'
 import { openLedger } from './store/openLedger.ts'
 import { openChain } from './chain/openChain.ts'
-import { openProducts } from './composeProducts.ts'
+import { listeningUrl, openProducts } from './composeProducts.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
+import { artifactRoute } from './http/artifactRoute.ts'
 import { createMetrics } from './http/metrics.ts'
 import { openServer } from './http/openServer.ts'
 import { startWatches } from './jobs/watches.ts'
@@ -70,7 +71,9 @@ export async function createService(
 
   const watches = await startWatches({ clock, log, ledger, chain })
   opened.defer(() => watches.stop())
-  const catalog = openProducts(config, { clock, log, onUpstreamCall: metrics.onUpstreamCall })
+  let publicUrl = config.publicUrl ?? ''
+  const products = { clock, log, onUpstreamCall: metrics.onUpstreamCall, publicUrl: () => publicUrl }
+  const catalog = await openProducts(config, products)
   opened.defer(() => catalog.close())
   let draining = false
 
@@ -85,6 +88,7 @@ export async function createService(
     inFlightMax,
     version: packageJson.version,
     endpoints: seams.endpoints?.(catalog.endpoints) ?? catalog.endpoints,
+    moreRoutes: [artifactRoute(catalog.artifacts, clock)],
     isDraining: () => draining,
     checks: watches.checks,
     receiptKeys: await publicKeysOf(receiptSigningKey),
@@ -107,6 +111,7 @@ export async function createService(
       onFault: (fault, requestId) => log.warn({ event: 'outcome_unknown', requestId, error: describeError(fault) }),
     },
   })
+  publicUrl ||= listeningUrl(config.host, server.port)
   opened.defer(() => {
     draining = true
     return server.drain({ timeoutMs: drainTimeoutMs })

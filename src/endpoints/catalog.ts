@@ -4,6 +4,7 @@ import type { Endpoint } from './endpoint.ts'
 import { createNews } from './news.ts'
 import type { ProviderDeps } from './providers/provider.ts'
 import { createPdf } from './pdf.ts'
+import type { RenderDeps } from './renderOutcome.ts'
 import { createQrcode } from './qrcode.ts'
 import { createQrPool } from './qrPool.ts'
 import { createScreenshot } from './screenshot.ts'
@@ -16,7 +17,7 @@ export interface Catalog {
   close(): Promise<void>
 }
 
-export type CatalogDeps = ProviderDeps
+export type CatalogDeps = ProviderDeps & RenderDeps
 
 export function createCatalog(deps: CatalogDeps): Catalog {
   const { clock } = deps
@@ -28,8 +29,8 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       createStock(),
       createNews(),
       createQrcode({ pool, clock }),
-      createScreenshot(),
-      createPdf(),
+      createScreenshot(deps),
+      createPdf(deps),
       createAiChat(),
     ],
     close: () => pool.close(),

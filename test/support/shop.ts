@@ -8,6 +8,7 @@ import { silentLog } from '../../src/primitives/log.ts'
 import { afterFile } from './afterFile.ts'
 import { createTestDatabase } from './database.ts'
 import { createPayer, type Payer } from './payer.ts'
+import { makeScratchDirectory } from './scratchDirectory.ts'
 import type { TestDatabase } from './testDatabase.ts'
 
 export interface ShopOptions {
@@ -37,6 +38,7 @@ interface Ground {
     readonly demoWallet: Keypair
   }
   readonly receiptKey: string
+  readonly artifactDirectory: string
 }
 
 const grounds = new WeakMap<Shop, Ground>()
@@ -45,7 +47,7 @@ const slotMs = 40
 
 export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   const ground = (options.besides === undefined ? undefined : grounds.get(options.besides)) ?? (await breakGround())
-  const { chain, database, wallets, receiptKey } = ground
+  const { chain, database, wallets, receiptKey, artifactDirectory } = ground
   const config = readConfig({
     PORT: '0',
     HOST: '127.0.0.1',
@@ -55,6 +57,9 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     PAYMENT_WALLET: wallets.paymentWallet.publicKey.toBase58(),
     RECEIPT_SIGNING_KEY: receiptKey,
     PROOF_LOOKUP_WAIT_MS: '600',
+    // A browser is started only where pages are rendered.
+    RENDER_CONCURRENCY: '0',
+    ARTIFACT_DIR: artifactDirectory,
     ...options.env,
   })
   const { databaseUrl, chain: chainConfig, receiptSigningKey } = config
@@ -74,6 +79,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
 }
 
 async function breakGround(): Promise<Ground> {
+  const artifactDirectory = await makeScratchDirectory()
   const database = await createTestDatabase()
   const chain = await startLocalChain({ slotMs })
   afterFile(() => chain.close())
@@ -84,5 +90,5 @@ async function breakGround(): Promise<Ground> {
     demoWallet: Keypair.generate(),
   }
   await provisionChain(chain, wallets)
-  return { chain, database, wallets, receiptKey: JSON.stringify(makeReceiptKey()) }
+  return { chain, database, wallets, receiptKey: JSON.stringify(makeReceiptKey()), artifactDirectory }
 }

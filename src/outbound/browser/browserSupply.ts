@@ -39,7 +39,7 @@ interface Supply extends SupplyDeps {
   /** Why the last start failed, and when. */
   failure: { readonly reason: string; readonly atMs: number } | undefined
   readonly kept: Set<Kept>
-  closed: boolean
+  readonly closing: AbortController
 }
 
 /** A browser that is open. */
@@ -59,7 +59,7 @@ export function openBrowserSupply(deps: SupplyDeps): BrowserSupply {
     current: undefined,
     failure: undefined,
     kept: new Set(),
-    closed: false,
+    closing: new AbortController(),
   }
   startInBackground(supply)
   return {
@@ -95,7 +95,7 @@ async function start(supply: Supply): Promise<Kept> {
     supply.kept.add(kept)
     supply.failure = undefined
     launched.browser.once('disconnected', () => retire(supply, kept))
-    if (supply.closed) retire(supply, kept)
+    if (supply.closing.signal.aborted) retire(supply, kept)
     return kept
   } catch (error) {
     supply.current = undefined
@@ -103,24 +103,27 @@ async function start(supply: Supply): Promise<Kept> {
       reason: 'no browser can be started on this server at the moment',
       atMs: supply.clock.monotonicMs(),
     }
-    supply.log.warn({ event: 'browser_not_started', error: describeError(error) })
+    if (!supply.closing.signal.aborted) supply.log.warn({ event: 'browser_not_started', error: describeError(error) })
     throw error
   }
 }
 
 /** The way that worked before, or the first that works of all there are. */
 async function launch(supply: Supply): Promise<LaunchedBrowser> {
-  if (supply.recipe !== undefined) return launchBrowser(supply.recipe, supply)
+  const { signal } = supply.closing
+  const options = { ...supply, signal }
+  if (supply.recipe !== undefined) return launchBrowser(supply.recipe, options)
   const obstacles: string[] = []
-  for await (const chromium of findChromiums(supply.chromiumPath))
+  for await (const chromium of findChromiums(supply.chromiumPath, signal))
     for (const footing of footingsHere()) {
       const recipe = { chromium, footing }
       try {
-        const launched = await launchBrowser(recipe, supply)
+        const launched = await launchBrowser(recipe, options)
         supply.recipe = recipe
         await announce(supply, launched, recipe)
         return launched
       } catch (error) {
+        signal.throwIfAborted()
         obstacles.push(`${nameOf(chromium)}: ${firstLine(error)}`)
         supply.log.debug({ event: 'browser_attempt_failed', ...footing, ...chromium, error: describeError(error) })
       }
@@ -162,7 +165,7 @@ async function take(supply: Supply): Promise<Lease> {
       held = false
       kept.leases--
       if (state === 'spoiled') retire(supply, kept)
-      if (kept.retired && kept.leases === 0) endOf(supply, kept)
+      if (kept.retired && kept.leases === 0) void endOf(supply, kept)
     },
   }
 }
@@ -172,23 +175,21 @@ function retire(supply: Supply, kept: Kept): void {
   if (kept.retired) return
   kept.retired = true
   supply.current = undefined
-  if (kept.leases === 0) endOf(supply, kept)
+  if (kept.leases === 0) void endOf(supply, kept)
 }
 
-function endOf(supply: Supply, kept: Kept): void {
+/** Never rejects: a browser that cannot be ended is worth a line in the log, and nothing to whoever waits. */
+function endOf(supply: Supply, kept: Kept): Promise<void> {
   kept.ended ??= kept.launched.end().then(
     () => void supply.kept.delete(kept),
     (error: unknown) => supply.log.warn({ event: 'browser_not_ended', error: describeError(error) }),
   )
+  return kept.ended
 }
 
 async function close(supply: Supply): Promise<void> {
-  supply.closed = true
+  supply.closing.abort()
   // One that is being started is waited for, or it would stay behind.
   await supply.current?.catch(() => undefined)
-  for (const kept of supply.kept) {
-    kept.retired = true
-    endOf(supply, kept)
-  }
-  await Promise.all([...supply.kept].map(({ ended }) => ended))
+  await Promise.all([...supply.kept].map((kept) => endOf(supply, Object.assign(kept, { retired: true }))))
 }

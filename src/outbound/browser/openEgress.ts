@@ -1,6 +1,6 @@
 import { webPorts } from '../urlGuard.ts'
 import { guardArguments } from './browserArguments.ts'
-import { openEgressLine } from './egressLine.ts'
+import { type EgressLimits, openEgressLine } from './egressLine.ts'
 import { createResolve, type EgressRules, resolveOnThisMachine } from './egressRules.ts'
 import type { Egress } from './renderJob.ts'
 
@@ -8,10 +8,11 @@ export interface EgressOptions {
   readonly allowHosts: readonly string[]
   /** Where tests say what a name resolves to, and which ports are of the web. */
   readonly rules?: Partial<EgressRules>
+  readonly limits?: EgressLimits
 }
 
 /** The guard: a browser that can go nowhere by itself, and for each job a line that judges every target. */
-export function openEgress({ allowHosts, rules = {} }: EgressOptions): Egress {
+export function openEgress({ allowHosts, rules = {}, limits }: EgressOptions): Egress {
   const all: EgressRules = {
     allowHosts,
     ports: webPorts,
@@ -19,5 +20,5 @@ export function openEgress({ allowHosts, rules = {} }: EgressOptions): Egress {
     resolveAllowed: resolveOnThisMachine,
     ...rules,
   }
-  return { browserArguments: guardArguments, open: () => openEgressLine(all) }
+  return { browserArguments: guardArguments, open: () => openEgressLine(all, limits) }
 }
