@@ -68,8 +68,7 @@ function watchNavigation(page: Page, line: EgressLine): NavigationWatch {
     lastUrl: () => last,
     check() {
       for (const url of visited)
-        if (line.troubleWith(url) === 'forbidden')
-          throw new RenderFailure('forbidden', 'the page is, or leads to, an address that may not be reached')
+        if (line.troubleWith(url) === 'forbidden') throw new RenderFailure('forbidden', forbiddenMessage)
       // A page of the browser's own, which stands where a page failed to load.
       if (!/^(https?:|about:blank)/.test(page.url()))
         throw new RenderFailure('unreachable', 'the page led to something that cannot be shown')
@@ -96,7 +95,7 @@ async function goTo(page: Page, url: string, watch: NavigationWatch) {
     watch.check()
     if (error instanceof TimeoutError && stands) return { httpStatus: statusOf(response), complete: false }
     if (error instanceof TimeoutError) throw new RenderFailure('timeout', 'the page did not load in time', error)
-    throw new RenderFailure('unreachable', whyNoPage(error), error)
+    throw noPage(error)
   }
 }
 
@@ -104,12 +103,19 @@ function statusOf(response: HTTPResponse | null): number | undefined {
   return response?.status()
 }
 
+// What the browser itself refuses: a port of another service, a redirect to another scheme, a scheme of our list.
+const refusedByBrowser = new Set(['ERR_UNSAFE_PORT', 'ERR_UNSAFE_REDIRECT', 'ERR_BLOCKED_BY_CLIENT'])
+
 /** The browser's own code for it says more than we could; nothing else of its message is told. */
-function whyNoPage(error: unknown): string {
-  const code = /net::(ERR_[A-Z0-9_]+)/.exec(error instanceof Error ? error.message : '')?.[1]
-  if (code === 'ERR_ABORTED') return 'there is no page to show: the address is a download, or has no content'
-  return code === undefined ? 'the page could not be loaded' : `the page could not be loaded: ${code}`
+function noPage(error: unknown): RenderFailure {
+  const code = /net::(ERR_[A-Z0-9_]+)/.exec(error instanceof Error ? error.message : '')?.[1] ?? ''
+  if (refusedByBrowser.has(code)) return new RenderFailure('forbidden', forbiddenMessage, error)
+  if (code === 'ERR_ABORTED')
+    return new RenderFailure('unreachable', 'there is no page to show: a download, or no content', error)
+  return new RenderFailure('unreachable', `the page could not be loaded: ${code || 'the browser says no more'}`, error)
 }
+
+const forbiddenMessage = 'the page is, or leads to, an address that may not be reached'
 
 async function showHtml(page: Page, html: string) {
   try {

@@ -30,6 +30,7 @@ const pages: Record<string, (request: IncomingMessage, response: ServerResponse)
   '/loop': (_request, response) => response.writeHead(302, { location: '/loop' }).end(),
   '/toPrivate': (_request, response) => response.writeHead(302, { location: 'http://10.0.0.1/' }).end(),
   '/toPrivateTls': (_request, response) => response.writeHead(302, { location: 'https://10.0.0.1/' }).end(),
+  '/toAnotherPort': (_request, response) => response.writeHead(302, { location: 'http://site.test:25/' }).end(),
   '/scriptToPrivate': (_request, response) => response.end('<script>location="http://10.0.0.1/"</script>'),
   '/storage': (request, response) => {
     const seen = request.headers.cookie ?? ''
@@ -110,7 +111,8 @@ describe.skipIf(opened === undefined)('a job fails, and the next one works:', ()
     ['a redirect to a private address', '/toPrivate', 'forbidden'],
     ['a redirect to TLS at a private address', '/toPrivateTls', 'forbidden'],
     ['a script that leads to a private address', '/scriptToPrivate', 'forbidden'],
-    ['a file of this machine', 'file:///etc/passwd', 'unreachable'],
+    ['a file of this machine', 'file:///etc/passwd', 'forbidden'],
+    ['a port of another service', '/toAnotherPort', 'forbidden'],
     ['a page of the browser', 'chrome://version', 'unreachable'],
     ['a name that does not exist', 'http://nowhere.test/', 'unreachable'],
     ['a refused connection', 'http://site.test:1/', 'unreachable'],
