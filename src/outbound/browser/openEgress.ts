@@ -1,3 +1,4 @@
+import { guardPage } from './guardPage.ts'
 import { webPorts } from '../urlGuard.ts'
 import { guardArguments } from './browserArguments.ts'
 import { type EgressLimits, openEgressLine } from './egressLine.ts'
@@ -20,5 +21,5 @@ export function openEgress({ allowHosts, rules = {}, limits }: EgressOptions): E
     resolveAllowed: resolveOnThisMachine,
     ...rules,
   }
-  return { browserArguments: guardArguments, open: () => openEgressLine(all, limits) }
+  return { browserArguments: guardArguments, open: () => openEgressLine(all, limits), guardPage }
 }

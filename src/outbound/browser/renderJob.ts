@@ -8,6 +8,8 @@ import { visitPage, type Visit } from './visitPage.ts'
 export interface Egress {
   readonly browserArguments: readonly string[]
   open(): Promise<EgressLine>
+  /** Shuts what a proxy does not see, before the page loads anything. */
+  guardPage(page: Page): Promise<void>
 }
 
 export interface JobDeps {
@@ -24,7 +26,10 @@ export async function renderJob(browser: Browser, task: RenderTask, { egress, si
   const line = await egress.open()
   const ended = whenAborted(signal)
   const opening = openContext(browser, line)
-  const outcome = await Promise.race([opening.then((context) => renderIn(context, task, line)), ended.promise]).then(
+  const outcome = await Promise.race([
+    opening.then((context) => renderIn(context, task, { egress, line })),
+    ended.promise,
+  ]).then(
     (rendered) => ({ rendered }),
     (error: unknown) => ({ failure: asFailure(error, { line, signal, browser }) }),
   )
@@ -70,8 +75,14 @@ function whenAborted(signal: AbortSignal) {
   return { promise, forget: () => signal.removeEventListener('abort', onAbort) }
 }
 
-async function renderIn(context: BrowserContext, task: RenderTask, line: EgressLine): Promise<Rendered> {
+interface Guarded {
+  readonly egress: Egress
+  readonly line: EgressLine
+}
+
+async function renderIn(context: BrowserContext, task: RenderTask, { egress, line }: Guarded): Promise<Rendered> {
   const page = await context.newPage()
+  await egress.guardPage(page)
   const crashed = new Promise<never>((_resolve, reject) => {
     page.once('error', (error) => reject(new RenderFailure('broken', 'the page used up its memory', error)))
   })

@@ -16,8 +16,6 @@ const loadTimeoutMs = 12_000
 // Scripts fetch after `load`; a page that never stops fetching is taken as it is.
 const settleIdleMs = 50
 const settleTimeoutMs = 1_500
-// Nothing but the web, whatever leads there. Chromium forbids most of these by itself.
-const forbiddenSchemes = ['file', 'view-source', 'chrome', 'chrome-untrusted', 'devtools', 'ftp', 'filesystem']
 
 /** Goes there, waits until it stands, and makes sure that it is a page and not the picture of a refusal. */
 export async function visitPage(page: Page, task: RenderTask, line: EgressLine): Promise<Visit> {
@@ -33,22 +31,8 @@ export async function visitPage(page: Page, task: RenderTask, line: EgressLine):
 async function prepare(page: Page, { viewport }: RenderTask): Promise<void> {
   page.on('dialog', (dialog) => void dialog.dismiss().catch(() => undefined))
   page.on('popup', (popup) => void popup?.close().catch(() => undefined))
-  const session = await page.createCDPSession()
-  session.on('Fetch.requestPaused', ({ requestId }) => {
-    session.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' }).catch(() => undefined)
-  })
-  await Promise.all([
-    page.setViewport({ ...viewport, deviceScaleFactor: 1 }),
-    // A service worker would fetch beside the page and outlive it.
-    page.setBypassServiceWorker(true),
-    page.evaluateOnNewDocument(removeSideDoors),
-    session.send('Fetch.enable', { patterns: forbiddenSchemes.map((scheme) => ({ urlPattern: `${scheme}:*` })) }),
-  ])
+  await page.setViewport({ ...viewport, deviceScaleFactor: 1 })
 }
-
-/** Runs in every frame before its scripts: what could send datagrams, or work on after the page is gone. */
-const removeSideDoors = `for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport']) delete globalThis[name]
-delete Navigator.prototype.serviceWorker`
 
 interface NavigationWatch {
   check(): void
