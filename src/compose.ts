@@ -3,8 +3,9 @@ import type { Config, ReceiptSigningKey } from './config.ts'
 import { openLedger } from './store/openLedger.ts'
 import { openChain } from './chain/openChain.ts'
 import { openPrices } from './composePrices.ts'
-import { openProducts } from './composeProducts.ts'
+import { listeningUrl, openProducts } from './composeProducts.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
+import { artifactRoute } from './http/artifactRoute.ts'
 import { createMetrics } from './http/metrics.ts'
 import { openServer } from './http/openServer.ts'
 import { startWatches } from './jobs/watches.ts'
@@ -68,7 +69,8 @@ export async function createService(
 
   const watches = await startWatches({ clock, log, ledger, chain })
   opened.defer(() => watches.stop())
-  const catalog = openProducts(config, { upstreamDeps, database: ledger.database })
+  let publicUrl = config.publicUrl ?? ''
+  const catalog = await openProducts(config, { upstreamDeps, database: ledger.database, publicUrl: () => publicUrl })
   opened.defer(() => catalog.close())
   let draining = false
 
@@ -83,6 +85,7 @@ export async function createService(
     inFlightMax,
     version,
     endpoints: seams.endpoints?.(catalog.endpoints) ?? catalog.endpoints,
+    moreRoutes: [artifactRoute(catalog.artifacts, clock)],
     isDraining: () => draining,
     checks: [...watches.checks, ...prices.checks],
     receiptKeys: await publicKeysOf(receiptSigningKey),
@@ -105,6 +108,7 @@ export async function createService(
       onFault: (fault, requestId) => log.warn({ event: 'outcome_unknown', requestId, error: describeError(fault) }),
     },
   })
+  publicUrl ||= listeningUrl(config.host, server.port)
   opened.defer(() => {
     draining = true
     return server.drain({ timeoutMs: drainTimeoutMs })

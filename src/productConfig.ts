@@ -48,7 +48,7 @@ export interface AiServer {
 export interface RenderConfig {
   /** Undefined: puppeteer's own, the system's, or the one from npm. */
   readonly chromiumPath: string | undefined
-  /** Pages rendered at once. */
+  /** Pages rendered at once; 0: none are, and no browser is started. */
   readonly concurrency: number
   /** Hosts that may be fetched though they are not global; for tests, `name` or `name:port`. */
   readonly allowHosts: readonly string[]
@@ -121,7 +121,7 @@ export const productVariables = {
   AI_FALLBACK_API_KEY: secret,
   AI_OUTPUT_TOKENS_MAX: whole(1, 32_768, 1_024),
   CHROMIUM_PATH: z.string().optional(),
-  RENDER_CONCURRENCY: whole(1, 16, 2),
+  RENDER_CONCURRENCY: whole(0, 16, 2),
   EGRESS_ALLOW_HOSTS: list,
   ARTIFACT_DIR: z.string().optional(),
   ARTIFACT_TTL_SECONDS: whole(60, 30 * day, day),

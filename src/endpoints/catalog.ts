@@ -6,6 +6,7 @@ import { createNews } from './news.ts'
 import type { NewsDesk } from './newsDesk.ts'
 import type { ProviderDeps } from './providers/provider.ts'
 import { createPdf } from './pdf.ts'
+import type { RenderDeps } from './renderOutcome.ts'
 import { createQrcode } from './qrcode.ts'
 import { createQrPool } from './qrPool.ts'
 import { createScreenshot } from './screenshot.ts'
@@ -18,7 +19,7 @@ export interface Catalog {
   close(): Promise<void>
 }
 
-export interface CatalogDeps extends ProviderDeps {
+export interface CatalogDeps extends ProviderDeps, RenderDeps {
   readonly chatServers: readonly ChatServer[]
   readonly newsDesk: NewsDesk
 }
@@ -33,8 +34,8 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       createStock(deps),
       createNews({ clock, desk: newsDesk, sampleUpstreams }),
       createQrcode({ pool, clock }),
-      createScreenshot(),
-      createPdf(),
+      createScreenshot(deps),
+      createPdf(deps),
       createAiChat(deps),
     ],
     close: () => pool.close(),

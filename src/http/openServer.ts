@@ -2,7 +2,7 @@ import { addressList } from './clientAddress.ts'
 import { createAdmission } from './admission.ts'
 import { type AppDeps, createApp } from './app.ts'
 import { createDocumentRoutes } from './documentRoutes.ts'
-import { createFreeRoutes, type FreeRouteDeps } from './freeRoutes.ts'
+import { createFreeRoutes, type FreeRoute, type FreeRouteDeps } from './freeRoutes.ts'
 import { createRateLimit } from './rateLimit.ts'
 import { listen } from './server.ts'
 
@@ -14,6 +14,8 @@ export interface ServerOptions
   readonly inFlightMax: number
   readonly rateLimitPerMinute: number
   readonly metricsSubnets: readonly string[]
+  /** Free routes of what is sold, beside those of the service itself. */
+  readonly moreRoutes: readonly FreeRoute[]
 }
 
 export interface OpenServer {
@@ -25,7 +27,8 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
   const { clock, host, port } = options
   const admission = createAdmission(options)
   const rateLimit = createRateLimit(options.rateLimitPerMinute)
-  const besides = createFreeRoutes({ ...options, mayReadMetrics: addressList(options.metricsSubnets) })
+  const mayReadMetrics = addressList(options.metricsSubnets)
+  const besides = [...createFreeRoutes({ ...options, mayReadMetrics }), ...options.moreRoutes]
   const freeRoutes = [...besides, ...(await createDocumentRoutes({ ...options, besides }))]
   const app = createApp({ ...options, admission, rateLimit, freeRoutes })
   const listener = await listen(app.callback(), { host, port })

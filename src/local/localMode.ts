@@ -42,7 +42,9 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   const database = await openLocalDatabase(config, { home, opened, ...options })
   const { chain, facts } = await openLocalChain(config, { home, opened, ...options })
   const receiptSigningKey = config.receiptSigningKey ?? (await home.receiptKey())
-  const serviceConfig: ServiceConfig = { ...config, databaseUrl: database.databaseUrl, chain, receiptSigningKey }
+  const artifacts = { ...config.artifacts, directory: config.artifacts.directory ?? join(home.path, 'artifacts') }
+  const parts = { databaseUrl: database.databaseUrl, chain, receiptSigningKey, artifacts }
+  const serviceConfig: ServiceConfig = { ...config, ...parts }
   const service = await createService(serviceConfig, { log: options.log })
   opened.defer(() => service.close())
 

@@ -51,11 +51,9 @@ async function openStall(price = '0.001'): Promise<Stall> {
     async open({ env = {}, terms: ownTerms = terms } = {}) {
       const config = readConfig({ ...markets.env, TOKEN_PRICE_AGE_MAX_SECONDS: '60', ...env })
       const prices = await openPrices(config, {
-        clock,
-        log: silentLog,
+        upstreamDeps: { clock, log: silentLog, contact: 'test', version: 'test', onCall: () => undefined },
         terms: ownTerms,
         ledger,
-        onUpstreamCall: () => undefined,
       })
       onTestFinished(() => prices.stop())
       return prices

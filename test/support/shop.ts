@@ -9,6 +9,7 @@ import { silentLog } from '../../src/primitives/log.ts'
 import { afterFile } from './afterFile.ts'
 import { createTestDatabase } from './database.ts'
 import { createPayer, type Payer } from './payer.ts'
+import { makeScratchDirectory } from './scratchDirectory.ts'
 import type { TestDatabase } from './testDatabase.ts'
 
 export interface ShopOptions {
@@ -40,6 +41,7 @@ interface Ground {
     readonly demoWallet: Keypair
   }
   readonly receiptKey: string
+  readonly artifactDirectory: string
 }
 
 const grounds = new WeakMap<Shop, Ground>()
@@ -48,7 +50,7 @@ const slotMs = 40
 
 export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   const ground = (options.besides === undefined ? undefined : grounds.get(options.besides)) ?? (await breakGround())
-  const { chain, database, wallets, receiptKey } = ground
+  const { chain, database, wallets, receiptKey, artifactDirectory } = ground
   const config = readConfig({
     PORT: '0',
     HOST: '127.0.0.1',
@@ -60,6 +62,9 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     PROOF_LOOKUP_WAIT_MS: '600',
     // Nobody real is asked by a test; one that sells news names its own sources.
     NEWS_POLLING: '0',
+    // A browser is started only where pages are rendered.
+    RENDER_CONCURRENCY: '0',
+    ARTIFACT_DIR: artifactDirectory,
     ...options.env,
   })
   const { databaseUrl, chain: chainConfig, receiptSigningKey } = config
@@ -83,6 +88,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
 }
 
 async function breakGround(): Promise<Ground> {
+  const artifactDirectory = await makeScratchDirectory()
   const database = await createTestDatabase()
   const chain = await startLocalChain({ slotMs })
   afterFile(() => chain.close())
@@ -93,5 +99,5 @@ async function breakGround(): Promise<Ground> {
     demoWallet: Keypair.generate(),
   }
   await provisionChain(chain, wallets)
-  return { chain, database, wallets, receiptKey: JSON.stringify(makeReceiptKey()) }
+  return { chain, database, wallets, receiptKey: JSON.stringify(makeReceiptKey()), artifactDirectory }
 }
