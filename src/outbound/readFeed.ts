@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { readBytes, TooLong } from './readBytes.ts'
-import type { UpstreamDeps } from './upstream.ts'
+import { networkCodeOf, type UpstreamDeps } from './upstream.ts'
 import { UpstreamFailure } from './upstreamFailure.ts'
 import { findUrlProblem, isGlobalAddress } from './urlGuard.ts'
 
@@ -123,5 +123,6 @@ function failureOf(error: unknown, signal: AbortSignal): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error
   if (error instanceof TooLong) return new UpstreamFailure('bad_payload', error.message)
   if (signal.aborted) return new UpstreamFailure('timeout', `the feed did not answer within ${timeoutMs} ms`)
-  return new UpstreamFailure('upstream', 'the feed cannot be reached', { cause: error })
+  // Without the cause: fetch quotes an address that it dislikes, key and all.
+  return new UpstreamFailure('upstream', `the feed cannot be reached: ${networkCodeOf(error)}`)
 }

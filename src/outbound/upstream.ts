@@ -225,7 +225,7 @@ function urlOf({ base }: UpstreamOptions, { path, query = {} }: UpstreamRequest)
 const causesMax = 5
 
 /** `ECONNREFUSED` and its like, which sit a few causes deep. */
-function networkCodeOf(error: unknown): string {
+export function networkCodeOf(error: unknown): string {
   let current = error
   for (let depth = 0; depth < causesMax && current instanceof Error; depth++) {
     if ('code' in current && typeof current.code === 'string') return current.code

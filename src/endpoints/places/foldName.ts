@@ -24,13 +24,14 @@ const inFull: Readonly<Record<string, string>> = { st: 'saint', ste: 'sainte', m
 export function foldName(name: string): string {
   const lower = name.toLowerCase()
   // Four of five names are plain words, and the rest of this costs ten times as much for each of 135,000.
-  const words = plainWords.test(lower) ? lower : foldMarks(lower)
+  const words = plainWords.test(lower) ? lower : foldMarks(name)
   return words.replace(abbreviation, (short) => inFull[short] ?? short)
 }
 
-function foldMarks(lower: string): string {
-  return lower
+function foldMarks(name: string): string {
+  return name
     .normalize('NFKD')
+    .toLowerCase()
     .replace(/\p{M}/gu, '')
     .replace(letter, (found) => letters[found] ?? found)
     .replace(/['’‘ʻʼʿʾ`´]/g, '')

@@ -5,7 +5,7 @@ import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { type Article, articleOf } from '../articles/article.ts'
 import type { NewsCategory } from '../articles/newsCategory.ts'
 import type { NewsProvider } from './newsProvider.ts'
-import { paceOf, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+import { paceOf, type ProviderDeps, readJson, refuseAccess, refuseStatus } from './provider.ts'
 
 /*
  * GDELT reads the world's online news and lists it every quarter of an hour. `seendate` is when it first saw an article.
@@ -85,6 +85,7 @@ const artList = z.object({
 })
 
 function readArticles(reply: Reply, nowMs: number): readonly Article[] {
+  refuseAccess(reply)
   refuseSpeech(reply)
   refuseStatus(reply)
   // Raw control characters stand in its titles now and then, and no JSON parser takes those.
