@@ -54,7 +54,7 @@ const titles: Readonly<Record<string, readonly string[]>> = {
   ],
   tech: [
     'Artificial intelligence (AI) learns to say that it does not know',
-    'Semiconductor makers open a new chip factory',
+    'Semiconductor makers open a new chip factory for AI',
     'Software update makes old phones faster',
     'Open source technology project turns thirty, internet celebrates',
   ],

@@ -2,20 +2,21 @@ import { isoTime } from '../../primitives/clock.ts'
 import { type Article, articlesAt, mentions, wordsOf } from './articles.ts'
 import { json, type SampleProvider, type SampleRequest } from './sampleProvider.ts'
 
-/** Hacker News by Algolia: `/api/v1/search_by_date`. Technology only, and one in three has no link of its own. */
+/** Hacker News by Algolia: `/api/v1/search_by_date`. Technology only, and every other one has no link of its own. */
 export const hnAlgolia: SampleProvider = (request) => {
   const { path, query, nowMs } = request
   if (path !== '/api/v1/search_by_date' && path !== '/api/v1/search')
     return json({ message: 'Path not found', status: 404 }, 404)
   const asked = query.get('query') ?? ''
+  const words = wordsOf(asked)
   const since = sinceOf(request)
   const found = articlesAt(nowMs)
     .filter(({ category }) => category === 'tech' || category === 'crypto' || category === 'science')
-    .filter((article) => (asked === '' || mentions(article, wordsOf(asked))) && article.publishedMs / 1000 > since)
+    .filter((article) => (words.length === 0 || mentions(article, words)) && article.publishedMs / 1000 > since)
   const hitsPerPage = Math.min(Number(query.get('hitsPerPage') ?? '20'), 1_000)
   return json({
     exhaustive: { nbHits: true, typo: true },
-    hits: found.slice(0, hitsPerPage).map(hitOf),
+    hits: found.slice(0, hitsPerPage).map((article, index) => hitOf(article, { isQuestion: index % 2 === 1, words })),
     hitsPerPage,
     nbHits: found.length,
     nbPages: Math.ceil(found.length / hitsPerPage),
@@ -32,13 +33,21 @@ function sinceOf({ query }: SampleRequest): number {
   return Number(seconds)
 }
 
-function hitOf({ title, url, author, publishedMs }: Article, index: number) {
+interface HitDetail {
+  readonly isQuestion: boolean
+  readonly words: readonly string[]
+}
+
+function hitOf({ title, url, author, publishedMs }: Article, { isQuestion, words }: HitDetail) {
   const id = Math.floor(publishedMs / 1000)
-  const isQuestion = index % 3 === 2
+  const matched =
+    words.length === 0
+      ? { matchLevel: 'none', matchedWords: [] }
+      : { fullyHighlighted: false, matchLevel: 'full', matchedWords: words }
   return {
     _highlightResult: {
       author: { matchLevel: 'none', matchedWords: [], value: author },
-      title: { matchLevel: 'none', matchedWords: [], value: title },
+      title: { ...matched, value: title },
     },
     _tags: ['story', `author_${author}`, `story_${id}`],
     author,
