@@ -158,7 +158,7 @@ export function figuresOf(listing: Listing, nowMs: number): ListingFigures {
   }
 }
 
-const swing = 0.04
+const swing = 0.015
 
 function priceOf({ yahoo, price }: Listing, atMs: number): number {
   return rounded(price * (1 + swing * drift(yahoo, atMs)), 2)
