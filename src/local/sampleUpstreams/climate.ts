@@ -62,7 +62,7 @@ export function weatherAt({ latitude, longitude }: Place, atMs: number): SampleW
   const sun = Math.cos((2 * Math.PI * (solarHour - 14)) / 24)
   const weather = drift(seed, atMs)
   return {
-    celsius: rounded(28 - 0.5 * Math.abs(latitude) + inland * season * 0.6 + 4 * sun + 3 * weather, 1),
+    celsius: rounded(30 - 0.42 * Math.abs(latitude) + inland * season * 0.5 + 4 * sun + 3 * weather, 1),
     humidityPercent: rounded(65 - 15 * sun - 12 * weather, 1),
     windMetersPerSecond: rounded(4 + 3 * drift(`${seed} wind`, atMs), 1),
     windFromDegrees: rounded(180 + 179 * drift(`${seed} direction`, atMs), 1),
