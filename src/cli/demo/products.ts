@@ -1,6 +1,7 @@
 import { ZodError } from 'zod'
+import { systemClock } from '../../primitives/clock.ts'
 import { Fault } from '../../primitives/fault.ts'
-import { buy, type Order, type Sale } from './buy.ts'
+import { type Bought, buy, type Order, type Sale } from './buy.ts'
 import { checkChat, checkCrypto, checkNews, checkStock, checkWeather } from './checkData.ts'
 import { checkPdf, checkScreenshot, checkSvg, pdfHtml, qrSize, qrText, viewport } from './checkFiles.ts'
 import { type DemoDeps, expectThat, type Spent } from './demoDeps.ts'
@@ -48,15 +49,34 @@ function productsOf({ local }: DemoDeps): readonly Product[] {
 export async function tellProducts(deps: DemoDeps): Promise<readonly Spent[]> {
   deps.say('6. The other products, each paid for and checked:')
   const spent: Spent[] = []
+  let missing = 0
   for (const product of productsOf(deps)) {
     if (product.notice !== undefined) deps.say(`   (${product.notice})`)
-    const bought = await buy(deps, product.order)
+    const bought = await buyPatiently(deps, product.order)
     if (bought.kind !== 'not on sale') spent.push(bought.spent)
     deps.say(`   ${nameOf(product.order)}`)
     if (bought.kind === 'bought') deps.say(`      ${await told(deps, product, bought.sale)}`)
-    else tellMissing(deps, product, bought)
+    else {
+      tellMissing(deps, product, bought)
+      missing++
+    }
   }
+  if (missing > 0) deps.say('   Without internet, --sample-upstreams puts samples in the place of the providers.')
   return spent
+}
+
+// What is gathered in the background may need a moment after the start; a provider out of reach stays so for longer.
+const patienceTries = 15
+const patienceMs = 1_000
+
+/** Only with samples is it known that there will be something to sell. */
+async function buyPatiently(deps: DemoDeps, order: Order): Promise<Bought> {
+  const triesMax = deps.local.sampleUpstreams ? patienceTries : 1
+  for (let tried = 1; ; tried++) {
+    const bought = await buy(deps, order)
+    if (bought.kind !== 'not on sale' || tried >= triesMax) return bought
+    await systemClock.sleep(patienceMs)
+  }
 }
 
 function nameOf({ path, body }: Order): string {

@@ -88,10 +88,15 @@ export function articlesAt(nowMs: number): readonly Article[] {
 
 export const articleCategories: readonly string[] = Object.keys(titles)
 
-/** Whether any of the words stands in it; a quoted phrase counts by its words. */
-export function mentions({ title, category }: Article, words: readonly string[]): boolean {
-  const own = new Set(`${title} ${category}`.toLowerCase().match(/[\p{L}\p{N}]+/gu))
-  return words.some((word) => own.has(word))
+/** Whether all of the words stand in it, or one of them. */
+export function mentions({ title, category }: Article, { words, enough }: Wanted): boolean {
+  const own = new Set(wordsOf(`${title} ${category}`))
+  return enough === 'all' ? words.every((word) => own.has(word)) : words.some((word) => own.has(word))
+}
+
+export interface Wanted {
+  readonly words: readonly string[]
+  readonly enough: 'one' | 'all'
 }
 
 export function wordsOf(text: string): readonly string[] {

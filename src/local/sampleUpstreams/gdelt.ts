@@ -1,5 +1,5 @@
 import { isoTime } from '../../primitives/clock.ts'
-import { type Article, articlesAt, mentions, wordsOf } from './articles.ts'
+import { type Article, articlesAt, mentions, type Wanted, wordsOf } from './articles.ts'
 import { json, plain, type SampleProvider } from './sampleProvider.ts'
 
 /** The article list of `/api/v2/doc/doc`. It says no in plain text under 200, and nothing found as an empty object. */
@@ -8,8 +8,8 @@ export const gdelt: SampleProvider = ({ path, query, nowMs }) => {
   const asked = query.get('query') ?? ''
   if (asked.length < 3 || asked.length > queryMax) return plain('Your query was too short or too long.\n')
   if (query.get('mode')?.toLowerCase() !== 'artlist' || query.get('format') !== 'json') return plain('Invalid mode.\n')
-  const words = wordsOf(asked.replaceAll(operator, ' ').replaceAll(/\bOR\b/g, ' '))
-  const articles = articlesAt(nowMs).filter((article) => words.length === 0 || mentions(article, words))
+  const wanted = wantedOf(asked.replaceAll(operator, ' '))
+  const articles = articlesAt(nowMs).filter((article) => wanted.words.length === 0 || mentions(article, wanted))
   const most = Number(query.get('maxrecords') ?? '75')
   return json(articles.length === 0 ? {} : { articles: articles.slice(0, most).map(entryOf) })
 }
@@ -17,6 +17,12 @@ export const gdelt: SampleProvider = ({ path, query, nowMs }) => {
 const queryMax = 250
 const operator = /-?\b(?:sourcelang|sourcecountry|domain|domainis|theme|tone|near\d+|repeat\d+):\S+/gi
 const gridMs = 15 * 60 * 1000
+
+/** Words count together unless OR stands between them; a phrase counts by its words. */
+function wantedOf(text: string): Wanted {
+  const words = wordsOf(text.replaceAll(/\bOR\b/g, ' '))
+  return { words, enough: /\bOR\b/.test(text) ? 'one' : 'all' }
+}
 
 function entryOf({ title, url, publishedMs }: Article) {
   // When it was first seen, on a grid of a quarter of an hour.

@@ -6,11 +6,11 @@ import { json, type SampleProvider } from './sampleProvider.ts'
 export const guardian: SampleProvider = ({ path, query, nowMs }) => {
   if ((query.get('api-key') ?? '') === '') return json({ message: 'Unauthorized' }, 401)
   if (path !== '/search') return json({ message: 'Not Found' }, 404)
-  const asked = query.get('q') ?? ''
+  const words = wordsOf(query.get('q') ?? '')
   const section = query.get('section')
   const found = articlesAt(nowMs).filter(
     (article) =>
-      (asked === '' || mentions(article, wordsOf(asked))) &&
+      mentions(article, { words, enough: 'all' }) &&
       (section === null || section.split('|').includes(sectionOf(article))),
   )
   const pageSize = Math.min(Number(query.get('page-size') ?? '10'), 50)

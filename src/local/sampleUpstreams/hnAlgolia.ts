@@ -12,7 +12,7 @@ export const hnAlgolia: SampleProvider = (request) => {
   const since = sinceOf(request)
   const found = articlesAt(nowMs)
     .filter(({ category }) => category === 'tech' || category === 'crypto' || category === 'science')
-    .filter((article) => (words.length === 0 || mentions(article, words)) && article.publishedMs / 1000 > since)
+    .filter((article) => mentions(article, { words, enough: 'all' }) && article.publishedMs / 1000 > since)
   const hitsPerPage = Math.min(Number(query.get('hitsPerPage') ?? '20'), 1_000)
   return json({
     exhaustive: { nbHits: true, typo: true },
