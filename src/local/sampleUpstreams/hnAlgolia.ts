@@ -11,7 +11,7 @@ export const hnAlgolia: SampleProvider = (request) => {
   const words = wordsOf(asked)
   const since = sinceOf(request)
   const found = articlesAt(nowMs)
-    .filter(({ category }) => category === 'tech' || category === 'crypto' || category === 'science')
+    .filter(({ category }) => category === 'tech')
     .filter((article) => mentions(article, { words, enough: 'all' }) && article.publishedMs / 1000 > since)
   const hitsPerPage = Math.min(Number(query.get('hitsPerPage') ?? '20'), 1_000)
   return json({
