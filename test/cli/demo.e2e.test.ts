@@ -11,7 +11,9 @@ const isCatalogComplete = !existsSync(file('src/endpoints/neverBuilt.ts'))
 
 async function runDemo(home: string, flags: readonly string[]) {
   const command = [file('src/cli/tollbook.js'), 'demo', '--once', ...flags]
-  const run = promisify(execFile)(process.execPath, command, { env: newcomerEnv(home) })
+  // Other tests do without a browser; here pages are rendered.
+  const env = { ...newcomerEnv(home), RENDER_CONCURRENCY: '1' }
+  const run = promisify(execFile)(process.execPath, command, { env })
   return run.then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, stdout, stderr }),
