@@ -28,7 +28,7 @@ export interface NewArticle {
   readonly urlKey: string
   readonly url: string
   readonly title: string
-  /** The same for all spellings of one title. */
+  /** The same for all spellings of one title: its words in lower case, without accents and punctuation. */
   readonly titleKey: string
   readonly publisher: string
   readonly publishedAtMs: number
@@ -44,6 +44,7 @@ export interface KeptArticle {
 
 export interface NewsQuestion {
   readonly category?: string | undefined
+  /** In the syntax of a web search, its words spelled as those of `titleKey`. */
   readonly query?: string | undefined
   /** As it was asked of a provider; finds what the provider answered. */
   readonly question?: string | undefined
