@@ -94,7 +94,11 @@ const newsFeeds = z
     'must be category=URL, separated by commas',
   )
   .default([])
-const secret = z.string().optional()
+// It goes into a header or an address, where anything else would fail at every request instead of here.
+const secret = z
+  .string()
+  .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')
+  .optional()
 
 type UpstreamVariables = Record<`${UpstreamName}_URL`, typeof httpUrl> &
   Record<`${UpstreamName}_API_KEY`, typeof secret>
@@ -103,7 +107,10 @@ export const productVariables = {
   ...upstreamVariables(),
   PUBLIC_URL: httpUrl,
   SAMPLE_UPSTREAMS: z.enum(['0', '1'], 'must be 0 or 1').default('0'),
-  UPSTREAM_CONTACT: z.string().max(200).default('operator not named'),
+  UPSTREAM_CONTACT: z
+    .string()
+    .regex(/^[\x20-\x7e]{1,200}$/, 'must be at most 200 printable ASCII characters')
+    .default('operator not named'),
   NEWS_FEEDS: newsFeeds,
   NEWS_POLLING: z.enum(['0', '1'], 'must be 0 or 1').default('1'),
   AI_BASE_URL: httpUrl,

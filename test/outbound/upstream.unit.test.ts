@@ -297,6 +297,26 @@ describe('the breaker', () => {
     expect(upstream.whyResting()).toBeDefined()
   })
 
+  test.each<[string, Answering]>([
+    ['time-outs', () => undefined],
+    ['lost connections', (response) => void response.destroy()],
+    ['errors of theirs', text('', { status: 500 })],
+    ['redirects', text('', { status: 302, headers: { location: '/' } })],
+  ])('counts %s', async (_what, answering) => {
+    const { upstream, clock } = open({ timeoutMs: 30 })
+    server.answer(answering)
+    for (let i = 0; i < 5; i++) {
+      expect(upstream.whyResting()).toBeUndefined()
+      await failureOf(upstream)
+    }
+    expect(upstream.whyResting()).toMatch(/left alone/)
+    clock.forward(31_000)
+    await failureOf(upstream)
+    expect(upstream.whyResting()).toMatch(/left alone/)
+    clock.forward(31_000)
+    expect(upstream.whyResting()).toBeUndefined()
+  })
+
   test('closes when that one is answered', async () => {
     const { upstream, clock } = await opened()
     clock.forward(31_000)
