@@ -30,7 +30,7 @@ export function openProducts(config: Config, { clock, log, database, onUpstreamC
     sampleUpstreams,
     openUpstream: (options) => createUpstream(upstreamDeps, options),
   }
-  const newsStore = createNewsStore(database)
+  const newsStore = createNewsStore(database, { isSample: sampleUpstreams })
   const newsSources = createNewsSources({ ...providerDeps, newsFeeds, readFeed: createReadFeed(upstreamDeps) })
   const newsDesk = createNewsDesk({ clock, store: newsStore, searchable: newsSources.searchable })
   const polling = startNewsPolling({

@@ -12,9 +12,13 @@ const admin = openSessions(adminUrl)
 const instances = ['one', 'two'].map((applicationName) => {
   const database = openDatabase({ databaseUrl: serviceUrl, applicationName, connectionsMax: 4, log: silentLog })
   afterFile(() => database.destroy())
-  return createNewsStore(database)
+  return {
+    news: createNewsStore(database, { isSample: false }),
+    samples: createNewsStore(database, { isSample: true }),
+  }
 })
-const [store, otherStore] = [instances[0] ?? never(), instances[1] ?? never()]
+const [store, otherStore] = [instances[0]?.news ?? never(), instances[1]?.news ?? never()]
+const samples = instances[0]?.samples ?? never()
 
 const hour = 3_600_000
 const { rows: times } = await admin.query<{ now: Date }>('select now()')
@@ -208,6 +212,20 @@ test('the summary says which categories have articles and when each was last hea
   const full = await store.summary()
   expect(full).toMatchObject({ hasArticles: true, categories: new Set(['tech']) })
   expect([...full.polledAtMs.keys()]).toEqual(['tech'])
+})
+
+test('samples are never served as news, nor news as samples, though they share a database', async () => {
+  const plan = { name: 'a', lane: 'a', category: 'tech', spacingMs: 0 }
+  await samples.takePoll([plan])
+  await samples.pollSucceeded({ name: 'a', everyMs: 900_000, etag: undefined, lastModified: undefined })
+  await samples.keep({ provider: 'gdelt', category: 'tech', articles: [article()] })
+  expect(await store.find({ limit: 10 })).toEqual([])
+  expect(await store.summary()).toMatchObject({ hasArticles: false, categories: new Set(), polledAtMs: new Map() })
+  expect(await store.takePoll([plan])).toMatchObject({ name: 'a' })
+  await keep([article()])
+  expect(await titles()).toEqual(['Chips are back'])
+  expect(await samples.find({ limit: 10 })).toMatchObject([{ title: 'Chips are back', provider: 'gdelt' }])
+  expect(await samples.summary()).toMatchObject({ hasArticles: true, categories: new Set(['tech']) })
 })
 
 test('what is older than a week is forgotten, and polls that nobody has asked for as long', async () => {
