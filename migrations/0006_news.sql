@@ -17,7 +17,7 @@ create table news.articles (
   found_by text[] not null,
   published_at timestamptz not null,
   fetched_at timestamptz not null,
-  -- By stem and as written: "election" finds "elections", and "The Who" is not only stop words.
+  -- Of the title's key, whose letters do not depend on the locale of the database; by stem and as written: "election" finds "elections", and "The Who" is not only stop words.
   words tsvector not null,
   constraint articles_url_is_kept_once primary key (url_hash),
   constraint articles_hash_is_sha256 check (octet_length(url_hash) = 32),
@@ -139,7 +139,7 @@ begin
       values (
         given.url_hash, given.url, given.title, given.title_key, given.publisher, keep_articles.provider,
         array_remove(array[category], null), array_remove(array[question], null), given.published_at, clock_timestamp(),
-        to_tsvector('english', given.title) || to_tsvector('simple', given.title || ' ' || given.publisher));
+        to_tsvector('english', given.title_key) || to_tsvector('simple', given.title_key || ' ' || given.publisher));
       kept := kept + 1;
     else
       update news.articles a

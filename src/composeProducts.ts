@@ -66,8 +66,8 @@ interface NewsOpening extends ProductsDeps {
 
 function openNewsDesk(config: Config, { upstreamDeps, database, providerDeps, opened }: NewsOpening): NewsDesk {
   const { clock, log } = upstreamDeps
-  const { newsFeeds, newsPolling } = config
-  const store = createNewsStore(database)
+  const { newsFeeds, newsPolling, sampleUpstreams } = config
+  const store = createNewsStore(database, { isSample: sampleUpstreams })
   const sources = createNewsSources({ ...providerDeps, newsFeeds, readFeed: createReadFeed(upstreamDeps) })
   const desk = createNewsDesk({ clock, store, searchable: sources.searchable })
   const polled = newsPolling ? sources.polled : []

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../primitives/clock.ts'
 import { UpstreamFailure } from '../outbound/upstreamFailure.ts'
 import type { Article } from './articles/article.ts'
+import { foldQuestion } from './articles/foldWords.ts'
 import type { NewsCategory } from './articles/newsCategory.ts'
 import type { NewsProvider } from './providers/newsProvider.ts'
 
@@ -116,7 +117,7 @@ async function find(state: State, question: NewsQuestion): Promise<FoundNews> {
   const { store, clock, summary, searched, missing } = state
   const { category, query } = question
   const words = query === undefined ? undefined : wordsOf(query)
-  const asked = { ...question, question: words }
+  const asked = { ...question, query: query === undefined ? undefined : foldQuestion(query), question: words }
   const kept = await store.find(asked)
   // Providers that search know nothing of our categories, so a question within one is answered from the store.
   const mayLack = words !== undefined && category === undefined && kept.length < question.limit

@@ -1,3 +1,4 @@
+import { foldWords } from './foldWords.ts'
 import { cleanUrl, urlKeyOf } from './articleUrl.ts'
 import { instantOf } from './instant.ts'
 import { cleanTitle } from './cleanTitle.ts'
@@ -44,11 +45,6 @@ export function hostOf(url: string): string {
 }
 
 function titleKeyOf(title: string): string {
-  const key = title
-    .toLowerCase()
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim()
+  const key = foldWords(title)
   return key === '' ? title : key
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { articleOf } from '../../../src/endpoints/articles/article.ts'
 import { cleanUrl, urlKeyOf } from '../../../src/endpoints/articles/articleUrl.ts'
 import { cleanTitle } from '../../../src/endpoints/articles/cleanTitle.ts'
+import { foldQuestion, foldWords } from '../../../src/endpoints/articles/foldWords.ts'
 import { instantOf } from '../../../src/endpoints/articles/instant.ts'
 
 const nowMs = Date.parse('2026-11-20T12:49:25Z')
@@ -113,6 +114,32 @@ describe('instant', () => {
     '',
   ])('"%s" says no instant, so none is guessed', (text) => {
     expect(instantOf(text)).toBeUndefined()
+  })
+})
+
+describe('words', () => {
+  test.each([
+    ['“Quantum” leap—Zürich’s COVID-19 plan', 'quantum leap zurich s covid 19 plan'],
+    ['Москва', 'москва'],
+    ['!?', ''],
+  ])('of %s are %s', (text, words) => {
+    expect(foldWords(text)).toBe(words)
+  })
+
+  test.each([
+    ['"New York" -Yankees', '"new york" -yankees'],
+    ['“Élysée” or covid-19', '"elysee" or covid 19'],
+    ["a | b & (c) <-> d:* ' ; --", 'a b c d'],
+  ])('of the question %s are %s', (query, words) => {
+    expect(foldQuestion(query)).toBe(words)
+  })
+
+  test('of a question hold nothing of the syntax but quotes and the minus before a word', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (query) => {
+        expect(foldQuestion(query)).toMatch(/^(?:[\p{L}\p{N}" ]|(?<=^| )-(?=[\p{L}\p{N}"]))*$/u)
+      }),
+    )
   })
 })
 
