@@ -47,6 +47,9 @@ const launchTimeoutMs = 20_000
 // Longer than a job may take; what hangs is ended by the deadline of its job.
 const protocolTimeoutMs = 60_000
 const closeTimeoutMs = 3_000
+// Of each of its processes. What scripts allocate has a limit of its own (`browserArguments.ts`); a page of millions of
+// elements or a large canvas fills other memory, up to the 4 GB that Chromium allows itself.
+const dataKilobytesMax = 1_536 * 1024
 // `nobody` on Linux.
 const unprivileged = { uid: 65_534, gid: 65_534 }
 
@@ -82,16 +85,15 @@ export async function launchBrowser(recipe: Recipe, options: LaunchOptions): Pro
   }
 }
 
-/** The program to start: the browser, or two lines of shell that become `nobody` and then the browser, by exec. */
+/** Three lines of shell that set a limit, become `nobody`, and then by exec the browser: no process of a shell remains. */
 async function programFor({ chromium, footing }: Recipe, home: string): Promise<string> {
   const profile = join(home, 'profile')
   await mkdir(profile)
-  if (!footing.dropsRoot) return chromium.path
   const { uid, gid } = unprivileged
-  for (const folder of [home, profile]) await chown(folder, uid, gid)
+  if (footing.dropsRoot) for (const folder of [home, profile]) await chown(folder, uid, gid)
+  const become = footing.dropsRoot ? `setpriv --reuid=${uid} --regid=${gid} --clear-groups --no-new-privs ` : ''
   const program = join(home, 'chromium.sh')
-  const become = `setpriv --reuid=${uid} --regid=${gid} --clear-groups --no-new-privs`
-  await writeFile(program, `#!/bin/sh\nexec ${become} ${quoted(chromium.path)} "$@"\n`)
+  await writeFile(program, `#!/bin/sh\nulimit -d ${dataKilobytesMax}\nexec ${become}${quoted(chromium.path)} "$@"\n`)
   await chmod(program, 0o755)
   return program
 }
