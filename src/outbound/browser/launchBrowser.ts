@@ -1,9 +1,9 @@
-import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, chown, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import puppeteer, { type Browser } from 'puppeteer'
 import type { Clock } from '../../primitives/clock.ts'
 import { boundsArguments } from './browserArguments.ts'
+import { makeBrowserHome, removeBrowserHome } from './browserHome.ts'
 import type { Chromium } from './chromium.ts'
 
 /** One way to run a browser here: which, as whom, and whether its own sandbox is on. */
@@ -56,7 +56,7 @@ const unprivileged = { uid: 65_534, gid: 65_534 }
 export async function launchBrowser(recipe: Recipe, options: LaunchOptions): Promise<LaunchedBrowser> {
   const { chromium, footing } = recipe
   const { guardArguments, clock, signal } = options
-  const home = await mkdtemp(join(tmpdir(), 'tollbook-browser-'))
+  const home = await makeBrowserHome()
   try {
     const executablePath = await programFor(recipe, home)
     const browser = await puppeteer.launch({
@@ -80,7 +80,7 @@ export async function launchBrowser(recipe: Recipe, options: LaunchOptions): Pro
     })
     return { browser, end: () => end({ browser, home, clock }) }
   } catch (error) {
-    await removeHome(home)
+    await removeBrowserHome(home)
     throw error
   }
 }
@@ -115,7 +115,7 @@ async function end({ browser, home, clock }: Ending): Promise<void> {
   inTime.abort()
   killGroup(browser.process()?.pid)
   await closed
-  await removeHome(home)
+  await removeBrowserHome(home)
 }
 
 /** The browser is the first of its process group; its renderers are in it and must not outlive it. */
@@ -126,9 +126,4 @@ function killGroup(pid: number | undefined): void {
   } catch {
     // Nobody is left.
   }
-}
-
-async function removeHome(home: string): Promise<void> {
-  // A process that was killed a moment ago may still write.
-  await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
 }
