@@ -45,6 +45,7 @@ const packageHomes = {
   'proxy-chain': ['^src/outbound/'],
   cockatiel: ['^src/outbound/'],
   '@aws-sdk/client-s3': ['^src/outbound/'],
+  unpdf: ['^src/endpoints/'],
   openai: ['^src/outbound/', '^src/endpoints/'],
   'lru-cache': ['^src/endpoints/'],
   feedsmith: ['^src/endpoints/'],

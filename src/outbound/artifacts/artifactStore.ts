@@ -49,7 +49,7 @@ export interface ArtifactStoreDeps {
   readonly ttlMs: number
 }
 
-export const artifactBytesMax = 64 * 1024 * 1024
+export const artifactBytesMax = 32 * 1024 * 1024
 // A disk that is full stays full for a while; nobody is asked to pay meanwhile.
 const pauseMs = 30_000
 

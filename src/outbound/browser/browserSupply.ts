@@ -2,6 +2,7 @@ import type { Browser } from 'puppeteer'
 import type { Clock } from '../../primitives/clock.ts'
 import { describeError, Fault } from '../../primitives/fault.ts'
 import type { Log } from '../../primitives/log.ts'
+import { removeAbandonedHomes } from './browserHome.ts'
 import { type Chromium, findChromiums } from './chromium.ts'
 import { footingsHere, type LaunchedBrowser, launchBrowser, type Recipe } from './launchBrowser.ts'
 
@@ -113,6 +114,7 @@ async function launch(supply: Supply): Promise<LaunchedBrowser> {
   const { signal } = supply.closing
   const options = { ...supply, signal }
   if (supply.recipe !== undefined) return launchBrowser(supply.recipe, options)
+  await removeAbandonedHomes()
   const obstacles: string[] = []
   for await (const chromium of findChromiums(supply.chromiumPath, signal))
     for (const footing of footingsHere()) {

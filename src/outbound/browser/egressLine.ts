@@ -30,7 +30,7 @@ export interface EgressLimits {
 }
 
 // A page of today needs some 5 MB from 20 to 60 hosts.
-export const egressLimits: EgressLimits = { bytesMax: 64 * 1024 * 1024, hostsMax: 300 }
+const egressLimits: EgressLimits = { bytesMax: 64 * 1024 * 1024, hostsMax: 300 }
 
 const connectTimeoutMs = 8_000
 const headerBytesMax = 64 * 1024

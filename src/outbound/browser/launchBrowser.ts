@@ -1,9 +1,9 @@
-import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, chown, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import puppeteer, { type Browser } from 'puppeteer'
 import type { Clock } from '../../primitives/clock.ts'
 import { boundsArguments } from './browserArguments.ts'
+import { makeBrowserHome, removeBrowserHome } from './browserHome.ts'
 import type { Chromium } from './chromium.ts'
 
 /** One way to run a browser here: which, as whom, and whether its own sandbox is on. */
@@ -47,13 +47,16 @@ const launchTimeoutMs = 20_000
 // Longer than a job may take; what hangs is ended by the deadline of its job.
 const protocolTimeoutMs = 60_000
 const closeTimeoutMs = 3_000
+// Of each of its processes. What scripts allocate has a limit of its own (`browserArguments.ts`); a page of millions of
+// elements or a large canvas fills other memory, up to the 4 GB that Chromium allows itself.
+const dataKilobytesMax = 1_536 * 1024
 // `nobody` on Linux.
 const unprivileged = { uid: 65_534, gid: 65_534 }
 
 export async function launchBrowser(recipe: Recipe, options: LaunchOptions): Promise<LaunchedBrowser> {
   const { chromium, footing } = recipe
   const { guardArguments, clock, signal } = options
-  const home = await mkdtemp(join(tmpdir(), 'tollbook-browser-'))
+  const home = await makeBrowserHome()
   try {
     const executablePath = await programFor(recipe, home)
     const browser = await puppeteer.launch({
@@ -77,21 +80,20 @@ export async function launchBrowser(recipe: Recipe, options: LaunchOptions): Pro
     })
     return { browser, end: () => end({ browser, home, clock }) }
   } catch (error) {
-    await removeHome(home)
+    await removeBrowserHome(home)
     throw error
   }
 }
 
-/** The program to start: the browser, or two lines of shell that become `nobody` and then the browser, by exec. */
+/** Three lines of shell that set a limit, become `nobody`, and then by exec the browser: no process of a shell remains. */
 async function programFor({ chromium, footing }: Recipe, home: string): Promise<string> {
   const profile = join(home, 'profile')
   await mkdir(profile)
-  if (!footing.dropsRoot) return chromium.path
   const { uid, gid } = unprivileged
-  for (const folder of [home, profile]) await chown(folder, uid, gid)
+  if (footing.dropsRoot) for (const folder of [home, profile]) await chown(folder, uid, gid)
+  const become = footing.dropsRoot ? `setpriv --reuid=${uid} --regid=${gid} --clear-groups --no-new-privs ` : ''
   const program = join(home, 'chromium.sh')
-  const become = `setpriv --reuid=${uid} --regid=${gid} --clear-groups --no-new-privs`
-  await writeFile(program, `#!/bin/sh\nexec ${become} ${quoted(chromium.path)} "$@"\n`)
+  await writeFile(program, `#!/bin/sh\nulimit -d ${dataKilobytesMax}\nexec ${become}${quoted(chromium.path)} "$@"\n`)
   await chmod(program, 0o755)
   return program
 }
@@ -113,7 +115,7 @@ async function end({ browser, home, clock }: Ending): Promise<void> {
   inTime.abort()
   killGroup(browser.process()?.pid)
   await closed
-  await removeHome(home)
+  await removeBrowserHome(home)
 }
 
 /** The browser is the first of its process group; its renderers are in it and must not outlive it. */
@@ -124,9 +126,4 @@ function killGroup(pid: number | undefined): void {
   } catch {
     // Nobody is left.
   }
-}
-
-async function removeHome(home: string): Promise<void> {
-  // A process that was killed a moment ago may still write.
-  await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
 }

@@ -51,6 +51,8 @@ function watchNavigation(page: Page, line: EgressLine): NavigationWatch {
   return {
     lastUrl: () => last,
     check() {
+      // What a cut line leaves may look like a page that has loaded.
+      if (line.isOverdrawn()) throw new RenderFailure('too_large', 'the page fetches more than 64 MiB')
       for (const url of visited)
         if (line.troubleWith(url) === 'forbidden') throw new RenderFailure('forbidden', forbiddenMessage)
       // A page of the browser's own, which stands where a page failed to load.

@@ -16,7 +16,7 @@ export async function startBucketServer(): Promise<BucketServer> {
   let failing: number | undefined
   const server = createServer((request, response) => {
     void buffer(request).then((body) => {
-      const signed = /^AWS4-HMAC-SHA256 Credential=key\//.test(request.headers.authorization ?? '')
+      const signed = request.headers.authorization?.startsWith('AWS4-HMAC-SHA256 Credential=key/') ?? false
       const url = new URL(request.url ?? '/', 'http://bucket')
       const answer = (status: number, xml = '') =>
         response.writeHead(status, { 'content-type': 'application/xml' }).end(xml)

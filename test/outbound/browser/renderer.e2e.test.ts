@@ -1,6 +1,9 @@
-import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openEgress } from '../../../src/outbound/browser/openEgress.ts'
 import type { Renderer } from '../../../src/outbound/browser/renderer.ts'
@@ -50,12 +53,16 @@ const { port } = await startWeb((request, response) => {
   response.setHeader('content-type', 'text/html')
   serve?.(request, response)
 })
+const closed = await startWeb(() => undefined)
+closed.stop()
+// What a service that was killed has left behind.
+const abandoned = await mkdtemp(join(tmpdir(), `tollbook-browser-${spawnSync('true').pid}-`))
 const rules = {
   resolve: (name: string) => Promise.resolve(name === 'private.test' ? ['192.168.1.1'] : []),
   resolveAllowed: () => Promise.resolve(['127.0.0.1']),
 }
 const egress = openEgress({
-  allowHosts: [`site.test:${port}`, 'site.test:1'],
+  allowHosts: [`site.test:${port}`, `site.test:${closed.port}`],
   rules,
   limits: { bytesMax: 4 * 1024 * 1024, hostsMax: 50 },
 })
@@ -115,7 +122,7 @@ describe.skipIf(opened === undefined)('a job fails, and the next one works:', ()
     ['a port of another service', '/toAnotherPort', 'forbidden'],
     ['a page of the browser', 'chrome://version', 'unreachable'],
     ['a name that does not exist', 'http://nowhere.test/', 'unreachable'],
-    ['a refused connection', 'http://site.test:1/', 'unreachable'],
+    ['a refused connection', `http://site.test:${closed.port}/`, 'unreachable'],
     ['a connection that is reset', '/reset', 'unreachable'],
     ['an answer that is not HTTP', '/garbage', 'unreachable'],
     ['an endless redirect', '/loop', 'unreachable'],
@@ -180,10 +187,15 @@ test.skipIf(opened === undefined)('renderers are sandboxed and not root', () => 
   expect(status).toMatch(/^Seccomp:\t2$/m)
 })
 
-test.skipIf(opened === undefined)('closing leaves no browser', async () => {
-  await renderer().close()
-  expect(browsersOf(process.pid)).toEqual([])
-})
+test.skipIf(opened === undefined)(
+  'closing leaves no browser and no file, also not those of a killed service',
+  async () => {
+    await renderer().close()
+    expect(browsersOf(process.pid)).toEqual([])
+    expect(existsSync(abandoned)).toBe(false)
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`tollbook-browser-${process.pid}-`))).toEqual([])
+  },
+)
 
 /** Browser processes that are our children. */
 function browsersOf(parent: number): readonly number[] {

@@ -9,17 +9,24 @@ import { silentLog } from '../../../src/primitives/log.ts'
 import { afterFile } from '../../support/afterFile.ts'
 import { awaitThat } from '../../support/awaitThat.ts'
 
+export interface Web {
+  readonly port: number
+  /** From then on connections are refused. */
+  stop(): void
+}
+
 /** A web server on loopback; closed after the file. */
-export async function startWeb(serve: RequestListener): Promise<{ readonly port: number }> {
+export async function startWeb(serve: RequestListener): Promise<Web> {
   const server = createServer(serve).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  afterFile(() => {
+  const stop = (): void => {
     server.close()
     server.closeAllConnections()
-  })
+  }
+  afterFile(stop)
   const address = server.address()
   if (!isAddressInfo(address)) throw new Error('it listens on a port')
-  return { port: address.port }
+  return { port: address.port, stop }
 }
 
 function isAddressInfo(address: AddressInfo | string | null): address is AddressInfo {
@@ -41,7 +48,7 @@ export async function openTestRenderer(options: Partial<RendererDeps> = {}): Pro
 }
 
 /** Waits until the browser has been started, or could not be. */
-export async function mayRender(whyUnavailable: () => string | undefined): Promise<boolean> {
+async function mayRender(whyUnavailable: () => string | undefined): Promise<boolean> {
   await awaitThat('a browser is started or not', () => !/being started/.test(whyUnavailable() ?? ''))
   const why = whyUnavailable()
   if (why !== undefined) process.stderr.write(`rendering is not tested: ${why}\n`)

@@ -42,7 +42,7 @@ export async function openGround({ site, canaries, secretFile }: GroundOptions):
       server.on('connection', () => hits++)
       // One free port for all addresses where none is given.
       ports.push(await listen(server, address, port === 0 ? (ports[0] ?? 0) : port))
-      opened.defer(() => void server.close().closeAllConnections())
+      opened.defer(() => server.close().closeAllConnections())
     }
   const udp = createSocket('udp4')
   udp.on('message', () => hits++)
@@ -56,7 +56,7 @@ export async function openGround({ site, canaries, secretFile }: GroundOptions):
     serveSite({ request, response, answer, inside: `http://${privateHost}${port}/` }),
   )
   const sitePort = await listen(attacker, site.address, site.port)
-  opened.defer(() => void attacker.close().closeAllConnections())
+  opened.defer(() => attacker.close().closeAllConnections())
   const kept = opened.move()
   return {
     site: `http://attack.test${sitePort === 80 ? '' : `:${sitePort}`}`,
