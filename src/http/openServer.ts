@@ -1,7 +1,8 @@
 import { addressList } from './clientAddress.ts'
 import { createAdmission } from './admission.ts'
 import { type AppDeps, createApp } from './app.ts'
-import { createFreeRoutes, type FreeRouteDeps } from './freeRoutes.ts'
+import { createDocumentRoutes } from './documentRoutes.ts'
+import { createFreeRoutes, type FreeRoute, type FreeRouteDeps } from './freeRoutes.ts'
 import { createRateLimit } from './rateLimit.ts'
 import { listen } from './server.ts'
 
@@ -9,9 +10,12 @@ export interface ServerOptions
   extends Omit<AppDeps, 'admission' | 'rateLimit' | 'freeRoutes'>, Omit<FreeRouteDeps, 'mayReadMetrics'> {
   readonly host: string
   readonly port: number
+  readonly publicUrl: string | undefined
   readonly inFlightMax: number
   readonly rateLimitPerMinute: number
   readonly metricsSubnets: readonly string[]
+  /** Free routes of what is sold, beside those of the service itself. */
+  readonly moreRoutes: readonly FreeRoute[]
 }
 
 export interface OpenServer {
@@ -23,7 +27,9 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
   const { clock, host, port } = options
   const admission = createAdmission(options)
   const rateLimit = createRateLimit(options.rateLimitPerMinute)
-  const freeRoutes = createFreeRoutes({ ...options, mayReadMetrics: addressList(options.metricsSubnets) })
+  const mayReadMetrics = addressList(options.metricsSubnets)
+  const besides = [...createFreeRoutes({ ...options, mayReadMetrics }), ...options.moreRoutes]
+  const freeRoutes = [...besides, ...(await createDocumentRoutes({ ...options, besides }))]
   const app = createApp({ ...options, admission, rateLimit, freeRoutes })
   const listener = await listen(app.callback(), { host, port })
   return {

@@ -53,8 +53,9 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   const { chain, facts } = await openLocalChain(config, { home, opened, ...options })
   const samples = await openSamples(config, { tokenMint: chain.tokenMint, opened, log: options.log })
   const receiptSigningKey = config.receiptSigningKey ?? (await home.receiptKey())
-  const { databaseUrl } = database
-  const serviceConfig: ServiceConfig = { ...config, ...samples.replaced, databaseUrl, chain, receiptSigningKey }
+  const artifacts = { ...config.artifacts, directory: config.artifacts.directory ?? join(home.path, 'artifacts') }
+  const parts = { databaseUrl: database.databaseUrl, chain, receiptSigningKey, artifacts }
+  const serviceConfig: ServiceConfig = { ...config, ...samples.replaced, ...parts }
   options.onProgress?.('the service')
   const service = await createService(serviceConfig, { log: options.log })
   opened.defer(() => service.close())

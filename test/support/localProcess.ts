@@ -39,6 +39,8 @@ export function newcomerEnv(home: string): Record<string, string> {
     TOLLBOOK_HOME: home,
     PORT: '0',
     LOG_LEVEL: 'warn',
+    // But no browser, which a second of each start would go to.
+    RENDER_CONCURRENCY: '0',
   }
 }
 
