@@ -174,7 +174,7 @@ ledger.record_quotes(ids text[], wallets text[], endpoints text[], memos text[],
 ledger.refuse_change() returns trigger  e83d8881b2d67df5
 ledger.refuse_direct_write() returns trigger  1ee1939b0459f218
 news.forget_old() returns bigint security definer search_path="" 2af8186d4217aa46
-news.keep_articles(url_keys text[], urls text[], titles text[], title_keys text[], publishers text[], published_ms bigint[], provider text, category text, question text) returns integer security definer search_path="" 53b208f840bcc943
+news.keep_articles(url_keys text[], urls text[], titles text[], title_keys text[], publishers text[], published_ms bigint[], provider text, category text, question text) returns integer security definer search_path="" eec0632c586af4ed
 news.poll_failed(polled text) returns void security definer search_path="" 7045eb90293a2a3f
 news.poll_succeeded(polled text, next_ms integer, new_etag text, new_last_modified text) returns void security definer search_path="" b8797da6eb330422
 news.take_poll(names text[], lanes text[], wanted_categories text[], spacings_ms integer[], lease_ms integer) returns TABLE(poll text, poll_etag text, poll_last_modified text) security definer search_path="" 7febbc02889f4a00
