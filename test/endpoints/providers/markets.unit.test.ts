@@ -61,7 +61,9 @@ const fixture = z.object({
 const markets = ['jupiter', 'dexscreener', 'geckoterminal'] as const
 const folder = new URL('../../fixtures/upstreams/', import.meta.url)
 const samples = markets.flatMap((market) =>
-  readdirSync(new URL(`${market}/`, folder)).map((name): [MarketName, string] => [market, name]),
+  readdirSync(new URL(`${market}/`, folder))
+    .filter((name) => name.endsWith('.json'))
+    .map((name): [MarketName, string] => [market, name]),
 )
 
 test.each(samples)('the sample of %s %s means what its author says', async (market, name) => {

@@ -66,7 +66,7 @@ const egress = openEgress({
   rules,
   limits: { bytesMax: 4 * 1024 * 1024, hostsMax: 50 },
 })
-const limits = { jobTimeoutMs: 2_500, jobsPerBrowserMax: 15 }
+const limits = { jobTimeoutMs: 4_000, jobsPerBrowserMax: 15 }
 const opened = await openTestRenderer({ egress, limits })
 const never = new AbortController().signal
 
