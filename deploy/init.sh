@@ -6,10 +6,12 @@ cd "$(dirname "$0")/.."
 umask 077
 
 if [ ! -e .env ]; then
+  # In front of the names of volumes and containers, whatever this folder is called.
+  echo COMPOSE_PROJECT_NAME=tollbook >.env.tmp
   for name in POSTGRES OWNER API_1 API_2 READER GRAFANA; do
     # Hexadecimal, because it stands in URLs.
     printf '%s_PASSWORD=%s\n' "$name" "$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')"
-  done >.env.tmp
+  done >>.env.tmp
   mv .env.tmp .env
   echo 'wrote .env'
 fi

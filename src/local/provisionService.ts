@@ -12,7 +12,7 @@ export interface ServiceProvision {
   /** Where callers reach the service, for `local.json`. */
   readonly baseUrl: string
   /** What the service needs and no more, for `node --env-file`. */
-  readonly envFile: string
+  readonly settingsFile: string
   readonly clock?: Clock
 }
 
@@ -24,13 +24,13 @@ const privateFile = 0o600
 
 /** What local mode does for a service in its own process, for services that start elsewhere: several, in containers. */
 export async function provisionService(options: ServiceProvision): Promise<void> {
-  const { baseUrl, envFile, clock = systemClock } = options
+  const { baseUrl, settingsFile, clock = systemClock } = options
   const home = await openHome(options.home)
   const urls = chainUrls(options.rpcUrl)
   await untilChainAnswers(urls, clock)
   const { chain, facts } = await provisionFromHome(home, urls)
   const receiptKey = await home.receiptKey()
-  await writeEnvFile(envFile, {
+  await writeSettings(settingsFile, {
     SOLANA_RPC_URLS: chain.rpcUrls.join(','),
     TOKEN_MINT: chain.tokenMint,
     PAYMENT_WALLET: chain.paymentWallet,
@@ -42,8 +42,8 @@ export async function provisionService(options: ServiceProvision): Promise<void>
 }
 
 /** So that a service which got a chain of its own does not go on with the receipt key of a demonstration. */
-export async function withdrawProvision(envFile: string): Promise<void> {
-  await rm(envFile, { force: true })
+export async function withdrawProvision(settingsFile: string): Promise<void> {
+  await rm(settingsFile, { force: true })
 }
 
 /** The local chain serves both protocols on one port. */
@@ -68,7 +68,7 @@ async function untilChainAnswers({ rpcUrl }: ChainUrls, clock: Clock): Promise<v
   }
 }
 
-async function writeEnvFile(file: string, settings: Readonly<Record<string, string>>): Promise<void> {
+async function writeSettings(file: string, settings: Readonly<Record<string, string>>): Promise<void> {
   // In single quotes, because the receipt key is JSON; no value has one in it.
   const lines = Object.entries(settings).map(([name, value]) => `${name}='${value}'\n`)
   await writeFile(`${file}.tmp`, lines.join(''), { mode: privateFile })
