@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { readLocalJson } from '../../src/cli/localJson.ts'
 import { readConfig } from '../../src/config.ts'
 import { startLocalChain } from '../../src/local/chain/localChain.ts'
+import { provisionService } from '../../src/local/provisionService.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
 
@@ -14,28 +15,15 @@ const program = new URL('../../src/cli/tollbook.js', import.meta.url).pathname
 async function openPlace() {
   const directory = await makeTemporaryDirectory()
   afterFile(directory.remove)
-  const home = join(directory.path, 'home')
-  const settingsFile = join(directory.path, 'service.env')
-  const provision = (rpcUrl: string, env: Record<string, string> = {}) =>
-    promisify(execFile)(
-      process.execPath,
-      [
-        program,
-        'provision',
-        `--rpc-url=${rpcUrl}`,
-        '--base-url=http://127.0.0.1:3402',
-        `--settings-file=${settingsFile}`,
-      ],
-      { env: { TOLLBOOK_HOME: home, ...env } },
-    )
-  return { home, settingsFile, provision }
+  return { home: join(directory.path, 'home'), settingsFile: join(directory.path, 'service.env') }
 }
 
 test('writes settings that the service starts with, keeps the wallets to itself, and changes nothing a second time', async () => {
   const chain = await startLocalChain({ slotMs: 20 })
   afterFile(() => chain.close())
-  const { home, settingsFile, provision } = await openPlace()
-  await provision(chain.rpcUrl)
+  const { home, settingsFile } = await openPlace()
+  const order = { home, settingsFile, rpcUrl: chain.rpcUrl, baseUrl: 'http://127.0.0.1:3402' }
+  await provisionService(order)
   const settings = parseEnv(await readFile(settingsFile, 'utf8'))
   expect(new Set(Object.keys(settings))).toEqual(
     new Set(['SOLANA_RPC_URLS', 'TOKEN_MINT', 'PAYMENT_WALLET', 'RECEIPT_SIGNING_KEY']),
@@ -51,16 +39,27 @@ test('writes settings that the service starts with, keeps the wallets to itself,
   expect(local?.receiptKey).not.toHaveProperty('d')
   expect((await stat(settingsFile)).mode & 0o077).toBe(0)
 
-  await provision(chain.rpcUrl)
+  await provisionService(order)
   expect(parseEnv(await readFile(settingsFile, 'utf8'))).toEqual(settings)
 })
 
 test('with a chain of the operator the receipt key of the demonstration is withdrawn', async () => {
-  const { settingsFile, provision } = await openPlace()
+  const { home, settingsFile } = await openPlace()
   await writeFile(settingsFile, 'RECEIPT_SIGNING_KEY=of-the-demonstration\n')
   const address = '11111111111111111111111111111111'
   const own = { SOLANA_RPC_URLS: 'https://rpc.example.com', TOKEN_MINT: address, PAYMENT_WALLET: address }
-  const { stdout } = await provision('http://127.0.0.1:9', own)
+  // As a process, because Node takes some options for its own wherever they stand.
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [
+      program,
+      'provision',
+      '--rpc-url=http://127.0.0.1:9',
+      '--base-url=http://127.0.0.1:3402',
+      `--settings-file=${settingsFile}`,
+    ],
+    { env: { TOLLBOOK_HOME: home, ...own } },
+  )
   expect(stdout).toContain('nothing to provision')
   await expect(readFile(settingsFile)).rejects.toThrow('ENOENT')
 })
