@@ -159,6 +159,9 @@ const environment = z
     }
   })
 
+/** What the environment may say; nothing else is looked at. */
+export const environmentNames: readonly string[] = Object.keys(environment.shape)
+
 /** What a command line may say instead of the environment. */
 interface ConfigFlags {
   readonly sampleUpstreams?: boolean

@@ -6,6 +6,7 @@ import { createLog } from '../primitives/log.ts'
 import { untilStopped } from './untilStopped.ts'
 
 interface ChainOptions {
+  readonly host: string
   readonly port?: number
   readonly slotMs: number
   readonly state?: string
@@ -15,6 +16,7 @@ interface ChainOptions {
 export function chainCommand(): Command {
   return new Command('chain')
     .description('run a local Solana chain alone, for building clients: JSON-RPC and WebSocket over the real runtime')
+    .option('--host <address>', 'where it listens; whoever reaches it may do everything with it', '127.0.0.1')
     .option('--port <port>', 'port for both; 0 is any free one (default: LOCAL_CHAIN_PORT, else 8899)', wholeNumber)
     .option('--slot-ms <ms>', 'how long a slot lasts', wholeNumber, 400)
     .option('--state <folder>', 'where it keeps itself (default: chain-alone in TOLLBOOK_HOME)')
@@ -28,7 +30,8 @@ async function runChain(options: ChainOptions): Promise<void> {
   const log = createLog({ level: config.logLevel, name: 'tollbook chain' })
   const state = options.fresh ? {} : { stateDirectory: options.state ?? join(config.home, 'chain-alone') }
   const port = options.port ?? (config.localChainPort === 0 ? standardPort : config.localChainPort)
-  const chain = await startLocalChain({ port, slotMs: options.slotMs, log, ...state })
+  const { host, slotMs } = options
+  const chain = await startLocalChain({ host, port, slotMs, log, ...state })
   process.stdout.write(`listening on ${chain.rpcUrl} (WebSocket ${chain.wsUrl}), genesis ${chain.genesisHash}\n`)
   await untilStopped()
   await chain.close()

@@ -8,6 +8,7 @@ import { demoCommand } from './demo.ts'
 import { faucetCommand } from './faucet.ts'
 import { migrateCommand } from './migrate.ts'
 import { payCommand } from './pay.ts'
+import { provisionCommand } from './provision.ts'
 import { receiptKeyCommand } from './receiptKey.ts'
 import { reportFailure } from './reportFailure.ts'
 import { serveCommand } from './serve.ts'
@@ -33,6 +34,7 @@ for (const command of [
   payCommand(payerDeps),
   faucetCommand(payerDeps),
   chainCommand(),
+  provisionCommand(),
   migrateCommand(),
   receiptKeyCommand(),
 ]) {

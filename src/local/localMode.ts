@@ -6,7 +6,7 @@ import type { Log } from '../primitives/log.ts'
 import { spawnLocalChain } from './chain/spawnLocalChain.ts'
 import { type Home, openHome } from './home.ts'
 import { startEmbeddedPostgres } from './postgres/embeddedPostgres.ts'
-import { provisionChain } from './provisionChain.ts'
+import { type ProvisionedChain, provisionFromHome } from './provisionFromHome.ts'
 import { admitApiRole, apiRole, databaseName, makeDatabase, ownerRole } from './provisionDatabase.ts'
 import { startSampleUpstreams } from './sampleUpstreams/sampleUpstreams.ts'
 
@@ -29,11 +29,6 @@ export interface LocalMode {
 interface LocalDatabase {
   readonly databaseUrl: string
   readonly adminDatabaseUrl: string | null
-}
-
-interface LocalChainParts {
-  readonly chain: ServiceConfig['chain']
-  readonly facts: object
 }
 
 interface LocalSamples {
@@ -108,15 +103,9 @@ async function openLocalDatabase(
 async function openLocalChain(
   config: Config,
   { home, opened, log, onPartLost, onProgress }: Opening,
-): Promise<LocalChainParts> {
+): Promise<ProvisionedChain> {
   if (config.chain !== undefined)
     return { chain: config.chain, facts: { rpcUrl: config.chain.rpcUrls[0], wsUrl: null } }
-  const [mint, mintAuthority, paymentWallet, demoWallet] = await Promise.all([
-    home.keypair('token-mint'),
-    home.keypair('mint-authority'),
-    home.keypair('payment-wallet'),
-    home.keypair('demo-wallet'),
-  ])
   onProgress?.('a Solana chain')
   const chain = await spawnLocalChain({
     port: config.localChainPort,
@@ -125,26 +114,7 @@ async function openLocalChain(
     onUnexpectedExit: onPartLost,
   })
   opened.defer(() => chain.stop())
-  const { rpcUrl, wsUrl } = chain
-  await provisionChain(chain, {
-    mint: mint.keypair,
-    mintAuthority: mintAuthority.keypair,
-    paymentWallet: paymentWallet.keypair,
-    demoWallet: demoWallet.keypair,
-  })
-  return {
-    chain: {
-      rpcUrls: [rpcUrl],
-      tokenMint: mint.keypair.publicKey.toBase58(),
-      paymentWallet: paymentWallet.keypair.publicKey.toBase58(),
-    },
-    facts: {
-      rpcUrl,
-      wsUrl,
-      demoWallet: { address: demoWallet.keypair.publicKey.toBase58(), keypairPath: demoWallet.path },
-      mintAuthorityKeypairPath: mintAuthority.path,
-    },
-  }
+  return provisionFromHome(home, chain)
 }
 
 interface OpeningSamples {

@@ -1,0 +1,19 @@
+#!/bin/sh
+# Once, when the data directory is new: the roles of docs/operations.md, each with no more than it needs. The superuser is
+# used here and never again.
+set -eu
+psql --username="${POSTGRES_USER:-postgres}" --dbname=postgres --no-psqlrc --set=ON_ERROR_STOP=1 \
+  --set=owner_password="$OWNER_PASSWORD" --set=api_1_password="$API_1_PASSWORD" \
+  --set=api_2_password="$API_2_PASSWORD" --set=reader_password="$READER_PASSWORD" <<'SQL'
+create role tollbook_service nologin;
+create role tollbook_reader nologin;
+-- The migrations make the two groups above where they are missing, which is why their role may create roles.
+create role tollbook_owner login createrole password :'owner_password';
+create role tollbook_api_1 login password :'api_1_password' in role tollbook_service;
+create role tollbook_api_2 login password :'api_2_password' in role tollbook_service;
+create role tollbook_report login password :'reader_password' in role tollbook_reader;
+create database tollbook owner tollbook_owner;
+revoke all on database tollbook from public;
+grant connect on database tollbook to tollbook_service, tollbook_reader;
+revoke connect on database postgres from public;
+SQL

@@ -1,0 +1,209 @@
+import { existsSync, globSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { environmentNames, readConfig } from '../../src/config.ts'
+import { createMetrics } from '../../src/http/metrics.ts'
+import { readCompose, readText, readYaml, root } from './composeFile.ts'
+
+const compose = readCompose()
+const services = Object.entries(compose.services)
+const ours = services.filter(([, { image }]) => image === 'tollbook:local')
+
+test('the services that are promised are there, two instances of the API among them', () => {
+  const names = [
+    'postgres',
+    'migrate',
+    'provision',
+    'api-1',
+    'api-2',
+    'load-balancer',
+    'prometheus',
+    'grafana',
+    'chain',
+  ]
+  expect(Object.keys(compose.services)).toEqual(expect.arrayContaining(names))
+  expect(compose.services['chain']?.profiles).toEqual(['local-chain'])
+})
+
+test('names of services, networks and volumes, and files that are mounted, exist', () => {
+  for (const [name, service] of services) {
+    for (const other of Object.keys(service.depends_on ?? {})) expect(compose.services, name).toHaveProperty([other])
+    for (const network of service.networks ?? []) expect(compose.networks, name).toHaveProperty([network])
+    for (const volume of service.volumes ?? []) {
+      const [source = ''] = volume.split(':')
+      if (source.startsWith('./')) expect(existsSync(new URL(source, root)), volume).toBe(true)
+      else expect(compose.volumes, name).toHaveProperty([source])
+    }
+  }
+})
+
+test('what stays has a health check; what has none is a job, or a tool for people', () => {
+  for (const [name, { healthcheck, restart }] of services) expect('disable' in healthcheck, name).toBe(restart === 'no')
+})
+
+test('the API is ready before callers are let in, and after migrations and keys are there', () => {
+  for (const name of ['api-1', 'api-2']) {
+    const { healthcheck, depends_on: before } = compose.services[name] ?? {}
+    expect(JSON.stringify(healthcheck)).toContain('/readyz')
+    expect(before?.['migrate']?.condition).toBe('service_completed_successfully')
+    expect(before?.['provision']?.condition).toBe('service_completed_successfully')
+    expect(compose.services['load-balancer']?.depends_on?.[name]?.condition).toBe('service_healthy')
+  }
+})
+
+test('only the load balancer can be published beyond loopback, and the database has no way out', () => {
+  for (const [name, { ports = [] }] of services)
+    for (const port of ports) expect(port.startsWith('127.0.0.1:'), name).toBe(name !== 'load-balancer')
+  expect(compose.services['load-balancer']?.ports).toEqual(['${PUBLISHED_ADDRESS:-127.0.0.1}:3402:3402'])
+  expect(compose.services['postgres']?.networks).toEqual(['inside'])
+  expect(compose.networks['inside']?.internal).toBe(true)
+})
+
+test('the instances have a login each and see no other password, no wallet and no chain key', () => {
+  for (const [name, number] of Object.entries({ 'api-1': 1, 'api-2': 2 })) {
+    const service = compose.services[name]
+    expect(JSON.stringify(service?.environment).match(/\w+_PASSWORD/g)).toEqual([`API_${number}_PASSWORD`])
+    expect(service?.volumes).toEqual([
+      'artifacts:/var/lib/tollbook/artifacts',
+      'provisioned:/var/lib/tollbook/provisioned:ro',
+    ])
+  }
+})
+
+test('every process of ours runs without rights: not root, no capability, nothing of the image writable', () => {
+  for (const [name, service] of ours) {
+    expect(service, name).toMatchObject({ read_only: true, init: true, cap_drop: ['ALL'] })
+    expect(service.security_opt, name).toContain('no-new-privileges:true')
+  }
+  const lines = readText('Dockerfile').split('\n')
+  expect(lines.slice(lines.indexOf('USER node')).filter((line) => /^(RUN|COPY|USER root)/.test(line))).toEqual([])
+  expect(lines).toContain('USER node')
+})
+
+test('every variable that is set for a process of ours, or shown in the example, is one that the configuration reads', () => {
+  const set = ours.flatMap(([, { environment = {} }]) => Object.keys(environment))
+  const image = [...readText('Dockerfile').matchAll(/^(?:ENV| ) *([A-Z_]+)=/gm)].map(([, name]) => name)
+  const names = [...set, ...image, ...Object.keys(exampleSettings())].filter((name) => name !== 'NODE_ENV')
+  expect(names.length).toBeGreaterThan(20)
+  expect(names.filter((name) => name !== undefined && !environmentNames.includes(name))).toEqual([])
+})
+
+test('an instance starts with the example as it is copied, and with its lines taken out of their comments', () => {
+  const environment = compose.services['api-2']?.environment ?? {}
+  const filled = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, interpolated(value)]))
+  const given = Object.entries(exampleSettings()).filter(([, value]) => value !== '' && !value.includes('…'))
+  const address = '11111111111111111111111111111111'
+  const needed = { TOKEN_MINT: address, PAYMENT_WALLET: address, AI_MODEL: 'any' }
+  const key = { RECEIPT_SIGNING_KEY: '{"kty":"OKP","crv":"Ed25519","x":"x","d":"d"}' }
+  const config = readConfig({ ...filled, ...Object.fromEntries(given), ...needed, ...key })
+  expect(config).toMatchObject({ host: '0.0.0.0', port: 3402, trustedProxyHops: 1, newsPolling: false })
+  expect(config.databaseUrl).toBe('postgres://tollbook_api_2:secret@postgres:5432/tollbook')
+})
+
+test('every password that the compose file asks for is made by deploy/init.sh', () => {
+  const asked = new Set([...readText('docker-compose.yml').matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name))
+  const made = /^ *for name in ([A-Z0-9_ ]+);/m.exec(readText('deploy/init.sh'))?.[1]?.split(' ') ?? []
+  expect(new Set(made.map((name) => `${name}_PASSWORD`))).toEqual(asked)
+})
+
+test('alerts and dashboard ask for metrics and labels that the service has', async () => {
+  const { names, labels } = await servedMetrics()
+  const expressions = [...alertExpressions(), ...dashboardExpressions()]
+  expect(expressions.length).toBeGreaterThan(15)
+  for (const expression of expressions) {
+    expect([...metricsIn(expression)].filter((name) => !names.has(name))).toEqual([])
+    expect([...labelsIn(expression)].filter((name) => !labels.has(name))).toEqual([])
+  }
+})
+
+test('each metric with an alarm in the operations manual has an alert, and each of ours is on the dashboard', async () => {
+  const manual = readText('docs/operations.md').split('| metric | alarm when |')[1]?.split('\n\n')[0] ?? ''
+  const alarmed = [...manual.matchAll(/^\| `(\w+)/gm)].map(([, name = '']) => name)
+  expect(alarmed.length).toBeGreaterThan(4)
+  const alerts = alertExpressions().join('\n')
+  expect(alarmed.filter((name) => !alerts.includes(name))).toEqual([])
+  const dashboard = dashboardExpressions().join('\n')
+  const own = createMetrics()
+    .registry.getMetricsAsArray()
+    .map(({ name }) => name)
+  expect(own.filter((name) => name.startsWith('tollbook_') && !dashboard.includes(name))).toEqual([])
+})
+
+test('no file names a host that is not ours: images come from wherever the operator gets images', () => {
+  const files = [
+    'Dockerfile',
+    'docker-compose.yml',
+    'docs/deploy.md',
+    ...globSync('deploy/**/*.*', { cwd: fileURLToPath(root) }).filter((file) => file !== 'deploy/service.env'),
+  ]
+  const known = new Set(['127.0.0.1', ...Object.keys(compose.services)])
+  for (const file of files) {
+    const hosts = [
+      ...readText(file)
+        .replaceAll(/\$\{\w+:\?[^}]*\}/g, '')
+        .matchAll(/\b(?:https?|postgres):\/\/(?:[^\s/'"`]*@)?([\w.-]+)/g),
+    ].map(([, host = '']) => host)
+    expect(
+      hosts.filter((host) => !known.has(host) && !/(^|\.)example\.com$/.test(host)),
+      file,
+    ).toEqual([])
+  }
+  const images = [
+    ...services.map(([, { image }]) => image),
+    ...[...readText('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, image = '']) => image),
+  ]
+  // With a dot or a port in front of the first slash it would be a host.
+  expect(images.filter((image) => /^[^/]*[.:][^/]*\//.test(image) || image.endsWith(':latest'))).toEqual([])
+})
+
+/** Also those behind a comment sign. */
+function exampleSettings(): Record<string, string> {
+  const lines = readText('deploy/example.env').matchAll(/^(?:# )?([A-Z][A-Z0-9_]+)=(.*)$/gm)
+  return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]))
+}
+
+function interpolated(value: string): string {
+  return value.replaceAll(/\$\{\w+:([-?])([^}]*)\}/g, (_, kind, rest) => (kind === '-' ? rest : 'secret'))
+}
+
+const alertFile = z.object({
+  groups: z.array(z.object({ rules: z.array(z.object({ alert: z.string(), expr: z.string() })) })),
+})
+
+function alertExpressions(): readonly string[] {
+  const { groups } = alertFile.parse(readYaml('deploy/prometheus/alerts.yml'))
+  return groups.flatMap(({ rules }) => rules.map(({ expr }) => expr))
+}
+
+const dashboardFile = z.object({ panels: z.array(z.object({ targets: z.array(z.object({ expr: z.string() })) })) })
+
+function dashboardExpressions(): readonly string[] {
+  const { panels } = dashboardFile.parse(JSON.parse(readText('deploy/grafana/dashboards/tollbook.json')))
+  return panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))
+}
+
+/** What a scrape would find, after one of everything; `up`, `instance` and `job` are Prometheus' own. */
+async function servedMetrics() {
+  const metrics = createMetrics()
+  metrics.onRequest({ route: '/livez', status: 200, durationMs: 1 })
+  metrics.onFlush({ items: 1, durationMs: 1 })
+  metrics.onRpcCall({ method: 'getSlot', ok: true })
+  metrics.onUpstreamCall({ upstream: 'ai-1', outcome: 'ok' })
+  const served = await metrics.registry.metrics()
+  const names = [...served.matchAll(/^([a-z]\w*)/gm)].map(([name]) => name)
+  const labels = [...served.matchAll(/[{,](\w+)="/g)].map(([, label = '']) => label)
+  return { names: new Set(['up', ...names]), labels: new Set(['instance', 'job', ...labels]) }
+}
+
+function metricsIn(expression: string): Set<string> {
+  const bare = expression.replaceAll(/\{[^}]*\}|\[[^\]]*\]|\b(by|offset) (\([^)]*\)|\w+)/g, ' ')
+  const words = bare.match(/\b[a-z_]\w*\b(?!\s*\()/g) ?? []
+  return new Set(words.filter((word) => !['or', 'unless', 'by', 'sum', 'and'].includes(word)))
+}
+
+function labelsIn(expression: string): Set<string> {
+  const matched = [...expression.matchAll(/[{,]\s*(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label = '']) => label)
+  const grouped = [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/,\s*/))
+  return new Set([...matched, ...grouped])
+}
