@@ -16,7 +16,7 @@ const mayImport = {
   reports: ['primitives', 'payment', 'ledger', 'store'],
   http: ['primitives', 'paywall', 'endpoints', 'reports'],
   jobs: ['primitives', 'payment', 'ledger', 'reports'],
-  client: ['primitives', 'payment'],
+  client: ['primitives', 'payment', 'ledger/merkle.ts', 'ledger/checkpoint.ts'],
   local: ['primitives', 'payment', 'compose.ts', 'config.ts'],
   cli: ['client', 'local', 'reports', 'store', 'primitives', 'compose.ts', 'config.ts'],
 }

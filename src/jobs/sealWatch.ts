@@ -59,12 +59,12 @@ interface Look {
 function createWatch({ clock, log, sealNext, keep, onSeal }: SealWatchDeps) {
   let damage: string | undefined
   let isDelayed = false
-  let isStopping = false
+  const stopping = new AbortController()
   let kept: { readonly note: string; readonly atMs: number } | undefined
 
   async function seal(steps: number): Promise<SealStep | undefined> {
     let step: SealStep | undefined
-    for (let count = 1; count <= steps && (count === 1 || !isStopping); count++) {
+    for (let count = 1; count <= steps && (count === 1 || !stopping.signal.aborted); count++) {
       step = await sealNext()
       const unsealedEvents = step.head - (step.checkpoint?.size ?? 0)
       onSeal({ unsealedEvents, damaged: false })
@@ -95,7 +95,7 @@ function createWatch({ clock, log, sealNext, keep, onSeal }: SealWatchDeps) {
 
   return {
     problem: () => (damage === undefined ? undefined : 'the ledger does not match its seal; the operator has to look'),
-    stopping: () => void (isStopping = true),
+    stopping: () => stopping.abort(),
     async look({ stepsMax: steps, keepNow = false }: Look): Promise<void> {
       if (damage !== undefined) return
       try {
