@@ -13,6 +13,7 @@ import type { TestDatabase } from '../support/testDatabase.ts'
 import { addEvents } from './addEvents.ts'
 import { mustAppend, openInstance, openSessions } from './instance.ts'
 import { claimOf, sampleSettlement } from './samplePayment.ts'
+import { tamper } from './tamper.ts'
 
 const signer = ed25519Signer(makeReceiptKey())
 const verifier = { name: 'tollbook/test', publicKey: signer.publicKey }
@@ -39,23 +40,6 @@ async function leavesOf({ admin }: Book): Promise<readonly Buffer[]> {
      from ledger.events order by seq`,
   )
   return rows.map(({ leaf }) => leaf)
-}
-
-/** As nobody but a superuser who means it can: with the triggers off. */
-async function tamper({ admin }: Pick<Book, 'admin'>, statement: string): Promise<void> {
-  const session = await admin.connect()
-  try {
-    const { rows } = await session.query<{ part: string }>(
-      `select format('%I.%I', n.nspname, c.relname) as part from pg_class c join pg_namespace n on n.oid = c.relnamespace
-       where n.nspname = 'ledger' and c.relkind in ('r', 'p')`,
-    )
-    for (const { part } of rows) await session.query(`alter table ${part} disable trigger user`)
-    await session.query(statement)
-    for (const { part } of rows)
-      await session.query(`alter table ${part} enable always trigger all`).catch(() => undefined)
-  } finally {
-    session.release()
-  }
 }
 
 describe('a book of payments', () => {
@@ -161,10 +145,12 @@ describe('a long book', () => {
   const eventsCount = 66_000
   let book: Book
   let steps: number
+  let leaves: readonly Buffer[]
   beforeAll(async () => {
     book = await openBook()
     await addEvents(book.admin, eventsCount)
     steps = await sealAll(book.sealer)
+    leaves = await leavesOf(book)
   })
 
   test('is sealed in portions, each signed, and has the tiles of its size', async () => {
@@ -177,11 +163,10 @@ describe('a long book', () => {
       { level: 1, tiles: 1, last: 0 },
     ])
     const checkpoint = assertPresent(openCheckpoint((await book.tree.checkpoint()) ?? '', verifier), 'signed')
-    expect(Buffer.from(checkpoint.root).equals(rootOfHashes(await leavesOf(book)))).toBe(true)
+    expect(Buffer.from(checkpoint.root).equals(rootOfHashes(leaves))).toBe(true)
   })
 
   test('proves any event in a few look-ups, at the newest size and at an earlier one', async () => {
-    const leaves = await leavesOf(book)
     for (const position of [1, 256, 257, 65_536, 65_537, 65_792, 65_793, eventsCount]) {
       for (const treeSize of [undefined, 4 * 16_384].filter((size) => size === undefined || size >= position)) {
         const proof = assertPresent(await book.tree.proveInclusion({ position, treeSize }), 'a proof')
@@ -203,7 +188,6 @@ describe('a long book', () => {
   })
 
   test('has the same root at any size, sealed or not, as its first events', async () => {
-    const leaves = await leavesOf(book)
     for (const size of [1, 255, 256, 65_535, 65_536, eventsCount]) {
       const root = await rootAt(book.ledger.database, size)
       expect(Buffer.from(root).equals(rootOfHashes(leaves.slice(0, size))), `at ${size}`).toBe(true)
@@ -211,7 +195,6 @@ describe('a long book', () => {
   })
 
   test('serves its tiles as C2SP tlog-tiles has them, whole and in part', async () => {
-    const leaves = await leavesOf(book)
     const tile = async (path: string) =>
       splitHashes((await book.tree.tile(path)) ?? Buffer.of()).map((hash) => Buffer.from(hash))
     expect(await tile('0/000')).toEqual(leaves.slice(0, 256))
@@ -289,16 +272,32 @@ describe('I23: nothing is signed on top of', () => {
     return `update ledger.events set body = ${body}, leaf_hash = ${leaf} where seq = ${seq}`
   }
 
-  test.each(cases)('%s', async (_, statement, problem) => {
-    const book = await openBook()
+  let book: Book
+  beforeAll(async () => {
+    book = await openBook()
     for (let payment = 0; payment < 2; payment++) await mustAppend(book.ledger, claimOf(sampleSettlement()).change)
     await sealAll(book.sealer)
     for (let payment = 0; payment < 3; payment++) await mustAppend(book.ledger, claimOf(sampleSettlement()).change)
-    await tamper(book, statement)
+    await book.admin.query(
+      `create schema saved; ${saved.map((name) => `create table saved.${name} as table ledger.${name}`).join(';')}`,
+    )
+  })
+  const saved = ['events', 'checkpoints', 'head']
+  const restore = saved
+    .map((name) => `delete from ledger.${name}; insert into ledger.${name} select * from saved.${name}`)
+    .join(';')
+
+  test.each(cases)('%s', async (_, statement, problem) => {
+    await tamper(book.admin, statement)
     await expect(sealNext(book.sealer)).rejects.toThrow(problem)
     await expect(sealNext(book.sealer)).rejects.toBeInstanceOf(LedgerDamage)
     const { rows } = await book.admin.query<{ count: number }>('select count(*)::int as count from ledger.checkpoints')
     expect(rows[0]?.count).toBe(1)
+    await tamper(book.admin, restore)
+  })
+
+  test('what is put back as it was is sealed again', async () => {
+    expect(await sealNext(book.sealer)).toMatchObject({ sealedEvents: 9, head: 15 })
   })
 })
 
