@@ -28,7 +28,7 @@ export interface Anchor {
 const memoBytesMax = 566
 
 /** What stands on chain: enough to find the checkpoint again, and to tell whether another was shown to others. */
-export function anchorMemo({ origin, size, root }: Checkpoint): string {
+function anchorMemo({ origin, size, root }: Checkpoint): string {
   return `tollbook-checkpoint ${origin} ${size} ${encodeBase64(root)}`
 }
 

@@ -21,7 +21,7 @@ export interface NoteVerifier {
 }
 
 /** A name goes into a line of its own and between spaces; a plus separates it in a verifier key. */
-export function isKeyName(text: string): boolean {
+function isKeyName(text: string): boolean {
   return text.length > 0 && text.length <= nameCharactersMax && !/[\p{Z}\p{C}+]/u.test(text)
 }
 
