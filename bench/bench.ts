@@ -4,10 +4,11 @@ import { burnStatsBench } from './burnStatsBench.ts'
 import { claims } from './claims.ts'
 import { memory } from './memory.ts'
 import { quotes } from './quotes.ts'
+import { render } from './render.ts'
 import { rpcCalls } from './rpcCalls.ts'
 import { type Bench, describeYardstick, passes, type Yardstick } from './yardstick.ts'
 
-const benches: readonly Bench[] = [claims, quotes, rpcCalls, burnStatsBench, memory]
+const benches: readonly Bench[] = [claims, quotes, rpcCalls, burnStatsBench, memory, render]
 
 const help = `npm run bench -- [NAME ...] [options]
 

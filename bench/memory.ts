@@ -9,6 +9,21 @@ const first = 1_000
 const callers = 32
 const millionBytes = 1e6
 
+// The chain's watch closes the shop for a moment when a busy machine starves it; that is not what is measured here.
+const triesMax = 30
+const pauseMs = 1_000
+
+async function untilSold<T>(ask: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (attempt >= triesMax) throw error
+      await systemClock.sleep(pauseMs)
+    }
+  }
+}
+
 export const memory: Bench = {
   name: 'memory',
   about:
@@ -17,7 +32,8 @@ export const memory: Bench = {
     await using ground = await breakGround()
     const { payer } = ground
     const server = await spawnServer({
-      env: ground.env,
+      // A dear token, or the payer's tokens would be spent after 5,000 requests.
+      env: { ...ground.env, TOKEN_PRICE_USD: '100' },
       runsFile: `${ground.directory}/runs`,
       nodeOptions: ['--expose-gc'],
     })
@@ -27,7 +43,7 @@ export const memory: Bench = {
       while (begun < count) {
         const nth = begun++
         const request = { baseUrl: server.baseUrl, wallet: payer.address, symbol: 'BTC' }
-        const proof = await payer.pay(await askQuote(request))
+        const proof = await payer.pay(await untilSold(() => askQuote(request)))
         const { status } = await present({ ...request, proof, idempotencyKey: `key ${nth}`.replace(' ', '-') })
         assert(status === 200, `paid request ${nth} is answered 200, not ${status}`)
         if (nth % 1_000 === 0) progress(`memory: ${nth} of ${requests} paid requests`)

@@ -1,15 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { invalidPaymentReasons } from '../src/payment/refusal.ts'
+import { reasonsTable } from '../src/document/introduction.ts'
 
 /** Writes the reasons of INVALID_PAYMENT into docs/api.md, so that the page cannot fall behind the code. */
 const page = new URL('../docs/api.md', import.meta.url)
 
 export function refusalTable(text: string): string {
-  const rows = Object.entries(invalidPaymentReasons).map(
-    ([reason, meaning]) => `| \`${reason}\` | ${meaning.replaceAll('|', String.raw`\|`)} |`,
-  )
-  const table = ['| reason | meaning |', '|---|---|', ...rows].join('\n')
-  return text.replace(/(<!-- reasons:.*?-->)[\s\S]*?(<!-- \/reasons -->)/, `$1\n${table}\n$2`)
+  return text.replace(/(<!-- reasons:.*?-->)[\s\S]*?(<!-- \/reasons -->)/, `$1\n${reasonsTable()}\n$2`)
 }
 
 export async function readApiPage(): Promise<string> {

@@ -2,25 +2,22 @@ import packageJson from '../package.json' with { type: 'json' }
 import type { Config, ReceiptSigningKey } from './config.ts'
 import { openLedger } from './store/openLedger.ts'
 import { openChain } from './chain/openChain.ts'
-import { openProducts } from './composeProducts.ts'
+import { openPrices } from './composePrices.ts'
+import { listeningUrl, openProducts } from './composeProducts.ts'
 import { openSeal } from './composeSeal.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
+import { artifactRoute } from './http/artifactRoute.ts'
 import { createMetrics } from './http/metrics.ts'
 import { openServer } from './http/openServer.ts'
 import { startWatches } from './jobs/watches.ts'
 import { postJson } from './outbound/postJson.ts'
 import type { PaymentLedger } from './payment/paymentLedger.ts'
-import type { Price } from './payment/quote.ts'
-import type { PaymentTerms } from './payment/settlement.ts'
 import { createReceiptSigner, publicKeysOf } from './paywall/sendReceipt.ts'
 import { createNativeRail } from './paywall/verifyPayment.ts'
-import { priceAll } from './pricing/currentPrice.ts'
-import { baseUnitsMax, tokenPriceDecimals } from './pricing/tokenPrice.ts'
-import { type Clock, isoTime, systemClock } from './primitives/clock.ts'
-import { describeError, Fault } from './primitives/fault.ts'
+import { type Clock, systemClock } from './primitives/clock.ts'
+import { describeError } from './primitives/fault.ts'
 import { newId } from './primitives/id.ts'
 import type { Log } from './primitives/log.ts'
-import { displayNumber } from './primitives/money.ts'
 import { burnStats } from './reports/burnStats.ts'
 
 /** A configuration in which nothing is left to local mode. */
@@ -68,17 +65,20 @@ export async function createService(
   opened.defer(() => seal.stop())
   const { commitment, chain: chainConfig } = config
   const chain = await openChain({ ...chainConfig, commitment, postJson, log, onCall: metrics.onRpcCall })
-  const prices = new Map(pricesOf(config, chain.terms).map((price) => [price.endpoint, price]))
-  await ledger.publishPrices({ kind: 'PriceListPublished', source: 'fixed', prices: [...prices.values()] })
+  const { version } = packageJson
+  const upstreamDeps = { clock, log, contact: config.contact, version, onCall: metrics.onUpstreamCall }
+  const prices = await openPrices(config, { upstreamDeps, ledger, terms: chain.terms })
+  opened.defer(() => prices.stop())
 
   const watches = await startWatches({ clock, log, ledger, chain })
   opened.defer(() => watches.stop())
-  const catalog = openProducts(config, { clock, log, onUpstreamCall: metrics.onUpstreamCall })
+  let publicUrl = config.publicUrl ?? ''
+  const catalog = await openProducts(config, { upstreamDeps, database: ledger.database, publicUrl: () => publicUrl })
   opened.defer(() => catalog.close())
   let draining = false
 
   const payments = seams.ledger?.(ledger.payments) ?? ledger.payments
-  const currentPrice = (endpoint: string): Price | undefined => prices.get(endpoint)
+  const { currentPrice, tokenPrice } = prices
   const paymentDeps = { ...config, clock, log, ledger: payments, terms: chain.terms, currentPrice }
   const server = await openServer({
     ...config,
@@ -86,13 +86,13 @@ export async function createService(
     log,
     metrics,
     inFlightMax,
-    version: packageJson.version,
+    version,
     endpoints: seams.endpoints?.(catalog.endpoints) ?? catalog.endpoints,
+    moreRoutes: [artifactRoute(catalog.artifacts, clock), ...seal.routes],
     isDraining: () => draining,
-    checks: [...watches.checks, seal.check],
-    moreRoutes: seal.routes,
+    checks: [...watches.checks, seal.check, ...prices.checks],
     receiptKeys: await publicKeysOf(receiptSigningKey),
-    tokenPrice: () => tokenPriceOf(config, chain.terms, clock),
+    tokenPrice,
     burnStats: () => burnStats({ database: ledger.database, clock }, chain.terms),
     paywall: {
       ...paymentDeps,
@@ -111,30 +111,11 @@ export async function createService(
       onFault: (fault, requestId) => log.warn({ event: 'outcome_unknown', requestId, error: describeError(fault) }),
     },
   })
+  publicUrl ||= listeningUrl(config.host, server.port)
   opened.defer(() => {
     draining = true
     return server.drain({ timeoutMs: drainTimeoutMs })
   })
   const kept = opened.move()
   return { port: server.port, close: () => kept.disposeAsync() }
-}
-
-function pricesOf({ tokenPriceAttoUsd }: ServiceConfig, { mint, decimals }: PaymentTerms): readonly Price[] {
-  const prices = priceAll(tokenPriceAttoUsd, decimals)
-  if (prices.some(({ requiredBaseUnits }) => requiredBaseUnits > baseUnitsMax)) {
-    throw new Fault('TOKEN_PRICE_USD is so small that a request would cost more tokens than can exist', {
-      retryable: false,
-    })
-  }
-  return prices.map((price) => ({ ...price, mint }))
-}
-
-function tokenPriceOf({ tokenPriceAttoUsd }: ServiceConfig, { mint, decimals }: PaymentTerms, clock: Clock) {
-  return {
-    priceUSD: displayNumber(tokenPriceAttoUsd, tokenPriceDecimals),
-    source: 'fixed',
-    asOf: isoTime(clock.nowMs()),
-    mint,
-    decimals,
-  }
 }

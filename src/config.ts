@@ -173,10 +173,19 @@ const environment = z
     }
   })
 
+/** What a command line may say instead of the environment. */
+interface ConfigFlags {
+  readonly sampleUpstreams?: boolean
+}
+
 /** Reads the environment, or throws one fault that names every mistake. No value is quoted: some of them are secrets. */
-export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
+export function readConfig(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+  { sampleUpstreams = false }: ConfigFlags = {},
+): Config {
+  const flagged = sampleUpstreams ? { ...env, SAMPLE_UPSTREAMS: '1' } : env
   // An empty variable is what a shell makes of an unset one.
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
+  const given = Object.fromEntries(Object.entries(flagged).filter(([, value]) => value !== undefined && value !== ''))
   const parsed = environment.safeParse(given)
   if (!parsed.success) {
     const mistakes = parsed.error.issues.map((issue) => `  ${issue.path.join('.')} ${issue.message}`)

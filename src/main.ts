@@ -1,10 +1,10 @@
 import './primitives/quietBindings.ts'
 import { reportFailure } from './cli/reportFailure.ts'
-import { serve } from './cli/serve.ts'
+import { serveCommand } from './cli/serve.ts'
 
 // `npm start`, the same as `tollbook serve`.
 try {
-  process.exitCode = await serve()
+  await serveCommand().parseAsync()
 } catch (error) {
   reportFailure(error)
 }

@@ -17,6 +17,8 @@ export interface ProductConfig {
   /** Who answers for this server, for the User-Agent that providers ask for: a URL or an e-mail address. */
   readonly contact: string
   readonly newsFeeds: readonly NewsFeed[]
+  /** False: another instance on the same database gathers the news. */
+  readonly newsPolling: boolean
   /** In the order they are asked; empty: no chat is sold. */
   readonly aiServers: readonly AiServer[]
   readonly aiOutputTokensMax: number
@@ -46,7 +48,7 @@ export interface AiServer {
 export interface RenderConfig {
   /** Undefined: puppeteer's own, the system's, or the one from npm. */
   readonly chromiumPath: string | undefined
-  /** Pages rendered at once. */
+  /** Pages rendered at once; 0: none are, and no browser is started. */
   readonly concurrency: number
   /** Hosts that may be fetched though they are not global; for tests, `name` or `name:port`. */
   readonly allowHosts: readonly string[]
@@ -92,7 +94,11 @@ const newsFeeds = z
     'must be category=URL, separated by commas',
   )
   .default([])
-const secret = z.string().optional()
+// It goes into a header or an address, where anything else would fail at every request instead of here.
+const secret = z
+  .string()
+  .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')
+  .optional()
 
 type UpstreamVariables = Record<`${UpstreamName}_URL`, typeof httpUrl> &
   Record<`${UpstreamName}_API_KEY`, typeof secret>
@@ -101,8 +107,12 @@ export const productVariables = {
   ...upstreamVariables(),
   PUBLIC_URL: httpUrl,
   SAMPLE_UPSTREAMS: z.enum(['0', '1'], 'must be 0 or 1').default('0'),
-  UPSTREAM_CONTACT: z.string().max(200).default('operator not named'),
+  UPSTREAM_CONTACT: z
+    .string()
+    .regex(/^[\x20-\x7e]{1,200}$/, 'must be at most 200 printable ASCII characters')
+    .default('operator not named'),
   NEWS_FEEDS: newsFeeds,
+  NEWS_POLLING: z.enum(['0', '1'], 'must be 0 or 1').default('1'),
   AI_BASE_URL: httpUrl,
   AI_MODEL: z.string().optional(),
   AI_API_KEY: secret,
@@ -111,7 +121,7 @@ export const productVariables = {
   AI_FALLBACK_API_KEY: secret,
   AI_OUTPUT_TOKENS_MAX: whole(1, 32_768, 1_024),
   CHROMIUM_PATH: z.string().optional(),
-  RENDER_CONCURRENCY: whole(1, 16, 2),
+  RENDER_CONCURRENCY: whole(0, 16, 2),
   EGRESS_ALLOW_HOSTS: list,
   ARTIFACT_DIR: z.string().optional(),
   ARTIFACT_TTL_SECONDS: whole(60, 30 * day, day),
@@ -155,6 +165,7 @@ export function productConfigOf(env: Environment) {
     sampleUpstreams: env.SAMPLE_UPSTREAMS === '1',
     contact: env.UPSTREAM_CONTACT,
     newsFeeds: env.NEWS_FEEDS,
+    newsPolling: env.NEWS_POLLING === '1',
     aiServers: [
       aiServerOf(env.AI_BASE_URL, env.AI_MODEL, env.AI_API_KEY),
       aiServerOf(env.AI_FALLBACK_BASE_URL, env.AI_FALLBACK_MODEL, env.AI_FALLBACK_API_KEY),

@@ -3,34 +3,43 @@ import { readConfig } from '../config.ts'
 import { assertPresent } from '../primitives/assert.ts'
 import { createLog } from '../primitives/log.ts'
 import { openDatabase } from '../store/database.ts'
-import { tellDemo } from './demoStory.ts'
+import { tellDemo } from './demo/story.ts'
 import { openShop } from './openShop.ts'
+import { sampleUpstreamsHelp } from './serve.ts'
 import { untilStopped } from './untilStopped.ts'
 
 export function demoCommand(): Command {
   return new Command('demo')
-    .description('start the service in local mode and buy something: a real payment, a real answer, the books compared')
+    .description(
+      'start the service in local mode and buy every product: real payments, checked answers, the books compared',
+    )
     .option('--once', 'end when the story has been told', false)
+    .option('--sample-upstreams', sampleUpstreamsHelp, false)
     .addHelpText(
       'after',
-      '\nNeeds no internet and no configuration. Uses the service of TOLLBOOK_HOME when one is running there.',
+      '\nNeeds no configuration. Without internet, what comes from providers is left out; --sample-upstreams brings samples.\nUses the service of TOLLBOOK_HOME when one is running there.',
     )
-    .action(async ({ once }: { readonly once: boolean }) => runDemo(once))
+    .action(runDemo)
+}
+
+interface DemoFlags {
+  readonly once: boolean
+  readonly sampleUpstreams: boolean
 }
 
 const say = (text: string) => void process.stdout.write(`${text}\n`)
 
-async function runDemo(once: boolean): Promise<void> {
-  const config = readConfig()
+async function runDemo({ once, sampleUpstreams }: DemoFlags): Promise<void> {
+  const config = readConfig(undefined, { sampleUpstreams })
   // Warnings only: the story is what the reader came for.
   const log = createLog({ level: 'warn', name: 'tollbook demo' })
   await using opened = new AsyncDisposableStack()
-  say('Starting Postgres, a Solana chain and the service; the first time takes a few seconds …')
-  const shop = await openShop(config, log)
+  const shop = await openShop(config, { log, onProgress: (step) => say(`Starting ${step} …`) })
   opened.defer(() => shop.close())
   say(
     `0. The service ${shop.started ? 'is up' : 'was running'} at ${shop.local.baseUrl}, the chain at ${shop.local.rpcUrl ?? ''}`,
   )
+  if (shop.local.sampleUpstreams) say('   Prices, weather, news and chat are sample data: no provider is asked.')
 
   const databaseUrl = assertPresent(shop.local.databaseUrl, 'local mode tells where its database is')
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook demo', connectionsMax: 1, log })

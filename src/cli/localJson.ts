@@ -15,6 +15,8 @@ const localJson = z.object({
   demoWallet: z.object({ address: z.string(), keypairPath: z.string() }).optional(),
   mintAuthorityKeypairPath: z.string().optional(),
   receiptKey: z.unknown().optional(),
+  /** Null when the real providers are asked. */
+  sampleUpstreams: z.object({ pageUrl: z.url() }).nullish(),
 })
 
 /** Undefined when there is none: nothing runs in local mode here, and every option has to be given. */

@@ -14,14 +14,23 @@ export interface OpenedShop {
   close(): Promise<void>
 }
 
-export async function openShop(config: Config, log: Log): Promise<OpenedShop> {
+export interface OpenShopOptions {
+  readonly log: Log
+  readonly onProgress: (step: string) => void
+}
+
+export async function openShop(config: Config, { log, onProgress }: OpenShopOptions): Promise<OpenedShop> {
   const localJsonPath = join(config.home, 'local.json')
   const running = await readLocalJson(localJsonPath)
-  if (running !== undefined && (await answers(running.baseUrl)))
+  if (running !== undefined && (await answers(running.baseUrl))) {
+    if (config.sampleUpstreams && !running.sampleUpstreams) {
+      const why = `the service that runs in ${config.home} asks the real providers`
+      throw new Fault(`${why}; stop it, or leave out --sample-upstreams`, { retryable: false })
+    }
     return { local: running, started: false, close: () => Promise.resolve() }
-
+  }
   const lost = (error: Error) => log.fatal({ event: 'part_lost', error: error.message })
-  const localMode = await startLocalMode(config, { log, migrate, onPartLost: lost })
+  const localMode = await startLocalMode(config, { log, migrate, onPartLost: lost, onProgress })
   const local = await readLocalJson(localJsonPath)
   if (local === undefined) throw new Fault(`${localJsonPath} was not written`, { retryable: false })
   return { local, started: true, close: () => localMode.close() }

@@ -7,6 +7,10 @@ import { createLog, type Log } from '../primitives/log.ts'
 import { migrate } from '../store/migrate.ts'
 import { untilStopped } from './untilStopped.ts'
 
+/** Of the commands that can start local mode. */
+export const sampleUpstreamsHelp =
+  'local mode only: ask no provider; prices, weather, news and chat are sample data and say so'
+
 interface Running {
   readonly baseUrl: string
   close(): Promise<void>
@@ -15,15 +19,15 @@ interface Running {
 export function serveCommand(): Command {
   return new Command('serve')
     .description('serve until stopped; without configuration in local mode, with an embedded Postgres and Solana chain')
+    .option('--sample-upstreams', sampleUpstreamsHelp, false)
     .addHelpText('after', '\nConfigured by environment: docs/operations.md has the table.')
-    .action(async () => {
-      process.exitCode = await serve()
+    .action(async (flags: { readonly sampleUpstreams: boolean }) => {
+      process.exitCode = await serve(readConfig(undefined, flags))
     })
 }
 
-/** `npm start`: serves until it is told to stop. Resolves with the process's exit code. */
-export async function serve(): Promise<number> {
-  const config = readConfig()
+/** Serves until it is told to stop. Resolves with the process's exit code. */
+async function serve(config: Config): Promise<number> {
   const log = createLog({ level: config.logLevel, name: 'tollbook' })
   let code = 0
   const stopped = new AbortController()

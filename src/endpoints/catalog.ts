@@ -1,9 +1,12 @@
+import type { ChatServer } from '../outbound/chatServer.ts'
 import { createAiChat } from './aiChat.ts'
 import { createCrypto } from './crypto.ts'
 import type { Endpoint } from './endpoint.ts'
 import { createNews } from './news.ts'
+import type { NewsDesk } from './newsDesk.ts'
 import type { ProviderDeps } from './providers/provider.ts'
 import { createPdf } from './pdf.ts'
+import type { RenderDeps } from './renderOutcome.ts'
 import { createQrcode } from './qrcode.ts'
 import { createQrPool } from './qrPool.ts'
 import { createScreenshot } from './screenshot.ts'
@@ -16,21 +19,24 @@ export interface Catalog {
   close(): Promise<void>
 }
 
-export type CatalogDeps = ProviderDeps
+export interface CatalogDeps extends ProviderDeps, RenderDeps {
+  readonly chatServers: readonly ChatServer[]
+  readonly newsDesk: NewsDesk
+}
 
 export function createCatalog(deps: CatalogDeps): Catalog {
-  const { clock } = deps
+  const { clock, newsDesk, sampleUpstreams } = deps
   const pool = createQrPool()
   return {
     endpoints: [
-      createCrypto(),
-      createWeather(),
-      createStock(),
-      createNews(),
+      createCrypto(deps),
+      createWeather(deps),
+      createStock(deps),
+      createNews({ clock, desk: newsDesk, sampleUpstreams }),
       createQrcode({ pool, clock }),
-      createScreenshot(),
-      createPdf(),
-      createAiChat(),
+      createScreenshot(deps),
+      createPdf(deps),
+      createAiChat(deps),
     ],
     close: () => pool.close(),
   }

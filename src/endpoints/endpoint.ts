@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Json } from '../primitives/canonicalJson.ts'
 import type { PaidPath } from '../pricing/priceList.ts'
+import { answers } from './answers.ts'
 
 /** One thing that is sold: what it takes, whether it can be had now, and how it is made. One file each. */
 export interface Endpoint {
@@ -9,9 +10,11 @@ export interface Endpoint {
   readonly summary: string
   /** The same schema validates requests and documents them. For GET its fields are the query's texts. */
   readonly schema: z.ZodType
+  /** The shape of `data`, for the document. */
+  readonly answer: z.ZodType
   /** Bytes of a POST body. */
   readonly bodyBytesMax: number
-  /** Undefined when it can be sold; otherwise why not, for the caller. Asked before every quote and every claim. */
+  /** Undefined when it can be sold to somebody; otherwise why not, for the caller. */
   whyUnavailable(): string | undefined
   /** Checks raw input against the schema. */
   read(input: unknown): ReadParameters
@@ -21,6 +24,8 @@ export type ReadParameters =
   | {
       readonly ok: true
       readonly parameters: Json
+      /** Undefined when this can be sold now; otherwise why not. Asked before every quote and every claim. */
+      readonly whyUnavailable: () => string | undefined
       /** Undefined unless it is known without asking anybody that there is nothing to deliver. */
       readonly whyNoData: () => string | undefined
       readonly deliver: (job: Job) => Promise<Outcome>
@@ -53,7 +58,8 @@ export interface EndpointDefinition<P extends Json> {
   readonly summary: string
   readonly schema: z.ZodType<P>
   readonly bodyBytesMax?: number
-  readonly whyUnavailable: () => string | undefined
+  /** Without parameters: for the whole endpoint. With them there may be an answer at hand though nobody can be asked. */
+  readonly whyUnavailable: (parameters?: P) => string | undefined
   /** What is known to be missing is refused before anybody pays. */
   readonly whyNoData?: (parameters: P) => string | undefined
   readonly handle: (parameters: P, job: Job) => Promise<Outcome>
@@ -66,6 +72,8 @@ export function defineEndpoint<P extends Json>(definition: EndpointDefinition<P>
   const { schema, handle } = definition
   return {
     ...definition,
+    answer: answers[definition.path],
+    whyUnavailable: () => definition.whyUnavailable(),
     bodyBytesMax: definition.bodyBytesMax ?? bodyBytesMaxDefault,
     read(input) {
       const parsed = schema.safeParse(input)
@@ -74,6 +82,7 @@ export function defineEndpoint<P extends Json>(definition: EndpointDefinition<P>
       return {
         ok: true,
         parameters,
+        whyUnavailable: () => definition.whyUnavailable(parameters),
         whyNoData: () => definition.whyNoData?.(parameters),
         deliver: (job) => handle(parameters, job),
       }

@@ -12,6 +12,7 @@ const schema = z
     data: text({
       expected: `text or a URL of 1 to ${dataBytesMax} bytes of UTF-8`,
       allowBreaks: true,
+      shown: { minLength: 1, maxLength: dataBytesMax },
       test: (value) => value !== '' && utf8ByteCount(value) <= dataBytesMax,
     }),
     size: integer({ min: 64, max: 2_048, default: 256 }),

@@ -8,11 +8,13 @@ export interface TextRule {
   /** What would be right, completing "must be …". */
   readonly expected: string
   readonly allowBreaks?: boolean
+  /** What of the test can be said in JSON Schema; lengths are in characters. For readers: the test decides. */
+  readonly shown: { readonly minLength: number; readonly maxLength: number; readonly pattern?: string }
   readonly test: (text: string) => boolean
 }
 
 /** Text from outside: a string, well-formed, free of control characters, and passing the rule. */
-export function text({ expected, allowBreaks = false, test }: TextRule) {
+export function text({ expected, allowBreaks = false, shown, test }: TextRule) {
   const forbidden = allowBreaks ? controlButBreaks : control
   return z
     .string({ error: ({ input }) => (input === undefined ? `is required: ${expected}` : `must be ${expected}`) })
@@ -21,6 +23,7 @@ export function text({ expected, allowBreaks = false, test }: TextRule) {
       'must not contain control characters or lone surrogates',
     )
     .refine(test, `must be ${expected}`)
+    .meta({ description: expected, ...shown })
 }
 
 /** Characters as a person counts them, not UTF-16 units. */
@@ -55,6 +58,7 @@ export function queryInteger(rule: IntegerRule) {
     .transform(Number)
     .refine((value) => value >= rule.min && value <= rule.max, expected)
     .default(rule.default)
+    .meta({ type: 'integer', pattern: undefined, minimum: rule.min, maximum: rule.max, default: rule.default })
 }
 
 /** One of a closed list, spelled exactly. */

@@ -156,7 +156,8 @@ function headerOf(context: Context, name: string): string | undefined {
 
 function freeRequest(deps: AppDeps, route: FreeRoute, context: Context): FreeRequest {
   const address = clientAddress(context.req, deps.trustedProxyHops)
-  return { address, segment: segmentOf(route, context.path) ?? '', query: context.querystring }
+  const segment = segmentOf(route, context.path) ?? ''
+  return { address, segment, query: context.querystring, host: context.get('host') }
 }
 
 function send(context: Context, { status, headers, body }: FreeAnswer): void {

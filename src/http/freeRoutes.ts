@@ -21,6 +21,8 @@ export interface FreeRequest {
   readonly segment: string
   /** Behind the question mark, as it was sent. */
   readonly query: string
+  /** What the caller called us, a name or an address with an optional port; empty if nothing. */
+  readonly host: string
 }
 
 export interface FreeAnswer extends Omit<Answer, 'body'> {
@@ -31,6 +33,11 @@ export interface HealthCheck {
   readonly name: string
   /** Undefined when it is well; otherwise what is wrong, for the operator and the caller alike. */
   problem(): string | undefined
+  /**
+   * Keeps us from quoting and from nothing else. We stay ready: whoever has paid must find us, or a proof could grow too
+   * old at every instance at once.
+   */
+  readonly quotesOnly?: boolean
 }
 
 export interface FreeRouteDeps {
@@ -99,7 +106,9 @@ async function burnStats({ burnStats: read, log }: FreeRouteDeps): Promise<Answe
 }
 
 function readiness({ checks, isDraining }: FreeRouteDeps): Answer {
-  const failing = checks.filter((check) => check.problem() !== undefined).map(({ name }) => name)
+  const failing = checks
+    .filter((check) => check.quotesOnly !== true && check.problem() !== undefined)
+    .map(({ name }) => name)
   const ready = failing.length === 0 && !isDraining()
   return jsonAnswer(ready ? 200 : 503, JSON.stringify({ status: ready ? 'ready' : 'not ready', failing }))
 }

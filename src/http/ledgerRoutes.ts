@@ -18,18 +18,18 @@ export interface LedgerRouteDeps {
 
 /** The seal over HTTP: free, public, and the same for everybody. Paths without /api are those of C2SP tlog-tiles. */
 export function createLedgerRoutes(deps: LedgerRouteDeps): readonly FreeRoute[] {
-  const route = (path: string, serve: (request: FreeRequest) => Promise<FreeAnswer>): FreeRoute => ({
+  const routes: readonly FreeRoute[] = [
+    { path: '/api/ledger/checkpoint', serve: () => checkpoint(deps) },
+    { path: '/api/ledger/key', serve: () => Promise.resolve(textAnswer(`${deps.verifierKey}\n`)) },
+    { path: '/api/ledger/inclusion/:position', serve: (request) => inclusion(deps, request) },
+    { path: '/api/ledger/consistency/:sizes', serve: (request) => consistency(deps, request) },
+    { path: '/checkpoint', serve: () => checkpoint(deps) },
+    { path: '/tile/*path', serve: ({ segment }) => tile(deps, segment) },
+  ]
+  return routes.map(({ path, serve }) => ({
     path,
     serve: (request) => serve(request).catch((error: unknown) => unreadable(deps, error)),
-  })
-  return [
-    route('/api/ledger/checkpoint', () => checkpoint(deps)),
-    route('/api/ledger/key', () => Promise.resolve(textAnswer(`${deps.verifierKey}\n`))),
-    route('/api/ledger/inclusion/:position', (request) => inclusion(deps, request)),
-    route('/api/ledger/consistency/:sizes', (request) => consistency(deps, request)),
-    route('/checkpoint', () => checkpoint(deps)),
-    route('/tile/*path', ({ segment }) => tile(deps, segment)),
-  ]
+  }))
 }
 
 function unreadable({ log }: LedgerRouteDeps, error: unknown): Answer {

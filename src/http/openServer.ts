@@ -1,6 +1,7 @@
 import { addressList } from './clientAddress.ts'
 import { createAdmission } from './admission.ts'
 import { type AppDeps, createApp } from './app.ts'
+import { createDocumentRoutes } from './documentRoutes.ts'
 import { createFreeRoutes, type FreeRoute, type FreeRouteDeps } from './freeRoutes.ts'
 import { createRateLimit } from './rateLimit.ts'
 import { listen } from './server.ts'
@@ -9,10 +10,11 @@ export interface ServerOptions
   extends Omit<AppDeps, 'admission' | 'rateLimit' | 'freeRoutes'>, Omit<FreeRouteDeps, 'mayReadMetrics'> {
   readonly host: string
   readonly port: number
+  readonly publicUrl: string | undefined
   readonly inFlightMax: number
   readonly rateLimitPerMinute: number
   readonly metricsSubnets: readonly string[]
-  /** Free routes of parts that have their own. */
+  /** Free routes of parts that have their own, beside those of the service itself. */
   readonly moreRoutes: readonly FreeRoute[]
 }
 
@@ -25,8 +27,9 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
   const { clock, host, port } = options
   const admission = createAdmission(options)
   const rateLimit = createRateLimit(options.rateLimitPerMinute)
-  const ownRoutes = createFreeRoutes({ ...options, mayReadMetrics: addressList(options.metricsSubnets) })
-  const freeRoutes = [...ownRoutes, ...options.moreRoutes]
+  const mayReadMetrics = addressList(options.metricsSubnets)
+  const besides = [...createFreeRoutes({ ...options, mayReadMetrics }), ...options.moreRoutes]
+  const freeRoutes = [...besides, ...(await createDocumentRoutes({ ...options, besides }))]
   const app = createApp({ ...options, admission, rateLimit, freeRoutes })
   const listener = await listen(app.callback(), { host, port })
   return {

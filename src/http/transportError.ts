@@ -1,7 +1,7 @@
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
 
 /** What is refused before anybody asks what is bought. Closed, with its statuses beside it. */
-const transportErrors = {
+export const transportErrors = {
   INVALID_REQUEST: 400,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,

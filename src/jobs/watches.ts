@@ -11,6 +11,8 @@ export interface Check {
   readonly name: string
   /** Undefined when it is well; otherwise what is wrong, for the operator and the caller alike. */
   readonly problem: () => string | undefined
+  /** Keeps us from quoting, and from nothing else: who has paid is served. */
+  readonly quotesOnly?: boolean
 }
 
 export interface Watches {

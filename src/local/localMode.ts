@@ -1,12 +1,14 @@
 import { join } from 'node:path'
 import { createService, type ServiceConfig } from '../compose.ts'
 import type { Config } from '../config.ts'
+import { systemClock } from '../primitives/clock.ts'
 import type { Log } from '../primitives/log.ts'
 import { spawnLocalChain } from './chain/spawnLocalChain.ts'
 import { type Home, openHome } from './home.ts'
 import { startEmbeddedPostgres } from './postgres/embeddedPostgres.ts'
 import { provisionChain } from './provisionChain.ts'
 import { admitApiRole, apiRole, databaseName, makeDatabase, ownerRole } from './provisionDatabase.ts'
+import { startSampleUpstreams } from './sampleUpstreams/sampleUpstreams.ts'
 
 export interface LocalModeOptions {
   readonly log: Log
@@ -14,6 +16,8 @@ export interface LocalModeOptions {
   readonly migrate: (options: { readonly databaseUrl: string }) => Promise<unknown>
   /** A part that local mode started has died. */
   readonly onPartLost: (error: Error) => void
+  /** What is being started, in words, because the first start takes some seconds. */
+  readonly onProgress?: (step: string) => void
 }
 
 export interface LocalMode {
@@ -32,6 +36,12 @@ interface LocalChainParts {
   readonly facts: object
 }
 
+interface LocalSamples {
+  /** What of the configuration the samples take the place of. */
+  readonly replaced: Partial<Config>
+  readonly facts: { readonly sampleUpstreams: { readonly pageUrl: string } | null }
+}
+
 /**
  * The whole service on one machine without any set-up: whatever the configuration leaves out, a database or a chain, is
  * started here and filled with what a demonstration needs. A later start finds everything in place.
@@ -41,15 +51,13 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   const home = await openHome(config.home)
   const database = await openLocalDatabase(config, { home, opened, ...options })
   const { chain, facts } = await openLocalChain(config, { home, opened, ...options })
+  const samples = await openSamples(config, { tokenMint: chain.tokenMint, opened, log: options.log })
   const receiptSigningKey = config.receiptSigningKey ?? (await home.receiptKey())
-  const { databaseUrl } = database
-  const serviceConfig = {
-    ...config,
-    databaseUrl,
-    chain,
-    receiptSigningKey,
-    checkpointFile: checkpointFileOf(config, home),
-  }
+  const artifacts = { ...config.artifacts, directory: config.artifacts.directory ?? join(home.path, 'artifacts') }
+  const checkpointFile = checkpointFileOf(config, home)
+  const parts = { databaseUrl: database.databaseUrl, chain, receiptSigningKey, artifacts, checkpointFile }
+  const serviceConfig: ServiceConfig = { ...config, ...samples.replaced, ...parts }
+  options.onProgress?.('the service')
   const service = await createService(serviceConfig, { log: options.log })
   opened.defer(() => service.close())
 
@@ -58,6 +66,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   const localJsonPath = await home.writeLocalJson({
     baseUrl,
     ...facts,
+    ...samples.facts,
     ...database,
     tokenMint: chain.tokenMint,
     paymentWallet: chain.paymentWallet,
@@ -81,9 +90,10 @@ interface Opening extends LocalModeOptions {
 
 async function openLocalDatabase(
   config: Config,
-  { home, opened, log, migrate, onPartLost }: Opening,
+  { home, opened, log, migrate, onPartLost, onProgress }: Opening,
 ): Promise<LocalDatabase> {
   if (config.databaseUrl !== undefined) return { databaseUrl: config.databaseUrl, adminDatabaseUrl: null }
+  onProgress?.('Postgres')
   const postgres = await startEmbeddedPostgres({
     dataDirectory: join(home.path, 'postgres'),
     port: config.localPostgresPort,
@@ -101,7 +111,10 @@ async function openLocalDatabase(
   return { databaseUrl, adminDatabaseUrl: adminDatabaseUrl.href }
 }
 
-async function openLocalChain(config: Config, { home, opened, log, onPartLost }: Opening): Promise<LocalChainParts> {
+async function openLocalChain(
+  config: Config,
+  { home, opened, log, onPartLost, onProgress }: Opening,
+): Promise<LocalChainParts> {
   if (config.chain !== undefined)
     return { chain: config.chain, facts: { rpcUrl: config.chain.rpcUrls[0], wsUrl: null } }
   const [mint, mintAuthority, paymentWallet, demoWallet] = await Promise.all([
@@ -110,6 +123,7 @@ async function openLocalChain(config: Config, { home, opened, log, onPartLost }:
     home.keypair('payment-wallet'),
     home.keypair('demo-wallet'),
   ])
+  onProgress?.('a Solana chain')
   const chain = await spawnLocalChain({
     port: config.localChainPort,
     stateDirectory: join(home.path, 'chain'),
@@ -137,4 +151,21 @@ async function openLocalChain(config: Config, { home, opened, log, onPartLost }:
       mintAuthorityKeypairPath: mintAuthority.path,
     },
   }
+}
+
+interface OpeningSamples {
+  readonly tokenMint: string
+  readonly opened: AsyncDisposableStack
+  readonly log: Log
+}
+
+async function openSamples(config: Config, { tokenMint, opened, log }: OpeningSamples): Promise<LocalSamples> {
+  if (!config.sampleUpstreams) return { replaced: {}, facts: { sampleUpstreams: null } }
+  const samples = await startSampleUpstreams({ clock: systemClock, tokenMint })
+  opened.defer(() => samples.close())
+  const { pageUrl } = samples
+  log.info({ event: 'sample_upstreams', note: 'no provider is asked: prices, weather, news and chat are sample data' })
+  // The sample page is on loopback, where callers may send us nowhere else.
+  const render = { ...config.render, allowHosts: [...config.render.allowHosts, new URL(pageUrl).host] }
+  return { replaced: { ...samples.config, render }, facts: { sampleUpstreams: { pageUrl } } }
 }

@@ -1,4 +1,5 @@
 import { Fault } from '../primitives/fault.ts'
+import { readBytes, TooLong } from './readBytes.ts'
 
 export interface PostOptions {
   readonly timeoutMs: number
@@ -22,14 +23,11 @@ export async function postJson(url: string, body: string, { timeoutMs }: PostOpt
 }
 
 async function readText(response: Response): Promise<string> {
-  if (response.body === null) return ''
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body) {
-    size += chunk.length
-    if (size > answerBytesMax)
-      throw new Fault(`the answer is longer than ${answerBytesMax} bytes`, { retryable: false })
-    chunks.push(chunk)
+  try {
+    return (await readBytes(response, answerBytesMax)).toString('utf8')
+  } catch (error) {
+    // Asking again would bring the same answer.
+    if (error instanceof TooLong) throw new Fault(error.message, { cause: error, retryable: false })
+    throw error
   }
-  return Buffer.concat(chunks).toString('utf8')
 }

@@ -1,16 +1,10 @@
-import {
-  type CircuitBreakerPolicy,
-  ConsecutiveBreaker,
-  circuitBreaker,
-  handleWhen,
-  isBrokenCircuitError,
-} from 'cockatiel'
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Clock } from '../primitives/clock.ts'
 import { describeError } from '../primitives/fault.ts'
 import type { Log } from '../primitives/log.ts'
+import { type Breaker, createBreaker } from './breaker.ts'
+import { createPace, type Pace, type PaceLimit } from './pace.ts'
 import { readBytes, TooLong } from './readBytes.ts'
-import { isVerdict, UpstreamFailure } from './upstreamFailure.ts'
+import { isVerdict, speaksAgainst, UpstreamFailure } from './upstreamFailure.ts'
 
 /** One provider as we reach it. What keeps it from hurting us, and us from hurting it, is in here and not in an adapter. */
 export interface Upstream {
@@ -18,8 +12,8 @@ export interface Upstream {
   /** Undefined when it can be asked now; otherwise why not. */
   whyResting(): string | undefined
   /**
-   * Asks, and has `read` make an answer of the reply; what `read` throws counts against the provider unless it is a
-   * verdict. Throws only `UpstreamFailure`.
+   * Asks, and has `read` make an answer of the reply; what `read` throws counts against the provider, unless it is a
+   * verdict or only this one answer is incomplete. Throws only `UpstreamFailure`, at the latest when the time is up.
    */
   ask<T>(request: UpstreamRequest, read: (reply: Reply) => T): Promise<T>
 }
@@ -29,6 +23,8 @@ export interface UpstreamRequest {
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
+  /** Of whoever asks: at a shutdown nobody waits for a provider. */
+  readonly signal?: AbortSignal
 }
 
 /** Whatever came back, of any status: many providers say the truth in the body and not in the status. */
@@ -40,7 +36,8 @@ export interface Reply {
 
 export interface UpstreamLimits {
   /** The provider's published limit, or less. Beyond it we do not ask. */
-  readonly pace: { readonly requests: number; readonly perSeconds: number }
+  readonly pace: PaceLimit
+  /** For everything that `ask` does, a second try included. */
   readonly timeoutMs?: number
   readonly bytesMax?: number
 }
@@ -59,135 +56,163 @@ export interface UpstreamOptions extends UpstreamLimits {
   readonly base: URL
   /** Sent with each request: keys, a browser's User-Agent where nothing else is served. */
   readonly headers?: Readonly<Record<string, string>>
+  /** How long its 429 asks us to wait, where it says so in the body and not in Retry-After. */
+  readonly pauseMs?: (reply: Reply) => number
 }
 
 const timeoutMsDefault = 4_000
 const bytesMaxDefault = 256 * 1024
-const failuresMax = 5
-const restMs = 30_000
+const breakerLimits = { failuresMax: 5, restMs: 30_000 }
 const pauseMaxMs = 15 * 60 * 1000
+// Some say 0 and mean it, some say nothing: a limit that was hit once is hit again at once.
+const pauseMinMs = 5_000
 // A second try helps against one lost connection and makes an outage worse, so there are few of them.
 const triesMax = 2
-const retryBudget = { points: 6, duration: 60 }
-const retryPauseMs = 200
+const retryPace = { requests: 6, perSeconds: 60 }
+const retryPauseMs = 100
 
 interface State extends UpstreamDeps {
   readonly options: UpstreamOptions
-  readonly breaker: CircuitBreakerPolicy
-  readonly pacer: RateLimiterMemory
-  readonly retries: RateLimiterMemory
-  /** Until then nobody is asked: it failed too often, or it asked for a pause. */
-  restsUntilMs: number
+  readonly breaker: Breaker
+  readonly pace: Pace
+  readonly retries: Pace
 }
 
 export function createUpstream(deps: UpstreamDeps, options: UpstreamOptions): Upstream {
-  const { pace } = options
-  const breaker = circuitBreaker(
-    handleWhen((error) => !(error instanceof UpstreamFailure && isVerdict(error))),
-    { halfOpenAfter: restMs, breaker: new ConsecutiveBreaker(failuresMax) },
-  )
+  const { clock } = deps
   const state: State = {
     ...deps,
     options,
-    breaker,
-    pacer: new RateLimiterMemory({ points: pace.requests, duration: pace.perSeconds }),
-    retries: new RateLimiterMemory(retryBudget),
-    restsUntilMs: 0,
+    breaker: createBreaker(clock, breakerLimits),
+    pace: createPace(clock, options.pace),
+    retries: createPace(clock, retryPace),
   }
-  breaker.onBreak(() => {
-    rest(state, restMs)
-    deps.log.warn({ event: 'upstream_resting', upstream: options.name, restMs })
-  })
-  breaker.onReset(() => deps.log.info({ event: 'upstream_recovered', upstream: options.name }))
   return {
     name: options.name,
-    whyResting: () =>
-      deps.clock.nowMs() < state.restsUntilMs ? `${options.name} has failed and is left alone for a while` : undefined,
+    whyResting: () => whyRefused(state)?.message,
     ask: (request, read) => ask(state, request, read),
   }
 }
 
-function rest(state: State, durationMs: number): void {
-  state.restsUntilMs = Math.max(state.restsUntilMs, state.clock.nowMs() + Math.min(durationMs, pauseMaxMs))
+function whyRefused({ options: { name }, breaker, pace }: State): UpstreamFailure | undefined {
+  if (breaker.isOpen()) return new UpstreamFailure('resting', `${name} has failed and is left alone for a while`)
+  if (pace.isFull()) return new UpstreamFailure('rate_limited', `${name} has been asked as often as it allows`)
+  return undefined
 }
 
 async function ask<T>(state: State, request: UpstreamRequest, read: (reply: Reply) => T): Promise<T> {
-  const { name } = state.options
+  const { options, breaker, onCall } = state
+  const refused = whyRefused(state)
+  if (refused !== undefined) {
+    onCall({ upstream: options.name, outcome: refused.kind })
+    throw refused
+  }
+  breaker.enter()
   try {
-    if (state.clock.nowMs() < state.restsUntilMs) throw new UpstreamFailure('resting', `${name} is left alone`)
-    const answer = await state.breaker.execute(() => tryTwice(state, request, read))
-    state.onCall({ upstream: name, outcome: 'answered' })
+    const answer = await tryTwice(state, request, read)
+    breaker.succeeded()
+    onCall({ upstream: options.name, outcome: 'answered' })
     return answer
   } catch (error) {
-    const failure = asFailure(error, name)
-    if (failure.retryAfterMs !== undefined) rest(state, failure.retryAfterMs)
-    state.onCall({ upstream: name, outcome: failure.kind })
-    if (!isVerdict(failure) && failure.kind !== 'resting')
-      state.log.info({ event: 'upstream_failed', upstream: name, kind: failure.kind, error: describeError(failure) })
+    const failure = asFailure(error, options.name)
+    onCall({ upstream: options.name, outcome: failure.kind })
+    learn(state, failure)
     throw failure
   }
 }
 
 function asFailure(error: unknown, name: string): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error
-  if (isBrokenCircuitError(error)) return new UpstreamFailure('resting', `${name} is left alone`)
   // An adapter that trips over an answer has met a shape that nobody promised.
   return new UpstreamFailure('bad_payload', `${name} sent what we cannot read`, { cause: error })
 }
 
+function learn({ options: { name }, breaker, log }: State, failure: UpstreamFailure): void {
+  const { kind, retryAfterMs = 0 } = failure
+  if (kind === 'rate_limited' || retryAfterMs > 0)
+    breaker.rest(Math.min(Math.max(retryAfterMs, pauseMinMs), pauseMaxMs))
+  if (!isVerdict(failure)) log.info({ event: 'upstream_failed', upstream: name, kind, error: describeError(failure) })
+  if (!speaksAgainst(failure)) breaker.succeeded()
+  else if (breaker.failed()) log.warn({ event: 'upstream_resting', upstream: name, restMs: breakerLimits.restMs })
+}
+
 async function tryTwice<T>(state: State, request: UpstreamRequest, read: (reply: Reply) => T): Promise<T> {
+  const { clock, pace, retries } = state
+  const late = AbortSignal.timeout(state.options.timeoutMs ?? timeoutMsDefault)
+  const signal = request.signal === undefined ? late : AbortSignal.any([late, request.signal])
   for (let attempt = 1; ; attempt++) {
+    pace.take()
     try {
-      return read(await fetchReply(state, request))
+      return read(await fetchReply(state, request, signal))
     } catch (error) {
-      if (attempt >= triesMax || !mayHelp(error) || !(await take(state.retries))) throw error
-      await state.clock.sleep(retryPauseMs * (0.5 + (state.clock.monotonicMs() % 1)))
+      if (attempt >= triesMax || signal.aborted || !mayHelp(error) || pace.isFull() || !retries.take()) throw error
+      // Between half and one and a half of it, so that those who failed together do not come back together.
+      await clock.sleep(retryPauseMs * (0.5 + (clock.monotonicMs() % 1)))
     }
   }
 }
 
 /** Only what may be over in a moment; never a limit, and never a time-out, which has used up the time. */
 function mayHelp(error: unknown): boolean {
-  return error instanceof UpstreamFailure && error.kind === 'upstream'
+  return error instanceof UpstreamFailure && error.kind === 'upstream' && error.retryAfterMs === undefined
 }
 
-async function take(limiter: RateLimiterMemory): Promise<boolean> {
-  try {
-    await limiter.consume('all')
-    return true
-  } catch (refused) {
-    if (refused instanceof RateLimiterRes) return false
-    throw refused
-  }
-}
-
-async function fetchReply(state: State, request: UpstreamRequest): Promise<Reply> {
-  const { name, timeoutMs = timeoutMsDefault, bytesMax = bytesMaxDefault } = state.options
-  if (!(await take(state.pacer))) throw new UpstreamFailure('rate_limited', `${name}: we ask no faster than it allows`)
-  const signal = AbortSignal.timeout(timeoutMs)
+async function fetchReply(state: State, request: UpstreamRequest, signal: AbortSignal): Promise<Reply> {
+  const { name, headers, timeoutMs = timeoutMsDefault, bytesMax = bytesMaxDefault } = state.options
   try {
     const response = await fetch(urlOf(state.options, request), {
       headers: {
         accept: 'application/json',
         'user-agent': `Tollbook/${state.version} (+${state.contact})`,
-        ...state.options.headers,
+        ...headers,
         ...request.headers,
       },
-      // A provider has no reason to send us elsewhere, and elsewhere might be inside.
-      redirect: 'error',
+      redirect: 'manual',
       signal,
     })
-    const bytes = await readBytes(response, bytesMax)
-    const reply = { status: response.status, headers: response.headers, text: bytes.toString('utf8') }
+    const failure = whyUnread(state, response)
+    if (failure !== undefined) {
+      // Nobody reads it, and an open body would keep the connection.
+      await response.body?.cancel()
+      throw failure
+    }
+    const text = new TextDecoder().decode(await readBytes(response, bytesMax))
+    const reply = { status: response.status, headers: response.headers, text }
     if (reply.status === 429) throw rateLimited(state, reply)
-    if (reply.status >= 500) throw new UpstreamFailure('upstream', `${name} answered HTTP ${reply.status}`)
     return reply
   } catch (error) {
     if (error instanceof UpstreamFailure) throw error
     if (error instanceof TooLong) throw new UpstreamFailure('bad_payload', `${name}: ${error.message}`)
     if (signal.aborted) throw new UpstreamFailure('timeout', `${name} did not answer within ${timeoutMs} ms`)
-    throw new UpstreamFailure('upstream', `${name} cannot be reached`, { cause: error })
+    // The cause is not passed on: what fetch says of a header or an address that it dislikes quotes it, key and all.
+    throw new UpstreamFailure('upstream', `${name} cannot be reached: ${networkCodeOf(error)}`)
   }
+}
+
+const redirects = new Set([301, 302, 303, 307, 308])
+
+/** What the status alone settles, whatever the body says. */
+function whyUnread({ options: { name }, clock }: State, { status, headers }: Response): UpstreamFailure | undefined {
+  if (status >= 500) {
+    const retryAfterMs = retryAfterMsOf(headers, clock)
+    return new UpstreamFailure('upstream', `${name} answered HTTP ${status}`, { retryAfterMs })
+  }
+  // A provider has no reason to send us elsewhere, and elsewhere might be inside.
+  if (redirects.has(status)) return new UpstreamFailure('bad_payload', `${name} redirects us: HTTP ${status}`)
+  return undefined
+}
+
+function rateLimited({ options: { name, pauseMs }, clock }: State, reply: Reply): UpstreamFailure {
+  const retryAfterMs = Math.max(retryAfterMsOf(reply.headers, clock) ?? 0, pauseMs?.(reply) ?? 0)
+  return new UpstreamFailure('rate_limited', `${name} asks us to wait`, { retryAfterMs })
+}
+
+/** Seconds or an HTTP date; undefined when it is absent or neither. */
+function retryAfterMsOf(headers: Headers, clock: Clock): number | undefined {
+  const given = headers.get('retry-after')
+  if (given === null) return undefined
+  const askedMs = /^\d{1,12}$/.test(given) ? Number(given) * 1000 : Date.parse(given) - clock.nowMs()
+  return Number.isNaN(askedMs) ? undefined : Math.max(askedMs, 0)
 }
 
 function urlOf({ base }: UpstreamOptions, { path, query = {} }: UpstreamRequest): URL {
@@ -197,14 +222,14 @@ function urlOf({ base }: UpstreamOptions, { path, query = {} }: UpstreamRequest)
   return url
 }
 
-// Some say 0 and mean it, some say nothing: a limit that was hit once is hit again at once.
-const pauseMinMs = 5_000
+const causesMax = 5
 
-function rateLimited({ options, clock }: State, { headers }: Reply): UpstreamFailure {
-  const given = headers.get('retry-after') ?? ''
-  const seconds = /^\d{1,6}$/.test(given) ? Number(given) : (Date.parse(given) - clock.nowMs()) / 1000
-  const askedMs = Number.isFinite(seconds) ? seconds * 1000 : 0
-  return new UpstreamFailure('rate_limited', `${options.name} asks us to wait`, {
-    retryAfterMs: Math.max(askedMs, pauseMinMs),
-  })
+/** `ECONNREFUSED` and its like, which sit a few causes deep. */
+export function networkCodeOf(error: unknown): string {
+  let current = error
+  for (let depth = 0; depth < causesMax && current instanceof Error; depth++) {
+    if ('code' in current && typeof current.code === 'string') return current.code
+    current = current.cause
+  }
+  return 'no code'
 }

@@ -42,3 +42,13 @@ export class UpstreamFailure extends Fault {
 export function isVerdict({ kind }: UpstreamFailure): boolean {
   return kind === 'not_found' || kind === 'not_covered'
 }
+
+/** What counts for its breaker. One answer with a gap does not: else a few asks for exotic things would close it to all. */
+export function speaksAgainst(failure: UpstreamFailure): boolean {
+  return !isVerdict(failure) && failure.kind !== 'incomplete'
+}
+
+/** It may be over in a moment, so that whoever says so has not said yet whether it knows the thing. */
+export function isPassing({ kind }: UpstreamFailure): boolean {
+  return kind === 'rate_limited' || kind === 'upstream' || kind === 'timeout' || kind === 'resting'
+}

@@ -48,8 +48,42 @@ const urlCharactersMax = 2_048
 const localName = /(^|\.)(localhost|local|internal|localdomain|home\.arpa)\.?$/i
 const control = /[\p{Cc} ]/u
 
-/** What is wrong with a target, in words for the caller; undefined when it may be tried. No name is resolved here. */
-export function findUrlProblem(text: string): string | undefined {
+/** The ports of the web; no other is reached for a caller, except on a host that the operator allows by name. */
+export const webPorts: readonly number[] = [80, 443]
+
+/** A host as it stands in a parsed URL, so lower case and with an IPv6 address in brackets. */
+export interface Target {
+  readonly hostname: string
+  readonly port: number
+}
+
+/** Undefined when it is no http or https URL. */
+export function targetOf(text: string): Target | undefined {
+  const url = URL.parse(text)
+  if (url === null || url.hostname === '' || !/^(https?|wss?):$/.test(url.protocol)) return undefined
+  return { hostname: url.hostname, port: portOf(url) }
+}
+
+function portOf({ port, protocol }: URL): number {
+  if (port !== '') return Number(port)
+  return protocol === 'https:' || protocol === 'wss:' ? 443 : 80
+}
+
+/** Whether the operator lets callers in there whatever its address: `name` on the ports of the web, `name:port` on that one. */
+export function isAllowedHost(allowHosts: readonly string[], { hostname, port }: Target): boolean {
+  return allowHosts.some((entry) => {
+    const url = URL.parse(`http://${entry}`)
+    if (url === null || url.hostname !== hostname) return false
+    // The URL parser drops a port 80, so it is looked for in the text.
+    return /:\d+$/.test(entry) ? portOf(url) === port : webPorts.includes(port)
+  })
+}
+
+/**
+ * What is wrong with a target, in words for the caller; undefined when it may be tried. No name is resolved here.
+ * Hosts that the operator allows may be private and on any port.
+ */
+export function findUrlProblem(text: string, allowHosts: readonly string[] = []): string | undefined {
   if (text.length > urlCharactersMax) return `must have at most ${urlCharactersMax} characters`
   if (control.test(text) || !text.isWellFormed())
     return 'must not contain spaces, control characters or lone surrogates'
@@ -58,7 +92,9 @@ export function findUrlProblem(text: string): string | undefined {
   const url = URL.parse(text)
   if (url === null || url.hostname === '') return 'is not a URL'
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password'
-  if (url.port !== '' && url.port !== '80' && url.port !== '443') return 'must use port 80 or 443'
+  const port = portOf(url)
+  if (isAllowedHost(allowHosts, { hostname: url.hostname, port })) return undefined
+  if (!webPorts.includes(port)) return 'must use port 80 or 443'
   // Node leaves a label alone that is no punycode; what still begins with xn-- after decoding names no host.
   if (/(^|\.)xn--/.test(domainToUnicode(url.hostname))) return 'must have a valid international host name'
   return findHostProblem(url.hostname)

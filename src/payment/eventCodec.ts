@@ -4,7 +4,7 @@ import { canonicalJson, type Json } from '../primitives/canonicalJson.ts'
 import { parseBaseUnits } from '../primitives/money.ts'
 import { isoTime } from '../primitives/clock.ts'
 import { type Address, readAddress } from './address.ts'
-import type { LedgerEvent } from './events.ts'
+import type { LedgerEvent, MarketEvidence } from './events.ts'
 import type { Price } from './quote.ts'
 import type { Settlement } from './settlement.ts'
 import { readSignature } from './signature.ts'
@@ -112,6 +112,21 @@ const settlement: z.ZodType<Settlement> = z.object({
   transactionBase64: optionalText,
 })
 
+// Came after the first release without a new schema version: whoever does not know it loses nothing that moves money, and
+// a list without it has the bytes that it always had.
+const marketEvidence: z.ZodType<MarketEvidence> = z.object({
+  agreedAtMs: z.int(),
+  tokenPriceAttoUsd: bigInteger,
+  readings: z.array(
+    z.object({
+      source: z.string(),
+      tokenPriceAttoUsd: bigInteger,
+      liquidityUsd: bigInteger.nullable().transform((usd) => usd ?? undefined),
+    }),
+  ),
+  silent: z.array(z.object({ source: z.string(), why: z.string() })),
+})
+
 const attempt = z.int().min(1)
 const failureReason = z.enum([
   'no_data',
@@ -168,5 +183,11 @@ const storedEvent = z.discriminatedUnion('kind', [
     treasuryBaseUnits: baseUnits,
   }),
   z.object({ ...header, kind: z.literal('RequestFailed'), attempt, attemptId: z.string(), reason: failureReason }),
-  z.object({ ...header, kind: z.literal('PriceListPublished'), source: z.string(), prices: z.array(price) }),
+  z.object({
+    ...header,
+    kind: z.literal('PriceListPublished'),
+    source: z.string(),
+    prices: z.array(price),
+    evidence: marketEvidence.exactOptional(),
+  }),
 ])

@@ -81,6 +81,20 @@ export interface PriceListPublished {
   readonly kind: 'PriceListPublished'
   readonly source: string
   readonly prices: readonly Price[]
+  /** Why the token had this price, when it was the markets that said so; absent for a price that the operator fixed. */
+  readonly evidence?: MarketEvidence
+}
+
+/** What was heard of the markets when they agreed on a price, outliers and silence included. */
+export interface MarketEvidence {
+  readonly agreedAtMs: number
+  readonly tokenPriceAttoUsd: bigint
+  readonly readings: readonly {
+    readonly source: string
+    readonly tokenPriceAttoUsd: bigint
+    readonly liquidityUsd: bigint | undefined
+  }[]
+  readonly silent: readonly { readonly source: string; readonly why: string }[]
 }
 
 export type PaymentEvent =

@@ -9,7 +9,7 @@ export interface Answer {
 }
 
 /** Each refusal has its status, and one that has none does not compile. */
-const statusOf: Record<RefusalCode, number> = {
+export const refusalStatuses: Readonly<Record<RefusalCode, number>> = {
   NO_WALLET: 401,
   INVALID_REQUEST: 400,
   ENDPOINT_UNAVAILABLE: 503,
@@ -35,7 +35,7 @@ export function refusalAnswer(refusal: Refusal): Answer {
       : { details: details.map(({ field, message: text }) => ({ field, message: text })) }),
   }
   const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
-  return jsonAnswer(statusOf[code], JSON.stringify(body), retry)
+  return jsonAnswer(refusalStatuses[code], JSON.stringify(body), retry)
 }
 
 /** No error and no offer is ever cached: a cached 402 would sell a quote twice. */

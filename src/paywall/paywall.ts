@@ -33,7 +33,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
   if (isAnswer(ordered)) return ordered
   const idempotencyKey = readIdempotencyKey(request)
   if (isRefusal(idempotencyKey)) return refusalAnswer(idempotencyKey)
-  const closed = deps.whyClosed() ?? product.whyUnavailable()
+  const closed = deps.whyClosed() ?? ordered.whyUnavailable()
   if (closed !== undefined) return refusalAnswer(refuse('ENDPOINT_UNAVAILABLE', closed, closedRetrySeconds))
   const missing = ordered.whyNoData()
   if (missing !== undefined) return refusalAnswer(refuse('NO_DATA', missing))
@@ -46,8 +46,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     // No proof: an offer.
     if (rail === undefined || presented === undefined) {
       const price = deps.currentPrice(product.path)
-      if (price === undefined)
-        return refusalAnswer(refuse('ENDPOINT_UNAVAILABLE', 'the token has no current price', closedRetrySeconds))
+      if (price === undefined) return refusalAnswer(refuse('ENDPOINT_UNAVAILABLE', unpriced, closedRetrySeconds))
       return await issueQuote(deps, order, price)
     }
 
@@ -91,6 +90,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
 
 const unknownOutcome =
   'the outcome is not known at the moment; repeat the same request, with the same proof if you sent one'
+const unpriced = 'the token has no current price; checks.price of /api/health says why'
 const closedRetrySeconds = 5
 
 /** What was ordered, in one number: a claim and a stored answer are bound to it (I6). */

@@ -1,12 +1,10 @@
 import type { Json } from '../primitives/canonicalJson.ts'
 import type { Answer } from './answer.ts'
 
-/** What is sold, as the paywall sees it: a price by its path, and whether it can be had. It knows nothing of what is inside. */
+/** What is sold, as the paywall sees it: a price by its path. It knows nothing of what is inside. */
 export interface Product {
   readonly path: string
   readonly method: 'GET' | 'POST'
-  /** Undefined when it can be sold now; otherwise what is missing, in words for the caller. */
-  whyUnavailable(): string | undefined
 }
 
 export interface Job {
@@ -40,6 +38,8 @@ export interface PaidRequest {
 /** Checked parameters, and the handler that makes an answer of them. */
 export interface Ordered {
   readonly parameters: Json
+  /** Undefined when it can be sold now; otherwise what is missing, in words for the caller. */
+  whyUnavailable(): string | undefined
   /** Undefined unless it is known without asking anybody that there is nothing to deliver. */
   whyNoData(): string | undefined
   deliver(job: Job): Promise<Outcome>

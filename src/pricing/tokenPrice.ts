@@ -1,5 +1,5 @@
 import { assert } from '../primitives/assert.ts'
-import { divideRoundingUp, parseDecimal } from '../primitives/money.ts'
+import { divideRoundingUp, parseDecimal, parseRoundingDown } from '../primitives/money.ts'
 import { usdDecimals } from './priceList.ts'
 
 /**
@@ -14,6 +14,16 @@ export const tokenPriceDecimals = 18
 export function parseTokenPrice(text: string): TokenPriceAttoUsd | undefined {
   const price = parseDecimal(text, tokenPriceDecimals)
   return price === undefined || price === 0n ? undefined : price
+}
+
+// A token worth less than 10^-12 dollars has fewer than six digits left in atto-dollars; none was ever worth a million.
+const marketPriceMin: TokenPriceAttoUsd = 10n ** 6n
+const marketPriceMax: TokenPriceAttoUsd = 10n ** 24n
+
+/** A price as a market writes it, cut off after 18 digits. Undefined for what cannot be the price of a token: zero, absurd, no number. */
+export function parseMarketPrice(text: string): TokenPriceAttoUsd | undefined {
+  const price = parseRoundingDown(text, tokenPriceDecimals)
+  return price === undefined || price < marketPriceMin || price > marketPriceMax ? undefined : price
 }
 
 /** Token amounts on chain are 64-bit: a price above this could not be paid by anybody. */

@@ -17,6 +17,21 @@ export function parseDecimal(text: string, scale: number): bigint | undefined {
   return BigInt(whole + fraction.padEnd(scale, '0'))
 }
 
+const machineDecimal = /^(\d{1,40})(?:\.(\d{1,60}))?(?:[eE]([+-]?\d{1,3}))?$/
+
+/**
+ * Reads a number as machines write it, `8.1178e-05` too, as an integer of 10^-scale; what is finer than the scale is cut
+ * off. For figures of others only: an amount of ours that has too many digits is a mistake and not to be rounded.
+ */
+export function parseRoundingDown(text: string, scale: number): bigint | undefined {
+  const match = machineDecimal.exec(text)
+  if (match === null) return undefined
+  const [, whole = '0', fraction = '', exponent = '0'] = match
+  const shift = scale + Number(exponent) - fraction.length
+  const digits = BigInt(whole + fraction)
+  return shift >= 0 ? digits * 10n ** BigInt(shift) : divideRoundingDown(digits, 10n ** BigInt(-shift))
+}
+
 /** The inverse of `parseDecimal`, without trailing zeros: `(12500n, 3)` is `12.5`. */
 export function formatDecimal(amount: bigint, scale: number): string {
   const sign = amount < 0n ? '-' : ''

@@ -8,7 +8,7 @@ import { findDurabilityProblem } from './durability.ts'
 import { createEventStore, type EventStoreDeps } from './eventStore.ts'
 import { addPartitions, forgetOldAnswers } from './housekeeping.ts'
 import { createPostgresPaymentLedger } from './postgresPaymentLedger.ts'
-import { publishPriceList } from './priceListStore.ts'
+import { appendPriceList, newestPriceList, type PriceListOnRecord, publishPriceList } from './priceListStore.ts'
 import { createQuoteQueue } from './quoteStore.ts'
 import { checkSchemaVersion } from './schemaVersion.ts'
 
@@ -26,6 +26,9 @@ export interface Ledger {
   readonly database: Database
   findDurabilityProblem(): Promise<string | undefined>
   publishPrices(list: PriceListPublished): Promise<void>
+  newestPriceList(): Promise<PriceListOnRecord | undefined>
+  /** False when the list of that version is not the newest any more: somebody else has published. */
+  appendPriceList(list: PriceListPublished, expectedVersion: number): Promise<boolean>
   addPartitions(): Promise<void>
   forgetOldAnswers(): Promise<void>
   /** Writes what is queued, then closes. */
@@ -63,6 +66,9 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     database,
     findDurabilityProblem: () => findDurabilityProblem(database),
     publishPrices: (list) => publishPriceList({ database, events }, list, clock.nowMs()),
+    newestPriceList: () => newestPriceList(database),
+    appendPriceList: (list, expectedVersion) =>
+      appendPriceList({ database, events }, list, { expectedVersion, nowMs: clock.nowMs() }),
     addPartitions: () => addPartitions(database),
     forgetOldAnswers: () => forgetOldAnswers(database),
     async close() {

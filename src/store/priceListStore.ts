@@ -6,13 +6,27 @@ import { priceListItem } from './appendBatch.ts'
 import { type Database, readOrFault } from './database.ts'
 import type { EventStore } from './eventStore.ts'
 
-/** The price of an endpoint in the list that was in force at that moment; in the first list, if none was yet. */
+export interface PriceListOnRecord {
+  readonly version: number
+  readonly effectiveAtMs: number
+  readonly list: PriceListPublished
+}
+
+export interface PriceListDeps {
+  readonly database: Database
+  readonly events: EventStore
+}
+
+/**
+ * The price of an endpoint in the list that was in force at that moment; in the first list, if none was yet. The newest
+ * version decides, and not the latest time: instances publish by clocks of their own, which differ a little.
+ */
 export async function findPrice(database: Database, endpoint: string, atMs: number): Promise<Price | undefined> {
   const lists = database.selectFrom('ledger.price_lists').select(['version', 'body'])
   const row = await readOrFault('a price list', async () => {
     const inForce = await lists
       .where('effective_at', '<=', new Date(atMs))
-      .orderBy('effective_at', 'desc')
+      .orderBy('version', 'desc')
       .limit(1)
       .executeTakeFirst()
     return inForce ?? (await lists.orderBy('version').limit(1).executeTakeFirst())
@@ -20,27 +34,39 @@ export async function findPrice(database: Database, endpoint: string, atMs: numb
   return row === undefined ? undefined : listOf(row.body).prices.find((price) => price.endpoint === endpoint)
 }
 
+export async function newestPriceList(database: Database): Promise<PriceListOnRecord | undefined> {
+  const row = await readOrFault('the newest price list', () =>
+    database
+      .selectFrom('ledger.price_lists')
+      .select(['version', 'effective_at', 'body'])
+      .orderBy('version', 'desc')
+      .limit(1)
+      .executeTakeFirst(),
+  )
+  return row === undefined
+    ? undefined
+    : { version: row.version, effectiveAtMs: row.effective_at.getTime(), list: listOf(row.body) }
+}
+
+/** False when the list of that version is not the newest any more: somebody else has published. */
+export async function appendPriceList(
+  { events }: PriceListDeps,
+  list: PriceListPublished,
+  after: { readonly expectedVersion: number; readonly nowMs: number },
+): Promise<boolean> {
+  const appended = await events.submit(priceListItem(list, after))
+  return appended.outcome === 'appended'
+}
+
 // Two instances that start together may both find the old list; the loser sees the winner's and is content.
 const attemptsMax = 5
 
 /** Puts a list on record unless it is the newest already. No price is quoted that is not in the book. */
-export async function publishPriceList(
-  deps: { database: Database; events: EventStore },
-  list: PriceListPublished,
-  nowMs: number,
-): Promise<void> {
+export async function publishPriceList(deps: PriceListDeps, list: PriceListPublished, nowMs: number): Promise<void> {
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
-    const newest = await readOrFault('the newest price list', () =>
-      deps.database
-        .selectFrom('ledger.price_lists')
-        .select(['version', 'body'])
-        .orderBy('version', 'desc')
-        .limit(1)
-        .executeTakeFirst(),
-    )
-    if (newest !== undefined && samePrices(listOf(newest.body), list)) return
-    const appended = await deps.events.submit(priceListItem(list, { expectedVersion: newest?.version ?? 0, nowMs }))
-    if (appended.outcome === 'appended') return
+    const newest = await newestPriceList(deps.database)
+    if (newest !== undefined && samePrices(newest.list, list)) return
+    if (await appendPriceList(deps, list, { expectedVersion: newest?.version ?? 0, nowMs })) return
   }
   assert(false, `a price list can be published within ${attemptsMax} tries`)
 }

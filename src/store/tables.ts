@@ -1,7 +1,7 @@
 import type { ColumnType } from 'kysely'
 
 /**
- * The tables as the service sees them: it reads them and calls functions, and has no right to more (migrations/0005, 0007).
+ * The tables as the service sees them: it reads them and calls functions, and has no right to more (migrations/0005 to 0007).
  * `numeric` arrives as text and becomes a bigint at the reader; positions are safe integers for the next 9e15 events.
  */
 export interface Tables {
@@ -83,6 +83,30 @@ export interface Tables {
     fulfilled_seq: Read<number | null>
     fulfilled_leaf: Read<Buffer | null>
     fulfilled_at: Read<Date | null>
+  }
+  'news.articles': {
+    url_hash: Read<Buffer>
+    url: Read<string>
+    title: Read<string>
+    title_key: Read<string>
+    publisher: Read<string>
+    provider: Read<string>
+    categories: Read<string[]>
+    found_by: Read<string[]>
+    published_at: Read<Date>
+    fetched_at: Read<Date>
+    words: Read<string>
+  }
+  'news.polls': {
+    name: Read<string>
+    lane: Read<string>
+    category: Read<string>
+    due_at: Read<Date>
+    taken_at: Read<Date | null>
+    succeeded_at: Read<Date | null>
+    failures: Read<number>
+    etag: Read<string | null>
+    last_modified: Read<string | null>
   }
 }
 

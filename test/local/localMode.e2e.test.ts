@@ -7,6 +7,7 @@ import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { readCheckpoint } from '../../src/ledger/checkpoint.ts'
+import { assertPresent } from '../../src/primitives/assert.ts'
 import { ask, askForQuote, buy, type Counter, qrOrder } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import {
@@ -21,8 +22,8 @@ import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 
 interface Started extends Counter, LocalProcess {}
 
-async function start(home: string): Promise<Started> {
-  const started = await startLocalProcess(home)
+async function start(home: string, flags: readonly string[] = []): Promise<Started> {
+  const started = await startLocalProcess(home, flags)
   const { local } = started
   const secret = z.array(z.int()).parse(JSON.parse(await readFile(local.demoWallet.keypairPath, 'utf8')))
   const wallet = Keypair.fromSecretKey(Uint8Array.from(secret))
@@ -105,6 +106,18 @@ describe('local mode', () => {
     const { mode } = await stat(one.local.demoWallet.keypairPath)
     expect(mode & 0o077).toBe(0)
     expect(await Promise.all([stopLocalProcess(one.child), stopLocalProcess(other.child)])).toEqual([0, 0])
+  })
+
+  test('samples come with the flag, again after a restart, and go on SIGTERM', async () => {
+    const home = await makeScratchDirectory()
+    for (const round of ['first', 'second']) {
+      const sampled = await start(home, ['--sample-upstreams'])
+      const { pageUrl } = assertPresent(sampled.local.sampleUpstreams, `the ${round} start has samples`)
+      expect(await (await fetch(pageUrl)).text()).toContain('Sample page')
+      await buy(sampled)
+      expect(await stopLocalProcess(sampled.child)).toBe(0)
+      expect(await answers(pageUrl)).toBe(false)
+    }
   })
 
   test('a home that is in use is refused with the way out, and the one in it goes on', async () => {

@@ -124,9 +124,12 @@ describe('a released payment', () => {
     expect(decideClaim(released(), claimBy('attempt_2', { order: { ...order, wallet: otherWallet } }))).toMatchObject({
       reason: 'other_wallet',
     })
-    expect(
-      decideClaim(released(), claimBy('attempt_2', { order: { ...order, endpoint: '/api/tools/pdf' } })),
-    ).toMatchObject({ reason: 'other_endpoint' })
+    // One of another length, and one that differs in a letter.
+    for (const endpoint of ['/api/tools/pdf', order.endpoint.replace('q', 'Q')]) {
+      expect(decideClaim(released(), claimBy('attempt_2', { order: { ...order, endpoint } }))).toMatchObject({
+        reason: 'other_endpoint',
+      })
+    }
   })
 })
 

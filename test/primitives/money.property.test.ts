@@ -7,6 +7,7 @@ import {
   formatDecimal,
   parseBaseUnits,
   parseDecimal,
+  parseRoundingDown,
 } from '../../src/primitives/money.ts'
 
 const amounts = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
@@ -57,4 +58,43 @@ describe('money', () => {
     expect(() => divideRoundingUp(1n, 0n)).toThrow('positive divisor')
     expect(() => divideRoundingDown(-1n, 3n)).toThrow('no debt')
   })
+
+  test('a machine may write a decimal with any exponent, and it is the same decimal', () => {
+    fc.assert(
+      fc.property(amounts, fc.integer({ min: -20, max: 18 }), (amount, exponent) => {
+        const text = formatDecimal(amount, 18)
+        const moved = `${formatDecimal(amount * 10n ** 20n, 38 + exponent)}e${exponent}`
+        expect(parseRoundingDown(moved, 18)).toBe(amount)
+        expect(parseRoundingDown(text, 18)).toBe(parseDecimal(text, 18))
+      }),
+    )
+  })
+
+  test('a JSON number of up to 15 digits is read as the decimal that it was written as, however small', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 1n, max: 10n ** 15n - 1n }), fc.integer({ min: 0, max: 30 }), (digits, places) => {
+        const written = formatDecimal(digits, places)
+        expect(parseRoundingDown(String(JSON.parse(written)), 45)).toBe(parseRoundingDown(written, 45))
+      }),
+    )
+  })
+
+  test('what is finer than the scale is cut off and never added', () => {
+    fc.assert(
+      fc.property(amounts, fc.stringMatching(/^\d{1,30}$/), (amount, more) => {
+        const text = formatDecimal(amount, 18)
+        const longer = text.includes('.')
+          ? text.padEnd(text.indexOf('.') + 19, '0') + more
+          : `${text}.${'0'.repeat(18)}${more}`
+        expect(parseRoundingDown(longer, 18)).toBe(amount)
+      }),
+    )
+  })
+
+  test.each(['', '-1', '+1', '1.', '.5', '1e', '1e1000', 'NaN', 'Infinity', '0x1', '1_0', ' 1', '1,5', '١'])(
+    '%j is no number of a machine',
+    (text) => {
+      expect(parseRoundingDown(text, 18)).toBeUndefined()
+    },
+  )
 })

@@ -45,6 +45,9 @@ export async function breakGround(): Promise<ProofGround> {
     SOLANA_RPC_URLS: chain.rpcUrl,
     TOKEN_MINT: wallets.mint.publicKey.toBase58(),
     PAYMENT_WALLET: wallets.paymentWallet.publicKey.toBase58(),
+    // A browser is started only where pages are rendered.
+    RENDER_CONCURRENCY: '0',
+    ARTIFACT_DIR: `${directory.path}/artifacts`,
     RECEIPT_SIGNING_KEY: JSON.stringify(makeReceiptKey()),
   }
   const payer = createPayer({ rpcUrl: chain.rpcUrl, wallet: wallets.demoWallet })

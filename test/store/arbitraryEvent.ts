@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Address } from '../../src/payment/address.ts'
-import type { FailureReason, LedgerEvent } from '../../src/payment/events.ts'
+import type { FailureReason, LedgerEvent, MarketEvidence } from '../../src/payment/events.ts'
 import type { Price } from '../../src/payment/quote.ts'
 import { type Signature, signatureOfBytes } from '../../src/payment/signature.ts'
 import type { Settlement } from '../../src/payment/settlement.ts'
@@ -75,6 +75,20 @@ const attempt = fc.integer({ min: 1, max: 1_000 })
 const digest = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString('hex'))
 const kind = <const K extends LedgerEvent['kind']>(name: K) => fc.constant(name)
 
+const anyEvidence: fc.Arbitrary<MarketEvidence> = record({
+  agreedAtMs: fc.nat(),
+  tokenPriceAttoUsd: fc.bigInt({ min: 1n, max: 10n ** 24n }),
+  readings: fc.array(
+    record({
+      source: anyText,
+      tokenPriceAttoUsd: fc.bigInt({ min: 1n, max: 10n ** 24n }),
+      liquidityUsd: optional(anyBaseUnits),
+    }),
+    { maxLength: 3 },
+  ),
+  silent: fc.array(record({ source: anyText, why: anyText }), { maxLength: 3 }),
+})
+
 export const anyEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
   record({
     kind: kind('PaymentSubmitted'),
@@ -107,5 +121,13 @@ export const anyEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
     },
   ),
   record({ kind: kind('RequestFailed'), attempt, attemptId: anyText, reason: anyReason }),
-  record({ kind: kind('PriceListPublished'), source: anyText, prices: fc.array(anyPrice, { maxLength: 4 }) }),
+  fc.record(
+    {
+      kind: kind('PriceListPublished'),
+      source: anyText,
+      prices: fc.array(anyPrice, { maxLength: 4 }),
+      evidence: anyEvidence,
+    },
+    { requiredKeys: ['kind', 'source', 'prices'], noNullPrototype: true },
+  ),
 )

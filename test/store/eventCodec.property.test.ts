@@ -31,8 +31,11 @@ test('one event has one spelling, whatever the order of its fields', () => {
 })
 
 // Bodies as the first release wrote them. They stand in ledgers for ever: this file is never edited, only added to.
-const fixture = new URL('fixtures/events-v1.json', import.meta.url)
-const frozen = z.array(z.string()).parse(JSON.parse(readFileSync(fixture, 'utf8')))
+const frozen = bodiesOf('fixtures/events-v1.json')
+
+function bodiesOf(file: string): readonly string[] {
+  return z.array(z.string()).parse(JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8')))
+}
 
 const kinds: Record<LedgerEvent['kind'], true> = {
   PaymentSubmitted: true,
@@ -50,6 +53,20 @@ test('there is a frozen body of schema version 1 for each kind of event', () => 
     (body) => z.object({ kind: z.string(), schemaVersion: z.literal(1) }).parse(JSON.parse(body)).kind,
   )
   expect(found.toSorted()).toEqual(Object.keys(kinds).toSorted())
+})
+
+test('a price list with what the markets said is still read whole, and one without has no trace of it', () => {
+  const [body = ''] = bodiesOf('fixtures/events-v1-evidence.json')
+  const { event, ...header } = decodeEvent(body)
+  expect(event).toMatchObject({
+    evidence: {
+      tokenPriceAttoUsd: 81_190_311_700_000n,
+      readings: [{ liquidityUsd: 128_009n }, { liquidityUsd: 96_213n }, { liquidityUsd: undefined }],
+    },
+  })
+  expect(encodeEvent(event, header)).toBe(body)
+  const without = frozen.map((old) => decodeEvent(old).event).filter((old) => 'evidence' in old)
+  expect(without).toEqual([])
 })
 
 test.each(frozen.map((body) => [String(JSON.parse(body).kind), body] as const))(

@@ -14,7 +14,9 @@ async function emptied() {
   const database = await createTestDatabase()
   const session = new Client({ connectionString: database.adminUrl })
   await session.connect()
-  await session.query('drop schema ledger cascade; drop schema paywall cascade; drop schema migration cascade')
+  await session.query(
+    'drop schema ledger cascade; drop schema paywall cascade; drop schema news cascade; drop schema migration cascade',
+  )
   await session.end()
   return database
 }

@@ -66,6 +66,26 @@ ledger.tiles level smallint not null
 ledger.tiles index bigint not null
 ledger.tiles hashes bytea not null
 ledger.tiles root bytea not null
+news.articles url_hash bytea not null
+news.articles url text not null
+news.articles title text not null
+news.articles title_key text not null
+news.articles publisher text not null
+news.articles provider text not null
+news.articles categories text[] not null
+news.articles found_by text[] not null
+news.articles published_at timestamp with time zone not null
+news.articles fetched_at timestamp with time zone not null
+news.articles words tsvector not null
+news.polls name text not null
+news.polls lane text not null
+news.polls category text not null
+news.polls due_at timestamp with time zone not null
+news.polls taken_at timestamp with time zone
+news.polls succeeded_at timestamp with time zone
+news.polls failures integer not null default 0
+news.polls etag text
+news.polls last_modified text
 paywall.idempotent_answers wallet text not null
 paywall.idempotent_answers key text not null
 paywall.idempotent_answers signature bytea not null
@@ -106,11 +126,22 @@ ledger.tiles tiles_are_written_once PRIMARY KEY (level, index)
 ledger.tiles tiles_count_from_zero CHECK ((index >= 0))
 ledger.tiles tiles_level_is_of_a_countable_tree CHECK (((level >= 0) AND (level <= 6)))
 ledger.tiles tiles_root_is_sha256 CHECK ((octet_length(root) = 32))
+news.articles articles_hash_is_sha256 CHECK ((octet_length(url_hash) = 32))
+news.articles articles_url_is_kept_once PRIMARY KEY (url_hash)
+news.articles articles_url_is_web CHECK ((url ~ '^https?://'::text))
+news.polls polls_failures_count_from_zero CHECK ((failures >= 0))
+news.polls polls_name_is_unique PRIMARY KEY (name)
 paywall.idempotent_answers idempotent_answers_key_used_once PRIMARY KEY (wallet, key)
 
 -- indexes
+CREATE INDEX articles_by_category ON news.articles USING gin (categories)
+CREATE INDEX articles_by_question ON news.articles USING gin (found_by)
+CREATE INDEX articles_by_time ON news.articles USING btree (published_at DESC)
+CREATE INDEX articles_by_title ON news.articles USING btree (title_key, published_at)
+CREATE INDEX articles_by_words ON news.articles USING gin (words)
 CREATE INDEX idempotent_answers_by_age ON paywall.idempotent_answers USING btree (recorded_at)
 CREATE INDEX price_lists_by_time ON ledger.price_lists USING btree (effective_at)
+CREATE UNIQUE INDEX articles_url_is_kept_once ON news.articles USING btree (url_hash)
 CREATE UNIQUE INDEX balances_one_per_account ON ledger.balances USING btree (mint, account)
 CREATE UNIQUE INDEX burn_totals_one_per_span ON ledger.burn_totals USING btree (mint, span, starts_at, endpoint)
 CREATE UNIQUE INDEX checkpoints_one_per_size ON ledger.checkpoints USING btree (size)
@@ -119,6 +150,7 @@ CREATE UNIQUE INDEX events_position_is_unique ON ONLY ledger.events USING btree 
 CREATE UNIQUE INDEX head_pkey ON ledger.head USING btree (one)
 CREATE UNIQUE INDEX idempotent_answers_key_used_once ON paywall.idempotent_answers USING btree (wallet, key)
 CREATE UNIQUE INDEX payments_signature_used_once ON ledger.payments USING btree (signature)
+CREATE UNIQUE INDEX polls_name_is_unique ON news.polls USING btree (name)
 CREATE UNIQUE INDEX price_lists_version_is_unique ON ledger.price_lists USING btree (version)
 CREATE UNIQUE INDEX quotes_are_found_by_wallet_and_endpoint ON ONLY ledger.quotes USING btree (wallet, endpoint, issued_at, id)
 CREATE UNIQUE INDEX tiles_are_written_once ON ledger.tiles USING btree (level, index)
@@ -166,6 +198,11 @@ ledger.record_quotes(ids text[], wallets text[], endpoints text[], memos text[],
 ledger.refuse_change() returns trigger  e83d8881b2d67df5
 ledger.refuse_direct_write() returns trigger  1ee1939b0459f218
 ledger.seal(tree_size bigint, tree_root bytea, signed_note text, tile_levels smallint[], tile_indexes bigint[], tile_hashes bytea[], tile_roots bytea[]) returns void security definer search_path="" enable_seqscan=off jit=off 488a2ebb72e050ee
+news.forget_old() returns bigint security definer search_path="" 2af8186d4217aa46
+news.keep_articles(url_keys text[], urls text[], titles text[], title_keys text[], publishers text[], published_ms bigint[], provider text, category text, question text) returns integer security definer search_path="" eec0632c586af4ed
+news.poll_failed(polled text) returns void security definer search_path="" 7045eb90293a2a3f
+news.poll_succeeded(polled text, next_ms integer, new_etag text, new_last_modified text) returns void security definer search_path="" b8797da6eb330422
+news.take_poll(names text[], lanes text[], wanted_categories text[], spacings_ms integer[], lease_ms integer) returns TABLE(poll text, poll_etag text, poll_last_modified text) security definer search_path="" 7febbc02889f4a00
 paywall.forget_old_answers() returns bigint security definer search_path="" 495679c9e016ed1a
 
 -- rights on tables of others than the owner
@@ -189,6 +226,8 @@ ledger.quotes tollbook_reader SELECT
 ledger.quotes tollbook_service SELECT
 ledger.tiles tollbook_reader SELECT
 ledger.tiles tollbook_service SELECT
+news.articles tollbook_service SELECT
+news.polls tollbook_service SELECT
 paywall.idempotent_answers tollbook_service SELECT
 
 -- rights to execute of others than the owner
@@ -196,4 +235,9 @@ ledger.add_partitions tollbook_service
 ledger.append tollbook_service
 ledger.record_quotes tollbook_service
 ledger.seal tollbook_service
+news.forget_old tollbook_service
+news.keep_articles tollbook_service
+news.poll_failed tollbook_service
+news.poll_succeeded tollbook_service
+news.take_poll tollbook_service
 paywall.forget_old_answers tollbook_service

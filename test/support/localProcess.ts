@@ -19,6 +19,7 @@ export const localJson = z.object({
   demoWallet: z.object({ address: z.string(), keypairPath: z.string() }),
   mintAuthorityKeypairPath: z.string(),
   receiptKey: z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string() }),
+  sampleUpstreams: z.object({ pageUrl: z.url() }).nullable(),
   financeToken: z.null(),
   auditorToken: z.null(),
 })
@@ -38,12 +39,17 @@ export function newcomerEnv(home: string): Record<string, string> {
     TOLLBOOK_HOME: home,
     PORT: '0',
     LOG_LEVEL: 'warn',
+    // But no browser, which a second of each start would go to.
+    RENDER_CONCURRENCY: '0',
   }
 }
 
 /** `npm start` in a home of its own, as a process that can be killed; stopped after the file if it still runs. */
-export async function startLocalProcess(home: string): Promise<LocalProcess> {
-  const child = spawn(process.execPath, [mainFile], { env: newcomerEnv(home), stdio: ['ignore', 'pipe', 'inherit'] })
+export async function startLocalProcess(home: string, flags: readonly string[] = []): Promise<LocalProcess> {
+  const child = spawn(process.execPath, [mainFile, ...flags], {
+    env: newcomerEnv(home),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   afterFile(async () => {
     if (child.exitCode === null && child.signalCode === null) await stopLocalProcess(child)
   })

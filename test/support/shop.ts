@@ -4,15 +4,19 @@ import { readConfig } from '../../src/config.ts'
 import { type LocalChain, startLocalChain } from '../../src/local/chain/localChain.ts'
 import { makeReceiptKey } from '../../src/local/home.ts'
 import { provisionChain } from '../../src/local/provisionChain.ts'
+import type { Clock } from '../../src/primitives/clock.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { afterFile } from './afterFile.ts'
 import { createTestDatabase } from './database.ts'
 import { createPayer, type Payer } from './payer.ts'
+import { makeScratchDirectory } from './scratchDirectory.ts'
 import type { TestDatabase } from './testDatabase.ts'
 
 export interface ShopOptions {
   readonly seams?: ServiceOptions['seams']
   readonly env?: Readonly<Record<string, string>>
+  /** The service's; the chain goes by real time. */
+  readonly clock?: Clock
   /** Another instance of this shop: same ledger, same chain. */
   readonly besides?: Shop
 }
@@ -37,6 +41,7 @@ interface Ground {
     readonly demoWallet: Keypair
   }
   readonly receiptKey: string
+  readonly artifactDirectory: string
 }
 
 const grounds = new WeakMap<Shop, Ground>()
@@ -45,7 +50,7 @@ const slotMs = 40
 
 export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   const ground = (options.besides === undefined ? undefined : grounds.get(options.besides)) ?? (await breakGround())
-  const { chain, database, wallets, receiptKey } = ground
+  const { chain, database, wallets, receiptKey, artifactDirectory } = ground
   const config = readConfig({
     PORT: '0',
     HOST: '127.0.0.1',
@@ -55,6 +60,11 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     PAYMENT_WALLET: wallets.paymentWallet.publicKey.toBase58(),
     RECEIPT_SIGNING_KEY: receiptKey,
     PROOF_LOOKUP_WAIT_MS: '600',
+    // Nobody real is asked by a test; one that sells news names its own sources.
+    NEWS_POLLING: '0',
+    // A browser is started only where pages are rendered.
+    RENDER_CONCURRENCY: '0',
+    ARTIFACT_DIR: artifactDirectory,
     ...options.env,
   })
   const { databaseUrl, chain: chainConfig, receiptSigningKey } = config
@@ -62,7 +72,11 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     throw new Error('the shop is configured')
   const service = await createService(
     { ...config, databaseUrl, chain: chainConfig, receiptSigningKey },
-    { log: silentLog, ...(options.seams === undefined ? {} : { seams: options.seams }) },
+    {
+      log: silentLog,
+      ...(options.seams === undefined ? {} : { seams: options.seams }),
+      ...(options.clock === undefined ? {} : { clock: options.clock }),
+    },
   )
   let closing: Promise<void> | undefined
   const close = () => (closing ??= service.close())
@@ -74,6 +88,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
 }
 
 async function breakGround(): Promise<Ground> {
+  const artifactDirectory = await makeScratchDirectory()
   const database = await createTestDatabase()
   const chain = await startLocalChain({ slotMs })
   afterFile(() => chain.close())
@@ -84,5 +99,5 @@ async function breakGround(): Promise<Ground> {
     demoWallet: Keypair.generate(),
   }
   await provisionChain(chain, wallets)
-  return { chain, database, wallets, receiptKey: JSON.stringify(makeReceiptKey()) }
+  return { chain, database, wallets, receiptKey: JSON.stringify(makeReceiptKey()), artifactDirectory }
 }

@@ -2,33 +2,43 @@ import type { Clock } from '../../src/primitives/clock.ts'
 
 /** Time that passes when the test says so. */
 export interface SteppedClock extends Clock {
-  /** Wakes whoever sleeps, and comes back when they sleep again. */
+  /** Wakes whoever sleeps, and comes back when they all sleep again. */
   step(): Promise<void>
+}
+
+interface Sleeper {
+  readonly durationMs: number
+  readonly wake: () => void
 }
 
 export function steppedClock(): SteppedClock {
   let nowMs = 1_790_000_000_000
-  let sleepers: (() => void)[] = []
+  let sleepers = new Set<Sleeper>()
+  let awaited = 1
   let asleep = Promise.withResolvers<void>()
   return {
     nowMs: () => nowMs,
     monotonicMs: () => nowMs,
     sleep(durationMs, signal) {
       return new Promise((resolve, reject) => {
-        signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
-        sleepers.push(() => {
-          nowMs += durationMs
-          resolve()
-        })
-        asleep.resolve()
+        const sleeper = { durationMs, wake: resolve }
+        const leave = () => {
+          sleepers.delete(sleeper)
+          reject(signal?.reason)
+        }
+        signal?.addEventListener('abort', leave, { once: true })
+        sleepers.add(sleeper)
+        if (sleepers.size >= awaited) asleep.resolve()
       })
     },
     async step() {
       await asleep.promise
-      const waking = sleepers
-      sleepers = []
+      const waking = [...sleepers]
+      sleepers = new Set()
+      awaited = waking.length
       asleep = Promise.withResolvers()
-      for (const wake of waking) wake()
+      nowMs += Math.max(...waking.map(({ durationMs }) => durationMs))
+      for (const { wake } of waking) wake()
       await asleep.promise
     },
   }

@@ -29,7 +29,7 @@ async function main({ port, slotMs, stateDirectory, keep }: Arguments): Promise<
   const state = stateDirectory === undefined ? {} : { stateDirectory }
   const chain = await startLocalChain({ port, slotMs, log, ...state })
   stopOnRequest(chain, keep)
-  process.stderr.write(`local Solana chain listening on ${chain.rpcUrl} (WebSocket ${chain.wsUrl})\n`)
+  process.stderr.write(`local Solana chain answers at ${chain.rpcUrl} (WebSocket ${chain.wsUrl})\n`)
   const { rpcUrl, wsUrl, genesisHash } = chain
   process.stdout.write(`${JSON.stringify({ rpcUrl, wsUrl, genesisHash })}\n`)
 }

@@ -21,7 +21,7 @@ test('a spawned chain serves, passes its log on, stops when told and keeps its s
   await connectTo(first).requestAirdrop(address, 1_000_000)
   await first.stop()
   expect(isAlive(first.pid)).toBe(false)
-  expect(lines.join('')).toContain(`listening on ${first.rpcUrl}`)
+  expect(lines.join('')).toContain(`answers at ${first.rpcUrl}`)
 
   const second = await spawnForTest({ slotMs: 20, stateDirectory })
 

@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { PaymentError, PaymentUnspent } from '../../client/paymentError.ts'
+import { readKeypairFile } from '../../client/payerWallet.ts'
+import { createPayingFetch } from '../../client/payingFetch.ts'
+import type { PendingPayment } from '../../client/pendingPayment.ts'
+import { assertPresent } from '../../primitives/assert.ts'
+import { Fault } from '../../primitives/fault.ts'
+import { type DemoDeps, rpcUrlOf, type Spent, walletOf } from './demoDeps.ts'
+
+/** What is asked for. With a body it is a POST. */
+export interface Order {
+  /** With the query, if it has one. */
+  readonly path: string
+  readonly body?: object
+}
+
+const saleJson = z.object({
+  data: z.unknown(),
+  meta: z.object({ source: z.string().min(1), asOf: z.iso.datetime(), cached: z.boolean() }),
+  receipt: z.object({ signature: z.string(), slot: z.int(), ledger: z.object({ position: z.int() }).loose() }).loose(),
+})
+
+export type Sale = z.infer<typeof saleJson> & {
+  /** The header `x-sample-data`. */
+  readonly isSample: boolean
+}
+
+export type Bought =
+  | { readonly kind: 'bought'; readonly sale: Sale; readonly payment: PendingPayment; readonly spent: Spent }
+  /** Refused before a quote: it cost nothing. */
+  | { readonly kind: 'not on sale'; readonly why: string }
+  /** Paid, and the service could not deliver: the payment stays good for this endpoint. */
+  | { readonly kind: 'not delivered'; readonly why: string; readonly spent: Spent }
+
+const spendingLimit = { perRequest: { usd: '0.10' } }
+// A second try helps against an outage of a moment; a demo is not the place to sit out a longer one.
+const retry = { attemptsMax: 2 }
+
+/** Asks, pays what the 402 wants, and asks again. `onSigned` is called before anything leaves. */
+export async function buy(
+  deps: DemoDeps,
+  { path, body }: Order,
+  onSigned: (payment: PendingPayment) => void = () => undefined,
+): Promise<Bought> {
+  const wallet = await readKeypairFile(walletOf(deps).keypairPath)
+  let spent: Spent | undefined
+  let signed: PendingPayment | undefined
+  const payingFetch = createPayingFetch({
+    wallet,
+    rpcUrl: rpcUrlOf(deps),
+    expectedMint: deps.local.tokenMint,
+    spendingLimit,
+    retry,
+    onEvent(event) {
+      if (event.kind === 'quoted')
+        spent = { burnBaseUnits: event.plan.quote.burnBaseUnits, transferBaseUnits: event.plan.sentBaseUnits }
+      if (event.kind === 'signed') onSigned((signed = event.payment))
+    },
+  })
+  const headers = { 'content-type': 'application/json' }
+  const init = body === undefined ? {} : { method: 'POST', headers, body: JSON.stringify(body) }
+  const paid = () => assertPresent(spent, 'a payment was quoted')
+  try {
+    const response = await payingFetch(new URL(path, deps.local.baseUrl), init)
+    if (response.status === 503) return { kind: 'not on sale', why: await reasonOf(response) }
+    if (response.status !== 200) throw new Fault(`${path}: ${await reasonOf(response)}`, { retryable: false })
+    const isSample = response.headers.get('x-sample-data') === 'true'
+    const sale = { ...saleJson.parse(await response.json()), isSample }
+    return { kind: 'bought', sale, payment: assertPresent(signed, 'a payment was signed'), spent: paid() }
+  } catch (error) {
+    if (error instanceof PaymentUnspent) return { kind: 'not delivered', why: whyOf(error), spent: paid() }
+    if (error instanceof PaymentError) throw new Fault(error.message, { cause: error, retryable: false })
+    throw error
+  }
+}
+
+const refusalJson = z.object({ error: z.string(), code: z.string() })
+
+async function reasonOf(response: Response): Promise<string> {
+  const { data } = refusalJson.safeParse(await response.json())
+  return data === undefined ? `HTTP ${response.status}` : data.error
+}
+
+function whyOf({ lastAnswer, message }: PaymentUnspent): string {
+  const { data } = refusalJson.safeParse(lastAnswer?.body)
+  return data === undefined ? message : `${lastAnswer?.status} ${data.code}, ${data.error}`
+}

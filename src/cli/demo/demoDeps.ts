@@ -1,0 +1,36 @@
+import { assertPresent } from '../../primitives/assert.ts'
+import { Fault } from '../../primitives/fault.ts'
+import { formatDecimal } from '../../primitives/money.ts'
+import type { Database } from '../../store/database.ts'
+import type { LocalJson } from '../localJson.ts'
+
+export interface DemoDeps {
+  readonly local: LocalJson
+  readonly database: Database
+  readonly say: (text: string) => void
+}
+
+/** What was paid for one answer, or for none. */
+export interface Spent {
+  readonly burnBaseUnits: bigint
+  readonly transferBaseUnits: bigint
+}
+
+export function walletOf({ local }: DemoDeps) {
+  return assertPresent(local.demoWallet, 'local mode has a demo wallet')
+}
+
+export function rpcUrlOf({ local }: DemoDeps): string {
+  return assertPresent(local.rpcUrl, 'local mode has a chain')
+}
+
+const decimals = 6
+
+export function tokens(baseUnits: bigint): string {
+  return formatDecimal(baseUnits, decimals)
+}
+
+/** Ends the demo at the first thing that is not as it should be. */
+export function expectThat(holds: boolean, expectation: string): void {
+  if (!holds) throw new Fault(`the demo expected that ${expectation}`, { retryable: false })
+}

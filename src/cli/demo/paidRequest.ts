@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { askFree } from '../../client/freeRoute.ts'
+import type { PendingPayment } from '../../client/pendingPayment.ts'
+import { verifyReceipt } from '../../client/verifyReceipt.ts'
+import { Fault } from '../../primitives/fault.ts'
+import { buy, type Sale } from './buy.ts'
+import { decodeQr } from './decodeQr.ts'
+import { type DemoDeps, expectThat, type Spent, tokens, walletOf } from './demoDeps.ts'
+
+const path = '/api/tools/qrcode'
+const text = 'Paid for with a burn and a transfer on Solana.'
+
+const offerJson = z.object({
+  pricing: z.object({ priceUSD: z.number(), requiredTokens: z.number() }),
+  paymentTokenAccount: z.string(),
+  quote: z.object({
+    id: z.string(),
+    burnBaseUnits: z.string().transform(BigInt),
+    transferBaseUnits: z.string().transform(BigInt),
+  }),
+})
+type Offer = z.infer<typeof offerJson>
+
+export async function askPrice(deps: DemoDeps): Promise<Offer> {
+  deps.say(`1. Ask without paying: POST ${path}`)
+  const { status, body } = await askFree(request(deps))
+  expectThat(status === 402, `a request without proof is answered with 402, not ${status}`)
+  const offer = offerJson.parse(body)
+  const { pricing, quote } = offer
+  deps.say(
+    `   402 PAYMENT_REQUIRED: $${pricing.priceUSD}, ${pricing.requiredTokens} tokens: burn ${tokens(quote.burnBaseUnits)}, transfer ${tokens(quote.transferBaseUnits)}; ${quote.id}`,
+  )
+  return offer
+}
+
+/** One paid request from the payment to the receipt, every step checked. */
+export async function tellPaidRequest(deps: DemoDeps): Promise<Spent> {
+  const bought = await buy(deps, { path, body: { data: text } }, ({ signature }) =>
+    deps.say(`2. Pay: one transaction of ${walletOf(deps).address}, bound to the quote by its memo\n   ${signature}`),
+  )
+  if (bought.kind !== 'bought') throw new Fault(`no QR code: ${bought.kind}, ${bought.why}`, { retryable: false })
+  tellDelivery(deps, bought.sale)
+  await tryAgain(deps, bought.payment)
+  await checkReceipt(deps, bought.sale)
+  return bought.spent
+}
+
+const qrJson = z.object({ qrCode: z.string(), originalData: z.string(), size: z.string() })
+
+function tellDelivery(deps: DemoDeps, { data, receipt }: Sale): void {
+  const { qrCode, size } = qrJson.parse(data)
+  const decoded = decodeQr(qrCode)
+  expectThat(decoded === text, `the QR code reads ${JSON.stringify(text)}, not ${JSON.stringify(decoded)}`)
+  deps.say(`3. 200: a QR code of ${size} pixels, which reads "${decoded}"`)
+  deps.say(`   executed in slot ${receipt.slot}, delivered at position ${receipt.ledger.position} of the ledger`)
+}
+
+async function tryAgain(deps: DemoDeps, { proof }: PendingPayment): Promise<void> {
+  const { status, body } = await askFree({
+    ...request(deps),
+    headers: { ...request(deps).headers, 'x-payment-proof': proof },
+  })
+  const refusal = z.object({ code: z.string(), reason: z.string() }).parse(body)
+  expectThat(
+    status === 402 && refusal.reason === 'already_used',
+    `a used proof is refused, not answered with ${status}`,
+  )
+  deps.say(`4. The same proof again: ${status} ${refusal.code}, ${refusal.reason}`)
+}
+
+async function checkReceipt(deps: DemoDeps, { receipt }: Sale): Promise<void> {
+  const verdict = await verifyReceipt({ receipt, keys: deps.local.receiptKey })
+  expectThat(verdict.valid, `the receipt is valid: ${verdict.valid ? '' : verdict.message}`)
+  deps.say('5. The receipt, checked offline with the public key of the service: valid')
+}
+
+function request(deps: DemoDeps) {
+  const headers = { 'x-wallet-address': walletOf(deps).address }
+  return { baseUrl: deps.local.baseUrl, path, body: JSON.stringify({ data: text }), headers }
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import { invalidPaymentReasons } from '../payment/refusal.ts'
+import { errorBody, quoteBody } from '../payment/wire.ts'
+import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
+import type { Verdict } from './verdicts.ts'
+
+export const errorSchemas = (): JsonObject => ({
+  Error: {
+    ...schemaOf(
+      errorBody.extend({
+        error: z.string().meta({ description: 'for people: what is wrong and what would help' }),
+        reason: z.enum(reasons).optional().meta({ description: 'why a proof was refused' }),
+        requestId: z.string().optional().meta({ description: 'with INTERNAL_ERROR' }),
+      }),
+    ),
+  },
+  PaymentRequired: schemaOf(quoteBody),
+})
+
+const [firstReason, ...otherReasons] = Object.keys(invalidPaymentReasons)
+const reasons = [firstReason ?? '', ...otherReasons] as const
+
+/** One response for each status, with every code that it may carry, under the name `Error<status>`. */
+export function errorResponses(verdicts: readonly Verdict[]): JsonObject {
+  const byStatus = Map.groupBy(verdicts, ({ status }) => status)
+  return Object.fromEntries(
+    [...byStatus].map(([status, some]) => [
+      `Error${status}`,
+      status === 402 ? paymentResponse(some) : responseOf(status, some),
+    ]),
+  )
+}
+
+function responseOf(status: number, verdicts: readonly Verdict[]): JsonObject {
+  return {
+    description: describe(verdicts),
+    headers: headersOf(status),
+    content: { 'application/json': { schema: errorOf(verdicts), examples: examplesOf(verdicts) } },
+  }
+}
+
+function paymentResponse(verdicts: readonly Verdict[]): JsonObject {
+  const refusals = verdicts.filter(({ code }) => code !== 'PAYMENT_REQUIRED')
+  const examples = { PAYMENT_REQUIRED: { value: quoteExample }, ...examplesOf(refusals) }
+  return {
+    description: describe(verdicts),
+    headers: headersOf(402),
+    content: {
+      'application/json': { schema: { oneOf: [refTo('schemas', 'PaymentRequired'), errorOf(refusals)] }, examples },
+    },
+  }
+}
+
+function describe(verdicts: readonly Verdict[]): string {
+  return verdicts.map(({ code, advice }) => `\`${code}\`: ${advice}`).join('\n\n')
+}
+
+const statusesWithRetryAfter: ReadonlySet<number> = new Set([402, 404, 409, 429, 503])
+
+function headersOf(status: number): JsonObject {
+  return {
+    'x-request-id': refTo('headers', 'RequestId'),
+    ...(statusesWithRetryAfter.has(status) ? { 'retry-after': refTo('headers', 'RetryAfter') } : {}),
+    ...(status === 405 ? { allow: refTo('headers', 'Allow') } : {}),
+  }
+}
+
+function errorOf(verdicts: readonly Verdict[]): JsonObject {
+  const codes = verdicts.map(({ code }) => code)
+  return { allOf: [refTo('schemas', 'Error'), { type: 'object', properties: { code: { enum: codes } } }] }
+}
+
+function examplesOf(verdicts: readonly Verdict[]): JsonObject {
+  return Object.fromEntries(verdicts.map(({ code, advice }) => [code, { value: exampleOf(code, advice) }]))
+}
+
+function exampleOf(code: string, advice: string): JsonObject {
+  if (code === 'INVALID_REQUEST') {
+    const problem = { field: 'symbol', message: 'is required' }
+    return { error: 'symbol: is required', code, details: [problem] }
+  }
+  if (code === 'INVALID_PAYMENT') return { error: invalidPaymentReasons.already_used, code, reason: 'already_used' }
+  return { error: advice, code, ...(code === 'INTERNAL_ERROR' ? { requestId: 'request_…' } : {}) }
+}
+
+const quoteExample = {
+  error:
+    'payment required: burn 1500000 and transfer 3500000 base units of the token, then repeat the request with x-payment-proof',
+  code: 'PAYMENT_REQUIRED',
+  pricing: { endpoint: '/api/tools/qrcode', priceUSD: 0.005, tokenPrice: 0.001, requiredTokens: 5 },
+  distribution: { burn: '30%', provider: '50%', holders: '15%', treasury: '5%' },
+  burnInfo: { percentage: 30, tokensToBurn: 1.5 },
+  paymentWallet: '…',
+  tokenMint: '…',
+  tokenProgram: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+  paymentTokenAccount: '…',
+  network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+  quote: {
+    id: 'quote_…',
+    expiresAt: '2026-11-21T12:05:00.000Z',
+    requiredBaseUnits: '5000000',
+    burnBaseUnits: '1500000',
+    transferBaseUnits: '3500000',
+    decimals: 6,
+    memo: 'tollbook:…',
+    secret: '…',
+  },
+} satisfies z.infer<typeof quoteBody>

@@ -1,0 +1,193 @@
+import { z } from 'zod'
+import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
+
+interface FreeOperation {
+  readonly summary: string
+  readonly description?: string
+  /** What a 200 carries, by media type; `binary` for what is no JSON. */
+  readonly answers: Readonly<Record<string, z.ZodType | 'binary' | 'text'>>
+  /** The same shape under 503, where the route tells how it is. */
+  readonly tellsUnder503?: boolean
+  readonly errors?: readonly number[]
+  /** Besides those in its path. */
+  readonly parameters?: readonly JsonObject[]
+}
+
+const json = (type: z.ZodType) => ({ 'application/json': type })
+const enveloped = (data: z.ZodType) => json(z.object({ success: z.boolean(), data }))
+
+const check = z.object({ status: z.enum(['ok', 'failing']), problem: z.string().optional() })
+const health = z.object({
+  status: z.enum(['ok', 'degraded', 'draining']),
+  version: z.string(),
+  checks: z.record(z.string(), check),
+  time: z.iso.datetime(),
+})
+const tokenPrice = z
+  .object({
+    priceUSD: z.number().meta({ description: 'of one whole token' }),
+    source: z.string(),
+    asOf: z.iso.datetime(),
+    mint: z.string(),
+    decimals: z.int(),
+  })
+  .loose()
+const burned = z.object({ tokens: z.number(), baseUnits: z.string(), payments: z.int() })
+const burnStats = z.object({
+  mint: z.string(),
+  decimals: z.int(),
+  total: burned,
+  last24Hours: burned,
+  last7Days: burned,
+  last30Days: burned,
+  byEndpoint: z.array(burned.extend({ endpoint: z.string() })),
+  byDay: z.array(burned.extend({ day: z.iso.date() })),
+  ledger: z.object({ position: z.int(), root: z.string().nullable() }),
+  asOf: z.iso.datetime(),
+})
+const priceCatalog = z.object({
+  products: z.array(
+    z.object({
+      path: z.string(),
+      method: z.enum(['GET', 'POST']),
+      summary: z.string(),
+      priceUSD: z.number(),
+      requiredTokens: z.number().nullable().meta({ description: 'now; null while the token has no price' }),
+      requiredBaseUnits: z.string().nullable(),
+      parameters: z.record(z.string(), z.unknown()).meta({ description: 'JSON Schema of the query or the body' }),
+      example: z.record(z.string(), z.unknown()).meta({ description: 'parameters that are accepted' }),
+      available: z.boolean(),
+      reason: z.string().optional().meta({ description: 'why it is not sold now' }),
+    }),
+  ),
+  token: z.object({ mint: z.string(), decimals: z.int(), priceUSD: z.number().nullable(), network: z.string() }),
+  paymentWallet: z.string(),
+  asOf: z.iso.datetime(),
+})
+const jwks = z.object({
+  keys: z.array(
+    z.object({ kty: z.string(), crv: z.string(), x: z.string(), kid: z.string(), alg: z.string(), use: z.string() }),
+  ),
+})
+
+const base64 = z.string()
+const inclusionProof = z.object({
+  position: z.int(),
+  leafHash: base64,
+  treeSize: z.int(),
+  root: base64,
+  path: z.array(base64).meta({ description: 'the hashes of RFC 6962, from the leaf up' }),
+  checkpoint: z.string().meta({ description: 'the signed note of this size' }),
+})
+const consistencyProof = z.object({
+  from: z.int(),
+  to: z.int(),
+  path: z.array(base64),
+  checkpoints: z
+    .object({ from: z.string().nullable(), to: z.string().nullable() })
+    .meta({ description: 'the signed notes of the two sizes; null where none was signed' }),
+})
+const checkpointOperation = {
+  summary: 'The newest checkpoint of the ledger',
+  description: 'A C2SP signed note: origin, size, root, signature.',
+  answers: { 'text/plain': 'text' },
+  errors: [404, 503],
+} as const
+const treeSize = {
+  name: 'treeSize',
+  in: 'query',
+  description: 'Prove it in the checkpoint of this size and not in the newest.',
+  schema: { type: 'integer', minimum: 1 },
+}
+
+/** All routes that cost nothing, by their path in the router. What is not here is not for callers. */
+export const freeOperations: Readonly<Record<string, FreeOperation>> = {
+  '/api/health': { summary: 'How the service is', answers: enveloped(health), tellsUnder503: true },
+  '/api/catalog': {
+    summary: 'The price list: what is sold, for how much, with which parameters, and whether it can be had now',
+    answers: enveloped(priceCatalog),
+  },
+  '/api/token/price': { summary: 'Price of the service token', answers: enveloped(tokenPrice), errors: [503] },
+  '/api/token/burn-stats': { summary: 'What was burned', answers: enveloped(burnStats), errors: [503] },
+  '/.well-known/jwks.json': {
+    summary: 'The keys that receipts are signed with',
+    description:
+      'The `jws` of a receipt is a compact EdDSA JWS over the canonical JSON (RFC 8785) of the receipt without `jws`.',
+    answers: json(jwks),
+  },
+  '/livez': { summary: 'The process answers', answers: json(z.object({ status: z.literal('alive') })) },
+  '/readyz': {
+    summary: 'It can sell',
+    answers: json(z.object({ status: z.enum(['ready', 'not ready']), failing: z.array(z.string()) })),
+    tellsUnder503: true,
+  },
+  '/openapi.json': { summary: 'This document', answers: json(z.looseObject({ openapi: z.string() })) },
+  '/docs': { summary: 'This document, to read and to try', answers: { 'text/html': 'text' } },
+  '/api/ledger/checkpoint': checkpointOperation,
+  '/checkpoint': checkpointOperation,
+  '/api/ledger/key': {
+    summary: 'The key that checkpoints are signed with',
+    description: 'A verifier key of C2SP signed notes: `<origin>+<key id>+<key>`.',
+    answers: { 'text/plain': 'text' },
+  },
+  '/api/ledger/inclusion/:position': {
+    summary: 'Proof that an event is in the ledger',
+    description:
+      'For a receipt, `position` is `receipt.ledger.position`. A 404 with `Retry-After` is not sealed, or not yet.',
+    answers: enveloped(inclusionProof),
+    errors: [400, 404, 503],
+    parameters: [treeSize],
+  },
+  '/api/ledger/consistency/:sizes': {
+    summary: 'Proof that the ledger has only been added to',
+    description: '`sizes` are two sizes of the tree such as `12-40`, the earlier first.',
+    answers: enveloped(consistencyProof),
+    errors: [400, 404, 503],
+  },
+  '/tile/*path': {
+    summary: 'Hashes of the tree',
+    description:
+      '`path` is that of C2SP tlog-tiles, with its slashes. `entries/…` is there only where the operator opens it.',
+    answers: { 'application/octet-stream': 'binary' },
+    errors: [404, 503],
+  },
+  '/artifacts/:name': {
+    summary: 'A picture or a document that was bought',
+    description: 'Whoever has the address may fetch it, until it expires.',
+    answers: { 'image/png': 'binary', 'application/pdf': 'binary' },
+    errors: [404],
+  },
+}
+
+/** One of them as an OpenAPI operation. */
+export function freeOperation(path: string, operation: FreeOperation): JsonObject {
+  const { summary, description, tellsUnder503 = false, errors = [] } = operation
+  const inPath = [...path.matchAll(/[:*](\w+)/g)].map(([, name = '']) => {
+    return { name, in: 'path', required: true, schema: { type: 'string' } }
+  })
+  const parameters = [...inPath, ...(operation.parameters ?? [])]
+  const answered = responseOf(operation)
+  return {
+    operationId: `get${path.replaceAll(/[^A-Za-z]+(\w?)/g, (_all, letter: string) => letter.toUpperCase())}`,
+    tags: ['Free'],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    responses: {
+      '200': { description: summary, ...answered },
+      ...(tellsUnder503 ? { '503': { description: 'The same, when it is not well', ...answered } } : {}),
+      ...Object.fromEntries([...errors, 429].map((status) => [String(status), refTo('responses', `Error${status}`)])),
+    },
+  }
+}
+
+function responseOf({ answers }: FreeOperation): JsonObject {
+  const content = Object.entries(answers).map(([mediaType, type]) => [mediaType, contentOf(type)] as const)
+  return { headers: { 'x-request-id': refTo('headers', 'RequestId') }, content: Object.fromEntries(content) }
+}
+
+function contentOf(type: z.ZodType | 'binary' | 'text'): JsonObject {
+  // OpenAPI 3.1: bytes have a media type and no schema.
+  if (type === 'binary') return {}
+  return { schema: type === 'text' ? { type: 'string' } : schemaOf(type) }
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { assert } from '../primitives/assert.ts'
+import type { Json } from '../primitives/canonicalJson.ts'
+
+export interface JsonObject {
+  readonly [key: string]: Json
+}
+
+const jsonObject = z.record(z.string(), z.json())
+
+/** The schema that validates, as JSON Schema 2020-12: what a caller sends, before defaults are filled in. */
+export function schemaOf(type: z.ZodType): JsonObject {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(type, {
+    io: 'input',
+    override: ({ zodSchema, jsonSchema }) => tidy(zodSchema, jsonSchema),
+  })
+  assert(!('$defs' in schema), 'a schema of the document has no definitions of its own, which would be out of reach')
+  return jsonObject.parse(schema)
+}
+
+/** Drops what says nothing to a reader: limits of JavaScript's integers, and half a screen of date pattern. */
+function tidy(type: z.core.$ZodTypes, schema: z.core.JSONSchema.BaseSchema): void {
+  // Zod leaves out the default of what is transformed, such as a number of the query; the schema tells it itself.
+  const told = z.globalRegistry.get(type)
+  if (told !== undefined && 'default' in told) schema.default = told['default']
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
+  if (schema.format === 'date-time' || schema.pattern === undefined) delete schema.pattern
+}
+
+export function refTo(kind: 'schemas' | 'parameters' | 'responses' | 'headers', name: string): JsonObject {
+  return { $ref: `#/components/${kind}/${name}` }
+}

@@ -1,0 +1,62 @@
+const charactersMax = 300
+const tag = /<\/?[a-z!][^<>]*>/gi
+const entity = /&(#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,7});/gi
+// What shows nothing and can only mislead: marks of direction, zero-width spaces, soft hyphens.
+const invisible = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g
+
+/** Text as a person reads it: a title comes with markup, entities, and entities of markup. */
+export function cleanTitle(raw: string): string {
+  const text = decodeEntities(raw.replace(tag, '')).replace(tag, '')
+  const line = text
+    .toWellFormed()
+    .replace(invisible, '')
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+  const characters = [...new Intl.Segmenter('en').segment(line)]
+  const cut = characters[charactersMax]
+  return cut === undefined ? line : `${line.slice(0, cut.index).trimEnd()}…`
+}
+
+function decodeEntities(text: string): string {
+  return text.replace(entity, (whole, name: string) => {
+    if (!name.startsWith('#')) return named.get(name) ?? whole
+    const code = Number(name.replace(/^#x/i, '0x').replace('#', ''))
+    return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : ''
+  })
+}
+
+/** Those of HTML that stand in titles. Names are of one case: `&Eacute;` and `&eacute;` are two letters. */
+const named: ReadonlyMap<string, string> = new Map([
+  ['amp', '&'],
+  ['lt', '<'],
+  ['gt', '>'],
+  ['quot', '"'],
+  ['apos', "'"],
+  ['lsquo', '‘'],
+  ['rsquo', '’'],
+  ['sbquo', '‚'],
+  ['ldquo', '“'],
+  ['rdquo', '”'],
+  ['bdquo', '„'],
+  ['ndash', '–'],
+  ['mdash', '—'],
+  ['hellip', '…'],
+  ['bull', '•'],
+  ['euro', '€'],
+  ['trade', '™'],
+  ['ensp', ' '],
+  ['emsp', ' '],
+  ['thinsp', ' '],
+  ['OElig', 'Œ'],
+  ['oelig', 'œ'],
+  ['Scaron', 'Š'],
+  ['scaron', 'š'],
+  ...latinNames(),
+])
+
+/** The upper half of Latin-1, in its order. */
+function latinNames(): readonly (readonly [string, string])[] {
+  const names =
+    'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml'
+  return names.split(' ').map((name, at) => [name, String.fromCodePoint(0xa0 + at)] as const)
+}

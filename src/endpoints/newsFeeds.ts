@@ -1,0 +1,50 @@
+import { Fault } from '../primitives/fault.ts'
+import { isNewsCategory, type NewsCategory } from './articles/newsCategory.ts'
+
+export interface Feed {
+  readonly category: NewsCategory
+  readonly url: string
+  /** Undefined: as the feed itself names its publisher. */
+  readonly publisher: string | undefined
+}
+
+/** What the operator names: `NEWS_FEEDS`. */
+export interface NamedFeed {
+  readonly category: string
+  readonly url: string
+}
+
+/*
+ * What is read where the operator names nothing. Publishers' terms differ, and most are written with readers in mind:
+ * docs/providers.md says what to look at before selling.
+ */
+const ours: readonly Feed[] = [
+  { category: 'general', publisher: 'BBC News', url: 'https://feeds.bbci.co.uk/news/rss.xml' },
+  { category: 'general', publisher: 'NPR', url: 'https://feeds.npr.org/1001/rss.xml' },
+  { category: 'world', publisher: 'BBC News', url: 'https://feeds.bbci.co.uk/news/world/rss.xml' },
+  { category: 'business', publisher: 'BBC News', url: 'https://feeds.bbci.co.uk/news/business/rss.xml' },
+  { category: 'tech', publisher: 'BBC News', url: 'https://feeds.bbci.co.uk/news/technology/rss.xml' },
+  { category: 'tech', publisher: 'Ars Technica', url: 'https://feeds.arstechnica.com/arstechnica/index' },
+  { category: 'tech', publisher: 'The Verge', url: 'https://www.theverge.com/rss/index.xml' },
+  { category: 'tech', publisher: 'TechCrunch', url: 'https://techcrunch.com/feed/' },
+  { category: 'crypto', publisher: 'CoinDesk', url: 'https://www.coindesk.com/arc/outboundfeeds/rss/' },
+  { category: 'science', publisher: 'BBC News', url: 'https://feeds.bbci.co.uk/news/science_and_environment/rss.xml' },
+  { category: 'science', publisher: 'NASA', url: 'https://www.nasa.gov/feed/' },
+  { category: 'health', publisher: 'BBC News', url: 'https://feeds.bbci.co.uk/news/health/rss.xml' },
+  {
+    category: 'entertainment',
+    publisher: 'BBC News',
+    url: 'https://feeds.bbci.co.uk/news/entertainment_and_arts/rss.xml',
+  },
+  { category: 'sports', publisher: 'BBC Sport', url: 'https://feeds.bbci.co.uk/sport/rss.xml' },
+]
+
+/** The operator's, and ours for the categories that the operator names none for. With samples nobody real is asked. */
+export function feedsOf(named: readonly NamedFeed[], sampleUpstreams: boolean): readonly Feed[] {
+  const theirs = named.map(({ category, url }): Feed => {
+    if (isNewsCategory(category)) return { category, url, publisher: undefined }
+    throw new Fault(`NEWS_FEEDS names the category "${category}", which does not exist`, { retryable: false })
+  })
+  if (sampleUpstreams) return theirs
+  return [...theirs, ...ours.filter(({ category }) => !theirs.some((feed) => feed.category === category))]
+}

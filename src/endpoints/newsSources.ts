@@ -1,0 +1,91 @@
+import { sha256Hex } from '../primitives/digest.ts'
+import type { ReadFeed } from '../outbound/readFeed.ts'
+import type { Article } from './articles/article.ts'
+import type { NewsCategory } from './articles/newsCategory.ts'
+import { type Feed, feedsOf, type NamedFeed } from './newsFeeds.ts'
+import { createGdelt } from './providers/gdelt.ts'
+import { createGuardian } from './providers/guardian.ts'
+import { createHnAlgolia } from './providers/hnAlgolia.ts'
+import type { NewsProvider } from './providers/newsProvider.ts'
+import type { ProviderDeps } from './providers/provider.ts'
+import { articlesOfFeed } from './providers/publisherFeed.ts'
+
+/** One thing that is asked for news again and again: a feed, or one category of a provider. */
+export interface NewsSource {
+  readonly name: string
+  /** Sources of one lane share a pace and are left alone together. */
+  readonly lane: string
+  readonly category: NewsCategory
+  readonly provider: string
+  readonly everyMs: number
+  readonly spacingMs: number
+  whyUnavailable(): string | undefined
+  /** Throws `UpstreamFailure` and nothing else that is not a bug. */
+  poll(known: Known, signal: AbortSignal): Promise<Polled>
+}
+
+/** What the source said of its state the last time. */
+export interface Known {
+  readonly etag: string | undefined
+  readonly lastModified: string | undefined
+}
+
+export interface Polled extends Known {
+  readonly articles: readonly Article[]
+}
+
+export interface NewsSourcesDeps extends ProviderDeps {
+  readonly newsFeeds: readonly NamedFeed[]
+  readonly readFeed: ReadFeed
+}
+
+export interface NewsSources {
+  readonly polled: readonly NewsSource[]
+  /** Those that find articles for a question. */
+  readonly searchable: readonly NewsProvider[]
+}
+
+export function createNewsSources(deps: NewsSourcesDeps): NewsSources {
+  const guardian = createGuardian(deps)
+  const providers = [createHnAlgolia(deps), createGdelt(deps), ...(guardian === undefined ? [] : [guardian])]
+  const feeds = feedsOf(deps.newsFeeds, deps.sampleUpstreams)
+  return {
+    polled: [...feeds.map((feed) => feedSource(deps, feed)), ...providers.flatMap(providerSources)],
+    searchable: providers.filter(({ search }) => search !== undefined),
+  }
+}
+
+function providerSources(provider: NewsProvider): readonly NewsSource[] {
+  return provider.categories.map((category) => ({
+    ...provider,
+    name: `${provider.name}/${category}`,
+    lane: provider.name,
+    category,
+    provider: provider.name,
+    async poll(_known, signal) {
+      return { articles: await provider.latest(category, signal), etag: undefined, lastModified: undefined }
+    },
+  }))
+}
+
+// What publishers write into `ttl`; conditional requests make it cheap for both.
+const feedEveryMs = 15 * 60 * 1000
+
+function feedSource({ clock, readFeed }: NewsSourcesDeps, { category, url, publisher }: Feed): NewsSource {
+  // An address may hold a key, so it stays out of the database and of logs.
+  const name = `${new URL(url).host}/${category}/${sha256Hex(url).slice(0, 12)}`
+  return {
+    name,
+    lane: name,
+    category,
+    provider: 'publisher-rss',
+    everyMs: feedEveryMs,
+    spacingMs: 0,
+    whyUnavailable: () => undefined,
+    async poll({ etag, lastModified }, signal) {
+      const reply = await readFeed({ url, etag, lastModified, signal })
+      if (reply.kind === 'unchanged') return { articles: [], etag, lastModified }
+      return { ...reply, articles: articlesOfFeed({ text: reply.text, publisher }, clock.nowMs()) }
+    },
+  }
+}

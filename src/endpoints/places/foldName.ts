@@ -1,0 +1,40 @@
+/*
+ * One spelling for the many in which people and gazetteers write a place: case, accents, apostrophes, hyphens and
+ * "St." make no difference.
+ */
+
+// Letters that Unicode does not take apart into a base and a mark.
+const letters: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ı: 'i',
+  ə: 'a',
+}
+const letter = new RegExp(`[${Object.keys(letters).join('')}]`, 'g')
+const plainWords = /^[a-z]+(?: [a-z]+)*$/
+const abbreviation = /\b(?:st|ste|mt|ft)\b/g
+const inFull: Readonly<Record<string, string>> = { st: 'saint', ste: 'sainte', mt: 'mount', ft: 'fort' }
+
+export function foldName(name: string): string {
+  const lower = name.toLowerCase()
+  // Four of five names are plain words, and the rest of this costs ten times as much for each of 135,000.
+  const words = plainWords.test(lower) ? lower : foldMarks(name)
+  return words.replace(abbreviation, (short) => inFull[short] ?? short)
+}
+
+function foldMarks(name: string): string {
+  return name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .replace(letter, (found) => letters[found] ?? found)
+    .replace(/['’‘ʻʼʿʾ`´]/g, '')
+    .replace(/[^\p{L}\p{Nd}]+/gu, ' ')
+    .trim()
+}

@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import type { Reply } from '../../outbound/upstream.ts'
+import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
+import { baseUrlOf } from '../../outbound/upstreamName.ts'
+import { byRank, cryptoObservation, type CryptoProvider, type CryptoQuery, isRanked } from './cryptoPrice.ts'
+import { errorIn, type Observation, paceOf, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+import type { CryptoPrice } from './cryptoPrice.ts'
+
+// Without a key 5 a minute and address are served, with a free one 30 by the older and 100 by the newer documents.
+const pacePublic = { requests: 5, perSeconds: 60 }
+const paceWithKey = { requests: 30, perSeconds: 60 }
+const proHost = 'pro-api.coingecko.com'
+// The likeliest of one symbol; 900 bytes each.
+const candidatesMax = 50
+
+const nullableNumber = z.number().nullish()
+const market = z.object({
+  id: z.string().min(1).max(200),
+  symbol: z.string(),
+  name: z.string().max(500),
+  current_price: nullableNumber,
+  market_cap: nullableNumber,
+  market_cap_rank: nullableNumber,
+  total_volume: nullableNumber,
+  price_change_percentage_24h: nullableNumber,
+  last_updated: z.string().nullish(),
+})
+const markets = z.array(market).max(250)
+type Market = z.infer<typeof market>
+
+export function createCoinGecko(deps: ProviderDeps): CryptoProvider {
+  const setting = deps.upstreams.COINGECKO
+  const base = baseUrlOf(setting, 'https://api.coingecko.com/api/v3')
+  const key = setting?.apiKey
+  const upstream = deps.openUpstream({
+    name: 'coingecko',
+    base,
+    pace: paceOf(setting, key === undefined ? pacePublic : paceWithKey),
+    timeoutMs: 3_500,
+    headers: key === undefined ? {} : { [base.hostname === proHost ? 'x-cg-pro-api-key' : 'x-cg-demo-api-key']: key },
+  })
+  return {
+    name: 'coingecko',
+    licence: 'Asks for the visible credit "Data provided by CoinGecko"; reselling needs a paid plan',
+    whyUnavailable: () => upstream.whyResting(),
+    ask: (query) =>
+      upstream.ask(
+        {
+          path: '/coins/markets',
+          query: {
+            vs_currency: 'usd',
+            symbols: (query.coin?.symbol ?? query.symbol).toLowerCase(),
+            // All who bear the symbol, and not CoinGecko's choice among them: the choice is ours, and is told.
+            include_tokens: 'all',
+            per_page: String(candidatesMax),
+          },
+        },
+        (reply) => read(reply, query),
+      ),
+  }
+}
+
+function read(reply: Reply, query: CryptoQuery): Observation<CryptoPrice> {
+  refuseError(reply)
+  const symbol = (query.coin?.symbol ?? query.symbol).toLowerCase()
+  const candidates = readJson(reply, markets)
+    .filter((candidate) => candidate.symbol.toLowerCase() === symbol)
+    .toSorted((a, b) => byRank(rankedOf(a), rankedOf(b)))
+  const meant = query.coin?.coingecko
+  const chosen = candidates.find(({ id, market_cap_rank: rank }) =>
+    meant === undefined ? isRanked(rank) : id === meant,
+  )
+  if (chosen === undefined)
+    throw new UpstreamFailure('not_found', `none of ${candidates.length} coins of this symbol is ranked`)
+  return cryptoObservation(query, {
+    id: chosen.id,
+    name: chosen.name,
+    price: chosen.current_price,
+    changePercent: chosen.price_change_percentage_24h,
+    volume: chosen.total_volume,
+    marketCap: chosen.market_cap,
+    updatedAt: chosen.last_updated,
+    others: candidates.filter(({ id }) => id !== chosen.id).map(({ id }) => id),
+  })
+}
+
+const errorBody = z
+  .object({ status: z.object({ error_code: z.number() }) })
+  .transform(({ status }) => status.error_code)
+const keyProblems = new Set([10_002, 10_005, 10_010, 10_011])
+
+/** A limit also comes as a body under 200. */
+function refuseError(reply: Reply): void {
+  const code = errorIn(reply, errorBody)
+  if (code === 429) throw new UpstreamFailure('rate_limited', 'the limit is in the body')
+  if (code !== undefined && keyProblems.has(code)) throw new UpstreamFailure('auth', `error ${code}`)
+  if (code === 1_020) throw new UpstreamFailure('blocked', 'error 1020')
+  refuseStatus(reply, 'bad_payload')
+}
+
+function rankedOf({ market_cap_rank: rank, total_volume: volume }: Market) {
+  return { rank, volume }
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import type { Clock } from '../../primitives/clock.ts'
+import type { Reply } from '../../outbound/upstream.ts'
+import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
+import { baseUrlOf } from '../../outbound/upstreamName.ts'
+import { decimalOf, paceOf, positive, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+import { type ReferencePrice, referenceMsMax } from './referencePrice.ts'
+
+// 10 a second are said to be allowed; a second opinion needs less.
+const pacePublic = { requests: 5, perSeconds: 1 }
+// A trade that is older says nothing about the price of now.
+const tradeAgeMaxMs = 10 * 60 * 1000
+
+const ticker = z.object({ price: z.string(), time: z.iso.datetime() })
+
+/** Coinbase Exchange: the last trade of a product such as BTC-USD. */
+export function createCoinbase(deps: ProviderDeps): ReferencePrice {
+  const setting = deps.upstreams.COINBASE
+  const upstream = deps.openUpstream({
+    name: 'coinbase',
+    base: baseUrlOf(setting, 'https://api.exchange.coinbase.com'),
+    pace: paceOf(setting, pacePublic),
+    timeoutMs: referenceMsMax,
+  })
+  return {
+    name: 'coinbase',
+    ask: ({ coinbase }) =>
+      coinbase === undefined
+        ? undefined
+        : upstream.ask({ path: `/products/${coinbase}/ticker` }, (reply) => read(reply, deps.clock)),
+  }
+}
+
+function read(reply: Reply, clock: Clock): number {
+  refuseStatus(reply)
+  const { price, time } = readJson(reply, ticker)
+  if (clock.nowMs() - Date.parse(time) > tradeAgeMaxMs) throw new UpstreamFailure('incomplete', 'the last trade is old')
+  return positive(decimalOf(price), 'the price')
+}

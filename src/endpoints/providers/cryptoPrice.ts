@@ -1,0 +1,81 @@
+import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
+import { signedPercent } from '../signedText.ts'
+import type { Coin } from './coin.ts'
+import { type Observation, positive, type Provider } from './provider.ts'
+
+export interface CryptoQuery {
+  /** As asked for, in capitals. */
+  readonly symbol: string
+  /** Undefined for what is not in our list. */
+  readonly coin: Coin | undefined
+}
+
+/** In US dollars. */
+export type CryptoPrice = {
+  readonly symbol: string
+  readonly price: number
+  readonly change24h: string
+  readonly volume24h: number
+  readonly marketCap: number
+}
+
+export type CryptoProvider = Provider<CryptoQuery, CryptoPrice>
+
+/** What a provider said; null and undefined where it said nothing. */
+export interface CryptoFigures {
+  readonly id: string
+  readonly name: string
+  readonly price: number | null | undefined
+  readonly changePercent: number | null | undefined
+  readonly volume: number | null | undefined
+  readonly marketCap: number | null | undefined
+  /** ISO 8601 with its zone. */
+  readonly updatedAt: string | null | undefined
+  /** Other coins of the same symbol, by the provider's ids. */
+  readonly others: readonly string[]
+}
+
+// Some symbols are borne by hundreds of tokens. Whoever is not sure sees the likeliest others.
+const alternativesMax = 10
+
+/** All of it or nothing: a coin without a market capitalisation or without a change is not sold at a zero. */
+export function cryptoObservation({ symbol }: CryptoQuery, figures: CryptoFigures): Observation<CryptoPrice> {
+  const { id, name, others, changePercent, updatedAt } = figures
+  if (changePercent === null || changePercent === undefined || changePercent <= -100)
+    throw new UpstreamFailure('incomplete', 'the change of 24 hours is missing')
+  const asOfMs = Date.parse(updatedAt ?? '')
+  if (Number.isNaN(asOfMs)) throw new UpstreamFailure('incomplete', 'the time is missing')
+  return {
+    data: {
+      symbol,
+      price: positive(figures.price, 'the price'),
+      change24h: signedPercent(changePercent, 2),
+      volume24h: positive(figures.volume, 'the volume'),
+      marketCap: positive(figures.marketCap, 'the market capitalisation'),
+    },
+    asOfMs,
+    detail: {
+      id,
+      name,
+      currency: 'USD',
+      change24hPercentValue: changePercent,
+      ...(others.length === 0 ? {} : { alternatives: others.slice(0, alternativesMax) }),
+    },
+  }
+}
+
+export interface Ranked {
+  readonly rank: number | null | undefined
+  readonly volume: number | null | undefined
+}
+
+/** The likeliest first: by rank of market capitalisation, those without one last, then by volume. */
+export function byRank(a: Ranked, b: Ranked): number {
+  const rankOf = ({ rank }: Ranked) => (isRanked(rank) ? rank : Number.MAX_SAFE_INTEGER)
+  return rankOf(a) - rankOf(b) || (b.volume ?? 0) - (a.volume ?? 0)
+}
+
+/** CoinPaprika says 0 where CoinGecko says null. */
+export function isRanked(rank: number | null | undefined): rank is number {
+  return rank !== null && rank !== undefined && rank > 0
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
+import { baseUrlOf } from '../../outbound/upstreamName.ts'
+import { figure, type Market, readFigures, refuseStale } from './marketPrice.ts'
+import { type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+
+// Published: 300 a minute.
+const pace = { requests: 60, perSeconds: 60 }
+const timeoutMs = 3_000
+// It gives thirty.
+const pairsMax = 200
+
+const count = z.number().nullish()
+const pair = z.object({
+  chainId: z.string().nullish(),
+  baseToken: z.object({ address: z.string() }),
+  priceUsd: figure,
+  liquidity: z.object({ usd: figure }).nullish(),
+  txns: z.object({ h24: z.object({ buys: count, sells: count }).nullish() }).nullish(),
+})
+type Pair = z.infer<typeof pair>
+const pairs = z.array(pair).max(pairsMax)
+
+/** The deepest pool in which the token is what is priced. */
+export function createDexscreener({ clock, upstreams: { DEXSCREENER }, openUpstream }: ProviderDeps): Market {
+  const upstream = openUpstream({
+    name: 'dexscreener',
+    base: baseUrlOf(DEXSCREENER, 'https://api.dexscreener.com'),
+    pace,
+    timeoutMs,
+  })
+  return {
+    name: 'dexscreener',
+    licence: 'terms not checked; no key',
+    whyUnavailable: () => upstream.whyResting(),
+    ask: ({ address }) =>
+      upstream.ask({ path: `/tokens/v1/solana/${address}` }, (reply) => {
+        refuseStatus(reply)
+        refuseStale(reply)
+        const { priceUsd, liquidity } = deepestOf(readJson(reply, pairs), address)
+        return { data: readFigures({ price: priceUsd, liquidity: liquidity?.usd }), asOfMs: clock.nowMs() }
+      }),
+  }
+}
+
+function deepestOf(all: readonly Pair[], mint: string): Pair {
+  // Addresses are case-sensitive. A pair with the token on the other side states the price of its partner.
+  const own = all.filter(({ chainId, baseToken }) => (chainId ?? 'solana') === 'solana' && baseToken.address === mint)
+  if (own.length === 0) throw new UpstreamFailure('not_found', 'it has no pool of the token')
+  const priced = own.filter((one) => one.priceUsd !== undefined && isTraded(one))
+  const [deepest] = priced.toSorted((one, other) => depthOf(other) - depthOf(one))
+  // Without a depth there is no telling which of the pools is worth listening to.
+  if (deepest === undefined || depthOf(deepest) === 0)
+    throw new UpstreamFailure('incomplete', 'it has no pool of the token with a price, liquidity and trades')
+  return deepest
+}
+
+/** The price of a pool in which nobody has traded for a day is of yesterday. */
+function isTraded({ txns }: Pair): boolean {
+  const day = txns?.h24
+  return day === null || day === undefined || (day.buys ?? 0) + (day.sells ?? 0) > 0
+}
+
+/** Only to compare one pool with another. */
+function depthOf({ liquidity }: Pair): number {
+  const usd = Number(liquidity?.usd ?? 0)
+  return Number.isFinite(usd) && usd > 0 ? usd : 0
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import type { Reply } from '../../outbound/upstream.ts'
+import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
+import { baseUrlOf } from '../../outbound/upstreamName.ts'
+import { type Article, articleOf } from '../articles/article.ts'
+import type { NewsCategory } from '../articles/newsCategory.ts'
+import type { NewsProvider } from './newsProvider.ts'
+import { paceOf, type ProviderDeps, readJson, refuseAccess, refuseStatus } from './provider.ts'
+
+/*
+ * GDELT reads the world's online news and lists it every quarter of an hour. `seendate` is when it first saw an article.
+ * It asks for one question every five seconds and punishes for minutes, so we ask a third as often, and never twice at once.
+ */
+
+const publicBase = 'https://api.gdeltproject.org/api/v2/doc'
+const publicPace = { requests: 1, perSeconds: 15 }
+const penaltyMs = 60_000
+// It searches for seconds where others look up.
+const timeoutMs = 10_000
+// 50 articles have about 25 kB; the same address twice is nothing new.
+const recordsMax = 50
+const minute = 60 * 1000
+
+const english = ' sourcelang:english'
+const questions: Readonly<Record<NewsCategory, string>> = {
+  business: '(economy OR markets OR earnings OR "central bank")',
+  crypto: '(bitcoin OR ethereum OR cryptocurrency OR blockchain)',
+  entertainment: '(film OR music OR television OR celebrity)',
+  general: '(government OR election OR police OR court)',
+  health: '(health OR hospital OR vaccine OR disease)',
+  science: '(scientists OR research OR space OR climate)',
+  sports: '(football OR basketball OR tennis OR olympic)',
+  tech: '(technology OR software OR semiconductor OR "artificial intelligence")',
+  world: '(diplomacy OR "united nations" OR war OR "foreign minister")',
+}
+
+export function createGdelt({ clock, upstreams, openUpstream }: ProviderDeps): NewsProvider {
+  const pace = paceOf(upstreams.GDELT, publicPace)
+  const upstream = openUpstream({
+    name: 'gdelt',
+    base: baseUrlOf(upstreams.GDELT, publicBase),
+    pace,
+    timeoutMs,
+    pauseMs: () => penaltyMs,
+  })
+  const ask = (query: string, signal: AbortSignal): Promise<readonly Article[]> =>
+    upstream.ask(
+      {
+        path: '/doc',
+        query: {
+          query,
+          mode: 'artlist',
+          format: 'json',
+          maxrecords: `${recordsMax}`,
+          timespan: '1d',
+          sort: 'datedesc',
+        },
+        signal,
+      },
+      (reply) => readArticles(reply, clock.nowMs()),
+    )
+  return {
+    name: 'gdelt',
+    licence: 'free and open for any use, with a citation of and a link to the GDELT Project',
+    categories: ['general', 'world', 'business', 'tech', 'crypto', 'science', 'health', 'sports', 'entertainment'],
+    everyMs: 15 * minute,
+    spacingMs: (pace.perSeconds * 1000) / pace.requests,
+    whyUnavailable: () => upstream.whyResting(),
+    latest: (category, signal) => ask(questions[category] + english, signal),
+    search: (words, signal) => ask(words, signal),
+  }
+}
+
+const artList = z.object({
+  articles: z
+    .array(
+      z.object({
+        url: z.string().optional(),
+        title: z.string().optional(),
+        seendate: z.string().optional(),
+        domain: z.string().optional(),
+      }),
+    )
+    .default([]),
+})
+
+function readArticles(reply: Reply, nowMs: number): readonly Article[] {
+  refuseAccess(reply)
+  refuseSpeech(reply)
+  refuseStatus(reply)
+  // Raw control characters stand in its titles now and then, and no JSON parser takes those.
+  const { articles } = readJson({ ...reply, text: reply.text.replaceAll(/[\p{Cc}]/gu, ' ') }, artList)
+  return articles.flatMap(({ url, title = '', seendate: publishedAt, domain: publisher }) => {
+    return articleOf({ url, title: joinPunctuation(title), publishedAt, publisher }, nowMs) ?? []
+  })
+}
+
+/** It says its errors in prose, under 200 as under 429. */
+function refuseSpeech({ text }: Reply): void {
+  if (/^\s*[[{]/.test(text)) return
+  if (/limit requests|too many requests/i.test(text))
+    throw new UpstreamFailure('rate_limited', 'gdelt asks us to be slower', { retryAfterMs: penaltyMs })
+  if (/query|keyword|phrase/i.test(text) && !/<html/i.test(text))
+    throw new UpstreamFailure('not_covered', 'gdelt does not take this question')
+  throw new UpstreamFailure('bad_payload', 'gdelt answered in prose')
+}
+
+/** Its titles come as words and marks with a space between all of them. */
+function joinPunctuation(title: string): string {
+  return title.replace(/\s+([,.;:!?%)\]’])/g, '$1').replace(/([([])\s+/g, '$1')
+}

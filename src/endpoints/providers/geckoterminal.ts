@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
+import { baseUrlOf } from '../../outbound/upstreamName.ts'
+import { figure, type Market, readFigures, refuseStale } from './marketPrice.ts'
+import { parseJson, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+
+// Advertised: 30 a minute; its bucket holds four to six, and over it the answer is 429 with `retry-after: 0`.
+const pace = { requests: 20, perSeconds: 60 }
+const timeoutMs = 3_000
+
+const byMint = z.record(z.string(), figure)
+const answer = z.object({
+  data: z.object({ attributes: z.object({ token_prices: byMint, total_reserve_in_usd: byMint.nullish() }) }),
+})
+/** It has two shapes of an error: `status` when it limits us, `errors` for everything else. */
+const limited = z.object({ status: z.object({ error_code: z.number() }) })
+const refused = z.object({ errors: z.array(z.object({ status: z.union([z.string(), z.number()]).optional() })).min(1) })
+
+/** A price over all pools, and the reserves of all pools; others tell the liquidity of one, so this is the milder figure. */
+export function createGeckoterminal({ clock, upstreams: { GECKOTERMINAL }, openUpstream }: ProviderDeps): Market {
+  const upstream = openUpstream({
+    name: 'geckoterminal',
+    base: baseUrlOf(GECKOTERMINAL, 'https://api.geckoterminal.com'),
+    pace,
+    timeoutMs,
+  })
+  const query = { include_24hr_price_change: 'true', include_total_reserve_in_usd: 'true' }
+  return {
+    name: 'geckoterminal',
+    licence: 'terms not checked; no key',
+    whyUnavailable: () => upstream.whyResting(),
+    ask: ({ address }) =>
+      upstream.ask({ path: `/api/v2/simple/networks/solana/token_price/${address}`, query }, (reply) => {
+        refuseStatus(reply)
+        refuseStale(reply)
+        refuseErrors(parseJson(reply))
+        const { token_prices: prices, total_reserve_in_usd: reserves } = readJson(reply, answer).data.attributes
+        const price = Object.hasOwn(prices, address) ? prices[address] : undefined
+        // Unknown tokens are left out or have null.
+        if (price === undefined) throw new UpstreamFailure('not_found', 'it has no price for the token')
+        return { data: readFigures({ price, liquidity: reserves?.[address] }), asOfMs: clock.nowMs() }
+      }),
+  }
+}
+
+/** Both shapes come under HTTP 200 as well, from caches. */
+function refuseErrors(body: unknown): void {
+  if (limited.safeParse(body).data?.status.error_code === 429)
+    throw new UpstreamFailure('rate_limited', 'it asks us to wait')
+  const errors = refused.safeParse(body)
+  if (!errors.success && !limited.safeParse(body).success) return
+  const status = Number(errors.data?.errors[0]?.status ?? 0)
+  if (status === 401) throw new UpstreamFailure('auth', 'it refuses us')
+  if (status === 404) throw new UpstreamFailure('not_found', 'it has no such token')
+  throw new UpstreamFailure('bad_payload', 'an error in place of an answer')
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import type { Reply } from '../../outbound/upstream.ts'
+import { baseUrlOf } from '../../outbound/upstreamName.ts'
+import { type Article, articleOf, hostOf } from '../articles/article.ts'
+import { cleanUrl } from '../articles/articleUrl.ts'
+import type { NewsProvider } from './newsProvider.ts'
+import { paceOf, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+
+/* Hacker News by Algolia's search: technology only, and near to real time. */
+
+const publicBase = 'https://hn.algolia.com/api/v1'
+// 10,000 an hour for each address of ours.
+const publicPace = { requests: 60, perSeconds: 60 }
+const hitsPerPage = '50'
+// Readers' votes part the news from the noise.
+const pointsMin = 5
+const secondsMax = 7 * 24 * 60 * 60
+const minute = 60 * 1000
+
+export function createHnAlgolia({ clock, upstreams, openUpstream }: ProviderDeps): NewsProvider {
+  const upstream = openUpstream({
+    name: 'hn-algolia',
+    base: baseUrlOf(upstreams.HN_ALGOLIA, publicBase),
+    pace: paceOf(upstreams.HN_ALGOLIA, publicPace),
+  })
+  const ask = (query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<readonly Article[]> =>
+    upstream.ask({ path: '/search_by_date', query: { ...query, tags: 'story', hitsPerPage }, signal }, (reply) =>
+      readHits(reply, clock.nowMs()),
+    )
+  const since = (): string => `created_at_i>${Math.floor(clock.nowMs() / 1000) - secondsMax}`
+  return {
+    name: 'hn-algolia',
+    licence: "no terms of its own found; Y Combinator's apply to the content",
+    categories: ['tech'],
+    everyMs: 5 * minute,
+    spacingMs: 0,
+    whyUnavailable: () => upstream.whyResting(),
+    latest: (_category, signal) => ask({ query: '', numericFilters: `${since()},points>=${pointsMin}` }, signal),
+    search: (words, signal) => ask({ query: words, numericFilters: since() }, signal),
+  }
+}
+
+const hits = z.object({
+  hits: z.array(
+    z.object({
+      objectID: z.string(),
+      title: z.string().nullish(),
+      url: z.string().nullish(),
+      created_at: z.string().optional(),
+    }),
+  ),
+})
+
+function readHits(reply: Reply, nowMs: number): readonly Article[] {
+  refuseStatus(reply)
+  return readJson(reply, hits).hits.flatMap(({ objectID, title, url: given, created_at: publishedAt }) => {
+    // A question to the readers has no other address than its discussion.
+    const url = cleanUrl(given ?? '') ?? `https://news.ycombinator.com/item?id=${encodeURIComponent(objectID)}`
+    return articleOf({ title: title ?? undefined, url, publishedAt, publisher: hostOf(url) }, nowMs) ?? []
+  })
+}

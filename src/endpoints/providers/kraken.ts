@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import type { Reply } from '../../outbound/upstream.ts'
+import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
+import { baseUrlOf } from '../../outbound/upstreamName.ts'
+import { decimalOf, paceOf, positive, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+import { type ReferencePrice, referenceMsMax } from './referencePrice.ts'
+
+// About one a second is said to be allowed.
+const pacePublic = { requests: 1, perSeconds: 1 }
+
+const answer = z.object({
+  error: z.array(z.string()),
+  // Under a name that differs from the one asked for: XBTUSD comes back as XXBTZUSD.
+  result: z.record(z.string(), z.object({ c: z.array(z.string()).min(1) })).optional(),
+})
+
+/** Kraken: the last trade of a pair such as XBTUSD. Its `o` is the open of the day in UTC, so it has no change of 24 hours. */
+export function createKraken(deps: ProviderDeps): ReferencePrice {
+  const setting = deps.upstreams.KRAKEN
+  const upstream = deps.openUpstream({
+    name: 'kraken',
+    base: baseUrlOf(setting, 'https://api.kraken.com'),
+    pace: paceOf(setting, pacePublic),
+    timeoutMs: referenceMsMax,
+  })
+  return {
+    name: 'kraken',
+    ask: ({ kraken }) =>
+      kraken === undefined ? undefined : upstream.ask({ path: '/0/public/Ticker', query: { pair: kraken } }, read),
+  }
+}
+
+function read(reply: Reply): number {
+  refuseStatus(reply)
+  const { error, result = {} } = readJson(reply, answer)
+  refuseError(error)
+  const [pair, ...others] = Object.values(result)
+  if (pair === undefined || others.length > 0) throw new UpstreamFailure('bad_payload', 'not one pair')
+  return positive(decimalOf(pair.c[0]), 'the price')
+}
+
+/** Everything comes under 200. */
+function refuseError([error]: readonly string[]): void {
+  if (error === undefined) return
+  if (error.startsWith('EQuery:Unknown asset pair')) throw new UpstreamFailure('not_found', 'unknown pair')
+  if (/too many requests|rate limit|throttled/i.test(error))
+    throw new UpstreamFailure('rate_limited', 'asks us to wait')
+  throw new UpstreamFailure('upstream', 'an error in the body')
+}

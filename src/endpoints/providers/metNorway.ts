@@ -1,0 +1,166 @@
+import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
+import type { Reply } from '../../outbound/upstream.ts'
+import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
+import { baseUrlOf } from '../../outbound/upstreamName.ts'
+import { type Observation, paceOf, type Provider, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+import { coordinate, reportOf, type WeatherQuery, type WeatherReport } from './weatherReport.ts'
+
+/*
+ * The forecast of the Norwegian Meteorological Institute, for the whole world. Its terms: a User-Agent with contact, four
+ * decimals at most, not asked again before `Expires`, and then with If-Modified-Since.
+ */
+
+const publicBase = 'https://api.met.no/weatherapi/locationforecast/2.0'
+// 20 a second are allowed to the whole application, over all its instances.
+const publicPace = { requests: 5, perSeconds: 1 }
+
+interface Kept {
+  readonly steps: readonly Step[]
+  readonly lastModified: string | undefined
+  readonly fetchedAtMs: number
+  readonly expiresAtMs: number
+}
+
+interface Step {
+  readonly timeMs: number
+  readonly celsius: number | undefined
+  readonly humidityPercent: number | undefined
+  readonly symbolCode: string | undefined
+}
+
+const keptMax = 2_000
+// Hourly for two days.
+const stepsMax = 48
+// Asked again after so long when no `Expires` can be read, and at the latest: it is meant for minutes, not for days.
+const expiryDefaultMs = 10 * 60 * 1000
+const expiryMaxMs = 2 * 60 * 60 * 1000
+// Steps are six hours apart at most, so the nearest is at most three away.
+const distanceMaxMs = 3 * 60 * 60 * 1000
+
+export function createMetNorway({
+  clock,
+  log,
+  upstreams,
+  openUpstream,
+}: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
+  const upstream = openUpstream({
+    name: 'met-norway',
+    base: baseUrlOf(upstreams.MET_NORWAY, publicBase),
+    pace: paceOf(upstreams.MET_NORWAY, publicPace),
+  })
+  const kept = new LRUCache<string, Kept>({ max: keptMax })
+  let isDeprecationSaid = false
+
+  async function steps(query: Pick<WeatherQuery, 'latitude' | 'longitude'>): Promise<Kept> {
+    const at = { lat: coordinate(query.latitude), lon: coordinate(query.longitude) }
+    const key = `${at.lat},${at.lon}`
+    const known = kept.get(key)
+    if (known !== undefined && clock.nowMs() < known.expiresAtMs) return known
+    const headers = conditionOf(known, clock.nowMs())
+    const fetched = await upstream.ask({ path: '/compact', query: at, headers }, (reply) => {
+      if (reply.status === 203 && !isDeprecationSaid) {
+        isDeprecationSaid = true
+        log.warn({ event: 'upstream_deprecated', upstream: 'met-norway' })
+      }
+      return readForecast(reply, known, clock.nowMs())
+    })
+    kept.set(key, fetched)
+    return fetched
+  }
+
+  return {
+    name: 'met-norway',
+    licence: 'CC BY 4.0 and NLOD 2.0: commercial use with the credit "Data from MET Norway"',
+    whyUnavailable: () => upstream.whyResting(),
+    async ask(query) {
+      const forecast = await steps(query)
+      return observationOf(forecast, clock.nowMs())
+    },
+  }
+}
+
+/** What was kept is of no use any more when its last hour has come. */
+function conditionOf(known: Kept | undefined, nowMs: number): Readonly<Record<string, string>> {
+  const untilMs = known?.steps.at(-1)?.timeMs ?? 0
+  return known?.lastModified === undefined || untilMs < nowMs ? {} : { 'if-modified-since': known.lastModified }
+}
+
+const details = z.object({ air_temperature: z.number().optional(), relative_humidity: z.number().optional() })
+const period = z.object({ summary: z.object({ symbol_code: z.string() }).optional() }).optional()
+const forecast = z.object({
+  properties: z.object({
+    timeseries: z
+      .array(
+        z.object({
+          time: z.iso.datetime({ offset: true }),
+          data: z.object({
+            instant: z.object({ details }),
+            next_1_hours: period,
+            next_6_hours: period,
+            next_12_hours: period,
+          }),
+        }),
+      )
+      .min(1),
+  }),
+})
+
+function readForecast(reply: Reply, known: Kept | undefined, nowMs: number): Kept {
+  const lastModified = reply.headers.get('last-modified') ?? undefined
+  const times = { fetchedAtMs: nowMs, expiresAtMs: expiryOf(reply, nowMs) }
+  if (reply.status === 304 && known !== undefined) return { ...known, ...times }
+  // The model covers the globe, so a 404 says nothing of the place.
+  if (reply.status === 404) throw new UpstreamFailure('not_covered', 'met-norway has no forecast for this point')
+  refuseStatus(reply)
+  const { timeseries } = readJson(reply, forecast).properties
+  const steps = timeseries.slice(0, stepsMax).map(({ time, data }): Step => {
+    const { air_temperature: celsius, relative_humidity: humidityPercent } = data.instant.details
+    const next = data.next_1_hours ?? data.next_6_hours ?? data.next_12_hours
+    return { timeMs: Date.parse(time), celsius, humidityPercent, symbolCode: next?.summary?.symbol_code }
+  })
+  return { steps, lastModified, ...times }
+}
+
+function expiryOf({ headers }: Reply, nowMs: number): number {
+  const expiresAtMs = Date.parse(headers.get('expires') ?? '')
+  return Number.isNaN(expiresAtMs) ? nowMs + expiryDefaultMs : Math.min(expiresAtMs, nowMs + expiryMaxMs)
+}
+
+function observationOf({ steps, fetchedAtMs }: Kept, nowMs: number): Observation<WeatherReport> {
+  const distance = (step: Step): number => Math.abs(step.timeMs - nowMs)
+  const nearest = steps.reduce((best, step) => (distance(step) < distance(best) ? step : best))
+  if (distance(nearest) > distanceMaxMs) throw new UpstreamFailure('incomplete', 'no forecast near the present')
+  const { celsius, humidityPercent, symbolCode, timeMs } = nearest
+  if (celsius === undefined || humidityPercent === undefined || symbolCode === undefined)
+    throw new UpstreamFailure('incomplete', 'the forecast lacks temperature, humidity or sky')
+  const report = reportOf({ celsius, humidityPercent, description: describeSymbol(symbolCode) })
+  return {
+    data: report,
+    asOfMs: timeMs,
+    fetchedAtMs,
+    detail: { kind: 'forecast', attribution: 'Data from MET Norway (CC BY 4.0)' },
+  }
+}
+
+const skies: Readonly<Record<string, string>> = {
+  clearsky: 'Clear sky',
+  fair: 'Fair',
+  partlycloudy: 'Partly cloudy',
+  cloudy: 'Cloudy',
+  fog: 'Fog',
+}
+const variant = /_(?:day|night|polartwilight)$/
+const precipitation = /^(light|heavy)?(rain|sleet|snow)(showers)?(andthunder)?$/
+
+/** `lightssleetshowersandthunder` and its snowy brother are misspelt on the wire, and stay so for old callers' sake. */
+export function describeSymbol(symbolCode: string): string {
+  const base = symbolCode.replace(variant, '').replace(/^lightss/, 'lights')
+  const sky = Object.hasOwn(skies, base) ? skies[base] : undefined
+  if (sky !== undefined) return sky
+  const parts = precipitation.exec(base)
+  if (parts === null) throw new UpstreamFailure('bad_payload', 'a weather symbol that nobody documents')
+  const [, strength, what, showers, thunder] = parts
+  const words = [strength, what, showers, thunder && 'and thunder'].filter((word) => word !== undefined).join(' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

@@ -1,0 +1,156 @@
+import { z } from 'zod'
+import type { Clock } from '../../primitives/clock.ts'
+import type { Reply } from '../../outbound/upstream.ts'
+import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
+import { baseUrlOf } from '../../outbound/upstreamName.ts'
+import { browserAgent } from './browserAgent.ts'
+import { decimalOf, type Observation, paceOf, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+import {
+  type MarketState,
+  stockObservation,
+  type StockPrice,
+  type StockProvider,
+  type StockQuery,
+} from './stockPrice.ts'
+import { isOfUnitedStates, isSameSymbol, withClass } from './ticker.ts'
+import { epochMsOf } from './zonedTime.ts'
+
+const pacePublic = { requests: 10, perSeconds: 60 }
+const symbolUnknown = 1_001
+
+const text = z.string().max(500).nullish()
+const print = z.object({
+  lastSalePrice: text,
+  netChange: text,
+  lastTradeTimestamp: text,
+  isRealTime: z.boolean().nullish(),
+  volume: text,
+})
+type Print = z.infer<typeof print>
+const answer = z.object({
+  data: z
+    .object({
+      symbol: z.string(),
+      companyName: text,
+      exchange: text,
+      primaryData: print.nullish(),
+      secondaryData: print.nullish(),
+      marketStatus: text,
+    })
+    .nullish(),
+  status: z.object({
+    rCode: z.number(),
+    bCodeMessage: z.array(z.object({ code: z.number() })).nullish(),
+  }),
+})
+type Quote = NonNullable<z.infer<typeof answer>['data']>
+
+/** What nasdaq.com shows of a listing in the United States; funds are in a drawer of their own. */
+export function createNasdaq(deps: ProviderDeps): StockProvider {
+  const setting = deps.upstreams.NASDAQ
+  const upstream = deps.openUpstream({
+    name: 'nasdaq',
+    base: baseUrlOf(setting, 'https://api.nasdaq.com'),
+    pace: paceOf(setting, pacePublic),
+    timeoutMs: 2_000,
+    headers: { 'user-agent': browserAgent },
+  })
+  const ask = (query: StockQuery, assetclass: 'stocks' | 'etf') => {
+    const symbol = withClass(query.ticker, '.')
+    return upstream.ask({ path: `/api/quote/${symbol}/info`, query: { assetclass } }, (reply) =>
+      read(reply, query, deps.clock),
+    )
+  }
+  return {
+    name: 'nasdaq',
+    licence: 'Unofficial; resale is not allowed by anything we found',
+    whyUnavailable: () => upstream.whyResting(),
+    async ask(query) {
+      if (!isOfUnitedStates(query.ticker)) throw new UpstreamFailure('not_covered', 'only the United States')
+      try {
+        return await ask(query, 'stocks')
+      } catch (error) {
+        if (!(error instanceof UpstreamFailure && error.kind === 'not_found')) throw error
+        return ask(query, 'etf')
+      }
+    },
+  }
+}
+
+function read(reply: Reply, query: StockQuery, clock: Clock): Observation<StockPrice> {
+  refuseStatus(reply, 'bad_payload')
+  const { data, status } = readJson(reply, answer)
+  if (data === undefined || data === null) throw failureOf(status)
+  if (!isSameSymbol(data.symbol, withClass(query.ticker, '.')))
+    throw new UpstreamFailure('bad_payload', 'another symbol was answered')
+  const regular = regularOf(data)
+  const price = dollarsOf(regular.lastSalePrice)
+  const change = changeOf(regular.netChange)
+  return stockObservation(query, {
+    price,
+    previousClose: price === undefined || change === undefined ? undefined : price - change,
+    volume: volumeOf(data, regular),
+    // A day without a time is that day's close, unless the day is not over.
+    asOfMs: earlier(asOfMsOf(regular.lastTradeTimestamp), clock.nowMs()),
+    currency: 'USD',
+    name: data.companyName,
+    exchange: data.exchange,
+    marketState: marketStates.get(data.marketStatus?.toLowerCase() ?? ''),
+    ...(regular.isRealTime === true ? { delayedByMinutes: 0 } : {}),
+  })
+}
+
+function failureOf({ bCodeMessage }: z.infer<typeof answer>['status']): UpstreamFailure {
+  return bCodeMessage?.some(({ code }) => code === symbolUnknown) === true
+    ? new UpstreamFailure('not_found', 'the symbol does not exist')
+    : new UpstreamFailure('bad_payload', 'no data and no reason')
+}
+
+const marketStates: ReadonlyMap<string, MarketState> = new Map([
+  ['pre-market', 'PRE'],
+  ['open', 'REGULAR'],
+  ['after-hours', 'POST'],
+  ['closed', 'CLOSED'],
+])
+
+/** Outside of the regular hours the first is a trade of those hours and the second the regular close. */
+function regularOf({ primaryData, secondaryData }: Quote): Print {
+  const regular = secondaryData ?? primaryData
+  if (regular === undefined || regular === null) throw new UpstreamFailure('incomplete', 'there is no trade')
+  return regular
+}
+
+/** Before the opening the first one's volume is that of the early hours, which is not the day's. */
+function volumeOf({ primaryData, secondaryData, marketStatus }: Quote, regular: Print): number | undefined {
+  const own = decimalOf(regular.volume?.replaceAll(',', ''))
+  if (own !== undefined || secondaryData === undefined || secondaryData === null) return own
+  return marketStatus?.toLowerCase() === 'pre-market' ? undefined : decimalOf(primaryData?.volume?.replaceAll(',', ''))
+}
+
+function dollarsOf(price: string | null | undefined): number | undefined {
+  return decimalOf(price?.replace('$', '').replaceAll(',', ''))
+}
+
+function changeOf(change: string | null | undefined): number | undefined {
+  return change === 'UNCH' ? 0 : decimalOf(change?.replace('$', '').replaceAll(',', ''))
+}
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+const closingHour = 16
+
+/** `Nov 19, 2026`, `Nov 19, 2026 9:31 AM ET`, with or without words before it. */
+function asOfMsOf(said: string | null | undefined): number | undefined {
+  const pattern = /\b([A-Z]{3})[A-Z]* (\d{1,2}), (\d{4})(?: (\d{1,2}):(\d{2})(?::\d{2})? ?(AM|PM))?/i
+  const [, name = '', day, year, hour, minute, half] = pattern.exec(said ?? '') ?? []
+  const month = months.indexOf(name.toLowerCase()) + 1
+  if (month === 0) return undefined
+  const at =
+    hour === undefined
+      ? { hour: closingHour, minute: 0 }
+      : { hour: (Number(hour) % 12) + (half?.toUpperCase() === 'PM' ? 12 : 0), minute: Number(minute) }
+  return epochMsOf({ year: Number(year), month, day: Number(day), ...at, second: 0 }, 'America/New_York')
+}
+
+function earlier(a: number | undefined, b: number): number | undefined {
+  return a === undefined ? undefined : Math.min(a, b)
+}

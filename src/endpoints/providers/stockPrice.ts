@@ -1,0 +1,98 @@
+import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
+import { signedPercent, signedText } from '../signedText.ts'
+import { type Observation, positive, type Provider } from './provider.ts'
+import type { Ticker } from './ticker.ts'
+
+export interface StockQuery {
+  /** As asked for, in capitals. */
+  readonly symbol: string
+  readonly ticker: Ticker
+}
+
+export type StockPrice = {
+  readonly symbol: string
+  readonly price: number
+  readonly change: string
+  readonly changePercent: string
+  readonly volume: number
+}
+
+export type StockProvider = Provider<StockQuery, StockPrice>
+
+export type MarketState = 'PRE' | 'REGULAR' | 'POST' | 'CLOSED'
+
+/** What a provider said; null and undefined where it said nothing. */
+export interface StockFigures {
+  readonly price: number | null | undefined
+  readonly previousClose: number | null | undefined
+  /** Shares of the day. */
+  readonly volume: number | null | undefined
+  readonly asOfMs: number | null | undefined
+  readonly currency: string | null | undefined
+  readonly name?: string | null | undefined
+  readonly exchange?: string | null | undefined
+  readonly marketState?: MarketState | undefined
+  readonly delayedByMinutes?: number | undefined
+}
+
+/** Quoted in hundredths: London's pence, Tel Aviv's agorot, Johannesburg's cents. */
+const hundredths: ReadonlyMap<string, string> = new Map([
+  ['GBp', 'GBP'],
+  ['GBX', 'GBP'],
+  ['ILA', 'ILS'],
+  ['ZAc', 'ZAR'],
+])
+
+/**
+ * The last price of regular trading against the close of the trading day before it. The change is always our own
+ * subtraction, because providers mean different days by it.
+ */
+export function stockObservation({ symbol }: StockQuery, figures: StockFigures): Observation<StockPrice> {
+  const { currency, asOfMs } = figures
+  if (currency === undefined || currency === null || currency === '')
+    throw new UpstreamFailure('incomplete', 'the currency is missing')
+  if (asOfMs === undefined || asOfMs === null || !Number.isFinite(asOfMs) || asOfMs <= 0)
+    throw new UpstreamFailure('incomplete', 'the time is missing')
+  const whole = hundredths.get(currency)
+  const inWhole = (quoted: number) => (whole === undefined ? quoted : rounded(quoted / 100))
+  const price = positive(figures.price, 'the price')
+  const previousClose = positive(figures.previousClose, 'the previous close')
+  const change = inWhole(price - previousClose)
+  const percent = (price / previousClose - 1) * 100
+  return {
+    data: {
+      symbol,
+      price: inWhole(price),
+      change: signedText(change, 2),
+      changePercent: signedPercent(percent, 1),
+      volume: positive(figures.volume, 'the volume'),
+    },
+    asOfMs,
+    detail: {
+      currency: whole ?? currency,
+      ...(whole === undefined ? {} : { quotedIn: currency }),
+      previousClose: rounded(inWhole(previousClose)),
+      changeValue: rounded(change),
+      changePercentValue: rounded(percent),
+      ...told(figures),
+    },
+  }
+}
+
+function told({ name, exchange, marketState, delayedByMinutes }: StockFigures) {
+  return {
+    ...(isText(name) ? { name } : {}),
+    ...(isText(exchange) ? { exchange } : {}),
+    ...(marketState === undefined ? {} : { marketState }),
+    ...(delayedByMinutes === undefined ? {} : { delayedByMinutes }),
+  }
+}
+
+function isText(value: string | null | undefined): value is string {
+  return value !== undefined && value !== null && value !== ''
+}
+
+/** 267.44 - 266.19 leaves digits that nobody quoted. */
+function rounded(value: number): number {
+  return Number(value.toFixed(6))
+}

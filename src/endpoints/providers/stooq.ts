@@ -1,0 +1,80 @@
+import type { Reply } from '../../outbound/upstream.ts'
+import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
+import { baseUrlOf } from '../../outbound/upstreamName.ts'
+import { decimalOf, type Observation, paceOf, type ProviderDeps, refuseStatus } from './provider.ts'
+import { stockObservation, type StockPrice, type StockProvider, type StockQuery } from './stockPrice.ts'
+import { isOfUnitedStates, withClass } from './ticker.ts'
+import { epochMsOf } from './zonedTime.ts'
+
+const pacePublic = { requests: 1, perSeconds: 5 }
+// Their limit is by the day and says no time: it is tried again after the longest pause there is.
+const limitPauseMs = 15 * 60_000
+const columns = 'Symbol,Date,Time,Open,High,Low,Close,Volume,Prev'
+const timeZone = 'Europe/Warsaw'
+
+/** The light quote as CSV. Covers the United States only, because of other exchanges it does not say the currency. */
+export function createStooq(deps: ProviderDeps): StockProvider {
+  const setting = deps.upstreams.STOOQ
+  const upstream = deps.openUpstream({
+    name: 'stooq',
+    base: baseUrlOf(setting, 'https://stooq.com'),
+    pace: paceOf(setting, pacePublic),
+    timeoutMs: 2_500,
+    headers: { accept: 'text/csv, */*;q=0.1' },
+  })
+  return {
+    name: 'stooq',
+    licence: 'Free and unofficial; resale is not allowed by anything we found',
+    whyUnavailable: () => upstream.whyResting(),
+    async ask(query) {
+      if (!isOfUnitedStates(query.ticker)) throw new UpstreamFailure('not_covered', 'only the United States')
+      const symbol = `${withClass(query.ticker, '-')}.US`
+      // `p` is the previous close; `h` wants the names of the columns, which we check.
+      const fields = { s: symbol.toLowerCase(), f: 'sd2t2ohlcvp', h: '', e: 'csv' }
+      return upstream.ask({ path: '/q/l/', query: fields }, (reply) => read(reply, query, symbol))
+    },
+  }
+}
+
+function read(reply: Reply, query: StockQuery, symbol: string): Observation<StockPrice> {
+  const [header = '', row = '', ...others] = reply.text.trim().split(/\r?\n/)
+  refuseText(reply)
+  if (header.trim().toLowerCase() !== columns.toLowerCase() || others.length > 0)
+    throw new UpstreamFailure('bad_payload', 'not the columns we asked for')
+  const [found = '', date = '', time = '', , , , close, volume, previous] = row.trim().split(',')
+  if (found.toUpperCase() !== symbol) throw new UpstreamFailure('bad_payload', 'another symbol was answered')
+  if (date === 'N/D' && close === 'N/D') throw new UpstreamFailure('not_found', 'every column is N/D')
+  return stockObservation(query, {
+    price: decimalOf(close),
+    previousClose: decimalOf(previous),
+    volume: decimalOf(volume),
+    asOfMs: asOfMsOf(date, time),
+    currency: 'USD',
+  })
+}
+
+/** What they have to say besides quotes comes as text under 200. */
+function refuseText(reply: Reply): void {
+  const { text } = reply
+  if (/exceeded the daily hits limit/i.test(text))
+    throw new UpstreamFailure('rate_limited', 'the limit of the day', { retryAfterMs: limitPauseMs })
+  if (/apikey/i.test(text)) throw new UpstreamFailure('auth', 'wants a key')
+  refuseStatus(reply, 'bad_payload')
+}
+
+function asOfMsOf(date: string, time: string): number | undefined {
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(date) ?? []
+  const [, hour, minute, second] = /^(\d{2}):(\d{2}):(\d{2})$/.exec(time) ?? []
+  if (year === undefined || hour === undefined) return undefined
+  return epochMsOf(
+    {
+      year: Number(year),
+      month: Number(month),
+      day: Number(day),
+      hour: Number(hour),
+      minute: Number(minute),
+      second: Number(second),
+    },
+    timeZone,
+  )
+}

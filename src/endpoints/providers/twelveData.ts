@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import type { Reply } from '../../outbound/upstream.ts'
+import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
+import { baseUrlOf } from '../../outbound/upstreamName.ts'
+import { decimalOf, type Observation, paceOf, errorIn, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+import { stockObservation, type StockPrice, type StockProvider, type StockQuery } from './stockPrice.ts'
+import { isSameSymbol, withClass } from './ticker.ts'
+
+// The Basic plan: 8 credits a minute and 800 a day, one for each quote.
+const pacePublic = { requests: 8, perSeconds: 60 }
+const minutePauseMs = 60_000
+
+/** The exchanges that are asked of it by their market identifier code (ISO 10383). Others it may have are not tried. */
+const micOfSuffix: ReadonlyMap<string, string> = new Map([
+  ['L', 'XLON'],
+  ['DE', 'XETR'],
+  ['PA', 'XPAR'],
+  ['AS', 'XAMS'],
+  ['BR', 'XBRU'],
+  ['MI', 'XMIL'],
+  ['MC', 'XMAD'],
+  ['SW', 'XSWX'],
+  ['ST', 'XSTO'],
+  ['HK', 'XHKG'],
+  ['T', 'XJPX'],
+  ['TO', 'XTSE'],
+  ['AX', 'XASX'],
+  ['NS', 'XNSE'],
+])
+
+const text = z.string().max(500).nullish()
+const quote = z.object({
+  symbol: z.string(),
+  name: text,
+  exchange: text,
+  mic_code: text,
+  currency: text,
+  close: text,
+  previous_close: text,
+  volume: text,
+  timestamp: z.number().nullish(),
+  last_quote_at: z.number().nullish(),
+  is_market_open: z.boolean().nullish(),
+})
+
+/** With a key only: `key` is the operator's, and without one this provider is not in the list at all. */
+export function createTwelveData(deps: ProviderDeps, key: string): StockProvider {
+  const setting = deps.upstreams.TWELVE_DATA
+  const upstream = deps.openUpstream({
+    name: 'twelvedata',
+    base: baseUrlOf(setting, 'https://api.twelvedata.com'),
+    pace: paceOf(setting, pacePublic),
+    timeoutMs: 3_000,
+  })
+  return {
+    name: 'twelvedata',
+    licence: "By the operator's plan; the free one is not for resale",
+    whyUnavailable: () => upstream.whyResting(),
+    async ask(query) {
+      const mic = micOf(query)
+      const place = mic === undefined ? undefined : { mic_code: mic }
+      // The key stands in the query because that is their way; no log and no error of ours has an address.
+      const fields = { symbol: withClass(query.ticker, '.'), ...place, apikey: key }
+      return upstream.ask({ path: '/quote', query: fields }, (reply) => read(reply, query, mic))
+    },
+  }
+}
+
+function micOf({ ticker: { exchangeSuffix } }: StockQuery): string | undefined {
+  if (exchangeSuffix === undefined) return undefined
+  const mic = micOfSuffix.get(exchangeSuffix)
+  if (mic === undefined) throw new UpstreamFailure('not_covered', 'no code for this exchange')
+  return mic
+}
+
+function read(reply: Reply, query: StockQuery, mic: string | undefined): Observation<StockPrice> {
+  refuseError(reply)
+  const found = readJson(reply, quote)
+  if (!isSameSymbol(found.symbol, withClass(query.ticker, '.')))
+    throw new UpstreamFailure('bad_payload', 'another symbol was answered')
+  if (mic !== undefined && found.mic_code !== mic) throw new UpstreamFailure('not_covered', 'another exchange answered')
+  return stockObservation(query, {
+    price: decimalOf(found.close),
+    previousClose: decimalOf(found.previous_close),
+    volume: decimalOf(found.volume),
+    // `timestamp` is the opening of the day's bar, which is hours before the price.
+    asOfMs: (found.last_quote_at ?? found.timestamp ?? 0) * 1000,
+    currency: found.currency,
+    name: found.name,
+    exchange: found.exchange,
+    ...(typeof found.is_market_open === 'boolean'
+      ? { marketState: found.is_market_open ? ('REGULAR' as const) : ('CLOSED' as const) }
+      : {}),
+  })
+}
+
+const errorBody = z.object({ status: z.literal('error'), code: z.number(), message: z.string() })
+
+/** Every error comes as a body, under 200 as a rule. */
+function refuseError(reply: Reply): void {
+  const error = errorIn(reply, errorBody)
+  if (error === undefined) return refuseStatus(reply, 'bad_payload')
+  const { code, message } = error
+  if (code === 429) throw new UpstreamFailure('rate_limited', 'credits are used up', { retryAfterMs: minutePauseMs })
+  if (code === 401) throw new UpstreamFailure('auth', 'the key is not accepted')
+  // The same code for what does not exist and for what another plan would have.
+  if (/\bplan\b|available starting with|upgrade/i.test(message))
+    throw new UpstreamFailure('not_covered', 'another plan')
+  if (code === 403) throw new UpstreamFailure('auth', 'not for this key')
+  if (code === 404 || (code === 400 && /symbol/i.test(message)))
+    throw new UpstreamFailure('not_found', 'unknown symbol')
+  throw new UpstreamFailure(code >= 500 ? 'upstream' : 'bad_payload', `error ${code} in the body`)
+}

@@ -1,0 +1,141 @@
+import { z } from 'zod'
+import type { Reply } from '../../outbound/upstream.ts'
+import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
+import { baseUrlOf } from '../../outbound/upstreamName.ts'
+import { browserAgent } from './browserAgent.ts'
+import { type Observation, paceOf, parseJson, type ProviderDeps, refuseAccess, refuseStatus } from './provider.ts'
+import {
+  type MarketState,
+  stockObservation,
+  type StockPrice,
+  type StockProvider,
+  type StockQuery,
+} from './stockPrice.ts'
+import { isSameSymbol, type Ticker, withClass } from './ticker.ts'
+
+// Unpublished; addresses of data centres are throttled early.
+const pacePublic = { requests: 20, perSeconds: 60 }
+
+const number = z.number().nullish()
+const text = z.string().max(500).nullish()
+const period = z.object({ start: z.number(), end: z.number() }).nullish()
+const meta = z.object({
+  currency: text,
+  symbol: z.string(),
+  exchangeName: text,
+  fullExchangeName: text,
+  instrumentType: text,
+  regularMarketTime: number,
+  regularMarketPrice: number,
+  regularMarketVolume: number,
+  longName: text,
+  shortName: text,
+  previousClose: number,
+  chartPreviousClose: number,
+  range: text,
+  currentTradingPeriod: z.object({ pre: period, regular: period, post: period }).nullish(),
+})
+type Meta = z.infer<typeof meta>
+const problem = z.object({ code: z.string(), description: z.string().nullish() }).nullish()
+const answer = z.object({
+  chart: z.object({ result: z.array(z.object({ meta })).max(10).nullish(), error: problem }).optional(),
+  finance: z.object({ error: problem }).optional(),
+})
+
+/** The chart of one day: the only call that needs neither cookie nor crumb. */
+export function createYahoo(deps: ProviderDeps): StockProvider {
+  const setting = deps.upstreams.YAHOO
+  const upstream = deps.openUpstream({
+    name: 'yahoo',
+    base: baseUrlOf(setting, 'https://query2.finance.yahoo.com'),
+    pace: paceOf(setting, pacePublic),
+    timeoutMs: 3_000,
+    headers: { 'user-agent': browserAgent },
+  })
+  return {
+    name: 'yahoo',
+    licence: 'Unofficial, for personal use: for development, not for sales',
+    whyUnavailable: () => upstream.whyResting(),
+    ask(query) {
+      const symbol = spell(query.ticker)
+      return upstream.ask(
+        // One day and no other range: `chartPreviousClose` is the close before the range.
+        { path: `/v8/finance/chart/${encodeURIComponent(symbol)}`, query: { interval: '1d', range: '1d' } },
+        (reply) => read({ reply, query, symbol, nowMs: deps.clock.nowMs() }),
+      )
+    },
+  }
+}
+
+function spell(ticker: Ticker): string {
+  const { root, exchangeSuffix } = ticker
+  return exchangeSuffix === undefined ? withClass(ticker, '-') : `${root}.${exchangeSuffix}`
+}
+
+interface Reading {
+  readonly reply: Reply
+  readonly query: StockQuery
+  readonly symbol: string
+  readonly nowMs: number
+}
+
+const stockTypes = new Set(['EQUITY', 'ETF', 'MUTUALFUND'])
+
+function read({ reply, query, symbol, nowMs }: Reading): Observation<StockPrice> {
+  const found = metaOf(reply)
+  if (!isSameSymbol(found.symbol, symbol)) throw new UpstreamFailure('bad_payload', 'another symbol was answered')
+  // It also knows currencies, futures and coins, and an empty shell for what it has dropped.
+  const { instrumentType } = found
+  if (instrumentType !== null && instrumentType !== undefined && !stockTypes.has(instrumentType))
+    throw new UpstreamFailure('not_found', `it is no stock: ${instrumentType}`)
+  return stockObservation(query, {
+    price: found.regularMarketPrice,
+    previousClose: previousCloseOf(found),
+    volume: found.regularMarketVolume,
+    asOfMs: (found.regularMarketTime ?? 0) * 1000,
+    currency: found.currency,
+    name: found.longName ?? found.shortName,
+    exchange: found.fullExchangeName ?? found.exchangeName,
+    marketState: marketStateOf(found, nowMs / 1000),
+  })
+}
+
+function metaOf(reply: Reply): Meta {
+  refuseAccess(reply)
+  if (/^\s*(edge: )?too many requests/i.test(reply.text)) throw new UpstreamFailure('rate_limited', 'as text')
+  const parsed = answer.safeParse(parseJson(reply))
+  if (!parsed.success) throw new UpstreamFailure('bad_payload', 'not the shape of a chart')
+  const { chart, finance } = parsed.data
+  refuseProblem(chart?.error ?? finance?.error)
+  refuseStatus(reply, 'bad_payload')
+  const [first] = chart?.result ?? []
+  if (first === undefined) throw new UpstreamFailure('not_found', 'no result')
+  return first.meta
+}
+
+function refuseProblem(
+  problem: { readonly code: string; readonly description?: string | null | undefined } | null | undefined,
+) {
+  if (problem === undefined || problem === null) return
+  const { code, description } = problem
+  if (code === 'Not Found' || /no data found|data doesn't exist/i.test(description ?? ''))
+    throw new UpstreamFailure('not_found', 'no data found')
+  if (code === 'Unauthorized') throw new UpstreamFailure('auth', 'wants a crumb')
+  if (/too many requests/i.test(code)) throw new UpstreamFailure('rate_limited', 'in the body')
+  throw new UpstreamFailure('bad_payload', 'an error in the body')
+}
+
+/** The close of the day before. `previousClose` says so; the other only where the range is that one day. */
+function previousCloseOf({ previousClose, chartPreviousClose, range }: Meta): number | null | undefined {
+  return previousClose ?? (range === '1d' ? chartPreviousClose : undefined)
+}
+
+/** There is no such field: it follows from the hours of the current trading day. */
+function marketStateOf({ currentTradingPeriod: hours }: Meta, nowSeconds: number): MarketState | undefined {
+  if (hours?.regular === undefined || hours.regular === null) return undefined
+  const isIn = (span: z.infer<typeof period>) =>
+    span !== undefined && span !== null && nowSeconds >= span.start && nowSeconds < span.end
+  if (isIn(hours.regular)) return 'REGULAR'
+  if (isIn(hours.pre)) return 'PRE'
+  return isIn(hours.post) ? 'POST' : 'CLOSED'
+}

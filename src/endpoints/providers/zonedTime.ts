@@ -1,0 +1,25 @@
+export interface WallTime {
+  readonly year: number
+  /** 1 to 12. */
+  readonly month: number
+  readonly day: number
+  readonly hour: number
+  readonly minute: number
+  readonly second: number
+}
+
+/** When a clock in that zone showed this. Of the two moments that an autumn night shows twice it is the later. */
+export function epochMsOf({ year, month, day, hour, minute, second }: WallTime, timeZone: string): number {
+  const asUtcMs = Date.UTC(year, month - 1, day, hour, minute, second)
+  // The offset of a moment near by, then that of the moment it leads to: they differ on the days when clocks change.
+  const nearMs = asUtcMs - offsetMsOf(asUtcMs, timeZone)
+  return asUtcMs - offsetMsOf(nearMs, timeZone)
+}
+
+function offsetMsOf(epochMs: number, timeZone: string): number {
+  const parts = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' }).formatToParts(epochMs)
+  const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
+  // `GMT-05:00`, and `GMT` alone for none.
+  const [, sign, hours = '0', minutes = '0'] = /^GMT(?:([+-])(\d{2}):(\d{2}))?$/.exec(name) ?? []
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000
+}

@@ -1,0 +1,47 @@
+import { createOpenApi } from '../document/openApi.ts'
+import { createPriceCatalog } from '../document/priceCatalog.ts'
+import type { Endpoint } from '../endpoints/endpoint.ts'
+import { jsonAnswer } from '../paywall/answer.ts'
+import type { Paywall } from '../paywall/paywall.ts'
+import type { Clock } from '../primitives/clock.ts'
+import { readDocsPage } from './docsPage.ts'
+import type { FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
+import { errorAnswer, transportErrors } from './transportError.ts'
+
+export interface DocumentRouteDeps {
+  readonly clock: Clock
+  readonly version: string
+  readonly publicUrl: string | undefined
+  readonly endpoints: readonly Endpoint[]
+  readonly paywall: Pick<Paywall, 'currentPrice' | 'whyClosed' | 'terms'>
+  /** The free routes besides these. */
+  readonly besides: readonly FreeRoute[]
+}
+
+/** The service described by itself: the price list, the OpenAPI document, and a page to read it on. */
+export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<readonly FreeRoute[]> {
+  const { clock, version, endpoints, publicUrl, besides } = deps
+  const { currentPrice, whyClosed, terms } = deps.paywall
+  const page = await readDocsPage()
+  const catalog = createPriceCatalog({ clock, endpoints, terms, currentPrice, whyClosed })
+  const freePaths = [...besides.map(({ path }) => path), '/api/catalog', '/openapi.json', '/docs']
+  const openApi = createOpenApi({ version, endpoints, freePaths, transportStatuses: transportErrors, currentPrice })
+  const document = ({ host }: FreeRequest) => openApi(publicUrl ?? (host === '' ? '' : `http://${host}`))
+  const file = ({ segment }: FreeRequest): FreeAnswer => {
+    const found = page.files.get(segment)
+    if (found === undefined) return errorAnswer('NOT_FOUND', 'there is no such file')
+    return { status: 200, headers: { 'content-type': found.contentType, 'cache-control': forEver }, body: found.body }
+  }
+  return [
+    {
+      path: '/api/catalog',
+      serve: () => Promise.resolve(jsonAnswer(200, JSON.stringify({ success: true, data: catalog() }))),
+    },
+    { path: '/openapi.json', serve: (request) => Promise.resolve(jsonAnswer(200, JSON.stringify(document(request)))) },
+    { path: '/docs', serve: () => Promise.resolve({ status: 200, headers: page.headers, body: page.html }) },
+    { path: '/docs/:file', serve: (request) => Promise.resolve(file(request)) },
+  ]
+}
+
+// Their addresses have their digests.
+const forEver = 'public, max-age=31536000, immutable'

@@ -1,0 +1,135 @@
+import { describeError, Fault } from '../primitives/fault.ts'
+import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
+
+/** One thing that is asked for news again and again. */
+export interface PolledSource<Article> {
+  readonly name: string
+  readonly lane: string
+  readonly category: string
+  readonly provider: string
+  readonly everyMs: number
+  readonly spacingMs: number
+  whyUnavailable(): string | undefined
+  poll(known: Known, signal: AbortSignal): Promise<Known & { readonly articles: readonly Article[] }>
+}
+
+export interface Known {
+  readonly etag: string | undefined
+  readonly lastModified: string | undefined
+}
+
+/** Who may poll what is decided where all instances meet. */
+export interface PollStore<Article> {
+  takePoll(sources: readonly PolledSource<Article>[]): Promise<(Known & { readonly name: string }) | undefined>
+  keep(batch: {
+    readonly provider: string
+    readonly category: string
+    readonly articles: readonly Article[]
+  }): Promise<number>
+  pollSucceeded(done: Known & { readonly name: string; readonly everyMs: number }): Promise<void>
+  pollFailed(name: string): Promise<void>
+  forgetOld(): Promise<void>
+}
+
+export interface NewsPollingDeps<Article> extends RepeatDeps {
+  /** Empty: another instance polls, and this one only serves. */
+  readonly sources: readonly PolledSource<Article>[]
+  readonly store: PollStore<Article>
+  /** Lets the endpoint see what there is now, whoever fetched it. */
+  readonly refresh: () => Promise<void>
+}
+
+const everyMs = 1_000
+const refreshEveryMs = 5_000
+const forgetEveryMs = 60 * 60 * 1000
+// A feed that hangs must not keep the others waiting; more at once would only be haste.
+const pollersMax = 3
+
+/** Gathers news in the background. Starts at once and waits for nobody; a stop cuts short what is under way. */
+export function startNewsPolling<Article>(deps: NewsPollingDeps<Article>): Repeated {
+  const stopping = new AbortController()
+  const state: State<Article> = {
+    ...deps,
+    signal: stopping.signal,
+    failing: new Map(),
+    reported: '',
+    problem: undefined,
+    refreshedAtMs: -Infinity,
+  }
+  const polling = repeat(deps, { name: 'news polling', everyMs, run: () => round(state) })
+  const forgetting = repeat(deps, { name: 'news housekeeping', everyMs: forgetEveryMs, run: deps.store.forgetOld })
+  return {
+    async stop() {
+      stopping.abort()
+      await Promise.all([polling.stop(), forgetting.stop()])
+    },
+  }
+}
+
+interface State<Article> extends NewsPollingDeps<Article> {
+  readonly signal: AbortSignal
+  /** Lanes whose last poll failed, and why. */
+  readonly failing: Map<string, string>
+  /** Of those, what the log knows. */
+  reported: string
+  /** Of the store; undefined while it answers. */
+  problem: string | undefined
+  refreshedAtMs: number
+}
+
+/** Everything that is due now, and a look at the store. Trouble is logged when it begins and when it ends. */
+async function round<Article>(state: State<Article>): Promise<void> {
+  const { clock, log } = state
+  try {
+    const polls = await Promise.all(Array.from({ length: pollersMax }, () => pollDue(state)))
+    if (polls.some((count) => count > 0) || clock.monotonicMs() - state.refreshedAtMs >= refreshEveryMs) {
+      await state.refresh()
+      state.refreshedAtMs = clock.monotonicMs()
+    }
+    if (state.problem !== undefined) log.info({ event: 'news_polling_resumed' })
+    state.problem = undefined
+  } catch (error) {
+    const problem = describeError(error)
+    if (problem !== state.problem) log.warn({ event: 'news_polling_failed', error: problem })
+    state.problem = problem
+  }
+  report(state)
+}
+
+/** Polls one source after the other until none is due; how many. */
+async function pollDue<Article>(state: State<Article>): Promise<number> {
+  const { sources, store, signal } = state
+  for (let polls = 0; polls < sources.length && !signal.aborted; polls++) {
+    const ready = sources.filter((source) => source.whyUnavailable() === undefined)
+    const taken = ready.length === 0 ? undefined : await store.takePoll(ready)
+    const source = ready.find(({ name }) => name === taken?.name)
+    if (taken === undefined || source === undefined) return polls
+    await pollOne(state, source, taken)
+  }
+  return sources.length
+}
+
+async function pollOne<Article>(state: State<Article>, source: PolledSource<Article>, known: Known): Promise<void> {
+  const { store, failing, signal } = state
+  const { name, lane, category, provider, everyMs } = source
+  try {
+    const { articles, etag, lastModified } = await source.poll(known, signal)
+    await store.keep({ provider, category, articles })
+    await store.pollSucceeded({ name, everyMs, etag, lastModified })
+    failing.delete(lane)
+  } catch (error) {
+    // A fault of the source. One of the store is not: it ends the round.
+    if (!(error instanceof Fault)) throw error
+    if (!signal.aborted) failing.set(lane, describeError(error))
+    await store.pollFailed(name)
+  }
+}
+
+function report<Article>(state: State<Article>): void {
+  const { failing, log } = state
+  const names = [...failing.keys()].sort().join(' ')
+  if (names === state.reported) return
+  state.reported = names
+  if (failing.size === 0) log.info({ event: 'news_sources_recovered' })
+  else log.warn({ event: 'news_sources_failing', failing: Object.fromEntries(failing) })
+}

@@ -1,0 +1,73 @@
+import { drift, rounded } from './drift.ts'
+
+/** The sample weather of any place on earth: warm at the equator, warmer at noon, cold in winter, and invented. */
+export interface SampleWeather {
+  readonly celsius: number
+  readonly humidityPercent: number
+  readonly windMetersPerSecond: number
+  readonly windFromDegrees: number
+  readonly pressureHpa: number
+  readonly sky: Sky
+  readonly isDay: boolean
+}
+
+/** One state of the sky in the words and codes of the three providers. */
+interface Sky {
+  readonly cloudPercent: number
+  readonly rainMm: number
+  readonly metSymbol: string
+  /** MET Norway has the sun and the moon for some. */
+  readonly hasDayAndNight: boolean
+  readonly wmoCode: number
+  readonly nwsText: string
+}
+
+const clear: Sky = {
+  cloudPercent: 5,
+  rainMm: 0,
+  metSymbol: 'clearsky',
+  hasDayAndNight: true,
+  wmoCode: 0,
+  nwsText: 'Clear',
+}
+const skies: readonly Sky[] = [
+  clear,
+  {
+    cloudPercent: 40,
+    rainMm: 0,
+    metSymbol: 'partlycloudy',
+    hasDayAndNight: true,
+    wmoCode: 2,
+    nwsText: 'Partly Cloudy',
+  },
+  { cloudPercent: 95, rainMm: 0, metSymbol: 'cloudy', hasDayAndNight: false, wmoCode: 3, nwsText: 'Cloudy' },
+  { cloudPercent: 100, rainMm: 0.6, metSymbol: 'lightrain', hasDayAndNight: false, wmoCode: 61, nwsText: 'Light Rain' },
+]
+
+export interface Place {
+  readonly latitude: number
+  readonly longitude: number
+}
+
+const hourMs = 60 * 60 * 1000
+const yearMs = 365.25 * 24 * hourMs
+// The coldest day in the north, as an offset into the year.
+const coldestMs = 15 * 24 * hourMs
+
+export function weatherAt({ latitude, longitude }: Place, atMs: number): SampleWeather {
+  const seed = `${latitude.toFixed(1)} ${longitude.toFixed(1)}`
+  const inland = 18 * Math.min(1, Math.abs(latitude) / 60)
+  const season = -Math.cos((2 * Math.PI * (atMs - coldestMs)) / yearMs) * Math.sign(latitude)
+  const solarHour = (((atMs / hourMs + longitude / 15) % 24) + 24) % 24
+  const sun = Math.cos((2 * Math.PI * (solarHour - 14)) / 24)
+  const weather = drift(seed, atMs)
+  return {
+    celsius: rounded(30 - 0.42 * Math.abs(latitude) + inland * season * 0.5 + 4 * sun + 3 * weather, 1),
+    humidityPercent: rounded(65 - 15 * sun - 12 * weather, 1),
+    windMetersPerSecond: rounded(4 + 3 * drift(`${seed} wind`, atMs), 1),
+    windFromDegrees: rounded(180 + 179 * drift(`${seed} direction`, atMs), 1),
+    pressureHpa: rounded(1013 + 10 * drift(`${seed} pressure`, atMs), 1),
+    sky: skies[Math.floor((drift(`${seed} sky`, atMs) + 1) * 2)] ?? clear,
+    isDay: solarHour >= 6 && solarHour < 18,
+  }
+}

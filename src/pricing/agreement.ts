@@ -1,0 +1,63 @@
+import { divideRoundingDown } from '../primitives/money.ts'
+import type { TokenPriceAttoUsd } from './tokenPrice.ts'
+
+/** What one market says of the token. */
+export interface MarketReading {
+  readonly source: string
+  readonly tokenPriceAttoUsd: TokenPriceAttoUsd
+  /** Whole US dollars that stand behind the price, rounded down. Undefined: the market does not tell. */
+  readonly liquidityUsd: bigint | undefined
+}
+
+export interface AgreementPolicy {
+  /** Markets that agree are at most this share away from the median. */
+  readonly tolerancePercent: number
+  /** 0: it does not matter. */
+  readonly liquidityMinUsd: number
+}
+
+export type Agreement =
+  | { readonly kind: 'agreed'; readonly tokenPriceAttoUsd: TokenPriceAttoUsd }
+  | { readonly kind: 'none'; readonly why: string }
+
+const agreeingMin = 2
+
+/**
+ * The median of the markets, if two of them are near it. So whoever lies, as long as he is alone, moves the price no
+ * further than the tolerance from a market that does not. A thin pool has no voice, because moving it costs little; a
+ * market that does not tell its liquidity has one, but only beside one that tells enough: two pools that nobody has
+ * measured prove nothing.
+ */
+export function agree(readings: readonly MarketReading[], policy: AgreementPolicy): Agreement {
+  const liquidityMinUsd = BigInt(policy.liquidityMinUsd)
+  const voices = readings.filter(({ liquidityUsd }) => liquidityUsd === undefined || liquidityUsd >= liquidityMinUsd)
+  if (voices.length < agreeingMin)
+    return none(`${voices.length} of the ${agreeingMin} markets needed have a price with enough liquidity behind it`)
+  const median = medianRoundingDown(voices.map(({ tokenPriceAttoUsd }) => tokenPriceAttoUsd))
+  const near = voices.filter(({ tokenPriceAttoUsd }) => isWithin(tokenPriceAttoUsd, median, policy.tolerancePercent))
+  if (near.length < agreeingMin)
+    return none(`the markets are more than ${policy.tolerancePercent} % away from their median`)
+  if (liquidityMinUsd > 0n && near.every(({ liquidityUsd }) => liquidityUsd === undefined))
+    return none('none of the markets that agree tells how much liquidity stands behind its price')
+  return { kind: 'agreed', tokenPriceAttoUsd: median }
+}
+
+function none(why: string): Agreement {
+  return { kind: 'none', why }
+}
+
+/** The mean of the two in the middle is rounded down, by half of 10^-18 dollars: the same for every order of the markets. */
+function medianRoundingDown(prices: readonly TokenPriceAttoUsd[]): TokenPriceAttoUsd {
+  const ordered = prices.toSorted((one, other) => (one < other ? -1 : one > other ? 1 : 0))
+  const middle = ordered.slice(Math.floor((ordered.length - 1) / 2), Math.floor(ordered.length / 2) + 1)
+  return divideRoundingDown(
+    middle.reduce((sum, price) => sum + price, 0n),
+    BigInt(middle.length),
+  )
+}
+
+/** Exact: no price is divided. */
+export function isWithin(price: TokenPriceAttoUsd, reference: TokenPriceAttoUsd, percent: number): boolean {
+  const distance = price > reference ? price - reference : reference - price
+  return distance * 100n <= reference * BigInt(percent)
+}

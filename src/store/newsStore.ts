@@ -1,0 +1,188 @@
+import { sql } from 'kysely'
+import { type Database, readOrFault } from './database.ts'
+
+export interface NewsStore {
+  /** How many of them were new. */
+  keep(batch: NewsBatch): Promise<number>
+  /** The newest first. */
+  find(question: NewsQuestion): Promise<readonly KeptArticle[]>
+  summary(): Promise<NewsSummary>
+  /** One poll that is due, reserved for us; undefined when none is. */
+  takePoll(polls: readonly PollPlan[]): Promise<TakenPoll | undefined>
+  pollSucceeded(done: PollDone): Promise<void>
+  pollFailed(name: string): Promise<void>
+  forgetOld(): Promise<void>
+}
+
+export interface NewsBatch {
+  readonly provider: string
+  /** What the provider files them under. */
+  readonly category?: string | undefined
+  /** What the provider was asked to find them. */
+  readonly question?: string | undefined
+  readonly articles: readonly NewArticle[]
+}
+
+export interface NewArticle {
+  /** The same for all addresses of one article. */
+  readonly urlKey: string
+  readonly url: string
+  readonly title: string
+  /** The same for all spellings of one title: its words in lower case, without accents and punctuation. */
+  readonly titleKey: string
+  readonly publisher: string
+  readonly publishedAtMs: number
+}
+
+export interface KeptArticle {
+  readonly title: string
+  readonly publisher: string
+  readonly url: string
+  readonly publishedAtMs: number
+  readonly provider: string
+}
+
+export interface NewsQuestion {
+  readonly category?: string | undefined
+  /** In the syntax of a web search, its words spelled as those of `titleKey`. */
+  readonly query?: string | undefined
+  /** As it was asked of a provider; finds what the provider answered. */
+  readonly question?: string | undefined
+  readonly limit: number
+}
+
+export interface NewsSummary {
+  /** Those that have an article. */
+  readonly categories: ReadonlySet<string>
+  readonly hasArticles: boolean
+  /** When a poll of the category last succeeded. */
+  readonly polledAtMs: ReadonlyMap<string, number>
+}
+
+export interface PollPlan {
+  readonly name: string
+  readonly lane: string
+  readonly category: string
+  /** Between two polls of one lane, over all instances. */
+  readonly spacingMs: number
+}
+
+export interface TakenPoll {
+  readonly name: string
+  readonly etag: string | undefined
+  readonly lastModified: string | undefined
+}
+
+export interface PollDone extends TakenPoll {
+  readonly everyMs: number
+}
+
+export interface NewsStoreOptions {
+  /** Samples and news may be kept in one database one after the other; neither is ever served as the other. */
+  readonly isSample: boolean
+}
+
+// Longer than a poll may take; after it another instance may take the same poll.
+const leaseMs = 60_000
+const sampleMark = 'sample:'
+
+interface Shelf {
+  readonly database: Database
+  readonly mark: '' | typeof sampleMark
+}
+
+export function createNewsStore(database: Database, { isSample }: NewsStoreOptions): NewsStore {
+  const shelf: Shelf = { database, mark: isSample ? sampleMark : '' }
+  const marked = (name: string): string => shelf.mark + name
+  return {
+    keep: (batch) => keep(shelf, batch),
+    find: (question) => readOrFault('news', () => find(shelf, question)),
+    summary: () => readOrFault('news', () => summary(shelf)),
+    takePoll: (polls) => takePoll(shelf, polls),
+    async pollSucceeded({ name, everyMs, etag = null, lastModified = null }) {
+      await sql`select news.poll_succeeded(${marked(name)}, ${everyMs}, ${etag}, ${lastModified})`.execute(database)
+    },
+    async pollFailed(name) {
+      await sql`select news.poll_failed(${marked(name)})`.execute(database)
+    },
+    async forgetOld() {
+      await sql`select news.forget_old()`.execute(database)
+    },
+  }
+}
+
+async function keep({ database, mark }: Shelf, batch: NewsBatch): Promise<number> {
+  const { articles, provider, category = null, question = null } = batch
+  if (articles.length === 0) return 0
+  const column = <T>(value: (article: NewArticle) => T): T[] => articles.map(value)
+  const { rows } = await sql<{ kept: number }>`
+    select news.keep_articles(
+      ${column(({ urlKey }) => mark + urlKey)}::text[], ${column(({ url }) => url)}::text[],
+      ${column(({ title }) => title)}::text[], ${column(({ titleKey }) => (mark === '' ? titleKey : `${mark} ${titleKey}`))}::text[],
+      ${column(({ publisher }) => publisher)}::text[], ${column(({ publishedAtMs }) => publishedAtMs)}::bigint[],
+      ${mark + provider}::text, ${category}::text, ${question}::text) as kept`.execute(database)
+  return rows[0]?.kept ?? 0
+}
+
+async function find({ database, mark }: Shelf, question: NewsQuestion): Promise<readonly KeptArticle[]> {
+  const { category, query, question: asked, limit } = question
+  let select = database
+    .selectFrom('news.articles')
+    .select(['title', 'publisher', 'url', 'published_at', 'provider'])
+    .where(ofShelf(mark, 'provider'))
+    .orderBy('published_at', 'desc')
+    .orderBy('url_hash')
+    .limit(limit)
+  if (category !== undefined) select = select.where(sql<boolean>`categories @> array[${category}::text]`)
+  if (query !== undefined)
+    select = select.where(
+      sql<boolean>`(words @@ (websearch_to_tsquery('english', ${query}) || websearch_to_tsquery('simple', ${query}))
+        or found_by @> array[${asked ?? ''}::text])`,
+    )
+  const rows = await select.execute()
+  return rows.map(({ published_at, provider, ...row }) => ({
+    ...row,
+    provider: provider.slice(mark.length),
+    publishedAtMs: published_at.getTime(),
+  }))
+}
+
+function ofShelf(mark: string, column: 'provider' | 'name') {
+  return sql<boolean>`starts_with(${sql.ref(column)}, ${sampleMark}) = ${mark !== ''}`
+}
+
+async function summary({ database, mark }: Shelf): Promise<NewsSummary> {
+  const { rows } = await sql<{ category: string; filled: boolean; succeeded_at: Date | null }>`
+    select p.category, max(p.succeeded_at) as succeeded_at,
+      exists (select from news.articles where categories @> array[p.category] and ${ofShelf(mark, 'provider')}) as filled
+    from news.polls p
+    where ${ofShelf(mark, 'name')}
+    group by p.category`.execute(database)
+  const some = await database
+    .selectFrom('news.articles')
+    .select('url')
+    .where(ofShelf(mark, 'provider'))
+    .limit(1)
+    .executeTakeFirst()
+  return {
+    categories: new Set(rows.filter(({ filled }) => filled).map(({ category }) => category)),
+    hasArticles: some !== undefined,
+    polledAtMs: new Map(
+      rows.flatMap(({ category, succeeded_at: at }) => (at === null ? [] : [[category, at.getTime()] as const])),
+    ),
+  }
+}
+
+async function takePoll({ database, mark }: Shelf, polls: readonly PollPlan[]): Promise<TakenPoll | undefined> {
+  const column = <T>(value: (poll: PollPlan) => T): T[] => polls.map(value)
+  const { rows } = await sql<{ poll: string; poll_etag: string | null; poll_last_modified: string | null }>`
+    select * from news.take_poll(
+      ${column(({ name }) => mark + name)}::text[], ${column(({ lane }) => mark + lane)}::text[],
+      ${column(({ category }) => category)}::text[], ${column(({ spacingMs }) => spacingMs)}::integer[], ${leaseMs})`.execute(
+    database,
+  )
+  const [row] = rows
+  if (row === undefined) return undefined
+  const name = row.poll.slice(mark.length)
+  return { name, etag: row.poll_etag ?? undefined, lastModified: row.poll_last_modified ?? undefined }
+}

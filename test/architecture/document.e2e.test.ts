@@ -1,0 +1,290 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { freeOperations } from '../../src/document/freeOperations.ts'
+import { examples } from '../../src/endpoints/examples.ts'
+import { priceList } from '../../src/pricing/priceList.ts'
+import { assert, assertPresent } from '../../src/primitives/assert.ts'
+import { ask, buy, type Order } from '../support/ask.ts'
+import { awaitThat } from '../support/awaitThat.ts'
+import { answersJson, openLoopbackServer } from '../support/loopbackServer.ts'
+import { badInput } from '../support/rawRequest.ts'
+import { openShop, type Shop } from '../support/shop.ts'
+import { type OpenApi, openApiShape } from './openApiShape.ts'
+
+const chatServer = await openLoopbackServer(
+  answersJson(200, { model: 'm', choices: [{ message: { content: 'Hi!' }, finish_reason: 'stop' }] }),
+)
+
+let shop: Shop
+let document: OpenApi
+let definitions: Record<string, unknown>
+
+beforeAll(async () => {
+  shop = await openShop({ env: { AI_BASE_URL: chatServer.url, AI_MODEL: 'm' } })
+  document = openApiShape.parse((await ask(shop, { path: '/openapi.json' })).body)
+  definitions = jsonObject.parse(withinSchema(document.components.schemas))
+})
+
+const jsonObject = z.record(z.string(), z.json())
+
+/** The validator that a schema of the document describes; everything it refers to is in the document. */
+function validatorOf(schema: unknown): z.ZodType {
+  return z.fromJSONSchema({ ...withinSchema(schema), $defs: definitions })
+}
+
+function withinSchema(value: unknown) {
+  return JSON.parse(JSON.stringify(value).replaceAll('#/components/schemas/', '#/$defs/'))
+}
+
+/** Every object in the document, with its place. */
+function* objectsIn(value: unknown, place = '#'): Generator<readonly [string, Record<string, unknown>]> {
+  if (typeof value !== 'object' || value === null) return
+  if (!Array.isArray(value)) yield [place, { ...value }]
+  for (const [key, inner] of Object.entries(value)) yield* objectsIn(inner, `${place}/${key}`)
+}
+
+const operations = () =>
+  Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({
+      path,
+      method,
+      operation: assertPresent(operation, 'a method'),
+    })),
+  )
+const orderOf = (path: keyof typeof examples): Order => {
+  const { parameters } = examples[path]
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(parameters)) query.set(name, JSON.stringify(value).replaceAll('"', ''))
+  return path.startsWith('/api/data/') ? { path: `${path}?${query.toString()}` } : { path, body: parameters }
+}
+const paidPaths = z.array(z.enum(Object.keys(priceList) as (keyof typeof priceList)[])).parse(Object.keys(priceList))
+
+describe('document, routes and price list agree', () => {
+  test('on what is sold, how it is asked for and what it costs', async () => {
+    const paid = operations().filter(({ operation }) => operation.tags.includes('Paid'))
+    expect(paid.map(({ path }) => path).sort()).toEqual(Object.keys(priceList).sort())
+    for (const path of paidPaths) {
+      const { body } = await ask(shop, orderOf(path))
+      // Whatever it says, the example was read: its parameters are legal.
+      expect(['PAYMENT_REQUIRED', 'ENDPOINT_UNAVAILABLE', 'NO_DATA'], JSON.stringify(body)).toContain(body['code'])
+      const [method] = Object.keys(document.paths[path] ?? {})
+      expect((await fetch(`${shop.baseUrl}${path}`, { method: method === 'get' ? 'POST' : 'GET' })).status).toBe(405)
+      expect(Object.values(document.paths[path] ?? {})[0]).toMatchObject({
+        'x-price-usd': Number(priceList[path]) / 1e6,
+      })
+    }
+  })
+
+  test('on what is free: each route in the code is told or known to be the operator’s', async () => {
+    const folder = new URL('../../src/http/', import.meta.url)
+    const sources = await Promise.all((await readdir(folder)).map((name) => readFile(new URL(name, folder), 'utf8')))
+    const routes = sources.flatMap((text) => [...text.matchAll(/\bpath: '(\/[^']+)'/g)].map(([, path = '']) => path))
+    expect(routes.length).toBeGreaterThan(15)
+    expect(routes.filter((path) => freeOperations[path] === undefined).sort()).toEqual(['/docs/:file', '/metrics'])
+    const told = new Set(Object.keys(document.paths))
+    expect(
+      routes.filter((path) => freeOperations[path] !== undefined && !told.has(path.replace(/[:*](\w+)/, '{$1}'))),
+    ).toEqual([])
+  })
+
+  test('each free path answers in the shape that is told', async () => {
+    const free = operations().filter(({ path, operation }) => operation.tags.includes('Free') && !path.includes('{'))
+    expect(free.length).toBeGreaterThan(11)
+    await awaitThat('the price list is sealed', async () => (await fetch(`${shop.baseUrl}/checkpoint`)).status === 200)
+    for (const { path, operation } of free) {
+      const response = await fetch(`${shop.baseUrl}${path}`)
+      const told = operation.responses[String(response.status)]
+      assert(told !== undefined && 'content' in told, `${path} tells of ${response.status}`)
+      const [mediaType, { schema }] = Object.entries(told.content ?? {})[0] ?? ['', { schema: undefined }]
+      expect(response.headers.get('content-type')).toContain(mediaType)
+      const text = await response.text()
+      if (mediaType === 'application/json')
+        expect(validatorOf(schema).safeParse(JSON.parse(text)).error?.issues ?? [], path).toEqual([])
+    }
+  })
+
+  test('the price list says what the next 402 says, and why there is none', async () => {
+    const product = z.looseObject({
+      path: z.enum(paidPaths),
+      priceUSD: z.number(),
+      requiredTokens: z.number(),
+      requiredBaseUnits: z.string(),
+      available: z.boolean(),
+      reason: z.string().optional(),
+      example: jsonObject,
+    })
+    const list = z.object({ data: z.object({ products: z.array(product) }) })
+    const { products } = list.parse((await ask(shop, { path: '/api/catalog' })).body).data
+    expect(products.map(({ path }) => path).sort()).toEqual([...paidPaths].sort())
+    for (const { path, priceUSD, requiredTokens, requiredBaseUnits, available, reason, example } of products) {
+      expect(example).toEqual(examples[path].parameters)
+      const { status, body } = await ask(shop, orderOf(path))
+      if (!available) expect([status, body['error']]).toEqual([503, reason])
+      else if (status !== 404)
+        expect(body).toMatchObject({ pricing: { priceUSD, requiredTokens }, quote: { requiredBaseUnits } })
+    }
+    expect(products.filter(({ available }) => available).map(({ path }) => path)).toContain('/api/ai/chat')
+  })
+})
+
+describe('what is sent has the shape that is told', () => {
+  const schemaFor = (path: string, method: 'get' | 'post', status: number) => {
+    const told = document.paths[path]?.[method]?.responses[String(status)]
+    const response =
+      told !== undefined && '$ref' in told ? document.components.responses[told.$ref.split('/')[3] ?? ''] : told
+    const schema =
+      response !== undefined && 'content' in response ? response.content?.['application/json']?.schema : undefined
+    return validatorOf(assertPresent(schema, `${path} tells of ${status}`))
+  }
+
+  test.each(['/api/tools/qrcode', '/api/ai/chat'] as const)('a sale of %s', async (path) => {
+    const sale = await buy(shop, orderOf(path))
+    expect(schemaFor(path, 'post', 200).safeParse(sale).error?.issues ?? []).toEqual([])
+  })
+
+  test.each<[number, Order]>([
+    [400, { path: '/api/tools/qrcode', body: { data: '' } }],
+    [401, { path: '/api/tools/qrcode', body: { data: 'x' }, wallet: ' ' }],
+    [402, { path: '/api/tools/qrcode', body: { data: 'x' } }],
+    [402, { path: '/api/tools/qrcode', body: { data: 'x' }, proof: 'garbage' }],
+    [413, { path: '/api/tools/qrcode', body: { data: 'x'.repeat(70_000) } }],
+    [415, { path: '/api/tools/qrcode', body: {}, headers: { 'content-type': 'text/plain' } }],
+  ])('a refusal with %i', async (status, order) => {
+    const { path, body, headers, wallet = shop.payer.address, proof } = order
+    const response = await fetch(`${shop.baseUrl}${path}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-wallet-address': wallet,
+        ...headers,
+        ...(proof === undefined ? {} : { 'x-payment-proof': proof }),
+      },
+      body: JSON.stringify(body),
+    })
+    expect(response.status).toBe(status)
+    expect(schemaFor(path, 'post', status).safeParse(await response.json()).error?.issues ?? []).toEqual([])
+  })
+})
+
+describe('the page', () => {
+  test('fetches everything from here, by addresses that change with the content', async () => {
+    const page = await fetch(`${shop.baseUrl}/docs`)
+    expect(page.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'self';/,
+    )
+    const html = await page.text()
+    expect(html).not.toMatch(/https?:|<script>|<style| style=| on\w+=/)
+    const files = [...html.matchAll(/(?:src|href)="(docs\/[^"]+)"/g)].map(([, address = '']) => address)
+    expect(files).toHaveLength(5)
+    for (const address of files) {
+      const file = await fetch(new URL(address, `${shop.baseUrl}/docs`))
+      expect(file.status).toBe(200)
+      expect(file.headers.get('content-type')).toMatch(/^(text\/(css|javascript); charset=utf-8|image\/png)$/)
+      expect(file.headers.get('cache-control')).toContain('immutable')
+      expect((await file.arrayBuffer()).byteLength).toBeGreaterThan(100)
+    }
+  })
+
+  test.each(['package.json', '..%2f..%2fpackage.json', '%2e%2e', 'swagger-ui.js.map'])(
+    'does not serve %s',
+    async (name) => {
+      expect((await fetch(`${shop.baseUrl}/docs/${name}`)).status).toBe(404)
+    },
+  )
+})
+
+describe('the samples', () => {
+  test('are for the address that was asked', async () => {
+    const sample = jsonObject.parse(document.paths['/api/data/crypto']?.get)['description']
+    expect(sample).toContain(`curl -si '${shop.baseUrl}/api/data/crypto?symbol=BTC'`)
+    expect(sample).toContain(
+      `npx tollbook pay GET '/api/data/crypto?symbol=BTC' --base-url ${shop.baseUrl} --max-usd 0.02`,
+    )
+  })
+
+  test('are for PUBLIC_URL where it is set, and nothing of a Host gets into a shell', async () => {
+    const open = await openShop({ besides: shop, env: { PUBLIC_URL: 'https://pay.example/tollbook/' } })
+    const body = JSON.stringify((await ask(open, { path: '/openapi.json' })).body)
+    expect(body).toContain("curl -si 'https://pay.example/tollbook/api/data/crypto")
+    expect(body).not.toContain(open.baseUrl)
+    await open.close()
+    expect(body).not.toMatch(/'[^']*\$\(/)
+  })
+})
+
+// Last: these keep the process busy, and a server in it would rightly refuse unpaid work meanwhile.
+describe('the document', () => {
+  test('is OpenAPI 3.1: names are unique, tags are known, parameters of a path stand in it', () => {
+    const ids = operations().map(({ operation }) => operation.operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+    const tags = new Set(document.tags.map(({ name }) => name))
+    for (const { path, operation } of operations()) {
+      expect(operation.tags.every((tag) => tags.has(tag))).toBe(true)
+      const inPath = (operation.parameters ?? []).filter((parameter) => 'in' in parameter && parameter.in === 'path')
+      expect(inPath).toHaveLength([...path.matchAll(/\{/g)].length)
+    }
+  })
+
+  test('has something behind each reference, and refers to each schema', () => {
+    const refs = [...objectsIn(document)].flatMap(([, { $ref }]) => (typeof $ref === 'string' ? [$ref] : []))
+    expect(refs.length).toBeGreaterThan(100)
+    const there = new Set(
+      Object.entries(document.components).flatMap(([kind, named]) =>
+        Object.keys(named).map((name) => `#/components/${kind}/${name}`),
+      ),
+    )
+    expect(refs.filter((ref) => !there.has(ref))).toEqual([])
+    const unused = Object.keys(document.components.schemas).filter(
+      (name) => !refs.includes(`#/components/schemas/${name}`),
+    )
+    // The orders of a GET are told as parameters.
+    expect(unused.filter((name) => !/^(Crypto|Weather|Stock|News)Order$/.test(name))).toEqual([])
+  })
+
+  test('has only examples that are valid by the schema beside them', () => {
+    let checked = 0
+    for (const [place, { schema, example, examples: several }] of objectsIn(document)) {
+      const given = [
+        ...(example === undefined ? [] : [example]),
+        ...Object.values(jsonObject.safeParse(several).data ?? {}).map((one) => jsonObject.parse(one)['value']),
+      ]
+      if (schema === undefined || typeof schema !== 'object') continue
+      for (const value of given) {
+        const verdict = validatorOf(schema).safeParse(value)
+        expect(verdict.error?.issues ?? [], `${place} ${JSON.stringify(value)}`).toEqual([])
+        checked++
+      }
+    }
+    expect(checked).toBeGreaterThan(39)
+  })
+
+  test('tells lengths and bounds of every text and number that a caller sends', () => {
+    const orders = Object.entries(document.components.schemas).filter(([name]) => name.endsWith('Order'))
+    for (const [name, schema] of orders)
+      // What is under oneOf repeats what is told of the same field.
+      for (const [place, { type, enum: closed, maxLength, pattern, maximum }] of objectsIn(schema, name)) {
+        if (place.includes('/oneOf/')) continue
+        if (type === 'string' && closed === undefined) expect(maxLength ?? pattern, place).toBeDefined()
+        if (type === 'integer' || type === 'number') expect(maximum, place).toBeDefined()
+      }
+    expect(document.components.schemas['NewsOrder']).toMatchObject({
+      properties: { limit: { type: 'integer', minimum: 1, maximum: 50, default: 10 } },
+    })
+  })
+
+  test('refuses nothing that is accepted: all legal bodies of the bad inputs pass its schemas', async () => {
+    const cases = z
+      .array(badInput)
+      .parse(JSON.parse(await readFile(new URL('../fixtures/badInputs.json', import.meta.url), 'utf8')))
+    const legal = cases.filter(
+      ({ expectStatus, method, body }) =>
+        expectStatus.join() === '402' && method === 'POST' && jsonObject.safeParse(body).success,
+    )
+    expect(legal.length).toBeGreaterThan(20)
+    for (const { path, body, id } of legal) {
+      const schema = document.paths[path]?.post?.requestBody?.content['application/json']?.schema
+      if (schema !== undefined) expect(validatorOf(schema).safeParse(body).error?.issues ?? [], id).toEqual([])
+    }
+  })
+})

@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { newcomerEnv, startLocalProcess, stopLocalProcess } from '../support/localProcess.ts'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
+
+const file = (path: string) => new URL(`../../${path}`, import.meta.url).pathname
+async function runDemo(home: string, flags: readonly string[]) {
+  const command = [file('src/cli/tollbook.js'), 'demo', '--once', ...flags]
+  // Other tests do without a browser; here pages are rendered.
+  const env = { ...newcomerEnv(home), RENDER_CONCURRENCY: '1' }
+  const run = promisify(execFile)(process.execPath, command, { env })
+  return run.then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, stdout, stderr }),
+  )
+}
+
+describe('the demo', () => {
+  test('with samples buys all eight products, and the books agree', async () => {
+    const { code, stdout, stderr } = await runDemo(await makeScratchDirectory(), ['--sample-upstreams'])
+    expect(stderr).toBe('')
+    expect(code).toBe(0)
+    expect(stdout).toContain('sample data: no provider is asked')
+    for (const line of [
+      /SOL at \$[\d.]+, [+-][\d.]+% in 24 hours/,
+      /London, United Kingdom: -?[\d.]+ °C/,
+      /AAPL at \$[\d.]+/,
+      /3 articles, the first: "Sample: /,
+      /a QR code as SVG of 200x200, which parses/,
+      /a picture of 800 by 600 pixels/,
+      /a document of 3 pages/,
+      /sample-model: "Sample reply: /,
+    ])
+      expect(stdout).toMatch(line)
+    expect(stdout.match(/source sample:/g)).toHaveLength(5)
+    expect(stdout).toContain('Of 9 payments')
+    expect(stdout).toContain('They agree to the base unit.')
+  })
+
+  test('refuses to sell samples beside a service that asks the real providers, and says what to do', async () => {
+    const home = await makeScratchDirectory()
+    const service = await startLocalProcess(home)
+    const { code, stderr } = await runDemo(home, ['--sample-upstreams'])
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/asks the real providers; stop it, or leave out --sample-upstreams/)
+    expect(await stopLocalProcess(service.child)).toBe(0)
+  })
+})

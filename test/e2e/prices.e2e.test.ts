@@ -1,0 +1,70 @@
+import { beforeAll, expect, test } from 'vitest'
+import { isoTime, systemClock } from '../../src/primitives/clock.ts'
+import { ask, askForQuote, buy } from '../support/ask.ts'
+import { type Answering, deadUrl, json, startLoopbackProvider } from '../support/loopbackProvider.ts'
+import { openShop, type Shop } from '../support/shop.ts'
+import { sampleAnswer, withField } from '../support/upstreamSample.ts'
+
+const coinGecko = await startLoopbackProvider()
+const coinPaprika = await startLoopbackProvider()
+const bitcoin = '/api/data/crypto?symbol=BTC'
+const nothing = '/api/data/crypto?symbol=ZZZQQ'
+let shop: Shop
+
+/** Bitcoin and nothing else, as of now. */
+const ofNow: Answering = (response, asked) =>
+  (asked.url.searchParams.get('symbols') === 'btc'
+    ? sampleAnswer('coingecko/markets-btc', withField([0, 'last_updated'], isoTime(systemClock.nowMs())))
+    : json([]))(response, asked)
+const unpaid = json({ error: 'payment required: account 7, key CG-secret-key' }, { status: 402 })
+
+beforeAll(async () => {
+  const dead = await deadUrl()
+  shop = await openShop({
+    env: {
+      COINGECKO_URL: coinGecko.url,
+      COINGECKO_API_KEY: 'CG-secret-key',
+      COINPAPRIKA_URL: coinPaprika.url,
+      COINBASE_URL: dead,
+      KRAKEN_URL: dead,
+    },
+  })
+})
+
+test('a price is bought with its receipt, and says where it is from; a quote alone asks nobody', async () => {
+  coinGecko.answer(ofNow)
+  await askForQuote(shop, { path: bitcoin })
+  expect(coinGecko.asked).toHaveLength(0)
+  const sale = await buy(shop, { path: bitcoin })
+  expect(sale.data).toEqual({
+    symbol: 'BTC',
+    price: 77671,
+    change24h: '-0.95%',
+    volume24h: 33235034316,
+    marketCap: 1555886872303,
+  })
+  expect(sale).toMatchObject({ success: true, meta: { source: 'coingecko', cached: false, id: 'bitcoin' } })
+})
+
+test('I4 an unknown symbol is 404 with the proof kept, then 404 before any quote, and the proof buys another', async () => {
+  coinGecko.answer(ofNow)
+  coinPaprika.answer(json({ currencies: [] }))
+  const proof = await shop.payer.pay(await askForQuote(shop, { path: nothing }))
+  expect(await ask(shop, { path: nothing, proof })).toMatchObject({ status: 404, body: { code: 'NO_DATA' } })
+  const asked = coinGecko.asked.length
+  expect(await ask(shop, { path: nothing })).toMatchObject({ status: 404, body: { code: 'NO_DATA' } })
+  expect(coinGecko.asked).toHaveLength(asked)
+  expect(await ask(shop, { path: bitcoin, proof })).toMatchObject({ status: 200, body: { data: { symbol: 'BTC' } } })
+})
+
+test('a 402 of a provider is never ours: 502 without its words or our key, and the proof kept', async () => {
+  const path = '/api/data/crypto?symbol=ETH'
+  coinGecko.answer(unpaid)
+  coinPaprika.answer(unpaid)
+  const proof = await shop.payer.pay(await askForQuote(shop, { path }))
+  const failure = await ask(shop, { path, proof })
+  expect(failure).toMatchObject({ status: 502, body: { code: 'UPSTREAM_FAILED' } })
+  expect(JSON.stringify(failure.body)).not.toMatch(/account|CG-secret-key|127\.0\.0\.1/)
+  coinGecko.answer(ofNow)
+  expect((await ask(shop, { path: bitcoin, proof })).status).toBe(200)
+})

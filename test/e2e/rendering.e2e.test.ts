@@ -1,0 +1,140 @@
+import { readdir } from 'node:fs/promises'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { saleBody } from '../../src/payment/wire.ts'
+import { pageCount } from '../../src/endpoints/pageCount.ts'
+import { pngSize } from '../../src/endpoints/pngSize.ts'
+import { ask, askForQuote, buy, type Order } from '../support/ask.ts'
+import { awaitThat } from '../support/awaitThat.ts'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
+import { openShop } from '../support/shop.ts'
+import { startWeb } from '../outbound/browser/testRenderer.ts'
+
+let isDown = false
+const web = await startWeb((request, response) => {
+  if (isDown) return request.socket.destroy()
+  if (request.url === '/away') return response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()
+  return response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>A page</h1>')
+})
+const artifactDirectory = await makeScratchDirectory()
+const shop = await openShop({
+  env: {
+    RENDER_CONCURRENCY: '2',
+    EGRESS_ALLOW_HOSTS: `127.0.0.1:${web.port}`,
+    ARTIFACT_DIR: artifactDirectory,
+    HANDLER_TIMEOUT_MS: '15000',
+  },
+})
+const url = `http://127.0.0.1:${web.port}/`
+const screenshot: Order = { path: '/api/tools/screenshot', body: { url, width: 800, height: 600 } }
+const pdf: Order = {
+  path: '/api/tools/pdf',
+  body: { html: '<p>one</p><p style="page-break-before:always">two</p>', format: 'Letter', margin: { top: '2cm' } },
+}
+
+let first = await ask(shop, screenshot)
+await awaitThat('a browser is started or not', async () => {
+  first = await ask(shop, screenshot)
+  return !/being started/.test(String(first.body['error']))
+})
+const canRender = first.status === 402
+if (!canRender) process.stderr.write(`rendering is not tested: ${String(first.body['error'])}\n`)
+
+const screenshotData = z.strictObject({
+  imageUrl: z.url(),
+  width: z.int(),
+  height: z.int(),
+  format: z.literal('png'),
+})
+const pdfData = z.strictObject({ pdfUrl: z.url(), pages: z.int(), size: z.string().regex(/^\d+(\.\d)? (B|KB|MB)$/) })
+
+describe.skipIf(!canRender)('a screenshot that was paid for', () => {
+  test('has the fields of the specification, and the picture is there for everybody who has its address', async () => {
+    const sale = await buy(shop, screenshot)
+    const data = screenshotData.parse(sale.data)
+    expect(data).toMatchObject({ width: 800, height: 600 })
+    expect(data.imageUrl.startsWith(`${shop.baseUrl}/artifacts/`)).toBe(true)
+    expect(sale.meta).toMatchObject({ source: 'tollbook', cached: false, httpStatus: 200, finalUrl: url })
+
+    const answer = await fetch(data.imageUrl)
+    expect(answer.status).toBe(200)
+    const bytes = await answer.bytes()
+    expect(pngSize(bytes)).toEqual({ width: 800, height: 600 })
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'image/png',
+      'content-length': String(bytes.length),
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "sandbox; default-src 'none'",
+    })
+    expect(answer.headers.get('cache-control')).toMatch(/^private, max-age=\d+, immutable$/)
+    expect(answer.headers.get('content-disposition')).toMatch(/^inline; filename="[\w-]{22}-\w+\.png"$/)
+    const head = await fetch(data.imageUrl, { method: 'HEAD' })
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, String(bytes.length)])
+    expect(await head.text()).toBe('')
+  })
+
+  test('is not to be had under any other name', async () => {
+    const [name = ''] = await readdir(artifactDirectory)
+    const later = name.replace(/-\w+\./, (expiry) => expiry.replace(/.\.$/, 'z.'))
+    for (const wrong of [later, `${name}x`, 'x', '..%2f..%2fpackage.json', '%2e%2e', name.replace('.png', '.pdf')]) {
+      const answer = await fetch(`${shop.baseUrl}/artifacts/${wrong}`)
+      expect([answer.status, await answer.json()]).toEqual([404, expect.objectContaining({ code: 'NOT_FOUND' })])
+    }
+  })
+})
+
+test.skipIf(!canRender)('a document that was paid for says how many pages it has', async () => {
+  const data = pdfData.parse((await buy(shop, pdf)).data)
+  const answer = await fetch(data.pdfUrl)
+  expect(answer.headers.get('content-type')).toBe('application/pdf')
+  expect(answer.headers.get('content-disposition')).toMatch(/^attachment/)
+  expect(data.pages).toBe(2)
+  expect(await pageCount(await answer.bytes())).toBe(2)
+})
+
+describe.skipIf(!canRender)('the payment of a page that could not be had', () => {
+  test('buys the next: unreachable', async () => {
+    const proof = await shop.payer.pay(await askForQuote(shop, screenshot))
+    isDown = true
+    const failed = await ask(shop, { ...screenshot, proof })
+    expect([failed.status, failed.body['code']]).toEqual([502, 'UPSTREAM_FAILED'])
+    isDown = false
+    screenshotData.parse(saleBody.parse((await ask(shop, { ...screenshot, proof })).body).data)
+    expect((await ask(shop, { ...screenshot, proof })).body).toMatchObject({ reason: 'already_used' })
+  })
+
+  test('buys the next: forbidden', async () => {
+    const away: Order = { ...pdf, body: { url: `${url}away` } }
+    const proof = await shop.payer.pay(await askForQuote(shop, away))
+    const failed = await ask(shop, { ...away, proof })
+    expect([failed.status, failed.body['code']]).toEqual([403, 'TARGET_FORBIDDEN'])
+    pdfData.parse(saleBody.parse((await ask(shop, { ...pdf, proof })).body).data)
+  })
+})
+
+describe('nobody is asked to pay', () => {
+  test.each([
+    [{ url: 'http://10.0.0.1/' }],
+    [{ url: `http://127.0.0.1:${web.port + 1}/` }],
+    [{ html: 'x', url }],
+    [{}],
+    [{ html: 'x', format: 'A5', margin: { left: '5in', right: '5in' } }],
+  ])('for a document of %j', async (body) => {
+    const { status } = await ask(shop, { ...pdf, body })
+    expect(status).toBe(400)
+  })
+
+  test('where no page is rendered', async () => {
+    const without = await openShop({ besides: shop, env: { RENDER_CONCURRENCY: '0' } })
+    const answer = await ask(without, screenshot)
+    expect([answer.status, answer.body['code']]).toEqual([400, 'INVALID_REQUEST'])
+    const known = await ask(without, { ...screenshot, body: { url: 'https://example.com/' } })
+    expect([known.status, known.body['code']]).toEqual([503, 'ENDPOINT_UNAVAILABLE'])
+  })
+})
+
+test('a CHROMIUM_PATH that is wrong stops the start', async () => {
+  await expect(
+    openShop({ besides: shop, env: { RENDER_CONCURRENCY: '1', CHROMIUM_PATH: '/nowhere/chromium' } }),
+  ).rejects.toThrow('CHROMIUM_PATH names /nowhere/chromium')
+})

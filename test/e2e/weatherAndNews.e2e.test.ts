@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest'
+import { newsCategories } from '../../src/endpoints/articles/newsCategory.ts'
+import { isoTime, systemClock } from '../../src/primitives/clock.ts'
+import { ask, askForQuote, buy } from '../support/ask.ts'
+import { awaitThat } from '../support/awaitThat.ts'
+import { type Answering, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
+import { openShop } from '../support/shop.ts'
+
+const hour = 3_600_000
+const nowMs = systemClock.nowMs()
+const ago = (ms: number) => isoTime(nowMs - ms)
+
+/** A forecast of 8.4 °C for every hour around now. */
+const forecast = json({
+  properties: {
+    timeseries: Array.from({ length: 6 }, (_, step) => ({
+      time: isoTime(Math.floor(nowMs / hour) * hour + (step - 1) * hour),
+      data: {
+        instant: { details: { air_temperature: 8.4, relative_humidity: 80.9 } },
+        next_1_hours: { summary: { symbol_code: 'partlycloudy_day' } },
+      },
+    })),
+  },
+})
+const hits = (...titles: readonly string[]) =>
+  json({
+    hits: titles.map((title, n) => ({
+      objectID: `${n}`,
+      title,
+      url: `https://hn.example/${title.length}-${n}`,
+      created_at: ago(hour),
+    })),
+  })
+
+const metNorway = await startLoopbackProvider(forecast)
+const openMeteo = await startLoopbackProvider(text('broken', { status: 500 }))
+const nws = await startLoopbackProvider(text('broken', { status: 500 }))
+const gdelt = await startLoopbackProvider(json({}))
+const hackerNews = await startLoopbackProvider((response, asked) =>
+  (asked.url.searchParams.get('query') === '' ? hits('Polled story') : hits())(response, asked),
+)
+/** Each feed has one article of its category, except that nobody writes about sports. */
+const feedOf: Answering = (response, asked) => {
+  const category = asked.url.pathname.slice(1)
+  const item = `<item><title>All about ${category} &amp;amp; more</title><link>https://www.feed.example/${category}?utm_source=rss</link><pubDate>${new Date(nowMs - 2 * hour).toUTCString()}</pubDate></item>`
+  const feed = `<rss version="2.0"><channel><title>Example Daily - ${category}</title>${category === 'sports' ? '' : item}</channel></rss>`
+  text(feed, { headers: { etag: '"1"' } })(response, asked)
+}
+const feeds = await startLoopbackProvider(feedOf)
+
+const shop = await openShop({
+  env: {
+    MET_NORWAY_URL: metNorway.url,
+    OPEN_METEO_URL: openMeteo.url,
+    NWS_URL: nws.url,
+    GDELT_URL: gdelt.url,
+    HN_ALGOLIA_URL: hackerNews.url,
+    NEWS_FEEDS: newsCategories.map((category) => `${category}=${feeds.url}/${category}`).join(','),
+    NEWS_POLLING: '1',
+  },
+})
+const weather = (city: string) => ({ path: `/api/data/weather?city=${encodeURIComponent(city)}` })
+const news = (query = '') => ({ path: `/api/data/news${query}` })
+
+describe('weather', () => {
+  test('of a city is sold with exactly the fields of the specification, and the rest beside them', async () => {
+    const { data, meta } = await buy(shop, weather('Cologne'))
+    expect(data).toEqual({
+      location: { city: 'Köln', country: 'Germany' },
+      current: { temperature: { celsius: 8.4, fahrenheit: 47.1 }, humidity: 81, description: 'Partly cloudy' },
+    })
+    expect(meta).toMatchObject({
+      source: 'met-norway',
+      kind: 'forecast',
+      attribution: 'Data from MET Norway (CC BY 4.0)',
+      cached: false,
+      place: { countryCode: 'DE', latitude: 50.93333, longitude: 6.95 },
+    })
+    expect(Object(meta).alternatives[0]).toMatchObject({ name: 'Cologne', countryCode: 'IT' })
+  })
+
+  test('of one place is asked for once, whatever the place is called', async () => {
+    await buy(shop, weather('Munich'))
+    const asked = metNorway.asked.length
+    const { meta } = await buy(shop, weather('München, Deutschland'))
+    expect(meta).toMatchObject({ cached: true })
+    expect(metNorway.asked).toHaveLength(asked)
+  })
+
+  test.each([
+    ['Lodnon', /no city named "Lodnon"/],
+    ['Paris, Germany', /in Germany/],
+  ])('of a city that does not exist, %s, is refused before anybody pays', async (city, why) => {
+    const { status, body } = await ask(shop, weather(city))
+    expect([status, body]).toMatchObject([404, { code: 'NO_DATA', error: expect.stringMatching(why) }])
+  })
+
+  test('that nobody can tell costs nothing: the same proof buys it when somebody can', async () => {
+    const order = weather('Reykjavik')
+    const proof = await shop.payer.pay(await askForQuote(shop, order))
+    metNorway.answer(text('broken', { status: 500 }))
+    expect(await ask(shop, { ...order, proof })).toMatchObject({ status: 502, body: { code: 'UPSTREAM_FAILED' } })
+    metNorway.answer(forecast)
+    expect(await ask(shop, { ...order, proof })).toMatchObject({
+      status: 200,
+      body: { data: { location: { city: 'Reykjavík', country: 'Iceland' } } },
+    })
+  })
+})
+
+describe('news', () => {
+  test('is on sale as soon as somebody was heard, with exactly the fields of the specification', async () => {
+    await awaitThat('the feeds are read', async () => (await ask(shop, news('?category=world'))).status === 402)
+    const { data, meta } = await buy(shop, news('?category=world'))
+    expect(data).toEqual({
+      articles: [
+        {
+          title: 'All about world & more',
+          source: 'Example Daily',
+          url: 'https://www.feed.example/world',
+          publishedAt: new Date(Math.floor((nowMs - 2 * hour) / 1000) * 1000).toISOString(),
+        },
+      ],
+      total: 1,
+    })
+    expect(meta).toMatchObject({ source: 'publisher-rss', cached: true, ageSeconds: expect.any(Number) })
+  })
+
+  test('of all sources comes the newest first, and no more than asked for', async () => {
+    await awaitThat('everybody has been polled', async () => {
+      const { body } = await ask(shop, news('?category=tech'))
+      return body['code'] === 'PAYMENT_REQUIRED' && hackerNews.asked.length > 0
+    })
+    const { data, meta } = await buy(shop, news('?limit=3'))
+    expect(data).toMatchObject({ total: 3, articles: [{ title: 'Polled story', source: 'hn.example' }, {}, {}] })
+    expect(meta).toMatchObject({ source: 'hn-algolia+publisher-rss', sources: ['hn-algolia', 'publisher-rss'] })
+  })
+
+  test('in a category without an article is refused before anybody pays', async () => {
+    const { status, body } = await ask(shop, news('?category=sports'))
+    expect([status, body['code']]).toEqual([404, 'NO_DATA'])
+  })
+
+  test('about something unseen is asked for once, and found again by the same question', async () => {
+    hackerNews.answer(hits('A story of another name'))
+    const asked = () => hackerNews.asked.filter(({ url }) => url.searchParams.get('query') === 'zebra crossings').length
+    const [one, two] = await Promise.all([1, 2].map(() => buy(shop, news('?query=Zebra+crossings!'))))
+    expect(one?.data).toMatchObject({ total: 1, articles: [{ title: 'A story of another name' }] })
+    expect(two?.data).toEqual(one?.data)
+    await buy(shop, news('?query=zebra+crossings'))
+    expect(asked()).toBe(1)
+  })
+
+  test('about what nobody has written of is NO_DATA with the proof kept, and then before anybody pays', async () => {
+    hackerNews.answer(hits())
+    const order = news('?query=qwzxv')
+    const proof = await shop.payer.pay(await askForQuote(shop, order))
+    expect(await ask(shop, { ...order, proof })).toMatchObject({ status: 404, body: { code: 'NO_DATA' } })
+    expect(await ask(shop, order)).toMatchObject({ status: 404, body: { code: 'NO_DATA' } })
+    expect(await ask(shop, { ...news('?category=world'), proof })).toMatchObject({ status: 200 })
+  })
+
+  test('is not said to be missing while a provider could not be asked', async () => {
+    gdelt.answer(text('Please limit requests to one every 5 seconds'))
+    const order = news('?query=mwvyx')
+    const proof = await shop.payer.pay(await askForQuote(shop, order))
+    expect(await ask(shop, { ...order, proof })).toMatchObject({ status: 502, body: { code: 'UPSTREAM_FAILED' } })
+    expect((await ask(shop, order)).status).toBe(402)
+  })
+})

@@ -1,0 +1,220 @@
+import { describe, expect, test } from 'vitest'
+import type { Article } from '../../src/endpoints/articles/article.ts'
+import { createGdelt } from '../../src/endpoints/providers/gdelt.ts'
+import { createGuardian } from '../../src/endpoints/providers/guardian.ts'
+import { createHnAlgolia } from '../../src/endpoints/providers/hnAlgolia.ts'
+import type { NewsProvider } from '../../src/endpoints/providers/newsProvider.ts'
+import { articlesOfFeed } from '../../src/endpoints/providers/publisherFeed.ts'
+import { assertPresent } from '../../src/primitives/assert.ts'
+import { isoTime } from '../../src/primitives/clock.ts'
+import { type Answering, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
+import { openProviderGround } from '../support/providerGround.ts'
+import { errorBodies, kindOf, readSample, sampleAnswer, sampleTimeMs, withField } from '../support/upstreamSample.ts'
+
+const server = await startLoopbackProvider()
+const setting = { url: server.url, apiKey: 'guardian-key' }
+const { signal } = new AbortController()
+
+function open(answering: Answering) {
+  server.answer(answering)
+  const ground = openProviderGround({ GDELT: setting, HN_ALGOLIA: setting, GUARDIAN: setting }, sampleTimeMs)
+  return {
+    ...ground,
+    gdelt: createGdelt(ground.deps),
+    hnAlgolia: createHnAlgolia(ground.deps),
+    guardian: assertPresent(createGuardian(ground.deps), 'there is a key'),
+  }
+}
+
+/** As it is sold. */
+const sold = (articles: readonly Article[]) =>
+  articles.map(({ title, publisher, url, publishedAtMs }) => {
+    return { title, source: publisher, url, publishedAt: isoTime(publishedAtMs) }
+  })
+const expected = (name: string) => Object(readSample(name).expect['ok']).articles
+const latest = (provider: NewsProvider) => provider.latest('tech', signal)
+
+describe('GDELT', () => {
+  const sample = 'gdelt/artlist-tech'
+
+  test('is read as the sample expects', async () => {
+    expect(sold(await latest(open(sampleAnswer(sample)).gdelt))).toEqual(expected(sample))
+    const { pathname, searchParams } = assertPresent(server.asked.at(-1), 'it was asked').url
+    expect(pathname).toBe('/api/v2/doc/doc')
+    expect(Object.fromEntries(searchParams)).toMatchObject({ mode: 'artlist', format: 'json', sort: 'datedesc' })
+  })
+
+  test('knows nothing when it says {}', async () => {
+    expect(await latest(open(sampleAnswer('gdelt/no-match-empty-object')).gdelt)).toEqual([])
+  })
+
+  test.each([
+    [
+      'its plea to be slower, under 200',
+      200,
+      'Please limit requests to one every 5 seconds or contact ops',
+      'rate_limited',
+    ],
+    [
+      'its plea to be slower, under 429',
+      429,
+      'Please limit requests to one every 5 seconds or contact ops',
+      'rate_limited',
+    ],
+    ['a question it does not take', 200, 'Your query was too short or too long.', 'not_covered'],
+    ['other prose', 200, 'Timespan is too short.', 'bad_payload'],
+    ['a page', 200, '<!doctype html><html><body>query</body></html>', 'bad_payload'],
+  ])('%s', async (_, status, body, kind) => {
+    expect(await kindOf(latest(open(text(body, { status })).gdelt))).toBe(kind)
+  })
+
+  test('is left alone for a minute after its plea', async () => {
+    const { gdelt, clock } = open(text('Please limit requests to one every 5 seconds'))
+    await kindOf(latest(gdelt))
+    clock.forward(55_000)
+    expect(gdelt.whyUnavailable()).toBeDefined()
+    clock.forward(6_000)
+    expect(gdelt.whyUnavailable()).toBeUndefined()
+  })
+
+  test('is read in spite of raw control characters in a title', async () => {
+    const body = JSON.stringify(readSample(sample).response.body).replace('raise', 'raise\u0007\n')
+    expect(sold(await latest(open(text(body)).gdelt))[0]?.title).toBe('Chip makers raise outlook, citing AI demand')
+  })
+
+  test('what has no date that can be read is left out', async () => {
+    const { gdelt } = open(sampleAnswer(sample, withField(['articles', 0, 'seendate'], '2026-11-20 12:15')))
+    expect(await latest(gdelt)).toHaveLength(1)
+  })
+
+  test('is asked no more than once in 15 seconds at its public address', () => {
+    const { deps } = openProviderGround()
+    expect(createGdelt(deps).spacingMs).toBe(15_000)
+  })
+})
+
+describe('Hacker News', () => {
+  const sample = 'hn-algolia/search-by-date'
+
+  test('is read as the sample expects: a question to the readers is at its discussion', async () => {
+    expect(sold(await latest(open(sampleAnswer(sample)).hnAlgolia))).toEqual(expected(sample))
+    expect(server.asked.at(-1)?.url.pathname).toBe('/api/v1/search_by_date')
+  })
+
+  test('has nothing when there are no hits', async () => {
+    expect(await latest(open(json({ hits: [], nbHits: 0 })).hnAlgolia)).toEqual([])
+  })
+
+  test('an address that is none of the web is that of the discussion', async () => {
+    const { hnAlgolia } = open(sampleAnswer(sample, withField(['hits', 0, 'url'], 'javascript:alert(1)')))
+    expect((await latest(hnAlgolia))[0]?.url).toBe('https://news.ycombinator.com/item?id=46001234')
+  })
+
+  test('a question goes as words', async () => {
+    const { hnAlgolia } = open(sampleAnswer(sample))
+    await hnAlgolia.search?.('tax forms', signal)
+    expect(server.asked.at(-1)?.url.searchParams.get('query')).toBe('tax forms')
+  })
+})
+
+describe('the Guardian', () => {
+  const sample = 'guardian/search-technology'
+
+  test('is read as the sample expects', async () => {
+    expect(sold(await latest(open(sampleAnswer(sample)).guardian))).toEqual(expected(sample))
+    expect(Object.fromEntries(server.asked.at(-1)?.url.searchParams ?? [])).toMatchObject({
+      section: 'technology',
+      'order-by': 'newest',
+      'api-key': 'guardian-key',
+    })
+  })
+
+  test.each([
+    ['401', json({ message: 'Unauthorized' }, { status: 401 }), 'auth'],
+    ['429', json({ message: 'API rate limit exceeded' }, { status: 429 }), 'rate_limited'],
+    ['an error in its envelope', json({ response: { status: 'error', message: 'x' } }), 'bad_payload'],
+  ])('%s', async (_, answering, kind) => {
+    const { guardian, lines } = open(answering)
+    expect(await kindOf(latest(guardian))).toBe(kind)
+    expect(lines.join()).not.toContain('guardian-key')
+  })
+
+  test('is not there without a key', () => {
+    expect(createGuardian(openProviderGround().deps)).toBeUndefined()
+  })
+})
+
+describe.each(['gdelt', 'hnAlgolia', 'guardian'] as const)('%s', (name) => {
+  test.each(errorBodies.filter(([what]) => !what.includes('404')))('answers with %s', async (what, answering, kind) => {
+    const outcome = await kindOf(latest(open(answering)[name]))
+    // GDELT promises nothing but an object, and one without articles is how it says that there are none.
+    expect(outcome).toBe(name === 'gdelt' && what === 'another shape' ? 'answered []' : kind)
+  })
+})
+
+describe('feeds of publishers', () => {
+  const read = (text: string, publisher?: string) => sold(articlesOfFeed({ text, publisher }, sampleTimeMs))
+  const item = (inner: string) =>
+    `<rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/"><channel><title>News | Example Daily</title><item>${inner}</item></channel></rss>`
+  const whole = '<title>One</title><link>https://a.example/1</link><pubDate>Fri, 20 Nov 2026 11:05:42 GMT</pubDate>'
+
+  test('RSS is read as the sample expects', () => {
+    const sample = readSample('publisher-rss/rss2')
+    expect(read(sample.response.bodyText ?? '')).toEqual(Object(sample.expect['ok']).articles)
+  })
+
+  test('Atom: the alternate link, the publication before the update, the time in UTC', () => {
+    const atom = `<feed xmlns="http://www.w3.org/2005/Atom"><title>The Example</title><entry>
+      <title type="html"><![CDATA[He&#8217;s <i>in</i>]]></title><link rel="edit" href="https://v.example/e"/>
+      <link rel="alternate" type="text/html" href="https://v.example/1"/><id>x</id>
+      <published>2026-11-20T05:00:00-05:00</published><updated>2026-11-20T06:00:00-05:00</updated></entry></feed>`
+    expect(read(atom)).toEqual([
+      { title: 'He’s in', source: 'The Example', url: 'https://v.example/1', publishedAt: '2026-11-20T10:00:00.000Z' },
+    ])
+  })
+
+  test('RDF and JSON Feed', () => {
+    const rdf = `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/">
+      <channel rdf:about="x"><title>Slow News</title></channel>
+      <item rdf:about="https://r.example/1"><title>Old form</title><link>https://r.example/1</link><dc:date>2026-11-20T10:00:00Z</dc:date></item></rdf:RDF>`
+    const jsonFeed = JSON.stringify({
+      version: 'https://jsonfeed.org/version/1.1',
+      title: 'Young News',
+      items: [{ id: '1', url: 'https://j.example/1', title: 'New form', date_published: '2026-11-20T10:00:00Z' }],
+    })
+    expect([...read(rdf), ...read(jsonFeed)].map(({ title, source }) => `${title} (${source})`)).toEqual([
+      'Old form (Slow News)',
+      'New form (Young News)',
+    ])
+  })
+
+  test('the publisher is named by us, by the item, or by the part of the title that is no section', () => {
+    expect(read(item(whole), 'The Name')[0]?.source).toBe('The Name')
+    expect(read(item(`${whole}<source url="https://s.example">Agency</source>`))[0]?.source).toBe('Agency')
+    expect(read(item(whole))[0]?.source).toBe('Example Daily')
+  })
+
+  test.each([
+    ['without a date', whole.replace(/<pubDate>.*/, '')],
+    ['with a date without zone', whole.replace(' GMT', '')],
+    ['with a zone that means several', whole.replace('GMT', 'BST')],
+    ['with a link that is none', whole.replace('https://a.example/1', 'javascript:alert(1)')],
+    ['without a title', whole.replace('<title>One</title>', '')],
+  ])('an item %s is left out', (_, inner) => {
+    expect(read(item(inner))).toEqual([])
+  })
+
+  test.each([
+    ['a page that asks whether we are human', '<!doctype html><html><body>Just a moment...</body></html>'],
+    ['half a feed', '<rss version="2.0"><channel><title>cut off'],
+    ['nothing', ''],
+    ['JSON that is no feed', '{"a":1}'],
+  ])('%s is no feed', (_, body) => {
+    expect(() => read(body)).toThrow(expect.objectContaining({ kind: 'bad_payload' }))
+  })
+
+  test('entities of its own are not expanded, however they nest', () => {
+    const bomb = `<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>${item(whole.replace('One', '&b;'))}`
+    expect(read(bomb)[0]?.title.length).toBeLessThan(50)
+  })
+})

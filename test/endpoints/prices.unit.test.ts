@@ -1,0 +1,260 @@
+import { describe, expect, test } from 'vitest'
+import { createCrypto } from '../../src/endpoints/crypto.ts'
+import type { Endpoint, ReadParameters } from '../../src/endpoints/endpoint.ts'
+import { createStock } from '../../src/endpoints/stock.ts'
+import { assert } from '../../src/primitives/assert.ts'
+import { type Answering, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
+import { openProviderGround } from '../support/providerGround.ts'
+import { readSample, sampleAnswer, sampleTimeMs, withField } from '../support/upstreamSample.ts'
+
+const servers = {
+  COINGECKO: await startLoopbackProvider(),
+  COINPAPRIKA: await startLoopbackProvider(),
+  COINBASE: await startLoopbackProvider(),
+  KRAKEN: await startLoopbackProvider(),
+  TWELVE_DATA: await startLoopbackProvider(),
+  YAHOO: await startLoopbackProvider(),
+  STOOQ: await startLoopbackProvider(),
+  NASDAQ: await startLoopbackProvider(),
+}
+const names = [
+  'COINGECKO',
+  'COINPAPRIKA',
+  'COINBASE',
+  'KRAKEN',
+  'TWELVE_DATA',
+  'YAHOO',
+  'STOOQ',
+  'NASDAQ',
+] as const satisfies readonly (keyof typeof servers)[]
+type Name = (typeof names)[number]
+
+const answers: Readonly<Record<Name, Answering>> = {
+  COINGECKO: sampleAnswer('coingecko/markets-btc'),
+  COINPAPRIKA: sampleAnswer('coinpaprika/ticker-btc'),
+  COINBASE: sampleAnswer('coinbase-exchange/ticker-btc-usd'),
+  KRAKEN: sampleAnswer('kraken/ticker-xbtusd'),
+  TWELVE_DATA: sampleAnswer('twelvedata/quote-aapl'),
+  YAHOO: sampleAnswer('yahoo/chart-aapl-1d'),
+  STOOQ: sampleAnswer('stooq/light-aapl-with-prev'),
+  NASDAQ: sampleAnswer('nasdaq/info-aapl-closed'),
+}
+
+interface Stage {
+  readonly says?: Partial<Record<Name, Answering>>
+  readonly twelveDataKey?: string
+}
+
+function open({ says = {}, twelveDataKey }: Stage = {}) {
+  const named = Object.entries(servers).map(([name, { url }]) => [
+    name,
+    { url, apiKey: name === 'TWELVE_DATA' ? twelveDataKey : undefined },
+  ])
+  const ground = openProviderGround(Object.fromEntries(named), sampleTimeMs)
+  const say = (more: Partial<Record<Name, Answering>>) => {
+    for (const name of names) servers[name].answer({ ...answers, ...says, ...more }[name])
+  }
+  say({})
+  const begun = Object.fromEntries(Object.entries(servers).map(([name, { asked }]) => [name, asked.length]))
+  const askedOf = (name: Name) => servers[name].asked.length - (begun[name] ?? 0)
+  return { ...ground, say, askedOf, crypto: createCrypto(ground.deps), stock: createStock(ground.deps) }
+}
+
+const job = { signal: new AbortController().signal, requestId: 'request_1' }
+
+function order(endpoint: Endpoint, symbol: string): Extract<ReadParameters, { ok: true }> {
+  const read = endpoint.read({ symbol })
+  assert(read.ok, `${symbol} is legal`)
+  return read
+}
+
+const buy = (endpoint: Endpoint, symbol: string) => order(endpoint, symbol).deliver(job)
+const down = text('down', { status: 503, headers: { 'retry-after': '1' } })
+const priced = (price: number) => withField([0, 'current_price'], price)
+
+describe('a cryptocurrency price', () => {
+  test('has exactly the fields of the specification, and the rest in meta', async () => {
+    expect(await buy(open().crypto, 'btc')).toEqual({
+      kind: 'delivered',
+      data: {
+        symbol: 'BTC',
+        price: 77671,
+        change24h: '-0.95%',
+        volume24h: 33235034316,
+        marketCap: 1555886872303,
+      },
+      meta: {
+        source: 'coingecko',
+        asOf: '2026-11-20T12:49:21.599Z',
+        cached: false,
+        ageSeconds: 0,
+        id: 'bitcoin',
+        name: 'Bitcoin',
+        currency: 'USD',
+        change24hPercentValue: -0.95302,
+        checkedWith: expect.arrayContaining(['coinbase', 'kraken']),
+      },
+    })
+  })
+
+  test.each<[string, Answering]>([
+    ['is down', down],
+    ['is over its quota', text('', { status: 402 })],
+    ['lacks the change', sampleAnswer('coingecko/markets-btc', withField([0, 'price_change_percentage_24h'], null))],
+    [
+      'is of this morning',
+      sampleAnswer('coingecko/markets-btc', withField([0, 'last_updated'], '2026-11-20T09:00:00Z')),
+    ],
+    ['is far from the exchanges', sampleAnswer('coingecko/markets-btc', priced(60_000))],
+  ])('comes from CoinPaprika when CoinGecko %s', async (_what, answering) => {
+    const outcome = await buy(open({ says: { COINGECKO: answering } }).crypto, 'BTC')
+    expect(outcome).toMatchObject({ kind: 'delivered', meta: { source: 'coinpaprika' } })
+  })
+
+  test('is the same for all names of a coin, each under the name that was asked for', async () => {
+    const { crypto, askedOf } = open()
+    expect(await buy(crypto, 'xbt')).toMatchObject({ data: { symbol: 'XBT', price: 77671 } })
+    expect(await buy(crypto, 'BTC')).toMatchObject({ data: { symbol: 'BTC' }, meta: { cached: true } })
+    expect(askedOf('COINGECKO')).toBe(1)
+  })
+
+  test('that no exchange agrees with is not sold by anybody', async () => {
+    const wrong = { COINGECKO: sampleAnswer('coingecko/markets-btc', priced(60_000)) }
+    const alsoWrong = sampleAnswer('coinpaprika/ticker-btc', withField(['quotes', 'USD', 'price'], 60_000))
+    const outcome = await buy(open({ says: { ...wrong, COINPAPRIKA: alsoWrong } }).crypto, 'BTC')
+    expect(outcome).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
+  })
+
+  test('that one exchange agrees with is sold though the other has gone mad', async () => {
+    const mad = sampleAnswer('coinbase-exchange/ticker-btc-usd', withField(['price'], '1.00'))
+    const outcome = await buy(open({ says: { COINBASE: mad } }).crypto, 'BTC')
+    expect(outcome).toMatchObject({ kind: 'delivered', meta: { source: 'coingecko' } })
+  })
+
+  test.each<[string, Answering]>([
+    ['are down', down],
+    ['hang', () => undefined],
+    ['talk nonsense', text('<html>')],
+  ])('is sold unchecked when the exchanges %s', async (_what, answering) => {
+    const outcome = await buy(open({ says: { COINBASE: answering, KRAKEN: answering } }).crypto, 'BTC')
+    expect(outcome).toMatchObject({ kind: 'delivered', meta: { source: 'coingecko' } })
+    expect(outcome).not.toHaveProperty('meta.checkedWith')
+  })
+
+  test('of a symbol that nobody knows is NO_DATA, with a hint, and refused before a quote for ten minutes', async () => {
+    const { crypto, askedOf, clock } = open({
+      says: { COINGECKO: json([]), COINPAPRIKA: json({ currencies: [] }) },
+    })
+    expect(order(crypto, 'ZZZQQ').whyNoData()).toBeUndefined()
+    expect(await buy(crypto, 'zzzqq')).toEqual({
+      kind: 'failed',
+      code: 'NO_DATA',
+      message: expect.stringMatching(/ranked by market capitalisation/),
+    })
+    expect(order(crypto, 'ZZZQQ').whyNoData()).toMatch(/ranked/)
+    expect([askedOf('COINGECKO'), askedOf('COINPAPRIKA'), askedOf('COINBASE')]).toEqual([1, 1, 0])
+    clock.forward(601_000)
+    expect(order(crypto, 'ZZZQQ').whyNoData()).toBeUndefined()
+  })
+
+  test('is refused before a quote when nobody can be asked, but not what is still at hand', async () => {
+    const { crypto, say, clock } = open()
+    await buy(crypto, 'BTC')
+    const limited = text('', { status: 429, headers: { 'retry-after': '120' } })
+    say({ COINGECKO: limited, COINPAPRIKA: limited })
+    clock.forward(61_000)
+    expect(await buy(crypto, 'BTC')).toMatchObject({ meta: { cached: true, ageSeconds: 61 } })
+    expect(order(crypto, 'ETH').whyUnavailable()).toMatch(/no source/)
+    expect(order(crypto, 'BTC').whyUnavailable()).toBeUndefined()
+  })
+
+  test('never tells the caller what a provider said to us', async () => {
+    const secretive = json({ error: 'key sk-123 of account 7 is unpaid' }, { status: 402 })
+    const outcome = await buy(open({ says: { COINGECKO: secretive, COINPAPRIKA: secretive } }).crypto, 'BTC')
+    expect(outcome).toEqual({
+      kind: 'failed',
+      code: 'UPSTREAM_FAILED',
+      message: 'no source of a cryptocurrency price gave a usable answer; repeat with the same proof',
+    })
+  })
+})
+
+describe('a stock price', () => {
+  const data = { symbol: 'AAPL', price: 267.44, change: '+1.25', changePercent: '+0.5%', volume: 45018260 }
+
+  test('has exactly the fields of the specification, and the rest in meta', async () => {
+    expect(await buy(open().stock, 'aapl')).toEqual({
+      kind: 'delivered',
+      data,
+      meta: {
+        source: 'yahoo',
+        asOf: '2026-11-19T21:00:00.000Z',
+        cached: false,
+        ageSeconds: 0,
+        currency: 'USD',
+        exchange: 'NasdaqGS',
+        marketState: 'PRE',
+        name: 'Apple Inc.',
+        previousClose: 266.19,
+        changeValue: 1.25,
+        changePercentValue: 0.469589,
+      },
+    })
+  })
+
+  test('is the same from every provider, in their order, and from Twelve Data with a key only', async () => {
+    const says: Partial<Record<Name, Answering>> = {}
+    for (const [name, source] of [
+      ['TWELVE_DATA', 'twelvedata'],
+      ['YAHOO', 'yahoo'],
+      ['STOOQ', 'stooq'],
+      ['NASDAQ', 'nasdaq'],
+    ] as const) {
+      expect(await buy(open({ says, twelveDataKey: 'k' }).stock, 'AAPL')).toMatchObject({ data, meta: { source } })
+      says[name] = down
+    }
+    expect(await buy(open({ says, twelveDataKey: 'k' }).stock, 'AAPL')).toMatchObject({ code: 'UPSTREAM_FAILED' })
+    const keyless = open()
+    await buy(keyless.stock, 'AAPL')
+    expect(keyless.askedOf('TWELVE_DATA')).toBe(0)
+  })
+
+  test('of the last trading day is sold over a long weekend, and not after a week', async () => {
+    const { stock, clock } = open()
+    clock.forward(4 * 86_400_000)
+    expect(await buy(stock, 'AAPL')).toMatchObject({ kind: 'delivered', data })
+    clock.forward(3 * 86_400_000)
+    expect(await buy(stock, 'AAPL')).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
+  })
+
+  test('of a class of shares is one question however it is spelled', async () => {
+    const symbol = withField(['chart', 'result', 0, 'meta', 'symbol'], 'BRK-B')
+    const { stock, askedOf } = open({ says: { YAHOO: sampleAnswer('yahoo/chart-aapl-1d', symbol) } })
+    expect(await buy(stock, 'BRK.B')).toMatchObject({ data: { symbol: 'BRK.B' } })
+    expect(await buy(stock, 'brk-b')).toMatchObject({ data: { symbol: 'BRK-B' }, meta: { cached: true } })
+    expect(askedOf('YAHOO')).toBe(1)
+  })
+
+  test('that nobody knows is NO_DATA and remembered, though two providers do not cover it', async () => {
+    const { stock, askedOf } = open({ says: { YAHOO: sampleAnswer('yahoo/chart-not-found-404') } })
+    expect(await buy(stock, '9999.HK')).toMatchObject({ kind: 'failed', code: 'NO_DATA' })
+    expect(order(stock, '9999.HK').whyNoData()).toBeDefined()
+    expect([askedOf('YAHOO'), askedOf('STOOQ'), askedOf('NASDAQ')]).toEqual([1, 0, 0])
+  })
+
+  test('of an unknown ticker is looked for everywhere before it is said to be unknown', async () => {
+    const row = 'Symbol,Date,Time,Open,High,Low,Close,Volume,Prev\r\nZZZQQ.US,N/D,N/D,N/D,N/D,N/D,N/D,N/D,N/D\r\n'
+    const unknown = json({ data: null, status: { rCode: 400, bCodeMessage: [{ code: 1001 }] } })
+    const { stock, askedOf } = open({
+      twelveDataKey: 'k',
+      says: {
+        TWELVE_DATA: json(readSample('twelvedata/unknown-symbol').response.body),
+        YAHOO: sampleAnswer('yahoo/chart-not-found-404'),
+        STOOQ: text(row),
+        NASDAQ: unknown,
+      },
+    })
+    expect(await buy(stock, 'ZZZQQ')).toMatchObject({ kind: 'failed', code: 'NO_DATA' })
+    expect([askedOf('TWELVE_DATA'), askedOf('YAHOO'), askedOf('STOOQ'), askedOf('NASDAQ')]).toEqual([1, 1, 1, 2])
+  })
+})

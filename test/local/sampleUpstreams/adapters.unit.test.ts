@@ -1,0 +1,85 @@
+import { beforeAll, expect, test } from 'vitest'
+import { createCoinbase } from '../../../src/endpoints/providers/coinbase.ts'
+import { createCoinGecko } from '../../../src/endpoints/providers/coinGecko.ts'
+import { createCoinPaprika } from '../../../src/endpoints/providers/coinPaprika.ts'
+import { coinOf } from '../../../src/endpoints/providers/coin.ts'
+import { createDexscreener } from '../../../src/endpoints/providers/dexscreener.ts'
+import { createGdelt } from '../../../src/endpoints/providers/gdelt.ts'
+import { createGeckoterminal } from '../../../src/endpoints/providers/geckoterminal.ts'
+import { createGuardian } from '../../../src/endpoints/providers/guardian.ts'
+import { createHnAlgolia } from '../../../src/endpoints/providers/hnAlgolia.ts'
+import { createJupiter } from '../../../src/endpoints/providers/jupiter.ts'
+import { createKraken } from '../../../src/endpoints/providers/kraken.ts'
+import { createMetNorway } from '../../../src/endpoints/providers/metNorway.ts'
+import { createNasdaq } from '../../../src/endpoints/providers/nasdaq.ts'
+import { createNws } from '../../../src/endpoints/providers/nws.ts'
+import { createOpenMeteo } from '../../../src/endpoints/providers/openMeteo.ts'
+import type { ProviderDeps } from '../../../src/endpoints/providers/provider.ts'
+import { createStooq } from '../../../src/endpoints/providers/stooq.ts'
+import { tickerOf } from '../../../src/endpoints/providers/ticker.ts'
+import { createTwelveData } from '../../../src/endpoints/providers/twelveData.ts'
+import { createYahoo } from '../../../src/endpoints/providers/yahoo.ts'
+import { createUpstream } from '../../../src/outbound/upstream.ts'
+import { assertPresent } from '../../../src/primitives/assert.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
+import { silentLog } from '../../../src/primitives/log.ts'
+import { fixtureMint, fixtureMs, openHeldSamples } from './heldSamples.ts'
+
+/* Every adapter reads the sample of its provider, so that nobody is asked in vain when the one before it fails. */
+
+const clock = { ...systemClock, nowMs: () => fixtureMs }
+let deps: ProviderDeps
+beforeAll(async () => {
+  const { config } = await openHeldSamples()
+  const upstreamDeps = { clock, log: silentLog, version: '0', contact: 'tests', onCall: () => undefined }
+  deps = {
+    clock,
+    log: silentLog,
+    upstreams: config.upstreams,
+    sampleUpstreams: true,
+    openUpstream: (options) => createUpstream(upstreamDeps, options),
+  }
+})
+
+const solana = assertPresent(coinOf('SOL'), 'SOL is in our list')
+const coin = { symbol: 'SOL', coin: solana }
+const share = { symbol: 'AAPL', ticker: tickerOf('AAPL') }
+const newYork = { countryCode: 'US', latitude: 40.71427, longitude: -74.00597 }
+const token = { address: fixtureMint, decimals: 6 }
+const never = new AbortController().signal
+
+test.each([
+  ['CoinGecko', () => createCoinGecko(deps).ask(coin)],
+  ['CoinPaprika', () => createCoinPaprika(deps).ask(coin)],
+  ['Yahoo', () => createYahoo(deps).ask(share)],
+  ['Stooq', () => createStooq(deps).ask(share)],
+  ['Nasdaq', () => createNasdaq(deps).ask(share)],
+  ['Twelve Data', () => createTwelveData(deps, 'key').ask(share)],
+  ['MET Norway', () => createMetNorway(deps).ask(newYork)],
+  ['Open-Meteo', () => createOpenMeteo(deps).ask(newYork)],
+  ['NWS', () => createNws(deps).ask(newYork)],
+  ['Jupiter', () => createJupiter(deps).ask(token)],
+  ['DexScreener', () => createDexscreener(deps).ask(token)],
+  ['GeckoTerminal', () => createGeckoterminal(deps).ask(token)],
+])('%s gives an observation of the last day', async (_name, ask) => {
+  const { data, asOfMs } = await ask()
+  expect(data).toBeDefined()
+  expect(Math.abs(fixtureMs - asOfMs)).toBeLessThan(24 * 60 * 60 * 1000)
+})
+
+test.each([
+  ['Coinbase', () => createCoinbase(deps).ask(solana)],
+  ['Kraken', () => createKraken(deps).ask(solana)],
+])('%s gives a second opinion on the price', async (_name, ask) => {
+  expect(await ask()).toBeGreaterThan(100)
+})
+
+test.each([
+  ['GDELT', () => createGdelt(deps).latest('crypto', never)],
+  ['Hacker News', () => createHnAlgolia(deps).latest('tech', never)],
+  ['the Guardian', () => createGuardian(deps)?.latest('sports', never)],
+])('%s gives articles that say that they are samples', async (_name, ask) => {
+  const articles = (await ask()) ?? []
+  expect(articles.length).toBeGreaterThan(0)
+  for (const { title } of articles) expect(title).toMatch(/^Sample: /)
+})

@@ -1,0 +1,148 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { SampleUpstreams } from '../../../src/local/sampleUpstreams/sampleUpstreams.ts'
+import { assertPresent } from '../../../src/primitives/assert.ts'
+import { fixtureMint, openHeldSamples } from './heldSamples.ts'
+
+/*
+ * Each fixture's question, put to the sample server of its provider: the answer has the fixture's status, type, keys and
+ * kinds of values, so that an adapter that reads the one reads the other.
+ */
+
+const fixtures = new URL('../../fixtures/upstreams/', import.meta.url)
+
+const fixtureJson = z.object({
+  request: z.object({
+    method: z.string(),
+    url: z.url(),
+    headers: z.record(z.string(), z.string()).default({}),
+  }),
+  response: z.object({
+    status: z.int(),
+    headers: z.object({ 'content-type': z.string() }).loose(),
+    body: z.unknown().optional(),
+    bodyText: z.string().optional(),
+  }),
+})
+
+/** Under which name the provider of a folder is configured. */
+const names = {
+  'coinbase-exchange': 'COINBASE',
+  coingecko: 'COINGECKO',
+  coinpaprika: 'COINPAPRIKA',
+  dexscreener: 'DEXSCREENER',
+  gdelt: 'GDELT',
+  geckoterminal: 'GECKOTERMINAL',
+  guardian: 'GUARDIAN',
+  'hn-algolia': 'HN_ALGOLIA',
+  jupiter: 'JUPITER',
+  kraken: 'KRAKEN',
+  'met-norway': 'MET_NORWAY',
+  nasdaq: 'NASDAQ',
+  nws: 'NWS',
+  'open-meteo': 'OPEN_METEO',
+  stooq: 'STOOQ',
+  twelvedata: 'TWELVE_DATA',
+  yahoo: 'YAHOO',
+} as const
+
+/** What a provider leaves out when it has nothing to say, and our samples leave out too. */
+const mayBeAbsent: ReadonlySet<string> = new Set(['admin2', 'admin2_id', 'children[]'])
+/** Limits are not sampled: nobody should have to wait for a sample. */
+const isLimit = (file: string) => file.includes('429')
+
+const cases = readdirSync(fixtures, { withFileTypes: true })
+  .filter((folder) => folder.isDirectory() && folder.name in names)
+  .flatMap(({ name }) =>
+    readdirSync(new URL(`${name}/`, fixtures))
+      .filter((file) => file.endsWith('.json') && !isLimit(file))
+      .map((file) => `${name}/${file}`),
+  )
+
+const unknownMint = '1'.repeat(32)
+
+let samples: SampleUpstreams
+beforeAll(async () => {
+  samples = await openHeldSamples()
+})
+
+function originOf(file: string): string {
+  const { upstreams } = samples.config
+  const [, name] = assertPresent(
+    Object.entries(names).find(([folder]) => file.startsWith(`${folder}/`)),
+    'every folder has a name',
+  )
+  const setting = file.includes('geocode') ? upstreams.OPEN_METEO_GEOCODING : upstreams[name]
+  return assertPresent(setting?.url, 'every provider has a sample')
+}
+
+async function askLike(file: string) {
+  const { request, response } = fixtureJson.parse(JSON.parse(readFileSync(new URL(file, fixtures), 'utf8')))
+  // The one mint of the fixtures is priced by the samples, so the question about an unknown one is about another.
+  const url = file.includes('unknown') ? request.url.replace(fixtureMint, unknownMint) : request.url
+  const { pathname, search } = new URL(url)
+  const answer = await fetch(`${originOf(file)}${pathname}${search}`, { headers: request.headers })
+  return { response, answer }
+}
+
+test.each(cases)('the sample for %s has its status, type, keys and kinds of values', async (file) => {
+  const { response, answer } = await askLike(file)
+  expect(answer.status).toBe(response.status)
+  expect(typeOf(answer.headers.get('content-type'))).toBe(typeOf(response.headers['content-type']))
+  if (response.bodyText === undefined) expect(differences(response.body, await answer.json())).toEqual([])
+  else expect(linesOf(await answer.text())).toEqual(linesOf(response.bodyText))
+})
+
+test('fixtures were found for all providers but those that have none of JSON or CSV', () => {
+  expect(new Set(cases.map((file) => file.split('/')[0]))).toEqual(new Set(Object.keys(names)))
+})
+
+describe('the comparison itself', () => {
+  test('sees a missing key, an unexpected one and another kind of value, however deep', () => {
+    expect(differences({ a: [{ b: 1 }, { c: null }] }, { a: [{ b: 'x', d: 1 }] })).toEqual([
+      '.a[].b is string, not number',
+      '.a[].d is not in the fixture',
+      '.a[].c is missing',
+    ])
+    expect(differences({ a: 1, b: null }, { a: null, b: 'text' })).toEqual([])
+  })
+})
+
+function typeOf(contentType: string | null): string {
+  return (contentType ?? '').split(';')[0] ?? ''
+}
+
+/** A CSV by its header and the kinds of its cells. */
+function linesOf(text: string): readonly string[] {
+  const [header = '', ...rows] = text.split('\r\n')
+  return [header, ...rows.map((row) => row.replaceAll(/[\d.]+/g, '0'))]
+}
+
+type Kinds = ReadonlyMap<string, string>
+
+function differences(fixture: unknown, sample: unknown): readonly string[] {
+  const [wanted, found] = [kindsOf(fixture), kindsOf(sample)]
+  const wrong = [...found].flatMap(([path, kind]) => {
+    const other = wanted.get(path)
+    if (other === undefined) return isUnderNull(wanted, path) ? [] : [`${path} is not in the fixture`]
+    return kind === other || kind === 'null' || other === 'null' ? [] : [`${path} is ${kind}, not ${other}`]
+  })
+  const missing = [...wanted.keys()].filter(
+    (path) => !found.has(path) && !isUnderNull(found, path) && !mayBeAbsent.has(path.split('.').at(-1) ?? ''),
+  )
+  return [...wrong, ...missing.map((path) => `${path} is missing`)]
+}
+
+function isUnderNull(kinds: Kinds, path: string): boolean {
+  return [...kinds].some(([other, kind]) => kind === 'null' && path.startsWith(`${other}.`))
+}
+
+/** Every path of a value with what stands there; the elements of a list count as one. */
+function kindsOf(value: unknown, path = '', kinds = new Map<string, string>()): Kinds {
+  if (Array.isArray(value)) for (const element of value) kindsOf(element, `${path}[]`, kinds)
+  else if (typeof value === 'object' && value !== null)
+    for (const [key, inner] of Object.entries(value)) kindsOf(inner, `${path}.${key}`, kinds)
+  else if (value !== null || !kinds.has(path)) kinds.set(path, value === null ? 'null' : typeof value)
+  return kinds
+}

@@ -1,0 +1,99 @@
+import { readdir, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { describe, expect, test } from 'vitest'
+import { readArtifactName } from '../../../src/outbound/artifacts/artifactName.ts'
+import {
+  type ArtifactShelf,
+  artifactBytesMax,
+  createArtifactStore,
+} from '../../../src/outbound/artifacts/artifactStore.ts'
+import { openDiskShelf } from '../../../src/outbound/artifacts/diskShelf.ts'
+import { openS3Shelf } from '../../../src/outbound/artifacts/s3Shelf.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
+import { silentLog } from '../../../src/primitives/log.ts'
+import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
+import { startBucketServer } from './bucketServer.ts'
+
+const ttlMs = 60_000
+const picture = Buffer.from('a picture')
+
+function openStore(shelf: ArtifactShelf) {
+  let nowMs = 1_800_000_000_000
+  const clock = { ...systemClock, nowMs: () => nowMs, monotonicMs: () => nowMs }
+  const store = createArtifactStore({ clock, log: silentLog, shelf, ttlMs })
+  return { store, pass: (durationMs: number) => (nowMs += durationMs) }
+}
+
+const directory = await makeScratchDirectory()
+const bucket = await startBucketServer()
+const s3 = { bucket: 'bucket', region: 'us-east-1', accessKeyId: 'key', secretAccessKey: 'secret' }
+const shelves: readonly (readonly [string, () => Promise<ArtifactShelf>])[] = [
+  ['a folder', () => openDiskShelf({ directory, nowMs: systemClock.nowMs })],
+  ['a bucket', () => Promise.resolve(openS3Shelf({ ...s3, endpoint: bucket.endpoint }))],
+]
+
+describe.each(shelves)('in %s', (_name, open) => {
+  test('what was kept is found until it expires, and gone after it', async () => {
+    const { store, pass } = openStore(await open())
+    const { name, expiresAt } = await store.keep('image/png', picture)
+    expect(Date.parse(expiresAt)).toBe(1_800_000_000_000 + ttlMs)
+    const found = await store.find(name)
+    expect(found).toMatchObject({ contentType: 'image/png', size: picture.length })
+    expect(found === undefined ? undefined : await buffer(found.body)).toEqual(picture)
+
+    pass(ttlMs - 1)
+    await store.sweep()
+    const late = await store.find(name)
+    late?.body.destroy()
+    expect(late).toBeDefined()
+    pass(1)
+    expect(await store.find(name)).toBeUndefined()
+    await store.sweep()
+    pass(-ttlMs)
+    expect(await store.find(name)).toBeUndefined()
+  })
+
+  test('a name that was never given finds nothing', async () => {
+    const { store } = openStore(await open())
+    const { name } = await store.keep('application/pdf', picture)
+    const longer = name.replace(/-(\w+)\./, (_all, expiry: string) => `-${expiry.replace(/^./, 'z')}.`)
+    expect(readArtifactName(longer)).toBeDefined()
+    for (const wrong of [longer, name.replace('pdf', 'png'), `../${name}`, `${name}/`, '', 'artifacts'])
+      expect(await store.find(wrong)).toBeUndefined()
+  })
+})
+
+test('two artifacts never share a name', async () => {
+  const { store } = openStore(await openDiskShelf({ directory, nowMs: systemClock.nowMs }))
+  const names = await Promise.all(Array.from({ length: 50 }, () => store.keep('image/png', picture)))
+  expect(new Set(names.map(({ name }) => name)).size).toBe(50)
+})
+
+test('a file is readable by nobody else, and what is not ours is never swept', async () => {
+  const folder = await makeScratchDirectory()
+  const { store, pass } = openStore(await openDiskShelf({ directory: folder, nowMs: systemClock.nowMs }))
+  const { name } = await store.keep('image/png', picture)
+  expect((await stat(join(folder, name))).mode & 0o077).toBe(0)
+  await writeFile(join(folder, 'notes.txt'), 'mine')
+  const dead = join(folder, `${name}.unfinished`)
+  await writeFile(dead, 'half')
+  await utimes(dead, 1, 1)
+  pass(2 * ttlMs)
+  await store.sweep()
+  expect(await readdir(folder)).toEqual(['notes.txt'])
+})
+
+test('a store that cannot write says so before the next is asked to pay', async () => {
+  const { store, pass } = openStore(openS3Shelf({ ...s3, accessKeyId: 'other', endpoint: bucket.endpoint }))
+  expect(store.whyUnavailable()).toBeUndefined()
+  await expect(store.keep('image/png', picture)).rejects.toThrow('the result could not be stored')
+  expect(store.whyUnavailable()).toBe('results cannot be stored at the moment')
+  pass(31_000)
+  expect(store.whyUnavailable()).toBeUndefined()
+})
+
+test('a result that is too large is not kept', async () => {
+  const { store } = openStore(await openDiskShelf({ directory, nowMs: systemClock.nowMs }))
+  await expect(store.keep('image/png', Buffer.alloc(artifactBytesMax + 1))).rejects.toThrow('too large')
+})

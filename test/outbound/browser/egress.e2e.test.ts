@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest'
+import { isGlobalAddress } from '../../../src/outbound/urlGuard.ts'
+import { afterFile } from '../../support/afterFile.ts'
+import { type Attack, subresources } from '../../proofs/egress/attacks.ts'
+import { openGround } from '../../proofs/egress/ground.ts'
+import { guarded, openAttackedRenderer, tryAttack } from '../../proofs/egress/tryAttacks.ts'
+import { unguarded } from '../../proofs/egress/unguarded.ts'
+
+/* The short form of `npm run proof:egress`: everything that a page can load, in one page. */
+
+const ground = await openGround({
+  site: { address: '127.0.0.1', port: 0 },
+  canaries: { addresses: ['127.0.0.1'], ports: [0] },
+  secretFile: '/etc/passwd',
+})
+afterFile(async () => {
+  await ground[Symbol.asyncDispose]()
+})
+const parts = subresources(ground)
+const all: Attack = {
+  group: 'subresource',
+  name: 'all at once',
+  target: { page: parts.map(({ html }) => html).join('\n') },
+}
+const direct: readonly Attack[] = ['private.test', 'mixed.test', '127.1', '[::ffff:127.0.0.1]'].map((host) => ({
+  group: 'direct',
+  name: host,
+  target: { url: `http://${host}${ground.port}/` },
+}))
+const redirect: Attack = {
+  group: 'redirect',
+  name: '302',
+  target: { page: '', status: 302, headers: { location: `http://127.0.0.1${ground.port}/` } },
+}
+
+const guardedRenderer = await openAttackedRenderer(guarded(ground))
+afterFile(() => guardedRenderer.close())
+const canRender = guardedRenderer.whyUnavailable() === undefined
+if (!canRender) process.stderr.write(`the guard is not tested: ${guardedRenderer.whyUnavailable()}\n`)
+
+describe.skipIf(!canRender)('a page', () => {
+  test('is an attack: without the guard it reaches the private network in many ways', async () => {
+    const renderer = await openAttackedRenderer(unguarded(ground))
+    const { hits } = await tryAttack(renderer, ground, all)
+    await renderer.close()
+    expect(hits).toBeGreaterThan(20)
+  })
+
+  test('reaches nothing with it, and is rendered', async () => {
+    expect(await tryAttack(guardedRenderer, ground, all)).toMatchObject({ hits: 0, leaked: false, outcome: 'rendered' })
+  })
+
+  test.each([...direct, redirect].map((attack) => ({ ...attack, title: attack.name })))(
+    'is not sold when it is at $title',
+    async (attack) => {
+      expect(await tryAttack(guardedRenderer, ground, attack)).toMatchObject({ hits: 0, outcome: 'forbidden' })
+    },
+  )
+})
+
+test('the addresses of the canaries are what the rule is about', () => {
+  expect([...ground.addresses.values()].flat().filter(isGlobalAddress)).toEqual([])
+})

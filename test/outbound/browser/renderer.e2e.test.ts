@@ -1,0 +1,213 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { openEgress } from '../../../src/outbound/browser/openEgress.ts'
+import type { Renderer } from '../../../src/outbound/browser/renderer.ts'
+import { pageCount } from '../../../src/endpoints/pageCount.ts'
+import { pngSize } from '../../../src/endpoints/pngSize.ts'
+import { assertPresent } from '../../../src/primitives/assert.ts'
+import { awaitThat } from '../../support/awaitThat.ts'
+import { openTestRenderer, startWeb } from './testRenderer.ts'
+
+const pages: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
+  '/': (_request, response) => response.end('<h1>hello</h1>'),
+  '/long': (_request, response) => response.end('<div style="height:3000px">x</div>'),
+  '/endless': (_request, response) => response.end('<div style="height:30000px">x</div>'),
+  '/404': (_request, response) => response.writeHead(404).end('<h1>no such page</h1>'),
+  '/500': (_request, response) => response.writeHead(500).end('<h1>we are down</h1>'),
+  '/204': (_request, response) => response.writeHead(204).end(),
+  '/file': (_request, response) =>
+    response.writeHead(200, { 'content-disposition': 'attachment', 'content-type': 'application/zip' }).end('x'),
+  '/reset': (request) => request.socket.destroy(),
+  '/garbage': (request) => request.socket.end('SSH-2.0-OpenSSH_9.2\r\n\r\n'),
+  '/silent': () => undefined,
+  '/slowImage': (_request, response) => response.end('<h1>hello</h1><img src="/silent">'),
+  '/busy': (_request, response) => response.end('<script>for(;;);</script>'),
+  '/dialogs': (_request, response) => response.end('<script>alert(1);confirm(2);prompt(3);print()</script><p>done'),
+  '/popups': (_request, response) => response.end('<script>for(let i=0;i<20;i++)window.open("/")</script><p>done'),
+  '/flood': (_request, response) => flood(response),
+  '/loop': (_request, response) => response.writeHead(302, { location: '/loop' }).end(),
+  '/toPrivate': (_request, response) => response.writeHead(302, { location: 'http://10.0.0.1/' }).end(),
+  '/toPrivateTls': (_request, response) => response.writeHead(302, { location: 'https://10.0.0.1/' }).end(),
+  '/toAnotherPort': (_request, response) => response.writeHead(302, { location: 'http://site.test:25/' }).end(),
+  '/scriptToPrivate': (_request, response) => response.end('<script>location="http://10.0.0.1/"</script>'),
+  '/storage': (request, response) => {
+    const seen = request.headers.cookie ?? ''
+    response.writeHead(200, { 'set-cookie': 'seen=1', 'content-type': 'text/html' })
+    response.end(`<script>document.body ??= document.createElement('body')</script><p style="font-size:200px">${seen}`)
+  },
+}
+
+const chunk = Buffer.alloc(1024 * 1024, 'x')
+function flood(response: ServerResponse): void {
+  while (response.write(chunk));
+  response.once('drain', () => flood(response))
+}
+
+const { port } = await startWeb((request, response) => {
+  const serve = pages[request.url ?? ''] ?? pages['/404']
+  response.setHeader('content-type', 'text/html')
+  serve?.(request, response)
+})
+const closed = await startWeb(() => undefined)
+closed.stop()
+// What a service that was killed has left behind.
+const abandoned = await mkdtemp(join(tmpdir(), `tollbook-browser-${spawnSync('true').pid}-`))
+const rules = {
+  resolve: (name: string) => Promise.resolve(name === 'private.test' ? ['192.168.1.1'] : []),
+  resolveAllowed: () => Promise.resolve(['127.0.0.1']),
+}
+const egress = openEgress({
+  allowHosts: [`site.test:${port}`, `site.test:${closed.port}`],
+  rules,
+  limits: { bytesMax: 4 * 1024 * 1024, hostsMax: 50 },
+})
+const limits = { jobTimeoutMs: 4_000, jobsPerBrowserMax: 15 }
+const opened = await openTestRenderer({ egress, limits })
+const never = new AbortController().signal
+
+function renderer(): Renderer {
+  return assertPresent(opened, 'tests without a browser are skipped')
+}
+
+function shoot(target: string, more: { readonly fullPage?: boolean; readonly signal?: AbortSignal } = {}) {
+  const url = target.startsWith('/') ? `http://site.test:${port}${target}` : target
+  const order = { url, width: 640, height: 480, fullPage: more.fullPage ?? false }
+  return renderer().screenshot(order, more.signal ?? never)
+}
+
+describe.skipIf(opened === undefined)('a page', () => {
+  test('is as large as it was asked for', async () => {
+    const picture = await shoot('/')
+    expect(pngSize(picture.bytes)).toEqual({ width: 640, height: 480 })
+    expect(picture).toMatchObject({ httpStatus: 200, complete: true, clipped: false, refusedRequests: 0 })
+  })
+
+  test('is as long as it is when all of it is asked for, and never longer than a picture may be', async () => {
+    const long = await shoot('/long', { fullPage: true })
+    expect(pngSize(long.bytes).height).toBeGreaterThanOrEqual(3_000)
+    expect(long.clipped).toBe(false)
+    const endless = await shoot('/endless', { fullPage: true })
+    expect(pngSize(endless.bytes)).toEqual({ width: 640, height: 16_384 })
+    expect(endless.clipped).toBe(true)
+  })
+
+  test.each([404, 500])('that says %i is a page', async (status) => {
+    expect(await shoot(`/${status}`)).toMatchObject({ httpStatus: status })
+  })
+
+  test.each(['/dialogs', '/popups'])('is shown though it does %s', async (path) => {
+    expect(await shoot(path)).toMatchObject({ httpStatus: 200 })
+  })
+
+  test('leaves nothing behind for the next caller', async () => {
+    const first = await shoot('/storage')
+    const second = await shoot('/storage')
+    expect(Buffer.compare(first.bytes, second.bytes)).toBe(0)
+  })
+})
+
+describe.skipIf(opened === undefined)('a job fails, and the next one works:', () => {
+  const failures: readonly (readonly [what: string, target: string, kind: string])[] = [
+    ['a name that is private', 'http://private.test/', 'forbidden'],
+    ['TLS to a name that is private', 'https://private.test/', 'forbidden'],
+    ['a redirect to a private address', '/toPrivate', 'forbidden'],
+    ['a redirect to TLS at a private address', '/toPrivateTls', 'forbidden'],
+    ['a script that leads to a private address', '/scriptToPrivate', 'forbidden'],
+    ['a file of this machine', 'file:///etc/passwd', 'forbidden'],
+    ['a port of another service', '/toAnotherPort', 'forbidden'],
+    ['a page of the browser', 'chrome://version', 'unreachable'],
+    ['a name that does not exist', 'http://nowhere.test/', 'unreachable'],
+    ['a refused connection', `http://site.test:${closed.port}/`, 'unreachable'],
+    ['a connection that is reset', '/reset', 'unreachable'],
+    ['an answer that is not HTTP', '/garbage', 'unreachable'],
+    ['an endless redirect', '/loop', 'unreachable'],
+    ['a download', '/file', 'unreachable'],
+    ['no content', '/204', 'unreachable'],
+    ['more bytes than a job may fetch', '/flood', 'too_large'],
+    ['a server that never answers', '/silent', 'timeout'],
+    ['a script that never ends', '/busy', 'timeout'],
+  ]
+  test.each(failures)('%s', async (_what, target, kind) => {
+    await expect(shoot(target)).rejects.toMatchObject({ name: 'RenderFailure', kind })
+    expect(await shoot('/')).toMatchObject({ httpStatus: 200 })
+  })
+
+  test('the caller who has gone', async () => {
+    const gone = new AbortController()
+    const shot = shoot('/silent', { signal: gone.signal })
+    gone.abort()
+    await expect(shot).rejects.toMatchObject({ kind: 'timeout' })
+    expect(await shoot('/')).toMatchObject({ httpStatus: 200 })
+  })
+
+  test('the browser that is killed', async () => {
+    const shot = shoot('/silent')
+    await awaitThat('the browser runs', () => browsersOf(process.pid).length > 0)
+    const expected = expect(shot).rejects.toMatchObject({ kind: 'broken' })
+    for (const pid of browsersOf(process.pid)) process.kill(pid, 'SIGKILL')
+    await expected
+    expect(await shoot('/')).toMatchObject({ httpStatus: 200 })
+  })
+})
+
+describe.skipIf(opened === undefined)('a document', () => {
+  const margin = { top: '1cm', right: '1cm', bottom: '1cm', left: '1cm' }
+
+  test('has the pages that the HTML has', async () => {
+    const html = '<p>one</p><p style="page-break-before:always">two</p><p style="page-break-before:always">three</p>'
+    const { bytes } = await renderer().pdf({ page: { html }, format: 'A5', margin }, never)
+    expect(await pageCount(bytes)).toBe(3)
+  })
+
+  test('of HTML has nothing of this machine or its network in it', async () => {
+    const html = `<iframe src="file:///etc/passwd"></iframe><img src="http://127.0.0.1:${port}/"><img src="http://10.0.0.1/">`
+    const { refusedRequests } = await renderer().pdf({ page: { html }, format: 'A4', margin }, never)
+    expect(refusedRequests).toBe(2)
+  })
+
+  test('is not made of HTML that leads to a private address', async () => {
+    const html = '<meta http-equiv="refresh" content="0;url=http://10.0.0.1/">'
+    await expect(renderer().pdf({ page: { html }, format: 'A4', margin }, never)).rejects.toMatchObject({
+      kind: 'forbidden',
+    })
+  })
+})
+
+test.skipIf(opened === undefined)('renderers are sandboxed and not root', () => {
+  const [browser] = browsersOf(process.pid)
+  const group = execFileSync('pgrep', ['-g', String(browser), '-f', 'type=renderer'], { encoding: 'utf8' })
+  const [pid = ''] = group.trim().split('\n')
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  expect(status).toMatch(/^Uid:\t(?!0\t)/m)
+  expect(status).toMatch(/^Seccomp:\t2$/m)
+})
+
+test.skipIf(opened === undefined)(
+  'closing leaves no browser and no file, also not those of a killed service',
+  async () => {
+    await renderer().close()
+    expect(browsersOf(process.pid)).toEqual([])
+    expect(existsSync(abandoned)).toBe(false)
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`tollbook-browser-${process.pid}-`))).toEqual([])
+  },
+)
+
+/** Browser processes that are our children. */
+function browsersOf(parent: number): readonly number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const [, state, ppid] = /^\d+ \(.*\) (\S) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
+        return state !== 'Z' && Number(ppid) === parent && /chrom/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
+      } catch {
+        return false
+      }
+    })
+    .map(Number)
+}

@@ -1,0 +1,56 @@
+import { createServer, type RequestListener } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { openEgress } from '../../../src/outbound/browser/openEgress.ts'
+import { openRenderer, type RendererDeps } from '../../../src/outbound/browser/openRenderer.ts'
+import type { Renderer } from '../../../src/outbound/browser/renderer.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
+import { silentLog } from '../../../src/primitives/log.ts'
+import { afterFile } from '../../support/afterFile.ts'
+import { awaitThat } from '../../support/awaitThat.ts'
+
+export interface Web {
+  readonly port: number
+  /** From then on connections are refused. */
+  stop(): void
+}
+
+/** A web server on loopback; closed after the file. */
+export async function startWeb(serve: RequestListener): Promise<Web> {
+  const server = createServer(serve).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const stop = (): void => {
+    server.close()
+    server.closeAllConnections()
+  }
+  afterFile(stop)
+  const address = server.address()
+  if (!isAddressInfo(address)) throw new Error('it listens on a port')
+  return { port: address.port, stop }
+}
+
+function isAddressInfo(address: AddressInfo | string | null): address is AddressInfo {
+  return typeof address === 'object' && address !== null
+}
+
+/** A renderer that has its browser, or undefined where none can be started: then there is nothing to test. */
+export async function openTestRenderer(options: Partial<RendererDeps> = {}): Promise<Renderer | undefined> {
+  const renderer = await openRenderer({
+    clock: systemClock,
+    log: silentLog,
+    egress: openEgress({ allowHosts: [] }),
+    chromiumPath: undefined,
+    concurrency: 2,
+    ...options,
+  })
+  afterFile(() => renderer.close())
+  return (await mayRender(() => renderer.whyUnavailable())) ? renderer : undefined
+}
+
+/** Waits until the browser has been started, or could not be. */
+async function mayRender(whyUnavailable: () => string | undefined): Promise<boolean> {
+  await awaitThat('a browser is started or not', () => !/being started/.test(whyUnavailable() ?? ''))
+  const why = whyUnavailable()
+  if (why !== undefined) process.stderr.write(`rendering is not tested: ${why}\n`)
+  return why === undefined
+}

@@ -1,0 +1,136 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { attacksOn } from './egress/attacks.ts'
+import { type EgressGround, openGround } from './egress/ground.ts'
+import { guarded, openAttackedRenderer, secretText, type Tried, tryAttack } from './egress/tryAttacks.ts'
+import { unguarded } from './egress/unguarded.ts'
+import { concludeProof, say } from './verdict.ts'
+
+/*
+ * Whatever a page does, it reaches no address that is not global: each attack is tried on a real browser, beside canaries
+ * that count who comes. `--unguarded` switches the guard off and shows that the canaries can sing.
+ *
+ * As root all of it happens in a network namespace of its own, where private addresses are there to be reached and the
+ * ports are those of the web. Elsewhere loopback stands for the private network.
+ */
+
+const { values } = parseArgs({
+  options: {
+    unguarded: { type: 'boolean', default: false },
+    inside: { type: 'boolean', default: false },
+    loopback: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+  },
+})
+// Below this the attacks would prove little.
+const unguardedHitsMin = 20
+
+const globalAddress = '93.184.216.34'
+const privateAddresses = [
+  '10.0.0.1',
+  '172.16.0.1',
+  '192.168.1.1',
+  '169.254.169.254',
+  '100.64.0.1',
+  '198.18.0.1',
+  '168.63.129.16',
+]
+
+if (!values.inside && !values.loopback && mayHaveNamespace()) {
+  const words = [fileURLToPath(import.meta.url), '--inside', ...process.argv.slice(2)]
+  const { status } = spawnSync('unshare', ['--net', '--', process.execPath, ...words], { stdio: 'inherit' })
+  process.exitCode = status ?? 1
+} else await prove()
+
+function mayHaveNamespace(): boolean {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
+  const script = 'ip link set lo up && ip addr add 10.0.0.1/32 dev lo'
+  return spawnSync('unshare', ['--net', '--', 'sh', '-c', script]).status === 0
+}
+
+async function prove(): Promise<void> {
+  await using opened = new AsyncDisposableStack()
+  const secretFile = await writeSecret(opened)
+  const ground = opened.use(
+    values.inside ? await openNamespaceGround(secretFile) : await openLoopbackGround(secretFile),
+  )
+  const renderer = await openAttackedRenderer(values.unguarded ? unguarded(ground) : guarded(ground))
+  opened.defer(() => renderer.close())
+  const why = renderer.whyUnavailable()
+  if (why !== undefined) return concludeProof({ holds: false, lines: [why] })
+  const attacks = attacksOn(ground).filter(({ group, name }) => `${group} ${name}`.includes(values.only))
+  say(`${attacks.length} attacks, guard ${values.unguarded ? 'OFF' : 'on'}, private network: ${placeName()}`)
+  const tried: Tried[] = []
+  for (const attack of attacks) {
+    const result = await tryAttack(renderer, ground, attack)
+    tried.push(result)
+    process.stdout.write(`${rowOf(result)}\n`)
+  }
+  conclude(tried)
+}
+
+function placeName(): string {
+  return values.inside ? 'a network namespace' : 'loopback'
+}
+
+async function writeSecret(opened: AsyncDisposableStack): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'tollbook-egress-'))
+  opened.defer(() => rm(directory, { recursive: true }))
+  execFileSync('chmod', ['755', directory])
+  const file = join(directory, 'secret.txt')
+  await writeFile(file, secretText, { mode: 0o644 })
+  return file
+}
+
+async function openNamespaceGround(secretFile: string): Promise<EgressGround> {
+  const ip = (words: string) => execFileSync('ip', words.split(' '))
+  ip('link set lo up')
+  for (const address of privateAddresses) ip(`addr add ${address}/32 dev lo`)
+  ip('addr add fd00::1/128 dev lo')
+  // WebRTC looks for a card that is no loopback, and sends nothing where there is none.
+  try {
+    ip('link add card type veth peer name wall')
+    ip('link set wall up')
+  } catch {
+    say('no network card can be made here: the attacks by WebRTC prove nothing')
+    ip('link add card type bridge')
+  }
+  ip('link set card up')
+  ip(`addr add ${globalAddress}/24 dev card`)
+  ip('route add default dev card')
+  return openGround({
+    site: { address: globalAddress, port: 80 },
+    canaries: { addresses: [...privateAddresses, '127.0.0.1', '::1', 'fd00::1'], ports: [80, 443] },
+    secretFile,
+  })
+}
+
+function openLoopbackGround(secretFile: string): Promise<EgressGround> {
+  return openGround({
+    site: { address: '127.0.0.1', port: 0 },
+    canaries: { addresses: ['127.0.0.1'], ports: [0] },
+    secretFile,
+  })
+}
+
+function rowOf({ group, name, hits, leaked, outcome }: Tried): string {
+  const count = hits === 0 ? '.' : String(hits)
+  return `${count.padStart(4)}  ${leaked ? 'LEAK' : '    '}  ${outcome.padEnd(12)}  ${group.padEnd(13)}  ${name.slice(0, 60)}`
+}
+
+function conclude(tried: readonly Tried[]): void {
+  process.stdout.write(`${JSON.stringify({ guarded: !values.unguarded, place: placeName(), tried })}\n`)
+  const hit = tried.filter(({ hits }) => hits > 0)
+  const leaked = tried.filter((result) => result.leaked)
+  const connections = tried.reduce((sum, { hits }) => sum + hits, 0)
+  concludeProof({
+    holds: values.unguarded ? hit.length > unguardedHitsMin : connections === 0 && leaked.length === 0,
+    lines: [
+      `${tried.length} attacks: ${hit.length} reached a canary with ${connections} connections or datagrams, ${leaked.length} leaked text`,
+    ],
+  })
+}

@@ -1,0 +1,91 @@
+import { extractText, getDocumentProxy } from 'unpdf'
+import { openEgress } from '../../../src/outbound/browser/openEgress.ts'
+import { openRenderer } from '../../../src/outbound/browser/openRenderer.ts'
+import type { Egress } from '../../../src/outbound/browser/renderJob.ts'
+import { RenderFailure, type Rendered, type Renderer } from '../../../src/outbound/browser/renderer.ts'
+import { webPorts } from '../../../src/outbound/urlGuard.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
+import { silentLog } from '../../../src/primitives/log.ts'
+import type { Attack } from './attacks.ts'
+import { canaryText, type EgressGround } from './ground.ts'
+
+export interface Tried {
+  readonly group: string
+  readonly name: string
+  /** Connections and datagrams that reached a canary. */
+  readonly hits: number
+  /** The text of a canary or of the secret file came out in a document. */
+  readonly leaked: boolean
+  /** `rendered`, or why not. */
+  readonly outcome: string
+}
+
+export const secretText = 'secret-of-this-machine'
+const margin = { top: '0px', right: '0px', bottom: '0px', left: '0px' }
+const jobTimeoutMs = 8_000
+// What a page has sent may still be under way when its job has ended.
+const lingerMs = 30
+
+/** The guard as it is in service, but for where names lead: nothing of the test's network is known to a name server. */
+export function guarded(ground: EgressGround): Egress {
+  const asked = new Map<string, number>()
+  const resolve = (hostname: string): Promise<readonly string[]> => {
+    const count = (asked.get(hostname) ?? 0) + 1
+    asked.set(hostname, count)
+    if (hostname === 'rebind.test' && count > 1) return Promise.resolve([ground.privateHost])
+    return Promise.resolve(ground.addresses.get(hostname) ?? [])
+  }
+  const sitePort = new URL(ground.site).port
+  const canaryPort = ground.port.slice(1)
+  return openEgress({
+    // On loopback the attacker's site is itself private, and has to be let in by name.
+    allowHosts: sitePort === '' ? [] : [`attack.test:${sitePort}`],
+    // And the canary's port has to be one of the web, so that nothing but its address is what refuses it.
+    rules: {
+      resolve,
+      resolveAllowed: resolve,
+      ports: canaryPort === '' ? webPorts : [...webPorts, Number(canaryPort)],
+    },
+  })
+}
+
+export async function openAttackedRenderer(egress: Egress): Promise<Renderer> {
+  const renderer = await openRenderer({
+    clock: systemClock,
+    log: silentLog,
+    egress,
+    chromiumPath: undefined,
+    concurrency: 1,
+    limits: { jobTimeoutMs },
+  })
+  while (/being started/.test(renderer.whyUnavailable() ?? '')) await systemClock.sleep(lingerMs)
+  return renderer
+}
+
+export async function tryAttack(renderer: Renderer, ground: EgressGround, attack: Attack): Promise<Tried> {
+  const before = ground.hits()
+  const { outcome, text } = await run(renderer, ground, attack)
+  await systemClock.sleep(lingerMs)
+  const leaked = text.includes(secretText) || text.includes(canaryText)
+  return { group: attack.group, name: attack.name, hits: ground.hits() - before, leaked, outcome }
+}
+
+async function run(renderer: Renderer, ground: EgressGround, { target }: Attack) {
+  const never = new AbortController().signal
+  ground.serve('page' in target ? target : { page: `<script>fetch('/again')</script>` })
+  const page = 'html' in target ? target : { url: 'url' in target ? target.url : `${ground.site}/` }
+  try {
+    // A document of everything, because its text can be searched.
+    const { bytes } = await renderer.pdf({ page, format: 'A4', margin }, never)
+    return { outcome: 'rendered', text: await textOf(bytes) }
+  } catch (error) {
+    if (!(error instanceof RenderFailure)) throw error
+    return { outcome: error.kind, text: '' }
+  }
+}
+
+async function textOf(bytes: Rendered['bytes']): Promise<string> {
+  const document = await getDocumentProxy(Uint8Array.from(bytes))
+  const { text } = await extractText(document, { mergePages: true })
+  return text.replaceAll(/\s/g, '')
+}

@@ -1,0 +1,23 @@
+import type { Egress } from '../../../src/outbound/browser/renderJob.ts'
+import type { EgressGround } from './ground.ts'
+
+/** The same browser with the guard switched off: what the attacks do when nobody stops them. */
+export function unguarded({ addresses, privateHost }: EgressGround): Egress {
+  // The browser resolves by itself, and there is no name server; rebinding ends at the private address.
+  const rules = [...addresses].map(([name, all]) => {
+    const address = name === 'rebind.test' ? privateHost : (all.at(-1) ?? '')
+    return `MAP ${name} ${address.includes(':') ? `[${address}]` : address}`
+  })
+  return {
+    browserArguments: [`--host-resolver-rules=${rules.join(', ')}`],
+    guardPage: () => Promise.resolve(),
+    open: () =>
+      Promise.resolve({
+        proxyServer: '',
+        troubleWith: () => undefined,
+        refusedCount: () => 0,
+        isOverdrawn: () => false,
+        close: () => Promise.resolve(),
+      }),
+  }
+}

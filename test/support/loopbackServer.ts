@@ -1,0 +1,50 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { afterFile } from './afterFile.ts'
+
+export interface Asked {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+/** What a server beyond the machine does with one request. */
+export type Script = (asked: Asked, response: ServerResponse) => void
+
+export interface LoopbackServer {
+  readonly url: string
+  readonly asked: Asked[]
+  /** What it does from now on. */
+  script(next: Script): void
+}
+
+/** A real HTTP server in the place of a provider's. */
+export async function openLoopbackServer(first: Script): Promise<LoopbackServer> {
+  let script = first
+  const asked: Asked[] = []
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      const { method = '', url: path = '', headers } = request
+      const question = { method, path, headers, body }
+      asked.push(question)
+      script(question, response)
+    })
+  })
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  afterFile(() => {
+    server.closeAllConnections()
+    return new Promise<void>((resolve) => void server.close(() => resolve()))
+  })
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('it listens on a port')
+  return { url: `http://127.0.0.1:${address.port}`, asked, script: (next) => void (script = next) }
+}
+
+export function answersJson(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Script {
+  return answersText(status, JSON.stringify(body), { 'content-type': 'application/json', ...headers })
+}
+
+export function answersText(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Script {
+  return (_asked, response) => void response.writeHead(status, headers).end(body)
+}
