@@ -1,7 +1,8 @@
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { isoTime, systemClock } from '../../src/primitives/clock.ts'
 import { ask, askForQuote, buy } from '../support/ask.ts'
-import { type Answering, deadUrl, json, startLoopbackProvider } from '../support/loopbackProvider.ts'
+import { type Answering, deadUrl, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
+import { readBook } from '../support/readBook.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 import { sampleAnswer, withField } from '../support/upstreamSample.ts'
 
@@ -67,4 +68,38 @@ test('a 402 of a provider is never ours: 502 without its words or our key, and t
   expect(JSON.stringify(failure.body)).not.toMatch(/account|CG-secret-key|127\.0\.0\.1/)
   coinGecko.answer(ofNow)
   expect((await ask(shop, { path: bitcoin, proof })).status).toBe(200)
+})
+
+describe('I4 every way in which providers fail keeps the proof, which then buys the answer', () => {
+  const hang: Answering = () => undefined
+  const ways: readonly (readonly [what: string, symbol: string, status: number, code: string, answering: Answering])[] =
+    [
+      ['no connection', 'SOL', 502, 'UPSTREAM_FAILED', (response) => response.destroy()],
+      ['a page for people', 'DOGE', 502, 'UPSTREAM_FAILED', text('<html>maintenance</html>')],
+      ['nothing at all', 'XRP', 504, 'UPSTREAM_TIMEOUT', hang],
+      [
+        'a price of zero',
+        'ADA',
+        502,
+        'UPSTREAM_FAILED',
+        sampleAnswer('coingecko/markets-btc', withField([0, 'current_price'], 0)),
+      ],
+    ]
+  test.each(ways)('%s', async (_what, symbol, status, code, answering) => {
+    const path = `/api/data/crypto?symbol=${symbol}`
+    coinGecko.answer(answering)
+    coinPaprika.answer(answering)
+    const proof = await shop.payer.pay(await askForQuote(shop, { path }))
+    expect(await ask(shop, { path, proof })).toMatchObject({ status, body: { code } })
+    coinGecko.answer(ofNow)
+    expect((await ask(shop, { path: bitcoin, proof })).status).toBe(200)
+    expect((await ask(shop, { path: bitcoin, proof })).body).toMatchObject({ reason: 'already_used' })
+  })
+
+  test('I17 and the book balances, with nothing owed', async () => {
+    const book = await readBook(shop)
+    expect(book.failures.filter((reason) => reason === 'upstream_timeout')).toHaveLength(1)
+    expect(book.failures.filter((reason) => reason === 'upstream_failed')).toHaveLength(4)
+    expect(book).toMatchObject({ entriesSum: '0', unearned: '0' })
+  })
 })

@@ -8,11 +8,15 @@ import { ask, askForQuote, buy, type Order } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openShop } from '../support/shop.ts'
-import { startWeb } from '../outbound/browser/testRenderer.ts'
+import { readBook } from '../support/readBook.ts'
+import { browsersOf, startWeb } from '../outbound/browser/testRenderer.ts'
 
 let isDown = false
+let isSilent = false
+let silentlyAsked = 0
 const web = await startWeb((request, response) => {
   if (isDown) return request.socket.destroy()
+  if (isSilent) return void silentlyAsked++
   if (request.url === '/away') return response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()
   return response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>A page</h1>')
 })
@@ -109,6 +113,27 @@ describe.skipIf(!canRender)('the payment of a page that could not be had', () =>
     const failed = await ask(shop, { ...away, proof })
     expect([failed.status, failed.body['code']]).toEqual([403, 'TARGET_FORBIDDEN'])
     pdfData.parse(saleBody.parse((await ask(shop, { ...pdf, proof })).body).data)
+  })
+})
+
+describe.skipIf(!canRender)('I4 the payment of a page whose rendering broke', () => {
+  test('buys the next: the browser was killed', async () => {
+    const proof = await shop.payer.pay(await askForQuote(shop, screenshot))
+    isSilent = true
+    const asking = ask(shop, { ...screenshot, proof })
+    await awaitThat('the page is asked for', () => silentlyAsked > 0)
+    for (const pid of browsersOf(process.pid)) process.kill(pid, 'SIGKILL')
+    const failed = await asking
+    isSilent = false
+    expect([failed.status, failed.body['code']]).toEqual([502, 'UPSTREAM_FAILED'])
+    await awaitThat('there is a browser again', async () => (await ask(shop, screenshot)).status === 402)
+    expect((await ask(shop, { ...screenshot, proof })).status).toBe(200)
+  })
+
+  test('I17 and the book says so: failed and fulfilled attempts, entries that sum to zero, nothing owed', async () => {
+    const book = await readBook(shop)
+    expect(book.failures).toEqual(['target_forbidden', 'upstream_failed', 'upstream_failed'])
+    expect(book).toMatchObject({ entriesSum: '0', unearned: '0' })
   })
 })
 

@@ -35,6 +35,23 @@ const hits = (...titles: readonly string[]) =>
 const metNorway = await startLoopbackProvider(forecast)
 const openMeteo = await startLoopbackProvider(text('broken', { status: 500 }))
 const nws = await startLoopbackProvider(text('broken', { status: 500 }))
+const noPlace = json({ generationtime_ms: 0.4 })
+const village = json({
+  results: [
+    {
+      name: 'Hallstatt',
+      latitude: 47.56222,
+      longitude: 13.64917,
+      feature_code: 'PPL',
+      country_code: 'AT',
+      population: 752,
+      country: 'Austria',
+      admin1: 'Upper Austria',
+    },
+  ],
+  generationtime_ms: 0.6,
+})
+const geocoder = await startLoopbackProvider(village)
 const gdelt = await startLoopbackProvider(json({}))
 const hackerNews = await startLoopbackProvider((response, asked) =>
   (asked.url.searchParams.get('query') === '' ? hits('Polled story') : hits())(response, asked),
@@ -52,6 +69,7 @@ const shop = await openShop({
   env: {
     MET_NORWAY_URL: metNorway.url,
     OPEN_METEO_URL: openMeteo.url,
+    OPEN_METEO_GEOCODING_URL: geocoder.url,
     NWS_URL: nws.url,
     GDELT_URL: gdelt.url,
     HN_ALGOLIA_URL: hackerNews.url,
@@ -74,7 +92,7 @@ describe('weather', () => {
       kind: 'forecast',
       attribution: 'Data from MET Norway (CC BY 4.0)',
       cached: false,
-      place: { countryCode: 'DE', latitude: 50.93333, longitude: 6.95 },
+      place: { countryCode: 'DE', latitude: 50.93333, longitude: 6.95, source: 'geonames' },
     })
     expect(Object(meta).alternatives[0]).toMatchObject({ name: 'Cologne', countryCode: 'IT' })
   })
@@ -87,13 +105,34 @@ describe('weather', () => {
     expect(metNorway.asked).toHaveLength(asked)
   })
 
+  test('of a village that the local list does not have is sold too, and where it is is asked for once', async () => {
+    const { data, meta } = await buy(shop, weather('Hallstatt, Austria'))
+    expect(data).toMatchObject({ location: { city: 'Hallstatt', country: 'Austria' }, current: { humidity: 81 } })
+    expect(meta).toMatchObject({
+      source: 'met-norway',
+      place: { region: 'Upper Austria', latitude: 47.56222, source: 'open-meteo-geocoding' },
+      alternatives: [],
+    })
+    await buy(shop, weather('hallstatt,Austria'))
+    expect(geocoder.asked.map(({ url }) => url.searchParams.get('name'))).toEqual(['Hallstatt,Austria'])
+  })
+
   test.each([
     ['Lodnon', /no city named "Lodnon"/],
     ['Paris, Germany', /in Germany/],
-  ])('of a city that does not exist, %s, is refused before anybody pays', async (city, why) => {
-    const { status, body } = await ask(shop, weather(city))
-    expect([status, body]).toMatchObject([404, { code: 'NO_DATA', error: expect.stringMatching(why) }])
-  })
+  ])(
+    'of a place that does not exist, %s, is NO_DATA with the proof kept, then before anybody pays',
+    async (city, why) => {
+      geocoder.answer(noPlace)
+      const proof = await shop.payer.pay(await askForQuote(shop, weather(city)))
+      const refusal = { status: 404, body: { code: 'NO_DATA', error: expect.stringMatching(why) } }
+      expect(await ask(shop, { ...weather(city), proof })).toMatchObject(refusal)
+      const asked = geocoder.asked.length
+      expect(await ask(shop, weather(city))).toMatchObject(refusal)
+      expect(geocoder.asked).toHaveLength(asked)
+      expect(await ask(shop, { ...weather('London'), proof })).toMatchObject({ status: 200 })
+    },
+  )
 
   test('that nobody can tell costs nothing: the same proof buys it when somebody can', async () => {
     const order = weather('Reykjavik')
@@ -105,6 +144,15 @@ describe('weather', () => {
       status: 200,
       body: { data: { location: { city: 'Reykjavík', country: 'Iceland' } } },
     })
+  })
+
+  test('of a place that cannot be looked up costs nothing, and is not offered until it can', async () => {
+    geocoder.answer(text('slow down', { status: 429, headers: { 'retry-after': '600' } }))
+    const order = weather('Clachtoll')
+    const proof = await shop.payer.pay(await askForQuote(shop, order))
+    expect(await ask(shop, { ...order, proof })).toMatchObject({ status: 502, body: { code: 'UPSTREAM_FAILED' } })
+    expect(await ask(shop, order)).toMatchObject({ status: 503, body: { code: 'ENDPOINT_UNAVAILABLE' } })
+    expect(await ask(shop, { ...weather('London'), proof })).toMatchObject({ status: 200 })
   })
 })
 

@@ -98,7 +98,7 @@ describe('CoinGecko', () => {
     )
     expect((await coinGecko().ask(query('UNI'))).detail).toMatchObject({ id: 'uniswap', alternatives: ['impostor'] })
     server.answer(json([one({ id: 'impostor', symbol: 'uni', market_cap_rank: 1 })]))
-    expect(await kindOf(coinGecko().ask(query('UNI')))).toBe('not_found')
+    expect(await kindOf(coinGecko().ask(query('UNI')))).toBe('incomplete')
   })
 
   test('a name for the same coin is asked for by the coin and answered by the name', async () => {

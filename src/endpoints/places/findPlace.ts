@@ -13,27 +13,40 @@ export interface Place {
   readonly longitude: number
 }
 
-export type PlaceSearch =
-  | { readonly kind: 'found'; readonly place: Place; readonly alternatives: readonly Place[] }
-  | { readonly kind: 'unknown'; readonly why: string }
+/** A city, and the countries or regions that it is said to be in. */
+export interface PlaceQuery {
+  readonly name: string
+  readonly qualifiers: readonly string[]
+}
 
-const alternativesMax = 5
+export interface FoundPlace {
+  readonly place: Place
+  /** Others that bear the name. */
+  readonly alternatives: readonly Place[]
+}
+
+export type PlaceSearch =
+  | ({ readonly kind: 'found' } & FoundPlace)
+  | { readonly kind: 'unlisted'; readonly query: PlaceQuery; readonly why: string }
+
+export const alternativesMax = 5
 
 /**
  * "City", "City, Country", "City, CC", "City, Region" or all three. Of several cities the largest is meant; the others are
- * named beside it. `unknown` is certain: the gazetteer is the list of what is sold.
+ * named beside it. What is not listed may still exist: the list ends at a thousand inhabitants, and knows few regions.
  */
 export function findPlace(gazetteer: Gazetteer, text: string): PlaceSearch {
   const whole = named(gazetteer, text)
-  const [name = '', ...qualifiers] = text.split(',').map((part) => part.trim())
-  const given = qualifiers.filter((qualifier) => qualifier !== '')
+  const [name = '', ...rest] = text.split(',').map((part) => part.trim().replace(/\s+/g, ' '))
+  const query = { name, qualifiers: rest.filter((qualifier) => qualifier !== '') }
   // The name of a city may itself have a comma in it ("Washington, D.C.").
-  if (given.length === 0 || whole.length > 0) return answer(whole, `no city named "${text.trim()}" is known`)
-  const areas = given.map(areasNamed)
-  const stranger = given.find((_, at) => areas[at]?.length === 0)
-  if (stranger !== undefined) return { kind: 'unknown', why: `no country or region named "${stranger}" is known` }
-  const within = named(gazetteer, name).filter((city) => areas.every((any) => any.some((area) => lies(city, area))))
-  return answer(within, `no city named "${name}" is known in ${given.join(', ')}`)
+  return answer(whole.length > 0 ? whole : within(gazetteer, query), query)
+}
+
+function within(gazetteer: Gazetteer, { name, qualifiers }: PlaceQuery): readonly City[] {
+  if (qualifiers.length === 0) return named(gazetteer, name)
+  const areas = qualifiers.map(areasNamed)
+  return named(gazetteer, name).filter((city) => areas.every((any) => any.some((area) => lies(city, area))))
 }
 
 function named(gazetteer: Gazetteer, name: string): readonly City[] {
@@ -46,10 +59,15 @@ function lies(city: City, { countryCode, regionCode }: Area): boolean {
   return city.countryCode === countryCode && (regionCode === undefined || city.regionCode === regionCode)
 }
 
-function answer(cities: readonly City[], why: string): PlaceSearch {
+function answer(cities: readonly City[], query: PlaceQuery): PlaceSearch {
   const [first, ...others] = distinct(cities.map(placeOf))
-  if (first === undefined) return { kind: 'unknown', why: `${why}; check the spelling, or write "City, Country"` }
+  if (first === undefined) return { kind: 'unlisted', query, why: whyUnknown(query) }
   return { kind: 'found', place: first, alternatives: others.slice(0, alternativesMax) }
+}
+
+function whyUnknown({ name, qualifiers }: PlaceQuery): string {
+  const where = qualifiers.length === 0 ? '' : ` in ${qualifiers.join(', ')}`
+  return `no city named "${name}" is known${where}; check the spelling, or write "City, Country"`
 }
 
 /** A city that bears the name and the alias of it is listed once. */

@@ -70,8 +70,11 @@ function read(reply: Reply, query: CryptoQuery): Observation<CryptoPrice> {
   const chosen = candidates.find(({ id, market_cap_rank: rank }) =>
     meant === undefined ? isRanked(rank) : id === meant,
   )
-  if (chosen === undefined)
-    throw new UpstreamFailure('not_found', `none of ${candidates.length} coins of this symbol is ranked`)
+  if (chosen === undefined) {
+    // A coin of our list exists: who leaves it out has given no answer, and it must not be remembered as missing.
+    const kind = meant === undefined ? 'not_found' : 'incomplete'
+    throw new UpstreamFailure(kind, `none of ${candidates.length} coins of this symbol is the one that is meant`)
+  }
   return cryptoObservation(query, {
     id: chosen.id,
     name: chosen.name,

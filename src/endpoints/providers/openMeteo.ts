@@ -8,8 +8,8 @@ import { reportOf, type WeatherQuery, type WeatherReport } from './weatherReport
 const publicBase = 'https://api.open-meteo.com/v1'
 const customerBase = 'https://customer-api.open-meteo.com/v1'
 // 600 a minute, 5,000 an hour and 10,000 a day are free: the last is the narrowest, 7 a minute.
-const publicPace = { requests: 7, perSeconds: 60 }
-const customerPace = { requests: 600, perSeconds: 60 }
+export const publicPace = { requests: 7, perSeconds: 60 }
+export const customerPace = { requests: 600, perSeconds: 60 }
 
 export function createOpenMeteo({ upstreams, openUpstream }: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
   const setting = upstreams.OPEN_METEO
@@ -42,7 +42,7 @@ export function createOpenMeteo({ upstreams, openUpstream }: ProviderDeps): Prov
 const minute = 60 * 1000
 
 /** A limit has no Retry-After; its text names the span. */
-function limitPauseMs({ text }: Reply): number {
+export function limitPauseMs({ text }: Reply): number {
   if (/daily/i.test(text)) return 24 * 60 * minute
   return /hourly/i.test(text) ? 60 * minute : minute
 }

@@ -99,6 +99,14 @@ const cities: readonly SampleCity[] = [
     population: 4_397_073,
     capital: true,
   }),
+  // Too small for the list that Tollbook brings along, so that the way by this server can be seen.
+  city('Hallstatt', [47.562_22, 13.649_17], {
+    code: 'AT',
+    country: 'Austria',
+    admin1: 'Upper Austria',
+    timezone: 'Europe/Vienna',
+    population: 752,
+  }),
 ]
 
 /** `/v1/search?name=`. When there is nothing, the key `results` is missing. */

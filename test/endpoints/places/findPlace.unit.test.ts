@@ -86,16 +86,22 @@ test('the largest is meant, and the others are named beside it', () => {
   expect(found('Valencia, Spain')).toBe('Valencia, Valencian Community, Spain')
 })
 
-describe('is unknown, and says why', () => {
+describe('is not listed, and says what is not known', () => {
   test.each([
     ['Lodnon', /no city named "Lodnon" is known; check the spelling/],
     ['Paris, Germany', /no city named "Paris" is known in Germany/],
-    ['Paris, Atlantis', /no country or region named "Atlantis" is known/],
+    ['Paris, Atlantis', /no city named "Paris" is known in Atlantis/],
     [', France', /no city named/],
     ['. - .', /no city named/],
     ['__proto__', /no city named/],
   ])('%s', (text, why) => {
-    expect(find(text)).toEqual({ kind: 'unknown', why: expect.stringMatching(why) })
+    expect(find(text)).toMatchObject({ kind: 'unlisted', why: expect.stringMatching(why) })
+  })
+})
+
+test('what is not listed is taken apart for whoever knows more places', () => {
+  expect(find('  Ober   Unterhof,, Kärnten , Austria')).toMatchObject({
+    query: { name: 'Ober Unterhof', qualifiers: ['Kärnten', 'Austria'] },
   })
 })
 

@@ -43,6 +43,12 @@ describe('what a provider does not know', () => {
     ['KRAKEN', '/0/public/Ticker?pair=ZZZQQUSD', 200, '{"error":["EQuery:Unknown asset pair"]}'],
     ['STOOQ', '/q/l/?s=zzzqq.us&f=sd2t2ohlcvp&h&e=csv', 200, 'ZZZQQ.US,N/D,N/D,N/D,N/D,N/D,N/D,N/D,N/D'],
     ['NASDAQ', '/api/quote/SPY/info?assetclass=stocks', 200, 'Symbol not exists.'],
+    [
+      'OPEN_METEO_GEOCODING',
+      '/v1/search?name=Qwzxv&count=10&language=en&format=json',
+      200,
+      '{"generationtime_ms":0.4}',
+    ],
     ['NWS', '/points/51.5,-0.12', 404, 'problems/InvalidPoint'],
     ['DEXSCREENER', '/tokens/v1/solana/11111111111111111111111111111111', 200, '[]'],
     ['GDELT', '/api/v2/doc/doc?query=qwzxvqq&mode=artlist&format=json', 200, '{}'],

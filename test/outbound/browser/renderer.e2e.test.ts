@@ -11,7 +11,7 @@ import { pageCount } from '../../../src/endpoints/pageCount.ts'
 import { pngSize } from '../../../src/endpoints/pngSize.ts'
 import { assertPresent } from '../../../src/primitives/assert.ts'
 import { awaitThat } from '../../support/awaitThat.ts'
-import { openTestRenderer, startWeb } from './testRenderer.ts'
+import { browsersOf, openTestRenderer, startWeb } from './testRenderer.ts'
 
 const pages: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
   '/': (_request, response) => response.end('<h1>hello</h1>'),
@@ -196,18 +196,3 @@ test.skipIf(opened === undefined)(
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`tollbook-browser-${process.pid}-`))).toEqual([])
   },
 )
-
-/** Browser processes that are our children. */
-function browsersOf(parent: number): readonly number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        const [, state, ppid] = /^\d+ \(.*\) (\S) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
-        return state !== 'Z' && Number(ppid) === parent && /chrom/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
-      } catch {
-        return false
-      }
-    })
-    .map(Number)
-}

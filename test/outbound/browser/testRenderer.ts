@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -53,4 +54,19 @@ async function mayRender(whyUnavailable: () => string | undefined): Promise<bool
   const why = whyUnavailable()
   if (why !== undefined) process.stderr.write(`rendering is not tested: ${why}\n`)
   return why === undefined
+}
+
+/** Browser processes that are our children. */
+export function browsersOf(parent: number): readonly number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const [, state, ppid] = /^\d+ \(.*\) (\S) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
+        return state !== 'Z' && Number(ppid) === parent && /chrom/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
+      } catch {
+        return false
+      }
+    })
+    .map(Number)
 }

@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import type { Reply } from '../../outbound/upstream.ts'
+import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
+import { baseUrlOf } from '../../outbound/upstreamName.ts'
+import { alternativesMax, type FoundPlace, type Place, type PlaceQuery } from '../places/findPlace.ts'
+import { foldName } from '../places/foldName.ts'
+import { areasNamed, countryNameOf } from '../places/qualifier.ts'
+import { customerPace, limitPauseMs, publicPace } from './openMeteo.ts'
+import { paceOf, type Provider, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+
+const publicBase = 'https://geocoding-api.open-meteo.com/v1'
+const customerBase = 'https://customer-geocoding-api.open-meteo.com/v1'
+// Of those that bear one name, and of those that only begin with it.
+const resultsMax = 10
+
+/** Places of any size: what the local list is too short for. */
+export function createOpenMeteoGeocoding(deps: ProviderDeps): Provider<PlaceQuery, FoundPlace> {
+  const { clock, upstreams, openUpstream } = deps
+  const setting = upstreams.OPEN_METEO_GEOCODING
+  // A customer has one key for all their hosts.
+  const apiKey = upstreams.OPEN_METEO?.apiKey
+  const upstream = openUpstream({
+    name: 'open-meteo-geocoding',
+    base: baseUrlOf(setting, apiKey === undefined ? publicBase : customerBase),
+    pace: paceOf(setting, apiKey === undefined ? publicPace : customerPace),
+    pauseMs: limitPauseMs,
+  })
+  return {
+    name: 'open-meteo-geocoding',
+    licence: 'places by GeoNames, CC BY 4.0; without a customer key the API is for non-commercial use only',
+    whyUnavailable: () => upstream.whyResting(),
+    async ask(asked) {
+      const query = {
+        // It looks at one qualifier and ignores what is behind a second comma.
+        name: [asked.name, ...asked.qualifiers.slice(0, 1)].join(','),
+        count: String(resultsMax),
+        language: 'en',
+        format: 'json',
+        ...(apiKey === undefined ? {} : { apikey: apiKey }),
+      }
+      const data = await upstream.ask({ path: '/search', query }, (reply) => read(reply, asked))
+      return { data, asOfMs: clock.nowMs() }
+    },
+  }
+}
+
+// What is empty or zero is left out, so that a place on the equator or on the meridian of Greenwich lacks a coordinate.
+const result = z.object({
+  name: z.string().max(500).default(''),
+  latitude: z.number().min(-90).max(90).default(0),
+  longitude: z.number().min(-180).max(180).default(0),
+  feature_code: z.string().default(''),
+  country_code: z.string().default(''),
+  country: z.string().default(''),
+  population: z.number().default(0),
+  admin1: z.string().max(500).default(''),
+  admin2: z.string().default(''),
+  admin3: z.string().default(''),
+  admin4: z.string().default(''),
+})
+type Result = z.infer<typeof result>
+
+const found = z.object({ results: z.array(result).min(1) })
+// Without results there is nothing but the time that it took, and that tells it from some other JSON.
+const none = z.object({ results: z.array(result).max(0).default([]), generationtime_ms: z.number() })
+
+function read(reply: Reply, { name, qualifiers }: PlaceQuery): FoundPlace {
+  refuseStatus(reply, 'bad_payload')
+  const { results } = readJson(reply, z.union([found, none]))
+  const there = results.filter((one) => isPopulated(one) && qualifiers.every((text, at) => lies(one, text, at === 0)))
+  const places = bearing(name, there)
+    .toSorted((a, b) => b.population - a.population)
+    .map(placeOf)
+  const [place, ...others] = places
+  if (place === undefined) throw new UpstreamFailure('not_found', 'no populated place of this name')
+  return { place, alternatives: others.slice(0, alternativesMax) }
+}
+
+/** Countries, airports, rivers and mountains have names too. */
+function isPopulated({ name, feature_code: feature, country_code: country, latitude, longitude }: Result): boolean {
+  // Where both coordinates are zero they are missing: there is nothing but sea.
+  const isSomewhere = latitude !== 0 || longitude !== 0
+  return feature.startsWith('PPL') && name !== '' && /^[A-Z]{2}$/.test(country) && isSomewhere
+}
+
+/** The first qualifier is one that the geocoder has looked at, and it knows more regions than we do. */
+function lies(one: Result, qualifier: string, isFirst: boolean): boolean {
+  const { country, country_code: code, admin1, admin2, admin3, admin4 } = one
+  const folded = foldName(qualifier)
+  if ([country, code, admin1, admin2, admin3, admin4].some((text) => foldName(text) === folded)) return true
+  const areas = areasNamed(qualifier)
+  return areas.length === 0 ? isFirst : areas.some(({ countryCode }) => countryCode === code)
+}
+
+/**
+ * It also finds what only begins like the name, of which the largest would be some other city. What bears quite another
+ * name has the asked one beside it, in another language or of another time, and stands in where nobody bears it first.
+ */
+function bearing(name: string, results: readonly Result[]): readonly Result[] {
+  const folded = foldName(name)
+  const first = results.filter((one) => foldName(one.name) === folded)
+  return first.length > 0 ? first : results.filter((one) => !foldName(one.name).startsWith(folded))
+}
+
+function placeOf({ name, country_code: countryCode, admin1, latitude, longitude }: Result): Place {
+  const region = admin1 === '' ? {} : { region: admin1 }
+  return { name, country: countryNameOf(countryCode), countryCode, ...region, latitude, longitude }
+}

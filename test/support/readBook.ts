@@ -1,0 +1,31 @@
+import pg from 'pg'
+import { z } from 'zod'
+import type { Shop } from './shop.ts'
+
+const rowsJson = z.tuple([
+  z.object({
+    failures: z.array(z.string()),
+    entriesSum: z.string(),
+    unearned: z.string(),
+  }),
+])
+
+/** What the book says of deliveries that failed, and whether it balances. */
+export async function readBook({ database }: Pick<Shop, 'database'>) {
+  const client = new pg.Client({ connectionString: database.adminUrl })
+  await client.connect()
+  try {
+    const { rows } = await client.query(`
+      select
+        coalesce((
+          select array_agg(convert_from(event.body, 'UTF8')::jsonb ->> 'reason' order by convert_from(event.body, 'UTF8')::jsonb ->> 'reason')
+          from ledger.events event
+          where event.kind = 'RequestFailed'), '{}') as failures,
+        (select coalesce(sum(amount), 0)::text from ledger.entries) as "entriesSum",
+        (select coalesce(sum(balance), 0)::text from ledger.balances where account = 'Liabilities:Unearned') as unearned`)
+    const [book] = rowsJson.parse(rows)
+    return book
+  } finally {
+    await client.end()
+  }
+}
