@@ -4,6 +4,7 @@ import { openLedger } from './store/openLedger.ts'
 import { openChain } from './chain/openChain.ts'
 import { openPrices } from './composePrices.ts'
 import { listeningUrl, openProducts } from './composeProducts.ts'
+import { openSeal } from './composeSeal.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
 import { artifactRoute } from './http/artifactRoute.ts'
 import { createMetrics } from './http/metrics.ts'
@@ -60,6 +61,8 @@ export async function createService(
   const applicationName = newId('instance')
   const ledger = await openLedger({ databaseUrl, applicationName, clock, log, onFlush: metrics.onFlush })
   opened.defer(() => ledger.close())
+  const seal = await openSeal(config, { clock, log, database: ledger.database, onSeal: metrics.onSeal })
+  opened.defer(() => seal.stop())
   const { commitment, chain: chainConfig } = config
   const chain = await openChain({ ...chainConfig, commitment, postJson, log, onCall: metrics.onRpcCall })
   const { version } = packageJson
@@ -85,9 +88,9 @@ export async function createService(
     inFlightMax,
     version,
     endpoints: seams.endpoints?.(catalog.endpoints) ?? catalog.endpoints,
-    moreRoutes: [artifactRoute(catalog.artifacts, clock)],
+    moreRoutes: [artifactRoute(catalog.artifacts, clock), ...seal.routes],
     isDraining: () => draining,
-    checks: [...watches.checks, ...prices.checks],
+    checks: [...watches.checks, seal.check, ...prices.checks],
     receiptKeys: await publicKeysOf(receiptSigningKey),
     tokenPrice,
     burnStats: () => burnStats({ database: ledger.database, clock }, chain.terms),
@@ -104,7 +107,7 @@ export async function createService(
         }),
       ],
       signReceipt: await createReceiptSigner(receiptSigningKey),
-      whyClosed: () => (draining ? 'the server is shutting down' : watches.problem()),
+      whyClosed: () => (draining ? 'the server is shutting down' : (seal.check.problem() ?? watches.problem())),
       onFault: (fault, requestId) => log.warn({ event: 'outcome_unknown', requestId, error: describeError(fault) }),
     },
   })

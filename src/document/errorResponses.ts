@@ -55,7 +55,7 @@ function describe(verdicts: readonly Verdict[]): string {
   return verdicts.map(({ code, advice }) => `\`${code}\`: ${advice}`).join('\n\n')
 }
 
-const statusesWithRetryAfter: ReadonlySet<number> = new Set([402, 409, 429, 503])
+const statusesWithRetryAfter: ReadonlySet<number> = new Set([402, 404, 409, 429, 503])
 
 function headersOf(status: number): JsonObject {
   return {

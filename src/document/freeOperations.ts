@@ -9,6 +9,8 @@ interface FreeOperation {
   /** The same shape under 503, where the route tells how it is. */
   readonly tellsUnder503?: boolean
   readonly errors?: readonly number[]
+  /** Besides those in its path. */
+  readonly parameters?: readonly JsonObject[]
 }
 
 const json = (type: z.ZodType) => ({ 'application/json': type })
@@ -68,6 +70,36 @@ const jwks = z.object({
   ),
 })
 
+const base64 = z.string()
+const inclusionProof = z.object({
+  position: z.int(),
+  leafHash: base64,
+  treeSize: z.int(),
+  root: base64,
+  path: z.array(base64).meta({ description: 'the hashes of RFC 6962, from the leaf up' }),
+  checkpoint: z.string().meta({ description: 'the signed note of this size' }),
+})
+const consistencyProof = z.object({
+  from: z.int(),
+  to: z.int(),
+  path: z.array(base64),
+  checkpoints: z
+    .object({ from: z.string().nullable(), to: z.string().nullable() })
+    .meta({ description: 'the signed notes of the two sizes; null where none was signed' }),
+})
+const checkpointOperation = {
+  summary: 'The newest checkpoint of the ledger',
+  description: 'A C2SP signed note: origin, size, root, signature.',
+  answers: { 'text/plain': 'text' },
+  errors: [404, 503],
+} as const
+const treeSize = {
+  name: 'treeSize',
+  in: 'query',
+  description: 'Prove it in the checkpoint of this size and not in the newest.',
+  schema: { type: 'integer', minimum: 1 },
+}
+
 /** All routes that cost nothing, by their path in the router. What is not here is not for callers. */
 export const freeOperations: Readonly<Record<string, FreeOperation>> = {
   '/api/health': { summary: 'How the service is', answers: enveloped(health), tellsUnder503: true },
@@ -91,6 +123,34 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
   },
   '/openapi.json': { summary: 'This document', answers: json(z.looseObject({ openapi: z.string() })) },
   '/docs': { summary: 'This document, to read and to try', answers: { 'text/html': 'text' } },
+  '/api/ledger/checkpoint': checkpointOperation,
+  '/checkpoint': checkpointOperation,
+  '/api/ledger/key': {
+    summary: 'The key that checkpoints are signed with',
+    description: 'A verifier key of C2SP signed notes: `<origin>+<key id>+<key>`.',
+    answers: { 'text/plain': 'text' },
+  },
+  '/api/ledger/inclusion/:position': {
+    summary: 'Proof that an event is in the ledger',
+    description:
+      'For a receipt, `position` is `receipt.ledger.position`. A 404 with `Retry-After` is not sealed, or not yet.',
+    answers: enveloped(inclusionProof),
+    errors: [400, 404, 503],
+    parameters: [treeSize],
+  },
+  '/api/ledger/consistency/:sizes': {
+    summary: 'Proof that the ledger has only been added to',
+    description: '`sizes` are two sizes of the tree such as `12-40`, the earlier first.',
+    answers: enveloped(consistencyProof),
+    errors: [400, 404, 503],
+  },
+  '/tile/*path': {
+    summary: 'Hashes of the tree',
+    description:
+      '`path` is that of C2SP tlog-tiles, with its slashes. `entries/…` is there only where the operator opens it.',
+    answers: { 'application/octet-stream': 'binary' },
+    errors: [404, 503],
+  },
   '/artifacts/:name': {
     summary: 'A picture or a document that was bought',
     description: 'Whoever has the address may fetch it, until it expires.',
@@ -102,16 +162,17 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
 /** One of them as an OpenAPI operation. */
 export function freeOperation(path: string, operation: FreeOperation): JsonObject {
   const { summary, description, tellsUnder503 = false, errors = [] } = operation
-  const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+  const inPath = [...path.matchAll(/[:*](\w+)/g)].map(([, name = '']) => {
+    return { name, in: 'path', required: true, schema: { type: 'string' } }
+  })
+  const parameters = [...inPath, ...(operation.parameters ?? [])]
   const answered = responseOf(operation)
   return {
     operationId: `get${path.replaceAll(/[^A-Za-z]+(\w?)/g, (_all, letter: string) => letter.toUpperCase())}`,
     tags: ['Free'],
     summary,
     ...(description === undefined ? {} : { description }),
-    ...(names.length === 0
-      ? {}
-      : { parameters: names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })) }),
+    ...(parameters.length === 0 ? {} : { parameters }),
     responses: {
       '200': { description: summary, ...answered },
       ...(tellsUnder503 ? { '503': { description: 'The same, when it is not well', ...answered } } : {}),

@@ -46,9 +46,9 @@ export function createOpenApi(deps: OpenApiDeps): (baseUrl: string) => JsonObjec
   }
 }
 
-/** `/artifacts/:name` as OpenAPI writes it. */
+/** `/artifacts/:name` and `/tile/*path` as OpenAPI writes them. */
 function templateOf(path: string): string {
-  return path.replaceAll(/:(\w+)/g, '{$1}')
+  return path.replaceAll(/[:*](\w+)/g, '{$1}')
 }
 
 function frameOf({ version, transportStatuses }: OpenApiDeps): JsonObject {

@@ -30,9 +30,13 @@ export function schemasOf(endpoint: Endpoint): JsonObject {
       success: { const: true },
       data: refTo('schemas', `${name}Data`),
       receipt: refTo('schemas', 'Receipt'),
+      inclusionProof: {
+        type: 'string',
+        description: 'Where the proof is that the ledger holds this sale, within a second and for ever.',
+      },
       meta: refTo('schemas', 'Meta'),
     },
-    required: ['success', 'data', 'receipt', 'meta'],
+    required: ['success', 'data', 'receipt', 'inclusionProof', 'meta'],
   }
   return {
     [`${name}Order`]: schemaOf(endpoint.schema),
@@ -125,6 +129,7 @@ function saleResponse(endpoint: Endpoint): JsonObject {
     success: true,
     data: examples[endpoint.path].data,
     receipt: receiptExample(endpoint),
+    inclusionProof: '/api/ledger/inclusion/8',
     meta: metaExample,
   }
   const schema = refTo('schemas', `${nameOf(endpoint)}Sale`)

@@ -14,7 +14,7 @@ export interface ServerOptions
   readonly inFlightMax: number
   readonly rateLimitPerMinute: number
   readonly metricsSubnets: readonly string[]
-  /** Free routes of what is sold, beside those of the service itself. */
+  /** Free routes of parts that have their own, beside those of the service itself. */
   readonly moreRoutes: readonly FreeRoute[]
 }
 

@@ -49,7 +49,8 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   const samples = await openSamples(config, { tokenMint: chain.tokenMint, opened, log: options.log })
   const receiptSigningKey = config.receiptSigningKey ?? (await home.receiptKey())
   const artifacts = { ...config.artifacts, directory: config.artifacts.directory ?? join(home.path, 'artifacts') }
-  const parts = { databaseUrl: database.databaseUrl, chain, receiptSigningKey, artifacts }
+  const checkpointFile = checkpointFileOf(config, home)
+  const parts = { databaseUrl: database.databaseUrl, chain, receiptSigningKey, artifacts, checkpointFile }
   const serviceConfig: ServiceConfig = { ...config, ...samples.replaced, ...parts }
   options.onProgress?.('the service')
   const service = await createService(serviceConfig, { log: options.log })
@@ -70,6 +71,11 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   })
   const kept = opened.move()
   return { baseUrl, localJsonPath, close: () => kept.disposeAsync() }
+}
+
+/** Beside our own database. Of somebody else's it could only say that they have another one now. */
+function checkpointFileOf({ checkpointFile, databaseUrl }: Config, home: Home): string | undefined {
+  return checkpointFile ?? (databaseUrl === undefined ? join(home.path, 'checkpoint') : undefined)
 }
 
 interface Opening extends LocalModeOptions {

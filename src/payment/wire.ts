@@ -63,6 +63,8 @@ export const saleBody = z.object({
   success: z.literal(true),
   data: z.unknown(),
   receipt: receiptBody,
+  // Where the proof is that the ledger holds it; answers from before there were proofs have none.
+  inclusionProof: z.string().optional(),
   meta: z.object({ source: z.string(), asOf: z.iso.datetime(), cached: z.boolean() }).loose(),
 })
 

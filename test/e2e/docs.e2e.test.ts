@@ -73,4 +73,6 @@ test('the examples for payers do what the page says', async () => {
   expect(said).toMatch(/^64x64 for 5 tokens, payment \w+$/m)
   expect(said).toMatch(/^200 the stored answer$/m)
   expect(said).toMatch(/^verified: 1500000 base units burned$/m)
+  expect(said).toMatch(/^\{"valid":true,"receipt":\{.*"checkpoint":\{"origin":"tollbook\//m)
+  expect(said).toMatch(/^in the ledger of \d+ events$/m)
 })

@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, stat } from 'node:fs/promises'
+import { readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Connection, Keypair, PublicKey } from '@solana/web3.js'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { readCheckpoint } from '../../src/ledger/checkpoint.ts'
 import { assertPresent } from '../../src/primitives/assert.ts'
 import { ask, askForQuote, buy, type Counter, qrOrder } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
@@ -46,6 +48,16 @@ async function databaseAnswers(connectionString: string): Promise<boolean> {
   )
 }
 
+/** A start that ends by itself. */
+async function run(home: string): Promise<{ readonly exitCode: number | null; readonly said: string }> {
+  const env = { ...newcomerEnv(home), LOG_LEVEL: 'silent' }
+  const child = spawn(process.execPath, [mainFile], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+  const said: string[] = []
+  child.stderr.on('data', (chunk) => said.push(String(chunk)))
+  await once(child, 'exit')
+  return { exitCode: child.exitCode, said: said.join('') }
+}
+
 describe('local mode', () => {
   test('kill -9 leaves nothing running, and the next start finds keys, chain and ledger as they were', async () => {
     const home = await makeScratchDirectory()
@@ -71,10 +83,20 @@ describe('local mode', () => {
     const connection = new Connection(second.local.rpcUrl, 'confirmed')
     const { value } = await connection.getTokenSupply(new PublicKey(second.local.tokenMint))
     expect(value.amount).toBe('99998500000')
-    await buy(second)
+    const { receipt } = await buy(second)
     expect(await stopLocalProcess(second.child)).toBe(0)
     expect(await answers(second.local.rpcUrl)).toBe(false)
     expect(await databaseAnswers(second.local.adminDatabaseUrl)).toBe(false)
+
+    // What is left of the book when its database is gone: enough to refuse another in its place.
+    const kept = readCheckpoint(await readFile(join(home, 'checkpoint'), 'utf8'))
+    expect(kept?.size).toBeGreaterThanOrEqual(receipt.ledger.position)
+    await rm(join(home, 'postgres'), { recursive: true })
+    const third = await run(home)
+    expect(third.exitCode).toBe(1)
+    expect(third.said).toMatch(
+      /ends at event 0, and the checkpoint of tollbook\/.*older backup.*put .*checkpoint away/s,
+    )
   })
 
   test('two homes run side by side, and the keys of neither can be read by others', async () => {
@@ -101,13 +123,9 @@ describe('local mode', () => {
   test('a home that is in use is refused with the way out, and the one in it goes on', async () => {
     const home = await makeScratchDirectory()
     const first = await start(home)
-    const env = { ...newcomerEnv(home), LOG_LEVEL: 'silent' }
-    const second = spawn(process.execPath, [mainFile], { env, stdio: ['ignore', 'ignore', 'pipe'] })
-    const said: string[] = []
-    second.stderr.on('data', (chunk) => said.push(String(chunk)))
-    await once(second, 'exit')
+    const second = await run(home)
     expect(second.exitCode).toBe(1)
-    expect(said.join('')).toMatch(/in use|already/i)
+    expect(second.said).toMatch(/in use|already/i)
     expect((await ask(first, qrOrder)).status).toBe(402)
     expect(await stopLocalProcess(first.child)).toBe(0)
   })
