@@ -82,7 +82,7 @@ module.exports = {
       name: 'compose-is-the-server-only',
       comment: 'the server never reaches the client, the command line or the local parts',
       severity: 'error',
-      from: { path: '^src/compose(Products|Prices)?\\.ts$' },
+      from: { path: '^src/compose(Products|Prices|Life)?\\.ts$' },
       to: { path: '^src/(client|cli|local)/' },
     },
     { name: 'config-stands-alone', severity: 'error', from: { path: '^src/(config|configValues|productConfig)\\.ts$' }, to: { path: '^src/', pathNot: '^src/(primitives/|pricing/|configValues\\.ts$|productConfig\\.ts$|outbound/upstreamName\\.ts$)' } },

@@ -2,6 +2,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import type { Config, ReceiptSigningKey } from './config.ts'
 import { openLedger } from './store/openLedger.ts'
 import { openChain } from './chain/openChain.ts'
+import { openLife } from './composeLife.ts'
 import { openPrices } from './composePrices.ts'
 import { listeningUrl, openProducts } from './composeProducts.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
@@ -69,6 +70,9 @@ export async function createService(
 
   const watches = await startWatches({ clock, log, ledger, chain })
   opened.defer(() => watches.stop())
+  const { onLifeStep: onStep } = metrics
+  const life = openLife(config, { clock, log, payments: ledger.payments, life: ledger.life, chain, onStep })
+  opened.defer(() => life.stop())
   let publicUrl = config.publicUrl ?? ''
   const catalog = await openProducts(config, { upstreamDeps, database: ledger.database, publicUrl: () => publicUrl })
   opened.defer(() => catalog.close())
@@ -87,7 +91,7 @@ export async function createService(
     endpoints: seams.endpoints?.(catalog.endpoints) ?? catalog.endpoints,
     moreRoutes: [artifactRoute(catalog.artifacts, clock)],
     isDraining: () => draining,
-    checks: [...watches.checks, ...prices.checks],
+    checks: [...watches.checks, ...prices.checks, ...life.checks],
     receiptKeys: await publicKeysOf(receiptSigningKey),
     tokenPrice,
     burnStats: () => burnStats({ database: ledger.database, clock }, chain.terms),
@@ -95,6 +99,7 @@ export async function createService(
       ...paymentDeps,
       leaseMs: config.claimLeaseMs,
       slot: watches.slot,
+      whyExposed: life.whyExposed,
       rails: [
         createNativeRail({
           ...paymentDeps,

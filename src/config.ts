@@ -38,6 +38,8 @@ export interface Config extends ProductConfig {
   readonly proofMaxAgeMs: number
   readonly proofLookupWaitMs: number
   readonly claimLeaseMs: number
+  /** In whole tokens: how much may be served for payments that are not final. 0: no limit. */
+  readonly exposureMaxTokens: number
   readonly handlerTimeoutMs: number
   readonly trustedProxyHops: number
   readonly rateLimitPerMinute: number
@@ -130,6 +132,7 @@ const environment = z
     PROOF_MAX_AGE_SECONDS: whole(10, day / 2, 600),
     PROOF_LOOKUP_WAIT_MS: whole(0, 20_000, 2_000),
     CLAIM_LEASE_SECONDS: whole(1, 600, 60),
+    EXPOSURE_MAX_TOKENS: whole(0, 9_999_999_999, 0),
     HANDLER_TIMEOUT_MS: whole(100, 300_000, 30_000),
     TRUSTED_PROXY_HOPS: whole(0, 10, 0),
     RATE_LIMIT_PER_MINUTE: whole(0, 1_000_000, 0),
@@ -216,6 +219,7 @@ function configOf(env: Environment): Config {
     proofMaxAgeMs: env.PROOF_MAX_AGE_SECONDS * 1000,
     proofLookupWaitMs: env.PROOF_LOOKUP_WAIT_MS,
     claimLeaseMs: env.CLAIM_LEASE_SECONDS * 1000,
+    exposureMaxTokens: env.EXPOSURE_MAX_TOKENS,
     handlerTimeoutMs: env.HANDLER_TIMEOUT_MS,
     trustedProxyHops: env.TRUSTED_PROXY_HOPS,
     rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE,

@@ -3,10 +3,12 @@ import { Fault } from '../primitives/fault.ts'
 import type { Log } from '../primitives/log.ts'
 import { readAddress } from '../payment/address.ts'
 import type { ChainReader } from '../payment/chainReader.ts'
+import type { FinalityReader } from '../payment/finalityReader.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { readPaymentTerms } from './readPaymentTerms.ts'
 import { createRpcClient, type RpcClientDeps } from './rpcClient.ts'
 import { type Commitment, createSolanaChainReader } from './solanaChainReader.ts'
+import { createSolanaFinalityReader } from './solanaFinalityReader.ts'
 
 export interface ChainOptions extends Pick<RpcClientDeps, 'postJson' | 'onCall'> {
   readonly rpcUrls: readonly string[]
@@ -18,6 +20,7 @@ export interface ChainOptions extends Pick<RpcClientDeps, 'postJson' | 'onCall'>
 
 export interface Chain {
   readonly reader: ChainReader
+  readonly finality: FinalityReader
   readonly terms: PaymentTerms
   /** Reads the terms again: a mint can change while we sell for it. */
   readTerms(): Promise<PaymentTerms>
@@ -48,5 +51,6 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
       throw new Fault(`node ${index + 1} of SOLANA_RPC_URLS is on another network than the first`, { retryable: false })
     }
   }
-  return { terms, readTerms, reader: createSolanaChainReader({ rpc, mint, commitment }) }
+  const reader = createSolanaChainReader({ rpc, mint, commitment })
+  return { terms, readTerms, reader, finality: createSolanaFinalityReader(rpc) }
 }

@@ -6,6 +6,7 @@ export interface Metrics {
   onRequest(request: { readonly route: string; readonly status: number; readonly durationMs: number }): void
   onFlush(flush: { readonly items: number; readonly durationMs: number }): void
   onRpcCall(call: { readonly method: string; readonly ok: boolean }): void
+  onLifeStep(step: string): void
   onUpstreamCall(call: { readonly upstream: string; readonly outcome: string }): void
 }
 
@@ -52,8 +53,15 @@ export function createMetrics(): Metrics {
     labelNames: ['upstream', 'outcome'],
     registers,
   })
+  const lifeSteps = new Counter({
+    name: 'tollbook_payment_steps_total',
+    help: 'What was found out about payments after their answers',
+    labelNames: ['step'],
+    registers,
+  })
   return {
     registry,
+    onLifeStep: (step) => lifeSteps.inc({ step }),
     onRequest({ route, status, durationMs }) {
       requests.inc({ route, status })
       durations.observe({ route }, durationMs / 1000)

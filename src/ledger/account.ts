@@ -4,7 +4,9 @@ import type { Address } from '../payment/address.ts'
  * The chart of accounts. An account here is always a ledger account; on chain we say wallet and token account. The
  * names are those of plain-text accounting, so that an export to beancount or hledger needs no translation.
  */
-export type Account = (typeof accounts)[keyof typeof accounts] | `Liabilities:${'Overpaid' | 'RefundsDue' | 'Unmatched'}:${string}`
+export type Account =
+  | (typeof accounts)[keyof typeof accounts]
+  | `Liabilities:${'Overpaid' | 'RefundsDue' | 'Unmatched'}:${string}`
 
 export const accounts = {
   /** Tokens that arrived in the payment wallet. Reconciled against its token account on chain. */
@@ -36,7 +38,8 @@ export function unmatchedFrom(wallet: Address | undefined): Account {
   return `Liabilities:Unmatched:${wallet ?? 'unknown'}`
 }
 
-const payable = /^Liabilities:(?:Provider|Holders|Treasury|(?:Overpaid|RefundsDue|Unmatched):[1-9A-HJ-NP-Za-km-z]{32,44})$/
+const payable =
+  /^Liabilities:(?:Provider|Holders|Treasury|(?:Overpaid|RefundsDue|Unmatched):[1-9A-HJ-NP-Za-km-z]{32,44})$/
 
 /** Of these alone tokens are paid out; `ledger.record_payout` holds the same list. */
 export function isPayable(account: string): account is Account {

@@ -39,6 +39,11 @@ interface Claimable {
 
 export const unknownPayment: PaymentState = { phase: 'unknown', version: 0 }
 
+/** The chain can no longer drop it, so serving it risks nothing. */
+export function isFinal(state: PaymentState): boolean {
+  return 'awaitsFinality' in state && !state.awaitsFinality
+}
+
 /** Who wants what for the payment. */
 export interface Order {
   readonly wallet: Address

@@ -24,7 +24,8 @@ export async function replay(pool: pg.Pool): Promise<Replayed> {
   for (const row of rows) {
     const body: Body = JSON.parse(row.body.toString('utf8'))
     const seq = Number(row.seq)
-    if (body['kind'] !== 'PriceListPublished' && body['kind'] !== 'DistributionPaid') advance(payments, { body, seq, atMs: Math.round(Number(row.at)) })
+    if (body['kind'] !== 'PriceListPublished' && body['kind'] !== 'DistributionPaid')
+      advance(payments, { body, seq, atMs: Math.round(Number(row.at)) })
     entries.push(...entriesFor(body, seq))
   }
   return {
