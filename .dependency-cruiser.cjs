@@ -19,7 +19,8 @@ const mayImport = {
   jobs: ['primitives', 'payment', 'pricing', 'ledger', 'reports'],
   client: ['primitives', 'payment'],
   local: ['primitives', 'payment', 'compose.ts', 'config.ts'],
-  cli: ['client', 'local', 'reports', 'store', 'primitives', 'compose.ts', 'config.ts'],
+  payout: ['primitives', 'payment', 'ledger', 'chain', 'store', 'outbound'],
+  cli: ['client', 'local', 'reports', 'store', 'payout', 'primitives', 'compose.ts', 'config.ts'],
 }
 
 const folderRules = Object.entries(mayImport).map(([folder, allowed]) => ({

@@ -70,8 +70,7 @@ export async function createService(
 
   const watches = await startWatches({ clock, log, ledger, chain })
   opened.defer(() => watches.stop())
-  const { onLifeStep: onStep } = metrics
-  const life = openLife(config, { clock, log, payments: ledger.payments, life: ledger.life, chain, onStep })
+  const life = openLife(config, { clock, log, metrics, ledger, chain })
   opened.defer(() => life.stop())
   let publicUrl = config.publicUrl ?? ''
   const catalog = await openProducts(config, { upstreamDeps, database: ledger.database, publicUrl: () => publicUrl })

@@ -6,7 +6,9 @@ import { startRefundWatch } from './jobs/refundWatch.ts'
 import { startTransferScan } from './jobs/transferScan.ts'
 import type { Check } from './jobs/watches.ts'
 
-export interface LifeOptions extends StepDeps {
+export interface LifeOptions extends Pick<StepDeps, 'clock' | 'log'> {
+  readonly metrics: { onLifeStep(step: string): void }
+  readonly ledger: Pick<StepDeps, 'payments' | 'life'>
   readonly chain: Pick<Chain, 'reader' | 'finality' | 'terms'>
 }
 
@@ -22,7 +24,9 @@ const refundAfterMs = 24 * 60 * 60 * 1000
 const settleMarginMs = 60 * 60 * 1000
 
 /** What happens to payments after their answers. */
-export function openLife(config: Config, { chain, ...deps }: LifeOptions): Life {
+export function openLife(config: Config, { chain, clock, log, metrics, ledger }: LifeOptions): Life {
+  const { payments, life } = ledger
+  const deps: StepDeps = { clock, log, payments, life, onStep: (step) => metrics.onLifeStep(step) }
   const finalityWatch = startFinalityWatch({ ...deps, chain: { ...chain.reader, ...chain.finality } })
   const refundWatch = startRefundWatch({ ...deps, refundAfterMs })
   const settleAgeMs = config.proofMaxAgeMs + settleMarginMs
@@ -32,7 +36,7 @@ export function openLife(config: Config, { chain, ...deps }: LifeOptions): Life 
     checks: [{ name: 'finality', problem: finalityWatch.problem, quotesOnly: true }],
     async whyExposed() {
       if (config.exposureMaxTokens === 0) return undefined
-      const exposed = await deps.life.exposureBaseUnits()
+      const exposed = await life.exposureBaseUnits()
       return exposed < exposureMaxBaseUnits ? undefined : overexposed
     },
     async stop() {

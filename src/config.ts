@@ -22,6 +22,13 @@ export interface Config extends ProductConfig {
   /** Undefined: the embedded Postgres of local mode. */
   readonly databaseUrl: string | undefined
   readonly migrationDatabaseUrl: string | undefined
+  readonly payout: {
+    /** A login of `tollbook_payout`; never the service's. */
+    readonly databaseUrl: string | undefined
+    readonly providerWallet: string | undefined
+    readonly holdersWallet: string | undefined
+    readonly treasuryWallet: string | undefined
+  }
   readonly localPostgresPort: number
   /** Undefined: the local chain of local mode, and the four below with it. */
   readonly chain: ChainConfig | undefined
@@ -115,6 +122,10 @@ const environment = z
     TOLLBOOK_HOME: z.string().min(1, 'must be a folder').default('.tollbook'),
     DATABASE_URL: databaseUrl,
     MIGRATION_DATABASE_URL: databaseUrl,
+    PAYOUT_DATABASE_URL: databaseUrl,
+    PAYOUT_PROVIDER_WALLET: address,
+    PAYOUT_HOLDERS_WALLET: address,
+    PAYOUT_TREASURY_WALLET: address,
     LOCAL_POSTGRES_PORT: portNumber,
     SOLANA_RPC_URLS: httpUrls,
     SOLANA_COMMITMENT: z.enum(['confirmed', 'finalized'], 'must be confirmed or finalized').default('confirmed'),
@@ -202,6 +213,12 @@ function configOf(env: Environment): Config {
     home: env.TOLLBOOK_HOME,
     databaseUrl: env.DATABASE_URL,
     migrationDatabaseUrl: env.MIGRATION_DATABASE_URL,
+    payout: {
+      databaseUrl: env.PAYOUT_DATABASE_URL,
+      providerWallet: env.PAYOUT_PROVIDER_WALLET,
+      holdersWallet: env.PAYOUT_HOLDERS_WALLET,
+      treasuryWallet: env.PAYOUT_TREASURY_WALLET,
+    },
     localPostgresPort: env.LOCAL_POSTGRES_PORT,
     chain,
     localChainPort: env.LOCAL_CHAIN_PORT,

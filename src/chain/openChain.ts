@@ -22,9 +22,12 @@ export interface Chain {
   readonly reader: ChainReader
   readonly finality: FinalityReader
   readonly terms: PaymentTerms
+  latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
   /** Reads the terms again: a mint can change while we sell for it. */
   readTerms(): Promise<PaymentTerms>
 }
+
+const blockhashJson = z.object({ value: z.object({ blockhash: z.string(), lastValidBlockHeight: z.int() }) })
 
 // A node that takes longer is as good as gone; there may be another one.
 const timeoutMs = 5_000
@@ -52,5 +55,9 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
     }
   }
   const reader = createSolanaChainReader({ rpc, mint, commitment })
-  return { terms, readTerms, reader, finality: createSolanaFinalityReader(rpc) }
+  const latestBlockhash = async () => {
+    const { value } = await rpc.call('getLatestBlockhash', [{ commitment: 'confirmed' }], blockhashJson)
+    return value
+  }
+  return { terms, readTerms, reader, finality: createSolanaFinalityReader(rpc), latestBlockhash }
 }

@@ -51,9 +51,9 @@ const listedJson = z.object({
 
 async function listSignatures(
   rpc: RpcClient,
-  { account, before, until }: ListQuestion,
+  { account, commitment, before, until }: ListQuestion,
 ): Promise<readonly ListedSignature[]> {
-  const options = { limit: listedMax, commitment: 'finalized', before, until }
+  const options = { limit: listedMax, commitment, before, until }
   const listed = await refusalIsFault(
     rpc.call('getSignaturesForAddress', [account, options], z.array(listedJson).max(listedMax)),
   )

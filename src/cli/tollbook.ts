@@ -8,6 +8,7 @@ import { demoCommand } from './demo.ts'
 import { faucetCommand } from './faucet.ts'
 import { migrateCommand } from './migrate.ts'
 import { payCommand } from './pay.ts'
+import { payoutCommand } from './payout.ts'
 import { receiptKeyCommand } from './receiptKey.ts'
 import { reportFailure } from './reportFailure.ts'
 import { serveCommand } from './serve.ts'
@@ -32,6 +33,7 @@ for (const command of [
   demoCommand(),
   payCommand(payerDeps),
   faucetCommand(payerDeps),
+  payoutCommand(payerDeps),
   chainCommand(),
   migrateCommand(),
   receiptKeyCommand(),

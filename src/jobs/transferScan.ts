@@ -56,6 +56,7 @@ async function listSince(deps: TransferScanDeps, place: Place): Promise<readonly
   for (let page = 0; page < pagesMax; page++) {
     const listed = await deps.chain.listSignatures({
       account: deps.terms.paymentTokenAccount,
+      commitment: 'finalized',
       before: found.at(-1)?.signature,
       until: place?.signature,
     })

@@ -11,7 +11,7 @@ export interface FinalityReader {
   finalizedSlot(): Promise<number>
   /** Undefined when the finalized chain does not have it. */
   findFinalized(signature: Signature): Promise<TransactionRecord | undefined>
-  /** Those that name the account, newest first, on the finalized chain. */
+  /** Those that name the account, newest first. */
   listSignatures(question: ListQuestion): Promise<readonly ListedSignature[]>
 }
 
@@ -39,6 +39,7 @@ export interface SignatureStatus {
 
 export interface ListQuestion {
   readonly account: Address
+  readonly commitment: 'confirmed' | 'finalized'
   readonly before: Signature | undefined
   readonly until: Signature | undefined
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { assert, assertPresent } from '../primitives/assert.ts'
+import { assert, assertNever, assertPresent } from '../primitives/assert.ts'
 import { decodeEvent } from '../payment/eventCodec.ts'
 import type { OpenPayment, OpenQuestion } from '../payment/paymentLife.ts'
 import { evolve, type PaymentState, unknownPayment } from '../payment/payment.ts'
@@ -37,6 +37,8 @@ export async function findOpen(
           .where('awaiting_finality', '=', false)
           .where('created_at', '<=', sql<Date>`now() - ${question.forMs}::float8 * interval '1 millisecond'`)
           .execute()
+      default:
+        return assertNever(question)
     }
   })
   return rows.map((row) => ({

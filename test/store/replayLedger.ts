@@ -157,7 +157,7 @@ function entriesFor(body: Body, seq: number): readonly Entry[] {
   if (body['kind'] === 'TransferReceived')
     moves.push([
       'Assets:PaymentWallet',
-      `Liabilities:Unmatched:${String(body['wallet'] ?? 'unknown')}`,
+      `Liabilities:Unmatched:${body['wallet'] === null ? 'unknown' : String(body['wallet'])}`,
       amount(body['receivedBaseUnits']),
     ])
   const stream = String(body['stream'])
