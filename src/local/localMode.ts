@@ -141,6 +141,7 @@ async function openLocalChain(
     facts: {
       rpcUrl,
       wsUrl,
+      paymentWalletKeypairPath: paymentWallet.path,
       demoWallet: { address: demoWallet.keypair.publicKey.toBase58(), keypairPath: demoWallet.path },
       mintAuthorityKeypairPath: mintAuthority.path,
     },

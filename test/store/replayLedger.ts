@@ -157,7 +157,7 @@ function entriesFor(body: Body, seq: number): readonly Entry[] {
   if (body['kind'] === 'TransferReceived')
     moves.push([
       'Assets:PaymentWallet',
-      `Liabilities:Unmatched:${body['wallet'] === null ? 'unknown' : String(body['wallet'])}`,
+      `Liabilities:Unmatched:${typeof body['wallet'] === 'string' ? body['wallet'] : 'unknown'}`,
       amount(body['receivedBaseUnits']),
     ])
   const stream = String(body['stream'])
