@@ -19,7 +19,8 @@ const mayImport = {
   jobs: ['primitives', 'payment', 'pricing', 'ledger', 'reports'],
   client: ['primitives', 'payment', 'ledger/merkle.ts', 'ledger/checkpoint.ts'],
   local: ['primitives', 'payment', 'compose.ts', 'config.ts'],
-  cli: ['client', 'local', 'reports', 'store', 'primitives', 'compose.ts', 'config.ts'],
+  payout: ['primitives', 'payment', 'ledger', 'chain', 'store', 'outbound'],
+  cli: ['client', 'local', 'reports', 'store', 'payout', 'primitives', 'compose.ts', 'config.ts'],
 }
 
 const folderRules = Object.entries(mayImport).map(([folder, allowed]) => ({
@@ -82,7 +83,7 @@ module.exports = {
       name: 'compose-is-the-server-only',
       comment: 'the server never reaches the client, the command line or the local parts',
       severity: 'error',
-      from: { path: '^src/compose(Products|Prices|Seal)?\\.ts$' },
+      from: { path: '^src/compose(Products|Prices|Seal|Life)?\\.ts$' },
       to: { path: '^src/(client|cli|local)/' },
     },
     { name: 'config-stands-alone', severity: 'error', from: { path: '^src/(config|configValues|productConfig)\\.ts$' }, to: { path: '^src/', pathNot: '^src/(primitives/|pricing/|configValues\\.ts$|productConfig\\.ts$|outbound/upstreamName\\.ts$)' } },

@@ -2,6 +2,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import type { Config, ReceiptSigningKey } from './config.ts'
 import { openLedger } from './store/openLedger.ts'
 import { openChain } from './chain/openChain.ts'
+import { openLife } from './composeLife.ts'
 import { openPrices } from './composePrices.ts'
 import { listeningUrl, openProducts } from './composeProducts.ts'
 import { openSeal } from './composeSeal.ts'
@@ -72,6 +73,8 @@ export async function createService(
 
   const watches = await startWatches({ clock, log, ledger, chain })
   opened.defer(() => watches.stop())
+  const life = openLife(config, { clock, log, metrics, ledger, chain })
+  opened.defer(() => life.stop())
   let publicUrl = config.publicUrl ?? ''
   const catalog = await openProducts(config, { upstreamDeps, database: ledger.database, publicUrl: () => publicUrl })
   opened.defer(() => catalog.close())
@@ -90,7 +93,7 @@ export async function createService(
     endpoints: seams.endpoints?.(catalog.endpoints) ?? catalog.endpoints,
     moreRoutes: [artifactRoute(catalog.artifacts, clock), ...seal.routes],
     isDraining: () => draining,
-    checks: [...watches.checks, seal.check, ...prices.checks],
+    checks: [...watches.checks, seal.check, ...prices.checks, ...life.checks],
     receiptKeys: await publicKeysOf(receiptSigningKey),
     tokenPrice,
     burnStats: () => burnStats({ database: ledger.database, clock }, chain.terms),
@@ -98,6 +101,7 @@ export async function createService(
       ...paymentDeps,
       leaseMs: config.claimLeaseMs,
       slot: watches.slot,
+      whyExposed: life.whyExposed,
       rails: [
         createNativeRail({
           ...paymentDeps,

@@ -22,6 +22,13 @@ export interface Config extends ProductConfig {
   /** Undefined: the embedded Postgres of local mode. */
   readonly databaseUrl: string | undefined
   readonly migrationDatabaseUrl: string | undefined
+  readonly payout: {
+    /** A login of `tollbook_payout`; never the service's. */
+    readonly databaseUrl: string | undefined
+    readonly providerWallet: string | undefined
+    readonly holdersWallet: string | undefined
+    readonly treasuryWallet: string | undefined
+  }
   readonly localPostgresPort: number
   /** Undefined: the local chain of local mode, and the four below with it. */
   readonly chain: ChainConfig | undefined
@@ -44,6 +51,8 @@ export interface Config extends ProductConfig {
   readonly proofMaxAgeMs: number
   readonly proofLookupWaitMs: number
   readonly claimLeaseMs: number
+  /** In whole tokens: how much may be served for payments that are not final. 0: no limit. */
+  readonly exposureMaxTokens: number
   readonly handlerTimeoutMs: number
   readonly trustedProxyHops: number
   readonly rateLimitPerMinute: number
@@ -124,6 +133,10 @@ const environment = z
     TOLLBOOK_HOME: z.string().min(1, 'must be a folder').default('.tollbook'),
     DATABASE_URL: databaseUrl,
     MIGRATION_DATABASE_URL: databaseUrl,
+    PAYOUT_DATABASE_URL: databaseUrl,
+    PAYOUT_PROVIDER_WALLET: address,
+    PAYOUT_HOLDERS_WALLET: address,
+    PAYOUT_TREASURY_WALLET: address,
     LOCAL_POSTGRES_PORT: portNumber,
     SOLANA_RPC_URLS: httpUrls,
     SOLANA_COMMITMENT: z.enum(['confirmed', 'finalized'], 'must be confirmed or finalized').default('confirmed'),
@@ -144,6 +157,7 @@ const environment = z
     PROOF_MAX_AGE_SECONDS: whole(10, day / 2, 600),
     PROOF_LOOKUP_WAIT_MS: whole(0, 20_000, 2_000),
     CLAIM_LEASE_SECONDS: whole(1, 600, 60),
+    EXPOSURE_MAX_TOKENS: whole(0, 9_999_999_999, 0),
     HANDLER_TIMEOUT_MS: whole(100, 300_000, 30_000),
     TRUSTED_PROXY_HOPS: whole(0, 10, 0),
     RATE_LIMIT_PER_MINUTE: whole(0, 1_000_000, 0),
@@ -216,6 +230,12 @@ function configOf(env: Environment): Config {
     home: env.TOLLBOOK_HOME,
     databaseUrl: env.DATABASE_URL,
     migrationDatabaseUrl: env.MIGRATION_DATABASE_URL,
+    payout: {
+      databaseUrl: env.PAYOUT_DATABASE_URL,
+      providerWallet: env.PAYOUT_PROVIDER_WALLET,
+      holdersWallet: env.PAYOUT_HOLDERS_WALLET,
+      treasuryWallet: env.PAYOUT_TREASURY_WALLET,
+    },
     localPostgresPort: env.LOCAL_POSTGRES_PORT,
     chain,
     localChainPort: env.LOCAL_CHAIN_PORT,
@@ -236,6 +256,7 @@ function configOf(env: Environment): Config {
     proofMaxAgeMs: env.PROOF_MAX_AGE_SECONDS * 1000,
     proofLookupWaitMs: env.PROOF_LOOKUP_WAIT_MS,
     claimLeaseMs: env.CLAIM_LEASE_SECONDS * 1000,
+    exposureMaxTokens: env.EXPOSURE_MAX_TOKENS,
     handlerTimeoutMs: env.HANDLER_TIMEOUT_MS,
     trustedProxyHops: env.TRUSTED_PROXY_HOPS,
     rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE,

@@ -3,10 +3,12 @@ import { Fault } from '../primitives/fault.ts'
 import type { Log } from '../primitives/log.ts'
 import { readAddress } from '../payment/address.ts'
 import type { ChainReader } from '../payment/chainReader.ts'
+import type { FinalityReader } from '../payment/finalityReader.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { readPaymentTerms } from './readPaymentTerms.ts'
 import { createRpcClient, type RpcClientDeps } from './rpcClient.ts'
 import { type Commitment, createSolanaChainReader } from './solanaChainReader.ts'
+import { createSolanaFinalityReader } from './solanaFinalityReader.ts'
 
 export interface ChainOptions extends Pick<RpcClientDeps, 'postJson' | 'onCall'> {
   readonly rpcUrls: readonly string[]
@@ -18,10 +20,14 @@ export interface ChainOptions extends Pick<RpcClientDeps, 'postJson' | 'onCall'>
 
 export interface Chain {
   readonly reader: ChainReader
+  readonly finality: FinalityReader
   readonly terms: PaymentTerms
+  latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
   /** Reads the terms again: a mint can change while we sell for it. */
   readTerms(): Promise<PaymentTerms>
 }
+
+const blockhashJson = z.object({ value: z.object({ blockhash: z.string(), lastValidBlockHeight: z.int() }) })
 
 // A node that takes longer is as good as gone; there may be another one.
 const timeoutMs = 5_000
@@ -48,5 +54,10 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
       throw new Fault(`node ${index + 1} of SOLANA_RPC_URLS is on another network than the first`, { retryable: false })
     }
   }
-  return { terms, readTerms, reader: createSolanaChainReader({ rpc, mint, commitment }) }
+  const reader = createSolanaChainReader({ rpc, mint, commitment })
+  const latestBlockhash = async () => {
+    const { value } = await rpc.call('getLatestBlockhash', [{ commitment: 'confirmed' }], blockhashJson)
+    return value
+  }
+  return { terms, readTerms, reader, finality: createSolanaFinalityReader(rpc), latestBlockhash }
 }

@@ -42,8 +42,8 @@ export function createSolanaChainReader(deps: SolanaReaderDeps): ChainReader {
   }
 }
 
-async function findTransaction(
-  { rpc, commitment }: SolanaReaderDeps,
+export async function findTransaction(
+  { rpc, commitment }: Pick<SolanaReaderDeps, 'rpc' | 'commitment'>,
   signature: Signature,
 ): Promise<TransactionRecord | undefined> {
   const options = { encoding: 'json', commitment, maxSupportedTransactionVersion }
@@ -55,7 +55,7 @@ async function findTransaction(
 }
 
 /** A node that refuses a question has not said that there is no payment. */
-async function refusalIsFault<T>(call: Promise<T>): Promise<T> {
+export async function refusalIsFault<T>(call: Promise<T>): Promise<T> {
   try {
     return await call
   } catch (error) {

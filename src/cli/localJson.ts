@@ -10,6 +10,8 @@ const localJson = z.object({
   baseUrl: z.url(),
   rpcUrl: z.url().optional(),
   databaseUrl: z.string().optional(),
+  /** Null when the database is the operator's. */
+  adminDatabaseUrl: z.string().nullish(),
   tokenMint: z.string(),
   paymentWallet: z.string(),
   demoWallet: z.object({ address: z.string(), keypairPath: z.string() }).optional(),

@@ -9,6 +9,7 @@ import { demoCommand } from './demo.ts'
 import { faucetCommand } from './faucet.ts'
 import { migrateCommand } from './migrate.ts'
 import { payCommand } from './pay.ts'
+import { payoutCommand } from './payout.ts'
 import { provisionCommand } from './provision.ts'
 import { receiptKeyCommand } from './receiptKey.ts'
 import { reportFailure } from './reportFailure.ts'
@@ -37,6 +38,7 @@ for (const command of [
   verifyCommand(payerDeps),
   anchorCommand(payerDeps),
   faucetCommand(payerDeps),
+  payoutCommand(payerDeps),
   chainCommand(),
   provisionCommand(),
   migrateCommand(),

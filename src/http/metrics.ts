@@ -6,6 +6,7 @@ export interface Metrics {
   onRequest(request: { readonly route: string; readonly status: number; readonly durationMs: number }): void
   onFlush(flush: { readonly items: number; readonly durationMs: number }): void
   onRpcCall(call: { readonly method: string; readonly ok: boolean }): void
+  onLifeStep(step: string): void
   onUpstreamCall(call: { readonly upstream: string; readonly outcome: string }): void
   onSeal(seal: { readonly unsealedEvents: number; readonly damaged: boolean }): void
 }
@@ -63,8 +64,15 @@ export function createMetrics(): Metrics {
     help: '1 when the ledger is not what was recorded and signed',
     registers,
   })
+  const lifeSteps = new Counter({
+    name: 'tollbook_payment_steps_total',
+    help: 'What was found out about payments after their answers',
+    labelNames: ['step'],
+    registers,
+  })
   return {
     registry,
+    onLifeStep: (step) => lifeSteps.inc({ step }),
     onRequest({ route, status, durationMs }) {
       requests.inc({ route, status })
       durations.observe({ route }, durationMs / 1000)

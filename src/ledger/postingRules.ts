@@ -1,8 +1,8 @@
-import { assertNever } from '../primitives/assert.ts'
-import type { DistributionAllocated, LedgerEvent } from '../payment/events.ts'
+import { assert, assertNever } from '../primitives/assert.ts'
+import type { DistributionAllocated, DistributionPaid, LedgerEvent, PaymentReversed } from '../payment/events.ts'
 import { transferBaseUnits } from '../payment/quote.ts'
 import type { Settlement } from '../payment/settlement.ts'
-import { accounts, overpaidBy } from './account.ts'
+import { accounts, isPayable, overpaidBy, refundDueTo, unmatchedFrom } from './account.ts'
 import type { Posting } from './posting.ts'
 
 /**
@@ -24,6 +24,19 @@ export function postingsOf(event: LedgerEvent): readonly Posting[] {
       ])
     case 'DistributionAllocated':
       return allocated(event)
+    case 'PaymentReversed':
+      return reversed(event)
+    case 'RefundDue': {
+      const { wallet, mint, refundBaseUnits: amountBaseUnits } = event
+      return nonZero([{ debit: accounts.unearned, credit: refundDueTo(wallet), mint, amountBaseUnits }])
+    }
+    case 'TransferReceived': {
+      const { wallet, mint, receivedBaseUnits: amountBaseUnits } = event
+      return nonZero([{ debit: accounts.paymentWallet, credit: unmatchedFrom(wallet), mint, amountBaseUnits }])
+    }
+    case 'DistributionPaid':
+      return paidOut(event)
+    case 'PaymentFinalized':
     case 'PaymentSubmitted':
     case 'ProofClaimed':
     case 'RequestFulfilled':
@@ -56,6 +69,25 @@ function allocated({
     { debit: accounts.unearned, credit: accounts.holders, mint, amountBaseUnits: holdersBaseUnits },
     { debit: accounts.unearned, credit: accounts.treasury, mint, amountBaseUnits: treasuryBaseUnits },
   ])
+}
+
+/** What arrived has never arrived. What was earned with it stays owed to those who earned it, and becomes our loss. */
+function reversed(event: PaymentReversed): readonly Posting[] {
+  const { mint, wallet, unearnedBaseUnits, lostBaseUnits, overpaidBaseUnits, burnedBaseUnits } = event
+  const credit = accounts.paymentWallet
+  return nonZero([
+    { debit: accounts.unearned, credit, mint, amountBaseUnits: unearnedBaseUnits },
+    { debit: accounts.reversedPayments, credit, mint, amountBaseUnits: lostBaseUnits },
+    { debit: overpaidBy(wallet), credit, mint, amountBaseUnits: overpaidBaseUnits },
+    { debit: accounts.burnedByCallers, credit: accounts.burned, mint, amountBaseUnits: burnedBaseUnits },
+  ])
+}
+
+function paidOut({ mint, payments }: DistributionPaid): readonly Posting[] {
+  return payments.map(({ account, paidBaseUnits }): Posting => {
+    assert(isPayable(account), `nothing is paid out of ${account}`)
+    return { debit: account, credit: accounts.paymentWallet, mint, amountBaseUnits: paidBaseUnits }
+  })
 }
 
 // A price of one base unit rounds some shares to nothing, and a posting of nothing is no posting.

@@ -39,6 +39,7 @@ export async function provisionFromHome(home: Home, { rpcUrl, wsUrl }: ChainUrls
     facts: {
       rpcUrl,
       wsUrl,
+      paymentWalletKeypairPath: paymentWallet.path,
       demoWallet: { address: demoWallet.keypair.publicKey.toBase58(), keypairPath: demoWallet.path },
       mintAuthorityKeypairPath: mintAuthority.path,
     },

@@ -1,10 +1,12 @@
 import type { Address } from './address.ts'
 import type { Settlement } from './settlement.ts'
 import type { Price } from './quote.ts'
+import type { Signature } from './signature.ts'
 
 /*
  * The facts of the book, in the past tense. They never change: a new meaning is a new schema version with an upcast in
- * `eventCodec.ts` and a test with an old payload. All but `PriceListPublished` belong to the stream of one payment.
+ * `eventCodec.ts` and a test with an old payload. All but `PriceListPublished` and `DistributionPaid` belong to the stream
+ * of one signature.
  */
 
 /** We put on record that we were about to send this transaction, before we sent it. */
@@ -77,6 +79,71 @@ export type FailureReason =
   | 'internal_error'
   | 'lease_expired'
 
+/** The block of the payment can no longer be dropped. */
+export interface PaymentFinalized {
+  readonly kind: 'PaymentFinalized'
+  /** Where it stands on the finalized chain; another slot than before, if a fork was dropped and it landed again. */
+  readonly slot: number
+}
+
+/** What we believed of the chain was dropped with its fork. Says what of the book it takes back, account by account. */
+export interface PaymentReversed {
+  readonly kind: 'PaymentReversed'
+  /** `absent`: it is not on the finalized chain and never will be. `failed`: it is there, and moved nothing. */
+  readonly reason: ReversalReason
+  /** How far the finalized chain was when it was looked for. */
+  readonly finalizedSlot: number
+  readonly wallet: Address
+  readonly mint: Address
+  readonly endpoint: string
+  /** Was still owed to the caller: nothing was delivered. */
+  readonly unearnedBaseUnits: bigint
+  /** Had been earned: the answer was given away, and the loss is ours. */
+  readonly lostBaseUnits: bigint
+  readonly overpaidBaseUnits: bigint
+  readonly burnedBaseUnits: bigint
+}
+
+export type ReversalReason = 'absent' | 'failed'
+
+/** For a day nothing could be delivered: the payment no longer buys, and what arrived is owed back to the wallet. */
+export interface RefundDue {
+  readonly kind: 'RefundDue'
+  readonly wallet: Address
+  readonly mint: Address
+  readonly refundBaseUnits: bigint
+}
+
+/** Tokens arrived that no payment explains, and it is too late to present them as a proof. */
+export interface TransferReceived {
+  readonly kind: 'TransferReceived'
+  /** Who sent most of it. Undefined when nobody did, because it was minted to us. */
+  readonly wallet: Address | undefined
+  readonly mint: Address
+  readonly receivedBaseUnits: bigint
+  readonly slot: number
+}
+
+/** Tokens left the payment wallet for those whom they are owed to. Recorded by the payer of payouts, never by the service. */
+export interface DistributionPaid {
+  readonly kind: 'DistributionPaid'
+  readonly signature: Signature
+  readonly planId: string
+  /** A plan is paid by several transactions: which of them this is, from 1. */
+  readonly part: number
+  readonly mint: Address
+  readonly slot: number
+  readonly payments: readonly PaidShare[]
+}
+
+export interface PaidShare {
+  /** The ledger account that it was owed by. */
+  readonly account: string
+  readonly wallet: Address
+  /** What left our wallet; of a mint with a transfer fee less arrives. */
+  readonly paidBaseUnits: bigint
+}
+
 export interface PriceListPublished {
   readonly kind: 'PriceListPublished'
   readonly source: string
@@ -105,5 +172,9 @@ export type PaymentEvent =
   | RequestFulfilled
   | DistributionAllocated
   | RequestFailed
+  | PaymentFinalized
+  | PaymentReversed
+  | RefundDue
+  | TransferReceived
 
-export type LedgerEvent = PaymentEvent | PriceListPublished
+export type LedgerEvent = PaymentEvent | PriceListPublished | DistributionPaid

@@ -1,4 +1,4 @@
-import { assert, assertNever } from '../primitives/assert.ts'
+import { assert, assertNever, Bug } from '../primitives/assert.ts'
 import type { Address } from './address.ts'
 import type { FailureReason, PaymentEvent, ProofClaimed } from './events.ts'
 import { type Refusal, refuse, refuseProof } from './refusal.ts'
@@ -12,7 +12,11 @@ import type { Settlement } from './settlement.ts'
  *      └──────────────claim─────────────────▶   │ ▲
  *                                        release│ │claim again, or the lease of a dead attempt ended
  *                                               ▼ │
- *                                             released
+ *                                             released ──refund──▶ refund_due
+ *
+ * Beside that, a verified payment waits for finality, which never comes in the middle of a claim. It ends as finalized,
+ * in the same phase, or as reversed; only a finalized one is ever refunded. Tokens that nobody presented, and those of a
+ * reversed payment that arrived after all, end as unmatched.
  */
 
 export type PaymentState =
@@ -20,7 +24,8 @@ export type PaymentState =
   | { readonly phase: 'submitted'; readonly version: number; readonly wallet: Address; readonly endpoint: string }
   | (Claimable & { readonly phase: 'verified' | 'released' })
   | (Claimable & { readonly phase: 'claimed'; readonly attemptId: string; readonly leaseUntilMs: number })
-  | (Claimable & { readonly phase: 'fulfilled' })
+  | (Claimable & { readonly phase: 'fulfilled' | 'refund_due' | 'reversed' })
+  | { readonly phase: 'unmatched'; readonly version: number; readonly wallet: Address | undefined }
 
 interface Claimable {
   readonly version: number
@@ -28,9 +33,16 @@ interface Claimable {
   /** Attempts so far, counted from 1; 0 when the payment is verified and nobody has claimed it. */
   readonly attempt: number
   readonly endpoint: string
+  /** True until the chain can no longer drop the payment, or has. */
+  readonly awaitsFinality: boolean
 }
 
 export const unknownPayment: PaymentState = { phase: 'unknown', version: 0 }
+
+/** The chain can no longer drop it, so serving it risks nothing. */
+export function isFinal(state: PaymentState): boolean {
+  return 'awaitsFinality' in state && !state.awaitsFinality
+}
 
 /** Who wants what for the payment. */
 export interface Order {
@@ -49,6 +61,14 @@ export function mayUse(state: PaymentState, order: Order, nowMs: number): Refusa
       return checkOwner(state.wallet, state.endpoint, order)
     case 'fulfilled':
       return checkOwner(state.settlement.wallet, order.endpoint, order) ?? refuseProof('already_used')
+    case 'refund_due':
+    case 'reversed':
+      return (
+        checkOwner(state.settlement.wallet, order.endpoint, order) ??
+        refuseProof(state.phase === 'refund_due' ? 'refund_due' : 'payment_reversed')
+      )
+    case 'unmatched':
+      return refuseProof('too_old')
     case 'claimed':
       return checkOwner(state.settlement.wallet, state.endpoint, order) ?? checkLease(state.leaseUntilMs, nowMs)
     case 'verified':
@@ -101,7 +121,10 @@ export function decideClaim(state: PaymentState, command: ClaimCommand): readonl
     case 'claimed':
       return [failureEvent(state, 'lease_expired'), claimEvent(state.attempt + 1, command)]
     case 'fulfilled':
-      return refuseProof('already_used')
+    case 'refund_due':
+    case 'reversed':
+    case 'unmatched':
+      throw new Bug('a payment that has ended is refused before it is claimed')
     default:
       return assertNever(state)
   }
@@ -178,17 +201,19 @@ export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: n
         settlement: event.settlement,
         attempt: 0,
         endpoint: event.settlement.price.endpoint,
+        awaitsFinality: true,
       }
     case 'TokensBurned':
     case 'DistributionAllocated':
       return { ...afterVerification(state), version }
     case 'ProofClaimed': {
-      const { settlement } = afterVerification(state)
+      const { settlement, awaitsFinality } = afterVerification(state)
       const { attempt, attemptId, endpoint, leaseMs } = event
       return {
         phase: 'claimed',
         version,
         settlement,
+        awaitsFinality,
         attempt,
         endpoint,
         attemptId,
@@ -199,21 +224,29 @@ export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: n
       return { phase: 'fulfilled', version, ...claimableOf(afterVerification(state)) }
     case 'RequestFailed':
       return { phase: 'released', version, ...claimableOf(afterVerification(state)) }
+    case 'PaymentFinalized':
+      return { ...afterVerification(state), version, awaitsFinality: false }
+    case 'PaymentReversed':
+      return { phase: 'reversed', version, ...claimableOf(afterVerification(state)), awaitsFinality: false }
+    case 'RefundDue':
+      return { phase: 'refund_due', version, ...claimableOf(afterVerification(state)) }
+    case 'TransferReceived':
+      return { phase: 'unmatched', version, wallet: event.wallet }
     default:
       return assertNever(event)
   }
 }
 
-type AfterVerification = Exclude<PaymentState, { phase: 'unknown' | 'submitted' }>
+type AfterVerification = Exclude<PaymentState, { phase: 'unknown' | 'submitted' | 'unmatched' }>
 
 function afterVerification(state: PaymentState): AfterVerification {
   assert(
-    state.phase !== 'unknown' && state.phase !== 'submitted',
+    state.phase !== 'unknown' && state.phase !== 'submitted' && state.phase !== 'unmatched',
     'a payment is verified before anything else happens to it',
   )
   return state
 }
 
-function claimableOf({ settlement, attempt, endpoint }: AfterVerification): Omit<Claimable, 'version'> {
-  return { settlement, attempt, endpoint }
+function claimableOf({ settlement, attempt, endpoint, awaitsFinality }: AfterVerification): Omit<Claimable, 'version'> {
+  return { settlement, attempt, endpoint, awaitsFinality }
 }

@@ -1,7 +1,7 @@
 import { canonicalJson, type Json } from '../primitives/canonicalJson.ts'
 import { sha256Hex } from '../primitives/digest.ts'
 import { Fault } from '../primitives/fault.ts'
-import { mayUse, type Order } from '../payment/payment.ts'
+import { isFinal, mayUse, type Order } from '../payment/payment.ts'
 import type { Price } from '../payment/quote.ts'
 import { isRefusal, refuse } from '../payment/refusal.ts'
 import { type Answer, isAnswer, refusalAnswer } from './answer.ts'
@@ -19,6 +19,8 @@ export interface Paywall extends QuoteDeps, ClaimDeps, RedeemDeps {
   readonly currentPrice: (endpoint: string) => Price | undefined
   /** Why nothing is sold at the moment: the ledger is not durable, the chain is out of reach, we are shutting down. */
   readonly whyClosed: () => string | undefined
+  /** Why nothing more is sold before the chain has caught up: too much was served for payments that are not final. */
+  readonly whyExposed: () => Promise<string | undefined>
   readonly signReceipt: SignReceipt
   /** For the operator: the caller only hears that we do not know. */
   readonly onFault: (fault: Fault, requestId: string) => void
@@ -47,6 +49,8 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     if (rail === undefined || presented === undefined) {
       const price = deps.currentPrice(product.path)
       if (price === undefined) return refusalAnswer(refuse('ENDPOINT_UNAVAILABLE', unpriced, closedRetrySeconds))
+      const exposed = await deps.whyExposed()
+      if (exposed !== undefined) return refusalAnswer(refuse('ENDPOINT_UNAVAILABLE', exposed, closedRetrySeconds))
       return await issueQuote(deps, order, price)
     }
 
@@ -59,6 +63,8 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     if (replay !== undefined) return await sendReceipt(deps.signReceipt, replay)
     const unusable = mayUse(known.payment, order, deps.clock.nowMs())
     if (unusable !== undefined) return refusalAnswer(unusable)
+    const exposed = isFinal(known.payment) ? undefined : await deps.whyExposed()
+    if (exposed !== undefined) return refusalAnswer(refuse('ENDPOINT_UNAVAILABLE', exposed, closedRetrySeconds))
     const settlement =
       settlementInBook(known.payment, proof) ?? (await rail.settle({ proof, order, payment: known.payment }))
     if (isRefusal(settlement)) return refusalAnswer(settlement)

@@ -39,7 +39,7 @@ export function findReplay(known: Known, proof: Proof, order: Order): Sale | Ref
 
 /** What the book already knows to be paid needs no chain, but whoever presents it must still hold its secret. */
 export function settlementInBook(payment: PaymentState, proof: Proof): Settlement | Refusal | undefined {
-  if (payment.phase === 'unknown' || payment.phase === 'submitted') return undefined
+  if (payment.phase === 'unknown' || payment.phase === 'submitted' || payment.phase === 'unmatched') return undefined
   const { settlement } = payment
   const binding = bindSecret(settlement.memo === undefined ? [] : [settlement.memo], proof.secret)
   return isRefusal(binding) ? binding : settlement

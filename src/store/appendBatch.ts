@@ -26,6 +26,9 @@ interface EncodedEvent {
 /** The payment's row after the events. */
 interface PaymentRow {
   readonly state: string
+  readonly awaitsFinality: boolean
+  /** What we would lose if the chain dropped the payment: the price of what is being, or has been, served for it. */
+  readonly exposedBaseUnits: bigint
   readonly wallet: string
   readonly endpoint: string
   readonly attempt: number
@@ -43,12 +46,11 @@ export function paymentItem(change: PaymentChange): AppendItem {
   assert(events.length > 0, 'a change has at least one event')
   const verified = events.find((event) => event.kind === 'PaymentVerified')
   const bodies = events.map((event, index): EncodedEvent => {
-    const chainTime =
-      event.kind === 'PaymentVerified' || event.kind === 'TokensBurned' ? verified?.settlement.blockTimeMs : undefined
+    const happenedOnChain = event.kind === 'PaymentVerified' || event.kind === 'TokensBurned'
     return encode(event, {
       stream: signature,
       version: before.version + index + 1,
-      effectiveAtMs: chainTime ?? change.nowMs,
+      effectiveAtMs: (happenedOnChain ? verified?.settlement.blockTimeMs : undefined) ?? change.nowMs,
     })
   })
   return { stream: signature, signature, expectedVersion: before.version, row: rowOf(change), bodies }
@@ -74,26 +76,31 @@ function encode(event: LedgerEvent, header: { stream: string; version: number; e
 function rowOf({ before, events, idempotency }: PaymentChange): PaymentRow {
   const after = stateAfter(before, events)
   const claim = events.findLast((event): event is ProofClaimed => event.kind === 'ProofClaimed')
-  const settlement = after.phase === 'submitted' ? undefined : after.settlement
-  const wallet = after.phase === 'submitted' ? after.wallet : after.settlement.wallet
   return {
+    ...ownershipOf(after),
     state: after.phase,
-    wallet,
-    endpoint: after.endpoint,
-    attempt: after.phase === 'submitted' ? 0 : after.attempt,
     leaseMs: after.phase === 'claimed' ? claim?.leaseMs : undefined,
-    quoteId: settlement?.quoteId,
     idempotencyKey: idempotency?.key,
     orderDigest: idempotency?.orderDigest,
     answer: idempotency?.answerJson,
   }
 }
 
+type Known = Exclude<PaymentState, { phase: 'unknown' }>
+
+function ownershipOf(after: Known) {
+  const nothing = { endpoint: '', attempt: 0, awaitsFinality: false, exposedBaseUnits: 0n, quoteId: undefined }
+  if (after.phase === 'submitted') return { ...nothing, wallet: after.wallet, endpoint: after.endpoint }
+  if (after.phase === 'unmatched') return { ...nothing, wallet: after.wallet ?? '' }
+  const { phase, settlement, attempt, endpoint, awaitsFinality } = after
+  const isServed = phase === 'claimed' || phase === 'fulfilled'
+  const exposedBaseUnits = awaitsFinality && isServed ? settlement.price.requiredBaseUnits : 0n
+  const { wallet, quoteId } = settlement
+  return { endpoint, attempt, awaitsFinality, exposedBaseUnits, wallet, quoteId }
+}
+
 // The lease is counted from the ledger's own clock in SQL, so the time given here does not matter.
-function stateAfter(
-  before: PaymentState,
-  events: readonly PaymentEvent[],
-): Exclude<PaymentState, { phase: 'unknown' }> {
+function stateAfter(before: PaymentState, events: readonly PaymentEvent[]): Known {
   const after = events.reduce((state, event) => evolve(state, event, 0), before)
   assert(after.phase !== 'unknown', 'a payment with events is known')
   return after
@@ -108,6 +115,8 @@ function emptyArguments() {
     signatures: column<Buffer | null>(),
     expected_versions: column<number>(),
     states: column<string | null>(),
+    awaiting: column<boolean | null>(),
+    exposed: column<string | null>(),
     wallets: column<string | null>(),
     endpoints: column<string | null>(),
     attempts: column<number | null>(),
@@ -161,6 +170,8 @@ function addItem(columns: AppendArguments, { stream, signature, expectedVersion,
   columns.signatures.push(signature === undefined ? null : Buffer.from(signatureBytes(signature)))
   columns.expected_versions.push(expectedVersion)
   columns.states.push(row?.state ?? null)
+  columns.awaiting.push(row?.awaitsFinality ?? null)
+  columns.exposed.push(row?.exposedBaseUnits.toString() ?? null)
   columns.wallets.push(row?.wallet ?? null)
   columns.endpoints.push(row?.endpoint ?? null)
   columns.attempts.push(row?.attempt ?? null)

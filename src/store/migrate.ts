@@ -42,8 +42,8 @@ export async function migrate({ databaseUrl }: MigrateOptions): Promise<readonly
 async function grantReading(database: Kysely<unknown>): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     await sql`select pg_advisory_xact_lock(hashtext('tollbook migrate'))`.execute(transaction)
-    await sql`grant usage on schema migration to tollbook_service`.execute(transaction)
-    await sql`grant select on all tables in schema migration to tollbook_service`.execute(transaction)
+    await sql`grant usage on schema migration to tollbook_service, tollbook_payout`.execute(transaction)
+    await sql`grant select on all tables in schema migration to tollbook_service, tollbook_payout`.execute(transaction)
   })
 }
 

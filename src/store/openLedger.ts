@@ -3,10 +3,12 @@ import { Fault } from '../primitives/fault.ts'
 import type { Log } from '../primitives/log.ts'
 import type { PriceListPublished } from '../payment/events.ts'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
+import type { PaymentLife } from '../payment/paymentLife.ts'
 import { type Database, openDatabase } from './database.ts'
 import { findDurabilityProblem } from './durability.ts'
 import { createEventStore, type EventStoreDeps } from './eventStore.ts'
 import { addPartitions, forgetOldAnswers } from './housekeeping.ts'
+import { createPaymentLife } from './postgresPaymentLife.ts'
 import { createPostgresPaymentLedger } from './postgresPaymentLedger.ts'
 import { appendPriceList, newestPriceList, type PriceListOnRecord, publishPriceList } from './priceListStore.ts'
 import { createQuoteQueue } from './quoteStore.ts'
@@ -29,6 +31,8 @@ export interface Ledger {
   newestPriceList(): Promise<PriceListOnRecord | undefined>
   /** False when the list of that version is not the newest any more: somebody else has published. */
   appendPriceList(list: PriceListPublished, expectedVersion: number): Promise<boolean>
+  /** What happens to payments after their answers. */
+  readonly life: PaymentLife
   addPartitions(): Promise<void>
   forgetOldAnswers(): Promise<void>
   /** Writes what is queued, then closes. */
@@ -69,6 +73,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     newestPriceList: () => newestPriceList(database),
     appendPriceList: (list, expectedVersion) =>
       appendPriceList({ database, events }, list, { expectedVersion, nowMs: clock.nowMs() }),
+    life: createPaymentLife(database),
     addPartitions: () => addPartitions(database),
     forgetOldAnswers: () => forgetOldAnswers(database),
     async close() {

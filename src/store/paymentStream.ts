@@ -23,7 +23,10 @@ export async function loadPayment(database: Database, signature: Signature): Pro
   )
   return rows.reduce<PaymentState>((state, row) => {
     const { event, version } = decodeEvent(row.body.toString('utf8'))
-    assert(event.kind !== 'PriceListPublished', 'the stream of a payment holds payment events')
+    assert(
+      event.kind !== 'PriceListPublished' && event.kind !== 'DistributionPaid',
+      'the stream of a payment holds payment events',
+    )
     assert(version === state.version + 1, 'the events of a payment are numbered without a gap')
     return evolve(state, event, row.recorded_at.getTime())
   }, unknownPayment)

@@ -24,6 +24,8 @@ export interface Tables {
     wallet: Read<string>
     endpoint: Read<string>
     attempt: Read<number>
+    awaiting_finality: Read<boolean>
+    exposed: Read<string>
     lease_until: Read<Date | null>
     quote_id: Read<string | null>
     seqs: Read<number[]>
@@ -51,6 +53,21 @@ export interface Tables {
     endpoint: Read<string>
     burned: Read<string>
     payments: Read<number>
+  }
+  'ledger.exposure': { one: Read<boolean>; amount: Read<string> }
+  'ledger.payouts': {
+    signature: Read<string>
+    plan_id: Read<string>
+    part: Read<number>
+    seq: Read<number>
+    leaf_hash: Read<Buffer>
+    recorded_at: Read<Date>
+  }
+  'paywall.transfer_scans': {
+    token_account: Read<string>
+    signature: Read<string>
+    slot: Read<number>
+    scanned_at: Read<Date>
   }
   'ledger.price_lists': { version: Read<number>; seq: Read<number>; effective_at: Read<Date>; body: Read<Buffer> }
   'ledger.quotes': {

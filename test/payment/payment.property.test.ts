@@ -1,6 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { entriesOf } from '../../src/ledger/posting.ts'
+import { postingsOf } from '../../src/ledger/postingRules.ts'
 import type { PaymentEvent } from '../../src/payment/events.ts'
+import { decideExpiry, decideFinality, decideRefund } from '../../src/payment/finality.ts'
 import {
   decideClaim,
   decideFulfil,
@@ -15,7 +18,7 @@ import { order, settlementOf, signatureNumber } from './paymentStory.ts'
 const leaseMs = 1_000
 const settlement = settlementOf(signatureNumber(1))
 const step = fc.record({
-  kind: fc.constantFrom('claim', 'fulfil', 'release'),
+  kind: fc.constantFrom('claim', 'fulfil', 'release', 'finalize', 'reverse', 'refund', 'expire'),
   attemptId: fc.constantFrom('a', 'b', 'c', 'd'),
   waitMs: fc.integer({ min: 0, max: 1_500 }),
 })
@@ -41,6 +44,10 @@ function decide(
   { kind, attemptId, nowMs }: { kind: string; attemptId: string; nowMs: number },
 ): readonly PaymentEvent[] {
   if (kind === 'fulfil') return decideFulfil(state, { attemptId, orderDigest: order.digest, answerDigest: '' }) ?? []
+  if (kind === 'finalize') return decideFinality(state, { kind: 'finalized', slot: 1 }) ?? []
+  if (kind === 'reverse') return decideFinality(state, { kind: 'reversed', reason: 'absent', finalizedSlot: 1 }) ?? []
+  if (kind === 'refund') return decideRefund(state) ?? []
+  if (kind === 'expire') return decideExpiry(state, nowMs) ?? []
   if (kind === 'release') return decideRelease(state, attemptId, 'no_data') ?? []
   const events = decideClaim(state, { order, settlement, attemptId, leaseMs, nowMs })
   return isRefusal(events) ? [] : events
@@ -85,7 +92,41 @@ test('I2 nothing is fulfilled that was not claimed and verified before', () => {
       if (fulfilledAt === -1) return
       expect(kinds.indexOf('PaymentVerified')).toBeLessThan(fulfilledAt)
       expect(kinds.indexOf('ProofClaimed')).toBeLessThan(fulfilledAt)
-      expect(kinds.at(-1)).toBe('DistributionAllocated')
+      expect(kinds[fulfilledAt + 1]).toBe('DistributionAllocated')
+    }),
+  )
+})
+
+test('a payment ends once: as final or dropped, and as delivered or owed back', () => {
+  fc.assert(
+    fc.property(histories, (events) => {
+      const kinds = events.map(({ kind }) => kind)
+      const count = (...some: readonly PaymentEvent['kind'][]) => kinds.filter((kind) => some.includes(kind)).length
+      expect(count('PaymentFinalized', 'PaymentReversed')).toBeLessThanOrEqual(1)
+      expect(count('RequestFulfilled', 'RefundDue')).toBeLessThanOrEqual(1)
+      if (kinds.includes('RefundDue'))
+        expect(kinds.indexOf('PaymentFinalized')).toBeLessThan(kinds.indexOf('RefundDue'))
+      if (kinds.includes('RefundDue')) expect(kinds.at(-1)).toBe('RefundDue')
+      if (kinds.includes('PaymentReversed')) expect(kinds.at(-1)).toBe('PaymentReversed')
+    }),
+  )
+})
+
+test('whatever happens to it, a dropped payment leaves nothing behind but the loss of what was served', () => {
+  fc.assert(
+    fc.property(histories, (events) => {
+      if (events.at(-1)?.kind !== 'PaymentReversed') return
+      const balances = new Map<string, bigint>()
+      for (const { account, amountBaseUnits } of events.flatMap((event) => entriesOf(postingsOf(event))))
+        balances.set(account, (balances.get(account) ?? 0n) + amountBaseUnits)
+      const left = [...balances].filter(([, amount]) => amount !== 0n).map(([account]) => account)
+      const served = [
+        'Expenses:ReversedPayments',
+        'Liabilities:Holders',
+        'Liabilities:Provider',
+        'Liabilities:Treasury',
+      ]
+      expect(left.toSorted()).toEqual(events.some(({ kind }) => kind === 'RequestFulfilled') ? served : [])
     }),
   )
 })

@@ -129,6 +129,33 @@ test.each([
   expect(rows).toMatchObject([{ refusal: 'conflict' }])
 })
 
+test('what is owed cannot be written off through the append of the service, however well it balances', async () => {
+  for (const account of ['Liabilities:Provider', 'Liabilities:RefundsDue:x', 'Liabilities:Unmatched:x']) {
+    const values = tampered([sampleSettlement()], 'entry_accounts', (accounts) => accounts.splice(0, 1, account))
+    const { rows } = await service.query<{ refusal: string }>(appendCall, values)
+    expect(rows, account).toMatchObject([{ refusal: 'overreaching' }])
+  }
+})
+
+test('I1: SQL refuses a second fulfilment that passes itself off as finality, and finality in the middle of a claim', async () => {
+  const settlement = sampleSettlement()
+  const { attemptId, change } = claimOf(settlement)
+  const claimed = await mustAppend(ledger, change)
+  const finalized = [{ kind: 'PaymentFinalized', slot: 1 }] as const
+  const during = { signature: settlement.signature, before: claimed.after, events: finalized, nowMs: 0 }
+  expect(await ledger.payments.append(during)).toEqual({ outcome: 'conflict' })
+  const served = await mustAppend(ledger, fulfilmentOf(settlement, { before: claimed.after, attemptId }))
+  const again = fulfilmentOf(settlement, { before: claimed.after, attemptId })
+  const disguised = [...appendValues([paymentItem({ ...again, before: served.after })])]
+  disguised[parameterNames.indexOf('awaiting')] = [false]
+  disguised[parameterNames.indexOf('exposed')] = ['0']
+  const { rows } = await service.query<{ refusal: string }>(appendCall, disguised)
+  expect(rows).toMatchObject([{ refusal: 'conflict' }])
+  const really = { signature: settlement.signature, before: served.after, events: finalized, nowMs: 0 }
+  const { after } = await mustAppend(ledger, really)
+  expect(await ledger.payments.append({ ...really, before: after }), 'final is final').toEqual({ outcome: 'conflict' })
+})
+
 test('one item that the database cannot take fails alone; the others of its batch are appended', async () => {
   // A leaf entry holds 65,535 bytes at most, 16 of them position and time.
   const poison = sampleSettlement({ transactionBase64: 'A'.repeat(65_519) })

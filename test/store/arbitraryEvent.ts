@@ -75,6 +75,13 @@ const attempt = fc.integer({ min: 1, max: 1_000 })
 const digest = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString('hex'))
 const kind = <const K extends LedgerEvent['kind']>(name: K) => fc.constant(name)
 
+const anyPayable = fc.oneof(
+  fc.constantFrom('Liabilities:Provider', 'Liabilities:Holders', 'Liabilities:Treasury'),
+  fc
+    .tuple(fc.constantFrom('Overpaid', 'RefundsDue', 'Unmatched'), anyAddress)
+    .map(([name, wallet]) => `Liabilities:${name}:${wallet}`),
+)
+
 const anyEvidence: fc.Arbitrary<MarketEvidence> = record({
   agreedAtMs: fc.nat(),
   tokenPriceAttoUsd: fc.bigInt({ min: 1n, max: 10n ** 24n }),
@@ -121,6 +128,39 @@ export const anyEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
     },
   ),
   record({ kind: kind('RequestFailed'), attempt, attemptId: anyText, reason: anyReason }),
+  record({ kind: kind('PaymentFinalized'), slot: fc.nat() }),
+  record({
+    kind: kind('PaymentReversed'),
+    reason: fc.constantFrom('absent' as const, 'failed' as const),
+    finalizedSlot: fc.nat(),
+    wallet: anyAddress,
+    mint: anyAddress,
+    endpoint: anyText,
+    unearnedBaseUnits: anyBaseUnits,
+    lostBaseUnits: anyBaseUnits,
+    overpaidBaseUnits: anyBaseUnits,
+    burnedBaseUnits: anyBaseUnits,
+  }),
+  record({ kind: kind('RefundDue'), wallet: anyAddress, mint: anyAddress, refundBaseUnits: anyBaseUnits }),
+  record({
+    kind: kind('TransferReceived'),
+    wallet: optional(anyAddress),
+    mint: anyAddress,
+    receivedBaseUnits: anyBaseUnits,
+    slot: fc.nat(),
+  }),
+  record({
+    kind: kind('DistributionPaid'),
+    signature: anySignature,
+    planId: anyText,
+    part: attempt,
+    mint: anyAddress,
+    slot: fc.nat(),
+    payments: fc.array(
+      record({ account: anyPayable, wallet: anyAddress, paidBaseUnits: fc.bigInt({ min: 1n, max: u64Max }) }),
+      { maxLength: 4 },
+    ),
+  }),
   fc.record(
     {
       kind: kind('PriceListPublished'),

@@ -1,6 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { PaymentEvent } from '../../src/payment/events.ts'
+import { decideFinality, decideRefund, decideUnmatched } from '../../src/payment/finality.ts'
 import { type PaymentState, unknownPayment } from '../../src/payment/payment.ts'
+import type { Settlement } from '../../src/payment/settlement.ts'
+import type { Ledger } from '../../src/store/openLedger.ts'
 import { encodeBase58 } from '../../src/primitives/base58.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { mustAppend, openInstance, openSessions } from './instance.ts'
@@ -21,6 +25,7 @@ const story = fc.record({
   quoted: fc.boolean(),
   failures: fc.nat(2),
   ending: fc.constantFrom('claimed', 'released', 'fulfilled'),
+  afterwards: fc.constantFrom('nothing', 'finalized', 'reversed', 'refund', 'landed after all'),
 })
 type Story = typeof story extends fc.Arbitrary<infer T> ? T : never
 
@@ -53,11 +58,38 @@ async function live(story: Story, index: number): Promise<void> {
     const end = (fulfils ? fulfilmentOf : releaseOf)(settlement, { before, attemptId })
     before = (await mustAppend(ledger, end)).after
   }
+  await goOn(ledger, { story, settlement, before })
+}
+
+interface Ended {
+  readonly story: Story
+  readonly settlement: Settlement
+  readonly before: PaymentState
+}
+
+/** What comes after the answer, or after there was none. */
+async function goOn(ledger: Ledger, { story, settlement, before: ended }: Ended): Promise<void> {
+  const { signature, wallet, slot, price } = settlement
+  const { mint } = price
+  let before = ended
+  const record = async (events: readonly PaymentEvent[] | undefined) => {
+    if (events === undefined) return
+    before = (await mustAppend(ledger, { signature, before, events, nowMs: noon })).after
+  }
+  if (story.afterwards === 'nothing') return
+  if (story.afterwards === 'finalized' || story.afterwards === 'refund') {
+    await record(decideFinality(before, { kind: 'finalized', slot }))
+    if (story.afterwards === 'refund') await record(decideRefund(before))
+    return
+  }
+  await record(decideFinality(before, { kind: 'reversed', reason: 'absent', finalizedSlot: slot + 400 }))
+  if (story.afterwards === 'reversed') return
+  await record(decideUnmatched(before, { wallet, mint, receivedBaseUnits: 5n, slot }))
 }
 
 async function projections(): Promise<Replayed> {
   const payments = await admin.query(
-    `select signature, version, state, wallet, endpoint, attempt, quote_id, seqs::int[] as seqs,
+    `select signature, version, state, awaiting_finality as awaiting, exposed, wallet, endpoint, attempt, quote_id, seqs::int[] as seqs,
        (extract(epoch from lease_until)::numeric * 1000)::float8 as lease from ledger.payments`,
   )
   const entries = await admin.query('select seq::int, line, account, mint, amount from ledger.entries')
@@ -65,7 +97,9 @@ async function projections(): Promise<Replayed> {
   const burns = await admin.query(
     `select mint, span, case when span <> 'all' then starts_at end as starts_at, endpoint, burned, payments::int from ledger.burn_totals`,
   )
+  const exposure = await admin.query<{ amount: string }>('select amount from ledger.exposure')
   return {
+    exposure: BigInt(exposure.rows[0]?.amount ?? -1),
     payments: new Map(
       payments.rows.map(({ signature, lease, quote_id: quoteId, ...row }) => [
         encodeBase58(signature),
@@ -97,6 +131,7 @@ test('I24: whatever happens to payments, replaying the bodies gives every paymen
       expect(fromTables.entries).toEqual(fromEvents.entries)
       expect(fromTables.balances).toEqual(fromEvents.balances)
       expect(fromTables.burns).toEqual(fromEvents.burns)
+      expect(fromTables.exposure).toEqual(fromEvents.exposure)
     }),
     { numRuns: 8, endOnFailure: true },
   )

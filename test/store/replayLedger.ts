@@ -12,6 +12,7 @@ export interface Replayed {
   readonly entries: readonly string[]
   readonly balances: ReadonlyMap<string, object>
   readonly burns: ReadonlyMap<string, object>
+  readonly exposure: bigint
 }
 
 export async function replay(pool: pg.Pool): Promise<Replayed> {
@@ -23,15 +24,25 @@ export async function replay(pool: pg.Pool): Promise<Replayed> {
   for (const row of rows) {
     const body: Body = JSON.parse(row.body.toString('utf8'))
     const seq = Number(row.seq)
-    if (body['kind'] !== 'PriceListPublished') advance(payments, { body, seq, atMs: Math.round(Number(row.at)) })
+    if (body['kind'] !== 'PriceListPublished' && body['kind'] !== 'DistributionPaid')
+      advance(payments, { body, seq, atMs: Math.round(Number(row.at)) })
     entries.push(...entriesFor(body, seq))
   }
-  return { payments, entries: entries.map(describe).toSorted(), balances: totals(entries), burns: burnTotals(entries) }
+  return {
+    payments: new Map([...payments].map(([stream, { price: _price, ...payment }]) => [stream, payment])),
+    entries: entries.map(describe).toSorted(),
+    balances: totals(entries),
+    burns: burnTotals(entries),
+    exposure: [...payments.values()].reduce((sum, { exposed }) => sum + BigInt(exposed), 0n),
+  }
 }
 
 interface Payment {
   version: number
   state: string
+  awaiting: boolean
+  exposed: string
+  price: string
   wallet: unknown
   endpoint: unknown
   attempt: unknown
@@ -45,6 +56,9 @@ function advance(payments: Map<string, Payment>, { body, seq, atMs }: { body: Bo
   const fresh = {
     version: 0,
     state: '',
+    awaiting: false,
+    exposed: '0',
+    price: '0',
     wallet: null,
     endpoint: null,
     attempt: 0,
@@ -62,8 +76,9 @@ function advance(payments: Map<string, Payment>, { body, seq, atMs }: { body: Bo
       break
     case 'PaymentVerified': {
       const settlement = object(body['settlement'])
-      const endpoint = object(settlement['price'])['endpoint']
-      Object.assign(payment, { wallet: settlement['wallet'], endpoint, quoteId: settlement['quoteId'] })
+      const { endpoint, requiredBaseUnits: price } = object(settlement['price'])
+      Object.assign(payment, { wallet: settlement['wallet'], endpoint, quoteId: settlement['quoteId'], price })
+      payment.awaiting = true
       break
     }
     case 'ProofClaimed':
@@ -76,8 +91,23 @@ function advance(payments: Map<string, Payment>, { body, seq, atMs }: { body: Bo
       payment.state = body['kind'] === 'RequestFulfilled' ? 'fulfilled' : 'released'
       payment.leaseUntilMs = null
       break
+    case 'PaymentFinalized':
+      payment.awaiting = false
+      break
+    case 'PaymentReversed':
+      Object.assign(payment, { state: 'reversed', awaiting: false })
+      break
+    case 'RefundDue':
+      payment.state = 'refund_due'
+      break
+    case 'TransferReceived':
+      if (payment.version === 1) Object.assign(payment, { wallet: body['wallet'] ?? '', endpoint: '' })
+      Object.assign(payment, { state: 'unmatched', attempt: 0 })
+      break
     default:
   }
+  const isServed = payment.state === 'claimed' || payment.state === 'fulfilled'
+  payment.exposed = payment.awaiting && isServed ? payment.price : '0'
 }
 
 interface Entry {
@@ -88,6 +118,7 @@ interface Entry {
   readonly amount: bigint
   readonly endpoint: string
   readonly at: string
+  readonly stream: string
 }
 
 function entriesFor(body: Body, seq: number): readonly Entry[] {
@@ -110,7 +141,27 @@ function entriesFor(body: Body, seq: number): readonly Entry[] {
       moves.push(['Liabilities:Unearned', `Liabilities:${name}`, amount(body[`${name.toLowerCase()}BaseUnits`])])
     }
   }
-  const common = { seq, mint: String(mint), endpoint: String(endpoint), at: String(body['effectiveAt']) }
+  if (body['kind'] === 'PaymentReversed') {
+    moves.push(['Liabilities:Unearned', 'Assets:PaymentWallet', amount(body['unearnedBaseUnits'])])
+    moves.push(['Expenses:ReversedPayments', 'Assets:PaymentWallet', amount(body['lostBaseUnits'])])
+    const overpaid = `Liabilities:Overpaid:${String(body['wallet'])}`
+    moves.push([overpaid, 'Assets:PaymentWallet', amount(body['overpaidBaseUnits'])])
+    moves.push(['Income:BurnedByCallers', 'Expenses:Burned', amount(body['burnedBaseUnits'])])
+  }
+  if (body['kind'] === 'RefundDue')
+    moves.push([
+      'Liabilities:Unearned',
+      `Liabilities:RefundsDue:${String(body['wallet'])}`,
+      amount(body['refundBaseUnits']),
+    ])
+  if (body['kind'] === 'TransferReceived')
+    moves.push([
+      'Assets:PaymentWallet',
+      `Liabilities:Unmatched:${typeof body['wallet'] === 'string' ? body['wallet'] : 'unknown'}`,
+      amount(body['receivedBaseUnits']),
+    ])
+  const stream = String(body['stream'])
+  const common = { seq, mint: String(mint), endpoint: String(endpoint), at: String(body['effectiveAt']), stream }
   return moves
     .filter(([, , moved]) => moved !== 0n)
     .flatMap(([debit, credit, moved]) => [
@@ -120,7 +171,7 @@ function entriesFor(body: Body, seq: number): readonly Entry[] {
     .map((side, line) => ({ ...common, ...side, line }))
 }
 
-export function describe({ seq, line, account, mint, amount }: Omit<Entry, 'endpoint' | 'at'>): string {
+export function describe({ seq, line, account, mint, amount }: Omit<Entry, 'endpoint' | 'at' | 'stream'>): string {
   return [String(seq).padStart(9, '0'), line, account, mint, amount].join(' ')
 }
 
@@ -136,13 +187,17 @@ function totals(entries: readonly Entry[]): ReadonlyMap<string, object> {
 
 function burnTotals(entries: readonly Entry[]): ReadonlyMap<string, object> {
   const found = new Map<string, { burned: bigint; payments: number }>()
-  for (const { account, mint, amount, endpoint, at } of entries) {
-    if (account !== 'Expenses:Burned') continue
+  const burned = entries.filter(({ account }) => account === 'Expenses:Burned')
+  for (const entry of burned) {
+    const { mint, amount } = entry
+    // What is taken back is taken out of the hour and the endpoint in which it was counted.
+    const first = burned.find(({ stream }) => stream === entry.stream) ?? entry
+    const { endpoint, at } = first
     const day = `${at.slice(0, 10)}T00:00:00.000Z`
     const hour = `${at.slice(0, 13)}:00:00.000Z`
     for (const key of [`${mint} all  `, `${mint} all  ${endpoint}`, `${mint} day ${day} `, `${mint} hour ${hour} `]) {
       const before = found.get(key) ?? { burned: 0n, payments: 0 }
-      found.set(key, { burned: before.burned + amount, payments: before.payments + 1 })
+      found.set(key, { burned: before.burned + amount, payments: before.payments + (amount > 0n ? 1 : -1) })
     }
   }
   return found

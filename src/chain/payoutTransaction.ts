@@ -1,0 +1,73 @@
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createTransferCheckedInstruction,
+  getAssociatedTokenAddressSync,
+} from '@solana/spl-token'
+import {
+  type Keypair,
+  PublicKey,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
+import { assertPresent } from '../primitives/assert.ts'
+import { type Address, readAddress } from '../payment/address.ts'
+import { memoProgram } from '../payment/programs.ts'
+import type { PaymentTerms } from '../payment/settlement.ts'
+import { type Signature, signatureOfBytes } from '../payment/signature.ts'
+
+export interface PayoutOrder {
+  readonly terms: PaymentTerms
+  readonly memo: string
+  readonly payments: readonly { readonly wallet: Address; readonly baseUnits: bigint }[]
+  readonly blockhash: string
+  /** Pays the fee and the rent of new token accounts. The payment wallet, unless somebody else does. */
+  readonly feePayer: Address
+}
+
+/** Where a wallet has tokens of this mint. */
+export function tokenAccountOf({ mint, tokenProgram }: PaymentTerms, wallet: Address): Address {
+  const [token, program] = [new PublicKey(mint), new PublicKey(tokenProgram)]
+  const account = getAssociatedTokenAddressSync(token, new PublicKey(wallet), true, program)
+  return assertPresent(readAddress(account.toBase58()), 'a public key is an address')
+}
+
+/** Not signed: for a multisig, or for `signPayout`. */
+export function buildPayout({ terms, memo, payments, blockhash, feePayer }: PayoutOrder): Uint8Array {
+  const key = (address: string) => new PublicKey(address)
+  const [mint, program] = [key(terms.mint), key(terms.tokenProgram)] as const
+  const [owner, payer] = [key(terms.paymentWallet), key(feePayer)] as const
+  const instructions = payments.flatMap(({ wallet, baseUnits }) => {
+    const account = key(tokenAccountOf(terms, wallet))
+    return [
+      createAssociatedTokenAccountIdempotentInstruction(payer, account, key(wallet), mint, program),
+      createTransferCheckedInstruction(
+        key(terms.paymentTokenAccount),
+        mint,
+        account,
+        owner,
+        baseUnits,
+        terms.decimals,
+        [],
+        program,
+      ),
+    ]
+  })
+  const memoInstruction = new TransactionInstruction({ programId: key(memoProgram), keys: [], data: Buffer.from(memo) })
+  const message = new TransactionMessage({
+    payerKey: payer,
+    recentBlockhash: blockhash,
+    instructions: [memoInstruction, ...instructions],
+  })
+  return new VersionedTransaction(message.compileToV0Message()).serialize()
+}
+
+export function signPayout(
+  unsigned: Uint8Array,
+  signers: readonly Keypair[],
+): { readonly signature: Signature; readonly transaction: Uint8Array } {
+  const transaction = VersionedTransaction.deserialize(unsigned)
+  transaction.sign([...signers])
+  const signature = signatureOfBytes(transaction.signatures[0] ?? new Uint8Array())
+  return { signature: assertPresent(signature, 'the fee payer has signed'), transaction: transaction.serialize() }
+}

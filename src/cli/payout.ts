@@ -1,0 +1,127 @@
+import { writeFile } from 'node:fs/promises'
+import { Command } from 'commander'
+import type { Payout } from '../payout/openPayout.ts'
+import { addressIn, planText, readPlanFile, signatureIn } from '../payout/planFile.ts'
+import { Fault } from '../primitives/fault.ts'
+import { parseDecimal } from '../primitives/money.ts'
+import type { CommandDeps } from './commandDeps.ts'
+import { openDesk, payoutWallets } from './payoutDesk.ts'
+import { printUnsigned, sendParts } from './payoutSend.ts'
+import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
+
+const refusedExitCode = 4
+const unavailableExitCode = 7
+
+const exitHelp = `
+Exit codes:
+  0  done; "plan" says so when nothing is owed
+  2  not called right
+  4  refused: the message says why, and nothing was sent or recorded
+  7  the database or the Solana node does not answer, or the transaction is not final yet; do the same again`
+
+interface PlanFlags {
+  readonly providerWallet?: string
+  readonly holdersWallet?: string
+  readonly treasuryWallet?: string
+  readonly minTokens: string
+  readonly output?: string
+}
+
+interface SendFlags {
+  readonly keypair?: string
+  readonly feePayer?: string
+  readonly unsigned?: boolean
+}
+
+/** `tollbook payout`: what is owed leaves the payment wallet. No key is ever in the service; see docs/payouts.md. */
+export function payoutCommand(deps: CommandDeps): Command {
+  const command = new Command('payout')
+    .description('pay out what the ledger owes: plan it, send it, record it')
+    .addHelpText('after', exitHelp)
+  command
+    .command('plan')
+    .description('who is to be paid how much, of which debts; moves nothing')
+    .option('--provider-wallet <address>', 'default: PAYOUT_PROVIDER_WALLET; without one the share waits')
+    .option('--holders-wallet <address>', 'default: PAYOUT_HOLDERS_WALLET')
+    .option('--treasury-wallet <address>', 'default: PAYOUT_TREASURY_WALLET')
+    .option('--min-tokens <amount>', 'let smaller debts wait', '0')
+    .option('--output <file>', 'write the plan to a file instead')
+    .action((flags: PlanFlags) => run(deps, (payout) => plan(deps, payout, flags)))
+  command
+    .command('send')
+    .description('sign and send the parts of a plan that are not paid yet; or print them for a multisig')
+    .argument('<plan>', 'file of `payout plan`')
+    .option('--keypair <file>', "the payment wallet's, in the format of the Solana CLI")
+    .option('--fee-payer <file>', 'keypair of another wallet that pays the fees in SOL')
+    .option('--unsigned', 'print base64 transactions for others to sign; a blockhash is good for a minute')
+    .action((file: string, flags: SendFlags) => run(deps, (payout) => send(deps, payout, { file, flags })))
+  command
+    .command('record')
+    .description('put a payout that is final on chain into the ledger; doing it again is harmless')
+    .argument('<signature>')
+    .requiredOption('--plan <file>', 'the plan that it pays a part of')
+    .action((signature: string, { plan: file }: { readonly plan: string }) =>
+      run(deps, async (payout) => {
+        const recorded = await payout.record(await readPlanFile(file), signatureIn(signature))
+        deps.stdout.write(`${JSON.stringify(recorded)}\n`)
+      }),
+    )
+  for (const each of [command, ...command.commands]) each.exitOverride(rethrowAsUsage)
+  return command
+}
+
+async function run(deps: CommandDeps, work: (payout: Payout) => Promise<void>): Promise<void> {
+  try {
+    const payout = await openDesk(deps)
+    try {
+      await work(payout)
+    } finally {
+      await payout.close()
+    }
+    deps.setExitCode(0)
+  } catch (error) {
+    if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
+    deps.stderr.write(`${error.message}\n`)
+    deps.setExitCode(exitCodeOf(error))
+  }
+}
+
+function exitCodeOf(error: UsageProblem | Fault): number {
+  if (error instanceof UsageProblem) return usageExitCode
+  return error.retryable ? unavailableExitCode : refusedExitCode
+}
+
+async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promise<void> {
+  const leastBaseUnits = parseDecimal(flags.minTokens, payout.terms.decimals)
+  if (leastBaseUnits === undefined) throw new UsageProblem('--min-tokens', 'must be a plain decimal such as 0.5')
+  const wallets = payoutWallets(flags)
+  const wallet = (name: keyof typeof wallets) => {
+    const text = wallets[name]
+    return text === undefined ? undefined : addressIn(`the ${name} wallet`, text)
+  }
+  const destinations = { provider: wallet('provider'), holders: wallet('holders'), treasury: wallet('treasury') }
+  const made = await payout.plan({ destinations, leastBaseUnits })
+  if (made === undefined) {
+    deps.stderr.write('nothing is owed that could be paid\n')
+    return
+  }
+  if (flags.output === undefined) deps.stdout.write(planText(made))
+  else {
+    await writeFile(flags.output, planText(made))
+    deps.stdout.write(`${JSON.stringify({ id: made.id, parts: made.parts.length, file: flags.output })}\n`)
+  }
+}
+
+async function send(
+  deps: CommandDeps,
+  payout: Payout,
+  { file, flags }: { readonly file: string; readonly flags: SendFlags },
+): Promise<void> {
+  const made = await readPlanFile(file)
+  if ((flags.keypair === undefined) === (flags.unsigned !== true))
+    throw new UsageProblem('--keypair', 'give either a keypair or --unsigned')
+  const parts = await payout.openParts(made)
+  if (parts.length === 0) deps.stderr.write('every part of the plan is on chain or in the book already\n')
+  if (flags.keypair === undefined) await printUnsigned(deps, payout, { plan: made, parts })
+  else await sendParts(deps, payout, { plan: made, parts, keypair: flags.keypair, feePayer: flags.feePayer })
+}

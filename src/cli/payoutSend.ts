@@ -1,0 +1,61 @@
+import { join } from 'node:path'
+import { readKeypair } from '../client/keypairFile.ts'
+import { landTransaction } from '../client/landTransaction.ts'
+import { connectPayerChain } from '../client/payerChain.ts'
+import { readConfig } from '../config.ts'
+import type { Payout } from '../payout/openPayout.ts'
+import { addressIn } from '../payout/planFile.ts'
+import { systemClock } from '../primitives/clock.ts'
+import { Fault } from '../primitives/fault.ts'
+import type { CommandDeps } from './commandDeps.ts'
+import { readLocalJson } from './localJson.ts'
+import { payoutRpcUrl } from './payoutDesk.ts'
+import { UsageProblem } from './usageProblem.ts'
+
+type Plan = Parameters<Payout['build']>[0]
+
+export interface PartsToSend {
+  readonly plan: Plan
+  readonly parts: readonly number[]
+}
+
+/** For a multisig: whoever signs adds the signatures of the payment wallet. */
+export async function printUnsigned(deps: CommandDeps, payout: Payout, { plan, parts }: PartsToSend): Promise<void> {
+  for (const part of parts) {
+    const { transaction, memo } = await payout.build(plan, part, payout.terms.paymentWallet)
+    const line = { part, memo, transaction: Buffer.from(transaction).toString('base64') }
+    deps.stdout.write(`${JSON.stringify(line)}\n`)
+  }
+}
+
+interface SigningOrder extends PartsToSend {
+  readonly keypair: string
+  readonly feePayer: string | undefined
+}
+
+/** One after the other. A part whose outcome is not known stops the rest; sending the plan again goes on where it was. */
+export async function sendParts(deps: CommandDeps, payout: Payout, order: SigningOrder): Promise<void> {
+  const wallet = await readKeypair(order.keypair)
+  if (wallet.publicKey.toBase58() !== payout.terms.paymentWallet)
+    throw new UsageProblem('--keypair', `is not the payment wallet ${payout.terms.paymentWallet}`)
+  const payer = order.feePayer === undefined ? wallet : await readKeypair(order.feePayer)
+  const local = await readLocalJson(join(deps.home(), 'local.json'))
+  const { fetch = globalThis.fetch, clock = systemClock, interrupted: signal } = deps
+  const chain = connectPayerChain({ rpcUrl: payoutRpcUrl(readConfig(), local), fetch })
+  for (const part of order.parts) {
+    const feePayer = addressIn('--fee-payer', payer.publicKey.toBase58())
+    const { transaction: unsigned, lastValidBlockHeight } = await payout.build(order.plan, part, feePayer)
+    const signed = payout.sign(unsigned, payer === wallet ? [wallet] : [payer, wallet])
+    // Known before it leaves, so that nothing that happens to this process can lose it.
+    deps.stderr.write(`part ${part}: ${signed.signature}\n`)
+    const landing = await landTransaction(
+      { chain, clock, signal },
+      { ...signed, lastValidBlockHeight, sentBefore: false },
+    )
+    if (landing.outcome !== 'confirmed') {
+      const why = landing.outcome === 'rejected' ? landing.why : landing.outcome
+      throw new Fault(`part ${part} was not paid (${why}); the parts before it were`, { retryable: false })
+    }
+    deps.stdout.write(`${JSON.stringify({ part, signature: signed.signature })}\n`)
+  }
+}

@@ -1,0 +1,53 @@
+import type { Address } from './address.ts'
+import type { Signature } from './signature.ts'
+import type { TransactionRecord } from './transactionRecord.ts'
+
+/** What is asked of a chain after a payment has been taken. Faults as in `chainReader.ts`: silence is never an answer. */
+export interface FinalityReader {
+  /** At most `statusesMax` at once. Undefined where the node knows nothing. */
+  findStatuses(question: StatusQuestion): Promise<StatusAnswer>
+  /** What the node can say nothing about is before this slot. */
+  firstSlot(): Promise<number>
+  finalizedSlot(): Promise<number>
+  /** Undefined when the finalized chain does not have it. */
+  findFinalized(signature: Signature): Promise<TransactionRecord | undefined>
+  /** Those that name the account, newest first. */
+  listSignatures(question: ListQuestion): Promise<readonly ListedSignature[]>
+}
+
+/** A node's limits. */
+export const statusesMax = 256
+export const listedMax = 1_000
+
+export interface StatusQuestion {
+  readonly signatures: readonly Signature[]
+  /** Without it a node answers from memory, which goes back two minutes; with it, it searches its disk. */
+  readonly searchHistory: boolean
+}
+
+export interface StatusAnswer {
+  /** How far the node that answered has come. */
+  readonly slot: number
+  readonly statuses: readonly (SignatureStatus | undefined)[]
+}
+
+export interface SignatureStatus {
+  readonly slot: number
+  readonly isFinalized: boolean
+  readonly hasFailed: boolean
+}
+
+export interface ListQuestion {
+  readonly account: Address
+  readonly commitment: 'confirmed' | 'finalized'
+  readonly before: Signature | undefined
+  readonly until: Signature | undefined
+}
+
+export interface ListedSignature {
+  readonly signature: Signature
+  readonly slot: number
+  readonly blockTimeMs: number | undefined
+  readonly hasFailed: boolean
+  readonly memo: string | undefined
+}

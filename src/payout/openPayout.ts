@@ -1,0 +1,208 @@
+import { openChain, type Chain } from '../chain/openChain.ts'
+import { buildPayout, signPayout, tokenAccountOf } from '../chain/payoutTransaction.ts'
+import { matchPayout } from '../ledger/matchPayout.ts'
+import { type Destinations, isPayoutMemo, payoutMemo, type PayoutPlan, planPayout } from '../ledger/payoutPlan.ts'
+import { postJson } from '../outbound/postJson.ts'
+import type { Address } from '../payment/address.ts'
+import { type ListedSignature, listedMax } from '../payment/finalityReader.ts'
+import type { Signature } from '../payment/signature.ts'
+import { assertPresent } from '../primitives/assert.ts'
+import type { Clock } from '../primitives/clock.ts'
+import { Fault } from '../primitives/fault.ts'
+import type { Log } from '../primitives/log.ts'
+import { type Database, openDatabase } from '../store/database.ts'
+import { findRecorded, findRecordedParts, readDebts, recordPayout } from '../store/payoutStore.ts'
+import { checkSchemaVersion } from '../store/schemaVersion.ts'
+
+export interface PayoutOptions {
+  /** A login that is a member of `tollbook_payout`. */
+  readonly databaseUrl: string
+  readonly rpcUrls: readonly string[]
+  readonly tokenMint: string
+  readonly paymentWallet: string
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Paying out what is owed: it reads the book, builds transactions, and records those that are final. */
+export interface Payout {
+  readonly terms: Chain['terms']
+  /** Undefined when nothing is owed that could be paid. */
+  plan(wish: PayoutWish): Promise<PayoutPlan | undefined>
+  /** The parts that are neither in the book nor on chain. Refuses when the debts are no longer what they were. */
+  openParts(plan: PayoutPlan): Promise<readonly number[]>
+  /** Not signed. The payment wallet has to, and the fee payer. */
+  build(plan: PayoutPlan, part: number, feePayer: Address): Promise<UnsignedPayout>
+  readonly sign: typeof signPayout
+  /** Waits for finality. Recording again is harmless. */
+  record(plan: PayoutPlan, signature: Signature): Promise<RecordedPart>
+  close(): Promise<void>
+}
+
+export interface PayoutWish {
+  readonly destinations: Destinations
+  readonly leastBaseUnits: bigint
+}
+
+export interface UnsignedPayout {
+  readonly transaction: Uint8Array
+  readonly memo: string
+  readonly lastValidBlockHeight: number
+}
+
+export interface RecordedPart {
+  readonly part: number
+  readonly position: number
+  readonly leafHash: string
+}
+
+interface Opened {
+  readonly database: Database
+  readonly chain: Chain
+  readonly clock: Clock
+}
+
+const connectionsMax = 2
+
+export async function openPayout(options: PayoutOptions): Promise<Payout> {
+  const { databaseUrl, log, clock } = options
+  const database = openDatabase({ databaseUrl, applicationName: 'tollbook payout', connectionsMax, log })
+  try {
+    const schema = await checkSchemaVersion(database)
+    if (!schema.fits) throw new Fault(schema.advice, { retryable: false })
+    const chain = await openChain({ ...options, commitment: 'finalized', postJson })
+    const opened = { database, chain, clock }
+    return {
+      terms: chain.terms,
+      plan: (wish) => plan(opened, wish),
+      openParts: (made) => openParts(opened, made),
+      build: (made, part, feePayer) => build(opened, { plan: made, part, feePayer }),
+      sign: signPayout,
+      record: (made, signature) => record(opened, made, signature),
+      close: () => database.destroy(),
+    }
+  } catch (error) {
+    await database.destroy()
+    throw error instanceof Fault
+      ? error
+      : new Fault('the database of the payouts cannot be reached', { cause: error, retryable: true })
+  }
+}
+
+async function plan(opened: Opened, wish: PayoutWish): Promise<PayoutPlan | undefined> {
+  const { chain, database } = opened
+  const { network, mint, decimals, paymentWallet } = chain.terms
+  // Before the debts are read: what is paid after this slot is seen by whoever sends the plan.
+  const slot = await chain.reader.slot()
+  const unrecorded = await findUnrecorded(opened, 0)
+  if (unrecorded.length > 0) throw new Fault(unrecordedMessage(unrecorded), { retryable: false })
+  const { position, debts } = await readDebts(database, mint)
+  return planPayout({ network, mint, decimals, paymentWallet, position, slot, debts, ...wish })
+}
+
+function unrecordedMessage(unrecorded: readonly ListedSignature[]): string {
+  const signatures = unrecorded.map(({ signature }) => signature).join(', ')
+  return `payouts are on chain that are not in the book, so the debts are not what they seem; record them first: ${signatures}`
+}
+
+// 10,000 transactions of the payment wallet. What is older was recorded, or the operator has looked for it long since.
+const pagesMax = 10
+
+/** Payouts that have landed since the slot and are not in the book. */
+async function findUnrecorded({ chain, database }: Opened, sinceSlot: number): Promise<readonly ListedSignature[]> {
+  const found: ListedSignature[] = []
+  let before: Signature | undefined
+  for (let page = 0; page < pagesMax; page++) {
+    const account = chain.terms.paymentTokenAccount
+    const listed = await chain.finality.listSignatures({ account, commitment: 'confirmed', before, until: undefined })
+    const payouts = listed.filter(
+      ({ memo, hasFailed, slot }) => memo !== undefined && isPayoutMemo(memo) && !hasFailed && slot >= sinceSlot,
+    )
+    const recorded = await findRecorded(
+      database,
+      payouts.map(({ signature }) => signature),
+    )
+    found.push(...payouts.filter(({ signature }) => !recorded.has(signature)))
+    const last = listed.at(-1)
+    if (listed.length < listedMax || last === undefined || last.slot < sinceSlot) break
+    before = last.signature
+  }
+  return found
+}
+
+async function openParts(opened: Opened, made: PayoutPlan): Promise<readonly number[]> {
+  const { chain, database } = opened
+  const { mint, network, paymentWallet } = chain.terms
+  if (made.mint !== mint || made.network !== network || made.paymentWallet !== paymentWallet)
+    throw new Fault('the plan is for another mint, payment wallet or network', { retryable: false })
+  const unrecorded = await findUnrecorded(opened, made.slot)
+  const foreign = unrecorded.filter(({ memo }) => memo?.includes(made.id) !== true)
+  if (foreign.length > 0) throw new Fault(unrecordedMessage(foreign), { retryable: false })
+  const recorded = await findRecordedParts(database, made.id)
+  const unpaid = made.parts.map((_, index) => index + 1).filter((part) => !recorded.has(part))
+  await checkDebts(opened, made, unpaid)
+  // A memo is told with its length before it, so the end is what counts: part 1 is not part 11.
+  return unpaid.filter((part) => !unrecorded.some(({ memo }) => memo?.endsWith(payoutMemo(made, part))))
+}
+
+async function checkDebts({ database }: Opened, made: PayoutPlan, unpaid: readonly number[]): Promise<void> {
+  const { debts } = await readDebts(database, made.mint)
+  const owed = new Map(debts.map(({ account, baseUnits }) => [account, baseUnits]))
+  for (const { account, baseUnits } of unpaid.flatMap((part) => made.parts[part - 1] ?? [])) {
+    const left = (owed.get(account) ?? 0n) - baseUnits
+    if (left < 0n) throw new Fault(`${account} is owed less than the plan pays; make a new plan`, { retryable: false })
+    owed.set(account, left)
+  }
+}
+
+interface PartOrder {
+  readonly plan: PayoutPlan
+  readonly part: number
+  readonly feePayer: Address
+}
+
+async function build({ chain }: Opened, { plan: made, part, feePayer }: PartOrder): Promise<UnsignedPayout> {
+  const payments = assertPresent(made.parts[part - 1], 'the plan has the part')
+  const memo = payoutMemo(made, part)
+  const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash()
+  const transaction = buildPayout({ terms: chain.terms, memo, payments, blockhash, feePayer })
+  return { transaction, memo, lastValidBlockHeight }
+}
+
+const pollMs = 1_000
+// Finality takes some 13 s. A transaction that is not final after this has not landed, or the chain stands still.
+const pollsMax = 60
+
+async function record(opened: Opened, made: PayoutPlan, signature: Signature): Promise<RecordedPart> {
+  const { chain, database } = opened
+  const { terms } = chain
+  const found = await findWhenFinal(opened, signature)
+  const event = matchPayout({
+    record: found,
+    plan: made,
+    terms,
+    tokenAccountOf: (wallet) => tokenAccountOf(terms, wallet),
+  })
+  if (typeof event === 'string') throw new Fault(`${signature} is not recorded: ${event}`, { retryable: false })
+  const blockTimeMs = found.blockTimeMs
+  if (blockTimeMs === undefined)
+    throw new Fault('the node does not know the time of the block yet', { retryable: true })
+  const recorded = await recordPayout(database, event, blockTimeMs)
+  if (recorded.outcome === 'more_than_owed') {
+    throw new Fault(
+      `${signature} is not recorded: it pays more than is owed. Somebody else has recorded a payout of the same debt; what was paid twice has to come back`,
+      { retryable: false },
+    )
+  }
+  const { position, leafHash } = recorded
+  return { part: event.part, position, leafHash }
+}
+
+async function findWhenFinal({ chain, clock }: Opened, signature: Signature) {
+  for (let poll = 0; poll < pollsMax; poll++) {
+    const found = await chain.finality.findFinalized(signature)
+    if (found !== undefined) return found
+    await clock.sleep(pollMs)
+  }
+  throw new Fault(`${signature} is not on the finalized chain; record it again when it is`, { retryable: true })
+}

@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises'
+import { type PayoutPlan, payoutPlanJson, readPayoutPlan } from '../ledger/payoutPlan.ts'
+import { type Address, readAddress } from '../payment/address.ts'
+import { readSignature, type Signature } from '../payment/signature.ts'
+import { Fault } from '../primitives/fault.ts'
+
+export function planText(plan: PayoutPlan): string {
+  return `${JSON.stringify(payoutPlanJson(plan), null, 2)}\n`
+}
+
+export async function readPlanFile(path: string): Promise<PayoutPlan> {
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new Fault(`the plan ${path} cannot be read`, { cause, retryable: false })
+  })
+  const plan = readPayoutPlan(parseJson(text))
+  if (plan !== undefined) return plan
+  throw new Fault(`${path} is no plan as \`tollbook payout plan\` wrote it; a plan that was changed is none`, {
+    retryable: false,
+  })
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Not JSON: the schema says so.
+    return undefined
+  }
+}
+
+export function addressIn(option: string, text: string): Address {
+  const address = readAddress(text)
+  if (address === undefined) throw new Fault(`${option}: ${text} is not a Solana address`, { retryable: false })
+  return address
+}
+
+export function signatureIn(text: string): Signature {
+  const signature = readSignature(text)
+  if (signature === undefined) throw new Fault(`${text} is not a signature`, { retryable: false })
+  return signature
+}

@@ -1,0 +1,91 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { payoutCommand } from '../../src/cli/payout.ts'
+import { balances, onChain } from '../jobs/lifeGround.ts'
+import { makeDebts, openPayoutGround, type PayoutGround } from '../payout/payoutGround.ts'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
+
+let ground: PayoutGround
+let folder: string
+
+beforeAll(async () => {
+  ground = await openPayoutGround('SPL Token')
+  folder = await makeScratchDirectory()
+  const { lab, destinations } = ground
+  vi.stubEnv('PAYOUT_DATABASE_URL', ground.payoutUrl)
+  vi.stubEnv('SOLANA_RPC_URLS', lab.chain.rpcUrl)
+  vi.stubEnv('TOKEN_MINT', lab.terms.mint)
+  vi.stubEnv('PAYMENT_WALLET', lab.terms.paymentWallet)
+  vi.stubEnv('PAYOUT_PROVIDER_WALLET', destinations.provider)
+  vi.stubEnv('PAYOUT_HOLDERS_WALLET', destinations.holders)
+  await writeFile(join(folder, 'wallet.json'), JSON.stringify([...lab.paymentWallet.secretKey]))
+  await makeDebts(ground)
+})
+afterAll(() => vi.unstubAllEnvs())
+
+async function run(...words: readonly string[]) {
+  const [said, complained]: [string[], string[]] = [[], []]
+  let code = 0
+  const command = payoutCommand({
+    stdout: { write: (text) => said.push(text) },
+    stderr: { write: (text) => complained.push(text) },
+    home: () => folder,
+    setExitCode: (exitCode) => void (code = exitCode),
+    interrupted: new AbortController().signal,
+    clock: ground.clock,
+  })
+  await command.parseAsync([...words], { from: 'user' })
+  return { code, lines: said.join('').trim().split('\n'), complaint: complained.join('') }
+}
+
+test('a plan is made, sent and recorded, and what has no destination yet stays owed', async () => {
+  const file = join(folder, 'plan.json')
+  const wallet = join(folder, 'wallet.json')
+  expect(await run('plan', '--output', file)).toMatchObject({ code: 0 })
+  const unsigned = await run('send', file, '--unsigned')
+  expect(unsigned).toMatchObject({ code: 0 })
+  expect(JSON.parse(unsigned.lines[0] ?? '')).toMatchObject({
+    part: 1,
+    transaction: expect.stringMatching(/^[\w+/=]+$/),
+  })
+
+  const sent = await run('send', file, '--keypair', wallet)
+  expect(sent.complaint).toContain('part 1: ')
+  const { signature } = JSON.parse(sent.lines[0] ?? '')
+  expect(await run('plan', '--output', file)).toMatchObject({ code: 4, complaint: expect.stringContaining(signature) })
+  const recorded = await run('record', signature, '--plan', file)
+  expect(recorded.code).toBe(0)
+  expect(await run('record', signature, '--plan', file)).toEqual(recorded)
+  const after = await balances(ground)
+  expect(Object.keys(after).filter((account) => account.startsWith('Liabilities:'))).toEqual(['Liabilities:Treasury'])
+  expect(after['Assets:PaymentWallet']).toBe(await onChain(ground))
+  expect(await run('send', file, '--keypair', wallet)).toMatchObject({
+    code: 0,
+    complaint: expect.stringMatching(/already/),
+  })
+  expect(await run('plan')).toMatchObject({ code: 0, complaint: 'nothing is owed that could be paid\n' })
+})
+
+test('a plan that was changed, another wallet, and a wrong call are refused before anything is sent', async () => {
+  const { destinations } = ground
+  const file = join(folder, 'second.json')
+  const treasury = ['--treasury-wallet', destinations.treasury]
+  await run('plan', ...treasury, '--output', file)
+  const changed = join(folder, 'changed.json')
+  const text = await readFile(file, 'utf8')
+  await writeFile(changed, text.replace(/"baseUnits": "\d+"/, '"baseUnits": "1"'))
+  expect(await run('send', changed, '--unsigned')).toMatchObject({
+    code: 4,
+    complaint: expect.stringMatching(/changed/),
+  })
+  const stranger = join(folder, 'stranger.json')
+  await writeFile(stranger, JSON.stringify([...ground.lab.issuer.secretKey]))
+  expect(await run('send', file, '--keypair', stranger)).toMatchObject({
+    code: 2,
+    complaint: expect.stringMatching(/payment wallet/),
+  })
+  expect(await run('send', file)).toMatchObject({ code: 2 })
+  expect(await run('record', 'nonsense', '--plan', file)).toMatchObject({ code: 4 })
+  expect(await run('plan', '--min-tokens', '-1')).toMatchObject({ code: 2 })
+})

@@ -1,0 +1,153 @@
+import { createTransferCheckedInstruction } from '@solana/spl-token'
+import type { TransactionInstruction } from '@solana/web3.js'
+import { openChain } from '../../src/chain/openChain.ts'
+import type { FinalityDeps } from '../../src/jobs/finalityWatch.ts'
+import type { LifeStep } from '../../src/jobs/recordStep.ts'
+import { postJson } from '../../src/outbound/postJson.ts'
+import type { PaymentState } from '../../src/payment/payment.ts'
+import { isRefusal } from '../../src/payment/refusal.ts'
+import { settle, type Settlement } from '../../src/payment/settlement.ts'
+import type { Signature } from '../../src/payment/signature.ts'
+import { assertPresent } from '../../src/primitives/assert.ts'
+import { systemClock } from '../../src/primitives/clock.ts'
+import { silentLog } from '../../src/primitives/log.ts'
+import { trialBalance } from '../../src/reports/trialBalance.ts'
+import type { Ledger } from '../../src/store/openLedger.ts'
+import { payment, transferOf } from '../chain/labTokens.ts'
+import { createHeldClock, type HeldClock } from '../chain/heldClock.ts'
+import {
+  addressOf,
+  type Customer,
+  decimals,
+  due,
+  gross,
+  land,
+  type MintKind,
+  newCustomer,
+  openPaymentLab,
+  type PaymentLab,
+} from '../chain/paymentLab.ts'
+import { mustAppend, openInstance } from '../store/instance.ts'
+import { claimOf, fulfilmentOf, releaseOf } from '../store/samplePayment.ts'
+import { afterFile } from '../support/afterFile.ts'
+import { createTestDatabase } from '../support/database.ts'
+import type { TestDatabase } from '../support/testDatabase.ts'
+
+/** A real ledger over a real chain whose slots, forks and clock a test holds. */
+export interface LifeGround {
+  readonly lab: PaymentLab
+  readonly clock: HeldClock
+  readonly ledger: Ledger
+  readonly database: TestDatabase
+  readonly deps: FinalityDeps
+  readonly steps: readonly LifeStep[]
+}
+
+export async function openLifeGround(kind: MintKind): Promise<LifeGround> {
+  const database = await createTestDatabase()
+  const clock = createHeldClock(systemClock.nowMs())
+  const lab = await openPaymentLab(kind, clock)
+  afterFile(() => lab.chain.close())
+  const ledger = await openInstance(database.serviceUrl)
+  const chain = await openChain({
+    rpcUrls: [lab.chain.rpcUrl],
+    tokenMint: lab.terms.mint,
+    paymentWallet: lab.terms.paymentWallet,
+    commitment: 'confirmed',
+    postJson,
+    log: silentLog,
+  })
+  const steps: LifeStep[] = []
+  const deps = {
+    clock,
+    log: silentLog,
+    payments: ledger.payments,
+    life: ledger.life,
+    onStep: (step: LifeStep) => void steps.push(step),
+    chain: { ...chain.reader, ...chain.finality },
+  }
+  return { lab, clock, ledger, database, deps, steps }
+}
+
+export interface Paid {
+  readonly customer: Customer
+  readonly settlement: Settlement
+}
+
+/** A payment on chain, verified as the paywall does; `more` arrives beyond the price. */
+export async function pay({ lab }: LifeGround, more = 0n, known?: Customer): Promise<Paid> {
+  const customer = known ?? (await newCustomer(lab))
+  const send = gross(lab, due(lab) + more)
+  const signature = await land(lab, payment(lab, customer, { send }), [customer.keypair])
+  const record = assertPresent(await lab.reader.findTransaction(signature), 'the payment landed')
+  const wallet = addressOf(customer.address)
+  const evidence = settle({ record, wallet, price: lab.price, terms: lab.terms })
+  if (isRefusal(evidence)) throw new Error(evidence.message)
+  const { slot, blockTimeMs, bytes } = record
+  const settlement = {
+    signature,
+    wallet,
+    price: lab.price,
+    quoteId: undefined,
+    memo: undefined,
+    ...evidence,
+    slot,
+    blockTimeMs: assertPresent(blockTimeMs, 'a local block has a time'),
+    transactionBase64: Buffer.from(assertPresent(bytes, 'the bytes are there')).toString('base64'),
+  }
+  return { customer, settlement }
+}
+
+/** What became of the request for it. */
+export async function serve(
+  { ledger }: LifeGround,
+  settlement: Settlement,
+  ending: 'fulfilled' | 'released' | 'claimed' = 'fulfilled',
+): Promise<PaymentState> {
+  const { attemptId, change } = claimOf(settlement, { leaseMs: ending === 'claimed' ? 60_000 : 1_000 })
+  const { after } = await mustAppend(ledger, change)
+  if (ending === 'claimed') return after
+  const end = (ending === 'fulfilled' ? fulfilmentOf : releaseOf)(settlement, { before: after, attemptId })
+  return (await mustAppend(ledger, end)).after
+}
+
+/** Sends tokens without a request. */
+export async function sendTokens({ lab }: LifeGround, customer: Customer, amount: bigint): Promise<Signature> {
+  return land(lab, [transferOf(lab, customer, { send: amount })], [customer.keypair])
+}
+
+export function transferFrom(lab: PaymentLab, to: Customer, amount: bigint): readonly TransactionInstruction[] {
+  const { paymentAccount, mint, paymentWallet, program } = lab
+  return [
+    createTransferCheckedInstruction(
+      paymentAccount,
+      mint,
+      to.account,
+      paymentWallet.publicKey,
+      amount,
+      decimals,
+      [],
+      program,
+    ),
+  ]
+}
+
+export async function stateOf({ ledger }: LifeGround, signature: Signature): Promise<PaymentState> {
+  return assertPresent((await ledger.life.loadPayments([signature])).get(signature), 'the payment is in the book')
+}
+
+/** Balances by account, without those that are zero. Throws where they do not sum to zero. */
+export async function balances({ ledger }: LifeGround): Promise<Readonly<Record<string, bigint>>> {
+  const all = await trialBalance(ledger.database)
+  const sum = all.reduce((total, { baseUnits }) => total + baseUnits, 0n)
+  if (sum !== 0n) throw new Error(`the trial balance is ${sum}`)
+  return Object.fromEntries(
+    all.filter(({ baseUnits }) => baseUnits !== 0n).map(({ account, baseUnits }) => [account, baseUnits]),
+  )
+}
+
+/** What the chain says that the payment wallet holds. */
+export async function onChain({ lab }: LifeGround): Promise<bigint> {
+  const { value } = await lab.connection.getTokenAccountBalance(lab.paymentAccount, 'processed')
+  return BigInt(value.amount)
+}
