@@ -83,6 +83,7 @@ export async function createService(
   const payments = seams.ledger?.(ledger.payments) ?? ledger.payments
   const { currentPrice, tokenPrice } = prices
   const paymentDeps = { ...config, clock, log, ledger: payments, terms: chain.terms, currentPrice }
+  const waits = { lookupWaitMs: config.proofLookupWaitMs, broadcastWaitMs }
   const server = await openServer({
     ...config,
     clock,
@@ -102,14 +103,7 @@ export async function createService(
       leaseMs: config.claimLeaseMs,
       slot: watches.slot,
       whyExposed: life.whyExposed,
-      rails: [
-        createNativeRail({
-          ...paymentDeps,
-          chain: chain.reader,
-          lookupWaitMs: config.proofLookupWaitMs,
-          broadcastWaitMs,
-        }),
-      ],
+      rails: [createNativeRail({ ...paymentDeps, ...waits, chain: chain.reader })],
       signReceipt: await createReceiptSigner(receiptSigningKey),
       whyClosed: () => (draining ? 'the server is shutting down' : (seal.check.problem() ?? watches.problem())),
       onFault: (fault, requestId) => log.warn({ event: 'outcome_unknown', requestId, error: describeError(fault) }),

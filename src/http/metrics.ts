@@ -54,6 +54,30 @@ export function createMetrics(): Metrics {
     labelNames: ['upstream', 'outcome'],
     registers,
   })
+  return {
+    registry,
+    onRequest({ route, status, durationMs }) {
+      requests.inc({ route, status })
+      durations.observe({ route }, durationMs / 1000)
+    },
+    onFlush({ items, durationMs }) {
+      flushes.observe(durationMs / 1000)
+      batchItems.observe(items)
+    },
+    onUpstreamCall: ({ upstream, outcome }) => upstreamCalls.inc({ upstream, outcome }),
+    onRpcCall: ({ method, ok }) => rpcCalls.inc({ method, ok: String(ok) }),
+    ...bookMetrics(registers),
+  }
+}
+
+/** What the jobs find out about the book. */
+function bookMetrics(registers: Registry[]): Pick<Metrics, 'onLifeStep' | 'onSeal'> {
+  const lifeSteps = new Counter({
+    name: 'tollbook_payment_steps_total',
+    help: 'What was found out about payments after their answers',
+    labelNames: ['step'],
+    registers,
+  })
   const unsealed = new Gauge({
     name: 'tollbook_ledger_unsealed_events',
     help: 'Events that no checkpoint covers yet',
@@ -64,28 +88,11 @@ export function createMetrics(): Metrics {
     help: '1 when the ledger is not what was recorded and signed',
     registers,
   })
-  const lifeSteps = new Counter({
-    name: 'tollbook_payment_steps_total',
-    help: 'What was found out about payments after their answers',
-    labelNames: ['step'],
-    registers,
-  })
   return {
-    registry,
     onLifeStep: (step) => lifeSteps.inc({ step }),
-    onRequest({ route, status, durationMs }) {
-      requests.inc({ route, status })
-      durations.observe({ route }, durationMs / 1000)
-    },
-    onFlush({ items, durationMs }) {
-      flushes.observe(durationMs / 1000)
-      batchItems.observe(items)
-    },
-    onUpstreamCall: ({ upstream, outcome }) => upstreamCalls.inc({ upstream, outcome }),
     onSeal(seal) {
       unsealed.set(seal.unsealedEvents)
       damaged.set(seal.damaged ? 1 : 0)
     },
-    onRpcCall: ({ method, ok }) => rpcCalls.inc({ method, ok: String(ok) }),
   }
 }
