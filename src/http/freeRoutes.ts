@@ -21,6 +21,11 @@ export interface FreeRequest {
   readonly segment: string
   /** What the caller called us, a name or an address with an optional port; empty if nothing. */
   readonly host: string
+  readonly requestId: string
+  /** What stands behind the question mark, as it was sent. */
+  readonly query: string
+  /** One that is blank is absent. */
+  header(name: string): string | undefined
 }
 
 export interface FreeAnswer extends Omit<Answer, 'body'> {

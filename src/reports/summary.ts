@@ -34,11 +34,16 @@ export async function summary(database: Database, { mint, decimals }: BookedToke
     liabilities: owed,
     owedBaseUnits: owed.reduce((sum, line) => sum + BigInt(line.owedBaseUnits), 0n).toString(),
     refundsDueBaseUnits: owed
-      .filter(({ account }) => !ordinary.includes(account))
+      .filter(({ account }) => !ordinary.has(account))
       .reduce((sum, line) => sum + BigInt(line.owedBaseUnits), 0n)
       .toString(),
   }
 }
 
 /** Owed in the course of business; every other liability is somebody's own money that should go back. */
-const ordinary: readonly string[] = [accounts.unearned, accounts.provider, accounts.holders, accounts.treasury]
+const ordinary: ReadonlySet<string> = new Set([
+  accounts.unearned,
+  accounts.provider,
+  accounts.holders,
+  accounts.treasury,
+])

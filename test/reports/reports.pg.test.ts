@@ -48,8 +48,11 @@ function asked(report: ReportName, given: Record<string, string> = {}): AskedRep
   return { report, token, ...question }
 }
 
-const rowsOf = async (report: ReportName, given: Record<string, string> = {}) =>
-  Array.fromAsync(allRows(database, asked(report, given)))
+async function rowsOf(report: ReportName, given: Record<string, string> = {}): Promise<readonly ReportRow[]> {
+  const rows: ReportRow[] = []
+  for await (const row of allRows(database, asked(report, given))) rows.push(row)
+  return rows
+}
 const sumOf = (rows: readonly ReportRow[], column: string) =>
   rows.reduce((sum, row) => sum + BigInt(row[column] ?? 0), 0n)
 
@@ -114,7 +117,7 @@ test.each(ranges)(
 
 test('payments are listed newest first, each once, each adding up, and by filter', async () => {
   const rows = await rowsOf('payments')
-  expect(rows.map((row) => row['signature']).toSorted()).toEqual(signatures.toSorted())
+  expect(rows.map((row) => String(row['signature'])).toSorted()).toEqual(signatures.toSorted())
   const times = rows.map((row) => String(row['paidAt']))
   expect(times).toEqual(times.toSorted().toReversed())
   for (const row of rows) {
