@@ -60,7 +60,7 @@ async function readPayments(database: Database, question: SumsQuestion): Promise
 
 function conditions(question: SumsQuestion): readonly RawBuilder<unknown>[] {
   const { mint, from, to, endpoint, wallet, state, cursor } = question
-  const after = cursor === undefined ? undefined : /^(\d{1,16})\.(\d{1,16})$/.exec(cursor)
+  const [time = '', position = ''] = cursor?.split('.') ?? []
   return [
     // One that was never verified has no mint yet.
     sql`(mint = ${mint} or mint is null)`,
@@ -69,11 +69,9 @@ function conditions(question: SumsQuestion): readonly RawBuilder<unknown>[] {
     ...(endpoint === undefined ? [] : [sql`endpoint = ${endpoint}`]),
     ...(wallet === undefined ? [] : [sql`wallet = ${wallet}`]),
     ...(state === undefined ? [] : [sql`state = ${state}`]),
-    ...(after === undefined
+    ...(cursor === undefined
       ? []
-      : after === null
-        ? [sql`false`]
-        : [sql`(paid_at, seq) < (${isoTime(Number(after[1]))}::timestamptz, ${after[2]}::bigint)`]),
+      : [sql`(paid_at, seq) < (${isoTime(Number(time))}::timestamptz, ${position}::bigint)`]),
   ]
 }
 

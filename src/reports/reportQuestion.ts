@@ -36,7 +36,13 @@ const limitStandard = 100
 const textMax = 200
 
 const day = z.iso.date('must be a day such as 2026-11-21, in UTC').optional()
-const text = z.string().min(1, 'must not be empty').max(textMax, 'is too long').optional()
+const text = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(textMax, 'is too long')
+  // Postgres cannot hold a NUL, and none of our names has any control character.
+  .regex(/^\P{Cc}*$/u, 'must be printable')
+  .optional()
 const shape = z
   .strictObject({
     from: day,
@@ -78,7 +84,15 @@ export function readQuestion(
   const parsed = shape.safeParse(given)
   if (!parsed.success) return parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }))
   const { from, to, endpoint, wallet, state, cursor, ...rest } = parsed.data
+  if (cursor !== undefined && !isCursorOf({ report, by: rest.by, cursor }))
+    return [{ field: 'cursor', message: 'must be the `next` of the page before this one' }]
   return { from, to, endpoint, wallet, state, cursor, ...rest }
+}
+
+/** A page ends at a day, at a name, or at the time and position of a payment. */
+function isCursorOf({ report, by, cursor }: { report: ReportName; by: Grouping; cursor: string }): boolean {
+  if (report === 'payments') return /^\d{1,13}\.\d{1,15}$/.test(cursor)
+  return report === 'liabilities' || by !== 'day' || day.safeParse(cursor).success
 }
 
 export function isProblems(read: ReportQuestion | readonly QuestionProblem[]): read is readonly QuestionProblem[] {

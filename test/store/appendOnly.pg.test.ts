@@ -108,7 +108,7 @@ describe('least privilege: a member of tollbook_service', () => {
     }
   })
 
-  test('may execute the functions of the write path and of the news, and no other', async () => {
+  test('may execute the functions of the write path, of the news and of the roll-up, and no other', async () => {
     const { rows } = await service.query<{ name: string }>(`
       select format('%s.%s', n.nspname, p.proname) as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace
       where n.nspname in ('ledger', 'paywall', 'news', 'reports') and has_function_privilege(p.oid, 'execute') order by 1`)
@@ -122,6 +122,7 @@ describe('least privilege: a member of tollbook_service', () => {
       'news.poll_succeeded',
       'news.take_poll',
       'paywall.forget_old_answers',
+      'reports.roll_up',
     ])
   })
 })
@@ -166,6 +167,6 @@ test("every function that runs with its owner's rights pins its search path, so 
   const { rows } = await admin.query<{ name: string; config: readonly string[] | null }>(`
     select p.proname as name, p.proconfig as config from pg_proc p join pg_namespace n on n.oid = p.pronamespace
     where n.nspname in ('ledger', 'paywall', 'news', 'reports') and p.prosecdef order by 1`)
-  expect(rows.length).toBe(9)
+  expect(rows.length).toBe(10)
   for (const { name, config } of rows) expect(config, name).toContain('search_path=""')
 })
