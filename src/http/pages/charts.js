@@ -8,7 +8,6 @@ const heightPx = 240
 /** Bars or lines over days. `series`: [{ label, values }], `days`: ISO dates, oldest first. */
 export function drawDays(figure, { days, series, title, asLines = false }) {
   const xs = days.map((day) => Date.parse(`${day}T00:00:00Z`) / 1000)
-  const bars = uPlot.paths.bars({ size: [0.7, 40] })
   draw(figure, title, (colors) => ({
     data: [xs, ...series.map(({ values }) => values)],
     options: {
@@ -24,7 +23,7 @@ export function drawDays(figure, { days, series, title, asLines = false }) {
           dash: asLines ? [[], [8, 4], [2, 3]][index] : undefined,
           width: asLines ? 2 : 0,
           fill: asLines ? undefined : colors.series[index],
-          paths: asLines ? undefined : bars,
+          paths: asLines ? undefined : uPlot.paths.bars({ size: [0.7, 40] }),
           points: { show: asLines && xs.length < 40 },
         })),
       ],
@@ -86,6 +85,11 @@ function rowOf(tag, rows, scope) {
 
 function draw(figure, title, plan) {
   const stage = figure.querySelector('.stage')
+  // A browser that cannot draw shows the figures all the same.
+  if (typeof uPlot === 'undefined') {
+    stage.textContent = 'This browser cannot draw the chart.'
+    return
+  }
   const plot = () => {
     const { data, options } = plan(colorsNow())
     if (data[0].length === 0) {

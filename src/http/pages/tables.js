@@ -99,7 +99,7 @@ function paymentButton(signature, onPayment) {
   button.type = 'button'
   button.className = 'link mono'
   button.textContent = `${signature.slice(0, 8)}…${signature.slice(-4)}`
-  button.setAttribute('aria-label', `Payment ${signature.slice(0, 8)}: events, transaction and proof`)
+  button.title = 'Its events, transaction and proof'
   button.addEventListener('click', () => onPayment(signature))
   return button
 }
