@@ -12,11 +12,6 @@ const columns = [
   'wallet',
   'endpoint',
   'state',
-  'attempts',
-  'fulfilledAt',
-  'finalizedAt',
-  'slot',
-  'priceMicroUsd',
   'requiredBaseUnits',
   'burnedBaseUnits',
   'receivedBaseUnits',
@@ -25,6 +20,11 @@ const columns = [
   'holdersBaseUnits',
   'treasuryBaseUnits',
   'owedBaseUnits',
+  'priceMicroUsd',
+  'attempts',
+  'fulfilledAt',
+  'finalizedAt',
+  'slot',
   'position',
 ] as const
 

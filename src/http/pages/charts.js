@@ -14,7 +14,10 @@ export function drawDays(figure, { days, series, title, asLines = false }) {
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
       legend: { show: series.length > 1, live: false },
       scales: { x: { range: xRange }, y: { range: (_, _min, max) => [0, max > 0 ? max * 1.08 : 1] } },
-      axes: [axis(colors), { ...axis(colors), size: 64, values: (_, ticks) => ticks.map(short) }],
+      axes: [
+        { ...axis(colors), space: 64, values: (_, ticks) => ticks.map(dayText) },
+        { ...axis(colors), size: 64, values: (_, ticks) => ticks.map(short) },
+      ],
       series: [
         {},
         ...series.map(({ label }, index) => ({
@@ -63,7 +66,7 @@ export function drawNames(figure, { names, values, title }) {
 
 /** A table of figures, folded under the picture. `rows`: [[name, …texts]]. */
 export function tableBehind(figure, head, rows) {
-  const table = figure.querySelector('table')
+  const table = figure.querySelector('.scroll table')
   table.replaceChildren(rowOf('thead', [head], 'col'), rowOf('tbody', rows, 'row'))
 }
 
@@ -132,6 +135,10 @@ const dayS = 86_400
 /** A day is a bar, so half a day of air on both sides. */
 function xRange(_plot, min, max) {
   return [min - dayS / 2, max + dayS / 2]
+}
+
+function dayText(seconds) {
+  return new Date(seconds * 1000).toISOString().slice(5, 10)
 }
 
 function short(value) {
