@@ -15,6 +15,7 @@ export interface FinanceDeps {
   readonly log: Log
   readonly database: Database
   readonly chain: Chain
+  readonly publicUrl: string | undefined
 }
 
 export interface Finance {
@@ -46,6 +47,7 @@ export function openFinance(config: FinanceConfig | undefined, deps: FinanceDeps
     access: createFinanceAccess(config, { clock, log }),
     reports: createReports(database, { mint, decimals }),
     network,
+    publicUrl: config.listener === undefined ? '' : deps.publicUrl,
     walletBaseUnits: () => chain.reader.balanceBaseUnits(paymentWallet),
   })
   return { serving: { routes, listener: config.listener }, stop: () => rolling.stop() }

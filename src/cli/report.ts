@@ -6,8 +6,9 @@ import { createLog } from '../primitives/log.ts'
 import { bookedToken } from '../reports/bookedToken.ts'
 import { isProblems, limitMax, readQuestion, type ReportName, reportNames } from '../reports/reportQuestion.ts'
 import { createReports, type Reports } from '../reports/reports.ts'
-import { rollUp } from '../reports/rollUp.ts'
+import { type ReportPosition, rollUp } from '../reports/rollUp.ts'
 import { openDatabase } from '../store/database.ts'
+import type { CommandDeps } from './commandDeps.ts'
 import { readLocalJson } from './localJson.ts'
 import { jsonLines, textTable } from './reportText.ts'
 import { rethrowAsUsage, usageExitCode } from './usageProblem.ts'
@@ -17,8 +18,12 @@ interface ReportFlags {
   readonly [option: string]: string
 }
 
+export interface ReportCommandDeps extends Pick<CommandDeps, 'stdout' | 'stderr'> {
+  readonly databaseUrl: () => Promise<string>
+}
+
 /** `tollbook report`: what finance asks of the book, from the book itself. */
-export function reportCommand(): Command {
+export function reportCommand(deps: ReportCommandDeps): Command {
   return new Command('report')
     .description('burns, payments, distributions, liabilities or the trial balance, from the ledger of DATABASE_URL')
     .addArgument(new Argument('<report>', 'which').choices(reportNames))
@@ -36,7 +41,11 @@ export function reportCommand(): Command {
       '\nDATABASE_URL is a login of tollbook_service or tollbook_reader; in local mode it is found by itself.',
     )
     .exitOverride(rethrowAsUsage)
-    .action(runReport)
+    .configureOutput({
+      writeOut: (text) => void deps.stdout.write(text),
+      writeErr: (text) => void deps.stderr.write(text),
+    })
+    .action((report: ReportName, flags: ReportFlags, command: Command) => runReport(deps, { report, flags, command }))
 }
 
 const formats = ['table', 'csv', 'json']
@@ -45,7 +54,14 @@ const standardLimit = { limit: '50' }
 // The backlog of about ten million events, should nobody have rolled up before.
 const stepsMax = 2_000
 
-async function runReport(report: ReportName, { format, ...given }: ReportFlags, command: Command): Promise<void> {
+interface Call {
+  readonly report: ReportName
+  readonly flags: ReportFlags
+  readonly command: Command
+}
+
+async function runReport(deps: ReportCommandDeps, { report, flags, command }: Call): Promise<void> {
+  const { format, ...given } = flags
   const refuse = (text: string) => command.error(`error: ${text}`, { exitCode: usageExitCode })
   if (!formats.includes(format)) refuse(`--format must be one of ${formats.join(', ')}`)
   const question = readQuestion(report, {
@@ -55,7 +71,7 @@ async function runReport(report: ReportName, { format, ...given }: ReportFlags, 
   if (isProblems(question))
     return refuse(question.map(({ field, message }) => `${optionOf(field)} ${message}`).join('; '))
   const log = createLog({ level: 'warn', name: 'tollbook report' })
-  const databaseUrl = await findDatabase()
+  const databaseUrl = await deps.databaseUrl()
   const database = openDatabase({
     databaseUrl,
     applicationName: 'tollbook report',
@@ -66,7 +82,7 @@ async function runReport(report: ReportName, { format, ...given }: ReportFlags, 
     const token = await bookedToken(database)
     if (token === undefined) throw new Fault('the ledger is empty: nothing was ever priced', { retryable: false })
     for (let step = 0; step < stepsMax; step++) if ((await rollUp(database)) === 0) break
-    await print(createReports(database, token), { report, question, format })
+    await print(deps, { reports: createReports(database, token), report, question, format })
   } finally {
     await database.destroy()
   }
@@ -78,32 +94,38 @@ function optionOf(field: string): string {
 
 type Question = Exclude<ReturnType<typeof readQuestion>, readonly unknown[]>
 
-async function print(
-  reports: Reports,
-  { report, question, format }: { report: ReportName; question: Question; format: string },
-): Promise<void> {
+interface Printed {
+  readonly reports: Reports
+  readonly report: ReportName
+  readonly question: Question
+  readonly format: string
+}
+
+async function print(deps: ReportCommandDeps, { reports, report, question, format }: Printed): Promise<void> {
+  const { stdout } = deps
   if (format === 'csv') {
     const { read, ...position } = await reports.csv(report, question)
-    for await (const chunk of read) process.stdout.write(String(chunk))
-    tellLag(position)
+    for await (const chunk of read) stdout.write(String(chunk))
+    tellLag(deps, position)
     return
   }
   const { read, ...position } = await reports.table(report, question)
-  process.stdout.write(
+  stdout.write(
     format === 'json'
       ? jsonLines(report, read, { ...reports.token, ...position })
       : textTable(read, reports.token.decimals),
   )
-  tellLag(position)
+  tellLag(deps, position)
 }
 
-function tellLag({ position, headPosition }: { readonly position: number; readonly headPosition: number }): void {
+function tellLag({ stderr }: ReportCommandDeps, { position, headPosition }: ReportPosition): void {
   if (position >= headPosition) return
   const why = 'this login may not roll up, and no service with the finance reports has yet'
-  process.stderr.write(`as of position ${position} of ${headPosition}: ${why}\n`)
+  stderr.write(`as of position ${position} of ${headPosition}: ${why}\n`)
 }
 
-async function findDatabase(): Promise<string> {
+/** The operator's, or that of local mode. */
+export async function findDatabase(): Promise<string> {
   const { databaseUrl, home } = readConfig()
   if (databaseUrl !== undefined) return databaseUrl
   const local = await readLocalJson(join(home, 'local.json'))

@@ -9,7 +9,7 @@ import { faucetCommand } from './faucet.ts'
 import { migrateCommand } from './migrate.ts'
 import { payCommand } from './pay.ts'
 import { receiptKeyCommand } from './receiptKey.ts'
-import { reportCommand } from './report.ts'
+import { findDatabase, reportCommand } from './report.ts'
 import { reportFailure } from './reportFailure.ts'
 import { serveCommand } from './serve.ts'
 
@@ -36,7 +36,7 @@ for (const command of [
   chainCommand(),
   migrateCommand(),
   receiptKeyCommand(),
-  reportCommand(),
+  reportCommand({ ...payerDeps, databaseUrl: findDatabase }),
 ]) {
   program.addCommand(command)
 }

@@ -18,6 +18,8 @@ export interface FinanceRouteDeps {
   readonly reports: Reports
   /** CAIP-2, for the links to where a transaction can be looked up. */
   readonly network: string
+  /** Where the public routes are: empty when they are beside these, undefined when nobody has told us. */
+  readonly publicUrl: string | undefined
   /** What the payment wallet holds on chain; a fault when no node can say. */
   readonly walletBaseUnits: () => Promise<bigint>
 }
@@ -83,7 +85,8 @@ function unavailable(error: string): Answer {
 async function serveSummary(deps: FinanceRouteDeps, { query }: FreeRequest): Promise<FreeAnswer> {
   if (query !== '') return invalidRequest([{ field: 'query', message: 'the summary takes no parameters' }])
   const [summary, onChain] = await Promise.all([deps.reports.summary(), readWallet(deps)])
-  return answer(deps, summary, { ...summary.read, paymentWalletOnChainBaseUnits: onChain })
+  const more = { paymentWalletOnChainBaseUnits: onChain, publicUrl: deps.publicUrl ?? null }
+  return answer(deps, summary, { ...summary.read, ...more })
 }
 
 /** Null when no node answers: the book is worth showing without it. */
@@ -134,21 +137,18 @@ async function servePayment(deps: FinanceRouteDeps, { segment }: FreeRequest): P
   const payment = await deps.reports.payment(segment)
   if (payment === undefined) return errorAnswer('NOT_FOUND', 'the ledger has no payment with this signature')
   const { decimals } = deps.reports.token
-  return jsonAnswer(
-    200,
-    JSON.stringify({ success: true, data: { payment, decimals, links: linksOf(deps.network, segment) } }),
-  )
+  return jsonAnswer(200, JSON.stringify({ success: true, data: { payment, decimals, links: linksOf(deps, segment) } }))
 }
 
-/** Where else it can be checked. Paths are ours; a local chain has no explorer. */
-function linksOf(network: string, signature: string): Json {
+/** Where else it can be checked. A local chain has no explorer. */
+function linksOf({ network, publicUrl }: FinanceRouteDeps, signature: string): Json {
   const cluster = clusters[network]
   const query = cluster === 'mainnet-beta' ? '' : `?cluster=${cluster}`
   return {
     network,
     explorer: cluster === undefined ? null : `https://explorer.solana.com/tx/${signature}${query}`,
-    checkpoint: '/api/ledger/checkpoint',
-    inclusion: '/api/ledger/inclusion/',
+    checkpoint: publicUrl === undefined ? null : `${publicUrl}/api/ledger/checkpoint`,
+    inclusion: publicUrl === undefined ? null : `${publicUrl}/api/ledger/inclusion/`,
   }
 }
 

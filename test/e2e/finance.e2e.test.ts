@@ -1,8 +1,10 @@
 import { createHmac } from 'node:crypto'
 import { Writable } from 'node:stream'
+import { CommanderError } from 'commander'
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { reportCommand } from '../../src/cli/report.ts'
 import { createLog } from '../../src/primitives/log.ts'
 import { buy } from '../support/ask.ts'
 import { openLoopbackServer } from '../support/loopbackServer.ts'
@@ -254,6 +256,53 @@ describe('reports over HTTP', () => {
       'burns?by=wallet&cursor=%27',
     ])
       expect([200, 400]).toContain((await withToken(token, `/api/finance/${path}`)).status)
+  })
+})
+
+describe('tollbook report', () => {
+  const run = async (...words: string[]) => {
+    const said = { out: '', err: '' }
+    const command = reportCommand({
+      stdout: { write: (text) => (said.out += text) },
+      stderr: { write: (text) => (said.err += text) },
+      databaseUrl: () => Promise.resolve(shop.database.serviceUrl),
+    })
+    const code = await command.parseAsync(words, { from: 'user' }).then(
+      () => 0,
+      (error: unknown) => (error instanceof CommanderError ? error.exitCode : error),
+    )
+    return { ...said, code }
+  }
+
+  test('prints the same figures as a table, JSON and CSV', async () => {
+    const [table, json, csv] = await Promise.all([
+      run('burns', '--by', 'endpoint'),
+      run('trial-balance', '--format', 'json'),
+      run('payments', '--format', 'csv', '--state', 'fulfilled'),
+    ])
+    expect(table.out.split('\n').map((line) => line.split(/ +/))).toEqual([
+      ['endpoint', 'payments', 'burned'],
+      ['/api/tools/qrcode', '1', '1.5'],
+      ['total', '1', '1.5'],
+      [''],
+    ])
+    expect(JSON.parse(json.out)).toMatchObject({
+      report: 'trial-balance',
+      totals: { closingDebitBaseUnits: '5000000' },
+    })
+    expect(csv.out.split('\r\n')[1]).toContain(sale.receipt.signature)
+  })
+
+  test('is told by name what is not right, with exit code 2', async () => {
+    expect(await run('burns', '--from', 'May')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--from must be'),
+    })
+    expect(await run('liabilities', '--wallet', 'x')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--wallet'),
+    })
+    expect(await run('profits')).toMatchObject({ code: 2, err: expect.stringContaining('trial-balance') })
   })
 })
 

@@ -214,6 +214,18 @@ test('sessions that roll up at the same time count nothing twice', async () => {
   expect(totals).toMatchObject({ burnedBaseUnits: expected })
 })
 
+test('an auditor who may only read gets the reports as far as they have come', async () => {
+  const { rows } = await owner.query<{ name: string }>(
+    `select table_name as name from information_schema.role_table_grants
+     where grantee = 'tollbook_reader' and table_schema = 'reports' and privilege_type = 'SELECT' order by 1`,
+  )
+  expect(rows.map(({ name }) => name)).toEqual(['daily_totals', 'payments', 'progress', 'wallet_totals'])
+  const { rows: may } = await admin.query(
+    `select has_function_privilege('tollbook_reader', 'reports.roll_up(integer)', 'execute') as may`,
+  )
+  expect(may).toEqual([{ may: false }])
+})
+
 test('the service may read and roll up, and write nothing', async () => {
   const service = openSessions(serviceUrl)
   for (const write of [

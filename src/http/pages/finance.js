@@ -93,6 +93,10 @@ async function showSummary() {
   const behind = ledger.headPosition - ledger.position
   status.textContent = `As of ${asOf.slice(0, 19).replace('T', ' ')} UTC, position ${ledger.position} of the ledger${behind > 0 ? `; ${behind} events are still being added up` : ''}.`
 
+  for (const link of document.querySelectorAll('a.public')) {
+    link.hidden = summary.publicUrl === null
+    link.href = `${summary.publicUrl ?? ''}${link.dataset.path}`
+  }
   const figure = one('#chart-liabilities')
   const lines = [
     ...(onChain === null ? [] : [['wallet, on chain', onChain]]),

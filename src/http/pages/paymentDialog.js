@@ -27,7 +27,7 @@ function factsOf(facts) {
 }
 
 function linksOf({ explorer, checkpoint }) {
-  const links = [anchor(checkpoint, 'Signed checkpoint of the ledger')]
+  const links = checkpoint === null ? [] : [anchor(checkpoint, 'Signed checkpoint of the ledger')]
   if (explorer !== null) links.unshift(anchor(explorer, 'Transaction in the Solana explorer'))
   return links.map((link) => {
     const item = document.createElement('li')
@@ -44,7 +44,7 @@ function eventOf(event, { inclusion }, decimals) {
   if (event.entries.length > 0) item.append(entriesOf(event, decimals))
   const body = document.createElement('details')
   const leaf = element('p', `leaf ${event.leafHash} `, 'mono')
-  leaf.append(anchor(`${inclusion}${event.position}`, 'inclusion proof'))
+  if (inclusion !== null) leaf.append(anchor(`${inclusion}${event.position}`, 'inclusion proof'))
   body.append(element('summary', 'As it was hashed'), leaf, pre(JSON.stringify(event.body, null, 2)))
   item.append(body)
   return item

@@ -1,5 +1,5 @@
-import { saveCsv } from './api.js'
-import * as api from './api.js'
+import { countText } from './amounts.js'
+import { read, saveCsv } from './api.js'
 import { showTable } from './tables.js'
 
 /** The browser of the tables: one report at a time, in pages, with its filters. */
@@ -29,7 +29,7 @@ export function createReportBrowser(section, { range, onPayment, onFault }) {
     section.setAttribute('aria-busy', 'true')
     try {
       const paging = report.value === 'trial-balance' ? {} : { limit: '50', cursor: trail.at(-1) }
-      const page = await api.read(report.value, { ...parameters(), ...paging })
+      const page = await read(report.value, { ...parameters(), ...paging })
       next = page.next ?? undefined
       showTable(one('table'), { ...page, onPayment })
       one('caption').textContent = captionOf(page)
@@ -45,10 +45,12 @@ export function createReportBrowser(section, { range, onPayment, onFault }) {
     }
   }
 
-  const captionOf = ({ ledger }) => {
+  const captionOf = ({ ledger, totals }) => {
     const { from, to } = range()
     const days = report.value === 'liabilities' ? 'now' : `${from || 'the beginning'} to ${to || 'today'}, UTC days`
-    return `${report.selectedOptions[0].textContent}, ${days}. In tokens, at position ${ledger.position} of the ledger.`
+    const count =
+      report.value === 'payments' && totals !== null ? `${countText(totals.payments)} verified payments` : undefined
+    return `${count ?? report.selectedOptions[0].textContent}, ${days}. In tokens, at position ${ledger.position} of the ledger.`
   }
 
   const startOver = () => {
