@@ -35,9 +35,9 @@ export async function openBook(
 }
 
 /** Median time of one reading. */
-export async function readMs(read: () => Promise<unknown>): Promise<number> {
+export async function readMs(read: () => Promise<unknown>, reads = readsPerRound): Promise<number> {
   const times: number[] = []
-  for (let nth = 0; nth < readsPerRound; nth++) {
+  for (let nth = 0; nth < reads; nth++) {
     const startedAtMs = systemClock.monotonicMs()
     await read()
     times.push(systemClock.monotonicMs() - startedAtMs)
