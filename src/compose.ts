@@ -75,13 +75,7 @@ export async function createService(
   let publicUrl = config.publicUrl ?? ''
   const catalog = await openProducts(config, { upstreamDeps, database: ledger.database, publicUrl: () => publicUrl })
   opened.defer(() => catalog.close())
-  const finance = openFinance(config.finance, {
-    clock,
-    log,
-    database: ledger.database,
-    chain,
-    publicUrl: config.publicUrl,
-  })
+  const finance = openFinance(config, { clock, log, database: ledger.database, chain })
   opened.defer(() => finance.stop())
   let draining = false
 

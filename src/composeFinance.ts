@@ -1,5 +1,5 @@
 import type { Chain } from './chain/openChain.ts'
-import type { FinanceConfig } from './financeConfig.ts'
+import type { Config } from './config.ts'
 import { createFinanceAccess } from './http/financeAccess.ts'
 import { createFinanceRoutes } from './http/financeRoutes.ts'
 import type { FinanceServing } from './http/openServer.ts'
@@ -15,7 +15,6 @@ export interface FinanceDeps {
   readonly log: Log
   readonly database: Database
   readonly chain: Chain
-  readonly publicUrl: string | undefined
 }
 
 export interface Finance {
@@ -30,7 +29,7 @@ const rollUpEveryMs = 1_000
 const stepsPerRoundMax = 20
 
 /** The finance reports with their access. Off unless configured: then nothing is rolled up and nothing is served. */
-export function openFinance(config: FinanceConfig | undefined, deps: FinanceDeps): Finance {
+export function openFinance({ finance: config, publicUrl }: Config, deps: FinanceDeps): Finance {
   if (config === undefined) return { serving: undefined, stop: () => Promise.resolve() }
   const { clock, log, database, chain } = deps
   const rolling = repeat(deps, {
@@ -47,7 +46,7 @@ export function openFinance(config: FinanceConfig | undefined, deps: FinanceDeps
     access: createFinanceAccess(config, { clock, log }),
     reports: createReports(database, { mint, decimals }),
     network,
-    publicUrl: config.listener === undefined ? '' : deps.publicUrl,
+    publicUrl: config.listener === undefined ? '' : publicUrl,
     walletBaseUnits: () => chain.reader.balanceBaseUnits(paymentWallet),
   })
   return { serving: { routes, listener: config.listener }, stop: () => rolling.stop() }
