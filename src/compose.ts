@@ -2,6 +2,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import type { Config, ReceiptSigningKey } from './config.ts'
 import { openLedger } from './store/openLedger.ts'
 import { openChain } from './chain/openChain.ts'
+import { openFinance } from './composeFinance.ts'
 import { openLife } from './composeLife.ts'
 import { openPrices } from './composePrices.ts'
 import { listeningUrl, openProducts } from './composeProducts.ts'
@@ -40,6 +41,8 @@ export interface ServiceOptions {
 
 export interface Service {
   readonly port: number
+  /** Where the finance reports are; undefined when they are not served. */
+  readonly financePort: number | undefined
   /** Stops taking requests, answers those under way, writes what is queued, closes everything. */
   close(): Promise<void>
 }
@@ -78,6 +81,8 @@ export async function createService(
   let publicUrl = config.publicUrl ?? ''
   const catalog = await openProducts(config, { upstreamDeps, database: ledger.database, publicUrl: () => publicUrl })
   opened.defer(() => catalog.close())
+  const finance = openFinance(config, { clock, log, database: ledger.database, chain })
+  opened.defer(() => finance.stop())
   let draining = false
 
   const payments = seams.ledger?.(ledger.payments) ?? ledger.payments
@@ -93,6 +98,7 @@ export async function createService(
     version,
     endpoints: seams.endpoints?.(catalog.endpoints) ?? catalog.endpoints,
     moreRoutes: [artifactRoute(catalog.artifacts, clock), ...seal.routes],
+    finance: finance.serving,
     isDraining: () => draining,
     checks: [...watches.checks, seal.check, ...prices.checks, ...life.checks],
     receiptKeys: await publicKeysOf(receiptSigningKey),
@@ -115,5 +121,5 @@ export async function createService(
     return server.drain({ timeoutMs: drainTimeoutMs })
   })
   const kept = opened.move()
-  return { port: server.port, close: () => kept.disposeAsync() }
+  return { port: server.port, financePort: server.financePort, close: () => kept.disposeAsync() }
 }

@@ -3,6 +3,7 @@ import { isBase58Of32Bytes } from './primitives/base58.ts'
 import { Fault } from './primitives/fault.ts'
 import { type LogLevel, logLevels } from './primitives/log.ts'
 import { whole } from './configValues.ts'
+import { type FinanceConfig, financeConfigOf, financeVariables, missingFinanceVariables } from './financeConfig.ts'
 import {
   type MarketPriceConfig,
   missingProductVariables,
@@ -57,6 +58,8 @@ export interface Config extends ProductConfig {
   readonly trustedProxyHops: number
   readonly rateLimitPerMinute: number
   readonly metricsSubnets: readonly string[]
+  /** Undefined: the reports are not served over HTTP, but for local mode, which makes tokens of its own. */
+  readonly finance: FinanceConfig | undefined
 }
 
 export interface ChainConfig {
@@ -127,6 +130,7 @@ const subnets = z
 const environment = z
   .object({
     ...productVariables,
+    ...financeVariables,
     HOST: z.string().optional(),
     PORT: whole(0, 65_535, 3_402),
     LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
@@ -177,7 +181,7 @@ const environment = z
       context.addIssue({ code: 'custom', path: ['SAMPLE_UPSTREAMS'], message: 'is for local mode only' })
     if (operated && env.RECEIPT_SIGNING_KEY === undefined)
       needs('RECEIPT_SIGNING_KEY', 'make one with `tollbook receipt-key`')
-    for (const [name, why] of missingProductVariables(env)) needs(name, why)
+    for (const [name, why] of [...missingProductVariables(env), ...missingFinanceVariables(env)]) needs(name, why)
     if (env.HANDLER_TIMEOUT_MS >= env.CLAIM_LEASE_SECONDS * 1000) {
       context.addIssue({
         code: 'custom',
@@ -261,6 +265,7 @@ function configOf(env: Environment): Config {
     trustedProxyHops: env.TRUSTED_PROXY_HOPS,
     rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE,
     metricsSubnets: env.METRICS_SUBNETS,
+    finance: financeConfigOf(env),
     ...productConfigOf(env),
   }
 }

@@ -50,6 +50,9 @@ async function runDemo({ once, sampleUpstreams }: DemoFlags): Promise<void> {
   say(
     `\nIt stays up until Ctrl-C. Try it yourself:\n${hints(shop.local.baseUrl, shop.local.demoWallet?.address ?? '')}`,
   )
+  say(`\nWhat was burned: ${shop.local.baseUrl}/burn`)
+  const { financeToken } = shop.local
+  if (financeToken) say(`The books:       ${shop.local.baseUrl}/finance#token=${financeToken}`)
   await untilStopped()
 }
 

@@ -18,6 +18,8 @@ const localJson = z.object({
   mintAuthorityKeypairPath: z.string().optional(),
   receiptKey: z.unknown().optional(),
   /** Null when the real providers are asked. */
+  /** Null when an identity provider of the operator's decides who may read the finance reports. */
+  financeToken: z.string().nullish(),
   sampleUpstreams: z.object({ pageUrl: z.url() }).nullish(),
 })
 

@@ -13,6 +13,7 @@ export const sampleUpstreamsHelp =
 
 interface Running {
   readonly baseUrl: string
+  readonly financeUrl?: string | undefined
   close(): Promise<void>
 }
 
@@ -36,6 +37,8 @@ async function serve(config: Config): Promise<number> {
     code = 1
     stopped.abort()
   })
+  // First, because whoever waits for the line that says ready has read all of it then.
+  if (running.financeUrl !== undefined) process.stdout.write(`finance page ${running.financeUrl}\n`)
   process.stdout.write(`listening on ${running.baseUrl}\n`)
 
   await untilStopped(stopped.signal)

@@ -12,6 +12,7 @@ import { payCommand } from './pay.ts'
 import { payoutCommand } from './payout.ts'
 import { provisionCommand } from './provision.ts'
 import { receiptKeyCommand } from './receiptKey.ts'
+import { findDatabase, reportCommand } from './report.ts'
 import { reportFailure } from './reportFailure.ts'
 import { serveCommand } from './serve.ts'
 import { verifyCommand } from './verify.ts'
@@ -43,6 +44,7 @@ for (const command of [
   provisionCommand(),
   migrateCommand(),
   receiptKeyCommand(),
+  reportCommand({ ...payerDeps, databaseUrl: findDatabase }),
 ]) {
   program.addCommand(command)
 }

@@ -156,8 +156,14 @@ function headerOf(context: Context, name: string): string | undefined {
 
 function freeRequest(deps: AppDeps, route: FreeRoute, context: Context): FreeRequest {
   const address = clientAddress(context.req, deps.trustedProxyHops)
-  const segment = segmentOf(route, context.path) ?? ''
-  return { address, segment, query: context.querystring, host: context.get('host') }
+  return {
+    address,
+    segment: segmentOf(route, context.path) ?? '',
+    host: context.get('host'),
+    requestId: String(context.state['requestId']),
+    query: context.querystring,
+    header: (name) => headerOf(context, name),
+  }
 }
 
 function send(context: Context, { status, headers, body }: FreeAnswer): void {

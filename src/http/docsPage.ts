@@ -32,10 +32,11 @@ export async function readDocsPage(): Promise<DocsPage> {
   for (const [name, contentType, url] of packaged) files.set(name, { contentType, body: await readFile(new URL(url)) })
   // The digest in the address lets browsers keep a file for ever and see a new one at once.
   const addressOf = (name: string) => `docs/${name}?v=${sha256Hex(files.get(name)?.body ?? '').slice(0, 16)}`
-  return { html: htmlOf(addressOf), headers, files }
+  return { html: htmlOf(addressOf), headers: pageHeaders, files }
 }
 
-const headers = {
+/** Strict: everything comes from here and nothing is inline. */
+export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-cache',
   'content-security-policy': [

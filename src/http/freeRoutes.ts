@@ -23,6 +23,9 @@ export interface FreeRequest {
   readonly query: string
   /** What the caller called us, a name or an address with an optional port; empty if nothing. */
   readonly host: string
+  readonly requestId: string
+  /** One that is blank is absent. */
+  header(name: string): string | undefined
 }
 
 export interface FreeAnswer extends Omit<Answer, 'body'> {

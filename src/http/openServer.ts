@@ -3,6 +3,7 @@ import { createAdmission } from './admission.ts'
 import { type AppDeps, createApp } from './app.ts'
 import { createDocumentRoutes } from './documentRoutes.ts'
 import { createFreeRoutes, type FreeRoute, type FreeRouteDeps } from './freeRoutes.ts'
+import { createBurnPage, createFinancePage } from './pages.ts'
 import { createRateLimit } from './rateLimit.ts'
 import { listen } from './server.ts'
 
@@ -16,26 +17,54 @@ export interface ServerOptions
   readonly metricsSubnets: readonly string[]
   /** Free routes of parts that have their own, beside those of the service itself. */
   readonly moreRoutes: readonly FreeRoute[]
+  readonly finance: FinanceServing | undefined
+}
+
+/** What only holders of a token may see, and what shows it to them. */
+export interface FinanceServing {
+  readonly routes: readonly FreeRoute[]
+  /** A listener of its own, which keeps it off the public one; undefined: the same. */
+  readonly listener: { readonly host: string; readonly port: number } | undefined
 }
 
 export interface OpenServer {
   readonly port: number
+  /** Undefined when the reports are not served. */
+  readonly financePort: number | undefined
   drain(options: { readonly timeoutMs: number }): Promise<void>
 }
 
 export async function openServer(options: ServerOptions): Promise<OpenServer> {
-  const { clock, host, port } = options
+  const { clock, host, port, finance } = options
   const admission = createAdmission(options)
   const rateLimit = createRateLimit(options.rateLimitPerMinute)
   const mayReadMetrics = addressList(options.metricsSubnets)
-  const besides = [...createFreeRoutes({ ...options, mayReadMetrics }), ...options.moreRoutes]
+  const financeRoutes = finance === undefined ? [] : [...finance.routes, ...(await createFinancePage())]
+  const besides = [
+    ...createFreeRoutes({ ...options, mayReadMetrics }),
+    ...options.moreRoutes,
+    ...(await createBurnPage()),
+  ]
   const freeRoutes = [...besides, ...(await createDocumentRoutes({ ...options, besides }))]
-  const app = createApp({ ...options, admission, rateLimit, freeRoutes })
+  const isApart = finance?.listener !== undefined
+  const routes = isApart ? freeRoutes : [...freeRoutes, ...financeRoutes]
+  const app = createApp({ ...options, admission, rateLimit, freeRoutes: routes })
   const listener = await listen(app.callback(), { host, port })
+  const apart = isApart
+    ? await listen(
+        createApp({ ...options, endpoints: [], admission, rateLimit, freeRoutes: financeRoutes }).callback(),
+        finance.listener,
+      ).catch(async (error: unknown) => {
+        await listener.drain({ timeoutMs: 0, clock, inFlight: admission.inFlight })
+        throw error
+      })
+    : undefined
   return {
     port: listener.port,
+    financePort: finance === undefined ? undefined : (apart ?? listener).port,
     async drain({ timeoutMs }) {
-      await listener.drain({ timeoutMs, clock, inFlight: admission.inFlight })
+      const ending = { timeoutMs, clock, inFlight: admission.inFlight }
+      await Promise.all([listener.drain(ending), apart?.drain(ending)])
       admission.close()
     },
   }

@@ -15,6 +15,8 @@ export interface Home {
   secret(name: string): Promise<string>
   /** The private Ed25519 JWK that signs receipts, made once. */
   receiptKey(): Promise<ReceiptKey>
+  /** Another private Ed25519 JWK, made once. */
+  signingKey(name: string): Promise<ReceiptKey>
   writeLocalJson(content: object): Promise<string>
 }
 
@@ -47,10 +49,8 @@ export async function openHome(folder: string): Promise<Home> {
       return { path: file, keypair: Keypair.fromSecretKey(Uint8Array.from(keypairJson.parse(parse(file, text)))) }
     },
     secret: (name) => readOrMake(join(keys, `${name}.secret`), randomToken),
-    async receiptKey() {
-      const file = join(keys, 'receipt-key.json')
-      return receiptKeyJson.parse(parse(file, await readOrMake(file, () => JSON.stringify(makeReceiptKey()))))
-    },
+    receiptKey: () => signingKey(keys, 'receipt-key'),
+    signingKey: (name) => signingKey(keys, name),
     async writeLocalJson(content) {
       const file = join(path, 'local.json')
       // Renamed into place, so that a reader sees the old file or the new one and never half of one.
@@ -59,6 +59,11 @@ export async function openHome(folder: string): Promise<Home> {
       return file
     },
   }
+}
+
+async function signingKey(keys: string, name: string): Promise<ReceiptKey> {
+  const file = join(keys, `${name}.json`)
+  return receiptKeyJson.parse(parse(file, await readOrMake(file, () => JSON.stringify(makeReceiptKey()))))
 }
 
 export function makeReceiptKey(): ReceiptKey {

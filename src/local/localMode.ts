@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import { systemClock } from '../primitives/clock.ts'
 import type { Log } from '../primitives/log.ts'
 import { spawnLocalChain } from './chain/spawnLocalChain.ts'
+import { openLocalFinance } from './financeTokens.ts'
 import { type Home, openHome } from './home.ts'
 import { startEmbeddedPostgres } from './postgres/embeddedPostgres.ts'
 import { type ProvisionedChain, provisionFromHome } from './provisionFromHome.ts'
@@ -23,6 +24,8 @@ export interface LocalModeOptions {
 export interface LocalMode {
   readonly baseUrl: string
   readonly localJsonPath: string
+  /** The page of the finance reports, signed in; undefined when an identity provider of the operator's decides. */
+  readonly financeUrl: string | undefined
   close(): Promise<void>
 }
 
@@ -50,7 +53,15 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   const receiptSigningKey = config.receiptSigningKey ?? (await home.receiptKey())
   const artifacts = { ...config.artifacts, directory: config.artifacts.directory ?? join(home.path, 'artifacts') }
   const checkpointFile = checkpointFileOf(config, home)
-  const parts = { databaseUrl: database.databaseUrl, chain, receiptSigningKey, artifacts, checkpointFile }
+  const finance = config.finance === undefined ? await openLocalFinance(home, systemClock) : undefined
+  const parts = {
+    databaseUrl: database.databaseUrl,
+    chain,
+    receiptSigningKey,
+    artifacts,
+    checkpointFile,
+    finance: config.finance ?? finance?.config,
+  }
   const serviceConfig: ServiceConfig = { ...config, ...samples.replaced, ...parts }
   options.onProgress?.('the service')
   const service = await createService(serviceConfig, { log: options.log })
@@ -66,11 +77,13 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
     tokenMint: chain.tokenMint,
     paymentWallet: chain.paymentWallet,
     receiptKey,
-    financeToken: null,
-    auditorToken: null,
+    financeToken: finance?.financeToken ?? null,
+    auditorToken: finance?.auditorToken ?? null,
   })
+  // In the fragment, which no browser sends and no server or proxy logs.
+  const financeUrl = finance === undefined ? undefined : `${baseUrl}/finance#token=${finance.financeToken}`
   const kept = opened.move()
-  return { baseUrl, localJsonPath, close: () => kept.disposeAsync() }
+  return { baseUrl, localJsonPath, financeUrl, close: () => kept.disposeAsync() }
 }
 
 /** Beside our own database. Of somebody else's it could only say that they have another one now. */

@@ -190,6 +190,8 @@ async function servedMetrics() {
   metrics.onFlush({ items: 1, durationMs: 1 })
   metrics.onRpcCall({ method: 'getSlot', ok: true })
   metrics.onUpstreamCall({ upstream: 'ai-1', outcome: 'ok' })
+  metrics.onLifeStep('finalized')
+  metrics.onSeal({ unsealedEvents: 0, damaged: false })
   const served = await metrics.registry.metrics()
   const names = [...served.matchAll(/^([a-z]\w*)/gm)].map(([name]) => name)
   const labels = [...served.matchAll(/[{,](\w+)="/g)].map(([, label = '']) => label)

@@ -80,6 +80,11 @@ describe('local mode', () => {
       receiptKey: first.local.receiptKey,
     })
     expect(await ask(second, { ...qrOrder, proof })).toMatchObject({ status: 402, body: { reason: 'already_used' } })
+    // The key is in the home, so a token of the first start still opens the books of the second.
+    for (const token of [first.local.financeToken, second.local.auditorToken]) {
+      const headers = { authorization: `Bearer ${token}` }
+      expect((await ask(second, { path: '/api/finance/summary', headers })).status).toBe(200)
+    }
     const connection = new Connection(second.local.rpcUrl, 'confirmed')
     const { value } = await connection.getTokenSupply(new PublicKey(second.local.tokenMint))
     expect(value.amount).toBe('99998500000')

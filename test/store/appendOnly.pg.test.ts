@@ -33,7 +33,7 @@ const { rows: tables } = await admin.query<Table>(`
     (select format('%I', a.attname) from pg_attribute a where a.attrelid = c.oid and a.attnum = 1) as column
   from pg_class c
   join pg_namespace n on n.oid = c.relnamespace
-  where n.nspname in ('ledger', 'paywall', 'news', 'migration') and c.relkind in ('r', 'p')
+  where n.nspname in ('ledger', 'paywall', 'news', 'reports', 'migration') and c.relkind in ('r', 'p')
   order by 1`)
 const book = tables.filter(({ schema }) => schema === 'ledger')
 
@@ -124,10 +124,10 @@ describe('least privilege: a member of tollbook_service', () => {
     }
   })
 
-  test('may execute the functions of the write path and of the news, and no other', async () => {
+  test('may execute the functions of the write path, of the news and of the roll-up, and no other', async () => {
     const { rows } = await service.query<{ name: string }>(`
       select format('%s.%s', n.nspname, p.proname) as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-      where n.nspname in ('ledger', 'paywall', 'news') and has_function_privilege(p.oid, 'execute') order by 1`)
+      where n.nspname in ('ledger', 'paywall', 'news', 'reports') and has_function_privilege(p.oid, 'execute') order by 1`)
     expect(rows.map(({ name }) => name)).toEqual([
       'ledger.add_partitions',
       'ledger.append',
@@ -140,6 +140,7 @@ describe('least privilege: a member of tollbook_service', () => {
       'news.take_poll',
       'paywall.forget_old_answers',
       'paywall.move_transfer_scan',
+      'reports.roll_up',
     ])
   })
 })
@@ -185,7 +186,7 @@ test('I22: a refused change leaves the row as it was', async () => {
 test("every function that runs with its owner's rights pins its search path, so that nobody can slip a table or operator under it", async () => {
   const { rows } = await admin.query<{ name: string; config: readonly string[] | null }>(`
     select p.proname as name, p.proconfig as config from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-    where n.nspname in ('ledger', 'paywall', 'news') and p.prosecdef order by 1`)
-  expect(rows.length).toBe(12)
+    where n.nspname in ('ledger', 'paywall', 'news', 'reports') and p.prosecdef order by 1`)
+  expect(rows.length).toBe(13)
   for (const { name, config } of rows) expect(config, name).toContain('search_path=""')
 })

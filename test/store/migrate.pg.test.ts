@@ -15,7 +15,7 @@ async function emptied() {
   const session = new Client({ connectionString: database.adminUrl })
   await session.connect()
   await session.query(
-    'drop schema ledger cascade; drop schema paywall cascade; drop schema news cascade; drop schema migration cascade',
+    'drop schema ledger cascade; drop schema paywall cascade; drop schema news cascade; drop schema reports cascade; drop schema migration cascade',
   )
   await session.end()
   return database

@@ -109,6 +109,45 @@ paywall.transfer_scans token_account text not null
 paywall.transfer_scans signature text not null
 paywall.transfer_scans slot bigint not null
 paywall.transfer_scans scanned_at timestamp with time zone not null
+reports.daily_totals mint text not null
+reports.daily_totals day date not null
+reports.daily_totals endpoint text not null
+reports.daily_totals account text not null
+reports.daily_totals debits numeric(38,0) not null
+reports.daily_totals credits numeric(38,0) not null
+reports.daily_totals debit_entries bigint not null
+reports.daily_totals credit_entries bigint not null
+reports.payments signature text not null
+reports.payments seq bigint not null
+reports.payments wallet text not null
+reports.payments endpoint text not null
+reports.payments mint text
+reports.payments state text not null
+reports.payments attempts integer not null default 0
+reports.payments paid_at timestamp with time zone not null
+reports.payments fulfilled_at timestamp with time zone
+reports.payments finalized_at timestamp with time zone
+reports.payments slot bigint
+reports.payments price_micro_usd bigint
+reports.payments required numeric(20,0)
+reports.payments received numeric(38,0) not null default 0
+reports.payments burned numeric(38,0) not null default 0
+reports.payments unearned numeric(38,0) not null default 0
+reports.payments provider numeric(38,0) not null default 0
+reports.payments holders numeric(38,0) not null default 0
+reports.payments treasury numeric(38,0) not null default 0
+reports.payments owed numeric(38,0) not null default 0
+reports.progress one boolean not null default true
+reports.progress upto_seq bigint not null
+reports.wallet_totals mint text not null
+reports.wallet_totals wallet text not null
+reports.wallet_totals day date not null
+reports.wallet_totals payments bigint not null
+reports.wallet_totals received numeric(38,0) not null
+reports.wallet_totals burned numeric(38,0) not null
+reports.wallet_totals provider numeric(38,0) not null
+reports.wallet_totals holders numeric(38,0) not null
+reports.wallet_totals treasury numeric(38,0) not null
 
 -- constraints
 ledger.balances balances_one_per_account PRIMARY KEY (mint, account)
@@ -153,6 +192,11 @@ news.polls polls_failures_count_from_zero CHECK ((failures >= 0))
 news.polls polls_name_is_unique PRIMARY KEY (name)
 paywall.idempotent_answers idempotent_answers_key_used_once PRIMARY KEY (wallet, key)
 paywall.transfer_scans transfer_scans_pkey PRIMARY KEY (token_account)
+reports.daily_totals daily_totals_one_row_each PRIMARY KEY (mint, day, endpoint, account)
+reports.payments payments_one_row_each PRIMARY KEY (signature)
+reports.progress progress_is_one_row PRIMARY KEY (one)
+reports.progress progress_is_the_one CHECK (one)
+reports.wallet_totals wallet_totals_one_row_each PRIMARY KEY (mint, wallet, day)
 
 -- indexes
 CREATE INDEX articles_by_category ON news.articles USING gin (categories)
@@ -162,23 +206,31 @@ CREATE INDEX articles_by_title ON news.articles USING btree (title_key, publishe
 CREATE INDEX articles_by_words ON news.articles USING gin (words)
 CREATE INDEX idempotent_answers_by_age ON paywall.idempotent_answers USING btree (recorded_at)
 CREATE INDEX payments_still_open ON ledger.payments USING btree (created_at, signature) WHERE (awaiting_finality OR (state = ANY (ARRAY['verified'::text, 'claimed'::text, 'released'::text])))
+CREATE INDEX payments_by_endpoint ON reports.payments USING btree (endpoint, paid_at, seq)
+CREATE INDEX payments_by_time ON reports.payments USING btree (paid_at, seq)
+CREATE INDEX payments_by_wallet ON reports.payments USING btree (wallet, paid_at, seq)
+CREATE INDEX payments_unsettled ON reports.payments USING btree (state, paid_at, seq) WHERE (state <> 'fulfilled'::text)
 CREATE INDEX price_lists_by_time ON ledger.price_lists USING btree (effective_at)
 CREATE UNIQUE INDEX articles_url_is_kept_once ON news.articles USING btree (url_hash)
 CREATE UNIQUE INDEX balances_one_per_account ON ledger.balances USING btree (mint, account)
 CREATE UNIQUE INDEX burn_totals_one_per_span ON ledger.burn_totals USING btree (mint, span, starts_at, endpoint)
 CREATE UNIQUE INDEX checkpoints_one_per_size ON ledger.checkpoints USING btree (size)
+CREATE UNIQUE INDEX daily_totals_one_row_each ON reports.daily_totals USING btree (mint, day, endpoint, account)
 CREATE UNIQUE INDEX entries_line_is_unique ON ONLY ledger.entries USING btree (seq, line)
 CREATE UNIQUE INDEX events_position_is_unique ON ONLY ledger.events USING btree (seq)
 CREATE UNIQUE INDEX exposure_pkey ON ledger.exposure USING btree (one)
 CREATE UNIQUE INDEX head_pkey ON ledger.head USING btree (one)
 CREATE UNIQUE INDEX idempotent_answers_key_used_once ON paywall.idempotent_answers USING btree (wallet, key)
+CREATE UNIQUE INDEX payments_one_row_each ON reports.payments USING btree (signature)
 CREATE UNIQUE INDEX payments_signature_used_once ON ledger.payments USING btree (signature)
 CREATE UNIQUE INDEX payouts_signature_recorded_once ON ledger.payouts USING btree (signature)
 CREATE UNIQUE INDEX polls_name_is_unique ON news.polls USING btree (name)
 CREATE UNIQUE INDEX price_lists_version_is_unique ON ledger.price_lists USING btree (version)
+CREATE UNIQUE INDEX progress_is_one_row ON reports.progress USING btree (one)
 CREATE UNIQUE INDEX quotes_are_found_by_wallet_and_endpoint ON ONLY ledger.quotes USING btree (wallet, endpoint, issued_at, id)
 CREATE UNIQUE INDEX tiles_are_written_once ON ledger.tiles USING btree (level, index)
 CREATE UNIQUE INDEX transfer_scans_pkey ON paywall.transfer_scans USING btree (token_account)
+CREATE UNIQUE INDEX wallet_totals_one_row_each ON reports.wallet_totals USING btree (mint, wallet, day)
 
 -- triggers (A: always, also for a superuser who replays a replica)
 A CREATE TRIGGER projection_follows_the_log BEFORE INSERT OR UPDATE ON ledger.balances FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_direct_write()
@@ -238,6 +290,8 @@ news.poll_succeeded(polled text, next_ms integer, new_etag text, new_last_modifi
 news.take_poll(names text[], lanes text[], wanted_categories text[], spacings_ms integer[], lease_ms integer) returns TABLE(poll text, poll_etag text, poll_last_modified text) security definer search_path="" 7febbc02889f4a00
 paywall.forget_old_answers() returns bigint security definer search_path="" 495679c9e016ed1a
 paywall.move_transfer_scan(token_account text, signature text, slot bigint) returns void security definer search_path="" 7fa00db92de7625f
+reports.roll_up(events_max integer) returns bigint security definer search_path="" jit=off plan_cache_mode=force_custom_plan 1a283e23a78f3c8b
+reports.start_anew() returns void search_path="" 74537b50d1899ef1
 
 -- rights on tables of others than the owner
 ledger.balances tollbook_payout SELECT
@@ -272,6 +326,14 @@ news.articles tollbook_service SELECT
 news.polls tollbook_service SELECT
 paywall.idempotent_answers tollbook_service SELECT
 paywall.transfer_scans tollbook_service SELECT
+reports.daily_totals tollbook_reader SELECT
+reports.daily_totals tollbook_service SELECT
+reports.payments tollbook_reader SELECT
+reports.payments tollbook_service SELECT
+reports.progress tollbook_reader SELECT
+reports.progress tollbook_service SELECT
+reports.wallet_totals tollbook_reader SELECT
+reports.wallet_totals tollbook_service SELECT
 
 -- rights to execute of others than the owner
 ledger.add_partitions tollbook_service
@@ -286,3 +348,4 @@ news.poll_succeeded tollbook_service
 news.take_poll tollbook_service
 paywall.forget_old_answers tollbook_service
 paywall.move_transfer_scan tollbook_service
+reports.roll_up tollbook_service

@@ -20,8 +20,8 @@ export const localJson = z.object({
   mintAuthorityKeypairPath: z.string(),
   receiptKey: z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string() }),
   sampleUpstreams: z.object({ pageUrl: z.url() }).nullable(),
-  financeToken: z.null(),
-  auditorToken: z.null(),
+  financeToken: z.string(),
+  auditorToken: z.string(),
 })
 
 export interface LocalProcess {

@@ -5,7 +5,7 @@ import { type LocalChain, startLocalChain } from '../../src/local/chain/localCha
 import { makeReceiptKey } from '../../src/local/home.ts'
 import { provisionChain } from '../../src/local/provisionChain.ts'
 import type { Clock } from '../../src/primitives/clock.ts'
-import { silentLog } from '../../src/primitives/log.ts'
+import { type Log, silentLog } from '../../src/primitives/log.ts'
 import { afterFile } from './afterFile.ts'
 import { createTestDatabase } from './database.ts'
 import { createPayer, type Payer } from './payer.ts'
@@ -14,6 +14,7 @@ import type { TestDatabase } from './testDatabase.ts'
 
 export interface ShopOptions {
   readonly seams?: ServiceOptions['seams']
+  readonly log?: Log
   readonly env?: Readonly<Record<string, string>>
   /** The service's; the chain goes by real time. */
   readonly clock?: Clock
@@ -24,6 +25,8 @@ export interface ShopOptions {
 /** The whole service on real parts: real Postgres, the real SVM, real HTTP. */
 export interface Shop {
   readonly baseUrl: string
+  /** Undefined when the finance reports are not served. */
+  readonly financeUrl: string | undefined
   readonly chain: LocalChain
   readonly database: TestDatabase
   /** The demo wallet, with 100,000 tokens. */
@@ -73,7 +76,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   const service = await createService(
     { ...config, databaseUrl, chain: chainConfig, receiptSigningKey },
     {
-      log: silentLog,
+      log: options.log ?? silentLog,
       ...(options.seams === undefined ? {} : { seams: options.seams }),
       ...(options.clock === undefined ? {} : { clock: options.clock }),
     },
@@ -82,7 +85,9 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   const close = () => (closing ??= service.close())
   afterFile(close)
   const payer = createPayer({ rpcUrl: chain.rpcUrl, wallet: wallets.demoWallet })
-  const shop: Shop = { baseUrl: `http://127.0.0.1:${service.port}`, chain, database, payer, close }
+  const urlOf = (port: number) => `http://127.0.0.1:${port}`
+  const financeUrl = service.financePort === undefined ? undefined : urlOf(service.financePort)
+  const shop: Shop = { baseUrl: urlOf(service.port), financeUrl, chain, database, payer, close }
   grounds.set(shop, ground)
   return shop
 }

@@ -1,0 +1,135 @@
+import { join } from 'node:path'
+import { Argument, Command } from 'commander'
+import { readConfig } from '../config.ts'
+import { Fault } from '../primitives/fault.ts'
+import { createLog } from '../primitives/log.ts'
+import { bookedToken } from '../reports/bookedToken.ts'
+import { isProblems, limitMax, readQuestion, type ReportName, reportNames } from '../reports/reportQuestion.ts'
+import { createReports, type Reports } from '../reports/reports.ts'
+import { type ReportPosition, rollUp } from '../reports/rollUp.ts'
+import { openDatabase } from '../store/database.ts'
+import type { CommandDeps } from './commandDeps.ts'
+import { readLocalJson } from './localJson.ts'
+import { jsonLines, textTable } from './reportText.ts'
+import { rethrowAsUsage, usageExitCode } from './usageProblem.ts'
+
+interface ReportFlags {
+  readonly format: string
+  readonly [option: string]: string
+}
+
+export interface ReportCommandDeps extends Pick<CommandDeps, 'stdout' | 'stderr'> {
+  readonly databaseUrl: () => Promise<string>
+}
+
+/** `tollbook report`: what finance asks of the book, from the book itself. */
+export function reportCommand(deps: ReportCommandDeps): Command {
+  return new Command('report')
+    .description('burns, payments, distributions, liabilities or the trial balance, from the ledger of DATABASE_URL')
+    .addArgument(new Argument('<report>', 'which').choices(reportNames))
+    .option('--from <day>', 'first UTC day, for example 2026-11-01')
+    .option('--to <day>', 'last UTC day, included')
+    .option('--by <group>', 'burns and distributions: day, endpoint or wallet')
+    .option('--endpoint <path>', 'payments of one endpoint')
+    .option('--wallet <address>', 'payments of one wallet')
+    .option('--state <state>', 'payments in one state, such as released')
+    .option('--owed-to <whom>', 'liabilities: all, or wallets for the refunds due')
+    .option('--limit <rows>', `of a table or JSON, at most ${limitMax}; CSV is always whole`)
+    .option('--format <format>', 'table, csv or json', 'table')
+    .addHelpText(
+      'after',
+      '\nDATABASE_URL is a login of tollbook_service or tollbook_reader; in local mode it is found by itself.',
+    )
+    .exitOverride(rethrowAsUsage)
+    .configureOutput({
+      writeOut: (text) => void deps.stdout.write(text),
+      writeErr: (text) => void deps.stderr.write(text),
+    })
+    .action((report: ReportName, flags: ReportFlags, command: Command) => runReport(deps, { report, flags, command }))
+}
+
+const formats = ['table', 'csv', 'json']
+const databaseConnectionsMax = 2
+const standardLimit = { limit: '50' }
+// The backlog of about ten million events, should nobody have rolled up before.
+const stepsMax = 2_000
+
+interface Call {
+  readonly report: ReportName
+  readonly flags: ReportFlags
+  readonly command: Command
+}
+
+async function runReport(deps: ReportCommandDeps, { report, flags, command }: Call): Promise<void> {
+  const { format, ...given } = flags
+  const refuse = (text: string) => command.error(`error: ${text}`, { exitCode: usageExitCode })
+  if (!formats.includes(format)) refuse(`--format must be one of ${formats.join(', ')}`)
+  const question = readQuestion(report, {
+    ...(format === 'csv' || report === 'trial-balance' ? {} : standardLimit),
+    ...given,
+  })
+  if (isProblems(question))
+    return refuse(question.map(({ field, message }) => `${optionOf(field)} ${message}`).join('; '))
+  const log = createLog({ level: 'warn', name: 'tollbook report' })
+  const databaseUrl = await deps.databaseUrl()
+  const database = openDatabase({
+    databaseUrl,
+    applicationName: 'tollbook report',
+    connectionsMax: databaseConnectionsMax,
+    log,
+  })
+  try {
+    const token = await bookedToken(database)
+    if (token === undefined) throw new Fault('the ledger is empty: nothing was ever priced', { retryable: false })
+    for (let step = 0; step < stepsMax; step++) if ((await rollUp(database)) === 0) break
+    await print(deps, { reports: createReports(database, token), report, question, format })
+  } finally {
+    await database.destroy()
+  }
+}
+
+function optionOf(field: string): string {
+  return `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+type Question = Exclude<ReturnType<typeof readQuestion>, readonly unknown[]>
+
+interface Printed {
+  readonly reports: Reports
+  readonly report: ReportName
+  readonly question: Question
+  readonly format: string
+}
+
+async function print(deps: ReportCommandDeps, { reports, report, question, format }: Printed): Promise<void> {
+  const { stdout } = deps
+  if (format === 'csv') {
+    const { read, ...position } = await reports.csv(report, question)
+    for await (const chunk of read) stdout.write(String(chunk))
+    tellLag(deps, position)
+    return
+  }
+  const { read, ...position } = await reports.table(report, question)
+  stdout.write(
+    format === 'json'
+      ? jsonLines(report, read, { ...reports.token, ...position })
+      : textTable(read, reports.token.decimals),
+  )
+  tellLag(deps, position)
+}
+
+function tellLag({ stderr }: ReportCommandDeps, { position, headPosition }: ReportPosition): void {
+  if (position >= headPosition) return
+  const why = 'this login may not roll up, and no service with the finance reports has yet'
+  stderr.write(`as of position ${position} of ${headPosition}: ${why}\n`)
+}
+
+/** The operator's, or that of local mode. */
+export async function findDatabase(): Promise<string> {
+  const { databaseUrl, home } = readConfig()
+  if (databaseUrl !== undefined) return databaseUrl
+  const local = await readLocalJson(join(home, 'local.json'))
+  if (local?.databaseUrl === undefined)
+    throw new Fault('DATABASE_URL is missing, and local mode does not run here', { retryable: false })
+  return local.databaseUrl
+}

@@ -1,0 +1,106 @@
+import { createLocalJWKSet, createRemoteJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
+import { z } from 'zod'
+import type { Clock } from '../primitives/clock.ts'
+import { describeError } from '../primitives/fault.ts'
+import type { Log } from '../primitives/log.ts'
+
+/** Who may read the finance reports. Both roles read all of it; the log tells them apart. */
+const financeRoles = ['finance', 'auditor'] as const
+
+export interface FinanceAccessOptions {
+  readonly issuer: string
+  readonly audience: string
+  /** The issuer's public keys: where they are published, or themselves. */
+  readonly keys: { readonly jwksUrl: string } | { readonly jwks: JSONWebKeySet }
+}
+
+export interface FinanceAccess {
+  judge(request: AccessRequest): Promise<AccessVerdict>
+}
+
+export interface AccessRequest {
+  readonly authorization: string | undefined
+  /** For the log. */
+  readonly route: string
+  readonly requestId: string
+}
+
+export type AccessVerdict = 'granted' | 'unauthenticated' | 'invalid_token' | 'forbidden' | 'keys_unavailable'
+
+// Signatures by private keys only: with HS256 a public key would be a password that everybody has, and `none` is none.
+const algorithms = ['EdDSA', 'Ed25519', 'ES256', 'RS256', 'PS256']
+// Clocks of two honest machines differ by less.
+const clockToleranceSeconds = 30
+// A token has about 1 kB; the header section of a request is limited to 16 kB anyway.
+const tokenCharactersMax = 8_000
+const jwksTimeoutMs = 5_000
+// An unknown key id makes us ask again, but not more often than this, or anybody could make us ask.
+const jwksCooldownMs = 30_000
+const jwksAgeMaxMs = 600_000
+
+/** Bearer tokens of the operator's identity provider. Every access and every refusal is a line in the log; a token never is. */
+export function createFinanceAccess(
+  { issuer, audience, keys }: FinanceAccessOptions,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): FinanceAccess {
+  const keySet =
+    'jwks' in keys
+      ? createLocalJWKSet(keys.jwks)
+      : createRemoteJWKSet(new URL(keys.jwksUrl), {
+          timeoutDuration: jwksTimeoutMs,
+          cooldownDuration: jwksCooldownMs,
+          cacheMaxAge: jwksAgeMaxMs,
+        })
+  return {
+    async judge({ authorization, route, requestId }) {
+      const token = readBearer(authorization)
+      const told = (verdict: AccessVerdict, facts: object = {}) => {
+        const line = { event: 'finance_access', outcome: verdict, route, requestId, ...facts }
+        if (verdict === 'granted') log.info(line)
+        else log.warn(line)
+        return verdict
+      }
+      if (token === undefined) return told('unauthenticated')
+      try {
+        const { payload } = await jwtVerify(token, keySet, {
+          issuer,
+          audience,
+          algorithms,
+          clockTolerance: clockToleranceSeconds,
+          requiredClaims: ['sub', 'exp'],
+          currentDate: new Date(clock.nowMs()),
+        })
+        const roles = rolesOf(payload)
+        const facts = { subject: payload.sub?.slice(0, subjectShownMax), roles }
+        return told(roles.length > 0 ? 'granted' : 'forbidden', facts)
+      } catch (error) {
+        if (isAboutTheToken(error)) return told('invalid_token', { why: error.code })
+        return told('keys_unavailable', { error: describeError(error) })
+      }
+    },
+  }
+}
+
+const subjectShownMax = 100
+
+function readBearer(authorization: string | undefined): string | undefined {
+  const token = /^Bearer ([A-Za-z0-9_=.-]+)$/i.exec(authorization ?? '')?.[1]
+  return token !== undefined && token.length <= tokenCharactersMax ? token : undefined
+}
+
+const rolesClaim = z.object({ roles: z.array(z.string()) })
+
+function rolesOf(payload: JWTPayload): readonly string[] {
+  const given = rolesClaim.safeParse(payload).data?.roles ?? []
+  return financeRoles.filter((role) => given.includes(role))
+}
+
+/** What jose says when the keys could not be had is about the issuer's server; all else is about the token. */
+function isAboutTheToken(error: unknown): error is errors.JOSEError {
+  if (!(error instanceof errors.JOSEError)) return false
+  return !(
+    error instanceof errors.JWKSTimeout ||
+    error instanceof errors.JWKSInvalid ||
+    error.code === 'ERR_JOSE_GENERIC'
+  )
+}

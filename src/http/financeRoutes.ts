@@ -1,0 +1,178 @@
+import type { Json } from '../primitives/canonicalJson.ts'
+import { type Clock, isoTime } from '../primitives/clock.ts'
+import { describeError, Fault } from '../primitives/fault.ts'
+import type { Log } from '../primitives/log.ts'
+import { type Answer, jsonAnswer } from '../paywall/answer.ts'
+import { isProblems, readQuestion, type ReportName, reportNames } from '../reports/reportQuestion.ts'
+import type { ReportRow } from '../reports/reportTable.ts'
+import type { Positioned, Reports } from '../reports/reports.ts'
+import type { AccessVerdict, FinanceAccess } from './financeAccess.ts'
+import type { FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
+import { parseQuery, shownName } from './parseQuery.ts'
+import { errorAnswer, invalidRequest } from './transportError.ts'
+
+export interface FinanceRouteDeps {
+  readonly clock: Clock
+  readonly log: Log
+  readonly access: FinanceAccess
+  readonly reports: Reports
+  /** CAIP-2, for the links to where a transaction can be looked up. */
+  readonly network: string
+  /** Where the public routes are: empty when they are beside these, undefined when nobody has told us. */
+  readonly publicUrl: string | undefined
+  /** What the payment wallet holds on chain; a fault when no node can say. */
+  readonly walletBaseUnits: () => Promise<bigint>
+}
+
+/** The reports over HTTP, for holders of a token of the operator's identity provider. */
+export function createFinanceRoutes(deps: FinanceRouteDeps): readonly FreeRoute[] {
+  const guarded = (path: string, serve: (request: FreeRequest) => Promise<FreeAnswer>): FreeRoute => ({
+    path,
+    serve: (request) => guard(deps, { path, request, serve }),
+  })
+  return [
+    guarded('/api/finance/summary', (request) => serveSummary(deps, request)),
+    ...reportNames.map((report) => guarded(`/api/finance/${report}`, (request) => serveReport(deps, report, request))),
+    guarded('/api/finance/payments/:signature', (request) => servePayment(deps, request)),
+  ]
+}
+
+interface Guarded {
+  readonly path: string
+  readonly request: FreeRequest
+  readonly serve: (request: FreeRequest) => Promise<FreeAnswer>
+}
+
+async function guard({ access, log }: FinanceRouteDeps, { path, request, serve }: Guarded): Promise<FreeAnswer> {
+  const { requestId } = request
+  const verdict = await access.judge({ authorization: request.header('authorization'), route: path, requestId })
+  if (verdict !== 'granted') return refusals[verdict]()
+  try {
+    return await serve(request)
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    log.warn({ event: 'finance_report_failed', route: path, requestId, error: describeError(error) })
+    return unavailable('the ledger does not answer at the moment')
+  }
+}
+
+const refusals: Readonly<Record<Exclude<AccessVerdict, 'granted'>, () => Answer>> = {
+  unauthenticated: () => unauthorized('Bearer realm="tollbook finance"', 'a bearer token is needed'),
+  invalid_token: () =>
+    unauthorized(
+      'Bearer realm="tollbook finance", error="invalid_token"',
+      'the token is not valid here: wrong key, issuer or audience, or expired',
+    ),
+  forbidden: () =>
+    jsonAnswer(
+      403,
+      JSON.stringify({ error: 'the token has neither the role finance nor auditor', code: 'FORBIDDEN' }),
+      {
+        'www-authenticate': 'Bearer realm="tollbook finance", error="insufficient_scope"',
+      },
+    ),
+  keys_unavailable: () => unavailable('the keys of the identity provider cannot be had at the moment'),
+}
+
+function unauthorized(challenge: string, error: string): Answer {
+  return jsonAnswer(401, JSON.stringify({ error, code: 'UNAUTHORIZED' }), { 'www-authenticate': challenge })
+}
+
+function unavailable(error: string): Answer {
+  return jsonAnswer(503, JSON.stringify({ error, code: 'UNAVAILABLE' }), { 'retry-after': '2' })
+}
+
+async function serveSummary(deps: FinanceRouteDeps, { query }: FreeRequest): Promise<FreeAnswer> {
+  if (query !== '') return invalidRequest([{ field: 'query', message: 'the summary takes no parameters' }])
+  const [summary, onChain] = await Promise.all([deps.reports.summary(), readWallet(deps)])
+  const more = { paymentWalletOnChainBaseUnits: onChain, publicUrl: deps.publicUrl ?? null }
+  return answer(deps, summary, { ...summary.read, ...more })
+}
+
+/** Null when no node answers: the book is worth showing without it. */
+async function readWallet({ walletBaseUnits, log }: FinanceRouteDeps): Promise<string | null> {
+  try {
+    return (await walletBaseUnits()).toString()
+  } catch (error) {
+    log.warn({ event: 'payment_wallet_unread', error: describeError(error) })
+    return null
+  }
+}
+
+async function serveReport(deps: FinanceRouteDeps, report: ReportName, request: FreeRequest): Promise<FreeAnswer> {
+  const parsed = parseQuery(request.query)
+  if (!parsed.ok) return invalidRequest([parsed.problem])
+  const { format, ...given } = parsed.values
+  if (format !== undefined && format !== 'csv' && format !== 'json')
+    return invalidRequest([{ field: 'format', message: 'must be csv or json' }])
+  const question = readQuestion(report, given)
+  if (isProblems(question))
+    return invalidRequest(question.map(({ field, message }) => ({ field: shownName(field), message })))
+  const wantsCsv = format === undefined ? /\btext\/csv\b/.test(request.header('accept') ?? '') : format === 'csv'
+  if (!wantsCsv) {
+    const table = await deps.reports.table(report, question)
+    const { columns, rows, totals, next } = table.read
+    return answer(deps, table, {
+      report,
+      columns,
+      rows: rows.map(jsonRow),
+      totals: totals === undefined ? null : jsonRow(totals),
+      next: next ?? null,
+    })
+  }
+  const csv = await deps.reports.csv(report, question)
+  return { status: 200, headers: csvHeaders(report, csv.position), body: csv.read }
+}
+
+function csvHeaders(report: ReportName, position: number): Readonly<Record<string, string>> {
+  return {
+    'content-type': 'text/csv; charset=utf-8; header=present',
+    'content-disposition': `attachment; filename="tollbook-${report}.csv"`,
+    'cache-control': 'no-store',
+    'x-ledger-position': String(position),
+  }
+}
+
+async function servePayment(deps: FinanceRouteDeps, { segment }: FreeRequest): Promise<FreeAnswer> {
+  const payment = await deps.reports.payment(segment)
+  if (payment === undefined) return errorAnswer('NOT_FOUND', 'the ledger has no payment with this signature')
+  const { decimals } = deps.reports.token
+  return jsonAnswer(200, JSON.stringify({ success: true, data: { payment, decimals, links: linksOf(deps, segment) } }))
+}
+
+/** Where else it can be checked. A local chain has no explorer. */
+function linksOf({ network, publicUrl }: FinanceRouteDeps, signature: string): Json {
+  const cluster = clusters[network]
+  const query = cluster === 'mainnet-beta' ? '' : `?cluster=${cluster}`
+  return {
+    network,
+    explorer: cluster === undefined ? null : `https://explorer.solana.com/tx/${signature}${query}`,
+    checkpoint: publicUrl === undefined ? null : `${publicUrl}/api/ledger/checkpoint`,
+    inclusion: publicUrl === undefined ? null : `${publicUrl}/api/ledger/inclusion/`,
+  }
+}
+
+// CAIP-2: the first 32 characters of the genesis hash.
+const clusters: Readonly<Record<string, string>> = {
+  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'mainnet-beta',
+  'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': 'devnet',
+  'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z': 'testnet',
+}
+
+function answer(
+  { clock, reports }: FinanceRouteDeps,
+  { position, headPosition }: Positioned<unknown>,
+  data: Readonly<Record<string, Json>>,
+): Answer {
+  const ledger = { position, headPosition }
+  const asOf = isoTime(clock.nowMs())
+  return jsonAnswer(200, JSON.stringify({ success: true, data: { ...data, ...reports.token, ledger, asOf } }))
+}
+
+function jsonRow(row: ReportRow): Json {
+  const cells = Object.entries(row).map(([name, cell]): [string, Json] => [
+    name,
+    typeof cell === 'bigint' ? cell.toString() : cell,
+  ])
+  return Object.fromEntries(cells)
+}

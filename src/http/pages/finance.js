@@ -1,0 +1,188 @@
+import { countText, tokensNumber, tokensText } from './amounts.js'
+import { forgetToken, hasToken, keepToken, read, Refused, takeTokenFromFragment } from './api.js'
+import { drawDays, drawNames, tableBehind } from './charts.js'
+import { openPayment } from './paymentDialog.js'
+import { createReportBrowser } from './reports.js'
+
+const one = (selector) => document.querySelector(selector)
+const status = one('#status')
+const fields = { from: one('#from'), to: one('#to') }
+const range = () => ({ from: fields.from.value, to: fields.to.value })
+const daysShownMax = '1000'
+
+const reports = createReportBrowser(one('#reports'), {
+  range,
+  onPayment: (signature) => openPayment(one('#payment'), signature).catch(tell),
+  onFault: tell,
+})
+
+one('#sign-in form').addEventListener('submit', (event) => {
+  event.preventDefault()
+  keepToken(one('#token').value)
+  one('#token').value = ''
+  void show()
+})
+one('#sign-out').addEventListener('click', () => {
+  forgetToken()
+  signedOut('')
+})
+one('#payment .close').addEventListener('click', () => one('#payment').close())
+one('#range').addEventListener('submit', (event) => event.preventDefault())
+one('#range').addEventListener('change', () => void showRange())
+for (const button of document.querySelectorAll('#range button')) {
+  button.addEventListener('click', () => {
+    const { days } = button.dataset
+    fields.from.value = days === 'all' ? '' : dayBefore(Number(days) - 1)
+    fields.to.value = ''
+    void showRange()
+  })
+}
+
+takeTokenFromFragment()
+addEventListener('hashchange', () => {
+  takeTokenFromFragment()
+  if (hasToken()) void show()
+})
+fields.from.value = dayBefore(29)
+if (hasToken()) void show()
+else signedOut('')
+
+async function show() {
+  try {
+    await showSummary()
+    one('#sign-in').hidden = true
+    one('#book').hidden = false
+    one('#sign-out').hidden = false
+    await showRange()
+  } catch (error) {
+    tell(error)
+  }
+}
+
+function signedOut(why) {
+  one('#sign-in').hidden = false
+  one('#book').hidden = true
+  one('#sign-out').hidden = true
+  status.textContent = why
+}
+
+function tell(error) {
+  if (error instanceof Refused) {
+    forgetToken()
+    signedOut(`Not signed in: ${error.message}.`)
+  } else {
+    status.textContent = `That did not work: ${error.message}.`
+  }
+}
+
+async function showSummary() {
+  const summary = await read('summary')
+  const { decimals, ledger, liabilities, asOf } = summary
+  const tokens = (text) => tokensText(text, decimals)
+  const onChain = summary.paymentWalletOnChainBaseUnits
+  const texts = {
+    payments: countText(summary.payments),
+    burned: tokens(summary.burnedBaseUnits),
+    wallet: tokens(summary.paymentWalletBaseUnits),
+    chain: onChain === null ? 'no node answers' : tokens(onChain),
+    owed: tokens(summary.owedBaseUnits),
+    refunds: tokens(summary.refundsDueBaseUnits),
+  }
+  for (const [name, text] of Object.entries(texts)) one(`#card-${name}`).textContent = text
+  one('#difference').textContent = differenceText(summary, tokens)
+  const behind = ledger.headPosition - ledger.position
+  status.textContent = `As of ${asOf.slice(0, 19).replace('T', ' ')} UTC, position ${ledger.position} of the ledger${behind > 0 ? `; ${behind} events are still being added up` : ''}.`
+
+  for (const link of document.querySelectorAll('a.public')) {
+    link.hidden = summary.publicUrl === null
+    link.href = `${summary.publicUrl ?? ''}${link.dataset.path}`
+  }
+  const figure = one('#chart-liabilities')
+  const lines = [
+    ...(onChain === null ? [] : [['wallet, on chain', onChain]]),
+    ['wallet, in the book', summary.paymentWalletBaseUnits],
+    ['owed, in all', summary.owedBaseUnits],
+    ...liabilities.map(({ account, owedBaseUnits }) => [account.replace('Liabilities:', ''), owedBaseUnits]),
+  ]
+  drawNames(figure, {
+    title: 'What is owed, against what the payment wallet holds',
+    names: lines.map(([name]) => name),
+    values: lines.map(([, amount]) => tokensNumber(amount, decimals)),
+  })
+  tableBehind(
+    figure,
+    ['', 'Tokens'],
+    lines.map(([name, amount]) => [name, tokens(amount)]),
+  )
+}
+
+function differenceText({ paymentWalletBaseUnits, paymentWalletOnChainBaseUnits: onChain }, tokens) {
+  if (onChain === null) return ''
+  const difference = BigInt(onChain) - BigInt(paymentWalletBaseUnits)
+  if (difference === 0n) return 'the same as in the book'
+  return `${tokens(String(difference))} against the book`
+}
+
+async function showRange() {
+  await Promise.all([showBurns(), showEndpoints(), showDistribution(), reports.show()]).catch(tell)
+}
+
+async function showBurns() {
+  const { rows, decimals } = await read('burns', { ...range(), by: 'day', limit: daysShownMax })
+  const days = rows.toReversed()
+  const figure = one('#chart-burns')
+  drawDays(figure, {
+    title: 'Tokens burned per day',
+    days: days.map(({ day }) => day),
+    series: [{ label: 'Burned', values: days.map((row) => tokensNumber(row.burnedBaseUnits, decimals)) }],
+  })
+  tableBehind(
+    figure,
+    ['Day', 'Burned', 'Payments'],
+    rows.map((row) => [row.day, tokensText(row.burnedBaseUnits, decimals), countText(row.payments)]),
+  )
+}
+
+async function showEndpoints() {
+  const { rows, decimals } = await read('distributions', { ...range(), by: 'endpoint', limit: '100' })
+  const figure = one('#chart-endpoints')
+  drawNames(figure, {
+    title: 'Received per endpoint',
+    names: rows.map(({ endpoint }) => endpoint.replace(/^\/api\//, '')),
+    values: rows.map((row) => tokensNumber(row.receivedBaseUnits, decimals)),
+  })
+  tableBehind(
+    figure,
+    ['Endpoint', 'Received', 'Allocated'],
+    rows.map((row) => [
+      row.endpoint,
+      tokensText(row.receivedBaseUnits, decimals),
+      tokensText(row.allocatedBaseUnits, decimals),
+    ]),
+  )
+}
+
+async function showDistribution() {
+  const { rows, decimals } = await read('distributions', { ...range(), by: 'day', limit: daysShownMax })
+  const days = rows.toReversed()
+  const shares = ['provider', 'holders', 'treasury']
+  const figure = one('#chart-distribution')
+  drawDays(figure, {
+    title: 'Allocated per day to provider, holders and treasury',
+    asLines: true,
+    days: days.map(({ day }) => day),
+    series: shares.map((share) => ({
+      label: share,
+      values: days.map((row) => tokensNumber(row[`${share}BaseUnits`], decimals)),
+    })),
+  })
+  tableBehind(
+    figure,
+    ['Day', ...shares],
+    rows.map((row) => [row.day, ...shares.map((share) => tokensText(row[`${share}BaseUnits`], decimals))]),
+  )
+}
+
+function dayBefore(days) {
+  return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+}

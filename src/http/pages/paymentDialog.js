@@ -1,0 +1,93 @@
+import { tokensText } from './amounts.js'
+import { read } from './api.js'
+
+/** Everything about one payment: its events with their entries, the signed transaction, and where to check both. */
+export async function openPayment(dialog, signature) {
+  const { payment, links, decimals } = await read(`payments/${encodeURIComponent(signature)}`)
+  dialog.querySelector('.facts').replaceChildren(
+    ...factsOf([
+      ['Signature', payment.signature],
+      ['Wallet', payment.wallet],
+      ['Endpoint', payment.endpoint],
+      ['State', payment.state],
+      ['Network', links.network],
+    ]),
+  )
+  dialog.querySelector('.links').replaceChildren(...linksOf(links))
+  dialog.querySelector('.events').replaceChildren(...payment.events.map((event) => eventOf(event, links, decimals)))
+  const transaction = dialog.querySelector('.transaction')
+  transaction.hidden = payment.transactionBase64 === null
+  transaction.querySelector('pre').textContent = payment.transactionBase64 ?? ''
+  dialog.showModal()
+  dialog.querySelector('h2').focus()
+}
+
+function factsOf(facts) {
+  return facts.flatMap(([name, text]) => [element('dt', name), element('dd', text, 'mono')])
+}
+
+function linksOf({ explorer, checkpoint }) {
+  const links = checkpoint === null ? [] : [anchor(checkpoint, 'Signed checkpoint of the ledger')]
+  if (explorer !== null) links.unshift(anchor(explorer, 'Transaction in the Solana explorer'))
+  return links.map((link) => {
+    const item = document.createElement('li')
+    item.append(link)
+    return item
+  })
+}
+
+function eventOf(event, { inclusion }, decimals) {
+  const item = document.createElement('li')
+  const title = element('h3', `${event.position}. ${event.kind}`)
+  const when = element('p', `${event.effectiveAt} (recorded ${event.recordedAt})`, 'muted')
+  item.append(title, when)
+  if (event.entries.length > 0) item.append(entriesOf(event, decimals))
+  const body = document.createElement('details')
+  const leaf = element('p', `leaf ${event.leafHash} `, 'mono')
+  if (inclusion !== null) leaf.append(anchor(`${inclusion}${event.position}`, 'inclusion proof'))
+  body.append(element('summary', 'As it was hashed'), leaf, pre(JSON.stringify(event.body, null, 2)))
+  item.append(body)
+  return item
+}
+
+function entriesOf({ entries, kind }, decimals) {
+  const table = document.createElement('table')
+  table.createCaption().textContent = `Entries of ${kind}`
+  const head = table.createTHead().insertRow()
+  for (const name of ['Account', 'Debit', 'Credit']) {
+    const cell = element('th', name, name === 'Account' ? '' : 'number')
+    cell.scope = 'col'
+    head.append(cell)
+  }
+  const body = table.createTBody()
+  for (const { account, amountBaseUnits } of entries) {
+    const line = body.insertRow()
+    const name = element('th', account)
+    name.scope = 'row'
+    const isCredit = amountBaseUnits.startsWith('-')
+    const amount = tokensText(amountBaseUnits.replace('-', ''), decimals)
+    line.append(name, element('td', isCredit ? '' : amount, 'number'), element('td', isCredit ? amount : '', 'number'))
+  }
+  return table
+}
+
+function pre(text) {
+  const block = element('pre', text)
+  block.tabIndex = 0
+  return block
+}
+
+function anchor(href, text) {
+  const link = element('a', text)
+  link.href = href
+  link.rel = 'noreferrer noopener'
+  link.target = '_blank'
+  return link
+}
+
+function element(tag, text, className = '') {
+  const made = document.createElement(tag)
+  made.textContent = text
+  if (className !== '') made.className = className
+  return made
+}

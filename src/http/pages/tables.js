@@ -1,0 +1,105 @@
+import { countText, tokensText } from './amounts.js'
+
+const names = {
+  day: 'Day (UTC)',
+  endpoint: 'Endpoint',
+  wallet: 'Wallet',
+  account: 'Account',
+  payments: 'Payments',
+  entries: 'Entries',
+  paidAt: 'Paid at (UTC)',
+  fulfilledAt: 'Delivered at',
+  finalizedAt: 'Final at',
+  lastMovedAt: 'Last moved at',
+  signature: 'Signature',
+  state: 'State',
+  attempts: 'Attempts',
+  slot: 'Slot',
+  position: 'Position',
+  priceMicroUsd: 'Price (USD)',
+  paidOutBaseUnits: 'Paid out',
+  openingDebitBaseUnits: 'Opening debit',
+  openingCreditBaseUnits: 'Opening credit',
+  closingDebitBaseUnits: 'Closing debit',
+  closingCreditBaseUnits: 'Closing credit',
+  owedBaseUnits: 'Owed',
+}
+
+export function columnName(column) {
+  if (names[column] !== undefined) return names[column]
+  const bare = column.replace(/BaseUnits$/, '')
+  return bare[0].toUpperCase() + bare.slice(1)
+}
+
+/** One page of a report. `onPayment` is called with a signature that was chosen. */
+export function showTable(table, { columns, rows, totals, decimals, onPayment }) {
+  const head = table.createTHead()
+  head.replaceChildren()
+  const line = head.insertRow()
+  for (const column of columns) {
+    const cell = document.createElement('th')
+    cell.scope = 'col'
+    cell.textContent = columnName(column)
+    if (isNumber(column)) cell.className = 'number'
+    line.append(cell)
+  }
+  table.tBodies[0]?.remove()
+  const body = table.createTBody()
+  for (const row of rows) fill(body.insertRow(), row, { columns, decimals, onPayment })
+  table.tFoot?.remove()
+  if (totals === null) return
+  const foot = table.createTFoot().insertRow()
+  fill(foot, totals, { columns, decimals })
+  foot.cells[0].textContent = 'All of the range'
+}
+
+function fill(line, row, { columns, decimals, onPayment }) {
+  columns.forEach((column, index) => {
+    const cell = document.createElement(index === 0 ? 'th' : 'td')
+    if (index === 0) cell.scope = 'row'
+    if (isNumber(column)) cell.className = 'number'
+    const value = row[column]
+    if (column === 'signature' && value !== undefined) cell.append(paymentButton(value, onPayment))
+    else cell.append(...content(column, value, decimals))
+    line.append(cell)
+  })
+}
+
+function content(column, value, decimals) {
+  if (value === null || value === undefined) return ['']
+  if (column.endsWith('BaseUnits')) return [tokensText(value, decimals)]
+  if (column === 'priceMicroUsd') return [tokensText(String(value), 6)]
+  if (column === 'state') return [badge(value)]
+  if (column.endsWith('At')) return [value.replace('T', ' ').replace(/\.\d+Z$/, '')]
+  if (column === 'wallet') return [shortened(value)]
+  return [typeof value === 'number' && column !== 'slot' && column !== 'position' ? countText(value) : String(value)]
+}
+
+function isNumber(column) {
+  return /BaseUnits$|^(payments|entries|attempts|slot|position|priceMicroUsd)$/.test(column)
+}
+
+function badge(state) {
+  const mark = document.createElement('span')
+  mark.className = `badge ${state}`
+  mark.textContent = state
+  return mark
+}
+
+function shortened(text) {
+  const mark = document.createElement('span')
+  mark.className = 'mono'
+  mark.title = text
+  mark.textContent = text.length > 14 ? `${text.slice(0, 6)}…${text.slice(-6)}` : text
+  return mark
+}
+
+function paymentButton(signature, onPayment) {
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.className = 'link mono'
+  button.textContent = `${signature.slice(0, 8)}…${signature.slice(-4)}`
+  button.title = 'Its events, transaction and proof'
+  button.addEventListener('click', () => onPayment(signature))
+  return button
+}

@@ -1,0 +1,77 @@
+import { sql } from 'kysely'
+import { z } from 'zod'
+import type { Json } from '../primitives/canonicalJson.ts'
+import { isoTime } from '../primitives/clock.ts'
+import { type Signature, signatureBytes } from '../payment/signature.ts'
+import { type Database, readOrFault } from '../store/database.ts'
+
+// As many as a payment's state is folded from.
+const eventsMax = 2_000
+
+/**
+ * Everything the book has about one payment: its events as they were hashed, their entries, and the signed transaction.
+ * Undefined when the book does not know it.
+ */
+export async function paymentDetail(database: Database, signature: Signature): Promise<Json | undefined> {
+  const rows = await readOrFault('a payment', () => readEvents(database, signature))
+  const [first] = rows
+  if (first === undefined) return undefined
+  const events = rows.map(shown)
+  return {
+    signature,
+    wallet: first.wallet,
+    endpoint: first.endpoint,
+    state: first.state,
+    events: events.map(({ event }) => event),
+    transactionBase64: events.map(({ transactionBase64 }) => transactionBase64).find((found) => found !== null) ?? null,
+  }
+}
+
+interface EventRow {
+  readonly wallet: string
+  readonly endpoint: string
+  readonly state: string
+  readonly seq: number
+  readonly kind: string
+  readonly recorded_at: Date
+  readonly effective_at: Date
+  readonly body: Buffer
+  readonly leaf_hash: Buffer
+  readonly entries: readonly { readonly account: string; readonly mint: string; readonly amount: string }[] | null
+}
+
+async function readEvents(database: Database, signature: Signature): Promise<readonly EventRow[]> {
+  const { rows } = await sql<EventRow>`
+    select p.wallet, p.endpoint, p.state, e.seq, e.kind, e.recorded_at, e.effective_at, e.body, e.leaf_hash, t.entries
+    from ledger.payments p
+    join ledger.events e on e.seq = any(p.seqs)
+    left join lateral (
+      select jsonb_agg(jsonb_build_object('account', t.account, 'mint', t.mint, 'amount', t.amount::text) order by t.line) as entries
+      from ledger.entries t
+      where t.seq = e.seq
+    ) t on true
+    where p.signature = ${Buffer.from(signatureBytes(signature))}
+    order by e.seq
+    limit ${eventsMax}`.execute(database)
+  return rows
+}
+
+const body = z.record(z.string(), z.json())
+
+function shown(row: EventRow): { readonly event: Json; readonly transactionBase64: string | null } {
+  const parsed = body.parse(JSON.parse(row.body.toString('utf8')))
+  const settlement = body.safeParse(parsed['settlement']).data
+  const transactionBase64 = settlement?.['transactionBase64'] ?? parsed['transactionBase64']
+  return {
+    event: {
+      position: row.seq,
+      kind: row.kind,
+      effectiveAt: isoTime(row.effective_at.getTime()),
+      recordedAt: isoTime(row.recorded_at.getTime()),
+      leafHash: row.leaf_hash.toString('hex'),
+      entries: (row.entries ?? []).map(({ account, mint, amount }) => ({ account, mint, amountBaseUnits: amount })),
+      body: parsed,
+    },
+    transactionBase64: typeof transactionBase64 === 'string' ? transactionBase64 : null,
+  }
+}

@@ -1,0 +1,66 @@
+import { sql } from 'kysely'
+import { type Database, readOrFault } from '../store/database.ts'
+import { isUnbounded } from './dayRange.ts'
+import { cellsOf, type ReportRow, type ReportTable, type SqlRow } from './reportTable.ts'
+import type { SumsQuestion } from './sums.ts'
+
+const amounts = [
+  'openingDebitBaseUnits',
+  'openingCreditBaseUnits',
+  'debitBaseUnits',
+  'creditBaseUnits',
+  'closingDebitBaseUnits',
+  'closingCreditBaseUnits',
+] as const
+
+/**
+ * The trial balance of a period: what each kind of account had before it, what moved, and what it has after. Each pair of
+ * columns has the same total. All accounts `Liabilities:Overpaid:<wallet>` are one line here, and so with every account of
+ * wallets.
+ */
+export async function periodBalance(database: Database, question: SumsQuestion): Promise<ReportTable> {
+  const rows = await readOrFault('the trial balance', async () => (await query(question).execute(database)).rows)
+  const lines = rows.map(cellsOf).map(split)
+  const totals = Object.fromEntries(amounts.map((name) => [name, lines.reduce((sum, line) => sum + line[name], 0n)]))
+  return { columns: ['account', ...amounts], rows: lines, totals, next: undefined }
+}
+
+function query(question: SumsQuestion) {
+  const { mint, from, to } = question
+  const inPeriod = isUnbounded(question) ? sql`true` : sql`day >= ${from ?? '-infinity'}::date`
+  return sql<SqlRow>`
+    select account, coalesce(sum(debits - credits) filter (where not (${inPeriod})), 0)::text as "openingBaseUnits",
+      coalesce(sum(debits) filter (where ${inPeriod}), 0)::text as "debitBaseUnits",
+      coalesce(sum(credits) filter (where ${inPeriod}), 0)::text as "creditBaseUnits"
+    from reports.daily_totals
+    where mint = ${mint} and ${isUnbounded(question) ? sql`day = '-infinity'` : sql`day > '-infinity' and day <= ${to ?? 'infinity'}::date`}
+    group by account
+    order by account`
+}
+
+type Line = ReportRow & Readonly<Record<(typeof amounts)[number], bigint>>
+
+function split(row: ReportRow): Line {
+  const opening = amountIn(row, 'openingBaseUnits')
+  const debitBaseUnits = amountIn(row, 'debitBaseUnits')
+  const creditBaseUnits = amountIn(row, 'creditBaseUnits')
+  const closing = opening + debitBaseUnits - creditBaseUnits
+  return {
+    account: row['account'] ?? '',
+    openingDebitBaseUnits: debitOf(opening),
+    openingCreditBaseUnits: debitOf(-opening),
+    debitBaseUnits,
+    creditBaseUnits,
+    closingDebitBaseUnits: debitOf(closing),
+    closingCreditBaseUnits: debitOf(-closing),
+  }
+}
+
+function debitOf(balance: bigint): bigint {
+  return balance > 0n ? balance : 0n
+}
+
+function amountIn(row: ReportRow, column: string): bigint {
+  const cell = row[column]
+  return typeof cell === 'bigint' ? cell : 0n
+}

@@ -1,0 +1,38 @@
+import { Readable } from 'node:stream'
+import { stringify } from 'csv-stringify'
+import { formatDecimal } from '../primitives/money.ts'
+import type { Database } from '../store/database.ts'
+import { type AskedReport, allRows, readReport } from './reportBook.ts'
+import { isAmount, type ReportRow } from './reportTable.ts'
+
+/**
+ * The whole report as CSV, RFC 4180, made as it is read. Each amount has two columns: base units, which are exact, and whole
+ * tokens for people. Text that a spreadsheet would take for a formula is made harmless with a leading apostrophe.
+ */
+export async function reportCsv(database: Database, asked: AskedReport): Promise<Readable> {
+  // The first page tells the columns, and a fault while nothing was sent yet.
+  const { columns } = await readReport(database, { ...asked, limit: 1 })
+  const lines = stringify({
+    header: true,
+    columns: columns.flatMap((column) => (isAmount(column) ? [column, tokensName(column)] : [column])),
+    escape_formulas: true,
+    record_delimiter: 'windows',
+  })
+  const rows = Readable.from(csvRows(allRows(database, asked), asked.token.decimals))
+  rows.on('error', (error) => lines.destroy(error))
+  lines.on('close', () => rows.destroy())
+  return rows.pipe(lines)
+}
+
+async function* csvRows(rows: AsyncIterable<ReportRow>, decimals: number): AsyncGenerator<Record<string, unknown>> {
+  for await (const row of rows) {
+    const tokens = Object.entries(row).flatMap(([name, cell]) =>
+      typeof cell === 'bigint' ? [[tokensName(name), formatDecimal(cell, decimals)]] : [],
+    )
+    yield { ...row, ...Object.fromEntries(tokens) }
+  }
+}
+
+function tokensName(column: string): string {
+  return column.replace(/BaseUnits$/, 'Tokens')
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod'
+
+/** What may be asked of a report, by an address line or a command line alike. */
+export interface ReportQuestion {
+  /** UTC days, both included; undefined is without an end. */
+  readonly from: string | undefined
+  readonly to: string | undefined
+  readonly by: Grouping
+  readonly endpoint: string | undefined
+  readonly wallet: string | undefined
+  readonly state: PaymentStateName | undefined
+  /** `wallets`: only what is owed back to a wallet, which is what refunds are due of. */
+  readonly owedTo: 'all' | 'wallets'
+  /** Where the page before this one ended. */
+  readonly cursor: string | undefined
+  readonly limit: number
+}
+
+export const reportNames = ['burns', 'distributions', 'payments', 'liabilities', 'trial-balance'] as const
+export type ReportName = (typeof reportNames)[number]
+
+export const groupings = ['day', 'endpoint', 'wallet'] as const
+export type Grouping = (typeof groupings)[number]
+
+export const stateNames = ['submitted', 'verified', 'claimed', 'released', 'fulfilled', 'reversed'] as const
+export type PaymentStateName = (typeof stateNames)[number]
+
+export interface QuestionProblem {
+  readonly field: string
+  readonly message: string
+}
+
+// A page is made in memory and drawn as a table; whoever wants more asks again or takes the CSV, which is streamed.
+export const limitMax = 1_000
+const limitStandard = 100
+const textMax = 200
+
+const day = z.iso.date('must be a day such as 2026-11-21, in UTC').optional()
+const text = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(textMax, 'is too long')
+  // Postgres cannot hold a NUL, and none of our names has any control character.
+  .regex(/^\P{Cc}*$/u, 'must be printable')
+  .optional()
+const shape = z
+  .strictObject({
+    from: day,
+    to: day,
+    by: z.enum(groupings, `must be one of ${groupings.join(', ')}`).default('day'),
+    endpoint: text,
+    wallet: text,
+    state: z.enum(stateNames, `must be one of ${stateNames.join(', ')}`).optional(),
+    owedTo: z.enum(['all', 'wallets'], 'must be all or wallets').default('all'),
+    cursor: text,
+    limit: z
+      .string()
+      .regex(/^[1-9]\d{0,3}$/, `must be a whole number from 1 to ${limitMax}`)
+      .transform(Number)
+      .refine((limit) => limit <= limitMax, `must be a whole number from 1 to ${limitMax}`)
+      .default(limitStandard),
+  })
+  .refine(({ from, to }) => from === undefined || to === undefined || from <= to, {
+    path: ['to'],
+    message: 'must not be before from',
+  })
+
+/** What of it each report takes; the rest would be ignored in silence, so it is refused. */
+const taken: Readonly<Record<ReportName, readonly string[]>> = {
+  burns: ['from', 'to', 'by', 'cursor', 'limit'],
+  distributions: ['from', 'to', 'by', 'cursor', 'limit'],
+  payments: ['from', 'to', 'endpoint', 'wallet', 'state', 'cursor', 'limit'],
+  liabilities: ['owedTo', 'cursor', 'limit'],
+  'trial-balance': ['from', 'to'],
+}
+
+export function readQuestion(
+  report: ReportName,
+  given: Readonly<Record<string, string>>,
+): ReportQuestion | readonly QuestionProblem[] {
+  const strange = Object.keys(given).filter((field) => !taken[report].includes(field))
+  if (strange.length > 0)
+    return strange.map((field) => ({ field, message: `is unknown here; ${report} takes ${taken[report].join(', ')}` }))
+  const parsed = shape.safeParse(given)
+  if (!parsed.success) return parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }))
+  const { from, to, endpoint, wallet, state, cursor, ...rest } = parsed.data
+  if (cursor !== undefined && !isCursorOf({ report, by: rest.by, cursor }))
+    return [{ field: 'cursor', message: 'must be the `next` of the page before this one' }]
+  return { from, to, endpoint, wallet, state, cursor, ...rest }
+}
+
+/** A page ends at a day, at a name, or at the time and position of a payment. */
+function isCursorOf({ report, by, cursor }: { report: ReportName; by: Grouping; cursor: string }): boolean {
+  if (report === 'payments') return /^\d{1,13}\.\d{1,15}$/.test(cursor)
+  return report === 'liabilities' || by !== 'day' || day.safeParse(cursor).success
+}
+
+export function isProblems(read: ReportQuestion | readonly QuestionProblem[]): read is readonly QuestionProblem[] {
+  return Array.isArray(read)
+}

@@ -1,0 +1,268 @@
+import '../../src/primitives/quietBindings.ts'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Page } from 'puppeteer'
+import { z } from 'zod'
+import { createService } from '../../src/compose.ts'
+import { readConfig } from '../../src/config.ts'
+import { openHome } from '../../src/local/home.ts'
+import { openLocalFinance } from '../../src/local/financeTokens.ts'
+import { readAddress } from '../../src/payment/address.ts'
+import { assertPresent } from '../../src/primitives/assert.ts'
+import { systemClock } from '../../src/primitives/clock.ts'
+import { silentLog } from '../../src/primitives/log.ts'
+import { buy } from '../support/ask.ts'
+import { openBrowser } from './finance/openBrowser.ts'
+import { seedLedger } from './finance/seedLedger.ts'
+import { breakGround } from './proofGround.ts'
+import { concludeProof, say } from './verdict.ts'
+
+/*
+ * The finance and the burn page in a real browser, on a seeded book with real sales on top: they are drawn, axe finds
+ * nothing serious, a keyboard is enough, nothing is asked of anybody else, and the sums of the CSV are the trial balance.
+ */
+
+const { values: flags } = parseArgs({
+  options: { payments: { type: 'string', default: '5000' }, pictures: { type: 'string' } },
+})
+const payments = Number(flags.payments)
+const problems: string[] = []
+const check = (holds: boolean, what: string) => {
+  say(`${holds ? 'ok    ' : 'BROKEN'} ${what}`)
+  if (!holds) problems.push(what)
+}
+
+const axeResults = z.object({
+  violations: z.array(
+    z.object({ id: z.string(), impact: z.string().nullish(), nodes: z.array(z.object({ html: z.string() })) }),
+  ),
+})
+
+await using opened = new AsyncDisposableStack()
+const ground = opened.use(await breakGround())
+const home = await openHome(join(ground.directory, 'home'))
+const access = await openLocalFinance(home, systemClock)
+const config = readConfig(ground.env)
+const mint = assertPresent(readAddress(assertPresent(config.chain, 'the ground has a chain').tokenMint), 'a mint')
+await seedLedger(ground.database.serviceUrl, { mint, payments })
+say(`${payments} payments seeded over 120 days`)
+const service = await createService(
+  {
+    ...config,
+    databaseUrl: ground.database.serviceUrl,
+    chain: assertPresent(config.chain, 'the ground has a chain'),
+    receiptSigningKey: assertPresent(config.receiptSigningKey, 'the ground has a key'),
+    finance: access.config,
+  },
+  { log: silentLog },
+)
+opened.defer(() => service.close())
+const baseUrl = `http://127.0.0.1:${service.port}`
+const sale = await buy({ baseUrl, payer: ground.payer })
+await caughtUp()
+
+const { browser, end } = await openBrowser()
+opened.defer(end)
+const axe = await readFile(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+
+await lookAtFinance('light', { width: 1280, height: 900 })
+await lookAtFinance('dark', { width: 1280, height: 900 })
+await lookAtFinance('light', { width: 390, height: 844 })
+await lookAtBurns('light', { width: 1280, height: 900 })
+await lookAtBurns('dark', { width: 390, height: 844 })
+await refuseStrangers()
+await compareCsv()
+concludeProof({
+  holds: problems.length === 0,
+  lines: [`${payments + 1} payments, two pages, ${problems.length} problems`],
+})
+
+/** The seeded book is rolled up in the background; a report never waits for all of it. */
+async function caughtUp(): Promise<void> {
+  const startedAtMs = systemClock.monotonicMs()
+  for (let look = 0; look < 600; look++) {
+    const { ledger } = await dataOf(
+      'summary',
+      z.object({ ledger: z.object({ position: z.int(), headPosition: z.int() }) }),
+    )
+    if (ledger.position === ledger.headPosition) {
+      say(
+        `rolled up ${ledger.position} events ${Math.round(systemClock.monotonicMs() - startedAtMs)} ms after the start`,
+      )
+      return
+    }
+    await systemClock.sleep(100)
+  }
+}
+
+interface Size {
+  readonly width: number
+  readonly height: number
+}
+
+async function openPage(
+  scheme: 'light' | 'dark',
+  size: Size,
+): Promise<{ page: Page; asked: string[]; errors: string[] }> {
+  const page = await browser.newPage()
+  // A bare machine has the locale C, of which this browser makes a language that no reader has: en-US@posix.
+  await page.evaluateOnNewDocument("Object.defineProperty(navigator, 'language', { get: () => 'en-GB' })")
+  await page.setViewport(size)
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
+  const asked: string[] = []
+  const errors: string[] = []
+  // What is behind the # stays in the browser.
+  page.on('request', (request) => asked.push(request.url().replace(/#.*/, '')))
+  page.on('pageerror', (error) => {
+    say(`       ${String(error)}`)
+    errors.push(String(error))
+  })
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text())
+  })
+  return { page, asked, errors }
+}
+
+async function lookAtFinance(scheme: 'light' | 'dark', size: Size): Promise<void> {
+  const name = `finance-${scheme}-${size.width}`
+  const { page, asked, errors } = await openPage(scheme, size)
+  await page.goto(`${baseUrl}/finance#token=${access.financeToken}`)
+  await page.waitForSelector('#reports tbody tr', { timeout: 8_000 }).catch(async (error: unknown) => {
+    say(await page.$eval('#status', (status) => status.textContent ?? ''))
+    throw error
+  })
+  await page.waitForSelector('#chart-liabilities canvas')
+  const paintMs = await page.evaluate('performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0')
+  check(
+    !page.url().includes('token'),
+    `${name}: the token is not in the address (first paint after ${Math.round(Number(paintMs))} ms)`,
+  )
+  check((await page.$$('.stage canvas')).length === 4, `${name}: four charts are drawn`)
+  check(await fits(page), `${name}: the page is not wider than its window`)
+  await judge(page, name)
+  if (size.width > 1000) await byKeyboard(page, name)
+  await page.close()
+  check(
+    asked.every((url) => url.startsWith(baseUrl) || url.startsWith('data:')),
+    `${name}: nobody else was asked for anything`,
+  )
+  check(!asked.some((url) => url.includes(access.financeToken)), `${name}: no address had the token`)
+  check(errors.length === 0, `${name}: no errors in the console ${errors.join('; ')}`)
+}
+
+/** A payment is opened and closed, and the next page turned, without a mouse. */
+async function byKeyboard(page: Page, name: string): Promise<void> {
+  const signature = sale.receipt.signature.slice(0, 8)
+  const row = await page.waitForSelector(`#reports tbody ::-p-text(${signature})`)
+  await row?.focus()
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('dialog[open] .events li')
+  const kinds = await page.$$eval('dialog .events h3', (titles) => titles.map((title) => title.textContent))
+  check(
+    kinds.some((kind) => kind?.includes('DistributionAllocated') === true),
+    `${name}: the payment shows its events`,
+  )
+  await judge(page, `${name}-payment`)
+  await page.keyboard.press('Escape')
+  await page.waitForSelector('dialog:not([open])')
+  await page.focus('#reports .next')
+  await page.keyboard.press('Enter')
+  await page.waitForFunction('document.querySelector("#reports .page").textContent === "Page 2"')
+  await page.select('#reports [name=report]', 'trial-balance')
+  await page.waitForFunction('document.querySelector("#reports caption").textContent.startsWith("Trial")')
+  await judge(page, `${name}-trial-balance`)
+}
+
+async function lookAtBurns(scheme: 'light' | 'dark', size: Size): Promise<void> {
+  const name = `burn-${scheme}-${size.width}`
+  const { page, asked, errors } = await openPage(scheme, size)
+  await page.goto(`${baseUrl}/burn`)
+  await page.waitForSelector('.stage canvas')
+  check(await fits(page), `${name}: the page is not wider than its window`)
+  await judge(page, name)
+  await page.close()
+  check(
+    asked.every((url) => url.startsWith(baseUrl) || url.startsWith('data:')),
+    `${name}: nobody else was asked for anything`,
+  )
+  check(errors.length === 0, `${name}: no errors in the console ${errors.join('; ')}`)
+}
+
+async function refuseStrangers(): Promise<void> {
+  const { page } = await openPage('light', { width: 800, height: 600 })
+  await page.goto(`${baseUrl}/finance#token=abc`)
+  await page.waitForFunction('document.querySelector("#status").textContent.startsWith("Not signed in")')
+  check(await page.$eval('#book', (book) => book.hasAttribute('hidden')), 'a stranger sees no figures, and is told why')
+  await judge(page, 'finance-sign-in')
+  await page.close()
+}
+
+async function judge(page: Page, name: string): Promise<void> {
+  if (flags.pictures !== undefined)
+    await writeFile(`${flags.pictures}-${name}.png`, await page.screenshot({ fullPage: !name.includes('payment') }))
+  await page.evaluate(axe)
+  const { violations } = axeResults.parse(await page.evaluate('axe.run()'))
+  for (const { id, impact, nodes } of violations)
+    say(`       ${name}: axe ${impact ?? ''} ${id}: ${nodes[0]?.html.slice(0, 160) ?? ''}`)
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  check(serious.length === 0, `${name}: axe finds nothing serious (${violations.length} findings in all)`)
+}
+
+function fits(page: Page): Promise<boolean> {
+  return page.evaluate('document.documentElement.scrollWidth <= innerWidth').then(Boolean)
+}
+
+async function compareCsv(): Promise<void> {
+  const { rows } = await dataOf('trial-balance', z.object({ rows: z.array(z.record(z.string(), z.string())) }))
+  const closing = (account: string, side: 'Debit' | 'Credit') =>
+    BigInt(rows.find((row) => row['account'] === account)?.[`closing${side}BaseUnits`] ?? 0)
+  const sums = await sumsOfCsv('payments')
+  const expected = {
+    burnedBaseUnits: closing('Expenses:Burned', 'Debit'),
+    receivedBaseUnits: closing('Assets:PaymentWallet', 'Debit'),
+    unearnedBaseUnits: closing('Liabilities:Unearned', 'Credit'),
+    providerBaseUnits: closing('Liabilities:Provider', 'Credit'),
+    holdersBaseUnits: closing('Liabilities:Holders', 'Credit'),
+    treasuryBaseUnits: closing('Liabilities:Treasury', 'Credit'),
+    owedBaseUnits: closing('Liabilities:Overpaid', 'Credit'),
+  }
+  for (const [column, amount] of Object.entries(expected))
+    check(
+      sums.get(column) === amount && amount > 0n,
+      `payments.csv: ${column} sums to ${amount}, as the trial balance closes`,
+    )
+  const liabilities = await sumsOfCsv('liabilities')
+  const credits = rows.reduce(
+    (sum, row) =>
+      sum + BigInt(row['account']?.startsWith('Liabilities:') === true ? (row['closingCreditBaseUnits'] ?? 0) : 0),
+    0n,
+  )
+  check(
+    liabilities.get('owedBaseUnits') === credits,
+    `liabilities.csv: what is owed sums to ${credits}, as the trial balance closes`,
+  )
+}
+
+/** Read as a spreadsheet would: no cell of ours has a comma or a quote. */
+async function sumsOfCsv(report: string): Promise<ReadonlyMap<string, bigint>> {
+  const text = await (await ask(`${report}?format=csv`)).text()
+  const [head = '', ...lines] = text.trimEnd().split('\r\n')
+  const columns = head.split(',')
+  const sums = new Map<string, bigint>()
+  for (const line of lines) {
+    const cells = line.split(',')
+    for (const [index, column] of columns.entries())
+      if (column.endsWith('BaseUnits')) sums.set(column, (sums.get(column) ?? 0n) + BigInt(cells[index] ?? ''))
+  }
+  say(`       ${report}.csv: ${lines.length} rows, ${text.length} bytes`)
+  return sums
+}
+
+function ask(path: string): Promise<Response> {
+  return fetch(`${baseUrl}/api/finance/${path}`, { headers: { authorization: `Bearer ${access.auditorToken}` } })
+}
+
+async function dataOf<T>(path: string, shape: z.ZodType<T>): Promise<T> {
+  return z.object({ data: shape }).parse(await (await ask(path)).json()).data
+}

@@ -1,0 +1,21 @@
+import type { Browser } from 'puppeteer'
+import { Fault } from '../../../src/primitives/fault.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
+import { findChromiums } from '../../../src/outbound/browser/chromium.ts'
+import { footingsHere, launchBrowser } from '../../../src/outbound/browser/launchBrowser.ts'
+
+/** A real browser as the service finds it, for pages of our own: it may reach loopback. */
+export async function openBrowser(): Promise<{ readonly browser: Browser; end(): Promise<void> }> {
+  const { signal } = new AbortController()
+  let last: unknown
+  for await (const chromium of findChromiums(process.env['CHROMIUM_PATH'], signal)) {
+    for (const footing of footingsHere()) {
+      try {
+        return await launchBrowser({ chromium, footing }, { clock: systemClock, guardArguments: [], signal })
+      } catch (error) {
+        last = error
+      }
+    }
+  }
+  throw new Fault('no browser can be started on this machine', { cause: last, retryable: false })
+}

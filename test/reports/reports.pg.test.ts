@@ -1,0 +1,248 @@
+import fc from 'fast-check'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { paymentDetail } from '../../src/reports/paymentDetail.ts'
+import { readSignature } from '../../src/payment/signature.ts'
+import { type AskedReport, allRows, readReport } from '../../src/reports/reportBook.ts'
+import { reportCsv } from '../../src/reports/reportCsv.ts'
+import { isProblems, readQuestion, type ReportName } from '../../src/reports/reportQuestion.ts'
+import type { ReportRow } from '../../src/reports/reportTable.ts'
+import { reportPosition, rollUp } from '../../src/reports/rollUp.ts'
+import { summary } from '../../src/reports/summary.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { openInstance, openSessions } from '../store/instance.ts'
+import { sampleAddress, sampleMint } from '../store/samplePayment.ts'
+import { type SeededPayment, seedPayment } from './seedBook.ts'
+
+const { serviceUrl, ownerUrl, adminUrl } = await createTestDatabase()
+const ledger = await openInstance(serviceUrl)
+const owner = openSessions(ownerUrl)
+const admin = openSessions(adminUrl)
+const { database } = ledger
+const token = { mint: sampleMint, decimals: 6 }
+const firstDayMs = Date.parse('2026-10-01T00:00:00.000Z')
+
+const wallets = Array.from({ length: 5 }, () => sampleAddress())
+const endpoints = ['/api/data/crypto', '/api/data/weather', '/api/tools/qrcode']
+const seeded = fc.sample(
+  fc.record({
+    wallet: fc.constantFrom(...wallets),
+    endpoint: fc.constantFrom(...endpoints),
+    requiredBaseUnits: fc.bigInt({ min: 1n, max: 10n ** 12n }),
+    overpaidBaseUnits: fc.oneof(fc.constant(0n), fc.bigInt({ min: 1n, max: 10n ** 6n })),
+    // The last millisecond of a day and the first of the next are where a report goes wrong.
+    blockTimeMs: fc
+      .tuple(fc.integer({ min: 0, max: 20 }), fc.constantFrom(0, 1, 43_200_000, 86_399_999))
+      .map(([day, ms]) => firstDayMs + day * 86_400_000 + ms),
+    end: fc.constantFrom<SeededPayment['end']>('claimed', 'released', 'fulfilled', 'fulfilled', 'fulfilled'),
+  }),
+  { numRuns: 150, seed: 7 },
+)
+const signatures = await Promise.all(seeded.map((payment) => seedPayment(ledger, payment)))
+// Small steps, so that the events of a payment fall into different ones.
+while ((await rollUp(database, 7)) > 0);
+
+function asked(report: ReportName, given: Record<string, string> = {}): AskedReport {
+  const question = readQuestion(report, given)
+  if (isProblems(question)) throw new Error(JSON.stringify(question))
+  return { report, token, ...question }
+}
+
+async function rowsOf(report: ReportName, given: Record<string, string> = {}): Promise<readonly ReportRow[]> {
+  const rows: ReportRow[] = []
+  for await (const row of allRows(database, asked(report, given))) rows.push(row)
+  return rows
+}
+const sumOf = (rows: readonly ReportRow[], column: string) =>
+  rows.reduce((sum, row) => sum + BigInt(row[column] ?? 0), 0n)
+
+async function entriesSum(account: string, from = '-infinity', to = 'infinity'): Promise<bigint> {
+  const { rows } = await admin.query<{ sum: string }>(
+    `select coalesce(sum(t.amount), 0)::text as sum from ledger.entries t join ledger.events e on e.seq = t.seq
+     where t.account like $1 and (e.effective_at at time zone 'UTC')::date between $2::date and $3::date`,
+    [account, from, to],
+  )
+  return BigInt(rows[0]?.sum ?? 0)
+}
+
+const ranges: readonly Record<string, string>[] = [
+  {},
+  { from: '2026-10-03', to: '2026-10-11' },
+  { from: '2026-10-05', to: '2026-10-05' },
+  { to: '2026-10-08' },
+  { from: '2026-10-09' },
+]
+
+test('the roll-up has reached the head of the book', async () => {
+  const { position, headPosition } = await reportPosition(database)
+  expect(position).toBe(headPosition)
+})
+
+test.each(ranges)('burns of %o are the sums of the entries, however they are grouped and paged', async (range) => {
+  const expected = await entriesSum('Expenses:Burned', range['from'], range['to'])
+  for (const by of ['day', 'endpoint', 'wallet']) {
+    const rows = await rowsOf('burns', { ...range, by })
+    expect(sumOf(rows, 'burnedBaseUnits')).toBe(expected)
+    const page = await readReport(database, asked('burns', { ...range, by, limit: '1' }))
+    expect(page.totals).toMatchObject({ burnedBaseUnits: expected })
+    expect(sumOf(rows, 'payments')).toBe(BigInt(page.totals?.['payments'] ?? 0))
+    expect(page.rows).toEqual(rows.slice(0, 1))
+  }
+})
+
+test.each(ranges)('distributions of %o are the sums of the entries, however they are grouped', async (range) => {
+  const provider = -(await entriesSum('Liabilities:Provider', range['from'], range['to']))
+  const received = await entriesSum('Assets:PaymentWallet', range['from'], range['to'])
+  for (const by of ['day', 'endpoint', 'wallet']) {
+    const rows = await rowsOf('distributions', { ...range, by })
+    const { totals } = await readReport(database, asked('distributions', { ...range, by }))
+    expect([sumOf(rows, 'providerBaseUnits'), sumOf(rows, 'receivedBaseUnits')]).toEqual([provider, received])
+    expect(totals).toMatchObject({ providerBaseUnits: provider, receivedBaseUnits: received })
+  }
+})
+
+test.each(ranges)(
+  'the trial balance of %o has pairs of equal totals, and closes on the sums of the entries',
+  async (range) => {
+    const { totals, rows } = await readReport(database, asked('trial-balance', range))
+    expect(totals?.['openingDebitBaseUnits']).toBe(totals?.['openingCreditBaseUnits'])
+    expect(totals?.['debitBaseUnits']).toBe(totals?.['creditBaseUnits'])
+    expect(totals?.['closingDebitBaseUnits']).toBe(totals?.['closingCreditBaseUnits'])
+    for (const row of rows) {
+      const closing = BigInt(row['closingDebitBaseUnits'] ?? 0) - BigInt(row['closingCreditBaseUnits'] ?? 0)
+      expect(closing).toBe(await entriesSum(`${String(row['account'])}%`, '-infinity', range['to']))
+    }
+  },
+)
+
+test('payments are listed newest first, each once, each adding up, and by filter', async () => {
+  const rows = await rowsOf('payments')
+  expect(rows.map((row) => String(row['signature'])).toSorted()).toEqual(signatures.toSorted())
+  const times = rows.map((row) => String(row['paidAt']))
+  expect(times).toEqual(times.toSorted().toReversed())
+  for (const row of rows) {
+    const parts = ['unearned', 'provider', 'holders', 'treasury', 'owed'].map((part) =>
+      BigInt(row[`${part}BaseUnits`] ?? 0),
+    )
+    expect(parts.reduce((sum, part) => sum + part, 0n)).toBe(row['receivedBaseUnits'])
+  }
+  const released = await rowsOf('payments', { state: 'released' })
+  expect(released).toHaveLength(seeded.filter(({ end }) => end === 'released').length)
+  const [wallet = ''] = wallets
+  const range = { from: '2026-10-03', to: '2026-10-11', wallet }
+  const own = await rowsOf('payments', range)
+  const { totals } = await readReport(database, asked('payments', { ...range, limit: '1' }))
+  expect(totals).toEqual({
+    payments: own.length,
+    burnedBaseUnits: sumOf(own, 'burnedBaseUnits'),
+    receivedBaseUnits: sumOf(own, 'receivedBaseUnits'),
+  })
+})
+
+test('pages of any size make the same list', async () => {
+  const whole = await rowsOf('payments')
+  let cursor: string | undefined
+  const paged: ReportRow[] = []
+  for (let page = 0; page < 200; page++) {
+    const read = await readReport(database, { ...asked('payments', { limit: '7' }), cursor })
+    paged.push(...read.rows)
+    cursor = read.next
+    if (cursor === undefined) break
+  }
+  expect(paged).toEqual(whole)
+})
+
+test('liabilities are every balance under Liabilities, and refunds are those with a wallet', async () => {
+  const rows = await rowsOf('liabilities')
+  expect(sumOf(rows, 'owedBaseUnits')).toBe(-(await entriesSum('Liabilities:%')))
+  const { totals } = await readReport(database, asked('liabilities', { owedTo: 'wallets' }))
+  const refunds = await rowsOf('liabilities', { owedTo: 'wallets' })
+  expect(refunds.every((row) => wallets.some((wallet) => wallet === row['wallet']))).toBe(true)
+  expect(totals).toEqual({ owedBaseUnits: sumOf(refunds, 'owedBaseUnits') })
+  expect(await summary(database, token)).toMatchObject({
+    payments: seeded.length,
+    refundsDueBaseUnits: String(sumOf(refunds, 'owedBaseUnits')),
+    owedBaseUnits: String(sumOf(rows, 'owedBaseUnits')),
+  })
+})
+
+test('a payment is shown with its events, entries and signed transaction; an unknown one is not', async () => {
+  const signature = readSignature(signatures[0] ?? '')
+  if (signature === undefined) throw new Error('a payment was seeded')
+  expect(await paymentDetail(database, signature)).toMatchObject({
+    signature,
+    events: expect.arrayContaining([expect.objectContaining({ kind: 'TokensBurned', entries: expect.any(Array) })]),
+    transactionBase64: expect.stringMatching(/^[A-Za-z0-9+/=]+$/),
+  })
+  const unknown = readSignature('1'.repeat(63) + '2')
+  expect(unknown === undefined ? undefined : await paymentDetail(database, unknown)).toBeUndefined()
+})
+
+test('the CSV has the rows of the report, and its sums are those of the trial balance', async () => {
+  const csv = await text(await reportCsv(database, asked('burns', { by: 'wallet' })))
+  const [header = '', ...lines] = csv.trimEnd().split('\r\n')
+  expect(header).toBe('wallet,payments,burnedBaseUnits,burnedTokens')
+  const burned = lines.reduce((sum, line) => sum + BigInt(line.split(',')[2] ?? 0), 0n)
+  const { rows } = await readReport(database, asked('trial-balance'))
+  expect(rows.find((row) => row['account'] === 'Expenses:Burned')).toMatchObject({ closingDebitBaseUnits: burned })
+})
+
+test('what was rolled up in one step or anew is what was rolled up in many', async () => {
+  const dump = async () => {
+    const tables = ['payments', 'daily_totals', 'wallet_totals']
+    return Promise.all(
+      tables.map(async (table) => (await admin.query(`select t::text from reports.${table} t order by 1`)).rows),
+    )
+  }
+  const before = await dump()
+  await owner.query('select reports.start_anew()')
+  expect((await rowsOf('payments')).length).toBe(0)
+  while ((await rollUp(database)) > 0);
+  expect(await dump()).toEqual(before)
+})
+
+test('sessions that roll up at the same time count nothing twice', async () => {
+  await owner.query('select reports.start_anew()')
+  const expected = await entriesSum('Expenses:Burned')
+  for (
+    let round = 0;
+    round < 200 && (await reportPosition(database)).position < (await reportPosition(database)).headPosition;
+    round++
+  )
+    await Promise.all(Array.from({ length: 4 }, () => rollUp(database, 20)))
+  const { totals } = await readReport(database, asked('burns'))
+  expect(totals).toMatchObject({ burnedBaseUnits: expected })
+})
+
+test('an auditor who may only read gets the reports as far as they have come', async () => {
+  const { rows } = await owner.query<{ name: string }>(
+    `select table_name as name from information_schema.role_table_grants
+     where grantee = 'tollbook_reader' and table_schema = 'reports' and privilege_type = 'SELECT' order by 1`,
+  )
+  expect(rows.map(({ name }) => name)).toEqual(['daily_totals', 'payments', 'progress', 'wallet_totals'])
+  const { rows: may } = await admin.query(
+    `select has_function_privilege('tollbook_reader', 'reports.roll_up(integer)', 'execute') as may`,
+  )
+  expect(may).toEqual([{ may: false }])
+})
+
+test('the service may read and roll up, and write nothing', async () => {
+  const service = openSessions(serviceUrl)
+  for (const write of [
+    'delete from reports.payments',
+    'update reports.progress set upto_seq = 0',
+    'select reports.start_anew()',
+  ])
+    await expect(service.query(write)).rejects.toMatchObject({ code: '42501' })
+})
+
+test.each([
+  [{ from: '2026-13-01' }, 'from'],
+  [{ from: '2026-10-02', to: '2026-10-01' }, 'to'],
+  [{ by: 'hour' }, 'by'],
+  [{ limit: '1001' }, 'limit'],
+  [{ limit: '0' }, 'limit'],
+  [{ state: 'fulfilled' }, 'state'],
+])('a question %o is refused, naming %s', (given, field) => {
+  expect(readQuestion('burns', given)).toEqual([expect.objectContaining({ field })])
+})
