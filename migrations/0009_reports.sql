@@ -129,12 +129,14 @@ begin
           when 'ProofClaimed' then 'claimed'
           when 'RequestFulfilled' then 'fulfilled'
           when 'RequestFailed' then 'released'
+          when 'RefundDue' then 'refund_due'
+          when 'TransferReceived' then 'unmatched'
           when 'PaymentReversed' then 'reversed'
         end
         order by e.seq desc) filter (where e.kind <> 'PaymentFinalized'))[1] as state
     from ledger.events e
     where e.seq > from_seq and e.seq <= to_seq
-      and e.kind in ('ProofClaimed', 'RequestFulfilled', 'RequestFailed', 'PaymentFinalized', 'PaymentReversed')
+      and e.kind in ('ProofClaimed', 'RequestFulfilled', 'RequestFailed', 'RefundDue', 'TransferReceived', 'PaymentFinalized', 'PaymentReversed')
     group by e.stream
   ) moved
   where p.signature = moved.stream;

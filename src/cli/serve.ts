@@ -23,7 +23,10 @@ export function serveCommand(): Command {
     .option('--sample-upstreams', sampleUpstreamsHelp, false)
     .addHelpText('after', '\nConfigured by environment: docs/operations.md has the table.')
     .action(async (flags: { readonly sampleUpstreams: boolean }) => {
-      process.exitCode = await serve(readConfig(undefined, flags))
+      const code = await serve(readConfig(undefined, flags))
+      // Everything is closed. What may still hold the process is a look-up of a name that nobody waits for any more, and
+      // without a name server that takes half a minute.
+      process.exit(code)
     })
 }
 

@@ -22,7 +22,16 @@ export type ReportName = (typeof reportNames)[number]
 export const groupings = ['day', 'endpoint', 'wallet'] as const
 export type Grouping = (typeof groupings)[number]
 
-export const stateNames = ['submitted', 'verified', 'claimed', 'released', 'fulfilled', 'reversed'] as const
+export const stateNames = [
+  'submitted',
+  'verified',
+  'claimed',
+  'released',
+  'fulfilled',
+  'refund_due',
+  'reversed',
+  'unmatched',
+] as const
 export type PaymentStateName = (typeof stateNames)[number]
 
 export interface QuestionProblem {

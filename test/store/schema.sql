@@ -290,7 +290,7 @@ news.poll_succeeded(polled text, next_ms integer, new_etag text, new_last_modifi
 news.take_poll(names text[], lanes text[], wanted_categories text[], spacings_ms integer[], lease_ms integer) returns TABLE(poll text, poll_etag text, poll_last_modified text) security definer search_path="" 7febbc02889f4a00
 paywall.forget_old_answers() returns bigint security definer search_path="" 495679c9e016ed1a
 paywall.move_transfer_scan(token_account text, signature text, slot bigint) returns void security definer search_path="" 7fa00db92de7625f
-reports.roll_up(events_max integer) returns bigint security definer search_path="" jit=off plan_cache_mode=force_custom_plan 1a283e23a78f3c8b
+reports.roll_up(events_max integer) returns bigint security definer search_path="" jit=off plan_cache_mode=force_custom_plan 0cb2c6698a6e7ca6
 reports.start_anew() returns void search_path="" 74537b50d1899ef1
 
 -- rights on tables of others than the owner

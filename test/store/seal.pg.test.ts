@@ -145,7 +145,7 @@ function raise(): never {
 }
 
 // Takes the head's lock and changes nothing.
-const appendOfNothing = `select * from ledger.append('{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','')`
+const appendOfNothing = `select * from ledger.append('{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','')`
 
 describe('a long book, the older events of which were put away', () => {
   // Past one full tile of the second level, and two portions past what is there as tiles only.

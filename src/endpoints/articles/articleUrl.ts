@@ -18,7 +18,8 @@ export function cleanUrl(text: string): string | undefined {
     .slice(1)
     .split('&')
     .filter((pair) => pair !== '' && !mark.test(pair.split('=')[0] ?? ''))
-  url.search = kept.join('&')
+  // With its own question mark, or one that begins the first parameter would be taken for it.
+  url.search = kept.length === 0 ? '' : `?${kept.join('&')}`
   return url.href.length > urlCharactersMax ? undefined : url.href
 }
 

@@ -30,17 +30,25 @@ export type PlaceSearch =
   | { readonly kind: 'unlisted'; readonly query: PlaceQuery; readonly why: string }
 
 export const alternativesMax = 5
+// No listed name has more commas than two.
+const namePartsMax = 3
 
 /**
  * "City", "City, Country", "City, CC", "City, Region" or all three. Of several cities the largest is meant; the others are
  * named beside it. What is not listed may still exist: the list ends at a thousand inhabitants, and knows few regions.
  */
 export function findPlace(gazetteer: Gazetteer, text: string): PlaceSearch {
-  const whole = named(gazetteer, text)
-  const [name = '', ...rest] = text.split(',').map((part) => part.trim().replace(/\s+/g, ' '))
-  const query = { name, qualifiers: rest.filter((qualifier) => qualifier !== '') }
-  // The name of a city may itself have a comma in it ("Washington, D.C.").
-  return answer(whole.length > 0 ? whole : within(gazetteer, query), query)
+  const parts = text.split(',').map((part) => part.trim().replace(/\s+/g, ' '))
+  const queryOf = (nameParts: number): PlaceQuery => ({
+    name: parts.slice(0, nameParts).join(', '),
+    qualifiers: parts.slice(nameParts).filter((qualifier) => qualifier !== ''),
+  })
+  // The name of a city may itself have a comma in it ("Washington, D.C."), so the longest name that is listed counts.
+  for (let nameParts = Math.min(parts.length, namePartsMax); nameParts > 1; nameParts--) {
+    const found = within(gazetteer, queryOf(nameParts))
+    if (found.length > 0) return answer(found, queryOf(nameParts))
+  }
+  return answer(within(gazetteer, queryOf(1)), queryOf(1))
 }
 
 function within(gazetteer: Gazetteer, { name, qualifiers }: PlaceQuery): readonly City[] {
