@@ -21,7 +21,7 @@ export function readEventBlock({ bytes, starts, count }: CopyBlock, onEvent: (ev
     const kind = row.latin1()
     row.next()
     const { start: bodyStart, end: bodyEnd } = row
-    const leafHash = row.blob()
+    const leafHash = row.latin1()
     const columns = { stream, version, kind, schemaVersion, effectiveAtMs }
     onEvent({ position, recordedAtMs, bytes, bodyStart, bodyEnd, leafHash, columns })
   }

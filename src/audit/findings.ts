@@ -68,6 +68,7 @@ export interface FindingsState {
 
 export class Findings {
   readonly #kept: Finding[]
+  readonly #keptOf = new Map<Aspect, number>()
   readonly #counts: Map<string, number>
   readonly #firsts: Partial<Record<Aspect, Finding>>
 
@@ -75,6 +76,7 @@ export class Findings {
     this.#kept = [...(state?.kept ?? [])]
     this.#counts = new Map(Object.entries(state?.counts ?? {}))
     this.#firsts = { ...state?.firsts }
+    for (const aspect of aspects) this.#keptOf.set(aspect, this.of(aspect).length)
   }
 
   add(code: FindingCode, { position, subject, message }: Place): void {
@@ -83,7 +85,10 @@ export class Findings {
     this.#counts.set(code, (this.#counts.get(code) ?? 0) + 1)
     const first = this.#firsts[aspect]
     if (first === undefined || isEarlier(finding, first)) this.#firsts[aspect] = finding
-    if (this.of(aspect).length < keptMax) this.#kept.push(finding)
+    const kept = this.#keptOf.get(aspect) ?? 0
+    if (kept >= keptMax) return
+    this.#keptOf.set(aspect, kept + 1)
+    this.#kept.push(finding)
   }
 
   of(aspect: Aspect): readonly Finding[] {

@@ -89,6 +89,10 @@ export class Journal {
     for (const { accounts } of this.#books.values()) yield* accounts.values()
   }
 
+  mints(): readonly string[] {
+    return [...this.#books.keys()]
+  }
+
   account(mint: string, account: string): AccountTotals | undefined {
     return this.#books.get(mint)?.accounts.get(account)
   }

@@ -16,12 +16,22 @@ export interface ReplayState {
   readonly salt: string
   readonly position: number
   readonly recordedAtMs: number
+  /** Base64. */
+  readonly lastLeaf: string
   readonly priceVersion: number
   readonly tree: TreeState
   readonly findings: FindingsState
   readonly journal: JournalState
   readonly prices: PriceBookState
   readonly names: readonly string[]
+  readonly priceLists: readonly PriceListSeen[]
+}
+
+/** A price list's event, for the comparison with its row. */
+export interface PriceListSeen {
+  readonly version: number
+  readonly position: number
+  readonly digest: number
 }
 
 export interface ReplayTables {
@@ -42,10 +52,12 @@ export class Replay {
   readonly streams: PositionIndex
   readonly digest: SaltedDigest
   readonly names: Names
+  readonly priceLists: PriceListSeen[]
   readonly #prices: PriceBook
   readonly #lives: Lives
   #position: number
   #recordedAtMs: number
+  #lastLeaf: string
   #priceVersion: number
 
   constructor(state?: ReplayState, tables?: ReplayTables) {
@@ -56,9 +68,11 @@ export class Replay {
     this.streams = tables?.streams ?? new PositionIndex()
     this.digest = new SaltedDigest(state?.salt)
     this.names = new Names(state?.names)
+    this.priceLists = [...(state?.priceLists ?? [])]
     this.#prices = new PriceBook(state?.prices)
     this.#position = state?.position ?? 0
     this.#recordedAtMs = state?.recordedAtMs ?? -Infinity
+    this.#lastLeaf = Buffer.from(state?.lastLeaf ?? '', 'base64').toString('latin1')
     this.#priceVersion = state?.priceVersion ?? 0
     const { findings, payments, digest, names } = this
     this.#lives = new Lives({ findings, payments, digest, names, prices: this.#prices })
@@ -73,6 +87,11 @@ export class Replay {
     return this.#recordedAtMs
   }
 
+  /** The stored leaf hash of the last event, one character for each byte. */
+  get lastLeaf(): string {
+    return this.#lastLeaf
+  }
+
   /** Not between two events that belong together. */
   get mayPause(): boolean {
     return this.#lives.mayPause
@@ -82,15 +101,20 @@ export class Replay {
     const { position, recordedAtMs, bytes, bodyStart, bodyEnd } = raw
     this.#placeInOrder(raw)
     const leaf = leafHashOf(raw)
-    if (!leaf.equals(raw.leafHash)) {
+    if (leaf !== raw.leafHash) {
       this.#blame('leaf_mismatch', position, 'the stored hash is not that of position, time and body')
     }
     this.tree.add(leaf)
-    const event = this.#read(bytes.toString('latin1', bodyStart, bodyEnd), position)
+    this.#lastLeaf = raw.leafHash
+    const body = bytes.toString('latin1', bodyStart, bodyEnd)
+    const event = this.#read(body, position)
     if (event === undefined) return
     if (raw.columns !== undefined) this.#compareColumns(event, raw.columns, position)
-    if (event.kind === 'PriceListPublished') this.#publish(event, { position, recordedAtMs })
-    else this.streams.set(position, this.#lives.advance(event, { position, recordedAtMs }) + 1)
+    if (event.kind === 'PriceListPublished') {
+      this.#lives.settle()
+      this.#publish(event, { position, recordedAtMs })
+      this.priceLists.push({ version: event.version, position, digest: this.digest.of(body) })
+    } else this.streams.set(position, this.#lives.advance(event, { position, recordedAtMs }) + 1)
     this.journal.post(event, position)
     onEvent?.(event, position)
   }
@@ -111,12 +135,14 @@ export class Replay {
       salt: this.digest.salt,
       position: this.#position,
       recordedAtMs: this.#recordedAtMs,
+      lastLeaf: Buffer.from(this.#lastLeaf, 'latin1').toString('base64'),
       priceVersion: this.#priceVersion,
       tree: this.tree.state(),
       findings: this.findings.state(),
       journal: this.journal.state(),
       prices: this.#prices.state(),
       names: this.names.all(),
+      priceLists: this.priceLists,
     }
   }
 

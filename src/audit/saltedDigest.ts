@@ -1,8 +1,6 @@
 import { hash } from 'node:crypto'
 import { randomToken } from '../primitives/id.ts'
 
-/** 48 bits, as an exact number. */
-const digestBytes = 6
 
 /**
  * Short digests, so that a payment takes a hundred bytes of memory however long its names are. The salt is drawn for each
@@ -16,12 +14,21 @@ export class SaltedDigest {
   }
 
   of(text: string): number {
-    return hash('sha256', this.salt + text, 'buffer').readUIntBE(0, digestBytes)
+    return numberAt(hash('sha256', this.salt + text, 'binary'), 0)
   }
 
   /** Two digests of one name, for what has to be unique among all payments. */
   pairOf(text: string): readonly [number, number] {
-    const digest = hash('sha256', this.salt + text, 'buffer')
-    return [digest.readUIntBE(0, digestBytes), digest.readUIntBE(digestBytes, digestBytes)]
+    const digest = hash('sha256', this.salt + text, 'binary')
+    return [numberAt(digest, 0), numberAt(digest, digestBytes)]
   }
+}
+
+const digestBytes = 6
+
+/** 48 bits, as an exact number. */
+function numberAt(digest: string, start: number): number {
+  let number = 0
+  for (let at = start; at < start + digestBytes; at++) number = number * 256 + digest.charCodeAt(at)
+  return number
 }
