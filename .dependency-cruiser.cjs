@@ -16,7 +16,7 @@ const mayImport = {
   reports: ['primitives', 'payment', 'ledger', 'store'],
   http: ['primitives', 'paywall', 'endpoints', 'reports'],
   jobs: ['primitives', 'payment', 'ledger', 'reports'],
-  client: ['primitives', 'payment'],
+  client: ['primitives', 'payment', 'ledger/merkle.ts', 'ledger/checkpoint.ts'],
   local: ['primitives', 'payment', 'compose.ts', 'config.ts'],
   cli: ['client', 'local', 'reports', 'store', 'primitives', 'compose.ts', 'config.ts'],
 }
@@ -81,7 +81,7 @@ module.exports = {
       name: 'compose-is-the-server-only',
       comment: 'the server never reaches the client, the command line or the local parts',
       severity: 'error',
-      from: { path: '^src/compose(Products)?\\.ts$' },
+      from: { path: '^src/compose(Products|Seal)?\\.ts$' },
       to: { path: '^src/(client|cli|local)/' },
     },
     { name: 'config-stands-alone', severity: 'error', from: { path: '^src/(config|configValues|productConfig)\\.ts$' }, to: { path: '^src/', pathNot: '^src/(primitives/|pricing/|configValues\\.ts$|productConfig\\.ts$|outbound/upstreamName\\.ts$)' } },

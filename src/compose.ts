@@ -3,6 +3,7 @@ import type { Config, ReceiptSigningKey } from './config.ts'
 import { openLedger } from './store/openLedger.ts'
 import { openChain } from './chain/openChain.ts'
 import { openProducts } from './composeProducts.ts'
+import { openSeal } from './composeSeal.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
 import { createMetrics } from './http/metrics.ts'
 import { openServer } from './http/openServer.ts'
@@ -63,6 +64,8 @@ export async function createService(
   const applicationName = newId('instance')
   const ledger = await openLedger({ databaseUrl, applicationName, clock, log, onFlush: metrics.onFlush })
   opened.defer(() => ledger.close())
+  const seal = await openSeal(config, { clock, log, database: ledger.database, onSeal: metrics.onSeal })
+  opened.defer(() => seal.stop())
   const { commitment, chain: chainConfig } = config
   const chain = await openChain({ ...chainConfig, commitment, postJson, log, onCall: metrics.onRpcCall })
   const prices = new Map(pricesOf(config, chain.terms).map((price) => [price.endpoint, price]))
@@ -86,7 +89,8 @@ export async function createService(
     version: packageJson.version,
     endpoints: seams.endpoints?.(catalog.endpoints) ?? catalog.endpoints,
     isDraining: () => draining,
-    checks: watches.checks,
+    checks: [...watches.checks, seal.check],
+    moreRoutes: seal.routes,
     receiptKeys: await publicKeysOf(receiptSigningKey),
     tokenPrice: () => tokenPriceOf(config, chain.terms, clock),
     burnStats: () => burnStats({ database: ledger.database, clock }, chain.terms),
@@ -103,7 +107,7 @@ export async function createService(
         }),
       ],
       signReceipt: await createReceiptSigner(receiptSigningKey),
-      whyClosed: () => (draining ? 'the server is shutting down' : watches.problem()),
+      whyClosed: () => (draining ? 'the server is shutting down' : (seal.check.problem() ?? watches.problem())),
       onFault: (fault, requestId) => log.warn({ event: 'outcome_unknown', requestId, error: describeError(fault) }),
     },
   })

@@ -33,6 +33,12 @@ export interface Config extends ProductConfig {
   readonly marketPrice: MarketPriceConfig
   /** A private Ed25519 JWK. Undefined: local mode makes one. */
   readonly receiptSigningKey: ReceiptSigningKey | undefined
+  /** The name of the log in its checkpoints. Undefined: `tollbook/` and the payment wallet. */
+  readonly ledgerOrigin: string | undefined
+  /** Where the newest checkpoint is kept outside the database. Undefined: nowhere, or in the home of local mode. */
+  readonly checkpointFile: string | undefined
+  /** Whether anybody may read the events, and not only their hashes. */
+  readonly entriesArePublic: boolean
   readonly quoteTtlMs: number
   readonly quoteGraceMs: number
   readonly proofMaxAgeMs: number
@@ -95,6 +101,11 @@ const signingKey = z
   })
   .pipe(receiptSigningKey)
   .optional()
+// C2SP signed-note: a name stands between spaces, and before a plus.
+const keyName = z
+  .string()
+  .regex(/^[^\p{Z}\p{C}+]{1,200}$/u, 'must be a name such as example.com/ledger, without spaces and plus')
+  .optional()
 const subnets = z
   .string()
   .transform((value) => value.split(',').map((subnet) => subnet.trim()))
@@ -125,6 +136,9 @@ const environment = z
     TOKEN_PRICE_LIQUIDITY_MIN_USD: whole(0, 1_000_000_000, 10_000),
     TOKEN_PRICE_AGE_MAX_SECONDS: whole(15, 3_600, 300),
     RECEIPT_SIGNING_KEY: signingKey,
+    LEDGER_ORIGIN: keyName,
+    LEDGER_ENTRIES: z.enum(['closed', 'public'], 'must be closed or public').default('closed'),
+    CHECKPOINT_FILE: z.string().optional(),
     QUOTE_TTL_SECONDS: whole(10, day / 2, 300),
     QUOTE_GRACE_SECONDS: whole(0, 3_600, 60),
     PROOF_MAX_AGE_SECONDS: whole(10, day / 2, 600),
@@ -202,6 +216,9 @@ function configOf(env: Environment): Config {
       ageMaxMs: env.TOKEN_PRICE_AGE_MAX_SECONDS * 1000,
     },
     receiptSigningKey: env.RECEIPT_SIGNING_KEY,
+    ledgerOrigin: env.LEDGER_ORIGIN,
+    checkpointFile: env.CHECKPOINT_FILE,
+    entriesArePublic: env.LEDGER_ENTRIES === 'public',
     quoteTtlMs: env.QUOTE_TTL_SECONDS * 1000,
     quoteGraceMs: env.QUOTE_GRACE_SECONDS * 1000,
     proofMaxAgeMs: env.PROOF_MAX_AGE_SECONDS * 1000,

@@ -2,6 +2,7 @@ import '../primitives/quietBindings.ts'
 import { Command, CommanderError } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { readConfig } from '../config.ts'
+import { anchorCommand } from './anchor.ts'
 import { chainCommand } from './chain.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { demoCommand } from './demo.ts'
@@ -11,6 +12,7 @@ import { payCommand } from './pay.ts'
 import { receiptKeyCommand } from './receiptKey.ts'
 import { reportFailure } from './reportFailure.ts'
 import { serveCommand } from './serve.ts'
+import { verifyCommand } from './verify.ts'
 
 const interrupted = new AbortController()
 
@@ -31,6 +33,8 @@ for (const command of [
   serveCommand(),
   demoCommand(),
   payCommand(payerDeps),
+  verifyCommand(payerDeps),
+  anchorCommand(payerDeps),
   faucetCommand(payerDeps),
   chainCommand(),
   migrateCommand(),

@@ -66,7 +66,7 @@ function readReceipt(value: unknown): VerifiedReceipt | undefined {
 }
 
 /** Through text, so that what is checked is data, without getters, cycles or surprises. Undefined for anything else. */
-function plainData(value: unknown): unknown {
+export function plainData(value: unknown): unknown {
   try {
     const text = JSON.stringify(value)
     return text.length > charactersMax ? undefined : JSON.parse(text)
@@ -84,10 +84,11 @@ const publicKey = z.object({
 })
 const keySet = z.union([z.object({ keys: z.array(z.unknown()).max(100) }), publicKey])
 
-type NamedKey = z.infer<typeof publicKey> & { readonly kid: string }
+/** An Ed25519 key as JWK, with its name. */
+export type NamedKey = z.infer<typeof publicKey> & { readonly kid: string }
 
 /** Keys of other kinds may stand in the same set. The private part, should there be one, is dropped here. */
-async function readKeys(keys: unknown): Promise<readonly NamedKey[] | undefined> {
+export async function readKeys(keys: unknown): Promise<readonly NamedKey[] | undefined> {
   const { data } = keySet.safeParse(plainData(keys))
   if (data === undefined) return undefined
   const candidates = 'keys' in data ? data.keys.map((key) => publicKey.safeParse(key).data) : [data]

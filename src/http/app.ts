@@ -125,12 +125,12 @@ function methodsOf({ endpoints, freeRoutes }: AppDeps, path: string): readonly s
   return freeRoutes.some((route) => segmentOf(route, path) !== undefined) ? ['GET', 'HEAD'] : []
 }
 
-/** What stands for the varying last segment of a route, empty for a route without one; undefined when it is not its path. */
+/** What stands for the varying end of a route, empty for a route without one; undefined when it is not its path. */
 function segmentOf({ path: pattern }: FreeRoute, path: string): string | undefined {
-  const varying = /^(.*\/):\w+$/.exec(pattern)?.[1]
+  const [, varying, kind] = /^(.*\/)([:*])\w+$/.exec(pattern) ?? []
   if (varying === undefined) return pattern === path ? '' : undefined
   const segment = path.startsWith(varying) ? path.slice(varying.length) : ''
-  return segment === '' || segment.includes('/') ? undefined : segment
+  return segment === '' || (kind === ':' && segment.includes('/')) ? undefined : segment
 }
 
 /** For counting: the pattern and not the path, because a caller must not be able to make new series. */
@@ -156,7 +156,7 @@ function headerOf(context: Context, name: string): string | undefined {
 
 function freeRequest(deps: AppDeps, route: FreeRoute, context: Context): FreeRequest {
   const address = clientAddress(context.req, deps.trustedProxyHops)
-  return { address, segment: segmentOf(route, context.path) ?? '' }
+  return { address, segment: segmentOf(route, context.path) ?? '', query: context.querystring }
 }
 
 function send(context: Context, { status, headers, body }: FreeAnswer): void {

@@ -9,7 +9,7 @@ import { errorAnswer } from './transportError.ts'
 
 /** A route that costs nothing and needs no wallet. */
 export interface FreeRoute {
-  /** Exact, or with one last segment that varies: `/artifacts/:name`. */
+  /** Exact, or with one last segment that varies, or several: `/artifacts/:name`, `/tile/*path`. */
   readonly path: string
   serve(facts: FreeRequest): Promise<FreeAnswer>
 }
@@ -17,8 +17,10 @@ export interface FreeRoute {
 export interface FreeRequest {
   /** The caller's, behind trusted proxies. */
   readonly address: string
-  /** The last segment of a path that has one that varies, as it was sent; otherwise empty. */
+  /** What stands for the varying end of the path, as it was sent; otherwise empty. */
   readonly segment: string
+  /** Behind the question mark, as it was sent. */
+  readonly query: string
 }
 
 export interface FreeAnswer extends Omit<Answer, 'body'> {

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 /** Everything the service counts, for Prometheus. Labels are closed lists: a caller cannot make new series. */
 export interface Metrics {
@@ -7,6 +7,7 @@ export interface Metrics {
   onFlush(flush: { readonly items: number; readonly durationMs: number }): void
   onRpcCall(call: { readonly method: string; readonly ok: boolean }): void
   onUpstreamCall(call: { readonly upstream: string; readonly outcome: string }): void
+  onSeal(seal: { readonly unsealedEvents: number; readonly damaged: boolean }): void
 }
 
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -52,6 +53,16 @@ export function createMetrics(): Metrics {
     labelNames: ['upstream', 'outcome'],
     registers,
   })
+  const unsealed = new Gauge({
+    name: 'tollbook_ledger_unsealed_events',
+    help: 'Events that no checkpoint covers yet',
+    registers,
+  })
+  const damaged = new Gauge({
+    name: 'tollbook_ledger_damaged',
+    help: '1 when the ledger is not what was recorded and signed',
+    registers,
+  })
   return {
     registry,
     onRequest({ route, status, durationMs }) {
@@ -63,6 +74,10 @@ export function createMetrics(): Metrics {
       batchItems.observe(items)
     },
     onUpstreamCall: ({ upstream, outcome }) => upstreamCalls.inc({ upstream, outcome }),
+    onSeal(seal) {
+      unsealed.set(seal.unsealedEvents)
+      damaged.set(seal.damaged ? 1 : 0)
+    },
     onRpcCall: ({ method, ok }) => rpcCalls.inc({ method, ok: String(ok) }),
   }
 }

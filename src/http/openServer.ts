@@ -1,7 +1,7 @@
 import { addressList } from './clientAddress.ts'
 import { createAdmission } from './admission.ts'
 import { type AppDeps, createApp } from './app.ts'
-import { createFreeRoutes, type FreeRouteDeps } from './freeRoutes.ts'
+import { createFreeRoutes, type FreeRoute, type FreeRouteDeps } from './freeRoutes.ts'
 import { createRateLimit } from './rateLimit.ts'
 import { listen } from './server.ts'
 
@@ -12,6 +12,8 @@ export interface ServerOptions
   readonly inFlightMax: number
   readonly rateLimitPerMinute: number
   readonly metricsSubnets: readonly string[]
+  /** Free routes of parts that have their own. */
+  readonly moreRoutes: readonly FreeRoute[]
 }
 
 export interface OpenServer {
@@ -23,7 +25,8 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
   const { clock, host, port } = options
   const admission = createAdmission(options)
   const rateLimit = createRateLimit(options.rateLimitPerMinute)
-  const freeRoutes = createFreeRoutes({ ...options, mayReadMetrics: addressList(options.metricsSubnets) })
+  const ownRoutes = createFreeRoutes({ ...options, mayReadMetrics: addressList(options.metricsSubnets) })
+  const freeRoutes = [...ownRoutes, ...options.moreRoutes]
   const app = createApp({ ...options, admission, rateLimit, freeRoutes })
   const listener = await listen(app.callback(), { host, port })
   return {

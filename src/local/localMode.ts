@@ -42,7 +42,14 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   const database = await openLocalDatabase(config, { home, opened, ...options })
   const { chain, facts } = await openLocalChain(config, { home, opened, ...options })
   const receiptSigningKey = config.receiptSigningKey ?? (await home.receiptKey())
-  const serviceConfig: ServiceConfig = { ...config, databaseUrl: database.databaseUrl, chain, receiptSigningKey }
+  const { databaseUrl } = database
+  const serviceConfig = {
+    ...config,
+    databaseUrl,
+    chain,
+    receiptSigningKey,
+    checkpointFile: checkpointFileOf(config, home),
+  }
   const service = await createService(serviceConfig, { log: options.log })
   opened.defer(() => service.close())
 
@@ -60,6 +67,11 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   })
   const kept = opened.move()
   return { baseUrl, localJsonPath, close: () => kept.disposeAsync() }
+}
+
+/** Beside our own database. Of somebody else's it could only say that they have another one now. */
+function checkpointFileOf({ checkpointFile, databaseUrl }: Config, home: Home): string | undefined {
+  return checkpointFile ?? (databaseUrl === undefined ? join(home.path, 'checkpoint') : undefined)
 }
 
 interface Opening extends LocalModeOptions {

@@ -46,7 +46,9 @@ export async function sendReceipt(
 ): Promise<Answer> {
   const receipt = await signReceipt(fulfilment)
   // The stored text opens with {"data": … and is spliced, not parsed and written again, so its digest still holds.
-  const body = `{"success":true,"receipt":${JSON.stringify(receipt)},${answerJson.slice(1)}`
+  // The proof's address is beside the receipt and not in it: a receipt is signed, and was before there were proofs.
+  const inclusionProof = `/api/ledger/inclusion/${receipt.ledger.position}`
+  const body = `{"success":true,"receipt":${JSON.stringify(receipt)},"inclusionProof":"${inclusionProof}",${answerJson.slice(1)}`
   const headers = {
     'cache-control': 'private, no-store',
     ...(replayed ? { 'idempotent-replay': 'true' } : {}),

@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import { type Clock, isoTime } from '../primitives/clock.ts'
+import { encodeBase64 } from '../primitives/base64.ts'
 import type { Json } from '../primitives/canonicalJson.ts'
 import { displayNumber } from '../primitives/money.ts'
 import { type Database, readOrFault } from '../store/database.ts'
+import { newestCheckpoint } from '../store/sealStore.ts'
 
 export interface BurnStatsQuestion {
   readonly mint: string
@@ -28,9 +30,7 @@ export async function burnStats(
 ): Promise<Json> {
   const nowMs = deps.clock.nowMs()
   const rows = await readOrFault('burn statistics', () => readRows(deps.database, mint, nowMs))
-  const head = await readOrFault('the head of the ledger', () =>
-    deps.database.selectFrom('ledger.head').select('seq').executeTakeFirst(),
-  )
+  const sealed = await readOrFault('the newest checkpoint', () => newestCheckpoint(deps.database))
   const show = (chosen: readonly Row[]): Json => ({ ...shown(chosen, decimals) })
   const days = rows.filter((row) => row.span === 'day')
   const since = (span: readonly Row[], ms: number) => span.filter((row) => row.starts_at.getTime() > nowMs - ms)
@@ -50,7 +50,8 @@ export async function burnStats(
       .filter((row) => row.span === 'all' && row.endpoint !== '')
       .map((row) => ({ endpoint: row.endpoint, ...shown([row], decimals) })),
     byDay: days.map((row) => ({ day: isoTime(row.starts_at.getTime()).slice(0, 10), ...shown([row], decimals) })),
-    ledger: { position: head?.seq ?? 0, root: null },
+    // Of the newest checkpoint: the figures may be up to a second ahead of it.
+    ledger: { position: sealed?.size ?? 0, root: sealed === undefined ? null : encodeBase64(sealed.root) },
     asOf: isoTime(nowMs),
   }
 }

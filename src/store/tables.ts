@@ -1,7 +1,7 @@
 import type { ColumnType } from 'kysely'
 
 /**
- * The tables as the service sees them: it reads them and calls functions, and has no right to more (migrations/0005).
+ * The tables as the service sees them: it reads them and calls functions, and has no right to more (migrations/0005, 0007).
  * `numeric` arrives as text and becomes a bigint at the reader; positions are safe integers for the next 9e15 events.
  */
 export interface Tables {
@@ -71,6 +71,8 @@ export interface Tables {
     expires_at: Read<Date>
     slot: Read<number>
   }
+  'ledger.tiles': { level: Read<number>; index: Read<number>; hashes: Read<Buffer>; root: Read<Buffer> }
+  'ledger.checkpoints': { size: Read<number>; root: Read<Buffer>; note: Read<string>; sealed_at: Read<Date> }
   'paywall.idempotent_answers': {
     wallet: Read<string>
     key: Read<string>

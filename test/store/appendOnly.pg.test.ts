@@ -1,6 +1,8 @@
 import type pg from 'pg'
 import { describe, expect, test } from 'vitest'
+import { sealNext } from '../../src/store/sealer.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { addEvents } from './addEvents.ts'
 import { mustAppend, openInstance, openSessions } from './instance.ts'
 import { claimOf, sampleQuote, sampleSettlement } from './samplePayment.ts'
 
@@ -15,6 +17,9 @@ await mustAppend(ledger, claimOf(settlement, { idempotencyKey: 'one' }).change)
 await ledger.payments.recordQuote(sampleQuote())
 const { signature: _signature, ...listed } = { signature: settlement.signature, ...settlement.price }
 await ledger.publishPrices({ kind: 'PriceListPublished', source: 'test', prices: [listed] })
+// Enough for a full tile beside the checkpoint.
+await addEvents(admin, 256)
+await sealNext({ database: ledger.database, sign: () => 'a note' })
 
 interface Table {
   readonly name: string
@@ -64,7 +69,18 @@ function writesTo({ name, column }: Table): readonly string[] {
 }
 
 test('the catalogue shows the tables of the book and their partitions, and each has rows or is a partition', async () => {
-  const parents = ['events', 'entries', 'quotes', 'price_lists', 'head', 'payments', 'balances', 'burn_totals']
+  const parents = [
+    'events',
+    'entries',
+    'quotes',
+    'price_lists',
+    'head',
+    'payments',
+    'balances',
+    'burn_totals',
+    'tiles',
+    'checkpoints',
+  ]
   for (const parent of parents) {
     expect(book.map(({ name }) => name)).toContain(`ledger.${parent}`)
     const { rows } = await admin.query<{ count: number }>(`select count(*)::int as count from ledger.${parent}`)
@@ -112,7 +128,13 @@ describe('least privilege: a member of tollbook_service', () => {
     const { rows } = await service.query<{ name: string }>(`
       select p.proname as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace
       where n.nspname in ('ledger', 'paywall') and has_function_privilege(p.oid, 'execute') order by 1`)
-    expect(rows.map(({ name }) => name)).toEqual(['add_partitions', 'append', 'forget_old_answers', 'record_quotes'])
+    expect(rows.map(({ name }) => name)).toEqual([
+      'add_partitions',
+      'append',
+      'forget_old_answers',
+      'record_quotes',
+      'seal',
+    ])
   })
 })
 
@@ -156,6 +178,6 @@ test('every function of the write path pins its search path, so that nobody can 
   const { rows } = await admin.query<{ name: string; config: readonly string[] | null }>(`
     select p.proname as name, p.proconfig as config from pg_proc p join pg_namespace n on n.oid = p.pronamespace
     where n.nspname in ('ledger', 'paywall') and p.prosecdef order by 1`)
-  expect(rows.length).toBe(4)
+  expect(rows.length).toBe(5)
   for (const { name, config } of rows) expect(config, name).toContain('search_path=""')
 })

@@ -1,0 +1,96 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { anchorCheckpoint } from '../client/anchorCheckpoint.ts'
+import { fetchCheckpoint } from '../client/fetchCheckpoint.ts'
+import { readKeypair } from '../client/keypairFile.ts'
+import { encodeBase64 } from '../primitives/base64.ts'
+import { describeError, Fault } from '../primitives/fault.ts'
+import type { CommandDeps } from './commandDeps.ts'
+import { readLocalJson } from './localJson.ts'
+import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
+
+interface AnchorOptions {
+  readonly keypair: string
+  readonly baseUrl?: string
+  readonly rpcUrl?: string
+  readonly key?: string
+}
+
+const unavailableExitCode = 7
+
+/** `tollbook anchor`: writes the newest checkpoint into a memo on Solana, with a key that the service does not have. */
+export function anchorCommand(deps: CommandDeps): Command {
+  return new Command('anchor')
+    .description(
+      'write the newest checkpoint of the service into a memo on Solana, signed and paid by a key of its own',
+    )
+    .requiredOption('--keypair <file>', 'keypair file of the Solana CLI; a little SOL for fees is all it needs')
+    .option('--base-url <url>', 'the service (default: the one that runs in local mode)')
+    .option('--rpc-url <url>', 'a Solana node (default: the chain of local mode)')
+    .option(
+      '--key <file>',
+      'key of the service, JWK or JWKS, that the checkpoint must be signed with (default: local mode)',
+    )
+    .addHelpText('after', anchorExitHelp)
+    .configureOutput({
+      writeOut: (text) => void deps.stdout.write(text),
+      writeErr: (text) => void deps.stderr.write(text),
+    })
+    .exitOverride(rethrowAsUsage)
+    .action(async (options: AnchorOptions) => {
+      deps.setExitCode(await anchor(deps, options))
+    })
+}
+
+const anchorExitHelp = `
+Exit codes:
+  0  on chain and confirmed
+  2  not called right: an option or a file; or the checkpoint is not signed with the key
+  7  the service or the node does not answer, or the transaction did not land; run it again`
+
+async function anchor(deps: CommandDeps, options: AnchorOptions): Promise<number> {
+  try {
+    const { baseUrl, rpcUrl, keys } = await readPlaces(deps, options)
+    const keypair = await readKeypair(options.keypair)
+    const given = deps.fetch === undefined ? {} : { fetch: deps.fetch }
+    const checkpoint = await fetchCheckpoint({ baseUrl, keys, ...given })
+    const clock = deps.clock === undefined ? {} : { clock: deps.clock }
+    const signal = deps.interrupted
+    const { signature, memo } = await anchorCheckpoint({ rpcUrl, keypair, signal, ...given, ...clock }, checkpoint)
+    const { origin, size, root } = checkpoint
+    const words = `checkpoint ${size} of ${origin} stands in transaction ${signature}`
+    const json = JSON.stringify({ origin, size, root: encodeBase64(root), signature, memo })
+    deps.stdout.write(`${deps.stdout.isTTY === true ? words : json}\n`)
+    return 0
+  } catch (error) {
+    if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
+    deps.stderr.write(`${error instanceof Fault ? describeError(error) : error.message}\n`)
+    return error instanceof Fault && error.retryable ? unavailableExitCode : usageExitCode
+  }
+}
+
+async function readPlaces(deps: CommandDeps, options: AnchorOptions) {
+  const local = await readLocalJson(join(deps.home(), 'local.json'))
+  const baseUrl = requireUrl('--base-url', options.baseUrl ?? local?.baseUrl)
+  // What local.json says holds for the service that wrote it.
+  const own = local !== undefined && URL.parse(local.baseUrl)?.origin === new URL(baseUrl).origin ? local : undefined
+  const rpcUrl = requireUrl('--rpc-url', options.rpcUrl ?? own?.rpcUrl)
+  const keys = options.key === undefined ? own?.receiptKey : await readKeyFile(options.key)
+  if (keys === undefined) throw new UsageProblem('--key', 'is missing: the public key of the service')
+  return { baseUrl, rpcUrl, keys }
+}
+
+function requireUrl(option: string, url: string | undefined): string {
+  if (url === undefined) throw new UsageProblem(option, 'is missing (its default comes from local mode)')
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new UsageProblem(option, `${url} is not an http(s) URL`)
+  return url
+}
+
+async function readKeyFile(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'))
+  } catch {
+    throw new UsageProblem('--key', `${path} is no file with JSON; expected the key of the service as JWK or JWKS`)
+  }
+}

@@ -1,0 +1,126 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { z } from 'zod'
+import { verifyInclusion } from '../client/verifyInclusion.ts'
+import { type VerifiedReceipt, verifyReceipt } from '../client/verifyReceipt.ts'
+import { encodeBase64 } from '../primitives/base64.ts'
+import type { CommandDeps } from './commandDeps.ts'
+import { readLocalJson } from './localJson.ts'
+import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
+
+interface VerifyOptions {
+  readonly proof?: string
+  readonly key?: string
+  readonly origin?: string
+}
+
+/** The same as for a receipt that does not verify after `tollbook pay`. */
+const invalidExitCode = 9
+
+/** `tollbook verify`: a receipt, and that the ledger holds it, checked without asking anybody. */
+export function verifyCommand(deps: CommandDeps): Command {
+  return new Command('verify')
+    .description(
+      'check a receipt, and with a proof that the ledger holds it, offline with the public key of the service',
+    )
+    .argument('<receipt>', 'file with the receipt, or with the whole answer it came in')
+    .option('--proof <file>', 'the answer of /api/ledger/inclusion/<position>, the position being in receipt.ledger')
+    .option('--key <file>', 'key of the service, JWK or JWKS (default: local mode)')
+    .option('--origin <name>', 'refuse a checkpoint of another log than this')
+    .addHelpText('after', verifyExitHelp)
+    .configureOutput({
+      writeOut: (text) => void deps.stdout.write(text),
+      writeErr: (text) => void deps.stderr.write(text),
+    })
+    .exitOverride(rethrowAsUsage)
+    .action(async (receipt: string, options: VerifyOptions) => {
+      deps.setExitCode(await verify(deps, receipt, options))
+    })
+}
+
+const verifyExitHelp = `
+Exit codes:
+  0  everything that was given verifies
+  2  not called right: an option or a file
+  9  it does not verify; the problem says why`
+
+async function verify(deps: CommandDeps, receiptPath: string, options: VerifyOptions): Promise<number> {
+  try {
+    const keys = await readKeys(deps, options)
+    const receipt = receiptOf(await readJson('RECEIPT', receiptPath))
+    const finding =
+      options.proof === undefined
+        ? receiptFinding(await verifyReceipt({ receipt, keys }))
+        : await inclusionFinding({ receipt, keys }, options.proof, options.origin)
+    report(deps, finding)
+    return finding.valid ? 0 : invalidExitCode
+  } catch (error) {
+    if (!(error instanceof UsageProblem)) throw error
+    deps.stderr.write(`${error.message}\n`)
+    return usageExitCode
+  }
+}
+
+type Finding = { readonly valid: boolean; readonly words: string } & Readonly<Record<string, unknown>>
+
+function receiptFinding(verdict: Awaited<ReturnType<typeof verifyReceipt>>): Finding {
+  if (!verdict.valid) return { ...verdict, words: `not valid: ${verdict.message}` }
+  const { receipt } = verdict
+  return { valid: true, receipt: shown(receipt), words: `valid: ${sentence(receipt)}` }
+}
+
+async function inclusionFinding(
+  question: { readonly receipt: unknown; readonly keys: unknown },
+  proofPath: string,
+  expectedOrigin: string | undefined,
+): Promise<Finding> {
+  const proof = await readJson('--proof', proofPath)
+  const pinned = expectedOrigin === undefined ? {} : { expectedOrigin }
+  const verdict = await verifyInclusion({ ...question, proof, ...pinned })
+  if (!verdict.valid) return { ...verdict, words: `not valid: ${verdict.message}` }
+  const { receipt, checkpoint } = verdict
+  const { origin, size, root } = checkpoint
+  return {
+    valid: true,
+    receipt: shown(receipt),
+    checkpoint: { origin, size, root: encodeBase64(root) },
+    words: `valid: ${sentence(receipt)}; event ${receipt.ledger.position} of the ${size} that ${origin} has signed`,
+  }
+}
+
+function shown({ id, wallet, endpoint, signature, ledger }: VerifiedReceipt) {
+  return { id, wallet, endpoint, signature, ledger }
+}
+
+function sentence({ endpoint, requiredTokens, wallet }: VerifiedReceipt): string {
+  return `${requiredTokens} tokens of ${wallet} for ${endpoint}`
+}
+
+function report({ stdout }: CommandDeps, { words, ...finding }: Finding): void {
+  stdout.write(stdout.isTTY === true ? `${words}\n` : `${JSON.stringify(finding)}\n`)
+}
+
+async function readKeys(deps: CommandDeps, { key }: VerifyOptions): Promise<unknown> {
+  if (key !== undefined) return readJson('--key', key)
+  const local = await readLocalJson(join(deps.home(), 'local.json'))
+  if (local?.receiptKey !== undefined) return local.receiptKey
+  throw new UsageProblem('--key', 'is missing: the public key of the service, from its /.well-known/jwks.json')
+}
+
+const answerBody = z.object({ receipt: z.unknown() })
+
+function receiptOf(json: unknown): unknown {
+  return answerBody.safeParse(json).data?.receipt ?? json
+}
+
+async function readJson(option: string, path: string): Promise<unknown> {
+  const text = await readFile(path, 'utf8').catch(() => {
+    throw new UsageProblem(option, `the file ${path} cannot be read`)
+  })
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new UsageProblem(option, `${path} is not JSON`)
+  }
+}

@@ -1,0 +1,107 @@
+import type { Json } from '../primitives/canonicalJson.ts'
+import { describeError } from '../primitives/fault.ts'
+import type { Log } from '../primitives/log.ts'
+import { type Answer, jsonAnswer } from '../paywall/answer.ts'
+import type { SealedTree } from '../reports/sealedTree.ts'
+import type { FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
+import { parseQuery } from './parseQuery.ts'
+import { errorAnswer, invalidRequest } from './transportError.ts'
+
+export interface LedgerRouteDeps {
+  readonly log: Log
+  readonly tree: SealedTree
+  /** What an outside verifier of checkpoints is configured with. */
+  readonly verifierKey: string
+  /** Whether the events themselves may be read by anybody (docs/decisions/0010). */
+  readonly entriesArePublic: boolean
+}
+
+/** The seal over HTTP: free, public, and the same for everybody. Paths without /api are those of C2SP tlog-tiles. */
+export function createLedgerRoutes(deps: LedgerRouteDeps): readonly FreeRoute[] {
+  const route = (path: string, serve: (request: FreeRequest) => Promise<FreeAnswer>): FreeRoute => ({
+    path,
+    serve: (request) => serve(request).catch((error: unknown) => unreadable(deps, error)),
+  })
+  return [
+    route('/api/ledger/checkpoint', () => checkpoint(deps)),
+    route('/api/ledger/key', () => Promise.resolve(textAnswer(`${deps.verifierKey}\n`))),
+    route('/api/ledger/inclusion/:position', (request) => inclusion(deps, request)),
+    route('/api/ledger/consistency/:sizes', (request) => consistency(deps, request)),
+    route('/checkpoint', () => checkpoint(deps)),
+    route('/tile/*path', ({ segment }) => tile(deps, segment)),
+  ]
+}
+
+function unreadable({ log }: LedgerRouteDeps, error: unknown): Answer {
+  log.warn({ event: 'seal_unreadable', error: describeError(error) })
+  const body = { error: 'the ledger does not answer at the moment', code: 'ENDPOINT_UNAVAILABLE' }
+  return jsonAnswer(503, JSON.stringify(body), { 'retry-after': '2' })
+}
+
+async function checkpoint({ tree }: LedgerRouteDeps): Promise<FreeAnswer> {
+  const note = await tree.checkpoint()
+  return note === undefined ? notSealed('there is no checkpoint yet') : textAnswer(note)
+}
+
+function textAnswer(body: string): FreeAnswer {
+  return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }, body }
+}
+
+/** What is not sealed yet is in a second; what never will be looks the same from here. */
+function notSealed(what: string): Answer {
+  return errorAnswer('NOT_FOUND', `${what}; the seal is at most a second behind`, { headers: { 'retry-after': '1' } })
+}
+
+async function inclusion({ tree }: LedgerRouteDeps, { segment, query }: FreeRequest): Promise<FreeAnswer> {
+  const position = readCount(segment)
+  if (position === undefined) return invalidRequest([{ field: 'position', message: 'must be a whole number from 1' }])
+  const asked = readTreeSize(query)
+  if ('status' in asked) return asked
+  const proof = await tree.proveInclusion({ position, ...asked })
+  if (proof !== undefined) return envelope(proof)
+  const where = asked.treeSize === undefined ? 'the sealed tree' : `a checkpoint of size ${asked.treeSize}`
+  return notSealed(`event ${position} is not in ${where}`)
+}
+
+function readTreeSize(query: string): { readonly treeSize: number | undefined } | Answer {
+  const parsed = parseQuery(query)
+  if (!parsed.ok) return invalidRequest([parsed.problem])
+  const { treeSize: text, ...strays } = parsed.values
+  if (Object.keys(strays).length > 0)
+    return invalidRequest([{ field: 'query', message: 'may hold treeSize and nothing else' }])
+  if (text === undefined) return { treeSize: undefined }
+  const treeSize = readCount(text)
+  return treeSize === undefined
+    ? invalidRequest([{ field: 'treeSize', message: 'must be the size of a checkpoint, a whole number from 1' }])
+    : { treeSize }
+}
+
+async function consistency({ tree }: LedgerRouteDeps, { segment }: FreeRequest): Promise<FreeAnswer> {
+  const [from, to] = segment.split('-', 3).map(readCount)
+  if (from === undefined || to === undefined || from > to || segment !== `${from}-${to}`)
+    return invalidRequest([{ field: 'sizes', message: 'must be two sizes such as 12-40, the earlier first' }])
+  const proof = await tree.proveConsistency({ from, to })
+  return proof === undefined ? notSealed(`the sealed tree has not reached ${to}`) : envelope(proof)
+}
+
+/** One spelling each, and few enough digits to be a safe integer. */
+function readCount(text: string): number | undefined {
+  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined
+}
+
+function envelope(data: Json): Answer {
+  return jsonAnswer(200, JSON.stringify({ success: true, data }))
+}
+
+async function tile({ tree, entriesArePublic }: LedgerRouteDeps, path: string): Promise<FreeAnswer> {
+  if (path.startsWith('entries/') && !entriesArePublic)
+    return errorAnswer(
+      'NOT_FOUND',
+      'the entries of this log are for its auditors; its tiles and proofs are for everybody',
+    )
+  const body = await tree.tile(path)
+  if (body === undefined) return notSealed('there is no such tile')
+  // What a path stands for never changes, a part of a tile neither.
+  const headers = { 'content-type': 'application/octet-stream', 'cache-control': 'public, max-age=31536000, immutable' }
+  return { status: 200, headers, body }
+}

@@ -1,0 +1,128 @@
+import { leafEntry } from '../ledger/leaf.ts'
+import { consistencyRanges, hashBytes, inclusionRanges, type LeafRange } from '../ledger/merkle.ts'
+import { hashOfRange, readTilePath, tileKey, type TilePath, tilesOf, tileWidth, widthAt } from '../ledger/tiles.ts'
+import { assertPresent } from '../primitives/assert.ts'
+import { encodeBase64 } from '../primitives/base64.ts'
+import { type Database, readOrFault } from '../store/database.ts'
+import { checkpointAt, newestCheckpoint, readTiles, type StoredCheckpoint } from '../store/sealStore.ts'
+
+/** What the seal says to whoever asks: checkpoints, proofs, tiles. Positions count from 1; hashes are base64. */
+export interface SealedTree {
+  /** The newest signed note; undefined before the first event. */
+  checkpoint(): Promise<string | undefined>
+  /** That an event is in the newest tree, or in the one of a size that was signed. Undefined: not sealed, or no such tree. */
+  proveInclusion(question: InclusionQuestion): Promise<InclusionProof | undefined>
+  /** That the later tree is the earlier one with events added. Undefined when one of them is not sealed. */
+  proveConsistency(sizes: TreeSizes): Promise<ConsistencyProof | undefined>
+  /**
+   * A tile of C2SP tlog-tiles by its path `<L>/<N>[.p/<W>]`, whole or the part that was asked for. Undefined when that is no
+   * such path, or the sealed tree does not reach it.
+   */
+  tile(path: string): Promise<Buffer | undefined>
+}
+
+export interface InclusionQuestion {
+  readonly position: number
+  /** Undefined: the newest. */
+  readonly treeSize: number | undefined
+}
+
+export type InclusionProof = Readonly<{
+  position: number
+  leafHash: string
+  treeSize: number
+  root: string
+  path: readonly string[]
+  checkpoint: string
+}>
+
+export type TreeSizes = Readonly<{ from: number; to: number }>
+
+export type ConsistencyProof = Readonly<{
+  from: number
+  to: number
+  path: readonly string[]
+  /** The signed notes of the two sizes, where such were signed. */
+  checkpoints: Readonly<{ from: string | null; to: string | null }>
+}>
+
+export function readSealedTree(database: Database): SealedTree {
+  return {
+    checkpoint: () => readOrFault('the newest checkpoint', async () => (await newestCheckpoint(database))?.note),
+    proveInclusion: (question) => readOrFault('an inclusion proof', () => proveInclusion(database, question)),
+    proveConsistency: (sizes) => readOrFault('a consistency proof', () => proveConsistency(database, sizes)),
+    tile: (path) => readOrFault('a tile', () => readTile(database, path)),
+  }
+}
+
+async function proveInclusion(
+  database: Database,
+  { position, treeSize }: InclusionQuestion,
+): Promise<InclusionProof | undefined> {
+  const checkpoint = await (treeSize === undefined ? newestCheckpoint(database) : checkpointAt(database, treeSize))
+  if (checkpoint === undefined || position > checkpoint.size) return undefined
+  const { size, root, note } = checkpoint
+  const [own, ...path] = await hashesOf(
+    database,
+    [{ from: position - 1, to: position }, ...inclusionRanges(position - 1, size)],
+    size,
+  )
+  const leafHash = assertPresent(own, 'the leaf was asked for first')
+  return { position, leafHash, treeSize: size, root: encodeBase64(root), path, checkpoint: note }
+}
+
+async function proveConsistency(database: Database, { from, to }: TreeSizes): Promise<ConsistencyProof | undefined> {
+  const newest = await newestCheckpoint(database)
+  if (newest === undefined || to > newest.size) return undefined
+  const path = await hashesOf(database, consistencyRanges(from, to), newest.size)
+  const noteAt = async (size: number) => noteOf(size === newest.size ? newest : await checkpointAt(database, size))
+  return { from, to, path, checkpoints: { from: await noteAt(from), to: await noteAt(to) } }
+}
+
+function noteOf(checkpoint: StoredCheckpoint | undefined): string | null {
+  return checkpoint?.note ?? null
+}
+
+/** At most two tiles of each level, so a proof costs the same few look-ups however long the ledger is. */
+async function hashesOf(database: Database, ranges: readonly LeafRange[], size: number): Promise<readonly string[]> {
+  const tiles = await readTiles(database, tilesOf(ranges), size)
+  return ranges.map((range) => encodeBase64(hashOfRange(range, tiles)))
+}
+
+async function readTile(database: Database, text: string): Promise<Buffer | undefined> {
+  const path = readTilePath(text)
+  const newest = path === undefined ? undefined : await newestCheckpoint(database)
+  return path === undefined || newest === undefined ? undefined : cutTile(database, path, newest.size)
+}
+
+async function cutTile(
+  database: Database,
+  { level, index, width }: TilePath,
+  size: number,
+): Promise<Buffer | undefined> {
+  const id = { level: level === 'entries' ? 0 : level, index }
+  if (widthAt(id, size) < width) return undefined
+  if (level === 'entries') return readEntries(database, { from: index * tileWidth, to: index * tileWidth + width })
+  const tiles = await readTiles(database, [id], size)
+  const hashes = assertPresent(tiles.get(tileKey(id)), 'a tile that the size reaches is read')
+  return Buffer.from(hashes.subarray(0, width * hashBytes))
+}
+
+/** The entries themselves, each behind two bytes of its length: 256 of 64 kB at most, and usually 300 kB in all. */
+async function readEntries(database: Database, { from, to }: LeafRange): Promise<Buffer> {
+  const rows = await database
+    .selectFrom('ledger.events')
+    .select(['seq', 'recorded_at', 'body'])
+    .where('seq', '>', from)
+    .where('seq', '<=', to)
+    .orderBy('seq')
+    .execute()
+  return Buffer.concat(
+    rows.flatMap(({ seq, recorded_at: recordedAt, body }) => {
+      const entry = leafEntry({ position: seq, recordedAtMs: recordedAt.getTime(), body })
+      const length = Buffer.alloc(2)
+      length.writeUInt16BE(entry.length)
+      return [length, entry]
+    }),
+  )
+}

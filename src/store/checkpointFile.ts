@@ -1,0 +1,87 @@
+import { access, constants, open, readFile, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { type Checkpoint, readCheckpoint } from '../ledger/checkpoint.ts'
+import { equal } from '../ledger/merkle.ts'
+import { encodeBase64 } from '../primitives/base64.ts'
+import { Fault } from '../primitives/fault.ts'
+import type { Database } from './database.ts'
+import { rootAt } from './sealer.ts'
+import { headPosition } from './sealStore.ts'
+
+/*
+ * The newest checkpoint, kept outside the database: what tells a restored backup from the book. A payment that was claimed
+ * after the backup was made would be unknown to it, and could buy a second time.
+ */
+
+/** Renamed into place and on disk before, so that a reader, or a machine that lost power, finds a whole one. */
+export async function keepCheckpoint(path: string, note: string): Promise<void> {
+  try {
+    const file = await open(`${path}.tmp`, 'w', readableFile)
+    try {
+      await file.writeFile(note)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(`${path}.tmp`, path)
+  } catch (error) {
+    throw new Fault(`the checkpoint cannot be written to ${path} (CHECKPOINT_FILE)`, { cause: error, retryable: true })
+  }
+}
+
+// A checkpoint is public.
+const readableFile = 0o644
+
+/** Undefined when there is none yet. */
+async function readKeptCheckpoint(path: string): Promise<Checkpoint | undefined> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw new Fault(`${path} (CHECKPOINT_FILE) cannot be read`, { cause: error, retryable: false })
+  })
+  if (text === undefined) return undefined
+  const checkpoint = readCheckpoint(text)
+  if (checkpoint !== undefined) return checkpoint
+  throw new Fault(`${path} (CHECKPOINT_FILE) is no checkpoint: put back a good one, or remove it if it never was one`, {
+    retryable: false,
+  })
+}
+
+/** Throws when the database does not hold the book that the kept checkpoint was signed over. */
+export async function requireKeptCheckpoint(database: Database, path: string): Promise<void> {
+  const kept = await readKeptCheckpoint(path)
+  if (kept === undefined) return requireFolder(path)
+  const head = await headPosition(database)
+  if (head < kept.size) {
+    throw refusal(
+      path,
+      `the database ends at event ${head}, and the checkpoint of ${kept.origin} kept in ${path} is of ${kept.size} events`,
+    )
+  }
+  const root = await rootAt(database, kept.size)
+  if (!equal(root, kept.root)) {
+    const roots = `${encodeBase64(root)} and not ${encodeBase64(kept.root)}`
+    throw refusal(
+      path,
+      `the first ${kept.size} events of the database are not those of the checkpoint of ${kept.origin} kept in ${path}: their root is ${roots}`,
+    )
+  }
+}
+
+function refusal(path: string, finding: string): Fault {
+  return new Fault(
+    `${finding}. An older backup was restored, or DATABASE_URL names another database. Payments that were claimed since ` +
+      `could buy again, so nothing is served. Restore a newer backup (docs/operations.md); only if that loss is accepted, ` +
+      `put ${path} away and start again`,
+    { retryable: false },
+  )
+}
+
+/** A folder that cannot be written would show at the first checkpoint only, when nobody looks any more. */
+async function requireFolder(path: string): Promise<void> {
+  await access(dirname(path), constants.W_OK).catch((error: unknown) => {
+    throw new Fault(`nothing can be written into the folder of ${path} (CHECKPOINT_FILE)`, {
+      cause: error,
+      retryable: false,
+    })
+  })
+}

@@ -1,0 +1,160 @@
+import { type Kysely, sql } from 'kysely'
+import { leafHash } from '../ledger/leaf.ts'
+import { LedgerDamage } from '../ledger/ledgerDamage.ts'
+import { equal, type TreeHead } from '../ledger/merkle.ts'
+import {
+  edgeSlices,
+  type FullTile,
+  type TileId,
+  tileKey,
+  type TileReader,
+  tileWidth,
+  type TreeEdge,
+  widthAt,
+} from '../ledger/tiles.ts'
+import type { Tables } from './tables.ts'
+
+/** A pool, or one connection with a database transaction on it. */
+export type Reader = Kysely<Tables>
+
+export interface StoredCheckpoint extends TreeHead {
+  readonly note: string
+  readonly sealedAtMs: number
+}
+
+export async function newestCheckpoint(database: Reader): Promise<StoredCheckpoint | undefined> {
+  const newest = database.selectFrom('ledger.checkpoints').selectAll().orderBy('size', 'desc').limit(1)
+  return checkpointOf(await newest.executeTakeFirst())
+}
+
+export async function checkpointAt(database: Reader, size: number): Promise<StoredCheckpoint | undefined> {
+  return checkpointOf(
+    await database.selectFrom('ledger.checkpoints').selectAll().where('size', '=', size).executeTakeFirst(),
+  )
+}
+
+function checkpointOf(
+  row: { size: number; root: Buffer; note: string; sealed_at: Date } | undefined,
+): StoredCheckpoint | undefined {
+  if (row === undefined) return undefined
+  return { size: row.size, root: row.root, note: row.note, sealedAtMs: row.sealed_at.getTime() }
+}
+
+/** The position of the newest event. Reads without a lock: appends never wait for the seal. */
+export async function headPosition(database: Reader): Promise<number> {
+  const head = await database.selectFrom('ledger.head').select('seq').executeTakeFirstOrThrow()
+  return head.seq
+}
+
+/** False when another session is sealing. The lock goes with the end of the database transaction, also by kill -9. */
+export async function tryLockSeal(transaction: Reader): Promise<boolean> {
+  const { rows } = await sql<{
+    locked: boolean
+  }>`select pg_try_advisory_xact_lock(hashtext('ledger.seal')) as locked`.execute(transaction)
+  return rows[0]?.locked === true
+}
+
+/**
+ * The leaves after `from` up to `to`, made again from the bodies. A body that is no longer what was hashed when it was
+ * written must never be signed over: one flipped bit ended a public log that did (facts/ledger.md, 2).
+ */
+export async function readLeaves(database: Reader, { from, to }: Span): Promise<readonly Uint8Array[]> {
+  const rows = await database
+    .selectFrom('ledger.events')
+    .select(['seq', 'recorded_at', 'body', 'leaf_hash'])
+    .where('seq', '>', from)
+    .where('seq', '<=', to)
+    .orderBy('seq')
+    .execute()
+  if (rows.length !== to - from)
+    throw new LedgerDamage(`of the events ${from + 1} to ${to} only ${rows.length} are there`)
+  return rows.map((row, k) => {
+    if (row.seq !== from + k + 1) throw new LedgerDamage(`event ${from + k + 1} is not there`)
+    const leaf = leafHash({ position: row.seq, recordedAtMs: row.recorded_at.getTime(), body: row.body })
+    if (!equal(leaf, row.leaf_hash))
+      throw new LedgerDamage(`event ${row.seq} is not what was recorded: its body and its leaf differ`)
+    return leaf
+  })
+}
+
+/** Positions: after `from`, up to and with `to`. As a range of leaves it is the same numbers. */
+export interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+/** The edge of the tree at a size up to which it is sealed. */
+export async function readEdge(database: Reader, size: number): Promise<TreeEdge> {
+  const levels: (readonly Uint8Array[])[] = []
+  for (const [level, slice] of edgeSlices(size).entries())
+    levels.push(level === 0 ? await readLeaves(database, slice) : await readTileRoots(database, level, slice))
+  return { size, levels }
+}
+
+/** The hashes of a level above the leaves: the roots of the tiles below it. */
+async function readTileRoots(database: Reader, level: number, { from, to }: Span): Promise<readonly Uint8Array[]> {
+  const rows = await database
+    .selectFrom('ledger.tiles')
+    .select('root')
+    .where('level', '=', level - 1)
+    .where('index', '>=', from)
+    .where('index', '<', to)
+    .orderBy('index')
+    .execute()
+  if (rows.length !== to - from) throw new LedgerDamage(`tiles of level ${level - 1} are missing below ${to}`)
+  return rows.map((row) => row.root)
+}
+
+/** Tiles as they are, or were, in a tree of that size, which is sealed. One that the size does not reach is left out. */
+export async function readTiles(database: Reader, ids: readonly TileId[], size: number): Promise<TileReader> {
+  const tiles = new Map<string, Uint8Array>()
+  for (const id of ids) {
+    const width = widthAt(id, size)
+    if (width > 0) tiles.set(tileKey(id), await readTile(database, id, width))
+  }
+  return tiles
+}
+
+async function readTile(database: Reader, id: TileId, width: number): Promise<Uint8Array> {
+  const { level, index } = id
+  if (width === tileWidth) {
+    const full = database
+      .selectFrom('ledger.tiles')
+      .select('hashes')
+      .where('level', '=', level)
+      .where('index', '=', index)
+    const row = await full.executeTakeFirst()
+    if (row === undefined) throw new LedgerDamage(`tile ${tileKey(id)} is missing`)
+    return row.hashes
+  }
+  const slice = { from: index * tileWidth, to: index * tileWidth + width }
+  const hashes = level === 0 ? await readStoredLeaves(database, slice) : await readTileRoots(database, level, slice)
+  return Buffer.concat(hashes)
+}
+
+/** For proofs: what was hashed when it was written. The sealer has compared it with the bodies. */
+async function readStoredLeaves(database: Reader, { from, to }: Span): Promise<readonly Uint8Array[]> {
+  const rows = await database
+    .selectFrom('ledger.events')
+    .select('leaf_hash')
+    .where('seq', '>', from)
+    .where('seq', '<=', to)
+    .orderBy('seq')
+    .execute()
+  if (rows.length !== to - from) throw new LedgerDamage(`events between ${from} and ${to} are missing`)
+  return rows.map((row) => row.leaf_hash)
+}
+
+/** The one write path of the seal (migrations/0007). */
+export async function callSeal(
+  transaction: Reader,
+  { size, root, note }: TreeHead & { readonly note: string },
+  tiles: readonly FullTile[],
+): Promise<void> {
+  await sql`select ledger.seal(
+    ${size}, ${Buffer.from(root)}, ${note},
+    ${tiles.map(({ level }) => level)}::smallint[],
+    ${tiles.map(({ index }) => index)}::bigint[],
+    ${tiles.map(({ hashes }) => Buffer.from(hashes))}::bytea[],
+    ${tiles.map(({ root }) => Buffer.from(root))}::bytea[])`.execute(transaction)
+}

@@ -1,0 +1,96 @@
+import { LedgerDamage } from '../ledger/ledgerDamage.ts'
+import { equal, type TreeHead } from '../ledger/merkle.ts'
+import { emptyEdge, type FullTile, grow, rootOfEdge, type TreeEdge } from '../ledger/tiles.ts'
+import type { Database } from './database.ts'
+import {
+  callSeal,
+  headPosition,
+  newestCheckpoint,
+  readEdge,
+  type Reader,
+  readLeaves,
+  type StoredCheckpoint,
+  tryLockSeal,
+} from './sealStore.ts'
+
+export interface SealerDeps {
+  readonly database: Database
+  /** The signed note of a tree head. */
+  readonly sign: (tree: TreeHead) => string
+}
+
+export interface SealStep {
+  /** How many events this step has sealed; 0 when all were, or when another instance is at it. */
+  readonly sealedEvents: number
+  /** The position of the newest event when the step began. */
+  readonly head: number
+  readonly checkpoint: { readonly size: number; readonly root: Uint8Array; readonly note: string } | undefined
+}
+
+// A body has at most 65,519 bytes, so a page is at most 34 MB and usually half of one.
+const pageEvents = 512
+// What one database transaction seals at most: 0.3 s of work, of which nothing is in memory but a page and 64 tiles.
+const stepEventsMax = 64 * 256
+
+/**
+ * Seals what has been appended since the newest checkpoint, as much as one step may. Any instance may call it at any time:
+ * the advisory lock lets one of them in, and what a killed one had not committed was never there. Throws `LedgerDamage`
+ * when the book is not what was recorded or signed.
+ */
+export async function sealNext(deps: SealerDeps): Promise<SealStep> {
+  const { database } = deps
+  // Without a lock first: most of the time there is nothing to do.
+  const [checkpoint, head] = [await newestCheckpoint(database), await headPosition(database)]
+  if (head === (checkpoint?.size ?? 0)) return { sealedEvents: 0, head, checkpoint }
+  return database.transaction().execute(async (transaction) => {
+    if (!(await tryLockSeal(transaction))) return { sealedEvents: 0, head, checkpoint }
+    return sealUnderLock(transaction, deps)
+  })
+}
+
+async function sealUnderLock(transaction: Reader, { sign }: SealerDeps): Promise<SealStep> {
+  const [known, head] = [await newestCheckpoint(transaction), await headPosition(transaction)]
+  const size = known?.size ?? 0
+  if (head < size) throw new LedgerDamage(`the ledger ends at position ${head} and was sealed up to ${size}`)
+  if (head === size) return { sealedEvents: 0, head, checkpoint: known }
+  const edge = await readSealedEdge(transaction, known)
+  const { edge: grown, tiles } = await growEdge(transaction, edge, Math.min(head, size + stepEventsMax))
+  const tree = { size: grown.size, root: rootOfEdge(grown) }
+  const checkpoint = { ...tree, note: sign(tree) }
+  await callSeal(transaction, checkpoint, tiles)
+  return { sealedEvents: grown.size - size, head, checkpoint }
+}
+
+/** Nothing is signed on top of a tree that is no longer the one that was signed before. */
+async function readSealedEdge(database: Reader, known: StoredCheckpoint | undefined): Promise<TreeEdge> {
+  if (known === undefined) return emptyEdge
+  const edge = await readEdge(database, known.size)
+  if (!equal(rootOfEdge(edge), known.root))
+    throw new LedgerDamage(
+      `the tree below position ${known.size} is not the one that checkpoint ${known.size} was signed over`,
+    )
+  return edge
+}
+
+async function growEdge(database: Reader, from: TreeEdge, size: number) {
+  const tiles: FullTile[] = []
+  let edge = from
+  while (edge.size < size) {
+    const leaves = await readLeaves(database, { from: edge.size, to: Math.min(size, edge.size + pageEvents) })
+    const grown = grow(edge, leaves)
+    edge = grown.edge
+    tiles.push(...grown.tiles)
+  }
+  return { edge, tiles }
+}
+
+/** The root of the first `size` events, sealed or not, as the database has them now. */
+export async function rootAt(database: Reader, size: number): Promise<Uint8Array> {
+  const sealed = (await newestCheckpoint(database))?.size ?? 0
+  let edge = await readEdge(database, Math.min(sealed, size))
+  while (edge.size < size) {
+    const next = Math.min(size, edge.size + stepEventsMax)
+    ;({ edge } = await growEdge(database, edge, next))
+  }
+  return rootOfEdge(edge)
+}

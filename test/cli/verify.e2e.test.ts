@@ -1,0 +1,107 @@
+import { Connection, Keypair } from '@solana/web3.js'
+import { beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { anchorCommand } from '../../src/cli/anchor.ts'
+import { verifyCommand } from '../../src/cli/verify.ts'
+import { readCheckpoint } from '../../src/ledger/checkpoint.ts'
+import { makeReceiptKey } from '../../src/local/home.ts'
+import { buy } from '../support/ask.ts'
+import { awaitThat } from '../support/awaitThat.ts'
+import { openShop, type Shop } from '../support/shop.ts'
+import { openTerminal, type Terminal } from './support/terminal.ts'
+
+let shop: Shop
+let terminal: Terminal
+let files: { readonly receipt: string; readonly proof: string; readonly key: string }
+let position: number
+
+/** What a caller has on disk after a purchase, and one download later. */
+beforeAll(async () => {
+  shop = await openShop()
+  terminal = await openTerminal()
+  const sale = await buy(shop)
+  ;({ position } = sale.receipt.ledger)
+  const path = `${shop.baseUrl}/api/ledger/inclusion/${position}`
+  await awaitThat('the sale is sealed', async () => (await fetch(path)).status === 200)
+  files = {
+    receipt: await terminal.writeFile('answer.json', sale),
+    proof: await terminal.writeFile('proof.json', await (await fetch(path)).text()),
+    key: await terminal.writeFile('key.json', await (await fetch(`${shop.baseUrl}/.well-known/jwks.json`)).text()),
+  }
+})
+
+const verify = (...words: string[]) => terminal.run(verifyCommand, ...words)
+
+test('a receipt with its proof verifies from files alone', async () => {
+  const { exitCode, stdout, stderr } = await verify(files.receipt, '--proof', files.proof, '--key', files.key)
+  expect([exitCode, stderr]).toEqual([0, ''])
+  expect(JSON.parse(stdout)).toMatchObject({
+    valid: true,
+    receipt: { ledger: { position } },
+    checkpoint: { origin: expect.stringMatching(/^tollbook\//) },
+  })
+  const alone = await verify(files.receipt, '--key', files.key)
+  expect([alone.exitCode, JSON.parse(alone.stdout)]).toMatchObject([0, { valid: true }])
+})
+
+test('what does not verify is 9, and says why', async () => {
+  const stranger = await terminal.writeFile('stranger.json', makeReceiptKey())
+  const proof = z
+    .object({ data: z.record(z.string(), z.unknown()) })
+    .parse(JSON.parse(await (await fetch(`${shop.baseUrl}/api/ledger/inclusion/1`)).text()))
+  const ofOther = await terminal.writeFile('other.json', proof)
+  for (const [problem, words] of [
+    ['key_unknown', ['--proof', files.proof, '--key', stranger]],
+    ['other_event', ['--proof', ofOther, '--key', files.key]],
+    ['other_log', ['--proof', files.proof, '--key', files.key, '--origin', 'tollbook/other']],
+    ['proof_malformed', ['--proof', files.receipt, '--key', files.key]],
+  ] as const) {
+    const { exitCode, stdout } = await verify(files.receipt, ...words)
+    expect([exitCode, JSON.parse(stdout)]).toMatchObject([9, { valid: false, problem }])
+  }
+})
+
+test('what was not called right is 2, and names the option', async () => {
+  for (const [named, words] of [
+    ['RECEIPT', ['nowhere.json', '--key', files.key]],
+    ['--proof', [files.receipt, '--key', files.key, '--proof', 'nowhere.json']],
+    ['--key', [files.receipt]],
+    ['--key', [files.receipt, '--key', await terminal.writeFile('bad.json', 'no json')]],
+    ['missing required argument', []],
+  ] as const) {
+    const { exitCode, stderr } = await verify(...words)
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(named)])
+  }
+})
+
+test('a checkpoint is anchored in a memo that anybody can read, by a key that is not the service’s', async () => {
+  const anchorKey = Keypair.generate()
+  const connection = new Connection(shop.chain.rpcUrl, 'confirmed')
+  await connection.confirmTransaction(await connection.requestAirdrop(anchorKey.publicKey, 1_000_000_000))
+  const keypair = await terminal.writeFile('anchor.json', [...anchorKey.secretKey])
+  const places = ['--base-url', shop.baseUrl, '--rpc-url', shop.chain.rpcUrl, '--key', files.key]
+  const { exitCode, stdout, stderr } = await terminal.run(anchorCommand, '--keypair', keypair, ...places)
+  expect([exitCode, stderr]).toEqual([0, ''])
+  const anchored = z
+    .object({ signature: z.string(), memo: z.string(), size: z.int(), root: z.string(), origin: z.string() })
+    .parse(JSON.parse(stdout))
+  const landed = await connection.getTransaction(anchored.signature, { maxSupportedTransactionVersion: 0 })
+  expect(landed?.meta?.logMessages?.join('\n')).toContain(anchored.memo)
+  expect(anchored.memo).toBe(`tollbook-checkpoint ${anchored.origin} ${anchored.size} ${anchored.root}`)
+  const newest = readCheckpoint(await (await fetch(`${shop.baseUrl}/checkpoint`)).text())
+  expect(newest?.size).toBeGreaterThanOrEqual(anchored.size)
+})
+
+test('a checkpoint of another key is not anchored, and a service or node that is away is 7', async () => {
+  const keypair = await terminal.writeFile('poor.json', [...Keypair.generate().secretKey])
+  const stranger = await terminal.writeFile('stranger.json', makeReceiptKey())
+  const at = (baseUrl: string, rpcUrl: string, key = files.key) =>
+    terminal.run(anchorCommand, '--keypair', keypair, '--base-url', baseUrl, '--rpc-url', rpcUrl, '--key', key)
+  const forged = await at(shop.baseUrl, shop.chain.rpcUrl, stranger)
+  expect([forged.exitCode, forged.stderr]).toEqual([2, expect.stringContaining('not signed with the key')])
+  expect((await at('http://127.0.0.1:1', shop.chain.rpcUrl)).exitCode).toBe(7)
+  expect((await at(shop.baseUrl, 'http://127.0.0.1:1')).exitCode).toBe(7)
+  // Nobody has given this key any SOL.
+  const poor = await at(shop.baseUrl, shop.chain.rpcUrl)
+  expect([poor.exitCode, poor.stderr]).toEqual([2, expect.stringContaining('was not anchored')])
+})

@@ -1,0 +1,112 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { expect, test } from 'vitest'
+import { assertPresent } from '../../src/primitives/assert.ts'
+import { ed25519Signer } from '../../src/primitives/ed25519.ts'
+import { signCheckpoint } from '../../src/ledger/checkpoint.ts'
+import { makeReceiptKey } from '../../src/local/home.ts'
+import { systemClock } from '../../src/primitives/clock.ts'
+import { openLedger } from '../../src/store/openLedger.ts'
+import { keepCheckpoint, requireKeptCheckpoint } from '../../src/store/checkpointFile.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { sealNext } from '../../src/store/sealer.ts'
+import { silentLog } from '../../src/primitives/log.ts'
+import { afterFile } from '../support/afterFile.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
+import type { TestDatabase } from '../support/testDatabase.ts'
+import { mustAppend, openInstance } from './instance.ts'
+import { claimOf, sampleSettlement } from './samplePayment.ts'
+
+const signer = ed25519Signer(makeReceiptKey())
+const file = join(await makeScratchDirectory(), 'checkpoint')
+
+async function sealAndKeep(database: Parameters<typeof sealNext>[0]['database']): Promise<void> {
+  const { checkpoint } = await sealNext({
+    database,
+    sign: (tree) => signCheckpoint({ origin: 'tollbook/test', ...tree }, signer),
+  })
+  await keepCheckpoint(file, assertPresent(checkpoint, 'there are events').note)
+}
+
+/** A copy of the database as it is, under a name of its own: a backup. Nobody may be connected to it meanwhile. */
+async function backUp({ name, adminUrl, serviceUrl }: TestDatabase) {
+  const copy = `${name}_backup`
+  const url = new URL(adminUrl)
+  url.pathname = '/postgres'
+  const admin = new Client({ connectionString: url.href })
+  await admin.connect()
+  await admin.query(`create database ${copy} template ${name}`)
+  afterFile(async () => {
+    await admin.query(`drop database ${copy} with (force)`)
+    await admin.end()
+  })
+  const copyUrl = new URL(serviceUrl)
+  copyUrl.pathname = `/${copy}`
+  return copyUrl.href
+}
+
+function open(databaseUrl: string) {
+  const database = openDatabase({ databaseUrl, applicationName: 'test', connectionsMax: 2, log: silentLog })
+  afterFile(() => database.destroy())
+  return database
+}
+
+test('a restored older backup is refused, the book itself is not, and neither is one that has grown', async () => {
+  const original = await createTestDatabase()
+  const before = await openInstanceForAWhile(original.serviceUrl)
+  await mustAppend(before.ledger, claimOf(sampleSettlement()).change)
+  await sealAndKeep(before.ledger.database)
+  await before.close()
+  const backupUrl = await backUp(original)
+
+  const ledger = await openInstance(original.serviceUrl)
+  await mustAppend(ledger, claimOf(sampleSettlement()).change)
+  // Kept as it was when the backup was made: both are good continuations of it.
+  await requireKeptCheckpoint(ledger.database, file)
+  await requireKeptCheckpoint(open(backupUrl), file)
+
+  await sealAndKeep(ledger.database)
+  await requireKeptCheckpoint(ledger.database, file)
+  await expect(requireKeptCheckpoint(open(backupUrl), file)).rejects.toMatchObject({
+    retryable: false,
+    message:
+      /ends at event 3, and the checkpoint of tollbook\/test kept in .* is of 6 events.*older backup.*Restore a newer/s,
+  })
+
+  // A backup that has gone on by itself is as long, and another book all the same.
+  const fork = await openInstance(backupUrl)
+  for (let payment = 0; payment < 2; payment++) await mustAppend(fork, claimOf(sampleSettlement()).change)
+  await expect(requireKeptCheckpoint(fork.database, file)).rejects.toThrow(
+    /the first 6 events of the database are not those of the checkpoint/,
+  )
+})
+
+/** Closed by the test itself, so that the database can be copied. */
+async function openInstanceForAWhile(databaseUrl: string) {
+  const ledger = await openLedger({ databaseUrl, applicationName: 'test', clock: systemClock, log: silentLog })
+  return { ledger, close: () => ledger.close() }
+}
+
+test('a checkpoint is kept whole: written beside and renamed into place, over the one before', async () => {
+  const folder = await makeScratchDirectory()
+  const path = join(folder, 'checkpoint')
+  await keepCheckpoint(path, 'one')
+  await keepCheckpoint(path, 'two')
+  expect(await readFile(path, 'utf8')).toBe('two')
+  expect(await readdir(folder)).toEqual(['checkpoint'])
+  await expect(keepCheckpoint(join(folder, 'no', 'checkpoint'), 'x')).rejects.toThrow(/CHECKPOINT_FILE/)
+})
+
+test('no file is the first start; a folder that is not there, and a file that is no checkpoint, are refused', async () => {
+  const database = open((await createTestDatabase()).serviceUrl)
+  const folder = await makeScratchDirectory()
+  await requireKeptCheckpoint(database, join(folder, 'checkpoint'))
+  await expect(requireKeptCheckpoint(database, join(folder, 'no', 'checkpoint'))).rejects.toThrow(
+    /nothing can be written/,
+  )
+  await expect(requireKeptCheckpoint(database, folder)).rejects.toThrow(/cannot be read/)
+  await writeFile(join(folder, 'half'), 'tollbook/test\n12')
+  await expect(requireKeptCheckpoint(database, join(folder, 'half'))).rejects.toThrow(/is no checkpoint: put back/)
+})
