@@ -14,11 +14,12 @@ const mayImport = {
   endpoints: ['primitives', 'pricing', 'outbound'],
   paywall: ['primitives', 'payment', 'pricing'],
   reports: ['primitives', 'payment', 'ledger', 'store'],
+  audit: ['primitives/assert.ts', 'primitives/clock.ts', 'primitives/fault.ts', 'primitives/id.ts'],
   http: ['primitives', 'paywall', 'endpoints', 'reports'],
   jobs: ['primitives', 'payment', 'ledger', 'reports'],
   client: ['primitives', 'payment', 'ledger/merkle.ts', 'ledger/checkpoint.ts'],
   local: ['primitives', 'payment', 'compose.ts', 'config.ts'],
-  cli: ['client', 'local', 'reports', 'store', 'primitives', 'compose.ts', 'config.ts'],
+  cli: ['client', 'local', 'reports', 'audit', 'store', 'ledger/checkpoint.ts', 'primitives', 'compose.ts', 'config.ts'],
 }
 
 const folderRules = Object.entries(mayImport).map(([folder, allowed]) => ({
@@ -34,8 +35,11 @@ const packageHomes = {
   koa: ['^src/http/'],
   '@koa/router': ['^src/http/'],
   kysely: ['^src/store/', '^src/reports/'],
-  pg: ['^src/store/', '^src/reports/', '^src/local/'],
-  '@solana/web3.js': ['^src/chain/', '^src/client/', '^src/local/'],
+  pg: ['^src/store/', '^src/reports/', '^src/audit/', '^src/local/'],
+  'csv-stringify': ['^src/reports/'],
+  'hyparquet-writer': ['^src/reports/'],
+  'cli-progress': ['^src/cli/'],
+  '@solana/web3.js': ['^src/chain/', '^src/client/', '^src/audit/', '^src/local/'],
   '@solana/spl-token': ['^src/chain/', '^src/client/', '^src/local/'],
   litesvm: ['^src/local/'],
   ws: ['^src/local/'],

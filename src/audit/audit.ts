@@ -15,7 +15,9 @@ import { readResumeFile, type ResumedAudit } from './resumeFile.ts'
 import { StoredTransactions } from './storedTransactions.ts'
 
 export interface AuditOptions {
-  readonly source: { readonly kind: 'database'; readonly url: string } | { readonly kind: 'export'; readonly path: string }
+  readonly source:
+    | { readonly kind: 'database'; readonly url: string }
+    | { readonly kind: 'export'; readonly path: string }
   /** The keys that may sign checkpoints. Empty: the roots are compared, the signatures are not. */
   readonly verifierKeys: readonly VerifierKey[]
   /** Checkpoints that the auditor kept: the only answer to somebody who can rewrite the whole book. */

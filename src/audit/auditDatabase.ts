@@ -18,7 +18,10 @@ export interface AuditParts {
 }
 
 /** Events and entries side by side, then every table that can be derived from them. */
-export async function auditDatabase(source: DatabaseSource, { replay, run, checkpoints, chain }: AuditParts): Promise<void> {
+export async function auditDatabase(
+  source: DatabaseSource,
+  { replay, run, checkpoints, chain }: AuditParts,
+): Promise<void> {
   const from = replay.position
   await checkSameBook(source, replay)
   const entries = new EntriesMatch(source.copy(entriesQuery(from)), replay.findings)
@@ -42,7 +45,9 @@ export async function auditDatabase(source: DatabaseSource, { replay, run, check
 /** A resume file of another book would make every check go wrong, or right, for no reason. */
 async function checkSameBook(source: DatabaseSource, { position, lastLeaf }: Replay): Promise<void> {
   if (position === 0) return
-  const rows = await source.rows<{ leaf_hash: Buffer }>('select leaf_hash from ledger.events where seq = $1', [position])
+  const rows = await source.rows<{ leaf_hash: Buffer }>('select leaf_hash from ledger.events where seq = $1', [
+    position,
+  ])
   if (rows[0]?.leaf_hash.toString('latin1') === lastLeaf) return
   throw new Fault(
     `the book has not the event at position ${position} that the resume file ends with; audit it from the first event`,

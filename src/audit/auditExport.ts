@@ -32,7 +32,8 @@ export async function auditExport(file: ExportSource, { replay, run, checkpoints
   }
   await run.rest()
   if (end === undefined) blame(replay.findings, replay.position + 1, 'the last line is missing: the file was cut off')
-  else if (end !== count) blame(replay.findings, replay.position + 1, `the last line counts ${end} events, there are ${count}`)
+  else if (end !== count)
+    blame(replay.findings, replay.position + 1, `the last line counts ${end} events, there are ${count}`)
   if (replay.mayPause) await run.save()
   replay.finish()
   await checkpoints.finish(replay.tree)

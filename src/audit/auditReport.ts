@@ -168,7 +168,9 @@ function chainGrounds({ stored, chain }: Audited): Grounds {
       ...(chain === undefined ? [] : [`${confirmed} payments confirmed by a node`]),
     ],
     notChecked: [
-      ...(bytes !== undefined && bytes.withoutBytes > 0 ? [`${bytes.withoutBytes} payments are kept without bytes`] : []),
+      ...(bytes !== undefined && bytes.withoutBytes > 0
+        ? [`${bytes.withoutBytes} payments are kept without bytes`]
+        : []),
       ...(pruned > 0 ? [`${pruned} payments are older than what the node has`] : []),
       ...(notFinal > 0 ? [`${notFinal} payments are not final yet`] : []),
       ...(chain === undefined ? ['whether the payments landed: no --chain'] : []),

@@ -41,7 +41,7 @@ export class AuditRun {
   /** Before so many more events. */
   async prepare(events: number): Promise<void> {
     const { checkpoints, replay } = this.#deps
-    await checkpoints.fetch(replay.tree.size + events)
+    await checkpoints.load(replay.tree.size + events)
   }
 
   apply(raw: RawEvent): void {

@@ -77,7 +77,8 @@ function findProblem(price: Reckoning): string | undefined {
   // Micro dollars have 6 decimals and token prices 18.
   const scaled = priceMicroUsd * 10n ** BigInt(decimals + 12)
   const required = (scaled + tokenPriceAttoUsd - 1n) / tokenPriceAttoUsd
-  if (required !== requiredBaseUnits) return `required is ${requiredBaseUnits}, and ⌈price / token price⌉ is ${required}`
+  if (required !== requiredBaseUnits)
+    return `required is ${requiredBaseUnits}, and ⌈price / token price⌉ is ${required}`
   const burn = burnOf(required)
   if (burn !== burnBaseUnits) return `the burn is ${burnBaseUnits}, and ⌈30 %⌉ of ${required} is ${burn}`
   const right = sharesOf(required)

@@ -12,7 +12,10 @@ const twoDigits = 58 ** 2
 const chunksMax = 22
 const signatureBytes = 64
 
-const pairs = Array.from({ length: twoDigits }, (_, value) => `${alphabet[Math.floor(value / 58)]}${alphabet[value % 58]}`)
+const pairs = Array.from(
+  { length: twoDigits },
+  (_, value) => `${alphabet[Math.floor(value / 58)]}${alphabet[value % 58]}`,
+)
 const chunks = new Float64Array(chunksMax)
 
 export function base58Of(bytes: Uint8Array): string {

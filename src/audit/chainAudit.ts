@@ -112,7 +112,15 @@ export class ChainAudit {
     return index !== undefined && payments.read(index).phase >= phaseNumber('verified')
   }
 
-  async #judgeUnbooked({ signature, mint, account }: { signature: string; mint: string; account: string }): Promise<void> {
+  async #judgeUnbooked({
+    signature,
+    mint,
+    account,
+  }: {
+    signature: string
+    mint: string
+    account: string
+  }): Promise<void> {
     const landed = await this.#node.transaction(signature)
     if (landed === undefined) return
     const { moves, changes } = movesOf(landed, mint)

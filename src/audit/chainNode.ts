@@ -97,7 +97,7 @@ const timeoutMs = 30_000
 const answerBytesMax = 16 * 1024 * 1024
 
 async function ask<T>(
-  { rpcUrl, fetch, clock }: ChainNodeDeps,
+  deps: ChainNodeDeps,
   [method, ...params]: readonly [string, ...unknown[]],
   schema: z.ZodType<T>,
 ): Promise<T> {
@@ -106,12 +106,17 @@ async function ask<T>(
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
     try {
       const signal = AbortSignal.timeout(timeoutMs)
-      const response = await fetch(rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body, signal })
+      const response = await deps.fetch(deps.rpcUrl, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+        signal,
+      })
       return schema.parse(resultOf(await readJson(response)))
     } catch (error) {
       lastError = error
     }
-    if (attempt < attemptsMax) await clock.sleep(Math.min(firstWaitMs * 2 ** (attempt - 1), waitMaxMs))
+    if (attempt < attemptsMax) await deps.clock.sleep(Math.min(firstWaitMs * 2 ** (attempt - 1), waitMaxMs))
   }
   // The address of the node may hold a key, so it is not told.
   throw new Fault(`the Solana node did not answer ${method} usably`, { cause: lastError, retryable: true })

@@ -46,7 +46,7 @@ export class Checkpoints {
   }
 
   /** Has all claims up to the size at hand; called before events up to it are replayed. */
-  async fetch(uptoSize: number): Promise<void> {
+  async load(uptoSize: number): Promise<void> {
     while (!this.#allStoredRead && this.#storedUpto < uptoSize) {
       const page = (await this.#deps.stored?.(this.#storedUpto)) ?? []
       this.#waiting = [...this.#waiting, ...page].toSorted(bySize)
@@ -65,7 +65,7 @@ export class Checkpoints {
 
   /** At the end: what is left speaks of more than there is. */
   async finish(tree: GrowingTree): Promise<void> {
-    await this.fetch(Infinity)
+    await this.load(Infinity)
     this.compare(tree)
     for (const { size, source } of this.#waiting) {
       const message = `${source} is of ${size} events, and the book has ${tree.size}: its end is gone, or an older copy was restored`

@@ -34,7 +34,8 @@ export async function openDatabaseSource(databaseUrl: string): Promise<DatabaseS
   return {
     async *copy(query) {
       const session = idle.pop()
-      if (session === undefined) throw new Fault('more tables are read at once than there are sessions', { retryable: false })
+      if (session === undefined)
+        throw new Fault('more tables are read at once than there are sessions', { retryable: false })
       yield* session.query(new CopyOut(query)).blocks()
       idle.push(session)
     },

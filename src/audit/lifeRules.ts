@@ -6,7 +6,6 @@ import { type AuditedPayment, none, type PaymentTable, type Phase, phaseNumber, 
 import type { PriceBook } from './priceBook.ts'
 import type { SaltedDigest } from './saltedDigest.ts'
 
-
 export interface LivesDeps {
   readonly findings: Findings
   readonly payments: PaymentTable
@@ -162,7 +161,10 @@ export interface Pair {
   readonly shares: Shares | undefined
 }
 
-export function pairOf(event: PaymentEvent, { payment, recorded, deps }: Omit<Step, 'event' | 'blame'>): Pair | undefined {
+export function pairOf(
+  event: PaymentEvent,
+  { payment, recorded, deps }: Omit<Step, 'event' | 'blame'>,
+): Pair | undefined {
   const { position } = recorded
   if (event.kind === 'PaymentVerified') {
     return { first: event, second: 'TokensBurned', position, mint: event.settlement.price.mint, shares: undefined }
@@ -185,7 +187,8 @@ export function judgePair({ first, mint, shares }: Pair, event: PaymentEvent): s
   }
   if (event.kind === 'DistributionAllocated' && shares !== undefined) {
     if (event.mint !== mint) return 'another mint was paid'
-    if (!sameShares(event, shares)) return `${describeShares(event)} are allocated, and the split is ${describeShares(shares)}`
+    if (!sameShares(event, shares))
+      return `${describeShares(event)} are allocated, and the split is ${describeShares(shares)}`
   }
   return undefined
 }

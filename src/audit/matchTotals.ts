@@ -31,7 +31,11 @@ async function matchBalances({ journal, findings }: Replay, source: DatabaseSour
       const right = `balance ${derived?.balance ?? 0n} of ${derived?.entries ?? 0} entries up to ${derived?.uptoPosition ?? 0}`
       if (derived !== undefined) matched++
       if (stated !== right) {
-        findings.add('balance_differs', { position, subject: account, message: `${stated} is stored, the events give ${right}` })
+        findings.add('balance_differs', {
+          position,
+          subject: account,
+          message: `${stated} is stored, the events give ${right}`,
+        })
       }
     }
     const end = rows.at(-1)
@@ -100,7 +104,8 @@ async function matchPriceLists(replay: Replay, source: DatabaseSource): Promise<
     rowsByVersion.delete(version)
     if (row === undefined) blame(position, version, 'the event has no row')
     else if (Number(row.seq) !== position) blame(position, version, `the row names position ${row.seq}`)
-    else if (replay.digest.of(row.body.toString('latin1')) !== digest) blame(position, version, 'the row has another body')
+    else if (replay.digest.of(row.body.toString('latin1')) !== digest)
+      blame(position, version, 'the row has another body')
     else if (effectiveAtOf(row.body) !== Number(row.effective_ms)) blame(position, version, 'the row has another time')
   }
   for (const { version, seq } of rowsByVersion.values()) blame(Number(seq), version, 'the row has no event')

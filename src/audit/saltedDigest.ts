@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { randomToken } from '../primitives/id.ts'
 
-
 /**
  * Short digests, so that a payment takes a hundred bytes of memory however long its names are. The salt is drawn for each
  * audit: nobody can have prepared two names with one digest, and an accident has a chance of 2^-48 (2^-96 for streams).

@@ -63,7 +63,9 @@ export class StoredTransactions {
 
   async #verify({ signatures, keys, message }: ReadTransaction): Promise<boolean> {
     const verdicts = await Promise.all(
-      signatures.map((signature, index) => verifyAsync(message, this.#keyOf(keys[index] ?? Buffer.alloc(0)), signature)),
+      signatures.map((signature, index) =>
+        verifyAsync(message, this.#keyOf(keys[index] ?? Buffer.alloc(0)), signature),
+      ),
     )
     return verdicts.every((holds) => holds)
   }
@@ -136,7 +138,9 @@ function findWrongAmount(transaction: ReadTransaction, settlement: AuditedSettle
 
 function showsAmounts(transaction: ReadTransaction): boolean {
   const { keys, instructions, usesLookupTables } = transaction
-  return !usesLookupTables && instructions.every(({ program }) => isOpenBook(base58Of(keys[program] ?? Buffer.alloc(0))))
+  return (
+    !usesLookupTables && instructions.every(({ program }) => isOpenBook(base58Of(keys[program] ?? Buffer.alloc(0))))
+  )
 }
 
 function callsOf({ keys, instructions }: ReadTransaction) {

@@ -72,14 +72,16 @@ export function tokenMovesOf(accounts: readonly string[], data: Buffer): readonl
   if (authority === undefined) return []
   const { kind } = layout
   const amount = data.readBigUInt64LE(amountAt)
-  return [{ kind, source: at(layout.source), destination: at(layout.destination), mint: at(layout.mint), authority, amount }]
+  return [
+    { kind, source: at(layout.source), destination: at(layout.destination), mint: at(layout.mint), authority, amount },
+  ]
 }
 
 /** 255, then for each inner instruction: its number of accounts, its length, its data. Accounts follow each other. */
 function batchMoves(accounts: readonly string[], data: Buffer): readonly TokenMove[] {
   const moves: TokenMove[] = []
   let taken = 0
-  for (let at = 1; at + 1 < data.length; ) {
+  for (let at = 1; at + 1 < data.length;) {
     const count = data.readUInt8(at)
     const length = data.readUInt8(at + 1)
     const inner = data.subarray(at + 2, at + 2 + length)
