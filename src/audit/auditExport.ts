@@ -14,6 +14,8 @@ export async function auditExport(file: ExportSource, { replay, run, checkpoints
       retryable: false,
     })
   }
+  // It has no tiles either.
+  replay.tree.onSubtree = undefined
   const from = replay.position
   let count = 0
   let end: number | undefined

@@ -125,7 +125,11 @@ function integrityGrounds({ replay, checkpoints }: Audited): Grounds {
   const { compared, signaturesVerified, signaturesUnverified } = checkpoints.figures
   const hashes = `${replay.tree.size} bodies read and hashed again, and their tree`
   return {
-    checked: [hashes, ...(compared > 0 ? [`${compared} roots compared, ${signaturesVerified} of them signed`] : [])],
+    checked: [
+      hashes,
+      ...(replay.tiles.compared > 0 ? [`${replay.tiles.compared} stored tiles`] : []),
+      ...(compared > 0 ? [`${compared} checkpoints compared, the signatures of ${signaturesVerified} verified`] : []),
+    ],
     notChecked: [
       ...(signaturesUnverified > 0 ? [`the signatures of ${signaturesUnverified} checkpoints: no --verifier-key`] : []),
       ...(compared === 0 ? ['no checkpoint was there: who rewrites every hash cannot be noticed'] : []),

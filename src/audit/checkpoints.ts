@@ -76,7 +76,7 @@ export class Checkpoints {
   #judge(claim: Claim, tree: GrowingTree): void {
     const { size, root, source, note } = claim
     const { findings } = this.#deps
-    this.figures.compared++
+    if (note !== undefined) this.figures.compared++
     const subject = `checkpoint ${size}`
     if (size === tree.size && !tree.root().equals(root)) {
       const code = note === undefined ? 'export_root_differs' : 'checkpoint_root_differs'
@@ -106,10 +106,7 @@ const pageRows = 1_000
 
 /** The checkpoints of a live book, a page at a time; undefined for a book of before they were made. */
 export async function storedCheckpoints(source: DatabaseSource): Promise<CheckpointDeps['stored']> {
-  const [found] = await source.rows<{ exists: boolean }>(
-    `select to_regclass('ledger.checkpoints') is not null as exists`,
-  )
-  if (found?.exists !== true) return undefined
+  if (!(await source.hasTable('ledger.checkpoints'))) return undefined
   return async (afterSize) => {
     const rows = await source.rows<{ size: string; root: Buffer; note: string }>(
       `select size, root, note from ledger.checkpoints where size > $1 order by size limit ${pageRows}`,

@@ -7,6 +7,7 @@ export interface DatabaseSource extends AsyncDisposable {
   /** A COPY of the query's rows, on a connection of its own. */
   copy(query: string): AsyncGenerator<CopyBlock>
   rows<T extends pg.QueryResultRow>(query: string, values?: readonly unknown[]): Promise<readonly T[]>
+  hasTable(name: string): Promise<boolean>
 }
 
 const connectTimeoutMs = 10_000
@@ -41,6 +42,10 @@ export async function openDatabaseSource(databaseUrl: string): Promise<DatabaseS
     },
     async rows<T extends pg.QueryResultRow>(query: string, values: readonly unknown[] = []) {
       return (await main.query<T>(query, [...values])).rows
+    },
+    async hasTable(name) {
+      const { rows } = await main.query<{ exists: boolean }>('select to_regclass($1) is not null as exists', [name])
+      return rows[0]?.exists === true
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }

@@ -23,6 +23,7 @@ export const findingAspects = {
   checkpoint_malformed: 'integrity',
   checkpoint_root_differs: 'integrity',
   checkpoint_signature_wrong: 'integrity',
+  tile_differs: 'integrity',
   price_wrong: 'arithmetic',
   price_not_published: 'arithmetic',
   payment_short: 'arithmetic',

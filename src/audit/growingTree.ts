@@ -12,6 +12,8 @@ export class GrowingTree {
   #size: number
   /** By level; one that is not complete holds what was there before. */
   readonly #complete: string[]
+  /** Told of each complete subtree, by the logarithm of its leaves. */
+  onSubtree: ((level: number, hash: string) => void) | undefined
   readonly #node = Buffer.alloc(1 + 2 * hashBytes, nodePrefix)
 
   constructor(state?: TreeState) {
@@ -26,7 +28,11 @@ export class GrowingTree {
   add(leafHash: string): void {
     let level = 0
     let carried = leafHash
-    for (let rest = this.#size; rest % 2 === 1; rest = (rest - 1) / 2) carried = this.#join(level++, carried)
+    this.onSubtree?.(0, leafHash)
+    for (let rest = this.#size; rest % 2 === 1; rest = (rest - 1) / 2) {
+      carried = this.#join(level++, carried)
+      this.onSubtree?.(level, carried)
+    }
     this.#complete[level] = carried
     this.#size++
   }

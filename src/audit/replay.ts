@@ -10,6 +10,7 @@ import { PositionIndex } from './positionIndex.ts'
 import { PriceBook, type PriceBookState } from './priceBook.ts'
 import { type EventColumns, leafHashOf, type RawEvent } from './rawEvent.ts'
 import { SaltedDigest } from './saltedDigest.ts'
+import { TilesMatch, type TilesState } from './tilesMatch.ts'
 
 /** Everything that the events so far have shown, but the payments, which are too many for JSON. */
 export interface ReplayState {
@@ -20,6 +21,7 @@ export interface ReplayState {
   readonly lastLeaf: string
   readonly priceVersion: number
   readonly tree: TreeState
+  readonly tiles: TilesState
   readonly findings: FindingsState
   readonly journal: JournalState
   readonly prices: PriceBookState
@@ -46,6 +48,7 @@ export type OnEvent = (event: AuditedEvent, position: number) => void
 export class Replay {
   readonly findings: Findings
   readonly tree: GrowingTree
+  readonly tiles: TilesMatch
   readonly journal: Journal
   readonly payments: PaymentTable
   /** Which payment the event at a position belongs to. */
@@ -63,6 +66,8 @@ export class Replay {
   constructor(state?: ReplayState, tables?: ReplayTables) {
     this.findings = new Findings(state?.findings)
     this.tree = new GrowingTree(state?.tree)
+    this.tiles = new TilesMatch(this.findings, state?.tiles)
+    this.tree.onSubtree = (level, hash) => this.tiles.add(level, hash)
     this.journal = new Journal(state?.journal)
     this.payments = tables?.payments ?? new PaymentTable()
     this.streams = tables?.streams ?? new PositionIndex()
@@ -138,6 +143,7 @@ export class Replay {
       lastLeaf: Buffer.from(this.#lastLeaf, 'latin1').toString('base64'),
       priceVersion: this.#priceVersion,
       tree: this.tree.state(),
+      tiles: this.tiles.state(),
       findings: this.findings.state(),
       journal: this.journal.state(),
       prices: this.#prices.state(),

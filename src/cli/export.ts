@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { verifierKeyText } from '../ledger/checkpoint.ts'
-import { Fault } from '../primitives/fault.ts'
+import { describeError, Fault } from '../primitives/fault.ts'
 import { createLog } from '../primitives/log.ts'
 import {
   type ExportFormat,
@@ -126,7 +126,7 @@ async function write(deps: CommandDeps, book: BookPlace, order: Order): Promise<
     if (standard?.closed.aborted === true) return 0
     if (deps.interrupted.aborted) return interruptedExitCode
     if (error instanceof Fault) throw error
-    throw new Fault('the ledger could not be exported', { cause: error, retryable: true })
+    throw new Fault(`the ledger could not be exported: ${describeError(error)}`, { cause: error, retryable: true })
   } finally {
     await database.destroy()
   }
