@@ -37,11 +37,14 @@ export class Checkpoints {
   #waiting: Claim[]
   #storedUpto: number
   #allStoredRead: boolean
+  /** The size of the last tree whose root was as stated: what is wrong comes behind it. */
+  #agreedSize: number
 
   constructor(deps: CheckpointDeps, fromSize = 0) {
     this.#deps = deps
     this.#waiting = deps.claims.filter(({ size }) => size > fromSize || size === 0).toSorted(bySize)
     this.#storedUpto = fromSize
+    this.#agreedSize = fromSize
     this.#allStoredRead = deps.stored === undefined
   }
 
@@ -78,9 +81,10 @@ export class Checkpoints {
     const { findings } = this.#deps
     if (note !== undefined) this.figures.compared++
     const subject = `checkpoint ${size}`
-    if (size === tree.size && !tree.root().equals(root)) {
+    if (tree.root().equals(root)) this.#agreedSize = size
+    else {
       const code = note === undefined ? 'export_root_differs' : 'checkpoint_root_differs'
-      const message = `${source} states another root for the first ${size} events`
+      const message = `${source} states another root for the first ${size} events; the first ${this.#agreedSize} are not in doubt`
       findings.add(code, { position: size, subject, message })
     }
     if (note === undefined) return

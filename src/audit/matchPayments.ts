@@ -64,6 +64,7 @@ function matchRow({ payments, streams, digest, names, findings }: Replay, row: P
   const payment = payments.read(index)
   payment.seen = true
   payments.write(index, payment)
+  const isOwn = (position: number): boolean => streams.get(position) === index + 1
   const quoteDigest = row.quoteId === undefined ? none : digest.of(row.quoteId)
   const differing = [
     row.version !== payment.version && `version ${row.version}, not ${payment.version}`,
@@ -75,12 +76,13 @@ function matchRow({ payments, streams, digest, names, findings }: Replay, row: P
     (row.leaseUntilMs ?? none) !== payment.leaseUntilMs && 'another end of the lease',
     row.createdAtMs !== payment.createdAtMs && 'another time of its first event',
     row.updatedAtMs !== payment.updatedAtMs && 'another time of its last event',
-    !arePositionsOf(row.positions, payment.version, (position) => streams.get(position) === index + 1) &&
-      'other positions of its events',
+    !arePositionsOf(row.positions, payment.version, isOwn) && 'other positions of its events',
   ].filter((difference) => difference !== false)
   if (differing.length === 0) return
   const message = `the row has ${differing.join('; ')}`
-  findings.add('payment_row_differs', { position: payment.lastPosition, subject: row.stream, message })
+  // An event that the row names and the book does not have, or else the last one that it has.
+  const position = row.positions.find((named) => !isOwn(named)) ?? payment.lastPosition
+  findings.add('payment_row_differs', { position, subject: row.stream, message })
 }
 
 /** As many as the payment has events, ascending, and each of them an event of it. */

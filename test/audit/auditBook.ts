@@ -97,7 +97,10 @@ async function live(ledger: Ledger, index: number): Promise<void> {
   await append(ledger, fulfilmentOf(settlement, { before, attemptId: claim.attemptId }))
 }
 
-function submit(ledger: Ledger, { signature, wallet, price, transactionBase64 = '' }: Settlement): Promise<PaymentState> {
+function submit(
+  ledger: Ledger,
+  { signature, wallet, price, transactionBase64 = '' }: Settlement,
+): Promise<PaymentState> {
   const intent = { kind: 'PaymentSubmitted', wallet, endpoint: price.endpoint, quoteId: undefined } as const
   const events = [{ ...intent, transactionBase64 }]
   return append(ledger, { signature, before: unknownPayment, events, nowMs: systemClock.nowMs() })
