@@ -18,7 +18,6 @@ export interface ChainNode {
   /** What is newer is not final. */
   finalSlot(): Promise<number>
   tokenProgramOf(mint: string): Promise<string>
-  tokenBalance(account: string): Promise<bigint>
 }
 
 const index = z.int().min(0)
@@ -81,10 +80,6 @@ export function createChainNode(deps: ChainNodeDeps): ChainNode {
     tokenProgramOf: async (mint) => {
       const owner = z.object({ value: z.object({ owner: z.string() }) })
       return (await ask(deps, ['getAccountInfo', mint, { ...finalized, encoding: 'base64' }], owner)).value.owner
-    },
-    tokenBalance: async (account) => {
-      const amount = z.object({ value: z.object({ amount: z.string().regex(/^\d{1,20}$/) }) })
-      return BigInt((await ask(deps, ['getTokenAccountBalance', account, finalized], amount)).value.amount)
     },
   }
 }

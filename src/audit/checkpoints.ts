@@ -1,7 +1,7 @@
 import { type CheckpointNote, isSignedBy, readCheckpoint, type VerifierKey } from './checkpointNote.ts'
 import type { DatabaseSource } from './databaseSource.ts'
 import type { Findings } from './findings.ts'
-import type { GrowingTree } from './growingTree.ts'
+import { GrowingTree } from './growingTree.ts'
 
 /** A statement that the book had a root at a size. */
 export interface Claim {
@@ -81,7 +81,7 @@ export class Checkpoints {
     const { findings } = this.#deps
     if (note !== undefined) this.figures.compared++
     const subject = `checkpoint ${size}`
-    if (tree.root().equals(root)) this.#agreedSize = size
+    if (rootAt(size, tree).equals(root)) this.#agreedSize = size
     else {
       const code = note === undefined ? 'export_root_differs' : 'checkpoint_root_differs'
       const message = `${source} states another root for the first ${size} events; the first ${this.#agreedSize} are not in doubt`
@@ -118,6 +118,11 @@ export async function storedCheckpoints(source: DatabaseSource): Promise<Checkpo
     )
     return rows.map(({ size, root, note }) => ({ size: Number(size), root, note, source: 'a stored checkpoint' }))
   }
+}
+
+/** Any tree had the root of no events before it had its first. */
+function rootAt(size: number, tree: GrowingTree): Buffer {
+  return size === 0 ? new GrowingTree().root() : tree.root()
 }
 
 function bySize(one: Claim, other: Claim): number {
