@@ -39,7 +39,7 @@ const packageHomes = {
   'csv-stringify': ['^src/reports/'],
   'hyparquet-writer': ['^src/reports/'],
   'cli-progress': ['^src/cli/'],
-  '@solana/web3.js': ['^src/chain/', '^src/client/', '^src/audit/', '^src/local/'],
+  '@solana/web3.js': ['^src/chain/', '^src/client/', '^src/local/'],
   '@solana/spl-token': ['^src/chain/', '^src/client/', '^src/local/'],
   litesvm: ['^src/local/'],
   ws: ['^src/local/'],

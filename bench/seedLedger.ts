@@ -1,9 +1,11 @@
 import pg from 'pg'
+import { assertPresent } from '../src/primitives/assert.ts'
 import { systemClock } from '../src/primitives/clock.ts'
 import { evolve, type PaymentState, unknownPayment } from '../src/payment/payment.ts'
 import type { PaymentChange } from '../src/payment/paymentLedger.ts'
 import { type AppendItem, appendCall, appendValues, paymentItem, priceListItem } from '../src/store/appendBatch.ts'
-import { claimOf, fulfilmentOf, releaseOf, samplePrice, sampleSettlement } from '../test/store/samplePayment.ts'
+import { makeWallet, type PayingWallet, signedSettlement } from '../test/audit/signedPayment.ts'
+import { claimOf, fulfilmentOf, releaseOf, samplePrice } from '../test/store/samplePayment.ts'
 
 export interface SeedOptions {
   readonly payments: number
@@ -16,6 +18,8 @@ export interface SeedOptions {
 
 // Larger batches than the service makes: this only has to be quick, and runs the same function.
 const batchSize = 500
+// Callers come back: each of them makes a few hundred payments of a million.
+const walletCount = 1_000
 const endpoints = ['/api/data/crypto', '/api/data/weather', '/api/data/stock', '/api/data/news', '/api/tools/qrcode']
 
 /** A book of whole payments, verified, claimed and delivered, written by the one write path. Gives its events. */
@@ -26,6 +30,7 @@ export async function seedLedger(serviceUrl: string, options: SeedOptions): Prom
   const append = (items: readonly AppendItem[]) => client.query(appendCall, [...appendValues(items)])
   const spanMs = daysBack * 24 * 60 * 60 * 1000
   const nowMs = systemClock.nowMs()
+  const wallets = Array.from({ length: walletCount }, makeWallet)
   const prices = endpoints.map((endpoint) => samplePrice(endpoint))
   await append([priceListItem({ kind: 'PriceListPublished', source: 'fixed', prices }, { expectedVersion: 0, nowMs })])
   let events = 1
@@ -33,7 +38,8 @@ export async function seedLedger(serviceUrl: string, options: SeedOptions): Prom
     const stories = Array.from({ length: Math.min(batchSize, payments - done) }, (_, offset) => {
       const price = samplePrice(endpoints[(done + offset) % endpoints.length])
       const blockTimeMs = Math.floor(nowMs - spanMs + (spanMs * (done + offset)) / payments)
-      return storyOf(blockTimeMs, price, (done + offset) % failedEvery === 0)
+      const wallet = assertPresent(wallets[(done + offset) % walletCount], 'there are so many wallets')
+      return storyOf(wallet, { blockTimeMs, price, fails: (done + offset) % failedEvery === 0 })
     })
     for (let step = 0; step < 4; step++) {
       const changes = stories.flatMap((story) => story[step] ?? [])
@@ -46,8 +52,14 @@ export async function seedLedger(serviceUrl: string, options: SeedOptions): Prom
   return events
 }
 
-function storyOf(blockTimeMs: number, price: ReturnType<typeof samplePrice>, fails: boolean): readonly PaymentChange[] {
-  const settlement = sampleSettlement({ price, blockTimeMs })
+interface Story {
+  readonly blockTimeMs: number
+  readonly price: ReturnType<typeof samplePrice>
+  readonly fails: boolean
+}
+
+function storyOf(wallet: PayingWallet, { blockTimeMs, price, fails }: Story): readonly PaymentChange[] {
+  const settlement = signedSettlement(wallet, { price, blockTimeMs })
   const first = claimOf(settlement)
   const claimed = after(first.change)
   if (!fails) return [first.change, fulfilmentOf(settlement, { before: claimed, attemptId: first.attemptId })]

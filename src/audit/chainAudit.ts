@@ -1,8 +1,8 @@
-import { PublicKey } from '@solana/web3.js'
 import type { AuditedSettlement, PaymentEvent } from './auditedEvent.ts'
 import { type ChainNode, signaturesPerPage } from './chainNode.ts'
 import { contradictionOf, movesOf } from './landedPayment.ts'
 import type { Replay } from './replay.ts'
+import { associatedTokenAccount } from './tokenAccountAddress.ts'
 import { phaseNumber } from './paymentTable.ts'
 
 export interface ChainFigures {
@@ -17,7 +17,6 @@ export interface ChainFigures {
 
 // A public node takes a few requests at a time; a private one answers so many in a millisecond or two each.
 const callsAtOnceMax = 16
-const associatedTokenProgram = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
 
 /** The book against the chain, in both directions. */
 export class ChainAudit {
@@ -142,9 +141,7 @@ export class ChainAudit {
   }
 
   async #deriveTokenAccount(mint: string): Promise<string> {
-    const program = new PublicKey(await this.#node.tokenProgramOf(mint))
-    const seeds = [new PublicKey(this.#paymentWallet), program, new PublicKey(mint)].map((key) => key.toBuffer())
-    const [address] = PublicKey.findProgramAddressSync(seeds, new PublicKey(associatedTokenProgram))
-    return address.toBase58()
+    const tokenProgram = await this.#node.tokenProgramOf(mint)
+    return associatedTokenAccount({ wallet: this.#paymentWallet, tokenProgram, mint })
   }
 }

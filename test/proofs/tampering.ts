@@ -9,7 +9,7 @@ import {
   tryTampering,
   withCopy,
 } from '../audit/tamperGround.ts'
-import { tamperings } from '../audit/tampering.ts'
+import { tamperings } from '../audit/tamperings.ts'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
 import { startLedgerServer } from './ledgerServer.ts'
 import { concludeProof, readOptions, say } from './verdict.ts'
