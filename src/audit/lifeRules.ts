@@ -37,7 +37,7 @@ export const rules: Readonly<Record<PaymentEvent['kind'], (step: Step) => void>>
     if (step.event.kind !== 'PaymentSubmitted') return
     expectPhase(step, ['unknown'])
     step.payment.phase = phaseNumber('submitted')
-    step.payment.walletDigest = step.deps.digest.of(step.event.wallet)
+    step.payment.walletDigest = step.deps.digest.ofRecent(step.event.wallet)
     step.payment.endpoint = step.deps.names.numberOf(step.event.endpoint)
   },
   PaymentVerified: (step) => {
@@ -79,7 +79,7 @@ function expectPhase({ event, payment, blame }: Step, allowed: readonly Phase[])
 function verify({ payment, recorded, blame, deps }: Step, event: EventOf<'PaymentVerified'>): void {
   const { settlement } = event
   const { price, wallet } = settlement
-  const walletDigest = deps.digest.of(wallet)
+  const walletDigest = deps.digest.ofRecent(wallet)
   const endpoint = deps.names.numberOf(price.endpoint)
   if (payment.phase === phaseNumber('submitted')) {
     if (payment.walletDigest !== walletDigest) blame('owner_differs', 'another wallet had submitted the transaction')
@@ -101,7 +101,7 @@ function verify({ payment, recorded, blame, deps }: Step, event: EventOf<'Paymen
   payment.phase = phaseNumber('verified')
   payment.walletDigest = walletDigest
   payment.quoteDigest = settlement.quoteId === undefined ? none : deps.digest.of(settlement.quoteId)
-  payment.priceDigest = deps.digest.of(price.text)
+  payment.priceDigest = deps.digest.ofRecent(price.text)
   payment.requiredBaseUnits = price.requiredBaseUnits
   payment.endpoint = endpoint
   payment.mint = deps.names.numberOf(price.mint)
@@ -111,7 +111,7 @@ function claim({ payment, recorded, blame, deps }: Step, event: EventOf<'ProofCl
   if (event.attempt !== payment.attempt + 1) {
     blame('attempt_wrong', `attempt ${event.attempt} follows attempt ${payment.attempt}`)
   }
-  if (deps.digest.of(event.wallet) !== payment.walletDigest) blame('owner_differs', 'another wallet has paid')
+  if (deps.digest.ofRecent(event.wallet) !== payment.walletDigest) blame('owner_differs', 'another wallet has paid')
   if (deps.names.numberOf(event.endpoint) !== payment.endpoint) {
     blame('owner_differs', `it was paid for ${deps.names.nameOf(payment.endpoint)}`)
   }

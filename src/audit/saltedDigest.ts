@@ -7,6 +7,8 @@ import { randomToken } from '../primitives/id.ts'
  */
 export class SaltedDigest {
   readonly salt: string
+  /** A payment's wallet is named twice in a row, and its price is one of a few. */
+  readonly #recent = new Map<string, number>()
 
   constructor(salt = randomToken()) {
     this.salt = salt
@@ -16,6 +18,16 @@ export class SaltedDigest {
     return numberAt(hash('sha256', this.salt + text, 'binary'), 0)
   }
 
+  /** The same for names that come again soon. */
+  ofRecent(text: string): number {
+    const known = this.#recent.get(text)
+    if (known !== undefined) return known
+    const digest = this.of(text)
+    if (this.#recent.size >= recentMax) this.#recent.clear()
+    this.#recent.set(text, digest)
+    return digest
+  }
+
   /** Two digests of one name, for what has to be unique among all payments. */
   pairOf(text: string): readonly [number, number] {
     const digest = hash('sha256', this.salt + text, 'binary')
@@ -23,6 +35,8 @@ export class SaltedDigest {
   }
 }
 
+// Few, because a slice keeps the whole text that it was cut from.
+const recentMax = 64
 const digestBytes = 6
 
 /** 48 bits, as an exact number. */

@@ -18,8 +18,8 @@ import { makeWallet, signedSettlement } from './signedPayment.ts'
 
 /* A real book for an auditor, written by the one write path and sealed as it grew. */
 
-export const bookOrigin = 'tollbook/audited'
-export const bookSigner = ed25519Signer(makeReceiptKey())
+const bookOrigin = 'tollbook/audited'
+const bookSigner = ed25519Signer(makeReceiptKey())
 export const bookKeyText = verifierKeyText({ name: bookOrigin, publicKey: bookSigner.publicKey })
 export const bookKey: VerifierKey = assertPresent(readVerifierKey(bookKeyText), 'the key of the book is a verifier key')
 

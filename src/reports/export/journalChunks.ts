@@ -1,5 +1,4 @@
 import { isoTime } from '../../primitives/clock.ts'
-import { formatDecimal } from '../../primitives/money.ts'
 import type { Chunk } from './chunk.ts'
 import { type EntryRow, entryPages } from './exportRows.ts'
 import type { ExportScope } from './exportScope.ts'
@@ -95,7 +94,15 @@ function eventText(entries: readonly EntryRow[], journal: Journal): string {
 }
 
 function amountText(entry: Pick<EntryRow, 'mint' | 'amountBaseUnits'>, { decimals, commodity }: Journal): string {
-  return `${formatDecimal(entry.amountBaseUnits, decimals(entry.mint))} ${commodity(entry.mint)}`
+  return `${allDecimals(entry.amountBaseUnits, decimals(entry.mint))} ${commodity(entry.mint)}`
+}
+
+/** Every decimal is written: beancount allows a balance to be off by half of the last one. */
+function allDecimals(amount: bigint, decimals: number): string {
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0')
+  const point = digits.length - decimals
+  const text = decimals === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`
+  return amount < 0n ? `-${text}` : text
 }
 
 async function closingText(
