@@ -105,7 +105,8 @@ describe('tollbook audit', () => {
     expect(code).toBe(7)
     const { verdicts } = report.parse(JSON.parse(stdout))
     expect(verdicts['integrity']).toMatchObject({ status: 'broken', firstBad: { position: 9 } })
-    expect(verdicts['completeness']).toMatchObject({ status: 'broken', firstBad: { position: 20 } })
+    expect(verdicts['completeness']).toMatchObject({ status: 'broken' })
+    expect(stdout).toContain('position 20 is not in the book')
   })
 
   test('of an older book than the checkpoint that was kept says that its end is gone', async () => {
