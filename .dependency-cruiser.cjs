@@ -15,12 +15,13 @@ const mayImport = {
   paywall: ['primitives', 'payment', 'pricing'],
   document: ['primitives', 'payment', 'pricing', 'paywall', 'endpoints'],
   reports: ['primitives', 'payment', 'ledger', 'store'],
+  audit: ['primitives/assert.ts', 'primitives/clock.ts', 'primitives/fault.ts', 'primitives/id.ts'],
   http: ['primitives', 'paywall', 'endpoints', 'reports', 'document'],
   jobs: ['primitives', 'payment', 'pricing', 'ledger', 'reports'],
   client: ['primitives', 'payment', 'ledger/merkle.ts', 'ledger/checkpoint.ts'],
   local: ['primitives', 'payment', 'compose.ts', 'config.ts'],
   payout: ['primitives', 'payment', 'ledger', 'chain', 'store', 'outbound'],
-  cli: ['client', 'local', 'reports', 'store', 'payout', 'primitives', 'compose.ts', 'config.ts'],
+  cli: ['client', 'local', 'reports', 'audit', 'store', 'payout', 'ledger/checkpoint.ts', 'primitives', 'compose.ts', 'config.ts'],
 }
 
 const folderRules = Object.entries(mayImport).map(([folder, allowed]) => ({
@@ -36,7 +37,10 @@ const packageHomes = {
   koa: ['^src/http/'],
   '@koa/router': ['^src/http/'],
   kysely: ['^src/store/', '^src/reports/'],
-  pg: ['^src/store/', '^src/reports/', '^src/local/'],
+  pg: ['^src/store/', '^src/reports/', '^src/audit/', '^src/local/'],
+  'csv-stringify': ['^src/reports/'],
+  'hyparquet-writer': ['^src/reports/'],
+  'cli-progress': ['^src/cli/'],
   '@solana/web3.js': ['^src/chain/', '^src/client/', '^src/local/'],
   '@solana/spl-token': ['^src/chain/', '^src/client/', '^src/local/'],
   litesvm: ['^src/local/'],

@@ -3,9 +3,11 @@ import { Command, CommanderError } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { readConfig } from '../config.ts'
 import { anchorCommand } from './anchor.ts'
+import { auditCommand } from './audit.ts'
 import { chainCommand } from './chain.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { demoCommand } from './demo.ts'
+import { exportCommand } from './export.ts'
 import { faucetCommand } from './faucet.ts'
 import { migrateCommand } from './migrate.ts'
 import { payCommand } from './pay.ts'
@@ -37,6 +39,8 @@ for (const command of [
   demoCommand(),
   payCommand(payerDeps),
   verifyCommand(payerDeps),
+  exportCommand(payerDeps),
+  auditCommand(payerDeps),
   anchorCommand(payerDeps),
   faucetCommand(payerDeps),
   payoutCommand(payerDeps),

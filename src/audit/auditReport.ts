@@ -1,0 +1,185 @@
+import type { ChainAudit } from './chainAudit.ts'
+import type { Checkpoints } from './checkpoints.ts'
+import { type Aspect, aspects, type Finding, type Findings } from './findings.ts'
+import type { Replay } from './replay.ts'
+import type { StoredTransactions } from './storedTransactions.ts'
+
+/**
+ * `holds`: everything that was asked was checked and is right. `broken`: something is wrong. `not_re_checkable`: nothing is
+ * wrong, but a part can no longer be checked. `not_checked`: it was not asked for, or there was nothing to check it with.
+ */
+export type VerdictStatus = 'holds' | 'broken' | 'not_re_checkable' | 'not_checked'
+
+export interface Verdict {
+  readonly status: VerdictStatus
+  /** The one at the lowest position. */
+  readonly firstBad: Finding | null
+  readonly findings: number
+  /** What this verdict rests on, in words with figures. */
+  readonly checked: readonly string[]
+  /** What was not checked, and why. */
+  readonly notChecked: readonly string[]
+}
+
+export interface AuditReport {
+  readonly source: string
+  readonly events: number
+  readonly payments: number
+  readonly treeSize: number
+  /** Base64, as in checkpoints. */
+  readonly root: string
+  readonly verdicts: Readonly<Record<Aspect, Verdict>>
+  readonly findings: readonly Finding[]
+  readonly balances: readonly { readonly mint: string; readonly account: string; readonly baseUnits: string }[]
+  readonly resumedAfter: number | null
+  readonly durationMs: number
+}
+
+/** Exit codes, from the least to the worst; the worst verdict decides. */
+export const auditExitCodes = {
+  holds: 0,
+  failed: 1,
+  usage: 2,
+  notReCheckable: 3,
+  incomplete: 4,
+  chainContradicts: 5,
+  arithmeticWrong: 6,
+  integrityBroken: 7,
+  interrupted: 130,
+} as const
+
+const brokenCodes: Readonly<Record<Aspect, number>> = {
+  integrity: auditExitCodes.integrityBroken,
+  arithmetic: auditExitCodes.arithmeticWrong,
+  chainTruth: auditExitCodes.chainContradicts,
+  completeness: auditExitCodes.incomplete,
+}
+
+export function exitCodeOf({ verdicts }: AuditReport): number {
+  const codes = aspects.map((aspect) => {
+    const { status } = verdicts[aspect]
+    if (status === 'broken') return brokenCodes[aspect]
+    return status === 'not_re_checkable' ? auditExitCodes.notReCheckable : auditExitCodes.holds
+  })
+  return Math.max(...codes)
+}
+
+/** Everything that was looked at. */
+interface Audited {
+  readonly replay: Replay
+  readonly checkpoints: Checkpoints
+  readonly stored: StoredTransactions | undefined
+  readonly chain: ChainAudit | undefined
+  readonly source: 'database' | 'export'
+  readonly resumedAfter: number | undefined
+  readonly durationMs: number
+}
+
+export function reportOf(audited: Audited): AuditReport {
+  const { replay, source, resumedAfter, durationMs } = audited
+  const { findings, journal, tree, payments } = replay
+  return {
+    source,
+    events: tree.size,
+    payments: payments.count,
+    treeSize: tree.size,
+    root: tree.root().toString('base64'),
+    verdicts: {
+      integrity: verdictOf(findings, 'integrity', integrityGrounds(audited)),
+      arithmetic: verdictOf(findings, 'arithmetic', arithmeticGrounds(audited)),
+      completeness: verdictOf(findings, 'completeness', completenessGrounds(audited)),
+      chainTruth: verdictOf(findings, 'chainTruth', chainGrounds(audited)),
+    },
+    findings: aspects.flatMap((aspect) => findings.of(aspect)),
+    balances: [...journal.accounts()].map(({ mint, account, balance }) => {
+      return { mint, account, baseUnits: balance.toString() }
+    }),
+    resumedAfter: resumedAfter ?? null,
+    durationMs,
+  }
+}
+
+interface Grounds {
+  readonly checked: readonly string[]
+  readonly notChecked: readonly string[]
+  /** How much nobody can check any more. */
+  readonly notReCheckable?: number
+  /** What was checked does not suffice for an answer. */
+  readonly insufficient?: boolean
+}
+
+function verdictOf(findings: Findings, aspect: Aspect, grounds: Grounds): Verdict {
+  const { checked, notChecked, notReCheckable = 0, insufficient = false } = grounds
+  const count = findings.countOf(aspect)
+  const unbroken = notReCheckable > 0 ? 'not_re_checkable' : 'holds'
+  return {
+    status: count > 0 ? 'broken' : insufficient ? 'not_checked' : unbroken,
+    firstBad: findings.first(aspect) ?? null,
+    findings: count,
+    checked,
+    notChecked,
+  }
+}
+
+function integrityGrounds({ replay, checkpoints }: Audited): Grounds {
+  const { compared, signaturesVerified, signaturesUnverified } = checkpoints.figures
+  const hashes = `${replay.tree.size} bodies read and hashed again, and their tree`
+  return {
+    checked: [
+      hashes,
+      ...(replay.tiles.compared > 0 ? [`${replay.tiles.compared} stored tiles`] : []),
+      ...(compared > 0 ? [`${compared} checkpoints compared, the signatures of ${signaturesVerified} verified`] : []),
+    ],
+    notChecked: [
+      ...(signaturesUnverified > 0 ? [`the signatures of ${signaturesUnverified} checkpoints: no --verifier-key`] : []),
+      ...(compared === 0 ? ['no checkpoint was there: who rewrites every hash cannot be noticed'] : []),
+    ],
+  }
+}
+
+function arithmeticGrounds({ replay, source }: Audited): Grounds {
+  const lives = `the lives, prices and splits of ${replay.payments.count} payments, and double entry derived from them`
+  const tables = 'entries, balances and burn statistics'
+  return source === 'database'
+    ? { checked: [lives, `${tables} as they are stored`], notChecked: [] }
+    : { checked: [lives], notChecked: [`${tables} as they are stored: an export has events only`] }
+}
+
+function completenessGrounds({ replay, source, chain }: Audited): Grounds {
+  const positions = `positions 1 to ${replay.position} and the versions of every stream`
+  const registry = 'the payment registry, price lists, paid quotes and the head'
+  return {
+    checked: [
+      positions,
+      ...(source === 'database' ? [registry] : []),
+      ...(chain === undefined ? [] : [`${chain.figures.lookedFor} transactions of the payment token account`]),
+    ],
+    notChecked: [
+      ...(source === 'database' ? [] : [`${registry}: an export has events only`]),
+      ...(chain === undefined ? ['payments on chain that the book does not have: no --chain'] : []),
+    ],
+  }
+}
+
+function chainGrounds({ stored, chain }: Audited): Grounds {
+  const bytes = stored?.figures
+  const { confirmed = 0, pruned = 0, notFinal = 0 } = chain?.figures ?? {}
+  return {
+    checked: [
+      ...(bytes === undefined
+        ? []
+        : [`${bytes.signed} stored transactions are signed, ${bytes.amountsShown} show their amounts themselves`]),
+      ...(chain === undefined ? [] : [`${confirmed} payments confirmed by a node`]),
+    ],
+    notChecked: [
+      ...(bytes !== undefined && bytes.withoutBytes > 0
+        ? [`${bytes.withoutBytes} payments are kept without bytes`]
+        : []),
+      ...(pruned > 0 ? [`${pruned} payments are older than what the node has`] : []),
+      ...(notFinal > 0 ? [`${notFinal} payments are not final yet`] : []),
+      ...(chain === undefined ? ['whether the payments landed: no --chain'] : []),
+    ],
+    notReCheckable: pruned + notFinal,
+    insufficient: chain === undefined,
+  }
+}

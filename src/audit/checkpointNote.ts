@@ -1,0 +1,93 @@
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
+
+/*
+ * C2SP tlog-checkpoint in a C2SP signed-note: `<origin>\n<size>\n<base64 root>\n`, other lines, an empty line, then signature
+ * lines `— <name> <base64(4 bytes of key id || signature)>`.
+ */
+
+export interface CheckpointNote {
+  readonly origin: string
+  readonly size: number
+  readonly root: Buffer
+  /** What the signatures are over. */
+  readonly signedText: string
+  readonly signatures: readonly NoteSignature[]
+}
+
+interface NoteSignature {
+  readonly name: string
+  readonly keyId: Buffer
+  readonly signature: Buffer
+}
+
+/** `<name>+<key id in hex>+<base64(0x01 || public key)>`. */
+export interface VerifierKey {
+  readonly name: string
+  readonly keyId: Buffer
+  readonly key: KeyObject
+}
+
+const noteCharactersMax = 64 * 1024
+const signatureLine = /^— (\S+) ([A-Za-z0-9+/]+={0,2})$/
+const ed25519 = 1
+const keyIdBytes = 4
+const rootBytes = 32
+
+/** Undefined when it is no checkpoint. */
+export function readCheckpoint(note: string): CheckpointNote | undefined {
+  const split = note.lastIndexOf('\n\n')
+  if (note.length > noteCharactersMax || split === -1) return undefined
+  const signedText = note.slice(0, split + 1)
+  const [origin = '', sizeText = '', rootText = ''] = signedText.split('\n')
+  const root = Buffer.from(rootText, 'base64')
+  const isWhole = origin !== '' && /^(0|[1-9]\d{0,15})$/.test(sizeText) && root.length === rootBytes
+  if (!isWhole || root.toString('base64') !== rootText) return undefined
+  const signatures = note
+    .slice(split + 2)
+    .split('\n')
+    .filter((line) => line !== '')
+    .map(readSignature)
+  if (signatures.length === 0 || !signatures.every((signature) => signature !== undefined)) return undefined
+  return { origin, size: Number(sizeText), root, signedText, signatures }
+}
+
+function readSignature(line: string): NoteSignature | undefined {
+  const [, name, base64] = signatureLine.exec(line) ?? []
+  if (name === undefined || base64 === undefined) return undefined
+  const bytes = Buffer.from(base64, 'base64')
+  if (bytes.length <= keyIdBytes) return undefined
+  return { name, keyId: bytes.subarray(0, keyIdBytes), signature: bytes.subarray(keyIdBytes) }
+}
+
+/** Undefined when the text is no verifier key of Ed25519, or its key id is not that of its key. */
+export function readVerifierKey(text: string): VerifierKey | undefined {
+  const match = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})$/.exec(text.trim())
+  const [, name, keyIdHex, base64] = match ?? []
+  if (name === undefined || keyIdHex === undefined || base64 === undefined) return undefined
+  const bytes = Buffer.from(base64, 'base64')
+  if (bytes.length !== 33 || bytes[0] !== ed25519) return undefined
+  const verifier = verifierKeyOf(name, bytes.subarray(1))
+  return verifier.keyId.toString('hex') === keyIdHex ? verifier : undefined
+}
+
+// The DER head of an Ed25519 public key (RFC 8410), because node:crypto takes no bare 32 bytes.
+const derHead = Buffer.from('302a300506032b6570032100', 'hex')
+
+export function verifierKeyOf(name: string, publicKey: Uint8Array): VerifierKey {
+  const named = Buffer.concat([Buffer.from(`${name}\n`), Buffer.of(ed25519), publicKey])
+  const keyId = createHash('sha256').update(named).digest().subarray(0, keyIdBytes)
+  const key = createPublicKey({ key: Buffer.concat([derHead, publicKey]), format: 'der', type: 'spki' })
+  return { name, keyId, key }
+}
+
+/** Did one of these keys sign it? */
+export function isSignedBy({ signedText, signatures }: CheckpointNote, keys: readonly VerifierKey[]): boolean {
+  return signatures.some(({ name, keyId, signature }) =>
+    keys.some(
+      (key) =>
+        key.name === name &&
+        key.keyId.equals(keyId) &&
+        verify(null, Buffer.from(signedText, 'utf8'), key.key, signature),
+    ),
+  )
+}

@@ -1,0 +1,130 @@
+import { type CheckpointNote, isSignedBy, readCheckpoint, type VerifierKey } from './checkpointNote.ts'
+import type { DatabaseSource } from './databaseSource.ts'
+import type { Findings } from './findings.ts'
+import { GrowingTree } from './growingTree.ts'
+
+/** A statement that the book had a root at a size. */
+export interface Claim {
+  readonly size: number
+  readonly root: Uint8Array
+  /** Who states it: the database, an export, a file that the auditor kept. */
+  readonly source: string
+  /** Undefined where nothing is signed: the head of an export. */
+  readonly note: string | undefined
+}
+
+export interface CheckpointFigures {
+  compared: number
+  signaturesVerified: number
+  /** No key was given to verify them with. */
+  signaturesUnverified: number
+}
+
+export interface CheckpointDeps {
+  readonly findings: Findings
+  /** Empty: signatures cannot be verified. */
+  readonly keys: readonly VerifierKey[]
+  /** Claims that the auditor brings along. */
+  readonly claims: readonly Claim[]
+  /** Where the book's own checkpoints are, if it has any. */
+  readonly stored?: (afterSize: number) => Promise<readonly Claim[]>
+}
+
+/** Compares every known checkpoint with the tree, at the moment when the tree has its size. */
+export class Checkpoints {
+  readonly figures: CheckpointFigures = { compared: 0, signaturesVerified: 0, signaturesUnverified: 0 }
+  readonly #deps: CheckpointDeps
+  #waiting: Claim[]
+  #storedUpto: number
+  #allStoredRead: boolean
+  /** The size of the last tree whose root was as stated: what is wrong comes behind it. */
+  #agreedSize: number
+
+  constructor(deps: CheckpointDeps, fromSize = 0) {
+    this.#deps = deps
+    this.#waiting = deps.claims.filter(({ size }) => size > fromSize || size === 0).toSorted(bySize)
+    this.#storedUpto = fromSize
+    this.#agreedSize = fromSize
+    this.#allStoredRead = deps.stored === undefined
+  }
+
+  /** Has all claims up to the size at hand; called before events up to it are replayed. */
+  async load(uptoSize: number): Promise<void> {
+    while (!this.#allStoredRead && this.#storedUpto < uptoSize) {
+      const page = (await this.#deps.stored?.(this.#storedUpto)) ?? []
+      this.#waiting = [...this.#waiting, ...page].toSorted(bySize)
+      this.#storedUpto = page.at(-1)?.size ?? this.#storedUpto
+      this.#allStoredRead = page.length === 0
+    }
+  }
+
+  /** After each event. */
+  compare(tree: GrowingTree): void {
+    while (this.#waiting[0] !== undefined && this.#waiting[0].size <= tree.size) {
+      const claim = this.#waiting.shift()
+      if (claim !== undefined) this.#judge(claim, tree)
+    }
+  }
+
+  /** At the end: what is left speaks of more than there is. */
+  async finish(tree: GrowingTree): Promise<void> {
+    await this.load(Infinity)
+    this.compare(tree)
+    for (const { size, source } of this.#waiting) {
+      const message = `${source} is of ${size} events, and the book has ${tree.size}: its end is gone, or an older copy was restored`
+      this.#deps.findings.add('tree_too_small', { position: tree.size + 1, subject: `checkpoint ${size}`, message })
+    }
+  }
+
+  #judge(claim: Claim, tree: GrowingTree): void {
+    const { size, root, source, note } = claim
+    const { findings } = this.#deps
+    if (note !== undefined) this.figures.compared++
+    const subject = `checkpoint ${size}`
+    if (rootAt(size, tree).equals(root)) this.#agreedSize = size
+    else {
+      const code = note === undefined ? 'export_root_differs' : 'checkpoint_root_differs'
+      const message = `${source} states another root for the first ${size} events; the first ${this.#agreedSize} are not in doubt`
+      findings.add(code, { position: size, subject, message })
+    }
+    if (note === undefined) return
+    const read = readCheckpoint(note)
+    if (read === undefined || read.size !== size || !read.root.equals(root)) {
+      const message = `${source} is no checkpoint of that size and root`
+      findings.add('checkpoint_malformed', { position: size, subject, message })
+    } else this.#verify(claim, read)
+  }
+
+  #verify({ size, source }: Claim, note: CheckpointNote): void {
+    const { findings, keys } = this.#deps
+    if (keys.length === 0) this.figures.signaturesUnverified++
+    else if (isSignedBy(note, keys)) this.figures.signaturesVerified++
+    else {
+      const message = `${source} is not signed by the key of the book`
+      findings.add('checkpoint_signature_wrong', { position: size, subject: `checkpoint ${size}`, message })
+    }
+  }
+}
+
+const pageRows = 1_000
+
+/** The checkpoints of a live book, a page at a time; undefined for a book of before they were made. */
+export async function storedCheckpoints(source: DatabaseSource): Promise<CheckpointDeps['stored']> {
+  if (!(await source.hasTable('ledger.checkpoints'))) return undefined
+  return async (afterSize) => {
+    const rows = await source.rows<{ size: string; root: Buffer; note: string }>(
+      `select size, root, note from ledger.checkpoints where size > $1 order by size limit ${pageRows}`,
+      [afterSize],
+    )
+    return rows.map(({ size, root, note }) => ({ size: Number(size), root, note, source: 'a stored checkpoint' }))
+  }
+}
+
+/** Any tree had the root of no events before it had its first. */
+function rootAt(size: number, tree: GrowingTree): Buffer {
+  return size === 0 ? new GrowingTree().root() : tree.root()
+}
+
+function bySize(one: Claim, other: Claim): number {
+  return one.size - other.size
+}

@@ -1,0 +1,127 @@
+/** The four questions of an audit; each has its own answer (docs/audit.md). */
+export const aspects = ['integrity', 'arithmetic', 'completeness', 'chainTruth'] as const
+export type Aspect = (typeof aspects)[number]
+
+/** One thing that is wrong. */
+export interface Finding {
+  readonly aspect: Aspect
+  readonly code: FindingCode
+  /** Where in the ledger; undefined for what has no place in it, such as a balance of an unknown account. */
+  readonly position: number | undefined
+  /** What it is about: a stream, an account, a row. */
+  readonly subject: string
+  readonly message: string
+}
+
+/** Every kind of finding, and the question that it answers with no. */
+export const findingAspects = {
+  leaf_mismatch: 'integrity',
+  body_unreadable: 'integrity',
+  column_differs: 'integrity',
+  recorded_out_of_order: 'integrity',
+  export_root_differs: 'integrity',
+  checkpoint_malformed: 'integrity',
+  checkpoint_root_differs: 'integrity',
+  checkpoint_signature_wrong: 'integrity',
+  tile_differs: 'integrity',
+  price_wrong: 'arithmetic',
+  price_not_published: 'arithmetic',
+  payment_short: 'arithmetic',
+  burn_differs: 'arithmetic',
+  distribution_differs: 'arithmetic',
+  life_impossible: 'arithmetic',
+  attempt_wrong: 'arithmetic',
+  owner_differs: 'arithmetic',
+  entry_differs: 'arithmetic',
+  entry_missing: 'arithmetic',
+  entry_unexpected: 'arithmetic',
+  balance_differs: 'arithmetic',
+  burn_total_differs: 'arithmetic',
+  books_unbalanced: 'arithmetic',
+  position_missing: 'completeness',
+  version_missing: 'completeness',
+  pair_incomplete: 'completeness',
+  head_differs: 'completeness',
+  tree_too_small: 'completeness',
+  export_incomplete: 'completeness',
+  payment_row_differs: 'completeness',
+  payment_row_missing: 'completeness',
+  payment_row_unexpected: 'completeness',
+  price_list_differs: 'completeness',
+  quote_differs: 'completeness',
+  not_in_the_book: 'completeness',
+  transaction_bytes_wrong: 'chainTruth',
+  transaction_contradicts: 'chainTruth',
+  transaction_failed: 'chainTruth',
+  transaction_unknown: 'chainTruth',
+} as const satisfies Record<string, Aspect>
+
+export type FindingCode = keyof typeof findingAspects
+
+/** So many are kept of each question, beside the first; all are counted. A book that is wholly wrong fits in memory too. */
+const keptMax = 100
+
+export interface FindingsState {
+  readonly kept: readonly Finding[]
+  readonly counts: Readonly<Record<string, number>>
+  readonly firsts: Readonly<Partial<Record<Aspect, Finding>>>
+}
+
+export class Findings {
+  readonly #kept: Finding[]
+  readonly #keptOf = new Map<Aspect, number>()
+  readonly #counts: Map<string, number>
+  readonly #firsts: Partial<Record<Aspect, Finding>>
+
+  constructor(state?: FindingsState) {
+    this.#kept = [...(state?.kept ?? [])]
+    this.#counts = new Map(Object.entries(state?.counts ?? {}))
+    this.#firsts = { ...state?.firsts }
+    for (const aspect of aspects) this.#keptOf.set(aspect, this.of(aspect).length)
+  }
+
+  add(code: FindingCode, { position, subject, message }: Place): void {
+    const finding: Finding = { aspect: findingAspects[code], code, position, subject, message }
+    const { aspect } = finding
+    this.#counts.set(code, (this.#counts.get(code) ?? 0) + 1)
+    const first = this.#firsts[aspect]
+    if (first === undefined || isEarlier(finding, first)) this.#firsts[aspect] = finding
+    const kept = this.#keptOf.get(aspect) ?? 0
+    if (kept >= keptMax) return
+    this.#keptOf.set(aspect, kept + 1)
+    this.#kept.push(finding)
+  }
+
+  of(aspect: Aspect): readonly Finding[] {
+    return this.#kept.filter((finding) => finding.aspect === aspect)
+  }
+
+  /** The one at the lowest position. */
+  first(aspect: Aspect): Finding | undefined {
+    return this.#firsts[aspect]
+  }
+
+  countOf(aspect: Aspect): number {
+    let sum = 0
+    for (const [code, count] of this.#counts) if (isCodeOf(code, aspect)) sum += count
+    return sum
+  }
+
+  state(): FindingsState {
+    return { kept: this.#kept, counts: Object.fromEntries(this.#counts), firsts: this.#firsts }
+  }
+}
+
+export interface Place {
+  readonly position: number | undefined
+  readonly subject: string
+  readonly message: string
+}
+
+function isEarlier(one: Finding, other: Finding): boolean {
+  return (one.position ?? Infinity) < (other.position ?? Infinity)
+}
+
+function isCodeOf(code: string, aspect: Aspect): boolean {
+  return Object.entries(findingAspects).some(([known, its]) => known === code && its === aspect)
+}

@@ -1,0 +1,72 @@
+import { base58 } from '@scure/base'
+import type { AuditedSettlement } from './auditedEvent.ts'
+import type { ChainTransaction } from './chainNode.ts'
+import { sumOf } from './storedTransactions.ts'
+import { isTokenProgram, type TokenMove, tokenMovesOf } from './tokenMoves.ts'
+
+/** What one landed transaction did with a mint. */
+export interface LandedMoves {
+  readonly moves: readonly TokenMove[]
+  /** Net change of each token account of the mint, and who owns it, by address. */
+  readonly changes: ReadonlyMap<string, { readonly owners: ReadonlySet<string>; readonly change: bigint }>
+  readonly signers: readonly string[]
+}
+
+/** Reads top-level and inner instructions alike, and the balances before and after; nothing of the logs. */
+export function movesOf(landed: ChainTransaction, mint: string): LandedMoves {
+  const { message } = landed.transaction
+  const { innerInstructions, loadedAddresses, preTokenBalances, postTokenBalances } = landed.meta
+  const keys = [...message.accountKeys, ...(loadedAddresses?.writable ?? []), ...(loadedAddresses?.readonly ?? [])]
+  const changes = new Map<string, { owners: Set<string>; change: bigint }>()
+  const count = (balances: typeof preTokenBalances, sign: bigint): void => {
+    for (const balance of balances.filter((balance) => balance.mint === mint)) {
+      const account = keys[balance.accountIndex] ?? ''
+      const known = changes.get(account) ?? { owners: new Set<string>(), change: 0n }
+      known.owners.add(balance.owner)
+      known.change += sign * BigInt(balance.uiTokenAmount.amount)
+      changes.set(account, known)
+    }
+  }
+  count(preTokenBalances, -1n)
+  count(postTokenBalances, 1n)
+  const calls = [...message.instructions, ...innerInstructions.flatMap(({ instructions }) => instructions)]
+  const moves = calls
+    .filter(({ programIdIndex }) => isTokenProgram(keys[programIdIndex] ?? ''))
+    .flatMap(({ accounts, data }) => {
+      const named = accounts.map((index) => keys[index] ?? '')
+      return tokenMovesOf(named, Buffer.from(base58.decode(data)))
+    })
+    .filter((move) => move.mint === mint || (move.mint === undefined && changes.has(move.source ?? '')))
+  return { moves, changes, signers: message.accountKeys.slice(0, message.header.numRequiredSignatures) }
+}
+
+/** What the chain says otherwise than the book; undefined when it confirms the payment. */
+export function contradictionOf(
+  landed: ChainTransaction,
+  settlement: AuditedSettlement,
+  paymentTokenAccount: string,
+): string | undefined {
+  const { wallet, slot, blockTimeMs, signature, price } = settlement
+  if (landed.transaction.signatures[0] !== signature) return 'the node answered with another transaction'
+  if (landed.slot !== slot) return `it landed in slot ${landed.slot}, and ${slot} is booked`
+  const { blockTime } = landed
+  if (blockTime !== null && blockTime !== undefined && blockTime * 1000 !== blockTimeMs) {
+    return `its block is of ${blockTime}, and ${blockTimeMs / 1000} is booked`
+  }
+  const { moves, changes, signers } = movesOf(landed, price.mint)
+  if (!signers.includes(wallet)) return `${wallet} did not sign it`
+  if (moves.some(({ kind }) => kind === 'mint')) return 'tokens were minted in the same transaction'
+  const own = moves.filter(({ authority, source }) => {
+    const owners = changes.get(source ?? '')?.owners
+    return authority === wallet && owners?.size === 1 && owners.has(wallet)
+  })
+  const burned = sumOf(own.filter(({ kind }) => kind === 'burn'))
+  if (burned !== settlement.burnedBaseUnits) return `it burned ${burned}, and ${settlement.burnedBaseUnits} are booked`
+  const sent = sumOf(own.filter(({ kind, destination }) => kind === 'transfer' && destination === paymentTokenAccount))
+  const arrived = changes.get(paymentTokenAccount)?.change ?? 0n
+  const received = sent < arrived ? sent : arrived
+  if (received !== settlement.receivedBaseUnits) {
+    return `${received} arrived, and ${settlement.receivedBaseUnits} are booked as received`
+  }
+  return undefined
+}

@@ -1,0 +1,102 @@
+/*
+ * A signed transaction, read from its bytes: signatures, then a message of the legacy format or of version 0. From the
+ * public description of the wire format; shares nothing with the code that read it when it was paid.
+ */
+
+export interface ReadInstruction {
+  readonly program: number
+  readonly accounts: readonly number[]
+  readonly data: Buffer
+}
+
+export interface ReadTransaction {
+  readonly signatures: readonly Buffer[]
+  /** What the signatures are over. */
+  readonly message: Buffer
+  /** The first ones are the signers, in the order of the signatures. Addresses from lookup tables are not among them. */
+  readonly keys: readonly Buffer[]
+  readonly instructions: readonly ReadInstruction[]
+  readonly usesLookupTables: boolean
+}
+
+const signatureBytes = 64
+const keyBytes = 32
+const versionFlag = 0x80
+
+/** Undefined for anything that is not exactly one transaction of a known version. */
+export function readTransactionBytes(bytes: Buffer): ReadTransaction | undefined {
+  const reader = new ByteReader(bytes)
+  try {
+    const signatures = reader.list(() => reader.take(signatureBytes))
+    const message = bytes.subarray(reader.at)
+    const first = reader.byte()
+    if (first > versionFlag) return undefined
+    const signerCount = first === versionFlag ? reader.byte() : first
+    reader.take(2)
+    const keys = reader.list(() => reader.take(keyBytes))
+    reader.take(keyBytes)
+    const instructions = reader.list(() => {
+      const program = reader.byte()
+      const accounts = reader.list(() => reader.byte())
+      return { program, accounts, data: reader.take(reader.length()) }
+    })
+    const lookups = first === versionFlag ? reader.list(() => readLookup(reader)) : []
+    const isWhole = reader.isAtEnd && signerCount > 0 && signatures.length === signerCount && keys.length >= signerCount
+    return isWhole ? { signatures, message, keys, instructions, usesLookupTables: lookups.length > 0 } : undefined
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+function readLookup(reader: ByteReader): void {
+  reader.take(keyBytes)
+  reader.take(reader.length())
+  reader.take(reader.length())
+}
+
+// A transaction has 1,232 bytes at most, so no list in it can be longer.
+const listMax = 1_232
+
+class ByteReader {
+  readonly #bytes: Buffer
+  at = 0
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  get isAtEnd(): boolean {
+    return this.at === this.#bytes.length
+  }
+
+  byte(): number {
+    return this.#bytes.readUInt8(this.at++)
+  }
+
+  take(count: number): Buffer {
+    if (this.at + count > this.#bytes.length) throw new RangeError('the bytes end early')
+    this.at += count
+    return this.#bytes.subarray(this.at - count, this.at)
+  }
+
+  /** Solana's compact-u16: seven bits a byte, the lowest first. */
+  length(): number {
+    let value = 0
+    for (let shift = 0; shift <= 14; shift += 7) {
+      const byte = this.byte()
+      value |= (byte & 0x7f) << shift
+      if (byte < versionFlag) {
+        if (byte === 0 && shift > 0) throw new RangeError('a length is spelled too long')
+        return value
+      }
+    }
+    throw new RangeError('a length has at most three bytes')
+  }
+
+  list<T>(item: () => T): readonly T[] {
+    const count = this.length()
+    if (count > listMax) throw new RangeError('a list is longer than a transaction')
+    return Array.from({ length: count }, item)
+  }
+}

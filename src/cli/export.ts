@@ -1,0 +1,137 @@
+import { Command } from 'commander'
+import { verifierKeyText } from '../ledger/checkpoint.ts'
+import { describeError, Fault } from '../primitives/fault.ts'
+import { createLog } from '../primitives/log.ts'
+import {
+  type ExportFormat,
+  exportFormats,
+  exportLedger,
+  type ExportTable,
+  exportTables,
+} from '../reports/export/exportLedger.ts'
+import { type Bound, readBound } from '../reports/export/exportRange.ts'
+import type { ExportScope } from '../reports/export/exportScope.ts'
+import { openDatabase } from '../store/database.ts'
+import { type BookPlace, findBook } from './bookPlace.ts'
+import type { CommandDeps } from './commandDeps.ts'
+import { openOutputFile, openStandardOutput, type Output } from './outputFile.ts'
+import { openProgressBar } from './progressBar.ts'
+import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
+
+interface ExportOptions {
+  readonly table: string
+  readonly from?: string
+  readonly to?: string
+  readonly output?: string
+  readonly database?: string
+}
+
+const interruptedExitCode = 130
+
+/** `tollbook export`: the book, or a part of it, for a spreadsheet, a warehouse, a bookkeeper or an auditor. */
+export function exportCommand(deps: CommandDeps): Command {
+  return new Command('export')
+    .description('write the ledger as jsonl (all of it, for an audit), csv, parquet, beancount or hledger')
+    .argument('<format>', exportFormats.join(', '))
+    .option('--table <name>', `rows of csv and parquet: ${exportTables.join(', ')}`, 'entries')
+    .option('--from <when>', 'first position, or a day or moment by which it was recorded: 42, 2026-11-01')
+    .option('--to <when>', 'last position, day (included) or moment (not included)')
+    .option('--output <file>', 'write to a file, which appears when it is whole (default: standard output)')
+    .option('--database <url>', 'a role that may read the ledger (default: DATABASE_URL, or local mode)')
+    .addHelpText('after', exportHelp)
+    .configureOutput({
+      writeOut: (text) => void deps.stdout.write(text),
+      writeErr: (text) => void deps.stderr.write(text),
+    })
+    .exitOverride(rethrowAsUsage)
+    .action(async (format: string, options: ExportOptions) => {
+      deps.setExitCode(await runExport(deps, format, options))
+    })
+}
+
+const exportHelp = `
+Each export names the size and root of the Merkle tree that it ends at, and the newest signed checkpoint;
+docs/finance-export.md says how to tie it to one. A role of tollbook_reader suffices.
+
+Exit codes: 0 written; 1 the ledger cannot be read or is damaged; 2 not called right; 130 interrupted`
+
+async function runExport(deps: CommandDeps, format: string, options: ExportOptions): Promise<number> {
+  try {
+    const question = readQuestion(format, options)
+    if (options.output === undefined && question.format === 'parquet' && deps.stdout.isTTY === true) {
+      throw new UsageProblem('--output', 'is missing: parquet is no text, and would spoil the terminal')
+    }
+    const book = await findBook(deps.home(), options.database)
+    return await write(deps, book, { ...question, output: options.output })
+  } catch (error) {
+    if (!(error instanceof UsageProblem)) throw error
+    deps.stderr.write(`${error.message}\n`)
+    return usageExitCode
+  }
+}
+
+interface Question {
+  readonly format: ExportFormat
+  readonly table: ExportTable
+  readonly from: Bound | undefined
+  readonly to: Bound | undefined
+}
+
+function readQuestion(formatText: string, { table: tableText, from, to }: ExportOptions): Question {
+  const format = exportFormats.find((known) => known === formatText)
+  if (format === undefined) throw new UsageProblem('FORMAT', `must be one of ${exportFormats.join(', ')}`)
+  const table = exportTables.find((known) => known === tableText)
+  if (table === undefined) throw new UsageProblem('--table', `must be one of ${exportTables.join(', ')}`)
+  return { format, table, from: boundOf('from', from), to: boundOf('to', to) }
+}
+
+function boundOf(end: 'from' | 'to', text: string | undefined): Bound | undefined {
+  if (text === undefined) return undefined
+  const bound = readBound(text, end)
+  if (bound === undefined) {
+    throw new UsageProblem(
+      `--${end}`,
+      'must be a position, a day such as 2026-11-21, or a moment such as 2026-11-21T10:00:00Z',
+    )
+  }
+  return bound
+}
+
+type Order = Question & { readonly output: string | undefined }
+
+async function write(deps: CommandDeps, book: BookPlace, order: Order): Promise<number> {
+  const { databaseUrl, origin, publicKey } = book
+  const log = createLog({ level: 'silent', name: 'export' })
+  const database = openDatabase({ databaseUrl, applicationName: 'tollbook export', connectionsMax: 1, log })
+  const standard = order.output === undefined ? openStandardOutput(process.stdout) : undefined
+  const output: Output = standard ?? (await openOutputFile(order.output ?? ''))
+  const bar = openProgressBar('events', deps.stderr.isTTY === true && order.output !== undefined)
+  try {
+    const scope = await exportLedger(database, {
+      ...order,
+      verifierKey:
+        origin === undefined || publicKey === undefined ? undefined : verifierKeyText({ name: origin, publicKey }),
+      signal: deps.interrupted,
+      write: (chunk) => output.write(chunk),
+      onProgress: (position, { fromPosition, toPosition }) =>
+        bar.update(Math.max(position - fromPosition + 1, 0), toPosition - fromPosition + 1),
+    })
+    await output.finish()
+    bar.stop()
+    if (order.output !== undefined) deps.stderr.write(`${summaryOf(scope, order)}\n`)
+    return 0
+  } catch (error) {
+    bar.stop()
+    await output.abandon()
+    if (standard?.closed.aborted === true) return 0
+    if (deps.interrupted.aborted) return interruptedExitCode
+    if (error instanceof Fault) throw error
+    throw new Fault(`the ledger could not be exported: ${describeError(error)}`, { cause: error, retryable: true })
+  } finally {
+    await database.destroy()
+  }
+}
+
+function summaryOf({ fromPosition, toPosition, treeSize, root }: ExportScope, { output }: Order): string {
+  return `${output}: positions ${fromPosition} to ${toPosition}, tree size ${treeSize}, root ${root}`
+}

@@ -1,0 +1,94 @@
+import { sql } from 'kysely'
+import { assertNever } from '../../primitives/assert.ts'
+import type { Database } from '../../store/database.ts'
+import type { Chunk } from './chunk.ts'
+import { entryPages, eventPages, type Page, paymentPages } from './exportRows.ts'
+import { type ExportRange, type ExportScope, scopeOf } from './exportScope.ts'
+import type { Snapshot } from './snapshot.ts'
+import { jsonLines } from './jsonLines.ts'
+import { csvChunks } from './csvChunks.ts'
+import { journalChunks } from './journalChunks.ts'
+import { mintDecimals } from './mintDecimals.ts'
+import { parquetChunks } from './parquetChunks.ts'
+import { type Column, entryColumns, eventColumns, paymentColumns } from './table.ts'
+
+export const exportFormats = ['jsonl', 'csv', 'parquet', 'beancount', 'hledger'] as const
+export type ExportFormat = (typeof exportFormats)[number]
+
+/** What the rows of a table are; the other formats have rows of their own kind. */
+export const exportTables = ['entries', 'payments', 'events'] as const
+export type ExportTable = (typeof exportTables)[number]
+
+export interface ExportQuestion extends ExportRange {
+  readonly format: ExportFormat
+  readonly table: ExportTable
+  /** For the head of a JSONL export, so that its checkpoint can be verified offline. */
+  readonly verifierKey: string | undefined
+  readonly signal: AbortSignal
+  /** Takes a piece of the export, and comes back when it may be given the next. */
+  readonly write: (chunk: string | Uint8Array) => Promise<void>
+  readonly onProgress?: (position: number, scope: ExportScope) => void
+}
+
+/** Writes a part of the book in one snapshot of it: what is appended meanwhile is not in it. */
+export async function exportLedger(database: Database, question: ExportQuestion): Promise<ExportScope> {
+  const transaction = database.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
+  return transaction.execute(async (snapshot) => {
+    // Whoever reads the export may be slow; the session waits for them.
+    await sql`set local idle_in_transaction_session_timeout = 0`.execute(snapshot)
+    const scope = await scopeOf(snapshot, question)
+    for await (const { chunk, upto } of await chunksOf(snapshot, scope, question)) {
+      question.signal.throwIfAborted()
+      await question.write(chunk)
+      question.onProgress?.(upto, scope)
+    }
+    return scope
+  })
+}
+
+function chunksOf(snapshot: Snapshot, scope: ExportScope, question: ExportQuestion): Promise<AsyncIterable<Chunk>> {
+  switch (question.format) {
+    case 'jsonl': {
+      const pages = eventPages(snapshot, scope)
+      return Promise.resolve(jsonLines(scope, { verifierKey: question.verifierKey, pages }))
+    }
+    case 'beancount':
+    case 'hledger':
+      return journalChunks(snapshot, scope, question.format)
+    case 'csv':
+      return tableChunks(csvChunks, { snapshot, scope, table: question.table })
+    case 'parquet':
+      return tableChunks(parquetChunks, { snapshot, scope, table: question.table })
+    default:
+      return assertNever(question.format)
+  }
+}
+
+type TableWriter = <T>(
+  scope: ExportScope,
+  table: { readonly columns: readonly Column<T>[]; readonly pages: AsyncIterable<Page<T>> },
+) => AsyncIterable<Chunk>
+
+interface TableQuestion {
+  readonly snapshot: Snapshot
+  readonly scope: ExportScope
+  readonly table: ExportTable
+}
+
+async function tableChunks(
+  write: TableWriter,
+  { snapshot, scope, table }: TableQuestion,
+): Promise<AsyncIterable<Chunk>> {
+  switch (table) {
+    case 'entries': {
+      const columns = entryColumns(await mintDecimals(snapshot))
+      return write(scope, { columns, pages: entryPages(snapshot, scope) })
+    }
+    case 'payments':
+      return write(scope, { columns: paymentColumns, pages: paymentPages(snapshot, scope) })
+    case 'events':
+      return write(scope, { columns: eventColumns, pages: eventPages(snapshot, scope) })
+    default:
+      return assertNever(table)
+  }
+}

@@ -1,0 +1,64 @@
+import { readCheckpoint } from '../../ledger/checkpoint.ts'
+import { encodeBase64 } from '../../primitives/base64.ts'
+import { Fault } from '../../primitives/fault.ts'
+import { rootAt } from '../../store/sealer.ts'
+import { headPosition, type StoredCheckpoint } from '../../store/sealStore.ts'
+import type { Snapshot } from './snapshot.ts'
+import { type Bound, firstPositionOf, lastPositionOf } from './exportRange.ts'
+
+/** Which part of the book is exported, and the tree that ties it to a checkpoint. */
+export interface ExportScope {
+  readonly fromPosition: number
+  readonly toPosition: number
+  /** The tree over positions 1 to `toPosition`, wherever the export begins. */
+  readonly treeSize: number
+  /** Base64, as in checkpoints. */
+  readonly root: string
+  /** The newest signed note about a tree that is not larger. */
+  readonly checkpoint: string | null
+  readonly origin: string | null
+  /** Null in a book of several mints, or of none yet. */
+  readonly mint: string | null
+}
+
+export interface ExportRange {
+  readonly from: Bound | undefined
+  readonly to: Bound | undefined
+}
+
+/** Throws when the bodies are no longer what was recorded: what is damaged is audited, and not handed out. */
+export async function scopeOf(snapshot: Snapshot, { from, to }: ExportRange): Promise<ExportScope> {
+  const head = await headPosition(snapshot)
+  const toPosition = to === undefined ? head : Math.min(head, await lastPositionOf(snapshot, to, head))
+  const fromPosition = from === undefined ? 1 : await firstPositionOf(snapshot, from, head)
+  if (fromPosition > toPosition + 1) {
+    throw new Fault(`the range is empty: it begins at position ${fromPosition} and ends at ${toPosition}`, {
+      retryable: false,
+    })
+  }
+  const checkpoint = await checkpointUpTo(snapshot, toPosition)
+  return {
+    fromPosition,
+    toPosition,
+    treeSize: toPosition,
+    root: encodeBase64(await rootAt(snapshot, toPosition)),
+    checkpoint: checkpoint?.note ?? null,
+    origin: checkpoint === undefined ? null : (readCheckpoint(checkpoint.note)?.origin ?? null),
+    mint: await onlyMint(snapshot),
+  }
+}
+
+async function checkpointUpTo(snapshot: Snapshot, size: number): Promise<Pick<StoredCheckpoint, 'note'> | undefined> {
+  return snapshot
+    .selectFrom('ledger.checkpoints')
+    .select('note')
+    .where('size', '<=', size)
+    .orderBy('size', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+async function onlyMint(snapshot: Snapshot): Promise<string | null> {
+  const rows = await snapshot.selectFrom('ledger.balances').select('mint').distinct().limit(2).execute()
+  return rows.length === 1 ? (rows[0]?.mint ?? null) : null
+}

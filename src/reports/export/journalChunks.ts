@@ -1,0 +1,144 @@
+import { isoTime } from '../../primitives/clock.ts'
+import type { Chunk } from './chunk.ts'
+import { type EntryRow, entryPages } from './exportRows.ts'
+import type { ExportScope } from './exportScope.ts'
+import type { Snapshot } from './snapshot.ts'
+import { mintDecimals } from './mintDecimals.ts'
+import type { Decimals } from './table.ts'
+
+/*
+ * Plain-text accounting. Each event with entries is a transaction, in tokens; the files end by asserting every account's
+ * balance, so that beancount and hledger say themselves whether the book adds up.
+ */
+
+export type JournalFormat = 'beancount' | 'hledger'
+
+interface Journal {
+  readonly format: JournalFormat
+  readonly decimals: Decimals
+  readonly commodity: (mint: string) => string
+}
+
+const dayMs = 24 * 60 * 60 * 1000
+
+export async function journalChunks(
+  snapshot: Snapshot,
+  scope: ExportScope,
+  format: JournalFormat,
+): Promise<AsyncIterable<Chunk>> {
+  const rows = await snapshot.selectFrom('ledger.balances').select('mint').distinct().orderBy('mint').execute()
+  const mints = rows.map(({ mint }) => mint)
+  const commodity = (mint: string): string => commodityName(mints.indexOf(mint))
+  return write(snapshot, scope, { format, decimals: await mintDecimals(snapshot), commodity, mints })
+}
+
+async function* write(
+  snapshot: Snapshot,
+  scope: ExportScope,
+  journal: Journal & { readonly mints: readonly string[] },
+): AsyncGenerator<Chunk> {
+  yield { chunk: headText(scope, journal), upto: scope.fromPosition - 1 }
+  let lastMs = 0
+  for await (const { rows, upto } of entryPages(snapshot, scope)) {
+    for (const { effectiveAtMs } of rows) lastMs = Math.max(lastMs, effectiveAtMs)
+    const events = Map.groupBy(rows, ({ position }) => position)
+    yield { chunk: [...events.values()].map((entries) => eventText(entries, journal)).join(''), upto }
+  }
+  // A part of the book does not know what came before it.
+  if (scope.fromPosition > 1 || lastMs === 0) return
+  yield {
+    chunk: await closingText(snapshot, scope, { ...journal, day: dayOf(lastMs + dayMs) }),
+    upto: scope.toPosition,
+  }
+}
+
+function headText(
+  scope: ExportScope,
+  { format, mints, decimals, commodity }: Journal & { readonly mints: readonly string[] },
+) {
+  const lines = [
+    `; Tollbook ledger, positions ${scope.fromPosition} to ${scope.toPosition}`,
+    `; tree size ${scope.treeSize}, root ${scope.root}`,
+    ...(scope.checkpoint?.split('\n').map((line) => `; ${line}`) ?? []),
+    '',
+    // Accounts of overpaying wallets are opened by their first use.
+    ...(format === 'beancount' ? ['option "title" "Tollbook"', 'plugin "beancount.plugins.auto_accounts"', ''] : []),
+    ...mints.flatMap((mint) => commodityLines(format, { mint, name: commodity(mint), decimals: decimals(mint) })),
+    '',
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function commodityLines(
+  format: JournalFormat,
+  { mint, name, decimals }: { readonly mint: string; readonly name: string; readonly decimals: number },
+): readonly string[] {
+  if (format === 'hledger')
+    return [`commodity ${decimals === 0 ? '1.' : `1.${'0'.repeat(decimals)}`} ${name}  ; mint: ${mint}`]
+  return [`1970-01-01 commodity ${name}`, `  mint: "${mint}"`, `  decimals: ${decimals}`]
+}
+
+function eventText(entries: readonly EntryRow[], journal: Journal): string {
+  const [first] = entries
+  if (first === undefined) return ''
+  const { position, kind, stream, effectiveAtMs, recordedAtMs } = first
+  const day = dayOf(effectiveAtMs)
+  const head =
+    journal.format === 'beancount'
+      ? [`${day} * "${kind}" ^${stream}`, `  position: ${position}`, `  recorded: "${isoTime(recordedAtMs)}"`]
+      : [`${day} * (${position}) ${kind}  ; payment: ${stream}`, `    ; recorded: ${isoTime(recordedAtMs)}`]
+  const lines = entries.map(
+    (entry) => `    ${accountName(entry.account, journal.format)}  ${amountText(entry, journal)}`,
+  )
+  return `${[...head, ...lines].join('\n')}\n\n`
+}
+
+function amountText(entry: Pick<EntryRow, 'mint' | 'amountBaseUnits'>, { decimals, commodity }: Journal): string {
+  return `${allDecimals(entry.amountBaseUnits, decimals(entry.mint))} ${commodity(entry.mint)}`
+}
+
+/** Every decimal is written: beancount allows a balance to be off by half of the last one. */
+function allDecimals(amount: bigint, decimals: number): string {
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0')
+  const point = digits.length - decimals
+  const text = decimals === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`
+  return amount < 0n ? `-${text}` : text
+}
+
+async function closingText(
+  snapshot: Snapshot,
+  { toPosition }: ExportScope,
+  journal: Journal & { readonly day: string },
+): Promise<string> {
+  const sums = await snapshot
+    .selectFrom('ledger.entries')
+    .select(['account', 'mint', ({ fn }) => fn.sum<string>('amount').as('sum')])
+    .where('seq', '<=', toPosition)
+    .groupBy(['account', 'mint'])
+    .orderBy('account')
+    .execute()
+  const { day, format } = journal
+  const balances = sums.map(({ account, mint, sum }) => {
+    const amount = amountText({ mint, amountBaseUnits: BigInt(sum) }, journal)
+    const name = accountName(account, format)
+    return format === 'beancount'
+      ? `${day} balance ${name}  ${amount}`
+      : `    ${name}  0 ${journal.commodity(mint)} = ${amount}`
+  })
+  const head = format === 'beancount' ? [] : [`${day} * balances after position ${toPosition}`]
+  return `${[...head, ...balances].join('\n')}\n`
+}
+
+/** Each part of an account begins with a capital or a digit in beancount, and a wallet need not. */
+function accountName(account: string, format: JournalFormat): string {
+  return format === 'beancount' ? account.replace('Liabilities:Overpaid:', 'Liabilities:Overpaid:W-') : account
+}
+
+/** TOKEN, TOKENB, TOKENC…: a mint's address is a commodity in neither language, and digits would need quotes. */
+function commodityName(index: number): string {
+  return index <= 0 ? 'TOKEN' : `TOKEN${String.fromCodePoint(65 + (index % 26)).repeat(1 + Math.floor(index / 26))}`
+}
+
+function dayOf(ms: number): string {
+  return isoTime(ms).slice(0, 10)
+}

@@ -1,0 +1,26 @@
+import { encodeBase64 } from '../../primitives/base64.ts'
+import type { Chunk } from './chunk.ts'
+import type { EventRow, Page } from './exportRows.ts'
+import type { ExportScope } from './exportScope.ts'
+
+/**
+ * Lossless: a head, the events with the bytes of their bodies, and an end. `tollbook audit FILE` replays it, and anybody
+ * else can: docs/finance-export.md has the form.
+ */
+export async function* jsonLines(
+  { fromPosition, treeSize, root, checkpoint, origin, mint }: ExportScope,
+  { verifierKey, pages }: { readonly verifierKey: string | undefined; readonly pages: AsyncIterable<Page<EventRow>> },
+): AsyncGenerator<Chunk> {
+  const head = { format: 'tollbook-ledger', version: 1, origin, mint, fromPosition, treeSize, root, checkpoint }
+  yield { chunk: `${JSON.stringify({ ...head, verifierKey: verifierKey ?? null })}\n`, upto: fromPosition - 1 }
+  let events = 0
+  for await (const { rows, upto } of pages) {
+    events += rows.length
+    yield { chunk: rows.map(lineOf).join(''), upto }
+  }
+  yield { chunk: `${JSON.stringify({ end: true, events })}\n`, upto: treeSize }
+}
+
+function lineOf({ position, recordedAtMs, leafHash, body }: EventRow): string {
+  return `${JSON.stringify({ position, recordedAtMs, leafHash: encodeBase64(leafHash), body })}\n`
+}

@@ -1,0 +1,81 @@
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
+import type { Chunk } from './chunk.ts'
+import { treeRootText } from './csvChunks.ts'
+import type { Page } from './exportRows.ts'
+import type { ExportScope } from './exportScope.ts'
+import type { Cell, Column, ColumnType } from './table.ts'
+
+// Rows of one group: they are in memory together, a kilobyte each at most on average.
+const rowGroupRows = 20_000
+
+type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number]
+
+/** One row group after the other; the tree stands in the key-value metadata of the file. */
+export async function* parquetChunks<T>(
+  scope: ExportScope,
+  { columns, pages }: { readonly columns: readonly Column<T>[]; readonly pages: AsyncIterable<Page<T>> },
+): AsyncGenerator<Chunk> {
+  const bytes = new ByteWriter()
+  const root: SchemaElement = { name: 'root', num_children: columns.length }
+  const writer = new ParquetWriter({
+    writer: bytes,
+    schema: [root, ...columns.map(({ name, type }) => ({ name, ...elements[type] }))],
+    kvMetadata: metadataOf(scope),
+    createdBy: 'tollbook',
+  })
+  let group: T[] = []
+  for await (const { rows, upto } of pages) {
+    group.push(...rows)
+    if (group.length < rowGroupRows && upto < scope.toPosition) continue
+    if (group.length > 0) await writer.write({ columnData: columnData(columns, group), rowGroupSize: group.length })
+    group = []
+    yield { chunk: take(bytes), upto }
+  }
+  await writer.finish()
+  yield { chunk: take(bytes), upto: scope.toPosition }
+}
+
+const optional = { repetition_type: 'OPTIONAL' } as const
+
+/** Base units have up to 20 digits and sums of them more, so they are decimals of 38 digits, which no reader rounds. */
+const elements: Readonly<Record<ColumnType, Omit<SchemaElement, 'name'>>> = {
+  text: { ...optional, type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+  integer: { ...optional, type: 'INT64' },
+  time: { ...optional, type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' },
+  baseUnits: {
+    ...optional,
+    type: 'FIXED_LEN_BYTE_ARRAY',
+    type_length: 16,
+    converted_type: 'DECIMAL',
+    precision: 38,
+    scale: 0,
+  },
+}
+
+function metadataOf({ fromPosition, toPosition, treeSize, root, checkpoint, origin, mint }: ExportScope) {
+  const values = {
+    'tollbook.from_position': String(fromPosition),
+    'tollbook.to_position': String(toPosition),
+    'tollbook.tree_size': String(treeSize),
+    'tollbook.tree_root': treeRootText(root),
+    'tollbook.checkpoint': checkpoint,
+    'tollbook.origin': origin,
+    'tollbook.mint': mint,
+  }
+  return Object.entries(values).flatMap(([key, value]) => (value === null ? [] : [{ key, value }]))
+}
+
+function columnData<T>(columns: readonly Column<T>[], rows: readonly T[]) {
+  return columns.map(({ name, type, of }) => ({ name, data: rows.map((row) => valueOf(type, of(row))) }))
+}
+
+function valueOf(type: ColumnType, cell: Cell): Cell {
+  return type === 'integer' && typeof cell === 'number' ? BigInt(cell) : cell
+}
+
+/** The library appends for ever; what was written out is dropped, and its count of the file's offset goes on. */
+function take(writer: ByteWriter): Uint8Array {
+  const bytes = Uint8Array.from(writer.getBytes())
+  writer.index = 0
+  return bytes
+}

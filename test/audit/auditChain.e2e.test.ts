@@ -1,0 +1,127 @@
+import { beforeAll, expect, test } from 'vitest'
+import { audit } from '../../src/audit/audit.ts'
+import { type AuditReport, exitCodeOf } from '../../src/audit/auditReport.ts'
+import { systemClock } from '../../src/primitives/clock.ts'
+import { openTamperingNode, resultReply } from '../chain/tamperingNode.ts'
+import { afterFile } from '../support/afterFile.ts'
+import { ask, askForQuote, qrOrder } from '../support/ask.ts'
+import { type Form, forms } from '../support/payer.ts'
+import { openShop, type Shop } from '../support/shop.ts'
+
+/* Real payments on the local chain, audited against its node. */
+
+let shop: Shop
+let paymentWallet: string
+// On the local chain as on a real one, what is 32 slots old is final.
+const finalSlots = 40
+
+beforeAll(async () => {
+  shop = await openShop()
+  for (const form of forms) await pay(form)
+  ;({ paymentWallet } = await askForQuote(shop))
+  shop.chain.advanceSlots(finalSlots)
+})
+
+async function pay(form: Form): Promise<void> {
+  const proof = await shop.payer.pay(await askForQuote(shop), form)
+  const { status } = await ask(shop, { ...qrOrder, proof })
+  expect(status).toBe(200)
+}
+
+function auditAgainst(rpcUrl: string): Promise<AuditReport> {
+  return audit({
+    source: { kind: 'database', url: shop.database.serviceUrl },
+    verifierKeys: [],
+    keptCheckpoints: [],
+    transactions: true,
+    chain: { rpcUrl, paymentWallet, fetch: globalThis.fetch },
+    resumeFile: undefined,
+    clock: systemClock,
+  })
+}
+
+async function openNode() {
+  const node = await openTamperingNode(shop.chain.rpcUrl)
+  afterFile(() => node.close())
+  return node
+}
+
+test('the chain confirms every payment that the book has, and has no other', async () => {
+  const report = await auditAgainst(shop.chain.rpcUrl)
+  expect(report.findings).toEqual([])
+  expect(report.verdicts.chainTruth).toMatchObject({ status: 'holds', findings: 0 })
+  expect(report.verdicts.chainTruth.checked).toContain(`${forms.length} payments confirmed by a node`)
+  expect(report.verdicts.completeness.checked).toContainEqual(
+    expect.stringMatching(/transactions of the payment token/),
+  )
+  expect(exitCodeOf(report)).toBe(0)
+})
+
+test('a payment that a node has pruned is not re-checkable, which is neither right nor wrong', async () => {
+  const node = await openNode()
+  node.answer('getTransaction', () => resultReply(null))
+  node.answer('getFirstAvailableBlock', () => resultReply(1_000_000_000))
+  node.answer('getSignaturesForAddress', () => resultReply([]))
+  const report = await auditAgainst(node.url)
+  expect(report.verdicts.chainTruth).toMatchObject({ status: 'not_re_checkable', findings: 0 })
+  expect(report.verdicts.chainTruth.notChecked).toContain(`${forms.length} payments are older than what the node has`)
+  expect(exitCodeOf(report)).toBe(3)
+})
+
+test('a payment that the chain does not have, in a slot that the node has, breaks chain truth', async () => {
+  const node = await openNode()
+  node.answer('getTransaction', () => resultReply(null))
+  const report = await auditAgainst(node.url)
+  expect(report.verdicts.chainTruth).toMatchObject({ status: 'broken', findings: forms.length })
+  expect(report.findings[0]).toMatchObject({ code: 'transaction_unknown' })
+  expect(exitCodeOf(report)).toBe(5)
+})
+
+test.each([
+  ['failed', /"err":null/, '"err":{"InstructionError":[0,{"Custom":1}]}', 'transaction_failed'],
+  ['landed in another slot', /"slot":(\d+)/, '"slot":1$1', 'transaction_contradicts'],
+  ['left less in the payment wallet', /"amount":"35\d*"/g, '"amount":"1"', 'transaction_contradicts'],
+  ['was signed by somebody else', /"numRequiredSignatures":1/, '"numRequiredSignatures":0', 'transaction_contradicts'],
+] as const)('a payment that %s on chain is found at its position', async (_, from, to, code) => {
+  const node = await openNode()
+  node.answer('getTransaction', async ({ forward }) => ({ status: 200, text: (await forward()).replace(from, to) }))
+  const { verdicts, findings } = await auditAgainst(node.url)
+  expect(verdicts.chainTruth.status).toBe('broken')
+  const first = findings.find(({ aspect }) => aspect === 'chainTruth')
+  expect(first).toMatchObject({ code, position: expect.any(Number) })
+})
+
+test('a payment that the chain has and the book has not breaks completeness, in the words of the chain', async () => {
+  const unseen = await shop.payer.sign(await askForQuote(shop))
+  await shop.payer.send(unseen)
+  // Whatever landed after the newest event may still be presented, so one more is bought behind it.
+  await pay('transaction')
+  shop.chain.advanceSlots(finalSlots)
+  const report = await auditAgainst(shop.chain.rpcUrl)
+  expect(report.verdicts.completeness.status).toBe('broken')
+  expect(report.findings).toEqual([
+    expect.objectContaining({
+      code: 'not_in_the_book',
+      subject: unseen.signature,
+      message: expect.stringMatching(/3500000 arrived and 1500000 were burned/),
+    }),
+  ])
+  expect(exitCodeOf(report)).toBe(4)
+})
+
+test('a node that is not there ends the audit, and says nothing of the book', async () => {
+  const node = await openNode()
+  await node.close()
+  const quick = { ...systemClock, sleep: () => Promise.resolve() }
+  await expect(
+    audit({
+      source: { kind: 'database', url: shop.database.serviceUrl },
+      verifierKeys: [],
+      keptCheckpoints: [],
+      transactions: false,
+      chain: { rpcUrl: node.url, paymentWallet, fetch: globalThis.fetch },
+      resumeFile: undefined,
+      clock: quick,
+    }),
+  ).rejects.toThrow('the Solana node did not answer')
+})

@@ -1,0 +1,76 @@
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { encodeBase58, decodeBase58 } from '../../src/primitives/base58.ts'
+import { assertPresent } from '../../src/primitives/assert.ts'
+import { randomBytesOf } from '../../src/primitives/id.ts'
+import { readAddress } from '../../src/payment/address.ts'
+import type { Settlement } from '../../src/payment/settlement.ts'
+import { signatureOfBytes } from '../../src/payment/signature.ts'
+import { sampleSettlement } from '../store/samplePayment.ts'
+
+/* A payment with a real signed transaction behind it, built byte by byte: a library would take a millisecond for each. */
+
+export interface PayingWallet {
+  readonly address: string
+  readonly publicKey: Buffer
+  readonly privateKey: KeyObject
+}
+
+export function makeWallet(): PayingWallet {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  const bytes = Buffer.from(assertPresent(publicKey.export({ format: 'jwk' }).x, 'a JWK has x'), 'base64url')
+  return { address: encodeBase58(bytes), publicKey: bytes, privateKey }
+}
+
+const tokenProgram = decode('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
+const memoProgram = decode('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
+const paymentTokenAccount = Buffer.from(randomBytesOf(32))
+
+/** The settlement of a burn and a transfer that this wallet has signed. */
+export function signedSettlement(wallet: PayingWallet, given: Partial<Settlement> = {}): Settlement {
+  const settlement = sampleSettlement({
+    wallet: assertPresent(readAddress(wallet.address), 'a public key is an address'),
+    ...given,
+  })
+  const message = messageOf(wallet, settlement)
+  const signature = sign(null, message, wallet.privateKey)
+  return {
+    ...settlement,
+    signature: assertPresent(signatureOfBytes(signature), '64 bytes are a signature'),
+    transactionBase64: Buffer.concat([Buffer.of(1), signature, message]).toString('base64'),
+  }
+}
+
+const [burnChecked, transferChecked] = [15, 12]
+
+function messageOf({ publicKey }: PayingWallet, settlement: Settlement): Buffer {
+  const { price, burnedBaseUnits, receivedBaseUnits, memo } = settlement
+  const mint = decode(price.mint)
+  const source = Buffer.alloc(32, publicKey[0])
+  // Signer and source are writable, so is the account that is paid; mint and programs are read.
+  const keys = [publicKey, source, paymentTokenAccount, mint, tokenProgram, memoProgram]
+  const amount = (instruction: number, baseUnits: bigint): Buffer => {
+    const data = Buffer.alloc(10)
+    data[0] = instruction
+    data.writeBigUInt64LE(baseUnits, 1)
+    data[9] = price.decimals
+    return data
+  }
+  const note = Buffer.from(memo ?? `nonce ${Buffer.from(randomBytesOf(6)).toString('hex')}`)
+  return Buffer.concat([
+    Buffer.of(1, 0, 3, keys.length),
+    ...keys,
+    randomBytesOf(32),
+    Buffer.of(3),
+    instruction(4, [1, 3, 0], amount(burnChecked, burnedBaseUnits)),
+    instruction(4, [1, 3, 2, 0], amount(transferChecked, receivedBaseUnits)),
+    instruction(5, [], note),
+  ])
+}
+
+function instruction(program: number, accounts: readonly number[], data: Buffer): Buffer {
+  return Buffer.concat([Buffer.of(program, accounts.length, ...accounts, data.length), data])
+}
+
+function decode(address: string): Buffer {
+  return Buffer.from(assertPresent(decodeBase58(address, 32), 'an address has 32 bytes'))
+}

@@ -1,0 +1,224 @@
+import { parquetMetadata, parquetReadObjects } from 'hyparquet'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { assert } from '../../src/primitives/assert.ts'
+import { exportLedger, type ExportQuestion } from '../../src/reports/export/exportLedger.ts'
+import { readBound } from '../../src/reports/export/exportRange.ts'
+import type { ExportScope } from '../../src/reports/export/exportScope.ts'
+import { rootAt } from '../../src/store/sealer.ts'
+import { bookKeyText, growBook } from '../audit/auditBook.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { mustAppend, openInstance, openSessions } from '../store/instance.ts'
+import { tamper } from '../store/tamper.ts'
+import { claimOf, fulfilmentOf, samplePrice, sampleSettlement } from '../store/samplePayment.ts'
+
+const { serviceUrl, adminUrl } = await createTestDatabase()
+const admin = openSessions(adminUrl)
+await growBook({ serviceUrl, payments: 20, isNew: true })
+const ledger = await openInstance(serviceUrl)
+const injected = '=HYPERLINK("http://evil.example","free")'
+let claimed: number
+
+beforeAll(async () => {
+  // A name that a spreadsheet would run, in the place where a caller's texts stand.
+  const settlement = sampleSettlement({
+    price: samplePrice(injected),
+    quoteId: '@SUM(A1)',
+    receivedBaseUnits: 7_000_011n,
+  })
+  const claim = claimOf(settlement)
+  const { after, leaves } = await mustAppend(ledger, claim.change)
+  claimed = leaves.at(-1)?.position ?? 0
+  await mustAppend(ledger, fulfilmentOf(settlement, { before: after, attemptId: claim.attemptId }))
+})
+
+interface Exported {
+  readonly bytes: Buffer
+  readonly text: string
+  readonly scope: ExportScope
+}
+
+async function exported(given: Partial<ExportQuestion> & Pick<ExportQuestion, 'format'>): Promise<Exported> {
+  const chunks: Buffer[] = []
+  const scope = await exportLedger(ledger.database, {
+    table: 'entries',
+    from: undefined,
+    to: undefined,
+    verifierKey: bookKeyText,
+    signal: new AbortController().signal,
+    write: async (chunk) => void chunks.push(Buffer.from(chunk)),
+    ...given,
+  })
+  const bytes = Buffer.concat(chunks)
+  return { bytes, text: bytes.toString('utf8'), scope }
+}
+
+/** Enough of RFC 4180 for what is written here. */
+function readCsv(text: string): readonly Record<string, string>[] {
+  const records = [...text.matchAll(/((?:"(?:[^"]|"")*"|[^,\r\n"]*)(?:,(?:"(?:[^"]|"")*"|[^,\r\n"]*))*)\r\n/g)]
+  const cells = records.map(([, line = '']) =>
+    [...`,${line}`.matchAll(/,(?:"((?:[^"]|"")*)"|([^,"]*))/g)].map(
+      ([, quoted, bare]) => quoted?.replaceAll('""', '"') ?? bare ?? '',
+    ),
+  )
+  const [names = [], ...rows] = cells
+  return rows.map((row) => Object.fromEntries(names.map((name, index) => [name, row[index] ?? ''])))
+}
+
+function at(position: number) {
+  return { kind: 'position', position } as const
+}
+
+describe('a csv', () => {
+  test('of entries has every entry, debits and credits that add up, and no figure with a sign', async () => {
+    const { text } = await exported({ format: 'csv' })
+    const rows = readCsv(text)
+    const { rows: stored } = await admin.query(
+      'select seq, line, account, amount from ledger.entries order by seq, line',
+    )
+    expect(
+      rows.map((row) => ({
+        seq: Number(row['position']),
+        line: Number(row['line']),
+        account: row['account'],
+        amount: row['debit_base_units'] === '' ? `-${row['credit_base_units']}` : row['debit_base_units'],
+      })),
+    ).toEqual(stored.map((row) => ({ ...row, seq: Number(row.seq) })))
+    expect(rows.every((row) => (row['debit_tokens'] === '') !== (row['credit_tokens'] === ''))).toBe(true)
+  })
+
+  test('has no cell that a spreadsheet would run, whatever a caller has chosen', async () => {
+    const { text } = await exported({ format: 'csv', table: 'payments' })
+    const rows = readCsv(text)
+    expect(rows.flatMap((row) => Object.values(row)).filter((cell) => /^[=+\-@\t\r]/.test(cell))).toEqual([])
+    expect(rows.at(-1)).toMatchObject({ endpoint: `'${injected}`, quote: "'@SUM(A1)", state: 'fulfilled' })
+  })
+
+  test('ties each row to the root of the tree it ends at', async () => {
+    const { text, scope } = await exported({ format: 'csv', to: at(50) })
+    const root = Buffer.from(await rootAt(ledger.database, 50)).toString('base64')
+    expect(scope).toMatchObject({ treeSize: 50, root })
+    const ties = new Set(readCsv(text).map((row) => `${row['tree_size']} ${row['tree_root']}`))
+    expect([...ties]).toEqual([`50 sha256:${root}`])
+  })
+
+  test('of payments says how each stood at the end of the range, not how it stands now', async () => {
+    const [then, now] = [
+      readCsv((await exported({ format: 'csv', table: 'payments', to: at(claimed) })).text).at(-1),
+      readCsv((await exported({ format: 'csv', table: 'payments' })).text).at(-1),
+    ]
+    expect(then).toMatchObject({ state: 'claimed', attempts: '1', fulfilled_position: '', provider_base_units: '0' })
+    expect(now).toMatchObject({
+      state: 'fulfilled',
+      fulfilled_position: String(claimed + 1),
+      provider_base_units: '5000000',
+    })
+  })
+})
+
+describe('a range', () => {
+  test('of positions has these and no others', async () => {
+    const { text } = await exported({ format: 'csv', table: 'events', from: at(7), to: at(11) })
+    expect(readCsv(text).map((row) => Number(row['position']))).toEqual([7, 8, 9, 10, 11])
+  })
+
+  test('of moments has what was recorded from the first and before the last', async () => {
+    const { rows } = await admin.query('select seq::int, recorded_at from ledger.events order by seq')
+    const [from, to] = [rows[20], rows[60]]
+    const moment = (row: { recorded_at: Date }) => ({ kind: 'moment', ms: row.recorded_at.getTime() }) as const
+    const { text } = await exported({ format: 'csv', table: 'events', from: moment(from), to: moment(to) })
+    const expected = rows.filter((row) => row.recorded_at >= from.recorded_at && row.recorded_at < to.recorded_at)
+    expect(readCsv(text).map((row) => Number(row['position']))).toEqual(expected.map((row) => row.seq))
+  })
+
+  test('may be written as a position, a day that is in it, or a moment; anything else is none', () => {
+    expect(readBound('42', 'from')).toEqual(at(42))
+    expect(readBound('2026-11-21', 'from')).toEqual({ kind: 'moment', ms: Date.UTC(2026, 10, 21) })
+    expect(readBound('2026-11-21', 'to')).toEqual({ kind: 'moment', ms: Date.UTC(2026, 10, 22) })
+    expect(readBound('2026-11-21T10:00+02:00', 'to')).toEqual({ kind: 'moment', ms: Date.UTC(2026, 10, 21, 8) })
+    for (const text of ['0', '-1', '1.5', 'yesterday', '2026-13-01', '21.11.2026', '']) {
+      expect(readBound(text, 'from'), text).toBeUndefined()
+    }
+  })
+
+  test('that begins behind its end is refused', async () => {
+    await expect(exported({ format: 'csv', from: at(40), to: at(20) })).rejects.toThrow('the range is empty')
+  })
+})
+
+test('a parquet file has the rows of the csv, and the tree and its checkpoint in its metadata', async () => {
+  const { bytes, scope } = await exported({ format: 'parquet' })
+  const csv = readCsv((await exported({ format: 'csv' })).text)
+  const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length)
+  assert(file instanceof ArrayBuffer, 'a Buffer of ours is not shared')
+  const rows = await parquetReadObjects({ file })
+  expect(rows).toHaveLength(csv.length)
+  for (const [index, row] of rows.entries()) {
+    expect(String(row['position'])).toBe(csv[index]?.['position'])
+    expect(row['account']).toBe(csv[index]?.['account'])
+    expect(String(row['debit_base_units'] ?? '')).toBe(csv[index]?.['debit_base_units'])
+    expect(row['recorded_at']).toEqual(new Date(csv[index]?.['recorded_at'] ?? ''))
+  }
+  const metadata = new Map(parquetMetadata(file).key_value_metadata?.map(({ key, value }) => [key, value]))
+  expect(metadata.get('tollbook.tree_root')).toBe(`sha256:${scope.root}`)
+  expect(metadata.get('tollbook.checkpoint')).toBe(scope.checkpoint)
+})
+
+describe.each(['beancount', 'hledger'] as const)('a %s journal', (format) => {
+  test('has balanced transactions only, and ends by asserting the balances of the book', async () => {
+    const { text, scope } = await exported({ format })
+    expect(text).toContain(`; tree size ${scope.treeSize}, root ${scope.root}`)
+    const transactions = text
+      .split('\n\n')
+      .filter((block) => /^\d{4}-\d\d-\d\d \* .*(PaymentVerified|TokensBurned|Distribution)/.test(block))
+    const sums = new Map<string, bigint>()
+    for (const block of transactions) {
+      const postings = [...block.matchAll(/^ {4}([A-Z]\S+) {2}(-?[\d.]+) TOKEN$/gm)]
+      const amounts = postings.map(([, account = '', amount = '']) => ({ account, units: unitsOf(amount) }))
+      expect(amounts.reduce((sum, { units }) => sum + units, 0n)).toBe(0n)
+      for (const { account, units } of amounts) sums.set(account, (sums.get(account) ?? 0n) + units)
+    }
+    const closing =
+      format === 'beancount'
+        ? /^\S+ balance (\S+) {2}(-?[\d.]+) TOKEN$/gm
+        : /^ {4}(\S+) {2}0 TOKEN = (-?[\d.]+) TOKEN$/gm
+    const asserted = new Map(
+      [...text.matchAll(closing)].map(([, account = '', amount = '']) => [account, unitsOf(amount)]),
+    )
+    expect(asserted).toEqual(sums)
+    expect([...sums.keys()].filter((account) => account.startsWith('Liabilities:Overpaid:'))).not.toEqual([])
+  })
+})
+
+/** Of 6 decimals. */
+function unitsOf(amount: string): bigint {
+  const [whole = '', fraction = ''] = amount.replace('-', '').split('.')
+  const units = BigInt(whole + fraction.padEnd(6, '0'))
+  return amount.startsWith('-') ? -units : units
+}
+
+test('an export is of one moment: what is appended while it is written is not in it', async () => {
+  let appended = 0
+  const { text, scope } = await exported({
+    format: 'jsonl',
+    onProgress: () => void appended++,
+    write: async () => void (await mustAppend(ledger, claimOf(sampleSettlement()).change)),
+  })
+  expect(text).toBe('')
+  expect(appended).toBeGreaterThan(0)
+  const later = await exported({ format: 'jsonl' })
+  expect(later.scope.toPosition).toBeGreaterThan(scope.toPosition)
+})
+
+test('a damaged book is not handed out', async () => {
+  const copy = await createTestDatabase()
+  await growBook({ serviceUrl: copy.serviceUrl, payments: 3, isNew: true })
+  const other = await openInstance(copy.serviceUrl)
+  await mustAppend(other, claimOf(sampleSettlement()).change)
+  const session = openSessions(copy.adminUrl)
+  await tamper(session, `update ledger.events set body = '\\x7b7d' where seq = (select max(seq) from ledger.events)`)
+  const question = { format: 'jsonl', table: 'events', from: undefined, to: undefined, verifierKey: undefined } as const
+  const signal = new AbortController().signal
+  await expect(exportLedger(other.database, { ...question, signal, write: async () => undefined })).rejects.toThrow(
+    'differ',
+  )
+})
