@@ -141,8 +141,7 @@ export class ChainAudit {
       if (isReversed) this.#contradict(signature, position, 'the chain has it, and it is booked as dropped')
       else if (payment?.slot === slot || isUnmatched) this.figures.confirmed++
       else this.#contradict(signature, position, `it landed in slot ${slot}, and ${payment?.slot} is booked`)
-    } else if (isReversed) this.figures.dropped++
-    else {
+    } else if (!isReversed) {
       const code = said === 'failed' ? 'transaction_failed' : 'transaction_unknown'
       const message =
         said === 'failed'
