@@ -5,7 +5,7 @@ import type { Checkpoints } from './checkpoints.ts'
 import { eventsQuery, readEventBlock } from './databaseEvents.ts'
 import type { DatabaseSource } from './databaseSource.ts'
 import { EntriesMatch, entriesQuery } from './matchEntries.ts'
-import { matchPayments, paymentsQuery } from './matchPayments.ts'
+import { matchPayments } from './matchPayments.ts'
 import { matchQuotes, quotesQuery } from './matchQuotes.ts'
 import { matchTotals } from './matchTotals.ts'
 import type { Replay } from './replay.ts'
@@ -41,10 +41,11 @@ export async function auditDatabase(
   if (replay.mayPause) await run.save()
   replay.finish()
   await checkpoints.finish(replay.tree)
-  await matchPayments(replay, source.copy(paymentsQuery))
+  await matchPayments(replay, source)
   await matchQuotes(replay, source.copy(quotesQuery))
   await matchTotals(replay, source)
-  await chain?.findUnbooked(replay.journal.mints())
+  await replay.payouts.matchRows(source)
+  await chain?.finish()
 }
 
 /** A resume file of another book would make every check go wrong, or right, for no reason. */

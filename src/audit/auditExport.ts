@@ -39,7 +39,7 @@ export async function auditExport(file: ExportSource, { replay, run, checkpoints
   if (replay.mayPause) await run.save()
   replay.finish()
   await checkpoints.finish(replay.tree)
-  await chain?.findUnbooked(replay.journal.mints())
+  await chain?.finish()
 }
 
 function checkSameBook(

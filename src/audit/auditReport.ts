@@ -163,13 +163,14 @@ function completenessGrounds({ replay, source, chain }: Audited): Grounds {
 
 function chainGrounds({ stored, chain }: Audited): Grounds {
   const bytes = stored?.figures
-  const { confirmed = 0, pruned = 0, notFinal = 0 } = chain?.figures ?? {}
+  const { confirmed = 0, dropped = 0, pruned = 0, notFinal = 0 } = chain?.figures ?? {}
   return {
     checked: [
       ...(bytes === undefined
         ? []
         : [`${bytes.signed} stored transactions are signed, ${bytes.amountsShown} show their amounts themselves`]),
       ...(chain === undefined ? [] : [`${confirmed} payments confirmed by a node`]),
+      ...(dropped > 0 ? [`${dropped} payments that the chain has dropped, as booked`] : []),
     ],
     notChecked: [
       ...(bytes !== undefined && bytes.withoutBytes > 0

@@ -71,8 +71,8 @@ export class AuditRun {
   }
 
   readonly #onEvent = (event: AuditedEvent, position: number): void => {
-    if (event.kind === 'PriceListPublished') return
-    this.#deps.stored?.check(event, position)
     this.#deps.chain?.note(event, position)
+    if (event.kind === 'PriceListPublished' || event.kind === 'DistributionPaid') return
+    this.#deps.stored?.check(event, position)
   }
 }

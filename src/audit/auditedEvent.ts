@@ -65,10 +65,47 @@ export type PaymentEvent = Common &
         readonly treasuryBaseUnits: bigint
       }
     | { readonly kind: 'RequestFailed'; readonly attempt: number; readonly attemptId: string; readonly reason: string }
+    | { readonly kind: 'PaymentFinalized'; readonly slot: number }
+    | ({ readonly kind: 'PaymentReversed' } & Reversal)
+    | {
+        readonly kind: 'RefundDue'
+        readonly wallet: string
+        readonly mint: string
+        readonly refundBaseUnits: bigint
+      }
+    | {
+        readonly kind: 'TransferReceived'
+        /** Undefined where nobody sent it: it was minted to us. */
+        readonly wallet: string | undefined
+        readonly mint: string
+        readonly receivedBaseUnits: bigint
+        readonly slot: number
+      }
   )
 
+export interface Reversal {
+  readonly wallet: string
+  readonly mint: string
+  readonly endpoint: string
+  readonly unearnedBaseUnits: bigint
+  readonly lostBaseUnits: bigint
+  readonly overpaidBaseUnits: bigint
+  readonly burnedBaseUnits: bigint
+}
+
 export type PriceListEvent = Common & { readonly kind: 'PriceListPublished'; readonly prices: readonly AuditedPrice[] }
-export type AuditedEvent = PaymentEvent | PriceListEvent
+
+export type PayoutEvent = Common & {
+  readonly kind: 'DistributionPaid'
+  readonly signature: string
+  readonly planId: string
+  readonly part: number
+  readonly mint: string
+  readonly slot: number
+  readonly payments: readonly { readonly account: string; readonly paidBaseUnits: bigint }[]
+}
+
+export type AuditedEvent = PaymentEvent | PriceListEvent | PayoutEvent
 
 export type EventOf<K extends AuditedEvent['kind']> = Extract<AuditedEvent, { kind: K }>
 
@@ -86,8 +123,6 @@ export function readEvent(latin1: string): AuditedEvent {
 }
 
 const kindKey = '"kind":"'
-// A list has one price for each endpoint.
-const pricesMax = 1_000
 
 const readers: ReadonlyMap<string, (reader: BodyReader) => AuditedEvent> = new Map<
   string,
@@ -100,6 +135,11 @@ const readers: ReadonlyMap<string, (reader: BodyReader) => AuditedEvent> = new M
   ['RequestFulfilled', fulfilled],
   ['DistributionAllocated', distributed],
   ['RequestFailed', failed],
+  ['PaymentFinalized', finalized],
+  ['PaymentReversed', reversed],
+  ['RefundDue', refundDue],
+  ['TransferReceived', transferReceived],
+  ['DistributionPaid', paidOut],
   ['PriceListPublished', published],
 ])
 
@@ -218,20 +258,115 @@ function failed(reader: BodyReader): EventOf<'RequestFailed'> {
   return { kind: 'RequestFailed', stream, version, effectiveAtMs, schemaVersion, attempt, attemptId, reason }
 }
 
+function finalized(reader: BodyReader): EventOf<'PaymentFinalized'> {
+  const effectiveAtMs = timeOf(reader, '{"effectiveAt":')
+  reader.skip(',"kind":"PaymentFinalized"')
+  const schemaVersion = reader.integer(',"schemaVersion":')
+  const slot = reader.integer(',"slot":')
+  const stream = reader.plain(',"stream":')
+  const version = reader.integer(',"version":')
+  reader.skip('}')
+  return { kind: 'PaymentFinalized', stream, version, effectiveAtMs, schemaVersion, slot }
+}
+
+function reversed(reader: BodyReader): EventOf<'PaymentReversed'> {
+  const burnedBaseUnits = reader.amount('{"burnedBaseUnits":')
+  const effectiveAtMs = timeOf(reader, ',"effectiveAt":')
+  const endpoint = reader.string(',"endpoint":')
+  reader.integer(',"finalizedSlot":')
+  const lostBaseUnits = reader.amount(',"kind":"PaymentReversed","lostBaseUnits":')
+  const mint = reader.plain(',"mint":')
+  const overpaidBaseUnits = reader.amount(',"overpaidBaseUnits":')
+  const reason = reader.plain(',"reason":')
+  if (reason !== 'absent' && reason !== 'failed') throw new UnreadableBody(`no payment is reversed as ${reason}`)
+  const schemaVersion = reader.integer(',"schemaVersion":')
+  const stream = reader.plain(',"stream":')
+  const unearnedBaseUnits = reader.amount(',"unearnedBaseUnits":')
+  const version = reader.integer(',"version":')
+  const wallet = reader.plain(',"wallet":')
+  reader.skip('}')
+  const reversal = { wallet, mint, endpoint, unearnedBaseUnits, lostBaseUnits, overpaidBaseUnits, burnedBaseUnits }
+  return { kind: 'PaymentReversed', stream, version, effectiveAtMs, schemaVersion, ...reversal }
+}
+
+function refundDue(reader: BodyReader): EventOf<'RefundDue'> {
+  const effectiveAtMs = timeOf(reader, '{"effectiveAt":')
+  const mint = reader.plain(',"kind":"RefundDue","mint":')
+  const refundBaseUnits = reader.amount(',"refundBaseUnits":')
+  const { schemaVersion, stream, version } = tailOf(reader)
+  const wallet = reader.plain(',"wallet":')
+  reader.skip('}')
+  return { kind: 'RefundDue', stream, version, effectiveAtMs, schemaVersion, wallet, mint, refundBaseUnits }
+}
+
+function transferReceived(reader: BodyReader): EventOf<'TransferReceived'> {
+  const effectiveAtMs = timeOf(reader, '{"effectiveAt":')
+  const mint = reader.plain(',"kind":"TransferReceived","mint":')
+  const receivedBaseUnits = reader.amount(',"receivedBaseUnits":')
+  const schemaVersion = reader.integer(',"schemaVersion":')
+  const slot = reader.integer(',"slot":')
+  const stream = reader.plain(',"stream":')
+  const version = reader.integer(',"version":')
+  const wallet = reader.optionalString(',"wallet":')
+  reader.skip('}')
+  const received = { wallet, mint, receivedBaseUnits, slot }
+  return { kind: 'TransferReceived', stream, version, effectiveAtMs, schemaVersion, ...received }
+}
+
+function paidOut(reader: BodyReader): PayoutEvent {
+  const effectiveAtMs = timeOf(reader, '{"effectiveAt":')
+  const mint = reader.plain(',"kind":"DistributionPaid","mint":')
+  const part = reader.integer(',"part":')
+  reader.skip(',"payments":[')
+  const payments = reader.list(() => {
+    const account = reader.plain('{"account":')
+    const paidBaseUnits = reader.amount(',"paidBaseUnits":')
+    reader.plain(',"wallet":')
+    reader.skip('}')
+    return { account, paidBaseUnits }
+  })
+  const planId = reader.string(',"planId":')
+  const schemaVersion = reader.integer(',"schemaVersion":')
+  const signature = reader.plain(',"signature":')
+  const slot = reader.integer(',"slot":')
+  const stream = reader.plain(',"stream":')
+  const version = reader.integer(',"version":')
+  reader.skip('}')
+  const payout = { signature, planId, part, mint, slot, payments }
+  return { kind: 'DistributionPaid', stream, version, effectiveAtMs, schemaVersion, ...payout }
+}
+
 function published(reader: BodyReader): PriceListEvent {
   const effectiveAtMs = timeOf(reader, '{"effectiveAt":')
+  if (reader.takes(',"evidence":')) skipEvidence(reader)
   reader.skip(',"kind":"PriceListPublished","prices":[')
-  const prices: AuditedPrice[] = []
-  while (prices.length < pricesMax && !reader.takes(']')) {
-    if (prices.length > 0) reader.skip(',')
-    prices.push(readPrice(reader))
-  }
+  const prices = reader.list(() => readPrice(reader))
   const schemaVersion = reader.integer(',"schemaVersion":')
   reader.string(',"source":')
   const stream = reader.plain(',"stream":')
   const version = reader.integer(',"version":')
   reader.skip('}')
   return { kind: 'PriceListPublished', stream, version, effectiveAtMs, schemaVersion, prices }
+}
+
+/** What the markets said moves no money: it has its one spelling, and nothing in the book follows from it. */
+function skipEvidence(reader: BodyReader): void {
+  reader.integer('{"agreedAtMs":')
+  reader.skip(',"readings":[')
+  reader.list(() => {
+    reader.optionalString('{"liquidityUsd":')
+    reader.string(',"source":')
+    reader.string(',"tokenPriceAttoUsd":')
+    reader.skip('}')
+  })
+  reader.skip(',"silent":[')
+  reader.list(() => {
+    reader.string('{"source":')
+    reader.string(',"why":')
+    reader.skip('}')
+  })
+  reader.string(',"tokenPriceAttoUsd":')
+  reader.skip('}')
 }
 
 function tailOf(reader: BodyReader): { schemaVersion: number; stream: string; version: number } {

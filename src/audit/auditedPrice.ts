@@ -88,7 +88,7 @@ function findProblem(price: Reckoning): string | undefined {
   return undefined
 }
 
-function burnOf(requiredBaseUnits: bigint): bigint {
+export function burnOf(requiredBaseUnits: bigint): bigint {
   return (requiredBaseUnits * 30n + 99n) / 100n
 }
 

@@ -12,6 +12,8 @@ export class UnreadableBody extends Error {
 const amountDigitsMax = 20
 const integerDigitsMax = 15
 const textCharactersMax = 65_519
+// A list has a price for each endpoint, a payout a few debts.
+const itemsMax = 1_000
 
 export class BodyReader {
   readonly text: string
@@ -95,6 +97,17 @@ export class BodyReader {
     const leadingZero = digits.length > 1 && digits.charCodeAt(0) === zero
     if (digits.length === 0 || digits.length > digitsMax || leadingZero) throw this.#unreadable('expected an amount')
     return BigInt(digits)
+  }
+
+  /** The items of an array whose bracket has been opened. */
+  list<T>(item: () => T): readonly T[] {
+    const items: T[] = []
+    while (!this.takes(']')) {
+      if (items.length === itemsMax) throw this.#unreadable('expected the end of a list')
+      if (items.length > 0) this.skip(',')
+      items.push(item())
+    }
+    return items
   }
 
   #closingQuote(start: number): number {

@@ -1,22 +1,41 @@
-import type { AuditedSettlement, PaymentEvent } from './auditedEvent.ts'
-import { type ChainNode, signaturesPerPage } from './chainNode.ts'
-import { contradictionOf, movesOf } from './landedPayment.ts'
+import type { AuditedEvent, AuditedSettlement } from './auditedEvent.ts'
+import { type ChainNode, type ChainTransaction, signaturesPerPage } from './chainNode.ts'
+import { contradictionOf, hasFailed, movesOf } from './landedPayment.ts'
+import { type AuditedPayment, phaseNumber } from './paymentTable.ts'
 import type { Replay } from './replay.ts'
 import { associatedTokenAccount } from './tokenAccountAddress.ts'
-import { phaseNumber } from './paymentTable.ts'
 
 export interface ChainFigures {
   confirmed: number
+  /** Payments that the book has as dropped by the chain, and the chain has not. */
+  dropped: number
   /** Older than anything the node has. */
   pruned: number
   /** Newer than what is final. */
   notFinal: number
-  /** Signatures of the payment token account that were looked for in the book. */
+  /** Transactions of the payment token account that were looked for in the book. */
   lookedFor: number
+  /** What can only be judged when the whole life of the payment is known. */
+  readonly open: OpenQuestion[]
+}
+
+/** What a node said of a payment whose life may explain it. */
+interface OpenQuestion {
+  readonly signature: string
+  readonly position: number
+  readonly said: 'absent' | 'failed' | 'landed'
+  readonly slot: number
+}
+
+interface Noted {
+  readonly event: AuditedEvent
+  readonly position: number
 }
 
 // A public node takes a few requests at a time; a private one answers so many in a millisecond or two each.
 const callsAtOnceMax = 16
+// On a node of another network every payment is an open question: it need not fill the memory to say so.
+const openMax = 100_000
 
 /** The book against the chain, in both directions. */
 export class ChainAudit {
@@ -25,67 +44,115 @@ export class ChainAudit {
   readonly #replay: Replay
   readonly #paymentWallet: string
   readonly #tokenAccounts = new Map<string, Promise<string>>()
-  #waiting: { readonly settlement: AuditedSettlement; readonly position: number }[] = []
+  #waiting: Noted[] = []
 
   constructor(node: ChainNode, replay: Replay, options: { paymentWallet: string; figures?: ChainFigures | undefined }) {
     this.#node = node
     this.#replay = replay
     this.#paymentWallet = options.paymentWallet
-    this.figures = options.figures ?? { confirmed: 0, pruned: 0, notFinal: 0, lookedFor: 0 }
+    this.figures = options.figures ?? { confirmed: 0, dropped: 0, pruned: 0, notFinal: 0, lookedFor: 0, open: [] }
   }
 
-  /** Notes a payment for the next `drain`. */
-  note(event: PaymentEvent, position: number): void {
-    if (event.kind === 'PaymentVerified') this.#waiting.push({ settlement: event.settlement, position })
+  /** Notes what a node can be asked about, for the next `drain`. */
+  note(event: AuditedEvent, position: number): void {
+    const { kind } = event
+    const isOnChain = kind === 'PaymentVerified' || kind === 'PaymentReversed' || kind === 'TransferReceived'
+    if (isOnChain || kind === 'DistributionPaid') this.#waiting.push({ event, position })
   }
 
-  /** Asks the node for every payment that was noted. */
+  /** Asks the node about everything that was noted. */
   async drain(): Promise<void> {
     const waiting = this.#waiting
     this.#waiting = []
     const work = async (): Promise<void> => {
-      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-        await this.#verify(next.settlement, next.position)
-      }
+      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await this.#verify(next)
     }
     await Promise.all(Array.from({ length: callsAtOnceMax }, work))
   }
 
-  /** The other direction: what the payment token account has received, and the book does not have. */
-  async findUnbooked(mints: readonly string[]): Promise<void> {
-    for (const mint of mints) await this.#searchAccount(mint, await this.#tokenAccountOf(mint))
+  /** After the last event: what was open, and what the payment token account has received and the book does not have. */
+  async finish(): Promise<void> {
+    for (const question of this.figures.open.splice(0)) await this.#settle(question)
+    for (const mint of this.#replay.journal.mints()) await this.#searchAccount(mint, await this.#tokenAccountOf(mint))
   }
 
-  async #verify(settlement: AuditedSettlement, position: number): Promise<void> {
+  async #verify({ event, position }: Noted): Promise<void> {
+    if (event.kind === 'PaymentVerified') return this.#verifyPayment(event.settlement, position)
+    if (event.kind === 'PaymentReversed') {
+      const landed = await this.#node.transaction(event.stream)
+      if (landed === undefined || hasFailed(landed)) this.figures.dropped++
+      else this.#leaveOpen({ signature: event.stream, position, said: 'landed', slot: landed.slot })
+    } else if (event.kind === 'TransferReceived') {
+      const { stream: signature, mint, slot, receivedBaseUnits: change } = event
+      await this.#verifyChange({ signature, mint, slot, change, position })
+    } else if (event.kind === 'DistributionPaid') {
+      const { signature, mint, slot, payments } = event
+      const change = payments.reduce((sum, { paidBaseUnits }) => sum - paidBaseUnits, 0n)
+      await this.#verifyChange({ signature, mint, slot, change, position })
+    }
+  }
+
+  async #verifyPayment(settlement: AuditedSettlement, position: number): Promise<void> {
     const { signature, slot, price } = settlement
-    const { findings } = this.#replay
     const landed = await this.#node.transaction(signature)
     if (landed === undefined) return this.#judgeAbsence({ signature, slot, position })
-    if (landed.meta.err !== null && landed.meta.err !== undefined) {
-      findings.add('transaction_failed', { position, subject: signature, message: 'it failed on chain' })
-      return
-    }
+    if (hasFailed(landed)) return this.#leaveOpen({ signature, position, said: 'failed', slot: landed.slot })
     const message = contradictionOf(landed, settlement, await this.#tokenAccountOf(price.mint))
-    if (message === undefined) this.figures.confirmed++
-    else findings.add('transaction_contradicts', { position, subject: signature, message })
+    if (message !== undefined) this.#contradict(signature, position, message)
+    else if (landed.slot === slot) this.figures.confirmed++
+    else this.#leaveOpen({ signature, position, said: 'landed', slot: landed.slot })
   }
 
-  /** A node that has forgotten, or does not know yet, has not said that there was no payment. */
-  async #judgeAbsence({
-    signature,
-    slot,
-    position,
-  }: {
-    readonly signature: string
-    readonly slot: number
-    readonly position: number
-  }): Promise<void> {
+  /** A transfer that nobody presented, or a payout: what changed in the token account is all that is booked of it. */
+  async #verifyChange(booked: ChangeBooked): Promise<void> {
+    const { signature, mint, slot, change, position } = booked
+    const landed = await this.#node.transaction(signature)
+    if (landed === undefined) return this.#judgeAbsence(booked)
+    const found = movesOf(landed, mint).changes.get(await this.#tokenAccountOf(mint))?.change ?? 0n
+    if (hasFailed(landed)) this.#leaveOpen({ signature, position, said: 'failed', slot })
+    else if (found !== change) this.#contradict(signature, position, `${found} moved, and ${change} is booked`)
+    else if (landed.slot !== slot) this.#contradict(signature, position, `it landed in ${landed.slot}, not ${slot}`)
+    else this.figures.confirmed++
+  }
+
+  /** A node that has forgotten, or does not know yet, has not said that there was no transaction. */
+  async #judgeAbsence({ signature, slot, position }: Pick<ChangeBooked, 'signature' | 'slot' | 'position'>) {
     if (slot < (await this.#node.firstSlot())) this.figures.pruned++
     else if (slot > (await this.#node.finalSlot())) this.figures.notFinal++
-    else {
-      const message = `the chain has no such transaction, and the node has the slot ${slot}`
-      this.#replay.findings.add('transaction_unknown', { position, subject: signature, message })
+    else this.#leaveOpen({ signature, position, said: 'absent', slot })
+  }
+
+  #leaveOpen(question: OpenQuestion): void {
+    if (this.figures.open.length < openMax) this.figures.open.push(question)
+    else this.#judge(question, undefined)
+  }
+
+  async #settle(question: OpenQuestion): Promise<void> {
+    const { payments, digest } = this.#replay
+    const index = payments.find(digest.pairOf(question.signature))
+    this.#judge(question, index === undefined ? undefined : payments.read(index))
+  }
+
+  /** What the chain said is right when the payment's life came to it. */
+  #judge({ signature, position, said, slot }: OpenQuestion, payment: AuditedPayment | undefined): void {
+    const isReversed = payment?.phase === phaseNumber('reversed')
+    const isUnmatched = payment?.phase === phaseNumber('unmatched')
+    if (said === 'landed') {
+      if (isReversed) this.#contradict(signature, position, 'the chain has it, and it is booked as dropped')
+      else if (payment?.slot === slot || isUnmatched) this.figures.confirmed++
+      else this.#contradict(signature, position, `it landed in slot ${slot}, and ${payment?.slot} is booked`)
+    } else if (!isReversed) {
+      const code = said === 'failed' ? 'transaction_failed' : 'transaction_unknown'
+      const message =
+        said === 'failed'
+          ? 'it failed on chain'
+          : `the chain has no such transaction, and the node has the slot ${slot}`
+      this.#replay.findings.add(code, { position, subject: signature, message })
     }
+  }
+
+  #contradict(subject: string, position: number, message: string): void {
+    this.#replay.findings.add('transaction_contradicts', { position, subject, message })
   }
 
   async #searchAccount(mint: string, account: string): Promise<void> {
@@ -106,30 +173,16 @@ export class ChainAudit {
   }
 
   #isBooked(signature: string): boolean {
-    const { payments, digest } = this.#replay
+    const { payments, digest, payouts } = this.#replay
     const index = payments.find(digest.pairOf(signature))
-    return index !== undefined && payments.read(index).phase >= phaseNumber('verified')
+    return payouts.has(signature) || (index !== undefined && payments.read(index).phase >= phaseNumber('verified'))
   }
 
-  async #judgeUnbooked({
-    signature,
-    mint,
-    account,
-  }: {
-    signature: string
-    mint: string
-    account: string
-  }): Promise<void> {
+  async #judgeUnbooked({ signature, mint, account }: { signature: string; mint: string; account: string }) {
     const landed = await this.#node.transaction(signature)
     if (landed === undefined) return
-    const { moves, changes } = movesOf(landed, mint)
-    const change = changes.get(account)?.change ?? 0n
-    if (change === 0n) return
-    const burned = moves.filter(({ kind }) => kind === 'burn').reduce((sum, { amount }) => sum + amount, 0n)
-    const message =
-      change > 0n
-        ? `${change} arrived${burned > 0n ? ` and ${burned} were burned` : ''} in slot ${landed.slot}`
-        : `${-change} left in slot ${landed.slot}`
+    const message = describeUnbooked(landed, mint, account)
+    if (message === undefined) return
     this.#replay.findings.add('not_in_the_book', { position: undefined, subject: signature, message })
   }
 
@@ -144,4 +197,23 @@ export class ChainAudit {
     const tokenProgram = await this.#node.tokenProgramOf(mint)
     return associatedTokenAccount({ wallet: this.#paymentWallet, tokenProgram, mint })
   }
+}
+
+interface ChangeBooked {
+  readonly signature: string
+  readonly mint: string
+  readonly slot: number
+  /** Of the payment token account's balance. */
+  readonly change: bigint
+  readonly position: number
+}
+
+/** Undefined for a transaction that moved nothing of the mint in or out, such as the one that opened the account. */
+function describeUnbooked(landed: ChainTransaction, mint: string, account: string): string | undefined {
+  const { moves, changes } = movesOf(landed, mint)
+  const change = changes.get(account)?.change ?? 0n
+  if (change === 0n) return undefined
+  if (change < 0n) return `${-change} left in slot ${landed.slot}`
+  const burned = moves.filter(({ kind }) => kind === 'burn').reduce((sum, { amount }) => sum + amount, 0n)
+  return `${change} arrived${burned > 0n ? ` and ${burned} were burned` : ''} in slot ${landed.slot}`
 }

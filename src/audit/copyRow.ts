@@ -33,6 +33,11 @@ export class CopyRow {
     return length >= 0
   }
 
+  boolean(): boolean {
+    this.next()
+    return this.bytes[this.start] === 1
+  }
+
   int16(): number {
     this.next()
     return this.bytes.readInt16BE(this.start)

@@ -1,5 +1,5 @@
 import { ownCopy } from './auditedPrice.ts'
-import type { AuditedEvent, EventOf } from './auditedEvent.ts'
+import type { AuditedEvent, EventOf, PayoutEvent, Reversal } from './auditedEvent.ts'
 
 /** An account's sums, derived from the events. Debits are positive. */
 export interface AccountTotals {
@@ -76,6 +76,16 @@ export class Journal {
     if (event.kind === 'PaymentVerified') this.#receive(event, position)
     else if (event.kind === 'TokensBurned') this.#burn(event, position)
     else if (event.kind === 'DistributionAllocated') this.#distribute(event, position)
+    else if (event.kind === 'PaymentReversed') this.#reverse(event, position)
+    else if (event.kind === 'RefundDue') this.#refund(event, position)
+    else if (event.kind === 'TransferReceived') this.#receiveUnmatched(event, position)
+    else if (event.kind === 'DistributionPaid') this.#payOut(event, position)
+  }
+
+  /** A burn that the chain has dropped leaves the hour, the day and the endpoint that it was counted in. */
+  takeBackBurn({ mint, endpoint, burnedBaseUnits }: Reversal, burnedAtMs: number): void {
+    if (burnedBaseUnits > 0n)
+      this.#countBurn(this.#bookOf(mint), { endpoint, atMs: burnedAtMs, burned: -burnedBaseUnits })
   }
 
   /** The entries since the last call, in the order of the ledger. */
@@ -122,8 +132,14 @@ export class Journal {
   #burn({ mint, endpoint, burnedBaseUnits, effectiveAtMs }: EventOf<'TokensBurned'>, position: number): void {
     const book = this.#bookOf(mint)
     this.#enter(book, position, [['Expenses:Burned', 'Income:BurnedByCallers', burnedBaseUnits]])
-    if (burnedBaseUnits === 0n) return
-    const hour = effectiveAtMs - (effectiveAtMs % hourMs)
+    if (burnedBaseUnits > 0n) this.#countBurn(book, { endpoint, atMs: effectiveAtMs, burned: burnedBaseUnits })
+  }
+
+  #countBurn(
+    book: MintBook,
+    { endpoint, atMs, burned }: { readonly endpoint: string; readonly atMs: number; readonly burned: bigint },
+  ): void {
+    const hour = atMs - (atMs % hourMs)
     const handy = `${endpoint} ${hour}`
     let totals = book.burns.get(handy)
     if (totals === undefined) {
@@ -132,8 +148,8 @@ export class Journal {
       book.burns.set(ownCopy(handy), totals)
     }
     for (const total of totals) {
-      total.burned += burnedBaseUnits
-      total.payments++
+      total.burned += burned
+      total.payments += burned > 0n ? 1 : -1
     }
   }
 
@@ -161,6 +177,33 @@ export class Journal {
       ['Liabilities:Unearned', 'Liabilities:Holders', event.holdersBaseUnits],
       ['Liabilities:Unearned', 'Liabilities:Treasury', event.treasuryBaseUnits],
     ])
+  }
+
+  /** What arrived has never arrived; what was earned with it stays owed, and becomes a loss. */
+  #reverse(event: EventOf<'PaymentReversed'>, position: number): void {
+    this.#enter(this.#bookOf(event.mint), position, [
+      ['Liabilities:Unearned', 'Assets:PaymentWallet', event.unearnedBaseUnits],
+      ['Expenses:ReversedPayments', 'Assets:PaymentWallet', event.lostBaseUnits],
+      [`Liabilities:Overpaid:${event.wallet}`, 'Assets:PaymentWallet', event.overpaidBaseUnits],
+      ['Income:BurnedByCallers', 'Expenses:Burned', event.burnedBaseUnits],
+    ])
+  }
+
+  #refund({ mint, wallet, refundBaseUnits }: EventOf<'RefundDue'>, position: number): void {
+    const owed = `Liabilities:RefundsDue:${wallet}`
+    this.#enter(this.#bookOf(mint), position, [['Liabilities:Unearned', owed, refundBaseUnits]])
+  }
+
+  #receiveUnmatched({ mint, wallet, receivedBaseUnits }: EventOf<'TransferReceived'>, position: number): void {
+    const owed = `Liabilities:Unmatched:${wallet ?? 'unknown'}`
+    this.#enter(this.#bookOf(mint), position, [['Assets:PaymentWallet', owed, receivedBaseUnits]])
+  }
+
+  #payOut({ mint, payments }: PayoutEvent, position: number): void {
+    const postings = payments.map(({ account, paidBaseUnits }): Posting => {
+      return [account, 'Assets:PaymentWallet', paidBaseUnits]
+    })
+    this.#enter(this.#bookOf(mint), position, postings)
   }
 
   #enter(book: MintBook, position: number, postings: readonly Posting[]): void {

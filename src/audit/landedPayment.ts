@@ -40,7 +40,7 @@ export function movesOf(landed: ChainTransaction, mint: string): LandedMoves {
   return { moves, changes, signers: message.accountKeys.slice(0, message.header.numRequiredSignatures) }
 }
 
-/** What the chain says otherwise than the book; undefined when it confirms the payment. */
+/** What the chain says otherwise than the book, but for the slot; undefined when it confirms the payment. */
 export function contradictionOf(
   landed: ChainTransaction,
   settlement: AuditedSettlement,
@@ -48,9 +48,9 @@ export function contradictionOf(
 ): string | undefined {
   const { wallet, slot, blockTimeMs, signature, price } = settlement
   if (landed.transaction.signatures[0] !== signature) return 'the node answered with another transaction'
-  if (landed.slot !== slot) return `it landed in slot ${landed.slot}, and ${slot} is booked`
   const { blockTime } = landed
-  if (blockTime !== null && blockTime !== undefined && blockTime * 1000 !== blockTimeMs) {
+  // A fork may have been dropped, and the transaction have landed again in another block.
+  if (landed.slot === slot && blockTime !== null && blockTime !== undefined && blockTime * 1000 !== blockTimeMs) {
     return `its block is of ${blockTime}, and ${blockTimeMs / 1000} is booked`
   }
   const { moves, changes, signers } = movesOf(landed, price.mint)
@@ -69,4 +69,8 @@ export function contradictionOf(
     return `${received} arrived, and ${settlement.receivedBaseUnits} are booked as received`
   }
   return undefined
+}
+
+export function hasFailed({ meta }: ChainTransaction): boolean {
+  return meta.err !== null && meta.err !== undefined
 }

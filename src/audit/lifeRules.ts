@@ -1,4 +1,4 @@
-import { describeShares, sameShares, type Shares, sharesOf } from './auditedPrice.ts'
+import { burnOf, describeShares, sameShares, type Shares, sharesOf } from './auditedPrice.ts'
 import type { EventOf, PaymentEvent } from './auditedEvent.ts'
 import type { FindingCode, Findings } from './findings.ts'
 import type { Names } from './names.ts'
@@ -66,6 +66,37 @@ export const rules: Readonly<Record<PaymentEvent['kind'], (step: Step) => void>>
     expectReason(step, step.event)
     endAttempt(step.payment, 'released')
   },
+  PaymentFinalized: (step) => {
+    if (step.event.kind !== 'PaymentFinalized') return
+    expectPhase(step, ['verified', 'released', 'fulfilled'])
+    if (!step.payment.awaitsFinality) step.blame('life_impossible', 'it is final already')
+    step.payment.awaitsFinality = false
+    step.payment.slot = step.event.slot
+  },
+  PaymentReversed: (step) => {
+    if (step.event.kind !== 'PaymentReversed') return
+    expectPhase(step, ['verified', 'released', 'fulfilled'])
+    if (!step.payment.awaitsFinality) step.blame('life_impossible', 'the chain cannot drop what is final')
+    reverse(step, step.event)
+  },
+  RefundDue: (step) => {
+    if (step.event.kind !== 'RefundDue') return
+    expectPhase(step, ['verified', 'released'])
+    if (step.payment.awaitsFinality) step.blame('life_impossible', 'only what is final is refunded')
+    refund(step, step.event)
+  },
+  TransferReceived: (step) => {
+    if (step.event.kind !== 'TransferReceived') return
+    expectPhase(step, ['unknown', 'submitted', 'reversed'])
+    // Who submitted it, or had paid with it, stays the name of the row; a transfer without a request has its sender's.
+    if (step.payment.phase === phaseNumber('unknown')) {
+      step.payment.walletDigest = step.deps.digest.of(step.event.wallet ?? '')
+      step.payment.endpoint = step.deps.names.numberOf('')
+    }
+    step.payment.attempt = 0
+    step.payment.slot = step.event.slot
+    step.payment.phase = phaseNumber('unmatched')
+  },
   // Judged together with the event that they belong to.
   TokensBurned: () => undefined,
   DistributionAllocated: () => undefined,
@@ -103,6 +134,11 @@ function verify({ payment, recorded, blame, deps }: Step, event: EventOf<'Paymen
   payment.quoteDigest = settlement.quoteId === undefined ? none : deps.digest.of(settlement.quoteId)
   payment.priceDigest = deps.digest.ofRecent(price.text)
   payment.requiredBaseUnits = price.requiredBaseUnits
+  payment.burnedBaseUnits = settlement.burnedBaseUnits
+  payment.overpaidBaseUnits = settlement.receivedBaseUnits - owed
+  payment.blockTimeMs = settlement.blockTimeMs
+  payment.slot = settlement.slot
+  payment.awaitsFinality = true
   payment.endpoint = endpoint
   payment.mint = deps.names.numberOf(price.mint)
 }
@@ -144,6 +180,40 @@ function expectReason({ payment, recorded, blame }: Step, { reason }: EventOf<'R
   if (reason === 'lease_expired' && recorded.recordedAtMs < payment.leaseUntilMs) {
     blame('life_impossible', 'the lease was taken over before it had ended')
   }
+}
+
+function reverse({ payment, blame, deps }: Step, event: EventOf<'PaymentReversed'>): void {
+  const owed = owedBy(payment)
+  const isServed = payment.phase === phaseNumber('fulfilled')
+  const right = [isServed ? 0n : owed, isServed ? owed : 0n, payment.overpaidBaseUnits, payment.burnedBaseUnits]
+  const found = [event.unearnedBaseUnits, event.lostBaseUnits, event.overpaidBaseUnits, event.burnedBaseUnits]
+  if (found.join() !== right.join()) {
+    blame('reversal_differs', `${found.join(' / ')} are taken back, and the payment was ${right.join(' / ')}`)
+  }
+  expectOwner({ payment, blame, deps }, event)
+  if (deps.names.numberOf(event.endpoint) !== payment.endpoint) blame('owner_differs', 'it was for another endpoint')
+  payment.phase = phaseNumber('reversed')
+  payment.awaitsFinality = false
+}
+
+function refund({ payment, blame, deps }: Step, event: EventOf<'RefundDue'>): void {
+  const owed = owedBy(payment)
+  if (event.refundBaseUnits !== owed) blame('refund_differs', `${event.refundBaseUnits} are owed back of ${owed}`)
+  expectOwner({ payment, blame, deps }, event)
+  payment.phase = phaseNumber('refund_due')
+}
+
+function expectOwner(
+  { payment, blame, deps }: Pick<Step, 'payment' | 'blame' | 'deps'>,
+  { wallet, mint }: { readonly wallet: string; readonly mint: string },
+): void {
+  if (deps.digest.of(wallet) !== payment.walletDigest) blame('owner_differs', 'another wallet had paid')
+  if (deps.names.numberOf(mint) !== payment.mint) blame('owner_differs', 'another mint was paid')
+}
+
+/** What has to be delivered, or given back: everything that was required and not burned. */
+function owedBy({ requiredBaseUnits }: AuditedPayment): bigint {
+  return requiredBaseUnits - burnOf(requiredBaseUnits)
 }
 
 function endAttempt(payment: AuditedPayment, phase: Phase): void {

@@ -26,6 +26,11 @@ export class Lives {
     return this.#pair === undefined
   }
 
+  /** The payment of the last event. */
+  get payment(): AuditedPayment | undefined {
+    return this.#payment
+  }
+
   /** Gives the payment's number in the table. */
   advance(event: PaymentEvent, recorded: Recorded): number {
     const payment = this.#load(event, recorded)
@@ -114,12 +119,17 @@ function newPayment(key: readonly [number, number], { recordedAtMs, position }: 
     orderDigest: none,
     priceDigest: none,
     requiredBaseUnits: 0n,
+    burnedBaseUnits: 0n,
+    overpaidBaseUnits: 0n,
+    blockTimeMs: none,
+    slot: none,
     leaseUntilMs: none,
     createdAtMs: recordedAtMs,
     updatedAtMs: recordedAtMs,
     lastPosition: position,
     endpoint: 0,
     mint: 0,
+    awaitsFinality: false,
     seen: false,
   }
 }

@@ -1,11 +1,11 @@
 import { base58Of } from './base58Text.ts'
-import type { CopyBlock } from './copyOut.ts'
 import { CopyRow } from './copyRow.ts'
-import { none, phases } from './paymentTable.ts'
+import type { DatabaseSource } from './databaseSource.ts'
+import { type AuditedPayment, none, phaseNumber, phases } from './paymentTable.ts'
 import type { Replay } from './replay.ts'
 
-export const paymentsQuery = `select signature, version, state, wallet, endpoint, attempt, lease_until, quote_id, seqs, created_at, updated_at
-   from ledger.payments`
+const columns =
+  'signature, version, state, wallet, endpoint, attempt, lease_until, quote_id, seqs, created_at, updated_at'
 
 interface PaymentRow {
   readonly stream: string
@@ -19,26 +19,47 @@ interface PaymentRow {
   readonly positions: readonly number[]
   readonly createdAtMs: number | undefined
   readonly updatedAtMs: number | undefined
+  /** Undefined in a book of before payments were followed to finality. */
+  readonly finality: { readonly awaits: boolean; readonly exposed: bigint } | undefined
 }
 
 /** The registry that makes a payment single-use, row for row against the lives that the events tell. */
-export async function matchPayments(replay: Replay, blocks: AsyncGenerator<CopyBlock>): Promise<void> {
+export async function matchPayments(replay: Replay, source: DatabaseSource): Promise<void> {
   const reader = new CopyRow()
-  for await (const { bytes, starts, count } of blocks) {
+  const hasFinality = await source.hasTable('ledger.exposure')
+  const query = `select ${columns}${hasFinality ? ', awaiting_finality, exposed' : ''} from ledger.payments`
+  for await (const { bytes, starts, count } of source.copy(query)) {
     for (let index = 0; index < count; index++) {
       reader.open(bytes, starts[index] ?? 0)
-      matchRow(replay, readRow(reader))
+      matchRow(replay, readRow(reader, hasFinality))
     }
   }
+  let exposure = 0n
   for (let index = 0; index < replay.payments.count; index++) {
     const payment = replay.payments.read(index)
+    exposure += exposedBy(payment)
     if (payment.seen) continue
     const message = 'the payment of this event has no row: its proof could be used again'
     replay.findings.add('payment_row_missing', { position: payment.lastPosition, subject: 'payments', message })
   }
+  if (hasFinality) await matchExposure(replay, source, exposure)
 }
 
-function readRow(reader: CopyRow): PaymentRow {
+async function matchExposure({ findings, position }: Replay, source: DatabaseSource, right: bigint): Promise<void> {
+  const rows = await source.rows<{ amount: string }>('select amount from ledger.exposure')
+  const stated = rows.map(({ amount }) => amount).join()
+  if (stated === right.toString()) return
+  const message = `${stated || 'nothing'} is stored as what the chain could still drop, the events give ${right}`
+  findings.add('exposure_differs', { position, subject: 'exposure', message })
+}
+
+/** The price of what was, or is being, served for a payment that the chain may still drop. */
+function exposedBy({ awaitsFinality, phase, requiredBaseUnits }: AuditedPayment): bigint {
+  const isServed = phase === phaseNumber('claimed') || phase === phaseNumber('fulfilled')
+  return awaitsFinality && isServed ? requiredBaseUnits : 0n
+}
+
+function readRow(reader: CopyRow, hasFinality: boolean): PaymentRow {
   return {
     stream: base58Of(reader.blob()),
     version: reader.int32(),
@@ -51,6 +72,7 @@ function readRow(reader: CopyRow): PaymentRow {
     positions: reader.int64s(),
     createdAtMs: reader.timeMs(),
     updatedAtMs: reader.timeMs(),
+    finality: hasFinality ? { awaits: reader.boolean(), exposed: reader.numeric() } : undefined,
   }
 }
 
@@ -75,6 +97,10 @@ function matchRow({ payments, streams, digest, names, findings }: Replay, row: P
     quoteDigest !== payment.quoteDigest && `quote ${row.quoteId}`,
     (row.leaseUntilMs ?? none) !== payment.leaseUntilMs && 'another end of the lease',
     row.createdAtMs !== payment.createdAtMs && 'another time of its first event',
+    row.finality !== undefined &&
+      row.finality.awaits !== payment.awaitsFinality &&
+      `finality ${row.finality.awaits ? 'awaited' : 'settled'}`,
+    row.finality !== undefined && row.finality.exposed !== exposedBy(payment) && `exposed ${row.finality.exposed}`,
     row.updatedAtMs !== payment.updatedAtMs && 'another time of its last event',
     !arePositionsOf(row.positions, payment.version, isOwn) && 'other positions of its events',
   ].filter((difference) => difference !== false)

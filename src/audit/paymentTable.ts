@@ -1,11 +1,21 @@
 import { assert } from '../primitives/assert.ts'
 
 /*
- * What an audit remembers of each payment, in 112 bytes and a slot of 4 to 8, because there is one for every few events
+ * What an audit remembers of each payment, in 144 bytes and a slot of 4 to 8, because there is one for every few events
  * and an object takes five times that. Pages never move, so growing copies nothing.
  */
 
-export const phases = ['unknown', 'submitted', 'verified', 'claimed', 'released', 'fulfilled'] as const
+export const phases = [
+  'unknown',
+  'submitted',
+  'verified',
+  'claimed',
+  'released',
+  'fulfilled',
+  'refund_due',
+  'reversed',
+  'unmatched',
+] as const
 export type Phase = (typeof phases)[number]
 
 export function phaseNumber(phase: Phase): number {
@@ -28,25 +38,32 @@ export interface AuditedPayment {
   orderDigest: number
   priceDigest: number
   requiredBaseUnits: bigint
+  burnedBaseUnits: bigint
+  overpaidBaseUnits: bigint
+  /** Of the block that it was verified in, and the slot that it was found in last. */
+  blockTimeMs: number
+  slot: number
   leaseUntilMs: number
   createdAtMs: number
   updatedAtMs: number
   lastPosition: number
   endpoint: number
   mint: number
+  /** The chain may still drop it. */
+  awaitsFinality: boolean
   /** The payment's row has been compared. */
   seen: boolean
 }
 
-const fields = 14
+const fields = 18
 const perPage = 4_096
 const bytesPerPage = perPage * fields * 8
 const slotsMin = 1 << 16
 // Open addressing: beyond two thirds full, look-ups become long.
 const fullShare = 2 / 3
-// An endpoint or a mint is a number below 2^20; the phase takes 3 bits and the mark one.
+// An endpoint or a mint is a number below 2^20; the phase takes 4 bits and the two marks one each.
 const nameBits = 2 ** 20
-const phaseBits = 2 ** 4
+const phaseBits = 2 ** 6
 
 export class PaymentTable {
   readonly #pages: Page[] = []
@@ -89,6 +106,10 @@ export class PaymentTable {
       attemptDigest: at(4),
       priceDigest: at(5),
       requiredBaseUnits: amounts[base + 6] ?? 0n,
+      burnedBaseUnits: amounts[base + 14] ?? 0n,
+      overpaidBaseUnits: amounts[base + 15] ?? 0n,
+      blockTimeMs: at(16),
+      slot: at(17),
       leaseUntilMs: at(7),
       createdAtMs: at(8),
       updatedAtMs: at(9),
@@ -98,7 +119,8 @@ export class PaymentTable {
       attempt: at(11) % nameBits,
       mint: Math.floor(packed / (nameBits * phaseBits)),
       endpoint: Math.floor(low / phaseBits),
-      phase: (low % phaseBits) >> 1,
+      phase: (low % phaseBits) >> 2,
+      awaitsFinality: (low & 2) !== 0,
       seen: low % 2 === 1,
     }
   }
@@ -118,7 +140,12 @@ export class PaymentTable {
     numbers[base + 10] = payment.lastPosition
     numbers[base + 13] = payment.orderDigest
     numbers[base + 11] = payment.version * nameBits + (payment.attempt % nameBits)
-    const low = payment.endpoint * phaseBits + payment.phase * 2 + (payment.seen ? 1 : 0)
+    amounts[base + 14] = payment.burnedBaseUnits
+    amounts[base + 15] = payment.overpaidBaseUnits
+    numbers[base + 16] = payment.blockTimeMs
+    numbers[base + 17] = payment.slot
+    const marks = (payment.awaitsFinality ? 2 : 0) + (payment.seen ? 1 : 0)
+    const low = payment.endpoint * phaseBits + payment.phase * 4 + marks
     numbers[base + 12] = payment.mint * nameBits * phaseBits + low
   }
 

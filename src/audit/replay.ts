@@ -1,11 +1,19 @@
-import { type AuditedEvent, type PriceListEvent, readEvent } from './auditedEvent.ts'
+import {
+  type AuditedEvent,
+  type PaymentEvent,
+  type PayoutEvent,
+  type PriceListEvent,
+  readEvent,
+} from './auditedEvent.ts'
 import { UnreadableBody } from './bodyReader.ts'
 import { type FindingCode, Findings, type FindingsState } from './findings.ts'
 import { GrowingTree, type TreeState } from './growingTree.ts'
 import { Journal, type JournalState } from './journal.ts'
+import type { Recorded } from './lifeRules.ts'
 import { Lives } from './lives.ts'
 import { Names } from './names.ts'
 import { PaymentTable } from './paymentTable.ts'
+import { Payouts, type PayoutSeen } from './payouts.ts'
 import { PositionIndex } from './positionIndex.ts'
 import { PriceBook, type PriceBookState } from './priceBook.ts'
 import { type EventColumns, leafHashOf, type RawEvent } from './rawEvent.ts'
@@ -27,6 +35,7 @@ export interface ReplayState {
   readonly prices: PriceBookState
   readonly names: readonly string[]
   readonly priceLists: readonly PriceListSeen[]
+  readonly payouts: readonly PayoutSeen[]
 }
 
 /** A price list's event, for the comparison with its row. */
@@ -56,6 +65,7 @@ export class Replay {
   readonly digest: SaltedDigest
   readonly names: Names
   readonly priceLists: PriceListSeen[]
+  readonly payouts: Payouts
   readonly #prices: PriceBook
   readonly #lives: Lives
   #position: number
@@ -74,6 +84,7 @@ export class Replay {
     this.digest = new SaltedDigest(state?.salt)
     this.names = new Names(state?.names)
     this.priceLists = [...(state?.priceLists ?? [])]
+    this.payouts = new Payouts({ findings: this.findings, journal: this.journal }, state?.payouts)
     this.#prices = new PriceBook(state?.prices)
     this.#position = state?.position ?? 0
     this.#recordedAtMs = state?.recordedAtMs ?? -Infinity
@@ -119,8 +130,8 @@ export class Replay {
       this.#lives.settle()
       this.#publish(event, { position, recordedAtMs })
       this.priceLists.push({ version: event.version, position, digest: this.digest.of(body) })
-    } else this.streams.set(position, this.#lives.advance(event, { position, recordedAtMs }) + 1)
-    this.journal.post(event, position)
+    } else if (event.kind === 'DistributionPaid') this.#payOut(event, raw)
+    else this.#live(event, { position, recordedAtMs })
     onEvent?.(event, position)
   }
 
@@ -149,7 +160,22 @@ export class Replay {
       prices: this.#prices.state(),
       names: this.names.all(),
       priceLists: this.priceLists,
+      payouts: this.payouts.state(),
     }
+  }
+
+  #live(event: PaymentEvent, recorded: Recorded): void {
+    this.streams.set(recorded.position, this.#lives.advance(event, recorded) + 1)
+    this.journal.post(event, recorded.position)
+    const burnedAtMs = this.#lives.payment?.blockTimeMs
+    if (event.kind === 'PaymentReversed' && burnedAtMs !== undefined) this.journal.takeBackBurn(event, burnedAtMs)
+  }
+
+  #payOut(event: PayoutEvent, { position, recordedAtMs, leafHash }: RawEvent): void {
+    this.#lives.settle()
+    this.journal.post(event, position)
+    const leaf = Buffer.from(leafHash, 'latin1').toString('base64')
+    this.payouts.judge(event, { position, recordedAtMs, leafHash: leaf })
   }
 
   #placeInOrder({ position, recordedAtMs }: RawEvent): void {

@@ -48,8 +48,9 @@ test('whatever event the codec writes, the auditor reads the same facts in it', 
           written.event.prices.map(({ endpoint }) => endpoint),
         )
       } else {
-        const { quoteId: _, answerDigest: __, ...facts } = { quoteId: null, answerDigest: null, ...written.event }
-        expect(read).toMatchObject(facts)
+        // What moves no money, the auditor reads past.
+        const { stream: _, version: __, effectiveAtMs: ___, schemaVersion: ____, ...facts } = read
+        expect(written.event).toMatchObject(facts)
       }
     }),
     { numRuns: 300 },

@@ -44,7 +44,7 @@ export interface PaymentRow {
   readonly position: number
   readonly recordedAtMs: number
   readonly settlement: Settlement
-  readonly state: 'verified' | 'claimed' | 'released' | 'fulfilled'
+  readonly state: 'verified' | 'claimed' | 'released' | 'fulfilled' | 'refund_due' | 'reversed' | 'unmatched'
   readonly attempts: number
   readonly fulfilledPosition: number | undefined
   readonly fulfilledAtMs: number | undefined
@@ -180,6 +180,9 @@ const states: Readonly<Record<string, PaymentRow['state']>> = {
   ProofClaimed: 'claimed',
   RequestFailed: 'released',
   RequestFulfilled: 'fulfilled',
+  RefundDue: 'refund_due',
+  PaymentReversed: 'reversed',
+  TransferReceived: 'unmatched',
 }
 
 function outcomeOf(life: readonly LifeEvent[]) {

@@ -129,9 +129,11 @@ async function closingText(
   return `${[...head, ...balances].join('\n')}\n`
 }
 
+const ofWallet = /^(Liabilities:(?:Overpaid|RefundsDue|Unmatched):)/
+
 /** Each part of an account begins with a capital or a digit in beancount, and a wallet need not. */
 function accountName(account: string, format: JournalFormat): string {
-  return format === 'beancount' ? account.replace('Liabilities:Overpaid:', 'Liabilities:Overpaid:W-') : account
+  return format === 'beancount' ? account.replace(ofWallet, '$1W-') : account
 }
 
 /** TOKEN, TOKENB, TOKENC…: a mint's address is a commodity in neither language, and digits would need quotes. */

@@ -1,5 +1,6 @@
 import { decodeEvent } from '../../payment/eventCodec.ts'
-import { assert } from '../../primitives/assert.ts'
+import type { Price } from '../../payment/quote.ts'
+import { assert, assertPresent } from '../../primitives/assert.ts'
 import type { Decimals } from './table.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -16,7 +17,7 @@ export async function mintDecimals(snapshot: Snapshot): Promise<Decimals> {
 }
 
 async function readDecimals(snapshot: Snapshot, mint: string): Promise<number> {
-  const first = await snapshot
+  const payment = await snapshot
     .selectFrom('ledger.entries as entry')
     .innerJoin('ledger.events as event', 'event.seq', 'entry.seq')
     .select('event.body')
@@ -24,8 +25,16 @@ async function readDecimals(snapshot: Snapshot, mint: string): Promise<number> {
     .where('event.kind', '=', 'PaymentVerified')
     .orderBy('entry.seq')
     .limit(1)
-    .executeTakeFirstOrThrow()
-  const { event } = decodeEvent(first.body.toString('utf8'))
-  assert(event.kind === 'PaymentVerified', 'the column names the kind of the body')
-  return event.settlement.price.decimals
+    .executeTakeFirst()
+  // Tokens may arrive before anybody has paid with them; the list of prices names their mint.
+  const newest = snapshot.selectFrom('ledger.price_lists').select('body').orderBy('version', 'desc').limit(1)
+  const source = payment ?? (await newest.executeTakeFirst())
+  const price = source === undefined ? undefined : pricesOf(source.body).find((price) => price.mint === mint)
+  return assertPresent(price, `the book says how many decimals ${mint} has`).decimals
+}
+
+function pricesOf(body: Buffer): readonly Price[] {
+  const { event } = decodeEvent(body.toString('utf8'))
+  if (event.kind === 'PaymentVerified') return [event.settlement.price]
+  return event.kind === 'PriceListPublished' ? event.prices : []
 }

@@ -91,7 +91,7 @@ function tokensOf({ settlement }: PaymentRow, amount: bigint): string {
 }
 
 function earned(row: PaymentRow, share: 'providerBaseUnits' | 'holdersBaseUnits' | 'treasuryBaseUnits'): bigint {
-  return row.state === 'fulfilled' ? row.settlement.price[share] : 0n
+  return row.fulfilledPosition === undefined ? 0n : row.settlement.price[share]
 }
 
 /** A cell as text, the same in every format that has no types. */
