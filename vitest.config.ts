@@ -16,7 +16,7 @@ export default defineConfig({
     setupFiles: ['src/primitives/quietBindings.ts'],
     retry: 0,
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3,
     restoreMocks: true,
   },
 })
