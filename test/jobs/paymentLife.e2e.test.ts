@@ -1,3 +1,5 @@
+import { systemClock } from '../../src/primitives/clock.ts'
+import { audit } from '../../src/audit/audit.ts'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { watchFinality, noFinalityMemory } from '../../src/jobs/finalityWatch.ts'
@@ -223,4 +225,19 @@ test('of a reversed payment that landed after all the tokens are owed to their s
   expect(await stateOf(ground, settlement.signature)).toMatchObject({ phase: 'unmatched' })
   expect((await balances(ground))[`Liabilities:Unmatched:${settlement.wallet}`]).toBe(-owed)
   expect((await balances(ground))['Assets:PaymentWallet']).toBe(await onChain(ground))
+})
+
+test('an audit of all of that, by another reading of book and chain, finds nothing but the prices of the lab', async () => {
+  lab.chain.advanceSlots(40)
+  const { findings, verdicts } = await audit({
+    source: { kind: 'database', url: ground.database.serviceUrl },
+    verifierKeys: [],
+    keptCheckpoints: [],
+    transactions: true,
+    resumeFile: undefined,
+    clock: systemClock,
+    chain: { rpcUrl: lab.chain.rpcUrl, paymentWallet: lab.terms.paymentWallet, fetch: globalThis.fetch },
+  })
+  expect(findings.filter(({ code }) => !code.startsWith('price_'))).toEqual([])
+  expect(verdicts.chainTruth.status).toBe('holds')
 })
