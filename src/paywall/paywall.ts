@@ -1,5 +1,3 @@
-import { canonicalJson, type Json } from '../primitives/canonicalJson.ts'
-import { sha256Hex } from '../primitives/digest.ts'
 import { Fault } from '../primitives/fault.ts'
 import { isFinal, mayUse, type Order } from '../payment/payment.ts'
 import type { Price } from '../payment/quote.ts'
@@ -7,6 +5,7 @@ import { isRefusal, refuse } from '../payment/refusal.ts'
 import { type Answer, isAnswer, refusalAnswer } from './answer.ts'
 import type { PaidRequest, Product } from './product.ts'
 import { readWallet } from './readWallet.ts'
+import { orderDigest } from './orderDigest.ts'
 import { issueQuote, type QuoteDeps } from './issueQuote.ts'
 import type { PaymentRail } from './rail.ts'
 import { findReplay, readIdempotencyKey, settlementInBook } from './replay.ts'
@@ -40,7 +39,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
   const missing = ordered.whyNoData()
   if (missing !== undefined) return refusalAnswer(refuse('NO_DATA', missing))
 
-  const order: Order = { wallet, endpoint: product.path, digest: digestOf(product, ordered.parameters) }
+  const order: Order = { wallet, endpoint: product.path, digest: orderDigest(product, ordered.parameters) }
   const rail = deps.rails.find(({ header }) => request.header(header) !== undefined)
   const presented = rail === undefined ? undefined : request.header(rail.header)
 
@@ -98,8 +97,3 @@ const unknownOutcome =
   'the outcome is not known at the moment; repeat the same request, with the same proof if you sent one'
 const unpriced = 'the token has no current price; checks.price of /api/health says why'
 const closedRetrySeconds = 5
-
-/** What was ordered, in one number: a claim and a stored answer are bound to it (I6). */
-function digestOf({ method, path }: Product, parameters: Json): string {
-  return sha256Hex(canonicalJson({ method, path, parameters }))
-}

@@ -1,0 +1,8 @@
+import { canonicalJson, type Json } from '../primitives/canonicalJson.ts'
+import { sha256Hex } from '../primitives/digest.ts'
+import type { Product } from './product.ts'
+
+/** What was ordered, in one number: a claim and a stored answer are bound to it (I6). */
+export function orderDigest({ method, path }: Product, parameters: Json): string {
+  return sha256Hex(canonicalJson({ method, path, parameters }))
+}
