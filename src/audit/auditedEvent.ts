@@ -117,6 +117,7 @@ export function readEvent(latin1: string): AuditedEvent {
   if (read === undefined) throw new UnreadableBody('the kind is none that this auditor knows')
   const reader = new BodyReader(latin1)
   const event = read(reader)
+  reader.literal('}')
   reader.end()
   if (event.schemaVersion !== 1) throw new UnreadableBody(`schema version ${event.schemaVersion} is not known`)
   return event
@@ -152,7 +153,6 @@ function submitted(reader: BodyReader): EventOf<'PaymentSubmitted'> {
   const transactionBase64 = reader.plain(',"transactionBase64":')
   const version = reader.integer(',"version":')
   const wallet = reader.plain(',"wallet":')
-  reader.skip('}')
   return {
     kind: 'PaymentSubmitted',
     stream,
@@ -167,23 +167,22 @@ function submitted(reader: BodyReader): EventOf<'PaymentSubmitted'> {
 
 function verified(reader: BodyReader): EventOf<'PaymentVerified'> {
   const effectiveAtMs = timeOf(reader, '{"effectiveAt":')
-  reader.skip(',"kind":"PaymentVerified"')
+  reader.literal(',"kind":"PaymentVerified"')
   const schemaVersion = reader.integer(',"schemaVersion":')
   const blockTimeMs = reader.integer(',"settlement":{"blockTimeMs":')
   const burnedBaseUnits = reader.amount(',"burnedBaseUnits":')
   const memo = reader.optionalString(',"memo":')
-  reader.skip(',"price":')
+  reader.literal(',"price":')
   const price = readPrice(reader)
   const quoteId = reader.optionalString(',"quoteId":')
   const receivedBaseUnits = reader.amount(',"receivedBaseUnits":')
   const signature = reader.plain(',"signature":')
   const slot = reader.integer(',"slot":')
-  reader.skip(',"transactionBase64":')
+  reader.literal(',"transactionBase64":')
   const transactionBase64 = reader.takes('null') ? undefined : reader.plain('')
   const wallet = reader.plain(',"wallet":')
   const stream = reader.plain('},"stream":')
   const version = reader.integer(',"version":')
-  reader.skip('}')
   const settlement = {
     signature,
     wallet,
@@ -205,7 +204,6 @@ function burned(reader: BodyReader): EventOf<'TokensBurned'> {
   const endpoint = reader.string(',"endpoint":')
   const mint = reader.plain(',"kind":"TokensBurned","mint":')
   const { schemaVersion, stream, version } = tailOf(reader)
-  reader.skip('}')
   return { kind: 'TokensBurned', stream, version, effectiveAtMs, schemaVersion, mint, endpoint, burnedBaseUnits }
 }
 
@@ -218,7 +216,6 @@ function claimed(reader: BodyReader): EventOf<'ProofClaimed'> {
   const orderDigest = reader.plain(',"orderDigest":')
   const { schemaVersion, stream, version } = tailOf(reader)
   const wallet = reader.plain(',"wallet":')
-  reader.skip('}')
   const claim = { attempt, attemptId, wallet, endpoint, orderDigest, leaseMs }
   return { kind: 'ProofClaimed', stream, version, effectiveAtMs, schemaVersion, ...claim }
 }
@@ -230,7 +227,6 @@ function fulfilled(reader: BodyReader): EventOf<'RequestFulfilled'> {
   const effectiveAtMs = timeOf(reader, ',"effectiveAt":')
   const orderDigest = reader.plain(',"kind":"RequestFulfilled","orderDigest":')
   const { schemaVersion, stream, version } = tailOf(reader)
-  reader.skip('}')
   return { kind: 'RequestFulfilled', stream, version, effectiveAtMs, schemaVersion, attempt, attemptId, orderDigest }
 }
 
@@ -243,7 +239,6 @@ function distributed(reader: BodyReader): EventOf<'DistributionAllocated'> {
   const stream = reader.plain(',"stream":')
   const treasuryBaseUnits = reader.amount(',"treasuryBaseUnits":')
   const version = reader.integer(',"version":')
-  reader.skip('}')
   const shares = { mint, providerBaseUnits, holdersBaseUnits, treasuryBaseUnits }
   return { kind: 'DistributionAllocated', stream, version, effectiveAtMs, schemaVersion, ...shares }
 }
@@ -254,18 +249,16 @@ function failed(reader: BodyReader): EventOf<'RequestFailed'> {
   const effectiveAtMs = timeOf(reader, ',"effectiveAt":')
   const reason = reader.plain(',"kind":"RequestFailed","reason":')
   const { schemaVersion, stream, version } = tailOf(reader)
-  reader.skip('}')
   return { kind: 'RequestFailed', stream, version, effectiveAtMs, schemaVersion, attempt, attemptId, reason }
 }
 
 function finalized(reader: BodyReader): EventOf<'PaymentFinalized'> {
   const effectiveAtMs = timeOf(reader, '{"effectiveAt":')
-  reader.skip(',"kind":"PaymentFinalized"')
+  reader.literal(',"kind":"PaymentFinalized"')
   const schemaVersion = reader.integer(',"schemaVersion":')
   const slot = reader.integer(',"slot":')
   const stream = reader.plain(',"stream":')
   const version = reader.integer(',"version":')
-  reader.skip('}')
   return { kind: 'PaymentFinalized', stream, version, effectiveAtMs, schemaVersion, slot }
 }
 
@@ -284,7 +277,6 @@ function reversed(reader: BodyReader): EventOf<'PaymentReversed'> {
   const unearnedBaseUnits = reader.amount(',"unearnedBaseUnits":')
   const version = reader.integer(',"version":')
   const wallet = reader.plain(',"wallet":')
-  reader.skip('}')
   const reversal = { wallet, mint, endpoint, unearnedBaseUnits, lostBaseUnits, overpaidBaseUnits, burnedBaseUnits }
   return { kind: 'PaymentReversed', stream, version, effectiveAtMs, schemaVersion, ...reversal }
 }
@@ -295,7 +287,6 @@ function refundDue(reader: BodyReader): EventOf<'RefundDue'> {
   const refundBaseUnits = reader.amount(',"refundBaseUnits":')
   const { schemaVersion, stream, version } = tailOf(reader)
   const wallet = reader.plain(',"wallet":')
-  reader.skip('}')
   return { kind: 'RefundDue', stream, version, effectiveAtMs, schemaVersion, wallet, mint, refundBaseUnits }
 }
 
@@ -308,7 +299,6 @@ function transferReceived(reader: BodyReader): EventOf<'TransferReceived'> {
   const stream = reader.plain(',"stream":')
   const version = reader.integer(',"version":')
   const wallet = reader.optionalString(',"wallet":')
-  reader.skip('}')
   const received = { wallet, mint, receivedBaseUnits, slot }
   return { kind: 'TransferReceived', stream, version, effectiveAtMs, schemaVersion, ...received }
 }
@@ -317,12 +307,12 @@ function paidOut(reader: BodyReader): PayoutEvent {
   const effectiveAtMs = timeOf(reader, '{"effectiveAt":')
   const mint = reader.plain(',"kind":"DistributionPaid","mint":')
   const part = reader.integer(',"part":')
-  reader.skip(',"payments":[')
+  reader.literal(',"payments":[')
   const payments = reader.list(() => {
     const account = reader.plain('{"account":')
     const paidBaseUnits = reader.amount(',"paidBaseUnits":')
     reader.plain(',"wallet":')
-    reader.skip('}')
+    reader.literal('}')
     return { account, paidBaseUnits }
   })
   const planId = reader.string(',"planId":')
@@ -331,7 +321,6 @@ function paidOut(reader: BodyReader): PayoutEvent {
   const slot = reader.integer(',"slot":')
   const stream = reader.plain(',"stream":')
   const version = reader.integer(',"version":')
-  reader.skip('}')
   const payout = { signature, planId, part, mint, slot, payments }
   return { kind: 'DistributionPaid', stream, version, effectiveAtMs, schemaVersion, ...payout }
 }
@@ -339,34 +328,33 @@ function paidOut(reader: BodyReader): PayoutEvent {
 function published(reader: BodyReader): PriceListEvent {
   const effectiveAtMs = timeOf(reader, '{"effectiveAt":')
   if (reader.takes(',"evidence":')) skipEvidence(reader)
-  reader.skip(',"kind":"PriceListPublished","prices":[')
+  reader.literal(',"kind":"PriceListPublished","prices":[')
   const prices = reader.list(() => readPrice(reader))
   const schemaVersion = reader.integer(',"schemaVersion":')
   reader.string(',"source":')
   const stream = reader.plain(',"stream":')
   const version = reader.integer(',"version":')
-  reader.skip('}')
   return { kind: 'PriceListPublished', stream, version, effectiveAtMs, schemaVersion, prices }
 }
 
 /** What the markets said moves no money: it has its one spelling, and nothing in the book follows from it. */
 function skipEvidence(reader: BodyReader): void {
   reader.integer('{"agreedAtMs":')
-  reader.skip(',"readings":[')
+  reader.literal(',"readings":[')
   reader.list(() => {
     reader.optionalString('{"liquidityUsd":')
     reader.string(',"source":')
     reader.string(',"tokenPriceAttoUsd":')
-    reader.skip('}')
+    reader.literal('}')
   })
-  reader.skip(',"silent":[')
+  reader.literal(',"silent":[')
   reader.list(() => {
     reader.string('{"source":')
     reader.string(',"why":')
-    reader.skip('}')
+    reader.literal('}')
   })
   reader.string(',"tokenPriceAttoUsd":')
-  reader.skip('}')
+  reader.literal('}')
 }
 
 function tailOf(reader: BodyReader): { schemaVersion: number; stream: string; version: number } {

@@ -53,7 +53,7 @@ function parsePrice(reader: BodyReader): AuditedPrice {
   const requiredBaseUnits = reader.amount(',"requiredBaseUnits":')
   const tokenPriceAttoUsd = reader.amount(',"tokenPriceAttoUsd":', usdDigitsMax)
   const treasuryBaseUnits = reader.amount(',"treasuryBaseUnits":')
-  reader.skip('}')
+  reader.literal('}')
   const shares = { providerBaseUnits, holdersBaseUnits, treasuryBaseUnits }
   const stated = { endpoint, mint, decimals, requiredBaseUnits, burnBaseUnits, shares }
   const problem = findProblem({ ...stated, priceMicroUsd, tokenPriceAttoUsd })

@@ -30,9 +30,10 @@ export class BodyReader {
     return this.#at
   }
 
-  skip(literal: string): void {
-    if (!this.text.startsWith(literal, this.#at)) throw this.#unreadable(`expected ${literal}`)
-    this.#at += literal.length
+  /** What must stand here, to the letter. */
+  literal(expected: string): void {
+    if (!this.text.startsWith(expected, this.#at)) throw this.#unreadable(`expected ${expected}`)
+    this.#at += expected.length
   }
 
   /** Takes the literal if it stands here. */
@@ -60,8 +61,8 @@ export class BodyReader {
 
   /** A string without escapes whose characters are checked by whoever asked for it. */
   plain(before: string): string {
-    this.skip(before)
-    this.skip('"')
+    this.literal(before)
+    this.literal('"')
     const start = this.#at
     const end = this.#closingQuote(start)
     this.#at = end + 1
@@ -69,13 +70,13 @@ export class BodyReader {
   }
 
   optionalString(before: string): string | undefined {
-    this.skip(before)
+    this.literal(before)
     return this.takes('null') ? undefined : this.string('')
   }
 
   /** An integer as JSON writes it. */
   integer(before: string): number {
-    this.skip(before)
+    this.literal(before)
     const start = this.#at
     if (this.text.charCodeAt(start) === minus) this.#at++
     const digitsAt = this.#at
@@ -104,7 +105,7 @@ export class BodyReader {
     const items: T[] = []
     while (!this.takes(']')) {
       if (items.length === itemsMax) throw this.#unreadable('expected the end of a list')
-      if (items.length > 0) this.skip(',')
+      if (items.length > 0) this.literal(',')
       items.push(item())
     }
     return items
