@@ -8,7 +8,8 @@ export interface Breaker {
   isOpen(): boolean
   /** Says that somebody goes through; only after `isOpen` said no. */
   enter(): void
-  succeeded(): void
+  /** True when this success closed it again. */
+  succeeded(): boolean
   /** True when this failure opened it. */
   failed(): boolean
   rest(durationMs: number): void
@@ -33,8 +34,10 @@ export function createBreaker(clock: Clock, { failuresMax, restMs }: BreakerLimi
       isProbed = failuresInARow >= failuresMax
     },
     succeeded() {
+      const wasOpened = failuresInARow >= failuresMax
       failuresInARow = 0
       isProbed = false
+      return wasOpened
     },
     failed() {
       failuresInARow++

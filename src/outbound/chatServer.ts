@@ -1,10 +1,11 @@
-import { type CircuitBreakerPolicy, ConsecutiveBreaker, circuitBreaker, handleWhen } from 'cockatiel'
 import OpenAI, { APIError } from 'openai'
 import { z } from 'zod'
 import type { Clock } from '../primitives/clock.ts'
 import { describeError } from '../primitives/fault.ts'
 import type { Log } from '../primitives/log.ts'
+import { type Breaker, createBreaker } from './breaker.ts'
 import { readBytes, TooLong } from './readBytes.ts'
+import { retryAfterMsOf } from './retryAfter.ts'
 import { isVerdict, UpstreamFailure } from './upstreamFailure.ts'
 import { findUrlProblem } from './urlGuard.ts'
 
@@ -48,8 +49,7 @@ export interface ChatServerOptions {
   readonly timeoutMs: number
 }
 
-const failuresMax = 5
-const restMs = 30_000
+const breakerLimits = { failuresMax: 5, restMs: 30_000 }
 const pauseMinMs = 1_000
 const pauseMaxMs = 15 * 60 * 1000
 // The longest output that can be configured, 32,768 tokens, has some 150 kB, and escapes can make six bytes of one.
@@ -58,31 +58,19 @@ const answerBytesMax = 1024 * 1024
 interface State extends ChatServerDeps {
   readonly options: ChatServerOptions
   readonly client: OpenAI
-  readonly breaker: CircuitBreakerPolicy
+  readonly breaker: Breaker
   /** OpenAI's reasoning models know the limit under its new name only, most other servers under the old one only. */
   limitName: 'max_tokens' | 'max_completion_tokens'
-  /** Until then nobody is asked: it failed too often, refused us, or asked for a pause. */
-  restsUntilMs: number
 }
 
 export function createChatServer(deps: ChatServerDeps, options: ChatServerOptions): ChatServer {
-  const { clock, log } = deps
   const { label, baseUrl } = options
-  // What a caller's message brings about does not count, or one caller could close the shop for all.
-  const breaker = circuitBreaker(
-    handleWhen((error) => !(error instanceof UpstreamFailure && isVerdict(error))),
-    { halfOpenAfter: restMs, breaker: new ConsecutiveBreaker(failuresMax) },
-  )
+  const breaker = createBreaker(deps.clock, breakerLimits)
   const client = createClient(deps, options)
-  const state: State = { ...deps, options, client, breaker, limitName: 'max_tokens', restsUntilMs: 0 }
-  breaker.onBreak(() => {
-    rest(state, restMs)
-    log.warn({ event: 'upstream_resting', upstream: label, restMs })
-  })
-  breaker.onReset(() => log.info({ event: 'upstream_recovered', upstream: label }))
+  const state: State = { ...deps, options, client, breaker, limitName: 'max_tokens' }
   return {
     name: publicNameOf(baseUrl),
-    whyResting: () => (clock.nowMs() < state.restsUntilMs ? `${label} is left alone for a while` : undefined),
+    whyResting: () => (breaker.isOpen() ? `${label} is left alone for a while` : undefined),
     ask: (message, signal) => ask(state, message, signal),
   }
 }
@@ -129,26 +117,34 @@ function publicNameOf(baseUrl: string): string {
   return findUrlProblem(`https://${hostname}/`) === undefined ? hostname : 'self-hosted'
 }
 
-function rest(state: State, durationMs: number): void {
-  state.restsUntilMs = Math.max(state.restsUntilMs, state.clock.nowMs() + Math.min(durationMs, pauseMaxMs))
-}
-
 async function ask(state: State, message: string, signal: AbortSignal): Promise<ChatReply> {
-  const { label } = state.options
+  const { breaker, log, onCall, options } = state
+  const { label } = options
+  if (breaker.isOpen()) {
+    onCall({ upstream: label, outcome: 'resting' })
+    throw new UpstreamFailure('resting', `${label} is left alone`)
+  }
+  breaker.enter()
   try {
-    if (state.clock.nowMs() < state.restsUntilMs) throw new UpstreamFailure('resting', `${label} is left alone`)
-    const answer = await state.breaker.execute(() => complete(state, message, signal))
-    state.onCall({ upstream: label, outcome: 'answered' })
+    const answer = await complete(state, message, signal)
+    if (breaker.succeeded()) log.info({ event: 'upstream_recovered', upstream: label })
+    onCall({ upstream: label, outcome: 'answered' })
     return answer
   } catch (error) {
-    // What is no failure of ours by now is the breaker's: it is open, or another request tries whether it may close.
-    const failure = error instanceof UpstreamFailure ? error : new UpstreamFailure('resting', `${label} is left alone`)
-    if (failure.retryAfterMs !== undefined) rest(state, failure.retryAfterMs)
-    state.onCall({ upstream: label, outcome: failure.kind })
-    if (failure.kind !== 'resting')
-      state.log.info({ event: 'upstream_failed', upstream: label, kind: failure.kind, error: describeError(failure) })
+    const failure = error instanceof UpstreamFailure ? error : unreachable(state, error)
+    onCall({ upstream: label, outcome: failure.kind })
+    learn(state, failure)
     throw failure
   }
+}
+
+function learn({ breaker, log, options: { label } }: State, failure: UpstreamFailure): void {
+  const { kind, retryAfterMs } = failure
+  if (retryAfterMs !== undefined) breaker.rest(Math.min(retryAfterMs, pauseMaxMs))
+  log.info({ event: 'upstream_failed', upstream: label, kind, error: describeError(failure) })
+  // What a caller's message brings about does not count, or one caller could close the shop for all.
+  if (isVerdict(failure)) breaker.succeeded()
+  else if (breaker.failed()) log.warn({ event: 'upstream_resting', upstream: label, restMs: breakerLimits.restMs })
 }
 
 async function complete(state: State, message: string, signal: AbortSignal): Promise<ChatReply> {
@@ -186,7 +182,8 @@ function statusFailure(state: State, { status = 0, headers }: APIError): Upstrea
   const said = `${state.options.label} answered HTTP ${status}`
   if (status === 429) return new UpstreamFailure('rate_limited', said, { retryAfterMs: pauseOf(state, headers) })
   // Key, credits, a model that it does not have: the next caller would fare no better, so nobody else is asked to pay.
-  if ([401, 402, 403, 404].includes(status)) return new UpstreamFailure('auth', said, { retryAfterMs: restMs })
+  if ([401, 402, 403, 404].includes(status))
+    return new UpstreamFailure('auth', said, { retryAfterMs: breakerLimits.restMs })
   if (status === 408 || status === 504) return new UpstreamFailure('timeout', said)
   // The message is too long for the model, or not to its taste.
   if ([400, 413, 422].includes(status)) return new UpstreamFailure('not_covered', said)
@@ -194,9 +191,8 @@ function statusFailure(state: State, { status = 0, headers }: APIError): Upstrea
 }
 
 function pauseOf({ clock }: State, headers: Headers | undefined): number {
-  const given = headers?.get('retry-after') ?? ''
-  const askedMs = /^\d{1,6}$/.test(given) ? Number(given) * 1000 : Date.parse(given) - clock.nowMs()
-  return Number.isFinite(askedMs) ? Math.max(askedMs, pauseMinMs) : 5 * pauseMinMs
+  const askedMs = retryAfterMsOf(headers, clock)
+  return askedMs === undefined ? 5 * pauseMinMs : Math.max(askedMs, pauseMinMs)
 }
 
 const count = z.int().min(0).nullish().catch(null)

@@ -4,6 +4,7 @@ import type { Log } from '../primitives/log.ts'
 import { type Breaker, createBreaker } from './breaker.ts'
 import { createPace, type Pace, type PaceLimit } from './pace.ts'
 import { readBytes, TooLong } from './readBytes.ts'
+import { retryAfterMsOf } from './retryAfter.ts'
 import { isVerdict, speaksAgainst, UpstreamFailure } from './upstreamFailure.ts'
 
 /** One provider as we reach it. What keeps it from hurting us, and us from hurting it, is in here and not in an adapter. */
@@ -101,7 +102,7 @@ function whyRefused({ options: { name }, breaker, pace }: State): UpstreamFailur
 }
 
 async function ask<T>(state: State, request: UpstreamRequest, read: (reply: Reply) => T): Promise<T> {
-  const { options, breaker, onCall } = state
+  const { options, breaker, log, onCall } = state
   const refused = whyRefused(state)
   if (refused !== undefined) {
     onCall({ upstream: options.name, outcome: refused.kind })
@@ -110,7 +111,7 @@ async function ask<T>(state: State, request: UpstreamRequest, read: (reply: Repl
   breaker.enter()
   try {
     const answer = await tryTwice(state, request, read)
-    breaker.succeeded()
+    if (breaker.succeeded()) log.info({ event: 'upstream_recovered', upstream: options.name })
     onCall({ upstream: options.name, outcome: 'answered' })
     return answer
   } catch (error) {
@@ -205,14 +206,6 @@ function whyUnread({ options: { name }, clock }: State, { status, headers }: Res
 function rateLimited({ options: { name, pauseMs }, clock }: State, reply: Reply): UpstreamFailure {
   const retryAfterMs = Math.max(retryAfterMsOf(reply.headers, clock) ?? 0, pauseMs?.(reply) ?? 0)
   return new UpstreamFailure('rate_limited', `${name} asks us to wait`, { retryAfterMs })
-}
-
-/** Seconds or an HTTP date; undefined when it is absent or neither. */
-function retryAfterMsOf(headers: Headers, clock: Clock): number | undefined {
-  const given = headers.get('retry-after')
-  if (given === null) return undefined
-  const askedMs = /^\d{1,12}$/.test(given) ? Number(given) * 1000 : Date.parse(given) - clock.nowMs()
-  return Number.isNaN(askedMs) ? undefined : Math.max(askedMs, 0)
 }
 
 function urlOf({ base }: UpstreamOptions, { path, query = {} }: UpstreamRequest): URL {

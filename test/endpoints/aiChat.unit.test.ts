@@ -6,7 +6,6 @@ import { createAiChat } from '../../src/endpoints/aiChat.ts'
 import type { Endpoint, Outcome } from '../../src/endpoints/endpoint.ts'
 import { createChatServer } from '../../src/outbound/chatServer.ts'
 import { assert } from '../../src/primitives/assert.ts'
-import { systemClock } from '../../src/primitives/clock.ts'
 import { createLog } from '../../src/primitives/log.ts'
 import {
   answersJson,
@@ -15,6 +14,7 @@ import {
   openLoopbackServer,
   type Script,
 } from '../support/loopbackServer.ts'
+import { shiftedClock } from '../support/shiftedClock.ts'
 
 const key = 'sk-very-secret-0123456789'
 const first = await openLoopbackServer(answersText(500, ''))
@@ -37,10 +37,12 @@ interface Rig {
   readonly sampleUpstreams?: boolean
 }
 
+const clock = shiftedClock()
+
 function openChat(rig: Rig = {}): Endpoint {
   const { servers = [first], timeoutMs = 5_000, sampleUpstreams = false } = rig
   const deps = {
-    clock: systemClock,
+    clock,
     log: createLog({ level: 'debug', name: 'test', destination }),
     version: '0.1.0',
     contact: 'ops@example.com',
@@ -56,7 +58,7 @@ function openChat(rig: Rig = {}): Endpoint {
       timeoutMs,
     }),
   )
-  return createAiChat({ clock: systemClock, sampleUpstreams, chatServers })
+  return createAiChat({ clock, sampleUpstreams, chatServers })
 }
 
 async function say(endpoint: Endpoint, message = 'Say hi', signal = new AbortController().signal): Promise<Outcome> {
@@ -116,12 +118,11 @@ describe('the samples of the facts', () => {
   test('rate-limited-429: the caller is told nothing of it, and the server is left alone as long as it asks', async () => {
     const { response } = await readSample('rate-limited-429')
     first.script(answersJson(response.status, response.body, response.headers))
-    vi.useFakeTimers({ toFake: ['Date'] })
     const chat = openChat()
     expect(await say(chat)).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
-    vi.setSystemTime(Date.now() + 1_900)
+    clock.advance(1_900)
     expect(chat.whyUnavailable()).toBeDefined()
-    vi.setSystemTime(Date.now() + 200)
+    clock.advance(200)
     expect(chat.whyUnavailable()).toBeUndefined()
   })
 })
@@ -302,7 +303,6 @@ describe('before a quote', () => {
   })
 
   test('after five failures in a row a server is left alone for half a minute, and then tried again', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] })
     const chat = openChat()
     first.script(answersText(500, ''))
     for (let failure = 1; failure <= 5; failure++) {
@@ -313,7 +313,7 @@ describe('before a quote', () => {
     expect(await say(chat)).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
     expect(first.asked).toHaveLength(5)
     first.script(says())
-    vi.setSystemTime(Date.now() + 30_000)
+    clock.advance(30_000)
     expect(chat.whyUnavailable()).toBeUndefined()
     expect(await say(chat)).toMatchObject({ kind: 'delivered' })
     expect(logged).toContain('upstream_recovered')

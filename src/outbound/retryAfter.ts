@@ -1,0 +1,9 @@
+import type { Clock } from '../primitives/clock.ts'
+
+/** Seconds or an HTTP date; undefined when it is absent or neither. */
+export function retryAfterMsOf(headers: Headers | undefined, clock: Clock): number | undefined {
+  const given = headers?.get('retry-after')
+  if (given === null || given === undefined) return undefined
+  const askedMs = /^\d{1,12}$/.test(given) ? Number(given) * 1000 : Date.parse(given) - clock.nowMs()
+  return Number.isNaN(askedMs) ? undefined : Math.max(askedMs, 0)
+}
