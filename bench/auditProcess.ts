@@ -9,7 +9,7 @@ const report = await audit({
   source: { kind: 'database', url },
   verifierKeys: [],
   keptCheckpoints: [],
-  transactions: transactions === 'transactions',
+  transactions: transactions !== 'no-transactions',
   chain: undefined,
   resumeFile: undefined,
   clock: systemClock,

@@ -37,8 +37,8 @@ export async function auditDatabase(
   }
   await entries.match([], Infinity)
   if (hasTiles) await replay.tiles.compare(source, true)
-  // Saved before the end is judged: the next audit goes on from here, and judges another end.
-  if (replay.mayPause) await run.save()
+  // Before the end is judged: the next audit goes on from here, and judges another end.
+  await run.end()
   replay.finish()
   await checkpoints.finish(replay.tree)
   await matchPayments(replay, source)

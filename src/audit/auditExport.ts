@@ -36,7 +36,7 @@ export async function auditExport(file: ExportSource, { replay, run, checkpoints
   if (end === undefined) blame(replay.findings, replay.position + 1, 'the last line is missing: the file was cut off')
   else if (end !== count)
     blame(replay.findings, replay.position + 1, `the last line counts ${end} events, there are ${count}`)
-  if (replay.mayPause) await run.save()
+  await run.end()
   replay.finish()
   await checkpoints.finish(replay.tree)
   await chain?.finish()

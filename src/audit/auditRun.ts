@@ -28,7 +28,7 @@ export interface AuditRunDeps {
 // Writing the state of a million events takes a tenth of a second.
 const saveEveryMs = 15_000
 
-/** The way through the events, whatever their source: a block is applied, and then everything it began is awaited. */
+/** The way through the events, whatever their source: a block is applied while what the last ones began is checked. */
 export class AuditRun {
   readonly #deps: AuditRunDeps
   #savedAtMs: number
@@ -53,18 +53,26 @@ export class AuditRun {
   /** After a block, and after whatever else of the source belongs to it. */
   async rest(): Promise<void> {
     const { stored, chain, replay, onProgress, signal, clock, resumeFile } = this.#deps
-    await stored?.drain()
+    await stored?.keepUp()
     await chain?.drain()
     onProgress?.(replay.position)
     if (!replay.mayPause) return
     const isDue = clock.monotonicMs() - this.#savedAtMs >= saveEveryMs
-    if (resumeFile !== undefined && (isDue || signal?.aborted === true)) await this.save()
+    if (resumeFile !== undefined && (isDue || signal?.aborted === true)) await this.#save()
     if (signal?.aborted === true) throw new AuditInterrupted(`interrupted after position ${replay.position}`)
   }
 
-  async save(): Promise<void> {
+  /** The source has no more: everything that was begun is awaited, and the next audit can go on from here. */
+  async end(): Promise<void> {
+    const { stored, replay } = this.#deps
+    await stored?.drain()
+    if (replay.mayPause) await this.#save()
+  }
+
+  async #save(): Promise<void> {
     const { resumeFile, replay, stored, chain, clock } = this.#deps
     if (resumeFile === undefined) return
+    await stored?.drain()
     const figures = stored?.figures ?? { signed: 0, amountsShown: 0, withoutBytes: 0 }
     await writeResumeFile(resumeFile, { replay, stored: figures, chain: chain?.figures })
     this.#savedAtMs = clock.monotonicMs()

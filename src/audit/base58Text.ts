@@ -37,6 +37,21 @@ export function base58Of(bytes: Uint8Array): string {
   return '1'.repeat(leadingZeros(bytes)) + digitsOf(used)
 }
 
+// Programs, mints, and the accounts of callers who come back.
+const addressesMax = 10_000
+const addresses = new Map<string, string>()
+
+/** Of the 32 bytes of an address, which the next transactions are likely to name again. */
+export function addressOf(bytes: Buffer): string {
+  const name = bytes.toString('latin1')
+  const known = addresses.get(name)
+  if (known !== undefined) return known
+  const address = base58Of(bytes)
+  if (addresses.size >= addressesMax) addresses.clear()
+  addresses.set(name, address)
+  return address
+}
+
 function groupEndingAt(bytes: Uint8Array, end: number): number {
   let value = 0
   for (let at = Math.max(0, end - 3); at < end; at++) value = value * 256 + (bytes[at] ?? 0)

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
-import type { AuditedSettlement, PaymentEvent } from './auditedEvent.ts'
-import { base58Of } from './base58Text.ts'
+import type { AuditedSettlement, EventOf, PaymentEvent } from './auditedEvent.ts'
+import { addressOf, base58Of } from './base58Text.ts'
 import type { Findings } from './findings.ts'
 import { isMemoProgram, isOpenBook, isTokenProgram, type TokenMove, tokenMovesOf } from './tokenMoves.ts'
 import { type ReadTransaction, readTransactionBytes } from './transactionBytes.ts'
@@ -22,7 +22,8 @@ export class StoredTransactions {
   readonly figures: StoredFigures = { signed: 0, amountsShown: 0, withoutBytes: 0 }
   readonly #findings: Findings
   readonly #keys = new Map<string, KeyObject>()
-  #underWay: Promise<void>[] = []
+  readonly #verified = new Map<string, Promise<boolean>>()
+  readonly #underWay: Promise<void>[] = []
 
   constructor(findings: Findings, figures?: StoredFigures) {
     this.#findings = findings
@@ -43,22 +44,36 @@ export class StoredTransactions {
     }
     const transaction = readTransactionBytes(Buffer.from(base64, 'base64'))
     if (transaction === undefined) return blame('the stored bytes are no transaction')
-    const wrong = findWrong(transaction, event.stream, settlement)
+    const calls = openCallsOf(transaction)
+    const wrong = findWrong(transaction, calls, event)
     if (wrong !== undefined) return blame(wrong)
-    if (settlement !== undefined && showsAmounts(transaction)) this.figures.amountsShown++
+    if (settlement !== undefined && calls !== undefined) this.figures.amountsShown++
     this.#underWay.push(
-      this.#verify(transaction).then((holds) => {
+      this.#holds(base64, transaction).then((holds) => {
         if (holds) this.figures.signed++
         else blame('a signature does not hold over the stored bytes')
       }),
     )
   }
 
+  /** Waits until what is under way fits in memory; the rest goes on while the next events are read. */
+  async keepUp(): Promise<void> {
+    while (this.#underWay.length > underWayMax) await this.#underWay.shift()
+  }
+
   /** Waits until everything that was begun is known. */
   async drain(): Promise<void> {
-    const underWay = this.#underWay
-    this.#underWay = []
-    await Promise.all(underWay)
+    await Promise.all(this.#underWay.splice(0))
+  }
+
+  /** A payment that we submitted ourselves is stored twice, once before it was sent and once as it landed. */
+  #holds(base64: string, transaction: ReadTransaction): Promise<boolean> {
+    const known = this.#verified.get(base64)
+    if (known !== undefined) return known
+    const holds = this.#verify(transaction)
+    if (this.#verified.size >= verifiedMax) this.#verified.clear()
+    this.#verified.set(base64, holds)
+    return holds
   }
 
   async #verify({ signatures, keys, message }: ReadTransaction): Promise<boolean> {
@@ -83,6 +98,9 @@ export class StoredTransactions {
 
 // Many payments of few wallets: making a key object takes a quarter as long as verifying with it.
 const keysMax = 2_000
+// A transaction that was stored when it was sent landed within seconds, or never.
+const verifiedMax = 2_000
+const underWayMax = 1_000
 const derHead = Buffer.from('302a300506032b6570032100', 'hex')
 
 function verifyAsync(data: Buffer, key: KeyObject, signature: Buffer): Promise<boolean> {
@@ -91,24 +109,41 @@ function verifyAsync(data: Buffer, key: KeyObject, signature: Buffer): Promise<b
   })
 }
 
+interface Call {
+  readonly program: string
+  readonly accounts: readonly string[]
+  readonly data: Buffer
+}
+
+/** The instructions, if each of them shows all that it does with tokens; only then can sums be told from the bytes. */
+function openCallsOf({ keys, instructions, usesLookupTables }: ReadTransaction): readonly Call[] | undefined {
+  if (usesLookupTables) return undefined
+  const names = keys.map(addressOf)
+  const isOpen = instructions.every(({ program }) => isOpenBook(names[program] ?? ''))
+  if (!isOpen) return undefined
+  return instructions.map(({ program, accounts, data }) => {
+    return { program: names[program] ?? '', accounts: accounts.map((index) => names[index] ?? ''), data }
+  })
+}
+
 function findWrong(
-  transaction: ReadTransaction,
-  stream: string,
-  settlement: AuditedSettlement | undefined,
+  { signatures, keys }: ReadTransaction,
+  calls: readonly Call[] | undefined,
+  event: EventOf<'PaymentVerified' | 'PaymentSubmitted'>,
 ): string | undefined {
-  const { signatures, keys } = transaction
-  if (base58Of(signatures[0] ?? Buffer.alloc(0)) !== stream) return 'the stored bytes are another transaction'
-  if (settlement === undefined) return undefined
-  const signers = keys.slice(0, signatures.length).map(base58Of)
+  if (base58Of(signatures[0] ?? Buffer.alloc(0)) !== event.stream) return 'the stored bytes are another transaction'
+  if (event.kind === 'PaymentSubmitted') return undefined
+  const { settlement } = event
+  const signers = keys.slice(0, signatures.length).map(addressOf)
   if (!signers.includes(settlement.wallet)) return `${settlement.wallet} did not sign the stored bytes`
-  return findWrongMemo(transaction, settlement) ?? findWrongAmount(transaction, settlement)
+  if (calls === undefined) return undefined
+  return findWrongMemo(calls, settlement) ?? findWrongAmount(calls, settlement)
 }
 
 const memoPrefix = 'tollbook:'
 
-function findWrongMemo(transaction: ReadTransaction, { memo }: AuditedSettlement): string | undefined {
-  if (!showsAmounts(transaction)) return undefined
-  const memos = callsOf(transaction)
+function findWrongMemo(calls: readonly Call[], { memo }: AuditedSettlement): string | undefined {
+  const memos = calls
     .filter(({ program }) => isMemoProgram(program))
     .map(({ data }) => data.toString('utf8'))
     .filter((text) => text.startsWith(memoPrefix))
@@ -116,10 +151,8 @@ function findWrongMemo(transaction: ReadTransaction, { memo }: AuditedSettlement
   return memos.length === 1 && memos[0] === memo ? undefined : 'the stored bytes have another memo'
 }
 
-/** Only where every instruction is an open book can the sums be told from the bytes. */
-function findWrongAmount(transaction: ReadTransaction, settlement: AuditedSettlement): string | undefined {
-  if (!showsAmounts(transaction)) return undefined
-  const own = callsOf(transaction)
+function findWrongAmount(calls: readonly Call[], settlement: AuditedSettlement): string | undefined {
+  const own = calls
     .filter(({ program }) => isTokenProgram(program))
     .flatMap(({ accounts, data }) => tokenMovesOf(accounts, data))
     .filter(({ authority }) => authority === settlement.wallet)
@@ -134,20 +167,6 @@ function findWrongAmount(transaction: ReadTransaction, settlement: AuditedSettle
     return `the stored bytes send ${sent}, and ${settlement.receivedBaseUnits} are booked as received`
   }
   return undefined
-}
-
-function showsAmounts(transaction: ReadTransaction): boolean {
-  const { keys, instructions, usesLookupTables } = transaction
-  return (
-    !usesLookupTables && instructions.every(({ program }) => isOpenBook(base58Of(keys[program] ?? Buffer.alloc(0))))
-  )
-}
-
-function callsOf({ keys, instructions }: ReadTransaction) {
-  const names = keys.map(base58Of)
-  return instructions.map(({ program, accounts, data }) => {
-    return { program: names[program] ?? '', accounts: accounts.map((index) => names[index] ?? ''), data }
-  })
 }
 
 export function sumOf(moves: readonly TokenMove[]): bigint {

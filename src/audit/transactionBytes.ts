@@ -97,6 +97,8 @@ class ByteReader {
   list<T>(item: () => T): readonly T[] {
     const count = this.length()
     if (count > listMax) throw new RangeError('a list is longer than a transaction')
-    return Array.from({ length: count }, item)
+    const items: T[] = []
+    for (let index = 0; index < count; index++) items.push(item())
+    return items
   }
 }
