@@ -1,32 +1,26 @@
 import '../../src/primitives/quietBindings.ts'
 import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Page } from 'puppeteer'
 import { z } from 'zod'
-import { createService } from '../../src/compose.ts'
-import { readConfig } from '../../src/config.ts'
-import { openHome } from '../../src/local/home.ts'
-import { openLocalFinance } from '../../src/local/financeTokens.ts'
-import { readAddress } from '../../src/payment/address.ts'
-import { assertPresent } from '../../src/primitives/assert.ts'
-import { systemClock } from '../../src/primitives/clock.ts'
-import { silentLog } from '../../src/primitives/log.ts'
-import { buy } from '../support/ask.ts'
+import { sumsOfCsv } from './finance/csvSums.ts'
+import { type FinanceService, openFinanceService } from './finance/financeService.ts'
 import { openBrowser } from './finance/openBrowser.ts'
-import { seedLedger } from './finance/seedLedger.ts'
-import { breakGround } from './proofGround.ts'
+import { compareDrawing, type Look } from './finance/paint.ts'
 import { concludeProof, say } from './verdict.ts'
 
 /*
  * The finance and the burn page in a real browser, on a seeded book with real sales on top: they are drawn, axe finds
  * nothing serious, a keyboard is enough, nothing is asked of anybody else, and the sums of the CSV are the trial balance.
+ * Both pages are drawn in turn on a thousand payments and on all of them: that must not take longer.
  */
 
 const { values: flags } = parseArgs({
   options: { payments: { type: 'string', default: '5000' }, pictures: { type: 'string' } },
 })
 const payments = Number(flags.payments)
+const few = 1_000
+const slowerMax = 1.5
 const problems: string[] = []
 const check = (holds: boolean, what: string) => {
   say(`${holds ? 'ok    ' : 'BROKEN'} ${what}`)
@@ -40,28 +34,8 @@ const axeResults = z.object({
 })
 
 await using opened = new AsyncDisposableStack()
-const ground = opened.use(await breakGround())
-const home = await openHome(join(ground.directory, 'home'))
-const access = await openLocalFinance(home, systemClock)
-const config = readConfig(ground.env)
-const mint = assertPresent(readAddress(assertPresent(config.chain, 'the ground has a chain').tokenMint), 'a mint')
-await seedLedger(ground.database.serviceUrl, { mint, payments })
-say(`${payments} payments seeded over 120 days`)
-const service = await createService(
-  {
-    ...config,
-    databaseUrl: ground.database.serviceUrl,
-    chain: assertPresent(config.chain, 'the ground has a chain'),
-    receiptSigningKey: assertPresent(config.receiptSigningKey, 'the ground has a key'),
-    finance: access.config,
-  },
-  { log: silentLog },
-)
-opened.defer(() => service.close())
-const baseUrl = `http://127.0.0.1:${service.port}`
-const sale = await buy({ baseUrl, payer: ground.payer })
-await caughtUp()
-
+const small = opened.use(await openFinanceService(few))
+const { baseUrl, financeToken, signature, ask, dataOf } = opened.use(await openFinanceService(payments))
 const { browser, end } = await openBrowser()
 opened.defer(end)
 const axe = await readFile(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
@@ -73,26 +47,27 @@ await lookAtBurns('light', { width: 1280, height: 900 })
 await lookAtBurns('dark', { width: 390, height: 844 })
 await refuseStrangers()
 await compareCsv()
+await comparePages()
 concludeProof({
   holds: problems.length === 0,
   lines: [`${payments + 1} payments, two pages, ${problems.length} problems`],
 })
 
-/** The seeded book is rolled up in the background; a report never waits for all of it. */
-async function caughtUp(): Promise<void> {
-  const startedAtMs = systemClock.monotonicMs()
-  for (let look = 0; look < 600; look++) {
-    const { ledger } = await dataOf(
-      'summary',
-      z.object({ ledger: z.object({ position: z.int(), headPosition: z.int() }) }),
+async function comparePages(): Promise<void> {
+  const looks: Readonly<Record<string, (service: Pick<FinanceService, 'baseUrl' | 'financeToken'>) => Look>> = {
+    finance: (service) => ({
+      url: `${service.baseUrl}/finance#token=${service.financeToken}`,
+      until: ['#reports tbody tr', '#chart-liabilities canvas', '#chart-distribution canvas'],
+    }),
+    burn: (service) => ({ url: `${service.baseUrl}/burn`, until: ['.stage canvas'] }),
+  }
+  for (const [name, look] of Object.entries(looks)) {
+    const pages = { short: look(small), long: look({ baseUrl, financeToken }) }
+    const { ratio, longMs } = await compareDrawing(browser, pages)
+    check(
+      ratio <= slowerMax,
+      `${name}: whole at ${payments} payments ÷ at ${few}: ${ratio.toFixed(2)} (${Math.round(longMs)} ms)`,
     )
-    if (ledger.position === ledger.headPosition) {
-      say(
-        `rolled up ${ledger.position} events ${Math.round(systemClock.monotonicMs() - startedAtMs)} ms after the start`,
-      )
-      return
-    }
-    await systemClock.sleep(100)
   }
 }
 
@@ -106,8 +81,6 @@ async function openPage(
   size: Size,
 ): Promise<{ page: Page; asked: string[]; errors: string[] }> {
   const page = await browser.newPage()
-  // A bare machine has the locale C, of which this browser makes a language that no reader has: en-US@posix.
-  await page.evaluateOnNewDocument("Object.defineProperty(navigator, 'language', { get: () => 'en-GB' })")
   await page.setViewport(size)
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
   const asked: string[] = []
@@ -127,7 +100,7 @@ async function openPage(
 async function lookAtFinance(scheme: 'light' | 'dark', size: Size): Promise<void> {
   const name = `finance-${scheme}-${size.width}`
   const { page, asked, errors } = await openPage(scheme, size)
-  await page.goto(`${baseUrl}/finance#token=${access.financeToken}`)
+  await page.goto(`${baseUrl}/finance#token=${financeToken}`)
   await page.waitForSelector('#reports tbody tr', { timeout: 8_000 }).catch(async (error: unknown) => {
     say(await page.$eval('#status', (status) => status.textContent ?? ''))
     throw error
@@ -147,14 +120,13 @@ async function lookAtFinance(scheme: 'light' | 'dark', size: Size): Promise<void
     asked.every((url) => url.startsWith(baseUrl) || url.startsWith('data:')),
     `${name}: nobody else was asked for anything`,
   )
-  check(!asked.some((url) => url.includes(access.financeToken)), `${name}: no address had the token`)
+  check(!asked.some((url) => url.includes(financeToken)), `${name}: no address had the token`)
   check(errors.length === 0, `${name}: no errors in the console ${errors.join('; ')}`)
 }
 
 /** A payment is opened and closed, and the next page turned, without a mouse. */
 async function byKeyboard(page: Page, name: string): Promise<void> {
-  const signature = sale.receipt.signature.slice(0, 8)
-  const row = await page.waitForSelector(`#reports tbody ::-p-text(${signature})`)
+  const row = await page.waitForSelector(`#reports tbody ::-p-text(${signature.slice(0, 8)})`)
   await row?.focus()
   await page.keyboard.press('Enter')
   await page.waitForSelector('dialog[open] .events li')
@@ -217,7 +189,7 @@ async function compareCsv(): Promise<void> {
   const { rows } = await dataOf('trial-balance', z.object({ rows: z.array(z.record(z.string(), z.string())) }))
   const closing = (account: string, side: 'Debit' | 'Credit') =>
     BigInt(rows.find((row) => row['account'] === account)?.[`closing${side}BaseUnits`] ?? 0)
-  const sums = await sumsOfCsv('payments')
+  const sums = await sumsOf('payments')
   const expected = {
     burnedBaseUnits: closing('Expenses:Burned', 'Debit'),
     receivedBaseUnits: closing('Assets:PaymentWallet', 'Debit'),
@@ -232,7 +204,7 @@ async function compareCsv(): Promise<void> {
       sums.get(column) === amount && amount > 0n,
       `payments.csv: ${column} sums to ${amount}, as the trial balance closes`,
     )
-  const liabilities = await sumsOfCsv('liabilities')
+  const liabilities = await sumsOf('liabilities')
   const credits = rows.reduce(
     (sum, row) =>
       sum + BigInt(row['account']?.startsWith('Liabilities:') === true ? (row['closingCreditBaseUnits'] ?? 0) : 0),
@@ -244,25 +216,8 @@ async function compareCsv(): Promise<void> {
   )
 }
 
-/** Read as a spreadsheet would: no cell of ours has a comma or a quote. */
-async function sumsOfCsv(report: string): Promise<ReadonlyMap<string, bigint>> {
-  const text = await (await ask(`${report}?format=csv`)).text()
-  const [head = '', ...lines] = text.trimEnd().split('\r\n')
-  const columns = head.split(',')
-  const sums = new Map<string, bigint>()
-  for (const line of lines) {
-    const cells = line.split(',')
-    for (const [index, column] of columns.entries())
-      if (column.endsWith('BaseUnits')) sums.set(column, (sums.get(column) ?? 0n) + BigInt(cells[index] ?? ''))
-  }
-  say(`       ${report}.csv: ${lines.length} rows, ${text.length} bytes`)
+async function sumsOf(report: string): Promise<ReadonlyMap<string, bigint>> {
+  const { sums, rows } = await sumsOfCsv(await ask(`${report}?format=csv`))
+  say(`       ${report}.csv: ${rows} rows`)
   return sums
-}
-
-function ask(path: string): Promise<Response> {
-  return fetch(`${baseUrl}/api/finance/${path}`, { headers: { authorization: `Bearer ${access.auditorToken}` } })
-}
-
-async function dataOf<T>(path: string, shape: z.ZodType<T>): Promise<T> {
-  return z.object({ data: shape }).parse(await (await ask(path)).json()).data
 }

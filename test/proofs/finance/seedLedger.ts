@@ -17,12 +17,13 @@ const products: readonly (readonly [endpoint: string, requiredBaseUnits: bigint]
 ]
 const daysBack = 120
 const batchMax = 500
+const sayEvery = 100_000
 const dayMs = 86_400_000
 
 /** A busy book of made-up payments, through the service's own write path: most delivered, some not, a few overpaid. */
 export async function seedLedger(
   serviceUrl: string,
-  { mint, payments }: { mint: Address; payments: number },
+  { mint, payments, onProgress }: { mint: Address; payments: number; onProgress: (done: number) => void },
 ): Promise<void> {
   const client = new pg.Client({ connectionString: serviceUrl })
   await client.connect()
@@ -31,6 +32,7 @@ export async function seedLedger(
   for (let done = 0; done < payments; done += batchMax) {
     const claims: PaymentChange[] = []
     const ends: PaymentChange[] = []
+    if (done > 0 && done % sayEvery === 0) onProgress(done)
     for (let nth = done; nth < Math.min(done + batchMax, payments); nth++) {
       const [endpoint, requiredBaseUnits] = products[(nth + Math.floor(nth / 3)) % products.length] ?? ['', 1n]
       const price = { ...samplePrice(endpoint, requiredBaseUnits), mint }

@@ -1,0 +1,72 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { createService } from '../../../src/compose.ts'
+import { readConfig } from '../../../src/config.ts'
+import { openLocalFinance } from '../../../src/local/financeTokens.ts'
+import { openHome } from '../../../src/local/home.ts'
+import { readAddress } from '../../../src/payment/address.ts'
+import { assertPresent } from '../../../src/primitives/assert.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
+import { silentLog } from '../../../src/primitives/log.ts'
+import { buy } from '../../support/ask.ts'
+import { breakGround } from '../proofGround.ts'
+import { say } from '../verdict.ts'
+import { seedLedger } from './seedLedger.ts'
+
+/** The service with its back office open, on a seeded book with one real sale on top, all of it rolled up. */
+export interface FinanceService extends AsyncDisposable {
+  readonly baseUrl: string
+  readonly financeToken: string
+  /** The sale's. */
+  readonly signature: string
+  /** A path below /api/finance, asked as an auditor. */
+  ask(path: string): Promise<Response>
+  dataOf<T>(path: string, shape: z.ZodType<T>): Promise<T>
+}
+
+export async function openFinanceService(payments: number): Promise<FinanceService> {
+  await using opened = new AsyncDisposableStack()
+  const ground = opened.use(await breakGround())
+  const access = await openLocalFinance(await openHome(join(ground.directory, 'home')), systemClock)
+  const config = readConfig(ground.env)
+  const chain = assertPresent(config.chain, 'the ground has a chain')
+  const mint = assertPresent(readAddress(chain.tokenMint), 'a mint')
+  const onProgress = (done: number) => say(`       ${done} of ${payments} payments seeded`)
+  await seedLedger(ground.database.serviceUrl, { mint, payments, onProgress })
+  say(`${payments} payments seeded over 120 days`)
+  const receiptSigningKey = assertPresent(config.receiptSigningKey, 'the ground has a key')
+  const service = await createService(
+    { ...config, databaseUrl: ground.database.serviceUrl, chain, receiptSigningKey, finance: access.config },
+    { log: silentLog },
+  )
+  opened.defer(() => service.close())
+  const baseUrl = `http://127.0.0.1:${service.port}`
+  const ask = (path: string) =>
+    fetch(`${baseUrl}/api/finance/${path}`, { headers: { authorization: `Bearer ${access.auditorToken}` } })
+  const dataOf = async <T>(path: string, shape: z.ZodType<T>): Promise<T> =>
+    z.object({ data: shape }).parse(await (await ask(path)).json()).data
+  const { receipt } = await buy({ baseUrl, payer: ground.payer })
+  await caughtUp(dataOf)
+  const kept = opened.move()
+  return {
+    baseUrl,
+    financeToken: access.financeToken,
+    signature: receipt.signature,
+    ask,
+    dataOf,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}
+
+const standing = z.object({ ledger: z.object({ position: z.int(), headPosition: z.int() }) })
+
+/** The book is rolled up in the background; a report never waits for all of it. */
+async function caughtUp(dataOf: FinanceService['dataOf']): Promise<void> {
+  const startedAtMs = systemClock.monotonicMs()
+  const look = async () => (await dataOf('summary', standing)).ledger
+  const first = await look()
+  for (let now = first; now.position < now.headPosition; now = await look()) await systemClock.sleep(100)
+  const seconds = Math.max(systemClock.monotonicMs() - startedAtMs, 1) / 1000
+  const rolled = first.headPosition - first.position
+  say(`rolled up to position ${first.headPosition}; the last ${rolled} events in ${seconds.toFixed(1)} s`)
+}
