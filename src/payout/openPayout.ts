@@ -70,7 +70,8 @@ export async function openPayout(options: PayoutOptions): Promise<Payout> {
   try {
     const schema = await checkSchemaVersion(database)
     if (!schema.fits) throw new Fault(schema.advice, { retryable: false })
-    const chain = await openChain({ ...options, commitment: 'finalized', postJson })
+    // A payout that was just sent must be seen before it is final, or it would be sent again.
+    const chain = await openChain({ ...options, commitment: 'confirmed', postJson })
     const opened = { database, chain, clock }
     return {
       terms: chain.terms,
@@ -93,7 +94,7 @@ async function plan(opened: Opened, wish: PayoutWish): Promise<PayoutPlan | unde
   const { chain, database } = opened
   const { network, mint, decimals, paymentWallet } = chain.terms
   // Before the debts are read: what is paid after this slot is seen by whoever sends the plan.
-  const slot = await chain.reader.slot()
+  const slot = await chain.finality.finalizedSlot()
   const unrecorded = await findUnrecorded(opened, 0)
   if (unrecorded.length > 0) throw new Fault(unrecordedMessage(unrecorded), { retryable: false })
   const { position, debts } = await readDebts(database, mint)
@@ -109,25 +110,40 @@ function unrecordedMessage(unrecorded: readonly ListedSignature[]): string {
 const pagesMax = 10
 
 /** Payouts that have landed since the slot and are not in the book. */
-async function findUnrecorded({ chain, database }: Opened, sinceSlot: number): Promise<readonly ListedSignature[]> {
+async function findUnrecorded(opened: Opened, sinceSlot: number): Promise<readonly ListedSignature[]> {
+  const { chain, database } = opened
   const found: ListedSignature[] = []
   let before: Signature | undefined
   for (let page = 0; page < pagesMax; page++) {
     const account = chain.terms.paymentTokenAccount
     const listed = await chain.finality.listSignatures({ account, commitment: 'confirmed', before, until: undefined })
-    const payouts = listed.filter(
+    const named = listed.filter(
       ({ memo, hasFailed, slot }) => memo !== undefined && isPayoutMemo(memo) && !hasFailed && slot >= sinceSlot,
     )
     const recorded = await findRecorded(
       database,
-      payouts.map(({ signature }) => signature),
+      named.map(({ signature }) => signature),
     )
-    found.push(...payouts.filter(({ signature }) => !recorded.has(signature)))
+    for (const payout of named) {
+      if (!recorded.has(payout.signature) && (await hasPaidOut(opened, payout))) found.push(payout)
+    }
     const last = listed.at(-1)
     if (listed.length < listedMax || last === undefined || last.slot < sinceSlot) break
     before = last.signature
   }
   return found
+}
+
+/** Anybody can write our memo into a transaction that names our account; only our wallet can take tokens out of it. */
+async function hasPaidOut({ chain }: Opened, { signature }: ListedSignature): Promise<boolean> {
+  const record = await chain.reader.findTransaction(signature)
+  if (record === undefined)
+    throw new Fault(`the node lists ${signature} and does not have it; ask again`, { retryable: true })
+  const { mint, paymentTokenAccount } = chain.terms
+  return record.balances.some(
+    ({ tokenAccount, mint: moved, beforeBaseUnits, afterBaseUnits }) =>
+      tokenAccount === paymentTokenAccount && moved === mint && afterBaseUnits < beforeBaseUnits,
+  )
 }
 
 async function openParts(opened: Opened, made: PayoutPlan): Promise<readonly number[]> {

@@ -3,8 +3,8 @@ import type { DistributionPaid } from '../../src/payment/events.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { recordPayout } from '../../src/store/payoutStore.ts'
-import { land, withheld } from '../chain/paymentLab.ts'
-import { memo } from '../chain/labTokens.ts'
+import { land, newCustomer, withheld } from '../chain/paymentLab.ts'
+import { memo, transferOf } from '../chain/labTokens.ts'
 import { balances, onChain, pay, serve, transferFrom } from '../jobs/lifeGround.ts'
 import { openSessions } from '../store/instance.ts'
 import { sampleSettlement } from '../store/samplePayment.ts'
@@ -76,6 +76,18 @@ describe.each(['SPL Token', 'Token-2022 with a transfer fee'] as const)('with a 
     }
     await expect(payout.record(plan, settlement.signature), 'a payment').rejects.toThrow(/memo does not name/)
     expect(await balances(ground)).toEqual(before)
+  })
+
+  test('whoever writes our memo into a payment of their own holds no payout up', async () => {
+    const { settlement } = await pay(ground)
+    await serve(ground, settlement)
+    const stranger = await newCustomer(lab)
+    const sendWith = (text: string) =>
+      land(lab, [transferOf(lab, stranger, { send: 1n }), memo(text)], [stranger.keypair])
+    await sendWith('tollbook-payout:payout_0:1')
+    const plan = await planAll(ground)
+    await sendWith(`tollbook-payout:${plan.id}:1`)
+    expect(await payout.openParts(plan)).toEqual([1])
   })
 
   test('of payouts of the same debt that are recorded at once the ledger takes one, and pays no more than is owed', async () => {
