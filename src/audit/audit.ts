@@ -4,7 +4,7 @@ import { auditDatabase } from './auditDatabase.ts'
 import { auditExport } from './auditExport.ts'
 import { type AuditReport, reportOf } from './auditReport.ts'
 import { AuditRun } from './auditRun.ts'
-import { ChainAudit } from './chainAudit.ts'
+import { ChainAudit, type ChainAuditOptions } from './chainAudit.ts'
 import { createChainNode } from './chainNode.ts'
 import { readCheckpoint, type VerifierKey } from './checkpointNote.ts'
 import { type CheckpointDeps, Checkpoints, type Claim, storedCheckpoints } from './checkpoints.ts'
@@ -25,11 +25,16 @@ export interface AuditOptions {
   /** Check the signed transactions in the events. */
   readonly transactions: boolean
   /** Ask a node for every payment, and for payments that the book does not have. */
-  readonly chain: { readonly rpcUrl: string; readonly paymentWallet: string; readonly fetch: typeof fetch } | undefined
+  readonly chain: ChainQuestion | undefined
   readonly resumeFile: string | undefined
   readonly clock: Clock
   readonly signal?: AbortSignal
   readonly onProgress?: (position: number, lastPosition: number) => void
+}
+
+export interface ChainQuestion extends Pick<ChainAuditOptions, 'paymentWallet' | 'bookedWithinMs'> {
+  readonly rpcUrl: string
+  readonly fetch: typeof fetch
 }
 
 /** Reads the whole book from its first event, and says what of it holds. Throws a `Fault` when it cannot be read. */
@@ -86,14 +91,14 @@ async function prepare(options: AuditOptions, { replay, resumed, database, file 
 }
 
 function openChainAudit(
-  { rpcUrl, paymentWallet, fetch }: NonNullable<AuditOptions['chain']>,
+  { rpcUrl, fetch, ...question }: ChainQuestion,
   { options, replay, resumed }: { options: AuditOptions; replay: Replay; resumed: ResumedAudit | undefined },
 ): ChainAudit {
   const node = createChainNode({ rpcUrl, fetch, clock: options.clock })
   if (resumed !== undefined && resumed.chain === undefined) {
     throw new Fault('the audit of the resume file asked no node; begin a new file to ask one', { retryable: false })
   }
-  return new ChainAudit(node, replay, { paymentWallet, figures: resumed?.chain })
+  return new ChainAudit(node, replay, { ...question, figures: resumed?.chain })
 }
 
 function claimOf({ name, note }: { readonly name: string; readonly note: string }): Claim {

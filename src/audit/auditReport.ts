@@ -148,6 +148,7 @@ function arithmeticGrounds({ replay, source }: Audited): Grounds {
 function completenessGrounds({ replay, source, chain }: Audited): Grounds {
   const positions = `positions 1 to ${replay.position} and the versions of every stream`
   const registry = 'the payment registry, price lists, paid quotes and the head'
+  const presentable = chain?.figures.presentable ?? 0
   return {
     checked: [
       positions,
@@ -157,6 +158,9 @@ function completenessGrounds({ replay, source, chain }: Audited): Grounds {
     notChecked: [
       ...(source === 'database' ? [] : [`${registry}: an export has events only`]),
       ...(chain === undefined ? ['payments on chain that the book does not have: no --chain'] : []),
+      ...(presentable > 0
+        ? [`${presentable} transfers on chain that may still be presented: too young to be held against the book`]
+        : []),
     ],
   }
 }

@@ -1,9 +1,10 @@
 import type { AuditedEvent, AuditedSettlement } from './auditedEvent.ts'
-import { type ChainNode, type ChainTransaction, signaturesPerPage } from './chainNode.ts'
+import { type ChainNode, signaturesPerPage } from './chainNode.ts'
 import { contradictionOf, hasFailed, movesOf } from './landedPayment.ts'
 import { type AuditedPayment, phaseNumber } from './paymentTable.ts'
 import type { Replay } from './replay.ts'
 import { associatedTokenAccount } from './tokenAccountAddress.ts'
+import type { TokenMove } from './tokenMoves.ts'
 
 export interface ChainFigures {
   confirmed: number
@@ -15,6 +16,8 @@ export interface ChainFigures {
   notFinal: number
   /** Transactions of the payment token account that were looked for in the book. */
   lookedFor: number
+  /** Of these, transfers that are not in the book, and so young that somebody may still present them. */
+  presentable: number
   /** What can only be judged when the whole life of the payment is known. */
   readonly open: OpenQuestion[]
 }
@@ -37,20 +40,31 @@ const callsAtOnceMax = 16
 // On a node of another network every payment is an open question: it need not fill the memory to say so.
 const openMax = 100_000
 
+export interface ChainAuditOptions {
+  readonly paymentWallet: string
+  /** So long a transfer may be on chain before the book has it, presented or not. */
+  readonly bookedWithinMs: number
+  readonly figures?: ChainFigures | undefined
+}
+
+const noFigures = { confirmed: 0, dropped: 0, pruned: 0, notFinal: 0, lookedFor: 0, presentable: 0, open: [] }
+
 /** The book against the chain, in both directions. */
 export class ChainAudit {
   readonly figures: ChainFigures
   readonly #node: ChainNode
   readonly #replay: Replay
   readonly #paymentWallet: string
+  readonly #bookedWithinMs: number
   readonly #tokenAccounts = new Map<string, Promise<string>>()
   #waiting: Noted[] = []
 
-  constructor(node: ChainNode, replay: Replay, options: { paymentWallet: string; figures?: ChainFigures | undefined }) {
+  constructor(node: ChainNode, replay: Replay, { paymentWallet, bookedWithinMs, figures }: ChainAuditOptions) {
     this.#node = node
     this.#replay = replay
-    this.#paymentWallet = options.paymentWallet
-    this.figures = options.figures ?? { confirmed: 0, dropped: 0, pruned: 0, notFinal: 0, lookedFor: 0, open: [] }
+    this.#paymentWallet = paymentWallet
+    this.#bookedWithinMs = bookedWithinMs
+    this.figures = { ...noFigures, open: [], ...figures }
   }
 
   /** Notes what a node can be asked about, for the next `drain`. */
@@ -161,11 +175,11 @@ export class ChainAudit {
       const page = await this.#node.signaturesOf(account, before)
       for (const { signature, err, blockTime } of page) {
         const failed = err !== null && err !== undefined
-        // What landed after the book's last event may still be presented.
-        const isYounger = (blockTime ?? 0) * 1000 > this.#replay.recordedAtMs
-        if (failed || isYounger) continue
+        const ageMs = this.#replay.recordedAtMs - (blockTime ?? 0) * 1000
+        // What landed after the last event the book cannot have.
+        if (failed || ageMs < 0) continue
         this.figures.lookedFor++
-        if (!this.#isBooked(signature)) await this.#judgeUnbooked({ signature, mint, account })
+        if (!this.#isBooked(signature)) await this.#judgeUnbooked({ signature, mint, account, ageMs })
       }
       before = page.at(-1)?.signature
       if (page.length < signaturesPerPage) return
@@ -178,11 +192,18 @@ export class ChainAudit {
     return payouts.has(signature) || (index !== undefined && payments.read(index).phase >= phaseNumber('verified'))
   }
 
-  async #judgeUnbooked({ signature, mint, account }: { signature: string; mint: string; account: string }) {
+  async #judgeUnbooked({ signature, mint, account, ageMs }: Unbooked): Promise<void> {
     const landed = await this.#node.transaction(signature)
     if (landed === undefined) return
-    const message = describeUnbooked(landed, mint, account)
-    if (message === undefined) return
+    const { moves, changes } = movesOf(landed, mint)
+    const change = changes.get(account)?.change ?? 0n
+    // Such as the transaction that opened the account.
+    if (change === 0n) return
+    if (change > 0n && ageMs < this.#bookedWithinMs) {
+      this.figures.presentable++
+      return
+    }
+    const message = `${describeChange(change, moves)} in slot ${landed.slot}`
     this.#replay.findings.add('not_in_the_book', { position: undefined, subject: signature, message })
   }
 
@@ -208,12 +229,16 @@ interface ChangeBooked {
   readonly position: number
 }
 
-/** Undefined for a transaction that moved nothing of the mint in or out, such as the one that opened the account. */
-function describeUnbooked(landed: ChainTransaction, mint: string, account: string): string | undefined {
-  const { moves, changes } = movesOf(landed, mint)
-  const change = changes.get(account)?.change ?? 0n
-  if (change === 0n) return undefined
-  if (change < 0n) return `${-change} left in slot ${landed.slot}`
+interface Unbooked {
+  readonly signature: string
+  readonly mint: string
+  readonly account: string
+  /** On chain, when the book's last event was recorded. */
+  readonly ageMs: number
+}
+
+function describeChange(change: bigint, moves: readonly TokenMove[]): string {
+  if (change < 0n) return `${-change} left`
   const burned = moves.filter(({ kind }) => kind === 'burn').reduce((sum, { amount }) => sum + amount, 0n)
-  return `${change} arrived${burned > 0n ? ` and ${burned} were burned` : ''} in slot ${landed.slot}`
+  return `${change} arrived${burned > 0n ? ` and ${burned} were burned` : ''}`
 }

@@ -17,6 +17,7 @@ interface CommandOptions {
   readonly checkpoint: readonly string[]
   readonly chain?: string | true
   readonly paymentWallet?: string
+  readonly bookedWithin: string
   readonly resume?: string
   readonly transactions: boolean
   readonly json?: boolean
@@ -32,6 +33,7 @@ export function auditCommand(deps: CommandDeps): Command {
     .option('--verifier-key <key>', 'key that signs checkpoints, name+id+key; may be given more than once', collect, [])
     .option('--chain [url]', 'ask a Solana node for every payment, and for payments that the ledger does not have')
     .option('--payment-wallet <address>', 'the wallet that is paid, for --chain (default: the service of this machine)')
+    .option('--booked-within <minutes>', 'with --chain: a younger transfer may be missing, it can be presented', '90')
     .option('--no-transactions', 'do not check the signed transactions in the events')
     .option('--resume <file>', 'go on where this file ends, and keep the state in it')
     .option('--json', 'print the report as one JSON document')
@@ -143,7 +145,15 @@ function chainOf(deps: CommandDeps, options: CommandOptions, book: BookPlace | u
   }
   const paymentWallet = options.paymentWallet ?? book?.paymentWallet
   if (paymentWallet === undefined) throw new UsageProblem('--payment-wallet', 'is missing: the wallet that is paid')
-  return { rpcUrl, paymentWallet, fetch: deps.fetch ?? globalThis.fetch }
+  const bookedWithinMs = minutesIn('--booked-within', options.bookedWithin) * minuteMs
+  return { rpcUrl, paymentWallet, bookedWithinMs, fetch: deps.fetch ?? globalThis.fetch }
+}
+
+const minuteMs = 60_000
+
+function minutesIn(option: string, text: string): number {
+  if (!/^\d{1,6}$/.test(text)) throw new UsageProblem(option, 'must be a whole number of minutes')
+  return Number(text)
 }
 
 function show({ stdout }: CommandDeps, report: AuditReport, { json = false }: CommandOptions): void {

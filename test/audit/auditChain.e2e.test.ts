@@ -28,13 +28,14 @@ async function pay(form: Form): Promise<void> {
   expect(status).toBe(200)
 }
 
-function auditAgainst(rpcUrl: string): Promise<AuditReport> {
+// As if the book had been given its time already, unless a test says otherwise.
+function auditAgainst(rpcUrl: string, bookedWithinMs = 0): Promise<AuditReport> {
   return audit({
     source: { kind: 'database', url: shop.database.serviceUrl },
     verifierKeys: [],
     keptCheckpoints: [],
     transactions: true,
-    chain: { rpcUrl, paymentWallet, fetch: globalThis.fetch },
+    chain: { rpcUrl, paymentWallet, bookedWithinMs, fetch: globalThis.fetch },
     resumeFile: undefined,
     clock: systemClock,
   })
@@ -107,6 +108,11 @@ test('a payment that the chain has and the book has not breaks completeness, in 
     }),
   ])
   expect(exitCodeOf(report)).toBe(4)
+
+  const sooner = await auditAgainst(shop.chain.rpcUrl, 3_600_000)
+  expect(sooner.verdicts.completeness, 'a caller has paid, and not come yet').toMatchObject({ status: 'holds' })
+  expect(sooner.verdicts.completeness.notChecked).toContainEqual(expect.stringMatching(/^1 transfers? .*presented/))
+  expect(exitCodeOf(sooner)).toBe(0)
 })
 
 test('a node that is not there ends the audit, and says nothing of the book', async () => {
@@ -119,7 +125,7 @@ test('a node that is not there ends the audit, and says nothing of the book', as
       verifierKeys: [],
       keptCheckpoints: [],
       transactions: false,
-      chain: { rpcUrl: node.url, paymentWallet, fetch: globalThis.fetch },
+      chain: { rpcUrl: node.url, paymentWallet, bookedWithinMs: 0, fetch: globalThis.fetch },
       resumeFile: undefined,
       clock: quick,
     }),

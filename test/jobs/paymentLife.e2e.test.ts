@@ -236,7 +236,12 @@ test('an audit of all of that, by another reading of book and chain, finds nothi
     transactions: true,
     resumeFile: undefined,
     clock: systemClock,
-    chain: { rpcUrl: lab.chain.rpcUrl, paymentWallet: lab.terms.paymentWallet, fetch: globalThis.fetch },
+    chain: {
+      rpcUrl: lab.chain.rpcUrl,
+      paymentWallet: lab.terms.paymentWallet,
+      bookedWithinMs: 0,
+      fetch: globalThis.fetch,
+    },
   })
   expect(findings.filter(({ code }) => !code.startsWith('price_'))).toEqual([])
   expect(verdicts.chainTruth.status).toBe('holds')
