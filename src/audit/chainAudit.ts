@@ -1,5 +1,5 @@
 import type { AuditedEvent, AuditedSettlement } from './auditedEvent.ts'
-import { type ChainNode, signaturesPerPage } from './chainNode.ts'
+import { type ChainNode, type ChainTransaction, signaturesPerPage } from './chainNode.ts'
 import { contradictionOf, hasFailed, movesOf } from './landedPayment.ts'
 import { type AuditedPayment, phaseNumber } from './paymentTable.ts'
 import type { Replay } from './replay.ts'
@@ -12,7 +12,7 @@ export interface ChainFigures {
   dropped: number
   /** Older than anything the node has. */
   pruned: number
-  /** Newer than what is final. */
+  /** Newer than what is final, on a chain that stands still. */
   notFinal: number
   /** Transactions of the payment token account that were looked for in the book. */
   lookedFor: number
@@ -108,8 +108,8 @@ export class ChainAudit {
 
   async #verifyPayment(settlement: AuditedSettlement, position: number): Promise<void> {
     const { signature, slot, price } = settlement
-    const landed = await this.#node.transaction(signature)
-    if (landed === undefined) return this.#judgeAbsence({ signature, slot, position })
+    const landed = await this.#findLanded({ signature, slot, position })
+    if (landed === undefined) return
     if (hasFailed(landed)) return this.#leaveOpen({ signature, position, said: 'failed', slot: landed.slot })
     const message = contradictionOf(landed, settlement, await this.#tokenAccountOf(price.mint))
     if (message !== undefined) this.#contradict(signature, position, message)
@@ -120,8 +120,8 @@ export class ChainAudit {
   /** A transfer that nobody presented, or a payout: what changed in the token account is all that is booked of it. */
   async #verifyChange(booked: ChangeBooked): Promise<void> {
     const { signature, mint, slot, change, position } = booked
-    const landed = await this.#node.transaction(signature)
-    if (landed === undefined) return this.#judgeAbsence(booked)
+    const landed = await this.#findLanded(booked)
+    if (landed === undefined) return
     const found = movesOf(landed, mint).changes.get(await this.#tokenAccountOf(mint))?.change ?? 0n
     if (hasFailed(landed)) this.#leaveOpen({ signature, position, said: 'failed', slot })
     else if (found !== change) this.#contradict(signature, position, `${found} moved, and ${change} is booked`)
@@ -129,11 +129,21 @@ export class ChainAudit {
     else this.figures.confirmed++
   }
 
-  /** A node that has forgotten, or does not know yet, has not said that there was no transaction. */
-  async #judgeAbsence({ signature, slot, position }: Pick<ChangeBooked, 'signature' | 'slot' | 'position'>) {
-    if (slot < (await this.#node.firstSlot())) this.figures.pruned++
-    else if (slot > (await this.#node.finalSlot())) this.figures.notFinal++
-    else this.#leaveOpen({ signature, position, said: 'absent', slot })
+  /** Undefined when the node does not have it, which is noted. One that has forgotten, or does not know yet, has not said no. */
+  async #findLanded({ signature, slot, position }: Booked): Promise<ChainTransaction | undefined> {
+    const known = await this.#node.transaction(signature)
+    if (known !== undefined) return known
+    if (slot < (await this.#node.firstSlot())) {
+      this.figures.pruned++
+      return undefined
+    }
+    if (!(await this.#node.untilFinal(slot))) {
+      this.figures.notFinal++
+      return undefined
+    }
+    const landed = await this.#node.transaction(signature)
+    if (landed === undefined) this.#leaveOpen({ signature, position, said: 'absent', slot })
+    return landed
   }
 
   #leaveOpen(question: OpenQuestion): void {
@@ -220,13 +230,16 @@ export class ChainAudit {
   }
 }
 
-interface ChangeBooked {
+interface Booked {
   readonly signature: string
-  readonly mint: string
   readonly slot: number
+  readonly position: number
+}
+
+interface ChangeBooked extends Booked {
+  readonly mint: string
   /** Of the payment token account's balance. */
   readonly change: bigint
-  readonly position: number
 }
 
 interface Unbooked {

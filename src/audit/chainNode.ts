@@ -15,8 +15,8 @@ export interface ChainNode {
   signaturesOf(account: string, before: string | undefined): Promise<readonly AccountSignature[]>
   /** What is older has been pruned. */
   firstSlot(): Promise<number>
-  /** What is newer is not final. */
-  finalSlot(): Promise<number>
+  /** Waits until the slot is final, which takes a chain that goes on some 13 s; false where it does not become so. */
+  untilFinal(slot: number): Promise<boolean>
   tokenProgramOf(mint: string): Promise<string>
 }
 
@@ -76,12 +76,23 @@ export function createChainNode(deps: ChainNodeDeps): ChainNode {
       return ask(deps, ['getSignaturesForAddress', account, options], z.array(accountSignature))
     },
     firstSlot: () => ask(deps, ['getFirstAvailableBlock'], index),
-    finalSlot: () => ask(deps, ['getSlot', finalized], index),
+    untilFinal: (slot) => untilFinal(deps, slot),
     tokenProgramOf: async (mint) => {
       const owner = z.object({ value: z.object({ owner: z.string() }) })
       return (await ask(deps, ['getAccountInfo', mint, { ...finalized, encoding: 'base64' }], owner)).value.owner
     },
   }
+}
+
+const finalityPollMs = 1_000
+const finalityPollsMax = 60
+
+async function untilFinal(deps: ChainNodeDeps, slot: number): Promise<boolean> {
+  for (let poll = 0; poll < finalityPollsMax; poll++) {
+    if ((await ask(deps, ['getSlot', finalized], index)) >= slot) return true
+    await deps.clock.sleep(finalityPollMs)
+  }
+  return false
 }
 
 // Public nodes refuse by the minute; an audit has time, and waits from half a second to half a minute.

@@ -12,6 +12,7 @@ import { openShop, type Shop } from '../support/shop.ts'
 
 let shop: Shop
 let paymentWallet: string
+let paid = 0
 // On the local chain as on a real one, what is 32 slots old is final.
 const finalSlots = 40
 
@@ -26,10 +27,11 @@ async function pay(form: Form): Promise<void> {
   const proof = await shop.payer.pay(await askForQuote(shop), form)
   const { status } = await ask(shop, { ...qrOrder, proof })
   expect(status).toBe(200)
+  paid++
 }
 
 // As if the book had been given its time already, unless a test says otherwise.
-function auditAgainst(rpcUrl: string, bookedWithinMs = 0): Promise<AuditReport> {
+function auditAgainst(rpcUrl: string, bookedWithinMs = 0, sleep = systemClock.sleep): Promise<AuditReport> {
   return audit({
     source: { kind: 'database', url: shop.database.serviceUrl },
     verifierKeys: [],
@@ -37,7 +39,7 @@ function auditAgainst(rpcUrl: string, bookedWithinMs = 0): Promise<AuditReport> 
     transactions: true,
     chain: { rpcUrl, paymentWallet, bookedWithinMs, fetch: globalThis.fetch },
     resumeFile: undefined,
-    clock: systemClock,
+    clock: { ...systemClock, sleep },
   })
 }
 
@@ -51,11 +53,27 @@ test('the chain confirms every payment that the book has, and has no other', asy
   const report = await auditAgainst(shop.chain.rpcUrl)
   expect(report.findings).toEqual([])
   expect(report.verdicts.chainTruth).toMatchObject({ status: 'holds', findings: 0 })
-  expect(report.verdicts.chainTruth.checked).toContain(`${forms.length} payments confirmed by a node`)
+  expect(report.verdicts.chainTruth.checked).toContain(`${paid} payments confirmed by a node`)
   expect(report.verdicts.completeness.checked).toContainEqual(
     expect.stringMatching(/transactions of the payment token/),
   )
   expect(exitCodeOf(report)).toBe(0)
+})
+
+test('a payment of the last seconds is waited for, until the chain has made it final', async () => {
+  await pay('transaction')
+  let polls = 0
+  const held = await auditAgainst(shop.chain.rpcUrl, 0, () => Promise.resolve(void polls++))
+  expect(held.verdicts.chainTruth, 'a chain that stands still').toMatchObject({ status: 'not_re_checkable' })
+  expect(held.verdicts.chainTruth.notChecked).toContain('1 payments are not final yet')
+  expect(polls).toBeGreaterThan(30)
+
+  const waited = await auditAgainst(shop.chain.rpcUrl, 0, () => {
+    shop.chain.advanceSlots(finalSlots)
+    return Promise.resolve()
+  })
+  expect(waited.verdicts.chainTruth).toMatchObject({ status: 'holds', findings: 0 })
+  expect(exitCodeOf(waited)).toBe(0)
 })
 
 test('a payment that a node has pruned is not re-checkable, which is neither right nor wrong', async () => {
@@ -65,7 +83,7 @@ test('a payment that a node has pruned is not re-checkable, which is neither rig
   node.answer('getSignaturesForAddress', () => resultReply([]))
   const report = await auditAgainst(node.url)
   expect(report.verdicts.chainTruth).toMatchObject({ status: 'not_re_checkable', findings: 0 })
-  expect(report.verdicts.chainTruth.notChecked).toContain(`${forms.length} payments are older than what the node has`)
+  expect(report.verdicts.chainTruth.notChecked).toContain(`${paid} payments are older than what the node has`)
   expect(exitCodeOf(report)).toBe(3)
 })
 
@@ -73,7 +91,7 @@ test('a payment that the chain does not have, in a slot that the node has, break
   const node = await openNode()
   node.answer('getTransaction', () => resultReply(null))
   const report = await auditAgainst(node.url)
-  expect(report.verdicts.chainTruth).toMatchObject({ status: 'broken', findings: forms.length })
+  expect(report.verdicts.chainTruth).toMatchObject({ status: 'broken', findings: paid })
   expect(report.findings[0]).toMatchObject({ code: 'transaction_unknown' })
   expect(exitCodeOf(report)).toBe(5)
 })
