@@ -1,11 +1,14 @@
-import { assert } from '../../src/primitives/assert.ts'
+import { assert, assertPresent } from '../../src/primitives/assert.ts'
 import type { Address } from '../../src/payment/address.ts'
-import { evolve, unknownPayment } from '../../src/payment/payment.ts'
+import type { PaymentEvent } from '../../src/payment/events.ts'
+import { decideFinality, decideRefund, decideUnmatched } from '../../src/payment/finality.ts'
+import { evolve, type PaymentState, unknownPayment } from '../../src/payment/payment.ts'
+import type { Settlement } from '../../src/payment/settlement.ts'
 import type { Ledger } from '../../src/store/openLedger.ts'
 import { mustAppend } from '../store/instance.ts'
-import { claimOf, fulfilmentOf, releaseOf, samplePrice, sampleSettlement } from '../store/samplePayment.ts'
+import { claimOf, fulfilmentOf, releaseOf, sampleMint, samplePrice, sampleSettlement } from '../store/samplePayment.ts'
 
-/** One made-up payment, as the paywall would have had it booked. */
+/** One made-up payment, as the paywall and the jobs would have had it booked. */
 export interface SeededPayment {
   readonly wallet: Address
   readonly endpoint: string
@@ -13,7 +16,7 @@ export interface SeededPayment {
   /** What arrived beyond the price. */
   readonly overpaidBaseUnits: bigint
   readonly blockTimeMs: number
-  readonly end: 'claimed' | 'released' | 'fulfilled'
+  readonly end: 'claimed' | 'released' | 'fulfilled' | 'refund_due' | 'reversed' | 'reversed_served' | 'unmatched'
 }
 
 export async function seedPayment(ledger: Ledger, payment: SeededPayment): Promise<string> {
@@ -21,11 +24,39 @@ export async function seedPayment(ledger: Ledger, payment: SeededPayment): Promi
   const { wallet, blockTimeMs, overpaidBaseUnits, end } = payment
   const receivedBaseUnits = price.requiredBaseUnits - price.burnBaseUnits + overpaidBaseUnits
   const settlement = sampleSettlement({ price, wallet, blockTimeMs, receivedBaseUnits })
+  if (end === 'unmatched') await receive(ledger, settlement)
+  else await live(ledger, settlement, end)
+  return settlement.signature
+}
+
+// What comes after an answer comes on another day, or a report by days would not be put to the test.
+const laterMs = 2 * 86_400_000
+
+async function receive(ledger: Ledger, { signature, wallet, slot, receivedBaseUnits, blockTimeMs }: Settlement) {
+  const events = decideUnmatched(unknownPayment, { wallet, mint: sampleMint, slot, receivedBaseUnits })
+  const change = { signature, before: unknownPayment, events: assertPresent(events, 'nothing is known of it') }
+  await mustAppend(ledger, { ...change, nowMs: blockTimeMs })
+}
+
+async function live(ledger: Ledger, settlement: Settlement, end: Exclude<SeededPayment['end'], 'unmatched'>) {
+  const { blockTimeMs } = settlement
   const { attemptId, change } = claimOf(settlement)
   await mustAppend(ledger, change)
   const before = change.events.reduce((state, event) => evolve(state, event, blockTimeMs), unknownPayment)
   assert(before.version === change.events.length, 'the claim is the first of the payment')
-  if (end === 'fulfilled') await mustAppend(ledger, fulfilmentOf(settlement, { before, attemptId }))
-  if (end === 'released') await mustAppend(ledger, releaseOf(settlement, { before, attemptId }))
-  return settlement.signature
+  if (end === 'claimed') return
+  const isServed = end === 'fulfilled' || end === 'reversed_served'
+  const ended = (isServed ? fulfilmentOf : releaseOf)(settlement, { before, attemptId })
+  const { after } = await mustAppend(ledger, ended)
+  const add = async (state: PaymentState, events: readonly PaymentEvent[] | undefined) => {
+    const { signature } = settlement
+    const decided = assertPresent(events, 'the payment is in a state for it')
+    return mustAppend(ledger, { signature, before: state, events: decided, nowMs: blockTimeMs + laterMs })
+  }
+  if (end === 'reversed' || end === 'reversed_served')
+    await add(after, decideFinality(after, { kind: 'reversed', reason: 'absent', finalizedSlot: 2_000 }))
+  if (end === 'refund_due') {
+    const final = await add(after, decideFinality(after, { kind: 'finalized', slot: settlement.slot }))
+    await add(final.after, decideRefund(final.after))
+  }
 }
