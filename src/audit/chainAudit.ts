@@ -1,6 +1,6 @@
-import type { AuditedEvent, AuditedSettlement } from './auditedEvent.ts'
+import type { AuditedEvent, AuditedSettlement, PayoutEvent } from './auditedEvent.ts'
 import { type ChainNode, type ChainTransaction, signaturesPerPage } from './chainNode.ts'
-import { contradictionOf, hasFailed, movesOf } from './landedPayment.ts'
+import { contradictionOf, hasFailed, movesOf, sentTo } from './landedPayment.ts'
 import { type AuditedPayment, phaseNumber } from './paymentTable.ts'
 import type { Replay } from './replay.ts'
 import { associatedTokenAccount } from './tokenAccountAddress.ts'
@@ -88,7 +88,19 @@ export class ChainAudit {
     } else if (event.kind === 'DistributionPaid') {
       const { signature, mint, slot, payments } = event
       const change = payments.reduce((sum, { paidBaseUnits }) => sum - paidBaseUnits, 0n)
-      await this.#verifyChange({ signature, mint, slot, change, position })
+      const landed = await this.#verifyChange({ signature, mint, slot, change, position })
+      if (landed !== undefined && !hasFailed(landed)) await this.#verifyReceivers(landed, event, position)
+    }
+  }
+
+  /** A payout is right when each wallet has got what is booked as paid to it, and not only when so much has left. */
+  async #verifyReceivers(landed: ChainTransaction, { signature, mint, payments }: PayoutEvent, position: number) {
+    const sent = sentTo(movesOf(landed, mint), await this.#tokenAccountOf(mint))
+    const booked = new Map<string, bigint>()
+    for (const { wallet, paidBaseUnits } of payments) booked.set(wallet, (booked.get(wallet) ?? 0n) + paidBaseUnits)
+    for (const wallet of new Set([...sent.keys(), ...booked.keys()])) {
+      const [found, paid] = [sent.get(wallet) ?? 0n, booked.get(wallet) ?? 0n]
+      if (found !== paid) this.#contradict(signature, position, `${found} went to ${wallet}, and ${paid} are booked`)
     }
   }
 
@@ -104,15 +116,19 @@ export class ChainAudit {
   }
 
   /** A transfer that nobody presented, or a payout: what changed in the token account is all that is booked of it. */
-  async #verifyChange(booked: ChangeBooked): Promise<void> {
+  async #verifyChange(booked: ChangeBooked): Promise<ChainTransaction | undefined> {
     const { signature, mint, slot, change, position } = booked
     const landed = await this.#node.transaction(signature)
-    if (landed === undefined) return this.#judgeAbsence(booked)
+    if (landed === undefined) {
+      await this.#judgeAbsence(booked)
+      return undefined
+    }
     const found = movesOf(landed, mint).changes.get(await this.#tokenAccountOf(mint))?.change ?? 0n
     if (hasFailed(landed)) this.#leaveOpen({ signature, position, said: 'failed', slot })
     else if (found !== change) this.#contradict(signature, position, `${found} moved, and ${change} is booked`)
     else if (landed.slot !== slot) this.#contradict(signature, position, `it landed in ${landed.slot}, not ${slot}`)
     else this.figures.confirmed++
+    return landed
   }
 
   /** A node that has forgotten, or does not know yet, has not said that there was no transaction. */

@@ -9,6 +9,8 @@ import { rollUp } from '../../src/reports/rollUp.ts'
 import { summary } from '../../src/reports/summary.ts'
 import { openPayoutGround } from '../payout/payoutGround.ts'
 import { openSessions } from '../store/instance.ts'
+import { tamper } from '../store/tamper.ts'
+import { forgeLeaf } from '../audit/tampering.ts'
 import { type BookSeen, dumpReports, entriesOf, sumOf } from './lifeBook.ts'
 import { overpaid, rangesOf, tellStory, unasked } from './lifeStory.ts'
 
@@ -319,9 +321,9 @@ test.each([1, 3, 1_000])('rolled up anew in steps of %i events it is the same', 
   expect(await dumpReports(ground)).toEqual(before)
 })
 
-test('an audit by another reading of book and chain finds nothing but the prices of the lab', async () => {
+function auditWithChain() {
   lab.chain.advanceSlots(40)
-  const { findings, verdicts } = await audit({
+  return audit({
     source: { kind: 'database', url: database.serviceUrl },
     verifierKeys: [],
     keptCheckpoints: [],
@@ -330,6 +332,41 @@ test('an audit by another reading of book and chain finds nothing but the prices
     clock: systemClock,
     chain: { rpcUrl: lab.chain.rpcUrl, paymentWallet: lab.terms.paymentWallet, fetch: globalThis.fetch },
   })
+}
+
+test('an audit by another reading of book and chain finds nothing but the prices of the lab', async () => {
+  const { findings, verdicts } = await auditWithChain()
   expect(findings.filter(({ code }) => !code.startsWith('price_'))).toEqual([])
   expect(verdicts.chainTruth.status).toBe('holds')
+})
+
+test('an audit asks the chain whom a payout went to, where nothing in the book says who it should be', async () => {
+  const admin = openSessions(database.adminUrl)
+  const { rows } = await admin.query<{ seq: number; body: string }>(
+    `select seq::int, convert_from(body, 'UTF8') as body from ledger.events where kind = 'DistributionPaid' order by seq limit 1`,
+  )
+  const [payout] = rows
+  if (payout === undefined) throw new Error('there is a payout')
+  const { holders, treasury } = ground.destinations
+  const write = (text: string) =>
+    tamper(
+      admin,
+      `update ledger.events set body = convert_to('${text}', 'UTF8') where seq = ${payout.seq};
+       ${forgeLeaf} where seq = ${payout.seq}`,
+    )
+  expect(payout.body).toContain(holders)
+  await write(payout.body.replace(holders, treasury))
+  try {
+    const { findings, verdicts } = await auditWithChain()
+    expect(verdicts.chainTruth).toMatchObject({ status: 'broken', firstBad: { position: payout.seq } })
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        code: 'transaction_contradicts',
+        position: payout.seq,
+        message: `600000 went to ${holders}, and 0 are booked`,
+      }),
+    )
+  } finally {
+    await write(payout.body)
+  }
 })
