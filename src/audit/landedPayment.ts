@@ -71,6 +71,15 @@ export function contradictionOf(
   return undefined
 }
 
+/** What arrived in the payment token account beyond what is booked as received; negative where less did. */
+export function surplusOf(
+  landed: ChainTransaction,
+  { price, receivedBaseUnits }: Pick<AuditedSettlement, 'price' | 'receivedBaseUnits'>,
+  paymentTokenAccount: string,
+): bigint {
+  return (movesOf(landed, price.mint).changes.get(paymentTokenAccount)?.change ?? 0n) - receivedBaseUnits
+}
+
 /** What the transfers of a transaction took out of a token account, by the owner of where it went. */
 export function sentTo({ moves, changes }: LandedMoves, account: string): ReadonlyMap<string, bigint> {
   const sent = new Map<string, bigint>()
