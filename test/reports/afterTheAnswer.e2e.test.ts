@@ -4,6 +4,8 @@ import type { Signature } from '../../src/payment/signature.ts'
 import { transferBaseUnits } from '../../src/payment/quote.ts'
 import { systemClock } from '../../src/primitives/clock.ts'
 import { paymentDetail } from '../../src/reports/paymentDetail.ts'
+import { readReport } from '../../src/reports/reportBook.ts'
+import { isProblems, readQuestion } from '../../src/reports/reportQuestion.ts'
 import type { ReportRow } from '../../src/reports/reportTable.ts'
 import { rollUp } from '../../src/reports/rollUp.ts'
 import { summary } from '../../src/reports/summary.ts'
@@ -11,7 +13,7 @@ import { openPayoutGround } from '../payout/payoutGround.ts'
 import { openSessions } from '../store/instance.ts'
 import { tamper } from '../store/tamper.ts'
 import { forgeLeaf } from '../audit/tampering.ts'
-import { type BookSeen, dumpReports, entriesOf, sumOf } from './lifeBook.ts'
+import { type BookSeen, dumpReports, type Given, entriesOf, sumOf } from './lifeBook.ts'
 import { overpaid, rangesOf, tellStory, unasked } from './lifeStory.ts'
 
 /*
@@ -238,6 +240,28 @@ describe('a payout', () => {
     const [, second, third] = story.days
     expect(story.paid.report('payouts', { from: second, to: second }).rows).toEqual([])
     expect(story.paid.report('payouts', { from: third, to: third }).rows).toEqual(rows)
+  })
+
+  test('is found by the wallet that was paid, and page by page', async () => {
+    const rows = story.paid.report('payouts').rows
+    const token = { mint: lab.terms.mint, decimals: 6 }
+    const read = (given: Given) => {
+      const question = readQuestion('payouts', given)
+      if (isProblems(question)) throw new Error(JSON.stringify(question))
+      return readReport(ledger.database, { report: 'payouts', token, ...question })
+    }
+    const wallet = String(rowOf(story.paid, story.refunded)['wallet'])
+    const own = await read({ wallet })
+    expect(own).toMatchObject({ rows: [{ wallet, paidBaseUnits: price70 }], totals: { paidBaseUnits: price70 } })
+    const paged: ReportRow[] = []
+    for (let cursor: string | undefined, page = 0; page < 4; page++) {
+      const { rows: some, next } = await read({ limit: '2', ...(cursor === undefined ? {} : { cursor }) })
+      paged.push(...some)
+      cursor = next
+      if (next === undefined) break
+    }
+    expect(rows).toHaveLength(6)
+    expect(paged).toEqual(rows)
   })
 
   test('is shown with its event and its entries', async () => {

@@ -44,6 +44,8 @@ const seeded = fc.sample(
       'reversed',
       'reversed_served',
       'unmatched',
+      'submitted',
+      'submitted_unmatched',
     ),
   }),
   { numRuns: 200, seed: 7 },
@@ -141,7 +143,8 @@ test('payments are listed newest first, each once, each adding up, and by filter
     released: ['released'],
     refund_due: ['refund_due'],
     reversed: ['reversed', 'reversed_served'],
-    unmatched: ['unmatched'],
+    submitted: ['submitted'],
+    unmatched: ['unmatched', 'submitted_unmatched'],
   }))
     expect(await rowsOf('payments', { state })).toHaveLength(seeded.filter(({ end }) => ends.includes(end)).length)
 })
@@ -172,7 +175,7 @@ test('pages of any size make the same list', async () => {
   expect(paged).toEqual(whole)
 })
 
-const neverStood = new Set<string>(['reversed', 'reversed_served', 'unmatched'])
+const neverStood = new Set<string>(['reversed', 'reversed_served', 'unmatched', 'submitted', 'submitted_unmatched'])
 
 test('liabilities are every balance under Liabilities, and refunds are those with a wallet', async () => {
   const rows = await rowsOf('liabilities')

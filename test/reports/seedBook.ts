@@ -16,15 +16,19 @@ export interface SeededPayment {
   /** What arrived beyond the price. */
   readonly overpaidBaseUnits: bigint
   readonly blockTimeMs: number
-  readonly end: 'claimed' | 'released' | 'fulfilled' | 'refund_due' | 'reversed' | 'reversed_served' | 'unmatched'
+  readonly end: Answered | 'unmatched' | 'submitted' | 'submitted_unmatched'
 }
+
+type Answered = 'claimed' | 'released' | 'fulfilled' | 'refund_due' | 'reversed' | 'reversed_served'
 
 export async function seedPayment(ledger: Ledger, payment: SeededPayment): Promise<string> {
   const price = samplePrice(payment.endpoint, payment.requiredBaseUnits)
   const { wallet, blockTimeMs, overpaidBaseUnits, end } = payment
   const receivedBaseUnits = price.requiredBaseUnits - price.burnBaseUnits + overpaidBaseUnits
   const settlement = sampleSettlement({ price, wallet, blockTimeMs, receivedBaseUnits })
-  if (end === 'unmatched') await receive(ledger, settlement)
+  if (end === 'unmatched') await receive(ledger, settlement, unknownPayment)
+  else if (end === 'submitted') await submit(ledger, settlement)
+  else if (end === 'submitted_unmatched') await receive(ledger, settlement, await submit(ledger, settlement))
   else await live(ledger, settlement, end)
   return settlement.signature
 }
@@ -32,13 +36,25 @@ export async function seedPayment(ledger: Ledger, payment: SeededPayment): Promi
 // What comes after an answer comes on another day, or a report by days would not be put to the test.
 const laterMs = 2 * 86_400_000
 
-async function receive(ledger: Ledger, { signature, wallet, slot, receivedBaseUnits, blockTimeMs }: Settlement) {
-  const events = decideUnmatched(unknownPayment, { wallet, mint: sampleMint, slot, receivedBaseUnits })
-  const change = { signature, before: unknownPayment, events: assertPresent(events, 'nothing is known of it') }
-  await mustAppend(ledger, { ...change, nowMs: blockTimeMs })
+/** Put on record before it is sent for the caller; it never verified. */
+async function submit(ledger: Ledger, { signature, wallet, price, blockTimeMs }: Settlement): Promise<PaymentState> {
+  const events: readonly PaymentEvent[] = [
+    { kind: 'PaymentSubmitted', wallet, endpoint: price.endpoint, quoteId: undefined, transactionBase64: 'AA==' },
+  ]
+  return (await mustAppend(ledger, { signature, before: unknownPayment, events, nowMs: blockTimeMs })).after
 }
 
-async function live(ledger: Ledger, settlement: Settlement, end: Exclude<SeededPayment['end'], 'unmatched'>) {
+async function receive(ledger: Ledger, settlement: Settlement, before: PaymentState): Promise<void> {
+  const { signature, wallet, slot, blockTimeMs } = settlement
+  // Of a price of one base unit nothing is sent: it is burned.
+  const receivedBaseUnits = settlement.receivedBaseUnits + 1n
+  const events = decideUnmatched(before, { wallet, mint: sampleMint, slot, receivedBaseUnits })
+  const decided = assertPresent(events, 'the book has no payment of it')
+  const nowMs = before.phase === 'unknown' ? blockTimeMs : blockTimeMs + laterMs
+  await mustAppend(ledger, { signature, before, events: decided, nowMs })
+}
+
+async function live(ledger: Ledger, settlement: Settlement, end: Answered) {
   const { blockTimeMs } = settlement
   const { attemptId, change } = claimOf(settlement)
   await mustAppend(ledger, change)
