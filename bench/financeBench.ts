@@ -18,6 +18,8 @@ const readings: Readonly<Record<string, (reports: Reports) => Promise<unknown>>>
   'burns by wallet': table('burns', { by: 'wallet', limit: '50' }),
   'distributions by day': table('distributions', { by: 'day' }),
   payments: table('payments', { limit: '50' }),
+  'payments that are unmatched': table('payments', { limit: '50', state: 'unmatched' }),
+  payouts: table('payouts', { limit: '50' }),
   liabilities: table('liabilities', {}),
   'trial balance': table('trial-balance', {}),
 }

@@ -102,7 +102,7 @@ export type PayoutEvent = Common & {
   readonly part: number
   readonly mint: string
   readonly slot: number
-  readonly payments: readonly { readonly account: string; readonly paidBaseUnits: bigint }[]
+  readonly payments: readonly { readonly account: string; readonly wallet: string; readonly paidBaseUnits: bigint }[]
 }
 
 export type AuditedEvent = PaymentEvent | PriceListEvent | PayoutEvent
@@ -311,9 +311,9 @@ function paidOut(reader: BodyReader): PayoutEvent {
   const payments = reader.list(() => {
     const account = reader.plain('{"account":')
     const paidBaseUnits = reader.amount(',"paidBaseUnits":')
-    reader.plain(',"wallet":')
+    const wallet = reader.plain(',"wallet":')
     reader.literal('}')
-    return { account, paidBaseUnits }
+    return { account, wallet, paidBaseUnits }
   })
   const planId = reader.string(',"planId":')
   const schemaVersion = reader.integer(',"schemaVersion":')

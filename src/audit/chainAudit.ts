@@ -1,6 +1,6 @@
-import type { AuditedEvent, AuditedSettlement } from './auditedEvent.ts'
+import type { AuditedEvent, AuditedSettlement, PayoutEvent } from './auditedEvent.ts'
 import { type ChainNode, type ChainTransaction, signaturesPerPage } from './chainNode.ts'
-import { contradictionOf, hasFailed, movesOf } from './landedPayment.ts'
+import { contradictionOf, hasFailed, movesOf, sentTo, surplusOf } from './landedPayment.ts'
 import { type AuditedPayment, phaseNumber } from './paymentTable.ts'
 import type { Replay } from './replay.ts'
 import { associatedTokenAccount } from './tokenAccountAddress.ts'
@@ -26,8 +26,10 @@ export interface ChainFigures {
 interface OpenQuestion {
   readonly signature: string
   readonly position: number
-  readonly said: 'absent' | 'failed' | 'landed'
+  readonly said: 'absent' | 'failed' | 'landed' | 'surplus'
   readonly slot: number
+  /** Of a surplus: how much more arrived than is booked, in base units. */
+  readonly amount?: string
 }
 
 interface Noted {
@@ -47,7 +49,7 @@ export interface ChainAuditOptions {
   readonly figures?: ChainFigures | undefined
 }
 
-const noFigures = { confirmed: 0, dropped: 0, pruned: 0, notFinal: 0, lookedFor: 0, presentable: 0, open: [] }
+const noFigures = { confirmed: 0, dropped: 0, pruned: 0, notFinal: 0, lookedFor: 0, presentable: 0 }
 
 /** The book against the chain, in both directions. */
 export class ChainAudit {
@@ -102,7 +104,19 @@ export class ChainAudit {
     } else if (event.kind === 'DistributionPaid') {
       const { signature, mint, slot, payments } = event
       const change = payments.reduce((sum, { paidBaseUnits }) => sum - paidBaseUnits, 0n)
-      await this.#verifyChange({ signature, mint, slot, change, position })
+      const landed = await this.#verifyChange({ signature, mint, slot, change, position })
+      if (landed !== undefined && !hasFailed(landed)) await this.#verifyReceivers(landed, event, position)
+    }
+  }
+
+  /** A payout is right when each wallet has got what is booked as paid to it, and not only when so much has left. */
+  async #verifyReceivers(landed: ChainTransaction, { signature, mint, payments }: PayoutEvent, position: number) {
+    const sent = sentTo(movesOf(landed, mint), await this.#tokenAccountOf(mint))
+    const booked = new Map<string, bigint>()
+    for (const { wallet, paidBaseUnits } of payments) booked.set(wallet, (booked.get(wallet) ?? 0n) + paidBaseUnits)
+    for (const wallet of new Set([...sent.keys(), ...booked.keys()])) {
+      const [found, paid] = [sent.get(wallet) ?? 0n, booked.get(wallet) ?? 0n]
+      if (found !== paid) this.#contradict(signature, position, `${found} went to ${wallet}, and ${paid} are booked`)
     }
   }
 
@@ -112,21 +126,25 @@ export class ChainAudit {
     if (landed === undefined) return
     if (hasFailed(landed)) return this.#leaveOpen({ signature, position, said: 'failed', slot: landed.slot })
     const message = contradictionOf(landed, settlement, await this.#tokenAccountOf(price.mint))
-    if (message !== undefined) this.#contradict(signature, position, message)
-    else if (landed.slot === slot) this.figures.confirmed++
+    if (message !== undefined) return this.#contradict(signature, position, message)
+    if (landed.slot === slot) this.figures.confirmed++
     else this.#leaveOpen({ signature, position, said: 'landed', slot: landed.slot })
+    // A payment is what its wallet sent. What a co-signer sends beside it is booked only if the payment is reversed and lands.
+    const surplus = surplusOf(landed, settlement, await this.#tokenAccountOf(price.mint))
+    if (surplus > 0n) this.#leaveOpen({ signature, position, said: 'surplus', slot, amount: surplus.toString() })
   }
 
   /** A transfer that nobody presented, or a payout: what changed in the token account is all that is booked of it. */
-  async #verifyChange(booked: ChangeBooked): Promise<void> {
+  async #verifyChange(booked: ChangeBooked): Promise<ChainTransaction | undefined> {
     const { signature, mint, slot, change, position } = booked
     const landed = await this.#findLanded(booked)
-    if (landed === undefined) return
+    if (landed === undefined) return undefined
     const found = movesOf(landed, mint).changes.get(await this.#tokenAccountOf(mint))?.change ?? 0n
     if (hasFailed(landed)) this.#leaveOpen({ signature, position, said: 'failed', slot })
     else if (found !== change) this.#contradict(signature, position, `${found} moved, and ${change} is booked`)
     else if (landed.slot !== slot) this.#contradict(signature, position, `it landed in ${landed.slot}, not ${slot}`)
     else this.figures.confirmed++
+    return landed
   }
 
   /** Undefined when the node does not have it, which is noted. One that has forgotten, or does not know yet, has not said no. */
@@ -158,10 +176,13 @@ export class ChainAudit {
   }
 
   /** What the chain said is right when the payment's life came to it. */
-  #judge({ signature, position, said, slot }: OpenQuestion, payment: AuditedPayment | undefined): void {
+  #judge({ signature, position, said, slot, amount }: OpenQuestion, payment: AuditedPayment | undefined): void {
     const isReversed = payment?.phase === phaseNumber('reversed')
     const isUnmatched = payment?.phase === phaseNumber('unmatched')
-    if (said === 'landed') {
+    if (said === 'surplus') {
+      const message = `${amount} more arrived with the payment than is booked of it`
+      if (!isUnmatched) this.#replay.findings.add('not_in_the_book', { position, subject: signature, message })
+    } else if (said === 'landed') {
       if (isReversed) this.#contradict(signature, position, 'the chain has it, and it is booked as dropped')
       else if (payment?.slot === slot || isUnmatched) this.figures.confirmed++
       else this.#contradict(signature, position, `it landed in slot ${slot}, and ${payment?.slot} is booked`)

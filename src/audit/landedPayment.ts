@@ -71,6 +71,26 @@ export function contradictionOf(
   return undefined
 }
 
+/** What arrived in the payment token account beyond what is booked as received; negative where less did. */
+export function surplusOf(
+  landed: ChainTransaction,
+  { price, receivedBaseUnits }: Pick<AuditedSettlement, 'price' | 'receivedBaseUnits'>,
+  paymentTokenAccount: string,
+): bigint {
+  return (movesOf(landed, price.mint).changes.get(paymentTokenAccount)?.change ?? 0n) - receivedBaseUnits
+}
+
+/** What the transfers of a transaction took out of a token account, by the owner of where it went. */
+export function sentTo({ moves, changes }: LandedMoves, account: string): ReadonlyMap<string, bigint> {
+  const sent = new Map<string, bigint>()
+  for (const { kind, source, destination, amount } of moves) {
+    if (kind !== 'transfer' || source !== account) continue
+    const owner = [...(changes.get(destination ?? '')?.owners ?? [])].join(' and ')
+    sent.set(owner, (sent.get(owner) ?? 0n) + amount)
+  }
+  return sent
+}
+
 export function hasFailed({ meta }: ChainTransaction): boolean {
   return meta.err !== null && meta.err !== undefined
 }

@@ -46,7 +46,12 @@ export class Payouts {
     }
     if (event.stream !== `payout:${signature}` || event.version !== 1) blame('a payout is the one event of its stream')
     if (this.has(signature)) blame('the payout is booked already')
-    for (const { account } of payments) {
+    for (const { account, wallet } of payments) {
+      const owner = account.split(':')[2] ?? wallet
+      if (owner !== wallet) {
+        const message = `what is owed to ${owner} was paid to ${wallet}`
+        this.#findings.add('owner_differs', { position, subject: account, message })
+      }
       const balance = this.#journal.account(mint, account)?.balance ?? 0n
       if (!payable.test(account)) blame(`nothing is paid out of ${account}`)
       if (balance <= 0n) continue

@@ -5,7 +5,15 @@ import { errorAnswer } from './transportError.ts'
 
 /** The page of the finance reports. It holds nothing itself: what it shows, it asks for with the reader's token. */
 export function createFinancePage(): Promise<readonly FreeRoute[]> {
-  return createPage('finance', [...shared, 'api.js', 'tables.js', 'reports.js', 'paymentDialog.js', 'finance.js'])
+  return createPage('finance', [
+    ...shared,
+    'api.js',
+    'words.js',
+    'tables.js',
+    'reports.js',
+    'paymentDialog.js',
+    'finance.js',
+  ])
 }
 
 /** For everybody: what was burned, and how to check it. */

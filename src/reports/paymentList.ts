@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isoTime } from '../primitives/clock.ts'
-import { accounts } from '../ledger/account.ts'
 import { type Database, readOrFault } from '../store/database.ts'
 import { allDays, eachDay } from './dayRange.ts'
 import { cellsOf, pageOf, type ReportRow, type ReportTable, type SqlRow } from './reportTable.ts'
@@ -15,6 +14,7 @@ const columns = [
   'requiredBaseUnits',
   'burnedBaseUnits',
   'receivedBaseUnits',
+  'lostBaseUnits',
   'unearnedBaseUnits',
   'providerBaseUnits',
   'holdersBaseUnits',
@@ -28,7 +28,7 @@ const columns = [
   'position',
 ] as const
 
-/** Payments, the newest first, each with the net of its entries: received = unearned + the three shares + owed. */
+/** Payments, the newest first, each with the net of its entries: received + lost = unearned + the three shares + owed. */
 export async function paymentList(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const { rows, totals } = await readOrFault('the payments', async () => ({
     rows: await readPayments(database, question),
@@ -49,7 +49,7 @@ async function readPayments(database: Database, question: SumsQuestion): Promise
       (extract(epoch from fulfilled_at) * 1000)::bigint as "fulfilledAt",
       (extract(epoch from finalized_at) * 1000)::bigint as "finalizedAt", slot, price_micro_usd as "priceMicroUsd",
       required as "requiredBaseUnits", burned as "burnedBaseUnits", received as "receivedBaseUnits",
-      unearned as "unearnedBaseUnits", provider as "providerBaseUnits", holders as "holdersBaseUnits",
+      lost as "lostBaseUnits", unearned as "unearnedBaseUnits", provider as "providerBaseUnits", holders as "holdersBaseUnits",
       treasury as "treasuryBaseUnits", owed as "owedBaseUnits", seq as position
     from reports.payments
     where ${sql.join(conditions(question), sql` and `)}
@@ -75,27 +75,20 @@ function conditions(question: SumsQuestion): readonly RawBuilder<unknown>[] {
   ]
 }
 
-/** By the totals of days or wallets, which hold the same entries. There are none by state, or for wallet and endpoint at once. */
+/** Of the payments that were made in the range, whenever the rest happened to them. There are none by state. */
 async function readTotals(database: Database, question: SumsQuestion): Promise<ReportRow | undefined> {
   const { mint, endpoint, wallet, state } = question
-  if (state !== undefined || (wallet !== undefined && endpoint !== undefined)) return undefined
-  const query =
-    wallet === undefined
-      ? sql<SqlRow>`
-        select coalesce(sum(debit_entries) filter (where account = ${accounts.burned}), 0)::bigint as payments,
-          coalesce(sum(debits - credits) filter (where account = ${accounts.burned}), 0)::text as "burnedBaseUnits",
-          coalesce(sum(debits - credits) filter (where account = ${accounts.paymentWallet}), 0)::text as "receivedBaseUnits"
-        from reports.daily_totals
-        where mint = ${mint} and ${allDays(question)} and endpoint <> ''
-          and ${endpoint === undefined ? sql`true` : sql`endpoint = ${endpoint}`}`
-      : sql<SqlRow>`
-        select coalesce(sum(payments), 0)::bigint as payments, coalesce(sum(burned), 0)::text as "burnedBaseUnits",
-          coalesce(sum(received), 0)::text as "receivedBaseUnits"
-        from reports.wallet_totals
-        where mint = ${mint} and wallet = ${wallet} and ${eachDay(question)}`
-  const { rows } = await query.execute(database)
+  if (state !== undefined) return undefined
+  const sum = (column: string) => sql`coalesce(sum(${sql.ref(column)}), 0)::text as ${sql.ref(`${column}BaseUnits`)}`
+  const { rows } = await sql<SqlRow>`
+    select coalesce(sum(payments), 0)::bigint as payments, ${sql.join(summed.map(sum))}
+    from reports.payment_totals
+    where mint = ${mint} and wallet = ${wallet ?? ''} and ${wallet === undefined ? allDays(question) : eachDay(question)}
+      and ${endpoint === undefined ? sql`true` : sql`endpoint = ${endpoint}`}`.execute(database)
   return cellsOf(rows[0] ?? {})
 }
+
+const summed = ['burned', 'received', 'lost', 'unearned', 'provider', 'holders', 'treasury', 'owed'] as const
 
 function shown(row: SqlRow): ReportRow {
   const time = (value: string | number | null | undefined) => (typeof value === 'number' ? isoTime(value) : null)

@@ -2,6 +2,7 @@ import { type Database } from '../store/database.ts'
 import type { BookedToken } from './bookedToken.ts'
 import { liabilities } from './liabilities.ts'
 import { paymentList } from './paymentList.ts'
+import { payoutList } from './payoutList.ts'
 import { periodBalance } from './periodBalance.ts'
 import { limitMax, type ReportName, type ReportQuestion } from './reportQuestion.ts'
 import type { ReportRow, ReportTable } from './reportTable.ts'
@@ -11,6 +12,7 @@ const reports: Readonly<Record<ReportName, (database: Database, question: SumsQu
   burns: burnSums,
   distributions: distributionSums,
   payments: paymentList,
+  payouts: payoutList,
   liabilities,
   'trial-balance': periodBalance,
 }

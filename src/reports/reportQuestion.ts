@@ -16,7 +16,7 @@ export interface ReportQuestion {
   readonly limit: number
 }
 
-export const reportNames = ['burns', 'distributions', 'payments', 'liabilities', 'trial-balance'] as const
+export const reportNames = ['burns', 'distributions', 'payments', 'payouts', 'liabilities', 'trial-balance'] as const
 export type ReportName = (typeof reportNames)[number]
 
 export const groupings = ['day', 'endpoint', 'wallet'] as const
@@ -79,6 +79,7 @@ const taken: Readonly<Record<ReportName, readonly string[]>> = {
   burns: ['from', 'to', 'by', 'cursor', 'limit'],
   distributions: ['from', 'to', 'by', 'cursor', 'limit'],
   payments: ['from', 'to', 'endpoint', 'wallet', 'state', 'cursor', 'limit'],
+  payouts: ['from', 'to', 'wallet', 'cursor', 'limit'],
   liabilities: ['owedTo', 'cursor', 'limit'],
   'trial-balance': ['from', 'to'],
 }
@@ -98,9 +99,9 @@ export function readQuestion(
   return { from, to, endpoint, wallet, state, cursor, ...rest }
 }
 
-/** A page ends at a day, at a name, or at the time and position of a payment. */
+/** A page ends at a day, at a name, at the time and position of a payment, or at the position and line of a payout. */
 function isCursorOf({ report, by, cursor }: { report: ReportName; by: Grouping; cursor: string }): boolean {
-  if (report === 'payments') return /^\d{1,13}\.\d{1,15}$/.test(cursor)
+  if (report === 'payments' || report === 'payouts') return /^\d{1,13}\.\d{1,15}$/.test(cursor)
   return report === 'liabilities' || by !== 'day' || day.safeParse(cursor).success
 }
 

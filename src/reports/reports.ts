@@ -17,7 +17,7 @@ export interface Reports {
   summary(): Promise<Positioned<Readonly<Record<string, Json>>>>
   table(report: ReportName, question: ReportQuestion): Promise<Positioned<ReportTable>>
   csv(report: ReportName, question: ReportQuestion): Promise<Positioned<Readable>>
-  /** Undefined when the book does not know it, or it is no signature at all. Read from the book itself. */
+  /** Of a payment or a payout. Undefined when the book does not know it, or it is no signature at all. Read from the book itself, beside what was paid out since. */
   payment(signature: string): Promise<Json | undefined>
 }
 
@@ -39,7 +39,9 @@ export function createReports(database: Database, token: BookedToken): Reports {
     csv: (report, question) => positioned(() => reportCsv(database, { ...question, report, token })),
     payment: async (text) => {
       const signature = readSignature(text)
-      return signature === undefined ? undefined : paymentDetail(database, signature)
+      if (signature === undefined) return undefined
+      await rollUp(database)
+      return paymentDetail(database, signature)
     },
   }
 }

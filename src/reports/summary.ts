@@ -7,14 +7,14 @@ import type { BookedToken } from './bookedToken.ts'
 interface KindRow {
   readonly account: string
   readonly balance: string
-  readonly debit_entries: number
+  readonly entries: number
 }
 
 /** The state of the book in a few figures, from one row for each endpoint and kind of account. */
 export async function summary(database: Database, { mint, decimals }: BookedToken): Promise<Record<string, Json>> {
   const kinds = await readOrFault('the summary', async () => {
     const { rows } = await sql<KindRow>`
-      select account, sum(debits - credits)::text as balance, sum(debit_entries)::bigint as debit_entries
+      select account, sum(debits - credits)::text as balance, sum(debit_entries - credit_entries)::bigint as entries
       from reports.daily_totals
       where mint = ${mint} and day = '-infinity'
       group by account
@@ -28,9 +28,11 @@ export async function summary(database: Database, { mint, decimals }: BookedToke
   return {
     mint,
     decimals,
-    payments: kinds.find(({ account }) => account === accounts.burned)?.debit_entries ?? 0,
+    // Each payment burns once, and takes that back when it is reversed.
+    payments: kinds.find(({ account }) => account === accounts.burned)?.entries ?? 0,
     burnedBaseUnits: balanceOf(accounts.burned),
     paymentWalletBaseUnits: balanceOf(accounts.paymentWallet),
+    lostBaseUnits: balanceOf(accounts.reversedPayments),
     liabilities: owed,
     owedBaseUnits: owed.reduce((sum, line) => sum + BigInt(line.owedBaseUnits), 0n).toString(),
     refundsDueBaseUnits: owed

@@ -27,7 +27,7 @@ const credited = (account: string) =>
 const burnMeasures: readonly Measure[] = [
   {
     name: 'payments',
-    ofDays: sql`coalesce(sum(debit_entries) filter (where account = ${accounts.burned}), 0)::bigint`,
+    ofDays: sql`coalesce(sum(debit_entries - credit_entries) filter (where account = ${accounts.burned}), 0)::bigint`,
     ofWallets: sql`coalesce(sum(payments), 0)::bigint`,
   },
   { name: 'burnedBaseUnits', ofDays: debited(accounts.burned), ofWallets: sql`coalesce(sum(burned), 0)::text` },
@@ -49,19 +49,26 @@ const distributionMeasures: readonly Measure[] = [
     ofDays: sql`coalesce(sum(credits - debits) filter (where account = any(${shared}) and ${ofPayments}), 0)::text`,
     ofWallets: sql`coalesce(sum(provider + holders + treasury), 0)::text`,
   },
+  { name: 'lostBaseUnits', ofDays: debited(accounts.reversedPayments), ofWallets: sql`coalesce(sum(lost), 0)::text` },
   {
     name: 'paidOutBaseUnits',
     ofDays: sql`coalesce(sum(debits - credits) filter (where account = any(${shared}) and endpoint = ''), 0)::text`,
     ofWallets: undefined,
   },
+  {
+    name: 'paidBackBaseUnits',
+    ofDays: sql`coalesce(sum(debits - credits) filter (
+      where account like 'Liabilities:%' and account <> all(${shared}) and endpoint = ''), 0)::text`,
+    ofWallets: undefined,
+  },
 ]
 
-/** What was burned: how much, and in how many payments. */
+/** What was burned: how much, and in how many payments. A reversal takes both back on its own day. */
 export function burnSums(database: Database, question: SumsQuestion): Promise<ReportTable> {
   return sums(database, burnMeasures, question)
 }
 
-/** What was received, to whom it was allocated, and what was paid out of that. */
+/** What was received, to whom it was allocated, what of that was lost to reversals, and what was paid out and back. */
 export function distributionSums(database: Database, question: SumsQuestion): Promise<ReportTable> {
   return sums(database, distributionMeasures, question)
 }

@@ -23,7 +23,7 @@ const file = { path: `${directory.path}/book.jsonl`, tampered: `${directory.path
 let ground: Ground
 
 beforeAll(async () => {
-  ground = { book, note: await growBook({ serviceUrl: book.serviceUrl, payments, isNew: true }) }
+  ground = { book, note: await growBook({ ...book, payments, isNew: true }) }
   await exportBook(book, file.path)
 })
 
@@ -71,7 +71,7 @@ describe('a book that nobody has touched', () => {
 })
 
 // The whole list is `npm run proof:tampering`; here a part of it that takes a second or two.
-const some = tamperings.filter((_, index) => index % 8 === 1)
+const some = tamperings.filter((_, index) => index % 11 === 1)
 
 test.each(some.map((tampering) => [tampering.name, tampering] as const))('an audit finds %s', async (_, tampering) => {
   expect(await tryTampering(ground, tampering)).toBeUndefined()

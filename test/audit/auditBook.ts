@@ -2,10 +2,9 @@ import { systemClock } from '../../src/primitives/clock.ts'
 import { ed25519Signer } from '../../src/primitives/ed25519.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { readVerifierKey, type VerifierKey } from '../../src/audit/checkpointNote.ts'
-import { assert, assertPresent } from '../../src/primitives/assert.ts'
+import { assertPresent } from '../../src/primitives/assert.ts'
 import { signCheckpoint, verifierKeyText } from '../../src/ledger/checkpoint.ts'
 import { makeReceiptKey } from '../../src/local/home.ts'
-import type { PaymentChange } from '../../src/payment/paymentLedger.ts'
 import { type PaymentState, unknownPayment } from '../../src/payment/payment.ts'
 import { readAddress } from '../../src/payment/address.ts'
 import type { Price } from '../../src/payment/quote.ts'
@@ -14,6 +13,7 @@ import { type Ledger, openLedger } from '../../src/store/openLedger.ts'
 import { sealNext } from '../../src/store/sealer.ts'
 import { newestCheckpoint } from '../../src/store/sealStore.ts'
 import { claimOf, fulfilmentOf, releaseOf, samplePrice, sampleQuote } from '../store/samplePayment.ts'
+import { type Answered, append, liveOn, payOut, receiveUnmatched } from './laterLives.ts'
 import { makeWallet, signedSettlement } from './signedPayment.ts'
 
 /* A real book for an auditor, written by the one write path and sealed as it grew. */
@@ -43,10 +43,12 @@ export interface BookOptions {
   readonly payments: number
   /** Publishes the price list first: once for a book. */
   readonly isNew: boolean
+  /** The superuser's, to pay some of what is owed as the payer would. Undefined: nothing is paid out. */
+  readonly adminUrl?: string
 }
 
 /** Payments of every kind, the same mixture each time; gives the signed note of the newest checkpoint. */
-export async function growBook({ serviceUrl, payments, isNew }: BookOptions): Promise<string> {
+export async function growBook({ serviceUrl, payments, isNew, adminUrl }: BookOptions): Promise<string> {
   const ledger = await openLedger({
     databaseUrl: serviceUrl,
     applicationName: 'audit book',
@@ -55,11 +57,15 @@ export async function growBook({ serviceUrl, payments, isNew }: BookOptions): Pr
   })
   try {
     if (isNew) await ledger.publishPrices({ kind: 'PriceListPublished', source: 'fixed', prices })
+    const lives: Answered[] = []
     for (let index = 0; index < payments; index++) {
-      await live(ledger, index)
+      lives.push(await live(ledger, index))
       // Sealed now and then, so that there are checkpoints of many sizes.
       if (index % 7 === 6) await sealBook(ledger)
     }
+    await liveOn(ledger, lives)
+    await receiveUnmatched(ledger, address)
+    if (adminUrl !== undefined) await payOut(adminUrl, address)
     await sealBook(ledger)
     return assertPresent(await newestCheckpoint(ledger.database), 'the book has been sealed').note
   } finally {
@@ -72,7 +78,7 @@ async function sealBook({ database }: Ledger): Promise<void> {
   while ((await sealNext({ database, sign })).sealedEvents > 0);
 }
 
-async function live(ledger: Ledger, index: number): Promise<void> {
+async function live(ledger: Ledger, index: number): Promise<Answered> {
   const price = prices[index % prices.length] ?? samplePrice()
   const quote = sampleQuote({ ...price, wallet: address })
   if (index % 2 === 0) await ledger.payments.recordQuote(quote)
@@ -90,11 +96,12 @@ async function live(ledger: Ledger, index: number): Promise<void> {
     before = await append(ledger, claim.change)
     before = await append(ledger, releaseOf(settlement, { before, attemptId: claim.attemptId }))
   }
-  if (index % 11 === 10) return
+  const { signature } = settlement
+  if (index % 11 === 10) return { signature, state: before }
   const claim = claimOf(settlement, { before })
   before = await append(ledger, claim.change)
-  if (index % 13 === 12) return
-  await append(ledger, fulfilmentOf(settlement, { before, attemptId: claim.attemptId }))
+  if (index % 13 === 12) return { signature, state: before }
+  return { signature, state: await append(ledger, fulfilmentOf(settlement, { before, attemptId: claim.attemptId })) }
 }
 
 function submit(
@@ -104,10 +111,4 @@ function submit(
   const intent = { kind: 'PaymentSubmitted', wallet, endpoint: price.endpoint, quoteId: undefined } as const
   const events = [{ ...intent, transactionBase64 }]
   return append(ledger, { signature, before: unknownPayment, events, nowMs: systemClock.nowMs() })
-}
-
-async function append(ledger: Ledger, change: PaymentChange): Promise<PaymentState> {
-  const appended = await ledger.payments.append(change)
-  assert(appended.outcome === 'appended', 'every change of the book is the next one of its payment')
-  return appended.after
 }

@@ -219,7 +219,7 @@ describe('a refund', () => {
 
 describe('a payout', () => {
   const other = signed(2)
-  const payout = (paidBaseUnits: string, account = 'Liabilities:Provider'): Fields => {
+  const payout = (paidBaseUnits: string, account = 'Liabilities:Provider', wallet = sampleAddress()): Fields => {
     const payments = [{ account, wallet, paidBaseUnits }]
     return { signature: other, planId: 'payout_1', part: 1, mint: sampleMint, slot: 900, payments }
   }
@@ -229,11 +229,14 @@ describe('a payout', () => {
     expect(book.findings()).toEqual([])
     expect(book.balances()['Liabilities:Provider']).toBeUndefined()
     expect(book.replay.payouts.has(other)).toBe(true)
+    const back = payout('11', `Liabilities:Overpaid:${wallet}`, wallet)
+    expect(served().add('DistributionPaid', `payout:${other}`, back).findings()).toEqual([])
   })
 
   test.each([
     ['of more than is owed', payout('5000001'), 'payout_exceeds'],
     ['of an account that owes nobody', payout('1', 'Liabilities:Unearned'), 'life_impossible'],
+    ['of what is owed to one wallet to another', payout('1', `Liabilities:Overpaid:${wallet}`), 'owner_differs'],
     ['in another stream', { ...payout('1'), signature: signed(3) }, 'life_impossible'],
   ] as const)('%s is found', (_, fields, code) => {
     expect(served().add('DistributionPaid', `payout:${other}`, fields).findings()).toContainEqual([code, 7])

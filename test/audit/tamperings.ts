@@ -1,5 +1,6 @@
 import { tamperedBytes } from './tamperedBytes.ts'
 import { tamperedGaps } from './tamperedGaps.ts'
+import { tamperedLives } from './tamperedLives.ts'
 import { tamperedRules } from './tamperedRules.ts'
 import { tamperedSeals, tamperedTables } from './tamperedTables.ts'
 import type { Tampering } from './tampering.ts'
@@ -8,6 +9,7 @@ import type { Tampering } from './tampering.ts'
 export const tamperings: readonly Tampering[] = [
   ...tamperedBytes,
   ...tamperedRules,
+  ...tamperedLives,
   ...tamperedGaps,
   ...tamperedTables,
   ...tamperedSeals,

@@ -213,6 +213,14 @@ describe('reports over HTTP', () => {
     },
   )
 
+  test('payouts of a book that has paid nothing out are an empty page, and a file with its header', async () => {
+    const token = await tokenOf()
+    const { data } = answer.parse(await (await withToken(token, '/api/finance/payouts')).json())
+    expect(data).toMatchObject({ rows: [], totals: { paidBaseUnits: '0' } })
+    const csv = await (await withToken(token, '/api/finance/payouts?format=csv')).text()
+    expect(csv).toBe('paidAt,signature,planId,part,account,wallet,paidBaseUnits,paidTokens,position\r\n')
+  })
+
   test('one payment is shown with its events; another signature, or none, is not found', async () => {
     const token = await tokenOf()
     const { signature } = sale.receipt

@@ -1,5 +1,5 @@
 import { createTransferCheckedInstruction } from '@solana/spl-token'
-import type { TransactionInstruction } from '@solana/web3.js'
+import type { Keypair, TransactionInstruction } from '@solana/web3.js'
 import { openChain } from '../../src/chain/openChain.ts'
 import type { FinalityDeps } from '../../src/jobs/finalityWatch.ts'
 import type { LifeStep } from '../../src/jobs/recordStep.ts'
@@ -74,11 +74,18 @@ export interface Paid {
   readonly settlement: Settlement
 }
 
+/** What somebody else does in the same chain transaction. */
+export interface Along {
+  readonly instructions: readonly TransactionInstruction[]
+  readonly signers: readonly Keypair[]
+}
+
 /** A payment on chain, verified as the paywall does; `more` arrives beyond the price. */
-export async function pay({ lab }: LifeGround, more = 0n, known?: Customer): Promise<Paid> {
+export async function pay({ lab }: LifeGround, more = 0n, known?: Customer, along?: Along): Promise<Paid> {
   const customer = known ?? (await newCustomer(lab))
   const send = gross(lab, due(lab) + more)
-  const signature = await land(lab, payment(lab, customer, { send }), [customer.keypair])
+  const instructions = [...payment(lab, customer, { send }), ...(along?.instructions ?? [])]
+  const signature = await land(lab, instructions, [customer.keypair, ...(along?.signers ?? [])])
   const record = assertPresent(await lab.reader.findTransaction(signature), 'the payment landed')
   const wallet = addressOf(customer.address)
   const evidence = settle({ record, wallet, price: lab.price, terms: lab.terms })

@@ -114,7 +114,10 @@ async function lookAtFinance(scheme: 'light' | 'dark', size: Size): Promise<void
   check((await page.$$('.stage canvas')).length === 4, `${name}: four charts are drawn`)
   check(await fits(page), `${name}: the page is not wider than its window`)
   await judge(page, name)
-  if (size.width > 1000) await byKeyboard(page, name)
+  if (size.width > 1000) {
+    await byKeyboard(page, name)
+    await byState(page, name)
+  }
   await page.close()
   check(
     asked.every((url) => url.startsWith(baseUrl) || url.startsWith('data:')),
@@ -122,6 +125,28 @@ async function lookAtFinance(scheme: 'light' | 'dark', size: Size): Promise<void
   )
   check(!asked.some((url) => url.includes(financeToken)), `${name}: no address had the token`)
   check(errors.length === 0, `${name}: no errors in the console ${errors.join('; ')}`)
+}
+
+/** What finance looks for is found by its own word, and explained where it is opened. */
+async function byState(page: Page, name: string): Promise<void> {
+  for (const [state, word] of [
+    ['refund_due', 'refund due'],
+    ['reversed', 'reversed'],
+    ['unmatched', 'unmatched'],
+  ] as const) {
+    await page.select('#reports [name=report]', 'payments')
+    await page.select('#reports [name=state]', state)
+    await page.waitForFunction(`document.querySelector('#reports:not([aria-busy]) tbody .badge.${state}') !== null`)
+    const words = await page.$$eval('#reports tbody .badge', (badges) => badges.map((badge) => badge.textContent))
+    check(words.length > 0 && words.every((shown) => shown === word), `${name}: payments that are ${word} are found`)
+    await page.click('#reports tbody button')
+    await page.waitForSelector('dialog[open] .events li')
+    const meaning = await page.$eval('dialog .meaning', (note) => note.textContent ?? '')
+    check(meaning.length > 40, `${name}: and one of them says "${meaning}"`)
+    if (state === 'refund_due') await judge(page, `${name}-payment-refund`)
+    await page.keyboard.press('Escape')
+    await page.waitForSelector('dialog:not([open])')
+  }
 }
 
 /** A payment is opened and closed, and the next page turned, without a mouse. */
@@ -197,7 +222,11 @@ async function compareCsv(): Promise<void> {
     providerBaseUnits: closing('Liabilities:Provider', 'Credit'),
     holdersBaseUnits: closing('Liabilities:Holders', 'Credit'),
     treasuryBaseUnits: closing('Liabilities:Treasury', 'Credit'),
-    owedBaseUnits: closing('Liabilities:Overpaid', 'Credit'),
+    lostBaseUnits: closing('Expenses:ReversedPayments', 'Debit'),
+    owedBaseUnits: ['Overpaid', 'RefundsDue', 'Unmatched'].reduce(
+      (sum, kind) => sum + closing(`Liabilities:${kind}`, 'Credit'),
+      0n,
+    ),
   }
   for (const [column, amount] of Object.entries(expected))
     check(

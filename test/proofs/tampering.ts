@@ -26,10 +26,10 @@ const directory = await makeTemporaryDirectory()
 const book = await server.createDatabase()
 const wrong: string[] = []
 
-const older = await growBook({ serviceUrl: book.serviceUrl, payments: Math.floor(payments / 2), isNew: true })
+const older = await growBook({ ...book, payments: Math.floor(payments / 2), isNew: true })
 const file = { path: `${directory.path}/book.jsonl`, tampered: `${directory.path}/tampered.jsonl` }
 await withCopy(book, async (backupUrl) => {
-  const note = await growBook({ serviceUrl: book.serviceUrl, payments: Math.ceil(payments / 2), isNew: false })
+  const note = await growBook({ ...book, payments: Math.ceil(payments / 2), isNew: false })
   const ground: Ground = { book, note }
   await exportBook(book, file.path)
   await checkUntouched(ground)

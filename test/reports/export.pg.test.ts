@@ -13,7 +13,7 @@ import { claimOf, fulfilmentOf, samplePrice, sampleSettlement } from '../store/s
 
 const { serviceUrl, adminUrl } = await createTestDatabase()
 const admin = openSessions(adminUrl)
-await growBook({ serviceUrl, payments: 20, isNew: true })
+await growBook({ serviceUrl, adminUrl, payments: 20, isNew: true })
 const ledger = await openInstance(serviceUrl)
 const injected = '=HYPERLINK("http://evil.example","free")'
 let claimed: number
@@ -101,6 +101,14 @@ describe('a csv', () => {
     expect([...ties]).toEqual([`50 sha256:${root}`])
   })
 
+  test('of payments has what was burned in the book, and nothing of what the chain has dropped', async () => {
+    const rows = readCsv((await exported({ format: 'csv', table: 'payments' })).text)
+    const burned = rows.reduce((sum, row) => sum + BigInt(row['burned_base_units'] ?? ''), 0n)
+    const { rows: stored } = await admin.query(`select balance from ledger.balances where account = 'Expenses:Burned'`)
+    expect(burned).toBe(BigInt(stored[0].balance))
+    expect(rows.filter(({ state }) => state === 'reversed').map((row) => row['received_base_units'])).toContain('0')
+  })
+
   test('of payments says how each stood at the end of the range, not how it stands now', async () => {
     const [then, now] = [
       readCsv((await exported({ format: 'csv', table: 'payments', to: at(claimed) })).text).at(-1),
@@ -169,7 +177,9 @@ describe.each(['beancount', 'hledger'] as const)('a %s journal', (format) => {
     expect(text).toContain(`; tree size ${scope.treeSize}, root ${scope.root}`)
     const transactions = text
       .split('\n\n')
-      .filter((block) => /^\d{4}-\d\d-\d\d \* .*(PaymentVerified|TokensBurned|Distribution)/.test(block))
+      .filter((block) =>
+        /^\d{4}-\d\d-\d\d \* .*(Payment|TokensBurned|Distribution|RefundDue|TransferReceived)/.test(block),
+      )
     const sums = new Map<string, bigint>()
     for (const block of transactions) {
       const postings = [...block.matchAll(/^ {4}([A-Z]\S+) {2}(-?[\d.]+) TOKEN$/gm)]
@@ -185,7 +195,12 @@ describe.each(['beancount', 'hledger'] as const)('a %s journal', (format) => {
       [...text.matchAll(closing)].map(([, account = '', amount = '']) => [account, unitsOf(amount)]),
     )
     expect(asserted).toEqual(sums)
-    expect([...sums.keys()].filter((account) => account.startsWith('Liabilities:Overpaid:'))).not.toEqual([])
+    const wallets = [...sums.keys()].map((account) => account.split(':').slice(0, 2).join(':'))
+    expect(wallets).toEqual(
+      expect.arrayContaining(['Liabilities:Overpaid', 'Liabilities:RefundsDue', 'Liabilities:Unmatched']),
+    )
+    // Beancount takes these characters in a link and stops at any other.
+    for (const [, link] of text.matchAll(/^\S+ \* "\w+" \^(.*)$/gm)) expect(link).toMatch(/^[\w./-]+$/)
   })
 })
 

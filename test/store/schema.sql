@@ -117,6 +117,19 @@ reports.daily_totals debits numeric(38,0) not null
 reports.daily_totals credits numeric(38,0) not null
 reports.daily_totals debit_entries bigint not null
 reports.daily_totals credit_entries bigint not null
+reports.payment_totals mint text not null
+reports.payment_totals wallet text not null
+reports.payment_totals day date not null
+reports.payment_totals endpoint text not null
+reports.payment_totals payments bigint not null
+reports.payment_totals received numeric(38,0) not null
+reports.payment_totals burned numeric(38,0) not null
+reports.payment_totals lost numeric(38,0) not null
+reports.payment_totals unearned numeric(38,0) not null
+reports.payment_totals provider numeric(38,0) not null
+reports.payment_totals holders numeric(38,0) not null
+reports.payment_totals treasury numeric(38,0) not null
+reports.payment_totals owed numeric(38,0) not null
 reports.payments signature text not null
 reports.payments seq bigint not null
 reports.payments wallet text not null
@@ -137,6 +150,17 @@ reports.payments provider numeric(38,0) not null default 0
 reports.payments holders numeric(38,0) not null default 0
 reports.payments treasury numeric(38,0) not null default 0
 reports.payments owed numeric(38,0) not null default 0
+reports.payments lost numeric(38,0) not null default 0
+reports.payouts seq bigint not null
+reports.payouts line integer not null
+reports.payouts mint text not null
+reports.payouts signature text not null
+reports.payouts plan_id text not null
+reports.payouts part integer not null
+reports.payouts account text not null
+reports.payouts wallet text not null
+reports.payouts amount numeric(38,0) not null
+reports.payouts paid_at timestamp with time zone not null
 reports.progress one boolean not null default true
 reports.progress upto_seq bigint not null
 reports.wallet_totals mint text not null
@@ -148,6 +172,7 @@ reports.wallet_totals burned numeric(38,0) not null
 reports.wallet_totals provider numeric(38,0) not null
 reports.wallet_totals holders numeric(38,0) not null
 reports.wallet_totals treasury numeric(38,0) not null
+reports.wallet_totals lost numeric(38,0) not null default 0
 
 -- constraints
 ledger.balances balances_one_per_account PRIMARY KEY (mint, account)
@@ -193,7 +218,9 @@ news.polls polls_name_is_unique PRIMARY KEY (name)
 paywall.idempotent_answers idempotent_answers_key_used_once PRIMARY KEY (wallet, key)
 paywall.transfer_scans transfer_scans_pkey PRIMARY KEY (token_account)
 reports.daily_totals daily_totals_one_row_each PRIMARY KEY (mint, day, endpoint, account)
+reports.payment_totals payment_totals_one_row_each PRIMARY KEY (mint, wallet, day, endpoint)
 reports.payments payments_one_row_each PRIMARY KEY (signature)
+reports.payouts payouts_one_row_each PRIMARY KEY (seq, line)
 reports.progress progress_is_one_row PRIMARY KEY (one)
 reports.progress progress_is_the_one CHECK (one)
 reports.wallet_totals wallet_totals_one_row_each PRIMARY KEY (mint, wallet, day)
@@ -210,6 +237,8 @@ CREATE INDEX payments_by_time ON reports.payments USING btree (paid_at, seq)
 CREATE INDEX payments_by_wallet ON reports.payments USING btree (wallet, paid_at, seq)
 CREATE INDEX payments_still_open ON ledger.payments USING btree (created_at, signature) WHERE (awaiting_finality OR (state = ANY (ARRAY['verified'::text, 'claimed'::text, 'released'::text])))
 CREATE INDEX payments_unsettled ON reports.payments USING btree (state, paid_at, seq) WHERE (state <> 'fulfilled'::text)
+CREATE INDEX payouts_by_account ON reports.payouts USING btree (account, seq, line)
+CREATE INDEX payouts_by_wallet ON reports.payouts USING btree (wallet, seq, line)
 CREATE INDEX price_lists_by_time ON ledger.price_lists USING btree (effective_at)
 CREATE UNIQUE INDEX articles_url_is_kept_once ON news.articles USING btree (url_hash)
 CREATE UNIQUE INDEX balances_one_per_account ON ledger.balances USING btree (mint, account)
@@ -221,8 +250,10 @@ CREATE UNIQUE INDEX events_position_is_unique ON ONLY ledger.events USING btree 
 CREATE UNIQUE INDEX exposure_pkey ON ledger.exposure USING btree (one)
 CREATE UNIQUE INDEX head_pkey ON ledger.head USING btree (one)
 CREATE UNIQUE INDEX idempotent_answers_key_used_once ON paywall.idempotent_answers USING btree (wallet, key)
+CREATE UNIQUE INDEX payment_totals_one_row_each ON reports.payment_totals USING btree (mint, wallet, day, endpoint)
 CREATE UNIQUE INDEX payments_one_row_each ON reports.payments USING btree (signature)
 CREATE UNIQUE INDEX payments_signature_used_once ON ledger.payments USING btree (signature)
+CREATE UNIQUE INDEX payouts_one_row_each ON reports.payouts USING btree (seq, line)
 CREATE UNIQUE INDEX payouts_signature_recorded_once ON ledger.payouts USING btree (signature)
 CREATE UNIQUE INDEX polls_name_is_unique ON news.polls USING btree (name)
 CREATE UNIQUE INDEX price_lists_version_is_unique ON ledger.price_lists USING btree (version)
@@ -290,8 +321,11 @@ news.poll_succeeded(polled text, next_ms integer, new_etag text, new_last_modifi
 news.take_poll(names text[], lanes text[], wanted_categories text[], spacings_ms integer[], lease_ms integer) returns TABLE(poll text, poll_etag text, poll_last_modified text) security definer search_path="" 7febbc02889f4a00
 paywall.forget_old_answers() returns bigint security definer search_path="" 495679c9e016ed1a
 paywall.move_transfer_scan(token_account text, signature text, slot bigint) returns void security definer search_path="" 7fa00db92de7625f
-reports.roll_up(events_max integer) returns bigint security definer search_path="" jit=off plan_cache_mode=force_custom_plan 0cb2c6698a6e7ca6
-reports.start_anew() returns void search_path="" 74537b50d1899ef1
+reports.add_entries(from_seq bigint, to_seq bigint) returns void search_path="" 7f95d39b8fb941b5
+reports.list_payments(from_seq bigint, to_seq bigint) returns void search_path="" 53b4f8b53d338506
+reports.list_payouts(from_seq bigint, to_seq bigint) returns void search_path="" 8ad0db0304f3e08d
+reports.roll_up(events_max integer) returns bigint security definer search_path="" jit=off plan_cache_mode=force_custom_plan 446ff02aa72fe02f
+reports.start_anew() returns void search_path="" dcba6ce4198c0fe1
 
 -- rights on tables of others than the owner
 ledger.balances tollbook_payout SELECT
@@ -328,8 +362,12 @@ paywall.idempotent_answers tollbook_service SELECT
 paywall.transfer_scans tollbook_service SELECT
 reports.daily_totals tollbook_reader SELECT
 reports.daily_totals tollbook_service SELECT
+reports.payment_totals tollbook_reader SELECT
+reports.payment_totals tollbook_service SELECT
 reports.payments tollbook_reader SELECT
 reports.payments tollbook_service SELECT
+reports.payouts tollbook_reader SELECT
+reports.payouts tollbook_service SELECT
 reports.progress tollbook_reader SELECT
 reports.progress tollbook_service SELECT
 reports.wallet_totals tollbook_reader SELECT

@@ -87,6 +87,7 @@ async function showSummary() {
     chain: onChain === null ? 'no node answers' : tokens(onChain),
     owed: tokens(summary.owedBaseUnits),
     refunds: tokens(summary.refundsDueBaseUnits),
+    lost: tokens(summary.lostBaseUnits),
   }
   for (const [name, text] of Object.entries(texts)) one(`#card-${name}`).textContent = text
   one('#difference').textContent = differenceText(summary, tokens)
@@ -120,7 +121,9 @@ function differenceText({ paymentWalletBaseUnits, paymentWalletOnChainBaseUnits:
   if (onChain === null) return ''
   const difference = BigInt(onChain) - BigInt(paymentWalletBaseUnits)
   if (difference === 0n) return 'the same as in the book'
-  return `${tokens(String(difference))} against the book`
+  // A transfer without a request is booked when it is too late to present it as a payment: until then this is no fault.
+  if (difference > 0n) return `${tokens(String(difference))} more than in the book: arrived and not booked, or not yet`
+  return `${tokens(String(-difference))} less than in the book: left, and no payout is booked`
 }
 
 async function showRange() {

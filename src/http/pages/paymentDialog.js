@@ -1,18 +1,29 @@
 import { tokensText } from './amounts.js'
 import { read } from './api.js'
+import { kindMeaning, stateMeaning, stateWord } from './words.js'
 
-/** Everything about one payment: its events with their entries, the signed transaction, and where to check both. */
+/** Everything about one payment, or one payout: its events with their entries, the signed transaction, what is owed by now. */
 export async function openPayment(dialog, signature) {
   const { payment, links, decimals } = await read(`payments/${encodeURIComponent(signature)}`)
-  dialog.querySelector('.facts').replaceChildren(
-    ...factsOf([
-      ['Signature', payment.signature],
-      ['Wallet', payment.wallet],
-      ['Endpoint', payment.endpoint],
-      ['State', payment.state],
-      ['Network', links.network],
+  const facts = [
+    ['Signature', payment.signature],
+    ['Wallet', payment.wallet],
+    ['Endpoint', payment.endpoint],
+    ['State', stateWord(payment.state)],
+    ['Network', links.network],
+    ...payment.owedNow.map(({ account, owedBaseUnits }) => [
+      'Owed by now',
+      `${tokensText(owedBaseUnits, decimals)} on ${account}`,
     ]),
-  )
+    ...payment.payouts.map(({ signature, account, paidBaseUnits, paidAt }) => [
+      'Paid back',
+      `${tokensText(paidBaseUnits, decimals)} of ${account}, ${paidAt.slice(0, 10)}, by ${signature}`,
+    ]),
+  ]
+  dialog.querySelector('h2').textContent = payment.state === 'paid_out' ? 'One payout' : 'One payment'
+  // A payout has no wallet of its own, and tokens without a request no endpoint.
+  dialog.querySelector('.facts').replaceChildren(...factsOf(facts.filter(([, text]) => text !== '')))
+  dialog.querySelector('.meaning').textContent = stateMeaning(payment.state)
   dialog.querySelector('.links').replaceChildren(...linksOf(links))
   dialog.querySelector('.events').replaceChildren(...payment.events.map((event) => eventOf(event, links, decimals)))
   const transaction = dialog.querySelector('.transaction')
@@ -40,7 +51,7 @@ function eventOf(event, { inclusion }, decimals) {
   const item = document.createElement('li')
   const title = element('h3', `${event.position}. ${event.kind}`)
   const when = element('p', `${event.effectiveAt} (recorded ${event.recordedAt})`, 'muted')
-  item.append(title, when)
+  item.append(title, when, element('p', kindMeaning(event.kind)))
   if (event.entries.length > 0) item.append(entriesOf(event, decimals))
   const body = document.createElement('details')
   const leaf = element('p', `leaf ${event.leafHash} `, 'mono')

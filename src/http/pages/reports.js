@@ -11,12 +11,15 @@ export function createReportBrowser(section, { range, onPayment, onFault }) {
   /** Cursors of the pages before this one; the first has none. */
   let trail = [undefined]
   let next
+  /** Answers may come in another order than they were asked for: only the newest is shown. */
+  let asked = 0
 
   const parameters = () => {
     const filters = {
       burns: { ...range(), by: by.value },
       distributions: { ...range(), by: by.value },
       payments: { ...range(), state: state.value, endpoint: endpoint.value.trim(), wallet: wallet.value.trim() },
+      payouts: { ...range(), wallet: wallet.value.trim() },
       liabilities: { owedTo: owedTo.value },
       'trial-balance': range(),
     }
@@ -27,12 +30,14 @@ export function createReportBrowser(section, { range, onPayment, onFault }) {
     for (const field of section.querySelectorAll('[data-for]'))
       field.hidden = !field.dataset.for.split(' ').includes(report.value)
     section.setAttribute('aria-busy', 'true')
+    const turn = ++asked
     try {
       const paging = report.value === 'trial-balance' ? {} : { limit: '50', cursor: trail.at(-1) }
       const page = await read(report.value, { ...parameters(), ...paging })
+      if (turn !== asked) return
       next = page.next ?? undefined
       showTable(one('table'), { ...page, onPayment })
-      one('caption').textContent = captionOf(page)
+      one('caption').textContent = captionOf(report, range(), page)
       one('.empty').hidden = page.rows.length > 0
       one('.previous').disabled = trail.length === 1
       one('.next').disabled = next === undefined
@@ -41,16 +46,8 @@ export function createReportBrowser(section, { range, onPayment, onFault }) {
     } catch (error) {
       onFault(error)
     } finally {
-      section.removeAttribute('aria-busy')
+      if (turn === asked) section.removeAttribute('aria-busy')
     }
-  }
-
-  const captionOf = ({ ledger, totals }) => {
-    const { from, to } = range()
-    const days = report.value === 'liabilities' ? 'now' : `${from || 'the beginning'} to ${to || 'today'}, UTC days`
-    const count =
-      report.value === 'payments' && totals !== null ? `${countText(totals.payments)} verified payments` : undefined
-    return `${count ?? report.selectedOptions[0].textContent}, ${days}. In tokens, at position ${ledger.position} of the ledger.`
   }
 
   const startOver = () => {
@@ -69,4 +66,11 @@ export function createReportBrowser(section, { range, onPayment, onFault }) {
   })
   one('.csv').addEventListener('click', () => saveCsv(report.value, parameters()).catch(onFault))
   return { show: startOver }
+}
+
+function captionOf(report, { from, to }, { ledger, totals }) {
+  const days = report.value === 'liabilities' ? 'now' : `${from || 'the beginning'} to ${to || 'today'}, UTC days`
+  const count =
+    report.value === 'payments' && totals !== null ? `${countText(totals.payments)} payments that stand` : undefined
+  return `${count ?? report.selectedOptions[0].textContent}, ${days}. In tokens, at position ${ledger.position} of the ledger.`
 }

@@ -1,4 +1,5 @@
 import { countText, tokensText } from './amounts.js'
+import { stateMeaning, stateWord } from './words.js'
 
 const names = {
   day: 'Day (UTC)',
@@ -17,12 +18,17 @@ const names = {
   slot: 'Slot',
   position: 'Position',
   priceMicroUsd: 'Price (USD)',
+  planId: 'Plan',
+  part: 'Part',
+  lostBaseUnits: 'Lost to reversals',
+  paidBaseUnits: 'Paid',
   paidOutBaseUnits: 'Paid out',
+  paidBackBaseUnits: 'Paid back to wallets',
   openingDebitBaseUnits: 'Opening debit',
   openingCreditBaseUnits: 'Opening credit',
   closingDebitBaseUnits: 'Closing debit',
   closingCreditBaseUnits: 'Closing credit',
-  owedBaseUnits: 'Owed',
+  owedBaseUnits: 'Owed back',
 }
 
 export function columnName(column) {
@@ -71,18 +77,19 @@ function content(column, value, decimals) {
   if (column === 'priceMicroUsd') return [tokensText(String(value), 6)]
   if (column === 'state') return [badge(value)]
   if (column.endsWith('At')) return [value.replace('T', ' ').replace(/\.\d+Z$/, '')]
-  if (column === 'wallet') return [shortened(value)]
+  if (column === 'wallet' || column === 'planId') return [shortened(value)]
   return [typeof value === 'number' && column !== 'slot' && column !== 'position' ? countText(value) : String(value)]
 }
 
 function isNumber(column) {
-  return /BaseUnits$|^(payments|entries|attempts|slot|position|priceMicroUsd)$/.test(column)
+  return /BaseUnits$|^(payments|entries|attempts|part|slot|position|priceMicroUsd)$/.test(column)
 }
 
 function badge(state) {
   const mark = document.createElement('span')
   mark.className = `badge ${state}`
-  mark.textContent = state
+  mark.textContent = stateWord(state)
+  mark.title = stateMeaning(state)
   return mark
 }
 

@@ -85,7 +85,7 @@ function eventText(entries: readonly EntryRow[], journal: Journal): string {
   const day = dayOf(effectiveAtMs)
   const head =
     journal.format === 'beancount'
-      ? [`${day} * "${kind}" ^${stream}`, `  position: ${position}`, `  recorded: "${isoTime(recordedAtMs)}"`]
+      ? [`${day} * "${kind}" ^${linkOf(stream)}`, `  position: ${position}`, `  recorded: "${isoTime(recordedAtMs)}"`]
       : [`${day} * (${position}) ${kind}  ; payment: ${stream}`, `    ; recorded: ${isoTime(recordedAtMs)}`]
   const lines = entries.map(
     (entry) => `    ${accountName(entry.account, journal.format)}  ${amountText(entry, journal)}`,
@@ -127,6 +127,11 @@ async function closingText(
   })
   const head = format === 'beancount' ? [] : [`${day} * balances after position ${toPosition}`]
   return `${[...head, ...balances].join('\n')}\n`
+}
+
+/** The name of a payout's stream has a colon, at which beancount stops reading. */
+function linkOf(stream: string): string {
+  return stream.replace(':', '-')
 }
 
 const ofWallet = /^(Liabilities:(?:Overpaid|RefundsDue|Unmatched):)/

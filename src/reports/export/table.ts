@@ -78,13 +78,18 @@ export const paymentColumns: readonly Column<PaymentRow>[] = [
   },
   { name: 'required_tokens', type: 'text', of: (row) => tokensOf(row, row.settlement.price.requiredBaseUnits) },
   { name: 'required_base_units', type: 'baseUnits', of: (row) => row.settlement.price.requiredBaseUnits },
-  { name: 'burned_base_units', type: 'baseUnits', of: (row) => row.settlement.burnedBaseUnits },
-  { name: 'received_base_units', type: 'baseUnits', of: (row) => row.settlement.receivedBaseUnits },
+  { name: 'burned_base_units', type: 'baseUnits', of: (row) => stood(row, row.settlement.burnedBaseUnits) },
+  { name: 'received_base_units', type: 'baseUnits', of: (row) => stood(row, row.settlement.receivedBaseUnits) },
   // What is due to whom is due once the request was delivered; until then all of it is owed to the caller.
   { name: 'provider_base_units', type: 'baseUnits', of: (row) => earned(row, 'providerBaseUnits') },
   { name: 'holders_base_units', type: 'baseUnits', of: (row) => earned(row, 'holdersBaseUnits') },
   { name: 'treasury_base_units', type: 'baseUnits', of: (row) => earned(row, 'treasuryBaseUnits') },
 ]
+
+/** What the chain has dropped was neither burned nor received. */
+function stood({ state }: PaymentRow, amount: bigint): bigint {
+  return state === 'reversed' || state === 'unmatched' ? 0n : amount
+}
 
 function tokensOf({ settlement }: PaymentRow, amount: bigint): string {
   return formatDecimal(amount, settlement.price.decimals)

@@ -1,10 +1,21 @@
 import pg from 'pg'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { type Address } from '../../../src/payment/address.ts'
-import { evolve, unknownPayment } from '../../../src/payment/payment.ts'
+import type { PaymentEvent } from '../../../src/payment/events.ts'
+import { decideFinality, decideRefund, decideUnmatched, type FinalVerdict } from '../../../src/payment/finality.ts'
+import { evolve, type PaymentState, unknownPayment } from '../../../src/payment/payment.ts'
 import type { PaymentChange } from '../../../src/payment/paymentLedger.ts'
+import type { Settlement } from '../../../src/payment/settlement.ts'
+import { assertPresent } from '../../../src/primitives/assert.ts'
 import { appendCall, appendValues, paymentItem } from '../../../src/store/appendBatch.ts'
-import { claimOf, fulfilmentOf, sampleAddress, samplePrice, sampleSettlement } from '../../store/samplePayment.ts'
+import {
+  claimOf,
+  fulfilmentOf,
+  releaseOf,
+  sampleAddress,
+  samplePrice,
+  sampleSettlement,
+} from '../../store/samplePayment.ts'
 
 const products: readonly (readonly [endpoint: string, requiredBaseUnits: bigint])[] = [
   ['/api/data/crypto', 1_000_000n],
@@ -19,8 +30,13 @@ const daysBack = 120
 const batchMax = 500
 const sayEvery = 100_000
 const dayMs = 86_400_000
+// What is not delivered stays so while anybody looks: a claim that ended would be taken back, for no chain has its payment.
+const leaseMs = 7 * dayMs
 
-/** A busy book of made-up payments, through the service's own write path: most delivered, some not, a few overpaid. */
+/**
+ * A busy book of made-up payments, through the service's own write path: most delivered, some not, a few overpaid, dropped
+ * by the chain, owed back, or never asked for.
+ */
 export async function seedLedger(
   serviceUrl: string,
   { mint, payments, onProgress }: { mint: Address; payments: number; onProgress: (done: number) => void },
@@ -33,6 +49,7 @@ export async function seedLedger(
     const claims: PaymentChange[] = []
     const ends: PaymentChange[] = []
     if (done > 0 && done % sayEvery === 0) onProgress(done)
+    const laters: PaymentChange[][] = [[], []]
     for (let nth = done; nth < Math.min(done + batchMax, payments); nth++) {
       const [endpoint, requiredBaseUnits] = products[(nth + Math.floor(nth / 3)) % products.length] ?? ['', 1n]
       const price = { ...samplePrice(endpoint, requiredBaseUnits), mint }
@@ -46,12 +63,43 @@ export async function seedLedger(
         receivedBaseUnits: price.requiredBaseUnits - price.burnBaseUnits + overpaidBaseUnits,
         transactionBase64: undefined,
       })
-      const { change, attemptId } = claimOf(settlement, { nowMs: blockTimeMs })
+      if (nth % 149 === 11) {
+        claims.push(unasked(settlement))
+        continue
+      }
+      const { change, attemptId } = claimOf(settlement, { nowMs: blockTimeMs, leaseMs })
       claims.push(change)
-      const before = change.events.reduce((state, event) => evolve(state, event, blockTimeMs), unknownPayment)
-      if (nth % 41 !== 0) ends.push({ ...fulfilmentOf(settlement, { before, attemptId }), nowMs: blockTimeMs + 400 })
+      const before = afterOf(change)
+      if (nth % 41 === 0) continue
+      const isServed = nth % 131 !== 17
+      const end = (isServed ? fulfilmentOf : releaseOf)(settlement, { before, attemptId })
+      ends.push({ ...end, nowMs: blockTimeMs + 400 })
+      const isDropped = nth % 127 === 13
+      const later = changeOf(end, decideFinality(afterOf(end), isDropped ? dropped : final))
+      laters[0]?.push(later)
+      if (!isServed && !isDropped) laters[1]?.push(changeOf(later, decideRefund(afterOf(later))))
     }
-    for (const changes of [claims, ends]) await client.query(appendCall, [...appendValues(changes.map(paymentItem))])
+    for (const changes of [claims, ends, ...laters].filter(({ length }) => length > 0))
+      await client.query(appendCall, [...appendValues(changes.map(paymentItem))])
   }
   await client.end()
+}
+
+const final: FinalVerdict = { kind: 'finalized', slot: 1_000 }
+const dropped: FinalVerdict = { kind: 'reversed', reason: 'absent', finalizedSlot: 2_000 }
+
+function afterOf({ before, events, nowMs }: PaymentChange): PaymentState {
+  return events.reduce((state, event) => evolve(state, event, nowMs), before)
+}
+
+/** What comes an hour after another change of the same payment. */
+function changeOf(change: PaymentChange, events: readonly PaymentEvent[] | undefined): PaymentChange {
+  const decided = assertPresent(events, 'the payment is in a state for it')
+  return { signature: change.signature, before: afterOf(change), events: decided, nowMs: change.nowMs + 3_600_000 }
+}
+
+function unasked({ signature, wallet, price, receivedBaseUnits, slot, blockTimeMs }: Settlement): PaymentChange {
+  const events = decideUnmatched(unknownPayment, { wallet, mint: price.mint, receivedBaseUnits, slot })
+  const decided = assertPresent(events, 'nothing is known of it')
+  return { signature, before: unknownPayment, events: decided, nowMs: blockTimeMs }
 }

@@ -1,0 +1,68 @@
+import { type RawBuilder, sql } from 'kysely'
+import { isoTime } from '../primitives/clock.ts'
+import { accounts } from '../ledger/account.ts'
+import { type Database, readOrFault } from '../store/database.ts'
+import { allDays } from './dayRange.ts'
+import { cellsOf, pageOf, type ReportRow, type ReportTable, type SqlRow } from './reportTable.ts'
+import type { SumsQuestion } from './sums.ts'
+
+const columns = ['paidAt', 'signature', 'planId', 'part', 'account', 'wallet', 'paidBaseUnits', 'position'] as const
+
+/** Every debt that was paid, the newest first. A payout pays several, each an account; a plan is several payouts. */
+export async function payoutList(database: Database, question: SumsQuestion): Promise<ReportTable> {
+  const { rows, totals } = await readOrFault('the payouts', async () => ({
+    rows: await readPayouts(database, question),
+    totals: await readTotals(database, question),
+  }))
+  const { page, last } = pageOf(rows, question)
+  return {
+    columns,
+    rows: page.map(shown),
+    totals,
+    next: last === undefined ? undefined : `${Number(last['position'])}.${Number(last['line'])}`,
+  }
+}
+
+function shown(row: SqlRow): ReportRow {
+  const cells = { ...cellsOf(row), paidAt: isoTime(Number(row['paidAt'])) }
+  return Object.fromEntries(Object.entries(cells).filter(([name]) => name !== 'line'))
+}
+
+async function readPayouts(database: Database, question: SumsQuestion): Promise<readonly SqlRow[]> {
+  const [position = '', line = ''] = question.cursor?.split('.') ?? []
+  const older = question.cursor === undefined ? sql`true` : sql`(seq, line) < (${position}::bigint, ${line}::bigint)`
+  const { rows } = await sql<SqlRow>`
+    select (extract(epoch from paid_at) * 1000)::bigint as "paidAt", signature, plan_id as "planId", part, account, wallet,
+      amount as "paidBaseUnits", seq as position, line
+    from reports.payouts
+    where ${sql.join([...conditions(question), older], sql` and `)}
+    order by seq desc, line desc
+    limit ${question.limit + 1}`.execute(database)
+  return rows
+}
+
+function conditions({ mint, from, to, wallet }: SumsQuestion): readonly RawBuilder<unknown>[] {
+  return [
+    sql`mint = ${mint}`,
+    ...(from === undefined ? [] : [sql`paid_at >= ${from}::date::timestamp at time zone 'UTC'`]),
+    ...(to === undefined ? [] : [sql`paid_at < (${to}::date + 1)::timestamp at time zone 'UTC'`]),
+    ...(wallet === undefined ? [] : [sql`wallet = ${wallet}`]),
+  ]
+}
+
+/** One wallet has few payouts; those of all are what left the payment wallet without an endpoint, day by day. */
+async function readTotals(database: Database, question: SumsQuestion): Promise<ReportRow> {
+  const { rows } =
+    question.wallet === undefined
+      ? await sql<SqlRow>`
+        select coalesce(sum(credits - debits), 0)::text as "paidBaseUnits"
+        from reports.daily_totals
+        where mint = ${question.mint} and ${allDays(question)} and account = ${accounts.paymentWallet} and endpoint = ''`.execute(
+          database,
+        )
+      : await sql<SqlRow>`
+        select coalesce(sum(amount), 0)::text as "paidBaseUnits"
+        from reports.payouts
+        where ${sql.join(conditions(question), sql` and `)}`.execute(database)
+  return cellsOf(rows[0] ?? {})
+}
