@@ -352,8 +352,8 @@ func (l *ledger) checkAbsence() {
 	f := &finding{What: "paths beyond the tree, or of no tile, answered 404 and not to be cached"}
 	paths := []string{"/tile/0/x001/000/000", "/tile/00/000", "/tile/64/000", "/tile/0/0", "/tile/0/000.p/0", "/tile/0/000.p/256", "/tile/0/000.p/01", "/tile/8/0/000", "/tile/data/000"}
 	for level, size := 0, l.tree.N; level < 6; level, size = level+1, size/tileWidth {
-		// Not the last tile itself: it may have been filled meanwhile by events that were recorded after the checkpoint.
-		for _, beyond := range []tlog.Tile{{N: size/tileWidth + 1, W: tileWidth}, {N: size/tileWidth + 1000, W: 1}} {
+		// Far beyond, because the ledger grows while it is read: what is next after the checkpoint may be there by now.
+		for _, beyond := range []tlog.Tile{{N: size/tileWidth + 1000, W: 1}, {N: size/tileWidth + 1_234_567, W: tileWidth}} {
 			beyond.H, beyond.L = tileHeight, level
 			paths = append(paths, pathOf(beyond))
 			if level == 0 {

@@ -47,11 +47,15 @@ func (s *service) data(path string, into any) {
 	}{into}))
 }
 
-// static reads what C2SP calls a static resource: bytes that anybody may cache for ever.
+// static reads what C2SP calls a static resource: bytes that anybody may cache for ever. Entries come compressed, hashes
+// do not; Go asks for gzip by itself, and undoes it.
 func (s *service) static(path string) ([]byte, error) {
 	response, body := s.get(path)
 	if response.StatusCode != 200 {
 		return nil, fmt.Errorf("%s is %s", path, response.Status)
+	}
+	if response.Uncompressed != strings.HasPrefix(path, "/tile/entries/") {
+		return nil, fmt.Errorf("%s has come compressed: %v", path, response.Uncompressed)
 	}
 	if kind := response.Header.Get("Content-Type"); kind != "application/octet-stream" {
 		return nil, fmt.Errorf("%s is called %s", path, kind)
