@@ -3,6 +3,7 @@ import { seedLedger } from '../../bench/seedLedger.ts'
 import { readCheckpoint } from '../../src/ledger/checkpoint.ts'
 import { assert } from '../../src/primitives/assert.ts'
 import { systemClock } from '../../src/primitives/clock.ts'
+import { describeError } from '../../src/primitives/fault.ts'
 import { buy } from '../support/ask.ts'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
 import { breakGround, type ProofGround } from './proofGround.ts'
@@ -67,7 +68,11 @@ async function checkService({ database, env, payer, directory }: ProofGround, ch
 }
 
 async function runChecks(checker: GoChecker, ...words: readonly string[]): Promise<void> {
-  for await (const line of checker.run(...words)) report(finding.parse(JSON.parse(line)))
+  try {
+    for await (const line of checker.run(...words)) report(finding.parse(JSON.parse(line)))
+  } catch (error) {
+    report({ what: `look that was broken off: ${words[0] ?? ''}`, checked: 1, failed: [describeError(error)] })
+  }
 }
 
 function report({ what, checked, failed }: Finding): void {

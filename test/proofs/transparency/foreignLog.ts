@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isSignedBy, readCheckpoint, readVerifierKey as readAuditKey } from '../../../src/audit/checkpointNote.ts'
 import { openCheckpoint, openNote, readVerifierKey } from '../../../src/ledger/checkpoint.ts'
 import { leafHash } from '../../../src/ledger/leaf.ts'
-import { equal, isConsistent, rootFromInclusion } from '../../../src/ledger/merkle.ts'
+import { equal, hashBytes, isConsistent, rootFromInclusion } from '../../../src/ledger/merkle.ts'
 import { assertPresent } from '../../../src/primitives/assert.ts'
 import { type Finding, look } from './finding.ts'
 
@@ -60,12 +60,14 @@ export function checkForeignLog(log: ForeignLog): readonly Finding[] {
       openCheckpoint(note, verifier) === undefined ? undefined : JSON.stringify(note),
     ),
     look(
-      'inclusion proofs and entries of Go with a bit flipped, refused',
+      'inclusion proofs of Go with a bit flipped in path or entry, a hash less or more, refused',
       inclusions.flatMap(spoilInclusion),
       (claim) => (proves(claim) ? `leaf ${claim.index} of ${claim.size}` : undefined),
     ),
-    look('consistency proofs of Go with a bit flipped, refused', consistencies.flatMap(spoilPath), (claim) =>
-      agrees(claim) ? `${claim.from} to ${claim.to}` : undefined,
+    look(
+      'consistency proofs of Go with a bit flipped, a hash less or more, refused',
+      consistencies.flatMap(spoilPath),
+      (claim) => (agrees(claim) ? `${claim.from} to ${claim.to}` : undefined),
     ),
   ]
 }
@@ -98,9 +100,13 @@ function spoilInclusion(claim: Inclusion): readonly Inclusion[] {
   return [...altered, ...spoilPath(claim)]
 }
 
-/** Each hash of a path, with one of its bits; another one for each. */
+/** Each hash of a path with one bit altered, another one for each; and the path a hash longer or shorter at either end. */
 function spoilPath<T extends { readonly path: readonly Buffer[] }>(claim: T): readonly T[] {
-  return claim.path.map((hash, k) => ({ ...claim, path: claim.path.with(k, flip(hash, (k * 37) % 256)) }))
+  const { path } = claim
+  const stranger = Buffer.alloc(hashBytes, 7)
+  const shorter = path.length === 0 ? [] : [path.slice(1), path.slice(0, -1)]
+  const flipped = path.map((hash, k) => path.with(k, flip(hash, (k * 37) % (hashBytes * 8))))
+  return [...flipped, ...shorter, [stranger, ...path], [...path, stranger]].map((path) => ({ ...claim, path }))
 }
 
 function flip(bytes: Buffer, bit: number): Buffer<ArrayBuffer> {

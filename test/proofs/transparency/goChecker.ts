@@ -1,14 +1,14 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { assert } from '../../../src/primitives/assert.ts'
-import { describeError } from '../../../src/primitives/fault.ts'
+import { describeError, Fault } from '../../../src/primitives/fault.ts'
 
 /** The program beside this file, which is built on golang.org/x/mod/sumdb. */
 export interface GoChecker {
-  /** Its lines as they come. Throws at the end when it ended otherwise than with 0. */
+  /** Its lines as they come. Throws at the end, with what it complained of, when it gave up before it was done. */
   run(...words: readonly string[]): AsyncGenerator<string>
 }
 
@@ -36,12 +36,14 @@ export async function buildGoChecker(scratch: string): Promise<GoChecker | { rea
 }
 
 async function* linesOf(program: string, words: readonly string[]): AsyncGenerator<string> {
-  const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'pipe'] })
   const gone = once(child, 'exit')
+  const complaint = text(child.stderr)
   try {
     for await (const line of createInterface({ input: child.stdout })) yield line
     const [code] = await gone
-    assert(code === 0, `the Go program has done all of ${words[0] ?? 'nothing'}`)
+    if (code !== 0)
+      throw new Fault(`the Go program ended with ${code}: ${(await complaint).trim()}`, { retryable: false })
   } finally {
     child.kill()
   }
