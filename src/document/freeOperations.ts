@@ -147,7 +147,7 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
   '/tile/*path': {
     summary: 'Hashes of the tree',
     description:
-      '`path` is that of C2SP tlog-tiles, with its slashes. `entries/…` is there only where the operator opens it.',
+      '`path` is that of C2SP tlog-tiles, with its slashes. `entries/…` is there only where the operator opens it, and comes in gzip to whoever accepts that.',
     answers: { 'application/octet-stream': 'binary' },
     errors: [404, 503],
   },

@@ -20,16 +20,21 @@ export interface NoteVerifier {
   readonly publicKey: Uint8Array
 }
 
-/** A name goes into a line of its own and between spaces; a plus separates it in a verifier key. */
+/** A name goes into a line of its own and between spaces; a plus separates it in a verifier key. C2SP asks no more. */
 function isKeyName(text: string): boolean {
-  return text.length > 0 && text.length <= nameCharactersMax && !/[\p{Z}\p{C}+]/u.test(text)
+  return text.length > 0 && !/[\p{White_Space}+]/u.test(text)
 }
 
-const nameCharactersMax = 200
+/** What we call a log of ours is legible too: others are to write it down. Of others' names we ask no more than C2SP. */
+function isOrigin(text: string): boolean {
+  return isKeyName(text) && text.length <= originCharactersMax && !/[\p{Z}\p{C}]/u.test(text)
+}
+
+const originCharactersMax = 200
 
 /** The signed note of a checkpoint, signed by the key of its origin. */
 export function signCheckpoint({ origin, size, root }: Checkpoint, signer: Ed25519Signer): string {
-  assert(isKeyName(origin), 'an origin is a key name')
+  assert(isOrigin(origin), 'an origin is a key name')
   assert(Number.isSafeInteger(size) && size >= 0 && root.length === hashBytes, 'a checkpoint has a size and a root')
   return signNote(`${origin}\n${size}\n${encodeBase64(root)}\n`, { name: origin, signer })
 }
@@ -98,7 +103,7 @@ export function readNote(note: string): Note | undefined {
 }
 
 function readSignatureLine(line: string): NoteSignature | undefined {
-  const [, name = '', base64 = ''] = /^— (\S+) (\S+)$/.exec(line) ?? []
+  const [, name = '', base64 = ''] = /^— ([^ ]+) ([^ ]+)$/.exec(line) ?? []
   const bytes = readBase64(base64)
   if (!isKeyName(name) || bytes === undefined || bytes.length <= keyIdBytes) return undefined
   return { name, keyId: bytes.subarray(0, keyIdBytes), signature: bytes.subarray(keyIdBytes) }

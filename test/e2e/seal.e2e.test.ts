@@ -95,6 +95,7 @@ describe('the seal over HTTP', () => {
     )
     const [own, standard] = [await get('/api/ledger/checkpoint'), await get('/checkpoint')]
     expect(standard.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    expect(standard.headers.get('cache-control')).toBe('no-store')
     expect(openCheckpoint(await own.text(), key)).toMatchObject({ origin: 'shop.example/ledger' })
     expect(openCheckpoint(await standard.text(), key)).toBeDefined()
   })
@@ -115,6 +116,38 @@ describe('the seal over HTTP', () => {
     const open = await openShop({ besides: shop, env: { LEDGER_ENTRIES: 'public' } })
     const bundle = Buffer.from(await (await get('/tile/entries/000.p/1', open)).arrayBuffer())
     expect(JSON.parse(bundle.subarray(18).toString())).toMatchObject({ kind: 'PriceListPublished' })
+    expect(bundle.readUInt16BE()).toBe(bundle.length - 2)
+    await open.close()
+  })
+
+  test('compresses entries for whoever takes gzip, as C2SP tlog-tiles wishes, and for nobody else', async () => {
+    await sealedUpTo(1)
+    const open = await openShop({ besides: shop, env: { LEDGER_ENTRIES: 'public' } })
+    const bundle = async (coding: string) => {
+      const answer = await fetch(`${open.baseUrl}/tile/entries/000.p/1`, { headers: { 'accept-encoding': coding } })
+      const { headers } = answer
+      expect([headers.get('content-type'), headers.get('vary')]).toEqual([
+        'application/octet-stream',
+        'accept-encoding',
+      ])
+      expect(headers.get('cache-control')).toContain('immutable')
+      // fetch has undone the coding; what came over the wire is what the length says.
+      return {
+        coding: headers.get('content-encoding'),
+        wireBytes: Number(headers.get('content-length')),
+        text: Buffer.from(await answer.arrayBuffer()).toString('hex'),
+      }
+    }
+    const plain = await bundle('identity')
+    expect(plain.coding).toBeNull()
+    expect(plain.wireBytes).toBe(plain.text.length / 2)
+    for (const coding of ['gzip', 'br, GZIP;q=0.5', 'deflate,gzip ; q=1.0']) {
+      const zipped = await bundle(coding)
+      expect([coding, zipped.coding, zipped.text]).toEqual([coding, 'gzip', plain.text])
+      expect(zipped.wireBytes).toBeLessThan(plain.wireBytes)
+    }
+    for (const coding of ['gzip;q=0', 'gzip; q=0.000', 'deflate', 'gzipped'])
+      expect(await bundle(coding)).toEqual(plain)
     await open.close()
   })
 
@@ -137,6 +170,9 @@ describe('the seal over HTTP', () => {
     ['/api/ledger/consistency/1-999999999', 404],
     ['/tile/0/001', 404],
     ['/tile/0/000.p/256', 404],
+    ['/tile/0/x001/000', 404],
+    ['/tile/1/x001/234/067.p/8', 404],
+    ['/tile/8/0/000', 404],
     ['/tile/../checkpoint.p/1', 404],
     ['/tile/0/%30%30%30', 404],
     ['/tile/', 404],
@@ -144,6 +180,8 @@ describe('the seal over HTTP', () => {
     await sealedUpTo(1)
     const answer = await get(path)
     expect(answer.status).toBe(status)
+    // What is not there now may be in a second.
+    expect(answer.headers.get('cache-control')).toBe('no-store')
     expect(await answer.json()).toMatchObject({ code: status === 404 ? 'NOT_FOUND' : 'INVALID_REQUEST' })
   })
 

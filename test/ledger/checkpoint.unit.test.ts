@@ -79,6 +79,34 @@ describe('C2SP signed-note', () => {
     expect(openNote(wrong, verifier(neumann))).toBeUndefined()
   })
 
+  test('a signature of a key that nobody here knows is ignored, whatever C2SP lets the key be called', () => {
+    const stranger = ed25519Signer(makeReceiptKey())
+    // A joiner and other invisible characters, a character of no alphabet yet, and more letters than a name of ours has.
+    for (const name of ['👩\u200d🚀.example', 'a\u00adb', 'a\u0378b', 'a\u007fb', '\ufeffa', 'w'.repeat(300)]) {
+      const cosigned = signNote(text, { name, signer: stranger }) + neumannLine
+      expect(openNote(cosigned, verifier(neumann)), JSON.stringify(name)).toBe(text)
+      expect(openNote(cosigned, { name, publicKey: stranger.publicKey })).toBe(text)
+      const key = verifierKeyText({ name, publicKey: stranger.publicKey })
+      expect(readVerifierKey(key)).toEqual({ name, publicKey: Buffer.from(stranger.publicKey) })
+    }
+  })
+
+  test('a name with any of the spaces of Unicode makes no note', () => {
+    for (const space of [
+      '\u0020',
+      '\u0085',
+      '\u00a0',
+      '\u1680',
+      '\u2003',
+      '\u2028',
+      '\u2029',
+      '\u202f',
+      '\u205f',
+      '\u3000',
+    ])
+      expect(readNote(note.replace('PeterNeumann', `Peter${space}Neumann`)), JSON.stringify(space)).toBeUndefined()
+  })
+
   test('a note is not opened by a key that has not signed it, under another name, or when the signature does not hold', () => {
     const key = verifier(neumann)
     expect(openNote(`${text}\n${rootLine}`, key)).toBeUndefined()

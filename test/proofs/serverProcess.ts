@@ -1,3 +1,4 @@
+import '../../src/primitives/quietBindings.ts'
 import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'

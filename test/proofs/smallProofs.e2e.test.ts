@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
@@ -12,6 +12,16 @@ async function lastWords(program: string, words: readonly string[]): Promise<str
   ])
   return stdout
 }
+
+test('a proof that the machine has no tools for says so in one line, names them, and does not claim to hold', async () => {
+  const program = fileURLToPath(new URL('transparency.ts', import.meta.url))
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program], {
+    env: { PATH: '/nowhere' },
+    encoding: 'utf8',
+  })
+  expect([status, stderr]).toEqual([2, ''])
+  expect(stdout).toMatch(/^ +\d+ s {2}VERDICT: not run: .*apt-get install golang-go golang-golang-x-mod-dev\)\n$/)
+})
 
 test('I1: two server processes sell one answer for each of five payments, in whatever form and spelling it is presented', async () => {
   expect(await lastWords('race.ts', ['--proofs', '5', '--requests', '24', '--servers', '2'])).toContain(

@@ -32,3 +32,12 @@ export function concludeProof({ holds, lines }: Verdict): void {
   say(holds ? 'VERDICT: holds' : 'VERDICT: BROKEN')
   process.exitCode = holds ? 0 : 1
 }
+
+// Neither 0 nor what a broken proof ends with: nothing was shown.
+const notRunExitCode = 2
+
+/** The machine lacks what the proof needs; one line says what. */
+export function couldNotRun(why: string): void {
+  say(`VERDICT: not run: ${why}`)
+  process.exitCode = notRunExitCode
+}

@@ -243,6 +243,22 @@ describe('a long book, the older events of which were put away', () => {
   })
 })
 
+test('a tile past the thousandth stands under x001, as C2SP tlog-tiles has it', async () => {
+  const { admin, sealer, tree } = await openBook()
+  const putAway = Array.from({ length: 1_002 * 256 }, (_, k) => createHash('sha256').update(String(k)).digest())
+  await addSealedTiles(admin, { leaves: putAway, sign })
+  await addEvents(admin, 3)
+  await sealAll(sealer)
+  const leavesOf = (tile: number) => Buffer.concat(putAway.slice(tile * 256, tile * 256 + 256))
+  expect(await tree.tile('0/999')).toEqual(leavesOf(999))
+  expect(await tree.tile('0/x001/000')).toEqual(leavesOf(1_000))
+  expect(await tree.tile('0/x001/001')).toEqual(leavesOf(1_001))
+  expect((await tree.tile('0/x001/002.p/3'))?.length).toBe(3 * 32)
+  expect((await tree.tile('entries/x001/002.p/3'))?.readUInt16BE()).toBeGreaterThan(16)
+  for (const path of ['0/x001/002', '0/x001/002.p/4', '0/x001/003.p/1', '0/1000', '0/001/000', 'entries/x001/003.p/1'])
+    expect(await tree.tile(path), path).toBeUndefined()
+})
+
 async function digest(bytes: Uint8Array): Promise<ArrayBuffer> {
   return crypto.subtle.digest('SHA-256', Uint8Array.from(bytes))
 }

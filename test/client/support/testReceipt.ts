@@ -17,6 +17,8 @@ export interface ReceiptTerms {
   readonly signature?: string
   readonly requiredBaseUnits?: bigint
   readonly overburnedBaseUnits?: bigint
+  readonly position?: number
+  readonly leafHash?: string
 }
 
 /** Receipts as the server makes them, with a key of the test. */
@@ -26,8 +28,7 @@ export interface ReceiptDesk {
   sign(terms?: ReceiptTerms): Promise<Record<string, unknown>>
 }
 
-export async function openReceiptDesk(): Promise<ReceiptDesk> {
-  const privateKey = makeReceiptKey()
+export async function openReceiptDesk(privateKey: JWK = makeReceiptKey()): Promise<ReceiptDesk> {
   const signReceipt = await createReceiptSigner(privateKey)
   return {
     privateKey,
@@ -62,5 +63,6 @@ function fulfilmentOf(terms: ReceiptTerms): Fulfilment {
     blockTimeMs: 1_700_000_000_000,
     transactionBase64: undefined,
   }
-  return { settlement, endpoint, position: 7, leafHash: sha256Hex('leaf'), recordedAtMs: 1_700_000_001_000 }
+  const { position = 7, leafHash = sha256Hex('leaf') } = terms
+  return { settlement, endpoint, position, leafHash, recordedAtMs: 1_700_000_001_000 }
 }

@@ -1,0 +1,95 @@
+import '../../src/primitives/quietBindings.ts'
+import { seedLedger } from '../../bench/seedLedger.ts'
+import { readCheckpoint } from '../../src/ledger/checkpoint.ts'
+import { assert } from '../../src/primitives/assert.ts'
+import { systemClock } from '../../src/primitives/clock.ts'
+import { describeError } from '../../src/primitives/fault.ts'
+import { buy } from '../support/ask.ts'
+import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
+import { breakGround, type ProofGround } from './proofGround.ts'
+import { spawnServer } from './spawnServer.ts'
+import { type Finding, finding } from './transparency/finding.ts'
+import { checkForeignLog, foreignLog } from './transparency/foreignLog.ts'
+import { buildGoChecker, type GoChecker } from './transparency/goChecker.ts'
+import { verifyForeign } from './transparency/verifyForeign.ts'
+import { concludeProof, couldNotRun, readOptions, say } from './verdict.ts'
+
+/*
+ * The seal of a real service on a long book, checked over HTTP by an implementation that is not ours: Go's checksum database
+ * (golang.org/x/mod/sumdb). Then the other direction: a log that Go has made, checked by our verifiers.
+ *
+ *   npm run proof:transparency -- --payments 52000     long enough for tiles past the thousandth (x001/000)
+ */
+
+// 14,000 payments are some 71,000 events, and a tile of the third level begins at 65,536.
+const { payments, proofs, seed } = readOptions({
+  payments: 14_000,
+  proofs: 400,
+  seed: systemClock.nowMs() % 1_000_000,
+})
+const picking = ['-proofs', String(proofs), '-seed', String(seed)]
+// A sealer takes less than a second for 16,384 events, and a look here a tenth of one.
+const looksMax = 600
+const problems: string[] = []
+let checks = 0
+
+await using opened = new AsyncDisposableStack()
+const scratch = await makeTemporaryDirectory()
+opened.defer(scratch.remove)
+const checker = await buildGoChecker(scratch.path)
+if ('missing' in checker) couldNotRun(checker.missing)
+else await prove(checker)
+
+async function prove(checker: GoChecker): Promise<void> {
+  say(`seed ${seed}`)
+  const ground = opened.use(await breakGround())
+  await checkService(ground, checker)
+  for await (const line of checker.run('make', ...picking)) {
+    const log = foreignLog.parse(JSON.parse(line))
+    for (const found of checkForeignLog(log)) report(found)
+    report(await verifyForeign(log, scratch.path))
+  }
+  concludeProof({ holds: problems.length === 0, lines: [`${checks} checks, ${problems.length} problems`] })
+}
+
+async function checkService({ database, env, payer, directory }: ProofGround, checker: GoChecker): Promise<void> {
+  const events = await seedLedger(database.serviceUrl, { payments, daysBack: 30, progress: say })
+  const runsFile = `${directory}/runs`
+  const server = await spawnServer({ env: { ...env, LEDGER_ENTRIES: 'public', NEWS_POLLING: '0' }, runsFile })
+  opened.defer(() => server.stop())
+  await sealedUpTo(server.baseUrl, events)
+  say(`${events} events seeded and sealed`)
+  const kept = `${scratch.path}/kept`
+  await runChecks(checker, 'check', '-url', server.baseUrl, '-keep', kept, ...picking)
+  const { receipt } = await buy({ baseUrl: server.baseUrl, payer })
+  await sealedUpTo(server.baseUrl, receipt.ledger.position)
+  const leaf = `${receipt.ledger.position}:${receipt.ledger.leafHash}`
+  await runChecks(checker, 'visit', '-url', server.baseUrl, '-kept', kept, '-leaf', leaf)
+}
+
+async function runChecks(checker: GoChecker, ...words: readonly string[]): Promise<void> {
+  try {
+    for await (const line of checker.run(...words)) report(finding.parse(JSON.parse(line)))
+  } catch (error) {
+    report({ what: `look that was broken off: ${words[0] ?? ''}`, checked: 1, failed: [describeError(error)] })
+  }
+}
+
+function report({ what, checked, failed }: Finding): void {
+  // What was never looked at does not hold.
+  checks += checked
+  const holds = checked > 0 && failed.length === 0
+  say(`${holds ? 'ok    ' : 'BROKEN'} ${String(checked).padStart(6)} ${what}`)
+  if (holds) return
+  for (const problem of failed) say(`              ${problem}`)
+  problems.push(what)
+}
+
+async function sealedUpTo(baseUrl: string, position: number): Promise<void> {
+  for (let look = 0; look < looksMax; look++) {
+    const checkpoint = readCheckpoint(await (await fetch(`${baseUrl}/checkpoint`)).text())
+    if (checkpoint !== undefined && checkpoint.size >= position) return
+    await systemClock.sleep(100)
+  }
+  assert(false, `event ${position} is sealed within a minute`)
+}
