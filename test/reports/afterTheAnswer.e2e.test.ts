@@ -346,6 +346,7 @@ test.each([1, 3, 1_000])('rolled up anew in steps of %i events it is the same', 
 })
 
 function auditWithChain() {
+  const { paymentWallet } = lab.terms
   lab.chain.advanceSlots(40)
   return audit({
     source: { kind: 'database', url: database.serviceUrl },
@@ -354,12 +355,7 @@ function auditWithChain() {
     transactions: true,
     resumeFile: undefined,
     clock: systemClock,
-    chain: {
-      rpcUrl: lab.chain.rpcUrl,
-      bookedWithinMs: 0,
-      paymentWallet: lab.terms.paymentWallet,
-      fetch: globalThis.fetch,
-    },
+    chain: { rpcUrl: lab.chain.rpcUrl, paymentWallet, bookedWithinMs: 0, fetch: globalThis.fetch },
   })
 }
 

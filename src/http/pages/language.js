@@ -3,7 +3,7 @@
  * names one that no formatter knows, en-US@posix, and would draw no chart at all.
  */
 try {
-  new Intl.NumberFormat(navigator.language)
+  Intl.getCanonicalLocales(navigator.language)
 } catch {
   Object.defineProperty(navigator, 'language', { get: () => 'en' })
 }
