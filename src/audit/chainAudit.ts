@@ -1,6 +1,6 @@
 import type { AuditedEvent, AuditedSettlement, PayoutEvent } from './auditedEvent.ts'
 import { type ChainNode, type ChainTransaction, signaturesPerPage } from './chainNode.ts'
-import { contradictionOf, hasFailed, movesOf, sentTo, surplusOf } from './landedPayment.ts'
+import { contradictionOf, hasFailed, movesOf, sentTo } from './landedPayment.ts'
 import { type AuditedPayment, phaseNumber } from './paymentTable.ts'
 import type { Replay } from './replay.ts'
 import { associatedTokenAccount } from './tokenAccountAddress.ts'
@@ -26,10 +26,8 @@ export interface ChainFigures {
 interface OpenQuestion {
   readonly signature: string
   readonly position: number
-  readonly said: 'absent' | 'failed' | 'landed' | 'surplus'
+  readonly said: 'absent' | 'failed' | 'landed'
   readonly slot: number
-  /** Of a surplus: how much more arrived than is booked, in base units. */
-  readonly amount?: string
 }
 
 interface Noted {
@@ -126,12 +124,9 @@ export class ChainAudit {
     if (landed === undefined) return
     if (hasFailed(landed)) return this.#leaveOpen({ signature, position, said: 'failed', slot: landed.slot })
     const message = contradictionOf(landed, settlement, await this.#tokenAccountOf(price.mint))
-    if (message !== undefined) return this.#contradict(signature, position, message)
-    if (landed.slot === slot) this.figures.confirmed++
+    if (message !== undefined) this.#contradict(signature, position, message)
+    else if (landed.slot === slot) this.figures.confirmed++
     else this.#leaveOpen({ signature, position, said: 'landed', slot: landed.slot })
-    // A payment is what its wallet sent. What a co-signer sends beside it is booked only if the payment is reversed and lands.
-    const surplus = surplusOf(landed, settlement, await this.#tokenAccountOf(price.mint))
-    if (surplus > 0n) this.#leaveOpen({ signature, position, said: 'surplus', slot, amount: surplus.toString() })
   }
 
   /** A transfer that nobody presented, or a payout: what changed in the token account is all that is booked of it. */
@@ -176,13 +171,10 @@ export class ChainAudit {
   }
 
   /** What the chain said is right when the payment's life came to it. */
-  #judge({ signature, position, said, slot, amount }: OpenQuestion, payment: AuditedPayment | undefined): void {
+  #judge({ signature, position, said, slot }: OpenQuestion, payment: AuditedPayment | undefined): void {
     const isReversed = payment?.phase === phaseNumber('reversed')
     const isUnmatched = payment?.phase === phaseNumber('unmatched')
-    if (said === 'surplus') {
-      const message = `${amount} more arrived with the payment than is booked of it`
-      if (!isUnmatched) this.#replay.findings.add('not_in_the_book', { position, subject: signature, message })
-    } else if (said === 'landed') {
+    if (said === 'landed') {
       if (isReversed) this.#contradict(signature, position, 'the chain has it, and it is booked as dropped')
       else if (payment?.slot === slot || isUnmatched) this.figures.confirmed++
       else this.#contradict(signature, position, `it landed in slot ${slot}, and ${payment?.slot} is booked`)

@@ -64,20 +64,12 @@ export function contradictionOf(
   if (burned !== settlement.burnedBaseUnits) return `it burned ${burned}, and ${settlement.burnedBaseUnits} are booked`
   const sent = sumOf(own.filter(({ kind, destination }) => kind === 'transfer' && destination === paymentTokenAccount))
   const arrived = changes.get(paymentTokenAccount)?.change ?? 0n
-  const received = sent < arrived ? sent : arrived
-  if (received !== settlement.receivedBaseUnits) {
-    return `${received} arrived, and ${settlement.receivedBaseUnits} are booked as received`
+  if (arrived !== settlement.receivedBaseUnits) {
+    return `${arrived} arrived, and ${settlement.receivedBaseUnits} are booked as received`
   }
-  return undefined
-}
-
-/** What arrived in the payment token account beyond what is booked as received; negative where less did. */
-export function surplusOf(
-  landed: ChainTransaction,
-  { price, receivedBaseUnits }: Pick<AuditedSettlement, 'price' | 'receivedBaseUnits'>,
-  paymentTokenAccount: string,
-): bigint {
-  return (movesOf(landed, price.mint).changes.get(paymentTokenAccount)?.change ?? 0n) - receivedBaseUnits
+  // What others sent along is booked, and pays for nothing.
+  const due = price.requiredBaseUnits - price.burnBaseUnits
+  return sent < due ? `${wallet} sent ${sent}, and the price is ${due}` : undefined
 }
 
 /** What the transfers of a transaction took out of a token account, by the owner of where it went. */

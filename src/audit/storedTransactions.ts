@@ -152,21 +152,20 @@ function findWrongMemo(calls: readonly Call[], { memo }: AuditedSettlement): str
 }
 
 function findWrongAmount(calls: readonly Call[], settlement: AuditedSettlement): string | undefined {
-  const own = calls
+  const { wallet, price, burnedBaseUnits, receivedBaseUnits } = settlement
+  const moves = calls
     .filter(({ program }) => isTokenProgram(program))
     .flatMap(({ accounts, data }) => tokenMovesOf(accounts, data))
-    .filter(({ authority }) => authority === settlement.wallet)
-  const { mint } = settlement.price
-  const burned = sumOf(own.filter((move) => move.kind === 'burn' && move.mint === mint))
-  const sent = sumOf(own.filter((move) => move.kind === 'transfer' && (move.mint ?? mint) === mint))
+  const sent = moves.filter((move) => move.kind === 'transfer' && (move.mint ?? price.mint) === price.mint)
+  const isOwn = ({ authority }: TokenMove): boolean => authority === wallet
+  const burned = sumOf(moves.filter((move) => move.kind === 'burn' && move.mint === price.mint && isOwn(move)))
   // What the wallet moved as somebody's delegate is not counted as its payment, so the bytes may show more.
-  if (burned < settlement.burnedBaseUnits) {
-    return `the stored bytes burn ${burned}, and ${settlement.burnedBaseUnits} are booked`
-  }
-  if (sent < settlement.receivedBaseUnits) {
-    return `the stored bytes send ${sent}, and ${settlement.receivedBaseUnits} are booked as received`
-  }
-  return undefined
+  if (burned < burnedBaseUnits) return `the stored bytes burn ${burned}, and ${burnedBaseUnits} are booked`
+  const due = price.requiredBaseUnits - price.burnBaseUnits
+  if (sumOf(sent.filter(isOwn)) < due) return `the stored bytes do not send the ${due} of the price`
+  return sumOf(sent) < receivedBaseUnits
+    ? `the stored bytes send ${sumOf(sent)}, and ${receivedBaseUnits} are booked as received`
+    : undefined
 }
 
 export function sumOf(moves: readonly TokenMove[]): bigint {

@@ -103,6 +103,7 @@ function judgeBurn(own: readonly TokenMovement[], { record, price, terms }: Ques
 /**
  * Rule 4: enough was sent by the wallet to exactly our token account, and enough stayed there. The instructions alone
  * overstate where a transfer fee is withheld or the money is pulled back; the balance alone may be somebody else's payment.
+ * Booked is all that arrived: what others sent along pays for nothing, and is owed to the wallet like any overpayment.
  */
 function judgeTransfer(own: readonly TokenMovement[], { record, price, terms }: Question): PaymentEvidence | Refusal {
   const sentBaseUnits = sumOf(
@@ -112,12 +113,13 @@ function judgeTransfer(own: readonly TokenMovement[], { record, price, terms }: 
     .filter((balance) => balance.tokenAccount === terms.paymentTokenAccount && balance.mint === terms.mint)
     .filter((balance) => balance.ownersSeen.every((owner) => owner === terms.paymentWallet))
     .reduce((sum, balance) => sum + netOf(balance), 0n)
-  const receivedBaseUnits = sentBaseUnits < arrivedBaseUnits ? sentBaseUnits : arrivedBaseUnits
+  const ownBaseUnits = sentBaseUnits < arrivedBaseUnits ? sentBaseUnits : arrivedBaseUnits
   const required = transferBaseUnits(price)
-  if (receivedBaseUnits < required) {
-    return refuseProof('transfer_insufficient', `received ${receivedBaseUnits}, required ${required} base units`)
+  if (ownBaseUnits < required) {
+    return refuseProof('transfer_insufficient', `received ${ownBaseUnits}, required ${required} base units`)
   }
-  return { burnedBaseUnits: sumOf(own.filter((movement) => movement.kind === 'burn')), receivedBaseUnits }
+  const burnedBaseUnits = sumOf(own.filter((movement) => movement.kind === 'burn'))
+  return { burnedBaseUnits, receivedBaseUnits: arrivedBaseUnits }
 }
 
 function netOf(balance: TokenBalance): bigint {
