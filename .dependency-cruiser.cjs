@@ -91,6 +91,13 @@ module.exports = {
       to: { path: '^src/(client|cli|local)/' },
     },
     { name: 'config-stands-alone', severity: 'error', from: { path: '^src/(config|configValues|financeConfig|productConfig)\\.ts$' }, to: { path: '^src/', pathNot: '^src/(primitives/|pricing/|configValues\\.ts$|financeConfig\\.ts$|productConfig\\.ts$|outbound/upstreamName\\.ts$)' } },
+    {
+      name: 'long-answers-are-light',
+      comment: 'a command that streams the book loads neither a browser nor a chain: they are three times its memory',
+      severity: 'error',
+      from: { path: '^src/cli/(export|report|audit)\\.ts$' },
+      to: { path: 'node_modules/(puppeteer|@solana/web3\\.js|@aws-sdk|litesvm|koa|openai)/', reachable: true },
+    },
     ...folderRules,
     ...packageRules,
   ],

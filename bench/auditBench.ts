@@ -1,18 +1,15 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import pg from 'pg'
 import { z } from 'zod'
 import { assert } from '../src/primitives/assert.ts'
 import { systemClock } from '../src/primitives/clock.ts'
-import { type LedgerServer, startLedgerServer } from '../test/proofs/ledgerServer.ts'
-import { seedLedger } from './seedLedger.ts'
-import { type Bench, type BenchOptions, median } from './yardstick.ts'
+import { startLedgerServer } from '../test/proofs/ledgerServer.ts'
+import { openAgedBook } from './agedBook.ts'
+import { copyMs } from './copyMs.ts'
+import { type Bench, median } from './yardstick.ts'
 
-// A payment has five events, and one in twenty a failed attempt more.
-const eventsPerPayment = 5.1
 const shortShare = 10
-const daysBack = 120
 
 export const auditBench: Bench = {
   name: 'audit',
@@ -20,8 +17,8 @@ export const auditBench: Bench = {
   async run(options) {
     await using server = await startLedgerServer()
     const { payments: events, rounds, progress } = options
-    const long = await openBook(server, events, options)
-    const short = await openBook(server, Math.ceil(events / shortShare), options)
+    const long = await openAgedBook(server, events, options)
+    const short = await openAgedBook(server, Math.ceil(events / shortShare), options)
     const found: Round[] = []
     for (let round = 0; round <= rounds; round++) {
       const result = { ...(await measure(long)), shortRssKb: (await auditIn(short)).maxRssKb }
@@ -62,59 +59,19 @@ interface Round {
   readonly shortRssKb: number
 }
 
-async function openBook(server: LedgerServer, events: number, { progress }: BenchOptions): Promise<string> {
-  const { serviceUrl, adminUrl } = await server.createDatabase()
-  const payments = Math.ceil(events / eventsPerPayment)
-  await seedLedger(serviceUrl, { payments, daysBack, progress: (line) => progress(`audit: ${line}`) })
-  const admin = new pg.Client({ connectionString: adminUrl })
-  await admin.connect()
-  // As a database that has been there for a while.
-  await admin.query('vacuum analyze')
-  await admin.end()
-  return serviceUrl
-}
-
 async function measure(url: string): Promise<Omit<Round, 'shortRssKb'>> {
-  const eventsText = await copyMs(url, 'events', 'text')
-  const text = eventsText + (await copyMs(url, 'entries', 'text')) + (await copyMs(url, 'payments', 'text'))
+  const eventsText = await copyMs(url, { table: 'events', format: 'text' })
+  const text =
+    eventsText +
+    (await copyMs(url, { table: 'entries', format: 'text' })) +
+    (await copyMs(url, { table: 'payments', format: 'text' }))
   const binary =
-    (await copyMs(url, 'events', 'binary')) +
-    (await copyMs(url, 'entries', 'binary')) +
-    (await copyMs(url, 'payments', 'binary'))
+    (await copyMs(url, { table: 'events', format: 'binary' })) +
+    (await copyMs(url, { table: 'entries', format: 'binary' })) +
+    (await copyMs(url, { table: 'payments', format: 'binary' }))
   const { ms: audit, maxRssKb: rssKb } = await auditIn(url)
   const { ms: replayed } = await auditIn(url, 'no-transactions')
   return { eventsText, text, binary, audit, replayed, rssKb }
-}
-
-const inOrder: Readonly<Record<string, string>> = {
-  events: 'order by seq',
-  entries: 'order by seq, line',
-  payments: '',
-}
-// ReadyForQuery outside of a database transaction: the last message of an answer.
-const readyForQuery = Buffer.from('5a0000000549', 'hex')
-
-/** A client that does nothing with what it gets, not even take it for rows. */
-async function copyMs(url: string, table: string, format: 'text' | 'binary'): Promise<number> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  const startedAtMs = systemClock.monotonicMs()
-  await new Promise<void>((resolve, reject) => {
-    const query: pg.Submittable & { handleError: (error: unknown) => void } = {
-      submit(connection) {
-        connection.stream.removeAllListeners('data')
-        connection.stream.on('data', (chunk: Buffer) => {
-          if (chunk.subarray(-readyForQuery.length).equals(readyForQuery)) resolve()
-        })
-        connection.query(`copy (select * from ledger.${table} ${inOrder[table]}) to stdout (format ${format})`)
-      },
-      handleError: reject,
-    }
-    client.query(query)
-  })
-  const durationMs = systemClock.monotonicMs() - startedAtMs
-  await client.end()
-  return durationMs
 }
 
 const auditProcess = fileURLToPath(new URL('auditProcess.ts', import.meta.url))

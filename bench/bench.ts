@@ -3,6 +3,7 @@ import { assert } from '../src/primitives/assert.ts'
 import { auditBench } from './auditBench.ts'
 import { burnStatsBench } from './burnStatsBench.ts'
 import { claims } from './claims.ts'
+import { exportBench } from './exportBench.ts'
 import { financeBench } from './financeBench.ts'
 import { memory } from './memory.ts'
 import { quotes } from './quotes.ts'
@@ -10,7 +11,17 @@ import { render } from './render.ts'
 import { rpcCalls } from './rpcCalls.ts'
 import { type Bench, describeYardstick, passes, type Yardstick } from './yardstick.ts'
 
-const benches: readonly Bench[] = [claims, quotes, rpcCalls, burnStatsBench, financeBench, auditBench, memory, render]
+const benches: readonly Bench[] = [
+  claims,
+  quotes,
+  rpcCalls,
+  burnStatsBench,
+  financeBench,
+  auditBench,
+  exportBench,
+  memory,
+  render,
+]
 
 const help = `npm run bench -- [NAME ...] [options]
 
@@ -21,7 +32,7 @@ ${benches.map(({ name, about }) => `  ${name.padEnd(12)}${about}`).join('\n')}
   --rounds N     rounds of which the median counts (default 5)
   --seconds N    seconds of each measurement (default 3)
   --requests N   paid requests of the memory bench (default 100000; 20 to 40 ms each: an hour)
-  --payments N   payments of the burn-stats and finance benches, events of the audit bench (default 1000000; 0.2 to 0.7 ms each)
+  --payments N   payments of the burn-stats and finance benches, events of the audit and export benches (default 1000000; 0.2 to 0.7 ms each)
   --json         one JSON document on stdout; progress goes to stderr
 `
 

@@ -19,7 +19,7 @@ export interface BenchOptions {
   readonly roundSeconds: number
   /** Paid requests of the memory bench. */
   readonly requests: number
-  /** Payments of the burn-stats bench, events of the audit bench. */
+  /** Payments of the burn-stats bench, events of the audit and export benches. */
   readonly payments: number
   readonly progress: (line: string) => void
 }

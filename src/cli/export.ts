@@ -14,7 +14,8 @@ import type { ExportScope } from '../reports/export/exportScope.ts'
 import { openDatabase } from '../store/database.ts'
 import { type BookPlace, findBook } from './bookPlace.ts'
 import type { CommandDeps } from './commandDeps.ts'
-import { openOutputFile, openStandardOutput, type Output } from './outputFile.ts'
+import { brokenOffExitCode, openStandardOutput } from './output.ts'
+import { openOutputFile } from './outputFile.ts'
 import { openProgressBar } from './progressBar.ts'
 import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
 
@@ -26,7 +27,8 @@ interface ExportOptions {
   readonly database?: string
 }
 
-const interruptedExitCode = 130
+// Adding up the closing balances reads every entry: a minute at a hundred million.
+const statementTimeoutMs = 15 * 60 * 1000
 
 /** `tollbook export`: the book, or a part of it, for a spreadsheet, a warehouse, a bookkeeper or an auditor. */
 export function exportCommand(deps: CommandDeps): Command {
@@ -102,9 +104,9 @@ type Order = Question & { readonly output: string | undefined }
 async function write(deps: CommandDeps, book: BookPlace, order: Order): Promise<number> {
   const { databaseUrl, origin, publicKey } = book
   const log = createLog({ level: 'silent', name: 'export' })
-  const database = openDatabase({ databaseUrl, applicationName: 'tollbook export', connectionsMax: 1, log })
-  const standard = order.output === undefined ? openStandardOutput(process.stdout) : undefined
-  const output: Output = standard ?? (await openOutputFile(order.output ?? ''))
+  const output = order.output === undefined ? openStandardOutput(deps) : await openOutputFile(order.output)
+  const naming = { databaseUrl, applicationName: 'tollbook export' }
+  const database = openDatabase({ ...naming, connectionsMax: 1, statementTimeoutMs, log })
   const bar = openProgressBar('events', deps.stderr.isTTY === true && order.output !== undefined)
   try {
     const scope = await exportLedger(database, {
@@ -123,8 +125,8 @@ async function write(deps: CommandDeps, book: BookPlace, order: Order): Promise<
   } catch (error) {
     bar.stop()
     await output.abandon()
-    if (standard?.closed.aborted === true) return 0
-    if (deps.interrupted.aborted) return interruptedExitCode
+    const exitCode = brokenOffExitCode(error, deps.interrupted)
+    if (exitCode !== undefined) return exitCode
     if (error instanceof Fault) throw error
     throw new Fault(`the ledger could not be exported: ${describeError(error)}`, { cause: error, retryable: true })
   } finally {

@@ -1,48 +1,57 @@
-import { once } from 'node:events'
-import { open, rename, rm } from 'node:fs/promises'
+import { open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { describeError, Fault } from '../primitives/fault.ts'
+import type { Output } from './output.ts'
 
-export interface Output {
-  /** Comes back when the next piece may be given. */
-  write(chunk: string | Uint8Array): Promise<void>
-  /** Only now is the file there under its name. */
-  finish(): Promise<void>
-  /** Leaves nothing behind. */
-  abandon(): Promise<void>
-}
-
-/** Written beside and renamed when it is whole: an export that was interrupted is never taken for one that is complete. */
+/**
+ * Written beside and renamed when it is whole: an export that was interrupted is never taken for one that is complete, and
+ * the file that stood there before stays until then. A device or a named pipe is written to as it is.
+ */
 export async function openOutputFile(path: string): Promise<Output> {
-  const partial = `${path}.partial`
-  const file = await open(partial, 'w', privateFile)
-  return {
-    write: (chunk) => file.writeFile(chunk),
-    async finish() {
-      await file.sync()
-      await file.close()
-      await rename(partial, path)
-    },
-    async abandon() {
-      await file.close()
-      await rm(partial, { force: true })
-    },
-  }
+  return told(path, async () => {
+    const found = await stat(path).catch(() => undefined)
+    if (found?.isDirectory() === true) throw new Error('it is a directory')
+    if (found?.isFile() === false) return openDevice(path)
+    // Behind a symbolic link it is the file that is replaced, and not the link.
+    return openFile(path, found === undefined ? path : await realpath(path))
+  })
 }
 
 // Who bought what is nobody else's on the machine.
 const privateFile = 0o600
 
-/** Whoever reads at the end of the pipe decides how fast it goes, and when it is enough. */
-export function openStandardOutput(stream: NodeJS.WriteStream): Output & { readonly closed: AbortSignal } {
-  const closed = new AbortController()
-  // A reader such as `head` that has seen enough is no failure.
-  stream.on('error', (error) => closed.abort(error))
+async function openFile(path: string, target: string): Promise<Output> {
+  // Two that write to the same name at once must not write into the same file.
+  const partial = `${target}.${process.pid}.partial`
+  const file = await open(partial, 'w', privateFile)
+  const abandon = async (): Promise<void> => {
+    await file.close()
+    await rm(partial, { force: true })
+  }
   return {
-    closed: closed.signal,
-    async write(chunk) {
-      closed.signal.throwIfAborted()
-      if (!stream.write(chunk)) await once(stream, 'drain', { signal: closed.signal })
-    },
-    finish: () => Promise.resolve(),
-    abandon: () => Promise.resolve(),
+    write: (chunk) => told(path, () => file.writeFile(chunk)),
+    finish: () =>
+      told(path, async () => {
+        await file.sync()
+        await file.close()
+        await rename(partial, target)
+      }),
+    abandon,
+  }
+}
+
+async function openDevice(path: string): Promise<Output> {
+  const file = await open(path, 'w')
+  return {
+    write: (chunk) => told(path, () => file.writeFile(chunk)),
+    finish: () => told(path, () => file.close()),
+    abandon: () => file.close(),
+  }
+}
+
+async function told<T>(path: string, use: () => Promise<T>): Promise<T> {
+  try {
+    return await use()
+  } catch (error) {
+    throw new Fault(`${path} cannot be written: ${describeError(error)}`, { cause: error, retryable: false })
   }
 }

@@ -10,6 +10,7 @@ import { type ReportPosition, rollUp } from '../reports/rollUp.ts'
 import { openDatabase } from '../store/database.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { readLocalJson } from './localJson.ts'
+import { brokenOffExitCode, openStandardOutput } from './output.ts'
 import { jsonLines, textTable } from './reportText.ts'
 import { rethrowAsUsage, usageExitCode } from './usageProblem.ts'
 
@@ -18,7 +19,7 @@ interface ReportFlags {
   readonly [option: string]: string
 }
 
-export interface ReportCommandDeps extends Pick<CommandDeps, 'stdout' | 'stderr'> {
+export interface ReportCommandDeps extends Pick<CommandDeps, 'stdout' | 'stderr' | 'interrupted' | 'setExitCode'> {
   readonly databaseUrl: () => Promise<string>
 }
 
@@ -83,6 +84,10 @@ async function runReport(deps: ReportCommandDeps, { report, flags, command }: Ca
     if (token === undefined) throw new Fault('the ledger is empty: nothing was ever priced', { retryable: false })
     for (let step = 0; step < stepsMax; step++) if ((await rollUp(database)) === 0) break
     await print(deps, { reports: createReports(database, token), report, question, format })
+  } catch (error) {
+    const exitCode = brokenOffExitCode(error, deps.interrupted)
+    if (exitCode === undefined) throw error
+    deps.setExitCode(exitCode)
   } finally {
     await database.destroy()
   }
@@ -102,15 +107,15 @@ interface Printed {
 }
 
 async function print(deps: ReportCommandDeps, { reports, report, question, format }: Printed): Promise<void> {
-  const { stdout } = deps
+  const output = openStandardOutput(deps)
   if (format === 'csv') {
     const { read, ...position } = await reports.csv(report, question)
-    for await (const chunk of read) stdout.write(String(chunk))
+    for await (const chunk of read) await output.write(String(chunk))
     tellLag(deps, position)
     return
   }
   const { read, ...position } = await reports.table(report, question)
-  stdout.write(
+  await output.write(
     format === 'json'
       ? jsonLines(report, read, { ...reports.token, ...position })
       : textTable(read, reports.token.decimals),

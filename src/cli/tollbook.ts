@@ -2,22 +2,9 @@ import '../primitives/quietBindings.ts'
 import { Command, CommanderError } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { readConfig } from '../config.ts'
-import { anchorCommand } from './anchor.ts'
-import { auditCommand } from './audit.ts'
-import { chainCommand } from './chain.ts'
 import type { CommandDeps } from './commandDeps.ts'
-import { demoCommand } from './demo.ts'
-import { exportCommand } from './export.ts'
-import { faucetCommand } from './faucet.ts'
-import { migrateCommand } from './migrate.ts'
-import { payCommand } from './pay.ts'
-import { payoutCommand } from './payout.ts'
-import { provisionCommand } from './provision.ts'
-import { receiptKeyCommand } from './receiptKey.ts'
-import { findDatabase, reportCommand } from './report.ts'
+import { loadCommands } from './loadCommands.ts'
 import { reportFailure } from './reportFailure.ts'
-import { serveCommand } from './serve.ts'
-import { verifyCommand } from './verify.ts'
 
 const interrupted = new AbortController()
 
@@ -34,24 +21,7 @@ const program = new Command('tollbook')
   .version(packageJson.version)
   .showHelpAfterError()
   .exitOverride()
-for (const command of [
-  serveCommand(),
-  demoCommand(),
-  payCommand(payerDeps),
-  verifyCommand(payerDeps),
-  exportCommand(payerDeps),
-  auditCommand(payerDeps),
-  anchorCommand(payerDeps),
-  faucetCommand(payerDeps),
-  payoutCommand(payerDeps),
-  chainCommand(),
-  provisionCommand(),
-  migrateCommand(),
-  receiptKeyCommand(),
-  reportCommand({ ...payerDeps, databaseUrl: findDatabase }),
-]) {
-  program.addCommand(command)
-}
+for (const command of await loadCommands(process.argv[2], payerDeps)) program.addCommand(command)
 // A payer that is interrupted says what became of the payment; the commands that serve stop by their own handler.
 process.once('SIGINT', () => interrupted.abort())
 
@@ -64,3 +34,5 @@ try {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : usageExitCode
   else reportFailure(error)
 }
+// Text that waits for a reader who does not read would hold the process for as long as that reader lives.
+if (interrupted.signal.aborted) process.exit()

@@ -12,22 +12,25 @@ export interface DatabaseOptions {
   /** Shown in pg_stat_activity, so that an operator sees whose connections these are. */
   readonly applicationName: string
   readonly connectionsMax: number
+  /** For readers of whole books; 15 s when it is not said. */
+  readonly statementTimeoutMs?: number
   readonly log: Log
 }
 
 // Longer than any statement of ours takes; what exceeds it is stuck, and its outcome is then read back.
-const statementTimeoutMs = 15_000
-// The server ends a statement by itself; this one is for a server that has vanished without closing the connection.
-const queryTimeoutMs = 20_000
+const standardStatementTimeoutMs = 15_000
+// The server ends a statement by itself; this is for a server that has vanished without closing the connection.
+const queryTimeoutMoreMs = 5_000
 const connectTimeoutMs = 5_000
 
 export function openDatabase(options: DatabaseOptions): Database {
+  const { statementTimeoutMs = standardStatementTimeoutMs } = options
   const pool = new pg.Pool({
     connectionString: options.databaseUrl,
     application_name: options.applicationName,
     max: options.connectionsMax,
     statement_timeout: statementTimeoutMs,
-    query_timeout: queryTimeoutMs,
+    query_timeout: statementTimeoutMs + queryTimeoutMoreMs,
     connectionTimeoutMillis: connectTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
     keepAlive: true,

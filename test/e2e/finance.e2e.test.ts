@@ -273,6 +273,8 @@ describe('tollbook report', () => {
     const command = reportCommand({
       stdout: { write: (text) => (said.out += text) },
       stderr: { write: (text) => (said.err += text) },
+      interrupted: new AbortController().signal,
+      setExitCode: () => undefined,
       databaseUrl: () => Promise.resolve(shop.database.serviceUrl),
     })
     const code = await command.parseAsync(words, { from: 'user' }).then(

@@ -13,7 +13,7 @@ import { openPayoutGround } from '../payout/payoutGround.ts'
 import { openSessions } from '../store/instance.ts'
 import { tamper } from '../store/tamper.ts'
 import { forgeLeaf } from '../audit/tampering.ts'
-import { type BookSeen, dumpReports, type Given, entriesOf, sumOf } from './lifeBook.ts'
+import { type BookSeen, dumpReports, type Given, entriesOf, sumOf } from './bookSeen.ts'
 import { overpaid, rangesOf, tellStory, unasked } from './lifeStory.ts'
 
 /*

@@ -1,15 +1,20 @@
 import { parquetMetadata, parquetReadObjects } from 'hyparquet'
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { assert } from '../../src/primitives/assert.ts'
-import { exportLedger, type ExportQuestion } from '../../src/reports/export/exportLedger.ts'
+import { exportFormats, exportLedger, type ExportQuestion } from '../../src/reports/export/exportLedger.ts'
 import { readBound } from '../../src/reports/export/exportRange.ts'
 import type { ExportScope } from '../../src/reports/export/exportScope.ts'
 import { rootAt } from '../../src/store/sealer.ts'
 import { bookKeyText, growBook } from '../audit/auditBook.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { mustAppend, openInstance, openSessions } from '../store/instance.ts'
 import { tamper } from '../store/tamper.ts'
 import { claimOf, fulfilmentOf, samplePrice, sampleSettlement } from '../store/samplePayment.ts'
+import { liveThrough } from './liveThrough.ts'
 
 const { serviceUrl, adminUrl } = await createTestDatabase()
 const admin = openSessions(adminUrl)
@@ -37,9 +42,12 @@ interface Exported {
   readonly scope: ExportScope
 }
 
-async function exported(given: Partial<ExportQuestion> & Pick<ExportQuestion, 'format'>): Promise<Exported> {
+async function exported(
+  given: Partial<ExportQuestion> & Pick<ExportQuestion, 'format'>,
+  book = ledger,
+): Promise<Exported> {
   const chunks: Buffer[] = []
-  const scope = await exportLedger(ledger.database, {
+  const scope = await exportLedger(book.database, {
     table: 'entries',
     from: undefined,
     to: undefined,
@@ -148,17 +156,53 @@ describe('a range', () => {
     }
   })
 
+  test.each(exportFormats)(
+    'that is empty, of one event or beyond the head is written as %s with just what it has',
+    async (format) => {
+      const head = (await exported({ format })).scope.toPosition
+      for (const [from, to, rows] of [
+        [head + 1, undefined, 0],
+        [2, 2, 1],
+        [head, head + 100, 1],
+      ] as const) {
+        const question = { format, table: 'events', from: at(from), to: to === undefined ? undefined : at(to) } as const
+        const { bytes, text, scope } = await exported(question)
+        expect(scope).toMatchObject({ fromPosition: from, toPosition: Math.min(to ?? head, head) })
+        if (format === 'csv') expect(readCsv(text)).toHaveLength(rows)
+        if (format === 'jsonl') expect(text.trimEnd().split('\n')).toHaveLength(rows + 2)
+        if (format === 'parquet') expect(await readParquet(bytes)).toHaveLength(rows)
+      }
+      await expect(exported({ format, from: at(head + 2) })).rejects.toThrow('the range is empty')
+    },
+  )
+
+  test.each(exportFormats)('of a book without an event is written as %s', async (format) => {
+    const { serviceUrl: emptyUrl } = await createTestDatabase()
+    const { text, bytes, scope } = await exported({ format }, await openInstance(emptyUrl))
+    expect(scope).toMatchObject({ fromPosition: 1, toPosition: 0, treeSize: 0 })
+    if (format === 'parquet') expect(await readParquet(bytes)).toEqual([])
+    else expect(text).not.toBe('')
+  })
+
   test('that begins behind its end is refused', async () => {
     await expect(exported({ format: 'csv', from: at(40), to: at(20) })).rejects.toThrow('the range is empty')
   })
 })
 
+function arrayBufferOf(bytes: Buffer): ArrayBuffer {
+  const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length)
+  assert(file instanceof ArrayBuffer, 'a Buffer of ours is not shared')
+  return file
+}
+
+async function readParquet(bytes: Buffer) {
+  return parquetReadObjects({ file: arrayBufferOf(bytes) })
+}
+
 test('a parquet file has the rows of the csv, and the tree and its checkpoint in its metadata', async () => {
   const { bytes, scope } = await exported({ format: 'parquet' })
   const csv = readCsv((await exported({ format: 'csv' })).text)
-  const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length)
-  assert(file instanceof ArrayBuffer, 'a Buffer of ours is not shared')
-  const rows = await parquetReadObjects({ file })
+  const rows = await readParquet(bytes)
   expect(rows).toHaveLength(csv.length)
   for (const [index, row] of rows.entries()) {
     expect(String(row['position'])).toBe(csv[index]?.['position'])
@@ -166,7 +210,9 @@ test('a parquet file has the rows of the csv, and the tree and its checkpoint in
     expect(String(row['debit_base_units'] ?? '')).toBe(csv[index]?.['debit_base_units'])
     expect(row['recorded_at']).toEqual(new Date(csv[index]?.['recorded_at'] ?? ''))
   }
-  const metadata = new Map(parquetMetadata(file).key_value_metadata?.map(({ key, value }) => [key, value]))
+  const metadata = new Map(
+    parquetMetadata(arrayBufferOf(bytes)).key_value_metadata?.map(({ key, value }) => [key, value]),
+  )
   expect(metadata.get('tollbook.tree_root')).toBe(`sha256:${scope.root}`)
   expect(metadata.get('tollbook.checkpoint')).toBe(scope.checkpoint)
 })
@@ -203,6 +249,44 @@ describe.each(['beancount', 'hledger'] as const)('a %s journal', (format) => {
     for (const [, link] of text.matchAll(/^\S+ \* "\w+" \^(.*)$/gm)) expect(link).toMatch(/^[\w./-]+$/)
   })
 })
+
+/** What its own tool says of a journal; undefined on a machine without that tool. */
+async function judge([tool, ...words]: readonly string[], file: string): Promise<string | undefined> {
+  const run = promisify(execFile)(
+    tool ?? '',
+    words.map((word) => (word === 'FILE' ? file : word)),
+  )
+  return run.then(
+    ({ stderr }) => stderr,
+    (error: NodeJS.ErrnoException & { stderr?: string }) =>
+      error.code === 'ENOENT' ? undefined : `${error.message}${error.stderr}`,
+  )
+}
+
+const tools = {
+  beancount: ['bean-check', 'FILE'],
+  hledger: ['hledger', '-f', 'FILE', 'check'],
+} as const
+
+test.each(['beancount', 'hledger'] as const)(
+  'a %s journal of everything that can happen is well-formed',
+  async (format) => {
+    const other = await createTestDatabase()
+    await growBook({ serviceUrl: other.serviceUrl, payments: 5, isNew: true })
+    const book = await openInstance(other.serviceUrl)
+    await liveThrough(book, other.adminUrl)
+    const { text } = await exported({ format }, book)
+    for (const kind of ['PaymentReversed', 'RefundDue', 'TransferReceived', 'DistributionPaid'])
+      expect(text).toContain(kind)
+    // A link of beancount ends at the first other character, and what follows is an error.
+    const links = [...text.matchAll(/^\S+ \* "\w+" \^(.*)$/gm)].map(([, link]) => link)
+    expect(links).toHaveLength(format === 'beancount' ? (text.match(/^\S+ \* /gm)?.length ?? 0) : 0)
+    expect(links.filter((link) => !/^[A-Za-z0-9/_.-]+$/.test(link ?? ''))).toEqual([])
+    const file = `${await makeScratchDirectory()}/journal.${format}`
+    await writeFile(file, text)
+    expect((await judge(tools[format], file)) ?? '').toBe('')
+  },
+)
 
 /** Of 6 decimals. */
 function unitsOf(amount: string): bigint {

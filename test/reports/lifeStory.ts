@@ -10,7 +10,7 @@ import type { ReportName } from '../../src/reports/reportQuestion.ts'
 import { newCustomer, sendAndConfirm } from '../chain/paymentLab.ts'
 import { pay, sendTokens, serve, stateOf } from '../jobs/lifeGround.ts'
 import { type PayoutGround, sendPart } from '../payout/payoutGround.ts'
-import { type BookSeen, type Given, seeBook } from './lifeBook.ts'
+import { type BookSeen, type Given, seeBook } from './bookSeen.ts'
 
 /*
  * Everything that can happen to a payment after its answer, and what pays it out, on one book over four days. The book is

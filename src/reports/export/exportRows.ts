@@ -12,7 +12,8 @@ import type { Snapshot } from './snapshot.ts'
  * walk along the primary key.
  */
 
-const pagePositions = 1_000
+// A body has at most 65,519 bytes, so a page of them is at most 17 MB and usually a quarter of one.
+const pagePositions = 256
 
 export interface EventRow {
   readonly position: number

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { isoTime } from '../../primitives/clock.ts'
 import type { Chunk } from './chunk.ts'
 import { type EntryRow, entryPages } from './exportRows.ts'
@@ -46,9 +47,12 @@ async function* write(
   }
   // A part of the book does not know what came before it.
   if (scope.fromPosition > 1 || lastMs === 0) return
-  yield {
-    chunk: await closingText(snapshot, scope, { ...journal, day: dayOf(lastMs + dayMs) }),
-    upto: scope.toPosition,
+  const day = dayOf(lastMs + dayMs)
+  if (journal.format === 'hledger')
+    yield { chunk: `${day} * balances after position ${scope.toPosition}\n`, upto: scope.toPosition }
+  for await (const balances of closingBalances(snapshot, scope)) {
+    const lines = balances.map((balance) => `${balanceText(balance, { ...journal, day })}\n`)
+    yield { chunk: lines.join(''), upto: scope.toPosition }
   }
 }
 
@@ -85,12 +89,17 @@ function eventText(entries: readonly EntryRow[], journal: Journal): string {
   const day = dayOf(effectiveAtMs)
   const head =
     journal.format === 'beancount'
-      ? [`${day} * "${kind}" ^${linkOf(stream)}`, `  position: ${position}`, `  recorded: "${isoTime(recordedAtMs)}"`]
+      ? [`${day} * "${kind}" ^${linkName(stream)}`, `  position: ${position}`, `  recorded: "${isoTime(recordedAtMs)}"`]
       : [`${day} * (${position}) ${kind}  ; payment: ${stream}`, `    ; recorded: ${isoTime(recordedAtMs)}`]
   const lines = entries.map(
     (entry) => `    ${accountName(entry.account, journal.format)}  ${amountText(entry, journal)}`,
   )
   return `${[...head, ...lines].join('\n')}\n\n`
+}
+
+/** A link of beancount has no colons, and the stream of a payout has one. */
+function linkName(stream: string): string {
+  return stream.replaceAll(':', '-')
 }
 
 function amountText(entry: Pick<EntryRow, 'mint' | 'amountBaseUnits'>, { decimals, commodity }: Journal): string {
@@ -105,33 +114,39 @@ function allDecimals(amount: bigint, decimals: number): string {
   return amount < 0n ? `-${text}` : text
 }
 
-async function closingText(
-  snapshot: Snapshot,
-  { toPosition }: ExportScope,
-  journal: Journal & { readonly day: string },
-): Promise<string> {
-  const sums = await snapshot
-    .selectFrom('ledger.entries')
-    .select(['account', 'mint', ({ fn }) => fn.sum<string>('amount').as('sum')])
-    .where('seq', '<=', toPosition)
-    .groupBy(['account', 'mint'])
-    .orderBy('account')
-    .execute()
-  const { day, format } = journal
-  const balances = sums.map(({ account, mint, sum }) => {
-    const amount = amountText({ mint, amountBaseUnits: BigInt(sum) }, journal)
-    const name = accountName(account, format)
-    return format === 'beancount'
-      ? `${day} balance ${name}  ${amount}`
-      : `    ${name}  0 ${journal.commodity(mint)} = ${amount}`
-  })
-  const head = format === 'beancount' ? [] : [`${day} * balances after position ${toPosition}`]
-  return `${[...head, ...balances].join('\n')}\n`
+interface Balance {
+  readonly account: string
+  readonly mint: string
+  readonly sum: string
 }
 
-/** The name of a payout's stream has a colon, at which beancount stops reading. */
-function linkOf(stream: string): string {
-  return stream.replace(':', '-')
+// A wallet that overpaid has an account of its own, so there may be as many balances as callers.
+const balancesPage = 1_000
+
+/** Summed up from the entries, because the table of balances is only that of the head of the book. */
+async function* closingBalances(snapshot: Snapshot, { toPosition }: ExportScope): AsyncGenerator<readonly Balance[]> {
+  await sql`
+    declare closing no scroll cursor for
+    select account, mint, sum(amount)::text as sum
+    from ledger.entries
+    where seq <= ${sql.lit(toPosition)}
+    group by account, mint
+    order by account, mint`.execute(snapshot)
+  for (let isMore = true; isMore;) {
+    const { rows } = await sql<Balance>`fetch ${sql.lit(balancesPage)} from closing`.execute(snapshot)
+    yield rows
+    isMore = rows.length === balancesPage
+  }
+  await sql`close closing`.execute(snapshot)
+}
+
+function balanceText({ account, mint, sum }: Balance, journal: Journal & { readonly day: string }): string {
+  const { day, format } = journal
+  const amount = amountText({ mint, amountBaseUnits: BigInt(sum) }, journal)
+  const name = accountName(account, format)
+  return format === 'beancount'
+    ? `${day} balance ${name}  ${amount}`
+    : `    ${name}  0 ${journal.commodity(mint)} = ${amount}`
 }
 
 const ofWallet = /^(Liabilities:(?:Overpaid|RefundsDue|Unmatched):)/

@@ -5,8 +5,9 @@ import type { Page } from './exportRows.ts'
 import type { ExportScope } from './exportScope.ts'
 import type { Cell, Column, ColumnType } from './table.ts'
 
-// Rows of one group: they are in memory together, a kilobyte each at most on average.
-const rowGroupRows = 20_000
+// A group is in memory as a whole. Usually it is full by its rows; by its text when bodies are as large as they may be.
+const groupRowsMax = 20_000
+const groupTextMax = 8 * 1024 * 1024
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number]
 
@@ -23,16 +24,38 @@ export async function* parquetChunks<T>(
     kvMetadata: metadataOf(scope),
     createdBy: 'tollbook',
   })
-  let group: T[] = []
+  let group = newGroup(columns)
   for await (const { rows, upto } of pages) {
-    group.push(...rows)
-    if (group.length < rowGroupRows && upto < scope.toPosition) continue
-    if (group.length > 0) await writer.write({ columnData: columnData(columns, group), rowGroupSize: group.length })
-    group = []
+    for (const row of rows) {
+      addRow(group, columns, row)
+      if (group.rows < groupRowsMax && group.textLength < groupTextMax) continue
+      await writer.write({ columnData: group.columnData, rowGroupSize: group.rows })
+      group = newGroup(columns)
+    }
     yield { chunk: take(bytes), upto }
   }
+  if (group.rows > 0) await writer.write({ columnData: group.columnData, rowGroupSize: group.rows })
   await writer.finish()
   yield { chunk: take(bytes), upto: scope.toPosition }
+}
+
+interface Group {
+  readonly columnData: { readonly name: string; readonly data: Cell[] }[]
+  rows: number
+  textLength: number
+}
+
+function newGroup<T>(columns: readonly Column<T>[]): Group {
+  return { columnData: columns.map(({ name }) => ({ name, data: [] })), rows: 0, textLength: 0 }
+}
+
+function addRow<T>(group: Group, columns: readonly Column<T>[], row: T): void {
+  for (const [index, { type, of }] of columns.entries()) {
+    const cell = of(row)
+    group.columnData[index]?.data.push(valueOf(type, cell))
+    if (typeof cell === 'string') group.textLength += cell.length
+  }
+  group.rows++
 }
 
 const optional = { repetition_type: 'OPTIONAL' } as const
@@ -65,17 +88,13 @@ function metadataOf({ fromPosition, toPosition, treeSize, root, checkpoint, orig
   return Object.entries(values).flatMap(([key, value]) => (value === null ? [] : [{ key, value }]))
 }
 
-function columnData<T>(columns: readonly Column<T>[], rows: readonly T[]) {
-  return columns.map(({ name, type, of }) => ({ name, data: rows.map((row) => valueOf(type, of(row))) }))
-}
-
 function valueOf(type: ColumnType, cell: Cell): Cell {
   return type === 'integer' && typeof cell === 'number' ? BigInt(cell) : cell
 }
 
 /** The library appends for ever; what was written out is dropped, and its count of the file's offset goes on. */
 function take(writer: ByteWriter): Uint8Array {
-  const bytes = Uint8Array.from(writer.getBytes())
+  const bytes = writer.getBytes().slice()
   writer.index = 0
   return bytes
 }

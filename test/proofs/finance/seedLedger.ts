@@ -39,7 +39,7 @@ const leaseMs = 7 * dayMs
  */
 export async function seedLedger(
   serviceUrl: string,
-  { mint, payments, onProgress }: { mint: Address; payments: number; onProgress: (done: number) => void },
+  { mint, payments, onProgress }: { mint: Address; payments: number; onProgress?: (done: number) => void },
 ): Promise<void> {
   const client = new pg.Client({ connectionString: serviceUrl })
   await client.connect()
@@ -48,7 +48,7 @@ export async function seedLedger(
   for (let done = 0; done < payments; done += batchMax) {
     const claims: PaymentChange[] = []
     const ends: PaymentChange[] = []
-    if (done > 0 && done % sayEvery === 0) onProgress(done)
+    if (done > 0 && done % sayEvery === 0) onProgress?.(done)
     const laters: PaymentChange[][] = [[], []]
     for (let nth = done; nth < Math.min(done + batchMax, payments); nth++) {
       const [endpoint, requiredBaseUnits] = products[(nth + Math.floor(nth / 3)) % products.length] ?? ['', 1n]

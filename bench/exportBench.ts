@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { open } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { assert } from '../src/primitives/assert.ts'
+import { systemClock } from '../src/primitives/clock.ts'
+import { type ExportFormat, exportFormats } from '../src/reports/export/exportLedger.ts'
+import { startLedgerServer } from '../test/proofs/ledgerServer.ts'
+import { openAgedBook } from './agedBook.ts'
+import { copyMs } from './copyMs.ts'
+import { type Bench, median, type Yardstick } from './yardstick.ts'
+
+const shortShare = 10
+
+export const exportBench: Bench = {
+  name: 'export',
+  about: 'memory of `tollbook export` for a long book against a short one, and its time against COPY … TO STDOUT',
+  async run(options) {
+    await using server = await startLedgerServer()
+    const { payments: events, rounds, progress } = options
+    const shortEvents = Math.ceil(events / shortShare)
+    const long = await openAgedBook(server, events, options)
+    const short = await openAgedBook(server, shortEvents, options)
+    // Not counted: it warms the server's memory up.
+    await exported(long, 'jsonl')
+    const yardsticks: Yardstick[] = []
+    for (const format of exportFormats) {
+      const found: Round[] = []
+      for (let round = 1; round <= rounds; round++) {
+        found.push(await measure({ long, short, format }))
+        progress(`export: ${format}, round ${round} of ${rounds}`)
+      }
+      yardsticks.push(...judge({ format, found, events, shortEvents }))
+    }
+    return yardsticks
+  },
+}
+
+interface Round {
+  readonly long: Measured
+  readonly short: Measured
+  readonly copyMs: number
+}
+
+interface Measured {
+  readonly ms: number
+  readonly peakMb: number
+}
+
+interface Books {
+  readonly long: string
+  readonly short: string
+  readonly format: ExportFormat
+}
+
+async function measure({ long, short, format }: Books): Promise<Round> {
+  const copied = await copyMs(long, { table: 'events', format: 'text' })
+  return { copyMs: copied, long: await exported(long, format), short: await exported(short, format) }
+}
+
+const program = fileURLToPath(new URL('../src/cli/tollbook.js', import.meta.url))
+// Where peakMemory.ts writes.
+const peakMemoryFd = 3
+const peakMemory = fileURLToPath(new URL('peakMemory.ts', import.meta.url))
+
+/** The command as it is called, its output to nowhere. It tells its peak itself when it ends. */
+async function exported(url: string, format: ExportFormat): Promise<Measured> {
+  const startedAtMs = systemClock.monotonicMs()
+  const words = ['--import', peakMemory, program, 'export', format, '--database', url]
+  const nowhere = await open('/dev/null', 'w')
+  const child = spawn(process.execPath, words, { stdio: ['ignore', nowhere.fd, 'inherit', 'pipe'] })
+  const told = child.stdio[peakMemoryFd]
+  assert(told instanceof Readable, 'the process tells its peak through a pipe')
+  const [peakKb, [code]] = await Promise.all([text(told), once(child, 'exit')])
+  await nowhere.close()
+  assert(code === 0, 'the export is written')
+  return { ms: systemClock.monotonicMs() - startedAtMs, peakMb: Number(peakKb) / 1024 }
+}
+
+interface Judged {
+  readonly format: ExportFormat
+  readonly found: readonly Round[]
+  readonly events: number
+  readonly shortEvents: number
+}
+
+function judge({ format, found, events, shortEvents }: Judged): readonly Yardstick[] {
+  const middle = (pick: (round: Round) => number): number => median(found.map(pick))
+  const [longMb, shortMb] = [middle(({ long }) => long.peakMb), middle(({ short }) => short.peakMb)]
+  const [seconds, copySeconds] = [middle(({ long }) => long.ms) / 1000, middle((round) => round.copyMs) / 1000]
+  return [
+    {
+      what: `peak memory of export ${format} at ${events} events ÷ at ${shortEvents}`,
+      value: middle(({ long, short }) => long.peakMb / short.peakMb),
+      goal: { atMost: 1.3 },
+      detail: `${longMb.toFixed(0)} MB and ${shortMb.toFixed(0)} MB`,
+    },
+    {
+      what: `peak memory of export ${format} at ${events} events, MB`,
+      value: longMb,
+      goal: { atMost: 250 },
+      detail: `${seconds.toFixed(1)} s for the whole process; ÷ ${copySeconds.toFixed(1)} s of COPY ledger.events TO STDOUT ${(seconds / copySeconds).toFixed(1)}`,
+    },
+  ]
+}

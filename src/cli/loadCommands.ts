@@ -1,0 +1,55 @@
+import { setFlagsFromString } from 'node:v8'
+import type { Command } from 'commander'
+import type { CommandDeps } from './commandDeps.ts'
+
+/*
+ * A command is loaded when it is called. All of them together are a server with a browser and a blockchain: 190 MB and two
+ * seconds, of which an export needs a third.
+ */
+
+type LoadCommand = (deps: CommandDeps) => Promise<Command>
+
+/** In the order of the help. */
+const commands: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCommand>([
+  ['serve', async () => (await import('./serve.ts')).serveCommand()],
+  ['demo', async () => (await import('./demo.ts')).demoCommand()],
+  ['pay', async (deps) => (await import('./pay.ts')).payCommand(deps)],
+  ['verify', async (deps) => (await import('./verify.ts')).verifyCommand(deps)],
+  ['export', loadExport],
+  ['audit', async (deps) => (await import('./audit.ts')).auditCommand(deps)],
+  ['anchor', async (deps) => (await import('./anchor.ts')).anchorCommand(deps)],
+  ['faucet', async (deps) => (await import('./faucet.ts')).faucetCommand(deps)],
+  ['payout', async (deps) => (await import('./payout.ts')).payoutCommand(deps)],
+  ['chain', async () => (await import('./chain.ts')).chainCommand()],
+  ['provision', async () => (await import('./provision.ts')).provisionCommand()],
+  ['migrate', async () => (await import('./migrate.ts')).migrateCommand()],
+  ['receipt-key', async () => (await import('./receiptKey.ts')).receiptKeyCommand()],
+  ['report', loadReport],
+])
+
+async function loadExport(deps: CommandDeps): Promise<Command> {
+  keepHeapSmall()
+  return (await import('./export.ts')).exportCommand(deps)
+}
+
+async function loadReport(deps: CommandDeps): Promise<Command> {
+  keepHeapSmall()
+  const { findDatabase, reportCommand } = await import('./report.ts')
+  return reportCommand({ ...deps, databaseUrl: findDatabase })
+}
+
+/** The command of that name. Without one, or for a name that is none, all of them: the help lists them, and guesses. */
+export function loadCommands(name: string | undefined, deps: CommandDeps): Promise<readonly Command[]> {
+  const named = commands.get(name ?? '')
+  return Promise.all((named === undefined ? [...commands.values()] : [named]).map((load) => load(deps)))
+}
+
+/**
+ * Rows that go by are garbage at once, and V8 would rather have more memory than collect it: at 102,000 events it took
+ * 350 MB for 15 that were alive. So the space for new objects stays at the 2 MB that it begins with (it would double up to
+ * 128), and the rest may grow by half between collections. Both flags are looked at each time a space is about to grow.
+ */
+function keepHeapSmall(): void {
+  setFlagsFromString('--semi-space-growth-factor=1')
+  setFlagsFromString('--heap-growing-percent=50')
+}
