@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { z } from 'zod'
 import { assert } from '../src/primitives/assert.ts'
-import { systemClock } from '../src/primitives/clock.ts'
 import { startLedgerServer } from '../test/proofs/ledgerServer.ts'
 import { openAgedBook } from './agedBook.ts'
 import { copyMs } from './copyMs.ts'
+import { type Ran, runCommand } from './runCommand.ts'
 import { type Bench, median } from './yardstick.ts'
 
 const shortShare = 10
@@ -21,7 +18,7 @@ export const auditBench: Bench = {
     const short = await openAgedBook(server, Math.ceil(events / shortShare), options)
     const found: Round[] = []
     for (let round = 0; round <= rounds; round++) {
-      const result = { ...(await measure(long)), shortRssKb: (await auditIn(short)).maxRssKb }
+      const result = { ...(await measure(long)), shortPeakMb: (await auditIn(short)).peakMb }
       // The first round warms the server's memory up.
       if (round > 0) found.push(result)
       progress(`audit: round ${round} of ${rounds}, ${seconds(result.audit)} audited, ${seconds(result.text)} copied`)
@@ -31,7 +28,7 @@ export const auditBench: Bench = {
     const eventsOnly = middle((round) => round.audit / round.eventsText).toFixed(2)
     const replayed = middle((round) => round.replayed / round.text).toFixed(2)
     const rate = Math.round(events / (middle((round) => round.audit) / 1000))
-    const [longMb, shortMb] = [middle((round) => round.rssKb) / 1024, middle((round) => round.shortRssKb) / 1024]
+    const [longMb, shortMb] = [middle((round) => round.peakMb), middle((round) => round.shortPeakMb)]
     return [
       {
         what: `audit, every payer's signature included ÷ COPY … TO STDOUT of the same rows, ${events} events`,
@@ -40,8 +37,8 @@ export const auditBench: Bench = {
         detail: `${seconds(middle((round) => round.audit))} for the whole process, ${rate} events/s, ${seconds(middle((round) => round.text))} for COPY; ÷ COPY of the events alone ${eventsOnly}, ÷ binary COPY ${binary}; without the signatures of the stored transactions ${replayed}`,
       },
       {
-        what: `resident memory of the audit at ${events} events ÷ at ${Math.ceil(events / shortShare)}`,
-        value: middle((round) => round.rssKb / round.shortRssKb),
+        what: `peak memory of the audit at ${events} events ÷ at ${Math.ceil(events / shortShare)}`,
+        value: middle((round) => round.peakMb / round.shortPeakMb),
         goal: { atMost: 1.5 },
         detail: `${longMb.toFixed(0)} MB and ${shortMb.toFixed(0)} MB at the most`,
       },
@@ -55,11 +52,11 @@ interface Round {
   readonly binary: number
   readonly audit: number
   readonly replayed: number
-  readonly rssKb: number
-  readonly shortRssKb: number
+  readonly peakMb: number
+  readonly shortPeakMb: number
 }
 
-async function measure(url: string): Promise<Omit<Round, 'shortRssKb'>> {
+async function measure(url: string): Promise<Omit<Round, 'shortPeakMb'>> {
   const eventsText = await copyMs(url, { table: 'events', format: 'text' })
   const text =
     eventsText +
@@ -69,21 +66,17 @@ async function measure(url: string): Promise<Omit<Round, 'shortRssKb'>> {
     (await copyMs(url, { table: 'events', format: 'binary' })) +
     (await copyMs(url, { table: 'entries', format: 'binary' })) +
     (await copyMs(url, { table: 'payments', format: 'binary' }))
-  const { ms: audit, maxRssKb: rssKb } = await auditIn(url)
-  const { ms: replayed } = await auditIn(url, 'no-transactions')
-  return { eventsText, text, binary, audit, replayed, rssKb }
+  const { ms: audit, peakMb } = await auditIn(url)
+  const { ms: replayed } = await auditIn(url, '--no-transactions')
+  return { eventsText, text, binary, audit, replayed, peakMb }
 }
 
-const auditProcess = fileURLToPath(new URL('auditProcess.ts', import.meta.url))
-const printed = z.object({ events: z.int(), durationMs: z.int(), findings: z.int(), maxRssKb: z.int() })
+const printed = z.object({ events: z.int(), findings: z.array(z.unknown()) })
 
-/** The time of the whole process, from its start to its end. */
-async function auditIn(url: string, transactions = ''): Promise<{ ms: number; maxRssKb: number }> {
-  const startedAtMs = systemClock.monotonicMs()
-  const { stdout } = await promisify(execFile)(process.execPath, [auditProcess, url, transactions])
-  const { findings, maxRssKb } = printed.parse(JSON.parse(stdout))
-  assert(findings === 0, 'the audited book holds')
-  return { ms: systemClock.monotonicMs() - startedAtMs, maxRssKb }
+async function auditIn(url: string, ...options: readonly string[]): Promise<Ran> {
+  const ran = await runCommand(['audit', '--database', url, '--json', ...options])
+  assert(printed.parse(JSON.parse(ran.output)).findings.length === 0, 'the audited book holds')
+  return ran
 }
 
 function seconds(ms: number): string {

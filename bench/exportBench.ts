@@ -1,15 +1,9 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { open } from 'node:fs/promises'
-import { Readable } from 'node:stream'
-import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
-import { assert } from '../src/primitives/assert.ts'
-import { systemClock } from '../src/primitives/clock.ts'
 import { type ExportFormat, exportFormats } from '../src/reports/export/exportLedger.ts'
 import { startLedgerServer } from '../test/proofs/ledgerServer.ts'
 import { openAgedBook } from './agedBook.ts'
 import { copyMs } from './copyMs.ts'
+import { type Ran, runCommand } from './runCommand.ts'
 import { type Bench, median, type Yardstick } from './yardstick.ts'
 
 const shortShare = 10
@@ -39,14 +33,9 @@ export const exportBench: Bench = {
 }
 
 interface Round {
-  readonly long: Measured
-  readonly short: Measured
+  readonly long: Ran
+  readonly short: Ran
   readonly copyMs: number
-}
-
-interface Measured {
-  readonly ms: number
-  readonly peakMb: number
 }
 
 interface Books {
@@ -60,23 +49,14 @@ async function measure({ long, short, format }: Books): Promise<Round> {
   return { copyMs: copied, long: await exported(long, format), short: await exported(short, format) }
 }
 
-const program = fileURLToPath(new URL('../src/cli/tollbook.js', import.meta.url))
-// Where peakMemory.ts writes.
-const peakMemoryFd = 3
-const peakMemory = fileURLToPath(new URL('peakMemory.ts', import.meta.url))
-
-/** The command as it is called, its output to nowhere. It tells its peak itself when it ends. */
-async function exported(url: string, format: ExportFormat): Promise<Measured> {
-  const startedAtMs = systemClock.monotonicMs()
-  const words = ['--import', peakMemory, program, 'export', format, '--database', url]
+/** To nowhere. */
+async function exported(url: string, format: ExportFormat): Promise<Ran> {
   const nowhere = await open('/dev/null', 'w')
-  const child = spawn(process.execPath, words, { stdio: ['ignore', nowhere.fd, 'inherit', 'pipe'] })
-  const told = child.stdio[peakMemoryFd]
-  assert(told instanceof Readable, 'the process tells its peak through a pipe')
-  const [peakKb, [code]] = await Promise.all([text(told), once(child, 'exit')])
-  await nowhere.close()
-  assert(code === 0, 'the export is written')
-  return { ms: systemClock.monotonicMs() - startedAtMs, peakMb: Number(peakKb) / 1024 }
+  try {
+    return await runCommand(['export', format, '--database', url], nowhere.fd)
+  } finally {
+    await nowhere.close()
+  }
 }
 
 interface Judged {
