@@ -1,3 +1,4 @@
+import '../src/primitives/quietBindings.ts'
 import { parseArgs } from 'node:util'
 import { assert } from '../src/primitives/assert.ts'
 import { auditBench } from './auditBench.ts'

@@ -81,7 +81,7 @@ export async function createService(
   let publicUrl = config.publicUrl ?? ''
   const catalog = await openProducts(config, { upstreamDeps, database: ledger.database, publicUrl: () => publicUrl })
   opened.defer(() => catalog.close())
-  const finance = openFinance(config, { clock, log, database: ledger.database, chain })
+  const finance = openFinance(config, { clock, log, databaseUrl, chain })
   opened.defer(() => finance.stop())
   let draining = false
 

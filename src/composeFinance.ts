@@ -8,12 +8,12 @@ import type { Clock } from './primitives/clock.ts'
 import type { Log } from './primitives/log.ts'
 import { createReports } from './reports/reports.ts'
 import { eventsPerRollUpMax, rollUp } from './reports/rollUp.ts'
-import type { Database } from './store/database.ts'
+import { openDatabase } from './store/database.ts'
 
 export interface FinanceDeps {
   readonly clock: Clock
   readonly log: Log
-  readonly database: Database
+  readonly databaseUrl: string
   readonly chain: Chain
 }
 
@@ -27,11 +27,14 @@ export interface Finance {
 const rollUpEveryMs = 1_000
 // Then others get their turn; a long backlog takes several rounds.
 const stepsPerRoundMax = 20
+// Of its own, and few: whoever draws reports, or downloads them, never makes a payment wait for a connection.
+const connectionsMax = 3
 
 /** The finance reports with their access. Off unless configured: then nothing is rolled up and nothing is served. */
 export function openFinance({ finance: config, publicUrl }: Config, deps: FinanceDeps): Finance {
   if (config === undefined) return { serving: undefined, stop: () => Promise.resolve() }
-  const { clock, log, database, chain } = deps
+  const { clock, log, databaseUrl, chain } = deps
+  const database = openDatabase({ databaseUrl, applicationName: 'tollbook finance', connectionsMax, log })
   const rolling = repeat(deps, {
     name: 'report roll-up',
     everyMs: rollUpEveryMs,
@@ -49,5 +52,9 @@ export function openFinance({ finance: config, publicUrl }: Config, deps: Financ
     publicUrl: config.listener === undefined ? '' : publicUrl,
     walletBaseUnits: () => chain.reader.balanceBaseUnits(paymentWallet),
   })
-  return { serving: { routes, listener: config.listener }, stop: () => rolling.stop() }
+  const stop = async () => {
+    await rolling.stop()
+    await database.destroy()
+  }
+  return { serving: { routes, listener: config.listener }, stop }
 }

@@ -2,11 +2,13 @@ import { createHmac } from 'node:crypto'
 import { Writable } from 'node:stream'
 import { CommanderError } from 'commander'
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose'
+import type { Client } from 'pg'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { reportCommand } from '../../src/cli/report.ts'
 import { createLog } from '../../src/primitives/log.ts'
-import { buy } from '../support/ask.ts'
+import { withAdminSession } from '../support/adminSession.ts'
+import { askForQuote, buy } from '../support/ask.ts'
 import { openLoopbackServer } from '../support/loopbackServer.ts'
 import { openShop } from '../support/shop.ts'
 
@@ -266,6 +268,30 @@ describe('reports over HTTP', () => {
       expect([200, 400]).toContain((await withToken(token, `/api/finance/${path}`)).status)
   })
 })
+
+test('reports that wait for the database keep nobody from buying: they have connections of their own', async () => {
+  const token = await tokenOf()
+  await withAdminSession(shop.database.adminUrl, async (admin) => {
+    await admin.query('begin')
+    await admin.query('lock table reports.payments in access exclusive mode')
+    const reports = Array.from({ length: 20 }, () => withToken(token, '/api/finance/payments'))
+    const names = await namesOfWaiting(admin)
+    expect((await askForQuote(shop)).quote.memo, 'a quote, which is in the ledger').toMatch(/^tollbook:/)
+    await admin.query('rollback')
+    expect(new Set((await Promise.all(reports)).map(({ status }) => status))).toEqual(new Set([200]))
+    expect(new Set(names)).toEqual(new Set(['tollbook finance']))
+  })
+})
+
+async function namesOfWaiting(admin: Client): Promise<readonly string[]> {
+  for (;;) {
+    const { rows } = await admin.query<{ name: string }>(
+      `select application_name as name from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock' and query like '%reports%'`,
+    )
+    if (rows.length > 0) return rows.map(({ name }) => name)
+  }
+}
 
 describe('tollbook report', () => {
   const run = async (...words: string[]) => {
