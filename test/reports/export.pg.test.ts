@@ -255,6 +255,8 @@ async function judge([tool, ...words]: readonly string[], file: string): Promise
   const run = promisify(execFile)(
     tool ?? '',
     words.map((word) => (word === 'FILE' ? file : word)),
+    // The checkpoint at the top has a dash that is not ASCII, which hledger reads only where the locale says UTF-8.
+    { env: { ...process.env, LC_ALL: 'C.UTF-8' } },
   )
   return run.then(
     ({ stderr }) => stderr,
