@@ -2,8 +2,8 @@ import type { Clock } from '../primitives/clock.ts'
 import { isoTime } from '../primitives/clock.ts'
 import { newId, randomToken } from '../primitives/id.ts'
 import { displayNumber } from '../primitives/money.ts'
+import type { Address } from '../payment/address.ts'
 import { memoOfSecret } from '../payment/binding.ts'
-import type { Order } from '../payment/payment.ts'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import { type Price, type Quote, transferBaseUnits } from '../payment/quote.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
@@ -24,13 +24,13 @@ export interface QuoteDeps {
 }
 
 /** Each 402 is a new quote with a fresh secret. The ledger keeps the memo; the secret is in this answer and nowhere else. */
-export async function issueQuote(deps: QuoteDeps, order: Order, price: Price): Promise<Answer> {
+export async function issueQuote(deps: QuoteDeps, wallet: Address, price: Price): Promise<Answer> {
   const secret = randomToken()
   const issuedAtMs = deps.clock.nowMs()
   const quote: Quote = {
     ...price,
     id: newId('quote'),
-    wallet: order.wallet,
+    wallet,
     memo: memoOfSecret(secret),
     issuedAtMs,
     expiresAtMs: issuedAtMs + deps.quoteTtlMs,

@@ -39,7 +39,6 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
   const missing = ordered.whyNoData()
   if (missing !== undefined) return refusalAnswer(refuse('NO_DATA', missing))
 
-  const order: Order = { wallet, endpoint: product.path, digest: orderDigest(product, ordered.parameters) }
   const rail = deps.rails.find(({ header }) => request.header(header) !== undefined)
   const presented = rail === undefined ? undefined : request.header(rail.header)
 
@@ -50,10 +49,11 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
       if (price === undefined) return refusalAnswer(refuse('ENDPOINT_UNAVAILABLE', unpriced, closedRetrySeconds))
       const exposed = await deps.whyExposed()
       if (exposed !== undefined) return refusalAnswer(refuse('ENDPOINT_UNAVAILABLE', exposed, closedRetrySeconds))
-      return await issueQuote(deps, order, price)
+      return await issueQuote(deps, wallet, price)
     }
 
     // A proof: what is it, what does the book know of it, and does the chain agree?
+    const order: Order = { wallet, endpoint: product.path, digest: orderDigest(product, ordered.parameters) }
     const proof = rail.readProof(presented)
     if (isRefusal(proof)) return refusalAnswer(proof)
     const known = await deps.ledger.lookUp({ signature: proof.signature, wallet, idempotencyKey })
