@@ -24,6 +24,7 @@ interface PlanFlags {
   readonly holdersWallet?: string
   readonly treasuryWallet?: string
   readonly minTokens: string
+  readonly except: readonly string[]
   readonly output?: string
 }
 
@@ -45,6 +46,7 @@ export function payoutCommand(deps: CommandDeps): Command {
     .option('--holders-wallet <address>', 'default: PAYOUT_HOLDERS_WALLET')
     .option('--treasury-wallet <address>', 'default: PAYOUT_TREASURY_WALLET')
     .option('--min-tokens <amount>', 'let smaller debts wait', '0')
+    .option('--except <account>', 'leave this debt as it is; may be given more than once', collect, [])
     .option('--output <file>', 'write the plan to a file instead')
     .action((flags: PlanFlags) => run(deps, (payout) => plan(deps, payout, flags)))
   command
@@ -68,6 +70,10 @@ export function payoutCommand(deps: CommandDeps): Command {
     )
   for (const each of [command, ...command.commands]) each.exitOverride(rethrowAsUsage)
   return command
+}
+
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value]
 }
 
 async function run(deps: CommandDeps, work: (payout: Payout) => Promise<void>): Promise<void> {
@@ -100,7 +106,7 @@ async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promis
     return text === undefined ? undefined : addressIn(`the ${name} wallet`, text)
   }
   const destinations = { provider: wallet('provider'), holders: wallet('holders'), treasury: wallet('treasury') }
-  const made = await payout.plan({ destinations, leastBaseUnits })
+  const made = await payout.plan({ destinations, leastBaseUnits, except: flags.except })
   if (made === undefined) {
     deps.stderr.write('nothing is owed that could be paid\n')
     return

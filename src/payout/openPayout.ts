@@ -42,6 +42,8 @@ export interface Payout {
 export interface PayoutWish {
   readonly destinations: Destinations
   readonly leastBaseUnits: bigint
+  /** Accounts whose debts stay as they are. */
+  readonly except?: readonly string[]
 }
 
 export interface UnsignedPayout {
@@ -90,14 +92,18 @@ export async function openPayout(options: PayoutOptions): Promise<Payout> {
   }
 }
 
-async function plan(opened: Opened, wish: PayoutWish): Promise<PayoutPlan | undefined> {
+async function plan(opened: Opened, { except = [], ...wish }: PayoutWish): Promise<PayoutPlan | undefined> {
   const { chain, database } = opened
   const { network, mint, decimals, paymentWallet } = chain.terms
   // Before the debts are read: what is paid after this slot is seen by whoever sends the plan.
   const slot = await chain.finality.finalizedSlot()
   const unrecorded = await findUnrecorded(opened, 0)
   if (unrecorded.length > 0) throw new Fault(unrecordedMessage(unrecorded), { retryable: false })
-  const { position, debts } = await readDebts(database, mint)
+  const { position, debts: all } = await readDebts(database, mint)
+  // A name that was mistyped would be paid after all.
+  const strange = except.filter((name) => !all.some(({ account }) => account === name))
+  if (strange.length > 0) throw new Fault(`nothing is owed on ${strange.join(', ')}`, { retryable: false })
+  const debts = all.filter(({ account }) => !except.includes(account))
   return planPayout({ network, mint, decimals, paymentWallet, position, slot, debts, ...wish })
 }
 

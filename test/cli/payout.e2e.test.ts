@@ -42,6 +42,12 @@ async function run(...words: readonly string[]) {
 test('a plan is made, sent and recorded, and what has no destination yet stays owed', async () => {
   const file = join(folder, 'plan.json')
   const wallet = join(folder, 'wallet.json')
+  const debts = Object.keys(await balances(ground)).filter((account) => account.startsWith('Liabilities:'))
+  const [spared = ''] = debts
+  expect(await run('plan', '--except', `${spared}x`)).toMatchObject({ code: 4, complaint: `nothing is owed on ${spared}x\n` })
+  const sparing = await run('plan', ...debts.flatMap((account) => ['--except', account]))
+  expect(sparing).toMatchObject({ code: 0, complaint: 'nothing is owed that could be paid\n' })
+
   expect(await run('plan', '--output', file)).toMatchObject({ code: 0 })
   const unsigned = await run('send', file, '--unsigned')
   expect(unsigned).toMatchObject({ code: 0 })
