@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import type { Command } from 'commander'
 import type { CommandDeps } from './commandDeps.ts'
@@ -16,7 +17,7 @@ const commands: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCommand>(
   ['pay', async (deps) => (await import('./pay.ts')).payCommand(deps)],
   ['verify', async (deps) => (await import('./verify.ts')).verifyCommand(deps)],
   ['export', loadExport],
-  ['audit', async (deps) => (await import('./audit.ts')).auditCommand(deps)],
+  ['audit', loadAudit],
   ['anchor', async (deps) => (await import('./anchor.ts')).anchorCommand(deps)],
   ['faucet', async (deps) => (await import('./faucet.ts')).faucetCommand(deps)],
   ['payout', async (deps) => (await import('./payout.ts')).payoutCommand(deps)],
@@ -38,6 +39,11 @@ async function loadReport(deps: CommandDeps): Promise<Command> {
   return reportCommand({ ...deps, databaseUrl: findDatabase })
 }
 
+async function loadAudit(deps: CommandDeps): Promise<Command> {
+  oneThreadForEachCore()
+  return (await import('./audit.ts')).auditCommand(deps)
+}
+
 /** The command of that name. Without one, or for a name that is none, all of them: the help lists them, and guesses. */
 export function loadCommands(name: string | undefined, deps: CommandDeps): Promise<readonly Command[]> {
   const named = commands.get(name ?? '')
@@ -52,4 +58,12 @@ export function loadCommands(name: string | undefined, deps: CommandDeps): Promi
 function keepHeapSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1')
   setFlagsFromString('--heap-growing-percent=50')
+}
+
+/**
+ * An audit keeps every core busy with signatures. libuv's four threads for them on two cores cost it a tenth, because they
+ * take turns with the one that reads. Looked at when the first of them is needed, which is later than this.
+ */
+function oneThreadForEachCore(): void {
+  process.env['UV_THREADPOOL_SIZE'] ??= String(availableParallelism())
 }
