@@ -44,7 +44,10 @@ test('a plan is made, sent and recorded, and what has no destination yet stays o
   const wallet = join(folder, 'wallet.json')
   const debts = Object.keys(await balances(ground)).filter((account) => account.startsWith('Liabilities:'))
   const [spared = ''] = debts
-  expect(await run('plan', '--except', `${spared}x`)).toMatchObject({ code: 4, complaint: `nothing is owed on ${spared}x\n` })
+  expect(await run('plan', '--except', `${spared}x`)).toMatchObject({
+    code: 4,
+    complaint: `nothing is owed on ${spared}x\n`,
+  })
   const sparing = await run('plan', ...debts.flatMap((account) => ['--except', account]))
   expect(sparing).toMatchObject({ code: 0, complaint: 'nothing is owed that could be paid\n' })
 
