@@ -199,6 +199,11 @@ interface ConfigFlags {
   readonly sampleUpstreams?: boolean
 }
 
+/** How many threads work beside the event loop, unless the user has said so. Node looks when it needs the first one. */
+export function useThreads(count: number): void {
+  process.env['UV_THREADPOOL_SIZE'] ??= String(count)
+}
+
 /** Reads the environment, or throws one fault that names every mistake. No value is quoted: some of them are secrets. */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>> = process.env,

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import type { Command } from 'commander'
+import { useThreads } from '../config.ts'
 import type { CommandDeps } from './commandDeps.ts'
 
 /*
@@ -40,7 +41,8 @@ async function loadReport(deps: CommandDeps): Promise<Command> {
 }
 
 async function loadAudit(deps: CommandDeps): Promise<Command> {
-  oneThreadForEachCore()
+  // It keeps every core busy with signatures. Four threads for them on two cores cost a tenth, taking turns with the reader.
+  useThreads(availableParallelism())
   return (await import('./audit.ts')).auditCommand(deps)
 }
 
@@ -58,12 +60,4 @@ export function loadCommands(name: string | undefined, deps: CommandDeps): Promi
 function keepHeapSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1')
   setFlagsFromString('--heap-growing-percent=50')
-}
-
-/**
- * An audit keeps every core busy with signatures. libuv's four threads for them on two cores cost it a tenth, because they
- * take turns with the one that reads. Looked at when the first of them is needed, which is later than this.
- */
-function oneThreadForEachCore(): void {
-  process.env['UV_THREADPOOL_SIZE'] ??= String(availableParallelism())
 }
