@@ -76,7 +76,7 @@ export function createChainNode(deps: ChainNodeDeps): ChainNode {
       return ask(deps, ['getSignaturesForAddress', account, options], z.array(accountSignature))
     },
     firstSlot: () => ask(deps, ['getFirstAvailableBlock'], index),
-    untilFinal: (slot) => untilFinal(deps, slot),
+    untilFinal: createFinalityWait(deps),
     tokenProgramOf: async (mint) => {
       const owner = z.object({ value: z.object({ owner: z.string() }) })
       return (await ask(deps, ['getAccountInfo', mint, { ...finalized, encoding: 'base64' }], owner)).value.owner
@@ -87,12 +87,17 @@ export function createChainNode(deps: ChainNodeDeps): ChainNode {
 const finalityPollMs = 1_000
 const finalityPollsMax = 60
 
-async function untilFinal(deps: ChainNodeDeps, slot: number): Promise<boolean> {
-  for (let poll = 0; poll < finalityPollsMax; poll++) {
-    if ((await ask(deps, ['getSlot', finalized], index)) >= slot) return true
-    await deps.clock.sleep(finalityPollMs)
+/** A chain that stands still is waited for once, and not once for each of its payments. */
+function createFinalityWait(deps: ChainNodeDeps): ChainNode['untilFinal'] {
+  let pollsMax = finalityPollsMax
+  return async (slot) => {
+    for (let poll = 0; poll < pollsMax; poll++) {
+      if ((await ask(deps, ['getSlot', finalized], index)) >= slot) return true
+      await deps.clock.sleep(finalityPollMs)
+    }
+    pollsMax = 0
+    return (await ask(deps, ['getSlot', finalized], index)) >= slot
   }
-  return false
 }
 
 // Public nodes refuse by the minute; an audit has time, and waits from half a second to half a minute.

@@ -26,7 +26,7 @@ export interface CheckpointDeps {
   readonly keys: readonly VerifierKey[]
   /** Claims that the auditor brings along. */
   readonly claims: readonly Claim[]
-  /** Where the book's own checkpoints are, if it has any. */
+  /** Where the book keeps its own checkpoints; an export has none. */
   readonly stored?: (afterSize: number) => Promise<readonly Claim[]>
 }
 

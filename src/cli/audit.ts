@@ -9,6 +9,7 @@ import { describeAudit } from './auditText.ts'
 import { type BookPlace, findBook } from './bookPlace.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { openProgressBar } from './progressBar.ts'
+import { collect } from './repeatedOption.ts'
 import { rethrowAsUsage, UsageProblem } from './usageProblem.ts'
 
 interface CommandOptions {
@@ -59,10 +60,6 @@ Exit codes, the worst verdict decides:
   6    arithmetic: the book does not add up by its own rules
   7    integrity: what was recorded has been changed
   130  interrupted; with --resume it can go on`
-
-function collect(value: string, before: readonly string[]): readonly string[] {
-  return [...before, value]
-}
 
 async function runAudit(deps: CommandDeps, file: string | undefined, options: CommandOptions): Promise<number> {
   const bar = openProgressBar('events', deps.stderr.isTTY === true)

@@ -7,6 +7,7 @@ import { parseDecimal } from '../primitives/money.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { openDesk, payoutWallets } from './payoutDesk.ts'
 import { printUnsigned, sendParts } from './payoutSend.ts'
+import { collect } from './repeatedOption.ts'
 import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
 
 const refusedExitCode = 4
@@ -70,10 +71,6 @@ export function payoutCommand(deps: CommandDeps): Command {
     )
   for (const each of [command, ...command.commands]) each.exitOverride(rethrowAsUsage)
   return command
-}
-
-function collect(value: string, before: readonly string[]): readonly string[] {
-  return [...before, value]
 }
 
 async function run(deps: CommandDeps, work: (payout: Payout) => Promise<void>): Promise<void> {

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { audit } from '../../src/audit/audit.ts'
 import { type AuditReport, exitCodeOf } from '../../src/audit/auditReport.ts'
+import { createChainNode } from '../../src/audit/chainNode.ts'
 import { systemClock } from '../../src/primitives/clock.ts'
 import { openTamperingNode, resultReply } from '../chain/tamperingNode.ts'
 import { afterFile } from '../support/afterFile.ts'
@@ -74,6 +75,20 @@ test('a payment of the last seconds is waited for, until the chain has made it f
   })
   expect(waited.verdicts.chainTruth).toMatchObject({ status: 'holds', findings: 0 })
   expect(exitCodeOf(waited)).toBe(0)
+})
+
+test('a chain that stands still is waited for once, and not for each of its payments', async () => {
+  let polls = 0
+  const sleep = () => Promise.resolve(void polls++)
+  const clock = { ...systemClock, sleep }
+  const node = createChainNode({ rpcUrl: shop.chain.rpcUrl, fetch: globalThis.fetch, clock })
+  const never = Number.MAX_SAFE_INTEGER
+  expect(await node.untilFinal(never)).toBe(false)
+  const ofTheFirst = polls
+  expect(ofTheFirst).toBeGreaterThan(30)
+  expect(await node.untilFinal(never)).toBe(false)
+  expect(polls).toBe(ofTheFirst)
+  expect(await node.untilFinal(0), 'what is final is so at once').toBe(true)
 })
 
 test('a payment that a node has pruned is not re-checkable, which is neither right nor wrong', async () => {
