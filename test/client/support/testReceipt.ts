@@ -1,15 +1,15 @@
 import { Keypair } from '@solana/web3.js'
 import type { JWK } from 'jose'
-import { assertPresent } from '../../../src/primitives/assert.ts'
-import { encodeBase58 } from '../../../src/primitives/base58.ts'
-import { sha256, sha256Hex } from '../../../src/primitives/digest.ts'
-import { randomBytesOf } from '../../../src/primitives/id.ts'
-import { readAddress } from '../../../src/payment/address.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { sha256, sha256Hex } from '@tollbook/core/digest'
+import { randomBytesOf } from '@tollbook/core/id'
+import { readAddress } from '@tollbook/core/address'
 import type { Fulfilment } from '../../../src/payment/receipt.ts'
-import { readSignature } from '../../../src/payment/signature.ts'
+import { readSignature } from '@tollbook/core/signature'
 import { createReceiptSigner, publicKeysOf } from '../../../src/paywall/sendReceipt.ts'
 import { split } from '../../../src/pricing/split.ts'
-import { makeReceiptKey } from '../../../src/local/home.ts'
+import { makeReceiptKey } from '../../../src/cli/local/home.ts'
 
 export interface ReceiptTerms {
   readonly endpoint?: string

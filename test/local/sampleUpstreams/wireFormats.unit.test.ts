@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { SampleUpstreams } from '../../../src/local/sampleUpstreams/sampleUpstreams.ts'
-import { assertPresent } from '../../../src/primitives/assert.ts'
+import type { SampleUpstreams } from '@tollbook/sandbox/sampleUpstreams/sampleUpstreams'
+import { assertPresent } from '@tollbook/core/assert'
 import { fixtureMint, openHeldSamples } from './heldSamples.ts'
 
 /*
@@ -68,13 +68,11 @@ beforeAll(async () => {
 })
 
 function originOf(file: string): string {
-  const { upstreams } = samples.config
   const [, name] = assertPresent(
     Object.entries(names).find(([folder]) => file.startsWith(`${folder}/`)),
     'every folder has a name',
   )
-  const setting = file.includes('geocode') ? upstreams.OPEN_METEO_GEOCODING : upstreams[name]
-  return assertPresent(setting?.url, 'every provider has a sample')
+  return samples.originOf(file.includes('geocode') ? 'OPEN_METEO_GEOCODING' : name)
 }
 
 async function askLike(file: string) {

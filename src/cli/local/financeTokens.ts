@@ -1,0 +1,35 @@
+import { importJWK, SignJWT } from 'jose'
+import type { Config } from '../../config.ts'
+import type { Clock } from '@tollbook/core/clock'
+import type { Home } from './home.ts'
+
+/** Local mode is its own identity provider: a key in the home, and a token for each role made at every start. */
+export interface LocalFinance {
+  readonly config: NonNullable<Config['finance']>
+  readonly financeToken: string
+  readonly auditorToken: string
+}
+
+const issuer = 'tollbook local mode'
+const audience = 'tollbook-finance'
+const tokenDaysMax = 30
+
+export async function openLocalFinance(home: Home, clock: Clock): Promise<LocalFinance> {
+  const { d, ...publicKey } = await home.signingKey('finance-key')
+  const key = await importJWK({ ...publicKey, d }, 'EdDSA')
+  const issuedAtSeconds = Math.floor(clock.nowMs() / 1000)
+  const tokenOf = (role: string) =>
+    new SignJWT({ roles: [role] })
+      .setProtectedHeader({ alg: 'EdDSA' })
+      .setIssuer(issuer)
+      .setAudience(audience)
+      .setSubject(`local ${role}`)
+      .setIssuedAt(issuedAtSeconds)
+      .setExpirationTime(issuedAtSeconds + tokenDaysMax * 24 * 60 * 60)
+      .sign(key)
+  return {
+    config: { issuer, audience, keys: { jwks: { keys: [publicKey] } }, listener: undefined },
+    financeToken: await tokenOf('finance'),
+    auditorToken: await tokenOf('auditor'),
+  }
+}

@@ -1,0 +1,93 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { Keypair } from '@solana/web3.js'
+import { z } from 'zod'
+import { Fault } from '@tollbook/core/fault'
+import { randomToken } from '@tollbook/core/id'
+
+/** The folder in which local mode keeps everything: state, keys, `local.json`. */
+export interface Home {
+  readonly path: string
+  /** A Solana CLI keypair file in the home, made when absent. */
+  keypair(name: string): Promise<KeypairFile>
+  /** A random password, made once. */
+  secret(name: string): Promise<string>
+  /** The private Ed25519 JWK that signs receipts, made once. */
+  receiptKey(): Promise<ReceiptKey>
+  /** Another private Ed25519 JWK, made once. */
+  signingKey(name: string): Promise<ReceiptKey>
+  writeLocalJson(content: object): Promise<string>
+}
+
+export interface KeypairFile {
+  readonly keypair: Keypair
+  readonly path: string
+}
+
+export type ReceiptKey = z.infer<typeof receiptKeyJson>
+
+const keypairJson = z.array(z.int().min(0).max(255)).length(64)
+const receiptKeyJson = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.string() })
+
+// Keys to demonstration money are still keys: nobody else on the machine may read them.
+const privateFolder = 0o700
+const enterableFolder = 0o711
+const privateFile = 0o600
+
+export async function openHome(folder: string): Promise<Home> {
+  const path = resolve(folder)
+  const keys = join(path, 'keys')
+  // The home itself may be entered, so that a Postgres under another user finds its files; the keys may not.
+  await mkdir(path, { recursive: true, mode: enterableFolder })
+  await mkdir(keys, { recursive: true, mode: privateFolder })
+  return {
+    path,
+    async keypair(name) {
+      const file = join(keys, `${name}.json`)
+      const text = await readOrMake(file, () => JSON.stringify([...Keypair.generate().secretKey]))
+      return { path: file, keypair: Keypair.fromSecretKey(Uint8Array.from(keypairJson.parse(parse(file, text)))) }
+    },
+    secret: (name) => readOrMake(join(keys, `${name}.secret`), randomToken),
+    receiptKey: () => signingKey(keys, 'receipt-key'),
+    signingKey: (name) => signingKey(keys, name),
+    async writeLocalJson(content) {
+      const file = join(path, 'local.json')
+      // Renamed into place, so that a reader sees the old file or the new one and never half of one.
+      await writeFile(`${file}.tmp`, `${JSON.stringify(content, null, 2)}\n`, { mode: privateFile })
+      await rename(`${file}.tmp`, file)
+      return file
+    },
+  }
+}
+
+async function signingKey(keys: string, name: string): Promise<ReceiptKey> {
+  const file = join(keys, `${name}.json`)
+  return receiptKeyJson.parse(parse(file, await readOrMake(file, () => JSON.stringify(makeReceiptKey()))))
+}
+
+export function makeReceiptKey(): ReceiptKey {
+  return receiptKeyJson.parse(generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }))
+}
+
+async function readOrMake(file: string, make: () => string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    const content = make()
+    await writeFile(file, content, { mode: privateFile, flag: 'wx' })
+    return content
+  }
+}
+
+function parse(file: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Fault(`${file} is damaged; restore it, or remove the whole folder to start anew`, {
+      cause: error,
+      retryable: false,
+    })
+  }
+}

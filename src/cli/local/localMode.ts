@@ -1,0 +1,164 @@
+import { join } from 'node:path'
+import { createService, type ServiceConfig } from '../../compose.ts'
+import { type Config, upstreamNames } from '../../config.ts'
+import { systemClock } from '@tollbook/core/clock'
+import type { Log } from '../../primitives/log.ts'
+import { spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
+import { openLocalFinance } from './financeTokens.ts'
+import { type Home, openHome } from './home.ts'
+import { startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
+import { type ProvisionedChain, provisionFromHome } from './provisionFromHome.ts'
+import { admitApiRole, apiRole, databaseName, makeDatabase, ownerRole } from './provisionDatabase.ts'
+import { type SampleUpstreams, startSampleUpstreams } from '@tollbook/sandbox/sampleUpstreams/sampleUpstreams'
+
+export interface LocalModeOptions {
+  readonly log: Log
+  /** Brings a database up to date, as its owner. Passed in, because local mode does not reach into the store. */
+  readonly migrate: (options: { readonly databaseUrl: string }) => Promise<unknown>
+  /** A part that local mode started has died. */
+  readonly onPartLost: (error: Error) => void
+  /** What is being started, in words, because the first start takes some seconds. */
+  readonly onProgress?: (step: string) => void
+}
+
+export interface LocalMode {
+  readonly baseUrl: string
+  readonly localJsonPath: string
+  /** The page of the finance reports, signed in; undefined when an identity provider of the operator's decides. */
+  readonly financeUrl: string | undefined
+  close(): Promise<void>
+}
+
+interface LocalDatabase {
+  readonly databaseUrl: string
+  readonly adminDatabaseUrl: string | null
+}
+
+interface LocalSamples {
+  /** What of the configuration the samples take the place of. */
+  readonly replaced: Partial<Config>
+  readonly facts: { readonly sampleUpstreams: { readonly pageUrl: string } | null }
+}
+
+/**
+ * The whole service on one machine without any set-up: whatever the configuration leaves out, a database or a chain, is
+ * started here and filled with what a demonstration needs. A later start finds everything in place.
+ */
+export async function startLocalMode(config: Config, options: LocalModeOptions): Promise<LocalMode> {
+  await using opened = new AsyncDisposableStack()
+  const home = await openHome(config.home)
+  const database = await openLocalDatabase(config, { home, opened, ...options })
+  const { chain, facts } = await openLocalChain(config, { home, opened, ...options })
+  const samples = await openSamples(config, { tokenMint: chain.tokenMint, opened, log: options.log })
+  const receiptSigningKey = config.receiptSigningKey ?? (await home.receiptKey())
+  const artifacts = { ...config.artifacts, directory: config.artifacts.directory ?? join(home.path, 'artifacts') }
+  const checkpointFile = checkpointFileOf(config, home)
+  const finance = config.finance === undefined ? await openLocalFinance(home, systemClock) : undefined
+  const parts = {
+    databaseUrl: database.databaseUrl,
+    chain,
+    receiptSigningKey,
+    artifacts,
+    checkpointFile,
+    finance: config.finance ?? finance?.config,
+  }
+  const serviceConfig: ServiceConfig = { ...config, ...samples.replaced, ...parts }
+  options.onProgress?.('the service')
+  const service = await createService(serviceConfig, { log: options.log })
+  opened.defer(() => service.close())
+
+  const baseUrl = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${service.port}`
+  const { d: _private, ...receiptKey } = receiptSigningKey
+  const localJsonPath = await home.writeLocalJson({
+    baseUrl,
+    ...facts,
+    ...samples.facts,
+    ...database,
+    tokenMint: chain.tokenMint,
+    paymentWallet: chain.paymentWallet,
+    receiptKey,
+    financeToken: finance?.financeToken ?? null,
+    auditorToken: finance?.auditorToken ?? null,
+  })
+  // In the fragment, which no browser sends and no server or proxy logs.
+  const financeUrl = finance === undefined ? undefined : `${baseUrl}/finance#token=${finance.financeToken}`
+  const kept = opened.move()
+  return { baseUrl, localJsonPath, financeUrl, close: () => kept.disposeAsync() }
+}
+
+/** Beside our own database. Of somebody else's it could only say that they have another one now. */
+function checkpointFileOf({ checkpointFile, databaseUrl }: Config, home: Home): string | undefined {
+  return checkpointFile ?? (databaseUrl === undefined ? join(home.path, 'checkpoint') : undefined)
+}
+
+interface Opening extends LocalModeOptions {
+  readonly home: Home
+  readonly opened: AsyncDisposableStack
+}
+
+async function openLocalDatabase(
+  config: Config,
+  { home, opened, log, migrate, onPartLost, onProgress }: Opening,
+): Promise<LocalDatabase> {
+  if (config.databaseUrl !== undefined) return { databaseUrl: config.databaseUrl, adminDatabaseUrl: null }
+  onProgress?.('Postgres')
+  const postgres = await startEmbeddedPostgres({
+    dataDirectory: join(home.path, 'postgres'),
+    port: config.localPostgresPort,
+    log,
+    onLost: onPartLost,
+  })
+  opened.defer(() => postgres.stop())
+  const [ownerPassword, apiPassword] = await Promise.all([home.secret('postgres-owner'), home.secret('postgres-api')])
+  await makeDatabase(postgres.adminUrl, { ownerPassword, apiPassword })
+  await migrate({ databaseUrl: postgres.urlFor({ user: ownerRole, password: ownerPassword, database: databaseName }) })
+  await admitApiRole(postgres.adminUrl)
+  const adminDatabaseUrl = new URL(postgres.adminUrl)
+  adminDatabaseUrl.pathname = `/${databaseName}`
+  const databaseUrl = postgres.urlFor({ user: apiRole, password: apiPassword, database: databaseName })
+  return { databaseUrl, adminDatabaseUrl: adminDatabaseUrl.href }
+}
+
+async function openLocalChain(
+  config: Config,
+  { home, opened, log, onPartLost, onProgress }: Opening,
+): Promise<ProvisionedChain> {
+  if (config.chain !== undefined)
+    return { chain: config.chain, facts: { rpcUrl: config.chain.rpcUrls[0], wsUrl: null } }
+  onProgress?.('a Solana chain')
+  const chain = await spawnLocalChain({
+    port: config.localChainPort,
+    stateDirectory: join(home.path, 'chain'),
+    log,
+    onUnexpectedExit: onPartLost,
+  })
+  opened.defer(() => chain.stop())
+  return provisionFromHome(home, chain)
+}
+
+interface OpeningSamples {
+  readonly tokenMint: string
+  readonly opened: AsyncDisposableStack
+  readonly log: Log
+}
+
+async function openSamples(config: Config, { tokenMint, opened, log }: OpeningSamples): Promise<LocalSamples> {
+  if (!config.sampleUpstreams) return { replaced: {}, facts: { sampleUpstreams: null } }
+  const samples = await startSampleUpstreams({ clock: systemClock, tokenMint })
+  opened.defer(() => samples.close())
+  const { pageUrl } = samples
+  log.info({ event: 'sample_upstreams', note: 'no provider is asked: prices, weather, news and chat are sample data' })
+  // The sample page is on loopback, where callers may send us nowhere else.
+  const render = { ...config.render, allowHosts: [...config.render.allowHosts, new URL(pageUrl).host] }
+  return { replaced: { ...settingsOf(samples), render }, facts: { sampleUpstreams: { pageUrl } } }
+}
+
+/** A provider without a stand-in does not compile. */
+function settingsOf(samples: SampleUpstreams): Pick<Config, 'upstreams' | 'newsFeeds' | 'aiServers'> {
+  const { apiKey, chatServer, newsFeeds } = samples
+  return {
+    upstreams: Object.fromEntries(upstreamNames.map((name) => [name, { url: samples.originOf(name), apiKey }])),
+    newsFeeds,
+    aiServers: [{ ...chatServer, apiKey }],
+  }
+}

@@ -1,0 +1,76 @@
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { Connection } from '@solana/web3.js'
+import { type Clock, systemClock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
+import { openHome } from './home.ts'
+import { type ChainUrls, provisionFromHome } from './provisionFromHome.ts'
+
+export interface ServiceProvision {
+  /** Keeps all keys, those of the wallets too; the service never sees it. */
+  readonly home: string
+  readonly rpcUrl: string
+  /** Where callers reach the service, for `local.json`. */
+  readonly baseUrl: string
+  /** What the service needs and no more, for `node --env-file`. */
+  readonly settingsFile: string
+  readonly clock?: Clock
+}
+
+// A chain that was told to start a moment ago answers within a second; on a crowded machine within ten.
+const attemptsMax = 60
+const pauseMs = 1_000
+// The file holds the private receipt key.
+const privateFile = 0o600
+
+/** What local mode does for a service in its own process, for services that start elsewhere: several, in containers. */
+export async function provisionService(options: ServiceProvision): Promise<void> {
+  const { baseUrl, settingsFile, clock = systemClock } = options
+  const home = await openHome(options.home)
+  const urls = chainUrls(options.rpcUrl)
+  await untilChainAnswers(urls, clock)
+  const { chain, facts } = await provisionFromHome(home, urls)
+  const receiptKey = await home.receiptKey()
+  await writeSettings(settingsFile, {
+    SOLANA_RPC_URLS: chain.rpcUrls.join(','),
+    TOKEN_MINT: chain.tokenMint,
+    PAYMENT_WALLET: chain.paymentWallet,
+    RECEIPT_SIGNING_KEY: JSON.stringify(receiptKey),
+  })
+  const { d: _private, ...publicKey } = receiptKey
+  const { tokenMint, paymentWallet } = chain
+  await home.writeLocalJson({ baseUrl, ...facts, tokenMint, paymentWallet, receiptKey: publicKey })
+}
+
+/** So that a service which got a chain of its own does not go on with the receipt key of a demonstration. */
+export async function withdrawProvision(settingsFile: string): Promise<void> {
+  await rm(settingsFile, { force: true })
+}
+
+/** The local chain serves both protocols on one port. */
+function chainUrls(rpcUrl: string): ChainUrls {
+  return { rpcUrl, wsUrl: rpcUrl.replace(/^http/, 'ws') }
+}
+
+async function untilChainAnswers({ rpcUrl }: ChainUrls, clock: Clock): Promise<void> {
+  const connection = new Connection(rpcUrl, { disableRetryOnRateLimit: true })
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await connection.getSlot('processed')
+      return
+    } catch (error) {
+      if (attempt === attemptsMax)
+        throw new Fault(`no chain answers at ${rpcUrl}; start one, or set SOLANA_RPC_URLS`, {
+          cause: error,
+          retryable: true,
+        })
+      await clock.sleep(pauseMs)
+    }
+  }
+}
+
+async function writeSettings(file: string, settings: Readonly<Record<string, string>>): Promise<void> {
+  // In single quotes, because the receipt key is JSON; no value has one in it.
+  const lines = Object.entries(settings).map(([name, value]) => `${name}='${value}'\n`)
+  await writeFile(`${file}.tmp`, lines.join(''), { mode: privateFile })
+  await rename(`${file}.tmp`, file)
+}

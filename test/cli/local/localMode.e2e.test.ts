@@ -1,0 +1,137 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Connection, Keypair, PublicKey } from '@solana/web3.js'
+import pg from 'pg'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { readCheckpoint } from '@tollbook/core/checkpoint'
+import { assertPresent } from '@tollbook/core/assert'
+import { ask, askForQuote, buy, type Counter, qrOrder } from '../../support/ask.ts'
+import { awaitThat } from '../../support/awaitThat.ts'
+import {
+  type LocalProcess,
+  mainFile,
+  newcomerEnv,
+  startLocalProcess,
+  stopLocalProcess,
+} from '../../support/localProcess.ts'
+import { createPayer } from '../../support/payer.ts'
+import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
+
+interface Started extends Counter, LocalProcess {}
+
+async function start(home: string, flags: readonly string[] = []): Promise<Started> {
+  const started = await startLocalProcess(home, flags)
+  const { local } = started
+  const secret = z.array(z.int()).parse(JSON.parse(await readFile(local.demoWallet.keypairPath, 'utf8')))
+  const wallet = Keypair.fromSecretKey(Uint8Array.from(secret))
+  return { ...started, baseUrl: local.baseUrl, payer: createPayer({ rpcUrl: local.rpcUrl, wallet }) }
+}
+
+async function answers(url: string): Promise<boolean> {
+  return fetch(url).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function databaseAnswers(connectionString: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString })
+  return client.connect().then(
+    async () => {
+      await client.end()
+      return true
+    },
+    () => false,
+  )
+}
+
+/** A start that ends by itself. */
+async function run(home: string): Promise<{ readonly exitCode: number | null; readonly said: string }> {
+  const env = { ...newcomerEnv(home), LOG_LEVEL: 'silent' }
+  const child = spawn(process.execPath, [mainFile], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+  const said: string[] = []
+  child.stderr.on('data', (chunk) => said.push(String(chunk)))
+  await once(child, 'exit')
+  return { exitCode: child.exitCode, said: said.join('') }
+}
+
+describe('local mode', () => {
+  test('kill -9 leaves nothing running, and the next start finds keys, chain and ledger as they were', async () => {
+    const home = await makeScratchDirectory()
+    const first = await start(home)
+    const proof = await first.payer.pay(await askForQuote(first))
+    expect((await ask(first, { ...qrOrder, proof })).status).toBe(200)
+
+    const exited = once(first.child, 'exit')
+    first.child.kill('SIGKILL')
+    await exited
+    await awaitThat('Postgres and the chain are gone', async () => {
+      return !(await answers(first.local.rpcUrl)) && !(await databaseAnswers(first.local.adminDatabaseUrl))
+    })
+
+    const second = await start(home)
+    expect(second.local).toMatchObject({
+      tokenMint: first.local.tokenMint,
+      paymentWallet: first.local.paymentWallet,
+      demoWallet: first.local.demoWallet,
+      receiptKey: first.local.receiptKey,
+    })
+    expect(await ask(second, { ...qrOrder, proof })).toMatchObject({ status: 402, body: { reason: 'already_used' } })
+    // The key is in the home, so a token of the first start still opens the books of the second.
+    for (const token of [first.local.financeToken, second.local.auditorToken]) {
+      const headers = { authorization: `Bearer ${token}` }
+      expect((await ask(second, { path: '/api/finance/summary', headers })).status).toBe(200)
+    }
+    const connection = new Connection(second.local.rpcUrl, 'confirmed')
+    const { value } = await connection.getTokenSupply(new PublicKey(second.local.tokenMint))
+    expect(value.amount).toBe('99998500000')
+    const { receipt } = await buy(second)
+    expect(await stopLocalProcess(second.child)).toBe(0)
+    expect(await answers(second.local.rpcUrl)).toBe(false)
+    expect(await databaseAnswers(second.local.adminDatabaseUrl)).toBe(false)
+
+    // What is left of the book when its database is gone: enough to refuse another in its place.
+    const kept = readCheckpoint(await readFile(join(home, 'checkpoint'), 'utf8'))
+    expect(kept?.size).toBeGreaterThanOrEqual(receipt.ledger.position)
+    await rm(join(home, 'postgres'), { recursive: true })
+    const third = await run(home)
+    expect(third.exitCode).toBe(1)
+    expect(third.said).toMatch(
+      /ends at event 0, and the checkpoint of tollbook\/.*older backup.*put .*checkpoint away/s,
+    )
+  })
+
+  test('two homes run side by side, and the keys of neither can be read by others', async () => {
+    const [one, other] = await Promise.all([start(await makeScratchDirectory()), start(await makeScratchDirectory())])
+    await Promise.all([buy(one), buy(other)])
+    expect(one.local.tokenMint).not.toBe(other.local.tokenMint)
+    const { mode } = await stat(one.local.demoWallet.keypairPath)
+    expect(mode & 0o077).toBe(0)
+    expect(await Promise.all([stopLocalProcess(one.child), stopLocalProcess(other.child)])).toEqual([0, 0])
+  })
+
+  test('samples come with the flag, again after a restart, and go on SIGTERM', async () => {
+    const home = await makeScratchDirectory()
+    for (const round of ['first', 'second']) {
+      const sampled = await start(home, ['--sample-upstreams'])
+      const { pageUrl } = assertPresent(sampled.local.sampleUpstreams, `the ${round} start has samples`)
+      expect(await (await fetch(pageUrl)).text()).toContain('Sample page')
+      await buy(sampled)
+      expect(await stopLocalProcess(sampled.child)).toBe(0)
+      expect(await answers(pageUrl)).toBe(false)
+    }
+  })
+
+  test('a home that is in use is refused with the way out, and the one in it goes on', async () => {
+    const home = await makeScratchDirectory()
+    const first = await start(home)
+    const second = await run(home)
+    expect(second.exitCode).toBe(1)
+    expect(second.said).toMatch(/in use|already/i)
+    expect((await ask(first, qrOrder)).status).toBe(402)
+    expect(await stopLocalProcess(first.child)).toBe(0)
+  })
+})
