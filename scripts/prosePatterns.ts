@@ -55,7 +55,7 @@ export const wordPatterns: readonly ProsePattern[] = [
   { name: 'booked', pattern: /\b(?:un)?booked\b/i, advice: 'write "recorded" or "posted"' },
   {
     name: 'life',
-    pattern: /(?<!\b(?:real|half|shelf)[ -])\blife\b/i,
+    pattern: /(?<!\b(?:real|half|shelf|end of)[ -])\blife\b/i,
     advice: 'write "lifecycle" for states, "lifetime" for a duration',
   },
   {
