@@ -10,7 +10,7 @@ import { type QuoteProblem, quoteProblem } from './quoteProblem.ts'
 import type { Offer } from './readOffer.ts'
 import { attoUsdScale } from './spendingLimit.ts'
 
-/** What the payer knows beforehand. An offer that names another is refused. */
+/** Values that the payer knows in advance. An offer with other values is refused. */
 export interface QuotePins {
   readonly expectedMint?: string
   readonly expectedNetwork?: string
@@ -32,9 +32,9 @@ export interface PayableQuote {
   readonly priceAttoUsd: bigint
   readonly requiredBaseUnits: bigint
   readonly burnBaseUnits: bigint
-  /** What has to arrive. */
+  /** Amount that has to arrive. */
   readonly transferBaseUnits: bigint
-  /** What the service says is to be sent for that, where the mint withholds a fee. */
+  /** Amount to send for that, according to the service, if the mint withholds a fee. */
   readonly transferWithFeeBaseUnits: bigint | undefined
   /** From the moment of the offer to its end. */
   readonly lifeMs: number
@@ -46,7 +46,7 @@ export interface QuoteQuestion {
   readonly pins: QuotePins
 }
 
-/** Does the offer hold together, and is it the one that was asked for? Whatever needs no chain is checked here. */
+/** Checks that the offer is consistent and belongs to the request. All checks that need no chain are here. */
 export function checkQuote({ offer, url, pins }: QuoteQuestion): PayableQuote | QuoteProblem {
   const parsed = quoteBody.safeParse(offer.body)
   if (!parsed.success) {
@@ -79,7 +79,7 @@ function readQuote(body: QuoteBody, answeredAtMs: number): PayableQuote | QuoteP
   )
     return quoteProblem('malformed', 'tokenMint, tokenProgram, paymentWallet and paymentTokenAccount are addresses')
   const priceAttoUsd = attoUsdOf(body.pricing.priceUSD)
-  if (priceAttoUsd === undefined) return quoteProblem('malformed', 'pricing.priceUSD is no amount')
+  if (priceAttoUsd === undefined) return quoteProblem('malformed', 'pricing.priceUSD is not an amount')
   const { transferWithFeeBaseUnits: withFee } = quote
   const amounts = {
     requiredBaseUnits: parseBaseUnits(quote.requiredBaseUnits),
@@ -124,8 +124,9 @@ function checkSums(quote: PayableQuote, { pricing, burnInfo }: QuoteBody): Quote
 }
 
 /**
- * requiredTokens is priceUSD / tokenPrice (specification, section 2.8). Without this a low price in dollars, which the
- * spending limit looks at, could stand beside any number of tokens. The prices are JSON numbers of 15 digits at least.
+ * requiredTokens is priceUSD / tokenPrice (specification, section 2.8). Without this check a low price in dollars,
+ * which
+ * the spending limit uses, could accompany any number of tokens. The prices are JSON numbers of 15 digits at least.
  */
 function checkPrice(quote: PayableQuote, { pricing }: QuoteBody): QuoteProblem | undefined {
   const tokenAttoUsd = attoUsdOf(pricing.tokenPrice)
@@ -141,7 +142,7 @@ const roundingParts = 1_000_000_000n
 
 function checkDestination({ mint, tokenProgram, paymentWallet, paymentTokenAccount }: PayableQuote) {
   if (!tokenPrograms.has(tokenProgram))
-    return quoteProblem('token_program_wrong', `${tokenProgram} is no token program`)
+    return quoteProblem('token_program_wrong', `${tokenProgram} is not a token program`)
   const key = (address: Address) => new PublicKey(address)
   const account = getAssociatedTokenAddressSync(key(mint), key(paymentWallet), true, key(tokenProgram)).toBase58()
   return account === paymentTokenAccount

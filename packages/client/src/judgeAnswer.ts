@@ -10,7 +10,7 @@ export interface WholeAnswer {
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/** What an answer to a presented proof means for the payment. */
+/** Meaning of an answer to a presented proof for the payment. */
 export type AnswerVerdict =
   | { readonly kind: 'delivered' }
   /** May heal by itself: the same proof again. `unspent` when the service has said that the proof stays good. */
@@ -49,7 +49,7 @@ export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerV
     case 'PAYMENT_REQUIRED':
       return { kind: 'unclear', why: 'the service has not seen the proof' }
     default:
-      return mayHeal(status) ? again : { kind: 'unclear', why: 'an answer that says nothing of the payment' }
+      return mayHeal(status) ? again : { kind: 'unclear', why: 'an answer that does not mention the payment' }
   }
 }
 

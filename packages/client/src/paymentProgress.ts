@@ -2,7 +2,7 @@ import type { LastAnswer } from './paymentError.ts'
 import type { PendingPayment } from './pendingPayment.ts'
 import type { PaymentPlan } from './planPayment.ts'
 
-/** What a caller may want to show, or to keep. */
+/** Steps that a caller may want to display or to store. */
 export type PaymentProgress =
   | { readonly kind: 'quoted'; readonly plan: PaymentPlan }
   /** Signed, and nothing has left yet: what is written down now outlives a crash. Awaited; a throw stops the payment. */

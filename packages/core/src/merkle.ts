@@ -183,7 +183,7 @@ function isPowerOfTwo(size: number): boolean {
   return splitPoint(size + 1) === size
 }
 
-/** Hashes are public, so the time that it takes to compare them tells nobody anything. */
+/** Hashes are public, so the duration of a comparison reveals nothing. */
 export function equal(one: Uint8Array, other: Uint8Array): boolean {
   return equalBytes(one, other)
 }

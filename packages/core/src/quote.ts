@@ -1,6 +1,6 @@
 import type { Address } from './address.ts'
 
-/** What a request costs and how it is divided, in force at one moment. All amounts are base units of `mint`. */
+/** Price of a request and its division, in force at one moment. All amounts are base units of `mint`. */
 export interface Price {
   readonly endpoint: string
   readonly priceMicroUsd: bigint
@@ -29,7 +29,7 @@ export interface Quote extends Price {
 
 export const memoPrefix = 'tollbook:'
 
-/** What has to arrive in the payment wallet's token account: everything that is not burned. */
+/** Amount that has to arrive in the payment wallet's token account: everything that is not burned. */
 export function transferBaseUnits(price: Price): bigint {
   return price.requiredBaseUnits - price.burnBaseUnits
 }
