@@ -39,7 +39,7 @@ function stopOnRequest(chain: LocalChain, keep: boolean): void {
   const stop = (): void => void chain.close().finally(() => process.exit())
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
-  // Whoever read our lines may be gone before us.
+  // The reader of our output may exit before us.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', stop)
   if (keep || process.stdin.isTTY) return
   process.stdin.once('end', stop)

@@ -10,7 +10,7 @@ import { type Branch, firstSlot } from './slots.ts'
 import type { AccountAt } from './svm.ts'
 import { decodeRecord } from './transactionRecord.ts'
 
-/** Where a chain keeps itself. Whatever is handed to it is safe from a kill when the call returns. */
+/** Storage of a chain. Everything passed to it survives a kill once the call returns. */
 export interface ChainStore {
   append(entry: JournalEntry): void
   assertWritable(): void

@@ -4,13 +4,13 @@ import { ByteWriter } from './byteWriter.ts'
 import type { Branch } from './slots.ts'
 import type { AccountAt } from './svm.ts'
 
-/** What makes a chain this one: the seed of all its blockhashes and of its faucet. */
+/** Identity of the chain: the seed of all its blockhashes and of its faucet. */
 export interface Genesis {
   readonly hash: Uint8Array
   readonly createdAtSeconds: number
 }
 
-/** What the journal holds, in the order in which it happened. */
+/** Entries of the journal, in the order in which they happened. */
 export type JournalEntry =
   | { readonly kind: 'genesis'; readonly genesis: Genesis }
   | { readonly kind: 'landed'; readonly record: Uint8Array; readonly changed: readonly AccountAt[] }
@@ -54,7 +54,7 @@ export function decodeJournalEntry(bytes: Uint8Array): JournalEntry {
     case kinds.branch:
       return { kind: 'branch', branch: { fromSlot: Number(reader.u64()), salt: reader.sized() } }
     default:
-      throw new MalformedBytes(`${kind} is no kind of journal entry`)
+      throw new MalformedBytes(`${kind} is not a kind of journal entry`)
   }
 }
 

@@ -23,11 +23,11 @@ import { createWebSocketDoor } from './webSocketDoor.ts'
 export interface LocalChainOptions {
   /** 0 or absent: any free one whose successor is free too. */
   readonly port?: number
-  /** Loopback unless told otherwise: whoever reaches the chain may do everything with it. */
+  /** Loopback by default: every client that reaches the chain has full control over it. */
   readonly host?: string
-  /** How long a slot lasts; 400 as on mainnet. 0: slots only advance by `advanceSlots`. */
+  /** Duration of a slot; 400 as on mainnet. 0: slots only advance by `advanceSlots`. */
   readonly slotMs?: number
-  /** Where the chain keeps itself. Absent: it ends with its process. */
+  /** Directory that stores the chain. Absent: it ends with its process. */
   readonly stateDirectory?: string
   readonly log?: Log
   readonly clock?: Clock

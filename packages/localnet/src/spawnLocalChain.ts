@@ -14,7 +14,7 @@ export interface SpawnLocalChainOptions {
   readonly stateDirectory?: string
   readonly log: Log
   readonly clock?: Clock
-  /** The process ended and nobody asked it to. */
+  /** The process ended without a request to stop. */
   readonly onUnexpectedExit?: (fault: Fault) => void
 }
 
@@ -92,7 +92,7 @@ interface Waiting {
   readonly clock: Clock
 }
 
-/** The first line on stdout, or the reason why there will be none. Whatever happens, no timer or listener stays. */
+/** The first line on stdout, or the reason for its absence. In every case, no timer or listener remains. */
 async function waitUntilReady({ child, exited, lastWords, clock }: Waiting): Promise<z.output<typeof readyLine>> {
   const done = new AbortController()
   const spoken = once(createInterface({ input: child.stdout }), 'line', { signal: done.signal })

@@ -45,7 +45,7 @@ export function readTransactionError(reader: ByteReader): TransactionError | nul
     case errorKinds.restricted:
       return { ProgramExecutionTemporarilyRestricted: { account_index: reader.u8() } }
     default:
-      throw new MalformedBytes(`${kind} is no kind of transaction error`)
+      throw new MalformedBytes(`${kind} is not a kind of transaction error`)
   }
 }
 
@@ -69,6 +69,6 @@ function readInstructionError(reader: ByteReader): InstructionError {
     case instructionErrorKinds.borsh:
       return { BorshIoError: reader.text() }
     default:
-      throw new MalformedBytes(`${kind} is no kind of instruction error`)
+      throw new MalformedBytes(`${kind} is not a kind of instruction error`)
   }
 }

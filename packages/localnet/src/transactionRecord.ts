@@ -19,7 +19,7 @@ export interface TransactionRecord {
 
 /**
  * One encoding for memory and disk. A record of burn, transfer and memo takes about 1.9 kB this way; as JavaScript
- * objects it took 11 kB (facts/chain.md, 4). It is decoded each time somebody asks for it.
+ * objects it took 11 kB (facts/chain.md, 4). It is decoded on each read.
  */
 export function encodeRecord(record: TransactionRecord): Uint8Array {
   const { transaction, outcome } = record
@@ -97,7 +97,7 @@ function readInnerInstruction(reader: ByteReader): InnerInstruction {
   return { programIndex, stackHeight, accountIndexes: reader.sized(), data: reader.sized() }
 }
 
-/** Of all accounts and of the token accounts among them, once before and once after. */
+/** Balances of all accounts and of the token accounts among them, once before and once after. */
 function writeBalances(writer: ByteWriter, { lamports, tokens }: Balances): void {
   writer.u16(lamports.length)
   for (const each of lamports) writer.u64(each)

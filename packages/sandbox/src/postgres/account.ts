@@ -2,8 +2,8 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 
 /** As whom the programs of Postgres run. They refuse to run as root. */
 export interface Account {
-  readonly name: 'self' | 'nobody' | 'user namespace' | 'nobody with a capability'
-  /** Who has to own the data directory; undefined when that is us anyhow. */
+  readonly name: 'self' | 'nobody' | 'user namespace' | 'the unprivileged user with a capability'
+  /** Required owner of the data directory; undefined if it is the current user. */
   readonly owner: Owner | undefined
   /** Words before the command, such as `unshare …`. Empty for a plain start. */
   readonly prefix: readonly string[]

@@ -19,11 +19,11 @@ const titles: Readonly<Record<string, readonly string[]>> = {
   crypto: [
     'Bitcoin holds its range while Ethereum gains',
     'Solana developers agree on a faster client',
-    'Blockchain payments reach small shops',
+    'Blockchain payments reach small retailers',
     'Cryptocurrency exchange publishes its proof of reserves',
   ],
   entertainment: [
-    'Film festival opens with a comedy nobody expected',
+    'Film festival opens with a surprise comedy',
     'Music streaming service pays its artists weekly',
     'Television series ends after ten seasons',
     'Celebrity chef writes a cookbook without recipes',

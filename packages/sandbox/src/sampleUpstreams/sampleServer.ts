@@ -17,7 +17,7 @@ const host = '127.0.0.1'
 export async function openSampleServer(provider: SampleProvider, clock: Clock): Promise<SampleServer> {
   let origin = ''
   const server = createServer((request, response) => {
-    // Every error of this promise is one of the connection, and there is nobody left to tell.
+    // This promise only rejects when the connection is gone, so the error cannot be reported to the client.
     void respond(request, response).catch(() => response.destroy())
   })
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
