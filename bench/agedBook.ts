@@ -7,7 +7,10 @@ import type { BenchOptions } from './yardstick.ts'
 const eventsPerPayment = 5.1
 const daysBack = 120
 
-/** A book of about so many events, as a database that has been there for a while. Gives the service's URL. */
+/**
+ * Seeds a ledger of about that many events, like a database that has been in use for a while. Returns the service's
+ * URL.
+ */
 export async function openAgedBook(server: LedgerServer, events: number, { progress }: BenchOptions): Promise<string> {
   const { serviceUrl, adminUrl } = await server.createDatabase()
   await seedLedger(serviceUrl, { payments: Math.ceil(events / eventsPerPayment), daysBack, progress })

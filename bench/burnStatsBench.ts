@@ -11,7 +11,7 @@ const read = ({ database }: SeededBook) =>
 
 export const burnStatsBench: Bench = {
   name: 'burn-stats',
-  about: 'burn statistics of a long book against those of a short one, both seeded through ledger.append',
+  about: 'burn statistics of a long ledger against those of a short one, both seeded through ledger.append',
   async run(options) {
     await using server = await startLedgerServer()
     const { rounds, payments, progress } = options

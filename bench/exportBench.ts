@@ -10,7 +10,7 @@ const shortShare = 10
 
 export const exportBench: Bench = {
   name: 'export',
-  about: 'memory of `tollbook export` for a long book against a short one, and its time against COPY … TO STDOUT',
+  about: 'memory of `tollbook export` for a long ledger against a short one, and its time against COPY … TO STDOUT',
   async run(options) {
     await using server = await startLedgerServer()
     const { payments: events, rounds, progress } = options

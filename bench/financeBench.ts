@@ -10,7 +10,7 @@ import { type Bench, median, type Yardstick } from './yardstick.ts'
 const few = 1_000
 const readsPerRound = 40
 
-/** What the finance page asks for when it opens, and the first page of each report. */
+/** Requests of the finance page when it opens, and the first page of each report. */
 const readings: Readonly<Record<string, (reports: Reports) => Promise<unknown>>> = {
   summary: (reports) => reports.summary(),
   'burns by day': table('burns', { by: 'day' }),
@@ -26,7 +26,7 @@ const readings: Readonly<Record<string, (reports: Reports) => Promise<unknown>>>
 
 export const financeBench: Bench = {
   name: 'finance',
-  about: 'finance reports on a long book against those on a short one',
+  about: 'finance reports on a long ledger against those on a short one',
   async run(options) {
     await using server = await startLedgerServer()
     const { rounds, payments, progress } = options

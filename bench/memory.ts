@@ -9,7 +9,7 @@ const first = 1_000
 const callers = 32
 const millionBytes = 1e6
 
-// The chain's watch closes the shop for a moment when a busy machine starves it; that is not what is measured here.
+// The chain monitor closes paid routes for a moment when a busy machine starves it; that is not measured here.
 const triesMax = 30
 const pauseMs = 1_000
 

@@ -18,11 +18,13 @@ export interface SeedOptions {
 
 // Larger batches than the service makes: this only has to be quick, and runs the same function.
 const batchSize = 500
-// Callers come back: each of them makes a few hundred payments of a million.
+// Callers return: each of them makes a few hundred payments of a million.
 const walletCount = 1_000
 const endpoints = ['/api/data/crypto', '/api/data/weather', '/api/data/stock', '/api/data/news', '/api/tools/qrcode']
 
-/** A book of whole payments, verified, claimed and delivered, written by the one write path. Gives its events. */
+/**
+ * Seeds a ledger of whole payments, verified, claimed and delivered, through the one write path. Returns its events.
+ */
 export async function seedLedger(serviceUrl: string, options: SeedOptions): Promise<number> {
   const { payments, daysBack, failedEvery = 20, progress } = options
   const client = new pg.Client({ connectionString: serviceUrl })

@@ -12,7 +12,7 @@ export const seedBatch = 500
 export const daysBack = 120
 const readsPerRound = 200
 
-/** A book of made-up claims, written by ledger.append. */
+/** A ledger of made-up claims, written by ledger.append. */
 export interface SeededBook {
   readonly database: Database
   close(): Promise<void>

@@ -95,7 +95,8 @@ export const wordPatterns: readonly ProsePattern[] = [
   },
   {
     name: 'say no',
-    pattern: /\b(?:say|says|said|saying|answer|answers|answered) (?:no|yes)\b(?! such)/i,
+    pattern:
+      /\b(?:say|says|said|saying|answer|answers|answered) (?:no|yes)\b(?=\s*$|[.,;:)]|\s(?:to|and|or|but|under|in)\b)/i,
     advice: 'write "reject", "refuse" or "accept"',
   },
   {

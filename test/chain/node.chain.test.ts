@@ -120,7 +120,7 @@ test('a version 0 transaction without lookup tables is not believed either when 
   await expect(readerOf([node.url]).findTransaction(signature)).rejects.toThrow(Fault)
 })
 
-test('each call of a node is told once, with how it went', async () => {
+test('each call of a node is reported once, with its outcome', async () => {
   node.answer('getTransaction', () => errorReply(-32005, 'node is behind'))
   const told: unknown[] = []
   const urls = [node.url, lab.chain.rpcUrl]

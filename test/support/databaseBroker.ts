@@ -38,7 +38,7 @@ export async function askForTemplate(socketPath: string): Promise<DatabaseTempla
   return answer.template
 }
 
-/** A worker that was ended while it waited for its answer is no fault of ours. */
+/** A worker that ended while it waited for its answer is not our fault. */
 function reply(socket: Socket, answer: Answer): void {
   socket.on('error', () => undefined)
   socket.end(JSON.stringify(answer))

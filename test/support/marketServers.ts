@@ -7,7 +7,7 @@ import { afterFile } from './afterFile.ts'
 export interface MarketServers {
   /** The settings that send a service here. */
   readonly env: Readonly<Record<string, string>>
-  /** What one of them answers from now on. */
+  /** Answer of one of them from now on. */
   say(market: MarketName, saying: Saying): void
   /** All three say the same price. */
   sayAll(price: string): void

@@ -10,7 +10,7 @@ const rowsJson = z.tuple([
   }),
 ])
 
-/** What the book says of deliveries that failed, and whether it balances. */
+/** Reads failed deliveries from the ledger, and whether it balances. */
 export async function readBook({ database }: Pick<Shop, 'database'>) {
   const client = new pg.Client({ connectionString: database.adminUrl })
   await client.connect()

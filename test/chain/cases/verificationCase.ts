@@ -15,8 +15,9 @@ export interface Presented {
 }
 
 /**
- * One row of the table in docs/verification.md: what somebody does on a real chain, and what the verifier has to say.
- * The tests run these and the document lists these, so neither can have one that the other has not.
+ * One row of the table in docs/verification.md: an action on a real chain, and the verdict that the verifier must
+ * return.
+ * The tests run these rows and the document lists them, so each list contains exactly the same cases.
  */
 export interface VerificationCase {
   /** A number of the rules in docs/verification.md. */

@@ -64,7 +64,7 @@ function distinct(presented: readonly Presented[], header: string): readonly str
   return [...new Set(presented.map(({ headers }) => String(headers[header])))]
 }
 
-/** What a call was rejected with; fails the test when it was not. */
+/** Rejection of a call; fails the test if it was not rejected. */
 export async function rejectionOf(call: Promise<unknown>): Promise<unknown> {
   const outcome = await call.then(
     () => undefined,

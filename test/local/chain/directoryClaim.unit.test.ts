@@ -44,7 +44,7 @@ test('the claim of a zombie is cleared away, though its pid and start mark still
   await claim.release()
 })
 
-test('a neighbour whose name only begins alike is no rival', async () => {
+test('a neighbour whose name only begins alike is not a rival', async () => {
   const neighbour = await claimDirectory(`${scratch}/wanted2`)
   const claim = await claimDirectory(`${scratch}/wanted`)
   await claim.release()

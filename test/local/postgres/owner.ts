@@ -21,7 +21,7 @@ export interface Owner {
 
 export interface OwnerOptions {
   readonly dataDirectory: string
-  /** Where the package with the binaries lies, when not in node_modules. */
+  /** Location of the package with the binaries, if not in node_modules. */
   readonly packageDirectory?: string
   readonly uid?: number
   readonly umask?: string

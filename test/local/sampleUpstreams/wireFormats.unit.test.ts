@@ -47,9 +47,9 @@ const names = {
   yahoo: 'YAHOO',
 } as const
 
-/** What a provider leaves out when it has nothing to say, and our samples leave out too. */
+/** Fields that a provider omits when they are empty, and that our samples omit too. */
 const mayBeAbsent: ReadonlySet<string> = new Set(['admin2', 'admin2_id', 'children[]'])
-/** Limits are not sampled: nobody should have to wait for a sample. */
+/** Limits are not sampled, so that no test waits for a sample. */
 const isLimit = (file: string) => file.includes('429')
 
 const cases = readdirSync(fixtures, { withFileTypes: true })

@@ -30,12 +30,14 @@ const daysBack = 120
 const batchMax = 500
 const sayEvery = 100_000
 const dayMs = 86_400_000
-// What is not delivered stays so while anybody looks: a claim that ended would be taken back, for no chain has its payment.
+// Undelivered payments stay undelivered during the proof: an ended claim would be reversed, because no chain has its
+// payment.
 const leaseMs = 7 * dayMs
 
 /**
- * A busy book of made-up payments, through the service's own write path: most delivered, some not, a few overpaid, dropped
- * by the chain, owed back, or never asked for.
+ * A busy ledger of made-up payments, through the service's own write path: most delivered, some not, a few overpaid,
+ * dropped
+ * by the chain, owed back, or unmatched.
  */
 export async function seedLedger(
   serviceUrl: string,
@@ -92,7 +94,7 @@ function afterOf({ before, events, nowMs }: PaymentChange): PaymentState {
   return events.reduce((state, event) => evolve(state, event, nowMs), before)
 }
 
-/** What comes an hour after another change of the same payment. */
+/** Changes that follow an hour after another change of the same payment. */
 function changeOf(change: PaymentChange, events: readonly PaymentEvent[] | undefined): PaymentChange {
   const decided = assertPresent(events, 'the payment is in a state for it')
   return { signature: change.signature, before: afterOf(change), events: decided, nowMs: change.nowMs + 3_600_000 }
