@@ -32,7 +32,7 @@ export const memory: Bench = {
     await using ground = await breakGround()
     const { payer } = ground
     const server = await spawnServer({
-      // A dear token, or the payer's tokens would be spent after 5,000 requests.
+      // An expensive token, because the payer's tokens would otherwise be spent after 5,000 requests.
       env: { ...ground.env, TOKEN_PRICE_USD: '100' },
       runsFile: `${ground.directory}/runs`,
       nodeOptions: ['--expose-gc'],

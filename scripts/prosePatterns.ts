@@ -162,7 +162,8 @@ export const wordPatterns: readonly ProsePattern[] = [
   { name: 'under way', pattern: /\bunder way\b/i, advice: 'write "in progress" or "pending"' },
   {
     name: 'of its own',
-    pattern: /\bof (?:its|their|our|his|my|your) own\b/i,
+    pattern:
+      /\bof (?:its|their|our|his|my|your) own\b(?=\s*$|[.,;:)]|\s(?:and|or|in|on|at|by|to|for|with|that|which|was|is|are|as|when|before|after|so|during|over|while|until)\b)/i,
     advice: 'write "its own …", "separate" or "independent"',
   },
   {

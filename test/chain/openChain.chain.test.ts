@@ -67,7 +67,7 @@ test('6d the terms name the program that owns the mint, its fee, and the network
   expect(terms.network).toBe(`solana:${lab.chain.genesisHash.slice(0, 32)}`)
 })
 
-test('6e a node of another network is refused at start, wherever it stands in the list', async () => {
+test('6e a node of another network is refused at start, at any place in the list', async () => {
   const other = await openPaymentLab('SPL Token')
   onTestFinished(() => other.chain.close())
 

@@ -23,7 +23,7 @@ export interface PaymentShop extends PaymentLab {
   readonly rail: PaymentRail
   /** Puts another price list in force from now on. */
   publishPrice(requiredBaseUnits: bigint): Promise<void>
-  /** Stands between the rail and the chain. */
+  /** Proxy between the rail and the chain. */
   readonly node: TamperingNode
   close(): Promise<void>
 }

@@ -193,7 +193,7 @@ describe('an inner instruction that a newer node shows', () => {
     expect(() => readShown(shown({ type: 'burn', info }))).toThrow(/./)
   })
 
-  test('a missing part is a fault that may heal', () => {
+  test('a missing part is a temporary fault', () => {
     expect(() => readShown(shown({ ...burned, info: { ...burned.info, mint: undefined } }))).toThrow(Fault)
   })
 })

@@ -125,7 +125,7 @@ test('a Retry-After is waited for, and without one the pauses double', async () 
   expect(clock.pausesMs).toEqual([3_000, 1_000, 2_000, 2_000, 8_000])
 })
 
-test('each call has an idempotency key of its own, unless the caller gives one', async () => {
+test('each call has its own idempotency key, unless the caller provides one', async () => {
   const { payingFetch, service, keys, url } = await openScene()
   await payingFetch(url(crypto))
   await payingFetch(url(crypto))

@@ -83,6 +83,7 @@ const good: readonly string[] = [
   'The node comes back online.',
   'The user is not under quota until midnight.',
   'Everyone may read checkpoints.',
+  'The owner of its own token account; the number of your own proxies.',
   'The reader knows what the payment costs and where it stands.',
 ]
 

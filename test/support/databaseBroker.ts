@@ -5,8 +5,8 @@ import { describeError } from '@tollbook/core/fault'
 import type { DatabaseTemplate } from './databaseTemplate.ts'
 
 /*
- * Test files run in processes of their own. The first that needs a database asks here, in the main process, and only
- * then is Postgres started; a run of unit tests alone never starts it. The socket lies in a directory of the run.
+ * Test files run in separate processes. The first that needs a database requests it here, in the main process, and only
+ * then is Postgres started; a run of unit tests alone never starts it. The socket is in a directory of the run.
  */
 export interface DatabaseBroker {
   readonly socketPath: string

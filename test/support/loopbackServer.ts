@@ -19,7 +19,7 @@ export interface LoopbackServer {
   script(next: Script): void
 }
 
-/** A real HTTP server in the place of a provider's. */
+/** A real HTTP server instead of a provider's. */
 export async function openLoopbackServer(first: Script): Promise<LoopbackServer> {
   let script = first
   const asked: Asked[] = []

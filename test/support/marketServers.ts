@@ -62,7 +62,7 @@ function nameOf(path: string): MarketName {
 
 function spell(name: MarketName, mint: string, { price, liquidity = deep }: Extract<Saying, { price: string }>) {
   const usd = liquidity === null ? {} : { liquidity: name === 'dexscreener' ? { usd: liquidity } : liquidity }
-  // Jupiter writes a bare number, so it is put in as it stands.
+  // Jupiter writes a bare number, so it is inserted unchanged.
   const body = {
     jupiter: () =>
       `{${JSON.stringify(mint)}:{"usdPrice":${price},"decimals":6,"blockId":1${liquidity === null ? '' : `,"liquidity":${liquidity}`}}}`,

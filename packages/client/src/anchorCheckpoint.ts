@@ -12,7 +12,7 @@ import type { Fetch } from './solanaRpc.ts'
 
 export interface AnchorDeps {
   readonly rpcUrl: string
-  /** Pays the fee and signs the memo. A key of its own: it holds a little SOL and no tokens. */
+  /** Pays the fee and signs the memo. A separate key: it holds a little SOL and no tokens. */
   readonly keypair: Keypair
   readonly signal: AbortSignal
   readonly fetch?: Fetch

@@ -172,7 +172,7 @@ function checkPin(problem: PinProblem, named: string, expected: string | undefin
 function checkUse({ memo, secret, endpoint, lifeMs }: PayableQuote, url: URL): QuoteProblem | undefined {
   if (lifeMs <= 0) return quoteProblem('expired', 'its end is in the past')
   if (memo !== memoOfSecret(secret)) return quoteProblem('memo_wrong', 'the memo is not the one of the secret')
-  // A service may stand behind a path of its own, so the endpoint is the end of the path that was asked for.
+  // A service may have its own base path, so the endpoint is the end of the requested path.
   return endpoint.startsWith('/') && url.pathname.endsWith(endpoint)
     ? undefined
     : quoteProblem('other_endpoint', `it is for ${endpoint}, and ${url.pathname} was asked for`)

@@ -13,9 +13,11 @@ export interface WholeAnswer {
 /** Meaning of an answer to a presented proof for the payment. */
 export type AnswerVerdict =
   | { readonly kind: 'delivered' }
-  /** May heal by itself: the same proof again. `unspent` when the service has said that the proof stays good. */
+  /**
+   * May resolve without the caller: the same proof again. `unspent` if the service reported that the proof stays valid.
+   */
   | { readonly kind: 'again'; readonly unspent: boolean; readonly retryAfterMs: number | undefined }
-  /** The proof stays good, and asking the same once more would not help. */
+  /** The proof stays valid, and repeating the same request would not help. */
   | { readonly kind: 'unspent' }
   | { readonly kind: 'refused'; readonly reason: string }
   /** No word on the payment; asking again would not help. */

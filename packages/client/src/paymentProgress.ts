@@ -7,7 +7,7 @@ export type PaymentProgress =
   | { readonly kind: 'quoted'; readonly plan: PaymentPlan }
   /** Signed, and nothing has left yet: what is written down now outlives a crash. Awaited; a throw stops the payment. */
   | { readonly kind: 'signed'; readonly payment: PendingPayment }
-  /** An earlier payment is about to be presented again, for the request and under the key that stand in it now. */
+  /** An earlier payment is about to be presented again, for its current request and under its current key. */
   | { readonly kind: 'resumed'; readonly payment: PendingPayment }
   | {
       readonly kind: 'waiting'

@@ -88,7 +88,7 @@ const keySet = z.union([z.object({ keys: z.array(z.unknown()).max(100) }), publi
 /** An Ed25519 key as JWK, with its name. */
 export type NamedKey = z.infer<typeof publicKey> & { readonly kid: string }
 
-/** Keys of other kinds may stand in the same set. The private part, should there be one, is dropped here. */
+/** The same set may contain keys of other kinds. A private part, if present, is dropped here. */
 export async function readKeys(keys: unknown): Promise<readonly NamedKey[] | undefined> {
   const { data } = keySet.safeParse(plainData(keys))
   if (data === undefined) return undefined

@@ -21,7 +21,9 @@ export interface NoteVerifier {
   readonly publicKey: Uint8Array
 }
 
-/** A name goes into a line of its own and between spaces; a plus separates it in a verifier key. C2SP asks no more. */
+/**
+ * A name is part of a line and delimited by spaces; a plus separates it in a verifier key. C2SP requires nothing more.
+ */
 function isKeyName(text: string): boolean {
   return text.length > 0 && !/[\p{White_Space}+]/u.test(text)
 }

@@ -129,7 +129,7 @@ export function rootFromInclusion({ index, size, leaf, path }: InclusionClaim): 
   return last === 0 ? root : undefined
 }
 
-/** On the right edge a node without a sibling is its own parent: go up to where the one at hand was a right child. */
+/** On the right edge a node without a sibling is its own parent: go up to where the current node was a right child. */
 function parentWithSibling(node: number, last: number): [number, number] {
   let [up, upLast] = [node, last]
   while (up % 2 === 0 && up !== 0) [up, upLast] = [half(up), half(upLast)]

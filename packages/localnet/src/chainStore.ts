@@ -128,7 +128,7 @@ function restore(journal: Journal, savedSlot: number | undefined): RestoredChain
 }
 
 function restoreLanded(history: History, bytes: Uint8Array): number {
-  // A copy in memory of its own, so that the history does not keep the whole journal entry alive.
+  // A copy in separate memory, so that the history does not keep the whole journal entry alive.
   const kept = new Uint8Array(bytes)
   const record = decodeRecord(kept)
   history.append(record, kept)

@@ -103,7 +103,7 @@ function keysOf({ transaction }: TransactionRecord): { readonly signature: strin
   }
 }
 
-/** Each address once, although a looked-up one may also stand in the message. */
+/** Each address once, although a loaded address may also be in the message. */
 function addressKeysOf({ transaction }: TransactionRecord): ReadonlySet<string> {
   return new Set(transaction.keys.map(({ address }) => byteKey(address)))
 }

@@ -17,7 +17,7 @@ export type JournalEntry =
   | { readonly kind: 'program'; readonly address: Uint8Array; readonly elf: Uint8Array }
   | { readonly kind: 'branch'; readonly branch: Branch }
 
-/** Kinds are never renumbered: they stand in people's state files. */
+/** Kinds are never renumbered: users' state files contain them. */
 const kinds = { genesis: 1, landed: 2, program: 3, branch: 4 } as const
 
 /** Goes up when an older reader would misread what we write. */

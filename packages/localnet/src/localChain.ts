@@ -126,7 +126,7 @@ function allMethods(bank: Bank): RpcServiceDeps['methods'] {
 
 /** WebSockets are served on the first port too, so that one address is enough to know. */
 function addresses(host: string, port: number): { readonly rpcUrl: string; readonly wsUrl: string } {
-  // An IPv6 address stands in brackets in a URL.
+  // An IPv6 address is in brackets in a URL.
   const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`
   return { rpcUrl: `http://${authority}`, wsUrl: `ws://${authority}` }
 }

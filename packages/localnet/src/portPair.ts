@@ -37,7 +37,7 @@ function isComplete(pair: PortPair): boolean {
   return pair.servers.length === 2
 }
 
-/** Requests under way are still answered; whatever hangs longer than that is cut. */
+/** Requests in progress are still answered; connections that hang longer are cut. */
 export async function closeServers(servers: readonly Server[]): Promise<void> {
   await Promise.all(servers.map(closeServer))
 }

@@ -28,12 +28,12 @@ export interface SpawnedLocalChain {
 }
 
 /**
- * The local chain in a process of its own, so that a busy chain and a busy server do not wait for each other.
- * It ends with us, whatever ends us: it watches the pipe that is its stdin.
+ * The local chain in a separate process, so that a busy chain and a busy server do not wait for each other.
+ * It ends with us, for any cause of our end: it watches the pipe that is its stdin.
  */
 export async function spawnLocalChain(options: SpawnLocalChainOptions): Promise<SpawnedLocalChain> {
   const child = spawn(process.execPath, [entryFile, ...wordsFor(options)], {
-    // A process group of its own: Ctrl-C in the terminal is for us, and we stop it when our own requests are done.
+    // A separate process group: Ctrl-C in the terminal reaches only us, and we stop it when our own requests are done.
     detached: true,
     // It needs nothing of our environment, which holds secrets.
     env: {},

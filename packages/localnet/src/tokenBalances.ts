@@ -50,7 +50,7 @@ export function collectBalances(transaction: ResolvedTransaction, source: Balanc
   return { lamports, tokens }
 }
 
-/** Read anew each time: a mint may be made in the transaction itself, and is then there only afterwards. */
+/** Read each time: a mint may be created in the transaction itself, and then exists only afterwards. */
 function decimalsOf(mint: Uint8Array, read: ReadAccount): number | undefined {
   const state = read(mint)
   return state === undefined ? undefined : parseMint(state)?.decimals

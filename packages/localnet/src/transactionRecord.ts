@@ -39,7 +39,7 @@ export function decodeRecord(bytes: Uint8Array): TransactionRecord {
   return {
     slot: Number(reader.u64()),
     blockTimeSeconds: Number(reader.u64()),
-    // The wire form holds all but the loaded addresses, which stood in tables that may have changed since.
+    // The wire form contains everything except the loaded addresses, whose tables may have changed since.
     transaction: resolveTransaction(parseChainTransaction(reader.sized()), readLoaded(reader)),
     outcome: readOutcome(reader),
     feeLamports: reader.u64(),
@@ -60,7 +60,10 @@ function readLoaded(reader: ByteReader): LoadedAddresses {
   }
 }
 
-/** Lists have their length in front, and nothing has a name: a reader has to know the order, so it stands in one file. */
+/**
+ * Lists are prefixed with their length, and fields have no names: a reader has to know the order, so one file defines
+ * it.
+ */
 function writeOutcome(writer: ByteWriter, outcome: ExecutionOutcome): void {
   writeTransactionError(writer, outcome.error)
   writer.u16(outcome.logs.length)

@@ -10,7 +10,7 @@ export type Verdict = 'accepted' | InvalidPaymentReason | Exclude<RefusalCode, '
 export interface Presented {
   readonly signature: Signature
   readonly wallet: PublicKey
-  /** The lab's, unless the case has a payment wallet of its own. */
+  /** The fixture's, unless the case has a separate payment wallet. */
   readonly terms?: PaymentTerms
 }
 

@@ -44,7 +44,7 @@ export async function openScene(options: Partial<PayingFetchOptions> = {}): Prom
   }
 }
 
-/** A wallet of its own for each test, which counts: the number of signatures is what a payer can lose money by. */
+/** A separate wallet for each test, which counts: the number of signatures determines the possible loss of a payer. */
 function createCountingWallet(): CountingWallet {
   const wallet = keypairWallet(Keypair.generate())
   let signed = 0

@@ -34,7 +34,7 @@ test('a claim whose pid has come round to another process is cleared away', asyn
   await claim.release()
 })
 
-test('the claim of a zombie is cleared away, though its pid and start mark still stand in the process table', async () => {
+test('the claim of a zombie is cleared away, although the process table still contains its pid and start mark', async () => {
   const pid = await makeZombie()
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
   const startMark = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]

@@ -107,7 +107,7 @@ test('links that the package lacks are made in place where that is possible', as
 })
 
 test.runIf(nobodyCanRunNode)(
-  'an ordinary user with a strict umask and a read-only package without links gets a linked copy of his own',
+  'an ordinary user with a strict umask and a read-only package without links gets a separate linked copy',
   async () => {
     await removeLinks()
     const home = await makeHome('ordinary')

@@ -93,7 +93,7 @@ test('a stale postmaster.pid that names a zombie does not hinder a start', async
   await expectStart()
 })
 
-test('a half-made cluster of a start that was killed during initdb is made anew', async () => {
+test('a half-made cluster of a start that was killed during initdb is created again', async () => {
   const halfMade = `${scratch}/half`
   await mkdir(`${halfMade}.initialising/base`, { recursive: true })
   await writeFile(`${halfMade}.initialising/PG_VERSION`, '18\n')

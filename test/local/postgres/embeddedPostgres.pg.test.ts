@@ -60,7 +60,7 @@ test('only its owner can read the password file, and no other file next to the d
   expect(holders).toEqual(['postgres.password'])
 })
 
-test('the password stands on no command line, neither during initdb nor later', async () => {
+test('the password is on no command line, neither during initdb nor later', async () => {
   const password = new URL(postgres.adminUrl).password
   expect(seenDuringColdStart.some((line) => line.includes('initdb'))).toBe(true)
   expect(seenDuringColdStart.filter((line) => line.includes(password))).toEqual([])

@@ -136,7 +136,7 @@ function isUnderNull(kinds: Kinds, path: string): boolean {
   return [...kinds].some(([other, kind]) => kind === 'null' && path.startsWith(`${other}.`))
 }
 
-/** Every path of a value with what stands there; the elements of a list count as one. */
+/** Every path of a value with its content; the elements of a list count as one. */
 function kindsOf(value: unknown, path = '', kinds = new Map<string, string>()): Kinds {
   if (Array.isArray(value)) for (const element of value) kindsOf(element, `${path}[]`, kinds)
   else if (typeof value === 'object' && value !== null)

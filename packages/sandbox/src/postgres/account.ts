@@ -25,7 +25,7 @@ export interface Command {
 }
 
 /**
- * Always `detached`: a process group and session of its own, so that Ctrl-C in the terminal reaches us and not Postgres,
+ * Always `detached`: a separate process group and session, so that Ctrl-C in the terminal reaches us and not Postgres,
  * which would otherwise shut down in the same millisecond, before our own requests have drained.
  * The working directory is `/` because the account need not be able to enter ours.
  */

@@ -32,7 +32,7 @@ export interface ConfigurationOptions {
   readonly settings: Settings
 }
 
-/** Writes both files anew at each start and returns the path of the main one. */
+/** Rewrites both files at each start and returns the path of the main one. */
 export async function writeConfiguration(options: ConfigurationOptions): Promise<string> {
   const accessFile = `${options.dataDirectory}.hba.conf`
   const settingsFile = `${options.dataDirectory}.conf`

@@ -42,7 +42,7 @@ interface Watch extends SupervisorDeps {
   postmaster: Postmaster
   launchedAtMs: number
   shortLives: number
-  /** The restart under way, or the last one. Never rejects. */
+  /** The current restart, or the last one. Never rejects. */
   recovery: Promise<void>
 }
 

@@ -88,7 +88,7 @@ export function articlesAt(nowMs: number): readonly Article[] {
 
 export const articleCategories: readonly string[] = Object.keys(titles)
 
-/** Whether all of the words stand in it, or one of them. */
+/** Whether it contains all of the words, or one of them. */
 export function mentions({ title, category }: Article, { words, enough }: Wanted): boolean {
   const own = new Set(wordsOf(`${title} ${category}`))
   return enough === 'all' ? words.every((word) => own.has(word)) : words.some((word) => own.has(word))

@@ -21,7 +21,7 @@ const queryMax = 250
 const operator = /-?\b(?:sourcelang|sourcecountry|domain|domainis|theme|tone|near\d+|repeat\d+):\S+/gi
 const gridMs = 15 * 60 * 1000
 
-/** Words count together unless OR stands between them; a phrase counts by its words. */
+/** All words must match unless they are joined with OR; a phrase counts by its words. */
 function wantedOf(text: string): Wanted {
   const words = wordsOf(text.replaceAll(/\bOR\b/g, ' '))
   return { words, enough: /\bOR\b/.test(text) ? 'one' : 'all' }

@@ -13,7 +13,7 @@ export interface SampleServer {
 const bodyBytesMax = 256 * 1024
 const host = '127.0.0.1'
 
-/** One provider on a port of its own, so that its paths are those of the true one, from the first slash on. */
+/** One provider on a separate port, so that its paths are those of the true one, from the first slash on. */
 export async function openSampleServer(provider: SampleProvider, clock: Clock): Promise<SampleServer> {
   let origin = ''
   const server = createServer((request, response) => {
