@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { type Clock, isoTime } from '../primitives/clock.ts'
 import type { ChatReply, ChatServer } from '../outbound/chatServer.ts'
 import { UpstreamFailure } from '../outbound/upstreamFailure.ts'
-import { defineEndpoint, type Endpoint, type Job, type Outcome } from './endpoint.ts'
+import type { Job, Outcome } from '../product/product.ts'
+import { defineEndpoint, type Endpoint } from './endpoint.ts'
 import { characterCount, text } from './text.ts'
 
 const messageCharactersMax = 8_000

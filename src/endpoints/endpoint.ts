@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Json } from '../primitives/canonicalJson.ts'
 import type { PaidPath } from '../pricing/priceList.ts'
+import type { Job, Ordered, Outcome } from '../product/product.ts'
 import { answers } from './answers.ts'
 
 /** One thing that is sold: what it takes, whether it can be had now, and how it is made. One file each. */
@@ -21,36 +22,8 @@ export interface Endpoint {
 }
 
 export type ReadParameters =
-  | {
-      readonly ok: true
-      readonly parameters: Json
-      /** Undefined when this can be sold now; otherwise why not. Asked before every quote and every claim. */
-      readonly whyUnavailable: () => string | undefined
-      /** Undefined unless it is known without asking anybody that there is nothing to deliver. */
-      readonly whyNoData: () => string | undefined
-      readonly deliver: (job: Job) => Promise<Outcome>
-    }
+  | ({ readonly ok: true } & Ordered)
   | { readonly ok: false; readonly issues: readonly z.core.$ZodIssue[] }
-
-export interface Job {
-  /** Aborted at the deadline of the attempt. */
-  readonly signal: AbortSignal
-  readonly requestId: string
-}
-
-export type Outcome =
-  | { readonly kind: 'delivered'; readonly data: Json; readonly meta: Meta }
-  | { readonly kind: 'failed'; readonly code: HandlerFailure; readonly message: string }
-
-export type HandlerFailure = 'NO_DATA' | 'UPSTREAM_FAILED' | 'UPSTREAM_TIMEOUT' | 'TARGET_FORBIDDEN'
-
-/** Where the data came from, and of when it is. */
-export interface Meta {
-  readonly source: string
-  readonly asOf: string
-  readonly cached: boolean
-  readonly [detail: string]: Json
-}
 
 export interface EndpointDefinition<P extends Json> {
   readonly path: PaidPath

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { type Clock, isoTime } from '../primitives/clock.ts'
 import { newsCategories } from './articles/newsCategory.ts'
-import { defineEndpoint, type Endpoint, type Meta } from './endpoint.ts'
+import type { Meta } from '../product/product.ts'
+import { defineEndpoint, type Endpoint } from './endpoint.ts'
 import type { FoundNews, NewsDesk } from './newsDesk.ts'
 import { characterCount, oneOf, queryInteger, text } from './text.ts'
 

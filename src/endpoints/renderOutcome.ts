@@ -2,7 +2,7 @@ import type { Json } from '../primitives/canonicalJson.ts'
 import { type Clock, isoTime } from '../primitives/clock.ts'
 import { RenderFailure, type RenderFailureKind, type Rendered, type Renderer } from '../outbound/browser/renderer.ts'
 import type { ArtifactStore } from '../outbound/artifacts/artifactStore.ts'
-import type { HandlerFailure, Meta, Outcome } from './endpoint.ts'
+import type { HandlerFailure, Meta, Outcome } from '../product/product.ts'
 
 /** What both products of the browser need. */
 export interface RenderDeps {

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Json } from '../primitives/canonicalJson.ts'
 import { type Clock, isoTime } from '../primitives/clock.ts'
 import { isPassing, isVerdict, UpstreamFailure } from '../outbound/upstreamFailure.ts'
-import type { Meta, Outcome } from './endpoint.ts'
+import type { Meta, Outcome } from '../product/product.ts'
 import type { Observation, Provider, ProviderDeps } from './providers/provider.ts'
 
 /** The providers of one endpoint in the order they are asked, with a short memory of what they said. */

@@ -2,7 +2,7 @@ import { type Address, readAddress } from '../payment/address.ts'
 import { systemProgram, memoPrograms, tokenPrograms, associatedTokenProgram } from '../payment/programs.ts'
 import { type Refusal, refuse, refuseField } from '../payment/refusal.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
-import type { PaidRequest } from './product.ts'
+import type { PaidRequest } from './paidRequest.ts'
 
 const field = 'x-wallet-address'
 

@@ -5,7 +5,7 @@ import type { Proof } from '../payment/proof.ts'
 import { isRefusal, type Refusal, refuseField } from '../payment/refusal.ts'
 import type { Settlement } from '../payment/settlement.ts'
 import { refuseReusedKey } from './claimPayment.ts'
-import type { PaidRequest } from './product.ts'
+import type { PaidRequest } from './paidRequest.ts'
 import type { Sale } from './sendReceipt.ts'
 
 const keyField = 'idempotency-key'

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Fault } from '../../src/primitives/fault.ts'
-import type { Outcome } from '../../src/endpoints/endpoint.ts'
+import type { Outcome } from '../../src/product/product.ts'
 import { quoteBody } from '../../src/payment/wire.ts'
 import { ask, askForQuote, qrOrder } from '../support/ask.ts'
 import { scriptedEndpoint, withEndpoint } from '../support/scriptedEndpoint.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readWallet } from '../../src/paywall/readWallet.ts'
-import type { PaidRequest } from '../../src/paywall/product.ts'
+import type { PaidRequest } from '../../src/paywall/paidRequest.ts'
 import type { PaymentTerms } from '../../src/payment/settlement.ts'
 import { mint, otherWallet, wallet } from '../payment/paymentStory.ts'
 

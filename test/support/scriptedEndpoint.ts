@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { defineEndpoint, type Endpoint, type Job, type Outcome } from '../../src/endpoints/endpoint.ts'
+import { defineEndpoint, type Endpoint } from '../../src/endpoints/endpoint.ts'
+import type { Job, Outcome } from '../../src/product/product.ts'
 
 /** An endpoint whose handler does what the test says, at the path of one that is sold. */
 export interface ScriptedEndpoint {
