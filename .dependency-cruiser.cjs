@@ -22,7 +22,7 @@ const mayImport = {
   client: ['primitives', 'payment', 'ledger/merkle.ts', 'ledger/checkpoint.ts'],
   local: ['primitives', 'payment', 'compose.ts', 'config.ts'],
   payout: ['primitives', 'payment', 'ledger', 'chain', 'store', 'outbound'],
-  cli: ['client', 'local', 'reports', 'audit', 'store', 'payout', 'ledger/checkpoint.ts', 'primitives', 'compose.ts', 'config.ts'],
+  cli: ['client', 'endpoints', 'local', 'reports', 'audit', 'store', 'payout', 'ledger/checkpoint.ts', 'primitives', 'compose.ts', 'config.ts'],
 }
 
 const folderRules = Object.entries(mayImport).map(([folder, allowed]) => ({
