@@ -15,7 +15,7 @@ import { type ChatServer, createChatServer } from './outbound/chatServer.ts'
 import { createReadFeed } from './outbound/readFeed.ts'
 import { createUpstream, type UpstreamDeps } from './outbound/upstream.ts'
 import { type ProductSettings, selectProducts } from './pricing/priceList.ts'
-import { Fault } from './primitives/fault.ts'
+import { Fault } from '@tollbook/core/fault'
 import type { Database } from './store/database.ts'
 import { createNewsStore } from './store/newsStore.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Clock, isoTime } from '../primitives/clock.ts'
+import { type Clock, isoTime } from '@tollbook/core/clock'
 import type { Failure, Meta } from '../product/product.ts'
 import { newsCategories } from './articles/newsCategory.ts'
 import type { FoundNews, NewsSearch } from './newsSearch.ts'

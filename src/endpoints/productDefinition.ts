@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Json } from '../primitives/canonicalJson.ts'
+import type { Json } from '@tollbook/core/canonicalJson'
 import type { Job, Outcome } from '../product/product.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { DemoBuyer, Demonstration, ProductFacts } from './productFacts.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Clock, isoTime } from '../primitives/clock.ts'
+import { type Clock, isoTime } from '@tollbook/core/clock'
 import { defineProduct, type Handler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { createQrPool } from './qrPool.ts'

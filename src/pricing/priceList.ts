@@ -1,4 +1,4 @@
-import { displayNumber } from '../primitives/money.ts'
+import { displayNumber } from '@tollbook/core/money'
 import type { Parsed } from './settingList.ts'
 
 /** A product as far as its price goes. */

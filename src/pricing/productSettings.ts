@@ -1,4 +1,4 @@
-import { parseDecimal } from '../primitives/money.ts'
+import { parseDecimal } from '@tollbook/core/money'
 import { usdDecimals } from './priceList.ts'
 import { type Parsed, parsedUnless, readEntries, repeatedNames, type SettingEntry } from './settingList.ts'
 

@@ -1,5 +1,5 @@
-import { assert } from '../primitives/assert.ts'
-import { formatDecimal, parseDecimal } from '../primitives/money.ts'
+import { assert } from '@tollbook/core/assert'
+import { formatDecimal, parseDecimal } from '@tollbook/core/money'
 import { type Parsed, parsedUnless, readEntries, repeatedNames, type SettingEntry } from './settingList.ts'
 
 /** One share of each payment, in parts of a thousand. The account `burn` is destroyed, the others are owed. */

@@ -7,7 +7,7 @@ import type { Endpoint } from '../../src/endpoints/endpoint.ts'
 import { openEndpoint } from '../../src/endpoints/productDefinition.ts'
 import type { Outcome } from '../../src/product/product.ts'
 import { createChatServer } from '../../src/outbound/chatServer.ts'
-import { assert } from '../../src/primitives/assert.ts'
+import { assert } from '@tollbook/core/assert'
 import { createLog } from '../../src/primitives/log.ts'
 import {
   answersJson,

@@ -3,7 +3,7 @@ import { readConfig } from '../../src/config.ts'
 import { products } from '../../src/endpoints/catalog.ts'
 import { selectProducts } from '../../src/pricing/priceList.ts'
 import { parsePrices, parseProductsOff } from '../../src/pricing/productSettings.ts'
-import { assert } from '../../src/primitives/assert.ts'
+import { assert } from '@tollbook/core/assert'
 
 const problemsOf = (parsed: ReturnType<typeof parsePrices> | ReturnType<typeof parseProductsOff>) =>
   parsed.ok ? [] : parsed.problems

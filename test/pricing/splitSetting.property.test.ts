@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { burnPercentage, defaultSplit, distributionOf, parseSplit } from '../../src/pricing/splitSetting.ts'
-import { assert } from '../../src/primitives/assert.ts'
+import { assert } from '@tollbook/core/assert'
 
 const problemsOf = (setting: string) => {
   const parsed = parseSplit(setting)
