@@ -14,6 +14,7 @@ const mayImport = {
   outbound: ['primitives'],
   endpoints: ['primitives', 'product', 'pricing', 'outbound'],
   paywall: ['primitives', 'product', 'payment', 'pricing'],
+  rails: ['primitives', 'payment', 'pricing', 'product', 'paywall/rail.ts'],
   document: ['primitives', 'product', 'payment', 'pricing', 'paywall', 'endpoints'],
   reports: ['primitives', 'payment', 'ledger', 'store'],
   audit: ['primitives/assert.ts', 'primitives/clock.ts', 'primitives/fault.ts', 'primitives/id.ts'],

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { isRefusal } from '../../src/payment/refusal.ts'
-import { bindingCases } from '../chain/cases/bindingCases.ts'
-import { verdictOf } from '../chain/cases/verificationCase.ts'
-import { type PaymentShop, openPaymentShop } from '../chain/paymentShop.ts'
-import { createTestDatabase } from '../support/database.ts'
+import { isRefusal } from '../../../src/payment/refusal.ts'
+import { bindingCases } from '../../chain/cases/bindingCases.ts'
+import { verdictOf } from '../../chain/cases/verificationCase.ts'
+import { type PaymentShop, openPaymentShop } from '../../chain/paymentShop.ts'
+import { createTestDatabase } from '../../support/database.ts'
 
 let shop: PaymentShop
 
