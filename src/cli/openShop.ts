@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { askFree } from '../client/freeRoute.ts'
 import type { Config } from '../config.ts'
-import { startLocalMode } from '../local/localMode.ts'
+import { startLocalMode } from './local/localMode.ts'
 import { Fault } from '../primitives/fault.ts'
 import type { Log } from '../primitives/log.ts'
 import { migrate } from '../store/migrate.ts'

@@ -5,7 +5,7 @@ import { sha256 } from '../../src/primitives/digest.ts'
 import { ed25519Signer } from '../../src/primitives/ed25519.ts'
 import { signCheckpoint } from '../../src/ledger/checkpoint.ts'
 import { inclusionRanges, rootOfHashes } from '../../src/ledger/merkle.ts'
-import { makeReceiptKey } from '../../src/local/home.ts'
+import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { type InclusionProblem, verifyInclusion } from '../../src/client/verifyInclusion.ts'
 import { openReceiptDesk } from './support/testReceipt.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { assertPresent } from '../../src/primitives/assert.ts'
 import { ed25519Signer } from '../../src/primitives/ed25519.ts'
 import { sha256 } from '../../src/primitives/digest.ts'
-import { makeReceiptKey } from '../../src/local/home.ts'
+import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import {
   openCheckpoint,
   openNote,

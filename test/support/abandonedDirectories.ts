@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { claimDirectory } from '../../src/local/postgres/directoryClaim.ts'
+import { claimDirectory } from '../../src/local/chain/directoryClaim.ts'
 import { systemClock } from '../../src/primitives/clock.ts'
 import { temporaryPrefix } from './temporaryDirectory.ts'
 

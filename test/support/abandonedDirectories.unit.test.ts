@@ -1,6 +1,6 @@
 import { mkdir, readdir, utimes } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { claimDirectory } from '../../src/local/postgres/directoryClaim.ts'
+import { claimDirectory } from '../../src/local/chain/directoryClaim.ts'
 import { systemClock } from '../../src/primitives/clock.ts'
 import { removeAbandonedDirectories } from './abandonedDirectories.ts'
 import { makeScratchDirectory } from './scratchDirectory.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../primitives/clock.ts'
 import { describeError } from '../../primitives/fault.ts'
-import type { Log } from '../../primitives/log.ts'
+import type { Log } from './log.ts'
 
 export interface SlotTimerOptions {
   readonly slotMs: number

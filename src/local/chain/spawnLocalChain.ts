@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { assertPresent } from '../../primitives/assert.ts'
 import { type Clock, systemClock } from '../../primitives/clock.ts'
 import { Fault } from '../../primitives/fault.ts'
-import type { Log } from '../../primitives/log.ts'
+import type { Log } from './log.ts'
 
 export interface SpawnLocalChainOptions {
   readonly port?: number

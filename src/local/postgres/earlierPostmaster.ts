@@ -1,8 +1,8 @@
 import { Fault } from '../../primitives/fault.ts'
-import type { Log } from '../../primitives/log.ts'
+import type { Log } from '../chain/log.ts'
 import { clusterMark } from './postmaster.ts'
 import { readPostmasterFile, removePostmasterFile } from './postmasterFile.ts'
-import { type LiveProcess, findProcess } from './processTable.ts'
+import { type LiveProcess, findProcess } from '../chain/processTable.ts'
 import { shutDown } from './shutDown.ts'
 import { systemErrorCode } from './systemErrorCode.ts'
 

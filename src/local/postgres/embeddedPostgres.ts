@@ -1,4 +1,4 @@
-import type { Log } from '../../primitives/log.ts'
+import type { Log } from '../chain/log.ts'
 import { findBinaries } from './binaries.ts'
 import { startCluster } from './cluster.ts'
 

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { Fault } from '../../primitives/fault.ts'
-import type { Log } from '../../primitives/log.ts'
+import type { Log } from '../chain/log.ts'
 import type { Account } from './account.ts'
 import { accountsToTry } from './accountsToTry.ts'
 import { type Binaries, linkLibraries } from './binaries.ts'

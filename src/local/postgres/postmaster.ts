@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { Fault } from '../../primitives/fault.ts'
-import type { Log } from '../../primitives/log.ts'
+import type { Log } from '../chain/log.ts'
 import { spawnAs } from './account.ts'
 import { poll } from './poll.ts'
 import { readPostmasterFile } from './postmasterFile.ts'

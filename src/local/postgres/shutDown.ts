@@ -1,5 +1,5 @@
 import { Fault } from '../../primitives/fault.ts'
-import type { Log } from '../../primitives/log.ts'
+import type { Log } from '../chain/log.ts'
 import { poll } from './poll.ts'
 
 export interface ShutDownOptions {

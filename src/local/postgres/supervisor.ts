@@ -1,6 +1,6 @@
 import type { Clock } from '../../primitives/clock.ts'
 import { Fault, describeError } from '../../primitives/fault.ts'
-import type { Log } from '../../primitives/log.ts'
+import type { Log } from '../chain/log.ts'
 import type { Postmaster } from './postmaster.ts'
 
 export interface SupervisorDeps {

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import type { Log } from '../../primitives/log.ts'
+import type { Log } from '../chain/log.ts'
 import { type Account, spawnAs } from './account.ts'
 
 /** Ends the guarded process when we end, however we end: also after a kill -9, which no handler of ours would see. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { Writable } from 'node:stream'
-import { findProcess } from '../../../src/local/postgres/processTable.ts'
+import { findProcess } from '../../../src/local/chain/processTable.ts'
 import { assertPresent } from '../../../src/primitives/assert.ts'
 import { afterFile } from '../../support/afterFile.ts'
 import { awaitThat } from '../../support/awaitThat.ts'

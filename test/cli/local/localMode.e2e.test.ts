@@ -6,19 +6,19 @@ import { Connection, Keypair, PublicKey } from '@solana/web3.js'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { readCheckpoint } from '../../src/ledger/checkpoint.ts'
-import { assertPresent } from '../../src/primitives/assert.ts'
-import { ask, askForQuote, buy, type Counter, qrOrder } from '../support/ask.ts'
-import { awaitThat } from '../support/awaitThat.ts'
+import { readCheckpoint } from '../../../src/ledger/checkpoint.ts'
+import { assertPresent } from '../../../src/primitives/assert.ts'
+import { ask, askForQuote, buy, type Counter, qrOrder } from '../../support/ask.ts'
+import { awaitThat } from '../../support/awaitThat.ts'
 import {
   type LocalProcess,
   mainFile,
   newcomerEnv,
   startLocalProcess,
   stopLocalProcess,
-} from '../support/localProcess.ts'
-import { createPayer } from '../support/payer.ts'
-import { makeScratchDirectory } from '../support/scratchDirectory.ts'
+} from '../../support/localProcess.ts'
+import { createPayer } from '../../support/payer.ts'
+import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
 
 interface Started extends Counter, LocalProcess {}
 

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { claimDirectory } from '../../../src/local/postgres/directoryClaim.ts'
-import { findProcess } from '../../../src/local/postgres/processTable.ts'
+import { claimDirectory } from '../../../src/local/chain/directoryClaim.ts'
+import { findProcess } from '../../../src/local/chain/processTable.ts'
 import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
-import { makeZombie } from './zombie.ts'
+import { makeZombie } from '../postgres/zombie.ts'
 
 const scratch = await makeScratchDirectory()
 
