@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Clock, isoTime } from '../primitives/clock.ts'
+import { type Clock, isoTime } from '@tollbook/core/clock'
 import { newsCategories } from './articles/newsCategory.ts'
 import type { Meta } from '../product/product.ts'
 import { defineEndpoint, type Endpoint } from './endpoint.ts'

@@ -3,7 +3,7 @@ import { createPriceCatalog, type PriceCatalogDeps } from '../document/priceCata
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { jsonAnswer } from '../paywall/answer.ts'
 import type { Paywall } from '../paywall/paywall.ts'
-import type { Clock } from '../primitives/clock.ts'
+import type { Clock } from '@tollbook/core/clock'
 import { readDocsPage } from './docsPage.ts'
 import type { FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
 import { errorAnswer, transportErrors } from './transportError.ts'

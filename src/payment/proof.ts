@@ -1,5 +1,5 @@
-import type { Address } from './address.ts'
-import type { Signature } from './signature.ts'
+import type { Address } from '@tollbook/core/address'
+import type { Signature } from '@tollbook/core/signature'
 import type { TokenBalance, TokenMovement } from './transactionRecord.ts'
 
 /** A fully signed transaction whose signatures have been verified here, before anything else is spent on it. */

@@ -1,5 +1,5 @@
-import type { Address } from '../payment/address.ts'
-import { isRefusal, type Refusal } from '../payment/refusal.ts'
+import type { Address } from '@tollbook/core/address'
+import { isRefusal, type Refusal } from '@tollbook/core/refusal'
 import type { PaymentRail, RailRequest } from './rail.ts'
 
 export interface IdentifiedCaller {

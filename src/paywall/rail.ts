@@ -1,11 +1,11 @@
-import type { Json } from '../primitives/canonicalJson.ts'
-import type { Address } from '../payment/address.ts'
+import type { Json } from '@tollbook/core/canonicalJson'
+import type { Address } from '@tollbook/core/address'
 import type { Order, PaymentState } from '../payment/payment.ts'
-import type { Price } from '../payment/quote.ts'
+import type { Price } from '@tollbook/core/quote'
 import type { SignedReceipt } from '../payment/receipt.ts'
-import type { Refusal } from '../payment/refusal.ts'
+import type { Refusal } from '@tollbook/core/refusal'
 import type { Settlement } from '../payment/settlement.ts'
-import type { Signature } from '../payment/signature.ts'
+import type { Signature } from '@tollbook/core/signature'
 import type { Product } from '../product/product.ts'
 
 export type PaymentReference = Signature

@@ -1,6 +1,6 @@
 import type { Order, PaymentState } from '../payment/payment.ts'
 import type { Known } from '../payment/paymentLedger.ts'
-import { isRefusal, type Refusal, refuseField } from '../payment/refusal.ts'
+import { isRefusal, type Refusal, refuseField } from '@tollbook/core/refusal'
 import type { Settlement } from '../payment/settlement.ts'
 import { refuseReusedKey } from './claimPayment.ts'
 import type { PaidRequest } from './paidRequest.ts'

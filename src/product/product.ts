@@ -1,4 +1,4 @@
-import type { Json } from '../primitives/canonicalJson.ts'
+import type { Json } from '@tollbook/core/canonicalJson'
 
 /** What is sold, as the paywall and the HTTP layer see it: a path with a price. */
 export interface Product {

@@ -6,7 +6,7 @@ import { createAiChat } from '../../src/endpoints/aiChat.ts'
 import type { Endpoint } from '../../src/endpoints/endpoint.ts'
 import type { Outcome } from '../../src/product/product.ts'
 import { createChatServer } from '../../src/outbound/chatServer.ts'
-import { assert } from '../../src/primitives/assert.ts'
+import { assert } from '@tollbook/core/assert'
 import { createLog } from '../../src/primitives/log.ts'
 import {
   answersJson,

@@ -1,5 +1,5 @@
-import { isRefusal } from '../../payment/refusal.ts'
-import { bindSecret } from '../../payment/binding.ts'
+import { isRefusal } from '@tollbook/core/refusal'
+import { bindSecret } from '@tollbook/core/binding'
 import type { PaymentRail } from '../../paywall/rail.ts'
 import { readWallet } from './readWallet.ts'
 import { type QuoteDeps, challenge } from './challenge.ts'

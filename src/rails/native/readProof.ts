@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { ChainReader } from '../../payment/chainReader.ts'
 import type { SignedTransaction } from '../../payment/proof.ts'
 import type { Proof } from '../../paywall/rail.ts'
-import { isRefusal, type Refusal, refuseProof } from '../../payment/refusal.ts'
-import { readSignature, type Signature, signatureOfBytes } from '../../payment/signature.ts'
+import { isRefusal, type Refusal, refuseProof } from '@tollbook/core/refusal'
+import { readSignature, type Signature, signatureOfBytes } from '@tollbook/core/signature'
 
 export const proofHeader = 'x-payment-proof'
 
