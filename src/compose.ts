@@ -5,7 +5,7 @@ import { openChain } from './chain/openChain.ts'
 import { openFinance } from './composeFinance.ts'
 import { openLife } from './composeLife.ts'
 import { openPrices } from './composePrices.ts'
-import { listeningUrl, openProducts } from './composeProducts.ts'
+import { listeningUrl, openProducts, soldProducts } from './composeProducts.ts'
 import { openSeal } from './composeSeal.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
 import { artifactRoute } from './http/artifactRoute.ts'
@@ -73,7 +73,8 @@ export async function createService(
   const chain = await openChain({ ...chainConfig, commitment, postJson, log, onCall: metrics.onRpcCall })
   const { version } = packageJson
   const upstreamDeps = { clock, log, contact: config.contact, version, onCall: metrics.onUpstreamCall }
-  const prices = await openPrices(config, { upstreamDeps, ledger, terms: chain.terms })
+  const sold = soldProducts(config)
+  const prices = await openPrices(config, { upstreamDeps, ledger, sold, terms: chain.terms })
   opened.defer(() => prices.stop())
 
   const watches = await startWatches({ clock, log, ledger, chain })
@@ -81,7 +82,12 @@ export async function createService(
   const life = openLife(config, { clock, log, metrics, ledger, chain })
   opened.defer(() => life.stop())
   let publicUrl = config.publicUrl ?? ''
-  const catalog = await openProducts(config, { upstreamDeps, database: ledger.database, publicUrl: () => publicUrl })
+  const catalog = await openProducts(config, {
+    sold,
+    upstreamDeps,
+    database: ledger.database,
+    publicUrl: () => publicUrl,
+  })
   opened.defer(() => catalog.close())
   const finance = openFinance(config, { clock, log, databaseUrl, chain })
   opened.defer(() => finance.stop())
