@@ -6,7 +6,8 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 import type { FailureReason } from '../payment/events.ts'
 import { decideFulfil, decideRelease } from '../payment/payment.ts'
-import type { Leaf, PaymentLedger } from '../payment/paymentLedger.ts'
+import type { PaymentLedger } from '../payment/paymentLedger.ts'
+import type { Fulfilment } from '../payment/receipt.ts'
 import type { Claim } from './claimPayment.ts'
 import type { Failure, HandlerFailure, Ordered, Outcome, Stream, Value } from '../product/product.ts'
 
@@ -57,8 +58,7 @@ function tooLate(handlerTimeoutMs: number): Failure {
 /** `data` and `meta` as they go over the wire, and the place in the ledger that says so. */
 export interface Fulfilled {
   readonly answerJson: string
-  readonly leaf: Leaf
-  readonly recordedAtMs: number
+  readonly fulfilment: Fulfilment
 }
 
 /**
@@ -82,9 +82,9 @@ export async function fulfil(deps: RedeemDeps, claim: Claim, outcome: Value): Pr
     ...key,
   })
   const [leaf] = appended.outcome === 'appended' ? appended.leaves : []
-  return leaf === undefined || appended.outcome !== 'appended'
-    ? undefined
-    : { answerJson, leaf, recordedAtMs: appended.recordedAtMs }
+  if (leaf === undefined || appended.outcome !== 'appended') return undefined
+  const { recordedAtMs } = appended
+  return { answerJson, fulfilment: { settlement, endpoint: order.endpoint, recordedAtMs, ...leaf } }
 }
 
 /** Frees the proof (I4). If even that fails, the lease ends by itself, so the failure is only worth a line in the log. */
