@@ -24,7 +24,7 @@ const mayImport = {
   'src/rails': ['packages/core', 'src/payment', 'src/pricing', 'src/product', 'src/paywall'],
   'src/document': ['packages/core', 'src/payment', 'src/pricing', 'src/product', 'src/paywall', 'src/endpoints'],
   'src/reports': ['packages/core', 'src/payment', 'src/accounting', 'src/store'],
-  'src/http': ['packages/core', 'src/primitives', 'src/product', 'src/paywall', 'src/endpoints', 'src/reports', 'src/document'],
+  'src/http': ['packages/core', 'src/primitives', 'src/pricing', 'src/product', 'src/paywall', 'src/endpoints', 'src/reports', 'src/document'],
   'src/jobs': ['packages/core', 'src/primitives', 'src/payment', 'src/pricing', 'src/accounting', 'src/reports'],
   'src/payout': ['packages/core', 'src/primitives', 'src/payment', 'src/accounting', 'src/chain', 'src/store', 'src/outbound'],
   'src/cli': ['packages/', 'src/endpoints', 'src/primitives', 'src/payment', 'src/reports', 'src/store', 'src/payout', 'src/compose.ts', 'src/config.ts'],

@@ -1,3 +1,4 @@
+import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { openChain } from '../../src/chain/openChain.ts'
 import { postJson } from '../../src/outbound/postJson.ts'
 import { memoOfSecret } from '@tollbook/core/binding'
@@ -63,7 +64,16 @@ export async function openPaymentShop(kind: MintKind, databaseUrl: string): Prom
   const currentPrice = () => priceOf(terms, currentRequiredBaseUnits, endpoint)
   const waits = { lookupWaitMs, broadcastWaitMs, proofMaxAgeMs, quoteGraceMs }
   const slot = () => 0
-  const rail = createNativeRail({ ...waits, chain, clock, terms, ledger: ledger.payments, currentPrice, slot })
+  const rail = createNativeRail({
+    ...waits,
+    chain,
+    clock,
+    terms,
+    ledger: ledger.payments,
+    currentPrice,
+    slot,
+    split: defaultSplit,
+  })
   const close = async () => {
     await ledger.close()
     await node.close()
