@@ -1,0 +1,175 @@
+import { assert } from '@tollbook/core/assert'
+import type { Item, ItemEvent } from './item.ts'
+import { byteaArray, int2Array, int4Array, int8Array, numericArray, textArray } from './wire.ts'
+
+/** The columns of a batch; what each one holds is said in sql/append.sql. */
+function emptyColumns() {
+  return {
+    ids: column<Uint8Array>(),
+    steps: column<string>(),
+    expected: column<number>(),
+    leases_ms: column<number | undefined>(),
+    event_counts: column<number>(),
+    first_events: column<number>(),
+    event_items: column<number>(),
+    event_kinds: column<string>(),
+    event_schemas: column<number>(),
+    event_times_ms: column<number>(),
+    event_starts: column<number>(),
+    event_lengths: column<number>(),
+    posting_starts: column<number>(),
+    posting_counts: column<number>(),
+    account_mints: column<string>(),
+    account_names: column<string>(),
+    posting_items: column<number>(),
+    posting_events: column<number>(),
+    debits: column<number>(),
+    credits: column<number>(),
+    amounts: column<bigint>(),
+    guard_items: column<number>(),
+    guard_ids: column<Uint8Array>(),
+    guard_versions: column<number>(),
+    key_items: column<number>(),
+    key_spaces: column<number>(),
+    key_values: column<Uint8Array>(),
+    key_digests: column<Uint8Array | undefined>(),
+    key_lives_s: column<number | undefined>(),
+    note_items: column<number>(),
+    note_values: column<Uint8Array>(),
+  }
+}
+
+type Columns = ReturnType<typeof emptyColumns>
+
+function column<T>(): T[] {
+  return []
+}
+
+const encoders: { readonly [Name in keyof Columns]: (values: Columns[Name]) => Buffer } = {
+  ids: byteaArray,
+  steps: textArray,
+  expected: int4Array,
+  leases_ms: int4Array,
+  event_counts: int4Array,
+  first_events: int4Array,
+  event_items: int4Array,
+  event_kinds: textArray,
+  event_schemas: int2Array,
+  event_times_ms: int8Array,
+  event_starts: int4Array,
+  event_lengths: int4Array,
+  posting_starts: int4Array,
+  posting_counts: int4Array,
+  account_mints: textArray,
+  account_names: textArray,
+  posting_items: int4Array,
+  posting_events: int4Array,
+  debits: int4Array,
+  credits: int4Array,
+  amounts: numericArray,
+  guard_items: int4Array,
+  guard_ids: byteaArray,
+  guard_versions: int4Array,
+  key_items: int4Array,
+  key_spaces: int2Array,
+  key_values: byteaArray,
+  key_digests: byteaArray,
+  key_lives_s: int4Array,
+  note_items: int4Array,
+  note_values: byteaArray,
+}
+
+const names = [...Object.keys(encoders), 'bodies', 'lane_epoch']
+const parameters = names.map((name, index) => `${name} => $${index + 1}`)
+
+/** The same text for every batch, so it is parsed and planned once a connection. */
+export const appendCall = {
+  name: 'ledger_append',
+  text: `select (extract(epoch from recorded_at) * 1000)::bigint, first_position, refusals, leaf_hashes
+    from ledger.append(${parameters.join(', ')})`,
+}
+
+/** The parameters of `appendCall`, in its order. */
+export function appendValues(items: readonly Item[], laneEpoch: number): (Buffer | number)[] {
+  const columns = emptyColumns()
+  const batch: Batch = { columns, accounts: new Map(), bodies: [], bodyBytes: 0 }
+  for (const [index, item] of items.entries()) addItem(batch, item, index + 1)
+  return [...encode(columns), Buffer.concat(batch.bodies, batch.bodyBytes), laneEpoch]
+}
+
+function encode(columns: Columns): Buffer[] {
+  const one = <Name extends keyof Columns>(name: Name): Buffer => encoders[name](columns[name])
+  return columnNames(columns).map((name) => one(name))
+}
+
+function columnNames(columns: Columns): (keyof Columns)[] {
+  return Object.keys(columns).filter((name): name is keyof Columns => name in encoders)
+}
+
+interface Batch {
+  readonly columns: Columns
+  /** Number of each account of the batch, by mint and name. */
+  readonly accounts: Map<string, number>
+  readonly bodies: Uint8Array[]
+  bodyBytes: number
+}
+
+function addItem(batch: Batch, item: Item, number: number): void {
+  assert(item.events.length > 0, 'an append has at least one event')
+  const { columns } = batch
+  columns.ids.push(item.stream)
+  columns.steps.push(item.step)
+  columns.expected.push(item.expectedVersion)
+  columns.leases_ms.push(item.leaseMs)
+  columns.event_counts.push(item.events.length)
+  columns.first_events.push(columns.event_items.length + 1)
+  for (const event of item.events) addEvent(batch, event, number)
+  for (const { stream, version } of item.guards ?? []) {
+    columns.guard_items.push(number)
+    columns.guard_ids.push(stream)
+    columns.guard_versions.push(version)
+  }
+  for (const { space, key, digest, lifeSeconds } of item.keys ?? []) {
+    columns.key_items.push(number)
+    columns.key_spaces.push(space)
+    columns.key_values.push(key)
+    columns.key_digests.push(digest)
+    columns.key_lives_s.push(lifeSeconds)
+  }
+  if (item.note !== undefined) {
+    columns.note_items.push(number)
+    columns.note_values.push(item.note)
+  }
+}
+
+function addEvent(batch: Batch, event: ItemEvent, item: number): void {
+  const { columns } = batch
+  columns.event_items.push(item)
+  columns.event_kinds.push(event.kind)
+  columns.event_schemas.push(event.schemaVersion)
+  columns.event_times_ms.push(event.effectiveAtMs)
+  columns.event_starts.push(batch.bodyBytes)
+  columns.event_lengths.push(event.body.length)
+  columns.posting_starts.push(columns.posting_items.length)
+  columns.posting_counts.push(event.postings.length)
+  batch.bodies.push(event.body)
+  batch.bodyBytes += event.body.length
+  const eventNumber = columns.event_items.length
+  for (const { debit, credit, mint, amountBaseUnits } of event.postings) {
+    columns.posting_items.push(item)
+    columns.posting_events.push(eventNumber)
+    columns.debits.push(accountNumber(batch, mint, debit))
+    columns.credits.push(accountNumber(batch, mint, credit))
+    columns.amounts.push(amountBaseUnits)
+  }
+}
+
+function accountNumber({ columns, accounts }: Batch, mint: string, name: string): number {
+  const key = `${mint} ${name}`
+  const known = accounts.get(key)
+  if (known !== undefined) return known
+  columns.account_mints.push(mint)
+  columns.account_names.push(name)
+  accounts.set(key, columns.account_names.length)
+  return columns.account_names.length
+}
