@@ -87,8 +87,8 @@ export function arbitraryItems(random: () => number): () => Item {
   return () => pick(makers)()
 }
 
-function withoutLease({ leaseMs: _, ...item }: Item): Item {
-  return item
+function withoutLease({ stream, step, expectedVersion, events }: Item): Item {
+  return { stream, step, expectedVersion, events }
 }
 
 function moving(posting: ReturnType<typeof sample.move>): Item {

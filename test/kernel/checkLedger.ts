@@ -53,7 +53,7 @@ export async function findBroken(runner: QueryRunner): Promise<readonly string[]
     'select seq, recorded_at, body, leaf_hash from ledger.events order by seq',
   )
   for (const { seq, recorded_at: recordedAt, body, leaf_hash: stored } of rows) {
-    const hash = leafHash({ position: Number(seq), recordedAtMs: recordedAt.getTime(), body })
+    const hash = leafHash({ position: seq, recordedAtMs: recordedAt.getTime(), body })
     if (Buffer.compare(hash, stored) !== 0) broken.push(`the leaf of event ${seq} is not its hash`)
   }
   return broken

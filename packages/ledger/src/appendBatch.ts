@@ -28,12 +28,11 @@ type AppendRow = [
   leafHashes: string | null,
 ]
 
-const bytea = 17
-const int8 = 20
+const { BYTEA, INT8 } = pg.types.builtins
 const rawBytes: pg.CustomTypesConfig = {
-  getTypeParser: (type: number) => {
-    if (type === bytea) return (text: string) => text
-    if (type === int8) return Number
+  getTypeParser: (type) => {
+    if (type === BYTEA) return (text: string) => text
+    if (type === INT8) return Number
     return pg.types.getTypeParser(type)
   },
 }

@@ -2,84 +2,55 @@ import { assert } from '@tollbook/core/assert'
 import type { Item, ItemEvent } from './item.ts'
 import { byteaArray, int2Array, int4Array, int8Array, numericArray, textArray } from './wire.ts'
 
-/** The columns of a batch; what each one holds is said in sql/append.sql. */
+/** The columns of a batch, in the order of the call; what each one holds is said in sql/append.sql. */
 function emptyColumns() {
   return {
-    ids: column<Uint8Array>(),
-    steps: column<string>(),
-    expected: column<number>(),
-    leases_ms: column<number | undefined>(),
-    event_counts: column<number>(),
-    first_events: column<number>(),
-    event_items: column<number>(),
-    event_kinds: column<string>(),
-    event_schemas: column<number>(),
-    event_times_ms: column<number>(),
-    event_starts: column<number>(),
-    event_lengths: column<number>(),
-    posting_starts: column<number>(),
-    posting_counts: column<number>(),
-    account_mints: column<string>(),
-    account_names: column<string>(),
-    posting_items: column<number>(),
-    posting_events: column<number>(),
-    debits: column<number>(),
-    credits: column<number>(),
-    amounts: column<bigint>(),
-    guard_items: column<number>(),
-    guard_ids: column<Uint8Array>(),
-    guard_versions: column<number>(),
-    key_items: column<number>(),
-    key_spaces: column<number>(),
-    key_values: column<Uint8Array>(),
-    key_digests: column<Uint8Array | undefined>(),
-    key_lives_s: column<number | undefined>(),
-    note_items: column<number>(),
-    note_values: column<Uint8Array>(),
+    ids: column(byteaArray),
+    steps: column(textArray),
+    expected: column(int4Array),
+    leases_ms: column(int4Array),
+    event_counts: column(int4Array),
+    first_events: column(int4Array),
+    event_items: column(int4Array),
+    event_kinds: column(textArray),
+    event_schemas: column(int2Array),
+    event_times_ms: column(int8Array),
+    event_starts: column(int4Array),
+    event_lengths: column(int4Array),
+    posting_starts: column(int4Array),
+    posting_counts: column(int4Array),
+    account_mints: column(textArray),
+    account_names: column(textArray),
+    posting_items: column(int4Array),
+    posting_events: column(int4Array),
+    debits: column(int4Array),
+    credits: column(int4Array),
+    amounts: column(numericArray),
+    guard_items: column(int4Array),
+    guard_ids: column(byteaArray),
+    guard_versions: column(int4Array),
+    key_items: column(int4Array),
+    key_spaces: column(int2Array),
+    key_values: column(byteaArray),
+    key_digests: column(byteaArray),
+    key_lives_s: column(int4Array),
+    note_items: column(int4Array),
+    note_values: column(byteaArray),
   }
 }
 
-type Columns = ReturnType<typeof emptyColumns>
-
-function column<T>(): T[] {
-  return []
+function column<T>(encode: (values: readonly T[]) => Buffer) {
+  const values: T[] = []
+  return {
+    push(value: T): void {
+      values.push(value)
+    },
+    length: () => values.length,
+    encode: () => encode(values),
+  }
 }
 
-const encoders: { readonly [Name in keyof Columns]: (values: Columns[Name]) => Buffer } = {
-  ids: byteaArray,
-  steps: textArray,
-  expected: int4Array,
-  leases_ms: int4Array,
-  event_counts: int4Array,
-  first_events: int4Array,
-  event_items: int4Array,
-  event_kinds: textArray,
-  event_schemas: int2Array,
-  event_times_ms: int8Array,
-  event_starts: int4Array,
-  event_lengths: int4Array,
-  posting_starts: int4Array,
-  posting_counts: int4Array,
-  account_mints: textArray,
-  account_names: textArray,
-  posting_items: int4Array,
-  posting_events: int4Array,
-  debits: int4Array,
-  credits: int4Array,
-  amounts: numericArray,
-  guard_items: int4Array,
-  guard_ids: byteaArray,
-  guard_versions: int4Array,
-  key_items: int4Array,
-  key_spaces: int2Array,
-  key_values: byteaArray,
-  key_digests: byteaArray,
-  key_lives_s: int4Array,
-  note_items: int4Array,
-  note_values: byteaArray,
-}
-
-const names = [...Object.keys(encoders), 'bodies', 'lane_epoch']
+const names = [...Object.keys(emptyColumns()), 'bodies', 'lane_epoch']
 const parameters = names.map((name, index) => `${name} => $${index + 1}`)
 
 /** The same text for every batch, so it is parsed and planned once a connection. */
@@ -94,17 +65,11 @@ export function appendValues(items: readonly Item[], laneEpoch: number): (Buffer
   const columns = emptyColumns()
   const batch: Batch = { columns, accounts: new Map(), bodies: [], bodyBytes: 0 }
   for (const [index, item] of items.entries()) addItem(batch, item, index + 1)
-  return [...encode(columns), Buffer.concat(batch.bodies, batch.bodyBytes), laneEpoch]
+  const encoded = Object.values(columns).map((one) => one.encode())
+  return [...encoded, Buffer.concat(batch.bodies, batch.bodyBytes), laneEpoch]
 }
 
-function encode(columns: Columns): Buffer[] {
-  const one = <Name extends keyof Columns>(name: Name): Buffer => encoders[name](columns[name])
-  return columnNames(columns).map((name) => one(name))
-}
-
-function columnNames(columns: Columns): (keyof Columns)[] {
-  return Object.keys(columns).filter((name): name is keyof Columns => name in encoders)
-}
+type Columns = ReturnType<typeof emptyColumns>
 
 interface Batch {
   readonly columns: Columns
@@ -122,7 +87,7 @@ function addItem(batch: Batch, item: Item, number: number): void {
   columns.expected.push(item.expectedVersion)
   columns.leases_ms.push(item.leaseMs)
   columns.event_counts.push(item.events.length)
-  columns.first_events.push(columns.event_items.length + 1)
+  columns.first_events.push(columns.event_items.length() + 1)
   for (const event of item.events) addEvent(batch, event, number)
   for (const { stream, version } of item.guards ?? []) {
     columns.guard_items.push(number)
@@ -150,11 +115,11 @@ function addEvent(batch: Batch, event: ItemEvent, item: number): void {
   columns.event_times_ms.push(event.effectiveAtMs)
   columns.event_starts.push(batch.bodyBytes)
   columns.event_lengths.push(event.body.length)
-  columns.posting_starts.push(columns.posting_items.length)
+  columns.posting_starts.push(columns.posting_items.length())
   columns.posting_counts.push(event.postings.length)
   batch.bodies.push(event.body)
   batch.bodyBytes += event.body.length
-  const eventNumber = columns.event_items.length
+  const eventNumber = columns.event_items.length()
   for (const { debit, credit, mint, amountBaseUnits } of event.postings) {
     columns.posting_items.push(item)
     columns.posting_events.push(eventNumber)
@@ -170,6 +135,6 @@ function accountNumber({ columns, accounts }: Batch, mint: string, name: string)
   if (known !== undefined) return known
   columns.account_mints.push(mint)
   columns.account_names.push(name)
-  accounts.set(key, columns.account_names.length)
-  return columns.account_names.length
+  accounts.set(key, columns.account_names.length())
+  return columns.account_names.length()
 }
