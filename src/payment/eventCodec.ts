@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { Posting } from '../ledger/posting.ts'
-import { assert, assertPresent } from '../primitives/assert.ts'
-import { canonicalText } from '../primitives/canonicalJson.ts'
-import { isoTime } from '../primitives/clock.ts'
+import type { Posting } from '../accounting/posting.ts'
+import { assert, assertPresent } from '@tollbook/core/assert'
+import { canonicalText } from '@tollbook/core/canonicalJson'
+import { isoTime } from '@tollbook/core/clock'
 import type { AnyEvent, EventDefinition } from './events/eventDefinition.ts'
 
 /*

@@ -1,8 +1,8 @@
-import { assert } from '../primitives/assert.ts'
-import type { Address } from './address.ts'
+import { assert } from '@tollbook/core/assert'
+import type { Address } from '@tollbook/core/address'
 import type { PaymentReversed, ReversalReason } from './events/finalityEvents.ts'
 import { exposureOf, failureEvent, type PaymentDecision, type PaymentState } from './payment.ts'
-import { transferBaseUnits } from './quote.ts'
+import { transferBaseUnits } from '@tollbook/core/quote'
 import { heldForCallerBaseUnits, owesBurn } from './settlement.ts'
 
 /*

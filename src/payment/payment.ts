@@ -1,8 +1,8 @@
-import { assert, assertNever, Bug } from '../primitives/assert.ts'
-import type { Address } from './address.ts'
+import { assert, assertNever, Bug } from '@tollbook/core/assert'
+import type { Address } from '@tollbook/core/address'
 import type { AnswerStarted, FailureReason, ProofClaimed, RequestFailed } from './events/attemptEvents.ts'
 import type { PaymentEvent } from './events.ts'
-import { type Refusal, refuse, refuseProof } from './refusal.ts'
+import { type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
 import { owesBurn, type Settlement } from './settlement.ts'
 
 /*
@@ -328,11 +328,7 @@ export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: n
 }
 
 /** Folds the events of one append. */
-export function evolveAll(
-  state: PaymentState,
-  events: readonly PaymentEvent[],
-  recordedAtMs: number,
-): PaymentState {
+export function evolveAll(state: PaymentState, events: readonly PaymentEvent[], recordedAtMs: number): PaymentState {
   return events.reduce((before, event) => evolve(before, event, recordedAtMs), state)
 }
 

@@ -1,7 +1,7 @@
-import type { Address } from './address.ts'
+import type { Address } from '@tollbook/core/address'
 import type { PaymentDecision, PaymentState } from './payment.ts'
 import type { PaymentReference } from './paymentReference.ts'
-import type { Price, Quote } from './quote.ts'
+import type { Price, Quote } from '@tollbook/core/quote'
 
 /**
  * The ledger as the paywall uses it. The ledger, and nothing in memory, decides who is first. Every method throws a

@@ -1,7 +1,7 @@
-import type { Address } from './address.ts'
+import type { Address } from '@tollbook/core/address'
 import type { PaymentState } from './payment.ts'
 import type { PaymentReference } from './paymentReference.ts'
-import type { Signature } from './signature.ts'
+import type { Signature } from '@tollbook/core/signature'
 
 /** Questions about payments after their answers. Faults as in `paymentLedger.ts`. */
 export interface PaymentLifecycle {

@@ -1,5 +1,5 @@
-import { assertPresent } from '../primitives/assert.ts'
-import { readSignature, type Signature, signatureBytes, signatureOfBytes } from './signature.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { readSignature, type Signature, signatureBytes, signatureOfBytes } from '@tollbook/core/signature'
 
 declare const referenceBrand: unique symbol
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { accounts, shareOf } from '../../ledger/account.ts'
-import type { Posting } from '../../ledger/posting.ts'
-import type { Address } from '../address.ts'
-import type { Share } from '../quote.ts'
+import { accounts, shareOf } from '../../accounting/account.ts'
+import type { Posting } from '../../accounting/posting.ts'
+import type { Address } from '@tollbook/core/address'
+import type { Share } from '@tollbook/core/quote'
 import { defineEvent } from './eventDefinition.ts'
 import { address, attempt, attemptId, baseUnits, shares } from './fields.ts'
 
@@ -120,14 +120,12 @@ export const distributionAllocated = defineEvent<DistributionAllocated>({
   kind: 'DistributionAllocated',
   schema: z.object({ kind: z.literal('DistributionAllocated'), mint: address, parts: shares }),
   postings: ({ mint, parts }) =>
-    parts.map(
-      (part): Posting => ({
-        debit: accounts.unearned,
-        credit: shareOf(part.account),
-        mint,
-        amountBaseUnits: part.baseUnits,
-      }),
-    ),
+    parts.map((part): Posting => ({
+      debit: accounts.unearned,
+      credit: shareOf(part.account),
+      mint,
+      amountBaseUnits: part.baseUnits,
+    })),
 })
 
 const failureReasons = [

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { accounts, burnedFor } from '../../ledger/account.ts'
-import type { Posting } from '../../ledger/posting.ts'
-import { assert } from '../../primitives/assert.ts'
-import type { Address } from '../address.ts'
+import { accounts, burnedFor } from '../../accounting/account.ts'
+import type { Posting } from '../../accounting/posting.ts'
+import { assert } from '@tollbook/core/assert'
+import type { Address } from '@tollbook/core/address'
 import { defineEvent } from './eventDefinition.ts'
 import { address, baseUnits } from './fields.ts'
 
@@ -71,14 +71,12 @@ function confirmed({ mint, burnedBaseUnits, parts: burned }: BurnConfirmed): rea
   assert(sum === burnedBaseUnits, 'the parts of a burn are the whole of it')
   return [
     { debit: accounts.burnOwed, credit: accounts.paymentWallet, mint, amountBaseUnits: burnedBaseUnits },
-    ...burned.map(
-      (part): Posting => ({
-        debit: burnedFor(part.endpoint),
-        credit: accounts.burnedByCallers,
-        mint,
-        amountBaseUnits: part.baseUnits,
-      }),
-    ),
+    ...burned.map((part): Posting => ({
+      debit: burnedFor(part.endpoint),
+      credit: accounts.burnedByCallers,
+      mint,
+      amountBaseUnits: part.baseUnits,
+    })),
   ]
 }
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import type { Posting } from '../../ledger/posting.ts'
-import { assert } from '../../primitives/assert.ts'
+import type { Posting } from '../../accounting/posting.ts'
+import { assert } from '@tollbook/core/assert'
 
 /** A fact of the ledger. Facts never change: a new meaning is a new schema version with an upcast and a test. */
 export interface AnyEvent {

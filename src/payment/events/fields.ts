@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { parseBaseUnits } from '../../primitives/money.ts'
-import { readAddress } from '../address.ts'
+import { parseBaseUnits } from '@tollbook/core/money'
+import { readAddress } from '@tollbook/core/address'
 import { readReference } from '../paymentReference.ts'
-import type { Price } from '../quote.ts'
-import { readSignature } from '../signature.ts'
+import type { Price } from '@tollbook/core/quote'
+import { readSignature } from '@tollbook/core/signature'
 
 /* Fields of event bodies. Base units are decimal strings, and an absent value is null. */
 

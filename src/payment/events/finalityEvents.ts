@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { accounts, burnedFor, overpaidBy, refundDueTo, unmatchedFrom } from '../../ledger/account.ts'
-import type { Posting } from '../../ledger/posting.ts'
-import type { Address } from '../address.ts'
+import { accounts, burnedFor, overpaidBy, refundDueTo, unmatchedFrom } from '../../accounting/account.ts'
+import type { Posting } from '../../accounting/posting.ts'
+import type { Address } from '@tollbook/core/address'
 import { type Unexposed, unexposed } from './attemptEvents.ts'
 import { defineEvent } from './eventDefinition.ts'
 import { address, baseUnits, optionalAddress } from './fields.ts'
@@ -89,7 +89,12 @@ export interface BurnReversed {
 
 export const burnReversed = defineEvent<BurnReversed>({
   kind: 'BurnReversed',
-  schema: z.object({ kind: z.literal('BurnReversed'), mint: address, endpoint: z.string(), burnedBaseUnits: baseUnits }),
+  schema: z.object({
+    kind: z.literal('BurnReversed'),
+    mint: address,
+    endpoint: z.string(),
+    burnedBaseUnits: baseUnits,
+  }),
   postings: ({ mint, endpoint, burnedBaseUnits }) => [
     { debit: accounts.burnedByCallers, credit: burnedFor(endpoint), mint, amountBaseUnits: burnedBaseUnits },
   ],

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Json } from '../../primitives/canonicalJson.ts'
-import type { Price } from '../quote.ts'
+import type { Json } from '@tollbook/core/canonicalJson'
+import type { Price } from '@tollbook/core/quote'
 import { defineEvent } from './eventDefinition.ts'
 import { bigInteger, price } from './fields.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { accounts, burnedFor, overpaidBy } from '../../ledger/account.ts'
-import type { Posting } from '../../ledger/posting.ts'
-import type { Address } from '../address.ts'
+import { accounts, burnedFor, overpaidBy } from '../../accounting/account.ts'
+import type { Posting } from '../../accounting/posting.ts'
+import type { Address } from '@tollbook/core/address'
 import { heldForCallerBaseUnits, type Settlement } from '../settlement.ts'
 import { defineEvent } from './eventDefinition.ts'
 import { address, baseUnits, optionalText, price, reference } from './fields.ts'
@@ -77,7 +77,12 @@ export interface TokensBurned {
 
 export const tokensBurned = defineEvent<TokensBurned>({
   kind: 'TokensBurned',
-  schema: z.object({ kind: z.literal('TokensBurned'), mint: address, endpoint: z.string(), burnedBaseUnits: baseUnits }),
+  schema: z.object({
+    kind: z.literal('TokensBurned'),
+    mint: address,
+    endpoint: z.string(),
+    burnedBaseUnits: baseUnits,
+  }),
   postings: ({ mint, endpoint, burnedBaseUnits }) => [
     { debit: burnedFor(endpoint), credit: accounts.burnedByCallers, mint, amountBaseUnits: burnedBaseUnits },
   ],
