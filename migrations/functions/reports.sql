@@ -1,49 +1,5 @@
--- Why: the reports were made before a payment could go on after its answer. Tokens without a request had no row, a reversed
--- payment was still counted, its loss stood nowhere, the totals of a list were those of other days, and a payout could not
--- be looked up. Everything in this schema is derived, so it is forgotten here and added up again.
-alter table reports.payments add column lost numeric(38, 0) not null default 0;
-comment on table reports.payments is
-  'The net of the entries of each payment: received + lost = unearned + provider + holders + treasury + owed';
-alter table reports.wallet_totals add column lost numeric(38, 0) not null default 0;
-
--- The columns of the list of payments, summed by the day that the payments were made on: an entry of a later day, such as a
--- reversal, belongs to its payment here and to its own day in daily_totals. Wallet '' is all wallets, -infinity all days.
-create table reports.payment_totals (
-  mint text not null,
-  wallet text not null,
-  day date not null,
-  endpoint text not null,
-  payments bigint not null,
-  received numeric(38, 0) not null,
-  burned numeric(38, 0) not null,
-  lost numeric(38, 0) not null,
-  unearned numeric(38, 0) not null,
-  provider numeric(38, 0) not null,
-  holders numeric(38, 0) not null,
-  treasury numeric(38, 0) not null,
-  owed numeric(38, 0) not null,
-  constraint payment_totals_one_row_each primary key (mint, wallet, day, endpoint)
-) with (fillfactor = 80);
-
--- One row for each debt that a payout paid. A payout pays an account and no payment, so it is in no row of payments.
-create table reports.payouts (
-  seq bigint not null,
-  line integer not null,
-  mint text not null,
-  signature text not null,
-  plan_id text not null,
-  part integer not null,
-  account text not null,
-  wallet text not null,
-  amount numeric(38, 0) not null,
-  paid_at timestamptz not null,
-  constraint payouts_one_row_each primary key (seq, line)
-);
-create index payouts_by_wallet on reports.payouts (wallet, seq, line);
-create index payouts_by_account on reports.payouts (account, seq, line);
-
 -- Makes the rows that the events of a range begin, and brings their states up to date.
-create function reports.list_payments(from_seq bigint, to_seq bigint) returns void
+create or replace function reports.list_payments(from_seq bigint, to_seq bigint) returns void
 language plpgsql
 set search_path = ''
 as $$
@@ -108,7 +64,7 @@ begin
 end
 $$;
 
-create function reports.list_payouts(from_seq bigint, to_seq bigint) returns void
+create or replace function reports.list_payouts(from_seq bigint, to_seq bigint) returns void
 language plpgsql
 set search_path = ''
 as $$
@@ -126,7 +82,7 @@ end
 $$;
 
 -- Adds the entries of a range to every sum that they belong to. What has no row among the payments is a payout.
-create function reports.add_entries(from_seq bigint, to_seq bigint) returns void
+create or replace function reports.add_entries(from_seq bigint, to_seq bigint) returns void
 language plpgsql
 set search_path = ''
 as $$
@@ -249,8 +205,5 @@ begin
   update reports.progress set upto_seq = 0 where one;
 end
 $$;
-select reports.start_anew();
 
-grant select on reports.payment_totals, reports.payouts to tollbook_service, tollbook_reader;
-revoke execute on all functions in schema reports from public;
 grant execute on function reports.roll_up to tollbook_service;
