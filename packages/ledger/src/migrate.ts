@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { Fault } from '../../../src/primitives/fault.ts'
+import { Fault } from '@tollbook/core/fault'
 
 /** Folders of SQL. The ledger's own functions are always among the code. */
 export interface SchemaSources {
