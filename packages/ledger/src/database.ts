@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { assert } from '@tollbook/core/assert'
 import { describeError, Fault } from '@tollbook/core/fault'
-import type { Log } from '@tollbook/core/log'
+import type { Log } from '../../../src/primitives/log.ts'
 
 /** What the ledger needs of a connection pool; `pg.Pool` and `pg.Client` have it. */
 export interface Queries {
