@@ -5,7 +5,7 @@ import { openChain } from './chain/openChain.ts'
 import { openFinance } from './composeFinance.ts'
 import { openLife } from './composeLife.ts'
 import { openPrices } from './composePrices.ts'
-import { listeningUrl, openProducts } from './composeProducts.ts'
+import { listeningUrl, openProducts, soldProducts } from './composeProducts.ts'
 import { openSeal } from './composeSeal.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
 import { artifactRoute } from './http/artifactRoute.ts'
@@ -15,11 +15,12 @@ import { startWatches } from './jobs/watches.ts'
 import { postJson } from './outbound/postJson.ts'
 import type { PaymentLedger } from './payment/paymentLedger.ts'
 import { createReceiptSigner, publicKeysOf } from './paywall/sendReceipt.ts'
-import { createNativeRail } from './paywall/verifyPayment.ts'
+import type { PaymentRail } from './paywall/rail.ts'
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import { newId } from '@tollbook/core/id'
 import type { Log } from './primitives/log.ts'
+import { createNativeRail } from './rails/native/nativeRail.ts'
 import { burnStats } from './reports/burnStats.ts'
 
 /** A configuration in which nothing is left to local mode. */
@@ -32,10 +33,11 @@ export type ServiceConfig = Config & {
 export interface ServiceOptions {
   readonly log: Log
   readonly clock?: Clock
-  /** Where tests put something between the parts: a ledger that dies at a chosen step, an endpoint of their own. */
+  /** Where tests put something between the parts: a ledger that dies at a chosen step, an endpoint or a rail of their own. */
   readonly seams?: {
     readonly ledger?: (inner: PaymentLedger) => PaymentLedger
     readonly endpoints?: (inner: readonly Endpoint[]) => readonly Endpoint[]
+    readonly rails?: (inner: readonly PaymentRail[]) => readonly PaymentRail[]
   }
 }
 
@@ -71,7 +73,8 @@ export async function createService(
   const chain = await openChain({ ...chainConfig, commitment, postJson, log, onCall: metrics.onRpcCall })
   const { version } = packageJson
   const upstreamDeps = { clock, log, contact: config.contact, version, onCall: metrics.onUpstreamCall }
-  const prices = await openPrices(config, { upstreamDeps, ledger, terms: chain.terms })
+  const sold = soldProducts(config)
+  const prices = await openPrices(config, { upstreamDeps, ledger, sold, terms: chain.terms })
   opened.defer(() => prices.stop())
 
   const watches = await startWatches({ clock, log, ledger, chain })
@@ -79,7 +82,12 @@ export async function createService(
   const life = openLife(config, { clock, log, metrics, ledger, chain })
   opened.defer(() => life.stop())
   let publicUrl = config.publicUrl ?? ''
-  const catalog = await openProducts(config, { upstreamDeps, database: ledger.database, publicUrl: () => publicUrl })
+  const catalog = await openProducts(config, {
+    sold,
+    upstreamDeps,
+    database: ledger.database,
+    publicUrl: () => publicUrl,
+  })
   opened.defer(() => catalog.close())
   const finance = openFinance(config, { clock, log, databaseUrl, chain })
   opened.defer(() => finance.stop())
@@ -89,6 +97,7 @@ export async function createService(
   const { currentPrice, tokenPrice } = prices
   const paymentDeps = { ...config, clock, log, ledger: payments, terms: chain.terms, currentPrice }
   const waits = { lookupWaitMs: config.proofLookupWaitMs, broadcastWaitMs }
+  const nativeRail = createNativeRail({ ...paymentDeps, ...waits, chain: chain.reader, slot: watches.slot })
   const server = await openServer({
     ...config,
     clock,
@@ -100,6 +109,7 @@ export async function createService(
     moreRoutes: [artifactRoute(catalog.artifacts, clock), ...seal.routes],
     finance: finance.serving,
     isDraining: () => draining,
+    terms: chain.terms,
     checks: [...watches.checks, seal.check, ...prices.checks, ...life.checks],
     receiptKeys: await publicKeysOf(receiptSigningKey),
     tokenPrice,
@@ -107,9 +117,8 @@ export async function createService(
     paywall: {
       ...paymentDeps,
       leaseMs: config.claimLeaseMs,
-      slot: watches.slot,
       whyExposed: life.whyExposed,
-      rails: [createNativeRail({ ...paymentDeps, ...waits, chain: chain.reader })],
+      rails: seams.rails?.([nativeRail]) ?? [nativeRail],
       signReceipt: await createReceiptSigner(receiptSigningKey),
       whyClosed: () => (draining ? 'the server is shutting down' : (seal.check.problem() ?? watches.problem())),
       onFault: (fault, requestId) => log.warn({ event: 'outcome_unknown', requestId, error: describeError(fault) }),

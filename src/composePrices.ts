@@ -13,6 +13,7 @@ import type { Price } from '@tollbook/core/quote'
 import type { PaymentTerms } from './payment/settlement.ts'
 import type { MarketReading } from './pricing/agreement.ts'
 import { priceAll } from './pricing/currentPrice.ts'
+import type { PricedProduct } from './pricing/priceList.ts'
 import { type TokenPriceAttoUsd, tokenPriceDecimals } from './pricing/tokenPrice.ts'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
@@ -31,6 +32,8 @@ export interface Prices {
 export interface PricesDeps {
   readonly upstreamDeps: UpstreamDeps
   readonly terms: PaymentTerms
+  /** What is sold, at its price in dollars. */
+  readonly sold: readonly PricedProduct[]
   readonly ledger: PriceWatchDeps['ledger'] & { publishPrices(list: PriceListPublished): Promise<void> }
 }
 
@@ -40,7 +43,7 @@ export async function openPrices(config: Config, deps: PricesDeps): Promise<Pric
 
 async function openFixedPrices({ tokenPriceAttoUsd }: Config, deps: PricesDeps): Promise<Prices> {
   const { terms, ledger } = deps
-  const prices = pricesOf(tokenPriceAttoUsd, terms)
+  const prices = pricesOf(tokenPriceAttoUsd, deps)
   if (prices === undefined)
     throw new Fault('TOKEN_PRICE_USD is so small that a request would cost more tokens than can exist', {
       retryable: false,
@@ -56,7 +59,8 @@ async function openFixedPrices({ tokenPriceAttoUsd }: Config, deps: PricesDeps):
   }
 }
 
-async function openMarketPrices(config: Config, { upstreamDeps, terms, ledger }: PricesDeps) {
+async function openMarketPrices(config: Config, deps: PricesDeps) {
+  const { upstreamDeps, terms, ledger } = deps
   const { clock, log } = upstreamDeps
   const sourceName = config.sampleUpstreams ? 'sample:market' : 'market'
   const watch = await startPriceWatch({
@@ -66,7 +70,7 @@ async function openMarketPrices(config: Config, { upstreamDeps, terms, ledger }:
     sources: marketsOf(config, upstreamDeps).map((market) => sourceOf(market, config, terms)),
     policy: config.marketPrice,
     sourceName,
-    pricesAt: (tokenPriceAttoUsd) => pricesOf(tokenPriceAttoUsd, terms),
+    pricesAt: (tokenPriceAttoUsd) => pricesOf(tokenPriceAttoUsd, deps),
   })
   return {
     checks: [{ name: 'price', problem: watch.problem, quotesOnly: true }],
@@ -108,8 +112,8 @@ function sourceOf(market: Market, { sampleUpstreams }: Config, { mint, decimals 
   }
 }
 
-function pricesOf(tokenPriceAttoUsd: TokenPriceAttoUsd, { mint, decimals }: PaymentTerms) {
-  return priceAll(tokenPriceAttoUsd, decimals)?.map((price): Price => ({ ...price, mint }))
+function pricesOf(tokenPriceAttoUsd: TokenPriceAttoUsd, { sold, terms: { mint, decimals } }: PricesDeps) {
+  return priceAll(sold, { tokenPriceAttoUsd, decimals })?.map((price): Price => ({ ...price, mint }))
 }
 
 interface SaidPrice {
