@@ -90,7 +90,10 @@ export function readQuestion(
 ): ReportQuestion | readonly QuestionProblem[] {
   const unknown = Object.keys(given).filter((field) => !accepted[report].includes(field))
   if (unknown.length > 0)
-    return unknown.map((field) => ({ field, message: `is unknown here; ${report} takes ${accepted[report].join(', ')}` }))
+    return unknown.map((field) => ({
+      field,
+      message: `is unknown here; ${report} takes ${accepted[report].join(', ')}`,
+    }))
   const parsed = shape.safeParse(given)
   if (!parsed.success) return parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }))
   const { from, to, endpoint, wallet, state, cursor, ...rest } = parsed.data

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { assert } from '../primitives/assert.ts'
+import { assert } from '@tollbook/core/assert'
 import { type Database, readOrFault } from '../store/database.ts'
 
 /**
