@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely'
-import { checkSchemaVersion as checkSchema, type SchemaVersion } from '../../packages/ledger/src/schemaVersion.ts'
+import { checkSchemaVersion as checkSchema, type SchemaVersion } from '@tollbook/ledger/schemaVersion'
 import type { Database } from './database.ts'
 import { schemaSources } from './migrate.ts'
 

@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { assert } from '../../../src/primitives/assert.ts'
-import { describeError, Fault } from '../../../src/primitives/fault.ts'
+import { assert } from '@tollbook/core/assert'
+import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../../../src/primitives/log.ts'
 
 /** What the ledger needs of a connection pool; `pg.Pool` and `pg.Client` have it. */

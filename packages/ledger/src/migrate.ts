@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { Fault } from '../../../src/primitives/fault.ts'
+import { Fault } from '@tollbook/core/fault'
 
 /** Folders of SQL. The ledger's own functions are always among the code. */
 export interface SchemaSources {
@@ -39,7 +39,10 @@ const lockTimeoutMs = 10_000
 export async function readSchema({ numbered, code }: SchemaSources): Promise<Schema> {
   const ofCode = await Promise.all([kernelCode, ...code].map((folder) => readFolder(folder, codeFile)))
   return {
-    numbered: (await readFolder(numbered, numberedFile)).map((file) => ({ ...file, name: file.name.replace(/^.*\//, '') })),
+    numbered: (await readFolder(numbered, numberedFile)).map((file) => ({
+      ...file,
+      name: file.name.replace(/^.*\//, ''),
+    })),
     code: ofCode.flat(),
   }
 }
@@ -102,7 +105,9 @@ async function applyNumbered(client: pg.Client, files: readonly SchemaFile[]): P
 function checkLanded(files: readonly SchemaFile[], known: ReadonlyMap<string, string>): void {
   for (const { name, digest } of files)
     if (known.has(name) && known.get(name) !== digest)
-      throw new Fault(`migration ${name} differs from the one that was applied; add a new migration instead`, { retryable: false })
+      throw new Fault(`migration ${name} differs from the one that was applied; add a new migration instead`, {
+        retryable: false,
+      })
   const ahead = [...known.keys()].filter((name) => !files.some((file) => file.name === name))
   if (ahead.length > 0)
     throw new Fault(`the database is newer than this program: it has ${ahead.join(', ')}`, { retryable: false })

@@ -18,16 +18,25 @@ export async function checkSchemaVersion(ask: Ask, sources: SchemaSources): Prom
   const ahead = applied.numbered.filter(({ name }) => !schema.numbered.some((file) => file.name === name))
   if (ahead.length > 0) {
     const names = ahead.map(({ name }) => name).join(', ')
-    return { fits: false, advice: `the database is newer than this program (${names}): start the release that made these migrations` }
+    return {
+      fits: false,
+      advice: `the database is newer than this program (${names}): start the release that made these migrations`,
+    }
   }
   const missing = schema.numbered.filter(({ name }) => !applied.numbered.some((file) => file.name === name))
   if (missing.length > 0) {
     const names = missing.map(({ name }) => name).join(', ')
-    return { fits: false, advice: `the database is older than this program (missing ${names}): run \`tollbook migrate\`` }
+    return {
+      fits: false,
+      advice: `the database is older than this program (missing ${names}): run \`tollbook migrate\``,
+    }
   }
   const other = [...differing(schema.numbered, applied.numbered), ...differing(schema.code, applied.code)]
   if (other.length > 0)
-    return { fits: false, advice: `SQL in the database differs from this program (${other.join(', ')}): run \`tollbook migrate\`` }
+    return {
+      fits: false,
+      advice: `SQL in the database differs from this program (${other.join(', ')}): run \`tollbook migrate\``,
+    }
   return { fits: true }
 }
 
