@@ -62,23 +62,24 @@ interface Row {
   readonly payments: number
 }
 
-/** At most 90 days of hours for each account that has hourly sums: one walk along the primary key each. */
+/** One row per endpoint, and at most 90 days of hours of one account: a walk along the primary key. */
 async function readRows(database: Database, mint: string, nowMs: number): Promise<readonly Row[]> {
   // Days are shown whole, so the first one starts at midnight.
   const firstDay = new Date(Math.ceil((nowMs - daysShown * dayMs) / dayMs) * dayMs)
   const firstHour = new Date(nowMs - dayMs)
   const { rows } = await sql<Row>`
     with account as (
-      select id, substr(name, 17) as endpoint, balance, debit_entries - credit_entries as payments, hourly
+      -- Each burn is a debit; a reversed burn is a credit as well.
+      select substr(name, 17) as endpoint, balance, 2 * debit_entries - entries as payments
       from ledger.accounts
       where mint = ${mint} and name like 'Expenses:Burned:%'
     ),
     hour as materialized (
-      select t.hour, sum(t.amount) as burned, sum(t.entries) as payments
-      from account a
+      -- Sums of debits less credits, and a burn credits the counterpart of the accounts of all endpoints.
+      select t.hour, -t.amount as burned, -t.entries as payments
+      from ledger.accounts a
       join ledger.tallies t on t.account = a.id
-      where a.hourly and t.hour >= ${firstDay}
-      group by t.hour
+      where a.mint = ${mint} and a.name = 'Income:BurnedByCallers' and t.hour >= ${firstDay}
     )
     select 'account' as span, timestamptz 'epoch' as starts_at, endpoint, balance::text as burned, payments from account
     union all

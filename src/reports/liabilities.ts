@@ -24,7 +24,7 @@ export async function liabilities(database: Database, question: SumsQuestion): P
 function listQuery({ mint, owedTo, cursor, limit }: SumsQuestion) {
   return sql<SqlRow>`
     select a.name as account, case when ${toWallet(sql`a.name`)} then nullif(split_part(a.name, ':', 3), '') end as wallet,
-      (-a.balance)::text as "owedBaseUnits", a.debit_entries + a.credit_entries as entries,
+      (-a.balance)::text as "owedBaseUnits", a.entries,
       to_char(e.recorded_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "lastMovedAt"
     from ledger.accounts a
     left join ledger.events e on e.seq = a.upto_seq
