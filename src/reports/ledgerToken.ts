@@ -1,4 +1,4 @@
-import { decodeEvent } from '../payment/eventCodec.ts'
+import { ledgerCodec } from '../payment/events.ts'
 import { type Database, readOrFault } from '../store/database.ts'
 import { newestPriceList } from './priceLists.ts'
 
@@ -11,7 +11,7 @@ export interface LedgerToken {
 export async function ledgerToken(database: Database): Promise<LedgerToken | undefined> {
   const body = await readOrFault('the newest price list', () => newestPriceList(database))
   if (body === undefined) return undefined
-  const { event } = decodeEvent(body)
+  const { event } = ledgerCodec.decode(body)
   const price = event.kind === 'PriceListPublished' ? event.prices[0] : undefined
   return price === undefined ? undefined : { mint: price.mint, decimals: price.decimals }
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { assert, assertPresent } from '@tollbook/core/assert'
-import { decodeEvent } from '../../payment/eventCodec.ts'
+import { paymentCodec } from '../../payment/events.ts'
 import type { Settlement } from '../../payment/settlement.ts'
 import type { ExportScope } from './exportScope.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -146,7 +146,7 @@ export function paymentPages(snapshot: Snapshot, scope: ExportScope): AsyncGener
 }
 
 function settlementOf(body: Buffer): Settlement {
-  const { event } = decodeEvent(body.toString('utf8'))
+  const { event } = paymentCodec.decode(body.toString('utf8'))
   assert(event.kind === 'PaymentVerified', 'the column names the kind of the body')
   return event.settlement
 }
