@@ -136,8 +136,9 @@ create table ledger.streams (
 -- Chart of accounts and balances, opened by the append itself.
 create table ledger.accounts (
   id integer generated always as identity,
-  mint text not null,
-  name text not null,
+  -- Collation C, so that a prefix of a name is a range of the index whatever the locale.
+  mint text collate "C" not null,
+  name text collate "C" not null,
   class text not null,
   hourly boolean not null,
   floor numeric(38, 0),

@@ -15,7 +15,7 @@ export type FinalVerdict =
   | { readonly kind: 'finalized'; readonly slot: number }
   | { readonly kind: 'reversed'; readonly reason: ReversalReason; readonly finalizedSlot: number }
 
-type Resting = Extract<PaymentState, { phase: 'released' | 'fulfilled' }>
+type Resting = Exclude<PaymentState, { phase: 'unknown' | 'submitted' | 'claimed' | 'streaming' | 'unmatched' }>
 
 function findResting(state: PaymentState): Resting | undefined {
   return state.phase === 'released' || state.phase === 'fulfilled' ? state : undefined
@@ -60,16 +60,15 @@ function reversal(
     burnOwedBaseUnits: isOwed ? price.burnBaseUnits : 0n,
     ...stillExposed(resting),
   }
-  return isOwed
-    ? { step: 'payment.reverse_owed', events: [reversed] }
-    : { step: 'payment.reverse', events: [reversed, { kind: 'BurnReversed', mint, endpoint, burnedBaseUnits }] }
+  const burn = { kind: 'BurnReversed', mint, endpoint, burnedBaseUnits } as const
+  return { step: 'payment.reverse', events: isOwed ? [reversed] : [reversed, burn] }
 }
 
 /** Ends a claim whose process died and that nobody took over. */
 export function decideExpiry(state: PaymentState, nowMs: number): PaymentDecision | undefined {
   if (state.phase !== 'claimed' && state.phase !== 'streaming') return undefined
   if (nowMs < state.leaseUntilMs) return undefined
-  return { step: 'payment.expire', events: [failureEvent(state, 'lease_expired')] }
+  return { step: 'payment.release', events: [failureEvent(state, 'lease_expired')] }
 }
 
 /** Only a payment that can no longer be dropped is owed back. */

@@ -11,7 +11,7 @@ import { owesBurn, type Settlement } from './settlement.ts'
  *
  *   unknown ──submit──▶ submitted ──claim──▶ claimed ──fulfil──▶ fulfilled
  *      └──────────────claim─────────────────▶ │ ▲  └─start─▶ streaming ──fulfil──▶
- *                              release, expire│ │claim            │ release, expire
+ *                                     release│ │claim            │ release
  *                                             ▼ │                 ▼
  *                                           released ──refund──▶ refund_due
  *
@@ -53,7 +53,7 @@ export const unknownPayment: PaymentState = { phase: 'unknown', version: 0 }
 export function stateName(state: PaymentState): string {
   if (state.phase === 'unknown') return ''
   assert(state.phase !== 'verified', 'no append ends between verification and claim')
-  return isFinal(state) ? `${state.phase}.final` : state.phase
+  return isFinal(state) && state.phase !== 'refund_due' ? `${state.phase}.final` : state.phase
 }
 
 /** The chain can no longer drop it, so serving it risks nothing. */
@@ -70,14 +70,11 @@ export interface PaymentDecision {
 export type PaymentStep =
   | 'payment.submit'
   | 'payment.claim'
-  | 'payment.claim_owed'
   | 'payment.start'
   | 'payment.fulfil'
   | 'payment.release'
-  | 'payment.expire'
   | 'payment.finalize'
   | 'payment.reverse'
-  | 'payment.reverse_owed'
   | 'payment.refund'
   | 'payment.unmatch'
 
@@ -188,7 +185,7 @@ function firstClaim(command: ClaimCommand): PaymentDecision {
   const { mint, endpoint } = price
   const isOwed = owesBurn(settlement)
   return {
-    step: isOwed ? 'payment.claim_owed' : 'payment.claim',
+    step: 'payment.claim',
     events: [
       { kind: 'PaymentVerified', settlement },
       isOwed

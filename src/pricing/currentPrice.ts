@@ -1,9 +1,10 @@
 import { type PaidPath, priceList } from './priceList.ts'
-import { type Split, split } from './split.ts'
+import { type Divided, split } from './split.ts'
+import type { SplitShare } from './splitSetting.ts'
 import { baseUnitsMax, requiredBaseUnits, type TokenPriceAttoUsd } from './tokenPrice.ts'
 
-/** What one endpoint costs at a token price, and how it is divided. */
-export interface PricedEndpoint extends Split {
+/** The price of one endpoint at a token price, and its shares. */
+export interface PricedEndpoint extends Divided {
   readonly endpoint: PaidPath
   readonly priceMicroUsd: bigint
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd
@@ -11,15 +12,22 @@ export interface PricedEndpoint extends Split {
   readonly requiredBaseUnits: bigint
 }
 
+export interface TokenValue {
+  readonly tokenPriceAttoUsd: TokenPriceAttoUsd
+  readonly decimals: number
+  readonly split: readonly SplitShare[]
+}
+
 /** The whole price list in tokens. Undefined when a request would cost more of them than can exist. */
-export function priceAll(
-  tokenPriceAttoUsd: TokenPriceAttoUsd,
-  decimals: number,
-): readonly PricedEndpoint[] | undefined {
+export function priceAll({
+  tokenPriceAttoUsd,
+  decimals,
+  split: policy,
+}: TokenValue): readonly PricedEndpoint[] | undefined {
   const prices = paidPaths().map((endpoint) => {
     const priceMicroUsd = priceList[endpoint]
     const required = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd, decimals })
-    return { endpoint, priceMicroUsd, tokenPriceAttoUsd, decimals, requiredBaseUnits: required, ...split(required) }
+    return { endpoint, priceMicroUsd, tokenPriceAttoUsd, decimals, requiredBaseUnits: required, ...split(required, policy) }
   })
   return prices.every(({ requiredBaseUnits: required }) => required <= baseUnitsMax) ? prices : undefined
 }

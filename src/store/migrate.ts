@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { migrate as migrateLedger, readSchema, type SchemaSources } from '../../packages/ledger/src/migrate.ts'
+import { migrate as migrateLedger, readSchema, type SchemaSources } from '@tollbook/ledger/migrate'
 
 function folder(path: string): string {
   return fileURLToPath(new URL(`../../migrations${path}`, import.meta.url))
