@@ -34,6 +34,8 @@ export type OpenQuestion =
 export interface OpenPayment {
   readonly reference: PaymentReference
   readonly createdAtMs: number
+  /** Of its first event. */
+  readonly position: number
 }
 
 export interface ScanPlace {
