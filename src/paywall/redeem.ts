@@ -93,7 +93,12 @@ export async function release(deps: RedeemDeps, claim: Claim, reason: FailureRea
   const decision = decideRelease(payment, attemptId, reason)
   if (decision === undefined) return
   try {
-    await deps.ledger.append({ reference: settlement.reference, before: payment, ...decision, nowMs: deps.clock.nowMs() })
+    await deps.ledger.append({
+      reference: settlement.reference,
+      before: payment,
+      ...decision,
+      nowMs: deps.clock.nowMs(),
+    })
   } catch (error) {
     deps.log.warn({ event: 'release_not_recorded', reference: settlement.reference, error: describeError(error) })
   }

@@ -43,7 +43,15 @@ export interface PaymentRow {
   readonly position: number
   readonly recordedAtMs: number
   readonly settlement: Settlement
-  readonly state: 'verified' | 'claimed' | 'streaming' | 'released' | 'fulfilled' | 'refund_due' | 'reversed' | 'unmatched'
+  readonly state:
+    | 'verified'
+    | 'claimed'
+    | 'streaming'
+    | 'released'
+    | 'fulfilled'
+    | 'refund_due'
+    | 'reversed'
+    | 'unmatched'
   readonly attempts: number
   readonly fulfilledPosition: number | undefined
   readonly fulfilledAtMs: number | undefined

@@ -19,7 +19,9 @@ export function journalAccount(account: string, format: JournalFormat): string {
 
 const splitAccount = /^([^:]+:[^:]+):([^]*)$/
 const plainInHledger = /^[A-Za-z0-9/._-]+$/
-const walletKinds: ReadonlySet<string> = new Set(['Overpaid', 'RefundsDue', 'Unmatched'].map((name) => `Liabilities:${name}`))
+const walletKinds: ReadonlySet<string> = new Set(
+  ['Overpaid', 'RefundsDue', 'Unmatched'].map((name) => `Liabilities:${name}`),
+)
 
 /**
  * A part of a beancount account starts with a capital or a digit, and goes on with letters, digits and dashes. `X-` marks
@@ -35,9 +37,7 @@ function beancountPart(kind: string, open: string): string {
 
 /** A slash before a small letter or a digit becomes a dash; every other character that is not allowed becomes `-U` and its code. */
 function escape(text: string): string {
-  return text
-    .replaceAll(/[^A-Za-z0-9/]|\/(?![a-z0-9])/g, (unit) => `-U${codeOf(unit)}`)
-    .replaceAll('/', '-')
+  return text.replaceAll(/[^A-Za-z0-9/]|\/(?![a-z0-9])/g, (unit) => `-U${codeOf(unit)}`).replaceAll('/', '-')
 }
 
 function codeOf(unit: string): string {
