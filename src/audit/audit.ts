@@ -1,5 +1,5 @@
-import { type Clock } from '../primitives/clock.ts'
-import { Fault } from '../primitives/fault.ts'
+import { type AuditClock } from './auditClock.ts'
+import { AuditFault } from './auditFault.ts'
 import { auditDatabase } from './auditDatabase.ts'
 import { auditExport } from './auditExport.ts'
 import { type AuditReport, reportOf } from './auditReport.ts'
@@ -27,7 +27,7 @@ export interface AuditOptions {
   /** Ask a node for every payment, and for payments that the book does not have. */
   readonly chain: ChainQuestion | undefined
   readonly resumeFile: string | undefined
-  readonly clock: Clock
+  readonly clock: AuditClock
   readonly signal?: AbortSignal
   readonly onProgress?: (position: number, lastPosition: number) => void
 }
@@ -96,14 +96,14 @@ function openChainAudit(
 ): ChainAudit {
   const node = createChainNode({ rpcUrl, fetch, clock: options.clock })
   if (resumed !== undefined && resumed.chain === undefined) {
-    throw new Fault('the audit of the resume file asked no node; begin a new file to ask one', { retryable: false })
+    throw new AuditFault('the audit of the resume file asked no node; begin a new file to ask one', { retryable: false })
   }
   return new ChainAudit(node, replay, { ...question, figures: resumed?.chain })
 }
 
 function claimOf({ name, note }: { readonly name: string; readonly note: string }): Claim {
   const checkpoint = readCheckpoint(note)
-  if (checkpoint === undefined) throw new Fault(`${name} is no checkpoint`, { retryable: false })
+  if (checkpoint === undefined) throw new AuditFault(`${name} is no checkpoint`, { retryable: false })
   return { size: checkpoint.size, root: checkpoint.root, note, source: name }
 }
 

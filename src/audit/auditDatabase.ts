@@ -1,13 +1,13 @@
-import { Fault } from '../primitives/fault.ts'
+import { AuditFault } from './auditFault.ts'
 import type { AuditRun } from './auditRun.ts'
 import type { ChainAudit } from './chainAudit.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import { eventsQuery, readEventBlock } from './databaseEvents.ts'
 import type { DatabaseSource } from './databaseSource.ts'
 import { EntriesMatch, entriesQuery } from './matchEntries.ts'
-import { matchPayments } from './matchPayments.ts'
+import { matchPayments } from './matchStreams.ts'
 import { matchQuotes, quotesQuery } from './matchQuotes.ts'
-import { matchTotals } from './matchTotals.ts'
+import { matchTotals } from './matchAccounts.ts'
 import type { Replay } from './replay.ts'
 
 export interface AuditParts {
@@ -55,7 +55,7 @@ async function checkSameBook(source: DatabaseSource, { position, lastLeaf }: Rep
     position,
   ])
   if (rows[0]?.leaf_hash.toString('latin1') === lastLeaf) return
-  throw new Fault(
+  throw new AuditFault(
     `the book has not the event at position ${position} that the resume file ends with; audit it from the first event`,
     { retryable: false },
   )

@@ -1,4 +1,4 @@
-import { Fault } from '../primitives/fault.ts'
+import { AuditFault } from './auditFault.ts'
 import type { AuditParts } from './auditDatabase.ts'
 import type { ExportSource } from './exportSource.ts'
 import type { Findings } from './findings.ts'
@@ -10,7 +10,7 @@ const blockEvents = 1_000
 export async function auditExport(file: ExportSource, { replay, run, checkpoints, chain }: AuditParts): Promise<void> {
   const { head } = file
   if (head.fromPosition !== 1) {
-    throw new Fault(`the export begins at position ${head.fromPosition}: an audit needs the book from position 1`, {
+    throw new AuditFault(`the export begins at position ${head.fromPosition}: an audit needs the book from position 1`, {
       retryable: false,
     })
   }
@@ -47,7 +47,7 @@ function checkSameBook(
   { position: last, lastLeaf }: AuditParts['replay'],
 ): void {
   if (position !== last || leafHash === lastLeaf) return
-  throw new Fault('the export is not of the book that the resume file ends with; audit it from the first event', {
+  throw new AuditFault('the export is not of the book that the resume file ends with; audit it from the first event', {
     retryable: false,
   })
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../primitives/clock.ts'
+import type { AuditClock } from './auditClock.ts'
 import type { AuditedEvent } from './auditedEvent.ts'
 import type { ChainAudit } from './chainAudit.ts'
 import type { Checkpoints } from './checkpoints.ts'
@@ -20,7 +20,7 @@ export interface AuditRunDeps {
   /** Undefined: no node is asked. */
   readonly chain: ChainAudit | undefined
   readonly resumeFile: string | undefined
-  readonly clock: Clock
+  readonly clock: AuditClock
   readonly signal: AbortSignal | undefined
   readonly onProgress: ((position: number) => void) | undefined
 }

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { Fault } from '../primitives/fault.ts'
+import { AuditFault } from './auditFault.ts'
 import { type CopyBlock, CopyOut } from './copyOut.ts'
 
 /** A live book at one moment: every table as it was when the source was opened. Reading is all that it can do. */
@@ -36,7 +36,7 @@ export async function openDatabaseSource(databaseUrl: string): Promise<DatabaseS
     async *copy(query) {
       const session = idle.pop()
       if (session === undefined)
-        throw new Fault('more tables are read at once than there are sessions', { retryable: false })
+        throw new AuditFault('more tables are read at once than there are sessions', { retryable: false })
       yield* session.query(new CopyOut(query)).blocks()
       idle.push(session)
     },
@@ -63,7 +63,7 @@ async function openSession(databaseUrl: string, opened: AsyncDisposableStack): P
   try {
     await session.connect()
   } catch (error) {
-    throw new Fault('the database cannot be reached', { cause: error, retryable: true })
+    throw new AuditFault('the database cannot be reached', { cause: error, retryable: true })
   }
   opened.defer(() => session.end())
   // An audit takes as long as the book is long; and it is no idler while it waits for a slow node.

@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { AuditedSettlement, EventOf, PaymentEvent } from './auditedEvent.ts'
 import { addressOf, base58Of } from './base58Text.ts'
 import type { Findings } from './findings.ts'
-import { isMemoProgram, isOpenBook, isTokenProgram, type TokenMove, tokenMovesOf } from './tokenMoves.ts'
+import { isMemoProgram, showsItsMoves, isTokenProgram, type TokenMove, tokenMovesOf } from './tokenMoves.ts'
 import { type ReadTransaction, readTransactionBytes } from './transactionBytes.ts'
 
 export interface StoredFigures {
@@ -120,7 +120,7 @@ interface Call {
 function openCallsOf({ keys, instructions, usesLookupTables }: ReadTransaction): readonly Call[] | undefined {
   if (usesLookupTables) return undefined
   const names = keys.map(addressOf)
-  const isOpen = instructions.every(({ program }) => isOpenBook(names[program] ?? ''))
+  const isOpen = instructions.every(({ program }) => showsItsMoves(names[program] ?? ''))
   if (!isOpen) return undefined
   return instructions.map(({ program, accounts, data }) => {
     return { program: names[program] ?? '', accounts: accounts.map((index) => names[index] ?? ''), data }
