@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { isBase58Of32Bytes } from './primitives/base58.ts'
-import { Fault } from './primitives/fault.ts'
+import { isBase58Of32Bytes } from '@tollbook/core/base58'
+import { Fault } from '@tollbook/core/fault'
 import { type LogLevel, logLevels } from './primitives/log.ts'
 import { whole } from './configValues.ts'
 import { type FinanceConfig, financeConfigOf, financeVariables, missingFinanceVariables } from './financeConfig.ts'

@@ -1,15 +1,15 @@
 import { join } from 'node:path'
 import { createService, type ServiceConfig } from '../compose.ts'
 import type { Config } from '../config.ts'
-import { systemClock } from '../primitives/clock.ts'
+import { systemClock } from '@tollbook/core/clock'
 import type { Log } from '../primitives/log.ts'
-import { spawnLocalChain } from './chain/spawnLocalChain.ts'
+import { spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
 import { openLocalFinance } from './financeTokens.ts'
 import { type Home, openHome } from './home.ts'
-import { startEmbeddedPostgres } from './postgres/embeddedPostgres.ts'
+import { startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
 import { type ProvisionedChain, provisionFromHome } from './provisionFromHome.ts'
 import { admitApiRole, apiRole, databaseName, makeDatabase, ownerRole } from './provisionDatabase.ts'
-import { startSampleUpstreams } from './sampleUpstreams/sampleUpstreams.ts'
+import { startSampleUpstreams } from '@tollbook/sandbox/sampleUpstreams/sampleUpstreams'
 
 export interface LocalModeOptions {
   readonly log: Log

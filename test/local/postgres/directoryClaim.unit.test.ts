@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { claimDirectory } from '../../../src/local/postgres/directoryClaim.ts'
-import { findProcess } from '../../../src/local/postgres/processTable.ts'
+import { claimDirectory } from '@tollbook/sandbox/postgres/directoryClaim'
+import { findProcess } from '@tollbook/sandbox/postgres/processTable'
 import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
 import { makeZombie } from './zombie.ts'
 

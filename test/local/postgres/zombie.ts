@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { Writable } from 'node:stream'
-import { findProcess } from '../../../src/local/postgres/processTable.ts'
-import { assertPresent } from '../../../src/primitives/assert.ts'
+import { findProcess } from '@tollbook/sandbox/postgres/processTable'
+import { assertPresent } from '@tollbook/core/assert'
 import { afterFile } from '../../support/afterFile.ts'
 import { awaitThat } from '../../support/awaitThat.ts'
 

@@ -1,0 +1,136 @@
+import { mkdir, realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type DirectoryClaim, claimDirectory } from '@tollbook/sandbox/postgres/directoryClaim'
+import { byteKey } from './byteKey.ts'
+import { History } from './history.ts'
+import { Journal } from './journal.ts'
+import type { Genesis, JournalEntry } from './journalEntry.ts'
+import { SlotFile } from './slotFile.ts'
+import { type Branch, firstSlot } from './slots.ts'
+import type { AccountAt } from './svm.ts'
+import { decodeRecord } from './transactionRecord.ts'
+
+/** Where a chain keeps itself. Whatever is handed to it is safe from a kill when the call returns. */
+export interface ChainStore {
+  append(entry: JournalEntry): void
+  assertWritable(): void
+  slotReached(slot: number): void
+  /** A position that `dropFrom` accepts. */
+  position(): number
+  dropFrom(position: number): void
+  close(): Promise<void>
+}
+
+/** A chain as it was when its process ended. */
+export interface RestoredChain {
+  readonly genesis: Genesis
+  readonly slot: number
+  readonly branches: readonly Branch[]
+  readonly history: History
+  readonly programs: readonly { readonly address: Uint8Array; readonly elf: Uint8Array }[]
+  /** The last state of every account that any transaction wrote. */
+  readonly accounts: Iterable<AccountAt>
+}
+
+/** A place to write to, and what was found there. */
+export interface OpenedChain {
+  readonly store: ChainStore
+  readonly restored: RestoredChain
+}
+
+/** A chain that lives as long as its process, for tests and for trying things out. */
+export function openMemoryStore(genesis: Genesis): OpenedChain {
+  const nothing = (): void => undefined
+  return {
+    store: {
+      append: nothing,
+      assertWritable: nothing,
+      slotReached: nothing,
+      position: () => 0,
+      dropFrom: nothing,
+      close: async () => undefined,
+    },
+    restored: newChain(genesis),
+  }
+}
+
+/** Opens the directory, or makes it with the genesis given. Only one process at a time may have it. */
+export async function openChainStore(directory: string, genesis: Genesis): Promise<OpenedChain> {
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const path = await realpath(directory)
+  const claim = await claimDirectory(path)
+  try {
+    return openFiles({ path, claim, genesis })
+  } catch (error) {
+    await claim.release()
+    throw error
+  }
+}
+
+interface Files {
+  readonly path: string
+  readonly claim: DirectoryClaim
+  readonly genesis: Genesis
+}
+
+function openFiles({ path, claim, genesis }: Files): OpenedChain {
+  const journal = new Journal(join(path, 'journal'))
+  const slotFile = new SlotFile(join(path, 'slot'))
+  const restored = restore(journal, slotFile.read())
+  if (restored === undefined) journal.append({ kind: 'genesis', genesis })
+  const store: ChainStore = {
+    append: (entry) => journal.append(entry),
+    assertWritable: () => journal.assertWritable(),
+    slotReached: (slot) => slotFile.write(slot),
+    position: () => journal.length,
+    dropFrom: (position) => journal.truncate(position),
+    close: async () => {
+      journal.close()
+      slotFile.close()
+      await claim.release()
+    },
+  }
+  return { store, restored: restored ?? newChain(genesis) }
+}
+
+/** Its first branch starts at 0 and not at the first slot, because the slots before have hashes too. */
+function newChain(genesis: Genesis): RestoredChain {
+  return {
+    genesis,
+    slot: firstSlot,
+    branches: [{ fromSlot: 0, salt: genesis.hash }],
+    history: new History(),
+    programs: [],
+    accounts: [],
+  }
+}
+
+/** Undefined when the journal is empty. Nothing is executed again: the journal holds results, not requests. */
+function restore(journal: Journal, savedSlot: number | undefined): RestoredChain | undefined {
+  let chain: RestoredChain | undefined
+  const branches: Branch[] = []
+  const programs: { address: Uint8Array; elf: Uint8Array }[] = []
+  const accounts = new Map<string, AccountAt>()
+  let slot = Math.max(firstSlot, savedSlot ?? 0)
+  // Accounts are collected first and set once: of a thousand states of one account only the last one matters.
+  for (const entry of journal.recover()) {
+    if (entry.kind === 'genesis') chain = newChain(entry.genesis)
+    else if (entry.kind === 'branch') branches.push(entry.branch)
+    else if (entry.kind === 'program') programs.push(entry)
+    else if (chain !== undefined) {
+      slot = Math.max(slot, restoreLanded(chain.history, entry.record))
+      for (const account of entry.changed) accounts.set(byteKey(account.address), account)
+    }
+  }
+  if (chain === undefined) return undefined
+  // A restart opens a new slot, so that nothing lands behind the back of those who already saw the old one.
+  return { ...chain, slot: slot + 1, branches: [...chain.branches, ...branches], programs, accounts: accounts.values() }
+}
+
+function restoreLanded(history: History, bytes: Uint8Array): number {
+  // A copy in memory of its own, so that the history does not keep the whole journal entry alive.
+  const kept = new Uint8Array(bytes)
+  const record = decodeRecord(kept)
+  history.append(record, kept)
+  return record.slot
+}
