@@ -1,7 +1,7 @@
 import { Keypair } from '@solana/web3.js'
 import { assert } from '@tollbook/core/assert'
 import { startLocalChain } from '@tollbook/localnet/localChain'
-import { provisionChain } from '../src/local/provisionChain.ts'
+import { provisionChain } from '../src/cli/local/provisionChain.ts'
 import { askQuote, present } from '../test/proofs/present.ts'
 import { breakGround } from '../test/proofs/proofGround.ts'
 import { spawnServer } from '../test/proofs/spawnServer.ts'

@@ -191,6 +191,8 @@ const environment = z
     }
   })
 
+export { upstreamNames } from './outbound/upstreamName.ts'
+
 /** What the environment may say; nothing else is looked at. */
 export const environmentNames: readonly string[] = Object.keys(environment.shape)
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { askFree } from '@tollbook/client/freeRoute'
 import type { Config } from '../config.ts'
-import { startLocalMode } from '../local/localMode.ts'
+import { startLocalMode } from './local/localMode.ts'
 import { Fault } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 import { migrate } from '../store/migrate.ts'

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { readConfig } from '../config.ts'
-import { provisionService, withdrawProvision } from '../local/provisionService.ts'
+import { provisionService, withdrawProvision } from './local/provisionService.ts'
 
 interface ProvisionOptions {
   readonly rpcUrl: string

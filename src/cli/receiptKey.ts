@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { makeReceiptKey } from '../local/home.ts'
+import { makeReceiptKey } from './local/home.ts'
 
 export function receiptKeyCommand(): Command {
   return new Command('receipt-key')

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { createService, type ServiceConfig } from '../compose.ts'
 import { type Config, readConfig } from '../config.ts'
-import { startLocalMode } from '../local/localMode.ts'
+import { startLocalMode } from './local/localMode.ts'
 import { describeError } from '@tollbook/core/fault'
 import { createLog, type Log } from '../primitives/log.ts'
 import { migrate } from '../store/migrate.ts'

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { readLocalJson } from '../../src/cli/localJson.ts'
 import { readConfig } from '../../src/config.ts'
 import { startLocalChain } from '@tollbook/localnet/localChain'
-import { provisionService } from '../../src/local/provisionService.ts'
+import { provisionService } from '../../src/cli/local/provisionService.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
 

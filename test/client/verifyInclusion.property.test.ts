@@ -5,7 +5,7 @@ import { sha256 } from '@tollbook/core/digest'
 import { ed25519Signer } from '@tollbook/core/ed25519'
 import { signCheckpoint } from '@tollbook/core/checkpoint'
 import { inclusionRanges, rootOfHashes } from '@tollbook/core/merkle'
-import { makeReceiptKey } from '../../src/local/home.ts'
+import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { type InclusionProblem, verifyInclusion } from '@tollbook/client/verifyInclusion'
 import { openReceiptDesk } from './support/testReceipt.ts'
 

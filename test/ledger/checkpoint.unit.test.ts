@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
 import { ed25519Signer } from '@tollbook/core/ed25519'
 import { sha256 } from '@tollbook/core/digest'
-import { makeReceiptKey } from '../../src/local/home.ts'
+import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import {
   openCheckpoint,
   openNote,

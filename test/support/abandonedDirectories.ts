@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { claimDirectory } from '@tollbook/sandbox/postgres/directoryClaim'
+import { claimDirectory } from '@tollbook/localnet/directoryClaim'
 import { systemClock } from '@tollbook/core/clock'
 import { temporaryPrefix } from './temporaryDirectory.ts'
 

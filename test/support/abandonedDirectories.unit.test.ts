@@ -1,6 +1,6 @@
 import { mkdir, readdir, utimes } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { claimDirectory } from '@tollbook/sandbox/postgres/directoryClaim'
+import { claimDirectory } from '@tollbook/localnet/directoryClaim'
 import { systemClock } from '@tollbook/core/clock'
 import { removeAbandonedDirectories } from './abandonedDirectories.ts'
 import { makeScratchDirectory } from './scratchDirectory.ts'

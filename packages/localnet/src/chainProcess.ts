@@ -1,7 +1,7 @@
 import '@tollbook/core/quietBindings'
 import { parseArgs } from 'node:util'
 import { describeError } from '@tollbook/core/fault'
-import { createLog } from '../../../src/primitives/log.ts'
+import { createLineLog } from './log.ts'
 import { type LocalChain, startLocalChain } from './localChain.ts'
 
 /*
@@ -25,7 +25,7 @@ try {
 }
 
 async function main({ port, slotMs, stateDirectory, keep }: Arguments): Promise<void> {
-  const log = createLog({ level: 'info', name: 'local-chain', destination: process.stderr })
+  const log = createLineLog('local-chain', process.stderr)
   const state = stateDirectory === undefined ? {} : { stateDirectory }
   const chain = await startLocalChain({ port, slotMs, log, ...state })
   stopOnRequest(chain, keep)

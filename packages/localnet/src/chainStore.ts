@@ -1,6 +1,6 @@
 import { mkdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type DirectoryClaim, claimDirectory } from '@tollbook/sandbox/postgres/directoryClaim'
+import { type DirectoryClaim, claimDirectory } from './directoryClaim.ts'
 import { byteKey } from './byteKey.ts'
 import { History } from './history.ts'
 import { Journal } from './journal.ts'

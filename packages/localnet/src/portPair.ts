@@ -1,7 +1,7 @@
 import { type Server, createServer } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { systemClock } from '@tollbook/core/clock'
-import type { Log } from '../../../src/primitives/log.ts'
+import type { Log } from './log.ts'
 import { type HttpServerOptions, listen, listenHttp } from './httpServer.ts'
 
 export interface PortPairOptions extends HttpServerOptions {

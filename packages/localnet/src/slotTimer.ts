@@ -1,6 +1,6 @@
 import type { Clock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
-import type { Log } from '../../../src/primitives/log.ts'
+import type { Log } from './log.ts'
 
 export interface SlotTimerOptions {
   readonly slotMs: number

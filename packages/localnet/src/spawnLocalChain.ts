@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { assertPresent } from '@tollbook/core/assert'
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
-import type { Log } from '../../../src/primitives/log.ts'
+import type { Log } from './log.ts'
 
 export interface SpawnLocalChainOptions {
   readonly port?: number

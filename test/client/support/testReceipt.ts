@@ -9,7 +9,7 @@ import type { Fulfilment } from '../../../src/payment/receipt.ts'
 import { readSignature } from '@tollbook/core/signature'
 import { createReceiptSigner, publicKeysOf } from '../../../src/paywall/sendReceipt.ts'
 import { split } from '../../../src/pricing/split.ts'
-import { makeReceiptKey } from '../../../src/local/home.ts'
+import { makeReceiptKey } from '../../../src/cli/local/home.ts'
 
 export interface ReceiptTerms {
   readonly endpoint?: string

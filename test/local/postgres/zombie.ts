@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { Writable } from 'node:stream'
-import { findProcess } from '@tollbook/sandbox/postgres/processTable'
+import { findProcess } from '@tollbook/localnet/processTable'
 import { assertPresent } from '@tollbook/core/assert'
 import { afterFile } from '../../support/afterFile.ts'
 import { awaitThat } from '../../support/awaitThat.ts'

@@ -20,6 +20,7 @@ import { tickerOf } from '../../../src/endpoints/providers/ticker.ts'
 import { createTwelveData } from '../../../src/endpoints/providers/twelveData.ts'
 import { createYahoo } from '../../../src/endpoints/providers/yahoo.ts'
 import { createUpstream } from '../../../src/outbound/upstream.ts'
+import { upstreamNames } from '../../../src/outbound/upstreamName.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../../src/primitives/log.ts'
@@ -30,12 +31,12 @@ import { fixtureMint, fixtureMs, openHeldSamples } from './heldSamples.ts'
 const clock = { ...systemClock, nowMs: () => fixtureMs }
 let deps: ProviderDeps
 beforeAll(async () => {
-  const { config } = await openHeldSamples()
+  const { originOf, apiKey } = await openHeldSamples()
   const upstreamDeps = { clock, log: silentLog, version: '0', contact: 'tests', onCall: () => undefined }
   deps = {
     clock,
     log: silentLog,
-    upstreams: config.upstreams,
+    upstreams: Object.fromEntries(upstreamNames.map((name) => [name, { url: originOf(name), apiKey }])),
     sampleUpstreams: true,
     openUpstream: (options) => createUpstream(upstreamDeps, options),
   }

@@ -6,7 +6,7 @@ import { articleCategories, articlesAt } from '@tollbook/sandbox/sampleUpstreams
 import { coins, figuresOf as coinFigures } from '@tollbook/sandbox/sampleUpstreams/coins'
 import { weatherAt } from '@tollbook/sandbox/sampleUpstreams/climate'
 import { figuresOf as listingFigures, listings } from '@tollbook/sandbox/sampleUpstreams/listings'
-import type { SampleUpstreams } from '@tollbook/sandbox/sampleUpstreams/sampleUpstreams'
+import type { SampledProvider, SampleUpstreams } from '@tollbook/sandbox/sampleUpstreams/sampleUpstreams'
 import { assertPresent } from '@tollbook/core/assert'
 import { fixtureMs, openHeldSamples } from './heldSamples.ts'
 
@@ -18,20 +18,18 @@ beforeAll(async () => {
 const browser = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' }
 const hourMs = 60 * 60 * 1000
 
-async function ask(
-  name: keyof SampleUpstreams['config']['upstreams'],
-  path: string,
-  headers: Record<string, string> = browser,
-) {
-  const { url } = assertPresent(samples.config.upstreams[name], 'every provider has a sample')
-  const answer = await fetch(`${url}${path}`, { headers })
+async function ask(name: SampledProvider, path: string, headers: Record<string, string> = browser) {
+  const answer = await fetch(`${samples.originOf(name)}${path}`, { headers })
   return { status: answer.status, headers: answer.headers, text: await answer.text() }
 }
 
 function chat(body: unknown): Promise<Response> {
-  const [server] = samples.config.aiServers
   const headers = { 'content-type': 'application/json' }
-  return fetch(`${server?.baseUrl}/chat/completions`, { method: 'POST', headers, body: JSON.stringify(body) })
+  return fetch(`${samples.chatServer.baseUrl}/chat/completions`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  })
 }
 
 describe('what a provider does not know', () => {
@@ -146,8 +144,8 @@ describe('articles', () => {
 
   test('come in feeds that a feed reader reads, RSS and Atom', async () => {
     const formats = new Set<string>()
-    expect(samples.config.newsFeeds.map(({ category }) => category).toSorted()).toEqual(articleCategories.toSorted())
-    for (const { category, url } of samples.config.newsFeeds) {
+    expect(samples.newsFeeds.map(({ category }) => category).toSorted()).toEqual(articleCategories.toSorted())
+    for (const { category, url } of samples.newsFeeds) {
       const { format, feed } = parseFeed(await (await fetch(url)).text())
       formats.add(format)
       const items = 'items' in feed ? feed.items : 'entries' in feed ? feed.entries : []
@@ -241,8 +239,7 @@ describe('the chat server', () => {
 test('nobody answers any more after the samples are closed, and a path that cannot be decoded is refused before', async () => {
   const own = await openHeldSamples()
   expect((await fetch(own.pageUrl)).status).toBe(200)
-  const url = assertPresent(own.config.upstreams.YAHOO?.url, 'Yahoo has a sample')
-  expect((await fetch(`${url}/v8/finance/chart/%E0%A4%A`)).status).toBe(400)
+  expect((await fetch(`${own.originOf('YAHOO')}/v8/finance/chart/%E0%A4%A`)).status).toBe(400)
   await own.close()
   await expect(fetch(own.pageUrl)).rejects.toThrow('fetch failed')
 })

@@ -68,13 +68,11 @@ beforeAll(async () => {
 })
 
 function originOf(file: string): string {
-  const { upstreams } = samples.config
   const [, name] = assertPresent(
     Object.entries(names).find(([folder]) => file.startsWith(`${folder}/`)),
     'every folder has a name',
   )
-  const setting = file.includes('geocode') ? upstreams.OPEN_METEO_GEOCODING : upstreams[name]
-  return assertPresent(setting?.url, 'every provider has a sample')
+  return samples.originOf(file.includes('geocode') ? 'OPEN_METEO_GEOCODING' : name)
 }
 
 async function askLike(file: string) {

@@ -1,8 +1,8 @@
 import { Fault } from '@tollbook/core/fault'
-import type { Log } from '../../../../src/primitives/log.ts'
+import type { Log } from '@tollbook/localnet/log'
 import { clusterMark } from './postmaster.ts'
 import { readPostmasterFile, removePostmasterFile } from './postmasterFile.ts'
-import { type LiveProcess, findProcess } from './processTable.ts'
+import { type LiveProcess, findProcess } from '@tollbook/localnet/processTable'
 import { shutDown } from './shutDown.ts'
 import { systemErrorCode } from './systemErrorCode.ts'
 

@@ -1,4 +1,4 @@
-import type { Log } from '../../../../src/primitives/log.ts'
+import type { Log } from '@tollbook/localnet/log'
 import { findBinaries } from './binaries.ts'
 import { startCluster } from './cluster.ts'
 

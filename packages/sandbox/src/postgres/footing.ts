@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { Fault } from '@tollbook/core/fault'
-import type { Log } from '../../../../src/primitives/log.ts'
+import type { Log } from '@tollbook/localnet/log'
 import type { Account } from './account.ts'
 import { accountsToTry } from './accountsToTry.ts'
 import { type Binaries, linkLibraries } from './binaries.ts'

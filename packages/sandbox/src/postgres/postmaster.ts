@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { Fault } from '@tollbook/core/fault'
-import type { Log } from '../../../../src/primitives/log.ts'
+import type { Log } from '@tollbook/localnet/log'
 import { spawnAs } from './account.ts'
 import { poll } from './poll.ts'
 import { readPostmasterFile } from './postmasterFile.ts'

@@ -1,5 +1,5 @@
 import { Fault } from '@tollbook/core/fault'
-import type { Log } from '../../../../src/primitives/log.ts'
+import type { Log } from '@tollbook/localnet/log'
 import { poll } from './poll.ts'
 
 export interface ShutDownOptions {

@@ -1,6 +1,6 @@
 import type { Clock } from '@tollbook/core/clock'
 import { Fault, describeError } from '@tollbook/core/fault'
-import type { Log } from '../../../../src/primitives/log.ts'
+import type { Log } from '@tollbook/localnet/log'
 import type { Postmaster } from './postmaster.ts'
 
 export interface SupervisorDeps {

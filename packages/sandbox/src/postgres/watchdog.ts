@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import type { Log } from '../../../../src/primitives/log.ts'
+import type { Log } from '@tollbook/localnet/log'
 import { type Account, spawnAs } from './account.ts'
 
 /** Ends the guarded process when we end, however we end: also after a kill -9, which no handler of ours would see. */

@@ -1,4 +1,4 @@
-import type { Config } from '../../../../src/config.ts'
+import { assertPresent } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { chatServer, sampleModel } from './chatServer.ts'
 import { coinbase } from './coinbase.ts'
@@ -25,14 +25,21 @@ import { tokensWith } from './tokens.ts'
 import { twelveData } from './twelveData.ts'
 import { yahoo } from './yahoo.ts'
 
-/** Stand-ins for everybody whom Tollbook asks, on loopback, for a machine without internet. */
+/** Stand-ins for every provider that Tollbook queries, on loopback, for a machine without internet. */
 export interface SampleUpstreams {
-  /** What of the configuration they take the place of. */
-  readonly config: Pick<Config, 'upstreams' | 'aiServers' | 'newsFeeds'>
-  /** A page to take a picture of. */
+  /** Where the stand-in of a provider listens: `http://127.0.0.1:port`. */
+  originOf(provider: SampledProvider): string
+  /** Accepted by every stand-in, so that providers which require a key are queried too. The operator's own keys stay unused. */
+  readonly apiKey: string
+  readonly newsFeeds: readonly { readonly category: string; readonly url: string }[]
+  readonly chatServer: { readonly baseUrl: string; readonly model: string }
+  /** A page to take a screenshot of. */
   readonly pageUrl: string
   close(): Promise<void>
 }
+
+/** The names are those of the settings `<NAME>_URL` and `<NAME>_API_KEY`. */
+export type SampledProvider = keyof ReturnType<typeof providersWith>
 
 export interface SampleUpstreamsOptions {
   readonly clock: Clock
@@ -40,9 +47,6 @@ export interface SampleUpstreamsOptions {
   readonly tokenMint: string
 }
 
-type UpstreamName = keyof Config['upstreams']
-
-// Whoever wants a key gets one, so that every provider can be asked. The operator's own stay at home.
 const sampleKey = 'sample-key'
 
 export async function startSampleUpstreams({ clock, tokenMint }: SampleUpstreamsOptions): Promise<SampleUpstreams> {
@@ -52,29 +56,26 @@ export async function startSampleUpstreams({ clock, tokenMint }: SampleUpstreams
     opened.defer(() => server.close())
     return server
   }
-  const upstreams: Config['upstreams'] = Object.fromEntries(
+  const origins = new Map<string, string>(
     await Promise.all(
-      Object.entries(providersWith(tokenMint)).map(async ([name, provider]) => {
-        const { origin } = await open(provider)
-        return [name, { url: origin, apiKey: sampleKey }]
-      }),
+      Object.entries(providersWith(tokenMint)).map(
+        async ([name, provider]) => [name, (await open(provider)).origin] as const,
+      ),
     ),
   )
   const [feeds, chat, page] = await Promise.all([open(publisherFeeds), open(chatServer), open(samplePage)])
   const kept = opened.move()
   return {
-    config: {
-      upstreams,
-      newsFeeds: feedsAt(feeds.origin),
-      aiServers: [{ baseUrl: `${chat.origin}/v1`, model: sampleModel, apiKey: sampleKey }],
-    },
+    originOf: (provider) => assertPresent(origins.get(provider), 'every provider has a stand-in'),
+    apiKey: sampleKey,
+    newsFeeds: feedsAt(feeds.origin),
+    chatServer: { baseUrl: `${chat.origin}/v1`, model: sampleModel },
     pageUrl: `${page.origin}/`,
     close: () => kept.disposeAsync(),
   }
 }
 
-/** Total: a provider that is asked and has no sample does not compile. */
-function providersWith(tokenMint: string): Readonly<Record<UpstreamName, SampleProvider>> {
+function providersWith(tokenMint: string) {
   const tokens = tokensWith(tokenMint)
   return {
     COINGECKO: coingecko,
@@ -95,5 +96,5 @@ function providersWith(tokenMint: string): Readonly<Record<UpstreamName, SampleP
     JUPITER: jupiterWith(tokens),
     DEXSCREENER: dexscreenerWith(tokens),
     GECKOTERMINAL: geckoterminalWith(tokens),
-  }
+  } satisfies Readonly<Record<string, SampleProvider>>
 }

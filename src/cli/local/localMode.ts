@@ -1,15 +1,15 @@
 import { join } from 'node:path'
-import { createService, type ServiceConfig } from '../compose.ts'
-import type { Config } from '../config.ts'
+import { createService, type ServiceConfig } from '../../compose.ts'
+import { type Config, upstreamNames } from '../../config.ts'
 import { systemClock } from '@tollbook/core/clock'
-import type { Log } from '../primitives/log.ts'
+import type { Log } from '../../primitives/log.ts'
 import { spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
 import { openLocalFinance } from './financeTokens.ts'
 import { type Home, openHome } from './home.ts'
 import { startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
 import { type ProvisionedChain, provisionFromHome } from './provisionFromHome.ts'
 import { admitApiRole, apiRole, databaseName, makeDatabase, ownerRole } from './provisionDatabase.ts'
-import { startSampleUpstreams } from '@tollbook/sandbox/sampleUpstreams/sampleUpstreams'
+import { type SampleUpstreams, startSampleUpstreams } from '@tollbook/sandbox/sampleUpstreams/sampleUpstreams'
 
 export interface LocalModeOptions {
   readonly log: Log
@@ -150,5 +150,15 @@ async function openSamples(config: Config, { tokenMint, opened, log }: OpeningSa
   log.info({ event: 'sample_upstreams', note: 'no provider is asked: prices, weather, news and chat are sample data' })
   // The sample page is on loopback, where callers may send us nowhere else.
   const render = { ...config.render, allowHosts: [...config.render.allowHosts, new URL(pageUrl).host] }
-  return { replaced: { ...samples.config, render }, facts: { sampleUpstreams: { pageUrl } } }
+  return { replaced: { ...settingsOf(samples), render }, facts: { sampleUpstreams: { pageUrl } } }
+}
+
+/** A provider without a stand-in does not compile. */
+function settingsOf(samples: SampleUpstreams): Pick<Config, 'upstreams' | 'newsFeeds' | 'aiServers'> {
+  const { apiKey, chatServer, newsFeeds } = samples
+  return {
+    upstreams: Object.fromEntries(upstreamNames.map((name) => [name, { url: samples.originOf(name), apiKey }])),
+    newsFeeds,
+    aiServers: [{ ...chatServer, apiKey }],
+  }
 }

@@ -1,5 +1,5 @@
 import { importJWK, SignJWT } from 'jose'
-import type { Config } from '../config.ts'
+import type { Config } from '../../config.ts'
 import type { Clock } from '@tollbook/core/clock'
 import type { Home } from './home.ts'
 

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { claimDirectory } from '@tollbook/sandbox/postgres/directoryClaim'
-import { findProcess } from '@tollbook/sandbox/postgres/processTable'
+import { claimDirectory } from '@tollbook/localnet/directoryClaim'
+import { findProcess } from '@tollbook/localnet/processTable'
 import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
-import { makeZombie } from './zombie.ts'
+import { makeZombie } from '../postgres/zombie.ts'
 
 const scratch = await makeScratchDirectory()
 

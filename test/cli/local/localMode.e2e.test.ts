@@ -8,17 +8,17 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { readCheckpoint } from '@tollbook/core/checkpoint'
 import { assertPresent } from '@tollbook/core/assert'
-import { ask, askForQuote, buy, type Counter, qrOrder } from '../support/ask.ts'
-import { awaitThat } from '../support/awaitThat.ts'
+import { ask, askForQuote, buy, type Counter, qrOrder } from '../../support/ask.ts'
+import { awaitThat } from '../../support/awaitThat.ts'
 import {
   type LocalProcess,
   mainFile,
   newcomerEnv,
   startLocalProcess,
   stopLocalProcess,
-} from '../support/localProcess.ts'
-import { createPayer } from '../support/payer.ts'
-import { makeScratchDirectory } from '../support/scratchDirectory.ts'
+} from '../../support/localProcess.ts'
+import { createPayer } from '../../support/payer.ts'
+import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
 
 interface Started extends Counter, LocalProcess {}
 

@@ -1,4 +1,4 @@
-import type { ServiceConfig } from '../compose.ts'
+import type { ServiceConfig } from '../../compose.ts'
 import type { Home } from './home.ts'
 import { provisionChain } from './provisionChain.ts'
 
