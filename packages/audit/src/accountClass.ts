@@ -10,7 +10,7 @@ export interface AccountClass {
   readonly isExact: boolean
   readonly floor: bigint | undefined
   readonly ceiling: bigint | undefined
-  /** Debits and credits are counted by the hour too. */
+  /** Debits less credits are counted by the hour too. */
   readonly isHourly: boolean
 }
 
@@ -25,14 +25,17 @@ export const accountClasses: readonly AccountClass[] = [
   { class: 'refund', prefix: 'Liabilities:RefundsDue:', isExact: false, ...debt },
   { class: 'unmatched', prefix: 'Liabilities:Unmatched:', isExact: false, ...debt },
   { class: 'burn_owed', prefix: 'Liabilities:BurnOwed', isExact: true, ...debt },
-  { class: 'burned', prefix: 'Expenses:Burned:', isExact: false, ...unlimited, isHourly: true },
-  { class: 'burned_by_callers', prefix: 'Income:BurnedByCallers', isExact: true, ...unlimited },
+  { class: 'burned', prefix: 'Expenses:Burned:', isExact: false, ...unlimited },
+  // Counted by the hour here and not for each endpoint.
+  { class: 'burned_by_callers', prefix: 'Income:BurnedByCallers', isExact: true, ...unlimited, isHourly: true },
   { class: 'lost', prefix: 'Expenses:ReversedPayments', isExact: true, ...unlimited },
   { class: 'exposed', prefix: 'Memo:Exposed', isExact: true, ...unlimited, floor: 0n },
-  { class: 'exposed_contra', prefix: 'Memo:ExposedContra', isExact: true, ...unlimited },
+  { class: 'exposed_contra', prefix: 'Memo:ExposedContra', isExact: true, ...debt },
 ]
 
 /** Undefined for an account that no event of this ledger can name. */
 export function classOf(account: string): AccountClass | undefined {
-  return accountClasses.find(({ prefix, isExact }) => (isExact ? account === prefix : account.startsWith(prefix)))
+  return accountClasses.find(({ prefix, isExact }) =>
+    isExact ? account === prefix : account.startsWith(prefix) && account !== prefix,
+  )
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AuditClock } from './auditClock.ts'
+import type { AuditClock } from './clock.ts'
 import { AuditFault } from './auditFault.ts'
 
 export interface ChainNodeDeps {

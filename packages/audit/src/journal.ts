@@ -11,6 +11,8 @@ export interface AccountTotals {
   debitEntries: number
   creditEntries: number
   uptoPosition: number
+  /** When the event at that position was recorded. */
+  uptoRecordedAtMs: number
 }
 
 /** What went through an account in an hour. */
@@ -88,11 +90,12 @@ export class Journal {
     }
   }
 
-  #move(totals: AccountTotals, amount: bigint, { position, effectiveAtMs }: Place): void {
+  #move(totals: AccountTotals, amount: bigint, { position, recordedAtMs, effectiveAtMs }: Place): void {
     totals.balance += amount
     if (amount > 0n) totals.debitEntries++
     else totals.creditEntries++
     totals.uptoPosition = position
+    totals.uptoRecordedAtMs = recordedAtMs
     if (!totals.isHourly) return
     const hour = this.#hourOf(totals, effectiveAtMs)
     hour.amount += amount
@@ -120,6 +123,7 @@ export class Journal {
 
 interface Place {
   readonly position: number
+  readonly recordedAtMs: number
   readonly effectiveAtMs: number
 }
 
@@ -127,7 +131,7 @@ function totalsOf(accounts: Map<string, AccountTotals>, mint: string, account: s
   const known = accounts.get(account)
   if (known !== undefined) return known
   const own = ownCopy(account)
-  const nothing = { balance: 0n, debitEntries: 0, creditEntries: 0, uptoPosition: 0 }
+  const nothing = { balance: 0n, debitEntries: 0, creditEntries: 0, uptoPosition: 0, uptoRecordedAtMs: 0 }
   const totals = { account: own, mint: ownCopy(mint), isHourly: isHourly(own), ...nothing }
   accounts.set(own, totals)
   return totals

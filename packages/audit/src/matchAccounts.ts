@@ -1,136 +1,144 @@
+import { classOf } from './accountClass.ts'
+import { CopyRow } from './copyRow.ts'
 import type { DatabaseSource } from './databaseSource.ts'
-import { UnreadableBody } from './bodyReader.ts'
-import { readEvent } from './auditedEvent.ts'
-import { burnKey } from './journal.ts'
+import { hourKey, type AccountTotals } from './journal.ts'
+import type { AccountRow } from './rawEvent.ts'
 import type { Replay } from './replay.ts'
 
-/** Balances, burn statistics, price lists and the head: every small table that can be derived from the events. */
-export async function matchTotals(replay: Replay, source: DatabaseSource): Promise<void> {
-  await matchBalances(replay, source)
-  await matchBurnTotals(replay, source)
-  await matchPriceLists(replay, source)
-  await matchHead(replay, source)
+/* Accounts and hourly tallies against what the events give: balances, counts, classes and limits. */
+
+/** A row of `ledger.accounts`. */
+export interface StoredAccount extends AccountRow {
+  readonly number: number
+  readonly class: string
+  readonly isHourly: boolean
+  readonly floor: string
+  readonly ceiling: string
+  readonly balance: string
+  readonly debitEntries: number
+  readonly creditEntries: number
+  readonly uptoPosition: number
+  /** When the event at that position was recorded; undefined where there is none. */
+  readonly uptoRecordedAtMs: number | undefined
 }
 
-// Accounts of overpaying wallets are the only table here that grows with the book.
-const pageRows = 5_000
+// Amounts as text, because a limit may be absent. An append notes its last event in every account that it moved.
+const accountsQuery = `select a.id, a.mint, a.name, a.class, a.hourly, coalesce(a.floor::text, '') as floor,
+    coalesce(a.ceiling::text, '') as ceiling, a.balance::text as balance, a.debit_entries, a.entries - a.debit_entries,
+    a.upto_seq, upto.recorded_at
+  from ledger.accounts a
+  left join lateral (select e.recorded_at from ledger.events e where e.seq = a.upto_seq offset 0) upto on true
+  order by a.id`
 
-async function matchBalances({ journal, findings }: Replay, source: DatabaseSource): Promise<void> {
-  let last: { readonly mint: string; readonly account: string } = { mint: '', account: '' }
-  let matched = 0
-  for (;;) {
-    const rows = await source.rows<{ mint: string; account: string; balance: string; entries: string; upto: string }>(
-      `select mint, account, balance, entries, upto_seq as upto from ledger.balances
-       where (mint, account) > ($1, $2) order by mint, account limit ${pageRows}`,
-      [last.mint, last.account],
-    )
-    for (const { mint, account, ...row } of rows) {
-      const derived = journal.account(mint, account)
-      const position = derived?.uptoPosition ?? Number(row.upto)
-      const stated = `balance ${row.balance} of ${row.entries} entries up to ${row.upto}`
-      const right = `balance ${derived?.balance ?? 0n} of ${derived?.entries ?? 0} entries up to ${derived?.uptoPosition ?? 0}`
-      if (derived !== undefined) matched++
-      if (stated !== right) {
-        findings.add('balance_differs', {
-          position,
-          subject: account,
-          message: `${stated} is stored, the events give ${right}`,
-        })
-      }
+export async function readAccounts(source: DatabaseSource): Promise<ReadonlyMap<number, StoredAccount>> {
+  const accounts = new Map<number, StoredAccount>()
+  const row = new CopyRow()
+  for await (const { bytes, starts, count } of source.copy(accountsQuery)) {
+    for (let index = 0; index < count; index++) {
+      row.open(bytes, starts[index] ?? 0)
+      const account = readAccount(row)
+      accounts.set(account.number, account)
     }
-    const end = rows.at(-1)
-    if (end === undefined) break
-    last = end
   }
-  const accounts = [...journal.accounts()]
-  if (matched === accounts.length) return
-  const stored = await source.rows<{ mint: string; account: string }>('select mint, account from ledger.balances')
-  const known = new Set(stored.map(({ mint, account }) => `${mint} ${account}`))
-  for (const { mint, account, balance, uptoPosition } of accounts) {
-    if (known.has(`${mint} ${account}`)) continue
-    const message = `no balance is stored, the events give ${balance}`
-    findings.add('balance_differs', { position: uptoPosition, subject: account, message })
+  return accounts
+}
+
+function readAccount(row: CopyRow): StoredAccount {
+  return {
+    number: row.int32(),
+    mint: row.text() ?? '',
+    name: row.text() ?? '',
+    class: row.latin1(),
+    isHourly: row.boolean(),
+    floor: row.latin1(),
+    ceiling: row.latin1(),
+    balance: row.latin1(),
+    debitEntries: row.int64(),
+    creditEntries: row.int64(),
+    uptoPosition: row.int64(),
+    uptoRecordedAtMs: row.timeMs(),
   }
 }
 
-interface BurnRow {
-  readonly mint: string
-  readonly span: string
-  readonly starts_ms: string | null
-  readonly endpoint: string
-  readonly burned: string
-  readonly payments: string
+export function matchAccounts({ journal, findings }: Replay, stored: ReadonlyMap<number, StoredAccount>): void {
+  const seen = new Set<AccountTotals>()
+  for (const row of stored.values()) {
+    const derived = journal.account(row.mint, row.name)
+    const differences = [...differingTotals(row, derived), ...differingRules(row)]
+    if (derived !== undefined && seen.has(derived)) differences.push('the account has two rows')
+    if (derived !== undefined) seen.add(derived)
+    if (differences.length === 0) continue
+    const position = derived?.uptoPosition ?? (row.uptoPosition || undefined)
+    findings.add('account_differs', { position, subject: row.name, message: `the row has ${differences.join('; ')}` })
+  }
+  for (const totals of journal.accounts()) {
+    if (seen.has(totals)) continue
+    const message = `no row is stored, and the events give a balance of ${totals.balance}`
+    findings.add('account_differs', { position: totals.uptoPosition, subject: totals.account, message })
+  }
 }
 
-async function matchBurnTotals({ journal, findings }: Replay, source: DatabaseSource): Promise<void> {
-  const rows = await source.rows<BurnRow>(
-    `select mint, span, case when span <> 'all' then (extract(epoch from starts_at) * 1000)::bigint end as starts_ms,
-       endpoint, burned, payments from ledger.burn_totals`,
+/** An account that no event moves may have been opened by an append that was refused. */
+function differingTotals(row: StoredAccount, derived: AccountTotals | undefined): string[] {
+  const { balance = 0n, debitEntries = 0, creditEntries = 0, uptoPosition = 0, uptoRecordedAtMs } = derived ?? {}
+  const isUptoRight =
+    derived === undefined
+      ? row.uptoPosition === 0
+      : row.uptoPosition >= uptoPosition && row.uptoRecordedAtMs === uptoRecordedAtMs
+  return [
+    row.balance !== balance.toString() && `balance ${row.balance}, the events give ${balance}`,
+    row.debitEntries !== debitEntries && `${row.debitEntries} debits, the events give ${debitEntries}`,
+    row.creditEntries !== creditEntries && `${row.creditEntries} credits, the events give ${creditEntries}`,
+    !isUptoRight && `its last event at ${row.uptoPosition}, the events give ${uptoPosition}`,
+  ].filter((difference) => difference !== false)
+}
+
+function differingRules(row: StoredAccount): string[] {
+  const known = classOf(row.name)
+  if (known === undefined) return [`the name ${row.name}, which no event gives an account`]
+  const [floor, ceiling] = [known.floor?.toString() ?? '', known.ceiling?.toString() ?? '']
+  return [
+    row.class !== known.class && `the class ${row.class}, not ${known.class}`,
+    row.isHourly !== known.isHourly && 'another rule for its tallies',
+    row.floor !== floor && `the floor ${row.floor || 'none'}, not ${floor || 'none'}`,
+    row.ceiling !== ceiling && `the ceiling ${row.ceiling || 'none'}, not ${ceiling || 'none'}`,
+  ].filter((difference) => difference !== false)
+}
+
+interface TallyRow {
+  readonly account: number
+  readonly starts_ms: string
+  readonly amount: string
+  readonly entries: string
+}
+
+/** Hours are at most 8,784 a year and mint. */
+export async function matchTallies(
+  { journal, findings }: Replay,
+  source: DatabaseSource,
+  accounts: ReadonlyMap<number, AccountRow>,
+): Promise<void> {
+  const rows = await source.rows<TallyRow>(
+    'select account, (extract(epoch from hour) * 1000)::bigint as starts_ms, amount, entries from ledger.tallies',
   )
-  const stored = new Map(
-    rows.map(({ starts_ms: startsMs, ...row }) => {
-      const key = burnKey({ ...row, startsAtMs: startsMs === null ? undefined : Number(startsMs) })
-      return [key, `${row.burned} of ${row.payments} payments`]
-    }),
-  )
-  const derived = journal.burns()
+  const stored = new Map<string, string>()
+  for (const { account, starts_ms: startsAtMs, amount, entries } of rows) {
+    const { mint, name } = accounts.get(account) ?? { mint: '', name: `number ${account}` }
+    const key = hourKey({ mint, account: name, startsAtMs: Number(startsAtMs) })
+    if (stored.has(key)) findings.add('tally_differs', { ...subjectOf(key), message: 'the hour has two rows' })
+    stored.set(key, `${amount} of ${entries} entries`)
+  }
+  const derived = journal.hours()
   for (const key of new Set([...stored.keys(), ...derived.keys()])) {
     const totals = derived.get(key)
-    const right = totals === undefined ? 'nothing' : `${totals.burned} of ${totals.payments} payments`
+    const right = totals === undefined ? 'nothing' : `${totals.amount} of ${totals.entries} entries`
     const found = stored.get(key) ?? 'nothing'
     if (found === right) continue
-    const message = `${found} is stored, the events give ${right}`
-    findings.add('burn_total_differs', { position: undefined, subject: describeSpan(key), message })
+    findings.add('tally_differs', { ...subjectOf(key), message: `${found} is stored, the events give ${right}` })
   }
 }
 
-/** The mint leads, and is the same for all. */
-function describeSpan(key: string): string {
-  return `burned, ${key.slice(key.indexOf(' ') + 1).trim()}`
-}
-
-async function matchPriceLists(replay: Replay, source: DatabaseSource): Promise<void> {
-  const { priceLists, findings } = replay
-  const rows = await source.rows<{ version: number; seq: string; effective_ms: string; body: Buffer }>(
-    `select version, seq, (extract(epoch from effective_at) * 1000)::bigint as effective_ms, body
-     from ledger.price_lists order by version`,
-  )
-  const blame = (position: number | undefined, version: number, message: string): void => {
-    findings.add('price_list_differs', { position, subject: `price list ${version}`, message })
-  }
-  const rowsByVersion = new Map(rows.map((row) => [row.version, row]))
-  for (const { version, position, digest } of priceLists) {
-    const row = rowsByVersion.get(version)
-    rowsByVersion.delete(version)
-    if (row === undefined) blame(position, version, 'the event has no row')
-    else if (Number(row.seq) !== position) blame(position, version, `the row names position ${row.seq}`)
-    else if (replay.digest.of(row.body.toString('latin1')) !== digest)
-      blame(position, version, 'the row has another body')
-    else if (effectiveAtOf(row.body) !== Number(row.effective_ms)) blame(position, version, 'the row has another time')
-  }
-  for (const { version, seq } of rowsByVersion.values()) blame(Number(seq), version, 'the row has no event')
-}
-
-function effectiveAtOf(body: Buffer): number | undefined {
-  try {
-    return readEvent(body.toString('latin1')).effectiveAtMs
-  } catch (error) {
-    if (error instanceof UnreadableBody) return undefined
-    throw error
-  }
-}
-
-async function matchHead({ position, recordedAtMs, findings }: Replay, source: DatabaseSource): Promise<void> {
-  const rows = await source.rows<{ seq: string; recorded_ms: string }>(
-    'select seq, (extract(epoch from recorded_at) * 1000)::bigint as recorded_ms from ledger.head',
-  )
-  const [head] = rows
-  const stated = Number(head?.seq ?? -1)
-  if (rows.length !== 1 || stated !== position) {
-    // The first position that is there and should not be, or should be there and is not.
-    const message = `the head is at ${head?.seq ?? 'nothing'}, the last event at ${position}`
-    findings.add('head_differs', { position: Math.min(stated, position) + 1, subject: 'head', message })
-  } else if (position > 0 && Number(head?.recorded_ms) !== recordedAtMs) {
-    findings.add('head_differs', { position, subject: 'head', message: 'the head was recorded at another time' })
-  }
+function subjectOf(key: string): { readonly position: undefined; readonly subject: string } {
+  const [, account, startsAtMs] = key.split(' ')
+  return { position: undefined, subject: `${account} in the hour ${new Date(Number(startsAtMs)).toISOString()}` }
 }

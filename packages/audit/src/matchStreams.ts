@@ -1,120 +1,137 @@
-import { base58Of } from './base58Text.ts'
 import { CopyRow } from './copyRow.ts'
 import type { DatabaseSource } from './databaseSource.ts'
-import { type AuditedPayment, none, phaseNumber, phases } from './paymentTable.ts'
+import type { OtherStream } from './otherStreams.ts'
+import { type AuditedPayment, none, stateOf } from './paymentTable.ts'
 import type { Replay } from './replay.ts'
+import { streamOfId } from './streamName.ts'
 
-const columns =
-  'signature, version, state, wallet, endpoint, attempt, lease_until, quote_id, seqs, created_at, updated_at'
+/* The streams' rows, whose primary key makes a payment single-use, against the streams that the events give. */
 
-interface PaymentRow {
-  readonly stream: string
-  readonly version: number
+const streamsQuery = 'select id, stream, kind, state, version, lease_until, seqs from ledger.streams'
+
+interface StreamRow {
+  readonly id: Buffer
+  readonly firstPosition: number
+  readonly kind: string
   readonly state: string
-  readonly wallet: string
-  readonly endpoint: string
-  readonly attempt: number
-  readonly leaseUntilMs: number | undefined
-  readonly quoteId: string | undefined
-  readonly positions: readonly number[]
-  readonly createdAtMs: number | undefined
-  readonly updatedAtMs: number | undefined
-  /** Undefined in a book of before payments were followed to finality. */
-  readonly finality: { readonly awaits: boolean; readonly exposed: bigint } | undefined
+  readonly version: number
+  readonly leaseUntilMs: number
+  /** From and behind to, in turn. */
+  readonly ranges: readonly number[]
 }
 
-/** The registry that makes a payment single-use, row for row against the lives that the events tell. */
-export async function matchPayments(replay: Replay, source: DatabaseSource): Promise<void> {
+/** What a row must say. */
+interface DerivedStream {
+  readonly firstPosition: number
+  readonly kind: string
+  readonly state: string
+  readonly version: number
+  readonly leaseUntilMs: number
+  readonly lastPosition: number
+  readonly isOwn: (position: number) => boolean
+}
+
+export async function matchStreams(replay: Replay, source: DatabaseSource): Promise<void> {
   const reader = new CopyRow()
-  const hasFinality = await source.hasTable('ledger.exposure')
-  const query = `select ${columns}${hasFinality ? ', awaiting_finality, exposed' : ''} from ledger.payments`
-  for await (const { bytes, starts, count } of source.copy(query)) {
+  const seen = new Set<OtherStream>()
+  for await (const { bytes, starts, count } of source.copy(streamsQuery)) {
     for (let index = 0; index < count; index++) {
       reader.open(bytes, starts[index] ?? 0)
-      matchRow(replay, readRow(reader, hasFinality))
+      matchRow(replay, readRow(reader), seen)
     }
   }
-  let exposure = 0n
   for (let index = 0; index < replay.payments.count; index++) {
     const payment = replay.payments.read(index)
-    exposure += exposedBy(payment)
     if (payment.seen) continue
     const message = 'the payment of this event has no row: its proof could be used again'
-    replay.findings.add('payment_row_missing', { position: payment.lastPosition, subject: 'payments', message })
+    replay.findings.add('stream_missing', { position: payment.lastPosition, subject: 'payment', message })
   }
-  if (hasFinality) await matchExposure(replay, source, exposure)
+  for (const other of replay.otherStreams.all()) {
+    if (seen.has(other)) continue
+    const message = `the ${other.kind} of this event has no row: it could be recorded again`
+    replay.findings.add('stream_missing', { position: other.positions.at(-1), subject: other.stream, message })
+  }
 }
 
-async function matchExposure({ findings, position }: Replay, source: DatabaseSource, right: bigint): Promise<void> {
-  const rows = await source.rows<{ amount: string }>('select amount from ledger.exposure')
-  const stated = rows.map(({ amount }) => amount).join()
-  if (stated === right.toString()) return
-  const message = `${stated || 'nothing'} is stored as what the chain could still drop, the events give ${right}`
-  findings.add('exposure_differs', { position, subject: 'exposure', message })
-}
-
-/** The price of what was, or is being, served for a payment that the chain may still drop. */
-function exposedBy({ awaitsFinality, phase, requiredBaseUnits }: AuditedPayment): bigint {
-  const isServed = phase === phaseNumber('claimed') || phase === phaseNumber('fulfilled')
-  return awaitsFinality && isServed ? requiredBaseUnits : 0n
-}
-
-function readRow(reader: CopyRow, hasFinality: boolean): PaymentRow {
+function readRow(reader: CopyRow): StreamRow {
   return {
-    stream: base58Of(reader.blob()),
-    version: reader.int32(),
+    id: reader.blob(),
+    firstPosition: reader.int64(),
+    kind: reader.latin1(),
     state: reader.latin1(),
-    wallet: reader.latin1(),
-    endpoint: reader.text() ?? '',
-    attempt: reader.int32(),
-    leaseUntilMs: reader.timeMs(),
-    quoteId: reader.text(),
-    positions: reader.int64s(),
-    createdAtMs: reader.timeMs(),
-    updatedAtMs: reader.timeMs(),
-    finality: hasFinality ? { awaits: reader.boolean(), exposed: reader.numeric() } : undefined,
+    version: reader.int32(),
+    leaseUntilMs: reader.timeMs() ?? none,
+    ranges: reader.int64Ranges(),
   }
 }
 
-function matchRow({ payments, streams, digest, names, findings }: Replay, row: PaymentRow): void {
-  const index = payments.find(digest.pairOf(row.stream))
-  if (index === undefined) {
-    const message = 'there is a row, and no event of such a payment'
-    findings.add('payment_row_unexpected', { position: row.positions[0], subject: row.stream, message })
+function matchRow(replay: Replay, row: StreamRow, seen: Set<OtherStream>): void {
+  const stream = streamOfId(row.id)
+  const derived = stream === undefined ? undefined : derive(replay, stream, seen)
+  const subject = stream ?? `id ${row.id.toString('hex')}`
+  if (derived === undefined) {
+    const message = 'there is a row, and no event of such a stream'
+    replay.findings.add('stream_unexpected', { position: row.ranges[0], subject, message })
     return
   }
-  const payment = payments.read(index)
-  payment.seen = true
-  payments.write(index, payment)
-  const isOwn = (position: number): boolean => streams.get(position) === index + 1
-  const quoteDigest = row.quoteId === undefined ? none : digest.of(row.quoteId)
-  const differing = [
-    row.version !== payment.version && `version ${row.version}, not ${payment.version}`,
-    row.state !== phases[payment.phase] && `state ${row.state}, not ${phases[payment.phase]}`,
-    row.attempt !== payment.attempt && `attempt ${row.attempt}, not ${payment.attempt}`,
-    digest.of(row.wallet) !== payment.walletDigest && `wallet ${row.wallet}`,
-    row.endpoint !== names.nameOf(payment.endpoint) && `endpoint ${row.endpoint}`,
-    quoteDigest !== payment.quoteDigest && `quote ${row.quoteId}`,
-    (row.leaseUntilMs ?? none) !== payment.leaseUntilMs && 'another end of the lease',
-    row.createdAtMs !== payment.createdAtMs && 'another time of its first event',
-    row.finality !== undefined &&
-      row.finality.awaits !== payment.awaitsFinality &&
-      `finality ${row.finality.awaits ? 'awaited' : 'settled'}`,
-    row.finality !== undefined && row.finality.exposed !== exposedBy(payment) && `exposed ${row.finality.exposed}`,
-    row.updatedAtMs !== payment.updatedAtMs && 'another time of its last event',
-    !arePositionsOf(row.positions, payment.version, isOwn) && 'other positions of its events',
-  ].filter((difference) => difference !== false)
+  const differing = differencesOf(row, derived)
   if (differing.length === 0) return
-  const message = `the row has ${differing.join('; ')}`
-  // An event that the row names and the book does not have, or else the last one that it has.
-  const position = row.positions.find((named) => !isOwn(named)) ?? payment.lastPosition
-  findings.add('payment_row_differs', { position, subject: row.stream, message })
+  // An event that the row names and the stream does not have, or else the last one that it has.
+  const position = positionsOf(row.ranges).find((named) => !derived.isOwn(named)) ?? derived.lastPosition
+  replay.findings.add('stream_differs', { position, subject, message: `the row has ${differing.join('; ')}` })
 }
 
-/** As many as the payment has events, ascending, and each of them an event of it. */
-function arePositionsOf(positions: readonly number[], count: number, isOwn: (position: number) => boolean): boolean {
-  return (
-    positions.length === count &&
-    positions.every((position, index) => isOwn(position) && position > (positions[index - 1] ?? 0))
-  )
+function derive(replay: Replay, stream: string, seen: Set<OtherStream>): DerivedStream | undefined {
+  const { payments, streams, digest, otherStreams } = replay
+  const index = payments.find(digest.pairOf(stream))
+  if (index !== undefined) {
+    const payment = payments.read(index)
+    payment.seen = true
+    payments.write(index, payment)
+    return ofPayment(payment, (position) => streams.get(position) === index + 1)
+  }
+  const other = otherStreams.find(stream)
+  if (other === undefined) return undefined
+  seen.add(other)
+  const { kind, state, version, positions } = other
+  const [firstPosition = none, lastPosition = none] = [positions[0], positions.at(-1)]
+  const isOwn = (position: number): boolean => positions.includes(position)
+  return { kind, state, version, firstPosition, lastPosition, leaseUntilMs: none, isOwn }
+}
+
+function ofPayment(payment: AuditedPayment, isOwn: (position: number) => boolean): DerivedStream {
+  const { version, firstPosition, lastPosition, leaseUntilMs } = payment
+  return { kind: 'payment', state: stateOf(payment), version, firstPosition, lastPosition, leaseUntilMs, isOwn }
+}
+
+function differencesOf(row: StreamRow, derived: DerivedStream): readonly string[] {
+  return [
+    row.kind !== derived.kind && `kind ${row.kind}, not ${derived.kind}`,
+    row.state !== derived.state && `state ${row.state}, not ${derived.state}`,
+    row.version !== derived.version && `version ${row.version}, not ${derived.version}`,
+    row.firstPosition !== derived.firstPosition &&
+      `its first event at ${row.firstPosition}, not ${derived.firstPosition}`,
+    row.leaseUntilMs !== derived.leaseUntilMs && 'another end of the lease',
+    !arePositionsOf(row.ranges, derived) && 'other positions of its events',
+  ].filter((difference) => difference !== false)
+}
+
+/** As many as the stream has events, ascending, and each of them an event of it. */
+function arePositionsOf(ranges: readonly number[], { version, isOwn }: DerivedStream): boolean {
+  let count = 0
+  let last = 0
+  for (const position of positionsOf(ranges)) {
+    if (position <= last || !isOwn(position)) return false
+    last = position
+    count++
+    if (count > version) return false
+  }
+  return count === version
+}
+
+function* positionsOf(ranges: readonly number[]): Generator<number> {
+  for (let at = 0; at < ranges.length; at += 2) {
+    const behind = ranges[at + 1] ?? 0
+    for (let position = ranges[at] ?? 0; position < behind; position++) yield position
+  }
 }

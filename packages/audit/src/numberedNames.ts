@@ -1,10 +1,5 @@
-<<<<<<<< HEAD:packages/audit/src/numberedNames.ts
 import { invariant } from './invariant.ts'
 import { ownCopy } from './priceReader.ts'
-========
-import { assert } from '@tollbook/core/assert'
-import { ownCopy } from './auditedPrice.ts'
->>>>>>>> main:packages/audit/src/names.ts
 
 // Endpoints and mints; a ledger with more of them than this is not one of ours.
 const namesMax = 100_000

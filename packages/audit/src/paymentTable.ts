@@ -23,13 +23,13 @@ export function phaseNumber(phase: Phase): number {
   return phases.indexOf(phase)
 }
 
-/** The state of the payment's stream: once the chain can no longer drop it, the phases of a verified payment say so. */
+/** The state of the payment's stream. Phases that exist before and after finality say so. */
 export function stateOf({ phase, awaitsFinality }: AuditedPayment): string {
   const name = phases[phase] ?? 'unknown'
-  return awaitsFinality || phasesWithoutFinality.has(name) ? name : `${name}.final`
+  return !awaitsFinality && phasesWithFinality.has(name) ? `${name}.final` : name
 }
 
-const phasesWithoutFinality: ReadonlySet<Phase> = new Set<Phase>(['unknown', 'submitted', 'reversed', 'unmatched'])
+const phasesWithFinality: ReadonlySet<Phase> = new Set<Phase>(['claimed', 'streaming', 'released', 'fulfilled'])
 
 /** Where a payment has no such time or digest. */
 export const none = -1
@@ -173,6 +173,30 @@ export class PaymentTable {
     const marks = (owesBurn ? owesMark : 0) + (awaitsFinality ? awaitsMark : 0) + (seen ? seenMark : 0)
     const low = payment.endpoint * phaseBits + payment.phase * 8 + marks
     numbers[base + 12] = payment.mint * nameBits * phaseBits + low
+  }
+
+  /** Finds the payments of a quote by its digest. */
+  indexByQuote(): (quoteDigest: number) => readonly number[] {
+    const slots = new Uint32Array(this.#slots.length)
+    const mask = slots.length - 1
+    const quoteOf = (index: number): number => {
+      const { numbers, base } = this.#locate(index)
+      return numbers[base + 3] ?? none
+    }
+    for (let index = 0; index < this.#count; index++) {
+      const quote = quoteOf(index)
+      let slot = (quote >>> 0) & mask
+      while (quote !== none && slots[slot] !== 0) slot = (slot + 1) & mask
+      if (quote !== none) slots[slot] = index + 1
+    }
+    return (quoteDigest) => {
+      const found: number[] = []
+      for (let slot = (quoteDigest >>> 0) & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
+        const index = (slots[slot] ?? 0) - 1
+        if (quoteOf(index) === quoteDigest) found.push(index)
+      }
+      return found
+    }
   }
 
   /** The pages as bytes, for the file of a resumed audit. */

@@ -104,3 +104,9 @@ function burnedLater(event: BurnEvent): readonly DerivedPosting[] {
 function burnedAt(endpoint: string): string {
   return `Expenses:Burned:${endpoint}`
 }
+
+/** All of an event is of one mint. Undefined for an event that moves nothing. */
+export function mintOf(event: AuditedEvent): string | undefined {
+  if (event.kind === 'PaymentVerified') return event.settlement.price.mint
+  return 'mint' in event ? event.mint : undefined
+}

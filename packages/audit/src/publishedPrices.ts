@@ -3,6 +3,7 @@ import type { AuditedPrice } from './priceReader.ts'
 import type { PriceListEvent } from './settingEvents.ts'
 
 interface PriceList {
+  readonly number: number
   readonly texts: ReadonlySet<string>
   readonly split: AuditedSplit
   /** When the next list was recorded; Infinity while there is none. */
@@ -10,6 +11,7 @@ interface PriceList {
 }
 
 export type PublishedPricesState = readonly {
+  readonly number: number
   readonly texts: readonly string[]
   readonly split: AuditedSplit
   readonly supersededAtMs: number | null
@@ -24,17 +26,23 @@ export class PublishedPrices {
   #lists: PriceList[]
 
   constructor(state: PublishedPricesState = []) {
-    this.#lists = state.map(({ texts, split, supersededAtMs }) => {
-      return { texts: new Set(texts), split, supersededAtMs: supersededAtMs ?? Infinity }
+    this.#lists = state.map(({ number, texts, split, supersededAtMs }) => {
+      return { number, texts: new Set(texts), split, supersededAtMs: supersededAtMs ?? Infinity }
     })
   }
 
-  publish({ prices, split }: PriceListEvent, recordedAtMs: number): void {
+  publish({ prices, split }: PriceListEvent, { number, recordedAtMs }: Publication): void {
     const before = this.#lists.map((list) =>
       list.supersededAtMs === Infinity ? { ...list, supersededAtMs: recordedAtMs } : list,
     )
     const kept = before.filter(({ supersededAtMs }) => supersededAtMs >= recordedAtMs - offeredForMs)
-    this.#lists = [...kept, { texts: new Set(prices.map(({ text }) => text)), split, supersededAtMs: Infinity }]
+    const texts = new Set(prices.map(({ text }) => text))
+    this.#lists = [...kept, { number, texts, split, supersededAtMs: Infinity }]
+  }
+
+  /** The prices of a list that was in force lately. */
+  listOf(number: number): ReadonlySet<string> | undefined {
+    return this.#lists.find((list) => list.number === number)?.texts
   }
 
   offers({ text }: AuditedPrice, atMs: number): boolean {
@@ -48,12 +56,17 @@ export class PublishedPrices {
   }
 
   state(): PublishedPricesState {
-    return this.#lists.map(({ texts, split, supersededAtMs }) => {
-      return { texts: [...texts], split, supersededAtMs: supersededAtMs === Infinity ? null : supersededAtMs }
+    return this.#lists.map(({ number, texts, split, supersededAtMs }) => {
+      return { number, texts: [...texts], split, supersededAtMs: supersededAtMs === Infinity ? null : supersededAtMs }
     })
   }
 
   #inForce(atMs: number): readonly PriceList[] {
     return this.#lists.filter(({ supersededAtMs }) => supersededAtMs >= atMs - offeredForMs)
   }
+}
+
+interface Publication {
+  readonly number: number
+  readonly recordedAtMs: number
 }
