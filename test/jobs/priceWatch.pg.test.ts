@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { openPrices, type Prices } from '../../src/composePrices.ts'
 import { readConfig } from '../../src/config.ts'
+import { products } from '../../src/endpoints/catalog.ts'
 import { decodeEvent } from '../../src/payment/eventCodec.ts'
 import type { PriceListPublished } from '../../src/payment/events.ts'
 import type { PaymentTerms } from '../../src/payment/settlement.ts'
@@ -52,6 +53,7 @@ async function openStall(price = '0.001'): Promise<Stall> {
       const config = readConfig({ ...markets.env, TOKEN_PRICE_AGE_MAX_SECONDS: '60', ...env })
       const prices = await openPrices(config, {
         upstreamDeps: { clock, log: silentLog, contact: 'test', version: 'test', onCall: () => undefined },
+        sold: products,
         terms: ownTerms,
         ledger,
       })
