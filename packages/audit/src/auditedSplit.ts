@@ -34,13 +34,15 @@ export function findSplitProblem(split: AuditedSplit): string | undefined {
 }
 
 /** Does the price divide as the split says? The burn is rounded up, shares down, and the first account takes the rest. */
-export function findShareProblem(price: AuditedPrice, split: AuditedSplit): string | undefined {
+export function findShareProblem(price: DividedPrice, split: AuditedSplit): string | undefined {
   const { requiredBaseUnits: required, burnBaseUnits, sharesText } = price
   const burn = burnOf(required, split)
   if (burn !== burnBaseUnits) return `the burn is ${burnBaseUnits}, and the split of ${required} burns ${burn}`
   const right = describeShares(sharesOf(required, split))
   return sharesText === right ? undefined : `the shares are ${sharesText}, and the split of ${required} is ${right}`
 }
+
+type DividedPrice = Pick<AuditedPrice, 'requiredBaseUnits' | 'burnBaseUnits' | 'sharesText'>
 
 function burnOf(required: bigint, split: AuditedSplit): bigint {
   const perMille = BigInt(split.find(({ account }) => account === burnEntry)?.perMille ?? 0)

@@ -31,7 +31,7 @@ interface BurnRound {
 }
 
 const payable =
-  /^Liabilities:(?:Share:[A-Za-z0-9][A-Za-z0-9_./-]{0,63}|(?:Overpaid|RefundsDue|Unmatched):[1-9A-HJ-NP-Za-km-z]{32,44})$/
+  /^Liabilities:(?:Share:[a-z][a-z0-9-]{0,31}|(?:Overpaid|RefundsDue|Unmatched):[1-9A-HJ-NP-Za-km-z]{32,44})$/
 
 /** Tokens that left the payment wallet: each transaction and each round once, and never more than is owed. */
 export class Payouts {

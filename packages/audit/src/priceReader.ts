@@ -62,7 +62,7 @@ function parsePrice(reader: BodyReader): AuditedPrice {
   return { ...stated, sharesText: describeShares(shares), text, problem }
 }
 
-const accountForm = /^[a-z0-9][A-Za-z0-9_./-]{0,63}$/
+const accountForm = /^[a-z][a-z0-9-]{0,31}$/
 
 /** A list of shares, in the order of the split. */
 export function readShares(reader: BodyReader, before: string): readonly Share[] {

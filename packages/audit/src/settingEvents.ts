@@ -61,7 +61,7 @@ function skipEvidence(reader: BodyReader): void {
 
 function readChanged(reader: BodyReader): SettingEvent {
   const effectiveAtMs = readTime(reader, '{"effectiveAt":')
-  const name = reader.plain(',"kind":"SettingChanged","name":')
+  const name = reader.string(',"kind":"SettingChanged","name":')
   const number = reader.integer(',"number":')
   const schemaVersion = reader.integer(',"schemaVersion":')
   const stream = reader.plain(',"stream":')
