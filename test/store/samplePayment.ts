@@ -18,6 +18,10 @@ import type { Settlement, SettlementEvidence } from '../../src/payment/settlemen
 import { signatureOfBytes } from '@tollbook/core/signature'
 import { split } from '../../src/pricing/split.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
+<<<<<<< HEAD
+=======
+import { type PaymentReference, solanaReference } from '../../src/payment/paymentReference.ts'
+>>>>>>> kernel-payments
 
 /* Payments as the paywall would hand them to the ledger, with everything about them made up but consistent. */
 
@@ -57,6 +61,7 @@ export function sampleSettlement(given: GivenSettlement = {}): Settlement {
     memo: undefined,
     burnedBaseUnits: price.burnBaseUnits,
     receivedBaseUnits: price.requiredBaseUnits - price.burnBaseUnits,
+<<<<<<< HEAD
     evidence: {
       kind: 'solana',
       slot: slot ?? 1_000,
@@ -64,7 +69,16 @@ export function sampleSettlement(given: GivenSettlement = {}): Settlement {
       transactionBase64: 'transactionBase64' in given ? transactionBase64 : sampleTransaction,
     },
     ...fields,
+=======
+    evidence: sampleEvidence(),
+    ...given,
+>>>>>>> kernel-payments
   }
+}
+
+export function sampleEvidence(given: Partial<SettlementEvidence> = {}): SettlementEvidence {
+  const blockTimeMs = Date.parse('2026-11-21T10:00:00.000Z')
+  return { kind: 'solana', slot: 1_000, blockTimeMs, transactionBase64: sampleTransaction, ...given }
 }
 
 // A payment with memo, burn and transfer is 405 bytes on the wire.
@@ -74,6 +88,7 @@ export function sampleQuote(given: Partial<Quote> = {}): Quote {
   const issuedAtMs = given.issuedAtMs ?? Date.now()
   return {
     ...samplePrice(),
+    priceList: 1,
     id: newId('quote'),
     wallet: sampleAddress(),
     memo: `tollbook:${Buffer.from(randomBytesOf(32)).toString('base64url')}`,
