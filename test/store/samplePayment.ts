@@ -2,26 +2,16 @@ import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { randomBytesOf, newId } from '@tollbook/core/id'
 import { type Address, readAddress } from '@tollbook/core/address'
-import {
-  decideClaim,
-  decideFulfil,
-  decideRelease,
-  type Order,
-  type PaymentState,
-  unknownPayment,
-} from '../../src/payment/payment.ts'
+import { decideClaim, decideFulfil, decideRelease, type Order, type PaymentState } from '../../src/payment/payment.ts'
+import { unknownPayment } from '../../src/payment/payment.ts'
 import type { PaymentChange } from '../../src/payment/paymentLedger.ts'
-import { type PaymentReference, solanaReference } from '../../src/payment/paymentReference.ts'
 import type { Price, Quote } from '@tollbook/core/quote'
 import { isRefusal } from '@tollbook/core/refusal'
 import type { Settlement, SettlementEvidence } from '../../src/payment/settlement.ts'
 import { signatureOfBytes } from '@tollbook/core/signature'
 import { split } from '../../src/pricing/split.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
-<<<<<<< HEAD
-=======
 import { type PaymentReference, solanaReference } from '../../src/payment/paymentReference.ts'
->>>>>>> kernel-payments
 
 /* Payments as the paywall would hand them to the ledger, with everything about them made up but consistent. */
 
@@ -47,12 +37,8 @@ export function samplePrice(endpoint = '/api/data/weather', requiredBaseUnits = 
   }
 }
 
-export type GivenSettlement = Partial<Settlement> & Partial<Omit<SettlementEvidence, 'kind'>>
-
-/** A verified payment that burned inside. `slot`, `blockTimeMs` and `transactionBase64` go into its evidence. */
-export function sampleSettlement(given: GivenSettlement = {}): Settlement {
+export function sampleSettlement(given: Partial<Settlement> = {}): Settlement {
   const price = given.price ?? samplePrice()
-  const { slot, blockTimeMs, transactionBase64, ...fields } = given
   return {
     reference: sampleReference(),
     wallet: sampleAddress(),
@@ -61,18 +47,8 @@ export function sampleSettlement(given: GivenSettlement = {}): Settlement {
     memo: undefined,
     burnedBaseUnits: price.burnBaseUnits,
     receivedBaseUnits: price.requiredBaseUnits - price.burnBaseUnits,
-<<<<<<< HEAD
-    evidence: {
-      kind: 'solana',
-      slot: slot ?? 1_000,
-      blockTimeMs: blockTimeMs ?? Date.parse('2026-11-21T10:00:00.000Z'),
-      transactionBase64: 'transactionBase64' in given ? transactionBase64 : sampleTransaction,
-    },
-    ...fields,
-=======
     evidence: sampleEvidence(),
     ...given,
->>>>>>> kernel-payments
   }
 }
 
@@ -95,7 +71,6 @@ export function sampleQuote(given: Partial<Quote> = {}): Quote {
     issuedAtMs,
     expiresAtMs: issuedAtMs + 300_000,
     slot: 1_000,
-    priceList: 1,
     ...given,
   }
 }
