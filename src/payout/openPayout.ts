@@ -1,6 +1,6 @@
 import { openChain, type Chain } from '../chain/openChain.ts'
 import { buildPayout, signPayout, tokenAccountOf } from '../chain/payoutTransaction.ts'
-import { matchPayout } from '../accounting/matchPayout.ts'
+import { matchPayout } from './matchPayout.ts'
 import { type Destinations, isPayoutMemo, payoutMemo, type PayoutPlan, planPayout } from '../accounting/payoutPlan.ts'
 import { postJson } from '../outbound/postJson.ts'
 import type { Address } from '@tollbook/core/address'

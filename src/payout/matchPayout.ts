@@ -1,8 +1,8 @@
 import type { Address } from '@tollbook/core/address'
-import type { DistributionPaid } from '../payment/events.ts'
+import type { DistributionPaid } from '../payment/events/payoutEvents.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { TransactionRecord } from '../payment/transactionRecord.ts'
-import { isPayoutMemo, payoutMemo, type PayoutPlan } from './payoutPlan.ts'
+import { isPayoutMemo, payoutMemo, type PayoutPlan } from '../accounting/payoutPlan.ts'
 
 export interface PayoutMatch {
   readonly record: TransactionRecord

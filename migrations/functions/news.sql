@@ -1,52 +1,6 @@
--- Why: news is sold from a store of our own, so that no paid request waits for a publisher and all instances share what
--- one of them has fetched. Not part of the book: articles are kept for a week and then deleted. The service may read and
--- call functions here too, and nothing else.
-create schema news;
-revoke all on schema news from public;
-grant usage on schema news to tollbook_service;
-
-create table news.articles (
-  url_hash bytea not null,
-  url text not null,
-  title text not null,
-  title_key text not null,
-  publisher text not null,
-  provider text not null,
-  categories text[] not null,
-  -- The questions that a provider answered with this article; its title need not have their words.
-  found_by text[] not null,
-  published_at timestamptz not null,
-  fetched_at timestamptz not null,
-  -- Of the title's key, whose letters do not depend on the locale of the database; by stem and as written: "election" finds "elections", and "The Who" is not only stop words.
-  words tsvector not null,
-  constraint articles_url_is_kept_once primary key (url_hash),
-  constraint articles_hash_is_sha256 check (octet_length(url_hash) = 32),
-  constraint articles_url_is_web check (url ~ '^https?://')
-);
-create index articles_by_time on news.articles (published_at desc);
-create index articles_by_title on news.articles (title_key, published_at);
-create index articles_by_category on news.articles using gin (categories);
-create index articles_by_question on news.articles using gin (found_by);
-create index articles_by_words on news.articles using gin (words);
-
--- One row for each thing that is asked for news again and again. Polls of one lane share a pace: a provider's limit, or a feed.
-create table news.polls (
-  name text not null,
-  lane text not null,
-  category text not null,
-  due_at timestamptz not null,
-  taken_at timestamptz,
-  succeeded_at timestamptz,
-  failures integer not null default 0,
-  etag text,
-  last_modified text,
-  constraint polls_name_is_unique primary key (name),
-  constraint polls_failures_count_from_zero check (failures >= 0)
-) with (fillfactor = 50);
-
--- Gives one poll that is due to whoever asks, and to nobody else until its lease ends. The lock makes the pace of a lane
--- hold over all instances; it is held for the time of this function and never while anybody is asked.
-create function news.take_poll(names text[], lanes text[], wanted_categories text[], spacings_ms integer[], lease_ms integer)
+-- Reserves one due poll for the caller until its lease ends. The lock makes the pace of a lane hold over all instances;
+-- it is held for the time of this function and never during a request to a provider.
+create or replace function news.take_poll(names text[], lanes text[], wanted_categories text[], spacings_ms integer[], lease_ms integer)
 returns table (poll text, poll_etag text, poll_last_modified text)
 language plpgsql
 security definer
@@ -77,7 +31,7 @@ end
 $$;
 
 -- A tenth of jitter, so that instances and feeds do not march in step.
-create function news.poll_succeeded(polled text, next_ms integer, new_etag text, new_last_modified text) returns void
+create or replace function news.poll_succeeded(polled text, next_ms integer, new_etag text, new_last_modified text) returns void
 language sql
 security definer
 set search_path = ''
@@ -88,8 +42,8 @@ as $$
   where p.name = polled
 $$;
 
--- After a failure the whole lane is left alone: half a minute, then twice as long each time, a quarter of an hour at most.
-create function news.poll_failed(polled text) returns void
+-- A failure delays the whole lane: by half a minute, then twice as long each time, a quarter of an hour at most.
+create or replace function news.poll_failed(polled text) returns void
 language sql
 security definer
 set search_path = ''
@@ -105,9 +59,9 @@ as $$
   where p.lane = failed.lane
 $$;
 
--- How many articles were new. The same address, or the same title within a day, is the same article: it only gains a
--- category or a question. One writer at a time, so that two who bring the same article keep it once.
-create function news.keep_articles(
+-- Returns the number of new articles. The same address, or the same title within a day, is the same article: it only
+-- gains a category or a question. One writer at a time, so that two instances with the same article store it once.
+create or replace function news.keep_articles(
   url_keys text[], urls text[], titles text[], title_keys text[], publishers text[], published_ms bigint[],
   provider text, category text, question text)
 returns integer
@@ -153,8 +107,8 @@ begin
 end
 $$;
 
--- Articles a week after their publication, and polls that nobody has been interested in for as long.
-create function news.forget_old() returns bigint
+-- Deletes articles a week after their publication, and polls that no instance has taken for as long.
+create or replace function news.forget_old() returns bigint
 language sql
 security definer
 set search_path = ''
@@ -168,6 +122,4 @@ as $$
   select count(*) from forgotten
 $$;
 
-grant select on news.articles, news.polls to tollbook_service;
-revoke execute on all functions in schema news from public;
-grant execute on all functions in schema news to tollbook_service;
+grant execute on function news.take_poll, news.poll_succeeded, news.poll_failed, news.keep_articles, news.forget_old to tollbook_service;

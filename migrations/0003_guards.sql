@@ -52,52 +52,23 @@ begin
 end
 $$;
 
+-- Kept for a time: written and deleted by functions alone.
+create function ledger.protect_kept(protected regclass) returns void
+language plpgsql
+as $$
+begin
+  execute format('create trigger kept_by_functions before insert or update or delete on %s for each statement execute function ledger.refuse_direct_write()', protected);
+  execute format('create trigger kept_is_never_emptied before truncate on %s for each statement execute function ledger.refuse_change()', protected);
+  execute format('alter table %s enable always trigger kept_by_functions', protected);
+  execute format('alter table %s enable always trigger kept_is_never_emptied', protected);
+end
+$$;
+
 select ledger.protect_log(protected)
-from unnest(array['ledger.events', 'ledger.entries', 'ledger.quotes', 'ledger.price_lists']::regclass[]) as protected;
+from unnest(array['ledger.events', 'ledger.settings']::regclass[]) as protected;
 
 select ledger.protect_projection(protected)
-from unnest(array['ledger.head', 'ledger.payments', 'ledger.balances', 'ledger.burn_totals']::regclass[]) as protected;
+from unnest(array['ledger.head', 'ledger.streams', 'ledger.accounts', 'ledger.tallies']::regclass[]) as protected;
 
--- A partition is made beside its parent and then attached, which does not block readers or writers of the parent.
-create function ledger.add_partition(parent regclass, name text, bounds text[]) returns void
-language plpgsql
-as $$
-begin
-  if to_regclass('ledger.' || quote_ident(name)) is not null then
-    return;
-  end if;
-  execute format('create table ledger.%I (like %s including all)', name, parent);
-  perform ledger.protect_log(('ledger.' || quote_ident(name))::regclass);
-  execute format('alter table %s attach partition ledger.%I for values from (%L) to (%L)', parent, name, bounds[1], bounds[2]);
-end
-$$;
-
--- Ten million positions a partition. Keeps two ahead of the head, and quotes for a week ahead. Safe to call at any time
--- from any instance.
-create function ledger.add_partitions() returns void
-language plpgsql
-security definer
-set search_path = ''
-as $$
-declare
-  positions_each constant bigint := 10000000;
-  first bigint;
-  day date;
-begin
-  perform pg_advisory_xact_lock(hashtext('ledger.add_partitions'));
-  select h.seq / positions_each into first from ledger.head h;
-  for part in first .. first + 1 loop
-    perform ledger.add_partition('ledger.events', 'events_' || part,
-      array[(part * positions_each)::text, ((part + 1) * positions_each)::text]);
-    perform ledger.add_partition('ledger.entries', 'entries_' || part,
-      array[(part * positions_each)::text, ((part + 1) * positions_each)::text]);
-  end loop;
-  for ahead in -1 .. 7 loop
-    day := (now() at time zone 'UTC')::date + ahead;
-    perform ledger.add_partition('ledger.quotes', 'quotes_' || to_char(day, 'YYYYMMDD'),
-      array[day::text || ' 00:00:00+00', (day + 1)::text || ' 00:00:00+00']);
-  end loop;
-end
-$$;
-
-select ledger.add_partitions();
+select ledger.protect_kept(protected)
+from unnest(array['ledger.keys', 'ledger.notes']::regclass[]) as protected;
