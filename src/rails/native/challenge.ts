@@ -8,11 +8,12 @@ import type { PaymentTerms } from '../../payment/settlement.ts'
 import { sentForArrival } from '@tollbook/core/transferFee'
 import type { QuoteBody } from '@tollbook/core/wire'
 import type { Challenge, Offer } from '../../paywall/rail.ts'
-import { shares } from '../../pricing/split.ts'
+import { burnPercentage, distributionOf, type SplitShare } from '../../pricing/splitSetting.ts'
 
 export interface QuoteDeps {
   readonly ledger: Pick<PaymentLedger, 'recordQuote'>
   readonly terms: PaymentTerms
+  readonly split: readonly SplitShare[]
   /** A slot that the chain has certainly reached. */
   readonly slot: () => number
 }
@@ -30,20 +31,13 @@ export async function challenge(deps: QuoteDeps, offer: Offer): Promise<Challeng
   await deps.ledger.recordQuote(quote)
   return {
     instruction: `burn ${quote.burnBaseUnits} and transfer ${transferBaseUnits(quote)} base units of the token, then repeat the request with x-payment-proof`,
-    members: membersOf(quote, secret, deps.terms),
+    members: membersOf(quote, secret, deps),
     headers: {},
   }
 }
 
-const distribution = {
-  burn: `${shares.burn}%`,
-  provider: `${shares.provider}%`,
-  holders: `${shares.holders}%`,
-  treasury: `${shares.treasury}%`,
-} as const
-
 /** Specification, section 2.8, and beside it what a program needs to pay. */
-function membersOf(quote: Quote, secret: string, terms: PaymentTerms): Challenge['members'] {
+function membersOf(quote: Quote, secret: string, { terms, split }: QuoteDeps): Challenge['members'] {
   const transfer = transferBaseUnits(quote)
   // A price of one base unit is burned whole, and a transfer of nothing has no fee.
   const fee =
@@ -51,8 +45,11 @@ function membersOf(quote: Quote, secret: string, terms: PaymentTerms): Challenge
       ? {}
       : { transferWithFeeBaseUnits: sentForArrival(transfer, terms.transferFee).toString() }
   return {
-    distribution,
-    burnInfo: { percentage: Number(shares.burn), tokensToBurn: displayNumber(quote.burnBaseUnits, quote.decimals) },
+    distribution: distributionOf(split),
+    burnInfo: {
+      percentage: burnPercentage(split),
+      tokensToBurn: displayNumber(quote.burnBaseUnits, quote.decimals),
+    },
     paymentWallet: terms.paymentWallet,
     tokenMint: terms.mint,
     tokenProgram: terms.tokenProgram,
