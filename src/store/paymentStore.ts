@@ -45,7 +45,10 @@ async function append(kernel: LedgerKernel, change: PaymentChange): Promise<Appe
   }
   const { reason } = result.refusal
   if (reason === 'conflict') return { outcome: 'conflict' }
-  assert(reason === 'key_used', `${change.step} of ${change.reference} is not refused as ${JSON.stringify(result.refusal)}`)
+  assert(
+    reason === 'key_used',
+    `${change.step} of ${change.reference} is not refused as ${JSON.stringify(result.refusal)}`,
+  )
   return { outcome: 'idempotency_key_reused' }
 }
 
@@ -84,7 +87,8 @@ async function loadEarlierUse(deps: PaymentStoreDeps, question: LookUp): Promise
   if (row === undefined) return undefined
   const reference = assertPresent(referenceOfStream(row.id), 'an idempotency key belongs to a payment')
   const orderDigest = assertPresent(row.digest, 'an idempotency key has a digest').toString('hex')
-  const answer = row.note === null ? undefined : await findAnswer(deps.kernel, { id: row.id, note: row.note, orderDigest })
+  const answer =
+    row.note === null ? undefined : await findAnswer(deps.kernel, { id: row.id, note: row.note, orderDigest })
   return { reference, orderDigest, answer }
 }
 
