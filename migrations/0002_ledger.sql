@@ -34,6 +34,8 @@ create table ledger.steps (
   moves text[] not null default '{}',
   -- Who may append it: the service calls ledger.append, the others a function of their own.
   writer text not null default 'service',
+  -- Of a setting: the highest number that this step may record.
+  number_max integer,
   constraint steps_one_row_each primary key (step, from_state, event_kinds),
   constraint steps_have_a_kind foreign key (kind) references ledger.kinds (kind),
   constraint steps_lead_to_a_state check (to_state <> ''),

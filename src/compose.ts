@@ -11,9 +11,11 @@ import type { Endpoint } from './endpoints/endpoint.ts'
 import { artifactRoute } from './http/artifactRoute.ts'
 import { createMetrics } from './http/metrics.ts'
 import { openServer } from './http/openServer.ts'
-import { startWatches } from './jobs/watches.ts'
+import { startHealthJobs } from './jobs/healthJobs.ts'
 import { postJson } from './outbound/postJson.ts'
 import type { PaymentLedger } from './payment/paymentLedger.ts'
+import type { SettingValue } from './payment/settings.ts'
+import type { PaymentTerms } from './payment/settlement.ts'
 import { createReceiptSigner, publicKeysOf } from './paywall/sendReceipt.ts'
 import type { PaymentRail } from './paywall/rail.ts'
 import { type Clock, systemClock } from '@tollbook/core/clock'
@@ -71,14 +73,15 @@ export async function createService(
   opened.defer(() => seal.stop())
   const { commitment, chain: chainConfig } = config
   const chain = await openChain({ ...chainConfig, commitment, postJson, log, onCall: metrics.onRpcCall })
+  await ledger.settings.record(settingsOf(config, chain.terms))
   const { version } = packageJson
   const upstreamDeps = { clock, log, contact: config.contact, version, onCall: metrics.onUpstreamCall }
   const sold = soldProducts(config)
-  const prices = await openPrices(config, { upstreamDeps, ledger, sold, terms: chain.terms })
+  const prices = await openPrices(config, { upstreamDeps, priceLists: ledger.priceLists, sold, terms: chain.terms })
   opened.defer(() => prices.stop())
 
-  const watches = await startWatches({ clock, log, ledger, chain })
-  opened.defer(() => watches.stop())
+  const healthJobs = await startHealthJobs({ clock, log, ledger, chain })
+  opened.defer(() => healthJobs.stop())
   const life = openLife(config, { clock, log, metrics, ledger, chain })
   opened.defer(() => life.stop())
   let publicUrl = config.publicUrl ?? ''
@@ -97,7 +100,13 @@ export async function createService(
   const { currentPrice, tokenPrice } = prices
   const paymentDeps = { ...config, clock, log, ledger: payments, terms: chain.terms, currentPrice }
   const waits = { lookupWaitMs: config.proofLookupWaitMs, broadcastWaitMs }
-  const nativeRail = createNativeRail({ ...paymentDeps, ...waits, chain: chain.reader, slot: watches.slot })
+  const nativeRail = createNativeRail({
+    ...paymentDeps,
+    ...waits,
+    split: config.split,
+    chain: chain.reader,
+    slot: healthJobs.slot,
+  })
   const server = await openServer({
     ...config,
     clock,
@@ -110,7 +119,7 @@ export async function createService(
     finance: finance.serving,
     isDraining: () => draining,
     terms: chain.terms,
-    checks: [...watches.checks, seal.check, ...prices.checks, ...life.checks],
+    checks: [...healthJobs.checks, seal.check, ...prices.checks, ...life.checks],
     receiptKeys: await publicKeysOf(receiptSigningKey),
     tokenPrice,
     burnStats: () => burnStats({ database: ledger.database, clock }, chain.terms),
@@ -120,7 +129,7 @@ export async function createService(
       whyExposed: life.whyExposed,
       rails: seams.rails?.([nativeRail]) ?? [nativeRail],
       signReceipt: await createReceiptSigner(receiptSigningKey),
-      whyClosed: () => (draining ? 'the server is shutting down' : (seal.check.problem() ?? watches.problem())),
+      whyClosed: () => (draining ? 'the server is shutting down' : (seal.check.problem() ?? healthJobs.problem())),
       onFault: (fault, requestId) => log.warn({ event: 'outcome_unknown', requestId, error: describeError(fault) }),
     },
   })
@@ -131,4 +140,16 @@ export async function createService(
   })
   const kept = opened.move()
   return { port: server.port, financePort: server.financePort, close: () => kept.disposeAsync() }
+}
+
+/** Settings of the ledger: a reader of old receipts and payments needs the values of their day. */
+function settingsOf({ split, receiptSigningKey }: ServiceConfig, terms: PaymentTerms): readonly SettingValue[] {
+  const { kty, crv, x } = receiptSigningKey
+  const { mint, decimals, tokenProgram, paymentWallet } = terms
+  return [
+    { name: 'receipt-key', value: { kty: kty ?? '', crv: crv ?? '', x: x ?? '' } },
+    { name: 'payment-wallet', value: paymentWallet },
+    { name: `mint/${mint}`, value: { decimals, tokenProgram } },
+    { name: 'split', value: split.map(({ account, perMille }) => ({ account, perMille })) },
+  ]
 }

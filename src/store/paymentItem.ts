@@ -85,3 +85,7 @@ function idempotencyKey({ wallet, key, orderDigest }: NonNullable<PaymentChange[
 export function idempotencyKeyBytes(wallet: Address, key: string): Buffer {
   return Buffer.from(`${wallet} ${key}`, 'utf8')
 }
+
+export function textOf(body: Uint8Array): string {
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
+}

@@ -6,7 +6,7 @@ import { evolve, evolveAll, type PaymentState, unknownPayment } from '../payment
 import type { AppendOutcome, EarlierUse, LookUp, PaymentChange, PaymentLedger } from '../payment/paymentLedger.ts'
 import { type PaymentReference, referenceOfStream, streamIdOf } from '../payment/paymentReference.ts'
 import { type Database, readOrFault } from './database.ts'
-import { idempotencyKeyBytes, idempotencySpace, paymentItem } from './paymentItem.ts'
+import { idempotencyKeyBytes, idempotencySpace, paymentItem, textOf } from './paymentItem.ts'
 import type { PriceListStore } from './priceListStore.ts'
 import { findOpenQuote, findQuoteByMemo, type QuoteQueue } from './quoteStore.ts'
 
@@ -57,17 +57,17 @@ export async function loadPayment(kernel: LedgerKernel, reference: PaymentRefere
   return foldPayment(await kernel.read(streamIdOf(reference)))
 }
 
-/** Folds the stream of one signature. A stream of another kind, such as a payout, is not a payment. */
+const paymentKinds: ReadonlySet<string> = new Set(paymentCodec.kinds)
+
+/** Folds the stream of one signature. A payout or a burn has used its signature, so it buys nothing. */
 export function foldPayment(recorded: readonly RecordedEvent[]): PaymentState {
+  if (recorded.some(({ kind }) => !paymentKinds.has(kind)))
+    return { phase: 'unmatched', version: recorded.length, wallet: undefined }
   return recorded.reduce<PaymentState>((state, { body, recordedAtMs }) => {
     const { event, version } = paymentCodec.decode(textOf(body))
     assert(version === state.version + 1, 'the events of a payment are numbered without a gap')
     return evolve(state, event, recordedAtMs)
   }, unknownPayment)
-}
-
-export function textOf(body: Uint8Array): string {
-  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
 }
 
 /** The use that this wallet made of this idempotency key in the last 24 hours. */

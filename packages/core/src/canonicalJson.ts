@@ -18,7 +18,7 @@ export function canonicalText(value: unknown): string {
   if (value === undefined || value === null) return 'null'
   switch (typeof value) {
     case 'string':
-      return JSON.stringify(value)
+      return quote(value)
     case 'bigint':
       return `"${value}"`
     case 'boolean':
@@ -30,6 +30,12 @@ export function canonicalText(value: unknown): string {
       assert(isPlainObject(value), 'canonical text is made of plain data')
       return Array.isArray(value) ? `[${value.map(canonicalText).join(',')}]` : objectText(value)
   }
+}
+
+/** Half of a surrogate pair has no UTF-8 and so no canonical text (RFC 8785, 3.2.2.2). */
+function quote(text: string): string {
+  assert(text.isWellFormed(), 'canonical text is well-formed Unicode')
+  return JSON.stringify(text)
 }
 
 type Members = Readonly<Record<string, unknown>>
@@ -69,7 +75,7 @@ function keyOrder(keys: readonly string[]): readonly SortedKey[] {
   // Two lists of keys may have one name, where a key contains a comma.
   if (known !== undefined && sameKeys(known.keys, keys)) return known.sorted
   // The default order compares UTF-16 code units, as RFC 8785 asks.
-  const sorted = keys.toSorted().map((key): SortedKey => ({ key, quoted: JSON.stringify(key) }))
+  const sorted = keys.toSorted().map((key): SortedKey => ({ key, quoted: quote(key) }))
   if (known === undefined && shapes.size < shapesMax && keys.length <= shapeKeysMax && name.length <= shapeNameMax)
     shapes.set(name, { keys, sorted })
   return sorted

@@ -20,8 +20,14 @@ export interface Share {
   readonly baseUnits: bigint
 }
 
+/** A price as it stands in a list on record; the amounts of a quote are those of its list. */
+export interface ListedPrice extends Price {
+  /** Number of the price list. */
+  readonly priceList: number
+}
+
 /** A priced offer to one wallet that expires: the 402. The ledger has the memo, never the secret behind it. */
-export interface Quote extends Price {
+export interface Quote extends ListedPrice {
   readonly id: string
   readonly wallet: Address
   /** `tollbook:` + base64url(sha256(secret)): what binds a payment to this quote alone. */
@@ -37,4 +43,11 @@ export const memoPrefix = 'tollbook:'
 /** Amount that has to arrive in the payment wallet's token account when the payer burns the rest. */
 export function transferBaseUnits(price: Price): bigint {
   return price.requiredBaseUnits - price.burnBaseUnits
+}
+
+/** The price alone, for a settlement: without the list or quote that it came from. */
+export function plainPrice(price: Price): Price {
+  const { endpoint, priceMicroUsd, tokenPriceAttoUsd, mint, decimals } = price
+  const { requiredBaseUnits, burnBaseUnits, shares } = price
+  return { endpoint, priceMicroUsd, tokenPriceAttoUsd, mint, decimals, requiredBaseUnits, burnBaseUnits, shares }
 }

@@ -169,15 +169,17 @@ begin
   end if;
   if has_settings then
     for a, opened in
-      select t.n, case when split.name is null then 1 end
-      from unnest(ids, kinds) with ordinality as t (id, kind, n)
+      select t.n, case when split.name is null or split.number > s.number_max then 1 end
+      from unnest(ids, kinds, steps, to_states) with ordinality as t (id, kind, step, to_state, n)
       join ledger.kinds k on k.kind = t.kind and k.is_setting
+      join ledger.steps s on s.step = t.step and s.kind = t.kind and s.to_state = t.to_state
       left join lateral (
         select m[1] as name, m[2]::integer as number
         from regexp_match(encode(substring(t.id from 2), 'escape'), '^([a-z0-9-]{1,40})#([1-9][0-9]{0,8})$') as m
       ) split on split.name is not null
-      where split.name is null or split.number > 1 and not exists (
-        select from ledger.settings s where s.name = split.name and s.number = split.number - 1)
+      where split.name is null or split.number > s.number_max
+        or split.number > 1 and not exists (
+          select from ledger.settings known where known.name = split.name and known.number = split.number - 1)
     loop
       verdicts[a] := coalesce(verdicts[a], case when opened = 1 then 'not_this_id' else 'guard' end);
     end loop;

@@ -1,13 +1,7 @@
 import pg from 'pg'
 import { assert } from '@tollbook/core/assert'
 import { describeError, Fault } from '@tollbook/core/fault'
-import type { Log } from '../../../src/primitives/log.ts'
-
-/** What the ledger needs of a connection pool; `pg.Pool` and `pg.Client` have it. */
-export interface Queries {
-  query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<{ readonly rows: Row[] }>
-  query<Row extends unknown[]>(config: pg.QueryArrayConfig): Promise<{ readonly rows: Row[] }>
-}
+import type { LedgerLog } from './log.ts'
 
 export interface DatabaseOptions {
   readonly databaseUrl: string
@@ -16,7 +10,7 @@ export interface DatabaseOptions {
   readonly connectionsMax: number
   /** 15 s by default; longer for readers of the whole ledger. */
   readonly statementTimeoutMs?: number
-  readonly log: Log
+  readonly log: LedgerLog
 }
 
 // Longer than any statement of the service takes. A statement beyond it is stuck, and its outcome is then read back.

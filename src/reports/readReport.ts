@@ -1,5 +1,5 @@
 import { type Database } from '../store/database.ts'
-import type { BookedToken } from './bookedToken.ts'
+import type { LedgerToken } from './ledgerToken.ts'
 import { liabilities } from './liabilities.ts'
 import { paymentList } from './paymentList.ts'
 import { payoutList } from './payoutList.ts'
@@ -19,14 +19,14 @@ const reports: Readonly<Record<ReportName, (database: Database, question: SumsQu
 
 export interface AskedReport extends ReportQuestion {
   readonly report: ReportName
-  readonly token: BookedToken
+  readonly token: LedgerToken
 }
 
 export function readReport(database: Database, { report, token, ...question }: AskedReport): Promise<ReportTable> {
   return reports[report](database, { ...question, mint: token.mint })
 }
 
-/** All rows of all pages, in the order of the pages, without ever holding more than one of them. */
+/** Rows of all pages, in their order; holds one page at a time. */
 export async function* allRows(database: Database, asked: AskedReport): AsyncGenerator<ReportRow> {
   let cursor = asked.cursor
   do {

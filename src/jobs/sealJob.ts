@@ -10,7 +10,7 @@ export interface SealStep {
   readonly checkpoint: { readonly size: number; readonly note: string } | undefined
 }
 
-export interface SealWatchDeps extends RepeatDeps {
+export interface SealJobDeps extends RepeatDeps {
   /** Seals a portion of what has not been sealed. Throws `LedgerDamage` when the book is not what was written. */
   readonly sealNext: () => Promise<SealStep>
   /** Keeps the newest checkpoint outside the database; undefined when the operator has not said where. */
@@ -19,7 +19,7 @@ export interface SealWatchDeps extends RepeatDeps {
   readonly onSeal: (seal: { readonly unsealedEvents: number; readonly damaged: boolean }) => void
 }
 
-export interface SealWatch extends Repeated {
+export interface SealJob extends Repeated {
   /** Undefined while the book is whole. Damage stays until a person has looked and started the service again. */
   problem(): string | undefined
 }
@@ -32,7 +32,7 @@ const stepsMax = 1_000
 const keepEveryMs = 1_000
 
 /** Seals by the clock, and knows whether anything may still be sold. The first look is over when it resolves. */
-export async function startSealWatch(deps: SealWatchDeps): Promise<SealWatch> {
+export async function startSealJob(deps: SealJobDeps): Promise<SealJob> {
   const watch = createWatch(deps)
   await watch.look({ stepsMax: 1 })
   const task = repeat(deps, {
@@ -56,7 +56,7 @@ interface Look {
   readonly keepNow?: boolean
 }
 
-function createWatch({ clock, log, sealNext, keep, onSeal }: SealWatchDeps) {
+function createWatch({ clock, log, sealNext, keep, onSeal }: SealJobDeps) {
   let damage: string | undefined
   let isDelayed = false
   const stopping = new AbortController()

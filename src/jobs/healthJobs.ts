@@ -1,10 +1,10 @@
 import type { ChainReader } from '../payment/chainReader.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
-import { startChainWatch } from './chainWatch.ts'
-import { startHousekeeping } from './housekeeping.ts'
-import { startLedgerWatch } from './ledgerWatch.ts'
+import { startChainHealth } from './chainHealth.ts'
+import { startHousekeepingJob } from './housekeepingJob.ts'
+import { startLedgerHealth } from './ledgerHealth.ts'
 import type { RepeatDeps } from './repeat.ts'
-import { startTermsWatch } from './termsWatch.ts'
+import { startTermsHealth } from './termsHealth.ts'
 
 /** What has to be well for anything to be sold. */
 export interface Check {
@@ -15,7 +15,7 @@ export interface Check {
   readonly quotesOnly?: boolean
 }
 
-export interface Watches {
+export interface HealthJobs {
   readonly checks: readonly Check[]
   /** The first problem of all. */
   problem(): string | undefined
@@ -24,7 +24,7 @@ export interface Watches {
   stop(): Promise<void>
 }
 
-export interface WatchesDeps extends RepeatDeps {
+export interface HealthJobsDeps extends RepeatDeps {
   readonly ledger: {
     findDurabilityProblem(): Promise<string | undefined>
     addPartitions(): Promise<void>
@@ -38,26 +38,26 @@ export interface WatchesDeps extends RepeatDeps {
 }
 
 /** Everything that runs by the clock. Ready when ledger and chain have been asked once. */
-export async function startWatches({ clock, log, ledger, chain }: WatchesDeps): Promise<Watches> {
+export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsDeps): Promise<HealthJobs> {
   await using started = new AsyncDisposableStack()
-  const ledgerWatch = await startLedgerWatch({ clock, log, findDurabilityProblem: ledger.findDurabilityProblem })
-  started.defer(ledgerWatch.stop)
-  const chainWatch = await startChainWatch({ clock, log, chain: chain.reader })
-  started.defer(chainWatch.stop)
-  const termsWatch = startTermsWatch({ clock, log, terms: chain.terms, readTerms: chain.readTerms })
-  started.defer(termsWatch.stop)
-  const housekeeping = await startHousekeeping({ clock, log, ...ledger })
+  const ledgerHealth = await startLedgerHealth({ clock, log, findDurabilityProblem: ledger.findDurabilityProblem })
+  started.defer(ledgerHealth.stop)
+  const chainHealth = await startChainHealth({ clock, log, chain: chain.reader })
+  started.defer(chainHealth.stop)
+  const termsHealth = startTermsHealth({ clock, log, terms: chain.terms, readTerms: chain.readTerms })
+  started.defer(termsHealth.stop)
+  const housekeeping = await startHousekeepingJob({ clock, log, ...ledger })
   started.defer(housekeeping.stop)
   const checks = [
-    { name: 'ledger', problem: ledgerWatch.problem },
-    { name: 'chain', problem: chainWatch.problem },
-    { name: 'token', problem: termsWatch.problem },
+    { name: 'ledger', problem: ledgerHealth.problem },
+    { name: 'chain', problem: chainHealth.problem },
+    { name: 'token', problem: termsHealth.problem },
   ]
   const kept = started.move()
   return {
     checks,
     problem: () => checks.map(({ problem }) => problem()).find((problem) => problem !== undefined),
-    slot: chainWatch.slot,
+    slot: chainHealth.slot,
     stop: () => kept.disposeAsync(),
   }
 }

@@ -3,6 +3,7 @@ import type { Address } from '@tollbook/core/address'
 import { decideUnmatched, type ReceivedTransfer } from '../payment/finality.ts'
 import { type FinalityReader, type ListedSignature, listedMax } from '../payment/finalityReader.ts'
 import { unknownPayment } from '../payment/payment.ts'
+import { solanaReference } from '../payment/paymentReference.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { TransactionRecord } from '../payment/transactionRecord.ts'
 import { recordStep, type StepDeps } from './recordStep.ts'
@@ -21,36 +22,37 @@ const pagesMax = 200
 // The place is kept so often that a search that is cut off does little twice.
 const stepMax = 100
 
-/** Finds tokens that arrived, or left, without the book knowing why. Slow on purpose: one look a minute, oldest first. */
-export function startTransferScan(deps: TransferScanDeps): Repeated {
+/** Finds tokens that arrived, or left, without an entry in the ledger. Slow on purpose: one search a minute, oldest first. */
+export function startTransferScanJob(deps: TransferScanDeps): Repeated {
   return repeat(deps, {
     name: 'transfer scan',
     everyMs,
-    run: () => deps.life.runElected('tollbook transfer scan', () => scanTransfers(deps)),
+    run: () => deps.lifecycle.runElected('tollbook transfer scan', () => scanTransfers(deps)),
   })
 }
 
 export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
-  const { life, terms, clock, settleAgeMs } = deps
-  const newest = await listSince(deps, await life.readScanPlace(terms.paymentTokenAccount))
+  const { lifecycle, terms, clock, settleAgeMs } = deps
+  const newest = await listSince(deps, await lifecycle.readScanPlace(terms.paymentTokenAccount))
   const ripeBeforeMs = clock.nowMs() - settleAgeMs
   const oldestFirst = newest.toReversed()
   const unripe = oldestFirst.findIndex(({ blockTimeMs }) => blockTimeMs === undefined || blockTimeMs > ripeBeforeMs)
   const ripe = unripe === -1 ? oldestFirst : oldestFirst.slice(0, unripe)
   for (let from = 0; from < ripe.length; from += stepMax) {
     const step = ripe.slice(from, from + stepMax)
-    const accounted = await life.findAccounted(step.map(({ signature }) => signature))
+    const accounted = await lifecycle.findAccounted(step.map(({ signature }) => solanaReference(signature)))
     for (const listed of step) {
-      // One that somebody else has moved meanwhile is looked at again next time, and everything after it.
-      if (!listed.hasFailed && !accounted.has(listed.signature) && !(await account(deps, listed))) return
-      if (listed === step.at(-1)) await life.moveScanPlace(terms.paymentTokenAccount, listed)
+      // A payment that another writer has moved meanwhile is searched again next time, and everything after it.
+      if (!listed.hasFailed && !accounted.has(solanaReference(listed.signature)) && !(await account(deps, listed)))
+        return
+      if (listed === step.at(-1)) await lifecycle.moveScanPlace(terms.paymentTokenAccount, listed)
     }
   }
 }
 
-type Place = Awaited<ReturnType<StepDeps['life']['readScanPlace']>>
+type Place = Awaited<ReturnType<StepDeps['lifecycle']['readScanPlace']>>
 
-/** Newest first, as the chain tells them. */
+/** Newest first, as the chain lists them. */
 async function listSince(deps: TransferScanDeps, place: Place): Promise<readonly ListedSignature[]> {
   const found: ListedSignature[] = []
   for (let page = 0; page < pagesMax; page++) {
@@ -82,9 +84,10 @@ async function account(deps: TransferScanDeps, { signature, slot }: ListedSignat
     receivedBaseUnits: change,
     slot,
   }
-  const before = (await deps.life.loadPayments([signature])).get(signature) ?? unknownPayment
-  const events = decideUnmatched(before, transfer)
-  const isRecorded = await recordStep(deps, { kind: 'unmatched', signature, before, events })
+  const reference = solanaReference(signature)
+  const before = (await deps.lifecycle.loadPayments([reference])).get(reference) ?? unknownPayment
+  const decision = decideUnmatched(before, transfer)
+  const isRecorded = await recordStep(deps, { kind: 'unmatched', reference, before, decision })
   if (isRecorded) deps.log.warn({ event: 'transfer_unmatched', signature, baseUnits: change.toString() })
   return isRecorded
 }

@@ -2,12 +2,12 @@ import { Fault } from '@tollbook/core/fault'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
-export interface TermsWatch extends Repeated {
+export interface TermsHealth extends Repeated {
   /** Undefined while the mint is as it was read at start. A quote by old terms could ask for too little. */
   problem(): string | undefined
 }
 
-export interface TermsWatchDeps extends RepeatDeps {
+export interface TermsHealthDeps extends RepeatDeps {
   /** As they were read at start. */
   readonly terms: PaymentTerms
   /** Reads them from the chain again; throws when the mint has become one that payments cannot be proved with. */
@@ -18,7 +18,7 @@ export interface TermsWatchDeps extends RepeatDeps {
 // turned on at once.
 const everyMs = 10 * 60 * 1000
 
-export function startTermsWatch(deps: TermsWatchDeps): TermsWatch {
+export function startTermsHealth(deps: TermsHealthDeps): TermsHealth {
   let problem: string | undefined
   const task = repeat(deps, {
     name: 'terms watch',
@@ -33,7 +33,7 @@ export function startTermsWatch(deps: TermsWatchDeps): TermsWatch {
   return { problem: () => problem, stop: () => task.stop() }
 }
 
-async function findChange({ readTerms, terms }: TermsWatchDeps): Promise<string | undefined> {
+async function findChange({ readTerms, terms }: TermsHealthDeps): Promise<string | undefined> {
   try {
     const same = describe(await readTerms()) === describe(terms)
     return same ? undefined : 'the mint of the token has changed; the service has to be started again'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { PriceListPublished } from '../payment/events.ts'
+import type { PriceListPublished, SplitPart } from '../payment/events/settingEvents.ts'
 import type { Price } from '@tollbook/core/quote'
 import { type AgreementPolicy, agree, type MarketReading } from '../pricing/agreement.ts'
 import { forgetHeld, judgeMove, type MarketMemory, noMemory } from '../pricing/jumpGuard.ts'
@@ -8,7 +8,7 @@ import { type TokenPriceAttoUsd, tokenPriceDecimals } from '../pricing/tokenPric
 import { formatDecimal } from '@tollbook/core/money'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
-export interface PriceWatch extends Repeated {
+export interface PriceJob extends Repeated {
   /** Undefined while there is a price to quote by. */
   problem(): string | undefined
   /** On record before it is here, and gone when the markets have not confirmed it for too long. */
@@ -18,6 +18,8 @@ export interface PriceWatch extends Repeated {
 export interface PriceInForce {
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd
   readonly prices: readonly Price[]
+  /** Number of the list on record. */
+  readonly priceList: number
   /** When the markets last agreed on it, by the clock on the wall. */
   readonly agreedAtMs: number
   /** What they said then. */
@@ -34,18 +36,21 @@ export interface Silence {
   readonly why: string
 }
 
-export interface PriceWatchDeps extends RepeatDeps {
+export interface PriceJobDeps extends RepeatDeps {
   readonly sources: readonly PriceSource[]
   readonly policy: AgreementPolicy & { readonly ageMaxMs: number }
   /** As it stands in the lists that are published. */
   readonly sourceName: string
   /** Undefined when a request would cost more tokens than can exist. */
   readonly pricesAt: (tokenPriceAttoUsd: TokenPriceAttoUsd) => readonly Price[] | undefined
-  readonly ledger: {
-    newestPriceList(): Promise<
-      { readonly version: number; readonly effectiveAtMs: number; readonly list: PriceListPublished } | undefined
+  /** How the prices of the lists are divided. */
+  readonly split: readonly SplitPart[]
+  readonly priceLists: {
+    newest(): Promise<
+      { readonly number: number; readonly effectiveAtMs: number; readonly list: PriceListPublished } | undefined
     >
-    appendPriceList(list: PriceListPublished, expectedVersion: number): Promise<boolean>
+    /** False when the list of that number is not the newest any more. */
+    append(list: PriceListPublished, newestNumber: number): Promise<boolean>
   }
 }
 
@@ -65,11 +70,11 @@ interface State {
  * Asks the markets by the clock and never for a caller: nobody can choose the moment at which a price is read. Ready when
  * they have been asked once, whatever they said.
  */
-export async function startPriceWatch(deps: PriceWatchDeps): Promise<PriceWatch> {
+export async function startPriceJob(deps: PriceJobDeps): Promise<PriceJob> {
   const state: State = { memory: noMemory, inForce: undefined, trouble: undefined }
   await poll(deps, state)
   const everyMs = Math.min(everyMsMax, deps.policy.ageMaxMs / pollsPerAge)
-  const task = repeat(deps, { name: 'price watch', everyMs, run: () => poll(deps, state) })
+  const task = repeat(deps, { name: 'price', everyMs, run: () => poll(deps, state) })
   return {
     problem: () => problemOf(deps, state),
     inForce: () => (problemOf(deps, state) === undefined ? state.inForce : undefined),
@@ -77,7 +82,7 @@ export async function startPriceWatch(deps: PriceWatchDeps): Promise<PriceWatch>
   }
 }
 
-function problemOf({ clock, policy }: PriceWatchDeps, { inForce, trouble }: State): string | undefined {
+function problemOf({ clock, policy }: PriceJobDeps, { inForce, trouble }: State): string | undefined {
   if (inForce === undefined) return trouble ?? 'the markets have not agreed on a price yet'
   const ageMs = clock.monotonicMs() - inForce.confirmedAtMs
   if (ageMs <= policy.ageMaxMs) return undefined
@@ -85,7 +90,7 @@ function problemOf({ clock, policy }: PriceWatchDeps, { inForce, trouble }: Stat
   return trouble === undefined ? age : `${age}: ${trouble}`
 }
 
-async function poll(deps: PriceWatchDeps, state: State): Promise<void> {
+async function poll(deps: PriceJobDeps, state: State): Promise<void> {
   const heard = await Promise.all(deps.sources.map((source) => source.ask()))
   const readings = heard.filter((said) => 'tokenPriceAttoUsd' in said)
   const silent = heard.filter((said) => 'why' in said)
@@ -117,7 +122,7 @@ function describe(said: MarketReading | Silence): string {
   return `${source}: ${price} USD, liquidity ${liquidityUsd ?? 'not told'}`
 }
 
-function remember({ log }: PriceWatchDeps, state: State, trouble: string | undefined): void {
+function remember({ log }: PriceJobDeps, state: State, trouble: string | undefined): void {
   if (trouble !== state.trouble) log.warn({ event: 'market_price_unconfirmed', problem: trouble ?? 'none' })
   state.trouble = trouble
 }
@@ -133,7 +138,7 @@ interface Agreed {
 const attemptsMax = 5
 
 /** The list on record stays in force if it is near enough; otherwise a new one is, once it is on record. */
-async function confirm(deps: PriceWatchDeps, state: State, agreed: Agreed): Promise<void> {
+async function confirm(deps: PriceJobDeps, state: State, agreed: Agreed): Promise<void> {
   const prices = deps.pricesAt(agreed.tokenPriceAttoUsd)
   if (prices === undefined) {
     state.inForce = undefined
@@ -141,7 +146,7 @@ async function confirm(deps: PriceWatchDeps, state: State, agreed: Agreed): Prom
     return
   }
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
-    const newest = await deps.ledger.newestPriceList()
+    const newest = await deps.priceLists.newest()
     const listed = newest === undefined ? undefined : priceOfList(deps, newest.list)
     const listedAgeMs = deps.clock.nowMs() - (newest?.effectiveAtMs ?? 0)
     const stands =
@@ -153,24 +158,34 @@ async function confirm(deps: PriceWatchDeps, state: State, agreed: Agreed): Prom
         listedAgeMs,
         marketAttoUsd: agreed.tokenPriceAttoUsd,
       })
-    if (stands) return putInForce(deps, state, { ...agreed, tokenPriceAttoUsd: listed, prices: newest.list.prices })
-    const list: PriceListPublished = { kind: 'PriceListPublished', source: deps.sourceName, prices, evidence: agreed }
-    if (await deps.ledger.appendPriceList(list, newest?.version ?? 0)) {
+    if (stands) {
+      const { number, list } = newest
+      return putInForce(deps, state, { ...agreed, tokenPriceAttoUsd: listed, prices: list.prices, priceList: number })
+    }
+    const list: PriceListPublished = {
+      kind: 'PriceListPublished',
+      source: deps.sourceName,
+      split: deps.split,
+      prices,
+      evidence: agreed,
+    }
+    const newestNumber = newest?.number ?? 0
+    if (await deps.priceLists.append(list, newestNumber)) {
       deps.log.info({ event: 'price_list_published', tokenPriceAttoUsd: agreed.tokenPriceAttoUsd.toString() })
-      return putInForce(deps, state, { ...agreed, prices })
+      return putInForce(deps, state, { ...agreed, prices, priceList: newestNumber + 1 })
     }
   }
   remember(deps, state, 'other instances publish prices all the time')
 }
 
 /** Undefined when the list is not ours to go by: fixed by an operator, of another token, by other prices in dollars. */
-function priceOfList({ sourceName, pricesAt }: PriceWatchDeps, list: PriceListPublished) {
+function priceOfList({ sourceName, pricesAt, split }: PriceJobDeps, list: PriceListPublished) {
   const price = list.prices[0]?.tokenPriceAttoUsd
-  if (list.source !== sourceName || price === undefined) return undefined
+  if (list.source !== sourceName || price === undefined || !isDeepStrictEqual(list.split, split)) return undefined
   return isDeepStrictEqual(pricesAt(price), list.prices) ? price : undefined
 }
 
-function putInForce(deps: PriceWatchDeps, state: State, { silent: _silent, ...price }: Agreed & PriceInForce): void {
+function putInForce(deps: PriceJobDeps, state: State, { silent: _silent, ...price }: Agreed & PriceInForce): void {
   state.inForce = { ...price, confirmedAtMs: deps.clock.monotonicMs() }
   remember(deps, state, undefined)
 }

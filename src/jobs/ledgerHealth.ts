@@ -1,11 +1,11 @@
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
-export interface LedgerWatch extends Repeated {
+export interface LedgerHealth extends Repeated {
   /** Undefined while every acknowledged commit is durable (I27); paid routes close otherwise. */
   problem(): string | undefined
 }
 
-export interface LedgerWatchDeps extends RepeatDeps {
+export interface LedgerHealthDeps extends RepeatDeps {
   readonly findDurabilityProblem: () => Promise<string | undefined>
 }
 
@@ -13,7 +13,7 @@ export interface LedgerWatchDeps extends RepeatDeps {
 // database that is back is noticed at once.
 const everyMs = 5_000
 
-export async function startLedgerWatch(deps: LedgerWatchDeps): Promise<LedgerWatch> {
+export async function startLedgerHealth(deps: LedgerHealthDeps): Promise<LedgerHealth> {
   let problem = await deps.findDurabilityProblem()
   const task = repeat(deps, {
     name: 'ledger watch',

@@ -3,15 +3,16 @@ import type { ChainReader } from '../payment/chainReader.ts'
 import { decideFinality, type FinalVerdict } from '../payment/finality.ts'
 import { type FinalityReader, type SignatureStatus, statusesMax } from '../payment/finalityReader.ts'
 import type { PaymentState } from '../payment/payment.ts'
-import type { OpenPayment } from '../payment/paymentLife.ts'
+import type { OpenPayment } from '../payment/paymentLifecycle.ts'
+import { signatureOf, solanaReference } from '../payment/paymentReference.ts'
 import { isRefusal } from '@tollbook/core/refusal'
-import type { Settlement } from '../payment/settlement.ts'
+import type { SettlementEvidence } from '../payment/settlement.ts'
 import type { Signature } from '@tollbook/core/signature'
 import { recordStep, type StepDeps } from './recordStep.ts'
 import { type Repeated, repeat } from './repeat.ts'
 
-export interface FinalityWatch extends Repeated {
-  /** Undefined while payments become final as they should. Keeps nobody from being served. */
+export interface FinalityJob extends Repeated {
+  /** Undefined while payments become final as they should. No caller is refused because of it. */
   problem(): string | undefined
 }
 
@@ -33,7 +34,7 @@ const absencesMax = 64
 const lateMs = 5 * 60 * 1000
 const alarmMs = 60 * 60 * 1000
 
-/** What one watcher remembers from round to round. */
+/** State of one job from round to round. */
 export interface FinalityMemory {
   /** When a payment was first found to be absent for good. */
   readonly absentSinceMs: Map<Signature, number>
@@ -46,12 +47,12 @@ export function noFinalityMemory(): FinalityMemory {
 }
 
 /** Follows each verified payment until the chain can no longer drop it, or has. One instance at a time does. */
-export function startFinalityWatch(deps: FinalityDeps): FinalityWatch {
+export function startFinalityJob(deps: FinalityDeps): FinalityJob {
   const memory = noFinalityMemory()
   const task = repeat(deps, {
-    name: 'finality watch',
+    name: 'finality',
     everyMs,
-    run: () => deps.life.runElected('tollbook finality watch', () => watchFinality(deps, memory)),
+    run: () => deps.lifecycle.runElected('tollbook finality', () => recordFinality(deps, memory)),
   })
   return { problem: () => problemOf(deps, memory), stop: () => task.stop() }
 }
@@ -67,17 +68,17 @@ function problemOf({ clock }: FinalityDeps, { oldestAwaitingMs, lastReversalMs }
 }
 
 /** One round: every payment that awaits finality is asked for once. */
-export async function watchFinality(deps: FinalityDeps, memory: FinalityMemory): Promise<void> {
+export async function recordFinality(deps: FinalityDeps, memory: FinalityMemory): Promise<void> {
   let after: OpenPayment | undefined
   memory.oldestAwaitingMs = undefined
   for (let page = 0; page < pagesMax; page++) {
-    const open = await deps.life.findOpen({ kind: 'awaiting_finality', after }, statusesMax)
+    const open = await deps.lifecycle.findOpen({ kind: 'awaiting_finality', after }, statusesMax)
     memory.oldestAwaitingMs ??= open[0]?.createdAtMs
     if (open.length > 0)
       await judgePage(
         deps,
         memory,
-        open.map(({ signature }) => signature),
+        open.flatMap(({ reference }) => signatureOf(reference) ?? []),
       )
     after = open.at(-1)
     if (open.length < statusesMax) return
@@ -89,8 +90,9 @@ async function judgePage(deps: FinalityDeps, memory: FinalityMemory, signatures:
   const settled = signatures.filter((signature) => statuses.get(signature)?.isFinalized === true)
   const absent = signatures.filter((signature) => !statuses.has(signature)).slice(0, absencesMax)
   for (const signature of statuses.keys()) memory.absentSinceMs.delete(signature)
-  const states = await deps.life.loadPayments([...settled, ...absent])
-  const stateOf = (signature: Signature) => assertPresent(states.get(signature), 'an open payment has events')
+  const states = await deps.lifecycle.loadPayments([...settled, ...absent].map(solanaReference))
+  const stateOf = (signature: Signature) =>
+    assertPresent(states.get(solanaReference(signature)), 'an open payment has events')
   // At once, so that they share a commit.
   await Promise.all(
     settled.map((signature) => {
@@ -128,8 +130,8 @@ interface Judged {
 
 async function judgeAbsence(deps: FinalityDeps, memory: FinalityMemory, judged: Judged): Promise<void> {
   const { signature, before } = judged
-  if (before.phase !== 'verified' && before.phase !== 'released' && before.phase !== 'fulfilled') return
-  const finalizedSlot = await findAbsence(deps, before.settlement)
+  if (before.phase !== 'released' && before.phase !== 'fulfilled') return
+  const finalizedSlot = await findAbsence(deps, signature, before.settlement.evidence)
   if (finalizedSlot === undefined) {
     memory.absentSinceMs.delete(signature)
     return
@@ -146,19 +148,23 @@ async function judgeAbsence(deps: FinalityDeps, memory: FinalityMemory, judged: 
  * How far the finalized chain was when it had the payment nowhere and could not take it any more. Undefined when that is
  * not certain: it may still land, the node has put those blocks away, or it has it after all.
  */
-async function findAbsence({ chain }: FinalityDeps, settlement: Settlement): Promise<number | undefined> {
-  const { signature, slot } = settlement
+async function findAbsence(
+  { chain }: FinalityDeps,
+  signature: Signature,
+  evidence: SettlementEvidence,
+): Promise<number | undefined> {
+  const { slot } = evidence
   const finalizedSlot = await chain.finalizedSlot()
   if (finalizedSlot < slot + landingSlotsMax) return undefined
   if ((await chain.firstSlot()) > slot) return undefined
-  if (await canStillLand(chain, settlement)) return undefined
+  if (await canStillLand(chain, evidence)) return undefined
   if ((await chain.findFinalized(signature)) !== undefined) return undefined
   // The node that says so must itself be past the payment; another one may have answered before.
   const { slot: nodeSlot, statuses } = await chain.findStatuses({ signatures: [signature], searchHistory: true })
   return statuses[0] === undefined && nodeSlot >= slot + landingSlotsMax ? finalizedSlot : undefined
 }
 
-async function canStillLand(chain: FinalityDeps['chain'], { transactionBase64 }: Settlement): Promise<boolean> {
+async function canStillLand(chain: FinalityDeps['chain'], { transactionBase64 }: SettlementEvidence): Promise<boolean> {
   if (transactionBase64 === undefined) return false
   const transaction = chain.readTransaction(Buffer.from(transactionBase64, 'base64'))
   return isRefusal(transaction) ? false : chain.canStillLand(transaction)
@@ -169,8 +175,9 @@ async function conclude(
   memory: FinalityMemory,
   { signature, before, verdict }: Judged & { readonly verdict: FinalVerdict },
 ): Promise<void> {
-  const events = decideFinality(before, verdict)
-  const isRecorded = await recordStep(deps, { kind: verdict.kind, signature, before, events })
+  const decision = decideFinality(before, verdict)
+  const reference = solanaReference(signature)
+  const isRecorded = await recordStep(deps, { kind: verdict.kind, reference, before, decision })
   if (!isRecorded || verdict.kind !== 'reversed') return
   memory.lastReversalMs = deps.clock.nowMs()
   deps.log.error({ event: 'payment_reversed', signature, phase: before.phase, ...verdict })

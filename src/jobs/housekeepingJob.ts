@@ -9,7 +9,7 @@ export interface HousekeepingDeps extends RepeatDeps {
 const everyMs = 60 * 60 * 1000
 
 /** What has to be done now and then so that the ledger always has somewhere to write. */
-export async function startHousekeeping(deps: HousekeepingDeps): Promise<Repeated> {
+export async function startHousekeepingJob(deps: HousekeepingDeps): Promise<Repeated> {
   await deps.addPartitions()
   return repeat(deps, {
     name: 'housekeeping',

@@ -1,14 +1,14 @@
 import type { ChainReader } from '../payment/chainReader.ts'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
-export interface ChainWatch extends Repeated {
+export interface ChainHealth extends Repeated {
   /** Undefined while a node answers. Without one nobody's payment could be verified, so nobody is asked for one. */
   problem(): string | undefined
   /** A slot that the chain has certainly reached. */
   slot(): number
 }
 
-export interface ChainWatchDeps extends RepeatDeps {
+export interface ChainHealthDeps extends RepeatDeps {
   readonly chain: Pick<ChainReader, 'slot'>
 }
 
@@ -17,7 +17,7 @@ const everyMs = 2_000
 // A node that is restarted is back within this; longer is an outage.
 const silenceMaxMs = 20_000
 
-export async function startChainWatch(deps: ChainWatchDeps): Promise<ChainWatch> {
+export async function startChainHealth(deps: ChainHealthDeps): Promise<ChainHealth> {
   let slot = await deps.chain.slot()
   let heardAtMs = deps.clock.monotonicMs()
   const task = repeat(deps, {
