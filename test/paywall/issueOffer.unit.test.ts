@@ -6,7 +6,7 @@ import type { PaymentRail } from '../../src/paywall/rail.ts'
 import { settlementOf, signatureNumber } from '../payment/paymentStory.ts'
 import { challengeOf, scriptedRail } from './scriptedRail.ts'
 
-const { price } = settlementOf(signatureNumber(1))
+const price = { ...settlementOf(signatureNumber(1)).price, priceList: 1 }
 
 function offerOn(...rails: readonly PaymentRail[]) {
   const product = { path: price.endpoint, method: 'GET' } as const
