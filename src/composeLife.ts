@@ -3,6 +3,7 @@ import type { Config } from './config.ts'
 import { startFinalityJob } from './jobs/finalityJob.ts'
 import type { StepDeps } from './jobs/recordStep.ts'
 import { startRefundJob } from './jobs/refundJob.ts'
+import { startOpenWorkJob } from './jobs/openWorkJob.ts'
 import { startTransferScanJob } from './jobs/transferScanJob.ts'
 import type { Check } from './jobs/healthJobs.ts'
 
@@ -27,6 +28,7 @@ const settleMarginMs = 60 * 60 * 1000
 export function openLife(config: Config, { chain, clock, log, metrics, ledger }: LifeOptions): Life {
   const { payments, lifecycle } = ledger
   const deps: StepDeps = { clock, log, payments, lifecycle, onStep: (step) => metrics.onLifeStep(step) }
+  const openWork = startOpenWorkJob(deps)
   const finalityJob = startFinalityJob({ ...deps, chain: { ...chain.reader, ...chain.finality } })
   const refundJob = startRefundJob({ ...deps, refundAfterMs })
   const settleAgeMs = config.proofMaxAgeMs + settleMarginMs
@@ -40,7 +42,7 @@ export function openLife(config: Config, { chain, clock, log, metrics, ledger }:
       return exposed < exposureMaxBaseUnits ? undefined : overexposed
     },
     async stop() {
-      await Promise.all([finalityJob.stop(), refundJob.stop(), transferScan.stop()])
+      await Promise.all([openWork.stop(), finalityJob.stop(), refundJob.stop(), transferScan.stop()])
     },
   }
 }

@@ -1,3 +1,4 @@
+import type { Address } from '@tollbook/core/address'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isPayable } from '../../src/accounting/account.ts'
@@ -9,9 +10,9 @@ const anyDebts = fc.uniqueArray(
   fc.record({
     account: fc.oneof(
       fc.constantFrom(
-        'Liabilities:Provider',
-        'Liabilities:Holders',
-        'Liabilities:Treasury',
+        'Liabilities:Share:provider',
+        'Liabilities:Share:holders',
+        'Liabilities:Share:treasury',
         'Liabilities:Unmatched:unknown',
       ),
       fc
@@ -23,9 +24,15 @@ const anyDebts = fc.uniqueArray(
   { selector: ({ account }) => account, maxLength: 14 },
 )
 const anyDestination = fc.option(anyAddress, { nil: undefined })
+function mapOf(wallets: Readonly<Record<string, Address | undefined>>): ReadonlyMap<string, Address> {
+  return new Map(
+    Object.entries(wallets).flatMap(([name, address]) => (address === undefined ? [] : [[name, address]])),
+  )
+}
+
 const anyQuestion = fc.record({
   debts: anyDebts,
-  destinations: fc.record({ provider: anyDestination, holders: anyDestination, treasury: anyDestination }),
+  destinations: fc.record({ provider: anyDestination, holders: anyDestination, treasury: anyDestination }).map(mapOf),
   leastBaseUnits: fc.constantFrom(0n, 1_000n),
 })
 
@@ -35,11 +42,9 @@ test('a plan pays each debt once and whole, to whom it is owed, and none that is
   fc.assert(
     fc.property(anyQuestion, (question) => {
       const paid = planPayout({ ...rest, ...question })?.parts.flat() ?? []
-      const shares = question.destinations
       const expected = question.debts.flatMap(({ account, baseUnits }: Debt) => {
-        const named = { Provider: shares.provider, Holders: shares.holders, Treasury: shares.treasury }
-        const [, kind = '', owner] = account.split(':')
-        const to = owner ?? Object.entries(named).find(([name]) => name === kind)?.[1]
+        const [, kind = '', owner = ''] = account.split(':')
+        const to = kind === 'Share' ? question.destinations.get(owner) : owner
         const pays = to !== undefined && to !== 'unknown' && baseUnits > 0n && baseUnits >= question.leastBaseUnits
         return pays ? [`${account} ${to} ${baseUnits}`] : []
       })
@@ -61,15 +66,15 @@ test('the order in which debts are read makes no other plan, and a plan that is 
 })
 
 test('a plan that was changed anywhere is no plan', () => {
-  const debts = [{ account: 'Liabilities:Provider', baseUnits: 5n }]
-  const destinations = { provider: otherWallet, holders: undefined, treasury: undefined }
+  const debts = [{ account: 'Liabilities:Share:provider', baseUnits: 5n }]
+  const destinations = new Map([['provider', otherWallet]])
   const plan = planPayout({ ...rest, debts, destinations, leastBaseUnits: 0n })
   if (plan === undefined) throw new Error('something is owed')
   const text = JSON.stringify(payoutPlanJson(plan))
   const changes: readonly (readonly [string, string])[] = [
     ['"5"', '"6"'],
     [otherWallet, mint],
-    ['Provider', 'Treasury'],
+    ['Share:provider', 'Share:treasury'],
     ['"position":12', '"position":13'],
     ['solana:test', 'solana:other'],
     ['payout_', 'payout_0'],
