@@ -3,10 +3,10 @@ import { systemClock } from '@tollbook/core/clock'
 import { isRefusal } from '@tollbook/core/refusal'
 import { issueOffer } from '../../src/paywall/issueOffer.ts'
 import type { PaymentRail } from '../../src/paywall/rail.ts'
-import { settlementOf, signatureNumber } from '../payment/paymentStory.ts'
+import { referenceNumber, settlementOf } from '../payment/paymentStory.ts'
 import { challengeOf, scriptedRail } from './scriptedRail.ts'
 
-const price = { ...settlementOf(signatureNumber(1)).price, priceList: 1 }
+const price = { ...settlementOf(referenceNumber(1)).price, priceList: 1 }
 
 function offerOn(...rails: readonly PaymentRail[]) {
   const product = { path: price.endpoint, method: 'GET' } as const
