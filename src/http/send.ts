@@ -20,7 +20,7 @@ export interface StreamingDeps {
 
 /**
  * Sends an answer while it is made, as fast as the caller reads it. Resolves when the answer is finished, also without the
- * caller, so that admission and shutdown count it until then. A broken answer resets the connection: no client can take it for a whole one.
+ * caller, so that admission and shutdown count it until then. A broken answer ends its connection: no client can take it for a whole one.
  */
 export async function sendStream(deps: StreamingDeps, context: Context, answer: StreamedAnswer): Promise<void> {
   const response = context.res
@@ -39,15 +39,21 @@ export async function sendStream(deps: StreamingDeps, context: Context, answer: 
     response.end()
     await caller.untilItReads('finish')
   } catch (error) {
-    deps.log.warn({ event: 'streamed_answer_reset', error: describeError(error) })
-    response.socket?.resetAndDestroy()
+    deps.log.warn({ event: 'streamed_answer_cut', error: describeError(error) })
+    tearDown(response)
   }
 }
 
+/** A chunked answer without its last chunk is visibly not whole. HTTP/1.0 has no chunks, so there only a reset shows it. */
+function tearDown(response: ServerResponse): void {
+  if (response.req.httpVersionMinor === 0) response.socket?.resetAndDestroy()
+  else response.destroy()
+}
+
 interface FollowedCaller {
-  /** True once the connection is closed, or reset because the caller did not read for too long. */
+  /** True once the connection is closed, by the caller or because it did not read for too long. */
   hasLeft(): boolean
-  /** Waits for the caller to read what was written, and resets the connection when its time is up. */
+  /** Waits for the caller to read what was written, and closes the connection when its time is up. */
   untilItReads(event: 'drain' | 'finish'): Promise<void>
 }
 
@@ -73,7 +79,7 @@ function followCaller(clock: Clock, response: ServerResponse, waitMaxMs: number)
       const isReading = await Promise.race([read, late])
       ended.abort()
       waitedMs += clock.monotonicMs() - startedAtMs
-      if (!isReading && !left.signal.aborted) response.socket?.resetAndDestroy()
+      if (!isReading && !left.signal.aborted) tearDown(response)
     },
   }
 }
