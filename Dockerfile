@@ -38,7 +38,7 @@ ENV NODE_ENV=production \
   TOLLBOOK_HOME=/var/lib/tollbook/home \
   ARTIFACT_DIR=/var/lib/tollbook/artifacts
 EXPOSE 3402
-# Node itself gets SIGTERM: a shell in between would keep it. The settings file exists only where the provisioning job has
+# Node itself gets SIGTERM: a shell in between would swallow it. The settings file exists only if the provisioning job has
 # written it; environment variables take precedence.
 CMD ["node", "--env-file-if-exists=/var/lib/tollbook/provisioned/service.env", "src/main.ts"]
 

@@ -78,7 +78,7 @@ function warmJob(renderer: Renderer, url: string): Job {
       : renderer.pdf({ page: { url }, format: 'A4', margin }, never)
 }
 
-/** The same job, guard and flags, on a browser of its own. */
+/** The same job, guard and flags, on a separate browser. */
 async function coldJob(egress: Egress, url: string): Promise<Job> {
   const recipe = await firstRecipe()
   return async (kind) => {

@@ -14,7 +14,7 @@ export interface Ran {
 }
 
 const program = fileURLToPath(new URL('../src/cli/tollbook.js', import.meta.url))
-// Where peakMemory.ts writes.
+// Output file of peakMemory.ts.
 const peakMemoryFd = 3
 const peakMemory = fileURLToPath(new URL('peakMemory.ts', import.meta.url))
 

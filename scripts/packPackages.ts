@@ -5,7 +5,8 @@ import { z } from 'zod'
 
 /*
  * Packs the publishable workspaces: `npm run pack [-- --dry-run]`.
- * In the repository a package exports its TypeScript. What is published exports JavaScript and types, so each package is
+ * In the repository a package exports its TypeScript. A published package exports JavaScript and types, so each package
+ * is
  * copied to .packed/, built there against the built copies of the packages it needs, and packed with its publishConfig
  * merged into its package.json.
  */

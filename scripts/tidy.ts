@@ -20,7 +20,7 @@ const functionLinesMax = 70
 const castsPerThousandLinesMax = 3
 const bannedNames = /^(utils?|helpers?|common|lib|misc|shared|types|index|services?)\.[jt]s$/i
 
-/** What a text may contain in one place only. */
+/** Features that only one place may use. */
 const oneHome: readonly { readonly what: string; readonly pattern: RegExp; readonly homes: RegExp }[] = [
   {
     what: 'the clock',

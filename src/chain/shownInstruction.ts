@@ -61,7 +61,7 @@ const readers: ReadonlyMap<string, (parts: Parts) => TokenEffect> = new Map([
 const batchParts = z.object({ instructions: z.array(namedInstruction) })
 
 function readNamed({ type, info }: NamedInstruction): readonly TokenEffect[] {
-  // A Batch holds no Batch, so this goes one deep; a node that says otherwise is not followed further.
+  // A Batch cannot contain a Batch, so one level suffices; a deeper answer of a node is not followed.
   if (type === 'batch') return batchParts.parse(info).instructions.flatMap((inner) => readSingle(inner))
   return readSingle({ type, info })
 }

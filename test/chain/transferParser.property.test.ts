@@ -80,7 +80,7 @@ describe('movements', () => {
     expect(parse([burn, plainTransfer]).movements).toMatchObject([{ kind: 'burn' }, { kind: 'transfer', mint }])
   })
 
-  test('are not read from programs that are no token program', () => {
+  test('are not read from programs that are not token programs', () => {
     expect(parse([{ ...burn, programIdIndex: at.unknown }]).movements).toEqual([])
   })
 
@@ -166,7 +166,7 @@ describe('instruction data', () => {
     expect(() => decodeInstructionData(text)).toThrow(Fault)
   })
 
-  test('of a memo that is longer than the base58 library takes is no bug (I31)', () => {
+  test('of a memo that is longer than the limit of the base58 library is not a bug (I31)', () => {
     const long = `tollbooth ${'x'.repeat(5_000)}`
     const calls = callsOf(accountKeys, [{ programIdIndex: at.memo, accounts: [], data: longBase58(Buffer.from(long)) }])
 

@@ -94,8 +94,8 @@ const tamperings: [string, QuoteProblemKind, (quote: QuoteBody) => unknown][] = 
     (body) => ({ ...body, tokenProgram: TOKEN_2022_PROGRAM_ID.toBase58() }),
   ],
   ['the token program that the mint does not belong to', 'token_program_wrong', asToken2022],
-  ['a token program of its own', 'token_program_wrong', (body) => ({ ...body, tokenProgram: stranger })],
-  ['a token account of somebody else', 'token_account_wrong', (body) => ({ ...body, paymentTokenAccount: stranger })],
+  ['a separate token program', 'token_program_wrong', (body) => ({ ...body, tokenProgram: stranger })],
+  ['a token account of another wallet', 'token_account_wrong', (body) => ({ ...body, paymentTokenAccount: stranger })],
   ['other decimals', 'sums_wrong', (body) => withQuote(body, { decimals: 7 })],
   [
     'a fee that the mint does not have',

@@ -28,7 +28,7 @@ function readPayment(transaction: VersionedTransaction | undefined) {
   }
 }
 
-test('a free answer comes back as it is, and nothing is signed for it', async () => {
+test('a free answer is returned unchanged, and nothing is signed for it', async () => {
   const { payingFetch, wallet, service, url } = await openScene()
   const response = await payingFetch(url('/api/health'))
   expect(await response.json()).toEqual({ success: true })
@@ -125,7 +125,7 @@ test('a Retry-After is waited for, and without one the pauses double', async () 
   expect(clock.pausesMs).toEqual([3_000, 1_000, 2_000, 2_000, 8_000])
 })
 
-test('each call has an idempotency key of its own, unless the caller gives one', async () => {
+test('each call has its own idempotency key, unless the caller provides one', async () => {
   const { payingFetch, service, keys, url } = await openScene()
   await payingFetch(url(crypto))
   await payingFetch(url(crypto))
@@ -176,7 +176,7 @@ test('the payment is handed to the caller before it leaves, and a caller who thr
   expect(seenBefore).toEqual([0, 0])
 })
 
-test('the steps of a payment are told in order', async () => {
+test('the steps of a payment are reported in order', async () => {
   const events: PaymentProgress['kind'][] = []
   const { payingFetch, service, url } = await openScene({ onEvent: ({ kind }) => void events.push(kind) })
   service.script = ['reset']

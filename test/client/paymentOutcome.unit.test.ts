@@ -135,7 +135,7 @@ test('a kept payment is not presented at another service', async () => {
   expect(other.service.presented).toHaveLength(0)
 })
 
-test('text that is no kept payment is not taken for one', () => {
+test('text that is not a stored payment is rejected', () => {
   for (const text of ['', '{', 'null', '[]', '{"format":"tollbook-payment-1"}'])
     expect(readPendingPayment(text)).toBeUndefined()
 })

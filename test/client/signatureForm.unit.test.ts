@@ -6,7 +6,7 @@ import { lastValidBlockHeight, type NodeAnswer, statusAnswer } from './support/s
 
 const crypto = '/api/data/crypto?symbol=BTC'
 
-/** Answers one after the other; the last one for ever. */
+/** Answers one after the other; the last one repeats without limit. */
 function inTurn(...answers: NodeAnswer[]): () => NodeAnswer {
   let next = 0
   return () => answers[Math.min(next++, answers.length - 1)] ?? 'broken'
@@ -96,7 +96,7 @@ test('a payment that lands in its last block is found, although the height is pa
   expect((await payingFetch(url(crypto))).status).toBe(200)
 })
 
-test('while the node says nothing the outcome is open, and resuming sends the same bytes again', async () => {
+test('while the node does not answer the outcome is open, and resuming sends the same bytes again', async () => {
   const { payingFetch, service, wallet, url } = await openSignatureScene()
   service.node.answers['getSignatureStatuses'] = always(broken)
   const error = await rejectionOf(payingFetch(url(crypto)))

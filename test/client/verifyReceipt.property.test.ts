@@ -173,7 +173,7 @@ test('a receipt of another service, or with a key that is not given, does not ve
   expect(await problemOf(receipt, { keys: [impostor, ...(desk.keys as { keys: object[] }).keys] })).toBe('none')
 })
 
-test('something else that was signed with the same key is no receipt', async () => {
+test('another message signed with the same key is not a receipt', async () => {
   const receipt = await desk.sign()
   expect(await problemOf(await signAnything(receipt, { typ: 'JWT' }))).toBe('signature_invalid')
   expect(await problemOf({ ...receipt, jws: 'eyJhbGciOiJub25lIn0..' })).toBe('signature_invalid')

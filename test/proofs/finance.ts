@@ -10,9 +10,10 @@ import { compareDrawing, type Look } from './finance/paint.ts'
 import { concludeProof, say } from './verdict.ts'
 
 /*
- * The finance and the burn page in a real browser, on a seeded book with real sales on top: they are drawn, axe finds
- * nothing serious, a keyboard is enough, nothing is asked of anybody else, and the sums of the CSV are the trial balance.
- * Both pages are drawn in turn on a thousand payments and on all of them: that must not take longer.
+ * The finance and the burn page in a real browser, on a seeded ledger with real sales on top. Both are drawn, axe finds
+ * nothing serious, a keyboard suffices, no third party receives a request, and the sums of the CSV equal the trial
+ * balance.
+ * Both pages are drawn in turn on a thousand payments and on all of them: the second must not take longer.
  */
 
 const { values: flags } = parseArgs({
@@ -85,7 +86,7 @@ async function openPage(
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
   const asked: string[] = []
   const errors: string[] = []
-  // What is behind the # stays in the browser.
+  // The part after # stays in the browser.
   page.on('request', (request) => asked.push(request.url().replace(/#.*/, '')))
   page.on('pageerror', (error) => {
     say(`       ${String(error)}`)
@@ -121,13 +122,13 @@ async function lookAtFinance(scheme: 'light' | 'dark', size: Size): Promise<void
   await page.close()
   check(
     asked.every((url) => url.startsWith(baseUrl) || url.startsWith('data:')),
-    `${name}: nobody else was asked for anything`,
+    `${name}: no third party received a request`,
   )
   check(!asked.some((url) => url.includes(financeToken)), `${name}: no address had the token`)
   check(errors.length === 0, `${name}: no errors in the console ${errors.join('; ')}`)
 }
 
-/** What finance looks for is found by its own word, and explained where it is opened. */
+/** Reports can be found by the terms of finance staff, and are explained at their place. */
 async function byState(page: Page, name: string): Promise<void> {
   for (const [state, word] of [
     ['refund_due', 'refund due'],
@@ -181,7 +182,7 @@ async function lookAtBurns(scheme: 'light' | 'dark', size: Size): Promise<void> 
   await page.close()
   check(
     asked.every((url) => url.startsWith(baseUrl) || url.startsWith('data:')),
-    `${name}: nobody else was asked for anything`,
+    `${name}: no third party received a request`,
   )
   check(errors.length === 0, `${name}: no errors in the console ${errors.join('; ')}`)
 }
@@ -190,7 +191,10 @@ async function refuseStrangers(): Promise<void> {
   const { page } = await openPage('light', { width: 800, height: 600 })
   await page.goto(`${baseUrl}/finance#token=abc`)
   await page.waitForFunction('document.querySelector("#status").textContent.startsWith("Not signed in")')
-  check(await page.$eval('#book', (book) => book.hasAttribute('hidden')), 'a stranger sees no figures, and is told why')
+  check(
+    await page.$eval('#book', (book) => book.hasAttribute('hidden')),
+    'an unauthenticated user sees no figures, and gets the reason',
+  )
   await judge(page, 'finance-sign-in')
   await page.close()
 }

@@ -8,7 +8,7 @@ import { cloneTemplate, type TestDatabase } from '../support/testDatabase.ts'
 /** The embedded Postgres as local mode starts it, durable and supervised, outside of a test run. */
 export interface LedgerServer extends AsyncDisposable {
   readonly postgres: EmbeddedPostgres
-  /** A migrated database of somebody's own. */
+  /** A migrated database for one owner. */
   createDatabase(): Promise<TestDatabase>
 }
 

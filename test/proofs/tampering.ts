@@ -15,8 +15,9 @@ import { startLedgerServer } from './ledgerServer.ts'
 import { concludeProof, readOptions, say } from './verdict.ts'
 
 /*
- * Whatever a superuser does to a book with every trigger off, or anybody to an export, an audit names it: which of the
- * four questions it answers with no, and the first bad position. The untouched book passes.
+ * An audit detects every manipulation of a ledger by a superuser with all triggers off, and of an export by anyone. It
+ * names
+ * the broken question of the four, and the first bad position. The unchanged ledger passes.
  */
 
 const { payments } = readOptions({ payments: 120 })

@@ -18,7 +18,7 @@ export interface ShopOptions {
   readonly env?: Readonly<Record<string, string>>
   /** The service's; the chain goes by real time. */
   readonly clock?: Clock
-  /** Another instance of this shop: same ledger, same chain. */
+  /** Another instance of this service: same ledger, same chain. */
   readonly besides?: Shop
 }
 
@@ -63,7 +63,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     PAYMENT_WALLET: wallets.paymentWallet.publicKey.toBase58(),
     RECEIPT_SIGNING_KEY: receiptKey,
     PROOF_LOOKUP_WAIT_MS: '600',
-    // Nobody real is asked by a test; one that sells news names its own sources.
+    // Tests query no real provider; a test that sells news names its own sources.
     NEWS_POLLING: '0',
     // A browser is started only where pages are rendered.
     RENDER_CONCURRENCY: '0',
@@ -72,7 +72,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   })
   const { databaseUrl, chain: chainConfig, receiptSigningKey } = config
   if (databaseUrl === undefined || chainConfig === undefined || receiptSigningKey === undefined)
-    throw new Error('the shop is configured')
+    throw new Error('the service is configured')
   const service = await createService(
     { ...config, databaseUrl, chain: chainConfig, receiptSigningKey },
     {

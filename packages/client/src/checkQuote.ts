@@ -10,7 +10,7 @@ import { type QuoteProblem, quoteProblem } from './quoteProblem.ts'
 import type { Offer } from './readOffer.ts'
 import { attoUsdScale } from './spendingLimit.ts'
 
-/** What the payer knows beforehand. An offer that names another is refused. */
+/** Values that the payer knows in advance. An offer with other values is refused. */
 export interface QuotePins {
   readonly expectedMint?: string
   readonly expectedNetwork?: string
@@ -34,9 +34,9 @@ export interface PayableQuote {
   readonly priceAttoUsd: bigint
   readonly requiredBaseUnits: bigint
   readonly burnBaseUnits: bigint
-  /** What has to arrive. */
+  /** Amount that has to arrive. */
   readonly transferBaseUnits: bigint
-  /** What the service says is to be sent for that, where the mint withholds a fee. */
+  /** Amount to send for that, according to the service, if the mint withholds a fee. */
   readonly transferWithFeeBaseUnits: bigint | undefined
   /** From the moment of the offer to its end. */
   readonly lifeMs: number
@@ -48,7 +48,7 @@ export interface QuoteQuestion {
   readonly pins: QuotePins
 }
 
-/** Does the offer hold together, and is it the one that was asked for? Whatever needs no chain is checked here. */
+/** Checks that the offer is consistent and belongs to the request. All checks that need no chain are here. */
 export function checkQuote({ offer, url, pins }: QuoteQuestion): PayableQuote | QuoteProblem {
   const parsed = quoteBody.safeParse(offer.body)
   if (!parsed.success) {
@@ -82,7 +82,7 @@ function readQuote(body: QuoteBody, answeredAtMs: number): PayableQuote | QuoteP
   )
     return quoteProblem('malformed', 'tokenMint, tokenProgram, paymentWallet and paymentTokenAccount are addresses')
   const priceAttoUsd = attoUsdOf(body.pricing.priceUSD)
-  if (priceAttoUsd === undefined) return quoteProblem('malformed', 'pricing.priceUSD is no amount')
+  if (priceAttoUsd === undefined) return quoteProblem('malformed', 'pricing.priceUSD is not an amount')
   const { transferWithFeeBaseUnits: withFee } = quote
   const amounts = {
     requiredBaseUnits: parseBaseUnits(quote.requiredBaseUnits),
@@ -131,8 +131,9 @@ function checkSums(quote: PayableQuote, body: QuoteBody): QuoteProblem | undefin
 }
 
 /**
- * requiredTokens is priceUSD / tokenPrice (specification, section 2.8). Without this a low price in dollars, which the
- * spending limit looks at, could stand beside any number of tokens. The prices are JSON numbers of 15 digits at least.
+ * requiredTokens is priceUSD / tokenPrice (specification, section 2.8). Without this check a low price in dollars,
+ * which
+ * the spending limit uses, could accompany any number of tokens. The prices are JSON numbers of 15 digits at least.
  */
 function checkPrice(quote: PayableQuote, { pricing }: QuoteBody): QuoteProblem | undefined {
   const tokenAttoUsd = attoUsdOf(pricing.tokenPrice)
@@ -148,7 +149,7 @@ const roundingParts = 1_000_000_000n
 
 function checkDestination({ mint, tokenProgram, paymentWallet, paymentTokenAccount }: PayableQuote) {
   if (!tokenPrograms.has(tokenProgram))
-    return quoteProblem('token_program_wrong', `${tokenProgram} is no token program`)
+    return quoteProblem('token_program_wrong', `${tokenProgram} is not a token program`)
   const key = (address: Address) => new PublicKey(address)
   const account = getAssociatedTokenAddressSync(key(mint), key(paymentWallet), true, key(tokenProgram)).toBase58()
   return account === paymentTokenAccount
@@ -184,7 +185,7 @@ function checkPin(problem: PinProblem, named: string, expected: string | undefin
 function checkUse({ memo, secret, endpoint, lifeMs }: PayableQuote, url: URL): QuoteProblem | undefined {
   if (lifeMs <= 0) return quoteProblem('expired', 'its end is in the past')
   if (memo !== memoOfSecret(secret)) return quoteProblem('memo_wrong', 'the memo is not the one of the secret')
-  // A service may stand behind a path of its own, so the endpoint is the end of the path that was asked for.
+  // A service may have its own base path, so the endpoint is the end of the requested path.
   return endpoint.startsWith('/') && url.pathname.endsWith(endpoint)
     ? undefined
     : quoteProblem('other_endpoint', `it is for ${endpoint}, and ${url.pathname} was asked for`)

@@ -42,7 +42,7 @@ function isUnnamedJson(init: RequestInit | undefined): boolean {
 export function quoteRequestInit(content: PendingRequest, wallet: string, idempotencyKey: string): RequestInit {
   const headers = [...content.headers, [walletHeader, wallet], [keyHeader, idempotencyKey]] satisfies [string, string][]
   const body = content.bodyBase64 === undefined ? {} : { body: Buffer.from(content.bodyBase64, 'base64') }
-  // A redirect is never followed: it would carry a proof to somewhere nobody has agreed to pay.
+  // Redirects are never followed: they would send a proof to a server that the caller did not agree to pay.
   return { method: content.method, headers, redirect: 'manual', ...body }
 }
 

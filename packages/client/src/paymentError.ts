@@ -62,7 +62,7 @@ export class PaymentUnspent extends PaymentError {
   }
 }
 
-/** Nobody knows yet what became of the payment. Paying again may be paying twice: resume it. */
+/** The outcome of the payment is unknown. Paying again may pay twice: resume it. */
 export class PaymentUnresolved extends PaymentError {
   override readonly name = 'PaymentUnresolved'
 

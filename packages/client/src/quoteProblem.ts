@@ -1,4 +1,4 @@
-/** What can be wrong with an offer, found before anything is signed for it. */
+/** Problems of an offer, found before anything is signed for it. */
 export type QuoteProblemKind =
   | 'malformed'
   | 'sums_wrong'

@@ -40,7 +40,7 @@ export async function verifyInclusion(question: InclusionQuestion): Promise<Incl
   if (!verdict.valid) return verdict
   const { receipt } = verdict
   const proof = readProof(question.proof)
-  if (proof === undefined) return invalid('proof_malformed', 'it is no inclusion proof of this service')
+  if (proof === undefined) return invalid('proof_malformed', 'it is not an inclusion proof of this service')
   const checkpoint = openWithKeys(proof.checkpoint, (await readKeys(question.keys)) ?? [])
   if (checkpoint === undefined)
     return invalid('checkpoint_unsigned', 'its checkpoint is not signed with the key of the service')

@@ -15,7 +15,7 @@ export interface ReceiptQuestion {
   readonly receipt: unknown
   /** The service's public key, as a JWK or a JWKS. Got from the service itself once, and kept. */
   readonly keys: unknown
-  /** What the receipt should be for, where the caller knows. */
+  /** Expected content of the receipt, if the caller knows it. */
   readonly expected?: { readonly wallet?: string; readonly endpoint?: string; readonly signature?: string }
 }
 
@@ -37,11 +37,12 @@ export type ReceiptVerdict =
 /** Checks a receipt with nothing but the service's public key. No network; never throws, whatever it is given. */
 export async function verifyReceipt({ receipt, keys, expected = {} }: ReceiptQuestion): Promise<ReceiptVerdict> {
   const read = readReceipt(receipt)
-  if (read === undefined) return invalid('malformed', 'it is no receipt of this service')
+  if (read === undefined) return invalid('malformed', 'it is not a receipt of this service')
   const known = await readKeys(keys)
-  if (known === undefined) return invalid('keys_malformed', 'the key is no Ed25519 JWK, and no set of them')
+  if (known === undefined) return invalid('keys_malformed', 'the key is not an Ed25519 JWK or a set of them')
   const header = readHeader(read.jws)
-  if (header === undefined) return invalid('signature_invalid', 'its jws is no compact EdDSA JWS of a tollbook-receipt')
+  if (header === undefined)
+    return invalid('signature_invalid', 'its jws is not a compact EdDSA JWS of a tollbook-receipt')
   const key = known.find(({ kid }) => kid === header.kid)
   if (key === undefined) return invalid('key_unknown', `it is signed with the key ${header.kid}, which is not given`)
   const payload = await verifySignature(read.jws, key)
@@ -87,7 +88,7 @@ const keySet = z.union([z.object({ keys: z.array(z.unknown()).max(100) }), publi
 /** An Ed25519 key as JWK, with its name. */
 export type NamedKey = z.infer<typeof publicKey> & { readonly kid: string }
 
-/** Keys of other kinds may stand in the same set. The private part, should there be one, is dropped here. */
+/** The same set may contain keys of other kinds. A private part, if present, is dropped here. */
 export async function readKeys(keys: unknown): Promise<readonly NamedKey[] | undefined> {
   const { data } = keySet.safeParse(plainData(keys))
   if (data === undefined) return undefined

@@ -6,8 +6,8 @@ import { type Ed25519Signer, verifyEd25519 } from './ed25519.ts'
 import { hashBytes, type TreeHead } from './merkle.ts'
 
 /*
- * C2SP signed-note and tlog-checkpoint: a text that says which log, how long and which root, and signatures below it.
- * What outside tools of that family write is read here, and they read what is written here.
+ * C2SP signed-note and tlog-checkpoint: a text with the log's name, size and root, followed by signatures.
+ * Compatible with other tools of that family in both directions.
  */
 
 export interface Checkpoint extends TreeHead {
@@ -15,18 +15,22 @@ export interface Checkpoint extends TreeHead {
   readonly origin: string
 }
 
-/** Who a signature is expected from: by name and key, because a key may serve under several names. */
+/** Expected signer: by name and key, because a key may serve under several names. */
 export interface NoteVerifier {
   readonly name: string
   readonly publicKey: Uint8Array
 }
 
-/** A name goes into a line of its own and between spaces; a plus separates it in a verifier key. C2SP asks no more. */
+/**
+ * A name is part of a line and delimited by spaces; a plus separates it in a verifier key. C2SP requires nothing more.
+ */
 function isKeyName(text: string): boolean {
   return text.length > 0 && !/[\p{White_Space}+]/u.test(text)
 }
 
-/** What we call a log of ours is legible too: others are to write it down. Of others' names we ask no more than C2SP. */
+/**
+ * Names of our own logs must be legible, because people write them down. Names of other logs follow C2SP's looser rule.
+ */
 function isOrigin(text: string): boolean {
   return isKeyName(text) && text.length <= originCharactersMax && !/[\p{Z}\p{C}]/u.test(text)
 }
@@ -86,10 +90,10 @@ export interface Note {
 // A checkpoint has 200 characters; cosignatures of 16 witnesses with keys of the time after quantum computers have 80,000.
 const noteCharactersMax = 100_000
 const signaturesMax = 100
-// Control characters other than the newline, and what a text has in the place of bytes that were no UTF-8.
+// Control characters other than the newline, and the replacement character for bytes that were not UTF-8.
 const unfit = /[^\n\u0020-\u{10FFFF}]|\uFFFD/u
 
-/** The parts of a signed note; says nothing of whether a signature holds. */
+/** Parts of a signed note; signatures are not verified. */
 export function readNote(note: string): Note | undefined {
   const end = note.lastIndexOf('\n\n')
   if (note.length > noteCharactersMax || end < 0 || !note.endsWith('\n') || unfit.test(note)) return undefined
@@ -107,7 +111,7 @@ function readSignatureLine(line: string): NoteSignature | undefined {
   return { name, keyId: bytes.subarray(0, keyIdBytes), signature: bytes.subarray(keyIdBytes) }
 }
 
-/** The text of a note that this key has signed. A signature of the key that does not hold spoils the whole note. */
+/** Text of a note that this key has signed. An invalid signature of the key invalidates the whole note. */
 export function openNote(note: string, verifier: NoteVerifier): string | undefined {
   const read = readNote(note)
   if (read === undefined) return undefined
@@ -118,7 +122,7 @@ export function openNote(note: string, verifier: NoteVerifier): string | undefin
   return own.length > 0 && holds ? read.text : undefined
 }
 
-/** What the note says, whoever has signed it. Lines behind the root are for extensions, and ignored. */
+/** Content of the note, independent of its signers. Lines after the root are extensions, and ignored. */
 export function readCheckpoint(note: string): Checkpoint | undefined {
   const read = readNote(note)
   return read === undefined ? undefined : readCheckpointText(read.text)

@@ -129,7 +129,7 @@ export function rootFromInclusion({ index, size, leaf, path }: InclusionClaim): 
   return last === 0 ? root : undefined
 }
 
-/** On the right edge a node without a sibling is its own parent: go up to where the one at hand was a right child. */
+/** On the right edge a node without a sibling is its own parent: go up to where the current node was a right child. */
 function parentWithSibling(node: number, last: number): [number, number] {
   let [up, upLast] = [node, last]
   while (up % 2 === 0 && up !== 0) [up, upLast] = [half(up), half(upLast)]
@@ -183,7 +183,7 @@ function isPowerOfTwo(size: number): boolean {
   return splitPoint(size + 1) === size
 }
 
-/** Hashes are public, so the time that it takes to compare them tells nobody anything. */
+/** Hashes are public, so the duration of a comparison reveals nothing. */
 export function equal(one: Uint8Array, other: Uint8Array): boolean {
   return equalBytes(one, other)
 }

@@ -1,6 +1,6 @@
 /**
- * What core takes from the machine it runs on. `#platform` in package.json selects Node's native code where there is Node
- * and pure JavaScript elsewhere; both return the same bytes (test/core/platform.property.test.ts).
+ * Functions that core takes from its platform. `#platform` in package.json selects native code on Node and pure
+ * JavaScript elsewhere; both return the same bytes (test/core/platform.property.test.ts).
  */
 export interface Platform {
   sha256(data: Uint8Array | string): Uint8Array

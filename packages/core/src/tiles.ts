@@ -71,7 +71,7 @@ function frontierOf(hashes: readonly Uint8Array[]): Frontier {
   return hashes.reduce(addLeaf, emptyFrontier)
 }
 
-/** How many hashes a tile has in a tree of that size; 0 when the tree does not reach it. */
+/** Number of hashes of a tile in a tree of that size; 0 if the tree does not reach it. */
 export function widthAt({ level, index }: TileId, size: number): number {
   const hashes = Math.floor(size / tileWidth ** level) - index * tileWidth
   return Math.max(0, Math.min(tileWidth, hashes))
@@ -100,7 +100,7 @@ interface TileSlice extends TileId {
   readonly to: number
 }
 
-/** Where the hashes stand of which the root of a subtree is made: at most 128 neighbours in one tile. */
+/** Location of the hashes that make the root of a subtree: at most 128 neighbours in one tile. */
 function sliceOf({ height, index }: TreeNode): TileSlice {
   const width = 2 ** (height % tileHeight)
   const tile = Math.floor((index * width) / tileWidth)
@@ -139,7 +139,7 @@ export function splitHashes(hashes: Uint8Array): readonly Uint8Array[] {
   )
 }
 
-/** What a tile is asked for by: its level, or the entries themselves; and how much of it. */
+/** Address of a tile: its level, or the entries themselves; and its width. */
 export interface TilePath {
   readonly level: number | 'entries'
   readonly index: number

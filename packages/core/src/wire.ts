@@ -33,7 +33,7 @@ export const quoteBody = z.object({
   }),
 })
 
-/** The body of a 402 `PAYMENT_REQUIRED`: specification 2.8, and beside it what a program needs to pay. */
+/** Body of a 402 `PAYMENT_REQUIRED`: specification 2.8, plus the fields that a program needs to pay. */
 export type QuoteBody = z.infer<typeof quoteBody>
 
 export const errorBody = z.object({
@@ -65,7 +65,7 @@ export const saleBody = z.object({
   success: z.literal(true),
   data: z.unknown(),
   receipt: receiptBody,
-  // Where the proof is that the ledger holds it; answers from before there were proofs have none.
+  // Address of the proof that the ledger contains the delivery. Answers older than the proofs have none.
   inclusionProof: z.string().optional(),
   meta: z.object({ source: z.string(), asOf: z.iso.datetime(), cached: z.boolean() }).loose(),
 })

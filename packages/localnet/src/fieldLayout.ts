@@ -16,7 +16,7 @@ export type FieldKind =
   | 'i64'
   | 'boolean'
   | 'address'
-  /** Zeros mean nobody: null. */
+  /** Zeros mean no authority: null. */
   | 'addressOrNull'
   /** A byte says whether it follows. Without it the field is left out … */
   | 'optionalAddress'

@@ -23,11 +23,11 @@ export interface AuthorityNames {
 export interface InstructionBytes {
   readonly instruction: CompiledInstruction
   readonly keys: readonly AccountKey[]
-  /** Where the fields start in the instruction's data. */
+  /** Offset of the fields in the instruction's data. */
   readonly offset: number
 }
 
-/** What `jsonParsed` shows of an instruction. */
+/** Content that `jsonParsed` shows for an instruction. */
 export interface NamedInstruction {
   readonly [part: string]: string | Fields
   readonly type: string

@@ -23,11 +23,11 @@ import { createWebSocketDoor } from './webSocketDoor.ts'
 export interface LocalChainOptions {
   /** 0 or absent: any free one whose successor is free too. */
   readonly port?: number
-  /** Loopback unless told otherwise: whoever reaches the chain may do everything with it. */
+  /** Loopback by default: every client that reaches the chain has full control over it. */
   readonly host?: string
-  /** How long a slot lasts; 400 as on mainnet. 0: slots only advance by `advanceSlots`. */
+  /** Duration of a slot; 400 as on mainnet. 0: slots only advance by `advanceSlots`. */
   readonly slotMs?: number
-  /** Where the chain keeps itself. Absent: it ends with its process. */
+  /** Directory that stores the chain. Absent: it ends with its process. */
   readonly stateDirectory?: string
   readonly log?: Log
   readonly clock?: Clock
@@ -126,7 +126,7 @@ function allMethods(bank: Bank): RpcServiceDeps['methods'] {
 
 /** WebSockets are served on the first port too, so that one address is enough to know. */
 function addresses(host: string, port: number): { readonly rpcUrl: string; readonly wsUrl: string } {
-  // An IPv6 address stands in brackets in a URL.
+  // An IPv6 address is in brackets in a URL.
   const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`
   return { rpcUrl: `http://${authority}`, wsUrl: `ws://${authority}` }
 }

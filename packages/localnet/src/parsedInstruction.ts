@@ -111,12 +111,12 @@ const associatedTokenInstructions: readonly InstructionLayout[] = [
   },
 ]
 
-/** A memo that is no UTF-8 fails on chain, so it is never shown as text. */
+/** A memo that is not UTF-8 fails on chain, so it is never shown as text. */
 function parseMemo({ instruction }: Source): string | undefined {
   return memoText(instruction.data)
 }
 
-/** Undefined when it is no UTF-8: no replacement characters, which would make two memos look alike. */
+/** Undefined if it is not UTF-8: replacement characters would make two memos look alike. */
 export function memoText(data: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data)

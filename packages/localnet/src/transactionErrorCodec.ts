@@ -3,11 +3,12 @@ import type { ByteWriter } from './byteWriter.ts'
 import type { InstructionError, TransactionError } from './transactionError.ts'
 
 /*
- * Errors are stored by name and not by litesvm's number: a newer litesvm may number them anew, and an old journal must
- * still say what went wrong.
+ * Errors are stored by name and not by litesvm's number: a newer litesvm may renumber them, and an old journal must
+ * still
+ * name the error.
  */
 
-/** One byte says the kind; what belongs to it follows. Kinds are never renumbered: they stand in people's state files. */
+/** One byte for the kind, followed by its fields. Kinds are never renumbered: users' state files contain them. */
 const errorKinds = { none: 0, named: 1, instruction: 2, duplicate: 3, rent: 4, restricted: 5 } as const
 const instructionErrorKinds = { named: 0, custom: 1, borsh: 2 } as const
 
@@ -45,7 +46,7 @@ export function readTransactionError(reader: ByteReader): TransactionError | nul
     case errorKinds.restricted:
       return { ProgramExecutionTemporarilyRestricted: { account_index: reader.u8() } }
     default:
-      throw new MalformedBytes(`${kind} is no kind of transaction error`)
+      throw new MalformedBytes(`${kind} is not a kind of transaction error`)
   }
 }
 
@@ -69,6 +70,6 @@ function readInstructionError(reader: ByteReader): InstructionError {
     case instructionErrorKinds.borsh:
       return { BorshIoError: reader.text() }
     default:
-      throw new MalformedBytes(`${kind} is no kind of instruction error`)
+      throw new MalformedBytes(`${kind} is not a kind of instruction error`)
   }
 }

@@ -91,7 +91,7 @@ class Connection {
   #unsubscribe(params: unknown): boolean {
     const [number] = unsubscribeParams.safeParse(params).data ?? []
     if (number === undefined || !this.#open.delete(number)) throw invalidParams('Invalid subscription id.')
-    // One that has told its signature is closed already; for the client that is the same.
+    // A subscription that has sent its signature is closed already; for the client that is the same.
     this.#deps.subscriptions.close(number)
     return true
   }

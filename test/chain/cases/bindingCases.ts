@@ -8,7 +8,7 @@ import { type Customer, land, newCustomer, signedBy } from '../paymentLab.ts'
 import { type Offer, type PaymentShop, present, quoteFor, signatureProof, transactionProof } from '../paymentShop.ts'
 import type { Verdict } from './verificationCase.ts'
 
-/** What somebody presents to the native rail of a shop, and what it has to say. */
+/** A proof presented to the native rail of a service, and the expected verdict. */
 export interface RailCase {
   readonly rule: string
   readonly says: string

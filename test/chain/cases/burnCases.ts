@@ -280,7 +280,7 @@ async function mintForeign(lab: PaymentLab): Promise<Presented> {
   return { signature, wallet: payer.address }
 }
 
-/** Fees that earlier transfers left behind come back into balances, which hides as much of the burn. */
+/** Fees withheld from earlier transfers return to balances, which hides the same amount of the burn. */
 async function payOutFees(lab: PaymentLab): Promise<Presented> {
   const [payer, trader] = [await newCustomer(lab), await newCustomer(lab, 100_000_000n)]
   const { account: from, address: by } = trader

@@ -20,7 +20,7 @@ import { Keypair, type PublicKey, SystemProgram, TransactionInstruction } from '
 import { openPlainAccount } from '../labTokens.ts'
 import { type PaymentLab, createAllocation, decimals, idleAddress, stage } from '../paymentLab.ts'
 
-/** What an operator names as TOKEN_MINT, and what the service says of it at start. */
+/** A value of TOKEN_MINT, and the service's verdict on it at start. */
 export interface MintCase {
   readonly rule: string
   readonly says: string

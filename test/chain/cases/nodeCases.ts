@@ -17,7 +17,7 @@ export const nodeCases: readonly NodeCase[] = [
   ...forgeryCases(),
 ]
 
-/** The node is not there, or what it says is no answer. */
+/** The node is unreachable, or its answer is not valid. */
 function transportCases(): readonly NodeCase[] {
   const text =
     (status: number, body: string): Tamper =>

@@ -15,7 +15,7 @@ import {
 } from '../paymentShop.ts'
 import type { Verdict } from './verificationCase.ts'
 
-/** What decides the price, and what it comes to. */
+/** Facts that decide the price, and the expected result. */
 export interface PriceCase {
   readonly rule: string
   readonly says: string

@@ -153,7 +153,7 @@ export const sendingCases: readonly SendingCase[] = [
     kinds: sendingKinds,
     async present(shop) {
       const payer = await newCustomer(shop)
-      // The local chain has no nonce accounts, so this one lands as a failure, and that is what has to be told.
+      // The local chain has no nonce accounts, so this one lands as a failure, and the verdict has to report that.
       const instructions = [advanceNonce(payer), ...payment(shop, payer)]
       const transaction = await signedBy(shop.connection, instructions, [payer.keypair])
       await sendAndConfirm(shop, transaction.serialize())

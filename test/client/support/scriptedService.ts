@@ -6,7 +6,7 @@ import { type PresentedProof, readPresentedProof } from './presentedProof.ts'
 import { createScriptedNode, type ScriptedNode } from './scriptedNode.ts'
 import { makeQuote } from './testToken.ts'
 
-/** What happens to one request that comes with a proof. */
+/** Outcome of one request that carries a proof. */
 export type Step =
   | 'deliver'
   /** The service has done its work, and the connection breaks before a byte of the answer. */
@@ -39,7 +39,7 @@ export interface Presented {
   readonly body: string
 }
 
-/** A service that speaks the true wire format and misbehaves to order, and a Solana node beside it. */
+/** A service that speaks the real wire format and misbehaves on request, together with a Solana node. */
 export async function startScriptedService(): Promise<ScriptedService> {
   const quotesMade: QuoteBody[] = []
   const [presented, unpaid]: Presented[][] = [[], []]

@@ -5,14 +5,14 @@ import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { createLog } from '../../../src/primitives/log.ts'
 
-/** What the supervisor sees of the world: a clock, a log, and postmasters that end when the test says so. */
+/** Environment of the supervisor: a clock, a log, and postmasters that end when the test says so. */
 interface Scene {
   readonly pausesMs: number[]
   readonly events: string[]
-  /** What the owner was told. */
+  /** Events reported to the owner. */
   readonly lost: string[]
   readonly end: (how: string) => void
-  /** What the next launches do: a fault is thrown, undefined is a success. The last one goes on for ever. */
+  /** Outcomes of the next launches: a fault is thrown, undefined is a success. The last one repeats without limit. */
   script: readonly (Fault | undefined)[]
   launches: number
   start(): Promise<Supervisor>
@@ -111,7 +111,7 @@ test('a postmaster that dies young again and again is given up after fifty resta
   expect(scene.lost).toHaveLength(1)
 })
 
-test('after stop the end of the postmaster is no reason to start another', async () => {
+test('after stop the end of the postmaster does not cause a restart', async () => {
   const scene = makeScene({ lifeMs: 60_000 })
   const supervisor = await scene.start()
   await supervisor.stop()

@@ -4,12 +4,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { AttackGround } from './attacks.ts'
 
-/** Where attacks are tried: the attacker's site, and canaries that count who comes. */
+/** Environment of the attacks: the attacker's site, and canaries that count arrivals. */
 export interface EgressGround extends AsyncDisposable, AttackGround {
   readonly addresses: ReadonlyMap<string, readonly string[]>
   /** Connections and datagrams that a canary has seen. */
   hits(): number
-  /** What the attacker's site answers next. */
+  /** The next answer of the attacker's site. */
   serve(answer: SiteAnswer): void
 }
 
@@ -20,7 +20,7 @@ export interface SiteAnswer {
 }
 
 export interface GroundOptions {
-  /** Where the attacker's site is; port 0 is any. */
+  /** Address of the attacker's site; port 0 is any. */
   readonly site: { readonly address: string; readonly port: number }
   readonly canaries: { readonly addresses: readonly string[]; readonly ports: readonly number[] }
   readonly secretFile: string

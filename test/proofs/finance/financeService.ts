@@ -13,7 +13,7 @@ import { breakGround } from '../proofGround.ts'
 import { say } from '../verdict.ts'
 import { seedLedger } from './seedLedger.ts'
 
-/** The service with its back office open, on a seeded book with one real sale on top, all of it rolled up. */
+/** The service with its finance listener open, on a seeded ledger with one real sale on top, all of it rolled up. */
 export interface FinanceService extends AsyncDisposable {
   readonly baseUrl: string
   readonly financeToken: string
@@ -29,12 +29,12 @@ export async function openFinanceService(payments: number): Promise<FinanceServi
   const ground = opened.use(await breakGround())
   const access = await openLocalFinance(await openHome(join(ground.directory, 'home')), systemClock)
   const config = readConfig(ground.env)
-  const chain = assertPresent(config.chain, 'the ground has a chain')
+  const chain = assertPresent(config.chain, 'the environment has a chain')
   const mint = assertPresent(readAddress(chain.tokenMint), 'a mint')
   const onProgress = (done: number) => say(`       ${done} of ${payments} payments seeded`)
   await seedLedger(ground.database.serviceUrl, { mint, payments, onProgress })
   say(`${payments} payments seeded over 120 days`)
-  const receiptSigningKey = assertPresent(config.receiptSigningKey, 'the ground has a key')
+  const receiptSigningKey = assertPresent(config.receiptSigningKey, 'the environment has a key')
   const service = await createService(
     { ...config, databaseUrl: ground.database.serviceUrl, chain, receiptSigningKey, finance: access.config },
     { log: silentLog },
@@ -60,7 +60,7 @@ export async function openFinanceService(payments: number): Promise<FinanceServi
 
 const standing = z.object({ ledger: z.object({ position: z.int(), headPosition: z.int() }) })
 
-/** The book is rolled up in the background; a report never waits for all of it. */
+/** The ledger is rolled up in the background; a report never waits for all of it. */
 async function caughtUp(dataOf: FinanceService['dataOf']): Promise<void> {
   const startedAtMs = systemClock.monotonicMs()
   const look = async () => (await dataOf('summary', standing)).ledger

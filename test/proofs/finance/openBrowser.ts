@@ -4,7 +4,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { findChromiums } from '../../../src/outbound/browser/chromium.ts'
 import { footingsHere, launchBrowser } from '../../../src/outbound/browser/launchBrowser.ts'
 
-/** A real browser as the service finds it, for pages of our own: it may reach loopback. */
+/** A real browser as the service finds it, for our own pages: it may reach loopback. */
 export async function openBrowser(): Promise<{ readonly browser: Browser; end(): Promise<void> }> {
   const { signal } = new AbortController()
   let last: unknown

@@ -14,7 +14,7 @@ export interface Binaries {
 }
 
 const setDatabaseUrl =
-  'Set DATABASE_URL to a Postgres of your own (15 or newer) and Tollbook will not start the embedded one.'
+  'Set DATABASE_URL to your own Postgres (15 or newer) and Tollbook will not start the embedded one.'
 
 /** The npm package with the binaries for this machine: Linux with glibc, and macOS. */
 export async function findBinaries(platform = `${process.platform}-${process.arch}`): Promise<Binaries> {

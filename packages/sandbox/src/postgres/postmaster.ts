@@ -28,7 +28,7 @@ export interface LaunchOptions {
 /** On the command line of each postmaster of ours, so that an orphan is known for one. Shown by `ps` too. */
 export const clusterMark = 'cluster_name=tollbook'
 
-/** Returns when it accepts connections. Throws a retryable fault when what stood in its way may go by itself. */
+/** Returns when it accepts connections. Throws a retryable fault if the obstacle may disappear without action. */
 export async function launchPostmaster(options: LaunchOptions): Promise<Postmaster> {
   const { dataDirectory, footing, watchdog, log } = options
   const child = spawnAs(footing.account, {

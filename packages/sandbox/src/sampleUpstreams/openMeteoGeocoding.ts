@@ -13,7 +13,7 @@ interface SampleCity {
   readonly admin1: string
 }
 
-/** Where these cities are is true; there are only few of them. */
+/** The locations of these cities are real; there are only few of them. */
 const cities: readonly SampleCity[] = [
   city('London', [51.508_53, -0.125_74], {
     code: 'GB',
