@@ -26,10 +26,11 @@ export function chainCommand(): Command {
 }
 
 async function runChain(options: ChainOptions): Promise<void> {
-  const config = readConfig()
-  const log = createLog({ level: config.logLevel, name: 'tollbook chain' })
-  const state = options.fresh ? {} : { stateDirectory: options.state ?? join(config.home, 'chain-alone') }
-  const port = options.port ?? (config.localChainPort === 0 ? standardPort : config.localChainPort)
+  const { logLevel, local } = readConfig()
+  const { home, chainPort } = local
+  const log = createLog({ level: logLevel, name: 'tollbook chain' })
+  const state = options.fresh ? {} : { stateDirectory: options.state ?? join(home, 'chain-alone') }
+  const port = options.port ?? (chainPort === 0 ? standardPort : chainPort)
   const { host, slotMs } = options
   const chain = await startLocalChain({ host, port, slotMs, log, ...state })
   process.stdout.write(`listening on ${chain.rpcUrl} (WebSocket ${chain.wsUrl}), genesis ${chain.genesisHash}\n`)

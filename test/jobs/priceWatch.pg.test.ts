@@ -1,6 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { openPrices, type Prices } from '../../src/composePrices.ts'
+import { openPrices, type Prices } from '../../src/start/openPrices.ts'
 import { readConfig } from '../../src/config.ts'
+import { createMetrics } from '../../src/http/metrics.ts'
+import { openProviders } from '../../src/start/openProviders.ts'
 import { decodeEvent } from '../../src/payment/eventCodec.ts'
 import type { PriceListPublished } from '../../src/payment/events.ts'
 import type { PaymentTerms } from '../../src/payment/settlement.ts'
@@ -50,12 +52,14 @@ async function openStall(price = '0.001'): Promise<Stall> {
     ledger,
     async open({ env = {}, terms: ownTerms = terms } = {}) {
       const config = readConfig({ ...markets.env, TOKEN_PRICE_AGE_MAX_SECONDS: '60', ...env })
-      const prices = await openPrices(config, {
-        upstreamDeps: { clock, log: silentLog, contact: 'test', version: 'test', onCall: () => undefined },
+      const deps = { clock, log: silentLog, metrics: createMetrics() }
+      const prices = await openPrices(config.prices, {
+        ...deps,
+        providers: openProviders(config.providers, deps),
         terms: ownTerms,
         ledger,
       })
-      onTestFinished(() => prices.stop())
+      onTestFinished(() => prices.close())
       return prices
     },
     async lists() {

@@ -1,0 +1,27 @@
+import type { ProductSettings } from '../config/productSettings.ts'
+import { createNewsDesk, type NewsDesk } from '../endpoints/newsDesk.ts'
+import { createNewsSources } from '../endpoints/newsSources.ts'
+import { startNewsPolling } from '../jobs/newsPolling.ts'
+import type { NewsStore } from '../store/newsStore.ts'
+import type { Providers } from './openProviders.ts'
+import type { PartDeps } from './partDeps.ts'
+
+export interface News {
+  readonly search: NewsDesk
+  close(): Promise<void>
+}
+
+export interface NewsDeps extends PartDeps {
+  readonly providers: Pick<Providers, 'data' | 'readFeed'>
+  readonly store: NewsStore
+}
+
+/** Search over the stored headlines, with the polling that fills the store. */
+export function openNews({ newsFeeds, newsPolling }: ProductSettings, deps: NewsDeps): News {
+  const { clock, log, providers, store } = deps
+  const sources = createNewsSources({ ...providers.data, newsFeeds, readFeed: providers.readFeed })
+  const search = createNewsDesk({ clock, store, searchable: sources.searchable })
+  const polled = newsPolling ? sources.polled : []
+  const polling = startNewsPolling({ clock, log, store, sources: polled, refresh: search.refresh })
+  return { search, close: () => polling.stop() }
+}

@@ -1,0 +1,33 @@
+import type { Log } from '../primitives/log.ts'
+import { createReports, type Reports } from '../reports/reports.ts'
+import { eventsPerRollUpMax, rollUp } from '../reports/rollUp.ts'
+import { openDatabase } from '../store/database.ts'
+
+/** The reports over a small pool of connections. The handle stays in here. */
+export interface OpenReports extends Reports {
+  /** Brings the reports up to date, or closer to it by a bounded amount of work. */
+  rollUp(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface ReportsOptions {
+  readonly databaseUrl: string
+  readonly token: { readonly mint: string; readonly decimals: number }
+  readonly log: Log
+}
+
+// Separate and small: a download of a report never holds a connection that a payment waits for.
+const connectionsMax = 3
+// A longer backlog is spread over several rounds.
+const stepsPerRoundMax = 20
+
+export function openReports({ databaseUrl, token, log }: ReportsOptions): OpenReports {
+  const database = openDatabase({ databaseUrl, applicationName: 'tollbook finance', connectionsMax, log })
+  return {
+    ...createReports(database, token),
+    async rollUp() {
+      for (let step = 0; step < stepsPerRoundMax; step++) if ((await rollUp(database)) < eventsPerRollUpMax) return
+    },
+    close: () => database.destroy(),
+  }
+}

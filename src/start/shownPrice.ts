@@ -1,0 +1,26 @@
+import type { Price } from '../payment/quote.ts'
+import type { PaymentTerms } from '../payment/settlement.ts'
+import { priceAll } from '../pricing/currentPrice.ts'
+import { type TokenPriceAttoUsd, tokenPriceDecimals } from '../pricing/tokenPrice.ts'
+import { isoTime } from '../primitives/clock.ts'
+import { displayNumber } from '../primitives/money.ts'
+
+interface SourcedPrice {
+  readonly tokenPriceAttoUsd: TokenPriceAttoUsd
+  readonly source: string
+  readonly asOfMs: number
+}
+
+/** A token price as `/api/token/price` shows it. */
+export function shownPrice(price: SourcedPrice, { mint, decimals }: PaymentTerms) {
+  const priceUSD = displayNumber(price.tokenPriceAttoUsd, tokenPriceDecimals)
+  return { priceUSD, source: price.source, asOf: isoTime(price.asOfMs), mint, decimals }
+}
+
+/** Undefined when a request would cost more tokens than can exist. */
+export function pricesAt(
+  tokenPriceAttoUsd: TokenPriceAttoUsd,
+  { mint, decimals }: PaymentTerms,
+): readonly Price[] | undefined {
+  return priceAll(tokenPriceAttoUsd, decimals)?.map((price): Price => ({ ...price, mint }))
+}
