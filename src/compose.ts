@@ -7,6 +7,7 @@ import { postJson } from './outbound/postJson.ts'
 import type { PaymentLedger } from './payment/paymentLedger.ts'
 import { type Clock, systemClock } from './primitives/clock.ts'
 import type { Log } from './primitives/log.ts'
+import { close } from './start/closePart.ts'
 import { createHealth } from './start/health.ts'
 import { openFinance } from './start/openFinance.ts'
 import { openLedger } from './start/openLedger.ts'
@@ -48,25 +49,28 @@ export async function createService(
   const metrics = createMetrics()
   const deps = { clock, log, metrics }
 
-  const ledger = await openLedger(config.ledger, deps)
-  opened.defer(() => ledger.close())
+  const ledger = opened.adopt(await openLedger(config.ledger, deps), close)
   const chain = await openChain({ ...config.chain, postJson, log, onCall: metrics.onRpcCall })
   const { terms } = chain
   const keys = await openReceiptKeys(config.receiptSigningKey)
-  const seal = await openSeal(config.seal, { ...deps, ledger: ledger.seal, signer: keys.signer, terms })
-  opened.defer(() => seal.close())
+  const seal = opened.adopt(
+    await openSeal(config.seal, { ...deps, ledger: ledger.seal, signer: keys.signer, terms }),
+    close,
+  )
   const providers = openProviders(config.providers, deps)
-  const prices = await openPrices(config.prices, { ...deps, ledger: ledger.prices, providers, terms })
-  opened.defer(() => prices.close())
+  const prices = opened.adopt(
+    await openPrices(config.prices, { ...deps, ledger: ledger.prices, providers, terms }),
+    close,
+  )
   const watches = await startWatches({ clock, log, ledger: ledger.upkeep, chain })
   opened.defer(() => watches.stop())
-  const lifecycle = openLifecycle(config.lifecycle, { ...deps, ledger, chain })
-  opened.defer(() => lifecycle.close())
+  const lifecycle = opened.adopt(openLifecycle(config.lifecycle, { ...deps, ledger, chain }), close)
   const address = createServiceAddress(config.server)
-  const products = await openProducts(config.products, { ...deps, ledger, providers, publicUrl: address.url })
-  opened.defer(() => products.close())
-  const finance = openFinance(config.finance, { ...deps, ledger, chain })
-  opened.defer(() => finance.close())
+  const products = opened.adopt(
+    await openProducts(config.products, { ...deps, ledger, providers, publicUrl: address.url }),
+    close,
+  )
+  const finance = opened.adopt(openFinance(config.finance, { ...deps, ledger, chain }), close)
 
   const health = createHealth({ watches, seal, prices, lifecycle })
   const paywall = openSale(config.sale, {
@@ -79,7 +83,7 @@ export async function createService(
     health,
     slot: watches.slot,
   })
-  const listener = await openListener(config.server, {
+  const serving = await openListener(config.server, {
     ...deps,
     paywall,
     endpoints: seams.endpoints?.(products.endpoints) ?? products.endpoints,
@@ -90,8 +94,8 @@ export async function createService(
     prices,
     burnStats: () => ledger.burnStats(terms),
   })
+  const listener = opened.adopt(serving, close)
   address.listensOn(listener.port)
-  opened.defer(() => listener.close())
   const kept = opened.move()
   return { port: listener.port, financePort: listener.financePort, close: () => kept.disposeAsync() }
 }

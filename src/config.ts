@@ -15,7 +15,12 @@ import {
   productSettingsOf,
   productVariables,
 } from './config/productSettings.ts'
-import { type ProviderSettings, providerSettingsOf, providerVariables } from './config/providerSettings.ts'
+import {
+  missingProviderVariables,
+  type ProviderSettings,
+  providerSettingsOf,
+  providerVariables,
+} from './config/providerSettings.ts'
 import {
   type LifecycleSettings,
   lifecycleSettingsOf,
@@ -136,6 +141,7 @@ function findConflicts(given: GivenVariables): readonly string[] {
   const missing = [
     ...missingChainVariables(given),
     ...(isOperated ? missingReceiptKey(given) : []),
+    ...missingProviderVariables(given),
     ...missingProductVariables(given),
     ...missingFinanceVariables(given),
   ]
@@ -175,9 +181,9 @@ function configOf(env: z.infer<typeof environment>): Config {
     chain,
     receiptSigningKey: env.RECEIPT_SIGNING_KEY,
     seal: sealSettingsOf(env),
-    providers: providerSettingsOf(env),
+    providers: providerSettingsOf(env, sale.handlerTimeoutMs),
     prices: priceSettingsOf(env),
-    products: productSettingsOf(env, sale.handlerTimeoutMs),
+    products: productSettingsOf(env),
     sale,
     lifecycle: lifecycleSettingsOf(env),
     finance: financeSettingsOf(env, server.publicUrl),

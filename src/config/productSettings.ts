@@ -10,29 +10,12 @@ import {
   whole,
 } from './variables.ts'
 
-/** The products: sources, models, browsers and storage. */
+/** Polling, browser and storage of the products. */
 export interface ProductSettings {
-  readonly newsFeeds: readonly NewsFeed[]
   /** False: another instance on the same database polls the feeds. */
   readonly newsPolling: boolean
-  /** In the order in which they are asked. Empty: no chat is sold. */
-  readonly aiServers: readonly AiServer[]
-  readonly aiOutputTokensMax: number
-  /** Time of a request handler; the chat servers share most of it. */
-  readonly handlerTimeoutMs: number
   readonly render: RenderSettings
   readonly artifacts: ArtifactSettings
-}
-
-export interface NewsFeed {
-  readonly category: string
-  readonly url: string
-}
-
-export interface AiServer {
-  readonly baseUrl: string
-  readonly model: string
-  readonly apiKey: string | undefined
 }
 
 export interface RenderSettings {
@@ -65,29 +48,8 @@ const list = z
   .string()
   .transform((value) => value.split(',').map((item) => item.trim()))
   .default([])
-const newsFeeds = z
-  .string()
-  .transform((value) =>
-    value.split(',').map((feed) => {
-      const [category = '', ...url] = feed.trim().split('=')
-      return { category, url: url.join('=') }
-    }),
-  )
-  .refine(
-    (feeds) => feeds.every(({ category, url }) => /^[a-z]+$/.test(category) && /^https?:\/\//.test(url)),
-    'must be category=URL, separated by commas',
-  )
-  .default([])
 export const productVariables = {
-  NEWS_FEEDS: newsFeeds,
   NEWS_POLLING: onOff('1'),
-  AI_BASE_URL: httpUrl,
-  AI_MODEL: z.string().optional(),
-  AI_API_KEY: secret,
-  AI_FALLBACK_BASE_URL: httpUrl,
-  AI_FALLBACK_MODEL: z.string().optional(),
-  AI_FALLBACK_API_KEY: secret,
-  AI_OUTPUT_TOKENS_MAX: whole(1, 32_768, 1_024),
   CHROMIUM_PATH: z.string().optional(),
   RENDER_CONCURRENCY: whole(0, 16, 2),
   EGRESS_ALLOW_HOSTS: list,
@@ -103,32 +65,15 @@ export const productVariables = {
 type Environment = z.infer<z.ZodObject<typeof productVariables>>
 
 export function missingProductVariables(given: GivenVariables): readonly MissingVariable[] {
-  return [
-    ...missingModel(given, 'AI'),
-    ...missingModel(given, 'AI_FALLBACK'),
-    ...missingBeside(given, 'ARTIFACT_S3_BUCKET', [
-      ['ARTIFACT_S3_ACCESS_KEY_ID', 'a key that may write to the bucket'],
-      ['ARTIFACT_S3_SECRET_ACCESS_KEY', 'the secret of that key'],
-    ]),
-  ]
-}
-
-function missingModel(given: GivenVariables, prefix: 'AI' | 'AI_FALLBACK'): readonly MissingVariable[] {
-  return missingBeside(given, `${prefix}_BASE_URL`, [
-    [`${prefix}_MODEL`, `the model to ask for at the server of ${prefix}_BASE_URL`],
+  return missingBeside(given, 'ARTIFACT_S3_BUCKET', [
+    ['ARTIFACT_S3_ACCESS_KEY_ID', 'a key that may write to the bucket'],
+    ['ARTIFACT_S3_SECRET_ACCESS_KEY', 'the secret of that key'],
   ])
 }
 
-export function productSettingsOf(env: Environment, handlerTimeoutMs: number): ProductSettings {
+export function productSettingsOf(env: Environment): ProductSettings {
   return {
-    newsFeeds: env.NEWS_FEEDS,
     newsPolling: env.NEWS_POLLING,
-    aiServers: [
-      aiServerOf(env.AI_BASE_URL, env.AI_MODEL, env.AI_API_KEY),
-      aiServerOf(env.AI_FALLBACK_BASE_URL, env.AI_FALLBACK_MODEL, env.AI_FALLBACK_API_KEY),
-    ].filter((server) => server !== undefined),
-    aiOutputTokensMax: env.AI_OUTPUT_TOKENS_MAX,
-    handlerTimeoutMs,
     render: {
       chromiumPath: env.CHROMIUM_PATH,
       concurrency: env.RENDER_CONCURRENCY,
@@ -136,10 +81,6 @@ export function productSettingsOf(env: Environment, handlerTimeoutMs: number): P
     },
     artifacts: { directory: env.ARTIFACT_DIR, ttlMs: env.ARTIFACT_TTL_SECONDS * 1000, s3: s3Of(env) },
   }
-}
-
-function aiServerOf(baseUrl: string | undefined, model: string | undefined, apiKey: string | undefined) {
-  return baseUrl === undefined || model === undefined ? undefined : { baseUrl, model, apiKey }
 }
 
 function s3Of(env: Environment): S3Settings | undefined {

@@ -12,14 +12,14 @@ export interface News {
 }
 
 export interface NewsDeps extends PartDeps {
-  readonly providers: Pick<Providers, 'data' | 'readFeed'>
+  readonly providers: Pick<Providers, 'data' | 'readFeed' | 'newsFeeds'>
   readonly store: NewsStore
 }
 
 /** Search over the stored headlines, with the polling that fills the store. */
-export function openNews({ newsFeeds, newsPolling }: ProductSettings, deps: NewsDeps): News {
+export function openNews({ newsPolling }: Pick<ProductSettings, 'newsPolling'>, deps: NewsDeps): News {
   const { clock, log, providers, store } = deps
-  const sources = createNewsSources({ ...providers.data, newsFeeds, readFeed: providers.readFeed })
+  const sources = createNewsSources({ ...providers.data, newsFeeds: providers.newsFeeds, readFeed: providers.readFeed })
   const search = createNewsDesk({ clock, store, searchable: sources.searchable })
   const polled = newsPolling ? sources.polled : []
   const polling = startNewsPolling({ clock, log, store, sources: polled, refresh: search.refresh })

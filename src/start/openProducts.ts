@@ -5,7 +5,7 @@ import { artifactRoute } from '../http/artifactRoute.ts'
 import type { FreeRoute } from '../http/freeRoutes.ts'
 import { openEgress } from '../outbound/browser/openEgress.ts'
 import { openRenderer } from '../outbound/browser/openRenderer.ts'
-import type { ChatServer } from '../outbound/chatServer.ts'
+import { close } from './closePart.ts'
 import { openArtifacts } from './openArtifacts.ts'
 import type { LedgerPart } from './openLedger.ts'
 import { openNews } from './openNews.ts'
@@ -30,21 +30,18 @@ export async function openProducts(settings: ProductSettings, deps: ProductsDeps
   const { clock, log, providers, ledger, publicUrl } = deps
   const { render } = settings
   await using opened = new AsyncDisposableStack()
-  const artifacts = await openArtifacts(settings.artifacts, deps)
-  opened.defer(() => artifacts.close())
-  const renderer = await openRenderer({ ...render, clock, log, egress: openEgress(render) })
-  opened.defer(() => renderer.close())
+  const artifacts = opened.adopt(await openArtifacts(settings.artifacts, deps), close)
+  const renderer = opened.adopt(await openRenderer({ ...render, clock, log, egress: openEgress(render) }), close)
   const store = ledger.openNews({ isSample: providers.data.sampleUpstreams })
-  const news = openNews(settings, { ...deps, store })
-  opened.defer(() => news.close())
+  const news = opened.adopt(openNews(settings, { ...deps, store }), close)
   const catalog = createCatalog({
     ...providers.data,
     newsDesk: news.search,
-    chatServers: openChatServers(settings, providers),
+    chatServers: providers.chatServers,
     renderer,
     artifacts,
     artifactUrl: (name) => `${publicUrl()}/artifacts/${name}`,
-    allowHosts: render.allowHosts,
+    allowHosts: renderer.allowHosts,
   })
   opened.defer(() => catalog.close())
   const kept = opened.move()
@@ -53,13 +50,4 @@ export async function openProducts(settings: ProductSettings, deps: ProductsDeps
     routes: [artifactRoute(artifacts, clock)],
     close: () => kept.disposeAsync(),
   }
-}
-
-/** Chat servers share nine tenths of a handler's time, so that the last one can also fail with our message in time. */
-function openChatServers(settings: ProductSettings, providers: Providers): readonly ChatServer[] {
-  const { aiServers, aiOutputTokensMax: outputTokensMax, handlerTimeoutMs } = settings
-  const timeoutMs = Math.floor((handlerTimeoutMs * 0.9) / Math.max(1, aiServers.length))
-  return aiServers.map((server, index) =>
-    providers.openChatServer({ ...server, label: `ai-${index + 1}`, outputTokensMax, timeoutMs }),
-  )
 }

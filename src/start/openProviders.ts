@@ -1,7 +1,7 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import type { ProviderSettings } from '../config/providerSettings.ts'
 import type { ProviderDeps } from '../endpoints/providers/provider.ts'
-import { type ChatServer, type ChatServerOptions, createChatServer } from '../outbound/chatServer.ts'
+import { type ChatServer, createChatServer, type ChatServerDeps } from '../outbound/chatServer.ts'
 import { createReadFeed, type ReadFeed } from '../outbound/readFeed.ts'
 import { createUpstream } from '../outbound/upstream.ts'
 import type { PartDeps } from './partDeps.ts'
@@ -10,7 +10,9 @@ import type { PartDeps } from './partDeps.ts'
 export interface Providers {
   readonly data: ProviderDeps
   readonly readFeed: ReadFeed
-  openChatServer(options: ChatServerOptions): ChatServer
+  /** In the order in which they are asked. */
+  readonly chatServers: readonly ChatServer[]
+  readonly newsFeeds: ProviderSettings['newsFeeds']
 }
 
 export function openProviders(settings: ProviderSettings, { clock, log, metrics }: PartDeps): Providers {
@@ -20,6 +22,16 @@ export function openProviders(settings: ProviderSettings, { clock, log, metrics 
   return {
     data: { clock, log, upstreams, sampleUpstreams, openUpstream: (options) => createUpstream(callerDeps, options) },
     readFeed: createReadFeed(callerDeps),
-    openChatServer: (options) => createChatServer(callerDeps, options),
+    chatServers: openChatServers(settings, callerDeps),
+    newsFeeds: settings.newsFeeds,
   }
+}
+
+/** Chat servers share nine tenths of a handler's time, so that the last one can also fail with our message in time. */
+function openChatServers(settings: ProviderSettings, deps: ChatServerDeps): readonly ChatServer[] {
+  const { aiServers, aiOutputTokensMax: outputTokensMax, handlerTimeoutMs } = settings
+  const timeoutMs = Math.floor((handlerTimeoutMs * 0.9) / Math.max(1, aiServers.length))
+  return aiServers.map((server, index) =>
+    createChatServer(deps, { ...server, label: `ai-${index + 1}`, outputTokensMax, timeoutMs }),
+  )
 }

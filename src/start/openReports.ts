@@ -22,12 +22,14 @@ const connectionsMax = 3
 const stepsPerRoundMax = 20
 
 export function openReports({ databaseUrl, token, log }: ReportsOptions): OpenReports {
-  const database = openDatabase({ databaseUrl, applicationName: 'tollbook finance', connectionsMax, log })
+  const opened = new AsyncDisposableStack()
+  const options = { databaseUrl, applicationName: 'tollbook finance', connectionsMax, log }
+  const database = opened.adopt(openDatabase(options), (handle) => handle.destroy())
   return {
     ...createReports(database, token),
     async rollUp() {
       for (let step = 0; step < stepsPerRoundMax; step++) if ((await rollUp(database)) < eventsPerRollUpMax) return
     },
-    close: () => database.destroy(),
+    close: () => opened.disposeAsync(),
   }
 }

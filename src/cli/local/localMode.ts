@@ -156,8 +156,8 @@ async function openSamples(config: Config, { tokenMint, opened, log }: OpeningSa
   const render = { ...products.render, allowHosts: [...products.render.allowHosts, new URL(pageUrl).host] }
   const { apiKey, chatServer, newsFeeds } = samples
   return {
-    providers: { ...providers, upstreams: upstreamsOf(samples) },
-    products: { ...products, newsFeeds, aiServers: [{ ...chatServer, apiKey }], render },
+    providers: { ...providers, upstreams: upstreamsOf(samples), newsFeeds, aiServers: [{ ...chatServer, apiKey }] },
+    products: { ...products, render },
     facts: { sampleUpstreams: { pageUrl } },
   }
 }

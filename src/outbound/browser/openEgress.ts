@@ -21,5 +21,5 @@ export function openEgress({ allowHosts, rules = {}, limits }: EgressOptions): E
     resolveAllowed: resolveOnThisMachine,
     ...rules,
   }
-  return { browserArguments: guardArguments, open: () => openEgressProxy(all, limits), guardPage }
+  return { allowHosts, browserArguments: guardArguments, open: () => openEgressProxy(all, limits), guardPage }
 }

@@ -6,6 +6,8 @@ import { visitPage, type Visit } from './visitPage.ts'
 
 /** How a job reaches the world; the tests of the guard have one without it. */
 export interface Egress {
+  /** Hosts that may be reached though their addresses are not global: `name` or `name:port`. */
+  readonly allowHosts: readonly string[]
   readonly browserArguments: readonly string[]
   open(): Promise<EgressProxy>
   /** Shuts what a proxy does not see, before the page loads anything. */
