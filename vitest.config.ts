@@ -13,7 +13,7 @@ export default defineConfig({
     globalSetup: ['test/support/globalDatabase.ts'],
     // The file is for .ci/run, which prints the closing line from it.
     reporters: ['default', ['json', { outputFile: '.vitest/results.json' }]],
-    setupFiles: ['src/primitives/quietBindings.ts'],
+    setupFiles: ['packages/core/src/quietBindings.ts'],
     retry: 0,
     pool: 'forks',
     maxWorkers: 3,

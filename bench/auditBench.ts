@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { assert } from '../src/primitives/assert.ts'
+import { assert } from '@tollbook/core/assert'
 import { startLedgerServer } from '../test/proofs/ledgerServer.ts'
 import { openAgedBook } from './agedBook.ts'
 import { copyMs } from './copyMs.ts'

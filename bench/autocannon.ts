@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { z } from 'zod'
-import { assert } from '../src/primitives/assert.ts'
+import { assert } from '@tollbook/core/assert'
 
 const program = fileURLToPath(import.meta.resolve('autocannon'))
 const report = z.object({

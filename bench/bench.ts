@@ -1,6 +1,6 @@
-import '../src/primitives/quietBindings.ts'
+import '@tollbook/core/quietBindings'
 import { parseArgs } from 'node:util'
-import { assert } from '../src/primitives/assert.ts'
+import { assert } from '@tollbook/core/assert'
 import { auditBench } from './auditBench.ts'
 import { burnStatsBench } from './burnStatsBench.ts'
 import { claims } from './claims.ts'

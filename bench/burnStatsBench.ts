@@ -1,4 +1,4 @@
-import { systemClock } from '../src/primitives/clock.ts'
+import { systemClock } from '@tollbook/core/clock'
 import { burnStats } from '../src/reports/burnStats.ts'
 import { startLedgerServer } from '../test/proofs/ledgerServer.ts'
 import { sampleMint } from '../test/store/samplePayment.ts'

@@ -1,4 +1,4 @@
-import { systemClock } from '../src/primitives/clock.ts'
+import { systemClock } from '@tollbook/core/clock'
 
 /** Calls a second of so many callers, each of whom waits for its answer before it calls again. */
 export async function callsPerSecond(callers: number, seconds: number, call: () => Promise<unknown>): Promise<number> {

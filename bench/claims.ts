@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { assert, assertPresent } from '../src/primitives/assert.ts'
-import { systemClock } from '../src/primitives/clock.ts'
+import { assert, assertPresent } from '@tollbook/core/assert'
+import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../src/primitives/log.ts'
 import type { Settlement } from '../src/payment/settlement.ts'
 import { openLedger } from '../src/store/openLedger.ts'

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { systemClock } from '../src/primitives/clock.ts'
+import { systemClock } from '@tollbook/core/clock'
 
 const inOrder = {
   events: 'order by seq',

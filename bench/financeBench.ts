@@ -1,4 +1,4 @@
-import { systemClock } from '../src/primitives/clock.ts'
+import { systemClock } from '@tollbook/core/clock'
 import { isProblems, readQuestion, type ReportName } from '../src/reports/reportQuestion.ts'
 import { createReports, type Reports } from '../src/reports/reports.ts'
 import { rollUp } from '../src/reports/rollUp.ts'

@@ -1,5 +1,5 @@
-import { assert } from '../src/primitives/assert.ts'
-import { systemClock } from '../src/primitives/clock.ts'
+import { assert } from '@tollbook/core/assert'
+import { systemClock } from '@tollbook/core/clock'
 import { askQuote, present } from '../test/proofs/present.ts'
 import { breakGround } from '../test/proofs/proofGround.ts'
 import { spawnServer } from '../test/proofs/spawnServer.ts'

@@ -1,12 +1,12 @@
 import type pg from 'pg'
-import { assert } from '../src/primitives/assert.ts'
-import { leafHash } from '../src/ledger/leaf.ts'
-import { entriesOf } from '../src/ledger/posting.ts'
-import { postingsOf } from '../src/ledger/postingRules.ts'
+import { assert } from '@tollbook/core/assert'
+import { leafHash } from '@tollbook/core/leaf'
+import { entriesOf } from '../src/accounting/posting.ts'
+import { postingsOf } from '../src/accounting/postingRules.ts'
 import { encodeEvent } from '../src/payment/eventCodec.ts'
 import type { PaymentEvent } from '../src/payment/events.ts'
 import type { PaymentChange } from '../src/payment/paymentLedger.ts'
-import { signatureBytes } from '../src/payment/signature.ts'
+import { signatureBytes } from '@tollbook/core/signature'
 
 /**
  * The same claim as most people would write it first: one interactive database transaction, one statement a row, the head

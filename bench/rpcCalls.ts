@@ -1,6 +1,6 @@
 import { Keypair } from '@solana/web3.js'
-import { assert } from '../src/primitives/assert.ts'
-import { startLocalChain } from '../src/local/chain/localChain.ts'
+import { assert } from '@tollbook/core/assert'
+import { startLocalChain } from '@tollbook/localnet/localChain'
 import { provisionChain } from '../src/cli/local/provisionChain.ts'
 import { askQuote, present } from '../test/proofs/present.ts'
 import { breakGround } from '../test/proofs/proofGround.ts'

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { assert } from '../src/primitives/assert.ts'
-import { systemClock } from '../src/primitives/clock.ts'
+import { assert } from '@tollbook/core/assert'
+import { systemClock } from '@tollbook/core/clock'
 
 export interface Ran {
   /** Of the whole process, from its start to its end. */

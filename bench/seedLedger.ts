@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { assertPresent } from '../src/primitives/assert.ts'
-import { systemClock } from '../src/primitives/clock.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { systemClock } from '@tollbook/core/clock'
 import { evolve, type PaymentState, unknownPayment } from '../src/payment/payment.ts'
 import type { PaymentChange } from '../src/payment/paymentLedger.ts'
 import { type AppendItem, appendCall, appendValues, paymentItem, priceListItem } from '../src/store/appendBatch.ts'

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { systemClock } from '../src/primitives/clock.ts'
+import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../src/primitives/log.ts'
 import { appendCall, appendValues, paymentItem } from '../src/store/appendBatch.ts'
 import { type Database, openDatabase } from '../src/store/database.ts'

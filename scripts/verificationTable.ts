@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { assertPresent } from '../src/primitives/assert.ts'
+import { assertPresent } from '@tollbook/core/assert'
 import { caseTables } from '../test/chain/cases/caseTables.ts'
 
 /** Writes the cases that the tests run into docs/verification.md, so that neither can have one that the other has not. */

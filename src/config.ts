@@ -32,7 +32,7 @@ import {
 import { type ReceiptSigningKey, type SealSettings, sealSettingsOf, sealVariables } from './config/sealSettings.ts'
 import { type ServerSettings, serverSettingsOf, serverVariables } from './config/serverSettings.ts'
 import { type GivenVariables, missingBeside, postgresUrl } from './config/variables.ts'
-import { Fault } from './primitives/fault.ts'
+import { Fault } from '@tollbook/core/fault'
 import { type LogLevel, logLevels } from './primitives/log.ts'
 
 export { upstreamNames } from './outbound/upstreamName.ts'

@@ -1,4 +1,4 @@
-import './primitives/quietBindings.ts'
+import '@tollbook/core/quietBindings'
 import { reportFailure } from './cli/reportFailure.ts'
 import { serveCommand } from './cli/serve.ts'
 

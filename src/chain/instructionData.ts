@@ -1,4 +1,4 @@
-import { Fault } from '../primitives/fault.ts'
+import { Fault } from '@tollbook/core/fault'
 
 /*
  * A program may call another with up to 10 KiB of data, which base58 spells with at most 13,985 characters; the library

@@ -10,11 +10,11 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js'
-import { assertPresent } from '../primitives/assert.ts'
-import { type Address, readAddress } from '../payment/address.ts'
-import { memoProgram } from '../payment/programs.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { type Address, readAddress } from '@tollbook/core/address'
+import { memoProgram } from '@tollbook/core/programs'
 import type { PaymentTerms } from '../payment/settlement.ts'
-import { type Signature, signatureOfBytes } from '../payment/signature.ts'
+import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
 
 export interface PayoutOrder {
   readonly terms: PaymentTerms

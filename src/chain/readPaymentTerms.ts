@@ -9,12 +9,12 @@ import {
 } from '@solana/spl-token'
 import { PublicKey } from '@solana/web3.js'
 import { z } from 'zod'
-import { assertPresent } from '../primitives/assert.ts'
-import { Fault } from '../primitives/fault.ts'
-import { type Address, readAddress } from '../payment/address.ts'
-import { tokenPrograms } from '../payment/programs.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { Fault } from '@tollbook/core/fault'
+import { type Address, readAddress } from '@tollbook/core/address'
+import { tokenPrograms } from '@tollbook/core/programs'
 import type { PaymentTerms } from '../payment/settlement.ts'
-import type { TransferFee } from '../payment/transferFee.ts'
+import type { TransferFee } from '@tollbook/core/transferFee'
 import type { RpcClient } from './rpcClient.ts'
 
 export interface TermsQuestion {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { describeError, Fault } from '../primitives/fault.ts'
+import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 
 /** Sends a JSON body and gives the parsed answer; throws when there is none. */

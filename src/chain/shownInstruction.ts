@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { Fault } from '../primitives/fault.ts'
-import type { Address } from '../payment/address.ts'
-import { memoPrograms, tokenPrograms } from '../payment/programs.ts'
+import { Fault } from '@tollbook/core/fault'
+import type { Address } from '@tollbook/core/address'
+import { memoPrograms, tokenPrograms } from '@tollbook/core/programs'
 import type { TokenEffect } from './tokenInstruction.ts'
 import { addressOf, type Call, readCall } from './transferParser.ts'
 

@@ -7,7 +7,7 @@ import {
   type StatusAnswer,
   type StatusQuestion,
 } from '../payment/finalityReader.ts'
-import { readSignature } from '../payment/signature.ts'
+import { readSignature } from '@tollbook/core/signature'
 import type { RpcClient } from './rpcClient.ts'
 import { findTransaction, refusalIsFault } from './solanaChainReader.ts'
 

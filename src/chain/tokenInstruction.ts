@@ -1,5 +1,5 @@
-import { encodeBase58 } from '../primitives/base58.ts'
-import { type Address, readAddress } from '../payment/address.ts'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { type Address, readAddress } from '@tollbook/core/address'
 
 /** What an instruction of a token program does. A plain Transfer does not name its mint; the balances tell it. */
 export type TokenEffect =

@@ -1,10 +1,10 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { Message, MessageV0, PublicKey, SystemProgram, VersionedTransaction } from '@solana/web3.js'
-import { decodeBase58, decodeBase58Data } from '../primitives/base58.ts'
-import { type Address, readAddress } from '../payment/address.ts'
+import { decodeBase58, decodeBase58Data } from '@tollbook/core/base58'
+import { type Address, readAddress } from '@tollbook/core/address'
 import type { SignedTransaction } from '../payment/proof.ts'
-import { type Refusal, refuseProof } from '../payment/refusal.ts'
-import { signatureOfBytes } from '../payment/signature.ts'
+import { type Refusal, refuseProof } from '@tollbook/core/refusal'
+import { signatureOfBytes } from '@tollbook/core/signature'
 import type { TransactionJson } from './transactionJson.ts'
 
 // IPv6's minimum packet of 1,280 bytes less headers: what a transaction of these versions may be.

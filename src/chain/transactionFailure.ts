@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { tokenPrograms } from '../payment/programs.ts'
+import { tokenPrograms } from '@tollbook/core/programs'
 import type { TransactionFailure } from '../payment/transactionRecord.ts'
 import type { InstructionJson } from './transactionJson.ts'
 

@@ -1,5 +1,5 @@
-import type { AuditReport, Verdict, VerdictStatus } from '../audit/auditReport.ts'
-import { aspects } from '../audit/findings.ts'
+import type { AuditReport, Verdict, VerdictStatus } from '@tollbook/audit/auditReport'
+import { aspects } from '@tollbook/audit/findings'
 
 const names = {
   integrity: 'integrity',

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { join } from 'node:path'
 import { readConfig } from '../config.ts'
-import { startLocalChain } from '../local/chain/localChain.ts'
+import { startLocalChain } from '@tollbook/localnet/localChain'
 import { createLog } from '../primitives/log.ts'
 import { untilStopped } from './untilStopped.ts'
 

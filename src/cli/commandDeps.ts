@@ -1,4 +1,4 @@
-import type { Clock } from '../primitives/clock.ts'
+import type { Clock } from '@tollbook/core/clock'
 
 export interface OutputStream {
   write(text: string): unknown

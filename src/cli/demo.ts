@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { readConfig } from '../config.ts'
-import { assertPresent } from '../primitives/assert.ts'
+import { assertPresent } from '@tollbook/core/assert'
 import { createLog } from '../primitives/log.ts'
 import { openDatabase } from '../store/database.ts'
 import { tellDemo } from './demo/story.ts'

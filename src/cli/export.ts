@@ -1,6 +1,6 @@
 import { Command } from 'commander'
-import { verifierKeyText } from '../ledger/checkpoint.ts'
-import { describeError, Fault } from '../primitives/fault.ts'
+import { verifierKeyText } from '@tollbook/core/checkpoint'
+import { describeError, Fault } from '@tollbook/core/fault'
 import { createLog } from '../primitives/log.ts'
 import {
   type ExportFormat,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
-import { Fault } from '../primitives/fault.ts'
+import { Fault } from '@tollbook/core/fault'
 
 /** What local mode says of itself, as far as a payer needs it. Paths are absolute after reading. */
 export type LocalJson = z.infer<typeof localJson>

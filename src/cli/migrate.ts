@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { readConfig } from '../config.ts'
-import { Fault } from '../primitives/fault.ts'
+import { Fault } from '@tollbook/core/fault'
 import { migrate } from '../store/migrate.ts'
 
 export function migrateCommand(): Command {

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream'
-import { describeError, Fault } from '../primitives/fault.ts'
+import { describeError, Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
 
 /** Where a long answer goes, piece by piece. */

@@ -1,5 +1,5 @@
 import { open, realpath, rename, rm, stat } from 'node:fs/promises'
-import { describeError, Fault } from '../primitives/fault.ts'
+import { describeError, Fault } from '@tollbook/core/fault'
 import type { Output } from './output.ts'
 
 /**

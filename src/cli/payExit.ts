@@ -1,7 +1,7 @@
-import { PaymentError, PaymentNotMade, PaymentRefused, PaymentUnspent } from '../client/paymentError.ts'
-import { QuoteRefused } from '../client/quoteProblem.ts'
-import { SpendingLimitExceeded } from '../client/spendingLimit.ts'
-import { Fault } from '../primitives/fault.ts'
+import { PaymentError, PaymentNotMade, PaymentRefused, PaymentUnspent } from '@tollbook/client/paymentError'
+import { QuoteRefused } from '@tollbook/client/quoteProblem'
+import { SpendingLimitExceeded } from '@tollbook/client/spendingLimit'
+import { Fault } from '@tollbook/core/fault'
 import { UsageProblem, usageExitCode } from './usageProblem.ts'
 
 /** The exit codes of `tollbook pay`. A script can tell by them whether paying again would be paying twice. */

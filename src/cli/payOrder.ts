@@ -1,9 +1,9 @@
 import { access, constants, readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { proofForms, type ProofForm } from '../client/encodeProof.ts'
-import { type PendingPayment, readPendingPayment } from '../client/pendingPayment.ts'
-import { type PayerWallet, readKeypairFile } from '../client/payerWallet.ts'
-import { requireSecureUrl } from '../client/secureUrl.ts'
+import { proofForms, type ProofForm } from '@tollbook/client/encodeProof'
+import { type PendingPayment, readPendingPayment } from '@tollbook/client/pendingPayment'
+import { type PayerWallet, readKeypairFile } from '@tollbook/client/payerWallet'
+import { requireSecureUrl } from '@tollbook/client/secureUrl'
 import { type LocalJson, readLocalJson } from './localJson.ts'
 import { UsageProblem } from './usageProblem.ts'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type Config, readConfig } from '../config.ts'
 import { openPayout, type Payout } from '../payout/openPayout.ts'
-import { systemClock } from '../primitives/clock.ts'
+import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../primitives/log.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { type LocalJson, readLocalJson } from './localJson.ts'

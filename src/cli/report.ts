@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { Argument, Command } from 'commander'
 import { readConfig } from '../config.ts'
-import { Fault } from '../primitives/fault.ts'
+import { Fault } from '@tollbook/core/fault'
 import { createLog } from '../primitives/log.ts'
 import { bookedToken } from '../reports/bookedToken.ts'
 import { isProblems, limitMax, readQuestion, type ReportName, reportNames } from '../reports/reportQuestion.ts'

@@ -1,4 +1,4 @@
-import { Fault } from '../primitives/fault.ts'
+import { Fault } from '@tollbook/core/fault'
 
 /** What an operator can mend is said in words; a stack is for what only we can mend. */
 export function reportFailure(error: unknown): void {

@@ -1,4 +1,4 @@
-import { formatDecimal } from '../primitives/money.ts'
+import { formatDecimal } from '@tollbook/core/money'
 import type { Cell, ReportTable } from '../reports/reportTable.ts'
 
 /** For a terminal: columns aligned, amounts in whole tokens, to the right. */

@@ -1,4 +1,4 @@
-import '../primitives/quietBindings.ts'
+import '@tollbook/core/quietBindings'
 import { Command, CommanderError } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { readConfig } from '../config.ts'

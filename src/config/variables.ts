@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isBase58Of32Bytes } from '../primitives/base58.ts'
+import { isBase58Of32Bytes } from '@tollbook/core/base58'
 
 /** The variables that have a value, as text. */
 export type GivenVariables = Readonly<Record<string, string>>

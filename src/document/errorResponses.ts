@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { invalidPaymentReasons } from '../payment/refusal.ts'
-import { errorBody, quoteBody } from '../payment/wire.ts'
+import { invalidPaymentReasons } from '@tollbook/core/refusal'
+import { errorBody, quoteBody } from '@tollbook/core/wire'
 import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
 import type { Verdict } from './verdicts.ts'
 

@@ -1,4 +1,4 @@
-import { invalidPaymentReasons } from '../payment/refusal.ts'
+import { invalidPaymentReasons } from '@tollbook/core/refusal'
 import { shares } from '../pricing/split.ts'
 import type { Verdict } from './verdicts.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { assert } from '../primitives/assert.ts'
-import type { Json } from '../primitives/canonicalJson.ts'
+import { assert } from '@tollbook/core/assert'
+import type { Json } from '@tollbook/core/canonicalJson'
 
 export interface JsonObject {
   readonly [key: string]: Json

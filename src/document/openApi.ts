@@ -1,5 +1,5 @@
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import type { Price } from '../payment/quote.ts'
+import type { Price } from '@tollbook/core/quote'
 import { errorResponses, errorSchemas } from './errorResponses.ts'
 import { freeOperation, freeOperations } from './freeOperations.ts'
 import { introductionOf } from './introduction.ts'

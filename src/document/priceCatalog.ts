@@ -1,12 +1,12 @@
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { examples } from '../endpoints/examples.ts'
-import type { Price } from '../payment/quote.ts'
+import type { Price } from '@tollbook/core/quote'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { priceList, usdDecimals } from '../pricing/priceList.ts'
 import { tokenPriceDecimals } from '../pricing/tokenPrice.ts'
-import type { Json } from '../primitives/canonicalJson.ts'
-import { type Clock, isoTime } from '../primitives/clock.ts'
-import { displayNumber } from '../primitives/money.ts'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { type Clock, isoTime } from '@tollbook/core/clock'
+import { displayNumber } from '@tollbook/core/money'
 import { schemaOf } from './jsonSchema.ts'
 
 export interface PriceCatalogDeps {

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { examples } from '../endpoints/examples.ts'
-import { displayNumber } from '../primitives/money.ts'
+import { displayNumber } from '@tollbook/core/money'
 import { priceList, usdDecimals } from '../pricing/priceList.ts'
 
 export interface Samples {

@@ -1,5 +1,5 @@
 import { refusalStatuses } from '../paywall/answer.ts'
-import { assert, assertPresent } from '../primitives/assert.ts'
+import { assert, assertPresent } from '@tollbook/core/assert'
 
 /** A no with its status, and what whoever gets it should do. */
 export interface Verdict {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Clock, isoTime } from '../primitives/clock.ts'
+import { type Clock, isoTime } from '@tollbook/core/clock'
 import type { ChatReply, ChatServer } from '../outbound/chatServer.ts'
 import { UpstreamFailure } from '../outbound/upstreamFailure.ts'
 import { defineEndpoint, type Endpoint, type Job, type Outcome } from './endpoint.ts'

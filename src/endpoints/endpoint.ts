@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Json } from '../primitives/canonicalJson.ts'
+import type { Json } from '@tollbook/core/canonicalJson'
 import type { PaidPath } from '../pricing/priceList.ts'
 import { answers } from './answers.ts'
 

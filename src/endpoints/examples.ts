@@ -1,4 +1,4 @@
-import type { Json } from '../primitives/canonicalJson.ts'
+import type { Json } from '@tollbook/core/canonicalJson'
 import type { PaidPath } from '../pricing/priceList.ts'
 
 export interface Example {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Clock, isoTime } from '../primitives/clock.ts'
+import { type Clock, isoTime } from '@tollbook/core/clock'
 import { newsCategories } from './articles/newsCategory.ts'
 import { defineEndpoint, type Endpoint, type Meta } from './endpoint.ts'
 import type { FoundNews, NewsDesk } from './newsDesk.ts'

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../primitives/clock.ts'
+import type { Clock } from '@tollbook/core/clock'
 import { UpstreamFailure } from '../outbound/upstreamFailure.ts'
 import type { Article } from './articles/article.ts'
 import { foldQuestion } from './articles/foldWords.ts'

@@ -1,4 +1,4 @@
-import { Fault } from '../primitives/fault.ts'
+import { Fault } from '@tollbook/core/fault'
 import { isNewsCategory, type NewsCategory } from './articles/newsCategory.ts'
 
 export interface Feed {

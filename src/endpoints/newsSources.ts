@@ -1,4 +1,4 @@
-import { sha256Hex } from '../primitives/digest.ts'
+import { sha256Hex } from '@tollbook/core/digest'
 import type { ReadFeed } from '../outbound/readFeed.ts'
 import type { Article } from './articles/article.ts'
 import type { NewsCategory } from './articles/newsCategory.ts'

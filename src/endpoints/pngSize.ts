@@ -1,4 +1,4 @@
-import { assert } from '../primitives/assert.ts'
+import { assert } from '@tollbook/core/assert'
 
 // The signature, then the length and the name of the first chunk, which is always IHDR (PNG, 5.2 and 11.2.1).
 const head = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')

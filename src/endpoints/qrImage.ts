@@ -1,6 +1,6 @@
 import { PNG } from 'pngjs'
 import QRCode from 'qrcode'
-import { assert } from '../primitives/assert.ts'
+import { assert } from '@tollbook/core/assert'
 import { quietModules } from './qrVersion.ts'
 
 /** What the worker is asked for; plain data, because it crosses a thread. */

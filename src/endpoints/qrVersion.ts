@@ -1,4 +1,4 @@
-import { assertPresent } from '../primitives/assert.ts'
+import { assertPresent } from '@tollbook/core/assert'
 
 /*
  * Bytes that fit into each QR version at error correction level M (ISO/IEC 18004, table 7). Known here so that a size too

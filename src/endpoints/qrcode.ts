@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Clock, isoTime } from '../primitives/clock.ts'
+import { type Clock, isoTime } from '@tollbook/core/clock'
 import { defineEndpoint, type Endpoint } from './endpoint.ts'
 import type { QrPool } from './qrPool.ts'
 import { modulesFor } from './qrVersion.ts'

@@ -1,5 +1,5 @@
-import type { Json } from '../primitives/canonicalJson.ts'
-import { type Clock, isoTime } from '../primitives/clock.ts'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { type Clock, isoTime } from '@tollbook/core/clock'
 import { RenderFailure, type RenderFailureKind, type Rendered, type Renderer } from '../outbound/browser/renderer.ts'
 import type { ArtifactStore } from '../outbound/artifacts/artifactStore.ts'
 import type { HandlerFailure, Meta, Outcome } from './endpoint.ts'

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { Json } from '../primitives/canonicalJson.ts'
-import { type Clock, isoTime } from '../primitives/clock.ts'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { type Clock, isoTime } from '@tollbook/core/clock'
 import { isPassing, isVerdict, UpstreamFailure } from '../outbound/upstreamFailure.ts'
 import type { Meta, Outcome } from './endpoint.ts'
 import type { Observation, Provider, ProviderDeps } from './providers/provider.ts'

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Clock } from '../primitives/clock.ts'
+import type { Clock } from '@tollbook/core/clock'
 import type { FreeAnswer, FreeRoute } from './freeRoutes.ts'
 import { errorAnswer } from './transportError.ts'
 

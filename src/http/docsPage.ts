@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { sha256Hex } from '../primitives/digest.ts'
+import { sha256Hex } from '@tollbook/core/digest'
 
 /** A file that is sent as it is. */
 export interface StaticFile {

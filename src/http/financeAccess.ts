@@ -1,7 +1,7 @@
 import { createLocalJWKSet, createRemoteJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
 import { z } from 'zod'
-import type { Clock } from '../primitives/clock.ts'
-import { describeError } from '../primitives/fault.ts'
+import type { Clock } from '@tollbook/core/clock'
+import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 
 /** Who may read the finance reports. Both roles read all of it; the log tells them apart. */

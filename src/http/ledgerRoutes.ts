@@ -1,5 +1,5 @@
-import type { Json } from '../primitives/canonicalJson.ts'
-import { describeError } from '../primitives/fault.ts'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
 import type { SealedTree } from '../reports/sealedTree.ts'

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import type { Clock } from '../primitives/clock.ts'
-import { Fault } from '../primitives/fault.ts'
+import type { Clock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
 import type { Answer } from '../paywall/answer.ts'
 import { errorAnswer, type TransportError } from './transportError.ts'
 

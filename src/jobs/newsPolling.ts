@@ -1,4 +1,4 @@
-import { describeError, Fault } from '../primitives/fault.ts'
+import { describeError, Fault } from '@tollbook/core/fault'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
 /** One thing that is asked for news again and again. */

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { PriceListPublished } from '../payment/events.ts'
-import type { Price } from '../payment/quote.ts'
+import type { Price } from '@tollbook/core/quote'
 import { type AgreementPolicy, agree, type MarketReading } from '../pricing/agreement.ts'
 import { forgetHeld, judgeMove, type MarketMemory, noMemory } from '../pricing/jumpGuard.ts'
 import { isWorthPublishing } from '../pricing/republish.ts'
 import { type TokenPriceAttoUsd, tokenPriceDecimals } from '../pricing/tokenPrice.ts'
-import { formatDecimal } from '../primitives/money.ts'
+import { formatDecimal } from '@tollbook/core/money'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
 export interface PriceWatch extends Repeated {

@@ -1,10 +1,10 @@
-import type { Clock } from '../primitives/clock.ts'
+import type { Clock } from '@tollbook/core/clock'
 import type { Log } from '../primitives/log.ts'
 import type { PaymentEvent } from '../payment/events.ts'
 import type { PaymentState } from '../payment/payment.ts'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import type { PaymentLife } from '../payment/paymentLife.ts'
-import type { Signature } from '../payment/signature.ts'
+import type { Signature } from '@tollbook/core/signature'
 
 /** What was found out about a payment after its answer, for the metrics. */
 export type LifeStep = 'finalized' | 'reversed' | 'claim_expired' | 'refund_due' | 'unmatched' | 'unexplained_outflow'

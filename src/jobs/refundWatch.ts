@@ -1,4 +1,4 @@
-import { assertPresent } from '../primitives/assert.ts'
+import { assertPresent } from '@tollbook/core/assert'
 import { decideExpiry, decideRefund } from '../payment/finality.ts'
 import { recordStep, type StepDeps } from './recordStep.ts'
 import { type Repeated, repeat } from './repeat.ts'

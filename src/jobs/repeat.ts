@@ -1,5 +1,5 @@
-import type { Clock } from '../primitives/clock.ts'
-import { describeError } from '../primitives/fault.ts'
+import type { Clock } from '@tollbook/core/clock'
+import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 
 export interface RepeatDeps {

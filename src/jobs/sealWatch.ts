@@ -1,5 +1,5 @@
-import { LedgerDamage } from '../ledger/ledgerDamage.ts'
-import { describeError } from '../primitives/fault.ts'
+import { LedgerDamage } from '@tollbook/core/ledgerDamage'
+import { describeError } from '@tollbook/core/fault'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
 /** What a step of the sealer found, whichever instance has sealed. */

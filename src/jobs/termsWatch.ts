@@ -1,4 +1,4 @@
-import { Fault } from '../primitives/fault.ts'
+import { Fault } from '@tollbook/core/fault'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 

@@ -1,5 +1,5 @@
-import { Fault } from '../primitives/fault.ts'
-import type { Address } from '../payment/address.ts'
+import { Fault } from '@tollbook/core/fault'
+import type { Address } from '@tollbook/core/address'
 import { decideUnmatched, type ReceivedTransfer } from '../payment/finality.ts'
 import { type FinalityReader, type ListedSignature, listedMax } from '../payment/finalityReader.ts'
 import { unknownPayment } from '../payment/payment.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../primitives/clock.ts'
+import type { Clock } from '@tollbook/core/clock'
 
 /**
  * Leaves a provider alone that fails or asks for a pause. After the rest one caller is let through, and all others are

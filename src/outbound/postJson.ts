@@ -1,4 +1,4 @@
-import { Fault } from '../primitives/fault.ts'
+import { Fault } from '@tollbook/core/fault'
 import { readBytes, TooLong } from './readBytes.ts'
 
 export interface PostOptions {

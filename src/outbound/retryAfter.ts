@@ -1,4 +1,4 @@
-import type { Clock } from '../primitives/clock.ts'
+import type { Clock } from '@tollbook/core/clock'
 
 /** Seconds or an HTTP date; undefined when it is absent or neither. */
 export function retryAfterMsOf(headers: Headers | undefined, clock: Clock): number | undefined {

@@ -1,4 +1,4 @@
-import { Fault } from '../primitives/fault.ts'
+import { Fault } from '@tollbook/core/fault'
 
 /**
  * Why a provider gave no answer that can be used. Ours, whatever words, status and spelling the provider has for it; the

@@ -1,7 +1,7 @@
-import type { Address } from './address.ts'
+import type { Address } from '@tollbook/core/address'
 import type { SignedTransaction, Simulation } from './proof.ts'
-import type { Refusal } from './refusal.ts'
-import type { Signature } from './signature.ts'
+import type { Refusal } from '@tollbook/core/refusal'
+import type { Signature } from '@tollbook/core/signature'
 import type { TransactionRecord } from './transactionRecord.ts'
 
 /**

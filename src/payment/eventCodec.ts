@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { assert } from '../primitives/assert.ts'
-import { canonicalJson, type Json } from '../primitives/canonicalJson.ts'
-import { parseBaseUnits } from '../primitives/money.ts'
-import { isoTime } from '../primitives/clock.ts'
-import { type Address, readAddress } from './address.ts'
+import { assert } from '@tollbook/core/assert'
+import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
+import { parseBaseUnits } from '@tollbook/core/money'
+import { isoTime } from '@tollbook/core/clock'
+import { type Address, readAddress } from '@tollbook/core/address'
 import type { LedgerEvent, MarketEvidence } from './events.ts'
-import type { Price } from './quote.ts'
+import type { Price } from '@tollbook/core/quote'
 import type { Settlement } from './settlement.ts'
-import { readSignature } from './signature.ts'
+import { readSignature } from '@tollbook/core/signature'
 
 /*
  * Events as bytes. The body is the truth of the ledger: RFC 8785 JSON in UTF-8, written once, hashed, and never written

@@ -1,7 +1,7 @@
-import type { Address } from './address.ts'
+import type { Address } from '@tollbook/core/address'
 import type { Settlement } from './settlement.ts'
-import type { Price } from './quote.ts'
-import type { Signature } from './signature.ts'
+import type { Price } from '@tollbook/core/quote'
+import type { Signature } from '@tollbook/core/signature'
 
 /*
  * The facts of the book, in the past tense. They never change: a new meaning is a new schema version with an upcast in

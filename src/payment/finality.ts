@@ -1,8 +1,8 @@
-import { assert } from '../primitives/assert.ts'
-import type { Address } from './address.ts'
+import { assert } from '@tollbook/core/assert'
+import type { Address } from '@tollbook/core/address'
 import type { PaymentEvent, ReversalReason } from './events.ts'
 import type { PaymentState } from './payment.ts'
-import { transferBaseUnits } from './quote.ts'
+import { transferBaseUnits } from '@tollbook/core/quote'
 
 /*
  * What happens to a payment after its answer, decided on its state as the commands of `payment.ts` are. Undefined: not in

@@ -1,5 +1,5 @@
-import type { Address } from './address.ts'
-import type { Signature } from './signature.ts'
+import type { Address } from '@tollbook/core/address'
+import type { Signature } from '@tollbook/core/signature'
 import type { TransactionRecord } from './transactionRecord.ts'
 
 /** What is asked of a chain after a payment has been taken. Faults as in `chainReader.ts`: silence is never an answer. */

@@ -1,7 +1,7 @@
-import { assert, assertNever, Bug } from '../primitives/assert.ts'
-import type { Address } from './address.ts'
+import { assert, assertNever, Bug } from '@tollbook/core/assert'
+import type { Address } from '@tollbook/core/address'
 import type { FailureReason, PaymentEvent, ProofClaimed } from './events.ts'
-import { type Refusal, refuse, refuseProof } from './refusal.ts'
+import { type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
 import type { Settlement } from './settlement.ts'
 
 /*

@@ -1,8 +1,8 @@
-import type { Address } from './address.ts'
+import type { Address } from '@tollbook/core/address'
 import type { PaymentEvent } from './events.ts'
 import type { PaymentState } from './payment.ts'
-import type { Price, Quote } from './quote.ts'
-import type { Signature } from './signature.ts'
+import type { Price, Quote } from '@tollbook/core/quote'
+import type { Signature } from '@tollbook/core/signature'
 
 /**
  * What the paywall asks of the ledger. The ledger, and nothing in memory, decides who is first. Every method throws a

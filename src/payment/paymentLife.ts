@@ -1,6 +1,6 @@
-import type { Address } from './address.ts'
+import type { Address } from '@tollbook/core/address'
 import type { PaymentState } from './payment.ts'
-import type { Signature } from './signature.ts'
+import type { Signature } from '@tollbook/core/signature'
 
 /** What those who follow payments after their answers ask of the ledger. Faults as in `paymentLedger.ts`. */
 export interface PaymentLife {

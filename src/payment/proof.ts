@@ -1,5 +1,5 @@
-import type { Address } from './address.ts'
-import type { Signature } from './signature.ts'
+import type { Address } from '@tollbook/core/address'
+import type { Signature } from '@tollbook/core/signature'
 import type { TokenBalance, TokenMovement } from './transactionRecord.ts'
 
 /** What a payer presents, read from its header. `signature` is the key of the payment in every form. */

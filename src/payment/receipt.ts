@@ -1,6 +1,6 @@
-import { assert } from '../primitives/assert.ts'
-import { isoTime } from '../primitives/clock.ts'
-import { displayNumber } from '../primitives/money.ts'
+import { assert } from '@tollbook/core/assert'
+import { isoTime } from '@tollbook/core/clock'
+import { displayNumber } from '@tollbook/core/money'
 import type { Settlement } from './settlement.ts'
 
 /**

@@ -1,9 +1,9 @@
-import { assert } from '../primitives/assert.ts'
-import type { Address } from './address.ts'
-import { type Price, transferBaseUnits } from './quote.ts'
-import { type Refusal, refuse, refuseProof } from './refusal.ts'
-import type { Signature } from './signature.ts'
-import type { TransferFee } from './transferFee.ts'
+import { assert } from '@tollbook/core/assert'
+import type { Address } from '@tollbook/core/address'
+import { type Price, transferBaseUnits } from '@tollbook/core/quote'
+import { type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
+import type { Signature } from '@tollbook/core/signature'
+import type { TransferFee } from '@tollbook/core/transferFee'
 import type { TokenBalance, TokenMovement, TransactionRecord } from './transactionRecord.ts'
 
 /** Where money has to go and what counts as money. Read from the chain once at start. */

@@ -1,5 +1,5 @@
-import type { Address } from './address.ts'
-import type { Signature } from './signature.ts'
+import type { Address } from '@tollbook/core/address'
+import type { Signature } from '@tollbook/core/signature'
 
 /**
  * What a chain says about one transaction, as plain data. An adapter makes it; the rules of `settlement.ts` judge it.

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { type PayoutPlan, payoutPlanJson, readPayoutPlan } from '../ledger/payoutPlan.ts'
-import { type Address, readAddress } from '../payment/address.ts'
-import { readSignature, type Signature } from '../payment/signature.ts'
-import { Fault } from '../primitives/fault.ts'
+import { type PayoutPlan, payoutPlanJson, readPayoutPlan } from '../accounting/payoutPlan.ts'
+import { type Address, readAddress } from '@tollbook/core/address'
+import { readSignature, type Signature } from '@tollbook/core/signature'
+import { Fault } from '@tollbook/core/fault'
 
 export function planText(plan: PayoutPlan): string {
   return `${JSON.stringify(payoutPlanJson(plan), null, 2)}\n`

@@ -1,5 +1,5 @@
-import type { Json } from '../primitives/canonicalJson.ts'
-import type { Refusal, RefusalCode } from '../payment/refusal.ts'
+import type { Json } from '@tollbook/core/canonicalJson'
+import type { Refusal, RefusalCode } from '@tollbook/core/refusal'
 
 /** What goes back over the wire. */
 export interface Answer {

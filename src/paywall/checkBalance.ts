@@ -1,7 +1,7 @@
-import type { Clock } from '../primitives/clock.ts'
+import type { Clock } from '@tollbook/core/clock'
 import type { ChainReader } from '../payment/chainReader.ts'
 import type { Order } from '../payment/payment.ts'
-import { isRefusal, type Refusal, refuse } from '../payment/refusal.ts'
+import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
 import { choosePrice, landingNow, type PriceDeps } from './choosePrice.ts'
 
 export interface BalanceDeps extends PriceDeps {

@@ -1,9 +1,9 @@
-import type { Clock } from '../primitives/clock.ts'
-import { Fault } from '../primitives/fault.ts'
+import type { Clock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
 import type { Order } from '../payment/payment.ts'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
-import type { Price, Quote } from '../payment/quote.ts'
-import { type Refusal, refuseProof } from '../payment/refusal.ts'
+import type { Price, Quote } from '@tollbook/core/quote'
+import { type Refusal, refuseProof } from '@tollbook/core/refusal'
 
 export interface PriceDeps {
   readonly ledger: PaymentLedger

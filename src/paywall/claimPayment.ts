@@ -1,10 +1,10 @@
-import { assertNever } from '../primitives/assert.ts'
-import type { Clock } from '../primitives/clock.ts'
-import { Fault } from '../primitives/fault.ts'
-import { newId } from '../primitives/id.ts'
+import { assertNever } from '@tollbook/core/assert'
+import type { Clock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
+import { newId } from '@tollbook/core/id'
 import { decideClaim, type Order, type PaymentState } from '../payment/payment.ts'
 import type { Known, PaymentLedger } from '../payment/paymentLedger.ts'
-import { isRefusal, type Refusal, refuse } from '../payment/refusal.ts'
+import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
 import type { Settlement } from '../payment/settlement.ts'
 
 export interface ClaimDeps {

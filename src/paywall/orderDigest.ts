@@ -1,5 +1,5 @@
-import { canonicalJson, type Json } from '../primitives/canonicalJson.ts'
-import { sha256Hex } from '../primitives/digest.ts'
+import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
+import { sha256Hex } from '@tollbook/core/digest'
 import type { Product } from './product.ts'
 
 /** What was ordered, in one number: a claim and a stored answer are bound to it (I6). */

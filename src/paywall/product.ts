@@ -1,4 +1,4 @@
-import type { Json } from '../primitives/canonicalJson.ts'
+import type { Json } from '@tollbook/core/canonicalJson'
 import type { Answer } from './answer.ts'
 
 /** What is sold, as the paywall sees it: a price by its path. It knows nothing of what is inside. */

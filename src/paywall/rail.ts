@@ -1,6 +1,6 @@
 import type { Order, PaymentState } from '../payment/payment.ts'
 import type { Proof } from '../payment/proof.ts'
-import type { Refusal } from '../payment/refusal.ts'
+import type { Refusal } from '@tollbook/core/refusal'
 import type { Settlement } from '../payment/settlement.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { ChainReader } from '../payment/chainReader.ts'
 import type { Proof } from '../payment/proof.ts'
-import { isRefusal, type Refusal, refuseProof } from '../payment/refusal.ts'
-import { readSignature, signatureOfBytes } from '../payment/signature.ts'
+import { isRefusal, type Refusal, refuseProof } from '@tollbook/core/refusal'
+import { readSignature, signatureOfBytes } from '@tollbook/core/signature'
 
 // The longest legal proof is base64 of {transaction: base64 of 1,232 bytes, secret}: 2,272 characters.
 const charactersMax = 4_096

@@ -1,6 +1,6 @@
-import { type Address, readAddress } from '../payment/address.ts'
-import { systemProgram, memoPrograms, tokenPrograms, associatedTokenProgram } from '../payment/programs.ts'
-import { type Refusal, refuse, refuseField } from '../payment/refusal.ts'
+import { type Address, readAddress } from '@tollbook/core/address'
+import { systemProgram, memoPrograms, tokenPrograms, associatedTokenProgram } from '@tollbook/core/programs'
+import { type Refusal, refuse, refuseField } from '@tollbook/core/refusal'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { PaidRequest } from './product.ts'
 

@@ -1,6 +1,6 @@
 import { calculateJwkThumbprint, CompactSign, importJWK, type JWK } from 'jose'
-import { assert } from '../primitives/assert.ts'
-import { canonicalJson, type Json } from '../primitives/canonicalJson.ts'
+import { assert } from '@tollbook/core/assert'
+import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
 import { type Fulfilment, receiptOf, type SignedReceipt } from '../payment/receipt.ts'
 import { type Answer, jsonAnswer } from './answer.ts'
 

@@ -1,4 +1,4 @@
-import { divideRoundingDown } from '../primitives/money.ts'
+import { divideRoundingDown } from '@tollbook/core/money'
 import type { TokenPriceAttoUsd } from './tokenPrice.ts'
 
 /** What one market says of the token. */

@@ -1,5 +1,5 @@
-import { assert } from '../primitives/assert.ts'
-import { divideRoundingDown, divideRoundingUp } from '../primitives/money.ts'
+import { assert } from '@tollbook/core/assert'
+import { divideRoundingDown, divideRoundingUp } from '@tollbook/core/money'
 
 /** The shares of each payment (specification, section 5.2). Changing one is a new policy, never an edit. */
 export const shares = { burn: 30n, provider: 50n, holders: 15n, treasury: 5n } as const

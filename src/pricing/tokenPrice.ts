@@ -1,5 +1,5 @@
-import { assert } from '../primitives/assert.ts'
-import { divideRoundingUp, parseDecimal, parseRoundingDown } from '../primitives/money.ts'
+import { assert } from '@tollbook/core/assert'
+import { divideRoundingUp, parseDecimal, parseRoundingDown } from '@tollbook/core/money'
 import { usdDecimals } from './priceList.ts'
 
 /**

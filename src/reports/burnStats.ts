@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import { type Clock, isoTime } from '../primitives/clock.ts'
-import { encodeBase64 } from '../primitives/base64.ts'
-import type { Json } from '../primitives/canonicalJson.ts'
-import { displayNumber } from '../primitives/money.ts'
+import { type Clock, isoTime } from '@tollbook/core/clock'
+import { encodeBase64 } from '@tollbook/core/base64'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { displayNumber } from '@tollbook/core/money'
 import { type Database, readOrFault } from '../store/database.ts'
 import { newestCheckpoint } from '../store/sealStore.ts'
 

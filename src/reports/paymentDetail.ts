@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
-import type { Json } from '../primitives/canonicalJson.ts'
-import { isoTime } from '../primitives/clock.ts'
-import { type Signature, signatureBytes } from '../payment/signature.ts'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { isoTime } from '@tollbook/core/clock'
+import { type Signature, signatureBytes } from '@tollbook/core/signature'
 import { type Database, readOrFault } from '../store/database.ts'
 
 // As many as a payment's state is folded from.

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { isoTime } from '../primitives/clock.ts'
+import { isoTime } from '@tollbook/core/clock'
 import { type Database, readOrFault } from '../store/database.ts'
 import { allDays, eachDay } from './dayRange.ts'
 import { cellsOf, pageOf, type ReportRow, type ReportTable, type SqlRow } from './reportTable.ts'

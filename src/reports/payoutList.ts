@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import { isoTime } from '../primitives/clock.ts'
-import { accounts } from '../ledger/account.ts'
+import { isoTime } from '@tollbook/core/clock'
+import { accounts } from '../accounting/account.ts'
 import { type Database, readOrFault } from '../store/database.ts'
 import { allDays } from './dayRange.ts'
 import { cellsOf, pageOf, type ReportRow, type ReportTable, type SqlRow } from './reportTable.ts'

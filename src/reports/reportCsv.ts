@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { stringify } from 'csv-stringify'
-import { formatDecimal } from '../primitives/money.ts'
+import { formatDecimal } from '@tollbook/core/money'
 import type { Database } from '../store/database.ts'
 import { type AskedReport, allRows, readReport } from './reportBook.ts'
 import { isAmount, type ReportRow } from './reportTable.ts'

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
-import type { Json } from '../primitives/canonicalJson.ts'
-import { readSignature } from '../payment/signature.ts'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { readSignature } from '@tollbook/core/signature'
 import type { Database } from '../store/database.ts'
 import type { BookedToken } from './bookedToken.ts'
 import { paymentDetail } from './paymentDetail.ts'

@@ -1,8 +1,8 @@
-import { leafEntry } from '../ledger/leaf.ts'
-import { consistencyRanges, hashBytes, inclusionRanges, type LeafRange } from '../ledger/merkle.ts'
-import { hashOfRange, readTilePath, tileKey, type TilePath, tilesOf, tileWidth, widthAt } from '../ledger/tiles.ts'
-import { assertPresent } from '../primitives/assert.ts'
-import { encodeBase64 } from '../primitives/base64.ts'
+import { leafEntry } from '@tollbook/core/leaf'
+import { consistencyRanges, hashBytes, inclusionRanges, type LeafRange } from '@tollbook/core/merkle'
+import { hashOfRange, readTilePath, tileKey, type TilePath, tilesOf, tileWidth, widthAt } from '@tollbook/core/tiles'
+import { assertPresent } from '@tollbook/core/assert'
+import { encodeBase64 } from '@tollbook/core/base64'
 import { type Database, readOrFault } from '../store/database.ts'
 import { checkpointAt, newestCheckpoint, readTiles, type StoredCheckpoint } from '../store/sealStore.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Json } from '../primitives/canonicalJson.ts'
-import { accounts } from '../ledger/account.ts'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { accounts } from '../accounting/account.ts'
 import { type Database, readOrFault } from '../store/database.ts'
 import type { BookedToken } from './bookedToken.ts'
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { accounts } from '../ledger/account.ts'
+import { accounts } from '../accounting/account.ts'
 import { type Database, readOrFault } from '../store/database.ts'
 import { allDays, eachDay } from './dayRange.ts'
 import type { ReportQuestion } from './reportQuestion.ts'

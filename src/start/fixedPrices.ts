@@ -1,5 +1,5 @@
 import type { TokenPriceAttoUsd } from '../pricing/tokenPrice.ts'
-import { Fault } from '../primitives/fault.ts'
+import { Fault } from '@tollbook/core/fault'
 import type { Prices, PricesDeps } from './openPrices.ts'
 import { pricesAt, shownPrice } from './shownPrice.ts'
 

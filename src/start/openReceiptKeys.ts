@@ -1,7 +1,7 @@
 import type { ReceiptSigningKey } from '../config.ts'
 import { createReceiptSigner, publicKeysOf, type SignReceipt } from '../paywall/sendReceipt.ts'
-import type { Json } from '../primitives/canonicalJson.ts'
-import { type Ed25519Signer, ed25519Signer } from '../primitives/ed25519.ts'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { type Ed25519Signer, ed25519Signer } from '@tollbook/core/ed25519'
 
 /** What the operator's one private key is used for; the key itself stays in here. */
 export interface ReceiptKeys {

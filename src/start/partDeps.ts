@@ -1,5 +1,5 @@
 import type { Metrics } from '../http/metrics.ts'
-import type { Clock } from '../primitives/clock.ts'
+import type { Clock } from '@tollbook/core/clock'
 import type { Log } from '../primitives/log.ts'
 
 /** What every part of the service receives besides its settings. */

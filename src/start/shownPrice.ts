@@ -1,9 +1,9 @@
-import type { Price } from '../payment/quote.ts'
+import type { Price } from '@tollbook/core/quote'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { priceAll } from '../pricing/currentPrice.ts'
 import { type TokenPriceAttoUsd, tokenPriceDecimals } from '../pricing/tokenPrice.ts'
-import { isoTime } from '../primitives/clock.ts'
-import { displayNumber } from '../primitives/money.ts'
+import { isoTime } from '@tollbook/core/clock'
+import { displayNumber } from '@tollbook/core/money'
 
 interface SourcedPrice {
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd

@@ -1,11 +1,11 @@
-import { assert } from '../primitives/assert.ts'
+import { assert } from '@tollbook/core/assert'
 import { encodeEvent, schemaVersion } from '../payment/eventCodec.ts'
 import type { LedgerEvent, PaymentEvent, PriceListPublished, ProofClaimed } from '../payment/events.ts'
 import { evolve, type PaymentState } from '../payment/payment.ts'
 import type { PaymentChange } from '../payment/paymentLedger.ts'
-import { type Signature, signatureBytes } from '../payment/signature.ts'
-import { entriesOf } from '../ledger/posting.ts'
-import { postingsOf } from '../ledger/postingRules.ts'
+import { type Signature, signatureBytes } from '@tollbook/core/signature'
+import { entriesOf } from '../accounting/posting.ts'
+import { postingsOf } from '../accounting/postingRules.ts'
 
 /** One stream's events with everything `ledger.append` needs. Encoded once: a retry sends the same bytes. */
 export interface AppendItem {

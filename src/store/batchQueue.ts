@@ -1,5 +1,5 @@
-import { assertPresent } from '../primitives/assert.ts'
-import { Fault } from '../primitives/fault.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { Fault } from '@tollbook/core/fault'
 
 export interface BatchQueueOptions<Item, Outcome> {
   readonly batchMax: number

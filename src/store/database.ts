@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
-import { assert } from '../primitives/assert.ts'
-import { describeError, Fault } from '../primitives/fault.ts'
+import { assert } from '@tollbook/core/assert'
+import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 import type { Tables } from './tables.ts'
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { describeError } from '../primitives/fault.ts'
+import { describeError } from '@tollbook/core/fault'
 import type { Database } from './database.ts'
 
 /** Undefined when every acknowledged commit survives a crash; otherwise what is wrong (I27). */

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import pg from 'pg'
-import { Fault } from '../primitives/fault.ts'
+import { Fault } from '@tollbook/core/fault'
 
 const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url))
 const migrationFile = /^(\d{4}_[a-z_]+)\.sql$/

@@ -1,5 +1,5 @@
-import type { Clock } from '../primitives/clock.ts'
-import { Fault } from '../primitives/fault.ts'
+import type { Clock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 import type { PriceListPublished } from '../payment/events.ts'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import { assert, assertNever, assertPresent } from '../primitives/assert.ts'
+import { assert, assertNever, assertPresent } from '@tollbook/core/assert'
 import { decodeEvent } from '../payment/eventCodec.ts'
 import type { OpenPayment, OpenQuestion } from '../payment/paymentLife.ts'
 import { evolve, type PaymentState, unknownPayment } from '../payment/payment.ts'
-import { type Signature, signatureBytes, signatureOfBytes } from '../payment/signature.ts'
+import { type Signature, signatureBytes, signatureOfBytes } from '@tollbook/core/signature'
 import { type Database, readOrFault } from './database.ts'
 
 export async function findOpen(

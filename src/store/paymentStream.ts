@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import { assert, assertPresent } from '../primitives/assert.ts'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { decodeEvent } from '../payment/eventCodec.ts'
 import { evolve, type PaymentState, unknownPayment } from '../payment/payment.ts'
 import type { EarlierUse, LookUp } from '../payment/paymentLedger.ts'
-import { type Signature, signatureBytes, signatureOfBytes } from '../payment/signature.ts'
+import { type Signature, signatureBytes, signatureOfBytes } from '@tollbook/core/signature'
 import { type Database, readOrFault } from './database.ts'
 
 // Submitted, verified, burned, then two events an attempt. Beyond this many attempts something is wrong with a caller.

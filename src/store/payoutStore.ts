@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
-import { assertPresent } from '../primitives/assert.ts'
-import { Fault } from '../primitives/fault.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { Fault } from '@tollbook/core/fault'
 import { encodeEvent } from '../payment/eventCodec.ts'
 import type { DistributionPaid } from '../payment/events.ts'
-import type { Signature } from '../payment/signature.ts'
-import { isPayable } from '../ledger/account.ts'
-import type { Debt } from '../ledger/payoutPlan.ts'
+import type { Signature } from '@tollbook/core/signature'
+import { isPayable } from '../accounting/account.ts'
+import type { Debt } from '../accounting/payoutPlan.ts'
 import { type Database, readOrFault } from './database.ts'
 
 export interface Debts {

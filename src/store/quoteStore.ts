@@ -1,9 +1,9 @@
 import { CompiledQuery } from 'kysely'
-import { assertPresent } from '../primitives/assert.ts'
-import { Fault } from '../primitives/fault.ts'
-import { readAddress } from '../payment/address.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { Fault } from '@tollbook/core/fault'
+import { readAddress } from '@tollbook/core/address'
 import type { OpenQuoteQuestion, PaymentLedger } from '../payment/paymentLedger.ts'
-import type { Quote } from '../payment/quote.ts'
+import type { Quote } from '@tollbook/core/quote'
 import { type BatchQueue, createBatchQueue } from './batchQueue.ts'
 import { type Database, readOrFault } from './database.ts'
 

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
-import { leafHash } from '../ledger/leaf.ts'
-import { LedgerDamage } from '../ledger/ledgerDamage.ts'
-import { equal, type TreeHead } from '../ledger/merkle.ts'
+import { leafHash } from '@tollbook/core/leaf'
+import { LedgerDamage } from '@tollbook/core/ledgerDamage'
+import { equal, type TreeHead } from '@tollbook/core/merkle'
 import {
   edgeSlices,
   type FullTile,
@@ -11,7 +11,7 @@ import {
   tileWidth,
   type TreeEdge,
   widthAt,
-} from '../ledger/tiles.ts'
+} from '@tollbook/core/tiles'
 import type { Tables } from './tables.ts'
 
 /** A pool, or one connection with a database transaction on it. */

@@ -1,6 +1,6 @@
-import { LedgerDamage } from '../ledger/ledgerDamage.ts'
-import { equal, type TreeHead } from '../ledger/merkle.ts'
-import { emptyEdge, type FullTile, grow, rootOfEdge, type TreeEdge } from '../ledger/tiles.ts'
+import { LedgerDamage } from '@tollbook/core/ledgerDamage'
+import { equal, type TreeHead } from '@tollbook/core/merkle'
+import { emptyEdge, type FullTile, grow, rootOfEdge, type TreeEdge } from '@tollbook/core/tiles'
 import type { Database } from './database.ts'
 import {
   callSeal,

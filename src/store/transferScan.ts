@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { assertPresent } from '../primitives/assert.ts'
+import { assertPresent } from '@tollbook/core/assert'
 import type { ScanPlace } from '../payment/paymentLife.ts'
-import { type Signature, readSignature, signatureBytes, signatureOfBytes } from '../payment/signature.ts'
+import { type Signature, readSignature, signatureBytes, signatureOfBytes } from '@tollbook/core/signature'
 import { type Database, readOrFault } from './database.ts'
 
 export async function readScanPlace(database: Database, tokenAccount: string): Promise<ScanPlace | undefined> {

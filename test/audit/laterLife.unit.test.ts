@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { FindingCode } from '../../src/audit/findings.ts'
-import { leafHashOf, leafRoom } from '../../src/audit/rawEvent.ts'
-import { Replay } from '../../src/audit/replay.ts'
-import { canonicalJson, type Json } from '../../src/primitives/canonicalJson.ts'
-import { encodeBase58 } from '../../src/primitives/base58.ts'
-import { isoTime } from '../../src/primitives/clock.ts'
+import type { FindingCode } from '@tollbook/audit/findings'
+import { leafHashOf, leafRoom } from '@tollbook/audit/rawEvent'
+import { Replay } from '@tollbook/audit/replay'
+import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { isoTime } from '@tollbook/core/clock'
 import { sampleAddress, sampleMint } from '../store/samplePayment.ts'
 
 /* What happens to a payment after its answer, as the auditor understands it: bodies by hand, no ledger behind them. */

@@ -1,10 +1,10 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import { encodeBase58, decodeBase58 } from '../../src/primitives/base58.ts'
-import { assertPresent } from '../../src/primitives/assert.ts'
-import { randomBytesOf } from '../../src/primitives/id.ts'
-import { readAddress } from '../../src/payment/address.ts'
+import { encodeBase58, decodeBase58 } from '@tollbook/core/base58'
+import { assertPresent } from '@tollbook/core/assert'
+import { randomBytesOf } from '@tollbook/core/id'
+import { readAddress } from '@tollbook/core/address'
 import type { Settlement } from '../../src/payment/settlement.ts'
-import { signatureOfBytes } from '../../src/payment/signature.ts'
+import { signatureOfBytes } from '@tollbook/core/signature'
 import { sampleSettlement } from '../store/samplePayment.ts'
 
 /* A payment with a real signed transaction behind it, built byte by byte: a library would take a millisecond for each. */

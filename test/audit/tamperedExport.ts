@@ -1,5 +1,5 @@
 import type { Found } from './tampering.ts'
-import { emptyRoot, rootOfHashes } from '../../src/ledger/merkle.ts'
+import { emptyRoot, rootOfHashes } from '@tollbook/core/merkle'
 
 /* What somebody can do to an export on its way to the auditor. */
 

@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { assertPresent } from '../../src/primitives/assert.ts'
-import type { Aspect, FindingCode } from '../../src/audit/findings.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import type { Aspect, FindingCode } from '@tollbook/audit/findings'
 import { tamper } from '../store/tamper.ts'
 
 /* What a superuser who switches every trigger off can do to a book, and how an audit must find it. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/primitives/clock.ts'
+import type { Clock } from '@tollbook/core/clock'
 
 /** Time that passes only when somebody sleeps or a test says so. */
 export interface HeldClock extends Clock {

@@ -7,7 +7,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js'
-import { assertPresent } from '../../src/primitives/assert.ts'
+import { assertPresent } from '@tollbook/core/assert'
 import { type PaymentLab, stage } from './paymentLab.ts'
 
 /** A table on chain with all the accounts of these instructions that a table may hold. */

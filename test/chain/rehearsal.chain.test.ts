@@ -2,10 +2,10 @@ import { createBurnInstruction, createInitializeMultisigInstruction, MULTISIG_SI
 import { Keypair, type TransactionInstruction } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readShown } from '../../src/chain/shownInstruction.ts'
-import { isRefusal } from '../../src/payment/refusal.ts'
-import { splTokenProgram } from '../../src/payment/programs.ts'
-import { assert, assertPresent } from '../../src/primitives/assert.ts'
-import { Fault } from '../../src/primitives/fault.ts'
+import { isRefusal } from '@tollbook/core/refusal'
+import { splTokenProgram } from '@tollbook/core/programs'
+import { assert, assertPresent } from '@tollbook/core/assert'
+import { Fault } from '@tollbook/core/fault'
 import {
   approve,
   batch,

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { z } from 'zod'
-import { assert } from '../../src/primitives/assert.ts'
+import { assert } from '@tollbook/core/assert'
 
 /** What a node sends back: a status and a text, nothing for ever, or a connection that is cut. */
 export type Reply = { readonly status: number; readonly text: string; readonly location?: string } | 'hang' | 'cut'

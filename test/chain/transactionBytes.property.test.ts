@@ -11,9 +11,9 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readTransaction, rebuildTransaction } from '../../src/chain/transactionBytes.ts'
 import type { TransactionJson } from '../../src/chain/transactionJson.ts'
-import { isRefusal } from '../../src/payment/refusal.ts'
-import { assertPresent } from '../../src/primitives/assert.ts'
-import { encodeBase58 } from '../../src/primitives/base58.ts'
+import { isRefusal } from '@tollbook/core/refusal'
+import { assertPresent } from '@tollbook/core/assert'
+import { encodeBase58 } from '@tollbook/core/base58'
 
 const keypairs = Array.from({ length: 3 }, (_each, index) => Keypair.fromSeed(Buffer.alloc(32, index + 1)))
 const accounts = Array.from({ length: 8 }, (_each, index) => new PublicKey(Buffer.alloc(32, index + 100)))

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { failureOf } from '../../src/chain/transactionFailure.ts'
-import { splTokenProgram, systemProgram, token2022Program } from '../../src/payment/programs.ts'
+import { splTokenProgram, systemProgram, token2022Program } from '@tollbook/core/programs'
 
 const keys = [splTokenProgram, token2022Program, systemProgram]
 const instructions = keys.map((_key, programIdIndex) => ({ programIdIndex, accounts: [], data: '' }))

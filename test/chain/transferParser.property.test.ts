@@ -2,9 +2,9 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decodeInstructionData } from '../../src/chain/instructionData.ts'
 import { callsOf, parseEffects } from '../../src/chain/transferParser.ts'
-import { memoProgram, splTokenProgram, token2022Program } from '../../src/payment/programs.ts'
-import { encodeBase58 } from '../../src/primitives/base58.ts'
-import { Fault } from '../../src/primitives/fault.ts'
+import { memoProgram, splTokenProgram, token2022Program } from '@tollbook/core/programs'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { Fault } from '@tollbook/core/fault'
 
 function address(byte: number): string {
   return encodeBase58(Buffer.alloc(32, byte))

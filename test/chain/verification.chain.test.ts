@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isRefusal } from '../../src/payment/refusal.ts'
+import { isRefusal } from '@tollbook/core/refusal'
 import { allCases } from './cases/allCases.ts'
 import { judge, verdictOf } from './cases/verificationCase.ts'
 import { type PaymentLab, due, mintKinds, openPaymentLab } from './paymentLab.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { PaymentError } from '../../src/client/paymentError.ts'
-import { invalidPaymentReasons } from '../../src/payment/refusal.ts'
+import { PaymentError } from '@tollbook/client/paymentError'
+import { invalidPaymentReasons } from '@tollbook/core/refusal'
 import { openScene } from './support/payerScene.ts'
 import type { Step } from './support/scriptedService.ts'
 

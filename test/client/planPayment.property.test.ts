@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { feeOf, sentForArrival, type TransferFee } from '../../src/payment/transferFee.ts'
-import { checkQuote, type PayableQuote } from '../../src/client/checkQuote.ts'
-import type { TokenFacts } from '../../src/client/payerChain.ts'
-import { planPayment } from '../../src/client/planPayment.ts'
+import { feeOf, sentForArrival, type TransferFee } from '@tollbook/core/transferFee'
+import { checkQuote, type PayableQuote } from '@tollbook/client/checkQuote'
+import type { TokenFacts } from '@tollbook/client/payerChain'
+import { planPayment } from '@tollbook/client/planPayment'
 import { decimals, makeQuote, network, paymentWallet } from './support/testToken.ts'
 
 const endpoint = '/api/data/crypto'

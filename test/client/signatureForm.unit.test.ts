@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { PaymentNotMade, PaymentRefused, PaymentUnresolved } from '../../src/client/paymentError.ts'
+import { PaymentNotMade, PaymentRefused, PaymentUnresolved } from '@tollbook/client/paymentError'
 import { openScene, rejectionOf, type Scene } from './support/payerScene.ts'
 import { readPresentedProof } from './support/presentedProof.ts'
 import { lastValidBlockHeight, type NodeAnswer, statusAnswer } from './support/scriptedNode.ts'

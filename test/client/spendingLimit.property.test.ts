@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { formatDecimal } from '../../src/primitives/money.ts'
-import { attoUsdOf } from '../../src/client/checkQuote.ts'
-import { type Ceiling, createBudget, SpendingLimitExceeded } from '../../src/client/spendingLimit.ts'
+import { formatDecimal } from '@tollbook/core/money'
+import { attoUsdOf } from '@tollbook/client/checkQuote'
+import { type Ceiling, createBudget, SpendingLimitExceeded } from '@tollbook/client/spendingLimit'
 
 const amount = fc.bigInt(0n, 10n ** 24n)
 const cost = fc.record({ attoUsd: amount, baseUnits: amount })

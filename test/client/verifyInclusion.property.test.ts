@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { assertPresent } from '../../src/primitives/assert.ts'
-import { sha256 } from '../../src/primitives/digest.ts'
-import { ed25519Signer } from '../../src/primitives/ed25519.ts'
-import { signCheckpoint } from '../../src/ledger/checkpoint.ts'
-import { inclusionRanges, rootOfHashes } from '../../src/ledger/merkle.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { sha256 } from '@tollbook/core/digest'
+import { ed25519Signer } from '@tollbook/core/ed25519'
+import { signCheckpoint } from '@tollbook/core/checkpoint'
+import { inclusionRanges, rootOfHashes } from '@tollbook/core/merkle'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
-import { type InclusionProblem, verifyInclusion } from '../../src/client/verifyInclusion.ts'
+import { type InclusionProblem, verifyInclusion } from '@tollbook/client/verifyInclusion'
 import { openReceiptDesk } from './support/testReceipt.ts'
 
 const desk = await openReceiptDesk()

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { CompactSign, importJWK } from 'jose'
 import { beforeAll, expect, test } from 'vitest'
-import { canonicalJson } from '../../src/primitives/canonicalJson.ts'
-import { type ReceiptProblem, verifyReceipt } from '../../src/client/verifyReceipt.ts'
+import { canonicalJson } from '@tollbook/core/canonicalJson'
+import { type ReceiptProblem, verifyReceipt } from '@tollbook/client/verifyReceipt'
 import { openReceiptDesk, type ReceiptDesk } from './support/testReceipt.ts'
 
 let desk: ReceiptDesk

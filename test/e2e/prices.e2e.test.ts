@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { isoTime, systemClock } from '../../src/primitives/clock.ts'
+import { isoTime, systemClock } from '@tollbook/core/clock'
 import { ask, askForQuote, buy } from '../support/ask.ts'
 import { type Answering, deadUrl, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
 import { readBook } from '../support/readBook.ts'

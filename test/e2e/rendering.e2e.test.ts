@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { saleBody } from '../../src/payment/wire.ts'
+import { saleBody } from '@tollbook/core/wire'
 import { pageCount } from '../../src/endpoints/pageCount.ts'
 import { pngSize } from '../../src/endpoints/pngSize.ts'
 import { ask, askForQuote, buy, type Order } from '../support/ask.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { Fault } from '../../src/primitives/fault.ts'
+import { Fault } from '@tollbook/core/fault'
 import type { PaymentChange, PaymentLedger } from '../../src/payment/paymentLedger.ts'
 import { ask, askForQuote, qrOrder } from '../support/ask.ts'
 import { openShop, type Shop } from '../support/shop.ts'

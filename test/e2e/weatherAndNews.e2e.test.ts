@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { newsCategories } from '../../src/endpoints/articles/newsCategory.ts'
-import { isoTime, systemClock } from '../../src/primitives/clock.ts'
+import { isoTime, systemClock } from '@tollbook/core/clock'
 import { ask, askForQuote, buy } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { type Answering, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'

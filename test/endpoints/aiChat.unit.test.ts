@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { createAiChat } from '../../src/endpoints/aiChat.ts'
 import type { Endpoint, Outcome } from '../../src/endpoints/endpoint.ts'
 import { createChatServer } from '../../src/outbound/chatServer.ts'
-import { assert } from '../../src/primitives/assert.ts'
+import { assert } from '@tollbook/core/assert'
 import { createLog } from '../../src/primitives/log.ts'
 import {
   answersJson,

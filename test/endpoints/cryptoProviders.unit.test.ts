@@ -5,7 +5,7 @@ import { createCoinGecko } from '../../src/endpoints/providers/coinGecko.ts'
 import { createCoinPaprika } from '../../src/endpoints/providers/coinPaprika.ts'
 import type { CryptoQuery } from '../../src/endpoints/providers/cryptoPrice.ts'
 import { createKraken } from '../../src/endpoints/providers/kraken.ts'
-import { assertPresent } from '../../src/primitives/assert.ts'
+import { assertPresent } from '@tollbook/core/assert'
 import { type Answering, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
 import { openProviderGround } from '../support/providerGround.ts'
 import {

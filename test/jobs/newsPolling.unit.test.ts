@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type PolledSource, type PollStore, startNewsPolling } from '../../src/jobs/newsPolling.ts'
-import { Fault } from '../../src/primitives/fault.ts'
+import { Fault } from '@tollbook/core/fault'
 import { createLog } from '../../src/primitives/log.ts'
 import { steppedClock } from '../support/steppedClock.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createLog } from '../../src/primitives/log.ts'
 import { startSealWatch, type SealStep } from '../../src/jobs/sealWatch.ts'
-import { LedgerDamage } from '../../src/ledger/ledgerDamage.ts'
+import { LedgerDamage } from '@tollbook/core/ledgerDamage'
 import { steppedClock } from '../support/steppedClock.ts'
 
 /** A watch over a sealer whose steps the test writes down, or throws. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Fault } from '../../src/primitives/fault.ts'
+import { Fault } from '@tollbook/core/fault'
 import { silentLog } from '../../src/primitives/log.ts'
 import type { PaymentTerms } from '../../src/payment/settlement.ts'
 import { startTermsWatch } from '../../src/jobs/termsWatch.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { assertPresent } from '../../src/primitives/assert.ts'
-import { ed25519Signer } from '../../src/primitives/ed25519.ts'
-import { sha256 } from '../../src/primitives/digest.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { ed25519Signer } from '@tollbook/core/ed25519'
+import { sha256 } from '@tollbook/core/digest'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import {
   openCheckpoint,
@@ -12,7 +12,7 @@ import {
   signCheckpoint,
   signNote,
   verifierKeyText,
-} from '../../src/ledger/checkpoint.ts'
+} from '@tollbook/core/checkpoint'
 
 /* Notes and keys that others have published: the Go module `note`, and the pages of C2SP. */
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { leafEntry, leafHash } from '../../src/ledger/leaf.ts'
+import { leafEntry, leafHash } from '@tollbook/core/leaf'
 
 const input = { position: 258, recordedAtMs: 1_763_720_405_250, body: Buffer.from('{"kind":"x"}') }
 

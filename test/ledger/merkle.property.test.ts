@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { assertPresent } from '../../src/primitives/assert.ts'
-import { sha256 } from '../../src/primitives/digest.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { sha256 } from '@tollbook/core/digest'
 import {
   addLeaf,
   consistencyRanges,
@@ -13,7 +13,7 @@ import {
   nodeHash,
   rootFromInclusion,
   rootOf,
-} from '../../src/ledger/merkle.ts'
+} from '@tollbook/core/merkle'
 import {
   edgeSlices,
   emptyEdge,
@@ -28,7 +28,7 @@ import {
   tilesOf,
   tileWidth,
   widthAt,
-} from '../../src/ledger/tiles.ts'
+} from '@tollbook/core/tiles'
 
 const sizeMax = 300
 const leaves = Array.from({ length: sizeMax }, (_, k) => sha256(`leaf ${k}`))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { sha256 } from '../../src/primitives/digest.ts'
+import { sha256 } from '@tollbook/core/digest'
 import {
   consistencyRanges,
   emptyRoot,
@@ -8,7 +8,7 @@ import {
   type LeafRange,
   rootFromInclusion,
   rootOfHashes,
-} from '../../src/ledger/merkle.ts'
+} from '@tollbook/core/merkle'
 
 /*
  * The vectors of certificate-transparency: eight leaves, the roots of the trees over the first n of them, and proofs, as

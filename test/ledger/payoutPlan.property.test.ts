@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isPayable } from '../../src/ledger/account.ts'
-import { type Debt, payoutPlanJson, planPayout, readPayoutPlan } from '../../src/ledger/payoutPlan.ts'
+import { isPayable } from '../../src/accounting/account.ts'
+import { type Debt, payoutPlanJson, planPayout, readPayoutPlan } from '../../src/accounting/payoutPlan.ts'
 import { mint, otherWallet, wallet } from '../payment/paymentStory.ts'
 import { anyAddress } from '../store/arbitraryEvent.ts'
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { accounts } from '../../src/ledger/account.ts'
-import { entriesOf } from '../../src/ledger/posting.ts'
-import { postingsOf } from '../../src/ledger/postingRules.ts'
+import { accounts } from '../../src/accounting/account.ts'
+import { entriesOf } from '../../src/accounting/posting.ts'
+import { postingsOf } from '../../src/accounting/postingRules.ts'
 import type { LedgerEvent } from '../../src/payment/events.ts'
 import { anyAddress, anyEvent, anyPrice, anySettlement } from '../store/arbitraryEvent.ts'
 

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { bindSecret, memoOfSecret } from '../../src/payment/binding.ts'
-import { memoPrefix } from '../../src/payment/quote.ts'
-import { isRefusal } from '../../src/payment/refusal.ts'
-import { randomToken } from '../../src/primitives/id.ts'
+import { bindSecret, memoOfSecret } from '@tollbook/core/binding'
+import { memoPrefix } from '@tollbook/core/quote'
+import { isRefusal } from '@tollbook/core/refusal'
+import { randomToken } from '@tollbook/core/id'
 
 const secrets = fc.constant(undefined).map(() => randomToken())
 const others = fc.string({ unit: 'binary' }).filter((memo) => !memo.startsWith(memoPrefix))

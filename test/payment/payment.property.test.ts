@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { entriesOf } from '../../src/ledger/posting.ts'
-import { postingsOf } from '../../src/ledger/postingRules.ts'
+import { entriesOf } from '../../src/accounting/posting.ts'
+import { postingsOf } from '../../src/accounting/postingRules.ts'
 import type { PaymentEvent } from '../../src/payment/events.ts'
 import { decideExpiry, decideFinality, decideRefund } from '../../src/payment/finality.ts'
 import {
@@ -12,7 +12,7 @@ import {
   type PaymentState,
   unknownPayment,
 } from '../../src/payment/payment.ts'
-import { isRefusal } from '../../src/payment/refusal.ts'
+import { isRefusal } from '@tollbook/core/refusal'
 import { order, settlementOf, signatureNumber } from './paymentStory.ts'
 
 const leaseMs = 1_000

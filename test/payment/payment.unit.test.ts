@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { assert, Bug } from '../../src/primitives/assert.ts'
+import { assert, Bug } from '@tollbook/core/assert'
 import type { PaymentEvent } from '../../src/payment/events.ts'
 import {
   decideClaim,
@@ -10,7 +10,7 @@ import {
   type PaymentState,
   unknownPayment,
 } from '../../src/payment/payment.ts'
-import { isRefusal } from '../../src/payment/refusal.ts'
+import { isRefusal } from '@tollbook/core/refusal'
 import { order, otherWallet, settlementOf, signatureNumber, wallet } from './paymentStory.ts'
 
 const nowMs = 1_790_000_100_000

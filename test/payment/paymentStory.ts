@@ -1,9 +1,9 @@
-import { assertPresent } from '../../src/primitives/assert.ts'
-import { readAddress } from '../../src/payment/address.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { readAddress } from '@tollbook/core/address'
 import type { Order } from '../../src/payment/payment.ts'
-import type { Price } from '../../src/payment/quote.ts'
+import type { Price } from '@tollbook/core/quote'
 import type { Settlement } from '../../src/payment/settlement.ts'
-import { type Signature, signatureOfBytes } from '../../src/payment/signature.ts'
+import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
 import { split } from '../../src/pricing/split.ts'
 
 /** The persons and things of the tests' stories. */

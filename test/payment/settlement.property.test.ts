@@ -1,15 +1,15 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Address, readAddress } from '../../src/payment/address.ts'
-import type { Price } from '../../src/payment/quote.ts'
-import { type Refusal, isRefusal } from '../../src/payment/refusal.ts'
+import { type Address, readAddress } from '@tollbook/core/address'
+import type { Price } from '@tollbook/core/quote'
+import { type Refusal, isRefusal } from '@tollbook/core/refusal'
 import { type PaymentEvidence, type PaymentTerms, settle } from '../../src/payment/settlement.ts'
-import { readSignature } from '../../src/payment/signature.ts'
+import { readSignature } from '@tollbook/core/signature'
 import type { TokenBalance, TokenMovement, TransactionRecord } from '../../src/payment/transactionRecord.ts'
-import { splTokenProgram, token2022Program } from '../../src/payment/programs.ts'
+import { splTokenProgram, token2022Program } from '@tollbook/core/programs'
 import { split } from '../../src/pricing/split.ts'
-import { assertPresent, Bug } from '../../src/primitives/assert.ts'
-import { encodeBase58 } from '../../src/primitives/base58.ts'
+import { assertPresent, Bug } from '@tollbook/core/assert'
+import { encodeBase58 } from '@tollbook/core/base58'
 
 /*
  * `settle` on records that no chain has to have made: what a lying node or a bug of the parser might hand to it, too.

@@ -1,7 +1,7 @@
 import { calculateFee } from '@solana/spl-token'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { feeOf, sentForArrival, type TransferFee } from '../../src/payment/transferFee.ts'
+import { feeOf, sentForArrival, type TransferFee } from '@tollbook/core/transferFee'
 
 const fees: fc.Arbitrary<TransferFee> = fc.record({
   basisPoints: fc.integer({ min: 0, max: 10_000 }),

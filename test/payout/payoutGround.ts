@@ -1,13 +1,13 @@
 import { type Keypair, PublicKey } from '@solana/web3.js'
-import type { PayoutPlan } from '../../src/ledger/payoutPlan.ts'
+import type { PayoutPlan } from '../../src/accounting/payoutPlan.ts'
 import { watchFinality, noFinalityMemory } from '../../src/jobs/finalityWatch.ts'
 import { watchRefunds } from '../../src/jobs/refundWatch.ts'
 import { scanTransfers } from '../../src/jobs/transferScan.ts'
-import type { Address } from '../../src/payment/address.ts'
-import type { Signature } from '../../src/payment/signature.ts'
+import type { Address } from '@tollbook/core/address'
+import type { Signature } from '@tollbook/core/signature'
 import { openPayout, type Payout } from '../../src/payout/openPayout.ts'
-import { assertPresent } from '../../src/primitives/assert.ts'
-import { newId, randomToken } from '../../src/primitives/id.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { newId, randomToken } from '@tollbook/core/id'
 import { silentLog } from '../../src/primitives/log.ts'
 import {
   accountOf,

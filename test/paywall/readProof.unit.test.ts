@@ -1,9 +1,9 @@
 import { Keypair, SystemProgram, Transaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { encodeBase58 } from '../../src/primitives/base58.ts'
+import { encodeBase58 } from '@tollbook/core/base58'
 import { readTransaction } from '../../src/chain/transactionBytes.ts'
-import { isRefusal } from '../../src/payment/refusal.ts'
+import { isRefusal } from '@tollbook/core/refusal'
 import { readProof } from '../../src/paywall/readProof.ts'
 
 const read = (value: string) => readProof(value, { readTransaction })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { isRefusal } from '../../src/payment/refusal.ts'
+import { isRefusal } from '@tollbook/core/refusal'
 import { bindingCases } from '../chain/cases/bindingCases.ts'
 import { verdictOf } from '../chain/cases/verificationCase.ts'
 import { type PaymentShop, openPaymentShop } from '../chain/paymentShop.ts'

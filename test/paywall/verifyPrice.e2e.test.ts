@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { isRefusal } from '../../src/payment/refusal.ts'
+import { isRefusal } from '@tollbook/core/refusal'
 import { ageCases, landPrice, priceCases } from '../chain/cases/priceCases.ts'
 import { verdictOf } from '../chain/cases/verificationCase.ts'
 import { newCustomer } from '../chain/paymentLab.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decodeBase58, decodeBase58Data, encodeBase58, isBase58Of32Bytes } from '../../src/primitives/base58.ts'
+import { decodeBase58, decodeBase58Data, encodeBase58, isBase58Of32Bytes } from '@tollbook/core/base58'
 
 const keys = fc.uint8Array({ minLength: 32, maxLength: 32 })
 

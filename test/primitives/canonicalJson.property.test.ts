@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { canonicalJson, type Json } from '../../src/primitives/canonicalJson.ts'
+import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
 
 const json = fc.jsonValue({ maxDepth: 4 }).map((value): Json => JSON.parse(JSON.stringify(value)))
 

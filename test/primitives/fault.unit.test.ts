@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { assert, assertNever, assertPresent, Bug } from '../../src/primitives/assert.ts'
-import { describeError, Fault } from '../../src/primitives/fault.ts'
+import { assert, assertNever, assertPresent, Bug } from '@tollbook/core/assert'
+import { describeError, Fault } from '@tollbook/core/fault'
 
 test('a fault keeps its cause and says whether trying again may help', () => {
   const cause = new Error('socket hang up')

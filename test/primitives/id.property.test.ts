@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { newId, randomToken } from '../../src/primitives/id.ts'
+import { newId, randomToken } from '@tollbook/core/id'
 
 test('tokens are 128 bits of base64url and none comes twice, also across refills of the pool', () => {
   const tokens = Array.from({ length: 10_000 }, randomToken)

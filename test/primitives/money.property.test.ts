@@ -8,7 +8,7 @@ import {
   parseBaseUnits,
   parseDecimal,
   parseRoundingDown,
-} from '../../src/primitives/money.ts'
+} from '@tollbook/core/money'
 
 const amounts = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
 const scales = fc.integer({ min: 0, max: 18 })

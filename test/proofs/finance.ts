@@ -1,4 +1,4 @@
-import '../../src/primitives/quietBindings.ts'
+import '@tollbook/core/quietBindings'
 import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import type { Page } from 'puppeteer'

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { assert } from '../../src/primitives/assert.ts'
+import { assert } from '@tollbook/core/assert'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
 
 /*

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type QuoteBody, quoteBody } from '../../src/payment/wire.ts'
+import { type QuoteBody, quoteBody } from '@tollbook/core/wire'
 
 export interface Request {
   readonly baseUrl: string

@@ -1,6 +1,6 @@
 import { Keypair } from '@solana/web3.js'
 import { startLedgerServer } from './ledgerServer.ts'
-import { type SpawnedLocalChain, spawnLocalChain } from '../../src/local/chain/spawnLocalChain.ts'
+import { type SpawnedLocalChain, spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { provisionChain } from '../../src/cli/local/provisionChain.ts'
 import { silentLog } from '../../src/primitives/log.ts'

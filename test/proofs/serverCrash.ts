@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import pg from 'pg'
-import { systemClock } from '../../src/primitives/clock.ts'
+import { systemClock } from '@tollbook/core/clock'
 import type { Payer } from '../support/payer.ts'
 import { type CrashStep, crashSteps } from './crashStep.ts'
 import { askQuote, present, type Presented } from './present.ts'

@@ -1,4 +1,4 @@
-import '../../src/primitives/quietBindings.ts'
+import '@tollbook/core/quietBindings'
 import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { assert } from '../../src/primitives/assert.ts'
-import { systemClock } from '../../src/primitives/clock.ts'
+import { assert } from '@tollbook/core/assert'
+import { systemClock } from '@tollbook/core/clock'
 
 const startedAtMs = systemClock.monotonicMs()
 

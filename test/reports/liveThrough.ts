@@ -1,5 +1,5 @@
-import { assertPresent } from '../../src/primitives/assert.ts'
-import { systemClock } from '../../src/primitives/clock.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../src/primitives/log.ts'
 import { decideFinality, decideRefund, decideUnmatched, type FinalVerdict } from '../../src/payment/finality.ts'
 import type { PaymentEvent } from '../../src/payment/events.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { assert } from '../../src/primitives/assert.ts'
+import { assert } from '@tollbook/core/assert'
 import { exportFormats, exportLedger, type ExportFormat } from '../../src/reports/export/exportLedger.ts'
 import { reportCsv } from '../../src/reports/reportCsv.ts'
 import { isProblems, readQuestion } from '../../src/reports/reportQuestion.ts'

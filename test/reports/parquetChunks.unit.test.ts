@@ -1,6 +1,6 @@
 import { parquetMetadata, parquetReadObjects } from 'hyparquet'
 import { expect, test } from 'vitest'
-import { assert } from '../../src/primitives/assert.ts'
+import { assert } from '@tollbook/core/assert'
 import { parquetChunks } from '../../src/reports/export/parquetChunks.ts'
 import type { Column } from '../../src/reports/export/table.ts'
 

@@ -1,5 +1,5 @@
-import { assert, assertPresent } from '../../src/primitives/assert.ts'
-import type { Address } from '../../src/payment/address.ts'
+import { assert, assertPresent } from '@tollbook/core/assert'
+import type { Address } from '@tollbook/core/address'
 import type { PaymentEvent } from '../../src/payment/events.ts'
 import { decideFinality, decideRefund, decideUnmatched } from '../../src/payment/finality.ts'
 import { evolve, type PaymentState, unknownPayment } from '../../src/payment/payment.ts'

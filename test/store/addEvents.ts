@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import type { TreeHead } from '../../src/ledger/merkle.ts'
-import { emptyEdge, grow, rootOfEdge } from '../../src/ledger/tiles.ts'
+import type { TreeHead } from '@tollbook/core/merkle'
+import { emptyEdge, grow, rootOfEdge } from '@tollbook/core/tiles'
 
 /** Many events at once, for tests of what reads them: small bodies that no code of ours decodes, and true leaves. */
 export async function addEvents(admin: pg.Pool, count: number): Promise<void> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { assertPresent } from '../../src/primitives/assert.ts'
-import { leafHash } from '../../src/ledger/leaf.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { leafHash } from '@tollbook/core/leaf'
 import { appendCall, appendValues, paymentItem } from '../../src/store/appendBatch.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { mustAppend, openEventStore, openInstance, openSessions } from './instance.ts'

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
-import type { Address } from '../../src/payment/address.ts'
+import type { Address } from '@tollbook/core/address'
 import type { FailureReason, LedgerEvent, MarketEvidence } from '../../src/payment/events.ts'
-import type { Price } from '../../src/payment/quote.ts'
-import { type Signature, signatureOfBytes } from '../../src/payment/signature.ts'
+import type { Price } from '@tollbook/core/quote'
+import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
 import type { Settlement } from '../../src/payment/settlement.ts'
-import { assertPresent } from '../../src/primitives/assert.ts'
-import { encodeBase58 } from '../../src/primitives/base58.ts'
-import { readAddress } from '../../src/payment/address.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { readAddress } from '@tollbook/core/address'
 import { split } from '../../src/pricing/split.ts'
 
 /* Any event that the types allow, within the ranges that the chain and the price list allow. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { assertPresent } from '../../src/primitives/assert.ts'
-import { signatureBytes } from '../../src/payment/signature.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { signatureBytes } from '@tollbook/core/signature'
 import { createTestDatabase } from '../support/database.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { mustAppend, openInstance, openSessions } from './instance.ts'

@@ -1,6 +1,6 @@
 import { chmod, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { startEmbeddedPostgres } from '../../src/local/postgres/embeddedPostgres.ts'
+import { startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
 import { silentLog } from '../../src/primitives/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { findDurabilityProblem } from '../../src/store/durability.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { assertPresent } from '../../src/primitives/assert.ts'
+import { assertPresent } from '@tollbook/core/assert'
 import { createTestDatabase } from '../support/database.ts'
 import { openInstance, openSessions } from './instance.ts'
 import { claimOf, sampleQuote, sampleSettlement } from './samplePayment.ts'

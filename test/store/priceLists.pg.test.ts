@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { PriceListPublished } from '../../src/payment/events.ts'
-import { systemClock } from '../../src/primitives/clock.ts'
+import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../src/primitives/log.ts'
 import { openLedger } from '../../src/store/openLedger.ts'
 import { afterFile } from '../support/afterFile.ts'

@@ -5,7 +5,7 @@ import { decideFinality, decideRefund, decideUnmatched } from '../../src/payment
 import { type PaymentState, unknownPayment } from '../../src/payment/payment.ts'
 import type { Settlement } from '../../src/payment/settlement.ts'
 import type { Ledger } from '../../src/store/openLedger.ts'
-import { encodeBase58 } from '../../src/primitives/base58.ts'
+import { encodeBase58 } from '@tollbook/core/base58'
 import { createTestDatabase } from '../support/database.ts'
 import { mustAppend, openInstance, openSessions } from './instance.ts'
 import { describe as describeEntry, type Replayed, replay } from './replayLedger.ts'

@@ -1,8 +1,8 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { claimDirectory } from '../../src/local/chain/directoryClaim.ts'
-import { systemClock } from '../../src/primitives/clock.ts'
+import { claimDirectory } from '@tollbook/localnet/directoryClaim'
+import { systemClock } from '@tollbook/core/clock'
 import { temporaryPrefix } from './temporaryDirectory.ts'
 
 /** A test run that was killed leaves its cluster, 40 MB. The next run removes it, unless somebody lives in it. */

@@ -1,7 +1,7 @@
 import { mkdir, readdir, utimes } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { claimDirectory } from '../../src/local/chain/directoryClaim.ts'
-import { systemClock } from '../../src/primitives/clock.ts'
+import { claimDirectory } from '@tollbook/localnet/directoryClaim'
+import { systemClock } from '@tollbook/core/clock'
 import { removeAbandonedDirectories } from './abandonedDirectories.ts'
 import { makeScratchDirectory } from './scratchDirectory.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { quoteBody, type QuoteBody, saleBody, type SaleBody } from '../../src/payment/wire.ts'
+import { quoteBody, type QuoteBody, saleBody, type SaleBody } from '@tollbook/core/wire'
 import type { Shop } from './shop.ts'
 
 /** Where to ask, and who pays. */

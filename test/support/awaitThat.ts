@@ -1,5 +1,5 @@
-import { poll } from '../../src/local/postgres/poll.ts'
-import { assert } from '../../src/primitives/assert.ts'
+import { poll } from '@tollbook/sandbox/postgres/poll'
+import { assert } from '@tollbook/core/assert'
 
 /** Returns when it is so. A deadline takes the place of a sleep: it is long, and only a failure waits for it. */
 export async function awaitThat(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {

@@ -1,7 +1,7 @@
 import { type Server, type Socket, createConnection, createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { describeError } from '../../src/primitives/fault.ts'
+import { describeError } from '@tollbook/core/fault'
 import type { DatabaseTemplate } from './databaseTemplate.ts'
 
 /*

@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
-import { sha256Hex } from '../../src/primitives/digest.ts'
-import { randomBytesOf } from '../../src/primitives/id.ts'
+import { sha256Hex } from '@tollbook/core/digest'
+import { randomBytesOf } from '@tollbook/core/id'
 import { withAdminSession } from './adminSession.ts'
 
 /** A migrated database nobody connects to, from which each test file's own is copied. Plain data: it crosses processes. */

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
-import { assertPresent } from '../../src/primitives/assert.ts'
+import { assertPresent } from '@tollbook/core/assert'
 import { afterFile } from './afterFile.ts'
 
 /** `local.json`, the contract that tools rely on. */

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { assert } from '../../src/primitives/assert.ts'
+import { assert } from '@tollbook/core/assert'
 import { afterFile } from './afterFile.ts'
 
 /** What a provider's server was asked. */

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { once } from 'node:events'
-import { assertPresent } from '../../src/primitives/assert.ts'
+import { assertPresent } from '@tollbook/core/assert'
 import { afterFile } from './afterFile.ts'
 
 /** The three markets as one loopback server; they differ by path, and each speaks its own format. */

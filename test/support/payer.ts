@@ -5,8 +5,8 @@ import {
   getAssociatedTokenAddressSync,
 } from '@solana/spl-token'
 import { Connection, type Keypair, PublicKey, Transaction, TransactionInstruction } from '@solana/web3.js'
-import { encodeBase58 } from '../../src/primitives/base58.ts'
-import type { QuoteBody } from '../../src/payment/wire.ts'
+import { encodeBase58 } from '@tollbook/core/base58'
+import type { QuoteBody } from '@tollbook/core/wire'
 
 /*
  * A payer who knows only the 402 and two libraries. It shares nothing with our SDK, so that a slip in the SDK and the same

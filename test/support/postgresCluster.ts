@@ -1,4 +1,4 @@
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/local/postgres/embeddedPostgres.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
 import { type Log, silentLog } from '../../src/primitives/log.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { afterFile } from './afterFile.ts'

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../src/primitives/clock.ts'
+import { type Clock, systemClock } from '@tollbook/core/clock'
 import { createLog } from '../../src/primitives/log.ts'
 import type { ProviderDeps } from '../../src/endpoints/providers/provider.ts'
 import { createUpstream, type UpstreamDeps } from '../../src/outbound/upstream.ts'

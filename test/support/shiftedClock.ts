@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../../src/primitives/clock.ts'
+import { systemClock, type Clock } from '@tollbook/core/clock'
 
 /** Real time, and more of it whenever a test says so. */
 export interface ShiftedClock extends Clock {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/primitives/clock.ts'
+import type { Clock } from '@tollbook/core/clock'
 
 /** Time that passes when the test says so. */
 export interface SteppedClock extends Clock {

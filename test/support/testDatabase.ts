@@ -1,4 +1,4 @@
-import { poll } from '../../src/local/postgres/poll.ts'
+import { poll } from '@tollbook/sandbox/postgres/poll'
 import { withAdminSession } from './adminSession.ts'
 import { type DatabaseTemplate, databaseUrl, newDatabaseName, roleUrl } from './databaseTemplate.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { assertPresent } from '../../src/primitives/assert.ts'
+import { assertPresent } from '@tollbook/core/assert'
 import { UpstreamFailure } from '../../src/outbound/upstreamFailure.ts'
 import { type Answering, json, text } from './loopbackProvider.ts'
 

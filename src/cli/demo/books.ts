@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { askFree } from '../../client/freeRoute.ts'
-import { readTokenFigures, type TokenFigures } from '../../client/tokenFigures.ts'
+import { askFree } from '@tollbook/client/freeRoute'
+import { readTokenFigures, type TokenFigures } from '@tollbook/client/tokenFigures'
 import { trialBalance } from '../../reports/trialBalance.ts'
 import { type DemoDeps, expectThat, rpcUrlOf, type Spent, tokens } from './demoDeps.ts'
 

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { PaymentError, PaymentUnspent } from '../../client/paymentError.ts'
-import { readKeypairFile } from '../../client/payerWallet.ts'
-import { createPayingFetch } from '../../client/payingFetch.ts'
-import type { PendingPayment } from '../../client/pendingPayment.ts'
-import { assertPresent } from '../../primitives/assert.ts'
-import { Fault } from '../../primitives/fault.ts'
+import { PaymentError, PaymentUnspent } from '@tollbook/client/paymentError'
+import { readKeypairFile } from '@tollbook/client/payerWallet'
+import { createPayingFetch } from '@tollbook/client/payingFetch'
+import type { PendingPayment } from '@tollbook/client/pendingPayment'
+import { assertPresent } from '@tollbook/core/assert'
+import { Fault } from '@tollbook/core/fault'
 import { type DemoDeps, rpcUrlOf, type Spent, walletOf } from './demoDeps.ts'
 
 /** What is asked for. With a body it is a POST. */

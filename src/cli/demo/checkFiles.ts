@@ -2,7 +2,7 @@ import { XMLParser } from 'fast-xml-parser'
 import { PNG } from 'pngjs'
 import { getDocumentProxy } from 'unpdf'
 import { z } from 'zod'
-import { fetchFile } from '../../client/fetchFile.ts'
+import { fetchFile } from '@tollbook/client/fetchFile'
 import { expectThat } from './demoDeps.ts'
 
 /*

@@ -1,6 +1,6 @@
-import { assertPresent } from '../../primitives/assert.ts'
-import { Fault } from '../../primitives/fault.ts'
-import { formatDecimal } from '../../primitives/money.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { Fault } from '@tollbook/core/fault'
+import { formatDecimal } from '@tollbook/core/money'
 import type { Database } from '../../store/database.ts'
 import type { LocalJson } from '../localJson.ts'
 

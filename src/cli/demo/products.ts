@@ -1,6 +1,6 @@
 import { ZodError } from 'zod'
-import { systemClock } from '../../primitives/clock.ts'
-import { Fault } from '../../primitives/fault.ts'
+import { systemClock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
 import { type Bought, buy, type Order, type Sale } from './buy.ts'
 import { checkChat, checkCrypto, checkNews, checkStock, checkWeather } from './checkData.ts'
 import { checkPdf, checkScreenshot, checkSvg, pdfHtml, qrSize, qrText, viewport } from './checkFiles.ts'

@@ -1,6 +1,6 @@
 import { importJWK, SignJWT } from 'jose'
 import type { Config } from '../../config.ts'
-import type { Clock } from '../../primitives/clock.ts'
+import type { Clock } from '@tollbook/core/clock'
 import type { Home } from './home.ts'
 
 /** Local mode is its own identity provider: a key in the home, and a token for each role made at every start. */

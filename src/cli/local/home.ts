@@ -3,8 +3,8 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { z } from 'zod'
-import { Fault } from '../../primitives/fault.ts'
-import { randomToken } from '../../primitives/id.ts'
+import { Fault } from '@tollbook/core/fault'
+import { randomToken } from '@tollbook/core/id'
 
 /** The folder in which local mode keeps everything: state, keys, `local.json`. */
 export interface Home {

@@ -1,15 +1,15 @@
 import { join } from 'node:path'
 import { createService } from '../../compose.ts'
 import { type Config, type ServiceConfig, upstreamNames } from '../../config.ts'
-import { systemClock } from '../../primitives/clock.ts'
+import { systemClock } from '@tollbook/core/clock'
 import type { Log } from '../../primitives/log.ts'
-import { spawnLocalChain } from '../../local/chain/spawnLocalChain.ts'
+import { spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
 import { openLocalFinance } from './financeTokens.ts'
 import { type Home, openHome } from './home.ts'
-import { startEmbeddedPostgres } from '../../local/postgres/embeddedPostgres.ts'
+import { startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
 import { type ProvisionedChain, provisionFromHome } from './provisionFromHome.ts'
 import { admitApiRole, apiRole, databaseName, makeDatabase, ownerRole } from './provisionDatabase.ts'
-import { type SampleUpstreams, startSampleUpstreams } from '../../local/sampleUpstreams/sampleUpstreams.ts'
+import { type SampleUpstreams, startSampleUpstreams } from '@tollbook/sandbox/sampleUpstreams/sampleUpstreams'
 
 export interface LocalModeOptions {
   readonly log: Log

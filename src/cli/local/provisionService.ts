@@ -1,7 +1,7 @@
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { Connection } from '@solana/web3.js'
-import { type Clock, systemClock } from '../../primitives/clock.ts'
-import { Fault } from '../../primitives/fault.ts'
+import { type Clock, systemClock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
 import { openHome } from './home.ts'
 import { type ChainUrls, provisionFromHome } from './provisionFromHome.ts'
 

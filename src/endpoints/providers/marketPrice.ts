@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type MarketReading } from '../../pricing/agreement.ts'
 import { parseMarketPrice } from '../../pricing/tokenPrice.ts'
-import { parseRoundingDown } from '../../primitives/money.ts'
+import { parseRoundingDown } from '@tollbook/core/money'
 import type { Reply } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import type { Provider } from './provider.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import type { Json } from '../../primitives/canonicalJson.ts'
-import type { Clock } from '../../primitives/clock.ts'
+import type { Json } from '@tollbook/core/canonicalJson'
+import type { Clock } from '@tollbook/core/clock'
 import type { Log } from '../../primitives/log.ts'
 import type { PaceLimit } from '../../outbound/pace.ts'
 import type { Reply, Upstream, UpstreamOptions } from '../../outbound/upstream.ts'

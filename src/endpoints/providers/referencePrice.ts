@@ -1,4 +1,4 @@
-import type { Clock } from '../../primitives/clock.ts'
+import type { Clock } from '@tollbook/core/clock'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import type { Coin } from './coin.ts'
 import type { CryptoProvider } from './cryptoPrice.ts'

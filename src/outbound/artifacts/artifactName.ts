@@ -1,4 +1,4 @@
-import { randomToken } from '../../primitives/id.ts'
+import { randomToken } from '@tollbook/core/id'
 
 /** What is kept, by its media type; nothing else is ever served under our name. */
 export type ArtifactType = 'image/png' | 'application/pdf'

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
-import { type Clock, isoTime } from '../../primitives/clock.ts'
-import { describeError, Fault } from '../../primitives/fault.ts'
+import { type Clock, isoTime } from '@tollbook/core/clock'
+import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../../primitives/log.ts'
 import { type ArtifactType, newArtifactName, readArtifactName } from './artifactName.ts'
 

@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Fault } from '../../primitives/fault.ts'
+import { Fault } from '@tollbook/core/fault'
 import type { ArtifactStorage } from './artifactStore.ts'
 
 // What callers bought is theirs, and the name is the key to it.

@@ -1,6 +1,6 @@
 import type { Browser } from 'puppeteer'
-import type { Clock } from '../../primitives/clock.ts'
-import { describeError, Fault } from '../../primitives/fault.ts'
+import type { Clock } from '@tollbook/core/clock'
+import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../../primitives/log.ts'
 import { removeAbandonedHomes } from './browserHome.ts'
 import { type Chromium, findChromiums } from './chromium.ts'

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, realpath } from 'node:fs/promises'
 import puppeteer from 'puppeteer'
-import { Fault } from '../../primitives/fault.ts'
+import { Fault } from '@tollbook/core/fault'
 import { unpackNpmChromium } from './npmChromium.ts'
 
 /** A browser that may be there, and what it needs in its environment. */

@@ -1,7 +1,7 @@
 import { Agent, createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import { connect, type LookupFunction, isIPv6, type Socket } from 'node:net'
 import type { Duplex, Readable } from 'node:stream'
-import { assert } from '../../primitives/assert.ts'
+import { assert } from '@tollbook/core/assert'
 import { type Target, targetOf } from '../urlGuard.ts'
 import { type EgressRules, type EgressVerdict, judgeTarget } from './egressRules.ts'
 

@@ -1,7 +1,7 @@
 import { chmod, chown, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import puppeteer, { type Browser } from 'puppeteer'
-import type { Clock } from '../../primitives/clock.ts'
+import type { Clock } from '@tollbook/core/clock'
 import { boundsArguments } from './browserArguments.ts'
 import { makeBrowserHome, removeBrowserHome } from './browserHome.ts'
 import type { Chromium } from './chromium.ts'

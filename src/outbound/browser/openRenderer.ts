@@ -1,5 +1,5 @@
 import { bulkhead, BulkheadRejectedError, TaskCancelledError } from 'cockatiel'
-import type { Clock } from '../../primitives/clock.ts'
+import type { Clock } from '@tollbook/core/clock'
 import type { Log } from '../../primitives/log.ts'
 import { type BrowserSupply, openBrowserSupply } from './browserSupply.ts'
 import { checkChromiumPath } from './chromium.ts'

@@ -1,4 +1,4 @@
-import { Fault } from '../../primitives/fault.ts'
+import { Fault } from '@tollbook/core/fault'
 
 /** Makes pictures and documents of pages, on a browser that can reach the world and not our network. */
 export interface Renderer {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { assertNever } from '../../primitives/assert.ts'
+import { assertNever } from '@tollbook/core/assert'
 import type { Database } from '../../store/database.ts'
 import type { Chunk } from './chunk.ts'
 import { entryPages, eventPages, type Page, paymentPages } from './exportRows.ts'

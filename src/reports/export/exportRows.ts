@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { decodeEvent } from '../../payment/eventCodec.ts'
 import type { Settlement } from '../../payment/settlement.ts'
-import { type Signature, signatureBytes } from '../../payment/signature.ts'
-import { assert, assertPresent } from '../../primitives/assert.ts'
-import { encodeBase58 } from '../../primitives/base58.ts'
+import { type Signature, signatureBytes } from '@tollbook/core/signature'
+import { assert, assertPresent } from '@tollbook/core/assert'
+import { encodeBase58 } from '@tollbook/core/base58'
 import type { ExportScope } from './exportScope.ts'
 import type { Snapshot } from './snapshot.ts'
 

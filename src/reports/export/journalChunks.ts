@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { isoTime } from '../../primitives/clock.ts'
+import { isoTime } from '@tollbook/core/clock'
 import type { Chunk } from './chunk.ts'
 import { type EntryRow, entryPages } from './exportRows.ts'
 import type { ExportScope } from './exportScope.ts'

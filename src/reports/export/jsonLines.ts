@@ -1,4 +1,4 @@
-import { encodeBase64 } from '../../primitives/base64.ts'
+import { encodeBase64 } from '@tollbook/core/base64'
 import type { Chunk } from './chunk.ts'
 import type { EventRow, Page } from './exportRows.ts'
 import type { ExportScope } from './exportScope.ts'

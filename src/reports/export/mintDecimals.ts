@@ -1,6 +1,6 @@
 import { decodeEvent } from '../../payment/eventCodec.ts'
-import type { Price } from '../../payment/quote.ts'
-import { assert, assertPresent } from '../../primitives/assert.ts'
+import type { Price } from '@tollbook/core/quote'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import type { Decimals } from './table.ts'
 import type { Snapshot } from './snapshot.ts'
 

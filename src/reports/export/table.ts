@@ -1,5 +1,5 @@
-import { isoTime } from '../../primitives/clock.ts'
-import { formatDecimal } from '../../primitives/money.ts'
+import { isoTime } from '@tollbook/core/clock'
+import { formatDecimal } from '@tollbook/core/money'
 import type { EntryRow, EventRow, PaymentRow } from './exportRows.ts'
 
 /*

@@ -1,4 +1,4 @@
-import type { Refusal } from '../../../src/payment/refusal.ts'
+import type { Refusal } from '@tollbook/core/refusal'
 import type { Settlement } from '../../../src/payment/settlement.ts'
 import { burnOf, memo, transferOf } from '../labTokens.ts'
 import { type Customer, gross, land, newCustomer, priceOf } from '../paymentLab.ts'

@@ -1,6 +1,6 @@
 import { createAssociatedTokenAccountInstruction, createTransferCheckedInstruction } from '@solana/spl-token'
 import { Keypair, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
-import type { Refusal } from '../../../src/payment/refusal.ts'
+import type { Refusal } from '@tollbook/core/refusal'
 import type { Settlement } from '../../../src/payment/settlement.ts'
 import { batch, imitated, memo, payment, relayed, transferChecked } from '../labTokens.ts'
 import { signedThroughTable } from '../lookupTable.ts'

@@ -1,7 +1,7 @@
 import type { PublicKey } from '@solana/web3.js'
-import { type Refusal, type RefusalCode, type InvalidPaymentReason, isRefusal } from '../../../src/payment/refusal.ts'
+import { type Refusal, type RefusalCode, type InvalidPaymentReason, isRefusal } from '@tollbook/core/refusal'
 import { type PaymentEvidence, type PaymentTerms, settle } from '../../../src/payment/settlement.ts'
-import type { Signature } from '../../../src/payment/signature.ts'
+import type { Signature } from '@tollbook/core/signature'
 import { type MintKind, type PaymentLab, addressOf, mintKinds } from '../paymentLab.ts'
 
 export type Verdict = 'accepted' | InvalidPaymentReason | Exclude<RefusalCode, 'INVALID_PAYMENT'>

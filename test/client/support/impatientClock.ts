@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../../src/primitives/clock.ts'
+import { type Clock, systemClock } from '@tollbook/core/clock'
 
 // Pauses between attempts are shorter than this, time limits longer.
 const limitsFromMs = 20_000

@@ -1,7 +1,7 @@
 import { Keypair } from '@solana/web3.js'
-import { keypairWallet, type PayerWallet } from '../../../src/client/payerWallet.ts'
-import { createPayingFetch, type PayingFetch } from '../../../src/client/payingFetch.ts'
-import type { PayingFetchOptions } from '../../../src/client/payer.ts'
+import { keypairWallet, type PayerWallet } from '@tollbook/client/payerWallet'
+import { createPayingFetch, type PayingFetch } from '@tollbook/client/payingFetch'
+import type { PayingFetchOptions } from '@tollbook/client/payer'
 import { type Presented, type ScriptedService, startScriptedService } from './scriptedService.ts'
 import { createVirtualClock, type VirtualClock } from './virtualClock.ts'
 

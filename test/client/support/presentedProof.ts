@@ -1,5 +1,5 @@
 import { VersionedTransaction } from '@solana/web3.js'
-import { encodeBase58 } from '../../../src/primitives/base58.ts'
+import { encodeBase58 } from '@tollbook/core/base58'
 
 /** What is in an `x-payment-proof`, read the way a stranger would, without our own encoder. */
 export interface PresentedProof {

@@ -1,6 +1,6 @@
 import { TOKEN_PROGRAM_ID } from '@solana/spl-token'
-import { encodeBase58 } from '../../../src/primitives/base58.ts'
-import { sha256 } from '../../../src/primitives/digest.ts'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { sha256 } from '@tollbook/core/digest'
 import { genesisHash, mintData, paymentWallet, tokenAccountData } from './testToken.ts'
 
 /** What a JSON-RPC call is answered with; an error is a refusal of the node, `broken` a 500 without a body. */

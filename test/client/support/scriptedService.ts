@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { QuoteBody } from '../../../src/payment/wire.ts'
+import type { QuoteBody } from '@tollbook/core/wire'
 import { afterFile } from '../../support/afterFile.ts'
 import { type PresentedProof, readPresentedProof } from './presentedProof.ts'
 import { createScriptedNode, type ScriptedNode } from './scriptedNode.ts'

@@ -8,12 +8,12 @@ import {
   TOKEN_PROGRAM_ID,
 } from '@solana/spl-token'
 import { Keypair, PublicKey } from '@solana/web3.js'
-import { encodeBase58 } from '../../../src/primitives/base58.ts'
-import { sha256 } from '../../../src/primitives/digest.ts'
-import { newId, randomToken } from '../../../src/primitives/id.ts'
-import { displayNumber } from '../../../src/primitives/money.ts'
-import { memoOfSecret } from '../../../src/payment/binding.ts'
-import type { QuoteBody } from '../../../src/payment/wire.ts'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { sha256 } from '@tollbook/core/digest'
+import { newId, randomToken } from '@tollbook/core/id'
+import { displayNumber } from '@tollbook/core/money'
+import { memoOfSecret } from '@tollbook/core/binding'
+import type { QuoteBody } from '@tollbook/core/wire'
 import { split } from '../../../src/pricing/split.ts'
 
 /** The token and the chain that the scripted service and the scripted node agree on. */

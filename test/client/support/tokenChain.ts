@@ -13,8 +13,8 @@ import {
   SystemProgram,
   Transaction,
 } from '@solana/web3.js'
-import { fundWallet } from '../../../src/client/faucet.ts'
-import { type LocalChain, startLocalChain } from '../../../src/local/chain/localChain.ts'
+import { fundWallet } from '@tollbook/client/faucet'
+import { type LocalChain, startLocalChain } from '@tollbook/localnet/localChain'
 import { afterFile } from '../../support/afterFile.ts'
 
 export interface TokenKind {

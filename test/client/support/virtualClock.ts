@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/primitives/clock.ts'
+import type { Clock } from '@tollbook/core/clock'
 
 /** Time that passes only when somebody waits for it. */
 export interface VirtualClock extends Clock {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ByteReader, MalformedBytes } from '../../../src/local/chain/byteReader.ts'
-import { ByteWriter } from '../../../src/local/chain/byteWriter.ts'
+import { ByteReader, MalformedBytes } from '@tollbook/localnet/byteReader'
+import { ByteWriter } from '@tollbook/localnet/byteWriter'
 
 const field = fc.oneof(
   fc.record({ kind: fc.constant('u8' as const), value: fc.nat({ max: 0xff }) }),

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { Keypair } from '@solana/web3.js'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { type SpawnLocalChainOptions, spawnLocalChain } from '../../../src/local/chain/spawnLocalChain.ts'
-import type { Fault } from '../../../src/primitives/fault.ts'
+import { type SpawnLocalChainOptions, spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
+import type { Fault } from '@tollbook/core/fault'
 import { createLog, silentLog } from '../../../src/primitives/log.ts'
 import { connectTo, eventually, makeStateDirectory } from './testChain.ts'
 
@@ -99,8 +99,8 @@ test('with --keep the end of stdin does not matter, and a wrong option is refuse
   expect((await complaint).value).toContain('--port takes a number from 0 to 65535, not "http"')
 })
 
-const entryFile = fileURLToPath(new URL('../../../src/local/chain/chainProcess.ts', import.meta.url))
-const spawnFile = fileURLToPath(new URL('../../../src/local/chain/spawnLocalChain.ts', import.meta.url))
+const entryFile = fileURLToPath(new URL('../../../packages/localnet/src/chainProcess.ts', import.meta.url))
+const spawnFile = fileURLToPath(new URL('../../../packages/localnet/src/spawnLocalChain.ts', import.meta.url))
 const logFile = fileURLToPath(new URL('../../../src/primitives/log.ts', import.meta.url))
 
 async function spawnForTest(options: Partial<SpawnLocalChainOptions>) {

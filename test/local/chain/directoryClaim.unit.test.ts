@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { claimDirectory } from '../../../src/local/chain/directoryClaim.ts'
-import { findProcess } from '../../../src/local/chain/processTable.ts'
+import { claimDirectory } from '@tollbook/localnet/directoryClaim'
+import { findProcess } from '@tollbook/localnet/processTable'
 import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
 import { makeZombie } from '../postgres/zombie.ts'
 

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { Journal } from '../../../src/local/chain/journal.ts'
-import type { JournalEntry } from '../../../src/local/chain/journalEntry.ts'
+import { Journal } from '@tollbook/localnet/journal'
+import type { JournalEntry } from '@tollbook/localnet/journalEntry'
 
 const entry = (byte: number): JournalEntry => ({
   kind: 'branch',

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { TOKEN_2022_PROGRAM_ID, transferChecked } from '@solana/spl-token'
 import { Keypair } from '@solana/web3.js'
 import { expect, onTestFinished, test } from 'vitest'
-import { type LocalChain, startLocalChain } from '../../../src/local/chain/localChain.ts'
+import { type LocalChain, startLocalChain } from '@tollbook/localnet/localChain'
 import { connectTo, fund, openChain, makeStateDirectory } from './testChain.ts'
 import { confirmed, createPurse, decimals } from './tokenPurse.ts'
 

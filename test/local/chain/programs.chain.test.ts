@@ -1,6 +1,6 @@
 import { Keypair, type PublicKey, Transaction, TransactionInstruction } from '@solana/web3.js'
 import { expect, test } from 'vitest'
-import { startLocalChain } from '../../../src/local/chain/localChain.ts'
+import { startLocalChain } from '@tollbook/localnet/localChain'
 import { type TestChain, connectTo, fundedKeypair, memo, openChain, makeStateDirectory } from './testChain.ts'
 
 test('a program of ours is called like any other, and also after a restart', async () => {

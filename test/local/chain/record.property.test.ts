@@ -1,11 +1,11 @@
 import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { resolveTransaction } from '../../../src/local/chain/accountKeys.ts'
-import { parseChainTransaction } from '../../../src/local/chain/chainTransaction.ts'
-import { decodeJournalEntry, encodeJournalEntry } from '../../../src/local/chain/journalEntry.ts'
-import type { TransactionError } from '../../../src/local/chain/transactionError.ts'
-import { type TransactionRecord, decodeRecord, encodeRecord } from '../../../src/local/chain/transactionRecord.ts'
+import { resolveTransaction } from '@tollbook/localnet/accountKeys'
+import { parseChainTransaction } from '@tollbook/localnet/chainTransaction'
+import { decodeJournalEntry, encodeJournalEntry } from '@tollbook/localnet/journalEntry'
+import type { TransactionError } from '@tollbook/localnet/transactionError'
+import { type TransactionRecord, decodeRecord, encodeRecord } from '@tollbook/localnet/transactionRecord'
 
 const byte = fc.nat({ max: 255 })
 const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })

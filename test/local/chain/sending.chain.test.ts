@@ -1,6 +1,6 @@
 import { ComputeBudgetProgram, Keypair, SendTransactionError, SystemProgram, Transaction } from '@solana/web3.js'
 import { expect, test } from 'vitest'
-import { encodeBase58 } from '../../../src/primitives/base58.ts'
+import { encodeBase58 } from '@tollbook/core/base58'
 import { type TestChain, call, fundedKeypair, memo, openChain } from './testChain.ts'
 
 const poorLamports = 1_000_000_000_000_000

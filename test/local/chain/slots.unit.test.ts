@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Slots, firstSlot } from '../../../src/local/chain/slots.ts'
+import { Slots, firstSlot } from '@tollbook/localnet/slots'
 
 const salt = (byte: number) => new Uint8Array(32).fill(byte)
 const freshSlots = (byte = 1) => new Slots(firstSlot, [{ fromSlot: 0, salt: salt(byte) }])

@@ -3,8 +3,8 @@ import { Keypair, SystemProgram, Transaction } from '@solana/web3.js'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { z } from 'zod'
-import { encodeBase58 } from '../../../src/primitives/base58.ts'
-import type { LocalChain } from '../../../src/local/chain/localChain.ts'
+import { encodeBase58 } from '@tollbook/core/base58'
+import type { LocalChain } from '@tollbook/localnet/localChain'
 import { eventually, fund, fundedKeypair, memo, openChain } from './testChain.ts'
 
 test('a signature is told at each commitment exactly when it is reached, and then its subscription is closed', async () => {

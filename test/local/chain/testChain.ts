@@ -11,8 +11,8 @@ import {
 } from '@solana/web3.js'
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { type LocalChain, type LocalChainOptions, startLocalChain } from '../../../src/local/chain/localChain.ts'
-import { systemClock } from '../../../src/primitives/clock.ts'
+import { type LocalChain, type LocalChainOptions, startLocalChain } from '@tollbook/localnet/localChain'
+import { systemClock } from '@tollbook/core/clock'
 
 export interface TestChain {
   readonly chain: LocalChain

@@ -5,7 +5,7 @@ import {
   describeTransactionError,
   instructionErrorTexts,
   transactionErrorTexts,
-} from '../../../src/local/chain/transactionError.ts'
+} from '@tollbook/localnet/transactionError'
 
 test.each([
   ['TransactionErrorFieldless', transactionErrorTexts],

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { writeConfiguration } from '../../../src/local/postgres/configuration.ts'
+import { writeConfiguration } from '@tollbook/sandbox/postgres/configuration'
 import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
 
 const scratch = await makeScratchDirectory()

@@ -1,5 +1,5 @@
-import { binariesIn, findBinaries } from '../../../src/local/postgres/binaries.ts'
-import { startCluster } from '../../../src/local/postgres/cluster.ts'
+import { binariesIn, findBinaries } from '@tollbook/sandbox/postgres/binaries'
+import { startCluster } from '@tollbook/sandbox/postgres/cluster'
 import { createLog } from '../../../src/primitives/log.ts'
 
 /*

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Postmaster } from '../../../src/local/postgres/postmaster.ts'
-import { type Supervisor, supervisePostmaster } from '../../../src/local/postgres/supervisor.ts'
-import type { Clock } from '../../../src/primitives/clock.ts'
-import { Fault } from '../../../src/primitives/fault.ts'
+import type { Postmaster } from '@tollbook/sandbox/postgres/postmaster'
+import { type Supervisor, supervisePostmaster } from '@tollbook/sandbox/postgres/supervisor'
+import type { Clock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
 import { createLog } from '../../../src/primitives/log.ts'
 
 /** What the supervisor sees of the world: a clock, a log, and postmasters that end when the test says so. */

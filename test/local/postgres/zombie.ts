@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { Writable } from 'node:stream'
-import { findProcess } from '../../../src/local/chain/processTable.ts'
-import { assertPresent } from '../../../src/primitives/assert.ts'
+import { findProcess } from '@tollbook/localnet/processTable'
+import { assertPresent } from '@tollbook/core/assert'
 import { afterFile } from '../../support/afterFile.ts'
 import { awaitThat } from '../../support/awaitThat.ts'
 

@@ -21,8 +21,8 @@ import { createTwelveData } from '../../../src/endpoints/providers/twelveData.ts
 import { createYahoo } from '../../../src/endpoints/providers/yahoo.ts'
 import { createUpstream } from '../../../src/outbound/upstream.ts'
 import { upstreamNames } from '../../../src/outbound/upstreamName.ts'
-import { assertPresent } from '../../../src/primitives/assert.ts'
-import { systemClock } from '../../../src/primitives/clock.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../../src/primitives/log.ts'
 import { fixtureMint, fixtureMs, openHeldSamples } from './heldSamples.ts'
 

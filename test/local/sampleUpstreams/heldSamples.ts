@@ -1,5 +1,5 @@
-import type { Clock } from '../../../src/primitives/clock.ts'
-import { type SampleUpstreams, startSampleUpstreams } from '../../../src/local/sampleUpstreams/sampleUpstreams.ts'
+import type { Clock } from '@tollbook/core/clock'
+import { type SampleUpstreams, startSampleUpstreams } from '@tollbook/sandbox/sampleUpstreams/sampleUpstreams'
 import { afterFile } from '../../support/afterFile.ts'
 
 /** The mint of the fixtures. */

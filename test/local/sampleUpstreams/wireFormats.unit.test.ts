@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { SampleUpstreams } from '../../../src/local/sampleUpstreams/sampleUpstreams.ts'
-import { assertPresent } from '../../../src/primitives/assert.ts'
+import type { SampleUpstreams } from '@tollbook/sandbox/sampleUpstreams/sampleUpstreams'
+import { assertPresent } from '@tollbook/core/assert'
 import { fixtureMint, openHeldSamples } from './heldSamples.ts'
 
 /*

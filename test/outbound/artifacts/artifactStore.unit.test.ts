@@ -10,7 +10,7 @@ import {
 } from '../../../src/outbound/artifacts/artifactStore.ts'
 import { openDiskStorage } from '../../../src/outbound/artifacts/diskStorage.ts'
 import { openS3Storage } from '../../../src/outbound/artifacts/s3Storage.ts'
-import { systemClock } from '../../../src/primitives/clock.ts'
+import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../../src/primitives/log.ts'
 import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
 import { startBucketServer } from './bucketServer.ts'

@@ -9,7 +9,7 @@ import { openEgress } from '../../../src/outbound/browser/openEgress.ts'
 import type { Renderer } from '../../../src/outbound/browser/renderer.ts'
 import { pageCount } from '../../../src/endpoints/pageCount.ts'
 import { pngSize } from '../../../src/endpoints/pngSize.ts'
-import { assertPresent } from '../../../src/primitives/assert.ts'
+import { assertPresent } from '@tollbook/core/assert'
 import { awaitThat } from '../../support/awaitThat.ts'
 import { browsersOf, openTestRenderer, startWeb } from './testRenderer.ts'
 

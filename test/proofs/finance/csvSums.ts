@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
-import { assertPresent } from '../../../src/primitives/assert.ts'
+import { assertPresent } from '@tollbook/core/assert'
 
 export interface CsvSums {
   /** Of each column whose name says that it holds base units. */

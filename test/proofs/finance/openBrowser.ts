@@ -1,6 +1,6 @@
 import type { Browser } from 'puppeteer'
-import { Fault } from '../../../src/primitives/fault.ts'
-import { systemClock } from '../../../src/primitives/clock.ts'
+import { Fault } from '@tollbook/core/fault'
+import { systemClock } from '@tollbook/core/clock'
 import { findChromiums } from '../../../src/outbound/browser/chromium.ts'
 import { footingsHere, launchBrowser } from '../../../src/outbound/browser/launchBrowser.ts'
 

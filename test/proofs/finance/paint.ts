@@ -1,5 +1,5 @@
 import type { Browser } from 'puppeteer'
-import { systemClock } from '../../../src/primitives/clock.ts'
+import { systemClock } from '@tollbook/core/clock'
 
 export interface Look {
   readonly url: string

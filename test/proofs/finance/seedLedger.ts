@@ -1,12 +1,12 @@
 import pg from 'pg'
-import { systemClock } from '../../../src/primitives/clock.ts'
-import { type Address } from '../../../src/payment/address.ts'
+import { systemClock } from '@tollbook/core/clock'
+import { type Address } from '@tollbook/core/address'
 import type { PaymentEvent } from '../../../src/payment/events.ts'
 import { decideFinality, decideRefund, decideUnmatched, type FinalVerdict } from '../../../src/payment/finality.ts'
 import { evolve, type PaymentState, unknownPayment } from '../../../src/payment/payment.ts'
 import type { PaymentChange } from '../../../src/payment/paymentLedger.ts'
 import type { Settlement } from '../../../src/payment/settlement.ts'
-import { assertPresent } from '../../../src/primitives/assert.ts'
+import { assertPresent } from '@tollbook/core/assert'
 import { appendCall, appendValues, paymentItem } from '../../../src/store/appendBatch.ts'
 import {
   claimOf,

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { isSignedBy, readCheckpoint, readVerifierKey as readAuditKey } from '../../../src/audit/checkpointNote.ts'
-import { openCheckpoint, openNote, readVerifierKey } from '../../../src/ledger/checkpoint.ts'
-import { leafHash } from '../../../src/ledger/leaf.ts'
-import { equal, hashBytes, isConsistent, rootFromInclusion } from '../../../src/ledger/merkle.ts'
-import { assertPresent } from '../../../src/primitives/assert.ts'
+import { isSignedBy, readCheckpoint, readVerifierKey as readAuditKey } from '@tollbook/audit/checkpointNote'
+import { openCheckpoint, openNote, readVerifierKey } from '@tollbook/core/checkpoint'
+import { leafHash } from '@tollbook/core/leaf'
+import { equal, hashBytes, isConsistent, rootFromInclusion } from '@tollbook/core/merkle'
+import { assertPresent } from '@tollbook/core/assert'
 import { type Finding, look } from './finding.ts'
 
 /*

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { describeError, Fault } from '../../../src/primitives/fault.ts'
+import { describeError, Fault } from '@tollbook/core/fault'
 
 /** The program beside this file, which is built on golang.org/x/mod/sumdb. */
 export interface GoChecker {

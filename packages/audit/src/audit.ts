@@ -1,0 +1,127 @@
+import { type Clock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
+import { auditDatabase } from './auditDatabase.ts'
+import { auditExport } from './auditExport.ts'
+import { type AuditReport, reportOf } from './auditReport.ts'
+import { AuditRun } from './auditRun.ts'
+import { ChainAudit, type ChainAuditOptions } from './chainAudit.ts'
+import { createChainNode } from './chainNode.ts'
+import { readCheckpoint, type VerifierKey } from './checkpointNote.ts'
+import { type CheckpointDeps, Checkpoints, type Claim, storedCheckpoints } from './checkpoints.ts'
+import { type DatabaseSource, openDatabaseSource } from './databaseSource.ts'
+import { type ExportSource, openExport } from './exportSource.ts'
+import { Replay } from './replay.ts'
+import { readResumeFile, type ResumedAudit } from './resumeFile.ts'
+import { StoredTransactions } from './storedTransactions.ts'
+
+export interface AuditOptions {
+  readonly source:
+    | { readonly kind: 'database'; readonly url: string }
+    | { readonly kind: 'export'; readonly path: string }
+  /** The keys that may sign checkpoints. Empty: the roots are compared, the signatures are not. */
+  readonly verifierKeys: readonly VerifierKey[]
+  /** Checkpoints that the auditor kept: the only answer to somebody who can rewrite the whole book. */
+  readonly keptCheckpoints: readonly { readonly name: string; readonly note: string }[]
+  /** Check the signed transactions in the events. */
+  readonly transactions: boolean
+  /** Ask a node for every payment, and for payments that the book does not have. */
+  readonly chain: ChainQuestion | undefined
+  readonly resumeFile: string | undefined
+  readonly clock: Clock
+  readonly signal?: AbortSignal
+  readonly onProgress?: (position: number, lastPosition: number) => void
+}
+
+export interface ChainQuestion extends Pick<ChainAuditOptions, 'paymentWallet' | 'bookedWithinMs'> {
+  readonly rpcUrl: string
+  readonly fetch: typeof fetch
+}
+
+/** Reads the whole book from its first event, and says what of it holds. Throws a `Fault` when it cannot be read. */
+export async function audit(options: AuditOptions): Promise<AuditReport> {
+  const startedAtMs = options.clock.monotonicMs()
+  const resumed = options.resumeFile === undefined ? undefined : await readResumeFile(options.resumeFile)
+  const replay = resumed?.replay ?? new Replay()
+  const resumedAfter = resumed === undefined ? undefined : replay.position
+  const { source } = options
+  if (source.kind === 'database') {
+    await using database = await openDatabaseSource(source.url)
+    const parts = await prepare(options, { replay, resumed, database })
+    await auditDatabase(database, { ...parts, replay })
+    return reportOf({ ...parts, replay, resumedAfter, source: 'database', durationMs: since(options, startedAtMs) })
+  }
+  await using file = await openExport(source.path)
+  const parts = await prepare(options, { replay, resumed, file })
+  await auditExport(file, { ...parts, replay })
+  return reportOf({ ...parts, replay, resumedAfter, source: 'export', durationMs: since(options, startedAtMs) })
+}
+
+interface Ground {
+  readonly replay: Replay
+  readonly resumed: ResumedAudit | undefined
+  readonly database?: DatabaseSource
+  readonly file?: ExportSource
+}
+
+/** The parts that judge, put together for one source. */
+async function prepare(options: AuditOptions, { replay, resumed, database, file }: Ground) {
+  const { clock, resumeFile, signal, onProgress } = options
+  const stored = options.transactions ? new StoredTransactions(replay.findings, resumed?.stored) : undefined
+  const chain = options.chain === undefined ? undefined : openChainAudit(options.chain, { options, replay, resumed })
+  const storedClaims = database === undefined ? undefined : await storedCheckpoints(database)
+  const deps: CheckpointDeps = {
+    findings: replay.findings,
+    keys: options.verifierKeys,
+    claims: [...options.keptCheckpoints.map(claimOf), ...(file === undefined ? [] : claimsOfExport(file))],
+    ...(storedClaims === undefined ? {} : { stored: storedClaims }),
+  }
+  const checkpoints = new Checkpoints(deps, replay.tree.size)
+  const lastPosition = database === undefined ? (file?.head.treeSize ?? 0) : await lastPositionOf(database)
+  const run = new AuditRun({
+    replay,
+    checkpoints,
+    stored,
+    chain,
+    resumeFile,
+    clock,
+    signal,
+    onProgress: onProgress === undefined ? undefined : (position) => onProgress(position, lastPosition),
+  })
+  return { run, stored, chain, checkpoints }
+}
+
+function openChainAudit(
+  { rpcUrl, fetch, ...question }: ChainQuestion,
+  { options, replay, resumed }: { options: AuditOptions; replay: Replay; resumed: ResumedAudit | undefined },
+): ChainAudit {
+  const node = createChainNode({ rpcUrl, fetch, clock: options.clock })
+  if (resumed !== undefined && resumed.chain === undefined) {
+    throw new Fault('the audit of the resume file asked no node; begin a new file to ask one', { retryable: false })
+  }
+  return new ChainAudit(node, replay, { ...question, figures: resumed?.chain })
+}
+
+function claimOf({ name, note }: { readonly name: string; readonly note: string }): Claim {
+  const checkpoint = readCheckpoint(note)
+  if (checkpoint === undefined) throw new Fault(`${name} is no checkpoint`, { retryable: false })
+  return { size: checkpoint.size, root: checkpoint.root, note, source: name }
+}
+
+/** What an export says of itself: the root of its events, and the checkpoint that it brings along. */
+function claimsOfExport({ head }: ExportSource): readonly Claim[] {
+  const root = Buffer.from(head.root, 'base64')
+  const stated: Claim = { size: head.treeSize, root, note: undefined, source: 'the head of the export' }
+  if (head.checkpoint === null) return [stated]
+  const note = readCheckpoint(head.checkpoint)
+  const claim = { size: note?.size ?? head.treeSize, root: note?.root ?? root, note: head.checkpoint }
+  return [stated, { ...claim, source: 'the checkpoint of the export' }]
+}
+
+async function lastPositionOf(database: DatabaseSource): Promise<number> {
+  const [row] = await database.rows<{ last: string | null }>('select max(seq) as last from ledger.events')
+  return Number(row?.last ?? 0)
+}
+
+function since({ clock }: AuditOptions, startedAtMs: number): number {
+  return Math.round(clock.monotonicMs() - startedAtMs)
+}

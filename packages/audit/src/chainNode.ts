@@ -1,0 +1,152 @@
+import { z } from 'zod'
+import type { Clock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
+
+export interface ChainNodeDeps {
+  readonly rpcUrl: string
+  readonly fetch: typeof globalThis.fetch
+  readonly clock: Clock
+}
+
+/** The few questions that an audit asks a Solana node. */
+export interface ChainNode {
+  transaction(signature: string): Promise<ChainTransaction | undefined>
+  /** Signatures of an account, newest first, older than the given one. */
+  signaturesOf(account: string, before: string | undefined): Promise<readonly AccountSignature[]>
+  /** What is older has been pruned. */
+  firstSlot(): Promise<number>
+  /** Waits until the slot is final, which takes a chain that goes on some 13 s; false where it does not become so. */
+  untilFinal(slot: number): Promise<boolean>
+  tokenProgramOf(mint: string): Promise<string>
+}
+
+const index = z.int().min(0)
+const instruction = z.object({ programIdIndex: index, accounts: z.array(index), data: z.string() })
+const tokenBalance = z.object({
+  accountIndex: index,
+  mint: z.string(),
+  owner: z.string(),
+  uiTokenAmount: z.object({ amount: z.string().regex(/^\d{1,20}$/) }),
+})
+const addresses = z.object({ writable: z.array(z.string()), readonly: z.array(z.string()) })
+
+const chainTransaction = z.object({
+  slot: index,
+  blockTime: z.int().nullable().optional(),
+  transaction: z.object({
+    signatures: z.array(z.string()).min(1),
+    message: z.object({
+      header: z.object({ numRequiredSignatures: index }),
+      accountKeys: z.array(z.string()).min(1),
+      instructions: z.array(instruction),
+    }),
+  }),
+  meta: z.object({
+    err: z.unknown(),
+    innerInstructions: z.array(z.object({ instructions: z.array(instruction) })),
+    preTokenBalances: z.array(tokenBalance),
+    postTokenBalances: z.array(tokenBalance),
+    loadedAddresses: addresses.optional(),
+  }),
+})
+
+export type ChainTransaction = z.infer<typeof chainTransaction>
+
+const accountSignature = z.object({
+  signature: z.string(),
+  slot: index,
+  err: z.unknown(),
+  blockTime: z.int().nullable().optional(),
+})
+
+export type AccountSignature = z.infer<typeof accountSignature>
+
+const finalized = { commitment: 'finalized' }
+/** A node gives no more in one answer. */
+export const signaturesPerPage = 1_000
+
+export function createChainNode(deps: ChainNodeDeps): ChainNode {
+  return {
+    transaction: async (signature) => {
+      const options = { ...finalized, encoding: 'json', maxSupportedTransactionVersion: 1 }
+      return (await ask(deps, ['getTransaction', signature, options], chainTransaction.nullable())) ?? undefined
+    },
+    signaturesOf: (account, before) => {
+      const options = { ...finalized, limit: signaturesPerPage, ...(before === undefined ? {} : { before }) }
+      return ask(deps, ['getSignaturesForAddress', account, options], z.array(accountSignature))
+    },
+    firstSlot: () => ask(deps, ['getFirstAvailableBlock'], index),
+    untilFinal: createFinalityWait(deps),
+    tokenProgramOf: async (mint) => {
+      const owner = z.object({ value: z.object({ owner: z.string() }) })
+      return (await ask(deps, ['getAccountInfo', mint, { ...finalized, encoding: 'base64' }], owner)).value.owner
+    },
+  }
+}
+
+const finalityPollMs = 1_000
+const finalityPollsMax = 60
+
+/** A chain that stands still is waited for once, and not once for each of its payments. */
+function createFinalityWait(deps: ChainNodeDeps): ChainNode['untilFinal'] {
+  let pollsMax = finalityPollsMax
+  return async (slot) => {
+    for (let poll = 0; poll < pollsMax; poll++) {
+      if ((await ask(deps, ['getSlot', finalized], index)) >= slot) return true
+      await deps.clock.sleep(finalityPollMs)
+    }
+    pollsMax = 0
+    return (await ask(deps, ['getSlot', finalized], index)) >= slot
+  }
+}
+
+// Public nodes refuse by the minute; an audit has time, and waits from half a second to half a minute.
+const attemptsMax = 8
+const firstWaitMs = 500
+const waitMaxMs = 30_000
+const timeoutMs = 30_000
+const answerBytesMax = 16 * 1024 * 1024
+
+async function ask<T>(
+  deps: ChainNodeDeps,
+  [method, ...params]: readonly [string, ...unknown[]],
+  schema: z.ZodType<T>,
+): Promise<T> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  let lastError: unknown
+  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+    try {
+      const signal = AbortSignal.timeout(timeoutMs)
+      const response = await deps.fetch(deps.rpcUrl, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+        signal,
+      })
+      return schema.parse(resultOf(await readJson(response)))
+    } catch (error) {
+      lastError = error
+    }
+    if (attempt < attemptsMax) await deps.clock.sleep(Math.min(firstWaitMs * 2 ** (attempt - 1), waitMaxMs))
+  }
+  // The address of the node may hold a key, so it is not told.
+  throw new Fault(`the Solana node did not answer ${method} usably`, { cause: lastError, retryable: true })
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  if (!response.ok) throw new Error(`the node answered ${response.status}`)
+  const text = await response.text()
+  if (text.length > answerBytesMax) throw new Error('the answer is larger than any transaction')
+  return JSON.parse(text)
+}
+
+const answer = z.union([
+  z.object({ error: z.object({ code: z.int(), message: z.string() }) }),
+  z.object({ result: z.unknown() }),
+])
+
+function resultOf(value: unknown): unknown {
+  const parsed = answer.parse(value)
+  if ('error' in parsed) throw new Error(`${parsed.error.code}: ${parsed.error.message}`)
+  return parsed.result
+}

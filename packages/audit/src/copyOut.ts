@@ -1,0 +1,121 @@
+import type pg from 'pg'
+import { Fault } from '@tollbook/core/fault'
+
+/** Rows of a COPY, one behind the other. */
+export interface CopyBlock {
+  readonly bytes: Buffer
+  /** Where each row begins, and behind the last one where it ends. */
+  readonly starts: Uint32Array
+  readonly count: number
+}
+
+// A row of the ledger has at most 66 kB, and most have one: a block is a few hundred of them.
+const blockBytes = 512 * 1024
+const blockRowsMax = 8_192
+// Blocks that wait for their reader; beyond this the server is made to wait.
+const waitingMax = 4
+const binaryHeaderBytes = 19
+const trailerBytes = 2
+
+/**
+ * `COPY … TO STDOUT (FORMAT binary)` through node-postgres, as blocks of rows. Rows are not made objects: at a million of
+ * them that would cost more than all that is done with them. A block is only good until the next one is asked for.
+ */
+export class CopyOut implements pg.Submittable {
+  readonly #text: string
+  readonly #ready: Filling[] = []
+  readonly #free: Filling[] = []
+  #filling: Filling | undefined
+  #connection: pg.Connection | undefined
+  #isFirst = true
+  #isDone = false
+  #error: unknown
+  #wake: (() => void) | undefined
+
+  constructor(query: string) {
+    this.#text = `copy (${query}) to stdout (format binary)`
+  }
+
+  async *blocks(): AsyncGenerator<CopyBlock> {
+    while (true) {
+      const filling = this.#ready.shift()
+      if (filling !== undefined) {
+        if (this.#ready.length < waitingMax) this.#connection?.stream.resume()
+        yield filling
+        filling.count = 0
+        this.#free.push(filling)
+      } else if (this.#error !== undefined) {
+        throw new Fault('the ledger could not be read', { cause: this.#error, retryable: true })
+      } else if (this.#isDone) {
+        return
+      } else {
+        await new Promise<void>((resolve) => (this.#wake = resolve))
+      }
+    }
+  }
+
+  submit(connection: pg.Connection): void {
+    this.#connection = connection
+    connection.query(this.#text)
+  }
+
+  handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
+    const row = this.#isFirst ? chunk.subarray(binaryHeaderBytes) : chunk
+    this.#isFirst = false
+    // The trailer is a row of -1 columns; without any rows it comes together with the header.
+    if (row.length <= trailerBytes) return
+    let filling = this.#filling
+    if (filling === undefined || !fits(filling, row)) {
+      this.#handOver()
+      filling = this.#free.pop() ?? newFilling(row.length)
+      this.#filling = filling
+    }
+    const start = filling.starts[filling.count] ?? 0
+    row.copy(filling.bytes, start)
+    filling.starts[++filling.count] = start + row.length
+  }
+
+  handleCommandComplete(): void {
+    this.#handOver()
+  }
+
+  handleReadyForQuery(): void {
+    this.#isDone = true
+    this.#wake?.()
+  }
+
+  handleError(error: unknown): void {
+    this.#error = error ?? new Error('the connection was lost')
+    this.#wake?.()
+  }
+
+  // The remaining messages of the protocol say nothing that matters here.
+  handleRowDescription(): void {}
+  handleDataRow(): void {}
+  handlePortalSuspended(): void {}
+  handleEmptyQuery(): void {}
+
+  #handOver(): void {
+    if (this.#filling === undefined) return
+    this.#ready.push(this.#filling)
+    this.#filling = undefined
+    if (this.#ready.length >= waitingMax) this.#connection?.stream.pause()
+    this.#wake?.()
+  }
+}
+
+interface Filling extends CopyBlock {
+  count: number
+}
+
+function newFilling(rowBytes: number): Filling {
+  return {
+    bytes: Buffer.allocUnsafeSlow(Math.max(blockBytes, rowBytes)),
+    starts: new Uint32Array(blockRowsMax + 1),
+    count: 0,
+  }
+}
+
+function fits({ bytes, starts, count }: Filling, row: Buffer): boolean {
+  return count < blockRowsMax && (starts[count] ?? 0) + row.length <= bytes.length
+}

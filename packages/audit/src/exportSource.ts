@@ -1,0 +1,113 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { z } from 'zod'
+import { Fault } from '@tollbook/core/fault'
+import { leafRoom, type RawEvent } from './rawEvent.ts'
+
+/** The first line of an export (docs/finance-export.md). */
+export type ExportHead = z.infer<typeof exportHead>
+
+const positive = z.int().min(1)
+const base64Of32Bytes = z.base64().length(44)
+
+const exportHead = z.strictObject({
+  format: z.literal('tollbook-ledger'),
+  version: z.literal(1),
+  origin: z.string().nullable(),
+  mint: z.string().nullable(),
+  fromPosition: positive,
+  treeSize: z.int().min(0),
+  root: base64Of32Bytes,
+  checkpoint: z.string().nullable(),
+  verifierKey: z.string().nullable(),
+})
+
+const exportEvent = z.strictObject({
+  position: positive,
+  recordedAtMs: z.int(),
+  leafHash: base64Of32Bytes,
+  body: z.string(),
+})
+const exportEnd = z.strictObject({ end: z.literal(true), events: z.int().min(0) })
+
+export interface ExportSource extends AsyncDisposable {
+  readonly head: ExportHead
+  /** Everything behind the head, event by event; `undefined` is a line that is none. */
+  events(): AsyncGenerator<ExportLine>
+}
+
+export type ExportLine =
+  | { readonly kind: 'event'; readonly event: RawEvent }
+  | { readonly kind: 'end'; readonly events: number }
+  | { readonly kind: 'unreadable'; readonly line: number }
+
+// The largest body, every byte of it escaped.
+const lineCharactersMax = 6 * 65_519 + 1_024
+
+export async function openExport(path: string): Promise<ExportSource> {
+  const file = await openFile(path)
+  const lines = createInterface({ input: file.createReadStream({ autoClose: false }), crlfDelay: Infinity })
+  const iterator = lines[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  const head = exportHead.safeParse(parseLine(first.done === true ? '' : first.value))
+  if (!head.success) {
+    await file.close()
+    throw new Fault(`${path} is no export of a ledger: its first line is not the head`, { retryable: false })
+  }
+  return {
+    head: head.data,
+    async *events() {
+      let number = 1
+      for (;;) {
+        const next = await iterator.next()
+        if (next.done === true) return
+        yield readLine(next.value, ++number)
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      lines.close()
+      await file.close()
+    },
+  }
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  try {
+    return await open(path)
+  } catch (error) {
+    throw new Fault(`${path} cannot be read`, { cause: error, retryable: false })
+  }
+}
+
+function readLine(line: string, number: number): ExportLine {
+  const value = parseLine(line)
+  const event = exportEvent.safeParse(value)
+  if (event.success) return { kind: 'event', event: rawEventOf(event.data) }
+  const end = exportEnd.safeParse(value)
+  return end.success ? { kind: 'end', events: end.data.events } : { kind: 'unreadable', line: number }
+}
+
+function rawEventOf({ position, recordedAtMs, leafHash, body }: z.infer<typeof exportEvent>): RawEvent {
+  const bodyBytes = Buffer.byteLength(body, 'utf8')
+  const bytes = Buffer.allocUnsafe(leafRoom + bodyBytes)
+  bytes.write(body, leafRoom, 'utf8')
+  return {
+    position,
+    recordedAtMs,
+    bytes,
+    bodyStart: leafRoom,
+    bodyEnd: leafRoom + bodyBytes,
+    leafHash: Buffer.from(leafHash, 'base64').toString('latin1'),
+    columns: undefined,
+  }
+}
+
+function parseLine(line: string): unknown {
+  if (line.length > lineCharactersMax) return undefined
+  try {
+    return JSON.parse(line)
+  } catch {
+    // Not JSON: the schema says so.
+    return undefined
+  }
+}

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto'
+import { base58 } from '@scure/base'
+import { Fault } from '@tollbook/core/fault'
+
+/*
+ * The associated token account of a wallet: the first address, counting a byte down from 255, that is the SHA-256 of the
+ * seeds and no point of the curve, so that nobody has a key to it. From the public rule of Solana's programs.
+ */
+
+const associatedTokenProgram = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
+const addressBytes = 32
+
+export interface TokenAccountOwner {
+  readonly wallet: string
+  readonly tokenProgram: string
+  readonly mint: string
+}
+
+export function associatedTokenAccount({ wallet, tokenProgram, mint }: TokenAccountOwner): string {
+  const seeds = [wallet, tokenProgram, mint].map(decode)
+  for (let bump = 255; bump >= 0; bump--) {
+    const hashed = createHash('sha256')
+    for (const seed of [...seeds, Buffer.of(bump), decode(associatedTokenProgram)]) hashed.update(seed)
+    const address = hashed.update('ProgramDerivedAddress').digest()
+    if (!isOnCurve(address)) return base58.encode(address)
+  }
+  throw new Fault(`the wallet ${wallet} has no associated token account`, { retryable: false })
+}
+
+function decode(address: string): Uint8Array {
+  const bytes = base58.decode(address)
+  if (bytes.length !== addressBytes) throw new Fault(`${address} is no address`, { retryable: false })
+  return bytes
+}
+
+// Ed25519 (RFC 8032, 5.1): the field, and the constant d of the curve.
+const prime = 2n ** 255n - 19n
+const d = 37095705934669439343138083508754565189542113879843219016388785533085940283555n
+
+/** Is there an x to this y? x² = (y² - 1) / (d y² + 1), and a square is what Euler's criterion says is one. */
+function isOnCurve(bytes: Buffer): boolean {
+  const little = BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`)
+  const y = little & (2n ** 255n - 1n)
+  const ySquared = (y * y) % prime
+  const numerator = (ySquared - 1n + prime) % prime
+  const denominator = (d * ySquared + 1n) % prime
+  // A quotient is a square when the product is one, and the product needs no division.
+  const product = (numerator * denominator) % prime
+  return product === 0n || power(product, (prime - 1n) / 2n) === 1n
+}
+
+function power(base: bigint, exponent: bigint): bigint {
+  let [result, square] = [1n, base]
+  for (let rest = exponent; rest > 0n; rest >>= 1n) {
+    if (rest % 2n === 1n) result = (result * square) % prime
+    square = (square * square) % prime
+  }
+  return result
+}

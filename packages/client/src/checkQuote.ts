@@ -1,0 +1,178 @@
+import { getAssociatedTokenAddressSync } from '@solana/spl-token'
+import { PublicKey } from '@solana/web3.js'
+import { displayNumber, divideRoundingUp, parseBaseUnits, parseDecimal } from '@tollbook/core/money'
+import { type Address, readAddress } from '@tollbook/core/address'
+import { memoOfSecret } from '@tollbook/core/binding'
+import { tokenPrograms } from '@tollbook/core/programs'
+import { quoteBody, type QuoteBody } from '@tollbook/core/wire'
+import { burnShareOf, burnSharePercent } from './burnShare.ts'
+import { type QuoteProblem, quoteProblem } from './quoteProblem.ts'
+import type { Offer } from './readOffer.ts'
+import { attoUsdScale } from './spendingLimit.ts'
+
+/** What the payer knows beforehand. An offer that names another is refused. */
+export interface QuotePins {
+  readonly expectedMint?: string
+  readonly expectedNetwork?: string
+  readonly expectedPaymentWallet?: string
+}
+
+/** An offer that holds together, in the units that are paid in. */
+export interface PayableQuote {
+  readonly id: string
+  readonly endpoint: string
+  readonly memo: string
+  readonly secret: string
+  readonly network: string
+  readonly mint: Address
+  readonly tokenProgram: Address
+  readonly paymentWallet: Address
+  readonly paymentTokenAccount: Address
+  readonly decimals: number
+  readonly priceAttoUsd: bigint
+  readonly requiredBaseUnits: bigint
+  readonly burnBaseUnits: bigint
+  /** What has to arrive. */
+  readonly transferBaseUnits: bigint
+  /** What the service says is to be sent for that, where the mint withholds a fee. */
+  readonly transferWithFeeBaseUnits: bigint | undefined
+  /** From the moment of the offer to its end. */
+  readonly lifeMs: number
+}
+
+export interface QuoteQuestion {
+  readonly offer: Offer
+  readonly url: URL
+  readonly pins: QuotePins
+}
+
+/** Does the offer hold together, and is it the one that was asked for? Whatever needs no chain is checked here. */
+export function checkQuote({ offer, url, pins }: QuoteQuestion): PayableQuote | QuoteProblem {
+  const parsed = quoteBody.safeParse(offer.body)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    return quoteProblem('malformed', `${issue?.path.join('.')}: ${issue?.message}`)
+  }
+  const quote = readQuote(parsed.data, offer.answeredAtMs)
+  if ('problem' in quote) return quote
+  return (
+    checkSums(quote, parsed.data) ??
+    checkPrice(quote, parsed.data) ??
+    checkDestination(quote) ??
+    checkPins(quote, pins) ??
+    checkUse(quote, url) ??
+    quote
+  )
+}
+
+const u64Max = 2n ** 64n - 1n
+
+function readQuote(body: QuoteBody, answeredAtMs: number): PayableQuote | QuoteProblem {
+  const { quote, network } = body
+  const [mint, tokenProgram] = [readAddress(body.tokenMint), readAddress(body.tokenProgram)]
+  const [paymentWallet, paymentTokenAccount] = [readAddress(body.paymentWallet), readAddress(body.paymentTokenAccount)]
+  if (
+    mint === undefined ||
+    tokenProgram === undefined ||
+    paymentWallet === undefined ||
+    paymentTokenAccount === undefined
+  )
+    return quoteProblem('malformed', 'tokenMint, tokenProgram, paymentWallet and paymentTokenAccount are addresses')
+  const priceAttoUsd = attoUsdOf(body.pricing.priceUSD)
+  if (priceAttoUsd === undefined) return quoteProblem('malformed', 'pricing.priceUSD is no amount')
+  const { transferWithFeeBaseUnits: withFee } = quote
+  const amounts = {
+    requiredBaseUnits: parseBaseUnits(quote.requiredBaseUnits),
+    burnBaseUnits: parseBaseUnits(quote.burnBaseUnits),
+    transferBaseUnits: parseBaseUnits(quote.transferBaseUnits),
+    transferWithFeeBaseUnits: withFee === undefined ? undefined : parseBaseUnits(withFee),
+  }
+  if (Object.values(amounts).some((amount) => amount !== undefined && amount > u64Max))
+    return quoteProblem('malformed', 'an amount is larger than any token account can hold')
+  const { id, memo, secret, decimals } = quote
+  const addresses = { mint, tokenProgram, paymentWallet, paymentTokenAccount }
+  const lifeMs = Date.parse(quote.expiresAt) - answeredAtMs
+  const { endpoint } = body.pricing
+  return { id, memo, secret, decimals, network, endpoint, lifeMs, priceAttoUsd, ...amounts, ...addresses }
+}
+
+// A JSON number as the decimal it was written as. toString would write 1e-7, and toFixed the digits of the binary fraction.
+const plain = new Intl.NumberFormat('en-US', { useGrouping: false, maximumFractionDigits: attoUsdScale })
+
+export function attoUsdOf(usd: number): bigint | undefined {
+  return Number.isFinite(usd) ? parseDecimal(plain.format(usd), attoUsdScale) : undefined
+}
+
+function checkSums(quote: PayableQuote, { pricing, burnInfo }: QuoteBody): QuoteProblem | undefined {
+  const { requiredBaseUnits, burnBaseUnits, transferBaseUnits, decimals } = quote
+  if (requiredBaseUnits === 0n) return quoteProblem('sums_wrong', 'nothing is required')
+  if (burnBaseUnits + transferBaseUnits !== requiredBaseUnits) {
+    return quoteProblem(
+      'sums_wrong',
+      `burn ${burnBaseUnits} and transfer ${transferBaseUnits} are not the ${requiredBaseUnits} base units required`,
+    )
+  }
+  if (burnBaseUnits < burnShareOf(requiredBaseUnits)) {
+    const message = `${burnBaseUnits} of ${requiredBaseUnits} base units are burned, less than ${burnSharePercent} %`
+    return quoteProblem('burn_too_small', message)
+  }
+  const shown = [displayNumber(requiredBaseUnits, decimals), displayNumber(burnBaseUnits, decimals)]
+  if (pricing.requiredTokens !== shown[0] || burnInfo.tokensToBurn !== shown[1]) {
+    return quoteProblem('sums_wrong', 'the tokens shown are not the base units asked for')
+  }
+  return undefined
+}
+
+/**
+ * requiredTokens is priceUSD / tokenPrice (specification, section 2.8). Without this a low price in dollars, which the
+ * spending limit looks at, could stand beside any number of tokens. The prices are JSON numbers of 15 digits at least.
+ */
+function checkPrice(quote: PayableQuote, { pricing }: QuoteBody): QuoteProblem | undefined {
+  const tokenAttoUsd = attoUsdOf(pricing.tokenPrice)
+  if (tokenAttoUsd === undefined || tokenAttoUsd === 0n) return quoteProblem('price_wrong', 'the token has no price')
+  const dueBaseUnits = divideRoundingUp(quote.priceAttoUsd * 10n ** BigInt(quote.decimals), tokenAttoUsd)
+  const mostBaseUnits = dueBaseUnits + divideRoundingUp(dueBaseUnits, roundingParts)
+  if (quote.requiredBaseUnits <= mostBaseUnits) return undefined
+  const asked = `${quote.requiredBaseUnits} base units are required`
+  return quoteProblem('price_wrong', `${asked}, but the prices in US dollars make it ${dueBaseUnits}`)
+}
+
+const roundingParts = 1_000_000_000n
+
+function checkDestination({ mint, tokenProgram, paymentWallet, paymentTokenAccount }: PayableQuote) {
+  if (!tokenPrograms.has(tokenProgram))
+    return quoteProblem('token_program_wrong', `${tokenProgram} is no token program`)
+  const key = (address: Address) => new PublicKey(address)
+  const account = getAssociatedTokenAddressSync(key(mint), key(paymentWallet), true, key(tokenProgram)).toBase58()
+  return account === paymentTokenAccount
+    ? undefined
+    : quoteProblem(
+        'token_account_wrong',
+        `the token account of ${paymentWallet} is ${account}, not ${paymentTokenAccount}`,
+      )
+}
+
+function checkPins(quote: PayableQuote, { expectedMint, expectedNetwork, expectedPaymentWallet }: QuotePins) {
+  return (
+    checkPin('other_mint', quote.mint, expectedMint) ??
+    checkPin('other_network', quote.network, expectedNetwork) ??
+    checkPin('other_payment_wallet', quote.paymentWallet, expectedPaymentWallet)
+  )
+}
+
+type PinProblem = 'other_mint' | 'other_network' | 'other_payment_wallet'
+
+function checkPin(problem: PinProblem, named: string, expected: string | undefined): QuoteProblem | undefined {
+  return expected === undefined || named === expected
+    ? undefined
+    : quoteProblem(problem, `it names ${named}, and ${expected} is expected`)
+}
+
+function checkUse({ memo, secret, endpoint, lifeMs }: PayableQuote, url: URL): QuoteProblem | undefined {
+  if (lifeMs <= 0) return quoteProblem('expired', 'its end is in the past')
+  if (memo !== memoOfSecret(secret)) return quoteProblem('memo_wrong', 'the memo is not the one of the secret')
+  // A service may stand behind a path of its own, so the endpoint is the end of the path that was asked for.
+  return endpoint.startsWith('/') && url.pathname.endsWith(endpoint)
+    ? undefined
+    : quoteProblem('other_endpoint', `it is for ${endpoint}, and ${url.pathname} was asked for`)
+}

@@ -1,0 +1,49 @@
+import { assertNever, assertPresent } from '@tollbook/core/assert'
+import { readSignature } from '@tollbook/core/signature'
+import { landTransaction } from './landTransaction.ts'
+import type { Payer } from './payer.ts'
+import { PaymentError, PaymentNotMade, PaymentRefused, PaymentUnresolved } from './paymentError.ts'
+import type { PendingPayment } from './pendingPayment.ts'
+import { presentPayment } from './presentPayment.ts'
+
+export interface Delivery {
+  readonly payment: PendingPayment
+  /** False for one that was signed a moment ago and has gone nowhere. */
+  readonly sentBefore: boolean
+  readonly signal: AbortSignal
+}
+
+/** From here on money may move: whatever happens, the caller gets the answer, or an error that carries the payment. */
+export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<Response> {
+  const { payment, signal } = delivery
+  const ownSending = payment.form === 'signature'
+  try {
+    if (ownSending) await land(payer, delivery)
+    return await presentPayment(payer, { payment, confirmed: ownSending, signal })
+  } catch (cause) {
+    if (cause instanceof PaymentError || cause instanceof PaymentNotMade) throw cause
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new PaymentUnresolved(why, { payment, cause })
+  }
+}
+
+/** Signature form: it is ours to send, and there is nothing to present before it has landed. */
+async function land({ chain, clock }: Payer, { payment, sentBefore, signal }: Delivery): Promise<void> {
+  const signature = assertPresent(readSignature(payment.signature), 'a pending payment has a signature')
+  const { lastValidBlockHeight } = payment
+  const transaction = Buffer.from(payment.transaction, 'base64')
+  const order = { signature, transaction, lastValidBlockHeight, sentBefore }
+  const landing = await landTransaction({ chain, clock, signal }, order)
+  switch (landing.outcome) {
+    case 'confirmed':
+      return
+    case 'failed':
+      throw new PaymentRefused('transaction_failed', { payment })
+    case 'expired':
+      throw new PaymentRefused('blockhash_expired', { payment })
+    case 'rejected':
+      throw new PaymentNotMade(landing.why)
+    default:
+      assertNever(landing)
+  }
+}

@@ -1,0 +1,159 @@
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createMintToCheckedInstruction,
+  getAssociatedTokenAddressSync,
+} from '@solana/spl-token'
+import { type Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import { z } from 'zod'
+import { assertPresent } from '@tollbook/core/assert'
+import { type Clock, systemClock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
+import { formatDecimal, parseDecimal } from '@tollbook/core/money'
+import { type Address, readAddress } from '@tollbook/core/address'
+import { readSignature, type Signature, signatureOfBytes } from '@tollbook/core/signature'
+import { connectPayerChain, type MintFacts, type PayerChain } from './payerChain.ts'
+import { memoInstruction, nonceMemo } from './paymentMemo.ts'
+import { isLoopback } from './secureUrl.ts'
+import { createSolanaRpc, type Fetch, type SolanaRpc } from './solanaRpc.ts'
+
+export interface FaucetOptions {
+  readonly rpcUrl: string
+  readonly mint: string
+  readonly mintAuthority: Keypair
+  readonly fetch?: Fetch
+  readonly clock?: Clock
+}
+
+/** Whole tokens and SOL, as plain decimals. */
+export interface FaucetRequest {
+  readonly address: string
+  readonly tokens: string
+  readonly sol: string
+}
+
+export interface Funding {
+  readonly address: string
+  readonly tokenAccount: string
+  readonly tokens: string
+  readonly sol: string
+  readonly signatures: readonly string[]
+}
+
+/** The request is not one that the faucet gives anything for; `field` is its name. */
+export interface FaucetProblem {
+  readonly field: 'rpcUrl' | 'mint' | 'address' | 'tokens' | 'sol'
+  readonly message: string
+}
+
+interface Faucet {
+  readonly rpc: SolanaRpc
+  readonly chain: PayerChain
+  readonly clock: Clock
+  readonly mintAuthority: Keypair
+}
+
+interface Gift {
+  readonly address: Address
+  readonly mint: Address
+  readonly facts: MintFacts
+  readonly baseUnits: bigint
+  readonly lamports: bigint
+}
+
+/** Gives out SOL and new tokens on a local chain. Tokens that cost nothing have no business anywhere else. */
+export async function fundWallet(options: FaucetOptions, request: FaucetRequest): Promise<Funding | FaucetProblem> {
+  const { rpcUrl, mintAuthority, fetch = globalThis.fetch, clock = systemClock } = options
+  const url = URL.parse(rpcUrl)
+  if (url === null || !isLoopback(url))
+    return problem('rpcUrl', `the faucet works on a chain on this machine only, and ${rpcUrl} is not on it`)
+  const [rpc, chain] = [createSolanaRpc({ url: rpcUrl, fetch }), connectPayerChain({ rpcUrl, fetch })]
+  const gift = await readGift(chain, options.mint, request)
+  if ('field' in gift) return gift
+
+  const faucet = { rpc, chain, clock, mintAuthority }
+  const authority = assertPresent(readAddress(mintAuthority.publicKey.toBase58()), 'a public key is an address')
+  if ((await lamportsOf(faucet, authority)) < feeReserveLamports) await giveSol(faucet, authority, lamportsPerSol)
+  const airdrop = gift.lamports === 0n ? [] : [await giveSol(faucet, gift.address, gift.lamports)]
+  const { tokenAccount, signature } = await giveTokens(faucet, gift)
+  return {
+    address: gift.address,
+    tokenAccount,
+    tokens: formatDecimal(gift.baseUnits, gift.facts.decimals),
+    sol: formatDecimal(gift.lamports, solDecimals),
+    signatures: [...airdrop, signature],
+  }
+}
+
+const solDecimals = 9
+const lamportsPerSol = 1_000_000_000n
+/** The mint authority pays the rent of new token accounts, about 2,000,000 lamports each, and fees. */
+const feeReserveLamports = 10_000_000
+
+function problem(field: FaucetProblem['field'], message: string): FaucetProblem {
+  return { field, message }
+}
+
+async function readGift(chain: PayerChain, mintText: string, request: FaucetRequest): Promise<Gift | FaucetProblem> {
+  const [mint, address] = [readAddress(mintText), readAddress(request.address)]
+  if (mint === undefined) return problem('mint', `${mintText} is no address`)
+  if (address === undefined) return problem('address', `${request.address} is no Solana address`)
+  const lamports = parseDecimal(request.sol, solDecimals)
+  if (lamports === undefined) return problem('sol', `${request.sol} is no amount of SOL such as 1 or 0.5`)
+  const { mint: facts } = await chain.readToken({ mint, paymentTokenAccount: address })
+  if (facts === undefined) return problem('mint', `${mint} is no mint on this chain`)
+  const baseUnits = parseDecimal(request.tokens, facts.decimals)
+  return baseUnits === undefined
+    ? problem('tokens', `${request.tokens} is no amount of tokens with ${facts.decimals} decimals at most`)
+    : { address, mint, facts, baseUnits, lamports }
+}
+
+async function lamportsOf({ rpc }: Faucet, address: Address): Promise<number> {
+  const options = { commitment: 'confirmed' }
+  const { value } = await rpc.call('getBalance', [address, options], z.object({ value: z.number() }))
+  return value
+}
+
+async function giveSol(faucet: Faucet, address: Address, lamports: bigint): Promise<Signature> {
+  const text = await faucet.rpc.call('requestAirdrop', [address, Number(lamports)], z.string())
+  const signature = assertPresent(readSignature(text), 'an airdrop has a signature')
+  await waitUntilConfirmed(faucet, signature)
+  return signature
+}
+
+async function giveTokens(faucet: Faucet, { address, mint, facts, baseUnits }: Gift) {
+  const { chain, mintAuthority } = faucet
+  const authority = mintAuthority.publicKey
+  const key = (address: string) => new PublicKey(address)
+  const [mintKey, program, owner] = [key(mint), key(facts.tokenProgram), key(address)] as const
+  const account = getAssociatedTokenAddressSync(mintKey, owner, true, program)
+  const { blockhash } = await chain.latestBlockhash()
+  const message = new TransactionMessage({
+    payerKey: authority,
+    recentBlockhash: blockhash,
+    instructions: [
+      memoInstruction(nonceMemo()),
+      createAssociatedTokenAccountIdempotentInstruction(authority, account, owner, mintKey, program),
+      createMintToCheckedInstruction(mintKey, account, authority, baseUnits, facts.decimals, [], program),
+    ],
+  }).compileToV0Message()
+  const transaction = new VersionedTransaction(message)
+  transaction.sign([mintAuthority])
+  const signature = assertPresent(signatureOfBytes(transaction.signatures[0] ?? new Uint8Array()), 'it is signed')
+  await chain.send(transaction.serialize(), { preflight: true })
+  await waitUntilConfirmed(faucet, signature)
+  return { tokenAccount: account.toBase58(), signature }
+}
+
+// A local chain confirms in a slot or two, 400 ms each.
+const pollMs = 200
+const pollsMax = 150
+
+async function waitUntilConfirmed({ chain, clock }: Faucet, signature: Signature): Promise<void> {
+  for (let poll = 1; poll <= pollsMax; poll++) {
+    const status = await chain.findStatus(signature)
+    if (status === 'confirmed') return
+    if (status === 'failed') throw new Fault(`transaction ${signature} failed on chain`, { retryable: false })
+    await clock.sleep(pollMs)
+  }
+  throw new Fault(`transaction ${signature} was not confirmed in ${(pollMs * pollsMax) / 1000} s`, { retryable: true })
+}

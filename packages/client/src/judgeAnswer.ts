@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { errorBody } from '@tollbook/core/wire'
+import type { LastAnswer } from './paymentError.ts'
+import { parseJson } from './readBody.ts'
+
+/** An answer that has arrived whole. */
+export interface WholeAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
+
+/** What an answer to a presented proof means for the payment. */
+export type AnswerVerdict =
+  | { readonly kind: 'delivered' }
+  /** May heal by itself: the same proof again. `unspent` when the service has said that the proof stays good. */
+  | { readonly kind: 'again'; readonly unspent: boolean; readonly retryAfterMs: number | undefined }
+  /** The proof stays good, and asking the same once more would not help. */
+  | { readonly kind: 'unspent' }
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** No word on the payment; asking again would not help. */
+  | { readonly kind: 'unclear'; readonly why: string }
+
+export interface PresentedProof {
+  readonly signature: string
+  /** We have seen it confirmed on chain ourselves, which is the case in signature form. */
+  readonly confirmed: boolean
+}
+
+export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerVerdict {
+  const { status } = answer
+  if (status >= 200 && status <= 299) return judgeDelivery(answer, proof)
+  if (status >= 300 && status <= 399)
+    return { kind: 'unclear', why: `it redirects to ${answer.headers.get('location')}` }
+  const { code = 'none', reason } = readLastAnswer(answer)
+  const again = { kind: 'again', unspent: false, retryAfterMs: readRetryAfterMs(answer.headers) } as const
+  switch (code) {
+    case 'INVALID_PAYMENT':
+      return reason === 'not_found' ? again : { kind: 'refused', reason: reason ?? 'INVALID_PAYMENT' }
+    case 'INSUFFICIENT_BALANCE':
+      // A node that lags behind ours may know the balance after a payment and not the payment.
+      return proof.confirmed ? again : { kind: 'refused', reason: 'INSUFFICIENT_BALANCE' }
+    case 'UPSTREAM_FAILED':
+    case 'UPSTREAM_TIMEOUT':
+      return { ...again, unspent: true }
+    case 'NO_DATA':
+    case 'TARGET_FORBIDDEN':
+      return { kind: 'unspent' }
+    case 'PAYMENT_REQUIRED':
+      return { kind: 'unclear', why: 'the service has not seen the proof' }
+    default:
+      return mayHeal(status) ? again : { kind: 'unclear', why: 'an answer that says nothing of the payment' }
+  }
+}
+
+function mayHeal(status: number): boolean {
+  return status >= 500 || [408, 409, 425, 429].includes(status)
+}
+
+const sale = z.object({ success: z.literal(true), receipt: z.object({ signature: z.string() }) })
+
+/** A 200 without the receipt of this payment is not the service's: a portal or a proxy on the way answered. */
+function judgeDelivery({ bytes }: WholeAnswer, { signature }: PresentedProof): AnswerVerdict {
+  const { data } = sale.safeParse(parseJson(bytes))
+  return data?.receipt.signature === signature
+    ? { kind: 'delivered' }
+    : { kind: 'unclear', why: 'the answer has no receipt of this payment' }
+}
+
+export function readLastAnswer({ status, bytes }: WholeAnswer): LastAnswer {
+  const json = parseJson(bytes)
+  const { data } = errorBody.safeParse(json)
+  return { status, code: data?.code, reason: data?.reason, body: json ?? Buffer.from(bytes).toString('utf8') }
+}
+
+/** Only the form in seconds, which is the one that Tollbook sends. */
+function readRetryAfterMs(headers: Headers): number | undefined {
+  const text = headers.get('retry-after')
+  return text !== null && /^\d{1,6}$/.test(text) ? Number(text) * 1000 : undefined
+}

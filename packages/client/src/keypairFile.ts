@@ -1,0 +1,20 @@
+import { readFile } from 'node:fs/promises'
+import { Keypair } from '@solana/web3.js'
+import { z } from 'zod'
+import { Fault } from '@tollbook/core/fault'
+
+const secretKeyJson = z.array(z.int().min(0).max(255)).length(64)
+
+/** Reads a keypair as the Solana CLI writes it: a JSON array of 64 bytes. No message ever shows what is in the file. */
+export async function readKeypair(path: string): Promise<Keypair> {
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new Fault(`the keypair file ${path} cannot be read`, { cause, retryable: false })
+  })
+  try {
+    return Keypair.fromSecretKey(Uint8Array.from(secretKeyJson.parse(JSON.parse(text))))
+  } catch {
+    // The cause is left out on purpose: a JSON error quotes the text around it, which is the key.
+    const expected = 'a JSON array of 64 bytes, as solana-keygen writes it'
+    throw new Fault(`${path} is no keypair file: expected ${expected}`, { retryable: false })
+  }
+}

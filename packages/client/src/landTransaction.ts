@@ -1,0 +1,91 @@
+import type { Clock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
+import type { Signature } from '@tollbook/core/signature'
+import type { PayerChain } from './payerChain.ts'
+import { NodeRefusal } from './solanaRpc.ts'
+
+export interface LandDeps {
+  readonly chain: Pick<PayerChain, 'send' | 'findStatus' | 'finalizedBlockHeight'>
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+export interface LandOrder {
+  readonly signature: Signature
+  readonly transaction: Uint8Array
+  readonly lastValidBlockHeight: number
+  /** It may be on its way already, so that a node's no to it decides nothing. */
+  readonly sentBefore: boolean
+}
+
+export type Landing =
+  | { readonly outcome: 'confirmed' }
+  /** It landed, and moved nothing but the fee. */
+  | { readonly outcome: 'failed' }
+  /** It has not landed and never will. */
+  | { readonly outcome: 'expired' }
+  /** The node rehearsed it and did not send it. */
+  | { readonly outcome: 'rejected'; readonly why: string }
+
+// A blockhash lives for about a minute, and its end is believed when it is final, 13 seconds later.
+const pollMs = 500
+const pollsMax = 240
+// Nodes drop transactions under load; the same bytes sent again are the same payment.
+const resendEvery = 4
+const expiryEvery = 8
+
+/** Sends a transaction and waits until it is confirmed, or certainly never will be. Throws a fault while that is open. */
+export async function landTransaction(deps: LandDeps, order: LandOrder): Promise<Landing> {
+  if (!order.sentBefore) {
+    const refusal = await sendFirst(deps, order)
+    if (refusal !== undefined) return { outcome: 'rejected', why: refusal }
+  }
+  for (let poll = order.sentBefore ? 0 : 1; poll < pollsMax; poll++) {
+    const status = await unlessFault(deps.chain.findStatus(order.signature))
+    if (status === 'confirmed' || status === 'failed') return { outcome: status }
+    if (status === 'not_found') {
+      if (poll % expiryEvery === 0 && (await hasExpired(deps, order))) return { outcome: 'expired' }
+      if (poll % resendEvery === 0) await sendAgain(deps, order)
+    }
+    await deps.clock.sleep(pollMs, deps.signal)
+  }
+  throw new Fault(`not confirmed within ${(pollMs * pollsMax) / 1000} s`, { retryable: true })
+}
+
+async function sendFirst({ chain }: LandDeps, { transaction }: LandOrder): Promise<string | undefined> {
+  try {
+    await chain.send(transaction, { preflight: true })
+    return undefined
+  } catch (error) {
+    if (error instanceof NodeRefusal && !error.retryable) return error.message
+    // Otherwise it may have been sent, so from here on only the chain can say.
+    if (error instanceof Fault) return undefined
+    throw error
+  }
+}
+
+async function sendAgain({ chain }: LandDeps, { transaction }: LandOrder): Promise<void> {
+  try {
+    await chain.send(transaction, { preflight: false })
+  } catch (error) {
+    // Whatever a node thinks of the second time: the status is what counts.
+    if (!(error instanceof Fault)) throw error
+  }
+}
+
+/** Asked in this order: first that no block can take it any more, then that none has. */
+async function hasExpired({ chain }: LandDeps, order: LandOrder): Promise<boolean> {
+  const height = await unlessFault(chain.finalizedBlockHeight())
+  if (height === undefined || height <= order.lastValidBlockHeight) return false
+  return (await unlessFault(chain.findStatus(order.signature))) === 'not_found'
+}
+
+/** A node that does not answer has said nothing; the next look may be luckier. */
+async function unlessFault<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof Fault) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,160 @@
+import { getTransferFeeConfig, type TransferFeeConfig, unpackAccount, unpackMint } from '@solana/spl-token'
+import { type AccountInfo, PublicKey } from '@solana/web3.js'
+import { z } from 'zod'
+import type { Address } from '@tollbook/core/address'
+import { tokenPrograms } from '@tollbook/core/programs'
+import type { Signature } from '@tollbook/core/signature'
+import type { TransferFee } from '@tollbook/core/transferFee'
+import { createSolanaRpc, type Fetch, type SolanaRpc } from './solanaRpc.ts'
+
+/** What a payer asks of the chain: to check a quote, to sign for it, and to send by itself. */
+export interface PayerChain {
+  /** What stands behind the mint and the token account that a quote names. */
+  readToken(question: TokenQuestion): Promise<TokenFacts>
+  latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
+  send(transaction: Uint8Array, options: { readonly preflight: boolean }): Promise<void>
+  findStatus(signature: Signature): Promise<LandingStatus>
+  /** Of the newest block that no fork can take back. */
+  finalizedBlockHeight(): Promise<number>
+}
+
+export interface TokenQuestion {
+  readonly mint: Address
+  readonly paymentTokenAccount: Address
+}
+
+export interface TokenFacts {
+  /** CAIP-2, `solana:` and the first 32 characters of the genesis hash. */
+  readonly network: string
+  /** Undefined when there is no such mint. */
+  readonly mint: MintFacts | undefined
+  readonly paymentTokenAccount: { readonly state: 'absent' } | { readonly state: 'present'; readonly owner: string }
+}
+
+export interface MintFacts {
+  readonly tokenProgram: string
+  readonly decimals: number
+  /** Present when the mint withholds a fee from each transfer: the fee of this epoch, and the most that is scheduled. */
+  readonly transferFee?: { readonly now: TransferFee; readonly most: TransferFee }
+}
+
+export type LandingStatus = 'not_found' | 'processed' | 'confirmed' | 'failed'
+
+export function connectPayerChain({ rpcUrl, fetch }: { readonly rpcUrl: string; readonly fetch: Fetch }): PayerChain {
+  const rpc = createSolanaRpc({ url: rpcUrl, fetch })
+  const known = new Map<string, TokenFacts>()
+  return {
+    readToken: async (question) => {
+      const key = `${question.mint} ${question.paymentTokenAccount}`
+      const facts = known.get(key) ?? (await readToken(rpc, question))
+      if (isLasting(facts) && known.size < knownMax) known.set(key, facts)
+      return facts
+    },
+    latestBlockhash: () => latestBlockhash(rpc),
+    send: (transaction, { preflight }) => send(rpc, transaction, preflight),
+    findStatus: (signature) => findStatus(rpc, signature),
+    finalizedBlockHeight: () => rpc.call('getBlockHeight', [{ commitment: 'finalized' }], z.int()),
+  }
+}
+
+// A payer pays a handful of services; more would only be somebody making up mints.
+const knownMax = 100
+
+/** Decimals and program of a mint never change, and an account that exists goes on to; a transfer fee may change any epoch. */
+function isLasting({ mint, paymentTokenAccount }: TokenFacts): boolean {
+  return mint !== undefined && mint.transferFee === undefined && paymentTokenAccount.state === 'present'
+}
+
+const accountJson = z.object({ owner: z.string(), data: z.tuple([z.base64(), z.literal('base64')]) }).nullable()
+const accountsJson = z.object({ value: z.tuple([accountJson, accountJson]) })
+
+async function readToken(rpc: SolanaRpc, { mint, paymentTokenAccount }: TokenQuestion): Promise<TokenFacts> {
+  const genesisHash = await rpc.call('getGenesisHash', [], z.string().min(32))
+  const options = { encoding: 'base64', commitment: 'confirmed' }
+  const accounts = await rpc.call('getMultipleAccounts', [[mint, paymentTokenAccount], options], accountsJson)
+  const [mintAccount, tokenAccount] = accounts.value
+  return {
+    network: `solana:${genesisHash.slice(0, 32)}`,
+    mint: await readMint(rpc, mint, mintAccount),
+    paymentTokenAccount: readTokenAccount(paymentTokenAccount, tokenAccount),
+  }
+}
+
+type AccountJson = z.infer<typeof accountJson>
+
+async function readMint(rpc: SolanaRpc, address: Address, account: AccountJson): Promise<MintFacts | undefined> {
+  if (account === null || !tokenPrograms.has(account.owner)) return undefined
+  const mint = readOrUndefined(() =>
+    unpackMint(new PublicKey(address), accountInfo(account), new PublicKey(account.owner)),
+  )
+  if (mint === undefined) return undefined
+  const config = getTransferFeeConfig(mint)
+  const facts: MintFacts = { tokenProgram: account.owner, decimals: mint.decimals }
+  return config === null ? facts : { ...facts, transferFee: await scheduledFees(rpc, config) }
+}
+
+/** A fee changes two epochs after it was set; until then the older one holds. */
+async function scheduledFees(
+  rpc: SolanaRpc,
+  config: TransferFeeConfig,
+): Promise<{ now: TransferFee; most: TransferFee }> {
+  const { epoch } = await rpc.call('getEpochInfo', [{ commitment: 'confirmed' }], z.object({ epoch: z.int() }))
+  const { olderTransferFee: older, newerTransferFee: newer } = config
+  const current = BigInt(epoch) >= newer.epoch ? newer : older
+  return {
+    now: { basisPoints: current.transferFeeBasisPoints, maximumBaseUnits: current.maximumFee },
+    most: {
+      basisPoints: Math.max(older.transferFeeBasisPoints, newer.transferFeeBasisPoints),
+      maximumBaseUnits: older.maximumFee > newer.maximumFee ? older.maximumFee : newer.maximumFee,
+    },
+  }
+}
+
+function readTokenAccount(address: Address, account: AccountJson): TokenFacts['paymentTokenAccount'] {
+  if (account === null || !tokenPrograms.has(account.owner)) return { state: 'absent' }
+  const unpack = () => unpackAccount(new PublicKey(address), accountInfo(account), new PublicKey(account.owner))
+  const owner = readOrUndefined(unpack)?.owner.toBase58()
+  return owner === undefined ? { state: 'absent' } : { state: 'present', owner }
+}
+
+function accountInfo(account: NonNullable<AccountJson>): AccountInfo<Buffer> {
+  const data = Buffer.from(account.data[0], 'base64')
+  return { data, owner: new PublicKey(account.owner), executable: false, lamports: 0 }
+}
+
+/** The library throws on bytes that are no such account; that they are none is all there is to know. */
+function readOrUndefined<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
+
+const blockhashJson = z.object({ value: z.object({ blockhash: z.string(), lastValidBlockHeight: z.int() }) })
+
+async function latestBlockhash(rpc: SolanaRpc) {
+  // Not `finalized`: that hash is 32 slots old, which leaves 13 seconds of a minute less to present the payment in.
+  const { value } = await rpc.call('getLatestBlockhash', [{ commitment: 'confirmed' }], blockhashJson)
+  return value
+}
+
+async function send(rpc: SolanaRpc, transaction: Uint8Array, preflight: boolean): Promise<void> {
+  const encoded = Buffer.from(transaction).toString('base64')
+  const options = { encoding: 'base64', skipPreflight: !preflight, preflightCommitment: 'confirmed', maxRetries: 0 }
+  await rpc.call('sendTransaction', [encoded, options], z.string())
+}
+
+const statusJson = z.object({
+  value: z.tuple([z.object({ err: z.unknown(), confirmationStatus: z.string().nullish() }).nullable()]),
+})
+
+async function findStatus(rpc: SolanaRpc, signature: Signature): Promise<LandingStatus> {
+  const options = { searchTransactionHistory: true }
+  const { value } = await rpc.call('getSignatureStatuses', [[signature], options], statusJson)
+  const [status] = value
+  if (status === null) return 'not_found'
+  // Below `confirmed` a fork can still undo it, and a failure too.
+  if (status.confirmationStatus !== 'confirmed' && status.confirmationStatus !== 'finalized') return 'processed'
+  return status.err === null ? 'confirmed' : 'failed'
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { readSignature } from '@tollbook/core/signature'
+import { proofForms } from './encodeProof.ts'
+
+/**
+ * A payment that was signed, with all it takes to present it again, and the request it is for. Plain JSON: written to a
+ * file before the payment leaves, it outlives the process. Keep it like cash until the answer is there: the proof in it
+ * buys one.
+ */
+export const pendingPayment = z.object({
+  format: z.literal('tollbook-payment-1'),
+  request: z.object({
+    method: z.string(),
+    url: z.url(),
+    headers: z.array(z.tuple([z.string(), z.string()])),
+    bodyBase64: z.base64().optional(),
+  }),
+  wallet: z.string(),
+  form: z.enum(proofForms),
+  /** Base58: under this the payment is found on chain, if it landed. */
+  signature: z.string().refine((text) => readSignature(text) !== undefined),
+  /** The value of `x-payment-proof`. */
+  proof: z.string(),
+  idempotencyKey: z.string(),
+  /** The signed transaction, base64. */
+  transaction: z.base64(),
+  /** Once the chain is past this block height, a payment that has not landed never will. */
+  lastValidBlockHeight: z.int(),
+  mint: z.string(),
+  costBaseUnits: z.string(),
+})
+
+export type PendingPayment = z.infer<typeof pendingPayment>
+
+export type PendingRequest = PendingPayment['request']
+
+/** Undefined when the text is no payment that was kept. */
+export function readPendingPayment(text: string): PendingPayment | undefined {
+  try {
+    return pendingPayment.safeParse(JSON.parse(text)).data
+  } catch {
+    // No JSON.
+    return undefined
+  }
+}

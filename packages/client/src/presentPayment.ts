@@ -1,0 +1,127 @@
+import { assertNever } from '@tollbook/core/assert'
+import type { Clock } from '@tollbook/core/clock'
+import { type AnswerVerdict, judgeAnswer, readLastAnswer, type WholeAnswer } from './judgeAnswer.ts'
+import { paidRequestInit } from './payableRequest.ts'
+import { type LastAnswer, PaymentRefused, PaymentUnresolved, PaymentUnspent } from './paymentError.ts'
+import type { PaymentProgress } from './paymentProgress.ts'
+import type { PendingPayment } from './pendingPayment.ts'
+import { readBody } from './readBody.ts'
+import type { Fetch } from './solanaRpc.ts'
+import { withinTime } from './timeLimit.ts'
+
+export interface RetryLimits {
+  readonly attemptsMax: number
+  readonly attemptTimeoutMs: number
+  /** From the first time the proof is presented. */
+  readonly totalTimeMs: number
+}
+
+/** An attempt may run as long as the service's own deadline for an answer; all of them far shorter than a proof lives. */
+export const defaultRetryLimits: RetryLimits = { attemptsMax: 10, attemptTimeoutMs: 60_000, totalTimeMs: 180_000 }
+
+export interface PresentDeps {
+  readonly fetch: Fetch
+  readonly clock: Clock
+  readonly retry: RetryLimits
+  readonly onEvent: (event: PaymentProgress) => void | Promise<void>
+}
+
+export interface Presentation {
+  readonly payment: PendingPayment
+  readonly confirmed: boolean
+  readonly signal: AbortSignal
+}
+
+/**
+ * Presents one proof until there is an answer for it: the same proof and the same key every time, so the service can tell
+ * that it is one payment and one request. Comes back with the answer, or throws an error that carries the payment.
+ */
+export async function presentPayment(deps: PresentDeps, presentation: Presentation): Promise<Response> {
+  const { payment, confirmed } = presentation
+  const deadlineMs = deps.clock.monotonicMs() + deps.retry.totalTimeMs
+  let last: Attempt = { verdict: { kind: 'again', unspent: false, retryAfterMs: undefined } }
+  for (let attempt = 1; attempt <= deps.retry.attemptsMax; attempt++) {
+    const answer = await askOnce(deps, presentation, deadlineMs)
+    last = 'lost' in answer ? lostAttempt(answer.lost) : answeredAttempt(answer, { ...payment, confirmed })
+    const { verdict, lastAnswer } = last
+    if (verdict.kind === 'delivered' && !('lost' in answer)) {
+      await deps.onEvent({ kind: 'delivered', payment, attempts: attempt })
+      return rebuildResponse(answer)
+    }
+    if (verdict.kind !== 'again') break
+    const delayMs = verdict.retryAfterMs ?? backOffMs(attempt)
+    const late = deps.clock.monotonicMs() + delayMs >= deadlineMs
+    if (attempt === deps.retry.attemptsMax || late) break
+    await deps.onEvent({ kind: 'waiting', payment, attempt, delayMs, lastAnswer })
+    await deps.clock.sleep(delayMs, presentation.signal)
+  }
+  throw errorOf(payment, last)
+}
+
+interface Attempt {
+  readonly verdict: AnswerVerdict
+  readonly lastAnswer?: LastAnswer
+  readonly cause?: unknown
+}
+
+// An answer holds a picture or a page of text; what is larger comes as a URL.
+const answerBytesMax = 16 * 1024 * 1024
+
+/** The body too belongs to the attempt: a connection that breaks in the middle has lost the answer. */
+async function askOnce(
+  { fetch, clock, retry }: PresentDeps,
+  { payment, signal }: Presentation,
+  deadlineMs: number,
+): Promise<WholeAnswer | { readonly lost: unknown }> {
+  const timeoutMs = Math.max(1, Math.min(retry.attemptTimeoutMs, deadlineMs - clock.monotonicMs()))
+  try {
+    return await withinTime({ clock, timeoutMs, signal }, async (signal) => {
+      const response = await fetch(payment.request.url, { ...paidRequestInit(payment), signal })
+      return { status: response.status, headers: response.headers, bytes: await readBody(response, answerBytesMax) }
+    })
+  } catch (error) {
+    // The caller wants to stop, which is another matter than an answer that got lost.
+    signal.throwIfAborted()
+    return { lost: error }
+  }
+}
+
+function lostAttempt(cause: unknown): Attempt {
+  return { verdict: { kind: 'again', unspent: false, retryAfterMs: undefined }, cause }
+}
+
+function answeredAttempt(answer: WholeAnswer, proof: { signature: string; confirmed: boolean }): Attempt {
+  return { verdict: judgeAnswer(answer, proof), lastAnswer: readLastAnswer(answer) }
+}
+
+const backOffFirstMs = 500
+const backOffMostMs = 8_000
+
+function backOffMs(attempt: number): number {
+  return Math.min(backOffFirstMs * 2 ** (attempt - 1), backOffMostMs)
+}
+
+function errorOf(payment: PendingPayment, { verdict, lastAnswer, cause }: Attempt): Error {
+  const parts = { payment, lastAnswer, cause }
+  switch (verdict.kind) {
+    case 'refused':
+      return new PaymentRefused(verdict.reason, parts)
+    case 'unspent':
+      return new PaymentUnspent(parts)
+    case 'again':
+      return verdict.unspent ? new PaymentUnspent(parts) : new PaymentUnresolved('all tries are used up', parts)
+    case 'unclear':
+      return new PaymentUnresolved(verdict.why, parts)
+    case 'delivered':
+      return new PaymentUnresolved('the answer was lost', parts)
+    default:
+      return assertNever(verdict)
+  }
+}
+
+/** The bytes are plain by now, whatever they were packed in on the way. */
+function rebuildResponse({ status, headers, bytes }: WholeAnswer): Response {
+  const plain = new Headers(headers)
+  for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) plain.delete(name)
+  return new Response(bytes, { status, headers: plain })
+}

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { Fault } from '@tollbook/core/fault'
+import { parseJson, readBody } from './readBody.ts'
+
+export type Fetch = typeof globalThis.fetch
+
+/** One Solana node, asked over JSON-RPC. Throws a retryable fault when it gives no answer that can be read. */
+export interface SolanaRpc {
+  call<T>(method: string, params: readonly unknown[], result: z.ZodType<T>): Promise<T>
+}
+
+/** The node understood and said no. */
+export class NodeRefusal extends Fault {
+  override readonly name = 'NodeRefusal'
+
+  constructor({ code, message }: { readonly code: number; readonly message: string }) {
+    super(`the Solana node refused: ${message} (${code})`, { retryable: !finalCodes.has(code) })
+  }
+}
+
+// Preflight failed, a signature is wrong, the parameters are: the same call would be refused again, and did nothing.
+const finalCodes = new Set([-32002, -32003, -32602])
+
+const answerJson = z.union([
+  z.object({ error: z.object({ code: z.int(), message: z.string() }) }),
+  z.object({ result: z.unknown() }),
+])
+
+// A node answers from memory; one that needs longer is not coming back. The largest answer we ask for is two accounts.
+const nodeTimeoutMs = 10_000
+const answerBytesMax = 1024 * 1024
+
+export function createSolanaRpc({ url, fetch }: { readonly url: string; readonly fetch: Fetch }): SolanaRpc {
+  const { host } = new URL(url)
+  return {
+    async call(method, params, result) {
+      const answer = await post({ url, fetch }, { jsonrpc: '2.0', id: 1, method, params }).catch((cause: unknown) => {
+        throw new Fault(`the Solana node at ${host} did not answer ${method}`, { cause, retryable: true })
+      })
+      if ('error' in answer) throw new NodeRefusal(answer.error)
+      const parsed = result.safeParse(answer.result)
+      if (parsed.success) return parsed.data
+      throw new Fault(`the answer of the Solana node at ${host} to ${method} cannot be read`, {
+        cause: parsed.error,
+        retryable: true,
+      })
+    },
+  }
+}
+
+async function post({ url, fetch }: { readonly url: string; readonly fetch: Fetch }, question: object) {
+  const response = await fetch(url, {
+    method: 'POST',
+    body: JSON.stringify(question),
+    headers: { 'content-type': 'application/json' },
+    redirect: 'error',
+    signal: AbortSignal.timeout(nodeTimeoutMs),
+  })
+  return answerJson.parse(parseJson(await readBody(response, answerBytesMax)))
+}

@@ -1,0 +1,33 @@
+import type { Clock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
+
+export interface TimeLimit {
+  readonly clock: Clock
+  readonly timeoutMs: number
+  /** The caller's own wish to stop. */
+  readonly signal: AbortSignal
+}
+
+/** Runs something that listens to a signal, and stops waiting for it even if it does not listen. */
+export async function withinTime<T>(limit: TimeLimit, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const over = new AbortController()
+  const finished = new AbortController()
+  limit.clock.sleep(limit.timeoutMs, finished.signal).then(
+    () => over.abort(new Fault(`no answer within ${limit.timeoutMs} ms`, { retryable: true })),
+    // The run ended first, and the timer with it.
+    () => undefined,
+  )
+  const signal = AbortSignal.any([over.signal, limit.signal])
+  try {
+    signal.throwIfAborted()
+    return await Promise.race([run(signal), rejectionOf(signal, finished.signal)])
+  } finally {
+    finished.abort()
+  }
+}
+
+function rejectionOf(signal: AbortSignal, until: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: until })
+  })
+}

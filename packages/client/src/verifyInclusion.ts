@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import { type Checkpoint, openCheckpoint, readCheckpoint } from '@tollbook/core/checkpoint'
+import { equal, rootFromInclusion } from '@tollbook/core/merkle'
+import { readBase64 } from '@tollbook/core/base64'
+import {
+  type NamedKey,
+  plainData,
+  readKeys,
+  type ReceiptProblem,
+  type ReceiptQuestion,
+  type VerifiedReceipt,
+  verifyReceipt,
+} from './verifyReceipt.ts'
+
+export interface InclusionQuestion extends ReceiptQuestion {
+  /** The answer of `/api/ledger/inclusion/<receipt.ledger.position>`, or its `data`, from wherever it was kept. */
+  readonly proof: unknown
+  /** The name of the log, where it is known. Without it any log of the key will do, and the service has one. */
+  readonly expectedOrigin?: string
+}
+
+export type InclusionProblem =
+  | ReceiptProblem
+  | 'proof_malformed'
+  | 'checkpoint_unsigned'
+  | 'other_log'
+  | 'other_event'
+  | 'path_invalid'
+
+export type InclusionVerdict =
+  | { readonly valid: true; readonly receipt: VerifiedReceipt; readonly checkpoint: Checkpoint }
+  | { readonly valid: false; readonly problem: InclusionProblem; readonly message: string }
+
+/**
+ * Checks that the fulfilment behind a receipt is in the ledger that a checkpoint was signed over, with nothing but the
+ * service's public key. No network; never throws, whatever it is given.
+ */
+export async function verifyInclusion(question: InclusionQuestion): Promise<InclusionVerdict> {
+  const verdict = await verifyReceipt(question)
+  if (!verdict.valid) return verdict
+  const { receipt } = verdict
+  const proof = readProof(question.proof)
+  if (proof === undefined) return invalid('proof_malformed', 'it is no inclusion proof of this service')
+  const checkpoint = openWithKeys(proof.checkpoint, (await readKeys(question.keys)) ?? [])
+  if (checkpoint === undefined)
+    return invalid('checkpoint_unsigned', 'its checkpoint is not signed with the key of the service')
+  const { expectedOrigin } = question
+  if (expectedOrigin !== undefined && checkpoint.origin !== expectedOrigin)
+    return invalid('other_log', `it is of the log ${checkpoint.origin}, and ${expectedOrigin} is expected`)
+  if (proof.position !== receipt.ledger.position)
+    return invalid('other_event', `it is of event ${proof.position}, and the receipt of ${receipt.ledger.position}`)
+  // The leaf is the receipt's, which is signed; what else the proof says of it and of the root is not needed.
+  const leaf = Buffer.from(receipt.ledger.leafHash, 'hex')
+  const { size } = checkpoint
+  const root = rootFromInclusion({ index: proof.position - 1, size, leaf, path: proof.path })
+  return root !== undefined && equal(root, checkpoint.root)
+    ? { valid: true, receipt, checkpoint }
+    : invalid('path_invalid', `its path does not lead from the receipt to the root of the ${size} events`)
+}
+
+function invalid(problem: InclusionProblem, message: string): InclusionVerdict {
+  return { valid: false, problem, message }
+}
+
+// A tree of 2^53 leaves has paths of 53 hashes.
+const pathMax = 64
+
+const proofBody = z.object({
+  position: z.int().min(1),
+  path: z.array(z.string()).max(pathMax),
+  checkpoint: z.string(),
+})
+const proofAnswer = z.union([z.object({ data: proofBody }).transform(({ data }) => data), proofBody])
+
+function readProof(value: unknown) {
+  const { data } = proofAnswer.safeParse(plainData(value))
+  const path = data?.path.map((hash) => readBase64(hash, 32)).filter((hash) => hash !== undefined)
+  return data === undefined || path?.length !== data.path.length ? undefined : { ...data, path }
+}
+
+/** A note names its log itself; that the name is the signer's is part of what is signed. */
+export function openWithKeys(note: string, keys: readonly NamedKey[]): Checkpoint | undefined {
+  const name = readCheckpoint(note)?.origin
+  if (name === undefined) return undefined
+  return keys
+    .map(({ x }) => openCheckpoint(note, { name, publicKey: Buffer.from(x, 'base64url') }))
+    .find((checkpoint) => checkpoint !== undefined)
+}

@@ -1,0 +1,167 @@
+import { calculateJwkThumbprint, compactVerify, importJWK, type JWK } from 'jose'
+import { z } from 'zod'
+import { canonicalJson } from '@tollbook/core/canonicalJson'
+import { displayNumber, parseBaseUnits } from '@tollbook/core/money'
+import { readAddress } from '@tollbook/core/address'
+import { readSignature } from '@tollbook/core/signature'
+import { receiptBody } from '@tollbook/core/wire'
+import { burnShareOf } from './burnShare.ts'
+import { parseJson } from './readBody.ts'
+
+export type VerifiedReceipt = z.infer<typeof receiptBody>
+
+export interface ReceiptQuestion {
+  /** The `receipt` of an answer, from wherever it was kept. */
+  readonly receipt: unknown
+  /** The service's public key, as a JWK or a JWKS. Got from the service itself once, and kept. */
+  readonly keys: unknown
+  /** What the receipt should be for, where the caller knows. */
+  readonly expected?: { readonly wallet?: string; readonly endpoint?: string; readonly signature?: string }
+}
+
+export type ReceiptProblem =
+  | 'malformed'
+  | 'keys_malformed'
+  | 'key_unknown'
+  | 'signature_invalid'
+  | 'payload_differs'
+  | 'amounts_wrong'
+  | 'other_wallet'
+  | 'other_endpoint'
+  | 'other_signature'
+
+export type ReceiptVerdict =
+  | { readonly valid: true; readonly receipt: VerifiedReceipt }
+  | { readonly valid: false; readonly problem: ReceiptProblem; readonly message: string }
+
+/** Checks a receipt with nothing but the service's public key. No network; never throws, whatever it is given. */
+export async function verifyReceipt({ receipt, keys, expected = {} }: ReceiptQuestion): Promise<ReceiptVerdict> {
+  const read = readReceipt(receipt)
+  if (read === undefined) return invalid('malformed', 'it is no receipt of this service')
+  const known = await readKeys(keys)
+  if (known === undefined) return invalid('keys_malformed', 'the key is no Ed25519 JWK, and no set of them')
+  const header = readHeader(read.jws)
+  if (header === undefined) return invalid('signature_invalid', 'its jws is no compact EdDSA JWS of a tollbook-receipt')
+  const key = known.find(({ kid }) => kid === header.kid)
+  if (key === undefined) return invalid('key_unknown', `it is signed with the key ${header.kid}, which is not given`)
+  const payload = await verifySignature(read.jws, key)
+  if (payload === undefined) return invalid('signature_invalid', 'the signature does not hold')
+  return (
+    checkPayload(read, payload) ?? checkAmounts(read) ?? checkExpected(read, expected) ?? { valid: true, receipt: read }
+  )
+}
+
+function invalid(problem: ReceiptProblem, message: string): ReceiptVerdict {
+  return { valid: false, problem, message }
+}
+
+// A receipt has about 1,900 characters, a key 150.
+const charactersMax = 16_384
+
+function readReceipt(value: unknown): VerifiedReceipt | undefined {
+  const { data } = receiptBody.safeParse(plainData(value))
+  if (data === undefined) return undefined
+  const named = readAddress(data.wallet) !== undefined && readSignature(data.signature) !== undefined
+  return named ? data : undefined
+}
+
+/** Through text, so that what is checked is data, without getters, cycles or surprises. Undefined for anything else. */
+export function plainData(value: unknown): unknown {
+  try {
+    const text = JSON.stringify(value)
+    return text.length > charactersMax ? undefined : JSON.parse(text)
+  } catch {
+    // Cyclic, too deep, a bigint, a function, a getter that throws: neither a receipt nor a key is any of these.
+    return undefined
+  }
+}
+
+const publicKey = z.object({
+  kty: z.literal('OKP'),
+  crv: z.literal('Ed25519'),
+  x: z.string(),
+  kid: z.string().exactOptional(),
+})
+const keySet = z.union([z.object({ keys: z.array(z.unknown()).max(100) }), publicKey])
+
+/** An Ed25519 key as JWK, with its name. */
+export type NamedKey = z.infer<typeof publicKey> & { readonly kid: string }
+
+/** Keys of other kinds may stand in the same set. The private part, should there be one, is dropped here. */
+export async function readKeys(keys: unknown): Promise<readonly NamedKey[] | undefined> {
+  const { data } = keySet.safeParse(plainData(keys))
+  if (data === undefined) return undefined
+  const candidates = 'keys' in data ? data.keys.map((key) => publicKey.safeParse(key).data) : [data]
+  const usable = candidates.filter((key) => key !== undefined)
+  if (usable.length === 0) return undefined
+  // A key without a name has its RFC 7638 thumbprint for one.
+  return Promise.all(usable.map(async (key) => ({ ...key, kid: key.kid ?? (await calculateJwkThumbprint(key)) })))
+}
+
+const jwsHeader = z.object({ alg: z.literal('EdDSA'), kid: z.string(), typ: z.literal('tollbook-receipt') })
+
+function readHeader(jws: string) {
+  const [header = ''] = jws.split('.', 1)
+  return jwsHeader.safeParse(parseJson(Buffer.from(header, 'base64url'))).data
+}
+
+async function verifySignature(jws: string, key: NamedKey): Promise<Uint8Array | undefined> {
+  try {
+    const jwk: JWK = { ...key, alg: 'EdDSA' }
+    const { payload } = await compactVerify(jws, await importJWK(jwk, 'EdDSA'), { algorithms: ['EdDSA'] })
+    return payload
+  } catch {
+    // The library throws for each of the ways in which a JWS can be wrong; that it is wrong is all there is to know.
+    return undefined
+  }
+}
+
+const signedReceipt = receiptBody.omit({ jws: true })
+
+/** Field by field what was signed. A field that we do not know may be signed too; it is left out on both sides. */
+function checkPayload({ jws: _jws, ...shown }: VerifiedReceipt, payload: Uint8Array): ReceiptVerdict | undefined {
+  const { data } = signedReceipt.safeParse(parseJson(payload))
+  const [signed, offered] = [data, shown].map(canonicalText)
+  return signed !== undefined && signed === offered
+    ? undefined
+    : invalid('payload_differs', 'its fields are not the ones that were signed')
+}
+
+/** Half of a surrogate pair has no canonical text; nothing that was signed contains one. */
+function canonicalText(value: Omit<VerifiedReceipt, 'jws'> | undefined): string | undefined {
+  try {
+    return value === undefined ? undefined : canonicalJson(value)
+  } catch {
+    return undefined
+  }
+}
+
+function checkAmounts(receipt: VerifiedReceipt): ReceiptVerdict | undefined {
+  const requiredBaseUnits = parseBaseUnits(receipt.requiredBaseUnits)
+  const { provider, holders, treasury } = receipt.distribution
+  const distributedBaseUnits = parseBaseUnits(provider) + parseBaseUnits(holders) + parseBaseUnits(treasury)
+  const burnShareBaseUnits = requiredBaseUnits - distributedBaseUnits
+  if (burnShareBaseUnits !== burnShareOf(requiredBaseUnits))
+    return invalid('amounts_wrong', 'distribution and burn share are not what was required')
+  if (parseBaseUnits(receipt.burned) < burnShareBaseUnits)
+    return invalid('amounts_wrong', 'less was burned than the burn share')
+  const isScaled = tokenScales.some((scale) => displayNumber(requiredBaseUnits, scale) === receipt.requiredTokens)
+  return isScaled ? undefined : invalid('amounts_wrong', 'requiredTokens and requiredBaseUnits are not one amount')
+}
+
+// The decimals of the mint are not in the receipt; no mint of a quote has more than 18.
+const tokenScales = Array.from({ length: 19 }, (_, scale) => scale)
+
+function checkExpected(receipt: VerifiedReceipt, expected: NonNullable<ReceiptQuestion['expected']>) {
+  return (
+    checkName('other_wallet', receipt.wallet, expected.wallet) ??
+    checkName('other_endpoint', receipt.endpoint, expected.endpoint) ??
+    checkName('other_signature', receipt.signature, expected.signature)
+  )
+}
+
+function checkName(problem: ReceiptProblem, named: string, expected: string | undefined): ReceiptVerdict | undefined {
+  return expected === undefined || named === expected
+    ? undefined
+    : invalid(problem, `it names ${named}, and ${expected} is expected`)
+}

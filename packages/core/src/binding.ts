@@ -1,0 +1,25 @@
+import { sha256 } from './digest.ts'
+import { memoPrefix } from './quote.ts'
+import { type Refusal, refuseProof } from './refusal.ts'
+
+/** The memo that binds a payment to the quote with this secret: `tollbook:` + base64url(sha256(secret text)). */
+export function memoOfSecret(secret: string): string {
+  return memoPrefix + Buffer.from(sha256(secret)).toString('base64url')
+}
+
+/**
+ * Compares the memos of a transaction with the secret that came with it. A landed signature is public, so the memo alone
+ * proves nothing; a secret without the memo would prove nothing either. The memo when the payment is bound, undefined
+ * when it is plain. Other memos are ignored: callers use them to keep two equal payments apart.
+ */
+export function bindSecret(
+  memos: readonly string[],
+  secret: string | undefined,
+): { memo: string | undefined } | Refusal {
+  const bound = memos.filter((memo) => memo.startsWith(memoPrefix))
+  const [memo, another] = bound
+  if (another !== undefined) return refuseProof('memo_ambiguous')
+  if (memo === undefined) return secret === undefined ? { memo: undefined } : refuseProof('memo_missing')
+  if (secret === undefined) return refuseProof('secret_required')
+  return memo === memoOfSecret(secret) ? { memo } : refuseProof('secret_mismatch')
+}

@@ -1,0 +1,142 @@
+import { assert } from './assert.ts'
+import { encodeBase64, readBase64 } from './base64.ts'
+import { sha256 } from './digest.ts'
+import { type Ed25519Signer, verifyEd25519 } from './ed25519.ts'
+import { hashBytes, type TreeHead } from './merkle.ts'
+
+/*
+ * C2SP signed-note and tlog-checkpoint: a text that says which log, how long and which root, and signatures below it.
+ * What outside tools of that family write is read here, and they read what is written here.
+ */
+
+export interface Checkpoint extends TreeHead {
+  /** The name of the log, for all time. */
+  readonly origin: string
+}
+
+/** Who a signature is expected from: by name and key, because a key may serve under several names. */
+export interface NoteVerifier {
+  readonly name: string
+  readonly publicKey: Uint8Array
+}
+
+/** A name goes into a line of its own and between spaces; a plus separates it in a verifier key. C2SP asks no more. */
+function isKeyName(text: string): boolean {
+  return text.length > 0 && !/[\p{White_Space}+]/u.test(text)
+}
+
+/** What we call a log of ours is legible too: others are to write it down. Of others' names we ask no more than C2SP. */
+function isOrigin(text: string): boolean {
+  return isKeyName(text) && text.length <= originCharactersMax && !/[\p{Z}\p{C}]/u.test(text)
+}
+
+const originCharactersMax = 200
+
+/** The signed note of a checkpoint, signed by the key of its origin. */
+export function signCheckpoint({ origin, size, root }: Checkpoint, signer: Ed25519Signer): string {
+  assert(isOrigin(origin), 'an origin is a key name')
+  assert(Number.isSafeInteger(size) && size >= 0 && root.length === hashBytes, 'a checkpoint has a size and a root')
+  return signNote(`${origin}\n${size}\n${encodeBase64(root)}\n`, { name: origin, signer })
+}
+
+/** The text ends with a newline, which is signed; the empty line behind it is not. */
+export function signNote(text: string, { name, signer }: { name: string; signer: Ed25519Signer }): string {
+  const signature = signer.sign(Buffer.from(text, 'utf8'))
+  const signed = Buffer.concat([keyId({ name, publicKey: signer.publicKey }), signature])
+  return `${text}\n${dash} ${name} ${encodeBase64(signed)}\n`
+}
+
+const dash = '—'
+const ed25519Type = 0x01
+const keyIdBytes = 4
+
+function keyId({ name, publicKey }: NoteVerifier): Uint8Array {
+  return sha256(Buffer.concat([Buffer.from(`${name}\n`, 'utf8'), Uint8Array.of(ed25519Type), publicKey])).subarray(
+    0,
+    keyIdBytes,
+  )
+}
+
+/** `<name>+<key id>+<key>`: what an outside verifier is configured with. */
+export function verifierKeyText(verifier: NoteVerifier): string {
+  const typed = Buffer.concat([Uint8Array.of(ed25519Type), verifier.publicKey])
+  return `${verifier.name}+${Buffer.from(keyId(verifier)).toString('hex')}+${encodeBase64(typed)}`
+}
+
+export function readVerifierKey(text: string): NoteVerifier | undefined {
+  const [, name = '', id, key = ''] = /^([^+]+)\+([0-9a-f]{8})\+(\S+)$/.exec(text) ?? []
+  const typed = readBase64(key, publicKeyBytes + 1)
+  if (!isKeyName(name) || typed?.[0] !== ed25519Type) return undefined
+  const verifier = { name, publicKey: typed.subarray(1) }
+  return Buffer.from(keyId(verifier)).toString('hex') === id ? verifier : undefined
+}
+
+const publicKeyBytes = 32
+
+export interface NoteSignature {
+  readonly name: string
+  readonly keyId: Uint8Array
+  readonly signature: Uint8Array
+}
+
+export interface Note {
+  /** With its last newline. */
+  readonly text: string
+  readonly signatures: readonly NoteSignature[]
+}
+
+// A checkpoint has 200 characters; cosignatures of 16 witnesses with keys of the time after quantum computers have 80,000.
+const noteCharactersMax = 100_000
+const signaturesMax = 100
+// Control characters other than the newline, and what a text has in the place of bytes that were no UTF-8.
+const unfit = /[^\n\u0020-\u{10FFFF}]|\uFFFD/u
+
+/** The parts of a signed note; says nothing of whether a signature holds. */
+export function readNote(note: string): Note | undefined {
+  const end = note.lastIndexOf('\n\n')
+  if (note.length > noteCharactersMax || end < 0 || !note.endsWith('\n') || unfit.test(note)) return undefined
+  const lines = note.slice(end + 2, -1).split('\n')
+  const signatures = lines.slice(0, signaturesMax + 1).map(readSignatureLine)
+  const known = signatures.filter((signature) => signature !== undefined)
+  if (known.length !== lines.length || lines.length > signaturesMax) return undefined
+  return { text: note.slice(0, end + 1), signatures: known }
+}
+
+function readSignatureLine(line: string): NoteSignature | undefined {
+  const [, name = '', base64 = ''] = /^— ([^ ]+) ([^ ]+)$/.exec(line) ?? []
+  const bytes = readBase64(base64)
+  if (!isKeyName(name) || bytes === undefined || bytes.length <= keyIdBytes) return undefined
+  return { name, keyId: bytes.subarray(0, keyIdBytes), signature: bytes.subarray(keyIdBytes) }
+}
+
+/** The text of a note that this key has signed. A signature of the key that does not hold spoils the whole note. */
+export function openNote(note: string, verifier: NoteVerifier): string | undefined {
+  const read = readNote(note)
+  if (read === undefined) return undefined
+  const id = Buffer.from(keyId(verifier))
+  const own = read.signatures.filter((signature) => signature.name === verifier.name && id.equals(signature.keyId))
+  const message = Buffer.from(read.text, 'utf8')
+  const holds = own.every(({ signature }) => verifyEd25519({ publicKey: verifier.publicKey, message, signature }))
+  return own.length > 0 && holds ? read.text : undefined
+}
+
+/** What the note says, whoever has signed it. Lines behind the root are for extensions, and ignored. */
+export function readCheckpoint(note: string): Checkpoint | undefined {
+  const read = readNote(note)
+  return read === undefined ? undefined : readCheckpointText(read.text)
+}
+
+function readCheckpointText(text: string): Checkpoint | undefined {
+  const [origin = '', sizeText = '', rootText = '', ...extensions] = text.slice(0, -1).split('\n')
+  const root = readBase64(rootText, hashBytes)
+  const size = /^(0|[1-9]\d{0,15})$/.test(sizeText) ? Number(sizeText) : Number.NaN
+  if (origin === '' || root === undefined || !Number.isSafeInteger(size) || extensions.includes('')) return undefined
+  return { origin, size, root }
+}
+
+/** The checkpoint of a note that this key has signed under this name, if it has. */
+export function openCheckpoint(note: string, verifier: NoteVerifier): Checkpoint | undefined {
+  const text = openNote(note, verifier)
+  const checkpoint = text === undefined ? undefined : readCheckpointText(text)
+  return checkpoint?.origin === verifier.name ? checkpoint : undefined
+}

@@ -1,0 +1,29 @@
+import { assert } from './assert.ts'
+import { sha256 } from './digest.ts'
+
+export interface LeafInput {
+  readonly position: number
+  readonly recordedAtMs: number
+  /** The event's canonical bytes. */
+  readonly body: Uint8Array
+}
+
+/**
+ * The entry of one event in the RFC 6962 tree: position and time of recording as 8-byte big-endian integers, then the
+ * body. Everything else in the row is derived from these three. `ledger.append` computes the same in SQL.
+ */
+export function leafEntry({ position, recordedAtMs, body }: LeafInput): Uint8Array {
+  assert(Number.isSafeInteger(position) && position > 0, 'positions count from 1')
+  const entry = Buffer.alloc(16 + body.length)
+  entry.writeBigInt64BE(BigInt(position), 0)
+  entry.writeBigInt64BE(BigInt(recordedAtMs), 8)
+  entry.set(body, 16)
+  return entry
+}
+
+/** RFC 6962, 2.1: the leaf prefix 0x00 keeps a leaf from being passed off as an inner node. */
+export function leafHash(input: LeafInput): Uint8Array {
+  return sha256(Buffer.concat([leafPrefix, leafEntry(input)]))
+}
+
+const leafPrefix = Uint8Array.of(0)

@@ -1,0 +1,188 @@
+import { assert, assertPresent } from './assert.ts'
+import { sha256 } from './digest.ts'
+
+/*
+ * The Merkle tree of RFC 6962, section 2.1, over leaf hashes (leaf.ts). Indexes and sizes are counts of leaves; index i is
+ * the event at position i + 1. Proofs are made of ranges of leaves (tiles.ts finds their hashes) and are checked here by the
+ * algorithms of RFC 9162, which share nothing with the way they are made.
+ */
+
+/** The root of a tree without leaves. */
+export const emptyRoot: Uint8Array = sha256('')
+
+export const hashBytes = 32
+
+/** The prefix 0x01 keeps an inner node from being passed off as a leaf. */
+export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
+  return sha256(Buffer.concat([nodePrefix, left, right]))
+}
+
+const nodePrefix = Uint8Array.of(1)
+
+/** All that is needed to go on with a tree: the roots of its complete subtrees, the largest first, at most log2(size). */
+export interface Frontier {
+  readonly size: number
+  readonly peaks: readonly Uint8Array[]
+}
+
+export const emptyFrontier: Frontier = { size: 0, peaks: [] }
+
+export function addLeaf({ size, peaks }: Frontier, leaf: Uint8Array): Frontier {
+  const kept = [...peaks]
+  let hash = leaf
+  // As in binary counting: each complete subtree that the new one equals in size is merged with it.
+  for (let carry = size; carry % 2 === 1; carry = (carry - 1) / 2) hash = nodeHash(lastOf(kept), hash)
+  return { size: size + 1, peaks: [...kept, hash] }
+}
+
+function lastOf(peaks: Uint8Array[]): Uint8Array {
+  return assertPresent(peaks.pop(), 'an odd size has a peak to merge with')
+}
+
+export function rootOf({ peaks }: Pick<Frontier, 'peaks'>): Uint8Array {
+  return peaks.length === 0 ? emptyRoot : peaks.reduceRight((right, left) => nodeHash(left, right))
+}
+
+/** The root over hashes that are all in memory, leaves or roots of equal subtrees. */
+export function rootOfHashes(hashes: readonly Uint8Array[]): Uint8Array {
+  return rootOf(hashes.reduce(addLeaf, emptyFrontier))
+}
+
+/** Leaves `from` (included) to `to` (excluded). */
+export interface LeafRange {
+  readonly from: number
+  readonly to: number
+}
+
+/** The subtrees whose roots are the inclusion proof of a leaf, the leaf's sibling first (RFC 6962, 2.1.1). */
+export function inclusionRanges(index: number, size: number): readonly LeafRange[] {
+  assert(isSize(size) && Number.isSafeInteger(index) && index >= 0 && index < size, 'the leaf is in the tree')
+  return pathRanges(index, { from: 0, to: size })
+}
+
+function pathRanges(index: number, { from, to }: LeafRange): readonly LeafRange[] {
+  if (to - from === 1) return []
+  const middle = from + splitPoint(to - from)
+  const [own, other] =
+    index < middle
+      ? [
+          { from, to: middle },
+          { from: middle, to },
+        ]
+      : [
+          { from: middle, to },
+          { from, to: middle },
+        ]
+  return [...pathRanges(index, own), other]
+}
+
+/** The subtrees whose roots prove that the tree of size `to` begins with the tree of size `from` (RFC 6962, 2.1.2). */
+export function consistencyRanges(from: number, to: number): readonly LeafRange[] {
+  assert(isSize(from) && isSize(to) && from <= to, 'a tree grows from an earlier size to a later one')
+  return subproofRanges(from, { from: 0, to }, true)
+}
+
+/** `known` leaves of the range are in the earlier tree; `whole` while they are all of it, so that its root is known. */
+function subproofRanges(known: number, range: LeafRange, whole: boolean): readonly LeafRange[] {
+  const { from, to } = range
+  if (known === to - from) return whole ? [] : [range]
+  const split = splitPoint(to - from)
+  const [left, right] = [
+    { from, to: from + split },
+    { from: from + split, to },
+  ] as const
+  return known <= split
+    ? [...subproofRanges(known, left, whole), right]
+    : [...subproofRanges(known - split, right, false), left]
+}
+
+/** The largest power of two below a number of leaves. Counted up: a logarithm of doubles errs near 2^48. */
+function splitPoint(leaves: number): number {
+  let split = 1
+  while (split * 2 < leaves) split *= 2
+  return split
+}
+
+function isSize(size: number): boolean {
+  return Number.isSafeInteger(size) && size > 0
+}
+
+export interface InclusionClaim {
+  readonly index: number
+  readonly size: number
+  readonly leaf: Uint8Array
+  readonly path: readonly Uint8Array[]
+}
+
+/** The root that a path leads to; undefined when no tree of that size has such a path (RFC 9162, 2.1.3.2). */
+export function rootFromInclusion({ index, size, leaf, path }: InclusionClaim): Uint8Array | undefined {
+  const fits = isSize(size) && Number.isSafeInteger(index) && index >= 0 && index < size
+  if (!fits || ![leaf, ...path].every(isHash)) return undefined
+  let [node, last, root] = [index, size - 1, leaf]
+  for (const sibling of path) {
+    if (last === 0) return undefined
+    const isRight = node % 2 === 1 || node === last
+    root = isRight ? nodeHash(sibling, root) : nodeHash(root, sibling)
+    ;[node, last] = isRight ? parentWithSibling(node, last) : [half(node), half(last)]
+  }
+  return last === 0 ? root : undefined
+}
+
+/** On the right edge a node without a sibling is its own parent: go up to where the one at hand was a right child. */
+function parentWithSibling(node: number, last: number): [number, number] {
+  let [up, upLast] = [node, last]
+  while (up % 2 === 0 && up !== 0) [up, upLast] = [half(up), half(upLast)]
+  return [half(up), half(upLast)]
+}
+
+function half(value: number): number {
+  return Math.floor(value / 2)
+}
+
+function isHash(hash: Uint8Array): boolean {
+  return hash.length === hashBytes
+}
+
+export interface TreeHead {
+  readonly size: number
+  readonly root: Uint8Array
+}
+
+export interface ConsistencyClaim {
+  readonly earlier: TreeHead
+  readonly later: TreeHead
+  readonly path: readonly Uint8Array[]
+}
+
+/** Whether the later tree is the earlier one with leaves added and nothing else (RFC 9162, 2.1.4.2). */
+export function isConsistent({ earlier, later, path }: ConsistencyClaim): boolean {
+  const hashes = [earlier.root, later.root, ...path]
+  if (!isSize(earlier.size) || !isSize(later.size) || earlier.size > later.size || !hashes.every(isHash)) return false
+  if (earlier.size === later.size) return path.length === 0 && equal(earlier.root, later.root)
+  // An earlier tree of a power of two is a subtree of the later one, and its root is left out of the proof.
+  const [seed, ...rest] = isPowerOfTwo(earlier.size) ? [earlier.root, ...path] : path
+  if (seed === undefined) return false
+  let [node, last] = [earlier.size - 1, later.size - 1]
+  while (node % 2 === 1) [node, last] = [half(node), half(last)]
+  let [earlierRoot, laterRoot] = [seed, seed]
+  for (const hash of rest) {
+    if (last === 0) return false
+    if (node % 2 === 1 || node === last) {
+      ;[earlierRoot, laterRoot] = [nodeHash(hash, earlierRoot), nodeHash(hash, laterRoot)]
+      ;[node, last] = parentWithSibling(node, last)
+    } else {
+      laterRoot = nodeHash(laterRoot, hash)
+      ;[node, last] = [half(node), half(last)]
+    }
+  }
+  return last === 0 && equal(earlierRoot, earlier.root) && equal(laterRoot, later.root)
+}
+
+function isPowerOfTwo(size: number): boolean {
+  return splitPoint(size + 1) === size
+}
+
+/** Hashes are public, so the time that it takes to compare them tells nobody anything. */
+export function equal(one: Uint8Array, other: Uint8Array): boolean {
+  return Buffer.compare(one, other) === 0
+}

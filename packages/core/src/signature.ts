@@ -1,0 +1,33 @@
+import { assertPresent } from './assert.ts'
+import { decodeBase58, encodeBase58 } from './base58.ts'
+
+declare const signatureBrand: unique symbol
+
+/**
+ * The id of a Solana transaction: its first signature, 64 bytes. It is the key of a payment, whatever the form
+ * or spelling in which it was presented. Kept as canonical base58 text, which is one to one with the bytes.
+ */
+export type Signature = string & { readonly [signatureBrand]: true }
+
+const byteLength = 64
+const charactersMax = 88
+
+export function readSignature(text: string): Signature | undefined {
+  if (text.length > charactersMax) return undefined
+  const bytes = decodeBase58(text, byteLength)
+  return bytes === undefined ? undefined : signatureOfBytes(bytes)
+}
+
+/** Undefined for a wrong length, and for 64 zero bytes: an empty signature slot, which no transaction can have. */
+export function signatureOfBytes(bytes: Uint8Array): Signature | undefined {
+  if (bytes.length !== byteLength || bytes.every((byte) => byte === 0)) return undefined
+  return brand(encodeBase58(bytes))
+}
+
+export function signatureBytes(signature: Signature): Uint8Array {
+  return assertPresent(decodeBase58(signature, byteLength), 'a signature holds 64 bytes')
+}
+
+function brand(text: string): Signature {
+  return text as Signature
+}

@@ -1,0 +1,169 @@
+import { assert, assertPresent } from './assert.ts'
+import { hashBytes, type LeafRange, type Frontier, addLeaf, emptyFrontier, rootOf, rootOfHashes } from './merkle.ts'
+
+/*
+ * The tree cut into tiles as C2SP tlog-tiles has it: 256 neighbouring hashes each. Level 0 holds leaves; a hash at level
+ * L + 1 is the root of a full tile at level L. Only full tiles are ever combined, so a full tile never changes.
+ */
+
+export const tileWidth = 256
+const tileHeight = 8
+
+export interface TileId {
+  readonly level: number
+  readonly index: number
+}
+
+export interface FullTile extends TileId {
+  /** 256 hashes, one after the other. */
+  readonly hashes: Uint8Array
+  readonly root: Uint8Array
+}
+
+/** The last tile of each level as far as it is filled, the leaves first: all that the tree needs to grow. */
+export interface TreeEdge {
+  readonly size: number
+  readonly levels: readonly (readonly Uint8Array[])[]
+}
+
+export const emptyEdge: TreeEdge = { size: 0, levels: [] }
+
+/** Which hashes of each level make the edge of a tree of that size. */
+export function edgeSlices(size: number): readonly LeafRange[] {
+  const slices: LeafRange[] = []
+  for (let count = size; count > 0; count = Math.floor(count / tileWidth))
+    slices.push({ from: count - (count % tileWidth), to: count })
+  return slices
+}
+
+export interface Growth {
+  readonly edge: TreeEdge
+  /** The tiles that have become full, each after the tiles below it. */
+  readonly tiles: readonly FullTile[]
+}
+
+export function grow(edge: TreeEdge, leaves: readonly Uint8Array[]): Growth {
+  const levels = edge.levels.map((hashes) => [...hashes])
+  const tiles: FullTile[] = []
+  let { size } = edge
+  for (const leaf of leaves) {
+    size += 1
+    let rising: Uint8Array | undefined = leaf
+    for (let level = 0; rising !== undefined; level++) {
+      const hashes = (levels[level] ??= [])
+      hashes.push(rising)
+      rising = hashes.length === tileWidth ? rootOfHashes(hashes) : undefined
+      if (rising === undefined) continue
+      tiles.push({ level, index: size / tileWidth ** (level + 1) - 1, hashes: Buffer.concat(hashes), root: rising })
+      levels[level] = []
+    }
+  }
+  return { edge: { size, levels }, tiles }
+}
+
+/** Largest subtrees first: those of the highest level, and within a level as its hashes combine. */
+export function rootOfEdge({ levels }: TreeEdge): Uint8Array {
+  return rootOf({ peaks: levels.toReversed().flatMap((hashes) => frontierOf(hashes).peaks) })
+}
+
+function frontierOf(hashes: readonly Uint8Array[]): Frontier {
+  return hashes.reduce(addLeaf, emptyFrontier)
+}
+
+/** How many hashes a tile has in a tree of that size; 0 when the tree does not reach it. */
+export function widthAt({ level, index }: TileId, size: number): number {
+  const hashes = Math.floor(size / tileWidth ** level) - index * tileWidth
+  return Math.max(0, Math.min(tileWidth, hashes))
+}
+
+/** A complete subtree: 2^height leaves, the index-th of its kind. */
+interface TreeNode {
+  readonly height: number
+  readonly index: number
+}
+
+/** A range of a proof as complete subtrees, the largest first. */
+function nodesOf({ from, to }: LeafRange): readonly TreeNode[] {
+  const nodes: TreeNode[] = []
+  for (let start = from; start < to;) {
+    let height = 0
+    while (start % 2 ** (height + 1) === 0 && start + 2 ** (height + 1) <= to) height++
+    nodes.push({ height, index: start / 2 ** height })
+    start += 2 ** height
+  }
+  return nodes
+}
+
+interface TileSlice extends TileId {
+  readonly from: number
+  readonly to: number
+}
+
+/** Where the hashes stand of which the root of a subtree is made: at most 128 neighbours in one tile. */
+function sliceOf({ height, index }: TreeNode): TileSlice {
+  const width = 2 ** (height % tileHeight)
+  const tile = Math.floor((index * width) / tileWidth)
+  const from = index * width - tile * tileWidth
+  return { level: Math.floor(height / tileHeight), index: tile, from, to: from + width }
+}
+
+/** The tiles that have to be read for the hashes of some ranges, each once. */
+export function tilesOf(ranges: readonly LeafRange[]): readonly TileId[] {
+  const slices = ranges.flatMap(nodesOf).map(sliceOf)
+  return [...new Map(slices.map(({ level, index }) => [tileKey({ level, index }), { level, index }])).values()]
+}
+
+export function tileKey({ level, index }: TileId): string {
+  return `${level}/${index}`
+}
+
+/** By `tileKey`: the hashes of a tile one after the other, full or as far as it is filled. */
+export type TileReader = ReadonlyMap<string, Uint8Array>
+
+export function hashOfRange(range: LeafRange, tiles: TileReader): Uint8Array {
+  return rootOf({ peaks: nodesOf(range).map((node) => hashOfNode(node, tiles)) })
+}
+
+function hashOfNode(node: TreeNode, tiles: TileReader): Uint8Array {
+  const { from, to, ...id } = sliceOf(node)
+  const hashes = assertPresent(tiles.get(tileKey(id)), 'the tiles of a proof have been read')
+  assert(hashes.length >= to * hashBytes, 'a tile reaches as far as the tree')
+  return rootOfHashes(splitHashes(hashes.subarray(from * hashBytes, to * hashBytes)))
+}
+
+export function splitHashes(hashes: Uint8Array): readonly Uint8Array[] {
+  assert(hashes.length % hashBytes === 0, 'hashes have 32 bytes each')
+  return Array.from({ length: hashes.length / hashBytes }, (_, k) =>
+    hashes.subarray(k * hashBytes, (k + 1) * hashBytes),
+  )
+}
+
+/** What a tile is asked for by: its level, or the entries themselves; and how much of it. */
+export interface TilePath {
+  readonly level: number | 'entries'
+  readonly index: number
+  readonly width: number
+}
+
+// At most 63 levels, 255 of a partial tile, and five groups of three digits: a larger index could not be counted to.
+const tilePath = /^(entries|\d|[1-5]\d|6[0-3])\/((?:x\d{3}\/){0,4}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/
+
+/** Reads `<L>/<N>[.p/<W>]` as in C2SP tlog-tiles: 1234067 is x001/x234/067, and nothing has a second spelling. */
+export function readTilePath(text: string): TilePath | undefined {
+  const [, levelText, indexText = '', widthText] = tilePath.exec(text) ?? []
+  const width = widthText === undefined ? tileWidth : Number(widthText)
+  if (levelText === undefined || (widthText !== undefined && width >= tileWidth)) return undefined
+  const index = Number(indexText.replaceAll(/[x/]/g, ''))
+  const level = levelText === 'entries' ? 'entries' : Number(levelText)
+  return indexPath(index) === indexText ? { level, index, width } : undefined
+}
+
+export function tilePathOf({ level, index, width }: TilePath): string {
+  return `${level}/${indexPath(index)}${width === tileWidth ? '' : `.p/${width}`}`
+}
+
+function indexPath(index: number): string {
+  const digits = String(index)
+  const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, '0').match(/\d{3}/g) ?? []
+  return groups.map((group, k) => (k === groups.length - 1 ? group : `x${group}`)).join('/')
+}

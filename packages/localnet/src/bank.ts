@@ -1,0 +1,277 @@
+import { assert, assertPresent } from '@tollbook/core/assert'
+import { encodeBase58 } from '@tollbook/core/base58'
+import type { Clock } from '@tollbook/core/clock'
+import { randomBytesOf } from '@tollbook/core/id'
+import { type ResolvedTransaction, resolveTransaction } from './accountKeys.ts'
+import { type LookupFailure, loadAddresses } from './addressLookupTable.ts'
+import { byteKey } from './byteKey.ts'
+import type { ChainStore, OpenedChain } from './chainStore.ts'
+import type { ChainTransaction } from './chainTransaction.ts'
+import type { ExecutionOutcome } from './executionOutcome.ts'
+import { type Faucet, createFaucet } from './faucet.ts'
+import type { History } from './history.ts'
+import type { Genesis } from './journalEntry.ts'
+import { Slots } from './slots.ts'
+import { type AccountAt, type AccountState, type Svm, createSvm } from './svm.ts'
+import { type Balances, collectBalances } from './tokenBalances.ts'
+import { TokenAccountIndex } from './tokenAccountIndex.ts'
+import type { TransactionError } from './transactionError.ts'
+import { type TransactionRecord, encodeRecord } from './transactionRecord.ts'
+
+/** A transaction that has just landed, with the new states of the accounts it could write. */
+export interface Landing {
+  readonly signature: Uint8Array
+  readonly record: TransactionRecord
+  readonly changed: readonly AccountAt[]
+}
+
+/** Told in the middle of a change, so a listener may read the bank but must not change it. */
+export interface BankListener {
+  slotReached(slot: number): void
+  landed(landing: Landing): void
+  /** Everything after the slot has vanished. */
+  forkDropped(slot: number): void
+}
+
+export interface SimulationReport {
+  readonly transaction: ResolvedTransaction
+  readonly outcome: ExecutionOutcome
+  readonly before: Balances
+  readonly after: Balances
+  /** The accounts as the transaction would leave them, by address. */
+  readonly accounts: ReadonlyMap<string, AccountState | undefined>
+}
+
+/** A point to go back to. It is valid until the chain goes back to before it. */
+export interface ForkPoint {
+  readonly slot: number
+}
+
+export interface BankDeps {
+  readonly opened: OpenedChain
+  readonly clock: Clock
+}
+
+/** Mainnet's number: two days of slots. No local chain will live to see its second epoch. */
+const slotsPerEpoch = 432_000
+
+/**
+ * The chain itself: one line of slots over one engine, with everything that landed. It knows nothing of JSON and
+ * sockets. There is one state, the newest: reads of accounts do not depend on a commitment, unlike on a real node.
+ */
+export class Bank {
+  readonly genesis: Genesis
+  readonly slots: Slots
+  readonly history: History
+  readonly tokenAccounts = new TokenAccountIndex()
+  readonly slotsPerEpoch = slotsPerEpoch
+  #svm: Svm
+  readonly #store: ChainStore
+  readonly #clock: Clock
+  readonly #faucet: Faucet
+  readonly #listeners = new Set<BankListener>()
+  readonly #slotTimes = new Map<number, number>()
+  readonly #forks = new Map<ForkPoint, ForkState>()
+  /** The slot that the engine's sysvars are set to. Setting them takes 0.2 ms, so it is done when somebody looks. */
+  #engineSlot = 0
+
+  constructor({ opened: { store, restored }, clock }: BankDeps) {
+    this.genesis = restored.genesis
+    this.slots = new Slots(restored.slot, restored.branches)
+    this.history = restored.history
+    this.#store = store
+    this.#clock = clock
+    this.#faucet = createFaucet(restored.genesis.hash)
+    this.#svm = createSvm(this.#epochs())
+    this.#svm.setAccount(this.#faucet.account)
+    for (const { address, elf } of restored.programs) this.#svm.addProgram(address, elf)
+    for (const account of executableLast(restored.accounts)) this.#svm.setAccount(account)
+    this.tokenAccounts.rebuild(this.#svm)
+    this.#noteSlot()
+    this.#store.slotReached(this.slots.current)
+  }
+
+  listen(listener: BankListener): void {
+    this.#listeners.add(listener)
+  }
+
+  account(address: Uint8Array): AccountState | undefined {
+    return this.#engine().account(address)
+  }
+
+  accountsOwnedBy(program: Uint8Array): readonly AccountAt[] {
+    return this.#engine().accountsOwnedBy(program)
+  }
+
+  rentExemptLamports(dataLength: number): bigint {
+    return this.#svm.rentExemptLamports(dataLength)
+  }
+
+  /** Seconds since 1970 when the slot began; undefined for an empty slot of long ago. */
+  blockTimeSeconds(slot: number): number | undefined {
+    return this.#slotTimes.get(slot) ?? this.history.inSlot(slot)[0]?.record().blockTimeSeconds
+  }
+
+  /** Looks addresses up in tables as they are now; a v0 transaction cannot be read without. */
+  resolve(transaction: ChainTransaction): ResolvedTransaction | LookupFailure {
+    const loaded = loadAddresses(transaction.message, (address) => this.account(address))
+    return typeof loaded === 'string' ? loaded : resolveTransaction(transaction, loaded)
+  }
+
+  /** Why the transaction cannot be executed now, whatever it does; undefined when it can. */
+  refusal(transaction: ChainTransaction): 'AlreadyProcessed' | 'BlockhashNotFound' | undefined {
+    if (this.history.hasMessage(transaction.messageBytes)) return 'AlreadyProcessed'
+    const blockhash = encodeBase58(transaction.message.recentBlockhash)
+    return this.slots.slotOfBlockhash(blockhash) === undefined ? 'BlockhashNotFound' : undefined
+  }
+
+  /** Executes with signatures checked and keeps nothing: what a node does before it passes a transaction on. */
+  preflight(transaction: ResolvedTransaction): ExecutionOutcome {
+    const engine = this.#engine()
+    engine.verifySignatures(true)
+    return engine.simulate(transaction.wire).outcome
+  }
+
+  /** Executes without keeping anything, and tells all about it. */
+  simulate(transaction: ResolvedTransaction, verifySignatures: boolean): SimulationReport {
+    const engine = this.#engine()
+    engine.verifySignatures(verifySignatures)
+    const before = collectBalances(transaction, engine)
+    const { outcome, accounts: written } = engine.simulate(transaction.wire)
+    const accounts = new Map(written.map(({ address, state }) => [byteKey(address), state]))
+    const account = (address: Uint8Array): AccountState | undefined => {
+      const key = byteKey(address)
+      return accounts.has(key) ? accounts.get(key) : engine.account(address)
+    }
+    const lamports = (address: Uint8Array): bigint => account(address)?.lamports ?? 0n
+    return { transaction, outcome, before, after: collectBalances(transaction, { account, lamports }), accounts }
+  }
+
+  /**
+   * Executes for good. What charged no fee did not land (a missing payer, say): the error is returned and no trace is
+   * kept, as when a leader drops it. What charged a fee is history, failed or not.
+   */
+  execute(transaction: ResolvedTransaction, verifySignatures: boolean): TransactionError | null {
+    assert(this.refusal(transaction) === undefined, 'only a transaction that may land is executed')
+    this.#store.assertWritable()
+    const engine = this.#engine()
+    engine.verifySignatures(verifySignatures)
+    const before = collectBalances(transaction, engine)
+    const outcome = engine.execute(transaction.wire)
+    const after = collectBalances(transaction, engine)
+    const feeLamports = sum(before.lamports) - sum(after.lamports)
+    if (feeLamports > 0n) this.#keep({ transaction, outcome, feeLamports, before, after })
+    return outcome.error
+  }
+
+  airdrop(to: Uint8Array, lamports: bigint): Uint8Array {
+    const blockhash = this.slots.blockhashOf(this.slots.current)
+    const request = { to, lamports, blockhash, serial: this.history.length }
+    const transaction = resolveTransaction(this.#faucet.airdrop(request), { writable: [], readonly: [] })
+    this.execute(transaction, false)
+    return assertPresent(transaction.signatures[0], 'the faucet signs')
+  }
+
+  addProgram(address: Uint8Array, elf: Uint8Array): void {
+    // First the engine, which refuses what is no program: a journal must not hold what cannot be replayed.
+    this.#engine().addProgram(address, elf)
+    this.#store.append({ kind: 'program', address, elf })
+  }
+
+  advanceSlots(count: number): void {
+    // On disk before anybody hears of it: no client sees a slot that a restart would take back.
+    this.#store.slotReached(this.slots.current + count)
+    for (let step = 0; step < count; step++) {
+      this.slots.advance()
+      this.#noteSlot()
+      for (const listener of this.#listeners) listener.slotReached(this.slots.current)
+    }
+  }
+
+  markFork(): ForkPoint {
+    const point = { slot: this.slots.current }
+    const state = { snapshot: this.#engine().snapshot(), historyLength: this.history.length }
+    this.#forks.set(point, { ...state, journalPosition: this.#store.position() })
+    return point
+  }
+
+  dropFork(point: ForkPoint): void {
+    const fork = assertPresent(this.#forks.get(point), 'the fork point is one of this chain and was not dropped itself')
+    const salt = randomBytesOf(32)
+    this.#store.dropFrom(fork.journalPosition)
+    this.#store.append({ kind: 'branch', branch: { fromSlot: point.slot + 1, salt } })
+    this.#store.slotReached(point.slot)
+    this.#forgetForksAfter(point)
+    this.history.truncate(fork.historyLength)
+    this.slots.branchAt(point.slot, salt)
+    if (!this.#slotTimes.has(point.slot)) this.#noteSlot()
+    this.#svm = createSvm(this.#epochs(), fork.snapshot)
+    this.#engineSlot = 0
+    this.tokenAccounts.rebuild(this.#svm)
+    for (const listener of this.#listeners) listener.forkDropped(point.slot)
+  }
+
+  #keep(executed: Omit<TransactionRecord, 'slot' | 'blockTimeSeconds'>): void {
+    const slot = this.slots.current
+    const blockTimeSeconds = assertPresent(this.#slotTimes.get(slot), 'the current slot has a time')
+    const record = { slot, blockTimeSeconds, ...executed }
+    const changed = executed.transaction.keys
+      .filter(({ writable }) => writable)
+      .map(({ address }) => ({ address, state: this.#svm.account(address) }))
+    const bytes = encodeRecord(record)
+    this.#store.append({ kind: 'landed', record: bytes, changed })
+    this.history.append(record, bytes)
+    for (const account of changed) this.tokenAccounts.update(account)
+    const signature = assertPresent(executed.transaction.signatures[0], 'a landed transaction is signed')
+    for (const listener of this.#listeners) listener.landed({ signature, record, changed })
+  }
+
+  /** The engine with its clock and slot hashes at the current slot. */
+  #engine(): Svm {
+    const slot = this.slots.current
+    if (this.#engineSlot !== slot) {
+      const timeSeconds = assertPresent(this.#slotTimes.get(slot), 'the current slot has a time')
+      this.#svm.setSlot({ slot, timeSeconds, slotHashes: this.slots.slotHashes() })
+      this.#engineSlot = slot
+    }
+    return this.#svm
+  }
+
+  /** Whole seconds, as the Clock sysvar has them; a transaction's block time is that of its slot. */
+  #noteSlot(): void {
+    this.#slotTimes.set(this.slots.current, Math.floor(this.#clock.nowMs() / 1_000))
+    this.#slotTimes.delete(this.slots.current - slotTimesMax)
+  }
+
+  /** A later point lies on what is dropped now. The map is in the order of marking. */
+  #forgetForksAfter(point: ForkPoint): void {
+    let found = false
+    for (const each of this.#forks.keys()) {
+      if (found) this.#forks.delete(each)
+      found ||= each === point
+    }
+  }
+
+  #epochs(): { readonly slotsPerEpoch: number; readonly startedAtSeconds: number } {
+    return { slotsPerEpoch, startedAtSeconds: this.genesis.createdAtSeconds }
+  }
+}
+
+interface ForkState {
+  readonly snapshot: Uint8Array
+  readonly historyLength: number
+  readonly journalPosition: number
+}
+
+/** The engine links a program when its account is set, so the account with its code has to be there before. */
+function executableLast(accounts: Iterable<AccountAt>): AccountAt[] {
+  const rank = ({ state }: AccountAt): number => (state?.executable === true ? 1 : 0)
+  return [...accounts].sort((one, other) => rank(one) - rank(other))
+}
+
+function sum(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((total, each) => total + each, 0n)
+}
+
+/** A little over an hour of slots. Older ones without a transaction have no block time any more. */
+const slotTimesMax = 10_000

@@ -1,0 +1,72 @@
+import '@tollbook/core/quietBindings'
+import { parseArgs } from 'node:util'
+import { describeError } from '@tollbook/core/fault'
+import { createLineLog } from './log.ts'
+import { type LocalChain, startLocalChain } from './localChain.ts'
+
+/*
+ * The local chain as a process of its own: `node chainProcess.ts --port 8899 --slot-ms 400 --state DIR [--keep]`.
+ * One JSON line on stdout says where it is; everything for people goes to stderr.
+ */
+
+interface Arguments {
+  readonly port: number
+  readonly slotMs: number
+  readonly stateDirectory: string | undefined
+  /** Goes on without the process that started it. */
+  readonly keep: boolean
+}
+
+try {
+  await main(readArguments(process.argv.slice(2)))
+} catch (error) {
+  process.stderr.write(`the local chain did not start: ${describeError(error)}\n`)
+  process.exitCode = 1
+}
+
+async function main({ port, slotMs, stateDirectory, keep }: Arguments): Promise<void> {
+  const log = createLineLog('local-chain', process.stderr)
+  const state = stateDirectory === undefined ? {} : { stateDirectory }
+  const chain = await startLocalChain({ port, slotMs, log, ...state })
+  stopOnRequest(chain, keep)
+  process.stderr.write(`local Solana chain answers at ${chain.rpcUrl} (WebSocket ${chain.wsUrl})\n`)
+  const { rpcUrl, wsUrl, genesisHash } = chain
+  process.stdout.write(`${JSON.stringify({ rpcUrl, wsUrl, genesisHash })}\n`)
+}
+
+/** The end of stdin is how we learn of our parent's death, also of one by `kill -9`, which runs no handler of its own. */
+function stopOnRequest(chain: LocalChain, keep: boolean): void {
+  const stop = (): void => void chain.close().finally(() => process.exit())
+  process.once('SIGTERM', stop)
+  process.once('SIGINT', stop)
+  // Whoever read our lines may be gone before us.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', stop)
+  if (keep || process.stdin.isTTY) return
+  process.stdin.once('end', stop)
+  process.stdin.once('error', stop)
+  process.stdin.resume()
+}
+
+function readArguments(words: string[]): Arguments {
+  const { values } = parseArgs({
+    args: words,
+    options: {
+      port: { type: 'string', default: '0' },
+      'slot-ms': { type: 'string', default: '400' },
+      state: { type: 'string' },
+      keep: { type: 'boolean', default: false },
+    },
+  })
+  return {
+    port: readNumber('--port', values.port, 65_535),
+    slotMs: readNumber('--slot-ms', values['slot-ms'], 60_000),
+    stateDirectory: values.state,
+    keep: values.keep,
+  }
+}
+
+function readNumber(name: string, text: string, max: number): number {
+  const value = /^\d{1,5}$/.test(text) ? Number(text) : NaN
+  if (value <= max) return value
+  throw new Error(`${name} takes a number from 0 to ${max}, not ${JSON.stringify(text)}`)
+}

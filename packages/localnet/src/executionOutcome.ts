@@ -1,0 +1,100 @@
+import {
+  FailedTransactionMetadata,
+  InstructionErrorBorshIo,
+  InstructionErrorCustom,
+  type InnerInstruction as SvmInnerInstruction,
+  TransactionErrorDuplicateInstruction,
+  TransactionErrorInstructionError,
+  TransactionErrorInsufficientFundsForRent,
+  TransactionErrorProgramExecutionTemporarilyRestricted,
+  type TransactionMetadata,
+} from 'litesvm/dist/internal.js'
+import { assertPresent } from '@tollbook/core/assert'
+import type { CompiledInstruction } from './chainTransaction.ts'
+import {
+  type InstructionError,
+  type TransactionError,
+  instructionErrorTexts,
+  transactionErrorTexts,
+} from './transactionError.ts'
+
+export interface InnerInstruction extends CompiledInstruction {
+  /** 1 is the top level, so an inner instruction has 2 or more. */
+  readonly stackHeight: number
+}
+
+/** The calls that one top-level instruction made. */
+export interface InnerInstructions {
+  readonly index: number
+  readonly instructions: readonly InnerInstruction[]
+}
+
+export interface ReturnData {
+  readonly program: Uint8Array
+  readonly data: Uint8Array
+}
+
+/** What the engine says about one execution, in plain data. */
+export interface ExecutionOutcome {
+  readonly error: TransactionError | null
+  readonly logs: readonly string[]
+  readonly innerInstructions: readonly InnerInstructions[]
+  readonly unitsConsumed: bigint
+  readonly returnData: ReturnData | undefined
+}
+
+export function outcomeOf(result: TransactionMetadata | FailedTransactionMetadata): ExecutionOutcome {
+  const failed = result instanceof FailedTransactionMetadata
+  const metadata = failed ? result.meta() : result
+  const returned = metadata.returnData()
+  return {
+    error: failed ? transactionErrorOf(result.err()) : null,
+    logs: metadata.logs(),
+    innerInstructions: innerInstructionsOf(metadata.innerInstructions()),
+    unitsConsumed: metadata.computeUnitsConsumed(),
+    // litesvm says "nothing returned" as no bytes from the system program.
+    returnData: returned.data().length === 0 ? undefined : { program: returned.programId(), data: returned.data() },
+  }
+}
+
+/** litesvm lists every top-level instruction; a node only those that called something. */
+function innerInstructionsOf(lists: readonly (readonly SvmInnerInstruction[])[]): InnerInstructions[] {
+  return lists
+    .map((list, index) => ({ index, instructions: list.map(innerInstructionOf) }))
+    .filter(({ instructions }) => instructions.length > 0)
+}
+
+function innerInstructionOf(inner: SvmInnerInstruction): InnerInstruction {
+  const instruction = inner.instruction()
+  return {
+    programIndex: instruction.programIdIndex(),
+    accountIndexes: instruction.accounts(),
+    data: instruction.data(),
+    stackHeight: inner.stackHeight(),
+  }
+}
+
+/** litesvm has a class for each error with fields and a number for all others. */
+function transactionErrorOf(error: ReturnType<FailedTransactionMetadata['err']>): TransactionError {
+  if (error instanceof TransactionErrorInstructionError) {
+    return { InstructionError: [error.index, instructionErrorOf(error.err())] }
+  }
+  if (error instanceof TransactionErrorDuplicateInstruction) return { DuplicateInstruction: error.index }
+  if (error instanceof TransactionErrorInsufficientFundsForRent) {
+    return { InsufficientFundsForRent: { account_index: error.accountIndex } }
+  }
+  if (error instanceof TransactionErrorProgramExecutionTemporarilyRestricted) {
+    return { ProgramExecutionTemporarilyRestricted: { account_index: error.accountIndex } }
+  }
+  return assertPresent(transactionErrorNames[error], `litesvm's transaction error ${error} has a name`)
+}
+
+function instructionErrorOf(error: ReturnType<TransactionErrorInstructionError['err']>): InstructionError {
+  if (error instanceof InstructionErrorCustom) return { Custom: error.code }
+  if (error instanceof InstructionErrorBorshIo) return { BorshIoError: error.msg }
+  return assertPresent(instructionErrorNames[error], `litesvm's instruction error ${error} has a name`)
+}
+
+/** litesvm gives errors without fields as numbers; the place in the list is the number. */
+const transactionErrorNames: readonly string[] = [...transactionErrorTexts.keys()]
+const instructionErrorNames: readonly string[] = [...instructionErrorTexts.keys()]

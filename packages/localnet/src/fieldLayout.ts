@@ -1,0 +1,108 @@
+import { encodeBase58 } from '@tollbook/core/base58'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { type ByteReader, MalformedBytes } from './byteReader.ts'
+import { tokenAmountJson } from './tokenAmount.ts'
+
+/*
+ * `jsonParsed` is a translation of packed bytes into named JSON fields, dozens of times over. So the layouts are data
+ * (name, kind, in order), and this is the only code that reads them.
+ */
+
+export type FieldKind =
+  | 'u8'
+  | 'u16'
+  | 'u64'
+  | 'i16'
+  | 'i64'
+  | 'boolean'
+  | 'address'
+  /** Zeros mean nobody: null. */
+  | 'addressOrNull'
+  /** A byte says whether it follows. Without it the field is left out … */
+  | 'optionalAddress'
+  /** … or is null. */
+  | 'optionalAddressOrNull'
+  /** An exact amount, as text. */
+  | 'amount'
+  /** An amount and the decimals after it. */
+  | 'tokenAmount'
+  | 'text'
+  /** Text whose length takes eight bytes. */
+  | 'seed'
+  | 'accountState'
+  | 'authorityType'
+
+export type FieldLayout = readonly (readonly [name: string, kind: FieldKind])[]
+
+export type Fields = Record<string, Json>
+
+/** Throws `MalformedBytes` when the bytes end too early. */
+export function readFields(reader: ByteReader, layout: FieldLayout): Fields {
+  const fields: Fields = {}
+  for (const [name, kind] of layout) {
+    const value = readers[kind](reader)
+    if (value !== undefined) fields[name] = value
+  }
+  return fields
+}
+
+const readers: Readonly<Record<FieldKind, (reader: ByteReader) => Json | undefined>> = {
+  u8: (reader) => reader.u8(),
+  u16: (reader) => reader.u16(),
+  u64: (reader) => Number(reader.u64()),
+  i16: (reader) => (reader.u16() << 16) >> 16,
+  i64: (reader) => Number(reader.i64()),
+  boolean: (reader) => reader.u8() === 1,
+  address: (reader) => encodeBase58(reader.take(32)),
+  addressOrNull: (reader) => addressOrNull(reader.take(32)),
+  optionalAddress: (reader) => (reader.u8() === 1 ? encodeBase58(reader.take(32)) : undefined),
+  optionalAddressOrNull: (reader) => (reader.u8() === 1 ? encodeBase58(reader.take(32)) : null),
+  amount: (reader) => reader.u64().toString(),
+  tokenAmount: (reader) => {
+    const baseUnits = reader.u64()
+    return tokenAmountJson(baseUnits, reader.u8())
+  },
+  text: (reader) => reader.text(),
+  seed: (reader) => readSeed(reader),
+  accountState: (reader) => named(accountStates, reader.u8()),
+  authorityType: (reader) => named(authorityTypes, reader.u8()),
+}
+
+function addressOrNull(bytes: Uint8Array): string | null {
+  return bytes.every((byte) => byte === 0) ? null : encodeBase58(bytes)
+}
+
+function readSeed(reader: ByteReader): string {
+  const length = reader.u64()
+  if (length > BigInt(reader.remaining)) throw new MalformedBytes('a seed is longer than its instruction')
+  return Buffer.from(reader.take(Number(length))).toString('utf8')
+}
+
+function named(names: readonly string[], index: number): string {
+  const name = names[index]
+  if (name === undefined) throw new MalformedBytes(`${index} has no name`)
+  return name
+}
+
+const accountStates = ['uninitialized', 'initialized', 'frozen']
+
+const authorityTypes = [
+  'mintTokens',
+  'freezeAccount',
+  'accountOwner',
+  'closeAccount',
+  'transferFeeConfig',
+  'withheldWithdraw',
+  'closeMint',
+  'interestRate',
+  'permanentDelegate',
+  'confidentialTransferMint',
+  'transferHookProgramId',
+  'confidentialTransferFeeConfig',
+  'metadataPointer',
+  'groupPointer',
+  'groupMemberPointer',
+  'scaledUiAmount',
+  'pause',
+  'permissionedBurn',
+]

@@ -1,0 +1,121 @@
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Fault } from '@tollbook/core/fault'
+import type { RpcAnswer } from './rpcService.ts'
+
+export interface HttpServerOptions {
+  readonly host: string
+  /** 0: any free one. */
+  readonly port: number
+  readonly answer: (text: string) => Promise<RpcAnswer>
+}
+
+export interface ListeningServer {
+  readonly server: Server
+  readonly port: number
+}
+
+/** The chain's door: `POST /` takes JSON-RPC, `GET /health` says ok. */
+export async function listenHttp(options: HttpServerOptions): Promise<ListeningServer> {
+  const server = createServer((request, response) => {
+    // Every error of this promise is one of the connection, and there is nobody left to tell.
+    void respond(options, request, response).catch(() => response.destroy())
+  })
+  server.keepAliveTimeout = keepAliveMs
+  return { server, port: await listen(server, options) }
+}
+
+export async function listen(
+  server: Server,
+  { host, port }: Pick<HttpServerOptions, 'host' | 'port'>,
+): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    // Stays for as long as the server, because an error that nobody listens for would end the process.
+    server.on('error', (cause) => {
+      const fault = new Fault(`cannot listen on ${host}:${port}: is it taken? choose another port`, {
+        cause,
+        retryable: false,
+      })
+      reject(fault)
+    })
+    server.listen({ host, port, exclusive: true }, resolve)
+  })
+  return portOf(server.address())
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  if (typeof address === 'object' && address !== null) return address.port
+  throw new Fault('a server on TCP has a port', { retryable: false })
+}
+
+/** Nodes answer the same few words; some clients show them to people. */
+async function respond(options: HttpServerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  // Browser wallets are clients too, and a node answers every origin.
+  response.setHeader('access-control-allow-origin', '*')
+  if (request.method === 'OPTIONS') return allowOrigin(response)
+  if (request.method === 'GET' && request.url === '/health') return end(response, 200, 'ok')
+  if (request.method !== 'POST')
+    return end(response, 405, 'Used HTTP Method is not allowed. POST or OPTIONS is required')
+  if (!isJson(request)) {
+    return end(response, 415, 'Supplied content type is not allowed. Content-Type: application/json is required')
+  }
+  const text = await readBody(request)
+  if (text === undefined) return end(response, 413, `Request too large; max ${bodyBytesMax} bytes`)
+  send(response, await options.answer(text))
+}
+
+function send(response: ServerResponse, answer: RpcAnswer): void {
+  switch (answer.kind) {
+    case 'body':
+      response.setHeader('content-type', 'application/json; charset=utf-8')
+      response.end(JSON.stringify(answer.json))
+      return
+    case 'nothing':
+      end(response, 204, '')
+      return
+    case 'failure':
+      if (answer.outcome === 'disconnect') response.destroy()
+      if (answer.outcome === 'unavailable') end(response, 503, '')
+    // A hanging request is left as it is; closing the server ends it.
+  }
+}
+
+function allowOrigin(response: ServerResponse): void {
+  response.setHeader('access-control-allow-methods', 'POST')
+  response.setHeader('access-control-allow-headers', 'content-type, solana-client')
+  response.setHeader('access-control-max-age', '86400')
+  end(response, 204, '')
+}
+
+function end(response: ServerResponse, status: number, text: string): void {
+  response.statusCode = status
+  response.end(text)
+}
+
+/** Nodes insist on it. It also keeps a web page's form, which cannot send this type, from moving funds. */
+function isJson(request: IncomingMessage): boolean {
+  const [type = ''] = (request.headers['content-type'] ?? '').split(';')
+  return type.trim().toLowerCase() === 'application/json'
+}
+
+/** Undefined when it is too long; the rest is then not read, and the connection closes after the answer. */
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    if (!Buffer.isBuffer(chunk)) continue
+    length += chunk.length
+    if (length > bodyBytesMax) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/**
+ * web3.js uses an idle connection again for up to 19 s, because real nodes close it after 20. Node's own five seconds
+ * would cut it under the request of a client that was busy in between.
+ */
+const keepAliveMs = 30_000
+
+/** A full batch of the largest transactions takes 440 kB. */
+const bodyBytesMax = 512 * 1024

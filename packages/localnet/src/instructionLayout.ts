@@ -1,0 +1,54 @@
+import { encodeBase58 } from '@tollbook/core/base58'
+import { type AccountKey, keyAt } from './accountKeys.ts'
+import { ByteReader } from './byteReader.ts'
+import type { CompiledInstruction } from './chainTransaction.ts'
+import { type FieldLayout, type Fields, readFields } from './fieldLayout.ts'
+
+/** One kind of instruction: what its accounts are called, in order, and what its data holds after the discriminator. */
+export interface InstructionLayout {
+  readonly type: string
+  readonly accounts: readonly string[]
+  readonly fields?: FieldLayout
+  /** The accounts after the named ones: one authority, or a multisig followed by those of its members that signed. */
+  readonly authority?: AuthorityNames
+  /** All accounts after the named ones. */
+  readonly rest?: string
+}
+
+export interface AuthorityNames {
+  readonly single: string
+  readonly multisig: string
+}
+
+export interface InstructionBytes {
+  readonly instruction: CompiledInstruction
+  readonly keys: readonly AccountKey[]
+  /** Where the fields start in the instruction's data. */
+  readonly offset: number
+}
+
+/** What `jsonParsed` shows of an instruction. */
+export interface NamedInstruction {
+  readonly [part: string]: string | Fields
+  readonly type: string
+  readonly info: Fields
+}
+
+/** Undefined when the instruction has fewer accounts than the layout; throws `MalformedBytes` when its data is short. */
+export function readInstruction(layout: InstructionLayout, bytes: InstructionBytes): NamedInstruction | undefined {
+  const { instruction, keys, offset } = bytes
+  const addresses = [...instruction.accountIndexes].map((index) => encodeBase58(keyAt(keys, index).address))
+  const accountsNeeded = layout.accounts.length + (layout.authority === undefined ? 0 : 1)
+  if (addresses.length < accountsNeeded) return undefined
+  const fields = readFields(new ByteReader(instruction.data.subarray(offset)), layout.fields ?? [])
+  const others = addresses.slice(layout.accounts.length)
+  const named = Object.fromEntries(layout.accounts.map((name, index) => [name, addresses[index] ?? '']))
+  const rest = layout.rest === undefined ? {} : { [layout.rest]: others }
+  return { type: layout.type, info: { ...named, ...fields, ...authorityFields(layout.authority, others), ...rest } }
+}
+
+function authorityFields(names: AuthorityNames | undefined, others: readonly string[]): Fields {
+  const [authority, ...signers] = others
+  if (names === undefined || authority === undefined) return {}
+  return signers.length === 0 ? { [names.single]: authority } : { [names.multisig]: authority, signers }
+}

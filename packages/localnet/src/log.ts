@@ -1,0 +1,33 @@
+import type { Writable } from 'node:stream'
+import { isoTime, systemClock } from '@tollbook/core/clock'
+
+type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal'
+
+/** Writes one event: its fields, and its name as the message where the fields do not carry one. */
+type WriteEvent = (fields: object, message?: string) => void
+
+/** The part of a structured logger that the local chain and the embedded Postgres use. A pino logger fits. */
+export type Log = Readonly<Record<Level, WriteEvent>>
+
+/** One JSON object a line, for a process of its own. */
+export function createLineLog(name: string, destination: Writable): Log {
+  const writeAt =
+    (level: Level): WriteEvent =>
+    (fields, message) => {
+      const line = { level, time: isoTime(systemClock.nowMs()), name, ...fields, msg: message }
+      destination.write(`${JSON.stringify(line)}\n`)
+    }
+  return atEachLevel(writeAt)
+}
+
+export const silentLog: Log = atEachLevel(() => () => undefined)
+
+function atEachLevel(writeAt: (level: Level) => WriteEvent): Log {
+  return {
+    debug: writeAt('debug'),
+    info: writeAt('info'),
+    warn: writeAt('warn'),
+    error: writeAt('error'),
+    fatal: writeAt('fatal'),
+  }
+}

@@ -1,0 +1,96 @@
+import { encodeBase58 } from '@tollbook/core/base58'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { parseAddressLookupTable, type ReadAccount } from './addressLookupTable.ts'
+import { programNameOf } from './programs.ts'
+import type { AccountState } from './svm.ts'
+import { type Mint, type TokenAccount, type TokenExtension, parseMint, parseTokenAccount } from './tokenAccount.ts'
+import { tokenAmountJson } from './tokenAmount.ts'
+import { extensionJson } from './tokenExtensions.ts'
+
+/*
+ * The names are those of Agave's account decoder, because clients read by them. What an account has not is left out
+ * there in some places and null in others; both are kept, and so is what is text because a u64 may not fit a number.
+ */
+
+/** The data of an account in words. Undefined when we do not know its program; then the bytes are sent instead. */
+export function parsedAccountJson(state: AccountState, read: ReadAccount): Json | undefined {
+  const parsed = parse(state, read)
+  return parsed === undefined ? undefined : { ...parsed, space: state.data.length }
+}
+
+interface Parsed {
+  readonly program: string
+  readonly parsed: Json
+}
+
+function parse(state: AccountState, read: ReadAccount): Parsed | undefined {
+  const owner = programNameOf(state.owner)
+  if (owner === 'token') return tokenProgramData('spl-token', tokenData(state, read))
+  if (owner === 'token2022') return tokenProgramData('spl-token-2022', tokenData(state, read))
+  return owner === 'addressLookupTable' ? lookupTableData(state) : undefined
+}
+
+/** Both programs have one layout; only the label tells clients which of them it is. */
+function tokenProgramData(program: string, parsed: Json | undefined): Parsed | undefined {
+  return parsed === undefined ? undefined : { program, parsed }
+}
+
+function tokenData(state: AccountState, read: ReadAccount): Json | undefined {
+  const mint = parseMint(state)
+  if (mint !== undefined) return { type: 'mint', info: mintJson(mint) }
+  const account = parseTokenAccount(state)
+  const mintState = account === undefined ? undefined : read(account.mint)
+  // Without the mint there are no decimals and so no amount to show; the bytes are sent instead.
+  const decimals = mintState === undefined ? undefined : parseMint(mintState)?.decimals
+  if (account === undefined || decimals === undefined) return undefined
+  return { type: 'account', info: tokenAccountJson(account, decimals) }
+}
+
+function mintJson(mint: Mint): Json {
+  return {
+    mintAuthority: addressOrNull(mint.mintAuthority),
+    supply: mint.supply.toString(),
+    decimals: mint.decimals,
+    isInitialized: true,
+    freezeAuthority: addressOrNull(mint.freezeAuthority),
+    ...extensionsJson(mint.extensions),
+  }
+}
+
+function tokenAccountJson(account: TokenAccount, decimals: number): Json {
+  const { delegate, nativeReserve, closeAuthority } = account
+  return {
+    mint: encodeBase58(account.mint),
+    owner: encodeBase58(account.owner),
+    tokenAmount: tokenAmountJson(account.amount, decimals),
+    state: account.state,
+    isNative: nativeReserve !== undefined,
+    ...(delegate === undefined
+      ? {}
+      : { delegate: encodeBase58(delegate), delegatedAmount: tokenAmountJson(account.delegatedAmount, decimals) }),
+    ...(nativeReserve === undefined ? {} : { rentExemptReserve: tokenAmountJson(nativeReserve, decimals) }),
+    ...(closeAuthority === undefined ? {} : { closeAuthority: encodeBase58(closeAuthority) }),
+    ...extensionsJson(account.extensions),
+  }
+}
+
+function extensionsJson(extensions: readonly TokenExtension[]): { readonly extensions?: Json } {
+  return extensions.length === 0 ? {} : { extensions: extensions.map(extensionJson) }
+}
+
+function lookupTableData(state: AccountState): Parsed | undefined {
+  const table = parseAddressLookupTable(state.data)
+  if (table === undefined) return undefined
+  const info = {
+    deactivationSlot: table.deactivationSlot.toString(),
+    lastExtendedSlot: table.lastExtendedSlot.toString(),
+    lastExtendedSlotStartIndex: table.lastExtendedStartIndex,
+    ...(table.authority === undefined ? {} : { authority: encodeBase58(table.authority) }),
+    addresses: table.addresses.map(encodeBase58),
+  }
+  return { program: 'address-lookup-table', parsed: { type: 'lookupTable', info } }
+}
+
+function addressOrNull(address: Uint8Array | undefined): string | null {
+  return address === undefined ? null : encodeBase58(address)
+}

@@ -1,0 +1,75 @@
+import { type Server, createServer } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { systemClock } from '@tollbook/core/clock'
+import type { Log } from './log.ts'
+import { type HttpServerOptions, listen, listenHttp } from './httpServer.ts'
+
+export interface PortPairOptions extends HttpServerOptions {
+  readonly log: Log
+}
+
+export interface PortPair {
+  readonly port: number
+  readonly servers: readonly Server[]
+}
+
+/**
+ * The chain's port, and the one after it for WebSockets alone: there web3.js v1 looks for them unless it is told
+ * otherwise. A port that was asked for is taken also when its successor is not free; when any port will do, one is
+ * looked for whose successor is free.
+ */
+export async function listenOnPair(options: PortPairOptions): Promise<PortPair> {
+  let pair = await tryPair(options)
+  for (let attempt = 2; attempt <= attemptsMax && options.port === 0 && !isComplete(pair); attempt++) {
+    await closeServers(pair.servers)
+    pair = await tryPair(options)
+  }
+  if (!isComplete(pair)) options.log.warn({ port: pair.port + 1 }, 'local_chain_websocket_port_taken')
+  return pair
+}
+
+async function tryPair(options: PortPairOptions): Promise<PortPair> {
+  const { server, port } = await listenHttp(options)
+  const second = await listenSecond(options.host, port + 1)
+  return { port, servers: second === undefined ? [server] : [server, second] }
+}
+
+function isComplete(pair: PortPair): boolean {
+  return pair.servers.length === 2
+}
+
+/** Requests under way are still answered; whatever hangs longer than that is cut. */
+export async function closeServers(servers: readonly Server[]): Promise<void> {
+  await Promise.all(servers.map(closeServer))
+}
+
+async function closeServer(server: Server): Promise<void> {
+  // A request that has reached our kernel but not yet us is read in the next turn. Without it `close` would take its
+  // connection for an idle one and cut it: web3.js, which polls in the background, then fails where nobody catches.
+  for (let turn = 1; turn <= turnsBeforeClose; turn++) await nextTurn()
+  const closed = new AbortController()
+  const closing = new Promise<void>((resolve) => server.close(() => resolve()))
+  const late = systemClock.sleep(graceMs, closed.signal).then(
+    () => server.closeAllConnections(),
+    () => undefined,
+  )
+  await closing
+  closed.abort()
+  await late
+}
+
+/** For WebSockets alone: whoever sends a request here has the wrong port and is told so. */
+async function listenSecond(host: string, port: number): Promise<Server | undefined> {
+  const server = createServer((_, response) => {
+    response.statusCode = 426
+    response.end('this port is for WebSockets; JSON-RPC is on the port before it')
+  })
+  return listen(server, { host, port }).then(
+    () => server,
+    () => undefined,
+  )
+}
+
+const attemptsMax = 10
+const graceMs = 200
+const turnsBeforeClose = 3

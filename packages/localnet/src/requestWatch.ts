@@ -1,0 +1,51 @@
+import { assert } from '@tollbook/core/assert'
+
+/** What becomes of a call that a test wants to fail. */
+export type FailureOutcome =
+  /** Never answered. */
+  | 'hang'
+  /** The connection is cut without an answer. */
+  | 'disconnect'
+  /** HTTP 503 without a body, as from a proxy whose node is gone. */
+  | 'unavailable'
+  /** An ordinary JSON-RPC error. */
+  | { readonly code: number; readonly message: string }
+
+export interface RequestFailure {
+  readonly method: string
+  /** How many of the next calls of the method. */
+  readonly times: number
+  readonly outcome: FailureOutcome
+  /** True: the call is carried out, and only its answer is lost. */
+  readonly afterEffect?: boolean
+}
+
+/** Counts calls by method and, for tests, makes some of them fail. */
+export class RequestWatch {
+  #counts = new Map<string, number>()
+  readonly #failures: { readonly rule: RequestFailure; left: number }[] = []
+
+  /** Notes a call; returns how it has to fail, if it has to. */
+  note(method: string): RequestFailure | undefined {
+    this.#counts.set(method, (this.#counts.get(method) ?? 0) + 1)
+    const index = this.#failures.findIndex(({ rule }) => rule.method === method)
+    const found = this.#failures[index]
+    if (found === undefined) return undefined
+    found.left -= 1
+    if (found.left === 0) this.#failures.splice(index, 1)
+    return found.rule
+  }
+
+  counts(): ReadonlyMap<string, number> {
+    return new Map(this.#counts)
+  }
+
+  forgetCounts(): void {
+    this.#counts = new Map()
+  }
+
+  fail(rule: RequestFailure): void {
+    assert(Number.isInteger(rule.times) && rule.times > 0, 'a rule is for at least one call')
+    this.#failures.push({ rule, left: rule.times })
+  }
+}

@@ -1,0 +1,33 @@
+import type { Json } from '@tollbook/core/canonicalJson'
+
+/** An answer of the kind `error`. Thrown by a method, because JSON-RPC knows no other way to say no. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError'
+  readonly code: number
+  readonly data: Json | undefined
+
+  constructor(code: number, message: string, data?: Json) {
+    super(message)
+    this.code = code
+    this.data = data
+  }
+}
+
+/** The codes of JSON-RPC 2.0, then those of Solana nodes (rpc-client-api/src/custom_error.rs in Agave). */
+export const rpcErrorCodes = {
+  parseError: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internalError: -32603,
+  blockCleanedUp: -32001,
+  preflightFailure: -32002,
+  signatureVerificationFailure: -32003,
+  blockNotAvailable: -32004,
+  unsupportedTransactionVersion: -32015,
+  minContextSlotNotReached: -32016,
+} as const
+
+export function invalidParams(message: string): RpcError {
+  return new RpcError(rpcErrorCodes.invalidParams, message)
+}

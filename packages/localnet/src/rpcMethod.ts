@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { decodeBase58 } from '@tollbook/core/base58'
+import type { Json } from '@tollbook/core/canonicalJson'
+import type { Bank } from './bank.ts'
+import { RpcError, invalidParams, rpcErrorCodes } from './rpcError.ts'
+import { type Commitment, commitments } from './slots.ts'
+
+/** Takes `params` as they came and answers with `result`, or throws an `RpcError`. */
+export type RpcMethod = (params: unknown) => Json
+
+export type RpcMethods = Readonly<Record<string, RpcMethod>>
+
+/** Joins a method to the shape of its parameters, so that its body only ever sees parsed values. */
+export function rpcMethod<S extends z.ZodType>(shape: S, answer: (params: z.output<S>) => Json): RpcMethod {
+  return (params) => answer(parseParams(shape, params))
+}
+
+export function parseParams<S extends z.ZodType>(shape: S, params: unknown): z.output<S> {
+  const parsed = shape.safeParse(params)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const place = issue === undefined || issue.path.length === 0 ? '' : ` at params.${issue.path.join('.')}`
+  throw invalidParams(`Invalid params: ${issue?.message ?? 'not as expected'}${place}`)
+}
+
+/** The length is checked before decoding, whose time grows with its square. */
+export const addressParam = base58Param(32, 'address')
+export const signatureParam = base58Param(64, 'signature')
+export const blockhashParam = base58Param(32, 'blockhash')
+export const slotParam = z.number().int().nonnegative()
+
+/** Every configuration object may be left out, or be null; what it does not know it ignores, like a node. */
+export function configParam<S extends z.ZodRawShape>(shape: S) {
+  return z.object({ ...contextShape, ...shape }).nullish()
+}
+
+const contextShape = {
+  // The names before Solana 1.5.5 are still sent by old clients.
+  commitment: z
+    .enum([...commitments, 'recent', 'single', 'singleGossip', 'root', 'max'])
+    .nullish()
+    .transform(modernCommitment),
+  minContextSlot: slotParam.nullish(),
+}
+
+export const contextConfig = configParam({})
+
+/** What every configuration may hold. */
+export interface Context {
+  readonly commitment?: Commitment | undefined
+  readonly minContextSlot?: number | null | undefined
+}
+
+/** The slot that an answer speaks of. Without a commitment a node assumes `finalized`. */
+export function contextSlot(bank: Bank, config: Context | null | undefined): number {
+  const slot = bank.slots.at(config?.commitment ?? 'finalized')
+  const least = config?.minContextSlot ?? 0
+  if (least > slot) {
+    const message = 'Minimum context slot has not been reached'
+    throw new RpcError(rpcErrorCodes.minContextSlotNotReached, message, { contextSlot: slot })
+  }
+  return slot
+}
+
+/** The envelope of answers that depend on a slot. */
+export function inContext(slot: number, value: Json): Json {
+  return { context: { apiVersion, slot }, value }
+}
+
+/** For methods that read history: a node refuses `processed` there, because such a block may still vanish. */
+export function atLeastConfirmed(config: Context | null | undefined): Commitment {
+  const commitment = config?.commitment ?? 'finalized'
+  if (commitment === 'processed') throw invalidParams('Method does not support commitment below `confirmed`')
+  return commitment
+}
+
+/** The release of the runtime crates that litesvm 1.5.0 is built from; clients pick their dialect by it. */
+export const apiVersion = '4.3.0'
+
+function base58Param(byteLength: number, what: string) {
+  return z.string().transform((text, context) => {
+    const bytes = decodeBase58(text, byteLength)
+    if (bytes !== undefined) return bytes
+    context.addIssue({ code: 'custom', message: `Invalid param: not a base58 ${what} of ${byteLength} bytes` })
+    return z.NEVER
+  })
+}
+
+function modernCommitment(name: keyof typeof modernNames | null | undefined): Commitment | undefined {
+  return name === null || name === undefined ? undefined : modernNames[name]
+}
+
+const modernNames = {
+  processed: 'processed',
+  confirmed: 'confirmed',
+  finalized: 'finalized',
+  recent: 'processed',
+  single: 'confirmed',
+  singleGossip: 'confirmed',
+  root: 'finalized',
+  max: 'finalized',
+} as const

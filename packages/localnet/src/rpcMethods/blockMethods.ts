@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import { assertNever } from '@tollbook/core/assert'
+import { encodeBase58 } from '@tollbook/core/base58'
+import type { Json } from '@tollbook/core/canonicalJson'
+import type { Bank } from '../bank.ts'
+import type { HistoryEntry } from '../history.ts'
+import { landedTransactionJson, versionJson } from '../landedTransaction.ts'
+import { RpcError, invalidParams, rpcErrorCodes } from '../rpcError.ts'
+import { type RpcMethods, atLeastConfirmed, configParam, contextConfig, rpcMethod, slotParam } from '../rpcMethod.ts'
+import type { Commitment } from '../slots.ts'
+import { accountKeysJson, transactionEncodings } from '../transactionJson.ts'
+import { transactionMetaJson } from '../transactionMeta.ts'
+
+const blockConfig = configParam({
+  encoding: z.enum(transactionEncodings).nullish(),
+  transactionDetails: z.enum(['full', 'accounts', 'signatures', 'none']).nullish(),
+  rewards: z.boolean().nullish(),
+  maxSupportedTransactionVersion: slotParam.nullish(),
+})
+
+type BlockConfig = z.output<typeof blockConfig>
+
+/**
+ * Reads of blocks. Every slot has one here, most of them empty, and none is stored: it is put together from the history
+ * and from the line of blockhashes when somebody asks.
+ */
+export function blockMethods(bank: Bank): RpcMethods {
+  return {
+    getBlock: rpcMethod(z.tuple([slotParam, blockConfig.optional()]), ([slot, config]) => block(bank, slot, config)),
+    getBlocks: rpcMethod(z.tuple([slotParam, slotParam.nullish(), contextConfig.optional()]), ([first, last, config]) =>
+      slotRange(bank, { first, last: last ?? Infinity, commitment: atLeastConfirmed(config) }),
+    ),
+    getBlocksWithLimit: rpcMethod(z.tuple([slotParam, slotParam, contextConfig.optional()]), ([first, limit, config]) =>
+      slotRange(bank, { first, last: first + limit - 1, commitment: atLeastConfirmed(config) }),
+    ),
+    getBlockTime: rpcMethod(z.tuple([slotParam]), ([slot]) => {
+      checkAvailable(bank, slot, 'confirmed')
+      return bank.blockTimeSeconds(slot) ?? null
+    }),
+    getFirstAvailableBlock: rpcMethod(z.tuple([]).or(z.undefined()), () => oldestBlock),
+    minimumLedgerSlot: rpcMethod(z.tuple([]).or(z.undefined()), () => oldestBlock),
+  }
+}
+
+function block(bank: Bank, slot: number, config: BlockConfig): Json {
+  checkAvailable(bank, slot, atLeastConfirmed(config))
+  const entries = bank.history.inSlot(slot)
+  return {
+    blockhash: bank.slots.blockhashOf(slot),
+    previousBlockhash: bank.slots.blockhashOf(slot - 1),
+    parentSlot: slot - 1,
+    blockHeight: slot,
+    blockTime: bank.blockTimeSeconds(slot) ?? null,
+    ...(config?.rewards === false ? {} : { rewards: [] }),
+    ...transactionsJson(entries, config),
+  }
+}
+
+function transactionsJson(entries: readonly HistoryEntry[], config: BlockConfig): Readonly<Record<string, Json>> {
+  const details = config?.transactionDetails ?? 'full'
+  switch (details) {
+    case 'none':
+      return {}
+    case 'signatures':
+      return { signatures: entries.map(({ signature }) => encodeBase58(signature)) }
+    case 'accounts':
+      return { transactions: entries.map((entry) => withAccountsOnly(entry, config)) }
+    case 'full':
+      return { transactions: entries.map((entry) => landedTransactionJson(entry.record(), styleOf(config))) }
+    default:
+      return assertNever(details)
+  }
+}
+
+function styleOf(config: BlockConfig) {
+  return { encoding: config?.encoding ?? 'json', versionMax: config?.maxSupportedTransactionVersion } as const
+}
+
+/** Who took part, without what was done: the cheap form for those who watch balances. */
+function withAccountsOnly(entry: HistoryEntry, config: BlockConfig): Json {
+  const record = entry.record()
+  const { signatures, keys, message } = record.transaction
+  return {
+    transaction: { signatures: signatures.map(encodeBase58), accountKeys: accountKeysJson(keys) },
+    meta: transactionMetaJson(record, 'jsonParsed'),
+    ...versionJson(message.version, config?.maxSupportedTransactionVersion),
+  }
+}
+
+/** What is not there yet and what is not there any more have codes of their own, and clients wait only for the first. */
+function checkAvailable(bank: Bank, slot: number, commitment: Commitment): void {
+  if (slot > bank.slots.at(commitment)) {
+    throw new RpcError(rpcErrorCodes.blockNotAvailable, `Block not available for slot ${slot}`)
+  }
+  if (slot < oldestBlock) {
+    const message = `Block ${slot} cleaned up, does not exist on node. First available block: ${oldestBlock}`
+    throw new RpcError(rpcErrorCodes.blockCleanedUp, message)
+  }
+}
+
+interface SlotRange {
+  readonly first: number
+  readonly last: number
+  readonly commitment: Commitment
+}
+
+function slotRange(bank: Bank, range: SlotRange): Json {
+  const first = Math.max(range.first, oldestBlock)
+  const last = Math.min(range.last, bank.slots.at(range.commitment))
+  if (last - first > slotRangeMax) throw invalidParams(`Slot range too large; max ${slotRangeMax}`)
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index)
+}
+
+/** Slot 0 has no parent. The slots before a chain's first one exist, with empty blocks. */
+const oldestBlock = 1
+/** A node's limit. */
+const slotRangeMax = 500_000

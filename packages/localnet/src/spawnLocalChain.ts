@@ -1,0 +1,136 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import { assertPresent } from '@tollbook/core/assert'
+import { type Clock, systemClock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
+import type { Log } from './log.ts'
+
+export interface SpawnLocalChainOptions {
+  readonly port?: number
+  readonly slotMs?: number
+  readonly stateDirectory?: string
+  readonly log: Log
+  readonly clock?: Clock
+  /** The process ended and nobody asked it to. */
+  readonly onUnexpectedExit?: (fault: Fault) => void
+}
+
+export interface SpawnedLocalChain {
+  readonly rpcUrl: string
+  readonly wsUrl: string
+  readonly genesisHash: string
+  readonly pid: number
+  /** Resolves when the process is gone and its state is complete on disk. */
+  stop(): Promise<void>
+}
+
+/**
+ * The local chain in a process of its own, so that a busy chain and a busy server do not wait for each other.
+ * It ends with us, whatever ends us: it watches the pipe that is its stdin.
+ */
+export async function spawnLocalChain(options: SpawnLocalChainOptions): Promise<SpawnedLocalChain> {
+  const child = spawn(process.execPath, [entryFile, ...wordsFor(options)], {
+    // A process group of its own: Ctrl-C in the terminal is for us, and we stop it when our own requests are done.
+    detached: true,
+    // It needs nothing of our environment, which holds secrets.
+    env: {},
+  })
+  const lastWords = passLogOn(child, options.log)
+  const exited = whenGone(child)
+  const clock = options.clock ?? systemClock
+  const ready = await waitUntilReady({ child, exited, lastWords, clock })
+  let stopping = false
+  void exited.then((how) => {
+    if (stopping) return
+    options.log.error({ how }, 'local_chain_exited')
+    options.onUnexpectedExit?.(exitFault(how, lastWords))
+  })
+  const stop = async (): Promise<void> => {
+    stopping = true
+    await stopChild({ child, exited, clock })
+  }
+  return { ...ready, pid: assertPresent(child.pid, 'a process that spoke to us has a pid'), stop }
+}
+
+const entryFile = fileURLToPath(new URL('chainProcess.ts', import.meta.url))
+
+function wordsFor({ port, slotMs, stateDirectory }: SpawnLocalChainOptions): string[] {
+  const words = { '--port': port, '--slot-ms': slotMs, '--state': stateDirectory }
+  return Object.entries(words).flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)]))
+}
+
+/** Its stderr is log lines in JSON and a few sentences; both go to our log. The newest stay for a fault's message. */
+function passLogOn(child: ChildProcessWithoutNullStreams, log: Log): string[] {
+  const lastWords: string[] = []
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    log.info({ line }, 'local_chain_says')
+    lastWords.push(line)
+    if (lastWords.length > lastWordsMax) lastWords.shift()
+  })
+  // A broken pipe means that it is gone, which `exit` tells better.
+  child.stdin.on('error', () => undefined)
+  return lastWords
+}
+
+/** Never rejects. Waits for its pipes too, so that its last words are known. */
+async function whenGone(child: ChildProcessWithoutNullStreams): Promise<string> {
+  try {
+    const [code, signal]: unknown[] = await once(child, 'close')
+    return typeof signal === 'string' ? `was ended by ${signal}` : `exited with code ${String(code)}`
+  } catch (error) {
+    return `could not be started: ${String(error)}`
+  }
+}
+
+interface Waiting {
+  readonly child: ChildProcessWithoutNullStreams
+  readonly exited: Promise<string>
+  readonly lastWords: readonly string[]
+  readonly clock: Clock
+}
+
+/** The first line on stdout, or the reason why there will be none. Whatever happens, no timer or listener stays. */
+async function waitUntilReady({ child, exited, lastWords, clock }: Waiting): Promise<z.output<typeof readyLine>> {
+  const done = new AbortController()
+  const spoken = once(createInterface({ input: child.stdout }), 'line', { signal: done.signal })
+  const late = clock.sleep(readyTimeoutMs, done.signal).then(() => `was not ready after ${readyTimeoutMs} ms`)
+  try {
+    const first = await Promise.race([spoken, late, exited])
+    if (typeof first === 'string') throw exitFault(first, lastWords)
+    return readyLine.parse(JSON.parse(String(first[0])))
+  } catch (error) {
+    child.kill('SIGKILL')
+    throw error
+  } finally {
+    for (const waiting of [spoken, late]) waiting.catch(() => undefined)
+    done.abort()
+  }
+}
+
+/** Nothing is lost by the harder way, because what was acknowledged is on disk; it is only not asked for first. */
+async function stopChild({ child, exited, clock }: Omit<Waiting, 'lastWords'>): Promise<void> {
+  child.kill('SIGTERM')
+  const gone = new AbortController()
+  const late = clock.sleep(stopTimeoutMs, gone.signal).then(
+    () => child.kill('SIGKILL'),
+    () => undefined,
+  )
+  await exited
+  gone.abort()
+  await late
+}
+
+function exitFault(how: string, lastWords: readonly string[]): Fault {
+  return new Fault(`the local chain ${how}${lastWords.length === 0 ? '' : `: ${lastWords.join(' | ')}`}`, {
+    retryable: false,
+  })
+}
+
+const readyLine = z.object({ rpcUrl: z.string(), wsUrl: z.string(), genesisHash: z.string() })
+const lastWordsMax = 5
+/** A start takes 0.3 s; reading back 100,000 transactions a few seconds more. */
+const readyTimeoutMs = 60_000
+const stopTimeoutMs = 10_000

@@ -1,0 +1,189 @@
+import { assertPresent } from '@tollbook/core/assert'
+import { encodeBase58 } from '@tollbook/core/base58'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { accountJson } from './accountJson.ts'
+import type { Bank, BankListener, Landing } from './bank.ts'
+import { byteKey, bytesOfKey } from './byteKey.ts'
+import { matchesFilters } from './programFilter.ts'
+import { programBytes } from './programs.ts'
+import { type Commitment, slotsUntil } from './slots.ts'
+import type { AccountShape, Subscription } from './subscription.ts'
+import type { AccountAt, AccountState } from './svm.ts'
+import { errorJson } from './transactionMeta.ts'
+import type { TransactionRecord } from './transactionRecord.ts'
+
+/** Takes a finished JSON-RPC notification to its client. */
+export type Notify = (notification: Json) => void
+
+interface Subscriber {
+  readonly id: number
+  readonly wanted: Subscription
+  readonly notify: Notify
+}
+
+/** What is told again at each commitment that the transaction reaches. Its record is in the history, encoded. */
+interface Unsettled {
+  readonly signature: Uint8Array
+  readonly slot: number
+  readonly changed: readonly AccountAt[]
+}
+
+/**
+ * Who wants to hear what, for all connections. The new states of accounts are kept until their transaction is final:
+ * at 800 transactions a second some 10,000 of them, which is why no decoded record is kept beside them.
+ */
+export class Subscriptions implements BankListener {
+  readonly #bank: Bank
+  readonly #subscribers = new Map<number, Subscriber>()
+  #unsettled: Unsettled[] = []
+  #lastId = 0
+
+  constructor(bank: Bank) {
+    this.#bank = bank
+    bank.listen(this)
+  }
+
+  open(wanted: Subscription, notify: Notify): number {
+    this.#lastId += 1
+    this.#subscribers.set(this.#lastId, { id: this.#lastId, wanted, notify })
+    return this.#lastId
+  }
+
+  /** False when there is none of that number (any more). */
+  close(id: number): boolean {
+    return this.#subscribers.delete(id)
+  }
+
+  /** Call it when the client knows its number: a signature that is already settled is told at once. */
+  catchUp(id: number): void {
+    const subscriber = this.#subscribers.get(id)
+    if (subscriber !== undefined) this.#settleIfReached(subscriber)
+  }
+
+  landed({ signature, record, changed }: Landing): void {
+    const { slot } = record
+    this.#unsettled.push({ signature, slot, changed })
+    this.#tellReceived(byteKey(signature), slot)
+    this.#settleSignatures('processed')
+    this.#tellLogs([record], 'processed')
+    this.#tellAccounts([{ slot, changed }], 'processed')
+  }
+
+  slotReached(slot: number): void {
+    const root = slot - slotsUntil.finalized
+    for (const subscriber of this.#subscribers.values()) {
+      if (subscriber.wanted.kind === 'slot') send(subscriber, { slot, parent: slot - 1, root })
+      if (subscriber.wanted.kind === 'root') send(subscriber, root)
+    }
+    for (const commitment of ['confirmed', 'finalized'] as const) {
+      this.#settleSignatures(commitment)
+      const reached = this.#unsettled.filter((each) => each.slot === slot - slotsUntil[commitment])
+      if (reached.length === 0) continue
+      this.#tellLogs(this.#recordsOf(reached), commitment)
+      this.#tellAccounts(reached, commitment)
+    }
+    if (this.#unsettled.length > 0) this.#unsettled = this.#unsettled.filter((each) => each.slot > root)
+  }
+
+  forkDropped(): void {
+    this.#unsettled = this.#unsettled.filter(({ signature }) => this.#bank.history.find(signature) !== undefined)
+  }
+
+  #tellReceived(signature: string, slot: number): void {
+    for (const subscriber of this.#subscribers.values()) {
+      const { wanted } = subscriber
+      if (wanted.kind !== 'signature' || !wanted.received || wanted.signature !== signature) continue
+      send(subscriber, inContext(slot, 'receivedSignature'))
+    }
+  }
+
+  #settleSignatures(commitment: Commitment): void {
+    for (const subscriber of this.#subscribers.values()) {
+      const { wanted } = subscriber
+      if (wanted.kind === 'signature' && wanted.commitment === commitment) this.#settleIfReached(subscriber)
+    }
+  }
+
+  /** A signature is told once; the node then closes the subscription by itself, and clients know that. */
+  #settleIfReached(subscriber: Subscriber): void {
+    const { id, wanted } = subscriber
+    if (wanted.kind !== 'signature') return
+    const entry = this.#bank.history.find(bytesOfKey(wanted.signature))
+    if (entry === undefined || entry.slot > this.#bank.slots.at(wanted.commitment)) return
+    this.#subscribers.delete(id)
+    send(subscriber, inContext(entry.slot, { err: errorJson(entry.error) }))
+  }
+
+  /** Lazily, because mostly nobody listens to logs. */
+  *#recordsOf(reached: readonly Unsettled[]): Generator<TransactionRecord> {
+    for (const { signature } of reached) {
+      yield assertPresent(this.#bank.history.find(signature), 'what is unsettled is in the history').record()
+    }
+  }
+
+  #tellLogs(records: Iterable<TransactionRecord>, commitment: Commitment): void {
+    const listeners = [...this.#subscribers.values()].flatMap((subscriber) => {
+      const { wanted } = subscriber
+      return wanted.kind === 'logs' && wanted.commitment === commitment
+        ? [{ subscriber, mentions: wanted.mentions }]
+        : []
+    })
+    if (listeners.length === 0) return
+    for (const { slot, transaction, outcome } of records) {
+      const mentioned = new Set(transaction.keys.map(({ address }) => byteKey(address)))
+      const [signature = new Uint8Array()] = transaction.signatures
+      const value = { signature: encodeBase58(signature), err: errorJson(outcome.error), logs: outcome.logs }
+      for (const { subscriber, mentions } of listeners) {
+        if (mentions === undefined || mentioned.has(mentions)) send(subscriber, inContext(slot, value))
+      }
+    }
+  }
+
+  /** Of several changes to an account within what is told at once, only the last one counts. */
+  #tellAccounts(landed: readonly Pick<Unsettled, 'slot' | 'changed'>[], commitment: Commitment): void {
+    const changes = new Map<string, Change>()
+    for (const { changed, slot } of landed) {
+      for (const account of changed) changes.set(byteKey(account.address), { account, slot })
+    }
+    for (const subscriber of this.#subscribers.values()) {
+      const { wanted } = subscriber
+      if (wanted.kind === 'account' && wanted.commitment === commitment) {
+        const change = changes.get(wanted.address)
+        if (change !== undefined) send(subscriber, inContext(change.slot, this.#stateJson(change, wanted.style)))
+      }
+      if (wanted.kind !== 'program' || wanted.commitment !== commitment) continue
+      for (const change of changes.values()) {
+        const { address, state } = change.account
+        if (state === undefined || byteKey(state.owner) !== wanted.program) continue
+        if (!matchesFilters(state.data, wanted.filters)) continue
+        const value = { pubkey: encodeBase58(address), account: this.#stateJson(change, wanted.style) }
+        send(subscriber, inContext(change.slot, value))
+      }
+    }
+  }
+
+  #stateJson({ account }: Change, style: AccountShape): Json {
+    return accountJson(account.state ?? closedAccount, { ...style, read: (address) => this.#bank.account(address) })
+  }
+}
+
+interface Change {
+  readonly account: AccountAt
+  readonly slot: number
+}
+
+function send({ id, wanted, notify }: Subscriber, result: Json): void {
+  notify({ jsonrpc: '2.0', method: `${wanted.kind}Notification`, params: { result, subscription: id } })
+}
+
+function inContext(slot: number, value: Json): Json {
+  return { context: { slot }, value }
+}
+
+/** What a node tells of an account that is no more. */
+const closedAccount: AccountState = {
+  lamports: 0n,
+  owner: programBytes('system'),
+  data: new Uint8Array(),
+  executable: false,
+}

@@ -1,0 +1,129 @@
+import type { Json } from '@tollbook/core/canonicalJson'
+import { ByteReader, MalformedBytes } from './byteReader.ts'
+import { type FieldLayout, readFields } from './fieldLayout.ts'
+import type { TokenExtension } from './tokenAccount.ts'
+
+interface ExtensionLayout {
+  readonly name: string
+  readonly fields: FieldLayout
+}
+
+/**
+ * A Token-2022 extension as `jsonParsed` shows it. Those that are not in the table (confidential ones, groups, metadata,
+ * scaled amounts) say that they were not understood, as on a node that is older than the extension.
+ */
+export function extensionJson({ type, value }: TokenExtension): Json {
+  if (type === transferFeeConfigType) return { extension: 'transferFeeConfig', state: transferFeeConfigJson(value) }
+  const layout = layouts.get(type)
+  if (layout === undefined) return unparseable
+  if (layout.fields.length === 0) return { extension: layout.name }
+  try {
+    return { extension: layout.name, state: readFields(new ByteReader(value), layout.fields) }
+  } catch (error) {
+    if (error instanceof MalformedBytes) return unparseable
+    throw error
+  }
+}
+
+/** The one extension with a structure inside: the fee of before and the fee from an epoch on. */
+function transferFeeConfigJson(value: Uint8Array): Json {
+  const reader = new ByteReader(value)
+  const authorities = readFields(reader, [
+    ['transferFeeConfigAuthority', 'addressOrNull'],
+    ['withdrawWithheldAuthority', 'addressOrNull'],
+    ['withheldAmount', 'u64'],
+  ])
+  return {
+    ...authorities,
+    olderTransferFee: readFields(reader, feeLayout),
+    newerTransferFee: readFields(reader, feeLayout),
+  }
+}
+
+/** Which of the two fees holds depends on the current epoch; a client has to compare it with `epoch`. */
+const feeLayout: FieldLayout = [
+  ['epoch', 'u64'],
+  ['maximumFee', 'u64'],
+  ['transferFeeBasisPoints', 'u16'],
+]
+
+const unparseable = { extension: 'unparseableExtension' }
+const transferFeeConfigType = 1
+
+/** By the numbers of Token-2022's `ExtensionType`. */
+const layouts: ReadonlyMap<number, ExtensionLayout> = new Map<number, ExtensionLayout>([
+  [2, { name: 'transferFeeAmount', fields: [['withheldAmount', 'u64']] }],
+  [3, { name: 'mintCloseAuthority', fields: [['closeAuthority', 'addressOrNull']] }],
+  [6, { name: 'defaultAccountState', fields: [['accountState', 'accountState']] }],
+  [7, { name: 'immutableOwner', fields: [] }],
+  [8, { name: 'memoTransfer', fields: [['requireIncomingTransferMemos', 'boolean']] }],
+  [9, { name: 'nonTransferable', fields: [] }],
+  [
+    10,
+    {
+      name: 'interestBearingConfig',
+      fields: [
+        ['rateAuthority', 'addressOrNull'],
+        ['initializationTimestamp', 'i64'],
+        ['preUpdateAverageRate', 'i16'],
+        ['lastUpdateTimestamp', 'i64'],
+        ['currentRate', 'i16'],
+      ],
+    },
+  ],
+  [11, { name: 'cpiGuard', fields: [['lockCpi', 'boolean']] }],
+  [12, { name: 'permanentDelegate', fields: [['delegate', 'addressOrNull']] }],
+  [13, { name: 'nonTransferableAccount', fields: [] }],
+  [
+    14,
+    {
+      name: 'transferHook',
+      fields: [
+        ['authority', 'addressOrNull'],
+        ['programId', 'addressOrNull'],
+      ],
+    },
+  ],
+  [15, { name: 'transferHookAccount', fields: [['transferring', 'boolean']] }],
+  [
+    18,
+    {
+      name: 'metadataPointer',
+      fields: [
+        ['authority', 'addressOrNull'],
+        ['metadataAddress', 'addressOrNull'],
+      ],
+    },
+  ],
+  [
+    20,
+    {
+      name: 'groupPointer',
+      fields: [
+        ['authority', 'addressOrNull'],
+        ['groupAddress', 'addressOrNull'],
+      ],
+    },
+  ],
+  [
+    22,
+    {
+      name: 'groupMemberPointer',
+      fields: [
+        ['authority', 'addressOrNull'],
+        ['memberAddress', 'addressOrNull'],
+      ],
+    },
+  ],
+  [
+    26,
+    {
+      name: 'pausableConfig',
+      fields: [
+        ['authority', 'addressOrNull'],
+        ['paused', 'boolean'],
+      ],
+    },
+  ],
+  [27, { name: 'pausableAccount', fields: [] }],
+])

@@ -1,0 +1,88 @@
+import { systemClock } from '@tollbook/core/clock'
+import type { Log } from '@tollbook/localnet/log'
+import type { Binaries } from './binaries.ts'
+import { type Settings, writeConfiguration } from './configuration.ts'
+import { inspectDataDirectory, settleDataDirectoryPath } from './dataDirectory.ts'
+import { type DirectoryClaim, claimDirectory } from '@tollbook/localnet/directoryClaim'
+import { settleEarlierPostmaster } from './earlierPostmaster.ts'
+import { choosePort } from './freePort.ts'
+import { readPassword } from './password.ts'
+import { prepareDataDirectory } from './prepareDataDirectory.ts'
+import { launchPostmaster } from './postmaster.ts'
+import { type Supervisor, supervisePostmaster } from './supervisor.ts'
+import { type Footing, findFooting } from './footing.ts'
+import { type Watchdog, startWatchdog } from './watchdog.ts'
+
+export interface ClusterOptions {
+  readonly binaries: Binaries
+  readonly dataDirectory: string
+  readonly port: number
+  readonly settings: Settings
+  readonly log: Log
+  readonly onLost?: (error: Error) => void
+}
+
+export interface Cluster {
+  readonly port: number
+  readonly password: string
+  /** The postmaster's process id, now: it changes when the postmaster is restarted. */
+  readonly pid: () => number
+  readonly stop: () => Promise<void>
+}
+
+/** From a directory's name to a supervised server, in order. What was opened before a failure is closed again. */
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const dataDirectory = await settleDataDirectoryPath(options.dataDirectory)
+  const claim = await claimDirectory(dataDirectory)
+  let watchdog: Watchdog | undefined
+  try {
+    const state = await inspectDataDirectory(dataDirectory, options.binaries.majorVersion)
+    await settleEarlierPostmaster(dataDirectory, options.log)
+    const footing = await findFooting({ binaries: options.binaries, dataDirectory, log: options.log })
+    watchdog = startWatchdog(footing.account, options.log)
+    const held = { claim, footing, watchdog }
+    await prepareDataDirectory(state, { dataDirectory, ...held })
+    return await startIn({ ...options, dataDirectory }, held)
+  } catch (error) {
+    watchdog?.end()
+    await claim.release()
+    throw error
+  }
+}
+
+interface Held {
+  readonly claim: DirectoryClaim
+  readonly footing: Footing
+  readonly watchdog: Watchdog
+}
+
+async function startIn(options: ClusterOptions, held: Held): Promise<Cluster> {
+  const { dataDirectory, log } = options
+  const password = await readPassword(dataDirectory)
+  const port = await choosePort(options.port)
+  const settingsFile = await writeConfiguration({ dataDirectory, port, settings: options.settings })
+  const supervisor = await supervisePostmaster({
+    launch: () => launchPostmaster({ dataDirectory, settingsFile, log, ...held }),
+    onLost: (error) => options.onLost?.(error),
+    log,
+    clock: systemClock,
+  })
+  log.info({
+    event: 'embedded_postgres_ready',
+    dataDirectory,
+    port,
+    postmasterPid: supervisor.pid(),
+    account: held.footing.account.name,
+  })
+  let stopped: Promise<void> | undefined
+  return { port, password, pid: supervisor.pid, stop: () => (stopped ??= stopCluster(supervisor, held)) }
+}
+
+async function stopCluster(supervisor: Supervisor, held: Held): Promise<void> {
+  try {
+    await supervisor.stop()
+  } finally {
+    held.watchdog.end()
+    await held.claim.release()
+  }
+}

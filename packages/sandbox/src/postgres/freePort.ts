@@ -1,0 +1,36 @@
+import { createServer } from 'node:net'
+import { Fault } from '@tollbook/core/fault'
+import { randomBytesOf } from '@tollbook/core/id'
+
+/**
+ * The wanted port, or a free one when none is wanted.
+ *
+ * Free ones are drawn below 32,768, where Linux starts to hand out ports for outgoing connections (macOS: 49,152). A
+ * port from that range could be lost while Postgres restarts: a client that reconnects in a loop may be given the
+ * server's own port as its source, connect to itself, and so keep the server from coming back.
+ */
+export async function choosePort(wanted: number): Promise<number> {
+  if (wanted !== 0) {
+    if (await isFree(wanted)) return wanted
+    throw new Fault(`port ${wanted} is taken: set LOCAL_POSTGRES_PORT to another one, or to 0 for any free one`, {
+      retryable: false,
+    })
+  }
+  for (let draw = 1; draw <= drawsMax; draw++) {
+    const port = portMin + (Buffer.from(randomBytesOf(4)).readUInt32BE() % portCount)
+    if (await isFree(port)) return port
+  }
+  throw new Fault(`found no free port in ${drawsMax} draws`, { retryable: true })
+}
+
+const portMin = 20_000
+const portCount = 12_000
+const drawsMax = 50
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer()
+    probe.once('error', () => resolve(false))
+    probe.listen({ host: '127.0.0.1', port, exclusive: true }, () => probe.close(() => resolve(true)))
+  })
+}

@@ -1,0 +1,77 @@
+import { isoTime } from '@tollbook/core/clock'
+import { type Coin, coins, figuresOf } from './coins.ts'
+import { rounded } from './drift.ts'
+import { json, listOf, type SampleProvider } from './sampleProvider.ts'
+
+/** `/coins/markets`, and `/simple/price` for whoever wants less. What is unknown is left out, under 200. */
+export const coingecko: SampleProvider = ({ path, query, nowMs }) => {
+  switch (path) {
+    case '/api/v3/coins/markets':
+      if (query.get('vs_currency') !== 'usd') return json({ error: 'invalid vs_currency' }, 400)
+      return json(chosen(query).map((coin) => marketOf(coin, nowMs)))
+    case '/api/v3/simple/price':
+      if (query.get('vs_currencies') !== 'usd') return json({ error: 'Missing parameter vs_currencies' }, 422)
+      return json(Object.fromEntries(chosen(query).map((coin) => simplePriceOf(coin, query, nowMs))))
+    default:
+      return json({ error: 'Not Found' }, 404)
+  }
+}
+
+/** One of ids, names and symbols, in that order of rank; of a symbol only the first coin unless all are asked for. */
+function chosen(query: URLSearchParams): readonly Coin[] {
+  const [ids, names, symbols] = ['ids', 'names', 'symbols'].map((name) => listOf(query, name))
+  if (ids !== undefined && ids.length > 0) return coins.filter(({ id }) => ids.includes(id))
+  if (names !== undefined && names.length > 0) return coins.filter(({ name }) => names.includes(name.toLowerCase()))
+  if (symbols === undefined || symbols.length === 0) return coins
+  const namesakes = coins.filter(({ symbol }) => symbols.includes(symbol.toLowerCase()))
+  if (query.get('include_tokens') === 'all') return namesakes
+  return namesakes.filter((coin) => coin === namesakes.find(({ symbol }) => symbol === coin.symbol))
+}
+
+function marketOf(coin: Coin, nowMs: number) {
+  const { price, dayAgo, high, low, changePercent, marketCap, volumeUsd } = figuresOf(coin, nowMs)
+  return {
+    id: coin.id,
+    symbol: coin.symbol.toLowerCase(),
+    name: coin.name,
+    image: `https://example.com/sample/${coin.id}.png`,
+    current_price: price,
+    market_cap: marketCap,
+    market_cap_rank: coin.rank,
+    fully_diluted_valuation: Math.round(price * (coin.supplyMax ?? coin.supply)),
+    total_volume: volumeUsd,
+    high_24h: high,
+    low_24h: low,
+    price_change_24h: price - dayAgo,
+    price_change_percentage_24h: changePercent,
+    market_cap_change_24h: Math.round((price - dayAgo) * coin.supply),
+    market_cap_change_percentage_24h: changePercent,
+    circulating_supply: coin.supply,
+    total_supply: coin.supply,
+    max_supply: coin.supplyMax,
+    ath: coin.priceUsd * 1.6,
+    ath_change_percentage: rounded((price / (coin.priceUsd * 1.6) - 1) * 100, 5),
+    ath_date: '2025-10-06T18:57:42.558Z',
+    atl: coin.priceUsd / 1_000,
+    atl_change_percentage: rounded((price / (coin.priceUsd / 1_000) - 1) * 100, 5),
+    atl_date: '2013-07-06T00:00:00.000Z',
+    roi: null,
+    last_updated: isoTime(nowMs - sinceUpdateMs),
+  }
+}
+
+const sinceUpdateMs = 20_000
+
+/** Under the symbol if it was asked for by symbol. */
+function simplePriceOf(coin: Coin, query: URLSearchParams, nowMs: number): [string, object] {
+  const { price, changePercent, marketCap, volumeUsd } = figuresOf(coin, nowMs)
+  const wanted = (name: string) => query.get(name) === 'true'
+  const answer = {
+    usd: price,
+    ...(wanted('include_market_cap') ? { usd_market_cap: marketCap } : {}),
+    ...(wanted('include_24hr_vol') ? { usd_24h_vol: volumeUsd } : {}),
+    ...(wanted('include_24hr_change') ? { usd_24h_change: changePercent } : {}),
+    ...(wanted('include_last_updated_at') ? { last_updated_at: Math.floor((nowMs - sinceUpdateMs) / 1000) } : {}),
+  }
+  return [query.has('symbols') ? coin.symbol.toLowerCase() : coin.id, answer]
+}

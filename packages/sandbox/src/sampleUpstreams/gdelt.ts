@@ -1,0 +1,43 @@
+import { isoTime } from '@tollbook/core/clock'
+import { type Article, articlesAt, mentions, type Wanted, wordsOf } from './articles.ts'
+import { json, plain, type SampleProvider } from './sampleProvider.ts'
+
+/** The article list of `/api/v2/doc/doc`. It says no in plain text under 200, and nothing found as an empty object. */
+export const gdelt: SampleProvider = ({ path, query, nowMs }) => {
+  if (path !== '/api/v2/doc/doc') return plain('404 Not Found', 404)
+  const asked = query.get('query') ?? ''
+  if (asked.length < 3 || asked.length > queryMax) return plain('Your query was too short or too long.\n')
+  if (query.get('mode')?.toLowerCase() !== 'artlist' || query.get('format') !== 'json') return plain('Invalid mode.\n')
+  const wanted = wantedOf(asked.replaceAll(operator, ' '))
+  const articles = articlesAt(nowMs).filter((article) => wanted.words.length === 0 || mentions(article, wanted))
+  const most = Number(query.get('maxrecords') ?? '75')
+  return json(articles.length === 0 ? {} : { articles: articles.slice(0, most).map(entryOf) })
+}
+
+const queryMax = 250
+const operator = /-?\b(?:sourcelang|sourcecountry|domain|domainis|theme|tone|near\d+|repeat\d+):\S+/gi
+const gridMs = 15 * 60 * 1000
+
+/** Words count together unless OR stands between them; a phrase counts by its words. */
+function wantedOf(text: string): Wanted {
+  const words = wordsOf(text.replaceAll(/\bOR\b/g, ' '))
+  return { words, enough: /\bOR\b/.test(text) ? 'one' : 'all' }
+}
+
+function entryOf({ title, url, publishedMs }: Article) {
+  // When it was first seen, on a grid of a quarter of an hour.
+  const seenMs = Math.floor(publishedMs / gridMs) * gridMs
+  return {
+    url,
+    url_mobile: '',
+    // It takes titles apart at the punctuation marks.
+    title: title.replaceAll(/([:,])/g, ' $1'),
+    seendate: isoTime(seenMs)
+      .replaceAll(/[-:]/g, '')
+      .replace(/\.\d+Z$/, 'Z'),
+    socialimage: '',
+    domain: 'example.com',
+    language: 'English',
+    sourcecountry: 'United States',
+  }
+}

@@ -1,0 +1,100 @@
+import { assertPresent } from '@tollbook/core/assert'
+import type { Clock } from '@tollbook/core/clock'
+import { chatServer, sampleModel } from './chatServer.ts'
+import { coinbase } from './coinbase.ts'
+import { coingecko } from './coingecko.ts'
+import { coinpaprika } from './coinpaprika.ts'
+import { dexscreenerWith } from './dexscreener.ts'
+import { gdelt } from './gdelt.ts'
+import { geckoterminalWith } from './geckoterminal.ts'
+import { guardian } from './guardian.ts'
+import { hnAlgolia } from './hnAlgolia.ts'
+import { jupiterWith } from './jupiter.ts'
+import { kraken } from './kraken.ts'
+import { metNorway } from './metNorway.ts'
+import { nasdaq } from './nasdaq.ts'
+import { nws } from './nws.ts'
+import { openMeteo } from './openMeteo.ts'
+import { openMeteoGeocoding } from './openMeteoGeocoding.ts'
+import { feedsAt, publisherFeeds } from './publisherFeeds.ts'
+import { samplePage } from './samplePage.ts'
+import type { SampleProvider } from './sampleProvider.ts'
+import { openSampleServer, type SampleServer } from './sampleServer.ts'
+import { stooq } from './stooq.ts'
+import { tokensWith } from './tokens.ts'
+import { twelveData } from './twelveData.ts'
+import { yahoo } from './yahoo.ts'
+
+/** Stand-ins for every provider that Tollbook queries, on loopback, for a machine without internet. */
+export interface SampleUpstreams {
+  /** Where the stand-in of a provider listens: `http://127.0.0.1:port`. */
+  originOf(provider: SampledProvider): string
+  /** Accepted by every stand-in, so that providers which require a key are queried too. The operator's own keys stay unused. */
+  readonly apiKey: string
+  readonly newsFeeds: readonly { readonly category: string; readonly url: string }[]
+  readonly chatServer: { readonly baseUrl: string; readonly model: string }
+  /** A page to take a screenshot of. */
+  readonly pageUrl: string
+  close(): Promise<void>
+}
+
+/** The names are those of the settings `<NAME>_URL` and `<NAME>_API_KEY`. */
+export type SampledProvider = keyof ReturnType<typeof providersWith>
+
+export interface SampleUpstreamsOptions {
+  readonly clock: Clock
+  /** The service token, which the markets then know. */
+  readonly tokenMint: string
+}
+
+const sampleKey = 'sample-key'
+
+export async function startSampleUpstreams({ clock, tokenMint }: SampleUpstreamsOptions): Promise<SampleUpstreams> {
+  await using opened = new AsyncDisposableStack()
+  const open = async (provider: SampleProvider): Promise<SampleServer> => {
+    const server = await openSampleServer(provider, clock)
+    opened.defer(() => server.close())
+    return server
+  }
+  const origins = new Map<string, string>(
+    await Promise.all(
+      Object.entries(providersWith(tokenMint)).map(
+        async ([name, provider]) => [name, (await open(provider)).origin] as const,
+      ),
+    ),
+  )
+  const [feeds, chat, page] = await Promise.all([open(publisherFeeds), open(chatServer), open(samplePage)])
+  const kept = opened.move()
+  return {
+    originOf: (provider) => assertPresent(origins.get(provider), 'every provider has a stand-in'),
+    apiKey: sampleKey,
+    newsFeeds: feedsAt(feeds.origin),
+    chatServer: { baseUrl: `${chat.origin}/v1`, model: sampleModel },
+    pageUrl: `${page.origin}/`,
+    close: () => kept.disposeAsync(),
+  }
+}
+
+function providersWith(tokenMint: string) {
+  const tokens = tokensWith(tokenMint)
+  return {
+    COINGECKO: coingecko,
+    COINPAPRIKA: coinpaprika,
+    COINBASE: coinbase,
+    KRAKEN: kraken,
+    MET_NORWAY: metNorway,
+    OPEN_METEO: openMeteo,
+    OPEN_METEO_GEOCODING: openMeteoGeocoding,
+    NWS: nws,
+    YAHOO: yahoo,
+    STOOQ: stooq,
+    NASDAQ: nasdaq,
+    TWELVE_DATA: twelveData,
+    GDELT: gdelt,
+    HN_ALGOLIA: hnAlgolia,
+    GUARDIAN: guardian,
+    JUPITER: jupiterWith(tokens),
+    DEXSCREENER: dexscreenerWith(tokens),
+    GECKOTERMINAL: geckoterminalWith(tokens),
+  } satisfies Readonly<Record<string, SampleProvider>>
+}

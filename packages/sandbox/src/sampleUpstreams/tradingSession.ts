@@ -1,0 +1,37 @@
+import { assertPresent } from '@tollbook/core/assert'
+import { wallTimeIn } from './wallTime.ts'
+
+/** The last time that an exchange was open, which may be now. */
+export interface TradingSession {
+  readonly openMs: number
+  readonly closeMs: number
+  /** Now, or when it closed. */
+  readonly lastTradeMs: number
+  readonly isOpen: boolean
+}
+
+const dayMs = 24 * 60 * 60 * 1000
+const opensAfterMs = 9.5 * 60 * 60 * 1000
+const closesAfterMs = 16 * 60 * 60 * 1000
+// A weekend, and the day after on which it has not opened yet; sample exchanges know no holidays.
+const daysBackMax = 4
+
+/** Monday to Friday, 9:30 to 16:00 on the wall: near enough for every exchange of the table. */
+export function lastSessionOf(timeZone: string, nowMs: number): TradingSession {
+  const sessions = Array.from({ length: daysBackMax + 1 }, (_, days) => sessionOn(timeZone, nowMs - days * dayMs))
+  const last = sessions.find((session) => session !== undefined && session.openMs <= nowMs)
+  const { openMs, closeMs } = assertPresent(last, 'an exchange was open in the last four days')
+  return { openMs, closeMs, lastTradeMs: Math.min(nowMs, closeMs), isOpen: nowMs < closeMs }
+}
+
+/** When the session before that one closed. */
+export function previousCloseMs(timeZone: string, { openMs }: TradingSession): number {
+  return lastSessionOf(timeZone, openMs - 1).closeMs
+}
+
+function sessionOn(timeZone: string, atMs: number) {
+  const { date, offsetMs, weekday } = wallTimeIn(timeZone, atMs)
+  if (weekday === 0 || weekday === 6) return undefined
+  const midnightMs = Date.parse(`${date}T00:00:00Z`) - offsetMs
+  return { openMs: midnightMs + opensAfterMs, closeMs: midnightMs + closesAfterMs }
+}

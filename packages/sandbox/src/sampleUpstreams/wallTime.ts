@@ -1,0 +1,29 @@
+import { assertPresent } from '@tollbook/core/assert'
+
+/** What a clock on the wall shows there. Providers of stock prices tell it in this way and not in UTC. */
+export interface WallTime {
+  readonly date: string
+  readonly time: string
+  /** East of Greenwich. */
+  readonly offsetMs: number
+  /** 0 is Sunday. */
+  readonly weekday: number
+}
+
+export function wallTimeIn(timeZone: string, atMs: number): WallTime {
+  // Swedish because it writes dates as ISO does.
+  const shown = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(atMs)
+  const [date = '', time = ''] = shown.split(' ')
+  const shownMs = Date.parse(`${date}T${time}Z`)
+  const offsetMs = shownMs - Math.floor(atMs / 1000) * 1000
+  return { date, time, offsetMs, weekday: new Date(shownMs).getUTCDay() }
+}
+
+/** As exchanges abbreviate it: EST, GMT+8. */
+export function zoneAbbreviation(timeZone: string, atMs: number): string {
+  const parts = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'short' }).formatToParts(atMs)
+  return assertPresent(
+    parts.find(({ type }) => type === 'timeZoneName'),
+    'a zone has a name',
+  ).value
+}

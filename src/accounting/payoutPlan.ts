@@ -1,0 +1,152 @@
+import { z } from 'zod'
+import { assert } from '@tollbook/core/assert'
+import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
+import { sha256Hex } from '@tollbook/core/digest'
+import { parseBaseUnits } from '@tollbook/core/money'
+import { type Address, readAddress } from '@tollbook/core/address'
+import { accounts } from './account.ts'
+
+/** Who is to be paid how much, of which debts. Its id is a digest of all the rest, so a memo that names it names all of it. */
+export interface PayoutPlan {
+  readonly id: string
+  /** CAIP-2: a plan for one chain is none for another. */
+  readonly network: string
+  readonly mint: Address
+  readonly decimals: number
+  readonly paymentWallet: Address
+  /** The newest event that the debts were read at. */
+  readonly position: number
+  /** A slot that the chain had reached: nothing was paid by this plan before. */
+  readonly slot: number
+  /** One transaction each; part n is at index n - 1. */
+  readonly parts: readonly (readonly PlannedPayment[])[]
+}
+
+export interface PlannedPayment {
+  readonly account: string
+  readonly wallet: Address
+  readonly baseUnits: bigint
+}
+
+/** What an account owes; a positive amount. */
+export interface Debt {
+  readonly account: string
+  readonly baseUnits: bigint
+}
+
+export interface PayoutQuestion extends Omit<PayoutPlan, 'id' | 'parts'> {
+  readonly debts: readonly Debt[]
+  readonly destinations: Destinations
+  /** Smaller debts wait until they have grown: paying them would cost more than they are. */
+  readonly leastBaseUnits: bigint
+}
+
+/** Where the shares go that are owed to no wallet by name. Undefined: not paid out this time. */
+export interface Destinations {
+  readonly provider: Address | undefined
+  readonly holders: Address | undefined
+  readonly treasury: Address | undefined
+}
+
+// With a token account to open for each, five take 900 of a transaction's 1,232 bytes.
+const partMax = 5
+
+/** Pure: the same debts and destinations give the same plan, to its id. Undefined when there is nothing to pay. */
+export function planPayout({ debts, destinations, leastBaseUnits, ...plan }: PayoutQuestion): PayoutPlan | undefined {
+  const payments = debts
+    .filter(({ baseUnits }) => baseUnits > 0n && baseUnits >= leastBaseUnits)
+    .flatMap(({ account, baseUnits }): PlannedPayment[] => {
+      const wallet = walletOf(account, destinations)
+      // What the payment wallet owes itself, it has.
+      return wallet === undefined || wallet === plan.paymentWallet ? [] : [{ account, wallet, baseUnits }]
+    })
+    .toSorted((one, other) => (one.account < other.account ? -1 : 1))
+  if (payments.length === 0) return undefined
+  const parts = Array.from({ length: Math.ceil(payments.length / partMax) }, (_, index) =>
+    payments.slice(index * partMax, (index + 1) * partMax),
+  )
+  const content = { ...plan, parts }
+  return { ...content, id: idOf(content) }
+}
+
+const shareOf: Readonly<Record<string, keyof Destinations>> = {
+  [accounts.provider]: 'provider',
+  [accounts.holders]: 'holders',
+  [accounts.treasury]: 'treasury',
+}
+const ofWallet = /^Liabilities:(?:Overpaid|RefundsDue|Unmatched):(.+)$/
+
+/** Undefined for what is owed to nobody known, and for a share without a destination. */
+function walletOf(account: string, destinations: Destinations): Address | undefined {
+  const share = shareOf[account]
+  if (share !== undefined) return destinations[share]
+  return readAddress(ofWallet.exec(account)?.[1] ?? '')
+}
+
+const memoPrefix = 'tollbook-payout:'
+
+/** Stands in the transaction that pays the part. */
+export function payoutMemo(plan: Pick<PayoutPlan, 'id'>, part: number): string {
+  return `${memoPrefix}${plan.id}:${part}`
+}
+
+export function isPayoutMemo(memo: string): boolean {
+  return memo.includes(memoPrefix)
+}
+
+const format = 'tollbook-payout-1'
+
+export function payoutPlanJson(plan: PayoutPlan): Json {
+  return { format, id: plan.id, ...contentJson(plan) }
+}
+
+const address = z.string().transform((text, context): Address => {
+  const read = readAddress(text)
+  if (read !== undefined) return read
+  context.addIssue('not an address')
+  return z.NEVER
+})
+const planFile = z.object({
+  format: z.literal(format),
+  id: z.string(),
+  network: z.string(),
+  mint: address,
+  decimals: z.int(),
+  paymentWallet: address,
+  position: z.int(),
+  slot: z.int(),
+  parts: z.array(
+    z
+      .array(z.object({ account: z.string(), wallet: address, baseUnits: z.string().transform(parseBaseUnits) }))
+      .min(1)
+      .max(partMax),
+  ),
+})
+
+/** Undefined for what is no plan, and for one that was changed since it was made. */
+export function readPayoutPlan(json: unknown): PayoutPlan | undefined {
+  const parsed = planFile.safeParse(json)
+  if (!parsed.success) return undefined
+  const { format: _format, ...plan } = parsed.data
+  return idOf(plan) === plan.id ? plan : undefined
+}
+
+function idOf(content: Omit<PayoutPlan, 'id'>): string {
+  return `payout_${sha256Hex(canonicalJson(contentJson(content))).slice(0, 32)}`
+}
+
+function contentJson(content: Omit<PayoutPlan, 'id'>): { readonly [key: string]: Json } {
+  const { network, mint, decimals, paymentWallet, position, slot, parts } = content
+  assert(parts.length > 0, 'a plan pays somebody')
+  return {
+    network,
+    mint,
+    decimals,
+    paymentWallet,
+    position,
+    slot,
+    parts: parts.map((part) =>
+      part.map(({ account, wallet, baseUnits }) => ({ account, wallet, baseUnits: baseUnits.toString() })),
+    ),
+  }
+}

@@ -1,8 +1,0 @@
-import { divideRoundingUp } from '../primitives/money.ts'
-
-/** The share of each payment that is burned (specification, section 5.2), rounded up because it is promised. */
-export const burnSharePercent = 30n
-
-export function burnShareOf(requiredBaseUnits: bigint): bigint {
-  return divideRoundingUp(requiredBaseUnits * burnSharePercent, 100n)
-}
