@@ -13,7 +13,7 @@ const rules = z.object({ forbidden: z.array(z.unknown()), options: z.record(z.st
 const { forbidden, options } = rules.parse(createRequire(import.meta.url)('../.dependency-cruiser.cjs'))
 
 const { output } = await cruise(
-  ['src'],
+  ['src', 'packages'],
   { ...options, ruleSet: JSON.parse(JSON.stringify({ forbidden })), validate: true },
   undefined,
   { tsConfig: extractTypeScriptConfig('tsconfig.json') },
@@ -22,7 +22,7 @@ if (typeof output === 'string') throw new Error('dependency-cruiser gives its re
 process.exitCode = report(output) ? 0 : 1
 
 function report({ modules, summary }: ICruiseResult): boolean {
-  const own = modules.filter(({ source }) => source.startsWith('src/'))
+  const own = modules.filter(({ source }) => /^(src|packages)\//.test(source))
   const cycles = summary.violations.filter(({ rule }) => rule.name.endsWith('cycles'))
   for (const { rule, from, to } of summary.violations) process.stderr.write(`${rule.name}: ${from} -> ${to}\n`)
   process.stdout.write(

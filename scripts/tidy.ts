@@ -25,15 +25,15 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
   {
     what: 'the clock',
     pattern: /\bDate\.now\(|new Date\(\)|performance\.now\(/,
-    homes: /^src\/primitives\/clock\.ts$/,
+    homes: /^packages\/(core|audit)\/src\/clock\.ts$/,
   },
   {
     what: 'randomness',
     pattern: /\bMath\.random\(|\brandomBytes\(|\brandomUUID\(|getRandomValues\(/,
-    homes: /^src\/primitives\/id\.ts$/,
+    homes: /^packages\/(core\/src\/(id|platformWeb|platformNode)|audit\/src\/id)\.ts$/,
   },
   { what: 'the environment', pattern: /process\.env\b/, homes: /^src\/config\.ts$/ },
-  { what: 'fetch', pattern: /(?<![.\w'"])fetch\(/, homes: /^src\/(outbound|client)\// },
+  { what: 'fetch', pattern: /(?<![.\w'"])fetch\(/, homes: /^(src\/outbound|packages\/client\/src)\// },
 ]
 const forbidden: readonly { readonly what: string; readonly pattern: RegExp }[] = [
   { what: 'a TODO without an issue number', pattern: /\bTODO\b(?!\(#\d+\))/ },
@@ -41,7 +41,7 @@ const forbidden: readonly { readonly what: string; readonly pattern: RegExp }[] 
   { what: 'a disabled type check', pattern: /@ts-(ignore|nocheck|expect-error)/ },
 ]
 
-const sources = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'src'], { encoding: 'utf8' })
+const sources = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'src', 'packages'], { encoding: 'utf8' })
   .split('\n')
   .filter((path) => path.endsWith('.ts'))
   .map((path): Source => {

@@ -1,6 +1,6 @@
 import type { TokenPriceAttoUsd } from '../pricing/tokenPrice.ts'
 import { Fault } from '@tollbook/core/fault'
-import type { Prices, PricesDeps } from './openPrices.ts'
+import type { Prices, PricesDeps } from './prices.ts'
 import { pricesAt, shownPrice } from './shownPrice.ts'
 
 /** Prices by TOKEN_PRICE_USD, published once. */

@@ -10,7 +10,7 @@ import type { MarketReading } from '../pricing/agreement.ts'
 import { tokenPriceDecimals } from '../pricing/tokenPrice.ts'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { displayNumber } from '@tollbook/core/money'
-import type { Prices, PricesDeps } from './openPrices.ts'
+import type { Prices, PricesDeps } from './prices.ts'
 import { pricesAt, shownPrice } from './shownPrice.ts'
 
 /** Prices by the token price that the markets agree on, published when it moves. */

@@ -2,7 +2,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import type { ServerSettings } from '../config/serverSettings.ts'
 import { openServer, type ServerOptions } from '../http/openServer.ts'
 import type { Health } from './health.ts'
-import type { Prices } from './openPrices.ts'
+import type { Prices } from './prices.ts'
 import type { ReceiptKeys } from './openReceiptKeys.ts'
 import type { PartDeps } from './partDeps.ts'
 

@@ -1,30 +1,9 @@
 import type { PriceSettings } from '../config/priceSettings.ts'
-import type { PriceWatchDeps } from '../jobs/priceWatch.ts'
-import type { Check } from '../jobs/watches.ts'
-import type { PriceListPublished } from '../payment/events.ts'
-import type { Price } from '@tollbook/core/quote'
-import type { PaymentTerms } from '../payment/settlement.ts'
-import type { Json } from '@tollbook/core/canonicalJson'
 import { openFixedPrices } from './fixedPrices.ts'
 import { openMarketPrices } from './marketPrices.ts'
-import type { Providers } from './openProviders.ts'
-import type { PartDeps } from './partDeps.ts'
+import type { Prices, PricesDeps } from './prices.ts'
 
-/** Prices of the endpoints in tokens, from the operator's token price or the markets'. */
-export interface Prices {
-  readonly checks: readonly Check[]
-  currentPrice(endpoint: string): Price | undefined
-  /** For `/api/token/price`. */
-  tokenPrice(): Json | undefined
-  close(): Promise<void>
-}
-
-export interface PricesDeps extends Pick<PartDeps, 'clock' | 'log'> {
-  readonly providers: Pick<Providers, 'data'>
-  readonly terms: PaymentTerms
-  readonly ledger: PriceWatchDeps['ledger'] & { publishPrices(list: PriceListPublished): Promise<void> }
-}
-
+/** Prices by the operator's token price, or by the markets'. */
 export async function openPrices(settings: PriceSettings, deps: PricesDeps): Promise<Prices> {
   return settings.source === 'fixed'
     ? openFixedPrices(settings.tokenPriceAttoUsd, deps)

@@ -6,7 +6,7 @@ import { createNativeRail } from '../paywall/verifyPayment.ts'
 import { describeError } from '@tollbook/core/fault'
 import type { Health } from './health.ts'
 import type { Lifecycle } from './openLifecycle.ts'
-import type { Prices } from './openPrices.ts'
+import type { Prices } from './prices.ts'
 import type { ReceiptKeys } from './openReceiptKeys.ts'
 import type { PartDeps } from './partDeps.ts'
 

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { openPrices, type Prices } from '../../src/start/openPrices.ts'
+import { openPrices } from '../../src/start/openPrices.ts'
+import type { Prices } from '../../src/start/prices.ts'
 import { readConfig } from '../../src/config.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
 import { openProviders } from '../../src/start/openProviders.ts'
