@@ -56,7 +56,6 @@ const packageHomes = {
   ws: ['^packages/localnet/'],
   puppeteer: ['^src/outbound/'],
   '@sparticuz/chromium': ['^src/outbound/'],
-  cockatiel: ['^src/outbound/'],
   '@aws-sdk/client-s3': ['^src/outbound/'],
   unpdf: ['^src/endpoints/', '^src/cli/demo/'],
   openai: ['^src/outbound/', '^src/endpoints/'],
