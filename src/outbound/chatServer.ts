@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
-import { type Breaker, createBreaker } from './breaker.ts'
+import { type Breaker, breakerRestMs, createBreaker } from './breaker.ts'
 import { readBytes, TooLong } from './readBytes.ts'
 import { retryAfterMsOf } from './retryAfter.ts'
 import { isVerdict, UpstreamFailure } from './upstreamFailure.ts'
@@ -49,7 +49,6 @@ export interface ChatServerOptions {
   readonly timeoutMs: number
 }
 
-const breakerLimits = { failuresMax: 5, restMs: 30_000 }
 const pauseMinMs = 1_000
 const pauseMaxMs = 15 * 60 * 1000
 // The longest output that can be configured, 32,768 tokens, has some 150 kB, and escapes can make six bytes of one.
@@ -65,7 +64,7 @@ interface State extends ChatServerDeps {
 
 export function createChatServer(deps: ChatServerDeps, options: ChatServerOptions): ChatServer {
   const { label, baseUrl } = options
-  const breaker = createBreaker(deps.clock, breakerLimits)
+  const breaker = createBreaker(deps.clock)
   const client = createClient(deps, options)
   const state: State = { ...deps, options, client, breaker, limitName: 'max_tokens' }
   return {
@@ -144,7 +143,7 @@ function learn({ breaker, log, options: { label } }: State, failure: UpstreamFai
   log.info({ event: 'upstream_failed', upstream: label, kind, error: describeError(failure) })
   // What a caller's message brings about does not count, or one caller could close the shop for all.
   if (isVerdict(failure)) breaker.succeeded()
-  else if (breaker.failed()) log.warn({ event: 'upstream_resting', upstream: label, restMs: breakerLimits.restMs })
+  else if (breaker.failed()) log.warn({ event: 'upstream_resting', upstream: label, restMs: breakerRestMs })
 }
 
 async function complete(state: State, message: string, signal: AbortSignal): Promise<ChatReply> {
@@ -182,8 +181,7 @@ function statusFailure(state: State, { status = 0, headers }: APIError): Upstrea
   const said = `${state.options.label} answered HTTP ${status}`
   if (status === 429) return new UpstreamFailure('rate_limited', said, { retryAfterMs: pauseOf(state, headers) })
   // Key, credits, a model that it does not have: the next caller would fare no better, so nobody else is asked to pay.
-  if ([401, 402, 403, 404].includes(status))
-    return new UpstreamFailure('auth', said, { retryAfterMs: breakerLimits.restMs })
+  if ([401, 402, 403, 404].includes(status)) return new UpstreamFailure('auth', said, { retryAfterMs: breakerRestMs })
   if (status === 408 || status === 504) return new UpstreamFailure('timeout', said)
   // The message is too long for the model, or not to its taste.
   if ([400, 413, 422].includes(status)) return new UpstreamFailure('not_covered', said)
