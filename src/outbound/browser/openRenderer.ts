@@ -33,7 +33,7 @@ const queuePerPlaceMax = 50
 
 /** Throws for a CHROMIUM_PATH that is wrong. Everything else that is missing shows in `whyUnavailable`. */
 export async function openRenderer(deps: RendererDeps): Promise<Renderer> {
-  if (deps.concurrency === 0) return switchedOff
+  if (deps.concurrency === 0) return { ...switchedOff, allowHosts: deps.egress.allowHosts }
   await checkChromiumPath(deps.chromiumPath)
   const { egress, concurrency } = deps
   const limits = { ...limitsDefault, ...deps.limits }
@@ -51,6 +51,7 @@ export async function openRenderer(deps: RendererDeps): Promise<Renderer> {
     }
   }
   return {
+    allowHosts: deps.egress.allowHosts,
     whyUnavailable: () =>
       waiting() >= concurrency * waitingPerPlaceMax ? 'too many pages are being rendered' : supply.whyUnavailable(),
     screenshot: (order, signal) =>
@@ -80,7 +81,7 @@ async function renderWithin({ supply, egress, task, signal, limits }: Rendering)
   return outcome.rendered
 }
 
-const switchedOff: Renderer = {
+const switchedOff: Omit<Renderer, 'allowHosts'> = {
   whyUnavailable: () => 'this server renders no pages',
   screenshot: () => Promise.reject(new RenderFailure('broken', 'this server renders no pages')),
   pdf: () => Promise.reject(new RenderFailure('broken', 'this server renders no pages')),
