@@ -5,6 +5,7 @@ import { createMetrics } from './http/metrics.ts'
 import { startWatches } from './jobs/watches.ts'
 import { postJson } from './outbound/postJson.ts'
 import type { PaymentLedger } from './payment/paymentLedger.ts'
+import type { PaymentRail } from './paywall/rail.ts'
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import type { Log } from './primitives/log.ts'
 import { close } from './start/closePart.ts'
@@ -20,14 +21,16 @@ import { openReceiptKeys } from './start/openReceiptKeys.ts'
 import { openSale } from './start/openSale.ts'
 import { openSeal } from './start/openSeal.ts'
 import { createServiceAddress } from './start/serviceAddress.ts'
+import { soldProducts } from './start/soldProducts.ts'
 
 export interface ServiceOptions {
   readonly log: Log
   readonly clock?: Clock
-  /** Where tests replace a part: a ledger that dies at a chosen step, an endpoint of their own. */
+  /** Where tests replace a part: a ledger that dies at a chosen step, an endpoint or a rail of their own. */
   readonly seams?: {
     readonly ledger?: (inner: PaymentLedger) => PaymentLedger
     readonly endpoints?: (inner: readonly Endpoint[]) => readonly Endpoint[]
+    readonly rails?: (inner: readonly PaymentRail[]) => readonly PaymentRail[]
   }
 }
 
@@ -57,9 +60,11 @@ export async function createService(
     await openSeal(config.seal, { ...deps, ledger: ledger.seal, signer: keys.signer, terms }),
     close,
   )
+  const sold = soldProducts(config.catalog)
+  const { split } = config.catalog
   const providers = openProviders(config.providers, deps)
   const prices = opened.adopt(
-    await openPrices(config.prices, { ...deps, ledger: ledger.prices, providers, terms }),
+    await openPrices(config.prices, { ...deps, ledger: ledger.prices, providers, sold, terms }),
     close,
   )
   const watches = await startWatches({ clock, log, ledger: ledger.upkeep, chain })
@@ -67,7 +72,7 @@ export async function createService(
   const lifecycle = opened.adopt(openLifecycle(config.lifecycle, { ...deps, ledger, chain }), close)
   const address = createServiceAddress(config.server)
   const products = opened.adopt(
-    await openProducts(config.products, { ...deps, ledger, providers, publicUrl: address.url }),
+    await openProducts(config.products, { ...deps, sold, ledger, providers, publicUrl: address.url }),
     close,
   )
   const finance = opened.adopt(openFinance(config.finance, { ...deps, ledger, chain }), close)
@@ -82,6 +87,8 @@ export async function createService(
     lifecycle,
     health,
     slot: watches.slot,
+    split,
+    withRails: seams.rails,
   })
   const serving = await openListener(config.server, {
     ...deps,
@@ -93,6 +100,8 @@ export async function createService(
     keys,
     prices,
     burnStats: () => ledger.burnStats(terms),
+    terms,
+    split,
   })
   const listener = opened.adopt(serving, close)
   address.listensOn(listener.port)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type CatalogSettings, catalogSettingsOf, catalogVariables } from './config/catalogSettings.ts'
 import { type ChainSettings, chainSettingsOf, chainVariables, missingChainVariables } from './config/chainSettings.ts'
 import {
   type FinanceSettings,
@@ -53,6 +54,7 @@ export interface Config {
   readonly seal: SealSettings
   readonly providers: ProviderSettings
   readonly prices: PriceSettings
+  readonly catalog: CatalogSettings
   readonly products: ProductSettings
   readonly sale: SaleSettings
   readonly lifecycle: LifecycleSettings
@@ -82,6 +84,7 @@ const environment = z.object({
   ...sealVariables,
   ...providerVariables,
   ...priceVariables,
+  ...catalogVariables,
   ...productVariables,
   ...saleVariables,
   ...financeVariables,
@@ -183,6 +186,7 @@ function configOf(env: z.infer<typeof environment>): Config {
     seal: sealSettingsOf(env),
     providers: providerSettingsOf(env, sale.handlerTimeoutMs),
     prices: priceSettingsOf(env),
+    catalog: catalogSettingsOf(env),
     products: productSettingsOf(env),
     sale,
     lifecycle: lifecycleSettingsOf(env),

@@ -1,9 +1,10 @@
 import { createOpenApi } from '../document/openApi.ts'
-import { createPriceCatalog } from '../document/priceCatalog.ts'
+import { createPriceCatalog, type PriceCatalogDeps } from '../document/priceCatalog.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { jsonAnswer } from '../paywall/answer.ts'
 import type { Paywall } from '../paywall/paywall.ts'
 import type { Clock } from '@tollbook/core/clock'
+import type { SplitShare } from '../pricing/splitSetting.ts'
 import { readDocsPage } from './docsPage.ts'
 import type { FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
 import { errorAnswer, transportErrors } from './transportError.ts'
@@ -13,19 +14,28 @@ export interface DocumentRouteDeps {
   readonly version: string
   readonly publicUrl: string | undefined
   readonly endpoints: readonly Endpoint[]
-  readonly paywall: Pick<Paywall, 'currentPrice' | 'whyClosed' | 'terms'>
+  readonly paywall: Pick<Paywall, 'currentPrice' | 'whyClosed'>
+  readonly terms: PriceCatalogDeps['terms']
+  readonly split: readonly SplitShare[]
   /** The free routes besides these. */
   readonly besides: readonly FreeRoute[]
 }
 
-/** The service described by itself: the price list, the OpenAPI document, and a page to read it on. */
+/** The service's description of itself: the price list, the OpenAPI document, and a page that shows it. */
 export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<readonly FreeRoute[]> {
-  const { clock, version, endpoints, publicUrl, besides } = deps
-  const { currentPrice, whyClosed, terms } = deps.paywall
+  const { clock, version, endpoints, publicUrl, besides, split, terms } = deps
+  const { currentPrice, whyClosed } = deps.paywall
   const page = await readDocsPage()
   const catalog = createPriceCatalog({ clock, endpoints, terms, currentPrice, whyClosed })
   const freePaths = [...besides.map(({ path }) => path), '/api/catalog', '/openapi.json', '/docs']
-  const openApi = createOpenApi({ version, endpoints, freePaths, transportStatuses: transportErrors, currentPrice })
+  const openApi = createOpenApi({
+    version,
+    endpoints,
+    freePaths,
+    transportStatuses: transportErrors,
+    currentPrice,
+    split,
+  })
   const document = ({ host }: FreeRequest) => openApi(publicUrl ?? (host === '' ? '' : `http://${host}`))
   const file = ({ segment }: FreeRequest): FreeAnswer => {
     const found = page.files.get(segment)

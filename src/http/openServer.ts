@@ -1,7 +1,7 @@
 import { addressList } from './clientAddress.ts'
 import { createAdmission } from './admission.ts'
 import { type AppDeps, createApp } from './app.ts'
-import { createDocumentRoutes } from './documentRoutes.ts'
+import { createDocumentRoutes, type DocumentRouteDeps } from './documentRoutes.ts'
 import { createFreeRoutes, type FreeRoute, type FreeRouteDeps } from './freeRoutes.ts'
 import { createBurnPage, createFinancePage } from './pages.ts'
 import { createRateLimit } from './rateLimit.ts'
@@ -12,6 +12,8 @@ export interface ServerOptions
   readonly host: string
   readonly port: number
   readonly publicUrl: string | undefined
+  readonly terms: DocumentRouteDeps['terms']
+  readonly split: DocumentRouteDeps['split']
   readonly inFlightMax: number
   readonly rateLimitPerMinute: number
   readonly metricsSubnets: readonly string[]

@@ -1,4 +1,4 @@
-import { assertNever } from '@tollbook/core/assert'
+import { assertNever, Bug } from '@tollbook/core/assert'
 import { canonicalJson } from '@tollbook/core/canonicalJson'
 import type { Clock } from '@tollbook/core/clock'
 import { sha256Hex } from '@tollbook/core/digest'
@@ -6,9 +6,10 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 import type { FailureReason } from '../payment/events.ts'
 import { decideFulfil, decideRelease } from '../payment/payment.ts'
-import type { Leaf, PaymentLedger } from '../payment/paymentLedger.ts'
+import type { PaymentLedger } from '../payment/paymentLedger.ts'
+import type { Fulfilment } from '../payment/receipt.ts'
 import type { Claim } from './claimPayment.ts'
-import type { HandlerFailure, Ordered, Outcome } from './product.ts'
+import type { Failure, HandlerFailure, Ordered, Outcome, Stream, Value } from '../product/product.ts'
 
 export interface RedeemDeps {
   readonly clock: Clock
@@ -19,7 +20,7 @@ export interface RedeemDeps {
 }
 
 /** `broken`: the handler threw. That is our bug, not an answer; the claim is released all the same. */
-export type Attempted = Outcome | { readonly kind: 'broken'; readonly error: unknown }
+export type Attempted = Exclude<Outcome, Stream> | { readonly kind: 'broken'; readonly error: unknown }
 
 /** Runs the handler to its deadline. Whatever it does, it comes back as an outcome: a claim must not be left hanging. */
 export async function runHandler(deps: RedeemDeps, ordered: Ordered, requestId: string): Promise<Attempted> {
@@ -33,7 +34,9 @@ export async function runHandler(deps: RedeemDeps, ordered: Ordered, requestId: 
   )
   try {
     const delivery = ordered.deliver({ signal: late.signal, requestId })
-    return await Promise.race([delivery, deadline.then((): Attempted => tooLate(handlerTimeoutMs))])
+    const outcome = await Promise.race([delivery, deadline.then(() => tooLate(handlerTimeoutMs))])
+    if (outcome.kind === 'stream') throw new Bug('streamed answers are not served yet')
+    return outcome
   } catch (error) {
     if (late.signal.aborted) return tooLate(handlerTimeoutMs)
     if (error instanceof Fault)
@@ -48,26 +51,21 @@ export async function runHandler(deps: RedeemDeps, ordered: Ordered, requestId: 
   }
 }
 
-function tooLate(handlerTimeoutMs: number): Attempted {
+function tooLate(handlerTimeoutMs: number): Failure {
   return { kind: 'failed', code: 'UPSTREAM_TIMEOUT', message: `the answer was not ready within ${handlerTimeoutMs} ms` }
 }
 
 /** `data` and `meta` as they go over the wire, and the place in the ledger that says so. */
 export interface Fulfilled {
   readonly answerJson: string
-  readonly leaf: Leaf
-  readonly recordedAtMs: number
+  readonly fulfilment: Fulfilment
 }
 
 /**
  * Records the delivery before it is sent, so that a 2xx and a RequestFulfilled are one to one (I26). Undefined when the
  * lease had ended and another attempt took over: then this answer must not be served.
  */
-export async function fulfil(
-  deps: RedeemDeps,
-  claim: Claim,
-  outcome: Extract<Outcome, { kind: 'delivered' }>,
-): Promise<Fulfilled | undefined> {
+export async function fulfil(deps: RedeemDeps, claim: Claim, outcome: Value): Promise<Fulfilled | undefined> {
   const { order, attemptId, payment, settlement, idempotencyKey } = claim
   const answerJson = canonicalJson({ data: outcome.data, meta: outcome.meta })
   const events = decideFulfil(payment, { attemptId, orderDigest: order.digest, answerDigest: sha256Hex(answerJson) })
@@ -84,9 +82,9 @@ export async function fulfil(
     ...key,
   })
   const [leaf] = appended.outcome === 'appended' ? appended.leaves : []
-  return leaf === undefined || appended.outcome !== 'appended'
-    ? undefined
-    : { answerJson, leaf, recordedAtMs: appended.recordedAtMs }
+  if (leaf === undefined || appended.outcome !== 'appended') return undefined
+  const { recordedAtMs } = appended
+  return { answerJson, fulfilment: { settlement, endpoint: order.endpoint, recordedAtMs, ...leaf } }
 }
 
 /** Frees the proof (I4). If even that fails, the lease ends by itself, so the failure is only worth a line in the log. */

@@ -3,6 +3,7 @@ import { assert } from '@tollbook/core/assert'
 import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
 import { type Fulfilment, receiptOf, type SignedReceipt } from '../payment/receipt.ts'
 import { type Answer, jsonAnswer } from './answer.ts'
+import type { PaymentRail } from './rail.ts'
 
 /** Signs a receipt: a compact EdDSA JWS over its canonical JSON. Ed25519 is deterministic, so one receipt has one JWS. */
 export type SignReceipt = (fulfilment: Fulfilment) => Promise<SignedReceipt>
@@ -39,17 +40,22 @@ export interface Sale {
   readonly replayed: boolean
 }
 
+export interface ReceiptDeps {
+  readonly signReceipt: SignReceipt
+  /** The rail that was paid by. */
+  readonly rail: PaymentRail
+}
+
 /** The paid answer. Private to this caller and never stored on the way. */
-export async function sendReceipt(
-  signReceipt: SignReceipt,
-  { answerJson, fulfilment, replayed }: Sale,
-): Promise<Answer> {
+export async function sendReceipt({ signReceipt, rail }: ReceiptDeps, sale: Sale): Promise<Answer> {
+  const { answerJson, fulfilment, replayed } = sale
   const receipt = await signReceipt(fulfilment)
   // The stored text opens with {"data": … and is spliced, not parsed and written again, so its digest still holds.
   // The proof's address is beside the receipt and not in it: a receipt is signed, and was before there were proofs.
   const inclusionProof = `/api/ledger/inclusion/${receipt.ledger.position}`
   const body = `{"success":true,"receipt":${JSON.stringify(receipt)},"inclusionProof":"${inclusionProof}",${answerJson.slice(1)}`
   const headers = {
+    ...rail.respond(receipt),
     'cache-control': 'private, no-store',
     ...(replayed ? { 'idempotent-replay': 'true' } : {}),
     ...(isSample(answerJson) ? { 'x-sample-data': 'true' } : {}),

@@ -6,7 +6,7 @@ import { pricesAt, shownPrice } from './shownPrice.ts'
 /** Prices by TOKEN_PRICE_USD, published once. */
 export async function openFixedPrices(tokenPriceAttoUsd: TokenPriceAttoUsd, deps: PricesDeps): Promise<Prices> {
   const { terms, ledger, clock } = deps
-  const prices = pricesAt(tokenPriceAttoUsd, terms)
+  const prices = pricesAt(tokenPriceAttoUsd, deps)
   if (prices === undefined)
     throw new Fault(
       'TOKEN_PRICE_USD is so small that a request would cost more tokens than can exist; set a higher one',

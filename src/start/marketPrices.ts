@@ -26,7 +26,7 @@ export async function openMarketPrices(policy: PriceSettings['market'], deps: Pr
     sources: markets.map((market) => sourceOf(market, nameOf(market.name), terms)),
     policy,
     sourceName: nameOf('market'),
-    pricesAt: (tokenPriceAttoUsd) => pricesAt(tokenPriceAttoUsd, terms),
+    pricesAt: (tokenPriceAttoUsd) => pricesAt(tokenPriceAttoUsd, deps),
   })
   return {
     checks: [{ name: 'price', problem: watch.problem, quotesOnly: true }],

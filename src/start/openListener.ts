@@ -6,7 +6,8 @@ import type { Prices } from './prices.ts'
 import type { ReceiptKeys } from './openReceiptKeys.ts'
 import type { PartDeps } from './partDeps.ts'
 
-export interface ListenerDeps extends PartDeps, Pick<ServerOptions, 'paywall' | 'endpoints' | 'finance' | 'burnStats'> {
+export interface ListenerDeps
+  extends PartDeps, Pick<ServerOptions, 'paywall' | 'endpoints' | 'finance' | 'burnStats' | 'terms' | 'split'> {
   readonly routes: ServerOptions['moreRoutes']
   readonly health: Health
   readonly keys: Pick<ReceiptKeys, 'published'>
@@ -44,6 +45,8 @@ export async function openListener(settings: ServerSettings, deps: ListenerDeps)
     tokenPrice: prices.tokenPrice,
     burnStats: deps.burnStats,
     paywall: deps.paywall,
+    terms: deps.terms,
+    split: deps.split,
   })
   return {
     port: server.port,

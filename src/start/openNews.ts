@@ -1,5 +1,5 @@
 import type { ProductSettings } from '../config/productSettings.ts'
-import { createNewsDesk, type NewsDesk } from '../endpoints/newsDesk.ts'
+import { createNewsSearch, type NewsSearch } from '../endpoints/newsSearch.ts'
 import { createNewsSources } from '../endpoints/newsSources.ts'
 import { startNewsPolling } from '../jobs/newsPolling.ts'
 import type { NewsStore } from '../store/newsStore.ts'
@@ -7,20 +7,20 @@ import type { Providers } from './openProviders.ts'
 import type { PartDeps } from './partDeps.ts'
 
 export interface News {
-  readonly search: NewsDesk
+  readonly search: NewsSearch
   close(): Promise<void>
 }
 
-export interface NewsDeps extends PartDeps {
+export interface NewsPartDeps extends PartDeps {
   readonly providers: Pick<Providers, 'data' | 'readFeed' | 'newsFeeds'>
   readonly store: NewsStore
 }
 
 /** Search over the stored headlines, with the polling that fills the store. */
-export function openNews({ newsPolling }: Pick<ProductSettings, 'newsPolling'>, deps: NewsDeps): News {
+export function openNews({ newsPolling }: Pick<ProductSettings, 'newsPolling'>, deps: NewsPartDeps): News {
   const { clock, log, providers, store } = deps
   const sources = createNewsSources({ ...providers.data, newsFeeds: providers.newsFeeds, readFeed: providers.readFeed })
-  const search = createNewsDesk({ clock, store, searchable: sources.searchable })
+  const search = createNewsSearch({ clock, store, searchable: sources.searchable })
   const polled = newsPolling ? sources.polled : []
   const polling = startNewsPolling({ clock, log, store, sources: polled, refresh: search.refresh })
   return { search, close: () => polling.stop() }

@@ -1,5 +1,5 @@
 import type { ProductSettings } from '../config/productSettings.ts'
-import { createCatalog } from '../endpoints/catalog.ts'
+import { openCatalog } from '../endpoints/catalog.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { artifactRoute } from '../http/artifactRoute.ts'
 import type { FreeRoute } from '../http/freeRoutes.ts'
@@ -11,8 +11,10 @@ import type { LedgerPart } from './openLedger.ts'
 import { openNews } from './openNews.ts'
 import type { Providers } from './openProviders.ts'
 import type { PartDeps } from './partDeps.ts'
+import type { SoldProducts } from './soldProducts.ts'
 
 export interface ProductsDeps extends PartDeps {
+  readonly sold: SoldProducts
   readonly providers: Providers
   readonly ledger: Pick<LedgerPart, 'openNews'>
   /** Where callers reach this service. Read when an artifact is stored, because the port is known last. */
@@ -27,16 +29,16 @@ export interface Products {
 
 /** The products, with their models, browser and storage. */
 export async function openProducts(settings: ProductSettings, deps: ProductsDeps): Promise<Products> {
-  const { clock, log, providers, ledger, publicUrl } = deps
+  const { clock, log, sold, providers, ledger, publicUrl } = deps
   const { render } = settings
   await using opened = new AsyncDisposableStack()
   const artifacts = opened.adopt(await openArtifacts(settings.artifacts, deps), close)
   const renderer = opened.adopt(await openRenderer({ ...render, clock, log, egress: openEgress(render) }), close)
   const store = ledger.openNews({ isSample: providers.data.sampleUpstreams })
   const news = opened.adopt(openNews(settings, { ...deps, store }), close)
-  const catalog = createCatalog({
+  const catalog = openCatalog(sold, {
     ...providers.data,
-    newsDesk: news.search,
+    newsSearch: news.search,
     chatServers: providers.chatServers,
     renderer,
     artifacts,

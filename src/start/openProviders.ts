@@ -1,9 +1,9 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import type { ProviderSettings } from '../config/providerSettings.ts'
 import type { ProviderDeps } from '../endpoints/providers/provider.ts'
-import { type ChatServer, createChatServer, type ChatServerDeps } from '../outbound/chatServer.ts'
+import { type ChatServer, createChatServer } from '../outbound/chatServer.ts'
 import { createReadFeed, type ReadFeed } from '../outbound/readFeed.ts'
-import { createUpstream } from '../outbound/upstream.ts'
+import { createUpstream, type UpstreamDeps } from '../outbound/upstream.ts'
 import type { PartDeps } from './partDeps.ts'
 
 /** Access to the providers of data, prices, headlines and chat, under our name and the operator's. */
@@ -28,7 +28,7 @@ export function openProviders(settings: ProviderSettings, { clock, log, metrics 
 }
 
 /** Chat servers share nine tenths of a handler's time, so that the last one can also fail with our message in time. */
-function openChatServers(settings: ProviderSettings, deps: ChatServerDeps): readonly ChatServer[] {
+function openChatServers(settings: ProviderSettings, deps: UpstreamDeps): readonly ChatServer[] {
   const { aiServers, aiOutputTokensMax: outputTokensMax, handlerTimeoutMs } = settings
   const timeoutMs = Math.floor((handlerTimeoutMs * 0.9) / Math.max(1, aiServers.length))
   return aiServers.map((server, index) =>

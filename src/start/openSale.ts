@@ -2,7 +2,9 @@ import type { Chain } from '../chain/openChain.ts'
 import type { SaleSettings } from '../config/saleSettings.ts'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import type { Paywall } from '../paywall/paywall.ts'
-import { createNativeRail } from '../paywall/verifyPayment.ts'
+import type { PaymentRail } from '../paywall/rail.ts'
+import type { SplitShare } from '../pricing/splitSetting.ts'
+import { createNativeRail } from '../rails/native/nativeRail.ts'
 import { describeError } from '@tollbook/core/fault'
 import type { Health } from './health.ts'
 import type { Lifecycle } from './openLifecycle.ts'
@@ -19,6 +21,9 @@ export interface SaleDeps extends PartDeps {
   readonly health: Pick<Health, 'whyClosed'>
   /** A slot that the chain has certainly reached. */
   readonly slot: () => number
+  readonly split: readonly SplitShare[]
+  /** Where tests add a rail. */
+  readonly withRails: ((rails: readonly PaymentRail[]) => readonly PaymentRail[]) | undefined
 }
 
 // A slot takes 0.4 s and a confirmation a few slots.
@@ -35,6 +40,8 @@ export function openSale(settings: SaleSettings, deps: SaleDeps): Paywall {
     ledger,
     chain: chain.reader,
     terms,
+    split: deps.split,
+    slot: deps.slot,
     currentPrice,
     quoteGraceMs,
     proofMaxAgeMs,
@@ -45,15 +52,13 @@ export function openSale(settings: SaleSettings, deps: SaleDeps): Paywall {
     clock,
     log,
     ledger,
-    terms,
     currentPrice,
     quoteTtlMs: settings.quoteTtlMs,
     leaseMs: settings.claimLeaseMs,
     handlerTimeoutMs: settings.handlerTimeoutMs,
-    slot: deps.slot,
     whyExposed: lifecycle.whyExposed,
     whyClosed: health.whyClosed,
-    rails: [nativeRail],
+    rails: deps.withRails?.([nativeRail]) ?? [nativeRail],
     signReceipt: keys.signReceipt,
     onFault: (fault, requestId) => log.warn({ event: 'outcome_unknown', requestId, error: describeError(fault) }),
   }

@@ -4,6 +4,7 @@ import { priceAll } from '../pricing/currentPrice.ts'
 import { type TokenPriceAttoUsd, tokenPriceDecimals } from '../pricing/tokenPrice.ts'
 import { isoTime } from '@tollbook/core/clock'
 import { displayNumber } from '@tollbook/core/money'
+import type { PricesDeps } from './prices.ts'
 
 interface SourcedPrice {
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd
@@ -20,7 +21,7 @@ export function shownPrice(price: SourcedPrice, { mint, decimals }: PaymentTerms
 /** Undefined when a request would cost more tokens than can exist. */
 export function pricesAt(
   tokenPriceAttoUsd: TokenPriceAttoUsd,
-  { mint, decimals }: PaymentTerms,
+  { sold, terms: { mint, decimals } }: Pick<PricesDeps, 'sold' | 'terms'>,
 ): readonly Price[] | undefined {
-  return priceAll(tokenPriceAttoUsd, decimals)?.map((price): Price => ({ ...price, mint }))
+  return priceAll(sold, { tokenPriceAttoUsd, decimals })?.map((price): Price => ({ ...price, mint }))
 }

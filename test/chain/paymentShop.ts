@@ -1,3 +1,4 @@
+import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { openChain } from '../../src/chain/openChain.ts'
 import { postJson } from '../../src/outbound/postJson.ts'
 import { memoOfSecret } from '@tollbook/core/binding'
@@ -7,7 +8,8 @@ import type { Quote } from '@tollbook/core/quote'
 import { type Refusal, isRefusal } from '@tollbook/core/refusal'
 import type { Settlement } from '../../src/payment/settlement.ts'
 import type { PaymentRail } from '../../src/paywall/rail.ts'
-import { createNativeRail } from '../../src/paywall/verifyPayment.ts'
+import { createNativeRail } from '../../src/rails/native/nativeRail.ts'
+import type { NativeProof } from '../../src/rails/native/readProof.ts'
 import { systemClock } from '@tollbook/core/clock'
 import { newId, randomToken } from '@tollbook/core/id'
 import { silentLog } from '../../src/primitives/log.ts'
@@ -20,7 +22,7 @@ import { type TamperingNode, openTamperingNode } from './tamperingNode.ts'
 export interface PaymentShop extends PaymentLab {
   readonly clock: HeldClock
   readonly ledger: PaymentLedger
-  readonly rail: PaymentRail
+  readonly rail: PaymentRail<NativeProof>
   /** Puts another price list in force from now on. */
   publishPrice(requiredBaseUnits: bigint): Promise<void>
   /** Stands between the rail and the chain. */
@@ -61,7 +63,17 @@ export async function openPaymentShop(kind: MintKind, databaseUrl: string): Prom
   })
   const currentPrice = () => priceOf(terms, currentRequiredBaseUnits, endpoint)
   const waits = { lookupWaitMs, broadcastWaitMs, proofMaxAgeMs, quoteGraceMs }
-  const rail = createNativeRail({ ...waits, chain, clock, terms, ledger: ledger.payments, currentPrice })
+  const slot = () => 0
+  const rail = createNativeRail({
+    ...waits,
+    chain,
+    clock,
+    terms,
+    ledger: ledger.payments,
+    currentPrice,
+    slot,
+    split: defaultSplit,
+  })
   const close = async () => {
     await ledger.close()
     await node.close()
@@ -80,9 +92,14 @@ export async function present(
   customer: Pick<Customer, 'address'>,
   header: string,
 ): Promise<Settlement | Refusal> {
-  const proof = shop.rail.readProof(header)
-  if (isRefusal(proof)) return proof
   const order = orderOf(customer)
+  const headers = new Map<string, string>([
+    ['x-wallet-address', order.wallet],
+    ['x-payment-proof', header],
+  ])
+  const presented = shop.rail.read({ mount: undefined, header: (name) => headers.get(name) })
+  if (isRefusal(presented)) return presented
+  const { proof } = presented
   const { signature } = proof
   const { payment } = await shop.ledger.lookUp({ signature, wallet: order.wallet, idempotencyKey: undefined })
   return shop.rail.settle({ proof, order, payment })

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Fault } from '@tollbook/core/fault'
-import type { Outcome } from '../../src/endpoints/endpoint.ts'
+import type { Outcome } from '../../src/product/product.ts'
 import { quoteBody } from '@tollbook/core/wire'
 import { ask, askForQuote, qrOrder } from '../support/ask.ts'
 import { scriptedEndpoint, withEndpoint } from '../support/scriptedEndpoint.ts'

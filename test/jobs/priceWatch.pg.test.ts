@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openPrices } from '../../src/start/openPrices.ts'
 import type { Prices } from '../../src/start/prices.ts'
 import { readConfig } from '../../src/config.ts'
+import { products } from '../../src/endpoints/catalog.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
 import { openProviders } from '../../src/start/openProviders.ts'
 import { decodeEvent } from '../../src/payment/eventCodec.ts'
@@ -57,6 +58,7 @@ async function openStall(price = '0.001'): Promise<Stall> {
       const prices = await openPrices(config.prices, {
         ...deps,
         providers: openProviders(config.providers, deps),
+        sold: products,
         terms: ownTerms,
         ledger,
       })

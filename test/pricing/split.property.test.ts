@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { priceAll } from '../../src/pricing/currentPrice.ts'
-import { priceList } from '../../src/pricing/priceList.ts'
+import { products } from '../../src/endpoints/catalog.ts'
 import { shares, split } from '../../src/pricing/split.ts'
 import { parseTokenPrice, requiredBaseUnits } from '../../src/pricing/tokenPrice.ts'
 
@@ -65,9 +65,7 @@ describe('what is required', () => {
   test('the example of the specification: 0.05 USD at 0.001 USD a token is 50 tokens', () => {
     const tokenPriceAttoUsd = parseTokenPrice('0.001')
     expect(tokenPriceAttoUsd).toBe(10n ** 15n)
-    expect(
-      requiredBaseUnits({ priceMicroUsd: priceList['/api/ai/chat'], tokenPriceAttoUsd: 10n ** 15n, decimals: 6 }),
-    ).toBe(50_000_000n)
+    expect(requiredBaseUnits({ priceMicroUsd: 50_000n, tokenPriceAttoUsd: 10n ** 15n, decimals: 6 })).toBe(50_000_000n)
   })
 
   test.each(['0', '0.0', '', '-1', '1e-3', '0.0000000000000000001'])('a token price of %j is refused', (text) => {
@@ -75,8 +73,8 @@ describe('what is required', () => {
   })
 
   test('every endpoint of the list has a price that divides', () => {
-    const prices = priceAll(10n ** 15n, 6)
-    expect(prices?.map(({ endpoint }) => endpoint).sort()).toEqual(Object.keys(priceList).sort())
+    const prices = priceAll(products, { tokenPriceAttoUsd: 10n ** 15n, decimals: 6 })
+    expect(prices?.map(({ endpoint }) => endpoint)).toEqual(products.map(({ path }) => path))
     expect(prices?.find(({ endpoint }) => endpoint === '/api/tools/qrcode')?.requiredBaseUnits).toBe(5_000_000n)
   })
 })

@@ -1,14 +1,14 @@
 import { getAccount } from '@solana/spl-token'
 import type { Transaction } from '@solana/web3.js'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { PaymentState } from '../../src/payment/payment.ts'
+import type { PaymentState } from '../../../src/payment/payment.ts'
 import { isRefusal } from '@tollbook/core/refusal'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
-import { verdictOf } from '../chain/cases/verificationCase.ts'
-import { payment } from '../chain/labTokens.ts'
-import { type Customer, due, newCustomer, priceOf, signatureOf, signedBy } from '../chain/paymentLab.ts'
+import { verdictOf } from '../../chain/cases/verificationCase.ts'
+import { payment } from '../../chain/labTokens.ts'
+import { type Customer, due, newCustomer, priceOf, signatureOf, signedBy } from '../../chain/paymentLab.ts'
 import {
   type PaymentShop,
   listRequiredBaseUnits,
@@ -20,9 +20,9 @@ import {
   quoteGraceMs,
   signatureProof,
   transactionProof,
-} from '../chain/paymentShop.ts'
-import { answered, loseAnswer, resultReply } from '../chain/tamperingNode.ts'
-import { createTestDatabase } from '../support/database.ts'
+} from '../../chain/paymentShop.ts'
+import { answered, loseAnswer, resultReply } from '../../chain/tamperingNode.ts'
+import { createTestDatabase } from '../../support/database.ts'
 
 /*
  * A transaction that we send for a caller, when answers are lost, late, or overtaken by the chain. Whatever happens, the

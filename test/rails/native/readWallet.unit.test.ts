@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { readWallet } from '../../src/paywall/readWallet.ts'
-import type { PaidRequest } from '../../src/paywall/product.ts'
-import type { PaymentTerms } from '../../src/payment/settlement.ts'
-import { mint, otherWallet, wallet } from '../payment/paymentStory.ts'
+import { readWallet } from '../../../src/rails/native/readWallet.ts'
+import type { PaymentTerms } from '../../../src/payment/settlement.ts'
+import { mint, otherWallet, wallet } from '../../payment/paymentStory.ts'
 
 const terms: PaymentTerms = {
   mint,
@@ -14,12 +13,7 @@ const terms: PaymentTerms = {
 }
 
 function read(header: string | undefined) {
-  const request: PaidRequest = {
-    requestId: 'request_1',
-    header: () => header,
-    readParameters: () => Promise.reject(new Error('not read here')),
-  }
-  return readWallet(request, terms)
+  return readWallet({ mount: undefined, header: () => header }, terms)
 }
 
 test('an address is a wallet', () => {

@@ -1,21 +1,22 @@
 import type { Address } from '@tollbook/core/address'
 import { bindSecret } from '@tollbook/core/binding'
-import type { Order, PaymentState } from '../payment/payment.ts'
-import type { Proof, SignedTransaction, SimulatedEffects, Simulation } from '../payment/proof.ts'
+import type { Order, PaymentState } from '../../payment/payment.ts'
+import type { SignedTransaction, SimulatedEffects, Simulation } from '../../payment/proof.ts'
 import { type Price, transferBaseUnits } from '@tollbook/core/quote'
 import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
-import { type PaymentTerms, settle } from '../payment/settlement.ts'
-import type { TokenMovement } from '../payment/transactionRecord.ts'
+import { type PaymentTerms, settle } from '../../payment/settlement.ts'
+import type { TokenMovement } from '../../payment/transactionRecord.ts'
 import { feeOf } from '@tollbook/core/transferFee'
 import { type BalanceDeps, findShortage } from './checkBalance.ts'
 import { choosePrice, landingNow } from './choosePrice.ts'
+import type { NativeProof } from './readProof.ts'
 
 export interface SubmitDeps extends BalanceDeps {
   readonly terms: PaymentTerms
 }
 
 export interface Submission {
-  readonly proof: Proof
+  readonly proof: NativeProof
   readonly order: Order
   readonly payment: PaymentState
   readonly transaction: SignedTransaction

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { Fault } from '@tollbook/core/fault'
-import { verdictOf } from '../chain/cases/verificationCase.ts'
-import { payment, relayed } from '../chain/labTokens.ts'
-import { signedThroughTable } from '../chain/lookupTable.ts'
-import { type Customer, due, gross, newCustomer, signedBy } from '../chain/paymentLab.ts'
+import { verdictOf } from '../../chain/cases/verificationCase.ts'
+import { payment, relayed } from '../../chain/labTokens.ts'
+import { signedThroughTable } from '../../chain/lookupTable.ts'
+import { type Customer, due, gross, newCustomer, signedBy } from '../../chain/paymentLab.ts'
 import {
   type PaymentShop,
   openPaymentShop,
@@ -14,9 +14,9 @@ import {
   quoteFor,
   signatureProof,
   transactionProof,
-} from '../chain/paymentShop.ts'
-import { type Tamper, errorReply, resultReply } from '../chain/tamperingNode.ts'
-import { createTestDatabase } from '../support/database.ts'
+} from '../../chain/paymentShop.ts'
+import { type Tamper, errorReply, resultReply } from '../../chain/tamperingNode.ts'
+import { createTestDatabase } from '../../support/database.ts'
 
 /*
  * A node that breaks while a transaction is rehearsed and sent, or while a balance is asked for. That is never a verdict on

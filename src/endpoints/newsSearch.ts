@@ -38,7 +38,7 @@ export interface NewsSummary {
 }
 
 /** What is on sale at the moment, and where it is found. */
-export interface NewsDesk {
+export interface NewsSearch {
   /** Looks into the store; until it has been done once nothing is sold. */
   refresh(): Promise<void>
   whyUnavailable(): string | undefined
@@ -56,7 +56,7 @@ export interface FoundNews {
   readonly isKnownMissing: boolean
 }
 
-export interface NewsDeskDeps {
+export interface NewsSearchDeps {
   readonly clock: Clock
   readonly store: NewsStore
   readonly searchable: readonly NewsProvider[]
@@ -73,14 +73,14 @@ const searchTimeoutMs = 12_000
 const wordsMax = 12
 const wordsCharactersMax = 120
 
-interface State extends NewsDeskDeps {
+interface State extends NewsSearchDeps {
   readonly searched: LRUCache<string, number>
   readonly searching: Map<string, Promise<boolean>>
   readonly missing: LRUCache<string, true>
   summary: NewsSummary | undefined
 }
 
-export function createNewsDesk(deps: NewsDeskDeps): NewsDesk {
+export function createNewsSearch(deps: NewsSearchDeps): NewsSearch {
   const state: State = {
     ...deps,
     searched: new LRUCache({ max: searchedMax, ttl: searchedMs }),

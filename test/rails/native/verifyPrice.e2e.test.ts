@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { isRefusal } from '@tollbook/core/refusal'
-import { ageCases, landPrice, priceCases } from '../chain/cases/priceCases.ts'
-import { verdictOf } from '../chain/cases/verificationCase.ts'
-import { newCustomer } from '../chain/paymentLab.ts'
+import { ageCases, landPrice, priceCases } from '../../chain/cases/priceCases.ts'
+import { verdictOf } from '../../chain/cases/verificationCase.ts'
+import { newCustomer } from '../../chain/paymentLab.ts'
 import {
   type PaymentShop,
   listRequiredBaseUnits,
   openPaymentShop,
   present,
   signatureProof,
-} from '../chain/paymentShop.ts'
-import { createTestDatabase } from '../support/database.ts'
+} from '../../chain/paymentShop.ts'
+import { createTestDatabase } from '../../support/database.ts'
 
 let shop: PaymentShop
 

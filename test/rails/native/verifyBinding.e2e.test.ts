@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { isRefusal } from '@tollbook/core/refusal'
-import { bindingCases } from '../chain/cases/bindingCases.ts'
-import { verdictOf } from '../chain/cases/verificationCase.ts'
-import { type PaymentShop, openPaymentShop } from '../chain/paymentShop.ts'
-import { createTestDatabase } from '../support/database.ts'
+import { bindingCases } from '../../chain/cases/bindingCases.ts'
+import { verdictOf } from '../../chain/cases/verificationCase.ts'
+import { type PaymentShop, openPaymentShop } from '../../chain/paymentShop.ts'
+import { createTestDatabase } from '../../support/database.ts'
 
 let shop: PaymentShop
 

@@ -1,6 +1,6 @@
 import type { Clock } from '@tollbook/core/clock'
-import type { ChainReader } from '../payment/chainReader.ts'
-import type { Order } from '../payment/payment.ts'
+import type { ChainReader } from '../../payment/chainReader.ts'
+import type { Order } from '../../payment/payment.ts'
 import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
 import { choosePrice, landingNow, type PriceDeps } from './choosePrice.ts'
 

@@ -1,7 +1,7 @@
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
-import type { Order } from '../payment/payment.ts'
-import type { PaymentLedger } from '../payment/paymentLedger.ts'
+import type { Order } from '../../payment/payment.ts'
+import type { PaymentLedger } from '../../payment/paymentLedger.ts'
 import type { Price, Quote } from '@tollbook/core/quote'
 import { type Refusal, refuseProof } from '@tollbook/core/refusal'
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isRefusal } from '@tollbook/core/refusal'
-import { sendingCases, sendingKinds } from '../chain/cases/sendingCases.ts'
-import { verdictOf } from '../chain/cases/verificationCase.ts'
-import { type PaymentShop, openPaymentShop } from '../chain/paymentShop.ts'
-import { createTestDatabase } from '../support/database.ts'
+import { sendingCases, sendingKinds } from '../../chain/cases/sendingCases.ts'
+import { verdictOf } from '../../chain/cases/verificationCase.ts'
+import { type PaymentShop, openPaymentShop } from '../../chain/paymentShop.ts'
+import { createTestDatabase } from '../../support/database.ts'
 
 describe.each(sendingKinds)('%s', (kind) => {
   let shop: PaymentShop

@@ -2,9 +2,9 @@ import { Keypair, SystemProgram, Transaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { encodeBase58 } from '@tollbook/core/base58'
-import { readTransaction } from '../../src/chain/transactionBytes.ts'
+import { readTransaction } from '../../../src/chain/transactionBytes.ts'
 import { isRefusal } from '@tollbook/core/refusal'
-import { readProof } from '../../src/paywall/readProof.ts'
+import { readProof } from '../../../src/rails/native/readProof.ts'
 
 const read = (value: string) => readProof(value, { readTransaction })
 const base64 = (data: string | Uint8Array) => Buffer.from(data).toString('base64')
@@ -30,7 +30,7 @@ describe('a legal proof', () => {
     ['the 64 bytes of a signature', base64(raw), undefined],
     ['a signature with a secret', base64(JSON.stringify({ signature, secret })), secret],
   ])('is %s, and has the same key in each of them', (_name, value, expectedSecret) => {
-    expect(read(value)).toEqual({ signature, secret: expectedSecret, transaction: undefined })
+    expect(read(value)).toEqual({ reference: signature, signature, secret: expectedSecret, transaction: undefined })
   })
 
   test('is a signed transaction, alone or with a secret, and its key is the first signature', () => {

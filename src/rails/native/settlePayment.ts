@@ -1,16 +1,16 @@
 import { Fault } from '@tollbook/core/fault'
 import { bindSecret } from '@tollbook/core/binding'
 import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
-import { type PaymentTerms, settle, type Settlement } from '../payment/settlement.ts'
+import { type PaymentTerms, settle, type Settlement } from '../../payment/settlement.ts'
 import type { Signature } from '@tollbook/core/signature'
-import type { TransactionRecord } from '../payment/transactionRecord.ts'
+import type { TransactionRecord } from '../../payment/transactionRecord.ts'
 import { type BalanceDeps, findShortage } from './checkBalance.ts'
 import { choosePrice } from './choosePrice.ts'
-import type { PaymentRail, SettleQuestion } from './rail.ts'
-import { readProof } from './readProof.ts'
+import type { SettleQuestion } from '../../paywall/rail.ts'
+import type { NativeProof } from './readProof.ts'
 import { checkSigners, submitTransaction } from './submitTransaction.ts'
 
-export interface VerifyDeps extends BalanceDeps {
+export interface SettleDeps extends BalanceDeps {
   readonly terms: PaymentTerms
   /** How long a signature that is not on chain yet is waited for. */
   readonly lookupWaitMs: number
@@ -20,16 +20,11 @@ export interface VerifyDeps extends BalanceDeps {
   readonly proofMaxAgeMs: number
 }
 
-/** The native rail: `x-payment-proof` with a burn and a transfer made by the caller's own wallet. */
-export function createNativeRail(deps: VerifyDeps): PaymentRail {
-  return {
-    header: 'x-payment-proof',
-    readProof: (value) => readProof(value, deps.chain),
-    settle: (question) => verifyPayment(deps, question),
-  }
-}
-
-async function verifyPayment(deps: VerifyDeps, question: SettleQuestion): Promise<Settlement | Refusal> {
+/** Finds out what a proof proves: on chain already, sent by us, or to be sent now. */
+export async function settlePayment(
+  deps: SettleDeps,
+  question: SettleQuestion<NativeProof>,
+): Promise<Settlement | Refusal> {
   const { proof, order } = question
   const flaw = proof.transaction === undefined ? undefined : checkSigners(proof.transaction, order)
   if (flaw !== undefined) return flaw
@@ -54,7 +49,7 @@ async function verifyPayment(deps: VerifyDeps, question: SettleQuestion): Promis
  * It is not there. A wallet that could not pay is told so, but not before another look: a payment that landed since the
  * last one has emptied the wallet, and whoever is told that it has not paid would pay again (I8).
  */
-async function judgeAbsence(deps: VerifyDeps, question: SettleQuestion): Promise<Settlement | Refusal> {
+async function judgeAbsence(deps: SettleDeps, question: SettleQuestion<NativeProof>): Promise<Settlement | Refusal> {
   const shortage = await findShortage(deps, question.order)
   if (shortage === undefined) return refuseProof('not_found')
   const record = await deps.chain.findTransaction(question.proof.signature)
@@ -65,7 +60,7 @@ const pollMs = 250
 
 /** Asks once, and again until the time is over. A landed payment costs one call (yardstick: RPC calls per paid request). */
 async function findWithin(
-  deps: VerifyDeps,
+  deps: SettleDeps,
   signature: Signature,
   waitMs: number,
 ): Promise<TransactionRecord | undefined> {
@@ -80,8 +75,8 @@ async function findWithin(
 
 /** On chain: is it this caller's, is it fresh, which price does it have to meet, and does it meet it? */
 async function judgeRecord(
-  deps: VerifyDeps,
-  { proof, order, payment }: SettleQuestion,
+  deps: SettleDeps,
+  { proof, order, payment }: SettleQuestion<NativeProof>,
   record: TransactionRecord,
 ): Promise<Settlement | Refusal> {
   const { blockTimeMs } = record
