@@ -12,10 +12,10 @@ const mayImport = {
   // The audit shares no code with what it audits; the four exceptions are listed here until its own copies replace them.
   'packages/audit': ['packages/core/src/assert.ts', 'packages/core/src/clock.ts', 'packages/core/src/fault.ts', 'packages/core/src/id.ts'],
   'src/primitives': ['packages/core'],
-  'src/payment': ['packages/core'],
+  'src/payment': ['packages/core', 'src/accounting'],
   'src/pricing': ['packages/core'],
   'src/product': ['packages/core'],
-  'src/accounting': ['packages/core', 'src/payment'],
+  'src/accounting': ['packages/core'],
   'src/chain': ['packages/core', 'src/primitives', 'src/payment'],
   'src/store': ['packages/core', 'packages/ledger', 'src/primitives', 'src/payment', 'src/accounting'],
   'src/outbound': ['packages/core', 'src/primitives'],

@@ -2,7 +2,7 @@ import { openChain } from './chain/openChain.ts'
 import type { ServiceConfig } from './config.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
 import { createMetrics } from './http/metrics.ts'
-import { startWatches } from './jobs/watches.ts'
+import { startHealthJobs } from './jobs/healthJobs.ts'
 import { postJson } from './outbound/postJson.ts'
 import type { PaymentLedger } from './payment/paymentLedger.ts'
 import type { PaymentRail } from './paywall/rail.ts'
@@ -20,6 +20,7 @@ import { openProviders } from './start/openProviders.ts'
 import { openReceiptKeys } from './start/openReceiptKeys.ts'
 import { openSale } from './start/openSale.ts'
 import { openSeal } from './start/openSeal.ts'
+import { recordSettings } from './start/recordSettings.ts'
 import { createServiceAddress } from './start/serviceAddress.ts'
 import { soldProducts } from './start/soldProducts.ts'
 
@@ -62,13 +63,14 @@ export async function createService(
   )
   const sold = soldProducts(config.catalog)
   const { split } = config.catalog
+  await recordSettings(ledger.settings, { keys, terms, split })
   const providers = openProviders(config.providers, deps)
   const prices = opened.adopt(
-    await openPrices(config.prices, { ...deps, ledger: ledger.prices, providers, sold, terms }),
+    await openPrices(config.prices, { ...deps, priceLists: ledger.priceLists, providers, sold, split, terms }),
     close,
   )
-  const watches = await startWatches({ clock, log, ledger: ledger.upkeep, chain })
-  opened.defer(() => watches.stop())
+  const jobs = await startHealthJobs({ clock, log, ledger: ledger.upkeep, chain })
+  opened.defer(() => jobs.stop())
   const lifecycle = opened.adopt(openLifecycle(config.lifecycle, { ...deps, ledger, chain }), close)
   const address = createServiceAddress(config.server)
   const products = opened.adopt(
@@ -77,7 +79,7 @@ export async function createService(
   )
   const finance = opened.adopt(openFinance(config.finance, { ...deps, ledger, chain }), close)
 
-  const health = createHealth({ watches, seal, prices, lifecycle })
+  const health = createHealth({ jobs, seal, prices, lifecycle })
   const paywall = openSale(config.sale, {
     ...deps,
     ledger: seams.ledger?.(ledger.payments) ?? ledger.payments,
@@ -86,7 +88,7 @@ export async function createService(
     prices,
     lifecycle,
     health,
-    slot: watches.slot,
+    slot: jobs.slot,
     split,
     withRails: seams.rails,
   })

@@ -1,7 +1,7 @@
 import { Fault } from '@tollbook/core/fault'
 import type { Product } from '../product/product.ts'
 import { isFinal, mayUse, type Order } from '../payment/payment.ts'
-import type { Price } from '@tollbook/core/quote'
+import type { ListedPrice } from '@tollbook/core/quote'
 import { isRefusal, refuse } from '@tollbook/core/refusal'
 import { type Answer, isAnswer, refusalAnswer } from './answer.ts'
 import type { PaidRequest } from './paidRequest.ts'
@@ -14,7 +14,7 @@ import { failureReason, fulfil, type RedeemDeps, release, runHandler } from './r
 import { sendReceipt, type SignReceipt } from './sendReceipt.ts'
 
 export interface Paywall extends OfferDeps, ClaimDeps, RedeemDeps {
-  readonly currentPrice: (endpoint: string) => Price | undefined
+  readonly currentPrice: (endpoint: string) => ListedPrice | undefined
   /** Why nothing is sold at the moment: the ledger is not durable, the chain is out of reach, the server is shutting down. */
   readonly whyClosed: () => string | undefined
   /** Why nothing more is sold before the chain has caught up: too much was served for payments that are not final. */
@@ -55,7 +55,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     if (isRefusal(presented)) return refusalAnswer(presented)
     const { payer, proof } = presented
     const order: Order = { wallet: payer, endpoint: product.path, digest: orderDigest(product, ordered.parameters) }
-    const known = await deps.ledger.lookUp({ signature: proof.reference, wallet: payer, idempotencyKey })
+    const known = await deps.ledger.lookUp({ reference: proof.reference, wallet: payer, idempotencyKey })
     const replay = findReplay(known, { rail, proof, order })
     if (isRefusal(replay)) return refusalAnswer(replay)
     if (replay !== undefined) return await sendReceipt({ ...deps, rail }, replay)

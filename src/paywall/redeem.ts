@@ -4,7 +4,7 @@ import type { Clock } from '@tollbook/core/clock'
 import { sha256Hex } from '@tollbook/core/digest'
 import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
-import type { FailureReason } from '../payment/events.ts'
+import type { FailureReason } from '../payment/events/attemptEvents.ts'
 import { decideFulfil, decideRelease } from '../payment/payment.ts'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import type { Fulfilment } from '../payment/receipt.ts'
@@ -68,16 +68,16 @@ export interface Fulfilled {
 export async function fulfil(deps: RedeemDeps, claim: Claim, outcome: Value): Promise<Fulfilled | undefined> {
   const { order, attemptId, payment, settlement, idempotencyKey } = claim
   const answerJson = canonicalJson({ data: outcome.data, meta: outcome.meta })
-  const events = decideFulfil(payment, { attemptId, orderDigest: order.digest, answerDigest: sha256Hex(answerJson) })
-  if (events === undefined) return undefined
+  const decision = decideFulfil(payment, { attemptId, orderDigest: order.digest, answerDigest: sha256Hex(answerJson) })
+  if (decision === undefined) return undefined
   const key =
     idempotencyKey === undefined
       ? {}
       : { idempotency: { wallet: order.wallet, key: idempotencyKey, orderDigest: order.digest, answerJson } }
   const appended = await deps.ledger.append({
-    signature: settlement.signature,
+    reference: settlement.reference,
     before: payment,
-    events,
+    ...decision,
     nowMs: deps.clock.nowMs(),
     ...key,
   })
@@ -90,12 +90,17 @@ export async function fulfil(deps: RedeemDeps, claim: Claim, outcome: Value): Pr
 /** Frees the proof (I4). If even that fails, the lease ends by itself, so the failure is only worth a line in the log. */
 export async function release(deps: RedeemDeps, claim: Claim, reason: FailureReason): Promise<void> {
   const { attemptId, payment, settlement } = claim
-  const events = decideRelease(payment, attemptId, reason)
-  if (events === undefined) return
+  const decision = decideRelease(payment, attemptId, reason)
+  if (decision === undefined) return
   try {
-    await deps.ledger.append({ signature: settlement.signature, before: payment, events, nowMs: deps.clock.nowMs() })
+    await deps.ledger.append({
+      reference: settlement.reference,
+      before: payment,
+      ...decision,
+      nowMs: deps.clock.nowMs(),
+    })
   } catch (error) {
-    deps.log.warn({ event: 'release_not_recorded', signature: settlement.signature, error: describeError(error) })
+    deps.log.warn({ event: 'release_not_recorded', reference: settlement.reference, error: describeError(error) })
   }
 }
 

@@ -1,8 +1,8 @@
 import { createTransferCheckedInstruction } from '@solana/spl-token'
 import type { Keypair, TransactionInstruction } from '@solana/web3.js'
 import { openChain } from '../../src/chain/openChain.ts'
-import type { FinalityDeps } from '../../src/jobs/finalityWatch.ts'
-import type { LifeStep } from '../../src/jobs/recordStep.ts'
+import type { FinalityDeps } from '../../src/jobs/finalityJob.ts'
+import type { LifecycleStep } from '../../src/jobs/recordStep.ts'
 import { postJson } from '../../src/outbound/postJson.ts'
 import type { PaymentState } from '../../src/payment/payment.ts'
 import { isRefusal } from '@tollbook/core/refusal'
@@ -40,7 +40,7 @@ export interface LifeGround {
   readonly ledger: Ledger
   readonly database: TestDatabase
   readonly deps: FinalityDeps
-  readonly steps: readonly LifeStep[]
+  readonly steps: readonly LifecycleStep[]
 }
 
 export async function openLifeGround(kind: MintKind): Promise<LifeGround> {
@@ -57,13 +57,13 @@ export async function openLifeGround(kind: MintKind): Promise<LifeGround> {
     postJson,
     log: silentLog,
   })
-  const steps: LifeStep[] = []
+  const steps: LifecycleStep[] = []
   const deps = {
     clock,
     log: silentLog,
     payments: ledger.payments,
     life: ledger.life,
-    onStep: (step: LifeStep) => void steps.push(step),
+    onStep: (step: LifecycleStep) => void steps.push(step),
     chain: { ...chain.reader, ...chain.finality },
   }
   return { lab, clock, ledger, database, deps, steps }

@@ -2,10 +2,10 @@ import { systemClock } from '@tollbook/core/clock'
 import { audit } from '@tollbook/audit/audit'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { watchFinality, noFinalityMemory } from '../../src/jobs/finalityWatch.ts'
+import { recordFinality, noFinalityMemory } from '../../src/jobs/finalityJob.ts'
 import { recordStep } from '../../src/jobs/recordStep.ts'
-import { watchRefunds } from '../../src/jobs/refundWatch.ts'
-import { scanTransfers } from '../../src/jobs/transferScan.ts'
+import { recordRefunds } from '../../src/jobs/refundJob.ts'
+import { scanTransfers } from '../../src/jobs/transferScanJob.ts'
 import { decideFinality } from '../../src/payment/finality.ts'
 import { mayUse } from '../../src/payment/payment.ts'
 import { transferBaseUnits } from '@tollbook/core/quote'
@@ -20,7 +20,7 @@ const memory = noFinalityMemory()
 const { price } = lab
 const owed = transferBaseUnits(price)
 
-const round = () => watchFinality(deps, memory)
+const round = () => recordFinality(deps, memory)
 const exposure = () => ledger.life.exposureBaseUnits()
 
 /** Enough slots that nothing of before can land any more. */
@@ -122,11 +122,11 @@ test('a node that has put the blocks away, or does not answer, reverses nothing'
   lab.chain.advanceSlots(longAgo)
   const pruned = { ...deps, chain: { ...deps.chain, firstSlot: () => Promise.resolve(settlement.slot + 1) } }
   const own = noFinalityMemory()
-  await watchFinality(pruned, own)
+  await recordFinality(pruned, own)
   clock.advance(60_000)
-  await watchFinality(pruned, own)
+  await recordFinality(pruned, own)
   lab.chain.failRequests({ method: 'getSignatureStatuses', times: 1, outcome: 'unavailable' })
-  await expect(watchFinality(deps, own)).rejects.toMatchObject({ retryable: true })
+  await expect(recordFinality(deps, own)).rejects.toMatchObject({ retryable: true })
   expect(await stateOf(ground, settlement.signature)).toMatchObject({ phase: 'fulfilled', awaitsFinality: true })
   // Cleared away for the tests to come.
   await round()
@@ -152,17 +152,17 @@ test('what nobody could deliver for a day is owed back once it is final, and no 
   const paid = await pay(ground)
   await serve(ground, paid.settlement, 'released')
   const refunds = { ...deps, refundAfterMs: 0 }
-  await watchRefunds(refunds)
+  await recordRefunds(refunds)
   expect(await stateOf(ground, paid.settlement.signature), 'not before it is final').toMatchObject({
     phase: 'released',
   })
   lab.chain.advanceSlots(32)
   await round()
-  await watchRefunds({ ...deps, refundAfterMs: 86_400_000 })
+  await recordRefunds({ ...deps, refundAfterMs: 86_400_000 })
   expect(await stateOf(ground, paid.settlement.signature), 'not before the day is over').toMatchObject({
     phase: 'released',
   })
-  await watchRefunds(refunds)
+  await recordRefunds(refunds)
   const state = await stateOf(ground, paid.settlement.signature)
   expect(state).toMatchObject({ phase: 'refund_due' })
   const after = await balances(ground)
@@ -179,7 +179,7 @@ test('of a claim and a refund that were decided on the same state the ledger tak
     await round()
     const before = await stateOf(ground, paid.settlement.signature)
     const claim = claimOf(paid.settlement, { before }).change
-    const refund = () => watchRefunds({ ...deps, refundAfterMs: 0 })
+    const refund = () => recordRefunds({ ...deps, refundAfterMs: 0 })
     const both = game % 2 === 0 ? [ledger.payments.append(claim), refund()] : [refund(), ledger.payments.append(claim)]
     const [claimed] = (await Promise.all(both)).flatMap((outcome) => outcome ?? [])
     const { phase } = await stateOf(ground, paid.settlement.signature)

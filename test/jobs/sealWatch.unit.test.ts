@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createLog } from '../../src/primitives/log.ts'
-import { startSealWatch, type SealStep } from '../../src/jobs/sealWatch.ts'
+import { startSealJob, type SealStep } from '../../src/jobs/sealJob.ts'
 import { LedgerDamage } from '@tollbook/core/ledgerDamage'
 import { steppedClock } from '../support/steppedClock.ts'
 
@@ -12,7 +12,7 @@ async function watchOver(steps: (SealStep | Error)[], keep?: (note: string) => P
   const log = createLog({ level: 'info', name: 'test', destination })
   const seals: { readonly unsealedEvents: number; readonly damaged: boolean }[] = []
   let asked = 0
-  const watch = await startSealWatch({
+  const watch = await startSealJob({
     clock,
     log,
     keep,

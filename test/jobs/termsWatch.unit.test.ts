@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Fault } from '@tollbook/core/fault'
 import { silentLog } from '../../src/primitives/log.ts'
 import type { PaymentTerms } from '../../src/payment/settlement.ts'
-import { startTermsWatch } from '../../src/jobs/termsWatch.ts'
+import { startTermsHealth } from '../../src/jobs/termsHealth.ts'
 import { mint, otherWallet } from '../payment/paymentStory.ts'
 import { steppedClock } from '../support/steppedClock.ts'
 
@@ -18,7 +18,7 @@ const terms: PaymentTerms = {
 
 async function problemAfter(readTerms: () => Promise<PaymentTerms>): Promise<string | undefined> {
   const clock = steppedClock()
-  const watch = startTermsWatch({ clock, log: silentLog, terms, readTerms })
+  const watch = startTermsHealth({ clock, log: silentLog, terms, readTerms })
   await clock.step()
   const problem = watch.problem()
   await watch.stop()

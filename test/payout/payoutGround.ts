@@ -1,8 +1,8 @@
 import { type Keypair, PublicKey } from '@solana/web3.js'
 import type { PayoutPlan } from '../../src/accounting/payoutPlan.ts'
-import { watchFinality, noFinalityMemory } from '../../src/jobs/finalityWatch.ts'
-import { watchRefunds } from '../../src/jobs/refundWatch.ts'
-import { scanTransfers } from '../../src/jobs/transferScan.ts'
+import { recordFinality, noFinalityMemory } from '../../src/jobs/finalityJob.ts'
+import { recordRefunds } from '../../src/jobs/refundJob.ts'
+import { scanTransfers } from '../../src/jobs/transferScanJob.ts'
 import type { Address } from '@tollbook/core/address'
 import type { Signature } from '@tollbook/core/signature'
 import { openPayout, type Payout } from '../../src/payout/openPayout.ts'
@@ -85,8 +85,8 @@ export async function makeDebts(ground: PayoutGround): Promise<void> {
   }
   await sendTokens(ground, await newCustomer(lab), 7_000n)
   lab.chain.advanceSlots(32)
-  await watchFinality(deps, noFinalityMemory())
-  await watchRefunds({ ...deps, refundAfterMs: 0 })
+  await recordFinality(deps, noFinalityMemory())
+  await recordRefunds({ ...deps, refundAfterMs: 0 })
   clock.advance(settleAgeMs + 1_000)
   await scanTransfers({ ...deps, terms: lab.terms, settleAgeMs })
 }

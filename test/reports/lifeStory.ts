@@ -1,7 +1,7 @@
-import { watchFinality, noFinalityMemory } from '../../src/jobs/finalityWatch.ts'
+import { recordFinality, noFinalityMemory } from '../../src/jobs/finalityJob.ts'
 import { recordStep } from '../../src/jobs/recordStep.ts'
-import { watchRefunds } from '../../src/jobs/refundWatch.ts'
-import { scanTransfers } from '../../src/jobs/transferScan.ts'
+import { recordRefunds } from '../../src/jobs/refundJob.ts'
+import { scanTransfers } from '../../src/jobs/transferScanJob.ts'
 import { decideFinality } from '../../src/payment/finality.ts'
 import type { Signature } from '@tollbook/core/signature'
 import { assertPresent } from '@tollbook/core/assert'
@@ -126,12 +126,12 @@ async function followUp(ground: PayoutGround, { reversedServed }: Payments): Pro
   const { lab, clock, deps } = ground
   const memory = noFinalityMemory()
   lab.chain.advanceSlots(longAgo)
-  await watchFinality(deps, memory)
+  await recordFinality(deps, memory)
   clock.advance(10_000)
-  await watchFinality(deps, memory)
+  await recordFinality(deps, memory)
   const { phase } = await stateOf(ground, reversedServed)
   if (phase !== 'reversed') throw new Error(`the dropped payment is ${phase}`)
-  await watchRefunds({ ...deps, refundAfterMs: 0 })
+  await recordRefunds({ ...deps, refundAfterMs: 0 })
   clock.advance(settleAgeMs)
   await scanTransfers({ ...deps, terms: lab.terms, settleAgeMs })
 }

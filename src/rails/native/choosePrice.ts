@@ -2,7 +2,7 @@ import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { Order } from '../../payment/payment.ts'
 import type { PaymentLedger } from '../../payment/paymentLedger.ts'
-import type { Price, Quote } from '@tollbook/core/quote'
+import { plainPrice, type Price } from '@tollbook/core/quote'
 import { type Refusal, refuseProof } from '@tollbook/core/refusal'
 
 export interface PriceDeps {
@@ -51,22 +51,9 @@ export async function choosePrice(
   if (quote !== undefined && landedSlot < quote.slot) return refuseProof('landed_before_quote')
   // Open until the end of the grace and not at it, like the plain ones that the ledger looks for.
   if (quote !== undefined && landedAtMs < quote.expiresAtMs + graceMs)
-    return { price: priceOf(quote), quoteId: quote.id }
+    return { price: plainPrice(quote), quoteId: quote.id }
 
   const price = (await ledger.findPrice(endpoint, landedAtMs)) ?? deps.currentPrice(endpoint)
   if (price === undefined) throw new Fault('no price was on record when the payment landed', { retryable: true })
-  return { price, quoteId: undefined }
-}
-
-/** The price alone: what a settlement keeps of a quote is its terms and its id. */
-function priceOf({
-  id: _id,
-  wallet: _wallet,
-  memo: _memo,
-  issuedAtMs: _issued,
-  expiresAtMs: _expires,
-  slot: _slot,
-  ...price
-}: Quote): Price {
-  return price
+  return { price: plainPrice(price), quoteId: undefined }
 }

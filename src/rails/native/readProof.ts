@@ -3,6 +3,7 @@ import type { ChainReader } from '../../payment/chainReader.ts'
 import type { SignedTransaction } from '../../payment/proof.ts'
 import type { Proof } from '../../paywall/rail.ts'
 import { isRefusal, type Refusal, refuseProof } from '@tollbook/core/refusal'
+import { solanaReference } from '../../payment/paymentReference.ts'
 import { readSignature, type Signature, signatureOfBytes } from '@tollbook/core/signature'
 
 export const proofHeader = 'x-payment-proof'
@@ -77,7 +78,7 @@ function readBoundProof(bytes: Buffer, chain: TransactionReader): NativeProof | 
 }
 
 function ofSignature(signature: Signature, secret: string | undefined): NativeProof {
-  return { reference: signature, signature, secret, transaction: undefined }
+  return { reference: solanaReference(signature), signature, secret, transaction: undefined }
 }
 
 function ofTransaction(bytes: Uint8Array, secret: string | undefined, chain: TransactionReader): NativeProof | Refusal {

@@ -97,17 +97,16 @@ async function judgeRecord(
   })
   if (isRefusal(chosen)) return chosen
 
-  const evidence = settle({ record, wallet: order.wallet, price: chosen.price, terms: deps.terms })
-  if (isRefusal(evidence)) return evidence
+  const amounts = settle({ record, wallet: order.wallet, price: chosen.price, terms: deps.terms })
+  if (isRefusal(amounts)) return amounts
+  const transactionBase64 = record.bytes === undefined ? undefined : Buffer.from(record.bytes).toString('base64')
   return {
-    signature: record.signature,
+    reference: proof.reference,
     wallet: order.wallet,
     price: chosen.price,
     quoteId: chosen.quoteId,
     memo: binding.memo,
-    ...evidence,
-    slot: record.slot,
-    blockTimeMs,
-    transactionBase64: record.bytes === undefined ? undefined : Buffer.from(record.bytes).toString('base64'),
+    ...amounts,
+    evidence: { kind: 'solana', slot: record.slot, blockTimeMs, transactionBase64 },
   }
 }

@@ -1,6 +1,7 @@
 import type { Address } from '@tollbook/core/address'
 import { bindSecret } from '@tollbook/core/binding'
-import type { Order, PaymentState } from '../../payment/payment.ts'
+import { decideSubmit, type Order, type PaymentState } from '../../payment/payment.ts'
+import { solanaReference } from '../../payment/paymentReference.ts'
 import type { SignedTransaction, SimulatedEffects, Simulation } from '../../payment/proof.ts'
 import { type Price, transferBaseUnits } from '@tollbook/core/quote'
 import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
@@ -134,18 +135,18 @@ function sumOf(movements: readonly TokenMovement[]): bigint {
   return movements.reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n)
 }
 
-/** On record before it is sent: if we die in between, the book knows of money that may be on its way. */
+/** Recorded before it is sent: if we die in between, the ledger knows of money that may be on its way. */
 async function recordIntent(
   deps: SubmitDeps,
   { order, payment, transaction }: Submission,
   quoteId: string | undefined,
 ): Promise<boolean> {
   const transactionBase64 = Buffer.from(transaction.bytes).toString('base64')
-  const { outcome } = await deps.ledger.append({
-    signature: transaction.signature,
-    before: payment,
-    events: [{ kind: 'PaymentSubmitted', wallet: order.wallet, endpoint: order.endpoint, quoteId, transactionBase64 }],
-    nowMs: deps.clock.nowMs(),
-  })
+  const { wallet, endpoint } = order
+  const decision = decideSubmit(payment, { wallet, endpoint, quoteId, transactionBase64 })
+  if (decision === undefined) return false
+  const reference = solanaReference(transaction.signature)
+  const nowMs = deps.clock.nowMs()
+  const { outcome } = await deps.ledger.append({ reference, before: payment, ...decision, nowMs })
   return outcome === 'appended'
 }
