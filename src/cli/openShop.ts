@@ -20,11 +20,11 @@ export interface OpenShopOptions {
 }
 
 export async function openShop(config: Config, { log, onProgress }: OpenShopOptions): Promise<OpenedShop> {
-  const localJsonPath = join(config.home, 'local.json')
+  const localJsonPath = join(config.local.home, 'local.json')
   const running = await readLocalJson(localJsonPath)
   if (running !== undefined && (await answers(running.baseUrl))) {
-    if (config.sampleUpstreams && !running.sampleUpstreams) {
-      const why = `the service that runs in ${config.home} asks the real providers`
+    if (config.providers.sampleUpstreams && !running.sampleUpstreams) {
+      const why = `the service that runs in ${config.local.home} asks the real providers`
       throw new Fault(`${why}; stop it, or leave out --sample-upstreams`, { retryable: false })
     }
     return { local: running, started: false, close: () => Promise.resolve() }

@@ -131,9 +131,9 @@ function tellLag({ stderr }: ReportCommandDeps, { position, headPosition }: Repo
 
 /** The operator's, or that of local mode. */
 export async function findDatabase(): Promise<string> {
-  const { databaseUrl, home } = readConfig()
-  if (databaseUrl !== undefined) return databaseUrl
-  const local = await readLocalJson(join(home, 'local.json'))
+  const { ledger, local: settings } = readConfig()
+  if (ledger !== undefined) return ledger.databaseUrl
+  const local = await readLocalJson(join(settings.home, 'local.json'))
   if (local?.databaseUrl === undefined)
     throw new Fault('DATABASE_URL is missing, and local mode does not run here', { retryable: false })
   return local.databaseUrl

@@ -107,7 +107,7 @@ describe('the products on sale', () => {
 
 describe('the configuration', () => {
   test('without the settings is the specification', () => {
-    const { prices, productsOff, split } = readConfig({})
+    const { prices, productsOff, split } = readConfig({}).catalog
     expect([prices.size, productsOff.size]).toEqual([0, 0])
     expect(split).toEqual([
       { account: 'burn', perMille: 300 },
@@ -125,7 +125,7 @@ describe('the configuration', () => {
       PORT: 'no',
     }
     expect(() => readConfig(env)).toThrow(
-      /5 mistake\(s\):\n(?=[\s\S]*PRICES_USD has "\/api\/data\/crypto=free": )(?=[\s\S]*PRICES_USD has "x": )(?=[\s\S]*PRODUCTS_OFF has "chat": )(?=[\s\S]*SPLIT adds up to 90%; )(?=[\s\S]*PORT must be )/,
+      /5 mistakes:\n(?=[\s\S]*PRICES_USD has "\/api\/data\/crypto=free": )(?=[\s\S]*PRICES_USD has "x": )(?=[\s\S]*PRODUCTS_OFF has "chat": )(?=[\s\S]*SPLIT adds up to 90%; )(?=[\s\S]*PORT must be )/,
     )
   })
 })

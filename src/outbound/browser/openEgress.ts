@@ -1,7 +1,7 @@
 import { guardPage } from './guardPage.ts'
 import { webPorts } from '../urlGuard.ts'
 import { guardArguments } from './browserArguments.ts'
-import { type EgressLimits, openEgressLine } from './egressLine.ts'
+import { type EgressLimits, openEgressProxy } from './egressProxy.ts'
 import { createResolve, type EgressRules, resolveOnThisMachine } from './egressRules.ts'
 import type { Egress } from './renderJob.ts'
 
@@ -21,5 +21,5 @@ export function openEgress({ allowHosts, rules = {}, limits }: EgressOptions): E
     resolveAllowed: resolveOnThisMachine,
     ...rules,
   }
-  return { browserArguments: guardArguments, open: () => openEgressLine(all, limits), guardPage }
+  return { allowHosts, browserArguments: guardArguments, open: () => openEgressProxy(all, limits), guardPage }
 }

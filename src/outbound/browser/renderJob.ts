@@ -1,13 +1,15 @@
 import type { Browser, BrowserContext, Page } from 'puppeteer'
-import type { EgressLine } from './egressLine.ts'
+import type { EgressProxy } from './egressProxy.ts'
 import { RenderFailure, type Rendered } from './renderer.ts'
 import type { RenderTask } from './renderTask.ts'
 import { visitPage, type Visit } from './visitPage.ts'
 
 /** How a job reaches the world; the tests of the guard have one without it. */
 export interface Egress {
+  /** Hosts that may be reached though their addresses are not global: `name` or `name:port`. */
+  readonly allowHosts: readonly string[]
   readonly browserArguments: readonly string[]
-  open(): Promise<EgressLine>
+  open(): Promise<EgressProxy>
   /** Shuts what a proxy does not see, before the page loads anything. */
   guardPage(page: Page): Promise<void>
 }
@@ -58,7 +60,7 @@ async function closes(opening: Promise<BrowserContext>): Promise<boolean> {
   return Promise.race([closed, tooLate])
 }
 
-function openContext(browser: Browser, line: EgressLine): Promise<BrowserContext> {
+function openContext(browser: Browser, line: EgressProxy): Promise<BrowserContext> {
   const proxy = line.proxyServer === '' ? {} : { proxyServer: line.proxyServer, proxyBypassList: ['<-loopback>'] }
   return browser.createBrowserContext({ ...proxy, downloadBehavior: { policy: 'deny' } })
 }
@@ -77,7 +79,7 @@ function whenAborted(signal: AbortSignal) {
 
 interface Guarded {
   readonly egress: Egress
-  readonly line: EgressLine
+  readonly line: EgressProxy
 }
 
 async function renderIn(context: BrowserContext, task: RenderTask, { egress, line }: Guarded): Promise<Rendered> {
@@ -90,7 +92,7 @@ async function renderIn(context: BrowserContext, task: RenderTask, { egress, lin
   return Promise.race([visitAndCapture(page, task, line), crashed])
 }
 
-async function visitAndCapture(page: Page, task: RenderTask, line: EgressLine): Promise<Rendered> {
+async function visitAndCapture(page: Page, task: RenderTask, line: EgressProxy): Promise<Rendered> {
   const visit = await visitPage(page, task, line)
   const captured = await task.capture(page)
   // Again: the page may have led itself elsewhere while its picture was taken.
@@ -103,7 +105,7 @@ function resultOf(page: Page, { httpStatus, complete }: Visit) {
 }
 
 interface Circumstances {
-  readonly line: EgressLine
+  readonly line: EgressProxy
   readonly signal: AbortSignal
   readonly browser: Browser
 }

@@ -1,5 +1,5 @@
 import { type HTTPResponse, type Page, TimeoutError } from 'puppeteer'
-import type { EgressLine } from './egressLine.ts'
+import type { EgressProxy } from './egressProxy.ts'
 import { RenderFailure } from './renderer.ts'
 import type { RenderTask } from './renderTask.ts'
 
@@ -18,7 +18,7 @@ const settleIdleMs = 50
 const settleTimeoutMs = 1_500
 
 /** Goes there, waits until it stands, and makes sure that it is a page and not the picture of a refusal. */
-export async function visitPage(page: Page, task: RenderTask, line: EgressLine): Promise<Visit> {
+export async function visitPage(page: Page, task: RenderTask, line: EgressProxy): Promise<Visit> {
   await prepare(page, task)
   const watch = watchNavigation(page, line)
   const arrived = 'url' in task.page ? await goTo(page, task.page.url, watch) : await showHtml(page, task.page.html)
@@ -40,7 +40,7 @@ interface NavigationWatch {
 }
 
 /** Follows where the main frame goes, by redirect, script or refresh. */
-function watchNavigation(page: Page, line: EgressLine): NavigationWatch {
+function watchNavigation(page: Page, line: EgressProxy): NavigationWatch {
   const visited = new Set<string>()
   let last: string | undefined
   page.on('request', (request) => {

@@ -7,9 +7,9 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3'
-import type { ArtifactShelf } from './artifactStore.ts'
+import type { ArtifactStorage } from './artifactStore.ts'
 
-export interface S3ShelfOptions {
+export interface S3StorageOptions {
   readonly bucket: string
   readonly region: string
   /** Undefined: Amazon's. */
@@ -26,7 +26,7 @@ const requestTimeoutMs = 10_000
 const listedMax = 1_000
 
 /** A bucket of Amazon's or of anything that speaks its protocol; we are between it and the callers. */
-export function openS3Shelf(options: S3ShelfOptions): ArtifactShelf & { close(): void } {
+export function openS3Storage(options: S3StorageOptions): ArtifactStorage & { close(): void } {
   const { bucket: Bucket, region, endpoint, accessKeyId, secretAccessKey } = options
   const client = new S3Client({
     region,

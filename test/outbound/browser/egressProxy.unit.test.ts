@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
-import { type EgressLimits, type EgressLine, openEgressLine } from '../../../src/outbound/browser/egressLine.ts'
+import { type EgressLimits, type EgressProxy, openEgressProxy } from '../../../src/outbound/browser/egressProxy.ts'
 import { createResolve, judgeTarget } from '../../../src/outbound/browser/egressRules.ts'
 import { afterFile } from '../../support/afterFile.ts'
 import { startWeb } from './testRenderer.ts'
@@ -34,8 +34,8 @@ const web = await startWeb((request, response) => {
 rules.allowHosts.push(`127.0.0.1:${web.port}`, `site.test:${web.port}`)
 const site = `127.0.0.1:${web.port}`
 
-async function openLine(limits?: EgressLimits): Promise<EgressLine> {
-  const line = await openEgressLine(rules, limits)
+async function openLine(limits?: EgressLimits): Promise<EgressProxy> {
+  const line = await openEgressProxy(rules, limits)
   afterFile(() => line.close())
   return line
 }
@@ -166,7 +166,7 @@ test('closing ends what is under way', async () => {
   await once(hanging, 'listening')
   const address = hanging.address()
   const port = address !== null && typeof address === 'object' ? address.port : 0
-  const own = await openEgressLine({ ...rules, allowHosts: [`127.0.0.1:${port}`] })
+  const own = await openEgressProxy({ ...rules, allowHosts: [`127.0.0.1:${port}`] })
   const arrived = once(hanging, 'request')
   const answer = say(`GET http://127.0.0.1:${port}/ HTTP/1.1\r\nHost: x\r\n\r\n`, own)
   await arrived

@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Fault } from '@tollbook/core/fault'
-import type { ArtifactShelf } from './artifactStore.ts'
+import type { ArtifactStorage } from './artifactStore.ts'
 
 // What callers bought is theirs, and the name is the key to it.
 const folderMode = 0o700
@@ -9,13 +9,13 @@ const fileMode = 0o600
 // A write takes milliseconds; what is older belongs to a process that died.
 const abandonedMs = 60 * 60 * 1000
 
-export interface DiskShelfOptions {
+export interface DiskStorageOptions {
   readonly directory: string
   readonly nowMs: () => number
 }
 
 /** A folder. Several instances may share one, on a shared file system. */
-export async function openDiskShelf({ directory, nowMs }: DiskShelfOptions): Promise<ArtifactShelf> {
+export async function openDiskStorage({ directory, nowMs }: DiskStorageOptions): Promise<ArtifactStorage> {
   try {
     await mkdir(directory, { recursive: true, mode: folderMode })
   } catch (error) {

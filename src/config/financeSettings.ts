@@ -1,13 +1,16 @@
 import { z } from 'zod'
+import { type GivenVariables, httpUrl, type MissingVariable } from './variables.ts'
 
-/** Who may read the reports over HTTP, and where. */
-export interface FinanceConfig {
-  /** Of the tokens, exactly as in their `iss`. */
+/** Access to the finance reports over HTTP. */
+export interface FinanceSettings {
+  /** The `iss` of the tokens, character for character. */
   readonly issuer: string
   readonly audience: string
   readonly keys: { readonly jwksUrl: string } | { readonly jwks: { keys: PublicKey[] } }
-  /** A listener of its own; undefined only in local mode, where it is the service's. */
+  /** A listener of its own. Undefined only in local mode, which serves the reports on the service's. */
   readonly listener: { readonly host: string; readonly port: number } | undefined
+  /** Where the public routes are: empty on the same listener, undefined when the operator has not said. */
+  readonly publicUrl: string | undefined
 }
 
 interface PublicKey {
@@ -30,27 +33,26 @@ export const financeVariables = {
   FINANCE_HOST: z.string().default('127.0.0.1'),
   FINANCE_ISSUER: z.string().optional(),
   FINANCE_AUDIENCE: z.string().default(financeAudience),
-  FINANCE_JWKS_URL: z
-    .string()
-    .refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), 'must be an http(s) URL')
-    .optional(),
+  FINANCE_JWKS_URL: httpUrl,
 }
 
 type Environment = z.infer<z.ZodObject<typeof financeVariables>>
 
-/** All three or none: a listener that lets nobody in, or keys without a listener, is a mistake. */
-export function missingFinanceVariables(env: Environment): readonly (readonly [name: string, why: string])[] {
+/** All three or none: a listener that admits no token and keys without a listener are both mistakes. */
+export function missingFinanceVariables(given: GivenVariables): readonly MissingVariable[] {
   const needed = [
-    ['FINANCE_PORT', 'where the finance reports listen'],
+    ['FINANCE_PORT', 'the port of the finance reports'],
     ['FINANCE_ISSUER', 'the issuer of the tokens that may read the finance reports'],
     ['FINANCE_JWKS_URL', 'where that issuer publishes its keys'],
   ] as const
-  const missing = needed.filter(([name]) => env[name] === undefined)
+  const missing = needed.filter(([name]) => given[name] === undefined)
   return missing.length === needed.length ? [] : missing
 }
 
-export function financeConfigOf(env: Environment): FinanceConfig | undefined {
+/** Undefined: the reports are not served over HTTP, except by local mode, which issues its own tokens. */
+export function financeSettingsOf(env: Environment, publicUrl: string | undefined): FinanceSettings | undefined {
   const { FINANCE_PORT: port, FINANCE_ISSUER: issuer, FINANCE_JWKS_URL: jwksUrl } = env
   if (port === undefined || issuer === undefined || jwksUrl === undefined) return undefined
-  return { issuer, audience: env.FINANCE_AUDIENCE, keys: { jwksUrl }, listener: { host: env.FINANCE_HOST, port } }
+  const listener = { host: env.FINANCE_HOST, port }
+  return { issuer, audience: env.FINANCE_AUDIENCE, keys: { jwksUrl }, listener, publicUrl }
 }

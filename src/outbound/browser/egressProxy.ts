@@ -10,7 +10,7 @@ import { type EgressRules, type EgressVerdict, judgeTarget } from './egressRules
  * itself and connects to the addresses it has judged, so that nobody can answer it one thing and the connection another
  * (decision 0008).
  */
-export interface EgressLine {
+export interface EgressProxy {
   readonly proxyServer: string
   /** What became of the last attempt to reach the host of this URL; undefined when nothing was wrong. */
   troubleWith(url: string): EgressTrouble | undefined
@@ -47,7 +47,7 @@ interface Line {
   refused: number
 }
 
-export async function openEgressLine(rules: EgressRules, limits: EgressLimits = egressLimits): Promise<EgressLine> {
+export async function openEgressProxy(rules: EgressRules, limits: EgressLimits = egressLimits): Promise<EgressProxy> {
   const line: Line = {
     rules,
     limits,

@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import type { ProductSettings } from '../pricing/priceList.ts'
+import { parsePrices, parseProductsOff } from '../pricing/productSettings.ts'
+import type { Parsed } from '../pricing/settingList.ts'
+import { defaultSplit, parseSplit, type SplitShare } from '../pricing/splitSetting.ts'
+
+/** What is sold, at which prices in US dollars, and how each payment is divided. */
+export interface CatalogSettings extends ProductSettings {
+  /** The shares of each payment; `burn` is one of them. */
+  readonly split: readonly SplitShare[]
+}
+
+export const catalogVariables = {
+  PRICES_USD: parsedBy(parsePrices, new Map()),
+  PRODUCTS_OFF: parsedBy(parseProductsOff, new Set()),
+  SPLIT: parsedBy(parseSplit, defaultSplit),
+}
+
+export function catalogSettingsOf(env: z.infer<z.ZodObject<typeof catalogVariables>>): CatalogSettings {
+  return { prices: env.PRICES_USD, productsOff: env.PRODUCTS_OFF, split: env.SPLIT }
+}
+
+/** A variable whose parser names every mistake. */
+function parsedBy<T>(parse: (text: string) => Parsed<T>, standard: T) {
+  return z
+    .string()
+    .optional()
+    .transform((text, context): T => {
+      if (text === undefined) return standard
+      const parsed = parse(text)
+      if (parsed.ok) return parsed.value
+      for (const problem of parsed.problems) context.addIssue(problem)
+      return z.NEVER
+    })
+}

@@ -1,0 +1,23 @@
+import type { ServerSettings } from '../config/serverSettings.ts'
+
+/** Where callers reach the service: PUBLIC_URL, or the listener once its port is known. */
+export interface ServiceAddress {
+  url(): string
+  listensOn(port: number): void
+}
+
+export function createServiceAddress({ publicUrl, host }: ServerSettings): ServiceAddress {
+  let url = publicUrl ?? ''
+  return {
+    url: () => url,
+    listensOn(port) {
+      url ||= `http://${hostToFetch(host)}:${port}`
+    },
+  }
+}
+
+/** A host that stands for all addresses cannot be fetched from. */
+function hostToFetch(host: string): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return name.includes(':') ? `[${name}]` : name
+}
