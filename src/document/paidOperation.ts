@@ -40,7 +40,7 @@ export function schemasOf(endpoint: Endpoint): JsonObject {
   return {
     [`${name}Order`]: schemaOf(endpoint.parameters),
     [`${name}Data`]: schemaOf(endpoint.answer),
-    [`${name}Sale`]: sale,
+    ...(endpoint.stream === undefined ? { [`${name}Sale`]: sale } : {}),
   }
 }
 
@@ -124,6 +124,21 @@ function queryParameters(endpoint: Endpoint, example: Order): readonly JsonObjec
 }
 
 function saleResponse(endpoint: Endpoint): JsonObject {
+  const headers = {
+    'x-request-id': refTo('headers', 'RequestId'),
+    'idempotent-replay': refTo('headers', 'IdempotentReplay'),
+    'x-sample-data': refTo('headers', 'SampleData'),
+  }
+  if (endpoint.stream === undefined) return { ...wholeResponse(endpoint), headers }
+  const schema = refTo('schemas', `${nameOf(endpoint)}Data`)
+  return {
+    description: 'Paid. The answer is streamed, and its digest is recorded in the ledger when it ends.',
+    headers,
+    content: { [endpoint.stream.contentType]: { schema, example: endpoint.example.answer } },
+  }
+}
+
+function wholeResponse(endpoint: Endpoint): JsonObject {
   const value = {
     success: true,
     data: endpoint.example.answer,
@@ -134,11 +149,6 @@ function saleResponse(endpoint: Endpoint): JsonObject {
   const schema = refTo('schemas', `${nameOf(endpoint)}Sale`)
   return {
     description: 'Paid and delivered. The delivery is in the ledger before this answer is sent.',
-    headers: {
-      'x-request-id': refTo('headers', 'RequestId'),
-      'idempotent-replay': refTo('headers', 'IdempotentReplay'),
-      'x-sample-data': refTo('headers', 'SampleData'),
-    },
     content: { 'application/json': { schema, example: value } },
   }
 }
