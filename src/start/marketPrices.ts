@@ -2,7 +2,7 @@ import type { PriceSettings } from '../config/priceSettings.ts'
 import { createDexscreener } from '../endpoints/providers/dexscreener.ts'
 import { createGeckoterminal } from '../endpoints/providers/geckoterminal.ts'
 import { createJupiter } from '../endpoints/providers/jupiter.ts'
-import type { Market, Mint } from '../endpoints/providers/marketPrice.ts'
+import type { Market, PricedToken } from '../endpoints/providers/marketPrice.ts'
 import { type PriceSource, startPriceWatch } from '../jobs/priceWatch.ts'
 import { UpstreamFailure } from '../outbound/upstreamFailure.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
@@ -43,7 +43,7 @@ export async function openMarketPrices(policy: PriceSettings['market'], deps: Pr
 }
 
 function sourceOf(market: Market, source: string, { mint, decimals }: PaymentTerms): PriceSource {
-  const token: Mint = { address: mint, decimals }
+  const token: PricedToken = { address: mint, decimals }
   return {
     async ask() {
       try {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Clock, isoTime } from '@tollbook/core/clock'
-import { defineProduct, type Handler } from '../../src/endpoints/productDefinition.ts'
+import { defineProduct, type ProductHandler } from '../../src/endpoints/productDefinition.ts'
 import { queryInteger } from '../../src/endpoints/text.ts'
 
 /** A product whose answer is streamed: one line for each step. */
@@ -24,7 +24,7 @@ export const countdownProduct = defineProduct({
       return 'a countdown of two lines'
     },
   },
-  open: ({ clock }: { readonly clock: Clock }): Handler<z.infer<typeof parameters>> => ({
+  open: ({ clock }: { readonly clock: Clock }): ProductHandler<z.infer<typeof parameters>> => ({
     whyUnavailable: () => undefined,
     deliver: ({ from }, { signal }) =>
       Promise.resolve({

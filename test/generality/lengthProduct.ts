@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Clock, isoTime } from '@tollbook/core/clock'
-import { defineProduct, type Handler } from '../../src/endpoints/productDefinition.ts'
+import { defineProduct, type ProductHandler } from '../../src/endpoints/productDefinition.ts'
 import { oneOf, text } from '../../src/endpoints/text.ts'
 
 /** A new product as its author would write it: this file, and its name in src/endpoints/catalog.ts. */
@@ -33,7 +33,7 @@ export const lengthProduct = defineProduct({
       return `a mile has ${metres} metres`
     },
   },
-  open: ({ clock }: { readonly clock: Clock }): Handler<z.infer<typeof parameters>> => ({
+  open: ({ clock }: { readonly clock: Clock }): ProductHandler<z.infer<typeof parameters>> => ({
     whyUnavailable: () => undefined,
     deliver: ({ amount, unit }) =>
       Promise.resolve({
