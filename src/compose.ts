@@ -1,5 +1,6 @@
 import { openChain } from './chain/openChain.ts'
 import type { ServiceConfig } from './config.ts'
+import { products } from './endpoints/catalog.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
 import { createMetrics } from './http/metrics.ts'
 import { startHealthJobs } from './jobs/healthJobs.ts'
@@ -22,14 +23,15 @@ import { openSale } from './start/openSale.ts'
 import { openSeal } from './start/openSeal.ts'
 import { recordSettings } from './start/recordSettings.ts'
 import { createServiceAddress } from './start/serviceAddress.ts'
-import { soldProducts } from './start/soldProducts.ts'
+import { soldProducts, type SoldProducts } from './start/soldProducts.ts'
 
 export interface ServiceOptions {
   readonly log: Log
   readonly clock?: Clock
-  /** Where tests replace a part: a ledger that dies at a chosen step, an endpoint or a rail of their own. */
+  /** Where tests replace a part: a ledger that dies at a chosen step, a product, an endpoint or a rail of their own. */
   readonly seams?: {
     readonly ledger?: (inner: PaymentLedger) => PaymentLedger
+    readonly products?: (inner: SoldProducts) => SoldProducts
     readonly endpoints?: (inner: readonly Endpoint[]) => readonly Endpoint[]
     readonly rails?: (inner: readonly PaymentRail[]) => readonly PaymentRail[]
   }
@@ -61,7 +63,7 @@ export async function createService(
     await openSeal(config.seal, { ...deps, ledger: ledger.seal, signer: keys.signer, terms }),
     close,
   )
-  const sold = soldProducts(config.catalog)
+  const sold = soldProducts(seams.products?.(products) ?? products, config.catalog)
   const { split } = config.catalog
   await recordSettings(ledger.settings, { keys, terms, split })
   const providers = openProviders(config.providers, deps)
@@ -73,7 +75,7 @@ export async function createService(
   opened.defer(() => jobs.stop())
   const lifecycle = opened.adopt(openLifecycle(config.lifecycle, { ...deps, ledger, chain }), close)
   const address = createServiceAddress(config.server)
-  const products = opened.adopt(
+  const catalog = opened.adopt(
     await openProducts(config.products, { ...deps, sold, ledger, providers, publicUrl: address.url }),
     close,
   )
@@ -95,8 +97,8 @@ export async function createService(
   const serving = await openListener(config.server, {
     ...deps,
     paywall,
-    endpoints: seams.endpoints?.(products.endpoints) ?? products.endpoints,
-    routes: [...products.routes, ...seal.routes],
+    endpoints: seams.endpoints?.(catalog.endpoints) ?? catalog.endpoints,
+    routes: [...catalog.routes, ...seal.routes],
     finance: finance.serving,
     health,
     keys,

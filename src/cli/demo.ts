@@ -11,13 +11,13 @@ import { untilStopped } from './untilStopped.ts'
 export function demoCommand(): Command {
   return new Command('demo')
     .description(
-      'start the service in local mode and buy every product: real payments, checked answers, the books compared',
+      'start the service in local mode and buy every product: real payments, checked answers, ledger and chain compared',
     )
-    .option('--once', 'end when the story has been told', false)
+    .option('--once', 'stop after the last purchase', false)
     .option('--sample-upstreams', sampleUpstreamsHelp, false)
     .addHelpText(
       'after',
-      '\nNeeds no configuration. Without internet, what comes from providers is left out; --sample-upstreams brings samples.\nUses the service of TOLLBOOK_HOME when one is running there.',
+      '\nNeeds no configuration. Without internet, products that need a provider are left out; --sample-upstreams replaces the providers with samples.\nUses the service of TOLLBOOK_HOME when one is running there.',
     )
     .action(runDemo)
 }
@@ -31,7 +31,7 @@ const say = (text: string) => void process.stdout.write(`${text}\n`)
 
 async function runDemo({ once, sampleUpstreams }: DemoFlags): Promise<void> {
   const config = readConfig(undefined, { sampleUpstreams })
-  // Warnings only: the story is what the reader came for.
+  // Warnings only, so that the log does not interrupt the demo's output.
   const log = createLog({ level: 'warn', name: 'tollbook demo' })
   await using opened = new AsyncDisposableStack()
   const shop = await openShop(config, { log, onProgress: (step) => say(`Starting ${step} …`) })
@@ -41,18 +41,18 @@ async function runDemo({ once, sampleUpstreams }: DemoFlags): Promise<void> {
   )
   if (shop.local.sampleUpstreams) say('   Prices, weather, news and chat are sample data: no provider is asked.')
 
-  const databaseUrl = assertPresent(shop.local.databaseUrl, 'local mode tells where its database is')
+  const databaseUrl = assertPresent(shop.local.databaseUrl, 'local mode publishes the address of its database')
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook demo', connectionsMax: 1, log })
   opened.defer(() => database.destroy())
   await tellDemo({ local: shop.local, database, say })
   if (once) return
 
   say(
-    `\nIt stays up until Ctrl-C. Try it yourself:\n${hints(shop.local.baseUrl, shop.local.demoWallet?.address ?? '')}`,
+    `\nThe service runs until Ctrl-C. Try it yourself:\n${hints(shop.local.baseUrl, shop.local.demoWallet?.address ?? '')}`,
   )
-  say(`\nWhat was burned: ${shop.local.baseUrl}/burn`)
+  say(`\nBurned tokens:   ${shop.local.baseUrl}/burn`)
   const { financeToken } = shop.local
-  if (financeToken) say(`The books:       ${shop.local.baseUrl}/finance#token=${financeToken}`)
+  if (financeToken) say(`Finance reports: ${shop.local.baseUrl}/finance#token=${financeToken}`)
   await untilStopped()
 }
 

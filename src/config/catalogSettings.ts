@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { ProductSettings } from '../pricing/priceList.ts'
-import { parsePrices, parseProductsOff } from '../pricing/productSettings.ts'
-import type { Parsed } from '../pricing/settingList.ts'
+import type { PriceListSettings } from '../pricing/priceList.ts'
+import { parsePrices, parseProductsOff } from '../pricing/parsePrices.ts'
+import type { ParsedSetting } from '../pricing/settingList.ts'
 import { defaultSplit, parseSplit, type SplitShare } from '../pricing/splitSetting.ts'
 
 /** What is sold, at which prices in US dollars, and how each payment is divided. */
-export interface CatalogSettings extends ProductSettings {
+export interface CatalogSettings extends PriceListSettings {
   /** The shares of each payment; `burn` is one of them. */
   readonly split: readonly SplitShare[]
 }
@@ -21,7 +21,7 @@ export function catalogSettingsOf(env: z.infer<z.ZodObject<typeof catalogVariabl
 }
 
 /** A variable whose parser names every mistake. */
-function parsedBy<T>(parse: (text: string) => Parsed<T>, standard: T) {
+function parsedBy<T>(parse: (text: string) => ParsedSetting<T>, standard: T) {
   return z
     .string()
     .optional()

@@ -8,7 +8,7 @@ export interface JsonObject {
 
 const jsonObject = z.record(z.string(), z.json())
 
-/** The schema that validates, as JSON Schema 2020-12: what a caller sends, before defaults are filled in. */
+/** The schema that validates, as JSON Schema 2020-12: the input of a caller, before defaults apply. */
 export function schemaOf(type: z.ZodType): JsonObject {
   const { $schema: _dialect, ...schema } = z.toJSONSchema(type, {
     io: 'input',
@@ -18,9 +18,9 @@ export function schemaOf(type: z.ZodType): JsonObject {
   return jsonObject.parse(schema)
 }
 
-/** Drops what says nothing to a reader: limits of JavaScript's integers, and half a screen of date pattern. */
+/** Drops limits of JavaScript's integers and the long pattern of dates. */
 function tidy(type: z.core.$ZodTypes, schema: z.core.JSONSchema.BaseSchema): void {
-  // Zod leaves out the default of what is transformed, such as a number of the query; the schema tells it itself.
+  // Zod leaves out the default of a transformed field, such as a number of the query; its metadata has it.
   const told = z.globalRegistry.get(type)
   if (told !== undefined && 'default' in told) schema.default = told['default']
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { findUrlProblem } from '../outbound/urlGuard.ts'
 import { pngSize } from './pngSize.ts'
-import { defineProduct, type Handler } from './productDefinition.ts'
+import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { type RenderDeps, renderOutcome, whyNotRendering } from './renderOutcome.ts'
 import { integer } from './text.ts'
@@ -65,7 +65,7 @@ export const screenshot = defineProduct({
   open: openScreenshot,
 })
 
-function openScreenshot(deps: RenderDeps): Handler<z.infer<ReturnType<typeof parametersWith>>> {
+function openScreenshot(deps: RenderDeps): ProductHandler<z.infer<ReturnType<typeof parametersWith>>> {
   const { clock, renderer, artifacts, artifactUrl, allowHosts } = deps
   return {
     parameters: parametersWith(allowHosts),

@@ -11,7 +11,7 @@ export interface MarketMemory {
 
 export const noMemory: MarketMemory = { believed: [], held: undefined }
 
-export interface Judged {
+export interface JudgedMove {
   readonly memory: MarketMemory
   readonly isBelieved: boolean
 }
@@ -26,7 +26,7 @@ const minuteMs = 60_000
 export function judgeMove(
   { believed, held }: MarketMemory,
   { tokenPriceAttoUsd, atMs }: { readonly tokenPriceAttoUsd: TokenPriceAttoUsd; readonly atMs: number },
-): Judged {
+): JudgedMove {
   const now = { tokenPriceAttoUsd, atMs }
   const isJump = believed.some((before) => {
     const elapsedMs = Math.max(Math.round(atMs - before.atMs), minuteMs)

@@ -1,5 +1,5 @@
 import { displayNumber } from '@tollbook/core/money'
-import type { Parsed } from './settingList.ts'
+import type { ParsedSetting } from './settingList.ts'
 
 /** A product as far as its price goes. */
 export interface PricedProduct {
@@ -18,7 +18,7 @@ export function displayUsd({ priceMicroUsd }: PricedProduct): number {
 }
 
 /** What the operator decides of the price list. */
-export interface ProductSettings {
+export interface PriceListSettings {
   /** `PRICES_USD`: prices that replace those of the definitions, by path. */
   readonly prices: ReadonlyMap<string, bigint>
   /** `PRODUCTS_OFF`: paths that are not sold. */
@@ -31,8 +31,8 @@ export interface ProductSettings {
  */
 export function selectProducts<P extends PricedProduct>(
   products: readonly P[],
-  { prices, productsOff }: ProductSettings,
-): Parsed<readonly P[]> {
+  { prices, productsOff }: PriceListSettings,
+): ParsedSetting<readonly P[]> {
   const paths = new Set(products.map(({ path }) => path))
   const known = [...paths].join(', ')
   const problems = [

@@ -48,7 +48,7 @@ export async function openMarketPrices(policy: PriceSettings['market'], deps: Pr
 }
 
 function sourceOf(market: Market, source: string, { mint, decimals }: PaymentTerms): PriceSource {
-  const token: Mint = { address: mint, decimals }
+  const token: PricedToken = { address: mint, decimals }
   return {
     async ask() {
       try {

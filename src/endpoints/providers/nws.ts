@@ -8,19 +8,19 @@ import { type Observation, paceOf, type Provider, type ProviderDeps, readJson, r
 import { coordinate, reportOf, type WeatherQuery, type WeatherReport } from './weatherReport.ts'
 
 /*
- * The National Weather Service: measured, not computed, and of the United States only. A point leads to its stations, the
- * nearest first; a station whose thermometer is silent is passed over.
+ * The National Weather Service: measurements in the United States. A point leads to its stations, the nearest first; a
+ * station without a temperature is skipped.
  */
 
 const publicBase = 'https://api.weather.gov'
-// Its limit is not published; a question takes two to five requests.
+// The limit is not published. One question takes two to five requests.
 const publicPace = { requests: 60, perSeconds: 60 }
 const timeoutMs = 3_000
 const countries: ReadonlySet<string> = new Set(['US', 'PR', 'VI', 'GU', 'AS', 'MP'])
 const stationsMax = 3
 // Stations report hourly; one that has been silent for longer is down.
 const ageMaxMs = 2 * 60 * 60 * 1000
-// Which stations a point has changes about never.
+// The stations of a point practically never change.
 const stationsKept = { max: 1_000, ttl: 24 * 60 * 60 * 1000 }
 
 export function createNws({ clock, upstreams, openUpstream }: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
@@ -83,7 +83,7 @@ const observation = z.object({
   }),
 })
 
-/** The list of stations is named by its whole address; we ask where we were told to ask, by its path. */
+/** The list of stations is named by a full address; we use its path on the configured host. */
 function readPoint(reply: Reply): string {
   refuseElsewhere(reply)
   const address = URL.parse(readJson(reply, point).properties.observationStations)
@@ -103,7 +103,7 @@ function readStations(reply: Reply): readonly string[] {
   return stations
 }
 
-/** Undefined: this station has nothing to say now. */
+/** Undefined: this station has no usable report now. */
 function readObservation(reply: Reply, station: string): Observation<WeatherReport> | undefined {
   if (reply.status === 404) return undefined
   refuseStatus(reply)
@@ -123,7 +123,7 @@ function celsiusOf({ unitCode, value }: z.infer<typeof quantity>): number | unde
   return unitCode === 'wmoUnit:degF' ? ((value - 32) * 5) / 9 : value
 }
 
-/** 404 is a point outside the United States, never a city that does not exist. */
+/** 404 is a point outside the United States, not a city that does not exist. */
 function refuseElsewhere(reply: Reply): void {
   if (reply.status === 404) throw new UpstreamFailure('not_covered', 'the point is outside of nws')
   refuseStatus(reply)

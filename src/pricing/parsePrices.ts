@@ -1,13 +1,13 @@
 import { parseDecimal } from '@tollbook/core/money'
 import { usdDecimals } from './priceList.ts'
-import { type Parsed, parsedUnless, readEntries, repeatedNames, type SettingEntry } from './settingList.ts'
+import { type ParsedSetting, parsedUnless, readEntries, repeatedNames, type SettingEntry } from './settingList.ts'
 
 const pathPattern = /^(\/[A-Za-z0-9._-]+)+$/
 // A request for 10,000 dollars is a typing mistake and not a price.
 const priceMaxMicroUsd = 10_000n * 10n ** BigInt(usdDecimals)
 
 /** `PRICES_USD`, such as `/api/data/crypto=0.03,/api/tools/pdf=0.1`: prices by path, in millionths of a US dollar. */
-export function parsePrices(setting: string): Parsed<ReadonlyMap<string, bigint>> {
+export function parsePrices(setting: string): ParsedSetting<ReadonlyMap<string, bigint>> {
   const prices = new Map<string, bigint>()
   const problems: string[] = []
   const entries = readEntries(setting, '=')
@@ -21,7 +21,7 @@ export function parsePrices(setting: string): Parsed<ReadonlyMap<string, bigint>
 }
 
 /** `PRODUCTS_OFF`, such as `/api/ai/chat,/api/tools/pdf`: the paths that are not sold. */
-export function parseProductsOff(setting: string): Parsed<ReadonlySet<string>> {
+export function parseProductsOff(setting: string): ParsedSetting<ReadonlySet<string>> {
   const entries = readEntries(setting, '=')
   const problems = entries
     .filter(({ text }) => !pathPattern.test(text))

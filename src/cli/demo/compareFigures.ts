@@ -4,8 +4,8 @@ import { readTokenFigures, type TokenFigures } from '@tollbook/client/tokenFigur
 import { trialBalance } from '../../reports/trialBalance.ts'
 import { type DemoDeps, expectThat, rpcUrlOf, type Spent, tokens } from './demoDeps.ts'
 
-/** What book, statistics and chain say at one moment. */
-export interface Books {
+/** Figures of ledger, statistics and chain at one moment. */
+export interface Figures {
   readonly burnedInStats: bigint
   readonly payments: number
   readonly accounts: ReadonlyMap<string, bigint>
@@ -16,7 +16,7 @@ const statsJson = z.object({
   data: z.object({ total: z.object({ baseUnits: z.string().transform(BigInt), payments: z.int() }) }),
 })
 
-export async function readBooks(deps: DemoDeps, paymentTokenAccount: string): Promise<Books> {
+export async function readFigures(deps: DemoDeps, paymentTokenAccount: string): Promise<Figures> {
   const { body } = await askFree({ baseUrl: deps.local.baseUrl, path: '/api/token/burn-stats' })
   const { total } = statsJson.parse(body).data
   const accounts = new Map((await trialBalance(deps.database)).map(({ account, baseUnits }) => [account, baseUnits]))
@@ -29,14 +29,14 @@ export async function readBooks(deps: DemoDeps, paymentTokenAccount: string): Pr
 }
 
 export interface Comparison {
-  readonly before: Books
-  readonly after: Books
-  /** All that was paid in between. */
+  readonly before: Figures
+  readonly after: Figures
+  /** All payments in between. */
   readonly spent: readonly Spent[]
 }
 
-/** The book, the statistics and the chain tell the same story, to the base unit. */
-export function compareBooks({ say }: DemoDeps, { before, after, spent }: Comparison): void {
+/** Compares ledger, statistics and chain to the base unit. */
+export function compareFigures({ say }: DemoDeps, { before, after, spent }: Comparison): void {
   const burned = spent.reduce((sum, { burnBaseUnits }) => sum + burnBaseUnits, 0n)
   const received = spent.reduce((sum, { transferBaseUnits }) => sum + transferBaseUnits, 0n)
   say(`7. Of ${spent.length} payments, ${tokens(burned)} tokens were burned and ${tokens(received)} transferred.`)

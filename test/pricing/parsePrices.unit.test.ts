@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { products } from '../../src/endpoints/catalog.ts'
 import { selectProducts } from '../../src/pricing/priceList.ts'
-import { parsePrices, parseProductsOff } from '../../src/pricing/productSettings.ts'
+import { parsePrices, parseProductsOff } from '../../src/pricing/parsePrices.ts'
 import { assert } from '@tollbook/core/assert'
 
 const problemsOf = (parsed: ReturnType<typeof parsePrices> | ReturnType<typeof parseProductsOff>) =>
