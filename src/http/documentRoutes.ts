@@ -15,11 +15,11 @@ export interface DocumentRouteDeps {
   readonly endpoints: readonly Endpoint[]
   readonly paywall: Pick<Paywall, 'currentPrice' | 'whyClosed'>
   readonly terms: PriceCatalogDeps['terms']
-  /** The free routes besides these. */
+  /** The other free routes. */
   readonly besides: readonly FreeRoute[]
 }
 
-/** The service described by itself: the price list, the OpenAPI document, and a page to read it on. */
+/** Descriptions of the service: the price list, the OpenAPI document, and a page that shows the document. */
 export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<readonly FreeRoute[]> {
   const { clock, version, endpoints, publicUrl, besides, terms } = deps
   const { currentPrice, whyClosed } = deps.paywall
@@ -30,7 +30,7 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
   const document = ({ host }: FreeRequest) => openApi(publicUrl ?? (host === '' ? '' : `http://${host}`))
   const file = ({ segment }: FreeRequest): FreeAnswer => {
     const found = page.files.get(segment)
-    if (found === undefined) return errorAnswer('NOT_FOUND', 'there is no such file')
+    if (found === undefined) return errorAnswer('NOT_FOUND', 'this file does not exist')
     return { status: 200, headers: { 'content-type': found.contentType, 'cache-control': forEver }, body: found.body }
   }
   return [
@@ -44,5 +44,5 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
   ]
 }
 
-// Their addresses have their digests.
+// Their addresses contain their digests.
 const forEver = 'public, max-age=31536000, immutable'
