@@ -8,7 +8,11 @@ const eventsPerPayment = 5.1
 const daysBack = 120
 
 /** A ledger of about so many events, vacuumed like an old database. Returns the URL of the service. */
-export async function openAgedLedger(server: LedgerServer, events: number, { progress }: BenchOptions): Promise<string> {
+export async function openAgedLedger(
+  server: LedgerServer,
+  events: number,
+  { progress }: BenchOptions,
+): Promise<string> {
   const { serviceUrl, adminUrl } = await server.createDatabase()
   await seedLedger(serviceUrl, { payments: Math.ceil(events / eventsPerPayment), daysBack, progress })
   const admin = new pg.Client({ connectionString: adminUrl })

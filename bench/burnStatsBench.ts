@@ -15,7 +15,10 @@ export const burnStatsBench: Bench = {
   async run(options) {
     await using server = await startLedgerServer()
     const { rounds, payments, progress } = options
-    const [short, long] = [await openSeededLedger(server, few, options), await openSeededLedger(server, payments, options)]
+    const [short, long] = [
+      await openSeededLedger(server, few, options),
+      await openSeededLedger(server, payments, options),
+    ]
     try {
       const ratios: { short: number; long: number }[] = []
       for (let round = 0; round <= rounds; round++) {

@@ -235,9 +235,7 @@ describe.each(['beancount', 'hledger'] as const)('a %s journal', (format) => {
     expect(text).toContain(`; tree size ${scope.treeSize}, root ${scope.root}`)
     const transactions = text
       .split('\n\n')
-      .filter((block) =>
-        /^\d{4}-\d\d-\d\d \* .*(Payment|Burn|Distribution|RefundDue|TransferReceived)/.test(block),
-      )
+      .filter((block) => /^\d{4}-\d\d-\d\d \* .*(Payment|Burn|Distribution|RefundDue|TransferReceived)/.test(block))
     const sums = new Map<string, bigint>()
     for (const block of transactions) {
       const postings = [...block.matchAll(/^ {4}([A-Z]\S+) {2}(-?[\d.]+) TOKEN$/gm)]
@@ -290,7 +288,14 @@ test.each(['beancount', 'hledger'] as const)(
     const source = await openInstance(other.serviceUrl)
     await recordEveryOutcome(source, openSessions(other.adminUrl))
     const { text } = await exported({ format }, source)
-    for (const kind of ['PaymentReversed', 'RefundDue', 'TransferReceived', 'DistributionPaid', 'BurnReversed', 'BurnConfirmed'])
+    for (const kind of [
+      'PaymentReversed',
+      'RefundDue',
+      'TransferReceived',
+      'DistributionPaid',
+      'BurnReversed',
+      'BurnConfirmed',
+    ])
       expect(text).toContain(kind)
     // A link of beancount ends at the first other character, and what follows is an error.
     const links = [...text.matchAll(/^\S+ \* "\w+" \^(.*)$/gm)].map(([, link]) => link)

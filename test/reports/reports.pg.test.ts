@@ -306,7 +306,12 @@ function assertQuestion(report: ReportName) {
 }
 
 function openReader(): Database {
-  const opened = openDatabase({ databaseUrl: reader, applicationName: 'test reader', connectionsMax: 1, log: silentLog })
+  const opened = openDatabase({
+    databaseUrl: reader,
+    applicationName: 'test reader',
+    connectionsMax: 1,
+    log: silentLog,
+  })
   afterFile(() => opened.destroy())
   return opened
 }

@@ -63,7 +63,13 @@ export async function seedPayment(ledger: Ledger, payment: SeededPayment): Promi
   return settlement.reference
 }
 
-function settlementOf({ wallet, blockTimeMs, overpaidBaseUnits, owesBurn = false, ...given }: SeededPayment): Settlement {
+function settlementOf({
+  wallet,
+  blockTimeMs,
+  overpaidBaseUnits,
+  owesBurn = false,
+  ...given
+}: SeededPayment): Settlement {
   const price = given.price ?? samplePrice(given.endpoint, given.requiredBaseUnits)
   const burnedBaseUnits = owesBurn ? 0n : price.burnBaseUnits
   const receivedBaseUnits = price.requiredBaseUnits - burnedBaseUnits + overpaidBaseUnits

@@ -38,7 +38,13 @@ function priceOf(mint: typeof sampleMint, required: bigint, policy: readonly Spl
 }
 
 async function pay(given: Partial<SeededPayment> & Pick<SeededPayment, 'price' | 'end'>): Promise<void> {
-  const plain = { wallet: sampleAddress(), endpoint, requiredBaseUnits: 1n, overpaidBaseUnits: 0n, blockTimeMs: firstDayMs }
+  const plain = {
+    wallet: sampleAddress(),
+    endpoint,
+    requiredBaseUnits: 1n,
+    overpaidBaseUnits: 0n,
+    blockTimeMs: firstDayMs,
+  }
   await seedPayment(ledger, { ...plain, ...given })
 }
 

@@ -109,7 +109,9 @@ function storyOf(nth: number, settlement: Settlement): Story {
   const end = { ...answer, nowMs: blockTimeMs + 400 }
   const isDropped = nth % 127 === 13
   const later = changeOf(end, decideFinality(afterOf(end), isDropped ? dropped : final))
-  return isServed || isDropped ? [change, end, later] : [change, end, later, changeOf(later, decideRefund(afterOf(later)))]
+  return isServed || isDropped
+    ? [change, end, later]
+    : [change, end, later, changeOf(later, decideRefund(afterOf(later)))]
 }
 
 const final: FinalVerdict = { kind: 'finalized', slot: 1_000 }
