@@ -8,30 +8,30 @@ import { openDatabase } from '../../src/store/database.ts'
 import { withAdminSession } from '../support/adminSession.ts'
 import { databaseUrl, newDatabaseName } from '../support/databaseTemplate.ts'
 import type { TestDatabase } from '../support/testDatabase.ts'
-import { bookKey, bookKeyText } from './auditBook.ts'
+import { ledgerKey, ledgerKeyText } from './auditedLedger.ts'
 import type { ExportTampering } from './tamperedExport.ts'
-import { type Found, type Tampering, withTamperedBook } from './tampering.ts'
+import { type Found, type Tampering, withTamperedLedger } from './tampering.ts'
 
-/** An audited copy of a book. */
-export interface Ground {
-  readonly book: TestDatabase
-  /** The auditor's own checkpoint, of the whole book. */
+/** An audited ledger. */
+export interface AuditedFixture {
+  readonly ledger: TestDatabase
+  /** The auditor's own checkpoint, of the whole ledger. */
   readonly note: string
 }
 
-/** Undefined when the audit found what it had to, where it had to; otherwise what it said instead. */
+/** Undefined when the audit found the expected finding at the expected position; otherwise its findings. */
 export type Shortfall = string | undefined
 
-/** Tampers with a copy of the book, and audits it. */
-export function tryTampering(ground: Ground, tampering: Tampering): Promise<Shortfall> {
-  return withCopy(ground.book, async (url) => {
-    const found = await withTamperedBook(url, (book) => tampering.run(book))
-    return judge(await auditDatabase(url, ground.note), found)
+/** Tampers with a copy of the ledger, and audits it. */
+export function tryTampering(fixture: AuditedFixture, tampering: Tampering): Promise<Shortfall> {
+  return withCopy(fixture.ledger, async (url) => {
+    const found = await withTamperedLedger(url, (tampered) => tampering.run(tampered))
+    return judge(await auditDatabase(url, fixture.note), found)
   })
 }
 
 export async function tryExportTampering(
-  { note }: Ground,
+  { note }: AuditedFixture,
   { run }: ExportTampering,
   file: { readonly path: string; readonly tampered: string },
 ): Promise<Shortfall> {
@@ -59,7 +59,7 @@ export function auditFile(path: string, note: string): Promise<AuditReport> {
 
 function question(note: string) {
   return {
-    verifierKeys: [bookKey],
+    verifierKeys: [ledgerKey],
     keptCheckpoints: [{ name: 'the checkpoint that was kept', note }],
     transactions: true,
     chain: undefined,
@@ -68,8 +68,8 @@ function question(note: string) {
   }
 }
 
-/** The whole book as JSONL. */
-export async function exportBook({ serviceUrl }: TestDatabase, path: string): Promise<void> {
+/** The whole ledger as JSONL. */
+export async function exportWhole({ serviceUrl }: TestDatabase, path: string): Promise<void> {
   const database = openDatabase({
     databaseUrl: serviceUrl,
     applicationName: 'export',
@@ -83,7 +83,7 @@ export async function exportBook({ serviceUrl }: TestDatabase, path: string): Pr
       table: 'events',
       from: undefined,
       to: undefined,
-      verifierKey: bookKeyText,
+      verifierKey: ledgerKeyText,
       signal: new AbortController().signal,
       write: async (chunk) => void chunks.push(chunk),
     })
@@ -93,13 +93,13 @@ export async function exportBook({ serviceUrl }: TestDatabase, path: string): Pr
   await writeFile(path, chunks.map(String).join(''))
 }
 
-/** A copy of the data files: a tenth of a second, and the book itself stays as it is. */
-export async function withCopy<T>(book: TestDatabase, work: (adminUrl: string) => Promise<T>): Promise<T> {
+/** A copy of the data files takes a tenth of a second and leaves the ledger as it is. */
+export async function withCopy<T>(ledger: TestDatabase, work: (adminUrl: string) => Promise<T>): Promise<T> {
   const name = newDatabaseName('tollbook_audited')
-  const serverUrl = databaseUrl(book.adminUrl, 'postgres')
-  await withAdminSession(serverUrl, (admin) => admin.query(`create database ${name} template ${book.name}`))
+  const serverUrl = databaseUrl(ledger.adminUrl, 'postgres')
+  await withAdminSession(serverUrl, (admin) => admin.query(`create database ${name} template ${ledger.name}`))
   try {
-    return await work(databaseUrl(book.adminUrl, name))
+    return await work(databaseUrl(ledger.adminUrl, name))
   } finally {
     await withAdminSession(serverUrl, (admin) => admin.query(`drop database if exists ${name} with (force)`))
   }

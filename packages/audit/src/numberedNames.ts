@@ -1,11 +1,11 @@
-import { assert } from '@tollbook/core/assert'
-import { ownCopy } from './auditedPrice.ts'
+import { invariant } from './invariant.ts'
+import { ownCopy } from './priceReader.ts'
 
 // Endpoints and mints; a ledger with more of them than this is not one of ours.
 const namesMax = 100_000
 
 /** Numbers for names that occur again and again. */
-export class Names {
+export class NumberedNames {
   readonly #numbers = new Map<string, number>()
   readonly #names: string[] = []
 
@@ -16,7 +16,7 @@ export class Names {
   numberOf(name: string): number {
     const known = this.#numbers.get(name)
     if (known !== undefined) return known
-    assert(this.#names.length < namesMax, `a ledger has at most ${namesMax} endpoints and mints`)
+    invariant(this.#names.length < namesMax, `a ledger has at most ${namesMax} endpoints and mints`)
     const own = ownCopy(name)
     this.#numbers.set(own, this.#names.length)
     return this.#names.push(own) - 1
