@@ -12,10 +12,10 @@ const mayImport = {
   // The audit shares no code with what it audits; the four exceptions are listed here until its own copies replace them.
   'packages/audit': ['packages/core/src/assert.ts', 'packages/core/src/clock.ts', 'packages/core/src/fault.ts', 'packages/core/src/id.ts'],
   'src/primitives': ['packages/core'],
-  'src/payment': ['packages/core'],
+  'src/payment': ['packages/core', 'src/accounting'],
   'src/pricing': ['packages/core'],
   'src/product': ['packages/core'],
-  'src/accounting': ['packages/core', 'src/payment'],
+  'src/accounting': ['packages/core'],
   'src/chain': ['packages/core', 'src/primitives', 'src/payment'],
   'src/store': ['packages/core', 'packages/ledger', 'src/primitives', 'src/payment', 'src/accounting'],
   'src/outbound': ['packages/core', 'src/primitives'],
@@ -27,7 +27,7 @@ const mayImport = {
   'src/http': ['packages/core', 'src/primitives', 'src/product', 'src/paywall', 'src/endpoints', 'src/reports', 'src/document'],
   'src/jobs': ['packages/core', 'src/primitives', 'src/payment', 'src/pricing', 'src/accounting', 'src/reports'],
   'src/payout': ['packages/core', 'src/primitives', 'src/payment', 'src/accounting', 'src/chain', 'src/store', 'src/outbound'],
-  'src/cli': ['packages/', 'src/primitives', 'src/payment', 'src/reports', 'src/store', 'src/payout', 'src/compose.ts', 'src/config.ts'],
+  'src/cli': ['packages/', 'src/endpoints', 'src/primitives', 'src/payment', 'src/reports', 'src/store', 'src/payout', 'src/compose.ts', 'src/config.ts'],
 }
 
 const folderRules = Object.entries(mayImport).map(([folder, allowed]) => ({

@@ -1,14 +1,15 @@
 import type { Chain } from './chain/openChain.ts'
 import type { Config } from './config.ts'
-import { startFinalityWatch } from './jobs/finalityWatch.ts'
+import { startFinalityJob } from './jobs/finalityJob.ts'
 import type { StepDeps } from './jobs/recordStep.ts'
-import { startRefundWatch } from './jobs/refundWatch.ts'
-import { startTransferScan } from './jobs/transferScan.ts'
-import type { Check } from './jobs/watches.ts'
+import { startRefundJob } from './jobs/refundJob.ts'
+import { startOpenWorkJob } from './jobs/openWorkJob.ts'
+import { startTransferScanJob } from './jobs/transferScanJob.ts'
+import type { Check } from './jobs/healthJobs.ts'
 
 export interface LifeOptions extends Pick<StepDeps, 'clock' | 'log'> {
   readonly metrics: { onLifeStep(step: string): void }
-  readonly ledger: Pick<StepDeps, 'payments' | 'life'>
+  readonly ledger: Pick<StepDeps, 'payments' | 'lifecycle'>
   readonly chain: Pick<Chain, 'reader' | 'finality' | 'terms'>
 }
 
@@ -25,22 +26,23 @@ const settleMarginMs = 60 * 60 * 1000
 
 /** What happens to payments after their answers. */
 export function openLife(config: Config, { chain, clock, log, metrics, ledger }: LifeOptions): Life {
-  const { payments, life } = ledger
-  const deps: StepDeps = { clock, log, payments, life, onStep: (step) => metrics.onLifeStep(step) }
-  const finalityWatch = startFinalityWatch({ ...deps, chain: { ...chain.reader, ...chain.finality } })
-  const refundWatch = startRefundWatch({ ...deps, refundAfterMs })
+  const { payments, lifecycle } = ledger
+  const deps: StepDeps = { clock, log, payments, lifecycle, onStep: (step) => metrics.onLifeStep(step) }
+  const openWork = startOpenWorkJob(deps)
+  const finalityJob = startFinalityJob({ ...deps, chain: { ...chain.reader, ...chain.finality } })
+  const refundJob = startRefundJob({ ...deps, refundAfterMs })
   const settleAgeMs = config.proofMaxAgeMs + settleMarginMs
-  const transferScan = startTransferScan({ ...deps, chain: chain.finality, terms: chain.terms, settleAgeMs })
+  const transferScan = startTransferScanJob({ ...deps, chain: chain.finality, terms: chain.terms, settleAgeMs })
   const exposureMaxBaseUnits = BigInt(config.exposureMaxTokens) * 10n ** BigInt(chain.terms.decimals)
   return {
-    checks: [{ name: 'finality', problem: finalityWatch.problem, quotesOnly: true }],
+    checks: [{ name: 'finality', problem: finalityJob.problem, quotesOnly: true }],
     async whyExposed() {
       if (config.exposureMaxTokens === 0) return undefined
-      const exposed = await life.exposureBaseUnits()
+      const exposed = await lifecycle.exposureBaseUnits(chain.terms.mint)
       return exposed < exposureMaxBaseUnits ? undefined : overexposed
     },
     async stop() {
-      await Promise.all([finalityWatch.stop(), refundWatch.stop(), transferScan.stop()])
+      await Promise.all([openWork.stop(), finalityJob.stop(), refundJob.stop(), transferScan.stop()])
     },
   }
 }

@@ -4,15 +4,16 @@ import { createGeckoterminal } from './endpoints/providers/geckoterminal.ts'
 import { createJupiter } from './endpoints/providers/jupiter.ts'
 import type { Market, Mint } from './endpoints/providers/marketPrice.ts'
 import type { ProviderDeps } from './endpoints/providers/provider.ts'
-import { type PriceSource, type PriceWatchDeps, startPriceWatch } from './jobs/priceWatch.ts'
-import type { Check } from './jobs/watches.ts'
+import { type PriceSource, type PriceJobDeps, startPriceJob } from './jobs/priceJob.ts'
+import type { Check } from './jobs/healthJobs.ts'
 import { createUpstream, type UpstreamDeps } from './outbound/upstream.ts'
 import { UpstreamFailure } from './outbound/upstreamFailure.ts'
-import type { PriceListPublished } from './payment/events.ts'
-import type { Price } from '@tollbook/core/quote'
+import type { ListedPrice, Price } from '@tollbook/core/quote'
+import type { PriceListStore } from './store/priceListStore.ts'
 import type { PaymentTerms } from './payment/settlement.ts'
 import type { MarketReading } from './pricing/agreement.ts'
-import { priceAll } from './pricing/currentPrice.ts'
+import { priceAll, type TokenValue } from './pricing/currentPrice.ts'
+import type { PricedProduct } from './pricing/priceList.ts'
 import { type TokenPriceAttoUsd, tokenPriceDecimals } from './pricing/tokenPrice.ts'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
@@ -22,7 +23,7 @@ import { displayNumber } from '@tollbook/core/money'
 /** What a request costs, by the operator's word or by the markets'. */
 export interface Prices {
   readonly checks: readonly Check[]
-  currentPrice(endpoint: string): Price | undefined
+  currentPrice(endpoint: string): ListedPrice | undefined
   /** For `/api/token/price`. */
   tokenPrice(): Json | undefined
   stop(): Promise<void>
@@ -31,22 +32,24 @@ export interface Prices {
 export interface PricesDeps {
   readonly upstreamDeps: UpstreamDeps
   readonly terms: PaymentTerms
-  readonly ledger: PriceWatchDeps['ledger'] & { publishPrices(list: PriceListPublished): Promise<void> }
+  /** What is sold, at its price in dollars. */
+  readonly sold: readonly PricedProduct[]
+  readonly priceLists: PriceJobDeps['priceLists'] & Pick<PriceListStore, 'publish'>
 }
 
 export async function openPrices(config: Config, deps: PricesDeps): Promise<Prices> {
   return config.tokenPriceSource === 'fixed' ? openFixedPrices(config, deps) : openMarketPrices(config, deps)
 }
 
-async function openFixedPrices({ tokenPriceAttoUsd }: Config, deps: PricesDeps): Promise<Prices> {
-  const { terms, ledger } = deps
-  const prices = pricesOf(tokenPriceAttoUsd, terms)
+async function openFixedPrices({ tokenPriceAttoUsd, split }: Config, deps: PricesDeps): Promise<Prices> {
+  const { terms, priceLists } = deps
+  const prices = pricesOf({ tokenPriceAttoUsd, split }, deps)
   if (prices === undefined)
     throw new Fault('TOKEN_PRICE_USD is so small that a request would cost more tokens than can exist', {
       retryable: false,
     })
-  await ledger.publishPrices({ kind: 'PriceListPublished', source: 'fixed', prices })
-  const byEndpoint = new Map(prices.map((price) => [price.endpoint, price]))
+  const priceList = await priceLists.publish({ kind: 'PriceListPublished', source: 'fixed', split, prices })
+  const byEndpoint = new Map(prices.map((price): [string, ListedPrice] => [price.endpoint, { ...price, priceList }]))
   return {
     checks: [],
     currentPrice: (endpoint) => byEndpoint.get(endpoint),
@@ -56,21 +59,28 @@ async function openFixedPrices({ tokenPriceAttoUsd }: Config, deps: PricesDeps):
   }
 }
 
-async function openMarketPrices(config: Config, { upstreamDeps, terms, ledger }: PricesDeps) {
+async function openMarketPrices(config: Config, deps: PricesDeps) {
+  const { upstreamDeps, terms, priceLists } = deps
+  const { split } = config
   const { clock, log } = upstreamDeps
   const sourceName = config.sampleUpstreams ? 'sample:market' : 'market'
-  const watch = await startPriceWatch({
+  const watch = await startPriceJob({
     clock,
     log,
-    ledger,
+    priceLists,
+    split,
     sources: marketsOf(config, upstreamDeps).map((market) => sourceOf(market, config, terms)),
     policy: config.marketPrice,
     sourceName,
-    pricesAt: (tokenPriceAttoUsd) => pricesOf(tokenPriceAttoUsd, terms),
+    pricesAt: (tokenPriceAttoUsd) => pricesOf({ tokenPriceAttoUsd, split }, deps),
   })
   return {
     checks: [{ name: 'price', problem: watch.problem, quotesOnly: true }],
-    currentPrice: (endpoint: string) => watch.inForce()?.prices.find((price) => price.endpoint === endpoint),
+    currentPrice(endpoint: string) {
+      const inForce = watch.inForce()
+      const price = inForce?.prices.find((listed) => listed.endpoint === endpoint)
+      return inForce === undefined || price === undefined ? undefined : { ...price, priceList: inForce.priceList }
+    },
     tokenPrice() {
       const price = watch.inForce()
       if (price === undefined) return undefined
@@ -108,8 +118,8 @@ function sourceOf(market: Market, { sampleUpstreams }: Config, { mint, decimals 
   }
 }
 
-function pricesOf(tokenPriceAttoUsd: TokenPriceAttoUsd, { mint, decimals }: PaymentTerms) {
-  return priceAll(tokenPriceAttoUsd, decimals)?.map((price): Price => ({ ...price, mint }))
+function pricesOf(value: Omit<TokenValue, 'decimals'>, { sold, terms: { mint, decimals } }: PricesDeps) {
+  return priceAll(sold, { ...value, decimals })?.map((price): Price => ({ ...price, mint }))
 }
 
 interface SaidPrice {

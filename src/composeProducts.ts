@@ -1,7 +1,8 @@
 import type { Config } from './config.ts'
-import { type Catalog, createCatalog } from './endpoints/catalog.ts'
-import { createNewsDesk, type NewsDesk } from './endpoints/newsDesk.ts'
+import { type Catalog, type CatalogDeps, openCatalog, products } from './endpoints/catalog.ts'
+import { createNewsSearch, type NewsSearch } from './endpoints/newsSearch.ts'
 import { createNewsSources } from './endpoints/newsSources.ts'
+import type { ProductDefinition } from './endpoints/productDefinition.ts'
 import type { ProviderDeps } from './endpoints/providers/provider.ts'
 import { startNewsPolling } from './jobs/newsPolling.ts'
 import { repeat } from './jobs/repeat.ts'
@@ -13,10 +14,28 @@ import { openRenderer } from './outbound/browser/openRenderer.ts'
 import { type ChatServer, createChatServer } from './outbound/chatServer.ts'
 import { createReadFeed } from './outbound/readFeed.ts'
 import { createUpstream, type UpstreamDeps } from './outbound/upstream.ts'
+import { type ProductSettings, selectProducts } from './pricing/priceList.ts'
+import { Fault } from '@tollbook/core/fault'
 import type { Database } from './store/database.ts'
 import { createNewsStore } from './store/newsStore.ts'
 
+/** The definitions of the products that this service sells. */
+export type SoldProducts = readonly ProductDefinition<CatalogDeps>[]
+
+/** The definitions at the operator's prices, without those that are off. Throws one fault that names every mistake. */
+export function soldProducts(settings: ProductSettings): SoldProducts {
+  const selected = selectProducts(products, settings)
+  if (selected.ok) return selected.value
+  throw new Fault(
+    `the configuration has ${selected.problems.length} mistake(s):\n  ${selected.problems.join('\n  ')}`,
+    {
+      retryable: false,
+    },
+  )
+}
+
 export interface ProductsDeps {
+  readonly sold: SoldProducts
   readonly upstreamDeps: UpstreamDeps
   readonly database: Database
   /** Where callers reach us; asked when an artifact is made, because the port is known last. */
@@ -45,9 +64,9 @@ export async function openProducts(config: Config, deps: ProductsDeps): Promise<
     sampleUpstreams,
     openUpstream: (options) => createUpstream(upstreamDeps, options),
   }
-  const catalog = createCatalog({
+  const catalog = openCatalog(deps.sold, {
     ...providerDeps,
-    newsDesk: openNewsDesk(config, { ...deps, providerDeps, opened }),
+    newsSearch: openNewsSearch(config, { ...deps, providerDeps, opened }),
     chatServers: openChatServers(config, upstreamDeps),
     renderer,
     artifacts,
@@ -64,16 +83,16 @@ interface NewsOpening extends ProductsDeps {
   readonly opened: AsyncDisposableStack
 }
 
-function openNewsDesk(config: Config, { upstreamDeps, database, providerDeps, opened }: NewsOpening): NewsDesk {
+function openNewsSearch(config: Config, { upstreamDeps, database, providerDeps, opened }: NewsOpening): NewsSearch {
   const { clock, log } = upstreamDeps
   const { newsFeeds, newsPolling, sampleUpstreams } = config
   const store = createNewsStore(database, { isSample: sampleUpstreams })
   const sources = createNewsSources({ ...providerDeps, newsFeeds, readFeed: createReadFeed(upstreamDeps) })
-  const desk = createNewsDesk({ clock, store, searchable: sources.searchable })
+  const newsSearch = createNewsSearch({ clock, store, searchable: sources.searchable })
   const polled = newsPolling ? sources.polled : []
-  const polling = startNewsPolling({ clock, log, store, sources: polled, refresh: desk.refresh })
+  const polling = startNewsPolling({ clock, log, store, sources: polled, refresh: newsSearch.refresh })
   opened.defer(() => polling.stop())
-  return desk
+  return newsSearch
 }
 
 /** They share nine tenths of a handler's time, so that the last one too can fail in words of ours before it is up. */

@@ -1,7 +1,7 @@
 import type { Config, ReceiptSigningKey } from './config.ts'
 import { createLedgerRoutes } from './http/ledgerRoutes.ts'
 import type { FreeRoute, HealthCheck } from './http/freeRoutes.ts'
-import { type SealWatchDeps, startSealWatch } from './jobs/sealWatch.ts'
+import { type SealJobDeps, startSealJob } from './jobs/sealJob.ts'
 import { signCheckpoint, verifierKeyText } from '@tollbook/core/checkpoint'
 import type { Clock } from '@tollbook/core/clock'
 import { ed25519Signer } from '@tollbook/core/ed25519'
@@ -20,7 +20,7 @@ interface SealDeps {
   readonly clock: Clock
   readonly log: Log
   readonly database: Database
-  readonly onSeal: SealWatchDeps['onSeal']
+  readonly onSeal: SealJobDeps['onSeal']
 }
 
 export interface Seal {
@@ -35,7 +35,7 @@ export async function openSeal(config: SealConfig, { clock, log, database, onSea
   const origin = config.ledgerOrigin ?? `tollbook/${config.chain.paymentWallet}`
   const signer = ed25519Signer(config.receiptSigningKey)
   if (checkpointFile !== undefined) await requireKeptCheckpoint(database, checkpointFile)
-  const watch = await startSealWatch({
+  const watch = await startSealJob({
     clock,
     log,
     sealNext: () => sealNext({ database, sign: (tree) => signCheckpoint({ origin, ...tree }, signer) }),

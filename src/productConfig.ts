@@ -1,14 +1,19 @@
 import { z } from 'zod'
-import { whole } from './configValues.ts'
+import { parsedBy, whole } from './configValues.ts'
 import {
   type UpstreamName,
   upstreamNames,
   type UpstreamSetting,
   type UpstreamSettings,
 } from './outbound/upstreamName.ts'
+import type { ProductSettings } from './pricing/priceList.ts'
+import { parsePrices, parseProductsOff } from './pricing/productSettings.ts'
+import { defaultSplit, parseSplit, type SplitShare } from './pricing/splitSetting.ts'
 
 /** What the operator decides of the products: who is asked for data, what renders, where results are kept. */
-export interface ProductConfig {
+export interface ProductConfig extends ProductSettings {
+  /** The shares of each payment; `burn` is one of them. */
+  readonly split: readonly SplitShare[]
   /** Where callers reach us, for the addresses of artifacts. Undefined: where we listen. */
   readonly publicUrl: string | undefined
   readonly upstreams: UpstreamSettings
@@ -104,6 +109,9 @@ type UpstreamVariables = Record<`${UpstreamName}_URL`, typeof httpUrl> &
   Record<`${UpstreamName}_API_KEY`, typeof secret>
 
 export const productVariables = {
+  PRICES_USD: parsedBy(parsePrices, new Map()),
+  PRODUCTS_OFF: parsedBy(parseProductsOff, new Set()),
+  SPLIT: parsedBy(parseSplit, defaultSplit),
   ...upstreamVariables(),
   PUBLIC_URL: httpUrl,
   SAMPLE_UPSTREAMS: z.enum(['0', '1'], 'must be 0 or 1').default('0'),
@@ -160,6 +168,9 @@ export function missingProductVariables(env: Environment): readonly (readonly [n
 
 export function productConfigOf(env: Environment) {
   return {
+    prices: env.PRICES_USD,
+    productsOff: env.PRODUCTS_OFF,
+    split: env.SPLIT,
     publicUrl: env.PUBLIC_URL?.replace(/\/$/, ''),
     upstreams: upstreamsOf(env),
     sampleUpstreams: env.SAMPLE_UPSTREAMS === '1',

@@ -1,5 +1,5 @@
 import { invalidPaymentReasons } from '@tollbook/core/refusal'
-import { shares } from '../pricing/split.ts'
+import { defaultSplit, distributionOf } from '../pricing/splitSetting.ts'
 import type { Verdict } from './verdicts.ts'
 
 /** The text before the operations: how to pay, and which no comes first. Markdown. */
@@ -7,12 +7,15 @@ export function introductionOf(verdicts: readonly Verdict[]): string {
   return [paying, ...proofs, ...orderOf(verdicts), '## Reasons of INVALID_PAYMENT', reasonsTable()].join('\n\n')
 }
 
-const { burn, provider, holders, treasury } = shares
+const { burn, ...others } = distributionOf(defaultSplit)
+const rest = Object.entries(others)
+  .map(([account, share]) => `${share} ${account}`)
+  .join(', ')
 
 const paying = `No keys, no accounts: your wallet address says who you are, a Solana transaction says that you have paid.
 
 1. Send the request with \`x-wallet-address\`. The answer is a 402 with a quote: what to burn, what to transfer, where to, in base units.
-2. Make one transaction, signed by your wallet, that burns ${burn} % and transfers the rest (${provider} % provider, ${holders} % holders, ${treasury} % treasury).
+2. Make one transaction, signed by your wallet, that burns ${burn} and transfers the rest (${rest}).
 3. Repeat the request with \`x-payment-proof\`. The answer is a 200 with the data and a signed receipt.
 
 A proof buys one answer, for ever. If no answer was delivered, the same proof is still good for the same wallet and endpoint.

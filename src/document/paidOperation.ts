@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import { examples } from '../endpoints/examples.ts'
+import type { Order } from '../endpoints/productFacts.ts'
 import type { Price } from '@tollbook/core/quote'
 import { receiptBody, saleBody } from '@tollbook/core/wire'
+import { defaultSplit } from '../pricing/splitSetting.ts'
 import { priceAll } from '../pricing/currentPrice.ts'
-import { priceList, usdDecimals } from '../pricing/priceList.ts'
-import { assertPresent } from '@tollbook/core/assert'
-import type { Json } from '@tollbook/core/canonicalJson'
+import { displayUsd } from '../pricing/priceList.ts'
+import { assert } from '@tollbook/core/assert'
 import { displayNumber } from '@tollbook/core/money'
 import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
 import { samplesOf, someWallet } from './samples.ts'
@@ -18,10 +18,10 @@ function nameOf({ path }: Endpoint): string {
   return word.charAt(0).toUpperCase() + word.slice(1)
 }
 
-/** What all sales have in common. */
+/** Schemas that all sales share. */
 export const saleSchemas = (): JsonObject => ({ Receipt: schemaOf(receiptBody), Meta: schemaOf(saleBody.shape.meta) })
 
-/** What is asked for and what is delivered, by name. */
+/** The schemas of one product: its order, its data and the whole answer. */
 export function schemasOf(endpoint: Endpoint): JsonObject {
   const name = nameOf(endpoint)
   const sale = {
@@ -32,14 +32,14 @@ export function schemasOf(endpoint: Endpoint): JsonObject {
       receipt: refTo('schemas', 'Receipt'),
       inclusionProof: {
         type: 'string',
-        description: 'Where the proof is that the ledger holds this sale, within a second and for ever.',
+        description: 'Address of the proof that the ledger holds this sale, available within a second.',
       },
       meta: refTo('schemas', 'Meta'),
     },
     required: ['success', 'data', 'receipt', 'inclusionProof', 'meta'],
   }
   return {
-    [`${name}Order`]: schemaOf(endpoint.schema),
+    [`${name}Order`]: schemaOf(endpoint.parameters),
     [`${name}Data`]: schemaOf(endpoint.answer),
     [`${name}Sale`]: sale,
   }
@@ -47,11 +47,11 @@ export function schemasOf(endpoint: Endpoint): JsonObject {
 
 export interface Offer {
   readonly baseUrl: string
-  /** Undefined while the token has none. */
+  /** Undefined while the token has no price. */
   readonly price: Price | undefined
 }
 
-/** One thing that is sold, as an OpenAPI operation: made once, completed for each address and price. */
+/** One product as an OpenAPI operation, prepared once and completed for each address and price. */
 export function paidOperation(endpoint: Endpoint, verdicts: readonly Verdict[]): (offer: Offer) => JsonObject {
   const { method, summary } = endpoint
   const head = { operationId: `${method.toLowerCase()}${nameOf(endpoint)}`, tags: ['Paid'], summary }
@@ -63,8 +63,8 @@ export function paidOperation(endpoint: Endpoint, verdicts: readonly Verdict[]):
 }
 
 function offerOf(endpoint: Endpoint, { baseUrl, price }: Offer): JsonObject {
-  const { path, summary } = endpoint
-  const priceUsd = displayNumber(priceList[path], usdDecimals)
+  const { summary } = endpoint
+  const priceUsd = displayUsd(endpoint)
   const { curl, pay } = samplesOf(endpoint, baseUrl)
   const tokens = price === undefined ? undefined : displayNumber(price.requiredBaseUnits, price.decimals)
   return {
@@ -94,15 +94,15 @@ const parameterNames = ['WalletAddress', 'PaymentProof', 'IdempotencyKey'] as co
 
 function inputOf(endpoint: Endpoint): JsonObject {
   const headers = parameterNames.map((name) => refTo('parameters', name))
-  const { parameters } = examples[endpoint.path]
-  if (endpoint.method === 'GET') return { parameters: [...queryParameters(endpoint, parameters), ...headers] }
+  const { order } = endpoint.example
+  if (endpoint.method === 'GET') return { parameters: [...queryParameters(endpoint, order), ...headers] }
   const schema = refTo('schemas', `${nameOf(endpoint)}Order`)
   return {
     parameters: headers,
     requestBody: {
       required: true,
       description: `At most ${endpoint.bodyBytesMax} bytes of UTF-8; no key twice.`,
-      content: { 'application/json': { schema, example: parameters } },
+      content: { 'application/json': { schema, example: order } },
     },
   }
 }
@@ -112,8 +112,8 @@ const objectSchema = z.object({
   required: z.array(z.string()).default([]),
 })
 
-function queryParameters(endpoint: Endpoint, example: Readonly<Record<string, Json>>): readonly JsonObject[] {
-  const { properties, required } = objectSchema.parse(schemaOf(endpoint.schema))
+function queryParameters(endpoint: Endpoint, example: Order): readonly JsonObject[] {
+  const { properties, required } = objectSchema.parse(schemaOf(endpoint.parameters))
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: 'query',
@@ -127,14 +127,14 @@ function queryParameters(endpoint: Endpoint, example: Readonly<Record<string, Js
 function saleResponse(endpoint: Endpoint): JsonObject {
   const value = {
     success: true,
-    data: examples[endpoint.path].data,
+    data: endpoint.example.answer,
     receipt: receiptExample(endpoint),
     inclusionProof: '/api/ledger/inclusion/8',
     meta: metaExample,
   }
   const schema = refTo('schemas', `${nameOf(endpoint)}Sale`)
   return {
-    description: 'Paid and delivered. The delivery stands in the ledger before this answer is sent.',
+    description: 'Paid and delivered. The delivery is in the ledger before this answer is sent.',
     headers: {
       'x-request-id': refTo('headers', 'RequestId'),
       'idempotent-replay': refTo('headers', 'IdempotentReplay'),
@@ -144,9 +144,9 @@ function saleResponse(endpoint: Endpoint): JsonObject {
   }
 }
 
-/** What cannot happen here is not told: no body, no media type; no target, no forbidden one. */
-function refusalsOf({ method, schema }: Endpoint, verdicts: readonly Verdict[]): JsonObject {
-  const hasTarget = JSON.stringify(schemaOf(schema)).includes('"url":')
+/** Leaves out statuses that this product cannot have: without a body 413 and 415, without a target 403. */
+function refusalsOf({ method, parameters }: Endpoint, verdicts: readonly Verdict[]): JsonObject {
+  const hasTarget = JSON.stringify(schemaOf(parameters)).includes('"url":')
   const impossible = new Set([405, ...(method === 'GET' ? [413, 415] : []), ...(hasTarget ? [] : [403])])
   const statuses = new Set(verdicts.map(({ status }) => status).filter((status) => !impossible.has(status)))
   return Object.fromEntries(
@@ -158,18 +158,16 @@ const metaExample = { source: 'tollbook', asOf: '2026-11-21T12:00:00.000Z', cach
 
 // One token is worth a tenth of a cent in the examples.
 const decimals = 6
-const examplePrices = assertPresent(priceAll(10n ** 15n, decimals), 'a tenth of a cent is a price')
+const examplePrice = { tokenPriceAttoUsd: 10n ** 15n, decimals, split: defaultSplit }
 
-function receiptExample({ path }: Endpoint): JsonObject {
-  const price = assertPresent(
-    examplePrices.find(({ endpoint }) => endpoint === path),
-    'what is sold has a price',
-  )
-  const { requiredBaseUnits, burnBaseUnits, providerBaseUnits, holdersBaseUnits, treasuryBaseUnits } = price
+function receiptExample(endpoint: Endpoint): JsonObject {
+  const [price] = priceAll([endpoint], examplePrice) ?? []
+  assert(price !== undefined, 'a product costs fewer tokens than can exist when a token is worth a tenth of a cent')
+  const { requiredBaseUnits, burnBaseUnits, shares } = price
   return {
     id: 'receipt_…',
     wallet: someWallet,
-    endpoint: path,
+    endpoint: endpoint.path,
     quoteId: 'quote_…',
     signature: '…',
     slot: 1,
@@ -177,11 +175,7 @@ function receiptExample({ path }: Endpoint): JsonObject {
     requiredTokens: displayNumber(requiredBaseUnits, decimals),
     requiredBaseUnits: String(requiredBaseUnits),
     burned: String(burnBaseUnits),
-    distribution: {
-      provider: String(providerBaseUnits),
-      holders: String(holdersBaseUnits),
-      treasury: String(treasuryBaseUnits),
-    },
+    distribution: Object.fromEntries(shares.map(({ account, baseUnits }) => [account, String(baseUnits)])),
     ledger: { position: 8, leafHash: '0'.repeat(64) },
     issuedAt: '2026-11-21T12:00:01.000Z',
     jws: '…',

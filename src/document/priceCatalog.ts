@@ -1,8 +1,7 @@
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import { examples } from '../endpoints/examples.ts'
 import type { Price } from '@tollbook/core/quote'
 import type { PaymentTerms } from '../payment/settlement.ts'
-import { priceList, usdDecimals } from '../pricing/priceList.ts'
+import { displayUsd } from '../pricing/priceList.ts'
 import { tokenPriceDecimals } from '../pricing/tokenPrice.ts'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { type Clock, isoTime } from '@tollbook/core/clock'
@@ -14,14 +13,14 @@ export interface PriceCatalogDeps {
   readonly endpoints: readonly Endpoint[]
   readonly terms: PaymentTerms
   readonly currentPrice: (endpoint: string) => Price | undefined
-  /** Why nothing at all is sold at the moment. */
+  /** The reason why nothing is sold at the moment; undefined while the service sells. */
   readonly whyClosed: () => string | undefined
 }
 
-/** `data` of the price list: what would be asked for now, without asking for it. */
+/** `data` of the price list: the prices of this moment, without a quote. */
 export function createPriceCatalog(deps: PriceCatalogDeps): () => Json {
   const { clock, endpoints, terms, currentPrice } = deps
-  const parameters = new Map(endpoints.map(({ path, schema }) => [path, schemaOf(schema)]))
+  const parameters = new Map(endpoints.map(({ path, parameters: schema }) => [path, schemaOf(schema)]))
   return () => {
     const tokenPrice = endpoints
       .map(({ path }) => currentPrice(path)?.tokenPriceAttoUsd)
@@ -30,7 +29,7 @@ export function createPriceCatalog(deps: PriceCatalogDeps): () => Json {
       products: endpoints.map((endpoint) => ({
         ...productOf(deps, endpoint),
         parameters: parameters.get(endpoint.path) ?? {},
-        example: examples[endpoint.path].parameters,
+        example: endpoint.example.order,
       })),
       token: {
         mint: terms.mint,
@@ -47,14 +46,14 @@ export function createPriceCatalog(deps: PriceCatalogDeps): () => Json {
 function productOf({ currentPrice, whyClosed }: PriceCatalogDeps, endpoint: Endpoint) {
   const { path, method, summary } = endpoint
   const price = currentPrice(path)
-  // The same questions as before a quote, in the same order.
+  // The same checks as before a quote, in the same order.
   const reason =
     whyClosed() ?? endpoint.whyUnavailable() ?? (price === undefined ? 'the token has no current price' : undefined)
   return {
     path,
     method,
     summary,
-    priceUSD: displayNumber(priceList[path], usdDecimals),
+    priceUSD: displayUsd(endpoint),
     requiredTokens: price === undefined ? null : displayNumber(price.requiredBaseUnits, price.decimals),
     requiredBaseUnits: price?.requiredBaseUnits.toString() ?? null,
     available: reason === undefined,

@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import type { ChatReply, ChatServer } from '../outbound/chatServer.ts'
 import { UpstreamFailure } from '../outbound/upstreamFailure.ts'
-import { defineEndpoint, type Endpoint, type Job, type Outcome } from './endpoint.ts'
+import type { Job, Outcome } from '../product/product.ts'
+import { defineProduct, type Handler } from './productDefinition.ts'
+import type { DemoBuyer } from './productFacts.ts'
 import { characterCount, text } from './text.ts'
 
 const messageCharactersMax = 8_000
@@ -14,22 +16,52 @@ const message = text({
   test: (value) => value.trim() !== '' && characterCount(value) <= messageCharactersMax,
 })
 
+const parameters = z.strictObject({ message })
+
+const tokens = z.int().min(0).nullable().meta({ description: 'null when the language model did not say' })
+
+const answer = z.object({
+  reply: z.string().min(1),
+  model: z.string().meta({ description: 'the model, as its server names it' }),
+  usage: z.object({ promptTokens: tokens, completionTokens: tokens, totalTokens: tokens }),
+})
+
+export const aiChat = defineProduct({
+  path: '/api/ai/chat',
+  method: 'POST',
+  summary: 'An answer of a language model to one message',
+  priceMicroUsd: 50_000n,
+  parameters,
+  answer,
+  example: {
+    order: { message: 'Say hi' },
+    answer: { reply: 'Hi!', model: 'llama3.2', usage: { promptTokens: 27, completionTokens: 3, totalTokens: 30 } },
+  },
+  providers: ['AI'],
+  demo: { order: () => ({ message: 'In one sentence: what is a ledger?' }), check: checkDemo },
+  open: openAiChat,
+})
+
 export interface AiChatDeps {
   readonly clock: Clock
   readonly sampleUpstreams: boolean
-  /** In the order they are asked. */
+  /** In the order in which they are asked. */
   readonly chatServers: readonly ChatServer[]
 }
 
-export function createAiChat(deps: AiChatDeps): Endpoint {
-  return defineEndpoint({
-    path: '/api/ai/chat',
-    method: 'POST',
-    summary: 'An answer of a language model to one message',
-    schema: z.strictObject({ message }),
+function openAiChat(deps: AiChatDeps): Handler<z.infer<typeof parameters>> {
+  return {
     whyUnavailable: () => whyUnavailable(deps),
-    handle: ({ message }, job) => answer(deps, message, job),
-  })
+    deliver: (order, job) => askInTurn(deps, order.message, job),
+  }
+}
+
+const printedMax = 100
+
+function checkDemo({ reply, model }: z.infer<typeof answer>, { expect }: DemoBuyer): string {
+  expect(model !== '', 'the answer names its model')
+  const line = reply.replaceAll(/\s+/g, ' ')
+  return `${model}: "${line.length > printedMax ? `${line.slice(0, printedMax)}…` : line}"`
 }
 
 function whyUnavailable({ chatServers }: AiChatDeps): string | undefined {
@@ -39,9 +71,9 @@ function whyUnavailable({ chatServers }: AiChatDeps): string | undefined {
     : undefined
 }
 
-async function answer(
+async function askInTurn(
   { clock, sampleUpstreams, chatServers }: AiChatDeps,
-  message: string,
+  said: string,
   { signal }: Job,
 ): Promise<Outcome> {
   const failures: UpstreamFailure[] = []
@@ -49,7 +81,7 @@ async function answer(
     if (signal.aborted) break
     if (server.whyResting() !== undefined) continue
     try {
-      const answered = await server.ask(message, signal)
+      const answered = await server.ask(said, signal)
       const source = sampleUpstreams ? 'sample:openai-compatible' : server.name
       return deliveredOf(answered, source, isoTime(clock.nowMs()))
     } catch (error) {

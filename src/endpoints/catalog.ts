@@ -1,43 +1,42 @@
-import type { ChatServer } from '../outbound/chatServer.ts'
-import { createAiChat } from './aiChat.ts'
-import { createCrypto } from './crypto.ts'
+import { aiChat, type AiChatDeps } from './aiChat.ts'
+import { crypto } from './crypto.ts'
 import type { Endpoint } from './endpoint.ts'
-import { createNews } from './news.ts'
-import type { NewsDesk } from './newsDesk.ts'
+import { news, type NewsDeps } from './news.ts'
+import { pdf } from './pdf.ts'
+import { openEndpoint, type ProductDefinition } from './productDefinition.ts'
 import type { ProviderDeps } from './providers/provider.ts'
-import { createPdf } from './pdf.ts'
+import { qrcode } from './qrcode.ts'
 import type { RenderDeps } from './renderOutcome.ts'
-import { createQrcode } from './qrcode.ts'
-import { createQrPool } from './qrPool.ts'
-import { createScreenshot } from './screenshot.ts'
-import { createStock } from './stock.ts'
-import { createWeather } from './weather.ts'
+import { screenshot } from './screenshot.ts'
+import { stock } from './stock.ts'
+import { weather } from './weather.ts'
 
-/** Everything that is sold, and what has to be closed when the shop closes. */
+export type CatalogDeps = ProviderDeps & RenderDeps & AiChatDeps & NewsDeps
+
+/** Everything that can be sold, in the order of the price list. A new product is one more name here. */
+export const products: readonly ProductDefinition<CatalogDeps>[] = [
+  crypto,
+  weather,
+  stock,
+  news,
+  qrcode,
+  screenshot,
+  pdf,
+  aiChat,
+]
+
+/** The products that this process sells, and one way to close them all. */
 export interface Catalog {
   readonly endpoints: readonly Endpoint[]
   close(): Promise<void>
 }
 
-export interface CatalogDeps extends ProviderDeps, RenderDeps {
-  readonly chatServers: readonly ChatServer[]
-  readonly newsDesk: NewsDesk
-}
-
-export function createCatalog(deps: CatalogDeps): Catalog {
-  const { clock, newsDesk, sampleUpstreams } = deps
-  const pool = createQrPool()
+export function openCatalog(sold: readonly ProductDefinition<CatalogDeps>[], deps: CatalogDeps): Catalog {
+  const opened = sold.map((definition) => openEndpoint(definition, deps))
   return {
-    endpoints: [
-      createCrypto(deps),
-      createWeather(deps),
-      createStock(deps),
-      createNews({ clock, desk: newsDesk, sampleUpstreams }),
-      createQrcode({ pool, clock }),
-      createScreenshot(deps),
-      createPdf(deps),
-      createAiChat(deps),
-    ],
-    close: () => pool.close(),
+    endpoints: opened,
+    async close() {
+      await Promise.all(opened.map((product) => product.close()))
+    },
   }
 }

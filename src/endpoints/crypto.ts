@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { defineEndpoint, type Endpoint } from './endpoint.ts'
+import { defineProduct, type Handler } from './productDefinition.ts'
+import type { DemoBuyer } from './productFacts.ts'
 import { coinOf } from './providers/coin.ts'
 import { createCoinbase } from './providers/coinbase.ts'
 import { createCoinGecko } from './providers/coinGecko.ts'
@@ -8,6 +9,7 @@ import type { CryptoPrice, CryptoQuery } from './providers/cryptoPrice.ts'
 import { createKraken } from './providers/kraken.ts'
 import type { ProviderDeps } from './providers/provider.ts'
 import { crossChecked } from './providers/referencePrice.ts'
+import { percentText } from './signedText.ts'
 import { createSource } from './source.ts'
 import { text } from './text.ts'
 
@@ -17,14 +19,45 @@ const symbol = text({
   shown: { minLength: 1, maxLength: 20, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,19}$' },
   test: (value) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,19}$/.test(value),
 })
+const parameters = z.strictObject({ symbol })
+
+const answer = z.object({
+  symbol: z.string().meta({ description: 'the requested symbol' }),
+  price: z.number().meta({ description: 'US dollars' }),
+  change24h: percentText,
+  volume24h: z.number().meta({ description: 'US dollars traded in 24 hours' }),
+  marketCap: z.number().meta({ description: 'US dollars' }),
+})
+
+export const crypto = defineProduct({
+  path: '/api/data/crypto',
+  method: 'GET',
+  summary: 'Price of a cryptocurrency',
+  priceMicroUsd: 20_000n,
+  parameters,
+  answer,
+  example: {
+    order: { symbol: 'BTC' },
+    answer: {
+      symbol: 'BTC',
+      price: 84_213.5,
+      change24h: '+1.42%',
+      volume24h: 31_250_000_000,
+      marketCap: 1_672_000_000_000,
+    },
+  },
+  providers: ['COINGECKO', 'COINPAPRIKA', 'COINBASE', 'KRAKEN'],
+  demo: { order: () => ({ symbol: 'SOL' }), check: checkDemo },
+  open: openCrypto,
+})
 
 const freshMs = 60_000
 const staleMs = 10 * 60_000
-// CoinGecko is a minute or two behind and CoinPaprika up to ten; a price of half an hour ago is another price.
+// CoinGecko lags by a minute or two and CoinPaprika by up to ten; a price that is half an hour old is wrong.
 const ageMaxMs = 30 * 60_000
 const hint = 'only coins that are ranked by market capitalisation are sold, by their ticker'
 
-export function createCrypto(deps: ProviderDeps): Endpoint {
+function openCrypto(deps: ProviderDeps): Handler<z.infer<typeof parameters>> {
   const references = { clock: deps.clock, exchanges: [createCoinbase(deps), createKraken(deps)] }
   const source = createSource<CryptoQuery, CryptoPrice>(deps, {
     what: 'a cryptocurrency price',
@@ -39,20 +72,27 @@ export function createCrypto(deps: ProviderDeps): Endpoint {
     const symbol = asked.toUpperCase()
     return { symbol, coin: coinOf(symbol) }
   }
-  return defineEndpoint({
-    path: '/api/data/crypto',
-    method: 'GET',
-    summary: 'Price of a cryptocurrency',
-    schema: z.strictObject({ symbol }),
+  return {
     whyUnavailable: (asked) => source.whyUnavailable(asked && queryOf(asked.symbol)),
     whyNoData: (asked) =>
       source.isKnownMissing(queryOf(asked.symbol)) ? `minutes ago no source knew it; ${hint}` : undefined,
-    async handle(asked) {
+    async deliver(asked) {
       const query = queryOf(asked.symbol)
       const found = await source.ask(query)
       if (found.kind !== 'found') return found
-      // Whoever asks for XBT is answered for XBT, also with what was fetched for BTC.
+      // The answer repeats the requested symbol: XBT for a caller who asked for XBT, though BTC was fetched.
       return { kind: 'delivered', data: { ...found.data, symbol: query.symbol }, meta: found.meta }
     },
-  })
+  }
+}
+
+function checkDemo(
+  { symbol: answered, price, change24h, volume24h, marketCap }: z.infer<typeof answer>,
+  { expect }: DemoBuyer,
+): string {
+  expect(answered === 'SOL', `the answer is about SOL, not ${answered}`)
+  expect(price > 0 && volume24h > 0, 'price and volume are positive')
+  expect(marketCap > volume24h / 10 && marketCap > price, 'a market is worth more than one coin')
+  const millions = Math.round(marketCap / 1e6).toLocaleString('en-US')
+  return `${answered} at $${price}, ${change24h} in 24 hours; market cap $${millions} million`
 }

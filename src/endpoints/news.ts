@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { type Clock, isoTime } from '@tollbook/core/clock'
+import type { Failure, Meta } from '../product/product.ts'
 import { newsCategories } from './articles/newsCategory.ts'
-import { defineEndpoint, type Endpoint, type Meta } from './endpoint.ts'
-import type { FoundNews, NewsDesk } from './newsDesk.ts'
+import type { FoundNews, NewsSearch } from './newsSearch.ts'
+import { defineProduct, type Handler } from './productDefinition.ts'
+import type { DemoBuyer } from './productFacts.ts'
 import { characterCount, oneOf, queryInteger, text } from './text.ts'
 
 const query = text({
@@ -10,51 +12,95 @@ const query = text({
   shown: { minLength: 1, maxLength: 200 },
   test: (value) => value.trim() !== '' && characterCount(value) <= 200,
 })
+const parameters = z.strictObject({
+  category: oneOf(newsCategories).exactOptional(),
+  query: query.exactOptional(),
+  limit: queryInteger({ min: 1, max: 50, default: 10 }),
+})
+
+const answer = z.object({
+  articles: z.array(
+    z.object({
+      title: z.string(),
+      source: z.string().meta({ description: 'name of the publisher' }),
+      url: z.string().meta({ format: 'uri' }),
+      publishedAt: z.iso.datetime(),
+    }),
+  ),
+  total: z.number().meta({ description: 'number of articles in this answer' }),
+})
+
+export const news = defineProduct({
+  path: '/api/data/news',
+  method: 'GET',
+  summary: 'News articles',
+  priceMicroUsd: 25_000n,
+  parameters,
+  answer,
+  example: {
+    order: { category: 'tech', limit: 3 },
+    answer: {
+      articles: [
+        {
+          title: 'A title',
+          source: 'A publisher',
+          url: 'https://news.example/article',
+          publishedAt: '2026-11-20T12:30:00Z',
+        },
+      ],
+      total: 1,
+    },
+  },
+  providers: ['NEWS_FEEDS', 'HN_ALGOLIA', 'GDELT', 'GUARDIAN'],
+  demo: { order: () => ({ category: 'tech', limit: 3 }), check: checkDemo },
+  open: openNews,
+})
 
 export interface NewsDeps {
   readonly clock: Clock
-  readonly desk: NewsDesk
+  readonly newsSearch: NewsSearch
   /** The upstreams are the loopback samples of local mode; `meta.source` says so. */
   readonly sampleUpstreams: boolean
 }
 
-export function createNews(deps: NewsDeps): Endpoint {
-  const { desk } = deps
-  return defineEndpoint({
-    path: '/api/data/news',
-    method: 'GET',
-    summary: 'News articles',
-    schema: z.strictObject({
-      category: oneOf(newsCategories).exactOptional(),
-      query: query.exactOptional(),
-      limit: queryInteger({ min: 1, max: 50, default: 10 }),
-    }),
-    whyUnavailable: desk.whyUnavailable,
-    whyNoData: desk.whyNoData,
-    async handle(question) {
-      const found = await desk.find(question)
-      if (found.articles.length === 0) return nothing(found)
+function openNews(deps: NewsDeps): Handler<z.infer<typeof parameters>> {
+  const { newsSearch } = deps
+  return {
+    whyUnavailable: newsSearch.whyUnavailable,
+    whyNoData: newsSearch.whyNoData,
+    async deliver(question) {
+      const found = await newsSearch.find(question)
+      if (found.articles.length === 0) return noArticle(found)
       const articles = found.articles.map(({ title, publisher, url, publishedAtMs }) => {
         return { title, source: publisher, url, publishedAt: isoTime(publishedAtMs) }
       })
       return { kind: 'delivered', data: { articles, total: articles.length }, meta: metaOf(deps, found) }
     },
-  })
+  }
 }
 
-function nothing({ isKnownMissing }: FoundNews) {
+function checkDemo({ articles, total }: z.infer<typeof answer>, { expect }: DemoBuyer): string {
+  const [first] = articles
+  expect(total === articles.length, `${articles.length} articles are counted as ${total}`)
+  expect(articles.length >= 1 && articles.length <= 3, `of at most 3 articles ${articles.length} came`)
+  for (const { title, source, url } of articles)
+    expect(title !== '' && source !== '' && URL.canParse(url), 'each article has a title, a publisher and an address')
+  return `${total} articles, the first: "${first?.title}" (${first?.source}, ${first?.publishedAt})`
+}
+
+function noArticle({ isKnownMissing }: FoundNews): Failure {
   return isKnownMissing
-    ? ({
+    ? {
         kind: 'failed',
         code: 'NO_DATA',
         message: 'no article about that is known; repeat with other words and the same proof',
-      } as const)
-    : ({
+      }
+    : {
         kind: 'failed',
         code: 'UPSTREAM_FAILED',
         message:
-          'the store has no article about that, and not every source of news could be asked; repeat with the same proof',
-      } as const)
+          'the store has no article about that, and not every provider of news could be asked; repeat with the same proof',
+      }
 }
 
 function metaOf({ clock, sampleUpstreams }: NewsDeps, { articles, asOfMs, isFresh }: FoundNews): Meta {

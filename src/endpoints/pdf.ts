@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { defineEndpoint, type Endpoint } from './endpoint.ts'
 import { pageCount } from './pageCount.ts'
+import { defineProduct, type Handler } from './productDefinition.ts'
+import type { DemoBuyer } from './productFacts.ts'
 import { readableSize } from './readableSize.ts'
-import { type RenderDeps, renderOutcome } from './renderOutcome.ts'
+import { type RenderDeps, renderOutcome, whyNotRendering } from './renderOutcome.ts'
 import { targetUrl } from './screenshot.ts'
 import { oneOf, text, utf8ByteCount } from './text.ts'
 
@@ -16,7 +17,7 @@ const html = text({
   test: (value) => value !== '' && utf8ByteCount(value) <= htmlBytesMax,
 })
 
-// Pixels of CSS in one of each unit.
+// CSS pixels per unit.
 const unitPixels = { px: 1, in: 96, cm: 96 / 2.54, mm: 9.6 / 2.54 } as const
 // Five inches: a margin beyond that leaves no page.
 const marginPixelsMax = 480
@@ -44,7 +45,7 @@ const margin = z.strictObject(
   { error: ({ code }) => (code === 'invalid_type' ? 'must be an object with top, right, bottom and left' : undefined) },
 )
 
-// What Chromium takes where nothing is said.
+// Chromium's own default.
 const marginDefault = { top: '1cm', right: '1cm', bottom: '1cm', left: '1cm' }
 
 const paperInches: Record<(typeof paperFormats)[number], { readonly width: number; readonly height: number }> = {
@@ -55,7 +56,7 @@ const paperInches: Record<(typeof paperFormats)[number], { readonly width: numbe
   Letter: { width: 8.5, height: 11 },
   Tabloid: { width: 11, height: 17 },
 }
-// Chromium refuses a page without room; below this a word has none.
+// Chromium refuses a page without room; a page narrower than this has no room for a word.
 const roomPixelsMin = 36
 
 function leavesRoom(format: (typeof paperFormats)[number], given: z.infer<typeof margin> | undefined): boolean {
@@ -66,35 +67,66 @@ function leavesRoom(format: (typeof paperFormats)[number], given: z.infer<typeof
   return across >= roomPixelsMin && along >= roomPixelsMin
 }
 
-export function createPdf({ clock, renderer, artifacts, artifactUrl, allowHosts }: RenderDeps): Endpoint {
-  return defineEndpoint({
-    path: '/api/tools/pdf',
-    method: 'POST',
-    summary: 'PDF of HTML or of a web page',
-    bodyBytesMax: 1024 * 1024,
-    schema: z
-      .strictObject({
-        html: html.exactOptional(),
-        url: targetUrl(allowHosts).exactOptional(),
-        format: oneOf(paperFormats).default('A4'),
-        margin: margin.exactOptional(),
-      })
-      .refine(({ html: given, url }) => (given === undefined) !== (url === undefined), {
-        path: ['html'],
-        message: 'send exactly one of html and url',
-      })
-      .meta({
-        oneOf: [
-          { type: 'object', properties: { html: { type: 'string' } }, required: ['html'] },
-          { type: 'object', properties: { url: { type: 'string' } }, required: ['url'] },
-        ],
-      })
-      .refine(({ format, margin: given }) => leavesRoom(format, given), {
-        path: ['margin'],
-        message: 'must leave room for a page of this format',
-      }),
-    whyUnavailable: () => renderer.whyUnavailable() ?? artifacts.whyUnavailable(),
-    handle: ({ html: given, url, format, margin: wanted }, { signal }) => {
+const parametersWith = (allowHosts: readonly string[]) =>
+  z
+    .strictObject({
+      html: html.exactOptional(),
+      url: targetUrl(allowHosts).exactOptional(),
+      format: oneOf(paperFormats).default('A4'),
+      margin: margin.exactOptional(),
+    })
+    .refine(({ html: given, url }) => (given === undefined) !== (url === undefined), {
+      path: ['html'],
+      message: 'send exactly one of html and url',
+    })
+    .meta({
+      oneOf: [
+        { type: 'object', properties: { html: { type: 'string' } }, required: ['html'] },
+        { type: 'object', properties: { url: { type: 'string' } }, required: ['url'] },
+      ],
+    })
+    .refine(({ format, margin: given }) => leavesRoom(format, given), {
+      path: ['margin'],
+      message: 'must leave room for a page of this format',
+    })
+
+const answer = z.object({
+  pdfUrl: z.string().meta({ format: 'uri', description: 'address of the document, until it expires' }),
+  pages: z.number(),
+  size: z
+    .string()
+    .regex(/^\d+(\.\d+)? [kKMG]?i?B$/)
+    .meta({ description: 'for people, such as 12.3 KB' }),
+})
+
+const demoPages = 3
+const demoHtml = Array.from({ length: demoPages }, (_, page) => `<h1>Page ${page + 1}</h1>`).join(
+  '<div style="break-after: page"></div>',
+)
+
+export const pdf = defineProduct({
+  path: '/api/tools/pdf',
+  method: 'POST',
+  summary: 'PDF of HTML or of a web page',
+  priceMicroUsd: 80_000n,
+  parameters: parametersWith([]),
+  answer,
+  example: {
+    order: { html: '<h1>Hello</h1>', format: 'A4', margin: { top: '1cm' } },
+    answer: { pdfUrl: 'https://tollbook.example/artifacts/gb3swTAuxnPZDc.pdf', pages: 1, size: '12.3 KB' },
+  },
+  providers: [],
+  bodyBytesMax: 1024 * 1024,
+  demo: { order: () => ({ html: demoHtml }), check: checkDemo },
+  open: openPdf,
+})
+
+function openPdf(deps: RenderDeps): Handler<z.infer<ReturnType<typeof parametersWith>>> {
+  const { clock, renderer, artifacts, artifactUrl, allowHosts } = deps
+  return {
+    parameters: parametersWith(allowHosts),
+    whyUnavailable: () => whyNotRendering(deps),
+    deliver: ({ html: given, url, format, margin: wanted }, { signal }) => {
       const page = url === undefined ? { html: given ?? '' } : { url }
       return renderOutcome(
         clock,
@@ -106,5 +138,13 @@ export function createPdf({ clock, renderer, artifacts, artifactUrl, allowHosts 
         },
       )
     },
-  })
+  }
+}
+
+async function checkDemo({ pdfUrl, pages, size }: z.infer<typeof answer>, buyer: DemoBuyer): Promise<string> {
+  const { contentType, bytes } = await buyer.fetchFile(pdfUrl)
+  buyer.expect(contentType === 'application/pdf', `the document is application/pdf, not ${contentType}`)
+  const counted = await buyer.countPages(bytes)
+  buyer.expect(pages === demoPages && counted === pages, `the document has ${demoPages} pages, not ${counted}`)
+  return `a document of ${pages} pages, ${size}, ${pdfUrl}`
 }

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { type Clock, isoTime } from '@tollbook/core/clock'
-import { defineEndpoint, type Endpoint } from './endpoint.ts'
-import type { QrPool } from './qrPool.ts'
+import { defineProduct, type Handler } from './productDefinition.ts'
+import type { DemoBuyer } from './productFacts.ts'
+import { createQrPool } from './qrPool.ts'
 import { modulesFor } from './qrVersion.ts'
 import { integer, oneOf, text, utf8ByteCount } from './text.ts'
 
 const dataBytesMax = 2_048
 
-const schema = z
+const parameters = z
   .strictObject({
     data: text({
       expected: `text or a URL of 1 to ${dataBytesMax} bytes of UTF-8`,
@@ -24,23 +25,45 @@ const schema = z
       context.addIssue({
         code: 'custom',
         path: ['size'],
-        message: `must be at least ${pixels} for data of this length, or nobody could read the code`,
+        message: `must be at least ${pixels} for data of this length; a smaller code cannot be read`,
       })
   })
 
-export interface QrcodeDeps {
-  readonly pool: QrPool
-  readonly clock: Clock
-}
+const answer = z.object({
+  qrCode: z
+    .string()
+    .regex(/^data:image\/(png|svg\+xml);base64,/)
+    .meta({ description: 'data URI of the picture' }),
+  originalData: z.string().meta({ description: 'the text in the code, as it was sent' }),
+  size: z
+    .string()
+    .regex(/^\d+x\d+$/)
+    .meta({ description: 'width x height in pixels' }),
+})
 
-export function createQrcode({ pool, clock }: QrcodeDeps): Endpoint {
-  return defineEndpoint({
-    path: '/api/tools/qrcode',
-    method: 'POST',
-    summary: 'QR code of a text or URL',
-    schema,
+const demoOrder = { data: 'Also as vectors.', size: 200, format: 'svg' }
+
+export const qrcode = defineProduct({
+  path: '/api/tools/qrcode',
+  method: 'POST',
+  summary: 'QR code of a text or URL',
+  priceMicroUsd: 5_000n,
+  parameters,
+  answer,
+  example: {
+    order: { data: 'https://example.com', size: 256, format: 'png' },
+    answer: { qrCode: 'data:image/png;base64,iVBORw0KGgo…', originalData: 'https://example.com', size: '256x256' },
+  },
+  providers: [],
+  demo: { order: () => demoOrder, check: checkDemo },
+  open: openQrcode,
+})
+
+function openQrcode({ clock }: { readonly clock: Clock }): Handler<z.infer<typeof parameters>> {
+  const pool = createQrPool()
+  return {
     whyUnavailable: () => (pool.isBusy() ? 'too many QR codes are being drawn' : undefined),
-    async handle({ data, size, format }, { signal }) {
+    async deliver({ data, size, format }, { signal }) {
       const qrCode = await pool.draw({ data, size, format }, signal)
       return {
         kind: 'delivered',
@@ -48,5 +71,16 @@ export function createQrcode({ pool, clock }: QrcodeDeps): Endpoint {
         meta: { source: 'tollbook', asOf: isoTime(clock.nowMs()), cached: false },
       }
     },
-  })
+    close: () => pool.close(),
+  }
+}
+
+function checkDemo({ qrCode, originalData, size }: z.infer<typeof answer>, { expect, readDrawing }: DemoBuyer): string {
+  expect(originalData === demoOrder.data && size === '200x200', 'text and size are those of the order')
+  const [media, base64 = ''] = qrCode.split(',')
+  expect(media === 'data:image/svg+xml;base64', 'the code is an SVG')
+  const { width, height, pathCount } = readDrawing(Buffer.from(base64, 'base64').toString('utf8'))
+  expect(width === demoOrder.size && height === demoOrder.size, `the SVG has the size of the order`)
+  expect(pathCount > 0, 'a QR code has modules')
+  return `a QR code as SVG of ${size}, which parses`
 }

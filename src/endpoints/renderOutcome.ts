@@ -2,33 +2,37 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import { RenderFailure, type RenderFailureKind, type Rendered, type Renderer } from '../outbound/browser/renderer.ts'
 import type { ArtifactStore } from '../outbound/artifacts/artifactStore.ts'
-import type { HandlerFailure, Meta, Outcome } from './endpoint.ts'
+import type { HandlerFailure, Meta, Outcome } from '../product/product.ts'
 
-/** What both products of the browser need. */
+/** The parts of the process that the two products of the browser need. */
 export interface RenderDeps {
   readonly clock: Clock
   readonly renderer: Renderer
   readonly artifacts: Pick<ArtifactStore, 'keep' | 'whyUnavailable'>
   /** The absolute address of an artifact. */
   readonly artifactUrl: (name: string) => string
-  /** Hosts that a target may name though they are not global. */
+  /** Hosts that the operator allows as targets though they are not public. */
   readonly allowHosts: readonly string[]
 }
 
-export interface Product {
+interface KeptArtifact {
   readonly data: { readonly [field: string]: Json }
   readonly expiresAt: string
 }
 
-/** Renders, has `make` keep the result, and says in the words of an outcome what went wrong. */
+export function whyNotRendering({ renderer, artifacts }: RenderDeps): string | undefined {
+  return renderer.whyUnavailable() ?? artifacts.whyUnavailable()
+}
+
+/** Renders, has `keep` store the result, and turns a failure of the browser into one of the product. */
 export async function renderOutcome(
   clock: Clock,
   render: () => Promise<Rendered>,
-  make: (bytes: Uint8Array) => Promise<Product>,
+  keep: (bytes: Uint8Array) => Promise<KeptArtifact>,
 ): Promise<Outcome> {
   try {
     const rendered = await render()
-    const { data, expiresAt } = await make(rendered.bytes)
+    const { data, expiresAt } = await keep(rendered.bytes)
     return { kind: 'delivered', data, meta: { ...metaOf(rendered, clock), expiresAt } }
   } catch (error) {
     if (!(error instanceof RenderFailure)) throw error
@@ -52,7 +56,7 @@ const adviceOn: Record<RenderFailureKind, string> = {
   broken: 'repeat with the same proof',
 }
 
-/** Details are there when they say something. */
+/** Details that differ from the ordinary case. */
 function metaOf({ httpStatus, finalUrl, complete, clipped, refusedRequests }: Rendered, clock: Clock): Meta {
   return {
     source: 'tollbook',

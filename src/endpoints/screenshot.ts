@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { findUrlProblem } from '../outbound/urlGuard.ts'
-import { defineEndpoint, type Endpoint } from './endpoint.ts'
 import { pngSize } from './pngSize.ts'
-import { type RenderDeps, renderOutcome } from './renderOutcome.ts'
+import { defineProduct, type Handler } from './productDefinition.ts'
+import type { DemoBuyer } from './productFacts.ts'
+import { type RenderDeps, renderOutcome, whyNotRendering } from './renderOutcome.ts'
 import { integer } from './text.ts'
 
-/** A target that may be tried. The guard at the connection has the last word. */
+/** A target that may be tried. The guard at the connection decides finally. */
 export function targetUrl(allowHosts: readonly string[]) {
   return z
     .string({
@@ -19,26 +20,73 @@ export function targetUrl(allowHosts: readonly string[]) {
     .meta({ description: 'an http or https URL on port 80 or 443, of a public host', format: 'uri', maxLength: 2_048 })
 }
 
-export function createScreenshot({ clock, renderer, artifacts, artifactUrl, allowHosts }: RenderDeps): Endpoint {
-  return defineEndpoint({
-    path: '/api/tools/screenshot',
-    method: 'POST',
-    summary: 'Picture of a web page',
-    schema: z.strictObject({
-      url: targetUrl(allowHosts),
-      width: integer({ min: 320, max: 3_840, default: 1_280 }),
-      height: integer({ min: 240, max: 2_160, default: 720 }),
-      fullPage: z.boolean({ error: 'must be true or false' }).default(false),
-    }),
-    whyUnavailable: () => renderer.whyUnavailable() ?? artifacts.whyUnavailable(),
-    handle: (parameters, { signal }) =>
+const parametersWith = (allowHosts: readonly string[]) =>
+  z.strictObject({
+    url: targetUrl(allowHosts),
+    width: integer({ min: 320, max: 3_840, default: 1_280 }),
+    height: integer({ min: 240, max: 2_160, default: 720 }),
+    fullPage: z.boolean({ error: 'must be true or false' }).default(false),
+  })
+
+const answer = z.object({
+  imageUrl: z.string().meta({ format: 'uri', description: 'address of the picture, until it expires' }),
+  width: z.number().meta({ description: 'pixels' }),
+  height: z.number().meta({ description: 'pixels' }),
+  format: z.string().meta({ description: 'png' }),
+})
+
+const viewport = { width: 800, height: 600 }
+
+export const screenshot = defineProduct({
+  path: '/api/tools/screenshot',
+  method: 'POST',
+  summary: 'Picture of a web page',
+  priceMicroUsd: 50_000n,
+  parameters: parametersWith([]),
+  answer,
+  example: {
+    order: { url: 'https://example.com', width: 1_280, height: 720, fullPage: false },
+    answer: {
+      imageUrl: 'https://tollbook.example/artifacts/kOAgmleLkUamm7.png',
+      width: 1_280,
+      height: 720,
+      format: 'png',
+    },
+  },
+  providers: [],
+  demo: {
+    order: ({ pageUrl }) => ({ url: pageUrl, ...viewport }),
+    notice: 'a browser is started for the next two, which takes some seconds the first time …',
+    check: checkDemo,
+  },
+  open: openScreenshot,
+})
+
+function openScreenshot(deps: RenderDeps): Handler<z.infer<ReturnType<typeof parametersWith>>> {
+  const { clock, renderer, artifacts, artifactUrl, allowHosts } = deps
+  return {
+    parameters: parametersWith(allowHosts),
+    whyUnavailable: () => whyNotRendering(deps),
+    deliver: (order, { signal }) =>
       renderOutcome(
         clock,
-        () => renderer.screenshot(parameters, signal),
+        () => renderer.screenshot(order, signal),
         async (bytes) => {
           const { name, expiresAt } = await artifacts.keep('image/png', bytes)
           return { data: { imageUrl: artifactUrl(name), ...pngSize(bytes), format: 'png' }, expiresAt }
         },
       ),
-  })
+  }
+}
+
+async function checkDemo({ imageUrl, ...told }: z.infer<typeof answer>, buyer: DemoBuyer): Promise<string> {
+  const { contentType, bytes } = await buyer.fetchFile(imageUrl)
+  buyer.expect(contentType === 'image/png' && told.format === 'png', `the picture is image/png, not ${contentType}`)
+  const { width, height, colorCount } = buyer.readPicture(bytes)
+  buyer.expect(
+    width === viewport.width && height === viewport.height && told.width === width && told.height === height,
+    `the picture has ${viewport.width} by ${viewport.height} pixels, not ${width} by ${height}`,
+  )
+  buyer.expect(colorCount > 1, 'the picture shows something')
+  return `a picture of ${width} by ${height} pixels, ${Math.ceil(bytes.length / 1024)} KB, ${imageUrl}`
 }

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import { isPassing, isVerdict, UpstreamFailure } from '../outbound/upstreamFailure.ts'
-import type { Meta, Outcome } from './endpoint.ts'
+import type { Meta, Outcome } from '../product/product.ts'
 import type { Observation, Provider, ProviderDeps } from './providers/provider.ts'
 
 /** The providers of one endpoint in the order they are asked, with a short memory of what they said. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { defineEndpoint, type Endpoint } from './endpoint.ts'
+import { defineProduct, type Handler } from './productDefinition.ts'
+import type { DemoBuyer } from './productFacts.ts'
 import { createNasdaq } from './providers/nasdaq.ts'
 import type { ProviderDeps } from './providers/provider.ts'
 import type { StockPrice, StockQuery } from './providers/stockPrice.ts'
@@ -7,6 +8,7 @@ import { createStooq } from './providers/stooq.ts'
 import { tickerOf } from './providers/ticker.ts'
 import { createTwelveData } from './providers/twelveData.ts'
 import { createYahoo } from './providers/yahoo.ts'
+import { amountText, percentText } from './signedText.ts'
 import { createSource } from './source.ts'
 import { text } from './text.ts'
 
@@ -16,14 +18,39 @@ const symbol = text({
   shown: { minLength: 1, maxLength: 17, pattern: '^[A-Za-z0-9]{1,10}([.-][A-Za-z0-9]{1,6})?$' },
   test: (value) => /^[A-Za-z0-9]{1,10}([.-][A-Za-z0-9]{1,6})?$/.test(value),
 })
+const parameters = z.strictObject({ symbol })
+
+const answer = z.object({
+  symbol: z.string().meta({ description: 'the ticker' }),
+  price: z.number(),
+  change: amountText,
+  changePercent: percentText,
+  volume: z.number(),
+})
+
+export const stock = defineProduct({
+  path: '/api/data/stock',
+  method: 'GET',
+  summary: 'Price of a stock',
+  priceMicroUsd: 20_000n,
+  parameters,
+  answer,
+  example: {
+    order: { symbol: 'AAPL' },
+    answer: { symbol: 'AAPL', price: 271.36, change: '+1.25', changePercent: '+0.46%', volume: 41_238_900 },
+  },
+  providers: ['TWELVE_DATA', 'YAHOO', 'STOOQ', 'NASDAQ'],
+  demo: { order: () => ({ symbol: 'AAPL' }), check: checkDemo },
+  open: openStock,
+})
 
 const freshMs = 60_000
 const staleMs = 15 * 60_000
-// The last trade may be before a long weekend: Thursday evening to Tuesday morning at Easter is four and a half days.
+// The last trade may precede a long weekend: Thursday evening to Tuesday morning at Easter is four and a half days.
 const ageMaxMs = 5 * 24 * 60 * 60_000
 const hint = 'a class of shares is asked for as BRK.B, a listing outside of the United States as 0700.HK'
 
-export function createStock(deps: ProviderDeps): Endpoint {
+function openStock(deps: ProviderDeps): Handler<z.infer<typeof parameters>> {
   const key = deps.upstreams.TWELVE_DATA?.apiKey
   const source = createSource<StockQuery, StockPrice>(deps, {
     what: 'a stock price',
@@ -40,20 +67,27 @@ export function createStock(deps: ProviderDeps): Endpoint {
     hint,
   })
   const queryOf = (asked: string): StockQuery => ({ symbol: asked.toUpperCase(), ticker: tickerOf(asked) })
-  return defineEndpoint({
-    path: '/api/data/stock',
-    method: 'GET',
-    summary: 'Price of a stock',
-    schema: z.strictObject({ symbol }),
+  return {
     whyUnavailable: (asked) => source.whyUnavailable(asked && queryOf(asked.symbol)),
     whyNoData: (asked) =>
       source.isKnownMissing(queryOf(asked.symbol)) ? `minutes ago no source knew it; ${hint}` : undefined,
-    async handle(asked) {
+    async deliver(asked) {
       const query = queryOf(asked.symbol)
       const found = await source.ask(query)
       if (found.kind !== 'found') return found
-      // Whoever asks for BRK-B is answered for BRK-B, also with what was fetched for BRK.B.
+      // The answer repeats the requested spelling: BRK-B for a caller who asked for BRK-B, though BRK.B was fetched.
       return { kind: 'delivered', data: { ...found.data, symbol: query.symbol }, meta: found.meta }
     },
-  })
+  }
+}
+
+function checkDemo(
+  { symbol: answered, price, change, changePercent, volume }: z.infer<typeof answer>,
+  { expect }: DemoBuyer,
+): string {
+  expect(answered === 'AAPL', `the answer is about AAPL, not ${answered}`)
+  expect(price > 0 && Number.isInteger(volume) && volume >= 0, 'price and volume are figures that can be true')
+  const percent = (Number(change) / (price - Number(change))) * 100
+  expect(Math.abs(percent - Number.parseFloat(changePercent)) < 0.11, `${change} are ${changePercent}`)
+  return `${answered} at $${price}, ${change} (${changePercent}), volume ${volume.toLocaleString('en-US')}`
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { defineEndpoint, type Endpoint } from './endpoint.ts'
 import { findPlace, type FoundPlace, type PlaceQuery } from './places/findPlace.ts'
 import { type Gazetteer, openGazetteer } from './places/gazetteer.ts'
+import { defineProduct, type Handler } from './productDefinition.ts'
+import type { DemoBuyer } from './productFacts.ts'
 import { createMetNorway } from './providers/metNorway.ts'
 import { createNws } from './providers/nws.ts'
 import { createOpenMeteo } from './providers/openMeteo.ts'
@@ -18,11 +19,40 @@ const city = text({
   test: (value) =>
     /^[\p{L}\p{M}\p{Nd} .,'()-]+$/u.test(value) && /[\p{L}\p{Nd}]/u.test(value) && characterCount(value) <= 100,
 })
+const parameters = z.strictObject({ city })
+
+const answer = z.object({
+  location: z.object({ city: z.string(), country: z.string() }),
+  current: z.object({
+    temperature: z.object({ celsius: z.number(), fahrenheit: z.number() }),
+    humidity: z.number().meta({ description: 'per cent' }),
+    description: z.string().meta({ description: 'conditions, in words' }),
+  }),
+})
+
+export const weather = defineProduct({
+  path: '/api/data/weather',
+  method: 'GET',
+  summary: 'Current weather in a city',
+  priceMicroUsd: 10_000n,
+  parameters,
+  answer,
+  example: {
+    order: { city: 'Berlin' },
+    answer: {
+      location: { city: 'Berlin', country: 'Germany' },
+      current: { temperature: { celsius: 7.4, fahrenheit: 45.3 }, humidity: 81, description: 'Light rain' },
+    },
+  },
+  providers: ['MET_NORWAY', 'OPEN_METEO', 'NWS', 'OPEN_METEO_GEOCODING'],
+  demo: { order: () => ({ city: 'London' }), check: checkDemo },
+  open: openWeather,
+})
 
 const minute = 60 * 1000
 const day = 24 * 60 * minute
 
-export function createWeather(deps: ProviderDeps): Endpoint {
+function openWeather(deps: ProviderDeps): Handler<z.infer<typeof parameters>> {
   const gazetteer = openGazetteer()
   const geocoding = createGeocoding(deps)
   const source = createSource<WeatherQuery, WeatherReport>(deps, {
@@ -32,19 +62,15 @@ export function createWeather(deps: ProviderDeps): Endpoint {
     freshMs: 10 * minute,
     staleMs: 170 * minute,
     ageMaxMs: 180 * minute,
-    // The step of a forecast that is nearest to now may be the next one.
+    // The step of a forecast nearest to now may lie ahead.
     aheadMaxMs: 180 * minute,
   })
-  return defineEndpoint({
-    path: '/api/data/weather',
-    method: 'GET',
-    summary: 'Current weather in a city',
-    schema: z.strictObject({ city }),
+  return {
     whyUnavailable(asked) {
       if (asked === undefined) return source.whyUnavailable()
       const search = findPlace(gazetteer, asked.city)
       if (search.kind === 'found') return source.whyUnavailable(search.place)
-      // What is known to be missing is said to be, whoever is down.
+      // A place that is known not to exist is answered with NO_DATA, even while every provider is down.
       return geocoding.isKnownMissing(search.query)
         ? undefined
         : (geocoding.whyUnavailable(search.query) ?? source.whyUnavailable())
@@ -53,7 +79,7 @@ export function createWeather(deps: ProviderDeps): Endpoint {
       const search = findPlace(gazetteer, city)
       return search.kind === 'unlisted' && geocoding.isKnownMissing(search.query) ? search.why : undefined
     },
-    async handle({ city }) {
+    async deliver({ city }) {
       const located = await locate({ gazetteer, geocoding }, city)
       if (located.kind === 'failed') return located
       const { place, alternatives, placeSource } = located
@@ -69,17 +95,27 @@ export function createWeather(deps: ProviderDeps): Endpoint {
         },
       }
     },
-  })
+  }
+}
+
+function checkDemo({ location, current }: z.infer<typeof answer>, { expect }: DemoBuyer): string {
+  const { celsius, fahrenheit } = current.temperature
+  const { humidity, description } = current
+  expect(location.city === 'London' && location.country === 'United Kingdom', 'London is in the United Kingdom')
+  expect(celsius > -40 && celsius < 50 && humidity >= 0 && humidity <= 100, 'the figures are of this planet')
+  // Both temperatures are rounded to a tenth from the same figure.
+  expect(Math.abs((celsius * 9) / 5 + 32 - fahrenheit) < 0.2, `${celsius} °C are ${fahrenheit} °F`)
+  return `${location.city}, ${location.country}: ${celsius} °C, ${fahrenheit} °F, humidity ${humidity} %, ${description}`
 }
 
 type Geocoding = Source<PlaceQuery, FoundPlace>
 
-/** Where places are that the local list does not have. They do not move, so that each is asked for once a day. */
+/** Positions of places outside the local list. Places do not move, so each is asked for once a day. */
 function createGeocoding(deps: ProviderDeps): Geocoding {
   return createSource<PlaceQuery, FoundPlace>(deps, {
     what: 'the position of a city',
     providers: [createOpenMeteoGeocoding(deps)],
-    // Not folded further: the geocoder takes more spellings for different names than we do.
+    // Names are not folded further: the geocoder distinguishes spellings that our list treats as one.
     keyOf: ({ name, qualifiers }) => [name, ...qualifiers].join(',').toLowerCase(),
     freshMs: day,
     staleMs: 6 * day,

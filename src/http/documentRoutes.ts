@@ -1,5 +1,5 @@
 import { createOpenApi } from '../document/openApi.ts'
-import { createPriceCatalog } from '../document/priceCatalog.ts'
+import { createPriceCatalog, type PriceCatalogDeps } from '../document/priceCatalog.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { jsonAnswer } from '../paywall/answer.ts'
 import type { Paywall } from '../paywall/paywall.ts'
@@ -13,15 +13,16 @@ export interface DocumentRouteDeps {
   readonly version: string
   readonly publicUrl: string | undefined
   readonly endpoints: readonly Endpoint[]
-  readonly paywall: Pick<Paywall, 'currentPrice' | 'whyClosed' | 'terms'>
+  readonly paywall: Pick<Paywall, 'currentPrice' | 'whyClosed'>
+  readonly terms: PriceCatalogDeps['terms']
   /** The free routes besides these. */
   readonly besides: readonly FreeRoute[]
 }
 
 /** The service described by itself: the price list, the OpenAPI document, and a page to read it on. */
 export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<readonly FreeRoute[]> {
-  const { clock, version, endpoints, publicUrl, besides } = deps
-  const { currentPrice, whyClosed, terms } = deps.paywall
+  const { clock, version, endpoints, publicUrl, besides, terms } = deps
+  const { currentPrice, whyClosed } = deps.paywall
   const page = await readDocsPage()
   const catalog = createPriceCatalog({ clock, endpoints, terms, currentPrice, whyClosed })
   const freePaths = [...besides.map(({ path }) => path), '/api/catalog', '/openapi.json', '/docs']

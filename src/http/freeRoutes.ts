@@ -5,7 +5,7 @@ import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
 import type { Metrics } from './metrics.ts'
-import { errorAnswer } from './transportError.ts'
+import { pathNotFound } from './transportError.ts'
 
 /** A route that costs nothing and needs no wallet. */
 export interface FreeRoute {
@@ -118,8 +118,7 @@ function readiness({ checks, isDraining }: FreeRouteDeps): Answer {
 
 /** Open to the operator's own network only; what a service is busy with is nobody else's business. */
 async function metrics({ metrics: { registry }, mayReadMetrics }: FreeRouteDeps, address: string): Promise<Answer> {
-  if (!mayReadMetrics(address))
-    return errorAnswer('NOT_FOUND', 'there is no such path; paths are exact and case-sensitive')
+  if (!mayReadMetrics(address)) return pathNotFound()
   return {
     status: 200,
     headers: { 'content-type': registry.contentType, 'cache-control': 'no-store' },

@@ -1,10 +1,11 @@
 import { addressList } from './clientAddress.ts'
 import { createAdmission } from './admission.ts'
 import { type AppDeps, createApp } from './app.ts'
-import { createDocumentRoutes } from './documentRoutes.ts'
+import { createDocumentRoutes, type DocumentRouteDeps } from './documentRoutes.ts'
 import { createFreeRoutes, type FreeRoute, type FreeRouteDeps } from './freeRoutes.ts'
 import { createBurnPage, createFinancePage } from './pages.ts'
 import { createRateLimit } from './rateLimit.ts'
+import { receiptRoute } from './receiptRoute.ts'
 import { listen } from './server.ts'
 
 export interface ServerOptions
@@ -12,6 +13,7 @@ export interface ServerOptions
   readonly host: string
   readonly port: number
   readonly publicUrl: string | undefined
+  readonly terms: DocumentRouteDeps['terms']
   readonly inFlightMax: number
   readonly rateLimitPerMinute: number
   readonly metricsSubnets: readonly string[]
@@ -42,6 +44,7 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
   const financeRoutes = finance === undefined ? [] : [...finance.routes, ...(await createFinancePage())]
   const besides = [
     ...createFreeRoutes({ ...options, mayReadMetrics }),
+    receiptRoute({ ...options.paywall, log: options.log }),
     ...options.moreRoutes,
     ...(await createBurnPage()),
   ]

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Answer } from '../paywall/answer.ts'
-import type { Ordered } from '../paywall/product.ts'
+import type { Ordered } from '../product/product.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { parseQuery, shownName } from './parseQuery.ts'
 import { readJsonBody } from './readBody.ts'

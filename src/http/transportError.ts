@@ -38,6 +38,11 @@ export function errorAnswer(code: TransportError, error: string, more: ErrorMore
   return jsonAnswer(transportErrors[code], JSON.stringify(body), headers)
 }
 
+/** The same answer for a path that does not exist and for one that this caller may not know of. */
+export function pathNotFound(): Answer {
+  return errorAnswer('NOT_FOUND', 'this path does not exist; paths are exact and case-sensitive')
+}
+
 /** All problems in one answer, each with its field: nobody should have to send a request five times to find five slips. */
 export function invalidRequest(details: readonly FieldProblem[]): Answer {
   const error = details.map(({ field, message }) => `${field}: ${message}`).join('; ')

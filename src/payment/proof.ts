@@ -2,15 +2,6 @@ import type { Address } from '@tollbook/core/address'
 import type { Signature } from '@tollbook/core/signature'
 import type { TokenBalance, TokenMovement } from './transactionRecord.ts'
 
-/** What a payer presents, read from its header. `signature` is the key of the payment in every form. */
-export interface Proof {
-  readonly signature: Signature
-  /** Present in the bound forms: it opens the memo of a quote. */
-  readonly secret: string | undefined
-  /** Present in the transaction forms: not sent yet, as far as we know. */
-  readonly transaction: SignedTransaction | undefined
-}
-
 /** A fully signed transaction whose signatures have been verified here, before anything else is spent on it. */
 export interface SignedTransaction {
   readonly signature: Signature

@@ -43,16 +43,16 @@ export async function claimPayment(deps: ClaimDeps, question: ClaimQuestion): Pr
   let before = question.known.payment
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
     const nowMs = deps.clock.nowMs()
-    const events = decideClaim(before, { order, settlement, attemptId, leaseMs: deps.leaseMs, nowMs })
-    if (isRefusal(events)) return events
+    const decision = decideClaim(before, { order, settlement, attemptId, leaseMs: deps.leaseMs, nowMs })
+    if (isRefusal(decision)) return decision
     const idempotency =
       idempotencyKey === undefined
         ? {}
         : { idempotency: { wallet: order.wallet, key: idempotencyKey, orderDigest: order.digest } }
     const appended = await deps.ledger.append({
-      signature: settlement.signature,
+      reference: settlement.reference,
       before,
-      events,
+      ...decision,
       nowMs,
       ...idempotency,
     })
@@ -62,7 +62,7 @@ export async function claimPayment(deps: ClaimDeps, question: ClaimQuestion): Pr
       case 'idempotency_key_reused':
         return refuseReusedKey()
       case 'conflict': {
-        const now = await deps.ledger.lookUp({ signature: settlement.signature, wallet: order.wallet, idempotencyKey })
+        const now = await deps.ledger.lookUp({ reference: settlement.reference, wallet: order.wallet, idempotencyKey })
         // A winner with the same key stores its answer under it; the next request gets it, where a second look at the
         // payment would only find it used.
         if (now.earlier !== undefined) return refuseOvertaken()

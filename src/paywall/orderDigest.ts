@@ -1,6 +1,6 @@
 import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
 import { sha256Hex } from '@tollbook/core/digest'
-import type { Product } from './product.ts'
+import type { Product } from '../product/product.ts'
 
 /** What was ordered, in one number: a claim and a stored answer are bound to it (I6). */
 export function orderDigest({ method, path }: Product, parameters: Json): string {

@@ -1,23 +1,89 @@
+import type { Json } from '@tollbook/core/canonicalJson'
+import type { Address } from '@tollbook/core/address'
 import type { Order, PaymentState } from '../payment/payment.ts'
-import type { Proof } from '../payment/proof.ts'
+import type { ListedPrice } from '@tollbook/core/quote'
+import type { SignedReceipt } from '../payment/receipt.ts'
 import type { Refusal } from '@tollbook/core/refusal'
 import type { Settlement } from '../payment/settlement.ts'
+import type { PaymentReference } from '../payment/paymentReference.ts'
+import type { Product } from '../product/product.ts'
 
 /**
- * One way to pay: a header, how to read it, and how to find out what it proves. Another header or another transaction
- * layout is another rail beside this one; claim, handler and receipt see only the settlement.
+ * One way to pay, with its whole conversation: how a request names its payer and carries its proof, what the 402 says, what
+ * a proof proves, and which headers go with the receipt. Another header or another payment scheme is another rail. The
+ * HTTP layer, the claim, the ledger and the receipt see only what this port says. A rail is handed back only proofs that its own
+ * `read` returned.
  */
-export interface PaymentRail {
-  readonly header: string
-  /** Costs no network and no database. */
-  readProof(value: string): Proof | Refusal
-  /** Asks the chain. Throws a retryable fault when the chain cannot say. */
-  settle(question: SettleQuestion): Promise<Settlement | Refusal>
+export interface PaymentRail<P extends Proof = Proof> {
+  /** Names the rail in logs, metrics and errors. */
+  readonly name: string
+  /** Lower-case names of headers whose values are credentials. They are never logged. */
+  readonly secretHeaders: readonly string[]
+  /** A path prefix under which every product is also served. Present when the prefix itself is the rail's marker. */
+  readonly mount?: string
+  /** Whether the request carries a proof of this rail. Admission asks this of every request, so it must cost nothing. */
+  carriesProof(request: RailRequest): boolean
+  /** Undefined when the request has no marker of this rail; a refusal when the rail's own headers are missing or wrong. */
+  identify(request: RailRequest): Caller | Refusal | undefined
+  /** This rail's part of the 402. Undefined when the rail cannot offer anything to this caller. */
+  challenge(offer: Offer): Promise<Challenge | undefined>
+  /** Reads the proof and its payer. No network and no database. */
+  read(request: RailRequest): Presented<P> | Refusal
+  /** Undefined when the holder of the proof may use a payment that the ledger has already verified. */
+  checkHolder(proof: P, settlement: Settlement): Refusal | undefined
+  /** Verifies the payment. Throws a retryable fault while the outcome is unknown. */
+  settle(question: SettleQuestion<P>): Promise<Settlement | Refusal>
+  /** Headers that go with a paid answer, in this rail's words. */
+  respond(receipt: SignedReceipt): Headers
 }
 
-export interface SettleQuestion {
-  readonly proof: Proof
+type Headers = Readonly<Record<string, string>>
+
+/** A request as a rail sees it. */
+export interface RailRequest {
+  /** The mount that the request came in by; undefined for the product's own path. */
+  readonly mount: string | undefined
+  /** The value of a header, undefined when it is absent or blank. */
+  header(name: string): string | undefined
+}
+
+/** The sender of a request, before a proof is read. */
+export interface Caller {
+  /** Undefined when the rail learns the payer from the proof alone. */
+  readonly payer: Address | undefined
+}
+
+/** The paywall's part of a 402: what is sold, to whom, at which price, until when. */
+export interface Offer {
+  readonly id: string
+  readonly product: Product
+  readonly payer: Address | undefined
+  readonly price: ListedPrice
+  readonly issuedAtMs: number
+  readonly expiresAtMs: number
+}
+
+/** A rail's part of a 402. The answer is the merge of all rails' challenges. */
+export interface Challenge {
+  /** How to pay, as the end of the sentence "payment required: …". */
+  readonly instruction: string
+  readonly members: Readonly<Record<string, Json>>
+  readonly headers: Headers
+}
+
+/** The least that every proof has: the key that makes its payment single-use, whichever rail brought it. */
+export interface Proof {
+  readonly reference: PaymentReference
+}
+
+export interface Presented<P extends Proof = Proof> {
+  readonly payer: Address
+  readonly proof: P
+}
+
+export interface SettleQuestion<P extends Proof = Proof> {
+  readonly proof: P
   readonly order: Order
-  /** What the book knows: `unknown`, or `submitted` when we have sent the transaction before. */
+  /** What the ledger knows: `unknown`, or `submitted` when this service has sent the payment before. */
   readonly payment: PaymentState
 }

@@ -1,19 +1,49 @@
-/**
- * What a request costs, in millionths of a US dollar (specification, section 4). Integers, because
- * `0.025 * 1e6` is not 25000 in floating point.
- */
-export const priceList = {
-  '/api/data/crypto': 20_000n,
-  '/api/data/weather': 10_000n,
-  '/api/data/stock': 20_000n,
-  '/api/data/news': 25_000n,
-  '/api/tools/qrcode': 5_000n,
-  '/api/tools/screenshot': 50_000n,
-  '/api/tools/pdf': 80_000n,
-  '/api/ai/chat': 50_000n,
-} as const satisfies Record<string, bigint>
+import { displayNumber } from '@tollbook/core/money'
+import type { Parsed } from './settingList.ts'
 
-export type PaidPath = keyof typeof priceList
+/** A product as far as its price goes. */
+export interface PricedProduct {
+  readonly path: string
+  /**
+   * What a request costs, in millionths of a US dollar. An integer, because `0.025 * 1e6` is not 25000 in floating point.
+   */
+  readonly priceMicroUsd: bigint
+}
 
 /** Decimals of a price in the list: 1 US dollar is 1,000,000. */
 export const usdDecimals = 6
+
+export function displayUsd({ priceMicroUsd }: PricedProduct): number {
+  return displayNumber(priceMicroUsd, usdDecimals)
+}
+
+/** What the operator decides of the price list. */
+export interface ProductSettings {
+  /** `PRICES_USD`: prices that replace those of the definitions, by path. */
+  readonly prices: ReadonlyMap<string, bigint>
+  /** `PRODUCTS_OFF`: paths that are not sold. */
+  readonly productsOff: ReadonlySet<string>
+}
+
+/**
+ * The products on sale, in the order of their definitions and at the operator's prices. A path without a product is a
+ * mistake: a price that applies to nothing would go unnoticed until the revenue is counted.
+ */
+export function selectProducts<P extends PricedProduct>(
+  products: readonly P[],
+  { prices, productsOff }: ProductSettings,
+): Parsed<readonly P[]> {
+  const paths = new Set(products.map(({ path }) => path))
+  const known = [...paths].join(', ')
+  const problems = [
+    ...[...prices.keys()].map((path) => ['PRICES_USD', path] as const),
+    ...[...productsOff].map((path) => ['PRODUCTS_OFF', path] as const),
+  ]
+    .filter(([, path]) => !paths.has(path))
+    .map(([setting, path]) => `${setting} names "${path}", which is not a product. The products are ${known}`)
+  const sold = products
+    .filter(({ path }) => !productsOff.has(path))
+    .map((product) => ({ ...product, priceMicroUsd: prices.get(product.path) ?? product.priceMicroUsd }))
+  if (sold.length === 0) problems.push('PRODUCTS_OFF leaves nothing to sell. Remove at least one path from it')
+  return problems.length === 0 ? { ok: true, value: sold } : { ok: false, problems }
+}

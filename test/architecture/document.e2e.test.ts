@@ -2,8 +2,9 @@ import { readdir, readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { freeOperations } from '../../src/document/freeOperations.ts'
-import { examples } from '../../src/endpoints/examples.ts'
-import { priceList } from '../../src/pricing/priceList.ts'
+import { products } from '../../src/endpoints/catalog.ts'
+import { requestOf } from '../../src/endpoints/productFacts.ts'
+import { displayUsd } from '../../src/pricing/priceList.ts'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { ask, buy, type Order } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
@@ -52,18 +53,22 @@ const operations = () =>
       operation: assertPresent(operation, 'a method'),
     })),
   )
-const orderOf = (path: keyof typeof examples): Order => {
-  const { parameters } = examples[path]
-  const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(parameters)) query.set(name, JSON.stringify(value).replaceAll('"', ''))
-  return path.startsWith('/api/data/') ? { path: `${path}?${query.toString()}` } : { path, body: parameters }
+const productAt = (path: string) =>
+  assertPresent(
+    products.find((product) => product.path === path),
+    path,
+  )
+const orderOf = (path: string): Order => {
+  const product = productAt(path)
+  const { target, body } = requestOf(product, product.example.order)
+  return body === undefined ? { path: target } : { path: target, body }
 }
-const paidPaths = z.array(z.enum(Object.keys(priceList) as (keyof typeof priceList)[])).parse(Object.keys(priceList))
+const paidPaths = products.map(({ path }) => path)
 
 describe('document, routes and price list agree', () => {
   test('on what is sold, how it is asked for and what it costs', async () => {
     const paid = operations().filter(({ operation }) => operation.tags.includes('Paid'))
-    expect(paid.map(({ path }) => path).sort()).toEqual(Object.keys(priceList).sort())
+    expect(paid.map(({ path }) => path)).toEqual(paidPaths)
     for (const path of paidPaths) {
       const { body } = await ask(shop, orderOf(path))
       // Whatever it says, the example was read: its parameters are legal.
@@ -71,7 +76,7 @@ describe('document, routes and price list agree', () => {
       const [method] = Object.keys(document.paths[path] ?? {})
       expect((await fetch(`${shop.baseUrl}${path}`, { method: method === 'get' ? 'POST' : 'GET' })).status).toBe(405)
       expect(Object.values(document.paths[path] ?? {})[0]).toMatchObject({
-        'x-price-usd': Number(priceList[path]) / 1e6,
+        'x-price-usd': displayUsd(productAt(path)),
       })
     }
   })
@@ -107,7 +112,7 @@ describe('document, routes and price list agree', () => {
 
   test('the price list says what the next 402 says, and why there is none', async () => {
     const product = z.looseObject({
-      path: z.enum(paidPaths),
+      path: z.string(),
       priceUSD: z.number(),
       requiredTokens: z.number(),
       requiredBaseUnits: z.string(),
@@ -116,16 +121,16 @@ describe('document, routes and price list agree', () => {
       example: jsonObject,
     })
     const list = z.object({ data: z.object({ products: z.array(product) }) })
-    const { products } = list.parse((await ask(shop, { path: '/api/catalog' })).body).data
-    expect(products.map(({ path }) => path).sort()).toEqual([...paidPaths].sort())
-    for (const { path, priceUSD, requiredTokens, requiredBaseUnits, available, reason, example } of products) {
-      expect(example).toEqual(examples[path].parameters)
+    const { products: listed } = list.parse((await ask(shop, { path: '/api/catalog' })).body).data
+    expect(listed.map(({ path }) => path)).toEqual(paidPaths)
+    for (const { path, priceUSD, requiredTokens, requiredBaseUnits, available, reason, example } of listed) {
+      expect(example).toEqual(productAt(path).example.order)
       const { status, body } = await ask(shop, orderOf(path))
       if (!available) expect([status, body['error']]).toEqual([503, reason])
       else if (status !== 404)
         expect(body).toMatchObject({ pricing: { priceUSD, requiredTokens }, quote: { requiredBaseUnits } })
     }
-    expect(products.filter(({ available }) => available).map(({ path }) => path)).toContain('/api/ai/chat')
+    expect(listed.filter(({ available }) => available).map(({ path }) => path)).toContain('/api/ai/chat')
   })
 })
 

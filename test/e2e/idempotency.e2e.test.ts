@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Outcome } from '../../src/endpoints/endpoint.ts'
+import type { Outcome } from '../../src/product/product.ts'
 import { ask, askForQuote } from '../support/ask.ts'
 import { scriptedEndpoint, withEndpoint } from '../support/scriptedEndpoint.ts'
 import { openShop, type Shop } from '../support/shop.ts'

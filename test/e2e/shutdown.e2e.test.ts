@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Outcome } from '../../src/endpoints/endpoint.ts'
+import type { Outcome } from '../../src/product/product.ts'
 import { ask, askForQuote } from '../support/ask.ts'
 import { delivers, scriptedEndpoint, withEndpoint } from '../support/scriptedEndpoint.ts'
 import { openShop } from '../support/shop.ts'

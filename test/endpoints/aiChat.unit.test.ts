@@ -2,8 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { createAiChat } from '../../src/endpoints/aiChat.ts'
-import type { Endpoint, Outcome } from '../../src/endpoints/endpoint.ts'
+import { aiChat } from '../../src/endpoints/aiChat.ts'
+import type { Endpoint } from '../../src/endpoints/endpoint.ts'
+import { openEndpoint } from '../../src/endpoints/productDefinition.ts'
+import type { Outcome } from '../../src/product/product.ts'
 import { createChatServer } from '../../src/outbound/chatServer.ts'
 import { assert } from '@tollbook/core/assert'
 import { createLog } from '../../src/primitives/log.ts'
@@ -58,7 +60,7 @@ function openChat(rig: Rig = {}): Endpoint {
       timeoutMs,
     }),
   )
-  return createAiChat({ clock, sampleUpstreams, chatServers })
+  return openEndpoint(aiChat, { clock, sampleUpstreams, chatServers })
 }
 
 async function say(endpoint: Endpoint, message = 'Say hi', signal = new AbortController().signal): Promise<Outcome> {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createOpenMeteoGeocoding } from '../../src/endpoints/providers/openMeteoGeocoding.ts'
-import { createWeather } from '../../src/endpoints/weather.ts'
+import { openEndpoint } from '../../src/endpoints/productDefinition.ts'
+import { weather } from '../../src/endpoints/weather.ts'
 import { type Answering, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
 import { openProviderGround } from '../support/providerGround.ts'
 import { errorBodies, kindOf, readSample, sampleAnswer, withField } from '../support/upstreamSample.ts'
@@ -126,13 +127,13 @@ describe('a city that the local list does not have', () => {
   const job = { signal: AbortSignal.timeout(10_000), requestId: 'request' }
   function openWeather() {
     const { deps, clock } = open(sampleAnswer('open-meteo/geocode-none'))
-    const weather = createWeather(deps)
+    const endpoint = openEndpoint(weather, deps)
     const order = (city: string) => {
-      const ordered = weather.read({ city })
+      const ordered = endpoint.read({ city })
       if (!ordered.ok) throw new Error('the city is spelled legally')
       return ordered
     }
-    return { clock, weather, order }
+    return { clock, endpoint, order }
   }
 
   test('is missing for ten minutes after it was not found, and may exist before and after', async () => {
@@ -146,7 +147,7 @@ describe('a city that the local list does not have', () => {
   })
 
   test('is not on sale while the geocoder is left alone, unless it is known to be missing', async () => {
-    const { order, weather } = openWeather()
+    const { order, endpoint } = openWeather()
     await order('Qwzxv').deliver(job)
     server.answer(text('slow down', { status: 429 }))
     const open = order('Mwvyx')
@@ -155,7 +156,7 @@ describe('a city that the local list does not have', () => {
     expect(open.whyNoData()).toBeUndefined()
     expect(order('qwzxv').whyUnavailable()).toBeUndefined()
     expect(order('qwzxv').whyNoData()).toContain('"qwzxv"')
-    expect([weather.whyUnavailable(), order('London').whyUnavailable()]).toEqual([undefined, undefined])
+    expect([endpoint.whyUnavailable(), order('London').whyUnavailable()]).toEqual([undefined, undefined])
   })
 })
 

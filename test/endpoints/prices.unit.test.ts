@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createCrypto } from '../../src/endpoints/crypto.ts'
+import { crypto } from '../../src/endpoints/crypto.ts'
 import type { Endpoint, ReadParameters } from '../../src/endpoints/endpoint.ts'
-import { createStock } from '../../src/endpoints/stock.ts'
+import { openEndpoint } from '../../src/endpoints/productDefinition.ts'
+import { stock } from '../../src/endpoints/stock.ts'
 import { assert } from '@tollbook/core/assert'
 import { type Answering, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
 import { openProviderGround } from '../support/providerGround.ts'
@@ -57,7 +58,7 @@ function open({ says = {}, twelveDataKey }: Stage = {}) {
   say({})
   const begun = Object.fromEntries(Object.entries(servers).map(([name, { asked }]) => [name, asked.length]))
   const askedOf = (name: Name) => servers[name].asked.length - (begun[name] ?? 0)
-  return { ...ground, say, askedOf, crypto: createCrypto(ground.deps), stock: createStock(ground.deps) }
+  return { ...ground, say, askedOf, crypto: openEndpoint(crypto, ground.deps), stock: openEndpoint(stock, ground.deps) }
 }
 
 const job = { signal: new AbortController().signal, requestId: 'request_1' }

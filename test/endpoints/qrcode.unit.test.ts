@@ -4,13 +4,12 @@ import QRCode from 'qrcode'
 import { afterAll, describe, expect, test } from 'vitest'
 import { assert } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
-import { createQrcode } from '../../src/endpoints/qrcode.ts'
-import { createQrPool } from '../../src/endpoints/qrPool.ts'
+import { openEndpoint } from '../../src/endpoints/productDefinition.ts'
+import { qrcode } from '../../src/endpoints/qrcode.ts'
 import { modulesFor } from '../../src/endpoints/qrVersion.ts'
 
-const pool = createQrPool()
-afterAll(() => pool.close())
-const endpoint = createQrcode({ pool, clock: systemClock })
+const endpoint = openEndpoint(qrcode, { clock: systemClock })
+afterAll(() => endpoint.close())
 const job = { signal: new AbortController().signal, requestId: 'request_1' }
 
 async function draw(input: object): Promise<{ qrCode: string; originalData: string; size: string }> {
@@ -67,10 +66,10 @@ describe('sizes', () => {
     }
   })
 
-  test('a size in which nobody could read the data is refused for free, and the field is named', () => {
+  test('a size in which the data could not be read is refused for free, and the field is named', () => {
     const read = endpoint.read({ data: 'x'.repeat(2_048), size: 128 })
     expect(read.ok || read.issues).toMatchObject([
-      { path: ['size'], message: 'must be at least 177 for data of this length, or nobody could read the code' },
+      { path: ['size'], message: 'must be at least 177 for data of this length; a smaller code cannot be read' },
     ])
     expect(endpoint.read({ data: 'x'.repeat(2_048), size: 177 }).ok).toBe(true)
   })

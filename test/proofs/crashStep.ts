@@ -1,4 +1,4 @@
-import type { Outcome } from '../../src/endpoints/endpoint.ts'
+import type { Outcome } from '../../src/product/product.ts'
 import type { PaymentChange, PaymentLedger } from '../../src/payment/paymentLedger.ts'
 
 /** The steps between claim and answer at which a server can die. */

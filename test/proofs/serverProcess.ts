@@ -4,8 +4,10 @@ import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import { createService } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
-import { defineEndpoint, type Endpoint, type Outcome } from '../../src/endpoints/endpoint.ts'
+import type { Endpoint } from '../../src/endpoints/endpoint.ts'
+import type { Outcome } from '../../src/product/product.ts'
 import { createLog } from '../../src/primitives/log.ts'
+import { openTestEndpoint } from '../support/testProduct.ts'
 import { createCrasher, crashSteps } from './crashStep.ts'
 
 /*
@@ -17,13 +19,10 @@ import { createCrasher, crashSteps } from './crashStep.ts'
 const [runsFile = ''] = process.argv.slice(2)
 const crasher = createCrasher()
 
-const counted = defineEndpoint({
+const counted = openTestEndpoint({
   path: '/api/data/crypto',
-  method: 'GET',
-  summary: 'counted',
-  schema: z.strictObject({ symbol: z.string() }),
-  whyUnavailable: () => undefined,
-  handle: ({ symbol }) => crasher.handle(() => deliver(symbol)),
+  parameters: z.strictObject({ symbol: z.string() }),
+  deliver: ({ symbol }) => crasher.handle(() => deliver(symbol)),
 })
 
 async function deliver(symbol: string): Promise<Outcome> {

@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { defineEndpoint, type Endpoint, type Job, type Outcome } from '../../src/endpoints/endpoint.ts'
+import type { Endpoint } from '../../src/endpoints/endpoint.ts'
+import type { Job, Outcome } from '../../src/product/product.ts'
+import { openTestEndpoint } from './testProduct.ts'
 
 /** An endpoint whose handler does what the test says, at the path of one that is sold. */
 export interface ScriptedEndpoint {
@@ -19,13 +21,10 @@ export const delivers: Outcome = {
 export function scriptedEndpoint(): ScriptedEndpoint {
   let runs = 0
   let queue: ((job: Job) => Promise<Outcome>)[] = []
-  const endpoint = defineEndpoint({
+  const endpoint = openTestEndpoint({
     path: '/api/data/crypto',
-    method: 'GET',
-    summary: 'scripted',
-    schema: z.strictObject({ symbol: z.string() }),
-    whyUnavailable: () => undefined,
-    handle: (_parameters, job) => {
+    parameters: z.strictObject({ symbol: z.string() }),
+    deliver: (_parameters, job) => {
       runs++
       const step = queue.shift()
       return step === undefined ? Promise.resolve(delivers) : step(job)

@@ -138,8 +138,8 @@ function canonicalText(value: Omit<VerifiedReceipt, 'jws'> | undefined): string 
 
 function checkAmounts(receipt: VerifiedReceipt): ReceiptVerdict | undefined {
   const requiredBaseUnits = parseBaseUnits(receipt.requiredBaseUnits)
-  const { provider, holders, treasury } = receipt.distribution
-  const distributedBaseUnits = parseBaseUnits(provider) + parseBaseUnits(holders) + parseBaseUnits(treasury)
+  const shares = Object.values(receipt.distribution)
+  const distributedBaseUnits = shares.reduce((sum, share) => sum + parseBaseUnits(share), 0n)
   const burnShareBaseUnits = requiredBaseUnits - distributedBaseUnits
   if (burnShareBaseUnits !== burnShareOf(requiredBaseUnits))
     return invalid('amounts_wrong', 'distribution and burn share are not what was required')

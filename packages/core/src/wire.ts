@@ -11,7 +11,8 @@ export const quoteBody = z.object({
   error: z.string(),
   code: z.literal('PAYMENT_REQUIRED'),
   pricing: z.object({ endpoint: z.string(), priceUSD: z.number(), tokenPrice: z.number(), requiredTokens: z.number() }),
-  distribution: z.object({ burn: z.string(), provider: z.string(), holders: z.string(), treasury: z.string() }),
+  /** By account of the split, as text such as `30%`. */
+  distribution: z.record(z.string(), z.string()),
   burnInfo: z.object({ percentage: z.number(), tokensToBurn: z.number() }),
   paymentWallet: z.string(),
   tokenMint: z.string(),
@@ -53,7 +54,7 @@ export const receiptBody = z.object({
   requiredTokens: z.number(),
   requiredBaseUnits: baseUnitsText,
   burned: baseUnitsText,
-  distribution: z.object({ provider: baseUnitsText, holders: baseUnitsText, treasury: baseUnitsText }),
+  distribution: z.record(z.string(), baseUnitsText),
   ledger: z.object({ position: z.int().min(1), leafHash: z.string().regex(/^[0-9a-f]{64}$/) }),
   issuedAt: z.iso.datetime(),
   jws: z.string(),

@@ -201,7 +201,7 @@ begin
       join ledger.steps s on s.step = t.step and s.kind = t.kind and s.to_state = t.to_state
       left join lateral (
         select m[1] as name, m[2]::integer as number
-        from regexp_match(encode(substring(t.id from 2), 'escape'), '^([a-z0-9-]{1,40})#([1-9][0-9]{0,8})$') as m
+        from regexp_match(encode(substring(t.id from 2), 'escape'), '^([a-z0-9-]{1,40}(?:/[1-9A-Za-z]{1,44})?)#([1-9][0-9]{0,8})$') as m
       ) split on split.name is not null
       where split.name is null or split.number > s.number_max
         or split.number > 1 and not exists (

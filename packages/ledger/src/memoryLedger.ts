@@ -128,7 +128,7 @@ function isUsed({ keys, recordedAtMs }: Memory, { stream }: Item, key: ItemKey):
   return used.stream !== streamKey(stream) || used.digest !== digestText(key)
 }
 
-const settingText = /^(?<name>[a-z0-9-]{1,40})#(?<number>[1-9][0-9]{0,8})$/
+const settingText = /^(?<name>[a-z0-9-]{1,40}(?:\/[1-9A-Za-z]{1,44})?)#(?<number>[1-9][0-9]{0,8})$/
 
 function judgeSetting({ streams }: Memory, { stream }: Item, step: Step): Step | PlainRefusal {
   const { name, number } = settingText.exec(Buffer.from(stream.subarray(1)).toString('latin1'))?.groups ?? {}

@@ -7,11 +7,11 @@ import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { type DemoDeps, rpcUrlOf, type Spent, walletOf } from './demoDeps.ts'
 
-/** What is asked for. With a body it is a POST. */
-export interface Order {
-  /** With the query, if it has one. */
-  readonly path: string
-  readonly body?: object
+/** One request of the demo. With a body it is a POST. */
+export interface DemoOrder {
+  /** The path, and the query of a GET. */
+  readonly target: string
+  readonly body: object | undefined
 }
 
 const saleJson = z.object({
@@ -20,26 +20,26 @@ const saleJson = z.object({
   receipt: z.object({ signature: z.string(), slot: z.int(), ledger: z.object({ position: z.int() }).loose() }).loose(),
 })
 
-export type Sale = z.infer<typeof saleJson> & {
+export type DemoSale = z.infer<typeof saleJson> & {
   /** The header `x-sample-data`. */
   readonly isSample: boolean
 }
 
 export type Bought =
-  | { readonly kind: 'bought'; readonly sale: Sale; readonly payment: PendingPayment; readonly spent: Spent }
-  /** Refused before a quote: it cost nothing. */
+  | { readonly kind: 'bought'; readonly sale: DemoSale; readonly payment: PendingPayment; readonly spent: Spent }
+  /** Refused before a quote, so it cost nothing. */
   | { readonly kind: 'not on sale'; readonly why: string }
-  /** Paid, and the service could not deliver: the payment stays good for this endpoint. */
+  /** Paid and not delivered: the payment stays valid for this endpoint. */
   | { readonly kind: 'not delivered'; readonly why: string; readonly spent: Spent }
 
 const spendingLimit = { perRequest: { usd: '0.10' } }
-// A second try helps against an outage of a moment; a demo is not the place to sit out a longer one.
+// A second try covers a short outage. The demo does not wait for a longer one.
 const retry = { attemptsMax: 2 }
 
-/** Asks, pays what the 402 wants, and asks again. `onSigned` is called before anything leaves. */
+/** Asks, pays the quote of the 402, and asks again. `onSigned` is called before the payment is sent. */
 export async function buy(
   deps: DemoDeps,
-  { path, body }: Order,
+  { target, body }: DemoOrder,
   onSigned: (payment: PendingPayment) => void = () => undefined,
 ): Promise<Bought> {
   const wallet = await readKeypairFile(walletOf(deps).keypairPath)
@@ -61,9 +61,9 @@ export async function buy(
   const init = body === undefined ? {} : { method: 'POST', headers, body: JSON.stringify(body) }
   const paid = () => assertPresent(spent, 'a payment was quoted')
   try {
-    const response = await payingFetch(new URL(path, deps.local.baseUrl), init)
+    const response = await payingFetch(new URL(target, deps.local.baseUrl), init)
     if (response.status === 503) return { kind: 'not on sale', why: await reasonOf(response) }
-    if (response.status !== 200) throw new Fault(`${path}: ${await reasonOf(response)}`, { retryable: false })
+    if (response.status !== 200) throw new Fault(`${target}: ${await reasonOf(response)}`, { retryable: false })
     const isSample = response.headers.get('x-sample-data') === 'true'
     const sale = { ...saleJson.parse(await response.json()), isSample }
     return { kind: 'bought', sale, payment: assertPresent(signed, 'a payment was signed'), spent: paid() }

@@ -2,15 +2,16 @@ import { z } from 'zod'
 import { askFree } from '@tollbook/client/freeRoute'
 import type { PendingPayment } from '@tollbook/client/pendingPayment'
 import { verifyReceipt } from '@tollbook/client/verifyReceipt'
+import { qrcode } from '../../endpoints/qrcode.ts'
 import { Fault } from '@tollbook/core/fault'
-import { buy, type Sale } from './buy.ts'
+import { buy, type DemoSale } from './buy.ts'
 import { decodeQr } from './decodeQr.ts'
 import { type DemoDeps, expectThat, type Spent, tokens, walletOf } from './demoDeps.ts'
 
-const path = '/api/tools/qrcode'
+const { path } = qrcode
 const text = 'Paid for with a burn and a transfer on Solana.'
 
-const offerJson = z.object({
+const quoteJson = z.object({
   pricing: z.object({ priceUSD: z.number(), requiredTokens: z.number() }),
   paymentTokenAccount: z.string(),
   quote: z.object({
@@ -19,13 +20,13 @@ const offerJson = z.object({
     transferBaseUnits: z.string().transform(BigInt),
   }),
 })
-type Offer = z.infer<typeof offerJson>
+type AskedPrice = z.infer<typeof quoteJson>
 
-export async function askPrice(deps: DemoDeps): Promise<Offer> {
+export async function askPrice(deps: DemoDeps): Promise<AskedPrice> {
   deps.say(`1. Ask without paying: POST ${path}`)
   const { status, body } = await askFree(request(deps))
   expectThat(status === 402, `a request without proof is answered with 402, not ${status}`)
-  const offer = offerJson.parse(body)
+  const offer = quoteJson.parse(body)
   const { pricing, quote } = offer
   deps.say(
     `   402 PAYMENT_REQUIRED: $${pricing.priceUSD}, ${pricing.requiredTokens} tokens: burn ${tokens(quote.burnBaseUnits)}, transfer ${tokens(quote.transferBaseUnits)}; ${quote.id}`,
@@ -35,7 +36,7 @@ export async function askPrice(deps: DemoDeps): Promise<Offer> {
 
 /** One paid request from the payment to the receipt, every step checked. */
 export async function tellPaidRequest(deps: DemoDeps): Promise<Spent> {
-  const bought = await buy(deps, { path, body: { data: text } }, ({ signature }) =>
+  const bought = await buy(deps, { target: path, body: { data: text } }, ({ signature }) =>
     deps.say(`2. Pay: one transaction of ${walletOf(deps).address}, bound to the quote by its memo\n   ${signature}`),
   )
   if (bought.kind !== 'bought') throw new Fault(`no QR code: ${bought.kind}, ${bought.why}`, { retryable: false })
@@ -47,7 +48,7 @@ export async function tellPaidRequest(deps: DemoDeps): Promise<Spent> {
 
 const qrJson = z.object({ qrCode: z.string(), originalData: z.string(), size: z.string() })
 
-function tellDelivery(deps: DemoDeps, { data, receipt }: Sale): void {
+function tellDelivery(deps: DemoDeps, { data, receipt }: DemoSale): void {
   const { qrCode, size } = qrJson.parse(data)
   const decoded = decodeQr(qrCode)
   expectThat(decoded === text, `the QR code reads ${JSON.stringify(text)}, not ${JSON.stringify(decoded)}`)
@@ -68,7 +69,7 @@ async function tryAgain(deps: DemoDeps, { proof }: PendingPayment): Promise<void
   deps.say(`4. The same proof again: ${status} ${refusal.code}, ${refusal.reason}`)
 }
 
-async function checkReceipt(deps: DemoDeps, { receipt }: Sale): Promise<void> {
+async function checkReceipt(deps: DemoDeps, { receipt }: DemoSale): Promise<void> {
   const verdict = await verifyReceipt({ receipt, keys: deps.local.receiptKey })
   expectThat(verdict.valid, `the receipt is valid: ${verdict.valid ? '' : verdict.message}`)
   deps.say('5. The receipt, checked offline with the public key of the service: valid')

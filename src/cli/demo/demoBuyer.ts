@@ -1,0 +1,38 @@
+import { XMLParser } from 'fast-xml-parser'
+import { PNG } from 'pngjs'
+import { getDocumentProxy } from 'unpdf'
+import { z } from 'zod'
+import { fetchFile } from '@tollbook/client/fetchFile'
+import type { DemoBuyer } from '../../endpoints/productFacts.ts'
+import { expectThat } from './demoDeps.ts'
+
+/** Fetches and reads files as the buyer would, with libraries that did not make them. */
+export const demoBuyer: DemoBuyer = {
+  expect: expectThat,
+  fetchFile,
+  readPicture(png) {
+    const { width, height, data } = PNG.sync.read(Buffer.from(png))
+    return { width, height, colorCount: countColors(data) }
+  },
+  readDrawing(svg) {
+    const parser = new XMLParser({ ignoreAttributes: false, isArray: (name) => name === 'path' })
+    const { svg: root } = svgJson.parse(parser.parse(svg, true))
+    return { width: root['@_width'], height: root['@_height'], pathCount: root.path.length }
+  },
+  async countPages(pdf) {
+    const document = await getDocumentProxy(pdf)
+    return document.numPages
+  },
+}
+
+const svgJson = z.object({
+  svg: z.object({ '@_width': z.coerce.number(), '@_height': z.coerce.number(), path: z.array(z.unknown()) }),
+})
+
+const bytesPerPixel = 4
+
+function countColors(pixels: Buffer): number {
+  const colors = new Set<number>()
+  for (let at = 0; at < pixels.length; at += bytesPerPixel) colors.add(pixels.readUInt32BE(at))
+  return colors.size
+}

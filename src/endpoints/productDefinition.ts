@@ -1,0 +1,86 @@
+import type { z } from 'zod'
+import type { Json } from '@tollbook/core/canonicalJson'
+import type { Job, Outcome } from '../product/product.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { DemoBuyer, Demonstration, ProductFacts } from './productFacts.ts'
+
+/** A product ready for a catalog. `Needs` are the parts of the process that it works with. */
+export interface ProductDefinition<Needs> extends ProductFacts {
+  open(needs: Needs): OpenProduct
+}
+
+/** The part of an endpoint that depends on the process. */
+export interface OpenProduct extends Pick<Endpoint, 'parameters' | 'whyUnavailable' | 'read'> {
+  close(): Promise<void>
+}
+
+/** What a product's file states: the facts with their types, and the handler. */
+export interface ProductSource<P extends Json, A, Needs> extends Omit<
+  ProductFacts,
+  'parameters' | 'answer' | 'bodyBytesMax' | 'demo'
+> {
+  readonly parameters: z.ZodType<P>
+  readonly answer: z.ZodType<A>
+  /** Default: 64 KiB. */
+  readonly bodyBytesMax?: number
+  readonly demo: Omit<Demonstration, 'check'> & {
+    readonly check: (answer: A, buyer: DemoBuyer) => string | Promise<string>
+  }
+  readonly open: (needs: Needs) => Handler<P>
+}
+
+export interface Handler<P extends Json> {
+  /** Present when settings of the operator change which parameters are accepted. */
+  readonly parameters?: z.ZodType<P>
+  /** Without parameters: for the whole product. With them an answer may be cached though no provider can be asked. */
+  readonly whyUnavailable: (parameters?: P) => string | undefined
+  /** Answers that are known not to exist are refused before payment. */
+  readonly whyNoData?: (parameters: P) => string | undefined
+  readonly deliver: (parameters: P, job: Job) => Promise<Outcome>
+  readonly close?: () => Promise<void>
+}
+
+const bodyBytesMaxDefault = 64 * 1024
+
+/** Ties a schema to its handler, so that the handler gets exactly what the schema accepts. */
+export function defineProduct<P extends Json, A, Needs>(source: ProductSource<P, A, Needs>): ProductDefinition<Needs> {
+  const { answer, demo } = source
+  return {
+    ...source,
+    bodyBytesMax: source.bodyBytesMax ?? bodyBytesMaxDefault,
+    demo: { ...demo, check: (data, buyer) => demo.check(answer.parse(data), buyer) },
+    open: (needs) => openProduct(source, source.open(needs)),
+  }
+}
+
+function openProduct<P extends Json, A, Needs>(
+  source: ProductSource<P, A, Needs>,
+  { parameters: schema = source.parameters, ...handler }: Handler<P>,
+): OpenProduct {
+  return {
+    parameters: schema,
+    whyUnavailable: () => handler.whyUnavailable(),
+    read(input) {
+      const parsed = schema.safeParse(input)
+      if (!parsed.success) return { ok: false, issues: parsed.error.issues }
+      const parameters = parsed.data
+      return {
+        ok: true,
+        parameters,
+        whyUnavailable: () => handler.whyUnavailable(parameters),
+        whyNoData: () => handler.whyNoData?.(parameters),
+        deliver: (job) => handler.deliver(parameters, job),
+      }
+    },
+    close: () => handler.close?.() ?? Promise.resolve(),
+  }
+}
+
+/** A product that can be sold until it is closed. */
+export interface OpenEndpoint extends Endpoint {
+  close(): Promise<void>
+}
+
+export function openEndpoint<Needs>(definition: ProductDefinition<Needs>, needs: Needs): OpenEndpoint {
+  return { ...definition, ...definition.open(needs) }
+}

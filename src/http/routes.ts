@@ -1,0 +1,44 @@
+import { METHODS } from 'node:http'
+import Router, { type RouterContext } from '@koa/router'
+import type { Context } from 'koa'
+import { errorAnswer, pathNotFound } from './transportError.ts'
+import { send } from './send.ts'
+
+export interface Route {
+  /** Exact, or with one last segment that varies, or several: `/artifacts/:name`, `/tile/*path`. */
+  readonly path: string
+  readonly methods: readonly string[]
+  readonly serve: (context: Context, segment: string) => Promise<void>
+}
+
+/** Exact, case-sensitive paths. The first route whose path fits decides, also about methods that it does not serve. */
+export function createRouter(routes: readonly Route[]): ReturnType<Router['routes']> {
+  const router = new Router({ strict: true, sensitive: true })
+  for (const route of routes) {
+    // A path takes all methods here: the router would answer HEAD wherever it answers GET, and sell an answer without a body.
+    router.register(route.path, METHODS, (context) => serveRoute(route, context))
+  }
+  return router.routes()
+}
+
+async function serveRoute({ path, methods, serve }: Route, context: RouterContext): Promise<void> {
+  // For counting: the pattern and not the path, because a caller must not be able to make new series.
+  context.state['route'] = path
+  if (!methods.includes(context.method)) return refuseMethod(context, methods)
+  // As it was sent: the router's own parameters are percent-decoded.
+  await serve(context, context.captures?.[0] ?? '')
+}
+
+function refuseMethod(context: Context, allowed: readonly string[]): void {
+  context.set('allow', allowed.join(', '))
+  if (context.method === 'OPTIONS') {
+    context.status = 204
+    return
+  }
+  send(context, errorAnswer('METHOD_NOT_ALLOWED', `use ${allowed.join(' or ')} (got ${context.method})`))
+}
+
+/** What is left when no route has the path. */
+export function refusePath(context: Context): void {
+  send(context, pathNotFound())
+}

@@ -1,0 +1,23 @@
+import type { Address } from '@tollbook/core/address'
+import { isRefusal, type Refusal } from '@tollbook/core/refusal'
+import type { PaymentRail, RailRequest } from './rail.ts'
+
+export interface IdentifiedCaller {
+  readonly payer: Address | undefined
+  /** The rail whose proof the request carries. Undefined when it carries none: the caller asks for an offer. */
+  readonly payingBy: PaymentRail | undefined
+}
+
+/**
+ * Asks the rails in their order. A proof counts more than a marker, because a client may announce several rails and pay by one. A
+ * request that no rail claims may still be offered the rails that need no payer.
+ */
+export function identifyCaller(rails: readonly PaymentRail[], request: RailRequest): IdentifiedCaller | Refusal {
+  const payingBy = rails.find((rail) => rail.carriesProof(request))
+  for (const rail of payingBy === undefined ? rails : [payingBy]) {
+    const caller = rail.identify(request)
+    if (isRefusal(caller)) return caller
+    if (caller !== undefined) return { payer: caller.payer, payingBy }
+  }
+  return { payer: undefined, payingBy }
+}

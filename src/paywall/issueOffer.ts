@@ -1,0 +1,62 @@
+import { assert } from '@tollbook/core/assert'
+import type { Json } from '@tollbook/core/canonicalJson'
+import type { Clock } from '@tollbook/core/clock'
+import { newId } from '@tollbook/core/id'
+import { displayNumber } from '@tollbook/core/money'
+import type { Address } from '@tollbook/core/address'
+import type { ListedPrice } from '@tollbook/core/quote'
+import { type Refusal, refuse } from '@tollbook/core/refusal'
+import { usdDecimals } from '../pricing/priceList.ts'
+import { tokenPriceDecimals } from '../pricing/tokenPrice.ts'
+import type { Product } from '../product/product.ts'
+import { type Answer, jsonAnswer } from './answer.ts'
+import type { Challenge, PaymentRail } from './rail.ts'
+
+export interface OfferDeps {
+  readonly clock: Clock
+  readonly rails: readonly PaymentRail[]
+  readonly quoteTtlMs: number
+}
+
+export interface OfferQuestion {
+  readonly product: Product
+  readonly payer: Address | undefined
+  readonly price: ListedPrice
+}
+
+/** The 402: the price, and how to pay it on every rail that can offer something to this caller. */
+export async function issueOffer(deps: OfferDeps, { product, payer, price }: OfferQuestion): Promise<Answer | Refusal> {
+  const issuedAtMs = deps.clock.nowMs()
+  const offer = { id: newId('quote'), product, payer, price, issuedAtMs, expiresAtMs: issuedAtMs + deps.quoteTtlMs }
+  const answers = await Promise.all(deps.rails.map((rail) => rail.challenge(offer)))
+  const challenges = answers.filter((challenge) => challenge !== undefined)
+  if (challenges.length === 0) return refuse('ENDPOINT_UNAVAILABLE', 'no way to pay is offered at the moment', 5)
+  const body = {
+    error: `payment required: ${challenges.map(({ instruction }) => instruction).join('; or ')}`,
+    code: 'PAYMENT_REQUIRED',
+    pricing: {
+      endpoint: price.endpoint,
+      priceUSD: displayNumber(price.priceMicroUsd, usdDecimals),
+      tokenPrice: displayNumber(price.tokenPriceAttoUsd, tokenPriceDecimals),
+      requiredTokens: displayNumber(price.requiredBaseUnits, price.decimals),
+    },
+  }
+  return jsonAnswer(402, JSON.stringify(withMembers(body, challenges)), headersOf(challenges))
+}
+
+function withMembers(body: { readonly [name: string]: Json }, challenges: readonly Challenge[]): Json {
+  const members = challenges.flatMap((challenge) => Object.entries(challenge.members))
+  const names = new Set([...Object.keys(body), ...members.map(([name]) => name)])
+  assert(names.size === Object.keys(body).length + members.length, 'no two rails write the same member of the 402')
+  return { ...body, ...Object.fromEntries(members) }
+}
+
+/** Fields such as WWW-Authenticate are lists (RFC 9110, 5.3), so two rails may add to the same one. */
+function headersOf(challenges: readonly Challenge[]): Readonly<Record<string, string>> {
+  const headers = new Map<string, string>()
+  for (const [name, value] of challenges.flatMap((challenge) => Object.entries(challenge.headers))) {
+    const earlier = headers.get(name)
+    headers.set(name, earlier === undefined ? value : `${earlier}, ${value}`)
+  }
+  return Object.fromEntries(headers)
+}

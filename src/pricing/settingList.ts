@@ -1,0 +1,32 @@
+/** A setting that was read, or all of its mistakes: each with the value that is wrong and the fix. */
+export type Parsed<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly string[] }
+
+/** One entry of a setting such as `a=1,b=2`. `value` is undefined without the separator. */
+export interface SettingEntry {
+  readonly text: string
+  readonly name: string
+  readonly value: string | undefined
+}
+
+/** Splits `name=value` entries at commas. White space around entries, names and values is ignored. */
+export function readEntries(setting: string, separator: '=' | ':'): readonly SettingEntry[] {
+  return setting.split(',').map((entry) => {
+    const text = entry.trim()
+    const at = text.indexOf(separator)
+    if (at === -1) return { text, name: text, value: undefined }
+    return { text, name: text.slice(0, at).trim(), value: text.slice(at + 1).trim() }
+  })
+}
+
+/** Names that stand in the setting more than once, each reported once. */
+export function repeatedNames(entries: readonly SettingEntry[]): readonly string[] {
+  const names = entries.map(({ name }) => name)
+  return [...new Set(names.filter((name, at) => names.indexOf(name) !== at))]
+}
+
+/** The value where nothing is wrong with it; otherwise every problem. */
+export function parsedUnless<T>(problems: readonly string[], value: T): Parsed<T> {
+  return problems.length === 0 ? { ok: true, value } : { ok: false, problems }
+}

@@ -1,0 +1,73 @@
+import { assert } from '@tollbook/core/assert'
+import { formatDecimal, parseDecimal } from '@tollbook/core/money'
+import { type Parsed, parsedUnless, readEntries, repeatedNames, type SettingEntry } from './settingList.ts'
+
+/** One share of each payment, in parts of a thousand. The account `burn` is destroyed, the others are owed. */
+export interface SplitShare {
+  readonly account: string
+  readonly perMille: number
+}
+
+const whole = 1_000
+const percentDecimals = 1
+const burnAccount = 'burn'
+// More shares than this would make each allocation a report of its own.
+const accountsMax = 20
+const accountPattern = /^[a-z][a-z0-9-]{0,30}$/
+
+/** The shares of the specification, section 5.2. */
+export const defaultSplit: readonly SplitShare[] = [
+  { account: burnAccount, perMille: 300 },
+  { account: 'provider', perMille: 500 },
+  { account: 'holders', perMille: 150 },
+  { account: 'treasury', perMille: 50 },
+]
+
+/** `SPLIT`, such as `burn:30,provider:50,holders:15,treasury:5`: accounts and their shares in per cent. */
+export function parseSplit(setting: string): Parsed<readonly SplitShare[]> {
+  const entries = readEntries(setting, ':')
+  const shares = entries.map(shareOf)
+  const split = shares.filter((share) => typeof share !== 'string')
+  const problems = shares.filter((share) => typeof share === 'string')
+  for (const name of repeatedNames(entries)) problems.push(`names "${name}" more than once; keep one share for it`)
+  if (!entries.some(({ name }) => name === burnAccount))
+    problems.push(`has no share for "${burnAccount}"; add one, such as ${burnAccount}:30`)
+  if (entries.length > accountsMax) problems.push(`has ${entries.length} accounts; at most ${accountsMax} are possible`)
+  if (!split.some(({ account }) => account !== burnAccount))
+    problems.push('names no account besides "burn"; add one, such as provider:70')
+  const sum = split.reduce((total, { perMille }) => total + perMille, 0)
+  // A share that cannot be read already has its message; the sum without it would only mislead.
+  if (split.length === entries.length && sum !== whole)
+    problems.push(`adds up to ${percentOf(sum)}; change the shares so that they add up to 100%`)
+  return parsedUnless(problems, split)
+}
+
+/** `distribution` of a 402: each account with its share as text, such as `"30%"`. */
+export function distributionOf(split: readonly SplitShare[]): Readonly<Record<string, string>> {
+  assert(
+    split.reduce((sum, { perMille }) => sum + perMille, 0) === whole,
+    'the shares of a split add up to the whole payment',
+  )
+  return Object.fromEntries(split.map(({ account, perMille }) => [account, percentOf(perMille)]))
+}
+
+/** `burnInfo.percentage` of a 402. */
+export function burnPercentage(split: readonly SplitShare[]): number {
+  const burn = split.find(({ account }) => account === burnAccount)
+  assert(burn !== undefined, 'every split has a share for the burn')
+  return burn.perMille / 10
+}
+
+/** The share, or what is wrong with the entry. */
+function shareOf({ text, name, value }: SettingEntry): SplitShare | string {
+  if (value === undefined || !accountPattern.test(name))
+    return `has "${text}": write account:percent, such as provider:50, separated by commas; an account is 1 to 31 lower-case letters, digits and dashes, and starts with a letter`
+  const perMille = parseDecimal(value, percentDecimals)
+  if (perMille !== undefined && perMille > 0n && perMille <= BigInt(whole))
+    return { account: name, perMille: Number(perMille) }
+  return `has "${text}": the share must be a number from 0.1 to 100 with at most one digit after the point`
+}
+
+function percentOf(perMille: number): string {
+  return `${formatDecimal(BigInt(perMille), percentDecimals)}%`
+}

@@ -1,0 +1,60 @@
+import type { Json } from '@tollbook/core/canonicalJson'
+
+/** What is sold, as the paywall and the HTTP layer see it: a path with a price. */
+export interface Product {
+  readonly path: string
+  readonly method: 'GET' | 'POST'
+}
+
+/** Checked parameters, and the handler that makes an answer of them. */
+export interface Ordered {
+  readonly parameters: Json
+  /** Undefined when the product can be sold now; otherwise the reason, in words for the caller. Asked before every quote and every claim. */
+  readonly whyUnavailable: () => string | undefined
+  /** Undefined unless it is known, without asking a provider, that there is nothing to deliver. */
+  readonly whyNoData: () => string | undefined
+  readonly deliver: (job: Job) => Promise<Outcome>
+}
+
+export interface Job {
+  /** Aborted at the deadline of the attempt. A stream's provider must stop when it is aborted. */
+  readonly signal: AbortSignal
+  readonly requestId: string
+}
+
+export type Outcome = Value | Stream | Failure
+
+/** A whole answer, known before its first byte is sent. */
+export interface Value {
+  readonly kind: 'delivered'
+  readonly data: Json
+  readonly meta: Meta
+}
+
+/**
+ * An answer that is made while it is sent. The chunks go to the caller as they are; their digest is sealed at the end. A
+ * stream that ends early throws: an iterator that merely stops has delivered everything.
+ */
+export interface Stream {
+  readonly kind: 'stream'
+  /** For example `text/event-stream`. */
+  readonly contentType: string
+  readonly chunks: AsyncIterable<Uint8Array>
+  readonly meta: Meta
+}
+
+export interface Failure {
+  readonly kind: 'failed'
+  readonly code: HandlerFailure
+  readonly message: string
+}
+
+export type HandlerFailure = 'NO_DATA' | 'UPSTREAM_FAILED' | 'UPSTREAM_TIMEOUT' | 'TARGET_FORBIDDEN'
+
+/** The provider of the data, and the time the data is of. */
+export interface Meta {
+  readonly source: string
+  readonly asOf: string
+  readonly cached: boolean
+  readonly [detail: string]: Json
+}

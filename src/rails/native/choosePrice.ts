@@ -1,0 +1,59 @@
+import type { Clock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
+import type { Order } from '../../payment/payment.ts'
+import type { PaymentLedger } from '../../payment/paymentLedger.ts'
+import { plainPrice, type Price } from '@tollbook/core/quote'
+import { type Refusal, refuseProof } from '@tollbook/core/refusal'
+
+export interface PriceDeps {
+  readonly ledger: PaymentLedger
+  readonly currentPrice: (endpoint: string) => Price | undefined
+  /** For how long after its expiry a quote is still honoured. */
+  readonly quoteGraceMs: number
+}
+
+export interface PriceQuestion {
+  readonly order: Order
+  readonly memo: string | undefined
+  readonly landedAtMs: number
+  readonly landedSlot: number
+}
+
+/** For a transaction that is not on chain: it can only land after now, so every quote that is open now is open for it. */
+export function landingNow(clock: Clock): Pick<PriceQuestion, 'landedAtMs' | 'landedSlot'> {
+  return { landedAtMs: clock.nowMs(), landedSlot: Number.MAX_SAFE_INTEGER }
+}
+
+interface ChosenPrice {
+  readonly price: Price
+  readonly quoteId: string | undefined
+}
+
+// The longest that a bound payment can lag behind its quote: presented at the last moment of its age, quoted a day before.
+const quoteSearchMs = 24 * 60 * 60 * 1000
+
+/**
+ * A bound payment has the price of its quote, a plain one that of the cheapest quote that was open when it landed. Where
+ * there is none, or it had expired, the list in force at that moment decides: late payers pay the price of the day, and
+ * are not left with nothing.
+ */
+export async function choosePrice(
+  deps: PriceDeps,
+  { order, memo, landedAtMs, landedSlot }: PriceQuestion,
+): Promise<ChosenPrice | Refusal> {
+  const { wallet, endpoint } = order
+  const { quoteGraceMs: graceMs, ledger } = deps
+  const quote =
+    memo === undefined
+      ? await ledger.findOpenQuote({ wallet, endpoint, landedAtMs, landedSlot, graceMs })
+      : await ledger.findQuoteByMemo({ wallet, endpoint, memo, issuedAfterMs: landedAtMs - quoteSearchMs })
+  if (quote === undefined && memo !== undefined) return refuseProof('quote_unknown')
+  if (quote !== undefined && landedSlot < quote.slot) return refuseProof('landed_before_quote')
+  // Open until the end of the grace and not at it, like the plain ones that the ledger looks for.
+  if (quote !== undefined && landedAtMs < quote.expiresAtMs + graceMs)
+    return { price: plainPrice(quote), quoteId: quote.id }
+
+  const price = (await ledger.findPrice(endpoint, landedAtMs)) ?? deps.currentPrice(endpoint)
+  if (price === undefined) throw new Fault('no price was on record when the payment landed', { retryable: true })
+  return { price: plainPrice(price), quoteId: undefined }
+}

@@ -1,0 +1,40 @@
+import { isRefusal } from '@tollbook/core/refusal'
+import { bindSecret } from '@tollbook/core/binding'
+import type { PaymentRail } from '../../paywall/rail.ts'
+import { readWallet } from './readWallet.ts'
+import { type QuoteDeps, challenge } from './challenge.ts'
+import { type NativeProof, proofHeader, readProof } from './readProof.ts'
+import { settlePayment, type SettleDeps } from './settlePayment.ts'
+
+export interface NativeRailDeps extends Omit<QuoteDeps, 'ledger'>, SettleDeps {}
+
+/**
+ * The interface of spec.md, section 5: `x-wallet-address` names the payer, `x-payment-proof` carries a transaction of the
+ * payer's own wallet that burns one share of the price and transfers the rest. A request without a wallet is refused, so this rail stands
+ * last in the list: it answers every request that no other rail claims.
+ */
+export function createNativeRail(deps: NativeRailDeps): PaymentRail<NativeProof> {
+  return {
+    name: 'native',
+    secretHeaders: [proofHeader],
+    carriesProof: (request) => request.header(proofHeader) !== undefined,
+    identify(request) {
+      const wallet = readWallet(request, deps.terms)
+      return isRefusal(wallet) ? wallet : { payer: wallet }
+    },
+    challenge: (offer) => challenge(deps, offer),
+    read(request) {
+      const wallet = readWallet(request, deps.terms)
+      if (isRefusal(wallet)) return wallet
+      const proof = readProof(request.header(proofHeader) ?? '', deps.chain)
+      return isRefusal(proof) ? proof : { payer: wallet, proof }
+    },
+    checkHolder(proof, { memo }) {
+      const binding = bindSecret(memo === undefined ? [] : [memo], proof.secret)
+      return isRefusal(binding) ? binding : undefined
+    },
+    settle: (question) => settlePayment(deps, question),
+    // The receipt in the body says all that this rail has to say.
+    respond: () => ({}),
+  }
+}

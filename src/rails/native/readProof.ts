@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import type { ChainReader } from '../../payment/chainReader.ts'
+import type { SignedTransaction } from '../../payment/proof.ts'
+import type { Proof } from '../../paywall/rail.ts'
+import { isRefusal, type Refusal, refuseProof } from '@tollbook/core/refusal'
+import { solanaReference } from '../../payment/paymentReference.ts'
+import { readSignature, type Signature, signatureOfBytes } from '@tollbook/core/signature'
+
+export const proofHeader = 'x-payment-proof'
+
+/** What `x-payment-proof` carries. Every form has a signature, which is the reference of the payment. */
+export interface NativeProof extends Proof {
+  readonly signature: Signature
+  /** Present in the bound forms: it opens the memo of a quote. */
+  readonly secret: string | undefined
+  /** Present in the transaction forms: not sent yet, as far as we know. */
+  readonly transaction: SignedTransaction | undefined
+}
+
+// The longest legal proof is base64 of {transaction: base64 of 1,232 bytes, secret}: 2,272 characters.
+const charactersMax = 4_096
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const base58Text = /^[1-9A-HJ-NP-Za-km-z]+$/
+const signatureByteLength = 64
+
+type TransactionReader = Pick<ChainReader, 'readTransaction'>
+
+/**
+ * x-payment-proof: canonical padded base64 of a signature (its base58 text or its 64 bytes), of a signed transaction, or
+ * of JSON {signature|transaction, secret}. One payment has one key, whatever the form; a second spelling of the same bytes
+ * is refused before it can become a second key. No network.
+ */
+export function readProof(value: string, chain: TransactionReader): NativeProof | Refusal {
+  const bytes = value.length <= charactersMax ? decodeBase64(value) : undefined
+  if (bytes === undefined) return refuseProof('malformed_proof')
+  // A signature may start with the byte of an opening brace; no bound proof is as short as a signature.
+  const opensObject = bytes[0] === 0x7b && bytes.length !== signatureByteLength
+  return opensObject ? readBoundProof(bytes, chain) : readBareProof(bytes, chain)
+}
+
+/** Undefined unless the text is the one canonical spelling: padded, standard alphabet, no stray trailing bits. */
+function decodeBase64(text: string): Buffer | undefined {
+  if (text === '' || !base64.test(text)) return undefined
+  const bytes = Buffer.from(text, 'base64')
+  return bytes.toString('base64') === text ? bytes : undefined
+}
+
+function readBareProof(bytes: Buffer, chain: TransactionReader): NativeProof | Refusal {
+  const signature = readSignatureForm(bytes)
+  return signature === undefined ? ofTransaction(bytes, undefined, chain) : ofSignature(signature, undefined)
+}
+
+function readSignatureForm(bytes: Buffer) {
+  if (bytes.length === signatureByteLength) return signatureOfBytes(bytes)
+  const text = bytes.toString('latin1')
+  return base58Text.test(text) ? readSignature(text) : undefined
+}
+
+// 128 bits as base64url have 22 characters; a shorter secret would be guessable and was never issued.
+const secret = z.string().regex(/^[A-Za-z0-9_-]{22}$/)
+const boundProof = z.union([
+  z.strictObject({ signature: z.string(), secret }),
+  z.strictObject({ transaction: z.string(), secret }),
+])
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function readBoundProof(bytes: Buffer, chain: TransactionReader): NativeProof | Refusal {
+  const parsed = boundProof.safeParse(parseJson(bytes))
+  if (!parsed.success) return refuseProof('malformed_proof')
+  if ('signature' in parsed.data) {
+    const signature = readSignature(parsed.data.signature)
+    return signature === undefined ? refuseProof('malformed_proof') : ofSignature(signature, parsed.data.secret)
+  }
+  const bytesOfTransaction = decodeBase64(parsed.data.transaction)
+  return bytesOfTransaction === undefined
+    ? refuseProof('malformed_proof')
+    : ofTransaction(bytesOfTransaction, parsed.data.secret, chain)
+}
+
+function ofSignature(signature: Signature, secret: string | undefined): NativeProof {
+  return { reference: solanaReference(signature), signature, secret, transaction: undefined }
+}
+
+function ofTransaction(bytes: Uint8Array, secret: string | undefined, chain: TransactionReader): NativeProof | Refusal {
+  const transaction = chain.readTransaction(bytes)
+  return isRefusal(transaction) ? transaction : { ...ofSignature(transaction.signature, secret), transaction }
+}
+
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes))
+  } catch {
+    // Not JSON or not UTF-8: the schema refuses undefined, which is all that the caller needs to know.
+    return undefined
+  }
+}

@@ -1,0 +1,35 @@
+import { type Address, readAddress } from '@tollbook/core/address'
+import { systemProgram, memoPrograms, tokenPrograms, associatedTokenProgram } from '@tollbook/core/programs'
+import { type Refusal, refuse, refuseField } from '@tollbook/core/refusal'
+import type { PaymentTerms } from '../../payment/settlement.ts'
+import type { RailRequest } from '../../paywall/rail.ts'
+
+export const walletHeader = 'x-wallet-address'
+
+export type WalletTerms = Pick<PaymentTerms, 'mint' | 'paymentWallet'>
+
+/** The wallet is a claim and not a proof: it opens nothing alone. Smart wallets, which are off the curve, are accepted. */
+export function readWallet(request: RailRequest, terms: WalletTerms): Address | Refusal {
+  const text = request.header(walletHeader)
+  if (text === undefined) {
+    return refuse('NO_WALLET', `${walletHeader} is missing: send the Solana address of the wallet that pays`)
+  }
+  const wallet = readAddress(text)
+  if (wallet === undefined)
+    return refuseField(walletHeader, 'must be a Solana address: base58 of 32 bytes, 32 to 44 characters')
+  if (isProgram(wallet)) return refuseField(walletHeader, 'is a program; send the address of the wallet that pays')
+  if (wallet === terms.mint)
+    return refuseField(walletHeader, 'is the token mint; send the address of the wallet that pays')
+  if (wallet === terms.paymentWallet) return refuseField(walletHeader, 'is the payment wallet, which cannot pay itself')
+  return wallet
+}
+
+/** A program owns no tokens, so a payment by one can never be proved. */
+function isProgram(address: Address): boolean {
+  return (
+    tokenPrograms.has(address) ||
+    memoPrograms.has(address) ||
+    address === systemProgram ||
+    address === associatedTokenProgram
+  )
+}

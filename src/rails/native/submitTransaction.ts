@@ -1,0 +1,152 @@
+import type { Address } from '@tollbook/core/address'
+import { bindSecret } from '@tollbook/core/binding'
+import { decideSubmit, type Order, type PaymentState } from '../../payment/payment.ts'
+import { solanaReference } from '../../payment/paymentReference.ts'
+import type { SignedTransaction, SimulatedEffects, Simulation } from '../../payment/proof.ts'
+import { type Price, transferBaseUnits } from '@tollbook/core/quote'
+import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
+import { type PaymentTerms, settle } from '../../payment/settlement.ts'
+import type { TokenMovement } from '../../payment/transactionRecord.ts'
+import { feeOf } from '@tollbook/core/transferFee'
+import { type BalanceDeps, findShortage } from './checkBalance.ts'
+import { choosePrice, landingNow } from './choosePrice.ts'
+import type { NativeProof } from './readProof.ts'
+
+export interface SubmitDeps extends BalanceDeps {
+  readonly terms: PaymentTerms
+}
+
+export interface Submission {
+  readonly proof: NativeProof
+  readonly order: Order
+  readonly payment: PaymentState
+  readonly transaction: SignedTransaction
+}
+
+/** What can be said of a signed transaction without asking anybody. */
+export function checkSigners(transaction: SignedTransaction, order: Order): Refusal | undefined {
+  return transaction.signers.includes(order.wallet) ? undefined : refuseProof('wallet_did_not_sign')
+}
+
+/**
+ * Sends a transaction that is not on chain, after rehearsing that it would pay and after putting on record that we send
+ * it. Undefined when it has been sent, by this call or an earlier one, or has landed meanwhile. Never sends anything but
+ * the caller's own bytes.
+ */
+export async function submitTransaction(deps: SubmitDeps, submission: Submission): Promise<Refusal | undefined> {
+  const { transaction, payment } = submission
+  if (payment.phase === 'submitted') return resend(deps, transaction)
+
+  // Such a transaction could be kept back and sent a year later, so a refusal of it could never be final.
+  if (transaction.usesDurableNonce) return refuseProof('durable_nonce')
+  const simulation = await deps.chain.simulate(transaction)
+  if (simulation.outcome === 'blockhash_expired') return refuseUnlessLanded(deps, transaction)
+  // Somebody has sent it already, and it will be confirmed in a moment.
+  if (simulation.outcome === 'already_landed') return undefined
+  const price = await judgeSimulation(deps, submission, simulation)
+  if (isRefusal(price)) return price
+  const recorded = await recordIntent(deps, submission, price.quoteId)
+  if (!recorded)
+    return refuse('PAYMENT_IN_PROGRESS', 'another request is sending this transaction; repeat with the same proof', 1)
+  await deps.chain.broadcast(transaction)
+  return undefined
+}
+
+async function resend(deps: SubmitDeps, transaction: SignedTransaction): Promise<Refusal | undefined> {
+  if (!(await deps.chain.canStillLand(transaction))) return refuseUnlessLanded(deps, transaction)
+  await deps.chain.broadcast(transaction)
+  return undefined
+}
+
+/** Its blockhash has expired. It may have landed since we looked; only if it is still not there will it never be. */
+async function refuseUnlessLanded({ chain }: SubmitDeps, { signature }: SignedTransaction) {
+  const landed = await chain.findTransaction(signature)
+  return landed === undefined ? refuseProof('blockhash_expired') : undefined
+}
+
+// What is sent may land until its blockhash is too old, 150 slots of at most 0.4 s; its quote has to be open even then,
+// or we would send a payment that buys nothing.
+const landingMaxMs = 60_000
+
+type Rehearsed = Extract<Simulation, { readonly outcome: 'would_succeed' | 'would_fail' }>
+
+/** Would it succeed, and would it then buy? A payment that would buy nothing is not sent at all. */
+async function judgeSimulation(deps: SubmitDeps, submission: Submission, simulation: Rehearsed) {
+  const { proof, order, transaction } = submission
+  if (simulation.outcome === 'would_fail')
+    return (await findShortage(deps, order)) ?? refuseProof('simulation_failed', simulation.text)
+  const { effects } = simulation
+  const binding = bindSecret(effects.memos, proof.secret)
+  if (isRefusal(binding)) return binding
+  const landing = { ...landingNow(deps.clock), landedAtMs: deps.clock.nowMs() + landingMaxMs }
+  const chosen = await choosePrice(deps, { order, memo: binding.memo, ...landing })
+  if (isRefusal(chosen)) return chosen
+  return judgeEffects(deps.terms, { effects, order, transaction, price: chosen.price }) ?? chosen
+}
+
+interface Rehearsal {
+  readonly effects: SimulatedEffects
+  readonly order: Order
+  readonly transaction: SignedTransaction
+  readonly price: Price
+}
+
+/** With balances the full rules; from a node that does not tell them, the amounts of the wallet's own instructions. */
+function judgeEffects(terms: PaymentTerms, { effects, order, transaction, price }: Rehearsal): Refusal | undefined {
+  if (effects.balances !== undefined) {
+    const { movements, memos, balances } = effects
+    const { signature, signers, bytes } = transaction
+    const record = {
+      signature,
+      signers,
+      bytes,
+      movements,
+      memos,
+      balances,
+      slot: 0,
+      blockTimeMs: undefined,
+      failure: undefined,
+    }
+    const verdict = settle({ record, wallet: order.wallet, price, terms })
+    return isRefusal(verdict) ? verdict : undefined
+  }
+  const own = effects.movements.filter(
+    (movement) => movement.authority === order.wallet && movement.mint === terms.mint,
+  )
+  const burned = sumOf(own.filter((movement) => movement.kind === 'burn'))
+  if (burned < price.burnBaseUnits)
+    return refuseProof('burn_insufficient', `burns ${burned}, required ${price.burnBaseUnits} base units`)
+  const arriving = own
+    .filter((movement) => isPayment(movement, terms.paymentTokenAccount))
+    .reduce((sum, { amountBaseUnits }) => {
+      return sum + amountBaseUnits - (terms.transferFee === undefined ? 0n : feeOf(amountBaseUnits, terms.transferFee))
+    }, 0n)
+  const required = transferBaseUnits(price)
+  return arriving < required
+    ? refuseProof('transfer_insufficient', `transfers ${arriving}, required ${required} base units`)
+    : undefined
+}
+
+function isPayment(movement: TokenMovement, paymentTokenAccount: Address): boolean {
+  return movement.kind === 'transfer' && movement.destination === paymentTokenAccount
+}
+
+function sumOf(movements: readonly TokenMovement[]): bigint {
+  return movements.reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n)
+}
+
+/** Recorded before it is sent: if we die in between, the ledger knows of money that may be on its way. */
+async function recordIntent(
+  deps: SubmitDeps,
+  { order, payment, transaction }: Submission,
+  quoteId: string | undefined,
+): Promise<boolean> {
+  const transactionBase64 = Buffer.from(transaction.bytes).toString('base64')
+  const { wallet, endpoint } = order
+  const decision = decideSubmit(payment, { wallet, endpoint, quoteId, transactionBase64 })
+  if (decision === undefined) return false
+  const reference = solanaReference(transaction.signature)
+  const nowMs = deps.clock.nowMs()
+  const { outcome } = await deps.ledger.append({ reference, before: payment, ...decision, nowMs })
+  return outcome === 'appended'
+}

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest'
+import { products } from '../../src/endpoints/catalog.ts'
+import { requestOf } from '../../src/endpoints/productFacts.ts'
+import { displayUsd } from '../../src/pricing/priceList.ts'
+import { upstreamNames } from '../../src/outbound/upstreamName.ts'
+
+/** Section 4 of the specification, written down a second time: a definition cannot change it unnoticed. */
+const specified: readonly (readonly [method: string, path: string, priceUsd: number])[] = [
+  ['GET', '/api/data/crypto', 0.02],
+  ['GET', '/api/data/weather', 0.01],
+  ['GET', '/api/data/stock', 0.02],
+  ['GET', '/api/data/news', 0.025],
+  ['POST', '/api/tools/qrcode', 0.005],
+  ['POST', '/api/tools/screenshot', 0.05],
+  ['POST', '/api/tools/pdf', 0.08],
+  ['POST', '/api/ai/chat', 0.05],
+]
+const bodyLimits: Readonly<Record<string, number>> = { '/api/tools/pdf': 1024 * 1024 }
+
+describe('the products', () => {
+  test('are those of the specification, at its prices', () => {
+    expect(products.map((product) => [product.method, product.path, displayUsd(product)])).toEqual(specified)
+    for (const { path, bodyBytesMax } of products) expect(bodyBytesMax, path).toBe(bodyLimits[path] ?? 64 * 1024)
+  })
+
+  test('use every provider, except those that price the token', () => {
+    const used = new Set(products.flatMap(({ providers }) => providers))
+    const unused = upstreamNames.filter((name) => !used.has(name))
+    expect(unused).toEqual(['JUPITER', 'DEXSCREENER', 'GECKOTERMINAL'])
+  })
+
+  describe.each(products.map((product) => [product.path, product] as const))('%s', (_path, product) => {
+    const stage = { pageUrl: 'https://example.com/' }
+
+    // A query carries texts only.
+    const sent = (order: Readonly<Record<string, unknown>>) =>
+      product.method === 'POST'
+        ? order
+        : Object.fromEntries(new URL(requestOf(product, product.example.order).target, 'http://localhost').searchParams)
+
+    test('accepts its example and its demo order', () => {
+      expect(product.parameters.safeParse(sent(product.example.order)).error?.issues ?? []).toEqual([])
+      expect(product.parameters.safeParse(sent(product.demo.order(stage))).error?.issues ?? []).toEqual([])
+    })
+
+    test('shows an example answer of its own shape', () => {
+      expect(product.answer.safeParse(product.example.answer).error?.issues ?? []).toEqual([])
+    })
+
+    test('has no single quote in its example, which is pasted into a shell', () => {
+      expect(JSON.stringify(product.example)).not.toContain("'")
+    })
+  })
+})

@@ -1,0 +1,315 @@
+import { getAccount } from '@solana/spl-token'
+import type { Transaction } from '@solana/web3.js'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { solanaReference } from '../../../src/payment/paymentReference.ts'
+import type { PaymentState } from '../../../src/payment/payment.ts'
+import { isRefusal } from '@tollbook/core/refusal'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { assertPresent } from '@tollbook/core/assert'
+import { Fault } from '@tollbook/core/fault'
+import { verdictOf } from '../../chain/cases/verificationCase.ts'
+import { payment } from '../../chain/labTokens.ts'
+import { type Customer, due, newCustomer, priceOf, signatureOf, signedBy } from '../../chain/paymentLab.ts'
+import {
+  type PaymentShop,
+  listRequiredBaseUnits,
+  openPaymentShop,
+  orderOf,
+  present,
+  proofMaxAgeMs,
+  quoteFor,
+  quoteGraceMs,
+  signatureProof,
+  transactionProof,
+} from '../../chain/paymentShop.ts'
+import { answered, loseAnswer, resultReply } from '../../chain/tamperingNode.ts'
+import { createTestDatabase } from '../../support/database.ts'
+
+/*
+ * A transaction that we send for a caller, when answers are lost, late, or overtaken by the chain. Whatever happens, the
+ * caller's one transaction is the only one, and nobody is told to pay again while it may still land (I8).
+ */
+let shop: PaymentShop
+
+beforeAll(async () => {
+  shop = await openPaymentShop('SPL Token', (await createTestDatabase()).serviceUrl)
+})
+afterAll(() => shop.close())
+beforeEach(() => {
+  shop.node.behave()
+  confirmWhileWaiting(true)
+})
+
+interface Presentable {
+  readonly payer: Customer
+  readonly header: string
+  readonly transaction: Transaction
+  readonly receivedBeforeBaseUnits: bigint
+}
+
+async function signPayment(tokens?: bigint): Promise<Presentable> {
+  const payer = await newCustomer(shop, tokens)
+  await quoteFor(shop, payer)
+  const transaction = await signedBy(shop.connection, payment(shop, payer), [payer.keypair])
+  const receivedBeforeBaseUnits = await receivedBaseUnits()
+  shop.chain.forgetRequestCounts()
+  return { payer, transaction, header: transactionProof(transaction.serialize()), receivedBeforeBaseUnits }
+}
+
+async function receivedBaseUnits(): Promise<bigint> {
+  return (await getAccount(shop.connection, shop.paymentAccount, 'processed', shop.program)).amount
+}
+
+function signatureIn({ transaction }: Presentable): string {
+  return encodeBase58(assertPresent(transaction.signature, 'it is signed'))
+}
+
+async function bookedState(presentable: Presentable): Promise<PaymentState> {
+  const reference = solanaReference(signatureOf(signatureIn(presentable)))
+  const { wallet } = orderOf(presentable.payer)
+  return (await shop.ledger.lookUp({ reference, wallet, idempotencyKey: undefined })).payment
+}
+
+function confirmWhileWaiting(on: boolean): void {
+  shop.clock.onSleep(() => shop.chain.advanceSlots(on ? 1 : 0))
+}
+
+/** The payer itself sends it, past us. */
+async function sendDirectly({ transaction }: Presentable): Promise<void> {
+  await shop.connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
+}
+
+function sentToChain(): number {
+  return shop.chain.requestCounts().get('sendTransaction') ?? 0
+}
+
+test('12a a transaction that is sent is on record first, and is sent exactly as it was presented', async () => {
+  const presentable = await signPayment()
+  let stateAtSending: PaymentState | undefined
+  shop.node.answer('sendTransaction', async ({ forward }) => {
+    stateAtSending = await bookedState(presentable)
+    return answered(await forward())
+  })
+
+  const judged = await present(shop, presentable.payer, presentable.header)
+
+  expect(verdictOf(judged)).toBe('accepted')
+  expect(stateAtSending).toMatchObject({ phase: 'submitted', wallet: presentable.payer.address.toBase58() })
+  expect(judged).toMatchObject({
+    signature: signatureIn(presentable),
+    transactionBase64: presentable.transaction.serialize().toString('base64'),
+  })
+})
+
+test('12b the answer to a sending is lost: the next presentation finds the payment and sends nothing (I8)', async () => {
+  const presentable = await signPayment()
+  shop.node.answer('sendTransaction', loseAnswer)
+  await expect(present(shop, presentable.payer, presentable.header)).rejects.toThrow(Fault)
+  shop.node.behave()
+  shop.chain.advanceSlots(1)
+
+  const judged = await present(shop, presentable.payer, presentable.header)
+
+  expect(verdictOf(judged)).toBe('accepted')
+  expect(sentToChain()).toBe(1)
+  expect(shop.node.asked).toEqual(['getTransaction'])
+  expect((await receivedBaseUnits()) - presentable.receivedBeforeBaseUnits).toBe(due(shop))
+})
+
+test('12b the sending itself is lost: the next presentation sends the same bytes again', async () => {
+  const presentable = await signPayment()
+  shop.node.answer('sendTransaction', () => 'cut')
+  await expect(present(shop, presentable.payer, presentable.header)).rejects.toThrow(Fault)
+  expect(await bookedState(presentable)).toMatchObject({ phase: 'submitted' })
+  shop.node.behave()
+
+  const judged = await present(shop, presentable.payer, presentable.header)
+
+  expect(verdictOf(judged)).toBe('accepted')
+  expect(judged).toMatchObject({ signature: signatureIn(presentable) })
+  expect(shop.node.asked).not.toContain('simulateTransaction')
+  expect((await receivedBaseUnits()) - presentable.receivedBeforeBaseUnits).toBe(due(shop))
+})
+
+test('12c a transaction that is not confirmed in time is pending, and the next presentation sends nothing', async () => {
+  const presentable = await signPayment()
+  confirmWhileWaiting(false)
+
+  const pending = await present(shop, presentable.payer, presentable.header)
+  shop.chain.advanceSlots(1)
+  const judged = await present(shop, presentable.payer, presentable.header)
+
+  expect(pending).toMatchObject({ code: 'PAYMENT_PENDING', retryAfterSeconds: 2 })
+  expect(verdictOf(judged)).toBe('accepted')
+  expect(sentToChain()).toBe(1)
+})
+
+test('12c twenty presentations at once pay once, and none is told that it has not paid', async () => {
+  const presentable = await signPayment()
+
+  const judged = await Promise.all(
+    Array.from({ length: 20 }, () => present(shop, presentable.payer, presentable.header)),
+  )
+
+  const verdicts = judged.map(verdictOf)
+  expect(verdicts).toContain('accepted')
+  const harmless = new Set<string>(['accepted', 'PAYMENT_IN_PROGRESS', 'PAYMENT_PENDING'])
+  expect(verdicts.filter((verdict) => !harmless.has(verdict))).toEqual([])
+  // Some find it on record and not on chain yet, and send it again; the chain takes the same bytes once.
+  expect((await receivedBaseUnits()) - presentable.receivedBeforeBaseUnits).toBe(due(shop))
+})
+
+test('12c a request that is overtaken while it rehearses does not send the transaction again', async () => {
+  const { payer, header } = await signPayment()
+  shop.node.answer('simulateTransaction', async ({ forward }) => {
+    const rehearsal = await forward()
+    shop.node.behave()
+    expect(verdictOf(await present(shop, payer, header))).toBe('accepted')
+    return answered(rehearsal)
+  })
+
+  const overtaken = await present(shop, payer, header)
+
+  expect(overtaken).toMatchObject({ code: 'PAYMENT_IN_PROGRESS', retryAfterSeconds: 1 })
+  expect(sentToChain()).toBe(1)
+})
+
+test('12d what was sent, never landed and cannot land any more is refused for good', async () => {
+  const presentable = await signPayment()
+  shop.node.answer('sendTransaction', () => 'cut')
+  await expect(present(shop, presentable.payer, presentable.header)).rejects.toThrow(Fault)
+  shop.node.behave()
+  shop.chain.advanceSlots(200)
+
+  const judged = await present(shop, presentable.payer, presentable.header)
+
+  expect(verdictOf(judged)).toBe('blockhash_expired')
+  expect(shop.node.asked).not.toContain('sendTransaction')
+})
+
+test('12d what was sent and is confirmed just as its blockhash expires is accepted (I8)', async () => {
+  const presentable = await signPayment()
+  shop.node.answer('sendTransaction', () => 'cut')
+  await expect(present(shop, presentable.payer, presentable.header)).rejects.toThrow(Fault)
+  shop.chain.advanceSlots(149)
+  await sendDirectly(presentable)
+  shop.node.answer('isBlockhashValid', async ({ forward }) => {
+    shop.chain.advanceSlots(10)
+    return answered(await forward())
+  })
+
+  expect(verdictOf(await present(shop, presentable.payer, presentable.header))).toBe('accepted')
+})
+
+test('12d what the payer sent itself and is confirmed just as its blockhash expires is accepted (I8)', async () => {
+  const presentable = await signPayment()
+  shop.chain.advanceSlots(149)
+  await sendDirectly(presentable)
+  // A validator looks at the age of the blockhash first, and does not remember signatures for longer than that.
+  shop.node.answer('simulateTransaction', () => {
+    shop.chain.advanceSlots(10)
+    return resultReply({ context: { slot: 1 }, value: { err: 'BlockhashNotFound', innerInstructions: null } })
+  })
+
+  expect(verdictOf(await present(shop, presentable.payer, presentable.header))).toBe('accepted')
+})
+
+test('12e a payment that we sent in time is accepted, however late the caller comes back', async () => {
+  const presentable = await signPayment()
+  confirmWhileWaiting(false)
+  expect(verdictOf(await present(shop, presentable.payer, presentable.header))).toBe('PAYMENT_PENDING')
+  shop.chain.advanceSlots(1)
+  shop.clock.advance(2 * proofMaxAgeMs)
+
+  expect(verdictOf(await present(shop, presentable.payer, presentable.header))).toBe('accepted')
+})
+
+/** A payment of half the list price, with a quote at that price that lapses so soon. */
+async function signLapsing(lapsesInMs: number): Promise<Pick<Presentable, 'payer' | 'header'>> {
+  const payer = await newCustomer(shop)
+  const price = priceOf(shop.terms, listRequiredBaseUnits / 2n)
+  const expiresAtMs = shop.clock.nowMs() + lapsesInMs - quoteGraceMs
+  await quoteFor(shop, payer, { ...price, expiresAtMs, issuedAtMs: expiresAtMs - 1_000 })
+  const changes = { burn: price.burnBaseUnits, send: price.requiredBaseUnits - price.burnBaseUnits }
+  const transaction = await signedBy(shop.connection, payment(shop, payer, changes), [payer.keypair])
+  shop.chain.forgetRequestCounts()
+  return { payer, header: transactionProof(transaction.serialize()) }
+}
+
+test('12f what might land after its quote has lapsed is not sent, because it would then buy nothing', async () => {
+  const { payer, header } = await signLapsing(60_000)
+
+  const judged = await present(shop, payer, header)
+
+  expect(verdictOf(judged)).toBe('burn_insufficient')
+  expect(sentToChain()).toBe(0)
+})
+
+test('12f what cannot land after its quote has lapsed is sent', async () => {
+  const { payer, header } = await signLapsing(61_000)
+
+  const judged = await present(shop, payer, header)
+
+  expect(verdictOf(judged)).toBe('accepted')
+  expect(judged).toMatchObject({ price: { requiredBaseUnits: listRequiredBaseUnits / 2n } })
+})
+
+test('13a a signature that is not on chain is waited for, and then to be presented again', async () => {
+  const presentable = await signPayment()
+  const startedAtMs = shop.clock.nowMs()
+
+  const judged = await present(shop, presentable.payer, signatureProof(signatureIn(presentable)))
+
+  expect(judged).toMatchObject({ code: 'INVALID_PAYMENT', reason: 'not_found', retryAfterSeconds: 2 })
+  expect(shop.clock.nowMs() - startedAtMs).toBe(2_000)
+  expect(shop.chain.requestCounts()).toEqual(
+    new Map([
+      ['getTransaction', 9],
+      ['getTokenAccountsByOwner', 1],
+    ]),
+  )
+})
+
+test('13a a signature that arrives while it is waited for is accepted', async () => {
+  const presentable = await signPayment()
+  await sendDirectly(presentable)
+
+  expect(verdictOf(await present(shop, presentable.payer, signatureProof(signatureIn(presentable))))).toBe('accepted')
+})
+
+test('13b a signature that is not on chain, from a wallet that could not pay: insufficient balance', async () => {
+  const presentable = await signPayment(1n)
+
+  const judged = await present(shop, presentable.payer, signatureProof(signatureIn(presentable)))
+
+  expect(verdictOf(judged)).toBe('INSUFFICIENT_BALANCE')
+  expect(isRefusal(judged) && judged.message).toContain('holds 1 base units')
+})
+
+test('13b a wallet that holds exactly what its quote asks is not short', async () => {
+  const presentable = await signPayment(shop.price.requiredBaseUnits)
+
+  const judged = await present(shop, presentable.payer, signatureProof(signatureIn(presentable)))
+
+  expect(verdictOf(judged)).toBe('not_found')
+})
+
+test('13b a wallet that can pay its quote, though not what a quote would be now, is not short', async () => {
+  const presentable = await signPayment(2n * shop.price.requiredBaseUnits)
+
+  const judged = await present(shop, presentable.payer, signatureProof(signatureIn(presentable)))
+
+  expect(verdictOf(judged)).toBe('not_found')
+})
+
+test('13b a payment that empties the wallet while we look is not taken for an empty wallet (I8)', async () => {
+  const presentable = await signPayment(shop.price.requiredBaseUnits)
+  await sendDirectly(presentable)
+  confirmWhileWaiting(false)
+  shop.node.answer('getTokenAccountsByOwner', async ({ forward }) => {
+    shop.chain.advanceSlots(1)
+    return answered(await forward())
+  })
+
+  expect(verdictOf(await present(shop, presentable.payer, signatureProof(signatureIn(presentable))))).toBe('accepted')
+})

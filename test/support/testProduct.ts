@@ -1,0 +1,29 @@
+import type { z } from 'zod'
+import type { Endpoint } from '../../src/endpoints/endpoint.ts'
+import { defineProduct, openEndpoint } from '../../src/endpoints/productDefinition.ts'
+import type { Json } from '@tollbook/core/canonicalJson'
+import type { Job, Outcome } from '../../src/product/product.ts'
+import { z as schema } from 'zod'
+
+export interface TestProduct<P extends Json> {
+  readonly path: string
+  readonly method?: 'GET' | 'POST'
+  readonly parameters: z.ZodType<P>
+  readonly deliver: (parameters: P, job: Job) => Promise<Outcome>
+}
+
+/** An endpoint of which a test cares about the handler alone; the rest of its definition is filled in. */
+export function openTestEndpoint<P extends Json>({ deliver, ...facts }: TestProduct<P>): Endpoint {
+  const definition = defineProduct({
+    method: 'GET',
+    ...facts,
+    summary: 'of a test',
+    priceMicroUsd: 20_000n,
+    answer: schema.unknown(),
+    example: { order: {}, answer: {} },
+    providers: [],
+    demo: { order: () => ({}), check: () => 'nothing is checked' },
+    open: () => ({ whyUnavailable: () => undefined, deliver }),
+  })
+  return openEndpoint(definition, undefined)
+}
