@@ -4,12 +4,14 @@ language plpgsql
 set search_path = ''
 as $$
 begin
+  -- offset 0 keeps each body from being parsed once per column.
   insert into reports.payments (stream, reference, wallet, endpoint, state, paid_at)
   select e.stream, e.body ->> 'stream', e.body ->> 'wallet', e.body ->> 'endpoint', 'submitted', e.effective_at
   from (
     select e.stream, e.effective_at, convert_from(e.body, 'UTF8')::jsonb as body
     from ledger.events e
     where e.seq > from_seq and e.seq <= to_seq and e.kind = 'PaymentSubmitted'
+    offset 0
   ) e
   on conflict (stream) do nothing;
 
@@ -22,6 +24,7 @@ begin
     select e.stream, e.effective_at, convert_from(e.body, 'UTF8')::jsonb as body
     from ledger.events e
     where e.seq > from_seq and e.seq <= to_seq and e.kind = 'PaymentVerified'
+    offset 0
   ) e
   on conflict (stream) do update set
     wallet = excluded.wallet, endpoint = excluded.endpoint, mint = excluded.mint, paid_at = excluded.paid_at,
@@ -35,6 +38,7 @@ begin
     select e.stream, e.effective_at, convert_from(e.body, 'UTF8')::jsonb as body
     from ledger.events e
     where e.seq > from_seq and e.seq <= to_seq and e.kind = 'TransferReceived'
+    offset 0
   ) e
   on conflict (stream) do update set mint = excluded.mint, slot = excluded.slot;
 

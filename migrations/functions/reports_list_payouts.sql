@@ -11,6 +11,7 @@ begin
     select e.seq, e.effective_at, convert_from(e.body, 'UTF8')::jsonb as body
     from ledger.events e
     where e.seq > from_seq and e.seq <= to_seq and e.kind = 'DistributionPaid'
+    offset 0
   ) e
   cross join lateral jsonb_array_elements(e.body -> 'payments') with ordinality as p (paid, line);
 end

@@ -1,7 +1,7 @@
-import { solanaReference } from '../../../src/payment/paymentReference.ts'
 import { getAccount } from '@solana/spl-token'
 import type { Transaction } from '@solana/web3.js'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { solanaReference } from '../../../src/payment/paymentReference.ts'
 import type { PaymentState } from '../../../src/payment/payment.ts'
 import { isRefusal } from '@tollbook/core/refusal'
 import { encodeBase58 } from '@tollbook/core/base58'
@@ -65,9 +65,8 @@ function signatureIn({ transaction }: Presentable): string {
 }
 
 async function bookedState(presentable: Presentable): Promise<PaymentState> {
-  const signature = signatureOf(signatureIn(presentable))
+  const reference = solanaReference(signatureOf(signatureIn(presentable)))
   const { wallet } = orderOf(presentable.payer)
-  const reference = solanaReference(signature)
   return (await shop.ledger.lookUp({ reference, wallet, idempotencyKey: undefined })).payment
 }
 
@@ -97,8 +96,8 @@ test('12a a transaction that is sent is on record first, and is sent exactly as 
   expect(verdictOf(judged)).toBe('accepted')
   expect(stateAtSending).toMatchObject({ phase: 'submitted', wallet: presentable.payer.address.toBase58() })
   expect(judged).toMatchObject({
-    signature: signatureIn(presentable),
-    transactionBase64: presentable.transaction.serialize().toString('base64'),
+    reference: `solana:${signatureIn(presentable)}`,
+    evidence: { transactionBase64: presentable.transaction.serialize().toString('base64') },
   })
 })
 
