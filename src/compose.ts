@@ -2,6 +2,7 @@ import { openChain } from './chain/openChain.ts'
 import type { ServiceConfig } from './config.ts'
 import { products } from './endpoints/catalog.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
+import { openCallers } from './http/callers.ts'
 import { createMetrics } from './http/metrics.ts'
 import { startHealthJobs } from './jobs/healthJobs.ts'
 import { postJson } from './outbound/postJson.ts'
@@ -94,8 +95,11 @@ export async function createService(
     split,
     withRails: seams.rails,
   })
+  const callers = opened.adopt(openCallers(config.server), close)
   const serving = await openListener(config.server, {
     ...deps,
+    address,
+    callers,
     paywall,
     endpoints: seams.endpoints?.(catalog.endpoints) ?? catalog.endpoints,
     routes: [...catalog.routes, ...seal.routes],
@@ -108,7 +112,6 @@ export async function createService(
     split,
   })
   const listener = opened.adopt(serving, close)
-  address.listensOn(listener.port)
   const kept = opened.move()
   return { port: listener.port, financePort: listener.financePort, close: () => kept.disposeAsync() }
 }
