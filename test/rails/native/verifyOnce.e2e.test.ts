@@ -1,3 +1,4 @@
+import { solanaReference } from '../../../src/payment/paymentReference.ts'
 import { getAccount } from '@solana/spl-token'
 import type { Transaction } from '@solana/web3.js'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -66,7 +67,8 @@ function signatureIn({ transaction }: Presentable): string {
 async function bookedState(presentable: Presentable): Promise<PaymentState> {
   const signature = signatureOf(signatureIn(presentable))
   const { wallet } = orderOf(presentable.payer)
-  return (await shop.ledger.lookUp({ signature, wallet, idempotencyKey: undefined })).payment
+  const reference = solanaReference(signature)
+  return (await shop.ledger.lookUp({ reference, wallet, idempotencyKey: undefined })).payment
 }
 
 function confirmWhileWaiting(on: boolean): void {
@@ -125,7 +127,7 @@ test('12b the sending itself is lost: the next presentation sends the same bytes
   const judged = await present(shop, presentable.payer, presentable.header)
 
   expect(verdictOf(judged)).toBe('accepted')
-  expect(judged).toMatchObject({ signature: signatureIn(presentable) })
+  expect(judged).toMatchObject({ reference: `solana:${signatureIn(presentable)}` })
   expect(shop.node.asked).not.toContain('simulateTransaction')
   expect((await receivedBaseUnits()) - presentable.receivedBeforeBaseUnits).toBe(due(shop))
 })
