@@ -4,10 +4,10 @@ import { memoOfSecret } from '@tollbook/core/binding'
 import type { Order } from '../../src/payment/payment.ts'
 import type { PaymentLedger } from '../../src/payment/paymentLedger.ts'
 import { plainPrice, type Price, type Quote } from '@tollbook/core/quote'
-import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { type Refusal, isRefusal } from '@tollbook/core/refusal'
 import type { Settlement } from '../../src/payment/settlement.ts'
 import type { PaymentRail } from '../../src/paywall/rail.ts'
+import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { createNativeRail } from '../../src/rails/native/nativeRail.ts'
 import type { NativeProof } from '../../src/rails/native/readProof.ts'
 import { systemClock } from '@tollbook/core/clock'
@@ -25,8 +25,8 @@ export interface PaymentShop extends PaymentLab {
   readonly rail: PaymentRail<NativeProof>
   /** Puts another price list in force from now on. */
   publishPrice(requiredBaseUnits: bigint): Promise<void>
-  /** Number of a list that was in force just now, with this price; the list in force stays the one it was. */
-  listPrice(price: Price): Promise<number>
+  /** Number of a list with this price, which is on record and no longer in force. */
+  listNumberOf(price: Price): Promise<number>
   /** Stands between the rail and the chain. */
   readonly node: TamperingNode
   close(): Promise<void>
@@ -57,7 +57,7 @@ export async function openPaymentShop(kind: MintKind, databaseUrl: string): Prom
     inForce = priceOf(lab.terms, requiredBaseUnits, endpoint)
     await publish(inForce)
   }
-  const listPrice = async (price: Price) => {
+  const listNumberOf = async (price: Price) => {
     const number = await publish(price)
     await publish(inForce)
     return number
@@ -71,24 +71,24 @@ export async function openPaymentShop(kind: MintKind, databaseUrl: string): Prom
     postJson,
     log: silentLog,
   })
-  const currentPrice = () => ({ ...priceOf(terms, currentRequiredBaseUnits, endpoint), priceList: 1 })
+  const currentPrice = () => priceOf(terms, currentRequiredBaseUnits, endpoint)
   const waits = { lookupWaitMs, broadcastWaitMs, proofMaxAgeMs, quoteGraceMs }
   const slot = () => 0
-  const ported = { clock, terms, ledger: ledger.payments, currentPrice, slot, split: defaultSplit }
-  const rail = createNativeRail({ ...waits, ...ported, chain })
+  const native = { ...waits, chain, clock, terms, ledger: ledger.payments, currentPrice, slot, split: defaultSplit }
+  const rail = createNativeRail(native)
   const close = async () => {
     await ledger.close()
     await node.close()
     await lab.chain.close()
   }
-  return { ...lab, clock, ledger: ledger.payments, publishPrice, listPrice, rail, node, close }
+  return { ...lab, clock, ledger: ledger.payments, publishPrice, listNumberOf, rail, node, close }
 }
 
 export function orderOf(customer: Pick<Customer, 'address'>): Order {
   return { wallet: addressOf(customer.address), endpoint, digest: 'a'.repeat(64) }
 }
 
-/** Presents a proof as the paywall does: read, looked up in the ledger, judged. */
+/** Presents a proof as the paywall does: read, looked up in the book, judged. */
 export async function present(
   shop: PaymentShop,
   customer: Pick<Customer, 'address'>,
@@ -120,10 +120,8 @@ export async function quoteFor(
 ): Promise<Offer> {
   const secret = randomToken()
   const issuedAtMs = shop.clock.nowMs()
-  const price = plainPrice({ ...shop.price, ...changes })
   const quote: Quote = {
-    ...price,
-    priceList: await shop.listPrice(price),
+    ...shop.price,
     id: newId('quote'),
     wallet: addressOf(customer.address),
     memo: memoOfSecret(secret),
@@ -131,6 +129,7 @@ export async function quoteFor(
     expiresAtMs: issuedAtMs + quoteTtlMs,
     slot: await shop.connection.getSlot('confirmed'),
     ...changes,
+    priceList: await shop.listNumberOf(plainPrice({ ...shop.price, ...changes })),
   }
   await shop.ledger.recordQuote(quote)
   return { quote, secret }

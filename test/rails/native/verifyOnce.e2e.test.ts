@@ -1,7 +1,7 @@
-import { solanaReference } from '../../../src/payment/paymentReference.ts'
 import { getAccount } from '@solana/spl-token'
 import type { Transaction } from '@solana/web3.js'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { solanaReference } from '../../../src/payment/paymentReference.ts'
 import type { PaymentState } from '../../../src/payment/payment.ts'
 import { isRefusal } from '@tollbook/core/refusal'
 import { encodeBase58 } from '@tollbook/core/base58'
@@ -65,9 +65,8 @@ function signatureIn({ transaction }: Presentable): string {
 }
 
 async function bookedState(presentable: Presentable): Promise<PaymentState> {
-  const signature = signatureOf(signatureIn(presentable))
+  const reference = solanaReference(signatureOf(signatureIn(presentable)))
   const { wallet } = orderOf(presentable.payer)
-  const reference = solanaReference(signature)
   return (await shop.ledger.lookUp({ reference, wallet, idempotencyKey: undefined })).payment
 }
 
@@ -127,7 +126,7 @@ test('12b the sending itself is lost: the next presentation sends the same bytes
   const judged = await present(shop, presentable.payer, presentable.header)
 
   expect(verdictOf(judged)).toBe('accepted')
-  expect(judged).toMatchObject({ reference: `solana:${signatureIn(presentable)}` })
+  expect(judged).toMatchObject({ signature: signatureIn(presentable) })
   expect(shop.node.asked).not.toContain('simulateTransaction')
   expect((await receivedBaseUnits()) - presentable.receivedBeforeBaseUnits).toBe(due(shop))
 })
