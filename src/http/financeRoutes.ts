@@ -134,11 +134,16 @@ function csvHeaders(report: ReportName, position: number): Readonly<Record<strin
 }
 
 async function servePayment(deps: FinanceRouteDeps, { segment }: FreeRequest): Promise<FreeAnswer> {
-  const payment = await deps.reports.payment(segment)
+  // A colon is the only character of a reference that clients may encode.
+  const reference = segment.replaceAll(/%3a/gi, ':')
+  const payment = await deps.reports.payment(reference)
   if (payment === undefined)
     return errorAnswer('NOT_FOUND', 'the ledger has no payment, payout or burn with this reference')
   const { decimals } = deps.reports.token
-  return jsonAnswer(200, JSON.stringify({ success: true, data: { payment, decimals, links: linksOf(deps, segment) } }))
+  return jsonAnswer(
+    200,
+    JSON.stringify({ success: true, data: { payment, decimals, links: linksOf(deps, reference) } }),
+  )
 }
 
 /** Pages that show the same payment. A local chain has no explorer. */
