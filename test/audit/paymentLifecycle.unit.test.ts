@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { sampleAddress, sampleMint } from '../store/samplePayment.ts'
 import {
-  allocated,
   attempt,
   blockTimeMs,
   burn,
