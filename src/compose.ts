@@ -100,7 +100,13 @@ export async function createService(
   const { currentPrice, tokenPrice } = prices
   const paymentDeps = { ...config, clock, log, ledger: payments, terms: chain.terms, currentPrice }
   const waits = { lookupWaitMs: config.proofLookupWaitMs, broadcastWaitMs }
-  const nativeRail = createNativeRail({ ...paymentDeps, ...waits, split: config.split, chain: chain.reader, slot: healthJobs.slot })
+  const nativeRail = createNativeRail({
+    ...paymentDeps,
+    ...waits,
+    split: config.split,
+    chain: chain.reader,
+    slot: healthJobs.slot,
+  })
   const server = await openServer({
     ...config,
     clock,

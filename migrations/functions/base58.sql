@@ -2,6 +2,7 @@
 create or replace function ledger.base58_bytes(written text) returns bytea
 language plpgsql
 immutable
+strict
 set search_path = ''
 as $$
 declare

@@ -8,7 +8,9 @@ export function introductionOf(verdicts: readonly Verdict[]): string {
 }
 
 const { burn, ...others } = distributionOf(defaultSplit)
-const rest = Object.entries(others).map(([account, share]) => `${share} ${account}`).join(', ')
+const rest = Object.entries(others)
+  .map(([account, share]) => `${share} ${account}`)
+  .join(', ')
 
 const paying = `No keys, no accounts: your wallet address says who you are, a Solana transaction says that you have paid.
 

@@ -16,7 +16,7 @@ import type { Metrics } from './metrics.ts'
 import type { RateLimit } from './rateLimit.ts'
 import { readParameters } from './readParameters.ts'
 import { createRouter, refusePath, type Route } from './routes.ts'
-import { send } from './send.ts'
+import { send, sendStream } from './send.ts'
 import { errorAnswer } from './transportError.ts'
 
 export interface AppDeps {
@@ -135,7 +135,9 @@ async function servePaid(deps: AppDeps, endpoint: Endpoint, { context, mount }: 
     requestId: String(context.state['requestId']),
     readParameters: () => readParameters(endpoint, context.req, context.querystring),
   }
-  send(context, await sell(deps.paywall, endpoint, request))
+  const answer = await sell(deps.paywall, endpoint, request)
+  if ('chunks' in answer) await sendStream(deps, context, answer)
+  else send(context, answer)
 }
 
 function railRequest(context: Context, mount: string | undefined): RailRequest {

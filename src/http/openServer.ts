@@ -5,6 +5,7 @@ import { createDocumentRoutes, type DocumentRouteDeps } from './documentRoutes.t
 import { createFreeRoutes, type FreeRoute, type FreeRouteDeps } from './freeRoutes.ts'
 import { createBurnPage, createFinancePage } from './pages.ts'
 import { createRateLimit } from './rateLimit.ts'
+import { receiptRoute } from './receiptRoute.ts'
 import { listen } from './server.ts'
 
 export interface ServerOptions
@@ -43,6 +44,7 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
   const financeRoutes = finance === undefined ? [] : [...finance.routes, ...(await createFinancePage())]
   const besides = [
     ...createFreeRoutes({ ...options, mayReadMetrics }),
+    receiptRoute({ ...options.paywall, log: options.log }),
     ...options.moreRoutes,
     ...(await createBurnPage()),
   ]

@@ -162,7 +162,13 @@ async function confirm(deps: PriceJobDeps, state: State, agreed: Agreed): Promis
       const { number, list } = newest
       return putInForce(deps, state, { ...agreed, tokenPriceAttoUsd: listed, prices: list.prices, priceList: number })
     }
-    const list: PriceListPublished = { kind: 'PriceListPublished', source: deps.sourceName, split: deps.split, prices, evidence: agreed }
+    const list: PriceListPublished = {
+      kind: 'PriceListPublished',
+      source: deps.sourceName,
+      split: deps.split,
+      prices,
+      evidence: agreed,
+    }
     const newestNumber = newest?.number ?? 0
     if (await deps.priceLists.append(list, newestNumber)) {
       deps.log.info({ event: 'price_list_published', tokenPriceAttoUsd: agreed.tokenPriceAttoUsd.toString() })

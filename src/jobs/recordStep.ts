@@ -6,7 +6,13 @@ import type { PaymentLifecycle } from '../payment/paymentLifecycle.ts'
 import type { PaymentReference } from '../payment/paymentReference.ts'
 
 /** A finding about a payment after its answer, for the metrics. */
-export type LifecycleStep = 'finalized' | 'reversed' | 'claim_expired' | 'refund_due' | 'unmatched' | 'unexplained_outflow'
+export type LifecycleStep =
+  | 'finalized'
+  | 'reversed'
+  | 'claim_expired'
+  | 'refund_due'
+  | 'unmatched'
+  | 'unexplained_outflow'
 
 export interface StepDeps {
   readonly clock: Clock

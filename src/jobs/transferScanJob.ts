@@ -43,7 +43,8 @@ export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
     const accounted = await lifecycle.findAccounted(step.map(({ signature }) => solanaReference(signature)))
     for (const listed of step) {
       // A payment that another writer has moved meanwhile is searched again next time, and everything after it.
-      if (!listed.hasFailed && !accounted.has(solanaReference(listed.signature)) && !(await account(deps, listed))) return
+      if (!listed.hasFailed && !accounted.has(solanaReference(listed.signature)) && !(await account(deps, listed)))
+        return
       if (listed === step.at(-1)) await lifecycle.moveScanPlace(terms.paymentTokenAccount, listed)
     }
   }

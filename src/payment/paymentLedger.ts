@@ -1,6 +1,7 @@
 import type { Address } from '@tollbook/core/address'
 import type { PaymentDecision, PaymentState } from './payment.ts'
 import type { PaymentReference } from './paymentReference.ts'
+import type { Fulfilment } from './receipt.ts'
 import type { Price, Quote } from '@tollbook/core/quote'
 
 /**
@@ -12,6 +13,8 @@ export interface PaymentLedger {
   lookUp(question: LookUp): Promise<Known>
   /** All the events or none, if the payment is still in the state they were decided on. Resolves once durable. */
   append(change: PaymentChange): Promise<AppendOutcome>
+  /** The delivery of an attempt; undefined when this attempt has not delivered. */
+  findDelivery(question: DeliveryQuestion): Promise<Fulfilment | undefined>
   /** Resolves once durable: a quote that was never stored could not be honoured. */
   recordQuote(quote: Quote): Promise<void>
   /** The cheapest quote of the wallet and endpoint that was open at that moment. */
@@ -30,6 +33,11 @@ export interface LookUp {
   readonly reference: PaymentReference
   readonly wallet: Address
   readonly idempotencyKey: string | undefined
+}
+
+export interface DeliveryQuestion {
+  readonly reference: PaymentReference
+  readonly attemptId: string
 }
 
 export interface Known {

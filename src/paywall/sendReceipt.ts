@@ -2,8 +2,10 @@ import { calculateJwkThumbprint, CompactSign, importJWK, type JWK } from 'jose'
 import { assert } from '@tollbook/core/assert'
 import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
 import { type Fulfilment, receiptOf, type SignedReceipt } from '../payment/receipt.ts'
-import { type Answer, jsonAnswer } from './answer.ts'
+import { type Answer, jsonAnswer, type StreamedAnswer } from './answer.ts'
+import { inclusionProofOf } from './inclusionProof.ts'
 import type { PaymentRail } from './rail.ts'
+import { contentHeaders, type KeptStream, readStoredStream, receiptTrailers, streamEnd } from './streamFormat.ts'
 
 /** Signs a receipt: a compact EdDSA JWS over its canonical JSON. Ed25519 is deterministic, so one receipt has one JWS. */
 export type SignReceipt = (fulfilment: Fulfilment) => Promise<SignedReceipt>
@@ -47,20 +49,38 @@ export interface ReceiptDeps {
 }
 
 /** The paid answer. Private to this caller and never stored on the way. */
-export async function sendReceipt({ signReceipt, rail }: ReceiptDeps, sale: Sale): Promise<Answer> {
-  const { answerJson, fulfilment, replayed } = sale
+export async function sendReceipt({ signReceipt, rail }: ReceiptDeps, sale: Sale): Promise<Answer | StreamedAnswer> {
+  const { answerJson, fulfilment } = sale
   const receipt = await signReceipt(fulfilment)
-  // The stored text opens with {"data": … and is spliced, not parsed and written again, so its digest still holds.
-  // The proof's address is beside the receipt and not in it: a receipt is signed, and was before there were proofs.
-  const inclusionProof = `/api/ledger/inclusion/${receipt.ledger.position}`
-  const body = `{"success":true,"receipt":${JSON.stringify(receipt)},"inclusionProof":"${inclusionProof}",${answerJson.slice(1)}`
   const headers = {
     ...rail.respond(receipt),
     'cache-control': 'private, no-store',
-    ...(replayed ? { 'idempotent-replay': 'true' } : {}),
+    ...(sale.replayed ? { 'idempotent-replay': 'true' } : {}),
     ...(isSample(answerJson) ? { 'x-sample-data': 'true' } : {}),
   }
+  const stream = readStoredStream(answerJson)
+  if (stream !== undefined) return replayStream(stream, receipt, headers)
+  // The stored text opens with {"data": … and is spliced, not parsed and written again, so its digest still holds.
+  const inclusionProof = inclusionProofOf(receipt)
+  const body = `{"success":true,"receipt":${JSON.stringify(receipt)},"inclusionProof":"${inclusionProof}",${answerJson.slice(1)}`
   return jsonAnswer(200, body, headers)
+}
+
+// A stored answer is small and waits for nobody but its reader.
+const callerWaitMaxMs = 10_000
+
+function replayStream(stream: KeptStream, receipt: SignedReceipt, headers: Answer['headers']): StreamedAnswer {
+  async function* send() {
+    yield await Promise.resolve(stream.bytes)
+    yield* streamEnd(stream, receipt)
+  }
+  return {
+    status: 200,
+    headers: { ...headers, ...contentHeaders(stream) },
+    chunks: send(),
+    trailers: () => receiptTrailers(stream, receipt),
+    callerWaitMaxMs,
+  }
 }
 
 /** Whether the answer was made of the sample data of local mode; no client should take it for the truth by mistake. */

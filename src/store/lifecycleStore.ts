@@ -44,7 +44,9 @@ async function findOpen(database: Database, question: OpenQuestion, max: number)
         const { after } = question
         const rest = open.where('queue', '=', 'finality')
         if (after === undefined) return rest.execute()
-        return rest.where(sql<boolean>`(due_at, stream) > (${new Date(after.createdAtMs)}, ${after.position})`).execute()
+        return rest
+          .where(sql<boolean>`(due_at, stream) > (${new Date(after.createdAtMs)}, ${after.position})`)
+          .execute()
       }
       case 'lease_ended':
         return open

@@ -3,7 +3,15 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import type { LedgerKernel, RecordedEvent } from '@tollbook/ledger/port'
 import { paymentCodec } from '../payment/events.ts'
 import { evolve, evolveAll, type PaymentState, unknownPayment } from '../payment/payment.ts'
-import type { AppendOutcome, EarlierUse, LookUp, PaymentChange, PaymentLedger } from '../payment/paymentLedger.ts'
+import type {
+  AppendOutcome,
+  DeliveryQuestion,
+  EarlierUse,
+  LookUp,
+  PaymentChange,
+  PaymentLedger,
+} from '../payment/paymentLedger.ts'
+import type { Fulfilment } from '../payment/receipt.ts'
 import { type PaymentReference, referenceOfStream, streamIdOf } from '../payment/paymentReference.ts'
 import { type Database, readOrFault } from './database.ts'
 import { idempotencyKeyBytes, idempotencySpace, paymentItem, textOf } from './paymentItem.ts'
@@ -28,6 +36,7 @@ export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
       return { payment, earlier: await loadEarlierUse(deps, question) }
     },
     append: (change) => append(kernel, change),
+    findDelivery: (question) => findDelivery(kernel, question),
     async recordQuote(quote) {
       await deps.quotes.submit(quote)
     },
@@ -45,8 +54,26 @@ async function append(kernel: LedgerKernel, change: PaymentChange): Promise<Appe
   }
   const { reason } = result.refusal
   if (reason === 'conflict') return { outcome: 'conflict' }
-  assert(reason === 'key_used', `${change.step} of ${change.reference} is not refused as ${JSON.stringify(result.refusal)}`)
+  assert(
+    reason === 'key_used',
+    `${change.step} of ${change.reference} is not refused as ${JSON.stringify(result.refusal)}`,
+  )
   return { outcome: 'idempotency_key_reused' }
+}
+
+async function findDelivery(
+  kernel: LedgerKernel,
+  { reference, attemptId }: DeliveryQuestion,
+): Promise<Fulfilment | undefined> {
+  const recorded = await kernel.read(streamIdOf(reference))
+  const found = recorded.find(({ kind }) => kind === 'RequestFulfilled')
+  const payment = foldPayment(recorded)
+  if (found === undefined || !('settlement' in payment)) return undefined
+  const { event } = paymentCodec.decode(textOf(found.body))
+  if (event.kind !== 'RequestFulfilled' || event.attemptId !== attemptId) return undefined
+  const { settlement, endpoint } = payment
+  const { position, leafHash, recordedAtMs } = found
+  return { settlement, endpoint, position, leafHash, recordedAtMs }
 }
 
 /** The state of a payment, folded from its events. */
@@ -84,7 +111,8 @@ async function loadEarlierUse(deps: PaymentStoreDeps, question: LookUp): Promise
   if (row === undefined) return undefined
   const reference = assertPresent(referenceOfStream(row.id), 'an idempotency key belongs to a payment')
   const orderDigest = assertPresent(row.digest, 'an idempotency key has a digest').toString('hex')
-  const answer = row.note === null ? undefined : await findAnswer(deps.kernel, { id: row.id, note: row.note, orderDigest })
+  const answer =
+    row.note === null ? undefined : await findAnswer(deps.kernel, { id: row.id, note: row.note, orderDigest })
   return { reference, orderDigest, answer }
 }
 

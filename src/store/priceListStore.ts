@@ -75,7 +75,9 @@ export function createPriceListStore(deps: PriceListDeps): PriceListStore {
   return {
     async findPrice(endpoint, atMs) {
       const { rows } = await readOrFault('the price list in force', () =>
-        sql<{ number: number }>`select number from ledger.setting_at(${priceListName}, ${new Date(atMs)})`.execute(database),
+        sql<{ number: number }>`select number from ledger.setting_at(${priceListName}, ${new Date(atMs)})`.execute(
+          database,
+        ),
       )
       const list = rows[0] === undefined ? undefined : await listNumber(rows[0].number)
       return list?.prices.find((price) => price.endpoint === endpoint)
@@ -92,7 +94,12 @@ async function append(
   list: PriceListPublished,
   newestNumber: number,
 ): Promise<boolean> {
-  const decision = { step: 'price_list.publish', name: priceListName, number: newestNumber + 1, events: [list] } as const
+  const decision = {
+    step: 'price_list.publish',
+    name: priceListName,
+    number: newestNumber + 1,
+    events: [list],
+  } as const
   const result = await kernel.append(settingItem(decision, nowMs()))
   if (result.outcome === 'appended') return true
   const { reason } = result.refusal
@@ -103,7 +110,11 @@ async function append(
 // Two instances that start together may both find the old list; the loser sees the winner's and is content.
 const attemptsMax = 5
 
-async function publish(deps: PriceListDeps, list: PriceListPublished, newest: PriceListStore['newest']): Promise<number> {
+async function publish(
+  deps: PriceListDeps,
+  list: PriceListPublished,
+  newest: PriceListStore['newest'],
+): Promise<number> {
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
     const found = await newest()
     const before: Numbered<PriceListPublished> | undefined =

@@ -21,4 +21,3 @@ export async function moveScanPlace(database: Database, tokenAccount: string, pl
     sql`select paywall.move_transfer_scan(${tokenAccount}, ${place.signature}, ${place.slot})`.execute(database),
   )
 }
-

@@ -25,9 +25,7 @@ const anyDebts = fc.uniqueArray(
 )
 const anyDestination = fc.option(anyAddress, { nil: undefined })
 function mapOf(wallets: Readonly<Record<string, Address | undefined>>): ReadonlyMap<string, Address> {
-  return new Map(
-    Object.entries(wallets).flatMap(([name, address]) => (address === undefined ? [] : [[name, address]])),
-  )
+  return new Map(Object.entries(wallets).flatMap(([name, address]) => (address === undefined ? [] : [[name, address]])))
 }
 
 const anyQuestion = fc.record({

@@ -7,7 +7,6 @@ import { defineEvent } from '../../src/payment/events/eventDefinition.ts'
 import { ledgerCodec, type LedgerEvent, ledgerEvents, paymentCodec } from '../../src/payment/events.ts'
 import { anyEvent } from '../store/arbitraryEvent.ts'
 
-
 const anyHeader = fc.record({
   stream: fc.string(),
   version: fc.integer({ min: 1, max: 10_000 }),

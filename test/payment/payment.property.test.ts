@@ -127,7 +127,9 @@ test('whatever happens to it, a dropped payment leaves nothing behind but the lo
   fc.assert(
     fc.property(histories, (events) => {
       if (events.at(-1)?.kind !== 'BurnReversed') return
-      const left = [...balancesOf(paymentCodec, events)].filter(([, amount]) => amount !== 0n).map(([account]) => account)
+      const left = [...balancesOf(paymentCodec, events)]
+        .filter(([, amount]) => amount !== 0n)
+        .map(([account]) => account)
       const served = [
         'Expenses:ReversedPayments',
         'Liabilities:Share:holders',

@@ -137,7 +137,10 @@ describe('a streamed answer', () => {
 
   test('is fulfilled as any other, with the digest of the whole', () => {
     const fulfil = decideFulfil(streaming(), { attemptId: 'attempt_1', orderDigest: order.digest, answerDigest: 'cd' })
-    expect(fulfil).toMatchObject({ step: 'payment.fulfil', events: [{ answerDigest: 'cd' }, { kind: 'DistributionAllocated' }] })
+    expect(fulfil).toMatchObject({
+      step: 'payment.fulfil',
+      events: [{ answerDigest: 'cd' }, { kind: 'DistributionAllocated' }],
+    })
   })
 
   test('I4 that breaks leaves the proof usable, and what was sent on record', () => {
@@ -188,6 +191,13 @@ describe('a fulfilled payment', () => {
 
 test('an event that cannot happen in a state is a bug and not a state', () => {
   const { mint } = settlement.price
-  const failed = { kind: 'RequestFailed', attempt: 1, attemptId: 'a', reason: 'no_data', mint, exposedBaseUnits: 0n } as const
+  const failed = {
+    kind: 'RequestFailed',
+    attempt: 1,
+    attemptId: 'a',
+    reason: 'no_data',
+    mint,
+    exposedBaseUnits: 0n,
+  } as const
   expect(() => after([failed])).toThrow(Bug)
 })

@@ -36,7 +36,9 @@ describe('split', () => {
         expect(burnBaseUnits * 1000n >= amount * burn).toBe(true)
         expect(burnBaseUnits * 1000n < amount * burn + 1000n).toBe(true)
         const [first, ...others] = shares
-        expect(others.every(({ account, baseUnits }) => baseUnits === (amount * perMilleOf(policy, account)) / 1000n)).toBe(true)
+        expect(
+          others.every(({ account, baseUnits }) => baseUnits === (amount * perMilleOf(policy, account)) / 1000n),
+        ).toBe(true)
         expect(first?.baseUnits).toBeGreaterThanOrEqual(0n)
       }),
     )

@@ -60,8 +60,7 @@ export const anyPrice: fc.Arbitrary<Price> = record({
   mint: anyAddress,
   decimals: fc.nat(18),
   requiredBaseUnits: fc.oneof(fc.bigInt({ min: 1n, max: 9n }), fc.bigInt({ min: 1n, max: u64Max })),
-})
-  .chain((price) => anySplit.map((policy) => ({ ...price, ...split(price.requiredBaseUnits, policy) })))
+}).chain((price) => anySplit.map((policy) => ({ ...price, ...split(price.requiredBaseUnits, policy) })))
 
 export const anySettlement: fc.Arbitrary<Settlement> = record({
   reference: anyReference,

@@ -34,6 +34,9 @@ declare
   head_seq bigint;
   stamp timestamptz;
   stamp_bytes bytea;
+  lane_number integer;
+  lanes integer;
+  epoch integer;
   verdicts text[];       -- by item; null: taken
   to_states text[];
   kinds text[];
@@ -41,6 +44,9 @@ declare
   firsts bigint[];       -- by item: position of its first event
   all_good boolean;
   has_settings boolean;
+  fits boolean;          -- the columns describe one batch
+  ids_differ boolean;
+  accounts_differ boolean;
   account_ids integer[];
   classes text[];
   hourly boolean[];
@@ -55,35 +61,26 @@ declare
   gross_out numeric[];
   debit_touches bigint[];
   touches bigint[];
+  exceeds boolean;
   trial numeric[];
   taken bigint := 0;
+  reason text;
   p integer;
   a integer;
 begin
-  -- The columns must describe one batch: what is posted is what the events say, and positions have no gap.
-  if (select sum(c) from unnest(event_counts) c) is distinct from cardinality(event_items)
-    or coalesce((select sum(c) from unnest(posting_counts) c), 0) <> cardinality(posting_items)
-    or exists (
-      select from unnest(event_items) with ordinality as e (i, n)
-      where (n >= first_events[i] and n < first_events[i] + event_counts[i]) is not true)
-    or exists (
-      select from unnest(posting_items, posting_events) with ordinality as t (i, e, n)
-      where (event_items[e] = i and n > posting_starts[e] and n <= posting_starts[e] + posting_counts[e]) is not true)
-  then
-    raise exception 'the columns of an append do not fit together' using errcode = 'data_exception';
-  end if;
-
   perform set_config('ledger.writing', 'on', true);
   -- From here to the commit no other session assigns positions: the order of positions is the order of commits.
-  select h.seq, greatest(h.recorded_at, date_trunc('milliseconds', clock_timestamp())) into strict head_seq, stamp
-    from ledger.head h where h.one for update;
+  select h.seq, greatest(h.recorded_at, date_trunc('milliseconds', clock_timestamp())), l.number, l.lanes, l.epoch
+    into strict head_seq, stamp, lane_number, lanes, epoch
+    from ledger.head h, ledger.lane l where h.one and l.one for update of h;
   stamp_bytes := int8send((extract(epoch from stamp) * 1000)::bigint);
 
   -- Accounts: names to numbers, once for the batch. A new account gets the limits of its class.
   for round in 1 .. 2 loop
     select array_agg(a.id order by d.n), array_agg(a.class order by d.n), array_agg(a.hourly order by d.n),
-        array_agg(a.balance order by d.n), array_agg(a.floor order by d.n), array_agg(a.ceiling order by d.n)
-      into account_ids, classes, hourly, balances, floors, ceilings
+        array_agg(a.balance order by d.n), array_agg(a.floor order by d.n), array_agg(a.ceiling order by d.n),
+        count(distinct a.id) = count(a.id)
+      into account_ids, classes, hourly, balances, floors, ceilings, accounts_differ
       from unnest(account_mints, account_names) with ordinality as d (mint, name, n)
       left join lateral (select * from ledger.accounts a where a.mint = d.mint and a.name = d.name offset 0) a on true;
     exit when array_position(account_ids, null) is null;
@@ -95,55 +92,84 @@ begin
     get diagnostics opened = row_count;
     exit when opened = 0;
   end loop;
-  if cardinality(account_ids) > 1 and (select count(distinct x) < count(x) from unnest(account_ids) x) then
-    raise exception 'an append names each account once' using errcode = 'data_exception';
-  end if;
-
-  -- Each item against its stream, its step, and the step's moves.
+  -- Each item against its stream, its step, and the step's moves. Items and events that point elsewhere than the counts say
+  -- would post to another stream than was judged.
   with item as materialized (
-    select item.n, known.stream, s.kind, s.to_state, s.moves, k.is_setting,
+    select item.n, item.id, item.events, known.stream, s.kind, s.to_state, s.moves, k.is_setting,
+      event_items[item.first : item.first + item.events - 1] = array_fill(item.n::integer, array[item.events]) as fits,
       case
         when coalesce(known.version, 0) <> item.expected or known.kind <> s.kind then 'conflict'
-        when s.step is null then case
-          when exists (select from ledger.steps other where other.step = item.step and other.from_state <> coalesce(known.state, ''))
-            and not exists (select from ledger.steps other where other.step = item.step and other.from_state = coalesce(known.state, ''))
-          then 'conflict' else 'not_this_step' end
+        when s.step is null then 'no step'
         when s.after_lease and known.lease_until > stamp then 'conflict'
         when s.writer <> append_as.writer or (s.lease = 'take') <> (item.lease_ms is not null) or item.lease_ms <= 0 then 'not_this_step'
         when octet_length(item.id) < 2 then 'not_this_id'
         when k.space <> get_byte(item.id, 0) or k.id_bytes not in (0, octet_length(item.id) - 1)
           or k.id_prefix <> '' and substring(item.id from 2 for length(k.id_prefix)) <> convert_to(k.id_prefix, 'UTF8') then 'not_this_id'
-        when lane.epoch <> lane_epoch then 'wrong_epoch'
-        when lane.lanes > 1 and (case when k.route_hashed then get_byte(sha256(item.id), 0) * 256 + get_byte(sha256(item.id), 1)
-          else get_byte(item.id, 1) * 256 + get_byte(item.id, 2) end) % lane.lanes <> lane.number then 'wrong_lane'
+        when epoch <> lane_epoch then 'wrong_epoch'
       end as verdict
-    from unnest(ids, steps, expected, leases_ms, event_counts, first_events) with ordinality as item (id, step, expected, lease_ms, events, first, n)
-    cross join ledger.lane lane
+    from (
+      -- The step is looked up once per list of events, which most items of a batch share.
+      select item.*, append_as.event_kinds[item.first : item.first + item.events - 1] as event_kinds
+      from unnest(ids, steps, expected, leases_ms, event_counts, first_events) with ordinality as item (id, step, expected, lease_ms, events, first, n)
+      offset 0
+    ) item
     left join lateral (
       select s.stream, s.kind, s.state, s.version, s.lease_until from ledger.streams s where s.id = item.id offset 0
     ) known on true
     left join lateral (
       select s.* from ledger.steps s
-      where s.step = item.step and s.from_state = coalesce(known.state, '')
-        and s.event_kinds = append_as.event_kinds[item.first : item.first + item.events - 1]
+      where s.step = item.step and s.from_state = coalesce(known.state, '') and s.event_kinds = item.event_kinds
       offset 0
     ) s on true
     left join lateral (select k.* from ledger.kinds k where k.kind = s.kind offset 0) k on true
   ),
-  overreaching as materialized (
-    select distinct t.i
-    from unnest(posting_items, debits, credits, amounts) as t (i, debit, credit, amount)
-    join item on item.n = t.i
+  overreaching as (
+    select array_agg(t.i) as items
+    from unnest(posting_items, posting_events, debits, credits, amounts) with ordinality as t (i, e, debit, credit, amount, n)
+    left join item on item.n = t.i
     where (t.amount > 0 and account_mints[t.debit] = account_mints[t.credit]
-      and classes[t.debit] || '>' || classes[t.credit] = any(item.moves)) is not true
+      and classes[t.debit] || '>' || classes[t.credit] = any(item.moves)
+      and event_items[t.e] = t.i and t.n > posting_starts[t.e] and t.n <= posting_starts[t.e] + posting_counts[t.e]) is not true
   )
-  select array_agg(coalesce(j.verdict, case when o.i is not null then 'overreaching' end) order by j.n),
-      array_agg(j.to_state order by j.n), array_agg(j.kind order by j.n), array_agg(j.stream order by j.n), bool_or(j.is_setting)
-    into verdicts, to_states, kinds, streams_of, has_settings
-    from item j
-    left join overreaching o on o.i = j.n;
+  select array_agg(case when j.verdict is null and j.n = any((select o.items from overreaching o)::bigint[]) then 'overreaching' else j.verdict end order by j.n),
+      array_agg(j.to_state order by j.n), array_agg(j.kind order by j.n), array_agg(j.stream order by j.n), bool_or(j.is_setting),
+      bool_and(j.fits) and sum(j.events) = cardinality(event_items)
+        and (select coalesce(sum(c), 0) = cardinality(posting_items) from unnest(posting_counts) c),
+      count(distinct j.id) = count(j.id)
+    into verdicts, to_states, kinds, streams_of, has_settings, fits, ids_differ
+    from item j;
+  if (fits and accounts_differ is not false) is not true then
+    raise exception 'the columns of an append do not fit together' using errcode = 'data_exception';
+  end if;
 
-  -- Seldom: guards, further keys, settings, two items of one stream (the caller's queue keeps those apart).
+  -- Seldom: steps that do not fit, other lanes, guards, further keys, settings, two items of one stream (the caller's queue
+  -- keeps those apart).
+  if array_position(verdicts, 'no step') is not null then
+    for a, reason in
+      select q.n, case
+        when not exists (select from ledger.steps known where known.step = q.step)
+          or exists (
+            select from ledger.steps known
+            left join ledger.streams s on s.id = q.id
+            where known.step = q.step and known.from_state = coalesce(s.state, ''))
+        then 'not_this_step' else 'conflict' end
+      from unnest(ids, steps, verdicts) with ordinality as q (id, step, verdict, n)
+      where q.verdict = 'no step'
+    loop
+      verdicts[a] := reason;
+    end loop;
+  end if;
+  if lanes > 1 then
+    for a in
+      select q.n
+      from unnest(ids, kinds) with ordinality as q (id, kind, n)
+      join ledger.kinds k on k.kind = q.kind
+      where (case when k.route_hashed then get_byte(sha256(q.id), 0) * 256 + get_byte(sha256(q.id), 1)
+        else get_byte(q.id, 1) * 256 + get_byte(q.id, 2) end) % lanes <> lane_number
+    loop
+      verdicts[a] := coalesce(verdicts[a], 'wrong_lane');
+    end loop;
+  end if;
   if cardinality(guard_items) > 0 then
     for a in
       select g.i
@@ -168,8 +194,8 @@ begin
     end loop;
   end if;
   if has_settings then
-    for a, opened in
-      select t.n, case when split.name is null or split.number > s.number_max then 1 end
+    for a, reason in
+      select t.n, case when split.name is null or split.number > s.number_max then 'not_this_id' else 'guard' end
       from unnest(ids, kinds, steps, to_states) with ordinality as t (id, kind, step, to_state, n)
       join ledger.kinds k on k.kind = t.kind and k.is_setting
       join ledger.steps s on s.step = t.step and s.kind = t.kind and s.to_state = t.to_state
@@ -181,10 +207,10 @@ begin
         or split.number > 1 and not exists (
           select from ledger.settings known where known.name = split.name and known.number = split.number - 1)
     loop
-      verdicts[a] := coalesce(verdicts[a], case when opened = 1 then 'not_this_id' else 'guard' end);
+      verdicts[a] := coalesce(verdicts[a], reason);
     end loop;
   end if;
-  if cardinality(ids) > 1 and (select count(distinct x) from unnest(ids) x) < cardinality(ids) then
+  if not ids_differ then
     for a in
       select q.n from unnest(ids) with ordinality as q (id, n)
       where exists (select from unnest(ids) with ordinality as b (id, n) where b.n < q.n and b.id = q.id)
@@ -197,21 +223,20 @@ begin
   -- Movements by account. If all debits together, and all credits together, stay within an account's limits, so does every
   -- order of them. Otherwise the items are tried one after the other, and a refused one moves nothing.
   for round in 1 .. 2 loop
-    select array_agg(t.account), array_agg(t.gross_in), array_agg(t.gross_out), array_agg(t.debit_touches), array_agg(t.touches)
-      into moved, gross_in, gross_out, debit_touches, touches
+    select array_agg(t.account), array_agg(t.gross_in), array_agg(t.gross_out), array_agg(t.debit_touches), array_agg(t.touches),
+        bool_or(balances[t.account] + t.gross_in > ceilings[t.account] or balances[t.account] - t.gross_out < floors[t.account])
+      into moved, gross_in, gross_out, debit_touches, touches, exceeds
       from (
         select t.account, sum(t.debit) as gross_in, sum(t.credit) as gross_out, count(t.debit) as debit_touches, count(*) as touches
         from (
-          select d.account, d.amount as debit, null::numeric as credit, d.i from unnest(debits, amounts, posting_items) as d (account, amount, i)
+          select unnest(debits) as account, unnest(amounts) as debit, null::numeric as credit, unnest(posting_items) as i
           union all
-          select c.account, null, c.amount, c.i from unnest(credits, amounts, posting_items) as c (account, amount, i)
+          select unnest(credits), null, unnest(amounts), unnest(posting_items)
         ) t
         where all_good or verdicts[t.i] is null
         group by t.account
       ) t;
-    exit when round = 2 or not exists (
-      select from unnest(moved, gross_in, gross_out) as t (account, debit, credit)
-      where balances[t.account] + t.debit > ceilings[t.account] or balances[t.account] - t.credit < floors[t.account]);
+    exit when round = 2 or exceeds is not true;
     p := 1;
     trial := balances;
     for i in 1 .. cardinality(ids) loop
@@ -251,8 +276,12 @@ begin
     select e.*, sha256('\x00'::bytea || int8send(e.seq) || stamp_bytes || e.body) as leaf_hash
     from (
       select t.*, firsts[t.i] + t.n - first_events[t.i] as seq, substring(bodies from t.start + 1 for t.length) as body
-      from unnest(event_items, event_kinds, event_schemas, event_times_ms, event_starts, event_lengths, posting_starts, posting_counts)
-        with ordinality as t (i, kind, schema, time_ms, start, length, posting, postings, n)
+      from (
+        -- In the list of columns, because the same in FROM writes each row to a store and reads it back.
+        select unnest(event_items) as i, unnest(event_kinds) as kind, unnest(event_schemas) as schema, unnest(event_times_ms) as time_ms,
+          unnest(event_starts) as start, unnest(event_lengths) as length, unnest(posting_starts) as posting,
+          unnest(posting_counts) as postings, generate_subscripts(event_items, 1) as n
+      ) t
       where firsts[t.i] is not null
       offset 0
     ) e
@@ -269,20 +298,6 @@ begin
     from hashed h
     returning seq, leaf_hash
   ),
-  opened as (
-    insert into ledger.streams (id, stream, kind, state, version, lease_until, seqs)
-    select t.id, firsts[t.n], kinds[t.n], to_states[t.n], t.events, stamp + t.lease_ms * interval '1 millisecond',
-      int8multirange(int8range(firsts[t.n], firsts[t.n] + t.events))
-    from unnest(ids, expected, leases_ms, event_counts) with ordinality as t (id, expected, lease_ms, events, n)
-    where firsts[t.n] is not null and t.expected = 0
-  ),
-  continued as (
-    update ledger.streams known
-    set state = to_states[t.n], version = known.version + t.events, lease_until = stamp + t.lease_ms * interval '1 millisecond',
-      seqs = known.seqs + int8multirange(int8range(firsts[t.n], firsts[t.n] + t.events))
-    from unnest(ids, expected, leases_ms, event_counts) with ordinality as t (id, expected, lease_ms, events, n)
-    where firsts[t.n] is not null and t.expected > 0 and known.id = t.id
-  ),
   posted as (
     update ledger.accounts known
     set balance = known.balance + coalesce(t.debit, 0) - coalesce(t.credit, 0), entries = known.entries + t.touches,
@@ -295,17 +310,36 @@ begin
   )
   select string_agg(l.leaf_hash, ''::bytea order by l.seq) into leaf_hashes from log l;
 
+  if 0 = any(expected) then
+    insert into ledger.streams (id, stream, kind, state, version, lease_until, seqs)
+    select t.id, firsts[t.n], kinds[t.n], to_states[t.n], t.events, stamp + t.lease_ms * interval '1 millisecond',
+      int8multirange(int8range(firsts[t.n], firsts[t.n] + t.events))
+    from unnest(ids, expected, leases_ms, event_counts) with ordinality as t (id, expected, lease_ms, events, n)
+    where firsts[t.n] is not null and t.expected = 0;
+  end if;
+  if 0 < any(expected) then
+    update ledger.streams known
+    set state = to_states[t.n], version = known.version + t.events, lease_until = stamp + t.lease_ms * interval '1 millisecond',
+      seqs = known.seqs + int8multirange(int8range(firsts[t.n], firsts[t.n] + t.events))
+    from unnest(ids, expected, leases_ms, event_counts) with ordinality as t (id, expected, lease_ms, events, n)
+    where firsts[t.n] is not null and t.expected > 0 and known.id = t.id;
+  end if;
+
   if true = any(hourly) then
+    with tallied as materialized (
+      select t.debit, t.credit, t.amount, event_times_ms[t.e] / 3600000 as hour
+      from unnest(posting_items, posting_events, debits, credits, amounts) as t (i, e, debit, credit, amount)
+      where (hourly[t.debit] or hourly[t.credit]) and firsts[t.i] is not null
+    )
     insert into ledger.tallies as known (account, hour, amount, entries)
-    select account_ids[t.account], date_trunc('hour', timestamptz 'epoch' + event_times_ms[t.e] * interval '1 millisecond', 'UTC') as hour,
-      sum(t.sign * t.amount), sum(t.sign)
+    select account_ids[t.account], timestamptz 'epoch' + t.hour * interval '1 hour', sum(t.sign * t.amount), sum(t.sign)
     from (
-      select d.i, d.e, d.account, d.amount, 1 as sign from unnest(posting_items, posting_events, debits, amounts) as d (i, e, account, amount)
+      select debit as account, hour, amount, 1 as sign from tallied
       union all
-      select c.i, c.e, c.account, c.amount, -1 from unnest(posting_items, posting_events, credits, amounts) as c (i, e, account, amount)
+      select credit, hour, amount, -1 from tallied
     ) t
-    where hourly[t.account] and firsts[t.i] is not null
-    group by 1, 2
+    where hourly[t.account]
+    group by t.account, t.hour
     on conflict (account, hour) do update set amount = known.amount + excluded.amount, entries = known.entries + excluded.entries;
   end if;
   if cardinality(key_items) > 0 then

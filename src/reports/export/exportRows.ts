@@ -43,7 +43,15 @@ export interface PaymentRow {
   readonly position: number
   readonly recordedAtMs: number
   readonly settlement: Settlement
-  readonly state: 'verified' | 'claimed' | 'streaming' | 'released' | 'fulfilled' | 'refund_due' | 'reversed' | 'unmatched'
+  readonly state:
+    | 'verified'
+    | 'claimed'
+    | 'streaming'
+    | 'released'
+    | 'fulfilled'
+    | 'refund_due'
+    | 'reversed'
+    | 'unmatched'
   readonly attempts: number
   readonly fulfilledPosition: number | undefined
   readonly fulfilledAtMs: number | undefined
@@ -165,9 +173,9 @@ async function lifecyclesUpTo(
 ): Promise<ReadonlyMap<number, readonly LifecycleEvent[]>> {
   const { rows } = await sql<{ stream: number; seq: number; kind: string; recorded_at: Date }>`
     select s.stream, e.seq, e.kind, e.recorded_at
-    from ledger.streams s
-    cross join lateral ledger.read(s.id) e
-    where s.stream = any (${streams}::bigint[]) and e.seq <= ${position}
+    from ledger.read_many(array(select id from ledger.streams where stream = any (${streams}::bigint[]))) e
+    join ledger.streams s on s.id = e.id
+    where e.seq <= ${position}
     order by e.seq`.execute(snapshot)
   const events = rows.map(({ recorded_at: recordedAt, ...row }) => ({ ...row, recordedAtMs: recordedAt.getTime() }))
   return Map.groupBy(events, ({ stream }) => stream)

@@ -13,13 +13,17 @@ export type JournalFormat = 'beancount' | 'hledger'
 export function journalAccount(account: string, format: JournalFormat): string {
   const [, kind = account, open] = splitAccount.exec(account) ?? []
   if (open === undefined) return kind
-  if (format === 'hledger' && plainInHledger.test(open)) return account
+  if (format === 'hledger' && plainInHledger.test(open) && !open.includes(escapeMark)) return account
   return `${kind}:${beancountPart(kind, open)}`
 }
 
+// Every name that is not plain has one, so a plain name that has one too is escaped as well.
+const escapeMark = '-U'
 const splitAccount = /^([^:]+:[^:]+):([^]*)$/
 const plainInHledger = /^[A-Za-z0-9/._-]+$/
-const walletKinds: ReadonlySet<string> = new Set(['Overpaid', 'RefundsDue', 'Unmatched'].map((name) => `Liabilities:${name}`))
+const walletKinds: ReadonlySet<string> = new Set(
+  ['Overpaid', 'RefundsDue', 'Unmatched'].map((name) => `Liabilities:${name}`),
+)
 
 /**
  * A part of a beancount account starts with a capital or a digit, and goes on with letters, digits and dashes. `X-` marks
@@ -35,9 +39,7 @@ function beancountPart(kind: string, open: string): string {
 
 /** A slash before a small letter or a digit becomes a dash; every other character that is not allowed becomes `-U` and its code. */
 function escape(text: string): string {
-  return text
-    .replaceAll(/[^A-Za-z0-9/]|\/(?![a-z0-9])/g, (unit) => `-U${codeOf(unit)}`)
-    .replaceAll('/', '-')
+  return text.replaceAll(/[^A-Za-z0-9/]|\/(?![a-z0-9])/g, (unit) => escapeMark + codeOf(unit)).replaceAll('/', '-')
 }
 
 function codeOf(unit: string): string {

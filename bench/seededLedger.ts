@@ -1,28 +1,29 @@
 import pg from 'pg'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../src/primitives/log.ts'
-import { appendCall, appendValues, paymentItem } from '../src/store/appendBatch.ts'
 import { type Database, openDatabase } from '../src/store/database.ts'
+import { paymentItem } from '../src/store/paymentItem.ts'
 import type { LedgerServer } from '../test/proofs/ledgerServer.ts'
-import { claimOf, samplePrice, sampleSettlement } from '../test/store/samplePayment.ts'
+import { claimOf, sampleEvidence, samplePrice, sampleSettlement } from '../test/store/samplePayment.ts'
+import { append } from './seedLedger.ts'
 import { type BenchOptions, median } from './yardstick.ts'
 
-// Larger batches than the service makes: this only has to be quick, and runs the same function.
+// Larger batches than the service makes: this only has to be quick, and calls the same function.
 export const seedBatch = 500
 export const daysBack = 120
 const readsPerRound = 200
 
-/** A book of made-up claims, written by ledger.append. */
-export interface SeededBook {
+/** A ledger of made-up claims, written by ledger.append. */
+export interface SeededLedger {
   readonly database: Database
   close(): Promise<void>
 }
 
-export async function openBook(
+export async function openSeededLedger(
   server: LedgerServer,
   payments: number,
   { progress }: BenchOptions,
-): Promise<SeededBook> {
+): Promise<SeededLedger> {
   const { serviceUrl } = await server.createDatabase()
   await seed(serviceUrl, payments, progress)
   const database = openDatabase({
@@ -56,9 +57,10 @@ async function seed(serviceUrl: string, payments: number, progress: (line: strin
     const items = Array.from({ length: Math.min(seedBatch, payments - done) }, (_, offset) => {
       const price = samplePrice(endpoints[(done + offset) % endpoints.length])
       const blockTimeMs = Math.floor(firstMs + (spanMs * (done + offset)) / payments)
-      return paymentItem(claimOf(sampleSettlement({ price, blockTimeMs, transactionBase64: undefined })).change)
+      const evidence = sampleEvidence({ blockTimeMs, transactionBase64: undefined })
+      return paymentItem(claimOf(sampleSettlement({ price, evidence })).change)
     })
-    await client.query(appendCall, [...appendValues(items)])
+    await append(client, items)
     if (done % 50_000 === 0) progress(`${done} of ${payments} payments seeded`)
   }
   await client.end()

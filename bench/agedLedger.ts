@@ -7,8 +7,12 @@ import type { BenchOptions } from './yardstick.ts'
 const eventsPerPayment = 5.1
 const daysBack = 120
 
-/** A book of about so many events, as a database that has been there for a while. Gives the service's URL. */
-export async function openAgedBook(server: LedgerServer, events: number, { progress }: BenchOptions): Promise<string> {
+/** A ledger of about so many events, vacuumed like an old database. Returns the URL of the service. */
+export async function openAgedLedger(
+  server: LedgerServer,
+  events: number,
+  { progress }: BenchOptions,
+): Promise<string> {
   const { serviceUrl, adminUrl } = await server.createDatabase()
   await seedLedger(serviceUrl, { payments: Math.ceil(events / eventsPerPayment), daysBack, progress })
   const admin = new pg.Client({ connectionString: adminUrl })

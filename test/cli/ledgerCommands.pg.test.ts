@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { auditCommand } from '../../src/cli/audit.ts'
 import type { CommandDeps } from '../../src/cli/commandDeps.ts'
 import { exportCommand } from '../../src/cli/export.ts'
-import { bookKeyText, growBook } from '../audit/auditBook.ts'
+import { growLedger, ledgerKeyText } from '../audit/auditedLedger.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
@@ -14,7 +14,7 @@ import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
 const { serviceUrl } = await createTestDatabase()
 const directory = await makeTemporaryDirectory()
 afterFile(directory.remove)
-const book = `${directory.path}/book.jsonl`
+const exportFile = `${directory.path}/ledger.jsonl`
 const checkpoint = `${directory.path}/checkpoint`
 
 interface Ran {
@@ -39,11 +39,11 @@ async function run(name: 'export' | 'audit', words: readonly string[], interrupt
 }
 
 const live = ['--database', serviceUrl]
-const key = ['--verifier-key', bookKeyText]
+const key = ['--verifier-key', ledgerKeyText]
 
 beforeAll(async () => {
-  await writeFile(checkpoint, await growBook({ serviceUrl, payments: 12, isNew: true }))
-  await run('export', ['jsonl', ...live, '--output', book])
+  await writeFile(checkpoint, await growLedger({ serviceUrl, payments: 12, isNew: true }))
+  await run('export', ['jsonl', ...live, '--output', exportFile])
 })
 
 describe('tollbook export', () => {
@@ -86,13 +86,13 @@ describe('tollbook audit', () => {
     const words = await run('audit', [...live, ...key, '--checkpoint', checkpoint])
     expect(words).toMatchObject({ code: 0, stderr: '' })
     expect(words.stdout).toMatch(/^integrity {5}holds$/m)
-    const [one, other] = [await run('audit', [...live, '--json']), await run('audit', [book, '--json', ...key])]
+    const [one, other] = [await run('audit', [...live, '--json']), await run('audit', [exportFile, '--json', ...key])]
     expect([one.code, other.code]).toEqual([0, 0])
     expect(report.parse(JSON.parse(one.stdout)).root).toBe(report.parse(JSON.parse(other.stdout)).root)
   })
 
   test('ends with the code of the worst verdict and names the first bad position', async () => {
-    const lines = (await readFile(book, 'utf8')).split('\n')
+    const lines = (await readFile(exportFile, 'utf8')).split('\n')
     const spoiled = `${directory.path}/spoiled.jsonl`
     await writeFile(
       spoiled,
@@ -106,10 +106,10 @@ describe('tollbook audit', () => {
     const { verdicts } = report.parse(JSON.parse(stdout))
     expect(verdicts['integrity']).toMatchObject({ status: 'broken', firstBad: { position: 9 } })
     expect(verdicts['completeness']).toMatchObject({ status: 'broken' })
-    expect(stdout).toContain('position 20 is not in the book')
+    expect(stdout).toContain('position 20 is not in the ledger')
   })
 
-  test('of an older book than the checkpoint that was kept says that its end is gone', async () => {
+  test('of a ledger older than the kept checkpoint reports that its end is missing', async () => {
     const older = `${directory.path}/older.jsonl`
     await run('export', ['jsonl', ...live, '--to', '40', '--output', older])
     const { code, stdout } = await run('audit', [older, '--checkpoint', checkpoint, ...key])
@@ -126,7 +126,7 @@ describe('tollbook audit', () => {
   })
 
   test.each([
-    ['EXPORT', [book, ...live]],
+    ['EXPORT', [exportFile, ...live]],
     ['--verifier-key', [...live, '--verifier-key', 'nonsense']],
     ['--checkpoint', [...live, '--checkpoint', '/nowhere']],
     ['--chain', [...live, '--chain', 'ftp://node']],

@@ -2,8 +2,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openPrices, type Prices } from '../../src/composePrices.ts'
 import { readConfig } from '../../src/config.ts'
 import { products } from '../../src/endpoints/catalog.ts'
-import { decodeEvent } from '../../src/payment/eventCodec.ts'
-import type { PriceListPublished } from '../../src/payment/events.ts'
+import { ledgerCodec } from '../../src/payment/events.ts'
+import type { PriceListPublished } from '../../src/payment/events/settingEvents.ts'
 import type { PaymentTerms } from '../../src/payment/settlement.ts'
 import { assert } from '@tollbook/core/assert'
 import { silentLog } from '../../src/primitives/log.ts'
@@ -55,15 +55,15 @@ async function openStall(price = '0.001'): Promise<Stall> {
         upstreamDeps: { clock, log: silentLog, contact: 'test', version: 'test', onCall: () => undefined },
         sold: products,
         terms: ownTerms,
-        ledger,
+        priceLists: ledger.priceLists,
       })
       onTestFinished(() => prices.stop())
       return prices
     },
     async lists() {
-      const { rows } = await sessions.query<{ body: Buffer }>('select body from ledger.price_lists order by version')
+      const { rows } = await sessions.query<{ body: Buffer }>("select body from ledger.settings where name = 'prices' order by number")
       return rows.map(({ body }) => {
-        const { event } = decodeEvent(body.toString('utf8'))
+        const { event } = ledgerCodec.decode(body.toString('utf8'))
         assert(event.kind === 'PriceListPublished', 'a price list holds a price list')
         return event
       })
@@ -90,7 +90,8 @@ test('a price that the markets agree on is on record with what each of them said
   const [list, ...more] = await lists()
   expect(more).toEqual([])
   expect(list).toMatchObject({ source: 'market' })
-  expect(list?.prices.find(({ endpoint }) => endpoint === qrcode)).toEqual(prices.currentPrice(qrcode))
+  const listed = list?.prices.find(({ endpoint }) => endpoint === qrcode)
+  expect(prices.currentPrice(qrcode)).toEqual({ ...listed, priceList: 1 })
   expect(list?.evidence).toEqual({
     agreedAtMs: clock.nowMs(),
     tokenPriceAttoUsd: 1_010_000_000_000_000n,
@@ -195,7 +196,10 @@ test('instances whose markets differ a little quote the one list, and write one 
     await clock.step()
     for (const prices of instances) quoted.add(prices.currentPrice(qrcode))
   }
-  const listed = (await lists()).map(({ prices }) => prices.find(({ endpoint }) => endpoint === qrcode))
+  const listed = (await lists()).map(({ prices }, index) => ({
+    ...prices.find(({ endpoint }) => endpoint === qrcode),
+    priceList: index + 1,
+  }))
   expect(listed.length, 'in two minutes').toBeLessThanOrEqual(3)
   expect(listed, 'and nothing else was quoted').toEqual(expect.arrayContaining([...quoted]))
   expect(markets.asked.length).toBe(27)
