@@ -31,7 +31,7 @@ async function pay(form: Form): Promise<void> {
   paid++
 }
 
-// As if the book had been given its time already, unless a test says otherwise.
+// As if the ledger had had its time to record every transfer, unless a test says otherwise.
 function auditAgainst(rpcUrl: string, bookedWithinMs = 0, sleep = systemClock.sleep): Promise<AuditReport> {
   return audit({
     source: { kind: 'database', url: shop.database.serviceUrl },
@@ -50,7 +50,7 @@ async function openNode() {
   return node
 }
 
-test('the chain confirms every payment that the book has, and has no other', async () => {
+test('the chain confirms every payment of the ledger and has no other', async () => {
   const report = await auditAgainst(shop.chain.rpcUrl)
   expect(report.findings).toEqual([])
   expect(report.verdicts.chainTruth).toMatchObject({ status: 'holds', findings: 0 })
@@ -61,7 +61,7 @@ test('the chain confirms every payment that the book has, and has no other', asy
   expect(exitCodeOf(report)).toBe(0)
 })
 
-test('a payment of the last seconds is waited for, until the chain has made it final', async () => {
+test('the audit waits for a payment of the last seconds until the chain has made it final', async () => {
   await pay('transaction')
   let polls = 0
   const held = await auditAgainst(shop.chain.rpcUrl, 0, () => Promise.resolve(void polls++))
@@ -77,7 +77,7 @@ test('a payment of the last seconds is waited for, until the chain has made it f
   expect(exitCodeOf(waited)).toBe(0)
 })
 
-test('a chain that stands still is waited for once, and not for each of its payments', async () => {
+test('the audit waits once for a chain that stands still, and not for each payment', async () => {
   let polls = 0
   const sleep = () => Promise.resolve(void polls++)
   const clock = { ...systemClock, sleep }
@@ -91,7 +91,7 @@ test('a chain that stands still is waited for once, and not for each of its paym
   expect(await node.untilFinal(0), 'what is final is so at once').toBe(true)
 })
 
-test('a payment that a node has pruned is not re-checkable, which is neither right nor wrong', async () => {
+test('a payment that a node has pruned is not re-checkable', async () => {
   const node = await openNode()
   node.answer('getTransaction', () => resultReply(null))
   node.answer('getFirstAvailableBlock', () => resultReply(1_000_000_000))
@@ -125,7 +125,7 @@ test.each([
   expect(first).toMatchObject({ code, position: expect.any(Number) })
 })
 
-test('a payment that the chain has and the book has not breaks completeness, in the words of the chain', async () => {
+test('a payment that only the chain has breaks completeness, with the amounts of the chain', async () => {
   const unseen = await shop.payer.sign(await askForQuote(shop))
   await shop.payer.send(unseen)
   // Whatever landed after the newest event may still be presented, so one more is bought behind it.
@@ -135,7 +135,7 @@ test('a payment that the chain has and the book has not breaks completeness, in 
   expect(report.verdicts.completeness.status).toBe('broken')
   expect(report.findings).toEqual([
     expect.objectContaining({
-      code: 'not_in_the_book',
+      code: 'not_in_the_ledger',
       subject: unseen.signature,
       message: expect.stringMatching(/3500000 arrived and 1500000 were burned/),
     }),
@@ -143,12 +143,12 @@ test('a payment that the chain has and the book has not breaks completeness, in 
   expect(exitCodeOf(report)).toBe(4)
 
   const sooner = await auditAgainst(shop.chain.rpcUrl, 3_600_000)
-  expect(sooner.verdicts.completeness, 'a caller has paid, and not come yet').toMatchObject({ status: 'holds' })
+  expect(sooner.verdicts.completeness, 'a caller has paid and not presented the proof yet').toMatchObject({ status: 'holds' })
   expect(sooner.verdicts.completeness.notChecked).toContainEqual(expect.stringMatching(/^1 transfers? .*presented/))
   expect(exitCodeOf(sooner)).toBe(0)
 })
 
-test('a node that is not there ends the audit, and says nothing of the book', async () => {
+test('a node that does not answer ends the audit without a verdict', async () => {
   const node = await openNode()
   await node.close()
   const quick = { ...systemClock, sleep: () => Promise.resolve() }

@@ -45,7 +45,7 @@ export class CopyOut implements pg.Submittable {
         filling.count = 0
         this.#free.push(filling)
       } else if (this.#error !== undefined) {
-        throw new AuditFault('the ledger could not be read', { cause: this.#error, retryable: true })
+        throw unreadable(this.#error)
       } else if (this.#isDone) {
         return
       } else {
@@ -118,4 +118,10 @@ function newFilling(rowBytes: number): Filling {
 
 function fits({ bytes, starts, count }: Filling, row: Buffer): boolean {
   return count < blockRowsMax && (starts[count] ?? 0) + row.length <= bytes.length
+}
+
+/** The ledger cannot be read: a table is missing, the role may not read it, or the connection broke. */
+export function unreadable(cause: unknown): AuditFault {
+  const why = cause instanceof Error ? `: ${cause.message}` : ''
+  return new AuditFault(`the ledger cannot be read${why}`, { cause, retryable: true })
 }
