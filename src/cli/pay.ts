@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { z } from 'zod'
-import { PaymentNotMade } from '@tollbook/client/paymentError'
+import { PaymentNotSent } from '@tollbook/client/paymentError'
 import type { PaymentProgress } from '@tollbook/client/paymentProgress'
 import { createPayingFetch } from '@tollbook/client/payingFetch'
 import { parseJson, readBody } from '@tollbook/client/readBody'
@@ -54,7 +54,7 @@ async function pay(deps: CommandDeps, given: PayArguments): Promise<number> {
   } catch (error) {
     const exitCode = exitCodeOf(error, deps.interrupted)
     if (exitCode === undefined || !(error instanceof Error)) throw error
-    if (error instanceof PaymentNotMade) await kept.forget()
+    if (error instanceof PaymentNotSent) await kept.forget()
     reportPayFailure(deps, { error, exitCode, pathOf: kept.pathOf })
     return exitCode
   }

@@ -122,15 +122,15 @@ test('a version 0 transaction without lookup tables is not believed either when 
 
 test('each call of a node is reported once, with its outcome', async () => {
   node.answer('getTransaction', () => errorReply(-32005, 'node is behind'))
-  const told: unknown[] = []
+  const reported: unknown[] = []
   const urls = [node.url, lab.chain.rpcUrl]
-  const rpc = createRpcClient({ urls, postJson, timeoutMs, log: silentLog, onCall: (call) => void told.push(call) })
+  const rpc = createRpcClient({ urls, postJson, timeoutMs, log: silentLog, onCall: (call) => void reported.push(call) })
   const reader = createSolanaChainReader({ rpc, mint: lab.terms.mint, commitment: 'confirmed' })
 
   await reader.findTransaction(presented.signature)
 
   const method = 'getTransaction'
-  expect(told).toEqual([
+  expect(reported).toEqual([
     { method, ok: false },
     { method, ok: true },
   ])

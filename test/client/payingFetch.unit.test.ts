@@ -2,7 +2,7 @@ import { TokenInstruction, transferCheckedInstructionData } from '@solana/spl-to
 import type { VersionedTransaction } from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
-import { PaymentNotMade } from '@tollbook/client/paymentError'
+import { PaymentNotSent } from '@tollbook/client/paymentError'
 import type { PaymentProgress } from '@tollbook/client/paymentProgress'
 import { SpendingLimitExceeded } from '@tollbook/client/spendingLimit'
 import { makeQuote, paymentTokenAccount } from './support/testToken.ts'
@@ -40,7 +40,7 @@ test('a 402 is paid with exactly the burn and the transfer of the quote, bound t
   const { payingFetch, wallet, service, url } = await openScene()
   const response = await payingFetch(url(crypto))
   expect(await response.json()).toMatchObject({ success: true, data: { ok: crypto } })
-  const [offer] = service.quotesMade
+  const [offer] = service.issuedQuotes
   const [paid] = service.presented
   const proof = readPresentedProof(String(paid?.headers['x-payment-proof']))
   expect(proof.secret).toBe(offer?.quote.secret)
@@ -168,7 +168,7 @@ test('the payment is handed to the caller before it leaves, and a caller who thr
     },
   })
   const error = await rejectionOf(scene.payingFetch(scene.url(crypto)))
-  expect(error).toBeInstanceOf(PaymentNotMade)
+  expect(error).toBeInstanceOf(PaymentNotSent)
   expect(String(error)).toContain('the disk is full')
   expect(scene.service.presented).toHaveLength(0)
   // The budget has the money back, so the next request may be paid.
@@ -198,7 +198,7 @@ test('a wallet that signs after the quote has ended has paid nothing', async () 
     },
   })
   const error = await rejectionOf(slow.payingFetch(slow.url(crypto)))
-  expect(error).toBeInstanceOf(PaymentNotMade)
+  expect(error).toBeInstanceOf(PaymentNotSent)
   expect([slow.service.presented.length, service.presented.length]).toEqual([0, 0])
 })
 

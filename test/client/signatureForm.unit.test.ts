@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { PaymentNotMade, PaymentRefused, PaymentUnresolved } from '@tollbook/client/paymentError'
+import { PaymentNotSent, PaymentRefused, PaymentUnresolved } from '@tollbook/client/paymentError'
 import { openScene, rejectionOf, type Scene } from './support/payerScene.ts'
 import { readPresentedProof } from './support/presentedProof.ts'
 import { lastValidBlockHeight, type NodeAnswer, statusAnswer } from './support/scriptedNode.ts'
@@ -44,7 +44,7 @@ test('a transaction that the node does not take has paid nothing and is not pres
   const { payingFetch, service, url } = await openSignatureScene()
   service.node.answers['sendTransaction'] = () => ({ error: { code: -32002, message: 'insufficient funds' } })
   const error = await rejectionOf(payingFetch(url(crypto)))
-  expect(error).toBeInstanceOf(PaymentNotMade)
+  expect(error).toBeInstanceOf(PaymentNotSent)
   expect(String(error)).toContain('insufficient funds')
   expect(service.presented).toHaveLength(0)
 })

@@ -23,6 +23,10 @@ export async function startLedgerServer(settings: Readonly<Record<string, string
   })
   opened.defer(() => postgres.stop())
   const template = await createDatabaseTemplate({ adminUrl: postgres.adminUrl, migrate })
-  const kept = opened.move()
-  return { postgres, createDatabase: () => cloneTemplate(template), [Symbol.asyncDispose]: () => kept.disposeAsync() }
+  const disposables = opened.move()
+  return {
+    postgres,
+    createDatabase: () => cloneTemplate(template),
+    [Symbol.asyncDispose]: () => disposables.disposeAsync(),
+  }
 }

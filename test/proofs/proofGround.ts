@@ -51,6 +51,13 @@ export async function breakGround(): Promise<ProofGround> {
     RECEIPT_SIGNING_KEY: JSON.stringify(makeReceiptKey()),
   }
   const payer = createPayer({ rpcUrl: chain.rpcUrl, wallet: wallets.demoWallet })
-  const kept = opened.move()
-  return { database, chain, payer, directory: directory.path, env, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+  const disposables = opened.move()
+  return {
+    database,
+    chain,
+    payer,
+    directory: directory.path,
+    env,
+    [Symbol.asyncDispose]: () => disposables.disposeAsync(),
+  }
 }

@@ -60,12 +60,12 @@ async function checkService({ database, env, payer, directory }: ProofGround, ch
   opened.defer(() => server.stop())
   await sealedUpTo(server.baseUrl, events)
   say(`${events} events seeded and sealed`)
-  const kept = `${scratch.path}/kept`
-  await runChecks(checker, 'check', '-url', server.baseUrl, '-keep', kept, ...picking)
+  const checkpointPath = `${scratch.path}/kept`
+  await runChecks(checker, 'check', '-url', server.baseUrl, '-keep', checkpointPath, ...picking)
   const { receipt } = await buy({ baseUrl: server.baseUrl, payer })
   await sealedUpTo(server.baseUrl, receipt.ledger.position)
   const leaf = `${receipt.ledger.position}:${receipt.ledger.leafHash}`
-  await runChecks(checker, 'visit', '-url', server.baseUrl, '-kept', kept, '-leaf', leaf)
+  await runChecks(checker, 'visit', '-url', server.baseUrl, '-kept', checkpointPath, '-leaf', leaf)
 }
 
 async function runChecks(checker: GoChecker, ...words: readonly string[]): Promise<void> {

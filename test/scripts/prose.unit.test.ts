@@ -128,6 +128,15 @@ describe('prose', () => {
     expect(findProse('test/testGround.ts', '')).toMatchObject([{ name: 'name: ground' }])
   })
 
+  test('text of a page is read without its tags and scripts', () => {
+    const html =
+      '<h1>Burned</h1>\n<script>book()</script>\n<p>\n  Sums of\n  the <code>x</code> book.\n</p>\n<p>What is owed</p>\n'
+    expect(findProse('src/x.html', html)).toMatchObject([
+      { line: 5, name: 'book' },
+      { line: 7, name: 'headless What' },
+    ])
+  })
+
   test('comments of shell and YAML files are read', () => {
     expect(findProse('deploy/x.yml', 'a: "#"\n# nobody listens\n')).toMatchObject([{ line: 2, name: 'nobody' }])
   })

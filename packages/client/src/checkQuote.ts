@@ -39,7 +39,7 @@ export interface PayableQuote {
   /** Amount to send for that, according to the service, if the mint withholds a fee. */
   readonly transferWithFeeBaseUnits: bigint | undefined
   /** From the moment of the offer to its end. */
-  readonly lifeMs: number
+  readonly lifetimeMs: number
 }
 
 export interface QuoteQuestion {
@@ -94,9 +94,9 @@ function readQuote(body: QuoteBody, answeredAtMs: number): PayableQuote | QuoteP
     return quoteProblem('malformed', 'an amount is larger than any token account can hold')
   const { id, memo, secret, decimals } = quote
   const addresses = { mint, tokenProgram, paymentWallet, paymentTokenAccount }
-  const lifeMs = Date.parse(quote.expiresAt) - answeredAtMs
+  const lifetimeMs = Date.parse(quote.expiresAt) - answeredAtMs
   const { endpoint } = body.pricing
-  return { id, memo, secret, decimals, network, endpoint, lifeMs, priceAttoUsd, ...amounts, ...addresses }
+  return { id, memo, secret, decimals, network, endpoint, lifetimeMs, priceAttoUsd, ...amounts, ...addresses }
 }
 
 // A JSON number as the decimal it was written as. toString would write 1e-7, and toFixed the digits of the binary fraction.
@@ -176,14 +176,14 @@ function checkBurn({ burnInfo: { percentage } }: QuoteBody, { expectedBurnPercen
 
 type PinProblem = 'other_mint' | 'other_network' | 'other_payment_wallet'
 
-function checkPin(problem: PinProblem, named: string, expected: string | undefined): QuoteProblem | undefined {
-  return expected === undefined || named === expected
+function checkPin(problem: PinProblem, actual: string, expected: string | undefined): QuoteProblem | undefined {
+  return expected === undefined || actual === expected
     ? undefined
-    : quoteProblem(problem, `it names ${named}, and ${expected} is expected`)
+    : quoteProblem(problem, `it names ${actual}, and ${expected} is expected`)
 }
 
-function checkUse({ memo, secret, endpoint, lifeMs }: PayableQuote, url: URL): QuoteProblem | undefined {
-  if (lifeMs <= 0) return quoteProblem('expired', 'its end is in the past')
+function checkUse({ memo, secret, endpoint, lifetimeMs }: PayableQuote, url: URL): QuoteProblem | undefined {
+  if (lifetimeMs <= 0) return quoteProblem('expired', 'its end is in the past')
   if (memo !== memoOfSecret(secret)) return quoteProblem('memo_wrong', 'the memo is not the one of the secret')
   // A service may have its own base path, so the endpoint is the end of the requested path.
   return endpoint.startsWith('/') && url.pathname.endsWith(endpoint)

@@ -33,9 +33,9 @@ const keyHeader = 'idempotency-key'
 
 /** Text without a type would go out as text/plain, and every body of a Tollbook request is JSON. */
 function isUnnamedJson(init: RequestInit | undefined): boolean {
-  const named = new Headers(init?.headers).has('content-type')
+  const hasType = new Headers(init?.headers).has('content-type')
   const body = init?.body ?? undefined
-  return !named && (body === undefined || typeof body === 'string' || ArrayBuffer.isView(body))
+  return !hasType && (body === undefined || typeof body === 'string' || ArrayBuffer.isView(body))
 }
 
 /** Without a proof: what is asked for the quote. */

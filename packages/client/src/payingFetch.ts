@@ -46,7 +46,7 @@ async function fetchAndPay(payer: Payer, request: PayableRequest): Promise<Respo
   if ('problem' in plan) throw new QuoteRefused(plan, offer.body)
   await payer.onEvent({ kind: 'quoted', plan })
 
-  const payment = await signPayment(payer, { plan, request, idempotencyKey, signByMs: offeredAtMs + quote.lifeMs })
+  const payment = await signPayment(payer, { plan, request, idempotencyKey, signByMs: offeredAtMs + quote.lifetimeMs })
   const answer = await deliverPayment(payer, { payment, sentBefore: false, signal: request.signal })
   payer.rent.delivered(plan)
   return answer

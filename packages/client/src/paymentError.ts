@@ -1,8 +1,8 @@
 import type { PendingPayment } from './pendingPayment.ts'
 
 /** No transaction has gone out: no tokens can move, and asking again is safe. */
-export class PaymentNotMade extends Error {
-  override readonly name = 'PaymentNotMade'
+export class PaymentNotSent extends Error {
+  override readonly name = 'PaymentNotSent'
 
   constructor(why: string, cause?: unknown) {
     super(`no payment was made: ${why}`, { cause })

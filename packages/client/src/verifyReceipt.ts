@@ -62,8 +62,8 @@ const charactersMax = 16_384
 function readReceipt(value: unknown): VerifiedReceipt | undefined {
   const { data } = receiptBody.safeParse(plainData(value))
   if (data === undefined) return undefined
-  const named = readAddress(data.wallet) !== undefined && readSignature(data.signature) !== undefined
-  return named ? data : undefined
+  const actual = readAddress(data.wallet) !== undefined && readSignature(data.signature) !== undefined
+  return actual ? data : undefined
 }
 
 /** Through text, so that what is checked is data, without getters, cycles or surprises. Undefined for anything else. */
@@ -86,10 +86,10 @@ const publicKey = z.object({
 const keySet = z.union([z.object({ keys: z.array(z.unknown()).max(100) }), publicKey])
 
 /** An Ed25519 key as JWK, with its name. */
-export type NamedKey = z.infer<typeof publicKey> & { readonly kid: string }
+export type KeyWithId = z.infer<typeof publicKey> & { readonly kid: string }
 
 /** The same set may contain keys of other kinds. A private part, if present, is dropped here. */
-export async function readKeys(keys: unknown): Promise<readonly NamedKey[] | undefined> {
+export async function readKeys(keys: unknown): Promise<readonly KeyWithId[] | undefined> {
   const { data } = keySet.safeParse(plainData(keys))
   if (data === undefined) return undefined
   const candidates = 'keys' in data ? data.keys.map((key) => publicKey.safeParse(key).data) : [data]
@@ -106,7 +106,7 @@ function readHeader(jws: string) {
   return jwsHeader.safeParse(parseJson(Buffer.from(header, 'base64url'))).data
 }
 
-async function verifySignature(jws: string, key: NamedKey): Promise<Uint8Array | undefined> {
+async function verifySignature(jws: string, key: KeyWithId): Promise<Uint8Array | undefined> {
   try {
     const jwk: JWK = { ...key, alg: 'EdDSA' }
     const { payload } = await compactVerify(jws, await importJWK(jwk, 'EdDSA'), { algorithms: ['EdDSA'] })
@@ -160,8 +160,8 @@ function checkExpected(receipt: VerifiedReceipt, expected: NonNullable<ReceiptQu
   )
 }
 
-function checkName(problem: ReceiptProblem, named: string, expected: string | undefined): ReceiptVerdict | undefined {
-  return expected === undefined || named === expected
+function checkName(problem: ReceiptProblem, actual: string, expected: string | undefined): ReceiptVerdict | undefined {
+  return expected === undefined || actual === expected
     ? undefined
-    : invalid(problem, `it names ${named}, and ${expected} is expected`)
+    : invalid(problem, `it names ${actual}, and ${expected} is expected`)
 }

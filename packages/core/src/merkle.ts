@@ -29,11 +29,11 @@ export interface Frontier {
 export const emptyFrontier: Frontier = { size: 0, peaks: [] }
 
 export function addLeaf({ size, peaks }: Frontier, leaf: Uint8Array): Frontier {
-  const kept = [...peaks]
+  const remaining = [...peaks]
   let hash = leaf
   // As in binary counting: each complete subtree that the new one equals in size is merged with it.
-  for (let carry = size; carry % 2 === 1; carry = (carry - 1) / 2) hash = nodeHash(lastOf(kept), hash)
-  return { size: size + 1, peaks: [...kept, hash] }
+  for (let carry = size; carry % 2 === 1; carry = (carry - 1) / 2) hash = nodeHash(lastOf(remaining), hash)
+  return { size: size + 1, peaks: [...remaining, hash] }
 }
 
 function lastOf(peaks: Uint8Array[]): Uint8Array {

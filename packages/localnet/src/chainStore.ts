@@ -129,8 +129,8 @@ function restore(journal: Journal, savedSlot: number | undefined): RestoredChain
 
 function restoreLanded(history: History, bytes: Uint8Array): number {
   // A copy in separate memory, so that the history does not keep the whole journal entry alive.
-  const kept = new Uint8Array(bytes)
-  const record = decodeRecord(kept)
-  history.append(record, kept)
+  const stored = new Uint8Array(bytes)
+  const record = decodeRecord(stored)
+  history.append(record, stored)
   return record.slot
 }

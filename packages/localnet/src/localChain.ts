@@ -18,7 +18,7 @@ import { transactionMethods } from './rpcMethods/transactionMethods.ts'
 import { type RpcServiceDeps, answerText } from './rpcService.ts'
 import { startSlotTimer } from './slotTimer.ts'
 import { Subscriptions } from './subscriptions.ts'
-import { createWebSocketDoor } from './webSocketDoor.ts'
+import { createSubscriptionServer } from './subscriptionServer.ts'
 
 export interface LocalChainOptions {
   /** 0 or absent: any free one whose successor is free too. */
@@ -81,7 +81,7 @@ async function serve(options: Served, opened: OpenedChain): Promise<LocalChain> 
   const bank = new Bank({ opened, clock })
   const watch = new RequestWatch()
   const service: RpcServiceDeps = { methods: allMethods(bank), watch, log }
-  const sockets = createWebSocketDoor({ subscriptions: new Subscriptions(bank), watch, log })
+  const sockets = createSubscriptionServer({ subscriptions: new Subscriptions(bank), watch, log })
   const pair = await listenOnPair({ host, port, log, answer: (text) => answerText(service, text) })
   for (const server of pair.servers) sockets.serve(server)
   const timer = slotMs === 0 ? undefined : startSlotTimer({ slotMs, advance: () => bank.advanceSlots(1), clock, log })

@@ -86,12 +86,12 @@ function parseToken(source: Source): Json | undefined {
 
 function parseTransferFee(second: number | undefined, source: Source): Json | undefined {
   const layout = second === undefined ? undefined : transferFeeInstructions.get(second)
-  const named = layout === undefined ? undefined : readInstruction(layout, { ...source, offset: 2 })
-  if (named?.type !== 'transferCheckedWithFee') return named
+  const instruction = layout === undefined ? undefined : readInstruction(layout, { ...source, offset: 2 })
+  if (instruction?.type !== 'transferCheckedWithFee') return instruction
   // The fee stands after the decimals, which are those of both amounts.
   const reader = new ByteReader(source.instruction.data.subarray(10))
   const decimals = reader.u8()
-  return { ...named, info: { ...named.info, feeAmount: tokenAmountJson(reader.u64(), decimals) } }
+  return { ...instruction, info: { ...instruction.info, feeAmount: tokenAmountJson(reader.u64(), decimals) } }
 }
 
 function parseAssociatedToken(source: Source): Json | undefined {

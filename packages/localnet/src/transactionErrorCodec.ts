@@ -9,14 +9,14 @@ import type { InstructionError, TransactionError } from './transactionError.ts'
  */
 
 /** One byte for the kind, followed by its fields. Kinds are never renumbered: users' state files contain them. */
-const errorKinds = { none: 0, named: 1, instruction: 2, duplicate: 3, rent: 4, restricted: 5 } as const
-const instructionErrorKinds = { named: 0, custom: 1, borsh: 2 } as const
+const errorKinds = { none: 0, name: 1, instruction: 2, duplicate: 3, rent: 4, restricted: 5 } as const
+const instructionErrorKinds = { name: 0, custom: 1, borsh: 2 } as const
 
 export function writeTransactionError(writer: ByteWriter, error: TransactionError | null): void {
   if (error === null) {
     writer.u8(errorKinds.none)
   } else if (typeof error === 'string') {
-    writer.u8(errorKinds.named).text(error)
+    writer.u8(errorKinds.name).text(error)
   } else if ('InstructionError' in error) {
     const [index, inner] = error.InstructionError
     writer.u8(errorKinds.instruction).u8(index)
@@ -35,7 +35,7 @@ export function readTransactionError(reader: ByteReader): TransactionError | nul
   switch (kind) {
     case errorKinds.none:
       return null
-    case errorKinds.named:
+    case errorKinds.name:
       return reader.text()
     case errorKinds.instruction:
       return { InstructionError: [reader.u8(), readInstructionError(reader)] }
@@ -52,7 +52,7 @@ export function readTransactionError(reader: ByteReader): TransactionError | nul
 
 function writeInstructionError(writer: ByteWriter, error: InstructionError): void {
   if (typeof error === 'string') {
-    writer.u8(instructionErrorKinds.named).text(error)
+    writer.u8(instructionErrorKinds.name).text(error)
   } else if ('Custom' in error) {
     writer.u8(instructionErrorKinds.custom).u32(error.Custom)
   } else {
@@ -63,7 +63,7 @@ function writeInstructionError(writer: ByteWriter, error: InstructionError): voi
 function readInstructionError(reader: ByteReader): InstructionError {
   const kind = reader.u8()
   switch (kind) {
-    case instructionErrorKinds.named:
+    case instructionErrorKinds.name:
       return reader.text()
     case instructionErrorKinds.custom:
       return { Custom: reader.u32() }

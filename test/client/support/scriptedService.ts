@@ -27,7 +27,7 @@ export interface ScriptedService {
   quote: (endpoint: string) => unknown
   receipt: (proof: PresentedProof, endpoint: string) => unknown
   onHang: () => void
-  readonly quotesMade: readonly QuoteBody[]
+  readonly issuedQuotes: readonly QuoteBody[]
   readonly presented: readonly Presented[]
   readonly unpaid: readonly Presented[]
 }
@@ -41,7 +41,7 @@ export interface Presented {
 
 /** A service that speaks the real wire format and misbehaves on request, together with a Solana node. */
 export async function startScriptedService(): Promise<ScriptedService> {
-  const quotesMade: QuoteBody[] = []
+  const issuedQuotes: QuoteBody[] = []
   const [presented, unpaid]: Presented[][] = [[], []]
   const server = createServer((request, response) => void handle(request, response))
   await new Promise<void>((resolve) => {
@@ -55,12 +55,12 @@ export async function startScriptedService(): Promise<ScriptedService> {
     script: [],
     quote: (endpoint) => {
       const quote = makeQuote({ endpoint, nowMs: Date.now() })
-      quotesMade.push(quote)
+      issuedQuotes.push(quote)
       return quote
     },
     receipt: ({ signature }) => ({ signature }),
     onHang: () => undefined,
-    quotesMade,
+    issuedQuotes,
     presented: presented ?? [],
     unpaid: unpaid ?? [],
   }

@@ -16,17 +16,17 @@ test('a signature is notified at each commitment exactly when it is reached, and
   for (const commitment of ['processed', 'confirmed', 'finalized']) {
     numbers.push(await socket.subscribe('signatureSubscribe', [signature, { commitment }]))
   }
-  const told = async () => (await socket.settled()).map(({ params }) => params?.subscription)
+  const notified = async () => (await socket.settled()).map(({ params }) => params?.subscription)
 
-  expect(await told()).toEqual([numbers[0]])
+  expect(await notified()).toEqual([numbers[0]])
   chain.advanceSlots(1)
-  expect(await told()).toEqual(numbers.slice(0, 2))
+  expect(await notified()).toEqual(numbers.slice(0, 2))
   chain.advanceSlots(30)
-  expect(await told()).toEqual(numbers.slice(0, 2))
+  expect(await notified()).toEqual(numbers.slice(0, 2))
   chain.advanceSlots(1)
-  expect(await told()).toEqual(numbers)
+  expect(await notified()).toEqual(numbers)
   chain.advanceSlots(40)
-  expect(await told()).toEqual(numbers)
+  expect(await notified()).toEqual(numbers)
   expect((await socket.settled()).at(-1)).toMatchObject({
     method: 'signatureNotification',
     params: { result: { context: { slot }, value: { err: null } } },

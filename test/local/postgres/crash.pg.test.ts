@@ -33,8 +33,8 @@ test('after kill -9 of the postmaster under ten writers it is back on the same p
   await writers.reach(2_000)
   const acknowledged = await writers.stop()
 
-  const kept = new Set(await queryColumn(adminUrl, 'select id from written'))
-  expect(acknowledged.filter((id) => !kept.has(String(id)))).toEqual([])
+  const stored = new Set(await queryColumn(adminUrl, 'select id from written'))
+  expect(acknowledged.filter((id) => !stored.has(String(id)))).toEqual([])
   expect(acknowledged.length).toBeGreaterThanOrEqual(2_000)
 })
 
@@ -94,10 +94,10 @@ test('a stale postmaster.pid that names a zombie does not hinder a start', async
 })
 
 test('a half-made cluster of a start that was killed during initdb is created again', async () => {
-  const halfMade = `${scratch}/half`
-  await mkdir(`${halfMade}.initialising/base`, { recursive: true })
-  await writeFile(`${halfMade}.initialising/PG_VERSION`, '18\n')
-  const postgres = await startEmbeddedPostgres({ dataDirectory: halfMade, log: silentLog })
+  const unfinished = `${scratch}/half`
+  await mkdir(`${unfinished}.initialising/base`, { recursive: true })
+  await writeFile(`${unfinished}.initialising/PG_VERSION`, '18\n')
+  const postgres = await startEmbeddedPostgres({ dataDirectory: unfinished, log: silentLog })
   expect(await queryColumn(postgres.adminUrl, 'select 1')).toEqual(['1'])
   await postgres.stop()
 })

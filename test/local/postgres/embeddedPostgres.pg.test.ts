@@ -45,8 +45,8 @@ test('settings of the caller reach the server, quotes and all', async () => {
 test('no client can log in without the password, and it is stored as scram-sha-256', async () => {
   const wrong = postgres.urlFor({ user: 'postgres', password: 'guess', database: 'postgres' })
   await expect(queryColumn(wrong, 'select 1')).rejects.toThrow('password authentication failed')
-  const [kept] = await queryColumn(postgres.adminUrl, "select rolpassword from pg_authid where rolname = 'postgres'")
-  expect(kept).toMatch(/^SCRAM-SHA-256\$/)
+  const [stored] = await queryColumn(postgres.adminUrl, "select rolpassword from pg_authid where rolname = 'postgres'")
+  expect(stored).toMatch(/^SCRAM-SHA-256\$/)
 })
 
 test('only its owner can read the password file, and no other file next to the data contains the password', async () => {

@@ -57,7 +57,7 @@ export async function openGround({ site, canaries, secretFile }: GroundOptions):
   )
   const sitePort = await listen(attacker, site.address, site.port)
   opened.defer(() => attacker.close().closeAllConnections())
-  const kept = opened.move()
+  const disposables = opened.move()
   return {
     site: `http://attack.test${sitePort === 80 ? '' : `:${sitePort}`}`,
     privateHost,
@@ -66,7 +66,7 @@ export async function openGround({ site, canaries, secretFile }: GroundOptions):
     addresses: addressesOf(site.address, privateHost),
     hits: () => hits,
     serve: (next) => void (answer = next),
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    [Symbol.asyncDispose]: () => disposables.disposeAsync(),
   }
 }
 

@@ -44,14 +44,14 @@ export async function openFinanceService(payments: number): Promise<FinanceServi
     z.object({ data: shape }).parse(await (await ask(path)).json()).data
   const { receipt } = await buy({ baseUrl, payer: ground.payer })
   await caughtUp(dataOf)
-  const kept = opened.move()
+  const disposables = opened.move()
   return {
     baseUrl,
     financeToken: access.financeToken,
     signature: receipt.signature,
     ask,
     dataOf,
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    [Symbol.asyncDispose]: () => disposables.disposeAsync(),
   }
 }
 

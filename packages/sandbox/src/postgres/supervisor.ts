@@ -56,9 +56,9 @@ function awaitEnd(watch: Watch): void {
 
 async function recover(watch: Watch): Promise<void> {
   const diedAtMs = watch.clock.monotonicMs()
-  watch.shortLives = diedAtMs - watch.launchedAtMs < shortLifeMs ? watch.shortLives + 1 : 0
+  watch.shortLives = diedAtMs - watch.launchedAtMs < shortLifetimeMs ? watch.shortLives + 1 : 0
   if (watch.shortLives > shortLivesMax) {
-    const lives = `Postgres died ${watch.shortLives} times in a row, each time within ${shortLifeMs} ms`
+    const lives = `Postgres died ${watch.shortLives} times in a row, each time within ${shortLifetimeMs} ms`
     giveUp(watch, new Fault(lives, { retryable: false }))
     return
   }
@@ -110,5 +110,5 @@ const pauseMinMs = 20
 const pauseMaxMs = 4_000
 
 /** A postmaster that repeatedly dies this early has a fault that a restart does not fix. */
-const shortLifeMs = 1_000
+const shortLifetimeMs = 1_000
 const shortLivesMax = 50

@@ -133,9 +133,9 @@ interface Wanted {
 /** Two letters have to be the whole name; of more, the beginning is enough. */
 function isMeant(one: SampleCity, { name, area, country }: Wanted): boolean {
   const own = one.name.toLowerCase()
-  const isNamed = name.length === 2 ? own === name : own.startsWith(name)
+  const matches = name.length === 2 ? own === name : own.startsWith(name)
   const isThere = area === undefined || [one.admin1, one.country].some((text) => text.toLowerCase() === area)
-  return isNamed && isThere && (country === undefined || country === one.country_code)
+  return matches && isThere && (country === undefined || country === one.country_code)
 }
 
 interface CityDetail {

@@ -64,14 +64,14 @@ export async function startSampleUpstreams({ clock, tokenMint }: SampleUpstreams
     ),
   )
   const [feeds, chat, page] = await Promise.all([open(publisherFeeds), open(chatServer), open(samplePage)])
-  const kept = opened.move()
+  const disposables = opened.move()
   return {
     originOf: (provider) => assertPresent(origins.get(provider), 'every provider has a stand-in'),
     apiKey: sampleKey,
     newsFeeds: feedsAt(feeds.origin),
     chatServer: { baseUrl: `${chat.origin}/v1`, model: sampleModel },
     pageUrl: `${page.origin}/`,
-    close: () => kept.disposeAsync(),
+    close: () => disposables.disposeAsync(),
   }
 }
 

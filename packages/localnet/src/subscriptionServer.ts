@@ -10,20 +10,20 @@ import { errorBody, frameShape, parseJson } from './rpcService.ts'
 import { isUnsubscribe, readSubscription } from './subscription.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
-export interface WebSocketDoorDeps {
+export interface SubscriptionServerDeps {
   readonly subscriptions: Subscriptions
   readonly watch: RequestWatch
   readonly log: Log
 }
 
-export interface WebSocketDoor {
+export interface SubscriptionServer {
   /** Takes upgrade requests of that server too. */
   serve(server: Server): void
   close(): void
 }
 
 /** Subscriptions over WebSocket. As on a real node, all other methods are to be called over HTTP. */
-export function createWebSocketDoor(deps: WebSocketDoorDeps): WebSocketDoor {
+export function createSubscriptionServer(deps: SubscriptionServerDeps): SubscriptionServer {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: messageBytesMax })
   return {
     serve: (server) => {
@@ -42,11 +42,11 @@ export function createWebSocketDoor(deps: WebSocketDoorDeps): WebSocketDoor {
 
 /** One client. Its subscriptions end with it, however it goes. */
 class Connection {
-  readonly #deps: WebSocketDoorDeps
+  readonly #deps: SubscriptionServerDeps
   readonly #socket: WebSocket
   readonly #open = new Set<number>()
 
-  constructor(deps: WebSocketDoorDeps, socket: WebSocket) {
+  constructor(deps: SubscriptionServerDeps, socket: WebSocket) {
     this.#deps = deps
     this.#socket = socket
     socket.on('message', (data, isBinary) => this.#receive(isBinary ? '' : textOf(data)))
