@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { assert } from '@tollbook/core/assert'
 import { startLedgerServer } from '../test/proofs/ledgerServer.ts'
-import { openAgedBook } from './agedBook.ts'
+import { openAgedLedger } from './agedLedger.ts'
 import { copyMs } from './copyMs.ts'
 import { type Ran, runCommand } from './runCommand.ts'
 import { type Bench, median } from './yardstick.ts'
@@ -14,8 +14,8 @@ export const auditBench: Bench = {
   async run(options) {
     await using server = await startLedgerServer()
     const { payments: events, rounds, progress } = options
-    const long = await openAgedBook(server, events, options)
-    const short = await openAgedBook(server, Math.ceil(events / shortShare), options)
+    const long = await openAgedLedger(server, events, options)
+    const short = await openAgedLedger(server, Math.ceil(events / shortShare), options)
     const found: Round[] = []
     for (let round = 0; round <= rounds; round++) {
       const result = { ...(await measure(long)), shortPeakMb: (await auditIn(short)).peakMb }

@@ -2,20 +2,23 @@ import { systemClock } from '@tollbook/core/clock'
 import { burnStats } from '../src/reports/burnStats.ts'
 import { startLedgerServer } from '../test/proofs/ledgerServer.ts'
 import { sampleMint } from '../test/store/samplePayment.ts'
-import { daysBack, openBook, readMs, type SeededBook, seedBatch } from './seededBook.ts'
+import { daysBack, openSeededLedger, readMs, type SeededLedger, seedBatch } from './seededLedger.ts'
 import { type Bench, median } from './yardstick.ts'
 
 const few = 1_000
-const read = ({ database }: SeededBook) =>
+const read = ({ database }: SeededLedger) =>
   burnStats({ database, clock: systemClock }, { mint: sampleMint, decimals: 6 })
 
 export const burnStatsBench: Bench = {
   name: 'burn-stats',
-  about: 'burn statistics of a long book against those of a short one, both seeded through ledger.append',
+  about: 'burn statistics of a long ledger against those of a short one, both seeded through ledger.append',
   async run(options) {
     await using server = await startLedgerServer()
     const { rounds, payments, progress } = options
-    const [short, long] = [await openBook(server, few, options), await openBook(server, payments, options)]
+    const [short, long] = [
+      await openSeededLedger(server, few, options),
+      await openSeededLedger(server, payments, options),
+    ]
     try {
       const ratios: { short: number; long: number }[] = []
       for (let round = 0; round <= rounds; round++) {

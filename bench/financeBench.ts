@@ -4,7 +4,7 @@ import { createReports, type Reports } from '../src/reports/reports.ts'
 import { rollUp } from '../src/reports/rollUp.ts'
 import { startLedgerServer } from '../test/proofs/ledgerServer.ts'
 import { sampleMint } from '../test/store/samplePayment.ts'
-import { openBook, readMs, type SeededBook } from './seededBook.ts'
+import { openSeededLedger, readMs, type SeededLedger } from './seededLedger.ts'
 import { type Bench, median, type Yardstick } from './yardstick.ts'
 
 const few = 1_000
@@ -26,12 +26,12 @@ const readings: Readonly<Record<string, (reports: Reports) => Promise<unknown>>>
 
 export const financeBench: Bench = {
   name: 'finance',
-  about: 'finance reports on a long book against those on a short one',
+  about: 'finance reports on a long ledger against those on a short one',
   async run(options) {
     await using server = await startLedgerServer()
     const { rounds, payments, progress } = options
-    const short = await openBook(server, few, options)
-    const long = await openBook(server, payments, options)
+    const short = await openSeededLedger(server, few, options)
+    const long = await openSeededLedger(server, payments, options)
     try {
       const rate = await rollUpAll(long)
       await rollUpAll(short)
@@ -66,12 +66,12 @@ function table(report: ReportName, given: Readonly<Record<string, string>>): (re
   return (reports) => reports.table(report, question)
 }
 
-function reportsOf({ database }: SeededBook): Reports {
+function reportsOf({ database }: SeededLedger): Reports {
   return createReports(database, { mint: sampleMint, decimals: 6 })
 }
 
 /** Events a second. */
-async function rollUpAll({ database }: SeededBook): Promise<number> {
+async function rollUpAll({ database }: SeededLedger): Promise<number> {
   const startedAtMs = systemClock.monotonicMs()
   let events = 0
   for (let step = await rollUp(database); step > 0; step = await rollUp(database)) events += step

@@ -2,8 +2,9 @@ import { openChain } from './chain/openChain.ts'
 import type { ServiceConfig } from './config.ts'
 import { products } from './endpoints/catalog.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
+import { openCallers } from './http/callers.ts'
 import { createMetrics } from './http/metrics.ts'
-import { startWatches } from './jobs/watches.ts'
+import { startHealthJobs } from './jobs/healthJobs.ts'
 import { postJson } from './outbound/postJson.ts'
 import type { PaymentLedger } from './payment/paymentLedger.ts'
 import type { PaymentRail } from './paywall/rail.ts'
@@ -21,6 +22,7 @@ import { openProviders } from './start/openProviders.ts'
 import { openReceiptKeys } from './start/openReceiptKeys.ts'
 import { openSale } from './start/openSale.ts'
 import { openSeal } from './start/openSeal.ts'
+import { recordSettings } from './start/recordSettings.ts'
 import { createServiceAddress } from './start/serviceAddress.ts'
 import { soldProducts, type SoldProducts } from './start/soldProducts.ts'
 
@@ -64,13 +66,14 @@ export async function createService(
   )
   const sold = soldProducts(seams.products?.(products) ?? products, config.catalog)
   const { split } = config.catalog
+  await recordSettings(ledger.settings, { keys, terms, split })
   const providers = openProviders(config.providers, deps)
   const prices = opened.adopt(
-    await openPrices(config.prices, { ...deps, ledger: ledger.prices, providers, sold, terms }),
+    await openPrices(config.prices, { ...deps, priceLists: ledger.priceLists, providers, sold, split, terms }),
     close,
   )
-  const watches = await startWatches({ clock, log, ledger: ledger.upkeep, chain })
-  opened.defer(() => watches.stop())
+  const jobs = await startHealthJobs({ clock, log, ledger: ledger.upkeep, chain })
+  opened.defer(() => jobs.stop())
   const lifecycle = opened.adopt(openLifecycle(config.lifecycle, { ...deps, ledger, chain }), close)
   const address = createServiceAddress(config.server)
   const catalog = opened.adopt(
@@ -79,7 +82,7 @@ export async function createService(
   )
   const finance = opened.adopt(openFinance(config.finance, { ...deps, ledger, chain }), close)
 
-  const health = createHealth({ watches, seal, prices, lifecycle })
+  const health = createHealth({ jobs, seal, prices, lifecycle })
   const paywall = openSale(config.sale, {
     ...deps,
     ledger: seams.ledger?.(ledger.payments) ?? ledger.payments,
@@ -88,12 +91,15 @@ export async function createService(
     prices,
     lifecycle,
     health,
-    slot: watches.slot,
+    slot: jobs.slot,
     split,
     withRails: seams.rails,
   })
+  const callers = opened.adopt(openCallers(config.server), close)
   const serving = await openListener(config.server, {
     ...deps,
+    address,
+    callers,
     paywall,
     endpoints: seams.endpoints?.(catalog.endpoints) ?? catalog.endpoints,
     routes: [...catalog.routes, ...seal.routes],
@@ -106,7 +112,6 @@ export async function createService(
     split,
   })
   const listener = opened.adopt(serving, close)
-  address.listensOn(listener.port)
   const kept = opened.move()
   return { port: listener.port, financePort: listener.financePort, close: () => kept.disposeAsync() }
 }

@@ -102,7 +102,7 @@ async function readQuestion(deps: CommandDeps, file: string | undefined, options
     source,
     verifierKeys: keysOf(options, book),
     keptCheckpoints: await readCheckpoints(options, book),
-    chain: chainOf(deps, options, book),
+    chain: chainOf(options, book),
   }
 }
 
@@ -134,7 +134,7 @@ function readText(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(() => undefined)
 }
 
-function chainOf(deps: CommandDeps, options: CommandOptions, book: BookPlace | undefined): AuditOptions['chain'] {
+function chainOf(options: CommandOptions, book: BookPlace | undefined): AuditOptions['chain'] {
   if (options.chain === undefined) return undefined
   const rpcUrl = options.chain === true ? book?.rpcUrl : options.chain
   if (rpcUrl === undefined || !/^https?:\/\//.test(rpcUrl) || !URL.canParse(rpcUrl)) {
@@ -143,7 +143,7 @@ function chainOf(deps: CommandDeps, options: CommandOptions, book: BookPlace | u
   const paymentWallet = options.paymentWallet ?? book?.paymentWallet
   if (paymentWallet === undefined) throw new UsageProblem('--payment-wallet', 'is missing: the wallet that is paid')
   const bookedWithinMs = minutesIn('--booked-within', options.bookedWithin) * minuteMs
-  return { rpcUrl, paymentWallet, bookedWithinMs, fetch: deps.fetch ?? globalThis.fetch }
+  return { rpcUrl, paymentWallet, bookedWithinMs, fetch: globalThis.fetch }
 }
 
 const minuteMs = 60_000

@@ -70,7 +70,6 @@ async function fundFromHome(deps: CommandDeps, gift: Gift) {
   if (rpcUrl === undefined || mintAuthorityKeypairPath === undefined)
     throw new UsageProblem('local mode', 'does not run a chain of its own here, so there is nothing to give from')
   const mintAuthority = await readKeypair(mintAuthorityKeypairPath)
-  const { fetch, clock } = deps
-  const options = { ...(fetch === undefined ? {} : { fetch }), ...(clock === undefined ? {} : { clock }) }
-  return fundWallet({ rpcUrl, mint, mintAuthority, ...options }, gift)
+  const clock = deps.clock === undefined ? {} : { clock: deps.clock }
+  return fundWallet({ rpcUrl, mint, mintAuthority, ...clock }, gift)
 }

@@ -84,11 +84,10 @@ type OnEvent = (event: PaymentProgress) => Promise<void>
 
 function send(deps: CommandDeps, order: PayOrder, onEvent: OnEvent): Promise<Response> {
   const { task, maxUsd, receiptKeys: _keys, output: _output, ...options } = order
-  const { fetch, clock, interrupted: signal } = deps
+  const { clock, interrupted: signal } = deps
   const payingFetch = createPayingFetch({
     ...options,
     spendingLimit: { perRequest: { usd: maxUsd } },
-    ...(fetch === undefined ? {} : { fetch }),
     ...(clock === undefined ? {} : { clock }),
     onEvent,
   })

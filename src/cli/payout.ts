@@ -102,7 +102,8 @@ async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promis
     const text = wallets[name]
     return text === undefined ? undefined : addressIn(`the ${name} wallet`, text)
   }
-  const destinations = { provider: wallet('provider'), holders: wallet('holders'), treasury: wallet('treasury') }
+  const named = (['provider', 'holders', 'treasury'] as const).map((name) => [name, wallet(name)] as const)
+  const destinations = new Map(named.flatMap(([name, address]) => (address === undefined ? [] : [[name, address]])))
   const made = await payout.plan({ destinations, leastBaseUnits, except: flags.except })
   if (made === undefined) {
     deps.stderr.write('nothing is owed that could be paid\n')

@@ -3,7 +3,7 @@ import { Argument, Command } from 'commander'
 import { readConfig } from '../config.ts'
 import { Fault } from '@tollbook/core/fault'
 import { createLog } from '../primitives/log.ts'
-import { bookedToken } from '../reports/bookedToken.ts'
+import { ledgerToken } from '../reports/ledgerToken.ts'
 import { isProblems, limitMax, readQuestion, type ReportName, reportNames } from '../reports/reportQuestion.ts'
 import { createReports, type Reports } from '../reports/reports.ts'
 import { type ReportPosition, rollUp } from '../reports/rollUp.ts'
@@ -80,7 +80,7 @@ async function runReport(deps: ReportCommandDeps, { report, flags, command }: Ca
     log,
   })
   try {
-    const token = await bookedToken(database)
+    const token = await ledgerToken(database)
     if (token === undefined) throw new Fault('the ledger is empty: nothing was ever priced', { retryable: false })
     for (let step = 0; step < stepsMax; step++) if ((await rollUp(database)) === 0) break
     await print(deps, { reports: createReports(database, token), report, question, format })

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import {
+  type KeyedUpstreamName,
+  keyedUpstreamNames,
   type UpstreamName,
   upstreamNames,
   type UpstreamSetting,
@@ -47,7 +49,7 @@ const newsFeeds = z
   )
   .default([])
 type UpstreamVariables = Record<`${UpstreamName}_URL`, typeof httpUrl> &
-  Record<`${UpstreamName}_API_KEY`, typeof secret>
+  Record<`${KeyedUpstreamName}_API_KEY`, typeof secret>
 
 export const providerVariables = {
   ...upstreamVariables(),
@@ -67,11 +69,9 @@ export const providerVariables = {
 }
 
 function upstreamVariables(): UpstreamVariables {
-  const pairs = upstreamNames.flatMap((name) => [
-    [`${name}_URL`, httpUrl],
-    [`${name}_API_KEY`, secret],
-  ])
-  return Object.fromEntries(pairs)
+  const urls = upstreamNames.map((name) => [`${name}_URL`, httpUrl])
+  const keys = keyedUpstreamNames.map((name) => [`${name}_API_KEY`, secret])
+  return Object.fromEntries([...urls, ...keys])
 }
 
 type Environment = z.infer<z.ZodObject<typeof providerVariables>>
@@ -87,12 +87,8 @@ function missingModel(given: GivenVariables, prefix: 'AI' | 'AI_FALLBACK'): read
 }
 
 export function providerSettingsOf(env: Environment, handlerTimeoutMs: number): ProviderSettings {
-  const upstreams = upstreamNames.map((name): [UpstreamName, UpstreamSetting] => [
-    name,
-    { url: env[`${name}_URL`], apiKey: env[`${name}_API_KEY`] },
-  ])
   return {
-    upstreams: Object.fromEntries(upstreams),
+    upstreams: upstreamsOf(env),
     sampleUpstreams: env.SAMPLE_UPSTREAMS,
     contact: env.UPSTREAM_CONTACT,
     newsFeeds: env.NEWS_FEEDS,
@@ -103,6 +99,17 @@ export function providerSettingsOf(env: Environment, handlerTimeoutMs: number): 
     aiOutputTokensMax: env.AI_OUTPUT_TOKENS_MAX,
     handlerTimeoutMs,
   }
+}
+
+function upstreamsOf(env: Environment): UpstreamSettings {
+  const apiKeys = new Map<UpstreamName, string | undefined>(
+    keyedUpstreamNames.map((name) => [name, env[`${name}_API_KEY`]]),
+  )
+  const settings = upstreamNames.map((name): [UpstreamName, UpstreamSetting] => [
+    name,
+    { url: env[`${name}_URL`], apiKey: apiKeys.get(name) },
+  ])
+  return Object.fromEntries(settings)
 }
 
 function aiServerOf(baseUrl: string | undefined, model: string | undefined, apiKey: string | undefined) {

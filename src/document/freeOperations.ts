@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { receiptBody } from '@tollbook/core/wire'
 import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
 
 interface FreeOperation {
@@ -150,6 +151,13 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
       '`path` is that of C2SP tlog-tiles, with its slashes. `entries/…` exists only where the operator publishes events, and is sent in gzip to clients that accept it.',
     answers: { 'application/octet-stream': 'binary' },
     errors: [404, 503],
+  },
+  '/api/receipts/:reference': {
+    summary: 'Receipt of a streamed answer',
+    description: 'The address is in `receipt-location` of the answer. A 404 until the answer is complete.',
+    answers: enveloped(z.object({ receipt: receiptBody, inclusionProof: z.string() })),
+    errors: [400, 404, 503],
+    parameters: [{ name: 'attempt', in: 'query', required: true, schema: { type: 'string' } }],
   },
   '/artifacts/:name': {
     summary: 'A purchased picture or document',

@@ -3,6 +3,7 @@ import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { ProductOrder } from '../endpoints/productFacts.ts'
 import type { Price } from '@tollbook/core/quote'
 import { receiptBody, saleBody } from '@tollbook/core/wire'
+import { defaultSplit } from '../pricing/splitSetting.ts'
 import { priceAll } from '../pricing/currentPrice.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import { assert } from '@tollbook/core/assert'
@@ -170,12 +171,12 @@ const metaExample = { source: 'tollbook', asOf: '2026-11-21T12:00:00.000Z', cach
 
 // One token is worth a tenth of a cent in the examples.
 const decimals = 6
-const examplePrice = { tokenPriceAttoUsd: 10n ** 15n, decimals }
+const examplePrice = { tokenPriceAttoUsd: 10n ** 15n, decimals, split: defaultSplit }
 
 function receiptExample(endpoint: Endpoint): JsonObject {
   const [price] = priceAll([endpoint], examplePrice) ?? []
   assert(price !== undefined, 'a product costs fewer tokens than can exist when a token is worth a tenth of a cent')
-  const { requiredBaseUnits, burnBaseUnits, providerBaseUnits, holdersBaseUnits, treasuryBaseUnits } = price
+  const { requiredBaseUnits, burnBaseUnits, shares } = price
   return {
     id: 'receipt_…',
     wallet: someWallet,
@@ -187,11 +188,7 @@ function receiptExample(endpoint: Endpoint): JsonObject {
     requiredTokens: displayNumber(requiredBaseUnits, decimals),
     requiredBaseUnits: String(requiredBaseUnits),
     burned: String(burnBaseUnits),
-    distribution: {
-      provider: String(providerBaseUnits),
-      holders: String(holdersBaseUnits),
-      treasury: String(treasuryBaseUnits),
-    },
+    distribution: Object.fromEntries(shares.map(({ account, baseUnits }) => [account, String(baseUnits)])),
     ledger: { position: 8, leafHash: '0'.repeat(64) },
     issuedAt: '2026-11-21T12:00:01.000Z',
     jws: '…',

@@ -16,11 +16,11 @@ export interface FinanceRouteDeps {
   readonly log: Log
   readonly access: FinanceAccess
   readonly reports: Reports
-  /** CAIP-2, for the links to where a transaction can be looked up. */
+  /** CAIP-2, for links to an explorer. */
   readonly network: string
-  /** Where the public routes are: empty when they are beside these, undefined when nobody has told us. */
+  /** Origin of the public routes: empty when they share this listener, undefined when it is not configured. */
   readonly publicUrl: string | undefined
-  /** What the payment wallet holds on chain; a fault when no node can say. */
+  /** Balance of the payment wallet on chain; throws a fault when no node answers. */
   readonly walletBaseUnits: () => Promise<bigint>
 }
 
@@ -89,7 +89,7 @@ async function serveSummary(deps: FinanceRouteDeps, { query }: FreeRequest): Pro
   return answer(deps, summary, { ...summary.read, ...more })
 }
 
-/** Null when no node answers: the book is worth showing without it. */
+/** Null when no node answers: the ledger is shown without the balance. */
 async function readWallet({ walletBaseUnits, log }: FinanceRouteDeps): Promise<string | null> {
   try {
     return (await walletBaseUnits()).toString()
@@ -140,7 +140,7 @@ async function servePayment(deps: FinanceRouteDeps, { segment }: FreeRequest): P
   return jsonAnswer(200, JSON.stringify({ success: true, data: { payment, decimals, links: linksOf(deps, segment) } }))
 }
 
-/** Where else it can be checked. A local chain has no explorer. */
+/** Explorer that shows the transaction. A local chain has none. */
 function linksOf({ network, publicUrl }: FinanceRouteDeps, signature: string): Json {
   const cluster = clusters[network]
   const query = cluster === 'mainnet-beta' ? '' : `?cluster=${cluster}`

@@ -1,11 +1,12 @@
 import type { TokenPriceAttoUsd } from '../pricing/tokenPrice.ts'
+import type { ListedPrice } from '@tollbook/core/quote'
 import { Fault } from '@tollbook/core/fault'
 import type { Prices, PricesDeps } from './prices.ts'
 import { pricesAt, shownPrice } from './shownPrice.ts'
 
 /** Prices by TOKEN_PRICE_USD, published once. */
 export async function openFixedPrices(tokenPriceAttoUsd: TokenPriceAttoUsd, deps: PricesDeps): Promise<Prices> {
-  const { terms, ledger, clock } = deps
+  const { terms, priceLists, split, clock } = deps
   const prices = pricesAt(tokenPriceAttoUsd, deps)
   if (prices === undefined)
     throw new Fault(
@@ -14,8 +15,8 @@ export async function openFixedPrices(tokenPriceAttoUsd: TokenPriceAttoUsd, deps
         retryable: false,
       },
     )
-  await ledger.publishPrices({ kind: 'PriceListPublished', source: 'fixed', prices })
-  const byEndpoint = new Map(prices.map((price) => [price.endpoint, price]))
+  const priceList = await priceLists.publish({ kind: 'PriceListPublished', source: 'fixed', split, prices })
+  const byEndpoint = new Map(prices.map((price): [string, ListedPrice] => [price.endpoint, { ...price, priceList }]))
   return {
     checks: [],
     currentPrice: (endpoint) => byEndpoint.get(endpoint),

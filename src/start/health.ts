@@ -1,5 +1,5 @@
 import type { HealthCheck } from '../http/freeRoutes.ts'
-import type { Watches } from '../jobs/watches.ts'
+import type { HealthJobs } from '../jobs/healthJobs.ts'
 
 /** Whether the service sells, and why not. */
 export interface Health {
@@ -11,17 +11,17 @@ export interface Health {
 }
 
 export interface HealthDeps {
-  readonly watches: Pick<Watches, 'checks' | 'problem'>
+  readonly jobs: Pick<HealthJobs, 'checks' | 'problem'>
   readonly seal: { readonly check: HealthCheck }
   readonly prices: { readonly checks: readonly HealthCheck[] }
   readonly lifecycle: { readonly checks: readonly HealthCheck[] }
 }
 
-export function createHealth({ watches, seal, prices, lifecycle }: HealthDeps): Health {
+export function createHealth({ jobs, seal, prices, lifecycle }: HealthDeps): Health {
   let draining = false
   return {
-    checks: [...watches.checks, seal.check, ...prices.checks, ...lifecycle.checks],
-    whyClosed: () => (draining ? 'the server is shutting down' : (seal.check.problem() ?? watches.problem())),
+    checks: [...jobs.checks, seal.check, ...prices.checks, ...lifecycle.checks],
+    whyClosed: () => (draining ? 'the server is shutting down' : (seal.check.problem() ?? jobs.problem())),
     isDraining: () => draining,
     startDraining() {
       draining = true

@@ -3,7 +3,7 @@ import { createDexscreener } from '../endpoints/providers/dexscreener.ts'
 import { createGeckoterminal } from '../endpoints/providers/geckoterminal.ts'
 import { createJupiter } from '../endpoints/providers/jupiter.ts'
 import type { Market, PricedToken } from '../endpoints/providers/marketPrice.ts'
-import { type PriceSource, startPriceWatch } from '../jobs/priceWatch.ts'
+import { type PriceSource, startPriceJob } from '../jobs/priceJob.ts'
 import { UpstreamFailure } from '../outbound/upstreamFailure.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { MarketReading } from '../pricing/agreement.ts'
@@ -15,30 +15,35 @@ import { pricesAt, shownPrice } from './shownPrice.ts'
 
 /** Prices by the token price that the markets agree on, published when it moves. */
 export async function openMarketPrices(policy: PriceSettings['market'], deps: PricesDeps): Promise<Prices> {
-  const { clock, log, terms, ledger, providers } = deps
+  const { clock, log, terms, priceLists, split, providers } = deps
   const { data } = providers
   const nameOf = (source: string) => (data.sampleUpstreams ? `sample:${source}` : source)
   const markets = [createJupiter(data), createDexscreener(data), createGeckoterminal(data)]
-  const watch = await startPriceWatch({
+  const job = await startPriceJob({
     clock,
     log,
-    ledger,
+    priceLists,
+    split,
     sources: markets.map((market) => sourceOf(market, nameOf(market.name), terms)),
     policy,
     sourceName: nameOf('market'),
     pricesAt: (tokenPriceAttoUsd) => pricesAt(tokenPriceAttoUsd, deps),
   })
   return {
-    checks: [{ name: 'price', problem: watch.problem, quotesOnly: true }],
-    currentPrice: (endpoint) => watch.inForce()?.prices.find((price) => price.endpoint === endpoint),
+    checks: [{ name: 'price', problem: job.problem, quotesOnly: true }],
+    currentPrice(endpoint) {
+      const inForce = job.inForce()
+      const price = inForce?.prices.find((listed) => listed.endpoint === endpoint)
+      return inForce === undefined || price === undefined ? undefined : { ...price, priceList: inForce.priceList }
+    },
     tokenPrice() {
-      const price = watch.inForce()
+      const price = job.inForce()
       if (price === undefined) return undefined
       const { tokenPriceAttoUsd, agreedAtMs, readings } = price
       const shown = shownPrice({ tokenPriceAttoUsd, source: nameOf('market'), asOfMs: agreedAtMs }, terms)
       return { ...shown, sources: readings.map(shownReading) }
     },
-    close: watch.stop,
+    close: job.stop,
   }
 }
 

@@ -1,8 +1,8 @@
 import type { LedgerSettings } from '../config.ts'
-import type { SealStep } from '../jobs/sealWatch.ts'
+import type { SealStep } from '../jobs/sealJob.ts'
 import type { TreeHead } from '@tollbook/core/merkle'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
-import type { PaymentLife } from '../payment/paymentLife.ts'
+import type { PaymentLifecycle } from '../payment/paymentLifecycle.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { newId } from '@tollbook/core/id'
@@ -18,8 +18,9 @@ import type { PartDeps } from './partDeps.ts'
 /** The database of the ledger, as ports. The handle stays in here. */
 export interface LedgerPart {
   readonly payments: PaymentLedger
-  readonly lifecycle: PaymentLife
-  readonly prices: Pick<Ledger, 'publishPrices' | 'newestPriceList' | 'appendPriceList'>
+  readonly lifecycle: PaymentLifecycle
+  readonly priceLists: Ledger['priceLists']
+  readonly settings: Ledger['settings']
   readonly upkeep: Pick<Ledger, 'findDurabilityProblem' | 'addPartitions' | 'forgetOldAnswers'>
   readonly seal: SealPort
   openNews(options: { readonly isSample: boolean }): NewsStore
@@ -48,8 +49,9 @@ export async function openLedger({ databaseUrl }: LedgerSettings, deps: PartDeps
   const { database } = store
   return {
     payments: store.payments,
-    lifecycle: store.life,
-    prices: store,
+    lifecycle: store.lifecycle,
+    priceLists: store.priceLists,
+    settings: store.settings,
     upkeep: store,
     seal: {
       tree: readSealedTree(database),

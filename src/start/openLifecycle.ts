@@ -1,10 +1,11 @@
 import type { Chain } from '../chain/openChain.ts'
 import type { LifecycleSettings } from '../config/saleSettings.ts'
-import { startFinalityWatch } from '../jobs/finalityWatch.ts'
+import type { Check } from '../jobs/healthJobs.ts'
+import { startOpenWorkJob } from '../jobs/openWorkJob.ts'
+import { startFinalityJob } from '../jobs/finalityJob.ts'
 import type { StepDeps } from '../jobs/recordStep.ts'
-import { startRefundWatch } from '../jobs/refundWatch.ts'
-import { startTransferScan } from '../jobs/transferScan.ts'
-import type { Check } from '../jobs/watches.ts'
+import { startRefundJob } from '../jobs/refundJob.ts'
+import { startTransferScanJob } from '../jobs/transferScanJob.ts'
 import type { LedgerPart } from './openLedger.ts'
 import type { PartDeps } from './partDeps.ts'
 
@@ -28,21 +29,22 @@ const settleMarginMs = 60 * 60 * 1000
 export function openLifecycle(settings: LifecycleSettings, deps: LifecycleDeps): Lifecycle {
   const { chain, clock, log, metrics, ledger } = deps
   const { payments, lifecycle } = ledger
-  const steps: StepDeps = { clock, log, payments, life: lifecycle, onStep: (step) => metrics.onLifeStep(step) }
-  const finality = startFinalityWatch({ ...steps, chain: { ...chain.reader, ...chain.finality } })
-  const refunds = startRefundWatch({ ...steps, refundAfterMs })
+  const steps: StepDeps = { clock, log, payments, lifecycle, onStep: (step) => metrics.onLifeStep(step) }
+  const openWork = startOpenWorkJob(steps)
+  const finality = startFinalityJob({ ...steps, chain: { ...chain.reader, ...chain.finality } })
+  const refunds = startRefundJob({ ...steps, refundAfterMs })
   const settleAgeMs = settings.proofMaxAgeMs + settleMarginMs
-  const transfers = startTransferScan({ ...steps, chain: chain.finality, terms: chain.terms, settleAgeMs })
+  const transfers = startTransferScanJob({ ...steps, chain: chain.finality, terms: chain.terms, settleAgeMs })
   const exposureMaxBaseUnits = BigInt(settings.exposureMaxTokens) * 10n ** BigInt(chain.terms.decimals)
   return {
     checks: [{ name: 'finality', problem: finality.problem, quotesOnly: true }],
     async whyExposed() {
       if (exposureMaxBaseUnits === 0n) return undefined
-      const exposed = await lifecycle.exposureBaseUnits()
+      const exposed = await lifecycle.exposureBaseUnits(chain.terms.mint)
       return exposed < exposureMaxBaseUnits ? undefined : overexposed
     },
     async close() {
-      await Promise.all([finality.stop(), refunds.stop(), transfers.stop()])
+      await Promise.all([openWork.stop(), finality.stop(), refunds.stop(), transfers.stop()])
     },
   }
 }

@@ -1,14 +1,18 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import type { ServerSettings } from '../config/serverSettings.ts'
-import { openServer, type ServerOptions } from '../http/openServer.ts'
+import { openServer, type ServerDeps } from '../http/openServer.ts'
 import type { Health } from './health.ts'
 import type { Prices } from './prices.ts'
 import type { ReceiptKeys } from './openReceiptKeys.ts'
+import type { ServiceAddress } from './serviceAddress.ts'
 import type { PartDeps } from './partDeps.ts'
 
 export interface ListenerDeps
-  extends PartDeps, Pick<ServerOptions, 'paywall' | 'endpoints' | 'finance' | 'burnStats' | 'terms' | 'split'> {
-  readonly routes: ServerOptions['moreRoutes']
+  extends
+    PartDeps,
+    Pick<ServerDeps, 'callers' | 'paywall' | 'endpoints' | 'finance' | 'burnStats' | 'terms' | 'split'> {
+  readonly routes: ServerDeps['moreRoutes']
+  readonly address: Pick<ServiceAddress, 'publicUrl' | 'listensOn'>
   readonly health: Health
   readonly keys: Pick<ReceiptKeys, 'published'>
   readonly prices: Pick<Prices, 'tokenPrice'>
@@ -22,32 +26,35 @@ export interface Listener {
   close(): Promise<void>
 }
 
-// Enough for hundreds of callers who wait for a chain, few enough to fit into memory with the largest bodies.
-const inFlightMax = 1_000
 const drainTimeoutMs = 35_000
 
 /** HTTP, opened last: from here on the service is reachable. */
 export async function openListener(settings: ServerSettings, deps: ListenerDeps): Promise<Listener> {
   const { health, prices, keys } = deps
-  const server = await openServer({
-    ...settings,
-    clock: deps.clock,
-    log: deps.log,
-    metrics: deps.metrics,
-    inFlightMax,
-    version: packageJson.version,
-    endpoints: deps.endpoints,
-    moreRoutes: deps.routes,
-    finance: deps.finance,
-    isDraining: health.isDraining,
-    checks: health.checks,
-    receiptKeys: keys.published,
-    tokenPrice: prices.tokenPrice,
-    burnStats: deps.burnStats,
-    paywall: deps.paywall,
-    terms: deps.terms,
-    split: deps.split,
-  })
+  const { host, port } = settings
+  const server = await openServer(
+    { host, port },
+    {
+      callers: deps.callers,
+      publicUrl: deps.address.publicUrl,
+      clock: deps.clock,
+      log: deps.log,
+      metrics: deps.metrics,
+      version: packageJson.version,
+      endpoints: deps.endpoints,
+      moreRoutes: deps.routes,
+      finance: deps.finance,
+      isDraining: health.isDraining,
+      checks: health.checks,
+      receiptKeys: keys.published,
+      tokenPrice: prices.tokenPrice,
+      burnStats: deps.burnStats,
+      paywall: deps.paywall,
+      terms: deps.terms,
+      split: deps.split,
+    },
+  )
+  deps.address.listensOn(server.port)
   return {
     port: server.port,
     financePort: server.financePort,

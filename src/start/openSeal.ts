@@ -1,7 +1,7 @@
 import type { SealSettings } from '../config/sealSettings.ts'
 import type { FreeRoute, HealthCheck } from '../http/freeRoutes.ts'
 import { createLedgerRoutes } from '../http/ledgerRoutes.ts'
-import { startSealWatch } from '../jobs/sealWatch.ts'
+import { startSealJob } from '../jobs/sealJob.ts'
 import { signCheckpoint, verifierKeyText } from '@tollbook/core/checkpoint'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { Ed25519Signer } from '@tollbook/core/ed25519'
@@ -27,7 +27,7 @@ export async function openSeal(settings: SealSettings, deps: SealDeps): Promise<
   const { clock, log, metrics, ledger, signer } = deps
   const origin = settings.origin ?? `tollbook/${deps.terms.paymentWallet}`
   if (checkpointFile !== undefined) await ledger.requireCheckpoint(checkpointFile)
-  const sealing = await startSealWatch({
+  const sealing = await startSealJob({
     clock,
     log,
     sealNext: () => ledger.sealNext((tree) => signCheckpoint({ origin, ...tree }, signer)),

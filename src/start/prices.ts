@@ -1,8 +1,9 @@
-import type { PriceWatchDeps } from '../jobs/priceWatch.ts'
-import type { Check } from '../jobs/watches.ts'
-import type { PriceListPublished } from '../payment/events.ts'
-import type { Price } from '@tollbook/core/quote'
+import type { ListedPrice } from '@tollbook/core/quote'
+import type { Check } from '../jobs/healthJobs.ts'
+import type { PriceJobDeps } from '../jobs/priceJob.ts'
 import type { PricedProduct } from '../pricing/priceList.ts'
+import type { SplitShare } from '../pricing/splitSetting.ts'
+import type { PriceListStore } from '../store/priceListStore.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Providers } from './openProviders.ts'
@@ -11,7 +12,7 @@ import type { PartDeps } from './partDeps.ts'
 /** Prices of the endpoints in tokens, from the operator's token price or the markets'. */
 export interface Prices {
   readonly checks: readonly Check[]
-  currentPrice(endpoint: string): Price | undefined
+  currentPrice(endpoint: string): ListedPrice | undefined
   /** For `/api/token/price`. */
   tokenPrice(): Json | undefined
   close(): Promise<void>
@@ -22,5 +23,7 @@ export interface PricesDeps extends Pick<PartDeps, 'clock' | 'log'> {
   readonly terms: PaymentTerms
   /** What is sold, with prices in US dollars. */
   readonly sold: readonly PricedProduct[]
-  readonly ledger: PriceWatchDeps['ledger'] & { publishPrices(list: PriceListPublished): Promise<void> }
+  /** How each payment is divided. */
+  readonly split: readonly SplitShare[]
+  readonly priceLists: PriceJobDeps['priceLists'] & Pick<PriceListStore, 'publish'>
 }

@@ -2,6 +2,8 @@ import type { ServerSettings } from '../config/serverSettings.ts'
 
 /** Where callers reach the service: PUBLIC_URL, or the listener once its port is known. */
 export interface ServiceAddress {
+  /** PUBLIC_URL; undefined when it is not set. */
+  readonly publicUrl: string | undefined
   url(): string
   listensOn(port: number): void
 }
@@ -9,6 +11,7 @@ export interface ServiceAddress {
 export function createServiceAddress({ publicUrl, host }: ServerSettings): ServiceAddress {
   let url = publicUrl ?? ''
   return {
+    publicUrl,
     url: () => url,
     listensOn(port) {
       url ||= `http://${hostToFetch(host)}:${port}`

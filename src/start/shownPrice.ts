@@ -21,7 +21,7 @@ export function shownPrice(price: SourcedPrice, { mint, decimals }: PaymentTerms
 /** Undefined when a request would cost more tokens than can exist. */
 export function pricesAt(
   tokenPriceAttoUsd: TokenPriceAttoUsd,
-  { sold, terms: { mint, decimals } }: Pick<PricesDeps, 'sold' | 'terms'>,
+  { sold, split, terms: { mint, decimals } }: Pick<PricesDeps, 'sold' | 'split' | 'terms'>,
 ): readonly Price[] | undefined {
-  return priceAll(sold, { tokenPriceAttoUsd, decimals })?.map((price): Price => ({ ...price, mint }))
+  return priceAll(sold, { tokenPriceAttoUsd, decimals, split })?.map((price): Price => ({ ...price, mint }))
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { audit } from '@tollbook/audit/audit'
-import { noFinalityMemory, watchFinality } from '../../src/jobs/finalityWatch.ts'
-import { scanTransfers } from '../../src/jobs/transferScan.ts'
+import { noFinalityMemory, recordFinality } from '../../src/jobs/finalityJob.ts'
+import { scanTransfers } from '../../src/jobs/transferScanJob.ts'
 import { systemClock } from '@tollbook/core/clock'
 import { transferOf } from '../chain/labTokens.ts'
 import { newCustomer } from '../chain/paymentLab.ts'
@@ -17,7 +17,7 @@ test('what a co-signer sends beside a payment is owed to the wallet that paid, a
   const { settlement } = await pay(ground, 0n, undefined, along)
   await serve(ground, settlement)
   lab.chain.advanceSlots(40)
-  await watchFinality(deps, noFinalityMemory())
+  await recordFinality(deps, noFinalityMemory())
   clock.advance(settleAgeMs + 1_000)
   await scanTransfers({ ...deps, terms: lab.terms, settleAgeMs })
   const booked = await balances(ground)

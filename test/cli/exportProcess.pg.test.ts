@@ -1,3 +1,4 @@
+import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createReadStream, openSync } from 'node:fs'
@@ -28,7 +29,12 @@ const payments = 1_500
 
 beforeAll(async () => {
   const ledger = await openInstance(serviceUrl)
-  await ledger.publishPrices({ kind: 'PriceListPublished', source: 'fixed', prices: [samplePrice()] })
+  await ledger.priceLists.publish({
+    kind: 'PriceListPublished',
+    source: 'fixed',
+    split: defaultSplit,
+    prices: [samplePrice()],
+  })
   await seedLedger(serviceUrl, { mint: sampleMint, payments })
 })
 

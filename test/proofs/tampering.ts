@@ -1,4 +1,4 @@
-import { growBook } from '../audit/auditBook.ts'
+import { growLedger } from '../audit/auditedLedger.ts'
 import { exportTamperings } from '../audit/tamperedExport.ts'
 import {
   auditDatabase,
@@ -8,7 +8,7 @@ import {
   tryExportTampering,
   tryTampering,
   withCopy,
-} from '../audit/tamperGround.ts'
+} from '../audit/tamperingFixture.ts'
 import { tamperings } from '../audit/tamperings.ts'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
 import { startLedgerServer } from './ledgerServer.ts'
@@ -26,10 +26,10 @@ const directory = await makeTemporaryDirectory()
 const book = await server.createDatabase()
 const wrong: string[] = []
 
-const older = await growBook({ ...book, payments: Math.floor(payments / 2), isNew: true })
+const older = await growLedger({ ...book, payments: Math.floor(payments / 2), isNew: true })
 const file = { path: `${directory.path}/book.jsonl`, tampered: `${directory.path}/tampered.jsonl` }
 await withCopy(book, async (backupUrl) => {
-  const note = await growBook({ ...book, payments: Math.ceil(payments / 2), isNew: false })
+  const note = await growLedger({ ...book, payments: Math.ceil(payments / 2), isNew: false })
   const ground: Ground = { book, note }
   await exportBook(book, file.path)
   await checkUntouched(ground)

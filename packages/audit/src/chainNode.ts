@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { Clock } from '@tollbook/core/clock'
-import { Fault } from '@tollbook/core/fault'
+import type { AuditClock } from './clock.ts'
+import { AuditFault } from './auditFault.ts'
 
 export interface ChainNodeDeps {
   readonly rpcUrl: string
   readonly fetch: typeof globalThis.fetch
-  readonly clock: Clock
+  readonly clock: AuditClock
 }
 
 /** The few questions that an audit asks a Solana node. */
@@ -130,7 +130,7 @@ async function ask<T>(
     if (attempt < attemptsMax) await deps.clock.sleep(Math.min(firstWaitMs * 2 ** (attempt - 1), waitMaxMs))
   }
   // The address of the node may hold a key, so it is not told.
-  throw new Fault(`the Solana node did not answer ${method} usably`, { cause: lastError, retryable: true })
+  throw new AuditFault(`the Solana node did not answer ${method} usably`, { cause: lastError, retryable: true })
 }
 
 async function readJson(response: Response): Promise<unknown> {

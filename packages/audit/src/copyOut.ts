@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { Fault } from '@tollbook/core/fault'
+import { AuditFault } from './auditFault.ts'
 
 /** Rows of a COPY, one behind the other. */
 export interface CopyBlock {
@@ -45,7 +45,7 @@ export class CopyOut implements pg.Submittable {
         filling.count = 0
         this.#free.push(filling)
       } else if (this.#error !== undefined) {
-        throw new Fault('the ledger could not be read', { cause: this.#error, retryable: true })
+        throw new AuditFault('the ledger could not be read', { cause: this.#error, retryable: true })
       } else if (this.#isDone) {
         return
       } else {

@@ -1,21 +1,22 @@
 import pg from 'pg'
-import { Fault } from '@tollbook/core/fault'
+import { AuditFault } from './auditFault.ts'
 import { type CopyBlock, CopyOut } from './copyOut.ts'
 
-/** A live book at one moment: every table as it was when the source was opened. Reading is all that it can do. */
+/** A live ledger at one moment: every table as it was when the source was opened. It can only read. */
 export interface DatabaseSource extends AsyncDisposable {
   /** A COPY of the query's rows, on a connection of its own. */
   copy(query: string): AsyncGenerator<CopyBlock>
   rows<T extends pg.QueryResultRow>(query: string, values?: readonly unknown[]): Promise<readonly T[]>
-  hasTable(name: string): Promise<boolean>
+  /** Does the role that connects have the right to read this table? */
+  mayRead(table: string): Promise<boolean>
 }
 
 const connectTimeoutMs = 10_000
-// Events and entries are read side by side.
-const copiesAtOnceMax = 2
+// A table is read to its end before the next one; the main session answers queries meanwhile.
+const copiesAtOnceMax = 1
 
 /**
- * Opens one snapshot and shares it with further sessions, so that events, entries and projections are those of the same
+ * Opens one snapshot and shares it with further sessions, so that the events and all derived tables are those of the same
  * moment while the service goes on writing. `tollbook_reader` may do all of it.
  */
 export async function openDatabaseSource(databaseUrl: string): Promise<DatabaseSource> {
@@ -36,16 +37,17 @@ export async function openDatabaseSource(databaseUrl: string): Promise<DatabaseS
     async *copy(query) {
       const session = idle.pop()
       if (session === undefined)
-        throw new Fault('more tables are read at once than there are sessions', { retryable: false })
+        throw new AuditFault('more tables are read at once than there are sessions', { retryable: false })
       yield* session.query(new CopyOut(query)).blocks()
       idle.push(session)
     },
     async rows<T extends pg.QueryResultRow>(query: string, values: readonly unknown[] = []) {
       return (await main.query<T>(query, [...values])).rows
     },
-    async hasTable(name) {
-      const { rows } = await main.query<{ exists: boolean }>('select to_regclass($1) is not null as exists', [name])
-      return rows[0]?.exists === true
+    async mayRead(table) {
+      const question = `select has_table_privilege($1, 'select') as may`
+      const { rows } = await main.query<{ may: boolean }>(question, [table])
+      return rows[0]?.may === true
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
@@ -58,15 +60,15 @@ async function openSession(databaseUrl: string, opened: AsyncDisposableStack): P
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
   })
-  // A session that breaks is told by the query that was under way.
+  // The query that is under way reports a session that breaks.
   session.on('error', () => undefined)
   try {
     await session.connect()
   } catch (error) {
-    throw new Fault('the database cannot be reached', { cause: error, retryable: true })
+    throw new AuditFault('the database cannot be reached', { cause: error, retryable: true })
   }
   opened.defer(() => session.end())
-  // An audit takes as long as the book is long; and it is no idler while it waits for a slow node.
+  // An audit of a long ledger takes long, and its sessions rest while it waits for a slow node.
   await session.query('set statement_timeout = 0')
   await session.query('set idle_in_transaction_session_timeout = 0')
   await session.query("set timezone = 'UTC'")

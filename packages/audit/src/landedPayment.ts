@@ -1,5 +1,7 @@
 import { base58 } from '@scure/base'
-import type { AuditedSettlement } from './auditedEvent.ts'
+import type { AuditedSettlement } from './paymentEvents.ts'
+import { dueOf } from './postings.ts'
+import { signatureOf } from './streamName.ts'
 import type { ChainTransaction } from './chainNode.ts'
 import { sumOf } from './storedTransactions.ts'
 import { isTokenProgram, type TokenMove, tokenMovesOf } from './tokenMoves.ts'
@@ -40,14 +42,15 @@ export function movesOf(landed: ChainTransaction, mint: string): LandedMoves {
   return { moves, changes, signers: message.accountKeys.slice(0, message.header.numRequiredSignatures) }
 }
 
-/** What the chain says otherwise than the book, but for the slot; undefined when it confirms the payment. */
+/** A difference between chain and ledger, ignoring the slot; undefined when the chain confirms the payment. */
 export function contradictionOf(
   landed: ChainTransaction,
   settlement: AuditedSettlement,
   paymentTokenAccount: string,
 ): string | undefined {
-  const { wallet, slot, blockTimeMs, signature, price } = settlement
-  if (landed.transaction.signatures[0] !== signature) return 'the node answered with another transaction'
+  const { wallet, evidence, reference, price } = settlement
+  const { slot, blockTimeMs } = evidence
+  if (landed.transaction.signatures[0] !== signatureOf(reference)) return 'the node answered with another transaction'
   const { blockTime } = landed
   // A fork may have been dropped, and the transaction have landed again in another block.
   if (landed.slot === slot && blockTime !== null && blockTime !== undefined && blockTime * 1000 !== blockTimeMs) {
@@ -67,12 +70,12 @@ export function contradictionOf(
   if (arrived !== settlement.receivedBaseUnits) {
     return `${arrived} arrived, and ${settlement.receivedBaseUnits} are booked as received`
   }
-  // What others sent along is booked, and pays for nothing.
-  const due = price.requiredBaseUnits - price.burnBaseUnits
+  // Transfers of other signers are booked, and do not count towards the price.
+  const due = dueOf(settlement)
   return sent < due ? `${wallet} sent ${sent}, and the price is ${due}` : undefined
 }
 
-/** What the transfers of a transaction took out of a token account, by the owner of where it went. */
+/** Amounts that the transfers of a transaction took out of a token account, by the owner of the receiving account. */
 export function sentTo({ moves, changes }: LandedMoves, account: string): ReadonlyMap<string, bigint> {
   const sent = new Map<string, bigint>()
   for (const { kind, source, destination, amount } of moves) {

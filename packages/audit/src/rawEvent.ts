@@ -15,11 +15,26 @@ export interface RawEvent {
 }
 
 export interface EventColumns {
-  readonly stream: string
+  /** Position of the stream's first event. */
+  readonly stream: number
   readonly version: number
   readonly kind: string
   readonly schemaVersion: number
   readonly effectiveAtMs: number
+  readonly postings: StoredPostings
+}
+
+/** One debit, one credit and one amount each; an account whose number has no row is undefined. */
+export interface StoredPostings {
+  readonly debits: readonly (AccountRow | undefined)[]
+  readonly credits: readonly (AccountRow | undefined)[]
+  readonly amounts: readonly bigint[]
+}
+
+/** The account behind a number. */
+export interface AccountRow {
+  readonly mint: string
+  readonly name: string
 }
 
 /** The leaf prefix, position and time stand before the body. */

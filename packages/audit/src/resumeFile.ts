@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile, rename, writeFile } from 'node:fs/promises'
-import { Fault } from '@tollbook/core/fault'
+import { AuditFault } from './auditFault.ts'
 import type { ChainFigures } from './chainAudit.ts'
 import { PaymentTable } from './paymentTable.ts'
 import { PositionIndex } from './positionIndex.ts'
@@ -55,12 +55,12 @@ export async function writeResumeFile(path: string, { replay, stored, chain }: R
 export async function readResumeFile(path: string): Promise<ResumedAudit | undefined> {
   const file = await readFile(path).catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw new Fault(`${path} cannot be read`, { cause: error, retryable: false })
+    throw new AuditFault(`${path} cannot be read`, { cause: error, retryable: false })
   })
   if (file === undefined) return undefined
   const content = file.subarray(digestHexCharacters + 1)
   if (file.toString('latin1', 0, digestHexCharacters) !== digestOf(content)) {
-    throw new Fault(`${path} is damaged or no file of an audit; remove it to audit from the first event`, {
+    throw new AuditFault(`${path} is damaged or no file of an audit; remove it to audit from the first event`, {
       retryable: false,
     })
   }

@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto'
-import { randomToken } from '@tollbook/core/id'
+import { hash, randomFillSync } from 'node:crypto'
 
 /**
  * Short digests, so that a payment takes a hundred bytes of memory however long its names are. The salt is drawn for each
@@ -10,7 +9,7 @@ export class SaltedDigest {
   /** A payment's wallet is named twice in a row, and its price is one of a few. */
   readonly #recent = new Map<string, number>()
 
-  constructor(salt = randomToken()) {
+  constructor(salt = randomFillSync(Buffer.alloc(saltBytes)).toString('base64url')) {
     this.salt = salt
   }
 
@@ -35,6 +34,7 @@ export class SaltedDigest {
   }
 }
 
+const saltBytes = 16
 // Few, because a slice keeps the whole text that it was cut from.
 const recentMax = 64
 const digestBytes = 6

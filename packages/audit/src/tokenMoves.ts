@@ -34,7 +34,7 @@ export function isMemoProgram(program: string): boolean {
 }
 
 /** Does the instruction itself show all that it does with tokens? */
-export function isOpenBook(program: string): boolean {
+export function showsItsMoves(program: string): boolean {
   return tokenPrograms.has(program) || memoPrograms.has(program) || quietPrograms.has(program)
 }
 

@@ -1,10 +1,10 @@
-import { bulkhead, BulkheadRejectedError, TaskCancelledError } from 'cockatiel'
 import type { Clock } from '@tollbook/core/clock'
 import type { Log } from '../../primitives/log.ts'
 import { type BrowserSupply, openBrowserSupply } from './browserSupply.ts'
 import { checkChromiumPath } from './chromium.ts'
 import { capturePdf, captureScreenshot, viewportOfPdf } from './capture.ts'
 import { type Egress, renderJob } from './renderJob.ts'
+import { createRenderQueue } from './renderQueue.ts'
 import type { RenderTask } from './renderTask.ts'
 import { RenderFailure, type Rendered, type Renderer } from './renderer.ts'
 
@@ -38,22 +38,23 @@ export async function openRenderer(deps: RendererDeps): Promise<Renderer> {
   const { egress, concurrency } = deps
   const limits = { ...limitsDefault, ...deps.limits }
   const supply = openBrowserSupply({ ...deps, ...limits, guardArguments: egress.browserArguments })
-  const places = bulkhead(concurrency, concurrency * queuePerPlaceMax)
-  const waiting = (): number => concurrency * queuePerPlaceMax - places.queueSlots
+  const queue = createRenderQueue({ placesMax: concurrency, waitingMax: concurrency * queuePerPlaceMax })
   const render = async (task: RenderTask, signal: AbortSignal): Promise<Rendered> => {
+    const entry = await queue.enter(signal)
+    if (entry === 'full') throw new RenderFailure('broken', 'too many pages are waiting')
+    if (entry === 'aborted') throw new RenderFailure('timeout', 'the page waited too long for its turn')
     try {
-      return await places.execute(() => renderWithin({ supply, egress, task, signal, limits }), signal)
-    } catch (error) {
-      if (error instanceof BulkheadRejectedError) throw new RenderFailure('broken', 'too many pages are waiting', error)
-      if (error instanceof TaskCancelledError)
-        throw new RenderFailure('timeout', 'it waited too long for its turn', error)
-      throw error
+      return await renderWithin({ supply, egress, task, signal, limits })
+    } finally {
+      queue.leave()
     }
   }
   return {
     allowHosts: deps.egress.allowHosts,
     whyUnavailable: () =>
-      waiting() >= concurrency * waitingPerPlaceMax ? 'too many pages are being rendered' : supply.whyUnavailable(),
+      queue.waitingCount() >= concurrency * waitingPerPlaceMax
+        ? 'too many pages are being rendered'
+        : supply.whyUnavailable(),
     screenshot: (order, signal) =>
       render({ page: order, viewport: order, capture: (page) => captureScreenshot(page, order) }, signal),
     pdf: (order, signal) =>

@@ -1,0 +1,8 @@
+/** An assumption of the audit's own code that does not hold: a defect of the program, not of the ledger. */
+export class AuditBug extends Error {
+  override readonly name = 'AuditBug'
+}
+
+export function invariant(condition: boolean, expectation: string): asserts condition {
+  if (!condition) throw new AuditBug(`expected that ${expectation}`)
+}

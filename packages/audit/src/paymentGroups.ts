@@ -1,0 +1,109 @@
+import type { FindingCode } from './findings.ts'
+import type { PaymentEvent } from './paymentEvents.ts'
+import type { AuditedPayment } from './paymentTable.ts'
+import type { LifecycleDeps, Recorded } from './paymentRules.ts'
+import { owesBurn } from './postings.ts'
+import { describeShares } from './priceReader.ts'
+
+/* Events that one append writes together: the next one stands at the next position, and was recorded at the same time. */
+
+export interface ExpectedEvent {
+  readonly first: PaymentEvent
+  readonly kind: PaymentEvent['kind']
+  readonly recorded: Recorded
+}
+
+/** Which event of the same payment has to follow at once; undefined where the append may end. */
+export function expectedAfter(
+  event: PaymentEvent,
+  payment: AuditedPayment,
+  recorded: Recorded,
+): ExpectedEvent | undefined {
+  const kind = kindAfter(event, payment)
+  return kind === undefined ? undefined : { first: event, kind, recorded }
+}
+
+function kindAfter(event: PaymentEvent, { owesBurn: isOwed }: AuditedPayment): PaymentEvent['kind'] | undefined {
+  switch (event.kind) {
+    case 'PaymentVerified':
+      return owesBurn(event.settlement) ? 'BurnOwed' : 'TokensBurned'
+    case 'TokensBurned':
+    case 'BurnOwed':
+      return 'ProofClaimed'
+    case 'RequestFulfilled':
+      return 'DistributionAllocated'
+    case 'PaymentReversed':
+      return isOwed ? undefined : 'BurnReversed'
+    default:
+      return undefined
+  }
+}
+
+/** Kinds that never begin an append. */
+export const neverFirst: ReadonlySet<string> = new Set<PaymentEvent['kind']>([
+  'TokensBurned',
+  'BurnOwed',
+  'DistributionAllocated',
+  'BurnReversed',
+])
+
+export interface Wrong {
+  readonly code: FindingCode
+  readonly message: string
+}
+
+/** What is wrong with an event that follows the one it belongs to. */
+export function judgeFollower(
+  { first }: ExpectedEvent,
+  event: PaymentEvent,
+  { payment, deps }: { readonly payment: AuditedPayment; readonly deps: LifecycleDeps },
+): Wrong | undefined {
+  switch (event.kind) {
+    case 'TokensBurned':
+    case 'BurnOwed': {
+      if (first.kind !== 'PaymentVerified') return undefined
+      const { burnedBaseUnits, price } = first.settlement
+      const right = event.kind === 'BurnOwed' ? price.burnBaseUnits : burnedBaseUnits
+      const found = event.kind === 'BurnOwed' ? event.owedBaseUnits : event.burnedBaseUnits
+      return burnDiffers(event, { found, right, payment, deps })
+    }
+    case 'BurnReversed': {
+      const { burnedBaseUnits: right } = payment
+      return burnDiffers(event, { found: event.burnedBaseUnits, right, payment, deps })
+    }
+    case 'DistributionAllocated': {
+      const text = describeShares(event.parts)
+      if (deps.names.numberOf(event.mint) !== payment.mint) return distribution('another mint was paid')
+      if (deps.digest.ofRecent(text) === payment.sharesDigest) return undefined
+      return distribution(`${text} are allocated, and the price divides otherwise`)
+    }
+    default:
+      return undefined
+  }
+}
+
+interface Burn {
+  readonly found: bigint
+  readonly right: bigint
+  readonly payment: AuditedPayment
+  readonly deps: LifecycleDeps
+}
+
+function burnDiffers(
+  event: PaymentEvent & { readonly mint: string; readonly endpoint: string },
+  { found, right, payment, deps }: Burn,
+): Wrong | undefined {
+  const code = 'burn_differs'
+  if (found !== right) return { code, message: `${event.kind} of ${found}, and the payment's burn is ${right}` }
+  if (deps.names.numberOf(event.mint) !== payment.mint) return { code, message: 'another mint was paid' }
+  if (deps.names.numberOf(event.endpoint) !== payment.endpoint) {
+    return { code, message: `it was paid for ${deps.names.nameOf(payment.endpoint)}` }
+  }
+  // The totals of the hour of the payment go up, and down again.
+  const isSameTime = event.effectiveAtMs === payment.blockTimeMs
+  return isSameTime ? undefined : { code, message: 'it took effect at another time than the payment' }
+}
+
+function distribution(message: string): Wrong {
+  return { code: 'distribution_differs', message }
+}
