@@ -34,25 +34,25 @@ async function runDemo({ once, sampleUpstreams }: DemoFlags): Promise<void> {
   // Warnings only, so that the log does not interrupt the demo's output.
   const log = createLog({ level: 'warn', name: 'tollbook demo' })
   await using opened = new AsyncDisposableStack()
-  const shop = await openShop(config, { log, onProgress: (step) => say(`Starting ${step} …`) })
-  opened.defer(() => shop.close())
+  const service = await openShop(config, { log, onProgress: (step) => say(`Starting ${step} …`) })
+  opened.defer(() => service.close())
   say(
-    `0. The service ${shop.started ? 'is up' : 'was running'} at ${shop.local.baseUrl}, the chain at ${shop.local.rpcUrl ?? ''}`,
+    `0. The service ${service.started ? 'is up' : 'was running'} at ${service.local.baseUrl}, the chain at ${service.local.rpcUrl ?? ''}`,
   )
-  if (shop.local.sampleUpstreams) say('   Prices, weather, news and chat are sample data: no provider is asked.')
+  if (service.local.sampleUpstreams) say('   Prices, weather, news and chat are sample data: no provider is asked.')
 
-  const databaseUrl = assertPresent(shop.local.databaseUrl, 'local mode publishes the address of its database')
+  const databaseUrl = assertPresent(service.local.databaseUrl, 'local mode publishes the address of its database')
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook demo', connectionsMax: 1, log })
   opened.defer(() => database.destroy())
-  await tellDemo({ local: shop.local, database, say })
+  await tellDemo({ local: service.local, database, say })
   if (once) return
 
   say(
-    `\nThe service runs until Ctrl-C. Try it yourself:\n${hints(shop.local.baseUrl, shop.local.demoWallet?.address ?? '')}`,
+    `\nThe service runs until Ctrl-C. Try it yourself:\n${hints(service.local.baseUrl, service.local.demoWallet?.address ?? '')}`,
   )
-  say(`\nBurned tokens:   ${shop.local.baseUrl}/burn`)
-  const { financeToken } = shop.local
-  if (financeToken) say(`Finance reports: ${shop.local.baseUrl}/finance#token=${financeToken}`)
+  say(`\nBurned tokens:   ${service.local.baseUrl}/burn`)
+  const { financeToken } = service.local
+  if (financeToken) say(`Finance reports: ${service.local.baseUrl}/finance#token=${financeToken}`)
   await untilStopped()
 }
 

@@ -4,7 +4,7 @@ import { parsePrices, parseProductsOff } from '../pricing/parsePrices.ts'
 import type { ParsedSetting } from '../pricing/settingList.ts'
 import { defaultSplit, parseSplit, type SplitShare } from '../pricing/splitSetting.ts'
 
-/** What is sold, at which prices in US dollars, and how each payment is divided. */
+/** Products on sale, their prices in US dollars, and the division of each payment. */
 export interface CatalogSettings extends PriceListSettings {
   /** The shares of each payment; `burn` is one of them. */
   readonly split: readonly SplitShare[]

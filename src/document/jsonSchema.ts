@@ -21,8 +21,8 @@ export function schemaOf(type: z.ZodType): JsonObject {
 /** Drops limits of JavaScript's integers and the long pattern of dates. */
 function tidy(type: z.core.$ZodTypes, schema: z.core.JSONSchema.BaseSchema): void {
   // Zod leaves out the default of a transformed field, such as a number of the query; its metadata has it.
-  const told = z.globalRegistry.get(type)
-  if (told !== undefined && 'default' in told) schema.default = told['default']
+  const metadata = z.globalRegistry.get(type)
+  if (metadata !== undefined && 'default' in metadata) schema.default = metadata['default']
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (schema.format === 'date-time' || schema.pattern === undefined) delete schema.pattern

@@ -39,7 +39,7 @@ export function schemasOf(endpoint: Endpoint): JsonObject {
     required: ['success', 'data', 'receipt', 'inclusionProof', 'meta'],
   }
   return {
-    [`${name}ProductOrder`]: schemaOf(endpoint.parameters),
+    [`${name}Order`]: schemaOf(endpoint.parameters),
     [`${name}Data`]: schemaOf(endpoint.answer),
     ...(endpoint.stream === undefined ? { [`${name}Sale`]: sale } : {}),
   }
@@ -99,7 +99,7 @@ function inputOf(endpoint: Endpoint): JsonObject {
   const headers = parameterNames.map((name) => refTo('parameters', name))
   const { order } = endpoint.example
   if (endpoint.method === 'GET') return { parameters: [...queryParameters(endpoint, order), ...headers] }
-  const schema = refTo('schemas', `${nameOf(endpoint)}ProductOrder`)
+  const schema = refTo('schemas', `${nameOf(endpoint)}Order`)
   return {
     parameters: headers,
     requestBody: {

@@ -34,7 +34,7 @@ export const aiChat = defineProduct({
   parameters,
   answer,
   example: {
-    order: { message: 'Say hi' },
+    order: { message: 'Hello!' },
     answer: { reply: 'Hi!', model: 'llama3.2', usage: { promptTokens: 27, completionTokens: 3, totalTokens: 30 } },
   },
   providers: ['AI'],

@@ -9,7 +9,7 @@ export interface Feed {
 }
 
 /** A feed of the operator's setting `NEWS_FEEDS`. */
-export interface NamedFeed {
+export interface FeedSetting {
   readonly category: string
   readonly url: string
 }
@@ -40,8 +40,8 @@ const ours: readonly Feed[] = [
 ]
 
 /** The operator's feeds, and ours for the other categories. With sample upstreams no public feed is read. */
-export function feedsOf(named: readonly NamedFeed[], sampleUpstreams: boolean): readonly Feed[] {
-  const theirs = named.map(({ category, url }): Feed => {
+export function feedsOf(configured: readonly FeedSetting[], sampleUpstreams: boolean): readonly Feed[] {
+  const theirs = configured.map(({ category, url }): Feed => {
     if (isNewsCategory(category)) return { category, url, publisher: undefined }
     throw new Fault(`NEWS_FEEDS names the category "${category}", which does not exist`, { retryable: false })
   })

@@ -118,12 +118,12 @@ async function find(state: NewsSearchState, question: ArticleQuestion): Promise<
   const { category, query } = question
   const words = query === undefined ? undefined : wordsOf(query)
   const asked = { ...question, query: query === undefined ? undefined : foldQuestion(query), question: words }
-  const kept = await store.find(asked)
+  const stored = await store.find(asked)
   // Providers that search do not know our categories, so a question within a category is answered from the store alone.
-  const mayLack = words !== undefined && category === undefined && kept.length < question.limit
+  const mayLack = words !== undefined && category === undefined && stored.length < question.limit
   const searches = mayLack ? await Promise.all(state.searchable.map((by) => search(state, by, words))) : []
   const isFresh = searches.some((outcome) => outcome === 'asked')
-  const articles = isFresh ? await store.find(asked) : kept
+  const articles = isFresh ? await store.find(asked) : stored
   const isKnownMissing = articles.length === 0 && !searches.includes('failed')
   if (isKnownMissing && words !== undefined) missing.set(missingKey(question), true)
   const polled = [...(summary?.polledAtMs ?? [])].filter(([of]) => category === undefined || of === category)

@@ -2,7 +2,7 @@ import { sha256Hex } from '@tollbook/core/digest'
 import type { ReadFeed } from '../outbound/readFeed.ts'
 import type { Article } from './articles/article.ts'
 import type { NewsCategory } from './articles/newsCategory.ts'
-import { type Feed, feedsOf, type NamedFeed } from './newsFeeds.ts'
+import { type Feed, feedsOf, type FeedSetting } from './newsFeeds.ts'
 import { createGdelt } from './providers/gdelt.ts'
 import { createGuardian } from './providers/guardian.ts'
 import { createHnAlgolia } from './providers/hnAlgolia.ts'
@@ -35,7 +35,7 @@ export interface Polled extends FeedValidators {
 }
 
 export interface NewsSourcesDeps extends ProviderDeps {
-  readonly newsFeeds: readonly NamedFeed[]
+  readonly newsFeeds: readonly FeedSetting[]
   readonly readFeed: ReadFeed
 }
 

@@ -14,7 +14,7 @@ export interface OpenProduct extends Pick<Endpoint, 'parameters' | 'whyUnavailab
   close(): Promise<void>
 }
 
-/** What a product's file states: the facts with their types, and the handler. */
+/** Content of a product's file: the facts with their types, and the handler. */
 export interface ProductSource<P extends Json, A, Needs> extends Omit<
   ProductFacts,
   'parameters' | 'answer' | 'bodyBytesMax' | 'demo'

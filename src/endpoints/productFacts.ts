@@ -43,7 +43,7 @@ export interface Example {
 /** Parameters as a caller sends them, in the query or in the body. */
 export type ProductOrder = Readonly<Record<string, Json>>
 
-/** How the demo buys the product and checks the answer. */
+/** Purchase of the product by the demo, and the check of its answer. */
 export interface Demonstration {
   readonly order: (stage: DemoStage) => ProductOrder
   /** Returns a line to print. Calls `buyer.expect` for each property that the answer must have. */
@@ -57,7 +57,7 @@ export interface DemoStage {
   readonly pageUrl: string
 }
 
-/** What a buyer does with an answer, with libraries other than those that made it. */
+/** Tools of a buyer for reading an answer, made of libraries other than those that made it. */
 export interface DemoBuyer {
   /** Ends the demo when `holds` is false. */
   expect(holds: boolean, expectation: string): void

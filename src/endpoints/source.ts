@@ -30,7 +30,7 @@ export interface SourceOptions<Query, Data> {
   readonly staleMs: number
   /** Age, by the provider's own timestamp, from which an answer counts as a failure. */
   readonly ageMaxMs: number
-  /** How far ahead of now an answer may be. Only forecasts need it. */
+  /** Maximum time by which an answer may lie ahead of now. Only forecasts need it. */
   readonly aheadMaxMs?: number
   /** Advice for a caller whose answer does not exist. */
   readonly hint?: string
@@ -64,7 +64,7 @@ export function createSource<Query, Data>(
   const { clock } = deps
   const perf = { now: () => clock.monotonicMs() }
   const missing = new LRUCache<string, true>({ perf, ttlResolution: 0, max: missingMax, ttl: missingMs })
-  const keptMs = options.freshMs + options.staleMs
+  const servedMs = options.freshMs + options.staleMs
   const ageMsOf = ({ fetchedAtMs }: Remembered<Data>) => clock.monotonicMs() - fetchedAtMs
   const cache = new LRUCache<string, Remembered<Data>, { readonly query: Query }>({
     perf,
@@ -76,7 +76,7 @@ export function createSource<Query, Data>(
         return await askInTurn({ clock, options }, context.query)
       } catch (error) {
         const mayStandIn = error instanceof NoProviderAnswered && error.code !== 'NO_DATA'
-        if (old === undefined || !mayStandIn || ageMsOf(old) > keptMs) throw error
+        if (old === undefined || !mayStandIn || ageMsOf(old) > servedMs) throw error
         entry.ttl = staleRetryMs
         return old
       }
@@ -84,7 +84,7 @@ export function createSource<Query, Data>(
   })
   const isAtHand = (query: Query) => {
     const found = cache.peek(keyOf(query), { allowStale: true })
-    return found !== undefined && ageMsOf(found) <= keptMs
+    return found !== undefined && ageMsOf(found) <= servedMs
   }
   return {
     whyUnavailable: (query) =>

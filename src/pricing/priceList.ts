@@ -5,7 +5,7 @@ import type { ParsedSetting } from './settingList.ts'
 export interface PricedProduct {
   readonly path: string
   /**
-   * What a request costs, in millionths of a US dollar. An integer, because `0.025 * 1e6` is not 25000 in floating point.
+   * Price of a request, in millionths of a US dollar. An integer, because `0.025 * 1e6` is not 25000 in floating point.
    */
   readonly priceMicroUsd: bigint
 }
@@ -17,7 +17,7 @@ export function displayUsd({ priceMicroUsd }: PricedProduct): number {
   return displayNumber(priceMicroUsd, usdDecimals)
 }
 
-/** What the operator decides of the price list. */
+/** Settings of the operator for the price list. */
 export interface PriceListSettings {
   /** `PRICES_USD`: prices that replace those of the definitions, by path. */
   readonly prices: ReadonlyMap<string, bigint>

@@ -123,7 +123,7 @@ describe('the operator', () => {
 })
 
 describe('a product that streams its answer', () => {
-  test('is told in the document by its media type, without an envelope', async () => {
+  test('is documented by its media type, without an envelope', async () => {
     const operation = await readOperation('/api/tools/countdown')
     expect(operation?.responses['200']).toMatchObject({
       content: { 'text/plain; charset=utf-8': { example: '3\n2\n1\n' } },

@@ -4,8 +4,8 @@ import { readTokenFigures, type TokenFigures } from '@tollbook/client/tokenFigur
 import { trialBalance } from '../../reports/trialBalance.ts'
 import { type DemoDeps, expectThat, rpcUrlOf, type Spent, tokens } from './demoDeps.ts'
 
-/** Figures of ledger, statistics and chain at one moment. */
-export interface Figures {
+/** DemoFigures of ledger, statistics and chain at one moment. */
+export interface DemoFigures {
   readonly burnedInStats: bigint
   readonly payments: number
   readonly accounts: ReadonlyMap<string, bigint>
@@ -16,7 +16,7 @@ const statsJson = z.object({
   data: z.object({ total: z.object({ baseUnits: z.string().transform(BigInt), payments: z.int() }) }),
 })
 
-export async function readFigures(deps: DemoDeps, paymentTokenAccount: string): Promise<Figures> {
+export async function readFigures(deps: DemoDeps, paymentTokenAccount: string): Promise<DemoFigures> {
   const { body } = await askFree({ baseUrl: deps.local.baseUrl, path: '/api/token/burn-stats' })
   const { total } = statsJson.parse(body).data
   const accounts = new Map((await trialBalance(deps.database)).map(({ account, baseUnits }) => [account, baseUnits]))
@@ -29,8 +29,8 @@ export async function readFigures(deps: DemoDeps, paymentTokenAccount: string): 
 }
 
 export interface Comparison {
-  readonly before: Figures
-  readonly after: Figures
+  readonly before: DemoFigures
+  readonly after: DemoFigures
   /** All payments in between. */
   readonly spent: readonly Spent[]
 }

@@ -35,8 +35,8 @@ export function articleOf(raw: RawArticle, nowMs: number): Article | undefined {
   const publishedAtMs = instantOf(raw.publishedAt ?? '')
   if (url === undefined || title === '' || publishedAtMs === undefined) return undefined
   if (publishedAtMs < nowMs - ageMaxMs || publishedAtMs > nowMs + aheadMaxMs) return undefined
-  const named = cleanTitle(raw.publisher ?? '')
-  const publisher = named === '' ? hostOf(url) : named
+  const publisherName = cleanTitle(raw.publisher ?? '')
+  const publisher = publisherName === '' ? hostOf(url) : publisherName
   return { urlKey: urlKeyOf(url), url, title, titleKey: titleKeyOf(title), publisher, publishedAtMs }
 }
 

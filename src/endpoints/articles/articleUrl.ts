@@ -14,12 +14,12 @@ export function cleanUrl(text: string): string | undefined {
   if (url.username !== '' || url.password !== '') return undefined
   url.hash = ''
   // Parameters are removed by hand, because URLSearchParams would re-encode those that stay.
-  const kept = url.search
+  const remaining = url.search
     .slice(1)
     .split('&')
     .filter((pair) => pair !== '' && !mark.test(pair.split('=')[0] ?? ''))
   // The question mark is removed with the parameters, so that it does not become part of the first one that stays.
-  url.search = kept.length === 0 ? '' : `?${kept.join('&')}`
+  url.search = remaining.length === 0 ? '' : `?${remaining.join('&')}`
   return url.href.length > urlCharactersMax ? undefined : url.href
 }
 

@@ -19,14 +19,14 @@ export function cleanTitle(raw: string): string {
 
 function decodeEntities(text: string): string {
   return text.replace(entity, (whole, name: string) => {
-    if (!name.startsWith('#')) return named.get(name) ?? whole
+    if (!name.startsWith('#')) return entityNames.get(name) ?? whole
     const code = Number(name.replace(/^#x/i, '0x').replace('#', ''))
     return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : ''
   })
 }
 
 /** HTML entities that occur in titles. Names are case-sensitive: `&Eacute;` and `&eacute;` are two letters. */
-const named: ReadonlyMap<string, string> = new Map([
+const entityNames: ReadonlyMap<string, string> = new Map([
   ['amp', '&'],
   ['lt', '<'],
   ['gt', '>'],

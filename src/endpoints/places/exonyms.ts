@@ -8,7 +8,7 @@ export interface Exonym {
 
 /*
  * GeoNames lists each city under one name, English for some and local for others; callers use both. One city a line:
- * country, listed name, other names. Where a larger city has the same name, the larger one is the answer and this one is
+ * country, listed name, other names. If a larger city has the same name, the larger one is the answer and this one is
  * among the alternatives.
  */
 const lines = `

@@ -1,9 +1,9 @@
 import type { City } from './cityFile.ts'
 import type { Gazetteer } from './gazetteer.ts'
-import { type Area, areasNamed, countryNameOf, regionNameOf } from './qualifier.ts'
+import { type Area, findAreas, countryNameOf, regionNameOf } from './qualifier.ts'
 
 /** The city that a caller's text names. */
-export interface NamedPlace {
+export interface PlaceRecord {
   readonly name: string
   readonly country: string
   readonly countryCode: string
@@ -20,9 +20,9 @@ export interface PlaceQuery {
 }
 
 export interface FoundPlace {
-  readonly place: NamedPlace
+  readonly place: PlaceRecord
   /** Other cities of the same name. */
-  readonly alternatives: readonly NamedPlace[]
+  readonly alternatives: readonly PlaceRecord[]
 }
 
 export type PlaceSearch =
@@ -52,15 +52,15 @@ export function findPlace(gazetteer: Gazetteer, text: string): PlaceSearch {
 }
 
 function within(gazetteer: Gazetteer, { name, qualifiers }: PlaceQuery): readonly City[] {
-  if (qualifiers.length === 0) return named(gazetteer, name)
-  const areas = qualifiers.map(areasNamed)
-  return named(gazetteer, name).filter((city) => areas.every((any) => any.some((area) => lies(city, area))))
+  if (qualifiers.length === 0) return findCities(gazetteer, name)
+  const areas = qualifiers.map(findAreas)
+  return findCities(gazetteer, name).filter((city) => areas.every((any) => any.some((area) => lies(city, area))))
 }
 
-function named(gazetteer: Gazetteer, name: string): readonly City[] {
-  const exact = gazetteer.named(name)
+function findCities(gazetteer: Gazetteer, name: string): readonly City[] {
+  const exact = gazetteer.find(name)
   // "Duesseldorf" is typed without an umlaut. Tried second, because "Rouen" has none.
-  return exact.length > 0 ? exact : gazetteer.named(name.replace(/([aou])e/gi, '$1'))
+  return exact.length > 0 ? exact : gazetteer.find(name.replace(/([aou])e/gi, '$1'))
 }
 
 function lies(city: City, { countryCode, regionCode }: Area): boolean {
@@ -79,12 +79,12 @@ function whyUnknown({ name, qualifiers }: PlaceQuery): string {
 }
 
 /** Lists a city once that is found under its name and under its alias. */
-function distinct(places: readonly NamedPlace[]): readonly NamedPlace[] {
+function distinct(places: readonly PlaceRecord[]): readonly PlaceRecord[] {
   const byPosition = new Map(places.toReversed().map((place) => [`${place.latitude} ${place.longitude}`, place]))
   return places.filter((place) => byPosition.get(`${place.latitude} ${place.longitude}`) === place)
 }
 
-function placeOf(city: City): NamedPlace {
+function placeOf(city: City): PlaceRecord {
   const { name, countryCode, latitude, longitude } = city
   const region = regionNameOf(city)
   return {

@@ -4,7 +4,7 @@ import { foldName } from './foldName.ts'
 
 /** Cities by name, the largest first. */
 export interface Gazetteer {
-  named(name: string): readonly City[]
+  find(name: string): readonly City[]
 }
 
 let opened: Gazetteer | undefined
@@ -41,7 +41,7 @@ function readGazetteer(): Gazetteer {
     if (city !== undefined) aliases.set(foldName(alias), city)
   }
   return {
-    named(name) {
+    find(name) {
       const folded = foldName(name)
       const alias = aliases.get(folded)
       return largestFirst([...(alias === undefined ? [] : [alias]), ...listed(folded)])

@@ -64,7 +64,7 @@ export function regionNameOf({
 let known: ReadonlyMap<string, readonly Area[]> | undefined
 
 /** Every meaning: "CA" is Canada and California, "Georgia" a country and a state. */
-export function areasNamed(qualifier: string): readonly Area[] {
+export function findAreas(qualifier: string): readonly Area[] {
   return (known ??= readAreas()).get(foldName(qualifier)) ?? []
 }
 

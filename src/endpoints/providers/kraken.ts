@@ -10,7 +10,7 @@ const pacePublic = { requests: 1, perSeconds: 1 }
 
 const answer = z.object({
   error: z.array(z.string()),
-  // The name in the answer differs from the one in the request: XBTUSD comes back as XXBTZUSD.
+  // The name in the answer differs from the one in the request: XBTUSD is named XXBTZUSD.
   result: z.record(z.string(), z.object({ c: z.array(z.string()).min(1) })).optional(),
 })
 

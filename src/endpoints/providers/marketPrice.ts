@@ -31,7 +31,7 @@ export function readFigures({ price, liquidity }: { readonly price: Figure; read
   const liquidityUsd = liquidity === undefined ? undefined : parseRoundingDown(liquidity, 0)
   // Negative liquidity fails, because missing liquidity would count as a market that does not report it.
   if (liquidity !== undefined && liquidityUsd === undefined)
-    throw new UpstreamFailure('incomplete', 'its liquidity is no amount')
+    throw new UpstreamFailure('incomplete', 'its liquidity is not an amount')
   return { tokenPriceAttoUsd, liquidityUsd }
 }
 

@@ -29,7 +29,7 @@ interface ForecastStep {
   readonly symbolCode: string | undefined
 }
 
-const keptMax = 2_000
+const storedMax = 2_000
 // Hourly for two days.
 const stepsMax = 48
 // Default and maximum lifetime of a stored answer. `Expires` is meant for minutes, not for days.
@@ -49,13 +49,13 @@ export function createMetNorway({
     base: baseUrlOf(upstreams.MET_NORWAY, publicBase),
     pace: paceOf(upstreams.MET_NORWAY, publicPace),
   })
-  const kept = new LRUCache<string, StoredForecast>({ max: keptMax })
+  const stored = new LRUCache<string, StoredForecast>({ max: storedMax })
   let isDeprecationSaid = false
 
   async function steps(query: Pick<WeatherQuery, 'latitude' | 'longitude'>): Promise<StoredForecast> {
     const at = { lat: coordinate(query.latitude), lon: coordinate(query.longitude) }
     const key = `${at.lat},${at.lon}`
-    const known = kept.get(key)
+    const known = stored.get(key)
     if (known !== undefined && clock.nowMs() < known.expiresAtMs) return known
     const headers = conditionOf(known, clock.nowMs())
     const fetched = await upstream.ask({ path: '/compact', query: at, headers }, (reply) => {
@@ -65,7 +65,7 @@ export function createMetNorway({
       }
       return readForecast(reply, known, clock.nowMs())
     })
-    kept.set(key, fetched)
+    stored.set(key, fetched)
     return fetched
   }
 
@@ -159,7 +159,7 @@ export function describeSymbol(symbolCode: string): string {
   const sky = Object.hasOwn(skies, base) ? skies[base] : undefined
   if (sky !== undefined) return sky
   const parts = precipitation.exec(base)
-  if (parts === null) throw new UpstreamFailure('bad_payload', 'a weather symbol that nobody documents')
+  if (parts === null) throw new UpstreamFailure('bad_payload', 'an undocumented weather symbol')
   const [, strength, what, showers, thunder] = parts
   const words = [strength, what, showers, thunder && 'and thunder'].filter((word) => word !== undefined).join(' ')
   return words.charAt(0).toUpperCase() + words.slice(1)

@@ -21,7 +21,7 @@ const stationsMax = 3
 // Stations report hourly; one that has been silent for longer is down.
 const ageMaxMs = 2 * 60 * 60 * 1000
 // The stations of a point practically never change.
-const stationsKept = { max: 1_000, ttl: 24 * 60 * 60 * 1000 }
+const cachedPointsMax = { max: 1_000, ttl: 24 * 60 * 60 * 1000 }
 
 export function createNws({ clock, upstreams, openUpstream }: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
   const upstream = openUpstream({
@@ -30,14 +30,14 @@ export function createNws({ clock, upstreams, openUpstream }: ProviderDeps): Pro
     pace: paceOf(upstreams.NWS, publicPace),
     timeoutMs,
   })
-  const kept = new LRUCache<string, readonly string[]>(stationsKept)
+  const stationCache = new LRUCache<string, readonly string[]>(cachedPointsMax)
 
   async function stationsOf(point: string): Promise<readonly string[]> {
-    const known = kept.get(point)
+    const known = stationCache.get(point)
     if (known !== undefined) return known
     const path = await upstream.ask({ path: `/points/${point}` }, readPoint)
     const stations = await upstream.ask({ path }, readStations)
-    kept.set(point, stations)
+    stationCache.set(point, stations)
     return stations
   }
 
@@ -95,10 +95,10 @@ function readPoint(reply: Reply): string {
 function readStations(reply: Reply): readonly string[] {
   refuseElsewhere(reply)
   const { features, observationStations = [] } = readJson(reply, stationList)
-  const named =
+  const stationIds =
     features?.map(({ properties }) => properties.stationIdentifier) ??
     observationStations.map((address) => address.split('/').at(-1) ?? '')
-  const stations = named.filter((station) => /^[A-Z0-9]{3,8}$/i.test(station)).slice(0, stationsMax)
+  const stations = stationIds.filter((station) => /^[A-Z0-9]{3,8}$/i.test(station)).slice(0, stationsMax)
   if (stations.length === 0) throw new UpstreamFailure('not_covered', 'no station near the point')
   return stations
 }

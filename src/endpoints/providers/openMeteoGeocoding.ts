@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { Reply } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
-import { alternativesMax, type FoundPlace, type NamedPlace, type PlaceQuery } from '../places/findPlace.ts'
+import { alternativesMax, type FoundPlace, type PlaceRecord, type PlaceQuery } from '../places/findPlace.ts'
 import { foldName } from '../places/foldName.ts'
-import { areasNamed, countryNameOf } from '../places/qualifier.ts'
+import { findAreas, countryNameOf } from '../places/qualifier.ts'
 import { customerPace, limitPauseMs, publicPace } from './openMeteo.ts'
 import { paceOf, type Provider, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 
@@ -88,7 +88,7 @@ function lies(one: Result, qualifier: string, isFirst: boolean): boolean {
   const { country, country_code: code, admin1, admin2, admin3, admin4 } = one
   const folded = foldName(qualifier)
   if ([country, code, admin1, admin2, admin3, admin4].some((text) => foldName(text) === folded)) return true
-  const areas = areasNamed(qualifier)
+  const areas = findAreas(qualifier)
   return areas.length === 0 ? isFirst : areas.some(({ countryCode }) => countryCode === code)
 }
 
@@ -102,7 +102,7 @@ function bearing(name: string, results: readonly Result[]): readonly Result[] {
   return first.length > 0 ? first : results.filter((one) => !foldName(one.name).startsWith(folded))
 }
 
-function placeOf({ name, country_code: countryCode, admin1, latitude, longitude }: Result): NamedPlace {
+function placeOf({ name, country_code: countryCode, admin1, latitude, longitude }: Result): PlaceRecord {
   const region = admin1 === '' ? {} : { region: admin1 }
   return { name, country: countryNameOf(countryCode), countryCode, ...region, latitude, longitude }
 }

@@ -74,12 +74,12 @@ export function stockObservation({ symbol }: StockQuery, figures: StockFigures):
       previousClose: rounded(inWhole(previousClose)),
       changeValue: rounded(change),
       changePercentValue: rounded(percent),
-      ...told(figures),
+      ...detailsOf(figures),
     },
   }
 }
 
-function told({ name, exchange, marketState, delayedByMinutes }: StockFigures) {
+function detailsOf({ name, exchange, marketState, delayedByMinutes }: StockFigures) {
   return {
     ...(isText(name) ? { name } : {}),
     ...(isText(exchange) ? { exchange } : {}),

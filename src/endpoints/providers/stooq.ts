@@ -7,7 +7,7 @@ import { isOfUnitedStates, withClass } from './ticker.ts'
 import { epochMsOf } from './zonedTime.ts'
 
 const pacePublic = { requests: 1, perSeconds: 5 }
-// The limit is daily and its end is not told, so the provider is asked again after the longest pause.
+// The limit is daily and its end is unknown, so the provider is asked again after the longest pause.
 const limitPauseMs = 15 * 60_000
 const columns = 'Symbol,Date,Time,Open,High,Low,Close,Volume,Prev'
 const timeZone = 'Europe/Warsaw'

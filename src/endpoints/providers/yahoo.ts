@@ -87,7 +87,7 @@ function read({ reply, query, symbol, nowMs }: Reading): Observation<StockPrice>
   // Yahoo also lists currencies, futures and coins, and returns an empty shell for delisted symbols.
   const { instrumentType } = found
   if (instrumentType !== null && instrumentType !== undefined && !stockTypes.has(instrumentType))
-    throw new UpstreamFailure('not_found', `it is no stock: ${instrumentType}`)
+    throw new UpstreamFailure('not_found', `it is not a stock: ${instrumentType}`)
   return stockObservation(query, {
     price: found.regularMarketPrice,
     previousClose: previousCloseOf(found),
