@@ -13,13 +13,12 @@ export function auditCommand(deps: CommandDeps): Command {
     .argument('[words...]')
     .allowUnknownOption()
     .action(async () => {
-      const { stdout, stderr, interrupted, fetch, clock } = deps
+      const { stdout, stderr, interrupted, clock } = deps
       const code = await runAuditCommand(command.args, {
         stdout,
         stderr,
         interrupted,
         findLedger: (database) => findLedger(deps.home(), database),
-        ...(fetch === undefined ? {} : { fetch }),
         ...(clock === undefined ? {} : { clock }),
       })
       deps.setExitCode(code)

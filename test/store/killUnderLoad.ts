@@ -76,9 +76,9 @@ async function claimWithoutPause(load: Load): Promise<void> {
         load.misled++
         continue
       }
-      load.acknowledged.set(settlement.signature, 3)
+      load.acknowledged.set(settlement.reference, 3)
       const fulfilled = await payments.append(fulfilmentOf(settlement, { before: claimed.after, attemptId }))
-      if (fulfilled.outcome === 'appended') load.acknowledged.set(settlement.signature, 5)
+      if (fulfilled.outcome === 'appended') load.acknowledged.set(settlement.reference, 5)
       else load.misled++
     } catch (error) {
       if (!(error instanceof Fault && error.retryable)) throw error
