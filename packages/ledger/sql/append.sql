@@ -368,9 +368,7 @@ begin
   end if;
 
   perform set_config('ledger.writing', 'off', true);
-  recorded_at := stamp;
-  first_position := head_seq + 1;
-  refusals := case when not all_good then verdicts end;
+  select stamp, head_seq + 1, case when not all_good then verdicts end into recorded_at, first_position, refusals;
 end
 $$;
 

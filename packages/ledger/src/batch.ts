@@ -73,8 +73,8 @@ type Columns = ReturnType<typeof emptyColumns>
 
 interface Batch {
   readonly columns: Columns
-  /** Number of each account of the batch, by mint and name. */
-  readonly accounts: Map<string, number>
+  /** Number of each account of the batch, by mint, then by name. */
+  readonly accounts: Map<string, Map<string, number>>
   readonly bodies: Uint8Array[]
   bodyBytes: number
 }
@@ -130,11 +130,15 @@ function addEvent(batch: Batch, event: ItemEvent, item: number): void {
 }
 
 function accountNumber({ columns, accounts }: Batch, mint: string, name: string): number {
-  const key = `${mint} ${name}`
-  const known = accounts.get(key)
+  let ofMint = accounts.get(mint)
+  if (ofMint === undefined) {
+    ofMint = new Map()
+    accounts.set(mint, ofMint)
+  }
+  const known = ofMint.get(name)
   if (known !== undefined) return known
   columns.account_mints.push(mint)
   columns.account_names.push(name)
-  accounts.set(key, columns.account_names.length())
+  ofMint.set(name, columns.account_names.length())
   return columns.account_names.length()
 }
