@@ -62,6 +62,7 @@ export const appendCall = {
 
 /** The parameters of `appendCall`, in its order. */
 export function appendValues(items: readonly Item[], laneEpoch: number): (Buffer | number)[] {
+  assert(items.length > 0, 'a batch has at least one item')
   const columns = emptyColumns()
   const batch: Batch = { columns, accounts: new Map(), bodies: [], bodyBytes: 0 }
   for (const [index, item] of items.entries()) addItem(batch, item, index + 1)
@@ -81,6 +82,7 @@ interface Batch {
 
 function addItem(batch: Batch, item: Item, number: number): void {
   assert(item.events.length > 0, 'an append has at least one event')
+  assert(item.expectedVersion >= 0, 'an append is decided on a version')
   const { columns } = batch
   columns.ids.push(item.stream)
   columns.steps.push(item.step)
@@ -121,6 +123,7 @@ function addEvent(batch: Batch, event: ItemEvent, item: number): void {
   batch.bodyBytes += event.body.length
   const eventNumber = columns.event_items.length()
   for (const { debit, credit, mint, amountBaseUnits } of event.postings) {
+    assert(debit !== credit, 'a posting moves money between two accounts')
     columns.posting_items.push(item)
     columns.posting_events.push(eventNumber)
     columns.debits.push(accountNumber(batch, mint, debit))
