@@ -126,7 +126,11 @@ const movesOf: Readonly<Record<string, (body: Body) => readonly Move[]>> = {
     [unearned, `Liabilities:RefundsDue:${String(body['wallet'])}`, amount(body['refundBaseUnits'])],
   ],
   TransferReceived: (body) => [
-    [wallet, `Liabilities:Unmatched:${String(body['wallet'] ?? 'unknown')}`, amount(body['receivedBaseUnits'])],
+    [
+      wallet,
+      `Liabilities:Unmatched:${String(body['wallet']).replace('null', 'unknown')}`,
+      amount(body['receivedBaseUnits']),
+    ],
   ],
 }
 
