@@ -6,6 +6,7 @@ import { productTable } from '../../src/document/productTable.ts'
 import { openEndpoint } from '../../src/endpoints/productDefinition.ts'
 import type { SoldProducts } from '../../src/start/soldProducts.ts'
 import { ask, askForQuote, buy } from '../support/ask.ts'
+import { awaitThat } from '../support/awaitThat.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 import { countdownProduct } from './countdownProduct.ts'
 import { lengthProduct } from './lengthProduct.ts'
@@ -18,6 +19,10 @@ let shop: Shop
 
 beforeAll(async () => {
   shop = await openShop({ seams: { products: withNew } })
+  // A machine that is busy with the start refuses unpaid work for a moment.
+  await awaitThat('the service accepts unpaid requests', async () => {
+    return (await ask(shop, { path: '/api/catalog' })).status === 200
+  })
 })
 
 const catalogShape = z.object({
