@@ -135,6 +135,20 @@ describe('a product that streams its answer', () => {
     })
   })
 
+  test('is bought over HTTP, and comes as its media type without an envelope', async () => {
+    const path = '/api/tools/countdown?from=5'
+    const quote = await askForQuote(shop, { path })
+    expect(quote).toMatchObject({ pricing: { priceUSD: 0.002 } })
+    const proof = await shop.payer.pay(quote)
+    const response = await fetch(`${shop.baseUrl}${path}`, {
+      headers: { 'x-wallet-address': shop.payer.address, 'x-payment-proof': proof },
+    })
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
+    expect(await response.text()).toBe('5\n4\n3\n2\n1\n')
+    const again = await ask(shop, { path, proof })
+    expect(again).toMatchObject({ status: 402, body: { reason: 'already_used' } })
+  })
+
   test('delivers chunks that are together its answer', async () => {
     const endpoint = openEndpoint(countdownProduct, { clock: systemClock })
     const read = endpoint.read({ from: '4' })
