@@ -6,6 +6,7 @@ import { productTable } from '../../src/document/productTable.ts'
 import { openEndpoint } from '../../src/endpoints/productDefinition.ts'
 import type { SoldProducts } from '../../src/start/soldProducts.ts'
 import { ask, askForQuote, buy } from '../support/ask.ts'
+import { awaitThat } from '../support/awaitThat.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 import { countdownProduct } from './countdownProduct.ts'
 import { lengthProduct } from './lengthProduct.ts'
@@ -18,6 +19,10 @@ let shop: Shop
 
 beforeAll(async () => {
   shop = await openShop({ seams: { products: withNew } })
+  // A machine that is busy with the start refuses unpaid work for a moment.
+  await awaitThat('the service accepts unpaid requests', async () => {
+    return (await ask(shop, { path: '/api/catalog' })).status === 200
+  })
 })
 
 const catalogShape = z.object({
@@ -128,6 +133,20 @@ describe('a product that streams its answer', () => {
     expect(operation?.responses['200']).toMatchObject({
       content: { 'text/plain; charset=utf-8': { example: '3\n2\n1\n' } },
     })
+  })
+
+  test('is bought over HTTP, and comes as its media type without an envelope', async () => {
+    const path = '/api/tools/countdown?from=5'
+    const quote = await askForQuote(shop, { path })
+    expect(quote).toMatchObject({ pricing: { priceUSD: 0.002 } })
+    const proof = await shop.payer.pay(quote)
+    const response = await fetch(`${shop.baseUrl}${path}`, {
+      headers: { 'x-wallet-address': shop.payer.address, 'x-payment-proof': proof },
+    })
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
+    expect(await response.text()).toBe('5\n4\n3\n2\n1\n')
+    const again = await ask(shop, { path, proof })
+    expect(again).toMatchObject({ status: 402, body: { reason: 'already_used' } })
   })
 
   test('delivers chunks that are together its answer', async () => {

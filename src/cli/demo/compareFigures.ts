@@ -50,9 +50,9 @@ export function compareFigures({ say }: DemoDeps, { before, after, spent }: Comp
   )
 
   const held = after.accounts.get('Assets:PaymentWallet') ?? 0n
-  const expensed = [...after.accounts]
-    .filter(([account]) => account.startsWith('Expenses:Burned:'))
-    .reduce((total, [, amount]) => total + amount, 0n)
+  // One account for each endpoint.
+  const burnAccounts = [...after.accounts].filter(([account]) => account.startsWith('Expenses:Burned:'))
+  const expensed = burnAccounts.reduce((total, [, amount]) => total + amount, 0n)
   const sum = [...after.accounts.values()].reduce((total, amount) => total + amount, 0n)
   const burnedOnChain = before.chain.supplyBaseUnits - after.chain.supplyBaseUnits
   say(
