@@ -6,7 +6,7 @@ import { AuditInterrupted } from '@tollbook/audit/auditRun'
 import { readVerifierKey, type VerifierKey, verifierKeyOf } from '@tollbook/audit/checkpointNote'
 import { systemClock } from '@tollbook/core/clock'
 import { describeAudit } from './auditText.ts'
-import { type BookPlace, findBook } from './bookPlace.ts'
+import { type LedgerPlace, findLedger } from './ledgerPlace.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { openProgressBar } from './progressBar.ts'
 import { collect } from './repeatedOption.ts'
@@ -85,15 +85,19 @@ async function runAudit(deps: CommandDeps, file: string | undefined, options: Co
   }
 }
 
-type Question = Pick<AuditOptions, 'source' | 'verifierKeys' | 'keptCheckpoints' | 'chain'>
+type AuditQuestion = Pick<AuditOptions, 'source' | 'verifierKeys' | 'keptCheckpoints' | 'chain'>
 
-async function readQuestion(deps: CommandDeps, file: string | undefined, options: CommandOptions): Promise<Question> {
+async function readQuestion(
+  deps: CommandDeps,
+  file: string | undefined,
+  options: CommandOptions,
+): Promise<AuditQuestion> {
   if (file !== undefined && options.database !== undefined) {
     throw new UsageProblem('EXPORT', 'is given beside --database: audit one of them at a time')
   }
   // What this machine knows of its own service is of use for an export too, where it is asked for by `--chain`.
   const needsBook = file === undefined || options.chain === true
-  const book = needsBook ? await findBook(deps.home(), options.database) : undefined
+  const book = needsBook ? await findLedger(deps.home(), options.database) : undefined
   const source =
     file === undefined
       ? { kind: 'database' as const, url: book?.databaseUrl ?? '' }
@@ -106,7 +110,7 @@ async function readQuestion(deps: CommandDeps, file: string | undefined, options
   }
 }
 
-function keysOf({ verifierKey }: CommandOptions, book: BookPlace | undefined): readonly VerifierKey[] {
+function keysOf({ verifierKey }: CommandOptions, book: LedgerPlace | undefined): readonly VerifierKey[] {
   const given = verifierKey.map((text) => {
     const key = readVerifierKey(text)
     if (key === undefined)
@@ -117,7 +121,7 @@ function keysOf({ verifierKey }: CommandOptions, book: BookPlace | undefined): r
   return [verifierKeyOf(book.origin, book.publicKey)]
 }
 
-async function readCheckpoints({ checkpoint }: CommandOptions, book: BookPlace | undefined) {
+async function readCheckpoints({ checkpoint }: CommandOptions, book: LedgerPlace | undefined) {
   const own = book?.checkpointFile
   const given = await Promise.all(
     checkpoint.map(async (path) => {
@@ -134,7 +138,7 @@ function readText(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(() => undefined)
 }
 
-function chainOf(options: CommandOptions, book: BookPlace | undefined): AuditOptions['chain'] {
+function chainOf(options: CommandOptions, book: LedgerPlace | undefined): AuditOptions['chain'] {
   if (options.chain === undefined) return undefined
   const rpcUrl = options.chain === true ? book?.rpcUrl : options.chain
   if (rpcUrl === undefined || !/^https?:\/\//.test(rpcUrl) || !URL.canParse(rpcUrl)) {

@@ -4,7 +4,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import { createLog } from '../primitives/log.ts'
 import { openDatabase } from '../store/database.ts'
 import { tellDemo } from './demo/story.ts'
-import { openShop } from './openShop.ts'
+import { openLocalService } from './openLocalService.ts'
 import { sampleUpstreamsHelp } from './serve.ts'
 import { untilStopped } from './untilStopped.ts'
 
@@ -34,7 +34,7 @@ async function runDemo({ once, sampleUpstreams }: DemoFlags): Promise<void> {
   // Warnings only: the story is what the reader came for.
   const log = createLog({ level: 'warn', name: 'tollbook demo' })
   await using opened = new AsyncDisposableStack()
-  const shop = await openShop(config, { log, onProgress: (step) => say(`Starting ${step} …`) })
+  const shop = await openLocalService(config, { log, onProgress: (step) => say(`Starting ${step} …`) })
   opened.defer(() => shop.close())
   say(
     `0. The service ${shop.started ? 'is up' : 'was running'} at ${shop.local.baseUrl}, the chain at ${shop.local.rpcUrl ?? ''}`,

@@ -4,7 +4,7 @@ import { parsePrices, parseProductsOff } from '../pricing/productSettings.ts'
 import type { Parsed } from '../pricing/settingList.ts'
 import { defaultSplit, parseSplit, type SplitShare } from '../pricing/splitSetting.ts'
 
-/** What is sold, at which prices in US dollars, and how each payment is divided. */
+/** Products for sale with their prices in US dollars, and the split of each payment. */
 export interface CatalogSettings extends ProductSettings {
   /** The shares of each payment; `burn` is one of them. */
   readonly split: readonly SplitShare[]

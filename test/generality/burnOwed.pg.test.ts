@@ -10,7 +10,14 @@ import type { Settlement } from '../../src/payment/settlement.ts'
 import { findBroken } from '../kernel/checkLedger.ts'
 import { openPool } from '../kernel/openKernel.ts'
 import { mustAppend, openInstance } from '../store/instance.ts'
-import { claimOf, fulfilmentOf, sampleMint, samplePrice, sampleReference, sampleSettlement } from '../store/samplePayment.ts'
+import {
+  claimOf,
+  fulfilmentOf,
+  sampleMint,
+  samplePrice,
+  sampleReference,
+  sampleSettlement,
+} from '../store/samplePayment.ts'
 import { createTestDatabase } from '../support/database.ts'
 
 /* A payer who sends the whole price and burns nothing, as stock x402 clients do: we owe the burn, and make it later. */

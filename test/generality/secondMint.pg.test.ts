@@ -7,7 +7,14 @@ import type { Settlement } from '../../src/payment/settlement.ts'
 import { findBroken } from '../kernel/checkLedger.ts'
 import { openPool } from '../kernel/openKernel.ts'
 import { mustAppend, openInstance } from '../store/instance.ts'
-import { claimOf, fulfilmentOf, releaseOf, sampleAddress, samplePrice, sampleSettlement } from '../store/samplePayment.ts'
+import {
+  claimOf,
+  fulfilmentOf,
+  releaseOf,
+  sampleAddress,
+  samplePrice,
+  sampleSettlement,
+} from '../store/samplePayment.ts'
 import { createTestDatabase } from '../support/database.ts'
 
 /* Two mints in one ledger: nothing is configured for the second one; every account, sum and cap is per mint. */
@@ -37,7 +44,11 @@ async function live({ mint, required, overpaid, ending, afterwards }: Story): Pr
   await conclude(settlement, (await mustAppend(ledger, end)).after, afterwards)
 }
 
-async function conclude({ reference }: Settlement, before: PaymentState, afterwards: Story['afterwards']): Promise<void> {
+async function conclude(
+  { reference }: Settlement,
+  before: PaymentState,
+  afterwards: Story['afterwards'],
+): Promise<void> {
   if (afterwards === 'waiting') return
   const reversed = { kind: 'reversed', reason: 'absent', finalizedSlot: 1 } as const
   const decision = decideFinality(before, afterwards === 'reversed' ? reversed : { kind: 'finalized', slot: 1 })
@@ -54,9 +65,15 @@ function expected(stories: readonly Story[], mint: Address) {
   const sum = (of: (each: Story) => bigint, chosen: (each: Story) => boolean) =>
     own.filter(chosen).reduce((total, each) => total + of(each), 0n)
   return {
-    wallet: sum((each) => each.required - burnOf(each) + each.overpaid, (each) => !isReversed(each)),
+    wallet: sum(
+      (each) => each.required - burnOf(each) + each.overpaid,
+      (each) => !isReversed(each),
+    ),
     burned: sum(burnOf, (each) => !isReversed(each)),
-    shares: -sum((each) => each.required - burnOf(each), ({ ending }) => ending === 'fulfilled'),
+    shares: -sum(
+      (each) => each.required - burnOf(each),
+      ({ ending }) => ending === 'fulfilled',
+    ),
     exposed: sum(({ required }) => required, isExposed),
   }
 }
@@ -88,7 +105,9 @@ test('payments in two mints at once leave exact sums in each, and nothing of one
       for (const mint of mints) {
         const sums = expected(all, mint)
         expect(await found(mint)).toEqual(sums)
-        expect(await ledger.lifecycle.exposureBaseUnits(mint), 'the cap of a mint is judged by its own').toBe(sums.exposed)
+        expect(await ledger.lifecycle.exposureBaseUnits(mint), 'the cap of a mint is judged by its own').toBe(
+          sums.exposed,
+        )
       }
     }),
     { numRuns: 8, endOnFailure: true },

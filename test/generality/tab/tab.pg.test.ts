@@ -33,7 +33,9 @@ const depositFor = (requests: bigint) => ({
 })
 
 async function balanceOf(account: string): Promise<bigint> {
-  const { rows } = await admin.query<{ balance: string }>('select balance from ledger.accounts where name = $1', [account])
+  const { rows } = await admin.query<{ balance: string }>('select balance from ledger.accounts where name = $1', [
+    account,
+  ])
   return BigInt(rows[0]?.balance ?? 0)
 }
 

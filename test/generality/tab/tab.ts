@@ -70,6 +70,10 @@ function requestId({ reference }: Tab, number: number): Uint8Array {
 
 function item(stream: Uint8Array, step: string, expectedVersion: number, events: readonly TabEvent[]): Item {
   const name = Buffer.from(stream).toString('hex')
-  const header = (index: number) => ({ stream: name, version: expectedVersion + index + 1, effectiveAtMs: 1_795_312_000_000 })
+  const header = (index: number) => ({
+    stream: name,
+    version: expectedVersion + index + 1,
+    effectiveAtMs: 1_795_312_000_000,
+  })
   return { stream, step, expectedVersion, events: events.map((event, k) => itemEvent(tabCodec, event, header(k))) }
 }
