@@ -11,11 +11,11 @@ import { type LocalSettings, localVariables } from './config/localSettings.ts'
 import { type PayoutSettings, payoutSettingsOf, payoutVariables } from './config/payoutSettings.ts'
 import { type PriceSettings, priceSettingsOf, priceVariables } from './config/priceSettings.ts'
 import {
-  missingProductVariables,
-  type ProductSettings,
-  productSettingsOf,
-  productVariables,
-} from './config/productSettings.ts'
+  missingDeliveryVariables,
+  type DeliverySettings,
+  deliverySettingsOf,
+  deliveryVariables,
+} from './config/deliverySettings.ts'
 import {
   missingProviderVariables,
   type ProviderSettings,
@@ -55,7 +55,7 @@ export interface Config {
   readonly providers: ProviderSettings
   readonly prices: PriceSettings
   readonly catalog: CatalogSettings
-  readonly products: ProductSettings
+  readonly products: DeliverySettings
   readonly sale: SaleSettings
   readonly lifecycle: LifecycleSettings
   readonly finance: FinanceSettings | undefined
@@ -85,7 +85,7 @@ const environment = z.object({
   ...providerVariables,
   ...priceVariables,
   ...catalogVariables,
-  ...productVariables,
+  ...deliveryVariables,
   ...saleVariables,
   ...financeVariables,
   ...serverVariables,
@@ -145,7 +145,7 @@ function findConflicts(given: GivenVariables): readonly string[] {
     ...missingChainVariables(given),
     ...(isOperated ? missingReceiptKey(given) : []),
     ...missingProviderVariables(given),
-    ...missingProductVariables(given),
+    ...missingDeliveryVariables(given),
     ...missingFinanceVariables(given),
   ]
   return [
@@ -187,7 +187,7 @@ function configOf(env: z.infer<typeof environment>): Config {
     providers: providerSettingsOf(env, sale.handlerTimeoutMs),
     prices: priceSettingsOf(env),
     catalog: catalogSettingsOf(env),
-    products: productSettingsOf(env),
+    products: deliverySettingsOf(env),
     sale,
     lifecycle: lifecycleSettingsOf(env),
     finance: financeSettingsOf(env, server.publicUrl),

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { type KnownLedger, runAuditCommand } from '@tollbook/audit/auditCommand'
 import { auditHelp, UsageError } from '@tollbook/audit/commandWords'
-import { findBook } from './bookPlace.ts'
+import { findLedger } from './ledgerPlace.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { UsageProblem } from './usageProblem.ts'
 
@@ -18,7 +18,7 @@ export function auditCommand(deps: CommandDeps): Command {
         stdout,
         stderr,
         interrupted,
-        findLedger: (database) => findLedger(deps.home(), database),
+        findLedger: (database) => findKnownLedger(deps.home(), database),
         ...(clock === undefined ? {} : { clock }),
       })
       deps.setExitCode(code)
@@ -28,9 +28,9 @@ export function auditCommand(deps: CommandDeps): Command {
   return command
 }
 
-async function findLedger(home: string, database: string | undefined): Promise<KnownLedger> {
+async function findKnownLedger(home: string, database: string | undefined): Promise<KnownLedger> {
   try {
-    return await findBook(home, database)
+    return await findLedger(home, database)
   } catch (error) {
     if (error instanceof UsageProblem) throw new UsageError(error.message)
     throw error

@@ -4,7 +4,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import { createLog } from '../primitives/log.ts'
 import { openDatabase } from '../store/database.ts'
 import { tellDemo } from './demo/story.ts'
-import { openShop } from './openShop.ts'
+import { openLocalService } from './openLocalService.ts'
 import { sampleUpstreamsHelp } from './serve.ts'
 import { untilStopped } from './untilStopped.ts'
 
@@ -34,8 +34,8 @@ async function runDemo({ once, sampleUpstreams }: DemoFlags): Promise<void> {
   // Warnings only, so that the log does not interrupt the demo's output.
   const log = createLog({ level: 'warn', name: 'tollbook demo' })
   await using opened = new AsyncDisposableStack()
-  const service = await openShop(config, { log, onProgress: (step) => say(`Starting ${step} …`) })
-  opened.defer(() => service.close())
+  const shop = await openLocalService(config, { log, onProgress: (step) => say(`Starting ${step} …`) })
+  opened.defer(() => shop.close())
   say(
     `0. The service ${service.started ? 'is up' : 'was running'} at ${service.local.baseUrl}, the chain at ${service.local.rpcUrl ?? ''}`,
   )

@@ -9,7 +9,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
 import { readLocalJson } from './localJson.ts'
-import { payoutRpcUrl } from './payoutDesk.ts'
+import { payoutRpcUrl } from './payoutAccess.ts'
 import { UsageProblem } from './usageProblem.ts'
 
 type Plan = Parameters<Payout['build']>[0]

@@ -4,8 +4,8 @@ import { parsePrices, parseProductsOff } from '../pricing/parsePrices.ts'
 import type { ParsedSetting } from '../pricing/settingList.ts'
 import { defaultSplit, parseSplit, type SplitShare } from '../pricing/splitSetting.ts'
 
-/** Products on sale, their prices in US dollars, and the division of each payment. */
-export interface CatalogSettings extends PriceListSettings {
+/** Products for sale with their prices in US dollars, and the split of each payment. */
+export interface CatalogSettings extends ProductSettings {
   /** The shares of each payment; `burn` is one of them. */
   readonly split: readonly SplitShare[]
 }

@@ -7,10 +7,8 @@ export interface ChainSettings {
   readonly rpcUrls: readonly string[]
   readonly tokenMint: string
   readonly paymentWallet: string
-  readonly commitment: Commitment
+  readonly commitment: 'confirmed' | 'finalized'
 }
-
-type Commitment = 'confirmed' | 'finalized'
 
 export const chainVariables = {
   SOLANA_RPC_URLS: httpUrls,
@@ -19,10 +17,10 @@ export const chainVariables = {
   PAYMENT_WALLET: solanaAddress,
 }
 
-type Environment = z.infer<z.ZodObject<typeof chainVariables>>
+type ChainEnvironment = z.infer<z.ZodObject<typeof chainVariables>>
 
 /** Undefined: local mode starts a chain. */
-export function chainSettingsOf(env: Environment): ChainSettings | undefined {
+export function chainSettingsOf(env: ChainEnvironment): ChainSettings | undefined {
   const { SOLANA_RPC_URLS: rpcUrls, TOKEN_MINT: tokenMint, PAYMENT_WALLET: paymentWallet } = env
   if (rpcUrls === undefined || tokenMint === undefined || paymentWallet === undefined) return undefined
   return { rpcUrls, tokenMint, paymentWallet, commitment: env.SOLANA_COMMITMENT }

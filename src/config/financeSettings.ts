@@ -9,7 +9,7 @@ export interface FinanceSettings {
   readonly keys: { readonly jwksUrl: string } | { readonly jwks: { keys: PublicKey[] } }
   /** A listener of its own. Undefined only in local mode, which serves the reports on the service's. */
   readonly listener: { readonly host: string; readonly port: number } | undefined
-  /** Where the public routes are: empty on the same listener, undefined when the operator has not said. */
+  /** Base of the public routes: empty on the same listener, undefined without PUBLIC_URL. */
   readonly publicUrl: string | undefined
 }
 
@@ -36,7 +36,7 @@ export const financeVariables = {
   FINANCE_JWKS_URL: httpUrl,
 }
 
-type Environment = z.infer<z.ZodObject<typeof financeVariables>>
+type FinanceEnvironment = z.infer<z.ZodObject<typeof financeVariables>>
 
 /** All three or none: a listener that admits no token and keys without a listener are both mistakes. */
 export function missingFinanceVariables(given: GivenVariables): readonly MissingVariable[] {
@@ -50,7 +50,7 @@ export function missingFinanceVariables(given: GivenVariables): readonly Missing
 }
 
 /** Undefined: the reports are not served over HTTP, except by local mode, which issues its own tokens. */
-export function financeSettingsOf(env: Environment, publicUrl: string | undefined): FinanceSettings | undefined {
+export function financeSettingsOf(env: FinanceEnvironment, publicUrl: string | undefined): FinanceSettings | undefined {
   const { FINANCE_PORT: port, FINANCE_ISSUER: issuer, FINANCE_JWKS_URL: jwksUrl } = env
   if (port === undefined || issuer === undefined || jwksUrl === undefined) return undefined
   const listener = { host: env.FINANCE_HOST, port }

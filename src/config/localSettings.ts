@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import type { ChainSettings } from './chainSettings.ts'
 import { whole } from './variables.ts'
 
-/** What local mode starts where the operator has no database or no chain. */
+/** Parts that local mode starts when no database or no chain is configured. */
 export interface LocalSettings {
   /** The folder with its state and keys. */
   readonly home: string
@@ -9,7 +10,7 @@ export interface LocalSettings {
   readonly postgresPort: number
   /** 0: a free port. */
   readonly chainPort: number
-  readonly commitment: 'confirmed' | 'finalized'
+  readonly commitment: ChainSettings['commitment']
 }
 
 const portNumber = whole(0, 65_535, 0)

@@ -74,7 +74,7 @@ function upstreamVariables(): UpstreamVariables {
   return Object.fromEntries([...urls, ...keys])
 }
 
-type Environment = z.infer<z.ZodObject<typeof providerVariables>>
+type ProviderEnvironment = z.infer<z.ZodObject<typeof providerVariables>>
 
 export function missingProviderVariables(given: GivenVariables): readonly MissingVariable[] {
   return [...missingModel(given, 'AI'), ...missingModel(given, 'AI_FALLBACK')]
@@ -86,7 +86,7 @@ function missingModel(given: GivenVariables, prefix: 'AI' | 'AI_FALLBACK'): read
   ])
 }
 
-export function providerSettingsOf(env: Environment, handlerTimeoutMs: number): ProviderSettings {
+export function providerSettingsOf(env: ProviderEnvironment, handlerTimeoutMs: number): ProviderSettings {
   return {
     upstreams: upstreamsOf(env),
     sampleUpstreams: env.SAMPLE_UPSTREAMS,
@@ -101,7 +101,7 @@ export function providerSettingsOf(env: Environment, handlerTimeoutMs: number): 
   }
 }
 
-function upstreamsOf(env: Environment): UpstreamSettings {
+function upstreamsOf(env: ProviderEnvironment): UpstreamSettings {
   const apiKeys = new Map<UpstreamName, string | undefined>(
     keyedUpstreamNames.map((name) => [name, env[`${name}_API_KEY`]]),
   )

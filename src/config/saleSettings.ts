@@ -29,9 +29,9 @@ export const saleVariables = {
   HANDLER_TIMEOUT_MS: whole(100, 300_000, 30_000),
 }
 
-type Environment = z.infer<z.ZodObject<typeof saleVariables>>
+type SaleEnvironment = z.infer<z.ZodObject<typeof saleVariables>>
 
-export function saleSettingsOf(env: Environment): SaleSettings {
+export function saleSettingsOf(env: SaleEnvironment): SaleSettings {
   return {
     quoteTtlMs: env.QUOTE_TTL_SECONDS * 1000,
     quoteGraceMs: env.QUOTE_GRACE_SECONDS * 1000,
@@ -42,7 +42,7 @@ export function saleSettingsOf(env: Environment): SaleSettings {
   }
 }
 
-export function lifecycleSettingsOf(env: Environment): LifecycleSettings {
+export function lifecycleSettingsOf(env: SaleEnvironment): LifecycleSettings {
   return { exposureMaxTokens: env.EXPOSURE_MAX_TOKENS, proofMaxAgeMs: env.PROOF_MAX_AGE_SECONDS * 1000 }
 }
 

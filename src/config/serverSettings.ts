@@ -5,7 +5,7 @@ import { httpUrl, whole } from './variables.ts'
 export interface ServerSettings {
   readonly host: string
   readonly port: number
-  /** Where callers reach this service. Undefined: the listener's address. */
+  /** Base URL for callers. Undefined: the listener's address. */
   readonly publicUrl: string | undefined
   readonly trustedProxyHops: number
   /** Requests of one client address. 0: no limit. */

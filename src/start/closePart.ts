@@ -1,2 +1,2 @@
-/** For `AsyncDisposableStack.adopt`, which wants to be told how a part is closed. */
+/** Closes a part, for `AsyncDisposableStack.adopt`. */
 export const close = (part: { close(): Promise<void> }): Promise<void> => part.close()

@@ -9,7 +9,7 @@ import { startTransferScanJob } from '../jobs/transferScanJob.ts'
 import type { LedgerPart } from './openLedger.ts'
 import type { PartDeps } from './partDeps.ts'
 
-export interface LifecycleDeps extends PartDeps {
+export interface LifecycleJobsDeps extends PartDeps {
   readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle'>
   readonly chain: Pick<Chain, 'reader' | 'finality' | 'terms'>
 }
@@ -26,7 +26,7 @@ const refundAfterMs = 24 * 60 * 60 * 1000
 const settleMarginMs = 60 * 60 * 1000
 
 /** Payments after their answers: final, reversed, refunded, matched with transfers. */
-export function openLifecycle(settings: LifecycleSettings, deps: LifecycleDeps): Lifecycle {
+export function openLifecycle(settings: LifecycleSettings, deps: LifecycleJobsDeps): Lifecycle {
   const { chain, clock, log, metrics, ledger } = deps
   const { payments, lifecycle } = ledger
   const steps: StepDeps = { clock, log, payments, lifecycle, onStep: (step) => metrics.onLifeStep(step) }

@@ -18,7 +18,7 @@ export interface ListenerDeps
   readonly prices: Pick<Prices, 'tokenPrice'>
 }
 
-export interface Listener {
+export interface HttpListener {
   readonly port: number
   /** Undefined when the finance reports are not served. */
   readonly financePort: number | undefined
@@ -29,7 +29,7 @@ export interface Listener {
 const drainTimeoutMs = 35_000
 
 /** HTTP, opened last: from here on the service is reachable. */
-export async function openListener(settings: ServerSettings, deps: ListenerDeps): Promise<Listener> {
+export async function openListener(settings: ServerSettings, deps: ListenerDeps): Promise<HttpListener> {
   const { health, prices, keys } = deps
   const { host, port } = settings
   const server = await openServer(

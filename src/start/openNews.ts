@@ -1,4 +1,4 @@
-import type { ProductSettings } from '../config/productSettings.ts'
+import type { DeliverySettings } from '../config/deliverySettings.ts'
 import { createNewsSearch, type NewsSearch } from '../endpoints/newsSearch.ts'
 import { createNewsSources } from '../endpoints/newsSources.ts'
 import { startNewsPolling } from '../jobs/newsPolling.ts'
@@ -17,7 +17,7 @@ export interface NewsPartDeps extends PartDeps {
 }
 
 /** Search over the stored headlines, with the polling that fills the store. */
-export function openNews({ newsPolling }: Pick<ProductSettings, 'newsPolling'>, deps: NewsPartDeps): News {
+export function openNews({ newsPolling }: Pick<DeliverySettings, 'newsPolling'>, deps: NewsPartDeps): News {
   const { clock, log, providers, store } = deps
   const sources = createNewsSources({ ...providers.data, newsFeeds: providers.newsFeeds, readFeed: providers.readFeed })
   const search = createNewsSearch({ clock, store, searchable: sources.searchable })

@@ -1,4 +1,4 @@
-import type { ProductSettings } from '../config/productSettings.ts'
+import type { DeliverySettings } from '../config/deliverySettings.ts'
 import { openCatalog } from '../endpoints/catalog.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { artifactRoute } from '../http/artifactRoute.ts'
@@ -17,7 +17,7 @@ export interface ProductsDeps extends PartDeps {
   readonly sold: SoldProducts
   readonly providers: Providers
   readonly ledger: Pick<LedgerPart, 'openNews'>
-  /** Where callers reach this service. Read when an artifact is stored, because the port is known last. */
+  /** Base URL for callers. Read when an artifact is stored, because the port is known last. */
   readonly publicUrl: () => string
 }
 
@@ -28,7 +28,7 @@ export interface Products {
 }
 
 /** The products, with their models, browser and storage. */
-export async function openProducts(settings: ProductSettings, deps: ProductsDeps): Promise<Products> {
+export async function openProducts(settings: DeliverySettings, deps: ProductsDeps): Promise<Products> {
   const { clock, log, sold, providers, ledger, publicUrl } = deps
   const { render } = settings
   await using opened = new AsyncDisposableStack()

@@ -3,7 +3,7 @@ import { createReceiptSigner, publicKeysOf, type SignReceipt } from '../paywall/
 import type { Json } from '@tollbook/core/canonicalJson'
 import { type Ed25519Signer, ed25519Signer } from '@tollbook/core/ed25519'
 
-/** What the operator's one private key is used for; the key itself stays in here. */
+/** Uses of the operator's one private key. The key itself stays in this part. */
 export interface ReceiptKeys {
   /** Signs checkpoints of the ledger. */
   readonly signer: Ed25519Signer

@@ -22,7 +22,7 @@ export interface SaleDeps extends PartDeps {
   /** A slot that the chain has certainly reached. */
   readonly slot: () => number
   readonly split: readonly SplitShare[]
-  /** Where tests add a rail. */
+  /** For tests: adds rails. */
   readonly withRails: ((rails: readonly PaymentRail[]) => readonly PaymentRail[]) | undefined
 }
 

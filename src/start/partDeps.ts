@@ -2,7 +2,7 @@ import type { Metrics } from '../http/metrics.ts'
 import type { Clock } from '@tollbook/core/clock'
 import type { Log } from '../primitives/log.ts'
 
-/** What every part of the service receives besides its settings. */
+/** Dependencies of every part, besides its settings. */
 export interface PartDeps {
   readonly clock: Clock
   readonly log: Log

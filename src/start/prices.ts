@@ -21,7 +21,7 @@ export interface Prices {
 export interface PricesDeps extends Pick<PartDeps, 'clock' | 'log'> {
   readonly providers: Pick<Providers, 'data'>
   readonly terms: PaymentTerms
-  /** What is sold, with prices in US dollars. */
+  /** Products for sale, with prices in US dollars. */
   readonly sold: readonly PricedProduct[]
   /** How each payment is divided. */
   readonly split: readonly SplitShare[]

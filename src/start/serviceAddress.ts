@@ -1,6 +1,6 @@
 import type { ServerSettings } from '../config/serverSettings.ts'
 
-/** Where callers reach the service: PUBLIC_URL, or the listener once its port is known. */
+/** Base URL for callers: PUBLIC_URL, or the listener once its port is known. */
 export interface ServiceAddress {
   /** PUBLIC_URL; undefined when it is not set. */
   readonly publicUrl: string | undefined

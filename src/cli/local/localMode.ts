@@ -94,14 +94,14 @@ function checkpointFileOf({ seal, ledger }: Config, home: Home): string | undefi
   return seal.checkpointFile ?? (ledger === undefined ? join(home.path, 'checkpoint') : undefined)
 }
 
-interface Opening extends LocalModeOptions {
+interface LocalOpening extends LocalModeOptions {
   readonly home: Home
   readonly opened: AsyncDisposableStack
 }
 
 async function openLocalDatabase(
   config: Config,
-  { home, opened, log, migrate, onPartLost, onProgress }: Opening,
+  { home, opened, log, migrate, onPartLost, onProgress }: LocalOpening,
 ): Promise<LocalDatabase> {
   if (config.ledger !== undefined) return { ...config.ledger, adminDatabaseUrl: null }
   onProgress?.('Postgres')
@@ -124,7 +124,7 @@ async function openLocalDatabase(
 
 async function openLocalChain(
   config: Config,
-  { home, opened, log, onPartLost, onProgress }: Opening,
+  { home, opened, log, onPartLost, onProgress }: LocalOpening,
 ): Promise<ProvisionedChain> {
   if (config.chain !== undefined)
     return { chain: config.chain, facts: { rpcUrl: config.chain.rpcUrls[0], wsUrl: null } }
@@ -139,13 +139,13 @@ async function openLocalChain(
   return provisionFromHome(home, chain)
 }
 
-interface OpeningSamples {
+interface SampleOpening {
   readonly tokenMint: string
   readonly opened: AsyncDisposableStack
   readonly log: Log
 }
 
-async function openSamples(config: Config, { tokenMint, opened, log }: OpeningSamples): Promise<LocalSamples> {
+async function openSamples(config: Config, { tokenMint, opened, log }: SampleOpening): Promise<LocalSamples> {
   const { providers, products } = config
   if (!providers.sampleUpstreams) return { providers, products, facts: { sampleUpstreams: null } }
   const samples = await startSampleUpstreams({ clock: systemClock, tokenMint })

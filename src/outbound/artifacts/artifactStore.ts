@@ -4,9 +4,9 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../../primitives/log.ts'
 import { type ArtifactType, newArtifactName, readArtifactName } from './artifactName.ts'
 
-/** Results that are too large for an answer, kept for a while under a name that nobody can guess. */
+/** Results that are too large for an answer, stored for a limited time under a name that cannot be guessed. */
 export interface ArtifactStore {
-  /** Undefined when something can be kept now. */
+  /** Undefined when results can be stored. */
   whyUnavailable(): string | undefined
   keep(contentType: ArtifactType, bytes: Uint8Array): Promise<KeptArtifact>
   /** Undefined for a name that was never given, and from its expiry on. */
@@ -27,12 +27,12 @@ export interface FoundArtifact {
   readonly body: Readable
 }
 
-/** Where the bytes are: a folder or a bucket. Names are ours and checked before they come here. */
+/** A folder or a bucket. Names are made by this process and checked before they come here. */
 export interface ArtifactStorage {
   put(name: string, artifact: StoredArtifact): Promise<void>
   get(name: string): Promise<{ readonly size: number; readonly body: Readable } | undefined>
   remove(name: string): Promise<void>
-  /** Some of the names that are there, the oldest as a rule. */
+  /** Some of the stored names, usually the oldest. */
   list(): Promise<readonly string[]>
 }
 
@@ -50,7 +50,7 @@ export interface ArtifactStoreDeps {
 }
 
 export const artifactBytesMax = 32 * 1024 * 1024
-// A disk that is full stays full for a while; nobody is asked to pay meanwhile.
+// A full disk stays full for a while; no quote is given meanwhile.
 const pauseMs = 30_000
 
 export function createArtifactStore({ clock, log, storage, ttlMs }: ArtifactStoreDeps): ArtifactStore {
@@ -81,7 +81,7 @@ export function createArtifactStore({ clock, log, storage, ttlMs }: ArtifactStor
     async sweep() {
       for (const name of await storage.list()) {
         const read = readArtifactName(name)
-        // What is not ours is left alone: the operator may have named a folder that holds other things.
+        // Other files are left alone: the operator may have named a folder that holds other things.
         if (read !== undefined && read.expiresAtMs <= clock.nowMs()) await storage.remove(name)
       }
     },

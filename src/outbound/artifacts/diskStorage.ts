@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Fault } from '@tollbook/core/fault'
 import type { ArtifactStorage } from './artifactStore.ts'
 
-// What callers bought is theirs, and the name is the key to it.
+// Artifacts belong to the callers who bought them, and the name is the key to one.
 const folderMode = 0o700
 const fileMode = 0o600
 // A write takes milliseconds; what is older belongs to a process that died.

@@ -6,17 +6,17 @@ import { type Target, targetOf } from '../urlGuard.ts'
 import { type EgressRules, type EgressVerdict, judgeTarget } from './egressRules.ts'
 
 /**
- * The only way out of one rendering job: a proxy on a port of its own, which lives as long as the job. It resolves names
- * itself and connects to the addresses it has judged, so that nobody can answer it one thing and the connection another
- * (decision 0008).
+ * The only way out of one rendering job: a proxy on its own port that lives as long as the job. It resolves names itself and
+ * connects to the addresses it has judged, so that a name server cannot give the check one address and the connection
+ * another (decision 0008).
  */
 export interface EgressProxy {
   readonly proxyServer: string
-  /** What became of the last attempt to reach the host of this URL; undefined when nothing was wrong. */
+  /** Why the last attempt to reach the host of this URL failed; undefined if it did not. */
   troubleWith(url: string): EgressTrouble | undefined
   /** Requests that the rules refused. */
   refusedCount(): number
-  /** More bytes came than a job may fetch, and the line was cut. */
+  /** True when the job exceeded its limit of bytes and its connections were cut. */
   isOverdrawn(): boolean
   close(): Promise<void>
 }
@@ -36,7 +36,7 @@ const connectTimeoutMs = 8_000
 const headerBytesMax = 64 * 1024
 const socketsPerHostMax = 16
 
-interface Line {
+interface ProxyState {
   readonly rules: EgressRules
   readonly limits: EgressLimits
   readonly agent: Agent
@@ -48,7 +48,7 @@ interface Line {
 }
 
 export async function openEgressProxy(rules: EgressRules, limits: EgressLimits = egressLimits): Promise<EgressProxy> {
-  const line: Line = {
+  const state: ProxyState = {
     rules,
     limits,
     agent: new Agent({ keepAlive: true, maxSockets: socketsPerHostMax }),
@@ -59,13 +59,13 @@ export async function openEgressProxy(rules: EgressRules, limits: EgressLimits =
     refused: 0,
   }
   const server = createServer({ maxHeaderSize: headerBytesMax })
-  server.on('connection', (socket) => track(line, socket))
+  server.on('connection', (socket) => track(state, socket))
   server.on('request', (incoming, outgoing) => {
-    // What Node refuses to send on, such as a path with forbidden characters, ends this one exchange.
-    forward(line, incoming, outgoing).catch(() => outgoing.destroy())
+    // Node refuses to forward some requests, such as a path with forbidden characters; that ends this one exchange.
+    forward(state, incoming, outgoing).catch(() => outgoing.destroy())
   })
   server.on('connect', (incoming, socket, head) => {
-    tunnel(line, incoming, { socket, head }).catch(() => socket.destroy())
+    tunnel(state, incoming, { socket, head }).catch(() => socket.destroy())
   })
   server.on('clientError', (_error, socket) => socket.destroy())
   await new Promise<void>((resolve, reject) => {
@@ -76,67 +76,67 @@ export async function openEgressProxy(rules: EgressRules, limits: EgressLimits =
     proxyServer: `http://127.0.0.1:${portOf(server)}`,
     troubleWith(url) {
       const target = targetOf(url)
-      return target === undefined ? undefined : line.troubles.get(keyOf(target))
+      return target === undefined ? undefined : state.troubles.get(keyOf(target))
     },
-    refusedCount: () => line.refused,
-    isOverdrawn: () => line.bytes > limits.bytesMax,
-    close: () => close(server, line),
+    refusedCount: () => state.refused,
+    isOverdrawn: () => state.bytes > limits.bytesMax,
+    close: () => close(server, state),
   }
 }
 
 function portOf(server: Server): number {
   const address = server.address()
-  assert(typeof address === 'object' && address !== null, 'a line that was opened has a port')
+  assert(typeof address === 'object' && address !== null, 'a state that was opened has a port')
   return address.port
 }
 
-function close(server: Server, line: Line): Promise<void> {
+function close(server: Server, state: ProxyState): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  cut(line)
+  cut(state)
   return closed
 }
 
-function cut({ agent, sockets }: Line): void {
+function cut({ agent, sockets }: ProxyState): void {
   agent.destroy()
   for (const socket of sockets) socket.destroy()
 }
 
-function track({ sockets }: Line, socket: Duplex): void {
+function track({ sockets }: ProxyState, socket: Duplex): void {
   // A connection that is kept alive serves one request after the other.
   if (sockets.has(socket)) return
   sockets.add(socket)
   socket.once('close', () => sockets.delete(socket))
-  // Whoever is at the other end may go at any time; what that means is decided where the answer is awaited.
+  // The other end may close at any time; the code that awaits the answer decides what that means.
   socket.on('error', () => undefined)
 }
 
-/** Counts what comes, and cuts the whole line at the first byte too many. */
-function meter(line: Line, stream: Readable): void {
+/** Counts bytes, and cuts every connection of the job at the first byte over the limit. */
+function meter(state: ProxyState, stream: Readable): void {
   stream.on('data', (chunk: Buffer) => {
-    line.bytes += chunk.length
-    if (line.bytes > line.limits.bytesMax) cut(line)
+    state.bytes += chunk.length
+    if (state.bytes > state.limits.bytesMax) cut(state)
   })
 }
 
-/** Judged once in the life of a line: what a name resolved to at first holds for the whole job. */
-async function judge(line: Line, target: Target): Promise<EgressVerdict> {
+/** Judges each target once: the first addresses of a name hold for the whole job. */
+async function judge(state: ProxyState, target: Target): Promise<EgressVerdict> {
   const key = keyOf(target)
-  const known = line.verdicts.get(key)
-  const verdict = await (known ?? judgeAnew(line, target))
-  if (verdict.kind !== 'reachable') return note(line, target, verdict.kind)
+  const known = state.verdicts.get(key)
+  const verdict = await (known ?? judgeAnew(state, target))
+  if (verdict.kind !== 'reachable') return note(state, target, verdict.kind)
   return verdict
 }
 
-function judgeAnew({ verdicts, limits, rules }: Line, target: Target): Promise<EgressVerdict> {
+function judgeAnew({ verdicts, limits, rules }: ProxyState, target: Target): Promise<EgressVerdict> {
   if (verdicts.size >= limits.hostsMax) return Promise.resolve({ kind: 'unreachable' })
   const judged = judgeTarget(rules, target)
   verdicts.set(keyOf(target), judged)
   return judged
 }
 
-function note(line: Line, target: Target, kind: EgressTrouble): EgressVerdict {
-  line.troubles.set(keyOf(target), kind)
-  if (kind === 'forbidden') line.refused++
+function note(state: ProxyState, target: Target, kind: EgressTrouble): EgressVerdict {
+  state.troubles.set(keyOf(target), kind)
+  if (kind === 'forbidden') state.refused++
   return { kind }
 }
 
@@ -145,34 +145,34 @@ function keyOf({ hostname, port }: Target): string {
 }
 
 /** Plain HTTP: the request is read and sent again, with the Host of the address that was judged. */
-async function forward(line: Line, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+async function forward(state: ProxyState, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const url = URL.parse(incoming.url ?? '')
   const target = url?.protocol === 'http:' ? targetOf(url.href) : undefined
   if (url === null || target === undefined) return refuse(outgoing, 'forbidden')
-  const verdict = await judge(line, target)
+  const verdict = await judge(state, target)
   if (verdict.kind !== 'reachable') return refuse(outgoing, verdict.kind)
   const upstream = request({
-    agent: line.agent,
+    agent: state.agent,
     ...placeOf(target, verdict.addresses),
     method: incoming.method,
     path: `${url.pathname}${url.search}`,
     headers: { ...endToEnd(incoming.headers), host: url.host },
   })
-  upstream.once('socket', (socket) => track(line, socket))
+  upstream.once('socket', (socket) => track(state, socket))
   upstream.once('response', (response) => {
-    line.troubles.delete(keyOf(target))
-    meter(line, response)
+    state.troubles.delete(keyOf(target))
+    meter(state, response)
     relay(response, outgoing)
   })
   upstream.on('error', () => {
     if (outgoing.headersSent) outgoing.destroy()
     else {
-      note(line, target, 'unreachable')
+      note(state, target, 'unreachable')
       refuse(outgoing, 'unreachable')
     }
   })
   outgoing.once('close', () => upstream.destroy())
-  meter(line, incoming)
+  meter(state, incoming)
   incoming.pipe(upstream)
 }
 
@@ -208,38 +208,42 @@ function endToEnd(headers: IncomingMessage['headers']): IncomingMessage['headers
 const statusOf = { forbidden: '403 Forbidden', unreachable: '502 Bad Gateway' } as const
 
 function refuse(outgoing: ServerResponse, kind: EgressTrouble): void {
-  // A header, so that a person who looks sees why; the job itself asks the line.
+  // The header is for people; the job itself asks `troubleWith`.
   outgoing.writeHead(Number.parseInt(statusOf[kind], 10), { 'x-proxy-denied': kind, 'content-length': 0 }).end()
 }
 
-interface Opening {
+interface TunnelOpening {
   readonly socket: Duplex
   readonly head: Buffer
 }
 
 /** TLS and WebSocket: bytes in both directions, once the target is judged. */
-async function tunnel(line: Line, { url = '' }: IncomingMessage, { socket, head }: Opening): Promise<void> {
+async function tunnel(
+  state: ProxyState,
+  { url = '' }: IncomingMessage,
+  { socket, head }: TunnelOpening,
+): Promise<void> {
   const target = /^[^/?#@\\\s]+:\d{1,5}$/.test(url) ? authorityOf(url) : undefined
-  const verdict: EgressVerdict = target === undefined ? { kind: 'forbidden' } : await judge(line, target)
+  const verdict: EgressVerdict = target === undefined ? { kind: 'forbidden' } : await judge(state, target)
   if (target === undefined || verdict.kind !== 'reachable') {
     refuseTunnel(socket, verdict.kind === 'forbidden' ? 'forbidden' : 'unreachable')
     return
   }
   const far: Socket = connect(placeOf(target, verdict.addresses))
-  track(line, far)
+  track(state, far)
   far.setTimeout(connectTimeoutMs, () => far.destroy(new Error('no connection in time')))
   far.once('connect', () => {
     far.setTimeout(0)
-    line.troubles.delete(keyOf(target))
+    state.troubles.delete(keyOf(target))
     socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
     far.write(head)
-    meter(line, far)
-    meter(line, socket)
+    meter(state, far)
+    meter(state, socket)
     socket.pipe(far).pipe(socket)
   })
   far.on('error', () => {
     if (!far.connecting && far.bytesRead + far.bytesWritten > 0) return
-    note(line, target, 'unreachable')
+    note(state, target, 'unreachable')
     refuseTunnel(socket, 'unreachable')
   })
   far.once('close', () => socket.destroy())

@@ -7,12 +7,12 @@ import type { Egress } from './renderJob.ts'
 
 export interface EgressOptions {
   readonly allowHosts: readonly string[]
-  /** Where tests say what a name resolves to, and which ports are of the web. */
+  /** For tests: what names resolve to, and which ports are allowed. */
   readonly rules?: Partial<EgressRules>
   readonly limits?: EgressLimits
 }
 
-/** The guard: a browser that can go nowhere by itself, and for each job a line that judges every target. */
+/** The guard: a browser that reaches nothing by itself, and for each job a proxy that judges every target. */
 export function openEgress({ allowHosts, rules = {}, limits }: EgressOptions): Egress {
   const all: EgressRules = {
     allowHosts,

@@ -1,6 +1,6 @@
 import type { Clock } from '@tollbook/core/clock'
 import type { Log } from '../../primitives/log.ts'
-import { type BrowserSupply, openBrowserSupply } from './browserSupply.ts'
+import { type BrowserPool, openBrowserPool } from './browserPool.ts'
 import { checkChromiumPath } from './chromium.ts'
 import { capturePdf, captureScreenshot, viewportOfPdf } from './capture.ts'
 import { type Egress, renderJob } from './renderJob.ts'
@@ -37,14 +37,14 @@ export async function openRenderer(deps: RendererDeps): Promise<Renderer> {
   await checkChromiumPath(deps.chromiumPath)
   const { egress, concurrency } = deps
   const limits = { ...limitsDefault, ...deps.limits }
-  const supply = openBrowserSupply({ ...deps, ...limits, guardArguments: egress.browserArguments })
+  const browsers = openBrowserPool({ ...deps, ...limits, guardArguments: egress.browserArguments })
   const queue = createRenderQueue({ placesMax: concurrency, waitingMax: concurrency * queuePerPlaceMax })
   const render = async (task: RenderTask, signal: AbortSignal): Promise<Rendered> => {
     const entry = await queue.enter(signal)
     if (entry === 'full') throw new RenderFailure('broken', 'too many pages are waiting')
     if (entry === 'aborted') throw new RenderFailure('timeout', 'the page waited too long for its turn')
     try {
-      return await renderWithin({ supply, egress, task, signal, limits })
+      return await renderWithin({ browsers, egress, task, signal, limits })
     } finally {
       queue.leave()
     }
@@ -54,25 +54,25 @@ export async function openRenderer(deps: RendererDeps): Promise<Renderer> {
     whyUnavailable: () =>
       queue.waitingCount() >= concurrency * waitingPerPlaceMax
         ? 'too many pages are being rendered'
-        : supply.whyUnavailable(),
+        : browsers.whyUnavailable(),
     screenshot: (order, signal) =>
       render({ page: order, viewport: order, capture: (page) => captureScreenshot(page, order) }, signal),
     pdf: (order, signal) =>
       render({ page: order.page, viewport: viewportOfPdf, capture: (page) => capturePdf(page, order) }, signal),
-    close: () => supply.close(),
+    close: () => browsers.close(),
   }
 }
 
 interface Rendering {
-  readonly supply: BrowserSupply
+  readonly browsers: BrowserPool
   readonly egress: Egress
   readonly task: RenderTask
   readonly signal: AbortSignal
   readonly limits: RenderLimits
 }
 
-async function renderWithin({ supply, egress, task, signal, limits }: Rendering): Promise<Rendered> {
-  const lease = await supply.take().catch((error: unknown) => {
+async function renderWithin({ browsers, egress, task, signal, limits }: Rendering): Promise<Rendered> {
+  const lease = await browsers.take().catch((error: unknown) => {
     throw new RenderFailure('broken', 'no browser could be started', error)
   })
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(limits.jobTimeoutMs)])

@@ -8,18 +8,21 @@ import { migrate } from '../store/migrate.ts'
 import { type LocalJson, readLocalJson } from './localJson.ts'
 
 /** A local service to show: the one that runs in this home already, or one that is started for the occasion. */
-export interface OpenedShop {
+export interface OpenedService {
   readonly local: LocalJson
   readonly started: boolean
   close(): Promise<void>
 }
 
-export interface OpenShopOptions {
+export interface OpenServiceOptions {
   readonly log: Log
   readonly onProgress: (step: string) => void
 }
 
-export async function openShop(config: Config, { log, onProgress }: OpenShopOptions): Promise<OpenedShop> {
+export async function openLocalService(
+  config: Config,
+  { log, onProgress }: OpenServiceOptions,
+): Promise<OpenedService> {
   const localJsonPath = join(config.local.home, 'local.json')
   const running = await readLocalJson(localJsonPath)
   if (running !== undefined && (await answers(running.baseUrl))) {
@@ -42,7 +45,7 @@ async function answers(baseUrl: string): Promise<boolean> {
   try {
     return (await askFree({ baseUrl, path: '/livez' })).status === 200
   } catch {
-    // Nobody listens there any more, so one is started.
+    // The listener is gone, so a service is started.
     return false
   }
 }

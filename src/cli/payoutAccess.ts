@@ -8,7 +8,7 @@ import { type LocalJson, readLocalJson } from './localJson.ts'
 import { UsageProblem } from './usageProblem.ts'
 
 /** The database and the chain of the environment, or those of local mode. */
-export async function openDesk(deps: CommandDeps): Promise<Payout> {
+export async function openPayoutAccess(deps: CommandDeps): Promise<Payout> {
   const config = readConfig()
   const local = await readLocalJson(join(deps.home(), 'local.json'))
   const databaseUrl = config.payout.databaseUrl ?? local?.adminDatabaseUrl ?? undefined
@@ -18,7 +18,7 @@ export async function openDesk(deps: CommandDeps): Promise<Payout> {
   return openPayout({ ...chain, databaseUrl, clock: deps.clock ?? systemClock, log: silentLog })
 }
 
-/** Where `send` lands transactions. */
+/** URL of the node to which `send` sends transactions. */
 export function payoutRpcUrl(config: Config, local: LocalJson | undefined): string {
   const [url] = chainOf(config, local).rpcUrls
   if (url === undefined) throw new UsageProblem('SOLANA_RPC_URLS', 'is missing')

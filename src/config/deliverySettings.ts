@@ -11,7 +11,7 @@ import {
 } from './variables.ts'
 
 /** Polling, browser and storage of the products. */
-export interface ProductSettings {
+export interface DeliverySettings {
   /** False: another instance on the same database polls the feeds. */
   readonly newsPolling: boolean
   readonly render: RenderSettings
@@ -48,7 +48,7 @@ const list = z
   .string()
   .transform((value) => value.split(',').map((item) => item.trim()))
   .default([])
-export const productVariables = {
+export const deliveryVariables = {
   NEWS_POLLING: onOff('1'),
   CHROMIUM_PATH: z.string().optional(),
   RENDER_CONCURRENCY: whole(0, 16, 2),
@@ -62,16 +62,16 @@ export const productVariables = {
   ARTIFACT_S3_SECRET_ACCESS_KEY: secret,
 }
 
-type Environment = z.infer<z.ZodObject<typeof productVariables>>
+type DeliveryEnvironment = z.infer<z.ZodObject<typeof deliveryVariables>>
 
-export function missingProductVariables(given: GivenVariables): readonly MissingVariable[] {
+export function missingDeliveryVariables(given: GivenVariables): readonly MissingVariable[] {
   return missingBeside(given, 'ARTIFACT_S3_BUCKET', [
     ['ARTIFACT_S3_ACCESS_KEY_ID', 'a key that may write to the bucket'],
     ['ARTIFACT_S3_SECRET_ACCESS_KEY', 'the secret of that key'],
   ])
 }
 
-export function productSettingsOf(env: Environment): ProductSettings {
+export function deliverySettingsOf(env: DeliveryEnvironment): DeliverySettings {
   return {
     newsPolling: env.NEWS_POLLING,
     render: {
@@ -83,7 +83,7 @@ export function productSettingsOf(env: Environment): ProductSettings {
   }
 }
 
-function s3Of(env: Environment): S3Settings | undefined {
+function s3Of(env: DeliveryEnvironment): S3Settings | undefined {
   const { ARTIFACT_S3_ACCESS_KEY_ID: accessKeyId, ARTIFACT_S3_SECRET_ACCESS_KEY: secretAccessKey } = env
   if (env.ARTIFACT_S3_BUCKET === undefined || accessKeyId === undefined || secretAccessKey === undefined)
     return undefined

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { PendingPayment } from '@tollbook/client/pendingPayment'
 
 /** Payments between signing and answer, one file each: a process that is killed in between loses nothing. */
-export interface KeptPayments {
+export interface SavedPayments {
   keep(payment: PendingPayment): Promise<void>
   /** Drops what this run has kept: there is an answer for it, or it never left. */
   forget(): Promise<void>
@@ -14,7 +14,7 @@ export interface KeptPayments {
 const privateFolder = 0o700
 const privateFile = 0o600
 
-export function openKeptPayments(folder: string): KeptPayments {
+export function openSavedPayments(folder: string): SavedPayments {
   const pathOf = ({ signature }: PendingPayment) => join(folder, `${signature}.json`)
   const kept = new Set<string>()
   return {

@@ -4,25 +4,25 @@ import { readConfig } from '../config.ts'
 import { readLocalJson } from './localJson.ts'
 import { UsageProblem } from './usageProblem.ts'
 
-/** Where the book is, and what this machine knows of it. */
-export interface BookPlace {
+/** Address of a ledger, with the facts that this machine has about it. */
+export interface LedgerPlace {
   readonly databaseUrl: string
   readonly rpcUrl: string | undefined
   readonly paymentWallet: string | undefined
   readonly origin: string | undefined
   /** 32 bytes, the key that signs receipts and checkpoints. */
   readonly publicKey: Buffer | undefined
-  /** A checkpoint that is kept outside of the database. */
+  /** A file outside the database with the newest checkpoint. */
   readonly checkpointFile: string | undefined
 }
 
 const jwk = z.object({ x: z.base64url() })
 
 /**
- * `--database` first, then DATABASE_URL, then local mode. What is known of the service of this machine is only said of its
- * own database: of another book it would be wrong.
+ * `--database` first, then DATABASE_URL, then local mode. The facts of this machine's service apply to its own database only;
+ * for another ledger they would be wrong.
  */
-export async function findBook(home: string, database: string | undefined): Promise<BookPlace> {
+export async function findLedger(home: string, database: string | undefined): Promise<LedgerPlace> {
   const config = readConfig()
   const local = await readLocalJson(join(home, 'local.json'))
   const databaseUrl = database ?? config.ledger?.databaseUrl ?? local?.databaseUrl
