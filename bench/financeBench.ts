@@ -35,6 +35,7 @@ export const financeBench: Bench = {
     try {
       const rate = await rollUpAll(long)
       await rollUpAll(short)
+      await Promise.all([short.analyze(), long.analyze()])
       progress(`finance: rolled up ${Math.round(rate)} events a second`)
       const [shortReports, longReports] = [reportsOf(short), reportsOf(long)]
       const yardsticks: Yardstick[] = []
