@@ -18,7 +18,7 @@ export interface FinanceRouteDeps {
   readonly reports: Reports
   /** CAIP-2, for the links to where a transaction can be looked up. */
   readonly network: string
-  /** Where the public routes are: empty when they are beside these, undefined when nobody has told us. */
+  /** Base URL of the public routes: empty when these routes share their listener, undefined when it is not configured. */
   readonly publicUrl: string | undefined
   /** What the payment wallet holds on chain; a fault when no node can say. */
   readonly walletBaseUnits: () => Promise<bigint>
