@@ -30,7 +30,7 @@ interface ExportOptions {
 // Adding up the closing balances reads every entry: a minute at a hundred million.
 const statementTimeoutMs = 15 * 60 * 1000
 
-/** `tollbook export`: the book, or a part of it, for a spreadsheet, a warehouse, a bookkeeper or an auditor. */
+/** `tollbook export`: the ledger, or a part of it, for a spreadsheet, a warehouse, a bookkeeper or an auditor. */
 export function exportCommand(deps: CommandDeps): Command {
   return new Command('export')
     .description('write the ledger as jsonl (all of it, for an audit), csv, parquet, beancount or hledger')
@@ -61,7 +61,7 @@ async function runExport(deps: CommandDeps, format: string, options: ExportOptio
   try {
     const question = readQuestion(format, options)
     if (options.output === undefined && question.format === 'parquet' && deps.stdout.isTTY === true) {
-      throw new UsageProblem('--output', 'is missing: parquet is no text, and would spoil the terminal')
+      throw new UsageProblem('--output', 'is missing: Parquet is binary and cannot be written to a terminal')
     }
     const book = await findLedger(deps.home(), options.database)
     return await write(deps, book, { ...question, output: options.output })

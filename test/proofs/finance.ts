@@ -111,7 +111,9 @@ async function lookAtFinance(scheme: 'light' | 'dark', size: Size): Promise<void
     !page.url().includes('token'),
     `${name}: the token is not in the address (first paint after ${Math.round(Number(paintMs))} ms)`,
   )
-  check((await page.$$('.stage canvas')).length === 4, `${name}: four charts are drawn`)
+  // Each chart has a request of its own.
+  const areDrawn = page.waitForFunction(`document.querySelectorAll('.stage canvas').length === 4`, { timeout: 8_000 })
+  check(await areDrawn.then(Boolean, () => false), `${name}: four charts are drawn`)
   check(await fits(page), `${name}: the page is not wider than its window`)
   await judge(page, name)
   if (size.width > 1000) {
