@@ -143,7 +143,9 @@ test('a payment that only the chain has breaks completeness, with the amounts of
   expect(exitCodeOf(report)).toBe(4)
 
   const sooner = await auditAgainst(shop.chain.rpcUrl, 3_600_000)
-  expect(sooner.verdicts.completeness, 'a caller has paid and not presented the proof yet').toMatchObject({ status: 'holds' })
+  expect(sooner.verdicts.completeness, 'a caller has paid and not presented the proof yet').toMatchObject({
+    status: 'holds',
+  })
   expect(sooner.verdicts.completeness.notChecked).toContainEqual(expect.stringMatching(/^1 transfers? .*presented/))
   expect(exitCodeOf(sooner)).toBe(0)
 })

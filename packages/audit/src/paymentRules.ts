@@ -1,4 +1,5 @@
 import type { FindingCode, Findings } from './findings.ts'
+import { neverHappens } from './invariant.ts'
 import type { NumberedNames } from './numberedNames.ts'
 import type { Attempt, Exposure, PaymentEvent, PaymentEventOf } from './paymentEvents.ts'
 import { type AuditedPayment, none, type PaymentTable, type Phase, phaseNumber, phases } from './paymentTable.ts'
@@ -60,9 +61,14 @@ export function applyEvent(step: Step): void {
       return refund({ ...step, event })
     case 'TransferReceived':
       return receive({ ...step, event })
-    default:
-      // The others are judged together with the event that they belong to (paymentGroups.ts).
+    case 'TokensBurned':
+    case 'BurnOwed':
+    case 'DistributionAllocated':
+    case 'BurnReversed':
+      // Judged together with the event that they belong to (paymentGroups.ts).
       return undefined
+    default:
+      return neverHappens(event)
   }
 }
 

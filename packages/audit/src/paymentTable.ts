@@ -185,9 +185,10 @@ export class PaymentTable {
     }
     for (let index = 0; index < this.#count; index++) {
       const quote = quoteOf(index)
+      if (quote === none) continue
       let slot = (quote >>> 0) & mask
-      while (quote !== none && slots[slot] !== 0) slot = (slot + 1) & mask
-      if (quote !== none) slots[slot] = index + 1
+      while (slots[slot] !== 0) slot = (slot + 1) & mask
+      slots[slot] = index + 1
     }
     return (quoteDigest) => {
       const found: number[] = []

@@ -1,3 +1,4 @@
+import { neverHappens } from './invariant.ts'
 import type { AuditedEvent } from './auditedEvent.ts'
 import type { AuditedSettlement, PaymentEvent, PaymentEventOf, Reversal } from './paymentEvents.ts'
 import type { BurnEvent, PayoutEvent } from './payoutEvents.ts'
@@ -52,8 +53,12 @@ function ofPayment(event: PaymentEvent): readonly DerivedPosting[] {
       return [[unearned, `Liabilities:RefundsDue:${event.wallet}`, event.refundBaseUnits]]
     case 'TransferReceived':
       return [[wallet, `Liabilities:Unmatched:${event.wallet ?? 'unknown'}`, event.receivedBaseUnits]]
-    default:
+    case 'PaymentSubmitted':
+    case 'AnswerStarted':
+    case 'RequestFulfilled':
       return nothing
+    default:
+      return neverHappens(event)
   }
 }
 
