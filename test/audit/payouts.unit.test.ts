@@ -13,7 +13,6 @@ import {
   required,
   served,
   signed,
-  tokensBurned,
   wallet,
 } from './replayedLedger.ts'
 
@@ -144,7 +143,7 @@ describe('a payout', () => {
 
   test.each([
     ['of more than is owed', payout('5000001'), 'payout_exceeds'],
-    ['of an account that owes nobody', payout('1', 'Liabilities:Unearned'), 'lifecycle_impossible'],
+    ['of an account that is not a debt', payout('1', 'Liabilities:Unearned'), 'lifecycle_impossible'],
     ['of what is owed to be burned', payout('1', 'Liabilities:BurnOwed'), 'lifecycle_impossible'],
     ['of what is owed to one wallet to another', payout('1', `Liabilities:Overpaid:${wallet}`), 'owner_differs'],
     ['in another stream', { ...payout('1'), signature: signed(3) }, 'lifecycle_impossible'],
@@ -152,7 +151,7 @@ describe('a payout', () => {
     expect(pay(fields).findings()).toContainEqual([code, 7])
   })
 
-  test('that is booked twice is found', () => {
+  test('that is recorded twice is found', () => {
     expect(pay(payout('1'), pay(payout('1'))).findings()).toContainEqual(['lifecycle_impossible', 8])
   })
 

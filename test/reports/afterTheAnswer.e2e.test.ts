@@ -351,7 +351,7 @@ function auditWithChain() {
   return audit({
     source: { kind: 'database', url: database.serviceUrl },
     verifierKeys: [],
-    keptCheckpoints: [],
+    ownCheckpoints: [],
     transactions: true,
     resumeFile: undefined,
     clock: systemClock,

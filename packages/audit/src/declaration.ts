@@ -3,7 +3,7 @@ import type { DeclaredKind, DeclaredStep } from './declaredStep.ts'
 import { paymentSteps } from './paymentSteps.ts'
 
 /*
- * What the database may be told to enforce, as this auditor believes it: kinds of streams, and the steps that they may take
+ * The rules that the database has to enforce, as this auditor knows them: kinds of streams, and the steps that they may take
  * (docs/ledger.md). A row that was added or changed there would widen what an append accepts without a trace in any event.
  */
 

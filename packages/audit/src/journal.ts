@@ -15,7 +15,7 @@ export interface AccountTotals {
   uptoRecordedAtMs: number
 }
 
-/** What went through an account in an hour. */
+/** Movements of an account in an hour. */
 export interface HourTotals {
   readonly mint: string
   readonly account: string

@@ -43,7 +43,7 @@ export interface Wrong {
   readonly message: string
 }
 
-/** What is wrong with an event that follows the one it belongs to. */
+/** Error of an event that follows the one it belongs to, or undefined. */
 export function judgeFollower(
   { first }: ExpectedEvent,
   event: PaymentEvent,

@@ -15,7 +15,7 @@ export interface LifecycleDeps {
   readonly digest: SaltedDigest
 }
 
-/** Where and when an event was recorded. */
+/** Position and time of recording. */
 export interface Recorded {
   readonly position: number
   readonly recordedAtMs: number
@@ -216,7 +216,7 @@ function endExposure(step: ExposureStep): void {
 function expectExposure({ payment, blame, deps, event }: ExposureStep, right: bigint): void {
   const { exposedBaseUnits, mint } = event
   if (exposedBaseUnits !== right) {
-    blame('exposure_differs', `${exposedBaseUnits} are booked as exposed, and ${right} change`)
+    blame('exposure_differs', `${exposedBaseUnits} are recorded as exposed, and ${right} change`)
   }
   if (deps.names.numberOf(mint) !== payment.mint) blame('owner_differs', 'another mint was paid')
 }
@@ -272,7 +272,7 @@ function expectOwner(
   if (deps.names.numberOf(mint) !== payment.mint) blame('owner_differs', 'another mint was paid')
 }
 
-/** What has to be delivered, or given back: everything that was required and is not burned. */
+/** Amount that has to be delivered or given back: everything that was required and is not burned. */
 function owedBy({ requiredBaseUnits, burnBaseUnits }: AuditedPayment): bigint {
   return requiredBaseUnits - burnBaseUnits
 }

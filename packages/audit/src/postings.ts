@@ -62,7 +62,7 @@ function ofPayment(event: PaymentEvent): readonly DerivedPosting[] {
   }
 }
 
-/** What the price does not need is owed back to the wallet that paid. */
+/** An amount beyond the price is owed back to the wallet that paid. */
 function received({ settlement }: PaymentEventOf<'PaymentVerified'>): readonly DerivedPosting[] {
   const { receivedBaseUnits } = settlement
   const owed = dueOf(settlement)
@@ -72,7 +72,7 @@ function received({ settlement }: PaymentEventOf<'PaymentVerified'>): readonly D
   ]
 }
 
-/** What has to arrive: all that is required, less the burn where the payer has burned it in the payment itself. */
+/** Amount that has to arrive: all that is required, less the burn where the payer has burned it in the payment itself. */
 export function dueOf(settlement: AuditedSettlement): bigint {
   const { requiredBaseUnits, burnBaseUnits } = settlement.price
   return owesBurn(settlement) ? requiredBaseUnits : requiredBaseUnits - burnBaseUnits
@@ -83,7 +83,7 @@ export function owesBurn({ price, burnedBaseUnits }: AuditedSettlement): boolean
   return burnedBaseUnits < price.burnBaseUnits
 }
 
-/** What arrived has never arrived; what was earned with it stays owed, and becomes a loss. */
+/** A reversed payment never arrived. Shares that were earned with it stay owed, and become a loss. */
 function takenBack(event: Reversal): readonly DerivedPosting[] {
   return [
     [unearned, wallet, event.unearnedBaseUnits],

@@ -19,7 +19,7 @@ import { SaltedDigest } from './saltedDigest.ts'
 import { Settings, type SettingSeen } from './settings.ts'
 import { TilesMatch, type TilesState } from './tilesMatch.ts'
 
-/** What the events so far have shown, except for the payments, which are too many for JSON. */
+/** State after the events so far, except for the payments, which are too many for JSON. */
 export interface ReplayState {
   readonly salt: string
   readonly position: number
