@@ -84,7 +84,10 @@ interface Round {
   readonly payEarlier: Load
 }
 
-async function measureRounds(ground: Ground, { rounds, roundSeconds, progress }: BenchOptions): Promise<readonly Round[]> {
+async function measureRounds(
+  ground: Ground,
+  { rounds, roundSeconds, progress }: BenchOptions,
+): Promise<readonly Round[]> {
   const { admin, inserter, naive, now, earlier } = ground
   const load = (applicationName: string, call: () => Promise<unknown>) =>
     measureLoad({ callers, seconds: roundSeconds, call, admin, applicationName })
@@ -142,7 +145,8 @@ function processorMicros({ nodeMicros, postgresMicros }: Load): number {
 }
 
 function describe({ insert, claim, claimEarlier, pay, payEarlier }: Round): string {
-  const show = (load: Load) => `${Math.round(load.perSecond)}/s ${Math.round(load.nodeMicros)}+${Math.round(load.postgresMicros)} µs`
+  const show = (load: Load) =>
+    `${Math.round(load.perSecond)}/s ${Math.round(load.nodeMicros)}+${Math.round(load.postgresMicros)} µs`
   return `insert ${show(insert)}, claim ${show(claim)} (earlier ${show(claimEarlier)}), payment ${show(pay)} (earlier ${show(payEarlier)})`
 }
 
@@ -173,13 +177,34 @@ function ratios(rounds: readonly Round[]): readonly Yardstick[] {
       return processorMicros(other) / processorMicros(one)
     })
   return [
-    yardstick('full claims ÷ single-row inserts, by wall time', 0.5, [byWall(({ claim, insert }) => [claim, insert]), walls]),
-    yardstick('full claims ÷ single-row inserts, by processor time', 0.8, [byProcessor(({ claim, insert }) => [claim, insert]), times]),
-    yardstick('full claims ÷ the naive interactive transaction, by wall time', 10, [byWall(({ claim, naive }) => [claim, naive]), walls]),
-    yardstick('full claims ÷ those of the earlier append, by wall time', 1.3, [byWall(({ claim, claimEarlier }) => [claim, claimEarlier]), walls]),
-    yardstick('full claims ÷ those of the earlier append, by processor time', 1.3, [byProcessor(({ claim, claimEarlier }) => [claim, claimEarlier]), times]),
-    yardstick('payments (claim, fulfilment) ÷ those of the earlier append, by wall time', 1.3, [byWall(({ pay, payEarlier }) => [pay, payEarlier]), payments]),
-    yardstick('payments ÷ those of the earlier append, by processor time', 1.3, [byProcessor(({ pay, payEarlier }) => [pay, payEarlier]), payments]),
+    yardstick('full claims ÷ single-row inserts, by wall time', 0.5, [
+      byWall(({ claim, insert }) => [claim, insert]),
+      walls,
+    ]),
+    yardstick('full claims ÷ single-row inserts, by processor time', 0.8, [
+      byProcessor(({ claim, insert }) => [claim, insert]),
+      times,
+    ]),
+    yardstick('full claims ÷ the naive interactive transaction, by wall time', 10, [
+      byWall(({ claim, naive }) => [claim, naive]),
+      walls,
+    ]),
+    yardstick('full claims ÷ those of the earlier append, by wall time', 1.3, [
+      byWall(({ claim, claimEarlier }) => [claim, claimEarlier]),
+      walls,
+    ]),
+    yardstick('full claims ÷ those of the earlier append, by processor time', 1.3, [
+      byProcessor(({ claim, claimEarlier }) => [claim, claimEarlier]),
+      times,
+    ]),
+    yardstick('payments (claim, fulfilment) ÷ those of the earlier append, by wall time', 1.3, [
+      byWall(({ pay, payEarlier }) => [pay, payEarlier]),
+      payments,
+    ]),
+    yardstick('payments ÷ those of the earlier append, by processor time', 1.3, [
+      byProcessor(({ pay, payEarlier }) => [pay, payEarlier]),
+      payments,
+    ]),
   ]
 }
 
@@ -192,8 +217,23 @@ function writes(wal: { readonly now: Wal; readonly earlier: Wal }, hot: number):
   const detail = (of: Wal) => `claim ${Math.round(of.claimBytes)} B, fulfilment ${Math.round(of.fulfilmentBytes)} B`
   const both = `now: ${detail(wal.now)}; earlier: ${detail(wal.earlier)}`
   return [
-    { what: 'write-ahead log of a claim, now ÷ earlier', goal: { atMost: 0.8 }, value: wal.now.claimBytes / wal.earlier.claimBytes, detail: both },
-    { what: 'write-ahead log of a fulfilment, now ÷ earlier', goal: { atMost: 0.6 }, value: wal.now.fulfilmentBytes / wal.earlier.fulfilmentBytes, detail: both },
-    { what: 'share of updates of streams that are HOT', goal: { atLeast: 0.7 }, value: hot, detail: 'pg_stat_user_tables, claims and fulfilments' },
+    {
+      what: 'write-ahead log of a claim, now ÷ earlier',
+      goal: { atMost: 0.8 },
+      value: wal.now.claimBytes / wal.earlier.claimBytes,
+      detail: both,
+    },
+    {
+      what: 'write-ahead log of a fulfilment, now ÷ earlier',
+      goal: { atMost: 0.6 },
+      value: wal.now.fulfilmentBytes / wal.earlier.fulfilmentBytes,
+      detail: both,
+    },
+    {
+      what: 'share of updates of streams that are HOT',
+      goal: { atLeast: 0.7 },
+      value: hot,
+      detail: 'pg_stat_user_tables, claims and fulfilments',
+    },
   ]
 }

@@ -23,7 +23,18 @@ export async function checkOut(commit: string): Promise<Tree> {
   const archive = `${directory.path}/tree.tar`
   const root = `${directory.path}/tree`
   await mkdir(root)
-  await run('git', ['-C', thisTree.root, 'archive', `--output=${archive}`, commit, 'src', 'test', 'bench', 'migrations', 'package.json'])
+  await run('git', [
+    '-C',
+    thisTree.root,
+    'archive',
+    `--output=${archive}`,
+    commit,
+    'src',
+    'test',
+    'bench',
+    'migrations',
+    'package.json',
+  ])
   await run('tar', ['-xf', archive, '-C', root])
   await symlink(`${thisTree.root}/node_modules`, `${root}/node_modules`)
   return { root, remove: directory.remove }

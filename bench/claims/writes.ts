@@ -7,7 +7,10 @@ const batch = 32
 const batches = 60
 
 /** Bytes of write-ahead log per claim and per fulfilment: the median batch, so that images of whole pages do not count. */
-export async function walOf(claimer: Claimer, admin: pg.Client): Promise<{ claimBytes: number; fulfilmentBytes: number }> {
+export async function walOf(
+  claimer: Claimer,
+  admin: pg.Client,
+): Promise<{ claimBytes: number; fulfilmentBytes: number }> {
   const claimed: number[] = []
   const fulfilled: number[] = []
   for (let n = 0; n < batches; n++) {

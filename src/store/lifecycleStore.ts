@@ -83,7 +83,7 @@ async function loadPayments(
 }
 
 /** A submitted payment has not arrived yet, as far as the ledger knows, and a reversed one never did. */
-const unaccounted = ['submitted', 'reversed']
+const unaccounted: ReadonlySet<string> = new Set(['submitted', 'reversed'])
 
 async function findAccounted(
   database: Database,
@@ -94,7 +94,7 @@ async function findAccounted(
   const rows = await readOrFault('which transfers are accounted for', () =>
     database.selectFrom('ledger.streams').select(['id', 'kind', 'state']).where('id', 'in', ids).execute(),
   )
-  const accounted = rows.filter(({ kind, state }) => kind !== 'payment' || !unaccounted.includes(state))
+  const accounted = rows.filter(({ kind, state }) => kind !== 'payment' || !unaccounted.has(state))
   return new Set(accounted.flatMap(({ id }) => referenceOfStream(id) ?? []))
 }
 

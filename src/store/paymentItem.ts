@@ -41,21 +41,19 @@ export function paymentItem(change: PaymentChange): Item {
   }
 }
 
-/** A burn belongs to the hour of its block, also when it is taken back. */
+const ofTheChain: ReadonlySet<PaymentEvent['kind']> = new Set([
+  'PaymentVerified',
+  'TokensBurned',
+  'BurnOwed',
+  'BurnReversed',
+])
+
+/** A payment and its burn belong to the hour of their block, also when the burn is taken back. */
 function effectiveAtMs({ before, events, nowMs }: PaymentChange, event: PaymentEvent): number {
-  switch (event.kind) {
-    case 'PaymentVerified':
-      return event.settlement.evidence.blockTimeMs
-    case 'TokensBurned':
-    case 'BurnOwed':
-    case 'BurnReversed': {
-      const verified = events.find(({ kind }) => kind === 'PaymentVerified')
-      const settlement = verified?.kind === 'PaymentVerified' ? verified.settlement : settlementOf(before)
-      return assertPresent(settlement, 'a burn belongs to a verified payment').evidence.blockTimeMs
-    }
-    default:
-      return nowMs
-  }
+  if (!ofTheChain.has(event.kind)) return nowMs
+  const verified = events.find((each) => each.kind === 'PaymentVerified')
+  const settlement = verified?.settlement ?? settlementOf(before)
+  return assertPresent(settlement, 'a burn belongs to a verified payment').evidence.blockTimeMs
 }
 
 function settlementOf(state: PaymentState) {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { assert } from '@tollbook/core/assert'
+import { assert, Bug } from '@tollbook/core/assert'
 import type { Price } from '@tollbook/core/quote'
 import type { LedgerKernel } from '@tollbook/ledger/port'
 import type { PriceListPublished } from '../payment/events/settingEvents.ts'
@@ -123,7 +123,7 @@ async function publish(
     if (decision === undefined) return found?.number ?? 1
     if (await append(deps, list, decision.number - 1)) return decision.number
   }
-  assert(false, `a price list can be published within ${attemptsMax} tries`)
+  throw new Bug(`expected that a price list can be published within ${attemptsMax} tries`)
 }
 
 function listOf(body: Uint8Array): PriceListPublished {

@@ -81,7 +81,7 @@ const answers = [
 describe.each(answers)('tollbook %s, called as %j,', (command, words) => {
   const name = `tollbook ${command}`
 
-  test('asks the database for nothing while nobody reads, and Ctrl-C ends it with 130', async () => {
+  test('sends no query while its output is not read, and Ctrl-C ends it with 130', async () => {
     const { child, ended } = start(words)
     await awaitThat('the command waits for its reader', async () => (await idleSessions(name)) > 0)
     expect(child.exitCode).toBeNull()

@@ -12,7 +12,18 @@ import { newCustomer, sendAndConfirm } from '../chain/paymentLab.ts'
 import { claimOf, fulfilmentOf } from '../store/samplePayment.ts'
 import { mustAppend } from '../store/instance.ts'
 import { solanaReference } from '../../src/payment/paymentReference.ts'
-import { balances, finalityRound, onChain, openLifeGround, type Paid, pay, refundRound, sendTokens, serve, stateOf } from './lifeGround.ts'
+import {
+  balances,
+  finalityRound,
+  onChain,
+  openLifeGround,
+  type Paid,
+  pay,
+  refundRound,
+  sendTokens,
+  serve,
+  stateOf,
+} from './lifeGround.ts'
 
 const ground = await openLifeGround('SPL Token')
 const { lab, deps, clock, ledger } = ground

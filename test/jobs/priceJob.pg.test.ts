@@ -61,7 +61,9 @@ async function openStall(price = '0.001'): Promise<Stall> {
       return prices
     },
     async lists() {
-      const { rows } = await sessions.query<{ body: Buffer }>("select body from ledger.settings where name = 'prices' order by number")
+      const { rows } = await sessions.query<{ body: Buffer }>(
+        "select body from ledger.settings where name = 'prices' order by number",
+      )
       return rows.map(({ body }) => {
         const { event } = ledgerCodec.decode(body.toString('utf8'))
         assert(event.kind === 'PriceListPublished', 'a price list holds a price list')

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { assertNever } from '@tollbook/core/assert'
 import { isRefusal } from '@tollbook/core/refusal'
 import { type AccountClass, readDeclaration, type Step } from '@tollbook/ledger/declaration'
 import type { Posting } from '../../src/accounting/posting.ts'
@@ -96,6 +97,8 @@ function decide(state: payment.PaymentState, kind: Command, { settlement, nowMs 
       return decideRefund(state)
     case 'unmatch':
       return decideUnmatched(state, { wallet, mint, receivedBaseUnits: 1n, slot: 1 })
+    default:
+      return assertNever(kind)
   }
 }
 

@@ -16,7 +16,15 @@ import {
   sendAndConfirm,
   stage,
 } from '../chain/paymentLab.ts'
-import { finalityRound, type LifeGround, openLifeGround, pay, refundRound, sendTokens, serve } from '../jobs/lifeGround.ts'
+import {
+  finalityRound,
+  type LifeGround,
+  openLifeGround,
+  pay,
+  refundRound,
+  sendTokens,
+  serve,
+} from '../jobs/lifeGround.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { withAdminSession } from '../support/adminSession.ts'
 

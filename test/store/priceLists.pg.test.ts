@@ -12,13 +12,20 @@ import { samplePrice, sampleQuote } from './samplePayment.ts'
 const endpoint = '/api/data/weather'
 
 function list(required: bigint): PriceListPublished {
-  return { kind: 'PriceListPublished', source: 'market', split: defaultSplit, prices: [samplePrice(endpoint, required)] }
+  return {
+    kind: 'PriceListPublished',
+    source: 'market',
+    split: defaultSplit,
+    prices: [samplePrice(endpoint, required)],
+  }
 }
 
 test('of two who publish after the same list one does, and the other is told', async () => {
   const { serviceUrl } = await createTestDatabase()
   const instances = await Promise.all([openInstance(serviceUrl), openInstance(serviceUrl)])
-  const taken = await Promise.all(instances.map((ledger, index) => ledger.priceLists.append(list(BigInt(index + 1)), 0)))
+  const taken = await Promise.all(
+    instances.map((ledger, index) => ledger.priceLists.append(list(BigInt(index + 1)), 0)),
+  )
   expect(new Set(taken)).toEqual(new Set([false, true]))
   expect(await instances[0]?.priceLists.newest()).toMatchObject({ number: 1 })
 })

@@ -18,7 +18,9 @@ test('instances that start together record each setting once, with the moment fr
     expect(found).toMatchObject({ kind: 'SettingChanged', name: 'payment-wallet', number: 1, value: wallet.value })
     expect(Date.parse(found?.validFrom ?? '')).toBeGreaterThanOrEqual(startedAtMs)
   }
-  expect(await instances[0]?.settings.find('split', 0), 'the first value holds before its time too').toMatchObject(split)
+  expect(await instances[0]?.settings.find('split', 0), 'the first value holds before its time too').toMatchObject(
+    split,
+  )
   expect(await instances[0]?.settings.find('no-such', systemClock.nowMs())).toBeUndefined()
 })
 

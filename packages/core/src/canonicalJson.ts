@@ -16,20 +16,15 @@ export function canonicalJson(value: Json): string {
  */
 export function canonicalText(value: unknown): string {
   if (value === undefined || value === null) return 'null'
-  switch (typeof value) {
-    case 'string':
-      return quote(value)
-    case 'bigint':
-      return `"${value}"`
-    case 'boolean':
-      return String(value)
-    case 'number':
-      assert(Number.isFinite(value), 'a canonical number is finite')
-      return String(Object.is(value, -0) ? 0 : value)
-    default:
-      assert(isPlainObject(value), 'canonical text is made of plain data')
-      return Array.isArray(value) ? `[${value.map(canonicalText).join(',')}]` : objectText(value)
+  if (typeof value === 'string') return quote(value)
+  if (typeof value === 'bigint') return `"${value}"`
+  if (typeof value === 'boolean') return String(value)
+  if (typeof value === 'number') {
+    assert(Number.isFinite(value), 'a canonical number is finite')
+    return String(Object.is(value, -0) ? 0 : value)
   }
+  assert(isPlainObject(value), 'canonical text is made of plain data')
+  return Array.isArray(value) ? `[${value.map(canonicalText).join(',')}]` : objectText(value)
 }
 
 /** Half of a surrogate pair has no UTF-8 and so no canonical text (RFC 8785, 3.2.2.2). */

@@ -96,7 +96,7 @@ begin
   -- would post to another stream than was judged.
   with item as materialized (
     select item.n, item.id, item.events, known.stream, s.kind, s.to_state, s.moves, k.is_setting,
-      event_items[item.first : item.first + item.events - 1] = array_fill(item.n::integer, array[item.events]) as fits,
+      (event_items[item.first : item.first + item.events - 1] = array_fill(item.n::integer, array[item.events])) is true as fits,
       case
         when coalesce(known.version, 0) <> item.expected or known.kind <> s.kind then 'conflict'
         when s.step is null then 'no step'
@@ -213,7 +213,8 @@ begin
   if not ids_differ then
     for a in
       select q.n from unnest(ids) with ordinality as q (id, n)
-      where exists (select from unnest(ids) with ordinality as b (id, n) where b.n < q.n and b.id = q.id)
+      where exists (
+        select from unnest(ids, verdicts) with ordinality as b (id, verdict, n) where b.n < q.n and b.id = q.id and b.verdict is null)
     loop
       verdicts[a] := coalesce(verdicts[a], 'conflict');
     end loop;

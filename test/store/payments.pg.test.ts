@@ -1,17 +1,31 @@
 import { expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
 import { leafHash } from '@tollbook/core/leaf'
-import { appendCall, appendValues, paymentItem } from '../../src/store/appendBatch.ts'
+import type { Item, ItemEvent, Posting } from '@tollbook/ledger/item'
+import { decideFulfil, evolveAll } from '../../src/payment/payment.ts'
+import type { PaymentChange } from '../../src/payment/paymentLedger.ts'
+import { signatureOf, streamIdOf } from '../../src/payment/paymentReference.ts'
+import { databaseOn } from '../../src/store/database.ts'
+import { idempotencyKeyBytes, paymentItem } from '../../src/store/paymentItem.ts'
+import { findRecorded, recordPayout } from '../../src/store/payoutStore.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { mustAppend, openEventStore, openInstance, openSessions } from './instance.ts'
-import { claimOf, fulfilmentOf, releaseOf, sampleAddress, sampleSettlement } from './samplePayment.ts'
+import { openPool } from '../kernel/openKernel.ts'
+import { mustAppend, openInstance } from './instance.ts'
+import {
+  claimOf,
+  fulfilmentOf,
+  releaseOf,
+  sampleAddress,
+  sampleEvidence,
+  sampleMint,
+  sampleReference,
+  sampleSettlement,
+} from './samplePayment.ts'
 
 const { serviceUrl, adminUrl } = await createTestDatabase()
 const ledger = await openInstance(serviceUrl)
 const other = await openInstance(serviceUrl)
-const { events: store } = openEventStore(serviceUrl, 5_000)
-const service = openSessions(serviceUrl)
-const admin = openSessions(adminUrl)
+const admin = openPool(adminUrl, 2)
 
 const day = 24 * 60 * 60 * 1000
 
@@ -33,20 +47,13 @@ function recomputed({ seq, recorded_at: recordedAt, body }: StoredEvent): Buffer
   return Buffer.from(leafHash({ position: seq, recordedAtMs: recordedAt.getTime(), body }))
 }
 
-const parameterNames = [...appendCall.matchAll(/(\w+) => /g)].map(([, name]) => name)
-
-/** The arguments for these claims with one column changed by hand, as no code of ours would. */
-function tampered(
-  settlements: readonly ReturnType<typeof sampleSettlement>[],
-  name: string,
-  change: (column: unknown[]) => void,
-) {
-  const values = [...appendValues(settlements.map((settlement) => paymentItem(claimOf(settlement).change)))]
-  const column = values[parameterNames.indexOf(name)]
-  if (!Array.isArray(column)) throw new Error(`${name} is a column`)
-  change(column)
-  return values
+/** The item of a change, with its events changed by hand, as no code of ours would. */
+function tampered(change: PaymentChange, alter: (event: ItemEvent, index: number) => ItemEvent): Item {
+  const item = paymentItem(change)
+  return { ...item, events: item.events.map(alter) }
 }
+
+const refusedAs = (reason: string) => ({ outcome: 'refused', refusal: { reason } })
 
 test('positions are 1, 2, 3 without a gap, in the order of their commits, refused appends between them or not', async () => {
   const settlements = Array.from({ length: 60 }, () => sampleSettlement())
@@ -92,85 +99,119 @@ test('I23: one changed byte of a body, one changed time or a row moved to anothe
   expect(recomputed(stored).equals(stored.leaf_hash)).toBe(true)
 })
 
-test('I17: entries that do not sum to zero per event and mint are refused by SQL, and their neighbours are taken', async () => {
-  const settlements = Array.from({ length: 5 }, () => sampleSettlement())
-  // Four entries a claim: the ninth is the first of the third item.
-  const values = tampered(settlements, 'entry_amounts', (amounts) => amounts.splice(8, 1, '7000001'))
-  const { rows } = await service.query<{ n: number; refusal: string | null }>(appendCall, values)
-  expect(rows.toSorted((one, two) => one.n - two.n).map(({ refusal }) => refusal)).toEqual([
-    null,
-    null,
-    'unbalanced',
-    null,
-    null,
-  ])
+test('I17: an item whose postings go where its step may not is refused by SQL, and its neighbours are taken', async () => {
+  const changes = Array.from({ length: 5 }, () => claimOf(sampleSettlement()).change)
+  const other = sampleAddress()
+  const wrong: readonly ((posting: Posting) => Posting)[] = [
+    (posting) => ({ ...posting, credit: 'Liabilities:Share:provider' }),
+    (posting) => ({ ...posting, debit: 'Assets:NoSuchAccount' }),
+    (posting) => ({ ...posting, debit: posting.credit, credit: posting.debit }),
+    (posting) => ({ ...posting, amountBaseUnits: 0n, mint: other }),
+  ]
+  for (const alter of wrong) {
+    const items = changes.map((change, index) =>
+      index === 2
+        ? tampered(change, (event) => ({ ...event, postings: event.postings.map(alter) }))
+        : paymentItem(claimOf(sampleSettlement()).change),
+    )
+    const outcomes = await Promise.all(items.map((item) => ledger.kernel.append(item)))
+    expect(outcomes[2]).toEqual(refusedAs('overreaching'))
+    expect(outcomes.filter(({ outcome }) => outcome === 'appended')).toHaveLength(4)
+  }
   const seqs = (await storedEvents()).map(({ seq }) => seq)
   expect(seqs).toEqual(seqs.map((_, index) => index + 1))
 })
 
-test('I17: entries that sum to zero only over two mints, or only over two events, are refused', async () => {
-  const mint = sampleAddress()
-  const overTwoMints = tampered([sampleSettlement()], 'entry_mints', (mints) => mints.splice(0, 1, mint))
-  const overTwoEvents = tampered([sampleSettlement()], 'entry_events', (events) => events.splice(0, 1, 2))
-  for (const values of [overTwoMints, overTwoEvents]) {
-    const { rows } = await service.query<{ refusal: string }>(appendCall, values)
-    expect(rows).toMatchObject([{ refusal: 'unbalanced' }])
+test('I3: SQL refuses a step that does not start in the state, and a version that has not been reached', async () => {
+  const settlement = sampleSettlement()
+  const { attemptId, change } = claimOf(settlement)
+  const claimed = evolveAll(change.before, change.events, 0)
+  const { fulfil, release } = {
+    fulfil: paymentItem(fulfilmentOf(settlement, { before: claimed, attemptId })),
+    release: paymentItem(releaseOf(settlement, { before: claimed, attemptId })),
   }
+  for (const item of [
+    fulfil,
+    release,
+    { ...fulfil, expectedVersion: 0 },
+    { ...paymentItem(change), expectedVersion: 3 },
+  ])
+    expect(await ledger.kernel.append(item), item.step).toEqual(refusedAs('conflict'))
 })
 
-test.each([
-  ['a claim of attempt 2 where attempt 1 never was', 'attempts', 2],
-  ['a fulfilment of a payment that nobody claimed', 'states', 'fulfilled'],
-  ['a release of a payment that nobody claimed', 'states', 'released'],
-  ['a version that has not been reached', 'expected_versions', 3],
-])('I3: SQL refuses %s, whoever decided it', async (_, column, value) => {
-  const values = tampered([sampleSettlement()], column, (cells) => cells.splice(0, 1, value))
-  const { rows } = await service.query<{ refusal: string }>(appendCall, values)
-  expect(rows).toMatchObject([{ refusal: 'conflict' }])
-})
-
-test('what is owed cannot be written off through the append of the service, however well it balances', async () => {
-  for (const account of ['Liabilities:Provider', 'Liabilities:RefundsDue:x', 'Liabilities:Unmatched:x']) {
-    const values = tampered([sampleSettlement()], 'entry_accounts', (accounts) => accounts.splice(0, 1, account))
-    const { rows } = await service.query<{ refusal: string }>(appendCall, values)
-    expect(rows, account).toMatchObject([{ refusal: 'overreaching' }])
+test('what is owed cannot be written off through the append of the service', async () => {
+  for (const debit of ['Liabilities:Share:provider', 'Liabilities:RefundsDue:x', 'Liabilities:Unmatched:x']) {
+    const item = tampered(claimOf(sampleSettlement()).change, (event) => ({
+      ...event,
+      postings: [{ debit, credit: 'Assets:PaymentWallet', mint: sampleMint, amountBaseUnits: 1n }],
+    }))
+    expect(await ledger.kernel.append(item), debit).toEqual(refusedAs('overreaching'))
   }
+  const item = { ...paymentItem(claimOf(sampleSettlement()).change), step: 'payout.record' }
+  expect(await ledger.kernel.append(item)).toEqual(refusedAs('not_this_step'))
 })
 
 test('I1: SQL refuses a second fulfilment that passes itself off as finality, and finality in the middle of a claim', async () => {
   const settlement = sampleSettlement()
   const { attemptId, change } = claimOf(settlement)
   const claimed = await mustAppend(ledger, change)
-  const finalized = [{ kind: 'PaymentFinalized', slot: 1 }] as const
-  const during = { signature: settlement.signature, before: claimed.after, events: finalized, nowMs: 0 }
-  expect(await ledger.payments.append(during)).toEqual({ outcome: 'conflict' })
-  const served = await mustAppend(ledger, fulfilmentOf(settlement, { before: claimed.after, attemptId }))
+  const exposed = { mint: sampleMint, exposedBaseUnits: 0n }
+  const finalized = [{ kind: 'PaymentFinalized', slot: 1, ...exposed }] as const
+  const { reference } = settlement
+  const finalize = { reference, step: 'payment.finalize', events: finalized, nowMs: 0 } as const
+  expect(await ledger.payments.append({ ...finalize, before: claimed.after })).toEqual({ outcome: 'conflict' })
   const again = fulfilmentOf(settlement, { before: claimed.after, attemptId })
-  const disguised = [...appendValues([paymentItem({ ...again, before: served.after })])]
-  disguised[parameterNames.indexOf('awaiting')] = [false]
-  disguised[parameterNames.indexOf('exposed')] = ['0']
-  const { rows } = await service.query<{ refusal: string }>(appendCall, disguised)
-  expect(rows).toMatchObject([{ refusal: 'conflict' }])
-  const really = { signature: settlement.signature, before: served.after, events: finalized, nowMs: 0 }
+  const served = await mustAppend(ledger, again)
+  const disguised = paymentItem({ ...again, before: served.after, step: 'payment.finalize' })
+  expect(await ledger.kernel.append(disguised)).toEqual(refusedAs('not_this_step'))
+  const really = { ...finalize, before: served.after }
   const { after } = await mustAppend(ledger, really)
   expect(await ledger.payments.append({ ...really, before: after }), 'final is final').toEqual({ outcome: 'conflict' })
 })
 
 test('one item that the database cannot take fails alone; the others of its batch are appended', async () => {
   // A leaf entry holds 65,535 bytes at most, 16 of them position and time.
-  const poison = sampleSettlement({ transactionBase64: 'A'.repeat(65_519) })
+  const evidence = sampleEvidence({ transactionBase64: 'A'.repeat(65_519) })
+  const poison = sampleSettlement({ evidence })
   const settlements = [sampleSettlement(), poison, sampleSettlement(), sampleSettlement()]
   const outcomes = await Promise.allSettled(
-    settlements.map((settlement) => store.submit(paymentItem(claimOf(settlement).change))),
+    settlements.map((settlement) => ledger.payments.append(claimOf(settlement).change)),
   )
   expect(outcomes).toMatchObject([
     { value: { outcome: 'appended' } },
-    { status: 'rejected', reason: { message: expect.stringContaining(poison.signature), retryable: false } },
+    { status: 'rejected', reason: { message: expect.stringContaining('payment.claim'), retryable: false } },
     { value: { outcome: 'appended' } },
     { value: { outcome: 'appended' } },
   ])
   const known = await ledger.payments.lookUp({ ...poison, idempotencyKey: undefined })
   expect(known.payment).toEqual({ phase: 'unknown', version: 0 })
+})
+
+test('a signature that paid a payout or a burn is not a payment, whoever presents it', async () => {
+  const reference = sampleReference()
+  const { database } = ledger
+  const signature = assertPresent(signatureOf(reference), 'a reference has a signature')
+  const settlement = sampleSettlement({ reference })
+  const paid = await mustAppend(ledger, claimOf(sampleSettlement()).change)
+  expect(paid.after.phase).toBe('claimed')
+  const account = `Liabilities:Overpaid:${settlement.wallet}`
+  const generous = sampleSettlement({ wallet: settlement.wallet, receivedBaseUnits: settlement.receivedBaseUnits + 5n })
+  await mustAppend(ledger, claimOf(generous).change)
+  const payments = [{ account, wallet: settlement.wallet, paidBaseUnits: 5n }]
+  const payout = {
+    kind: 'DistributionPaid',
+    signature,
+    planId: 'p',
+    part: 1,
+    mint: sampleMint,
+    slot: 1,
+    payments,
+  } as const
+  expect(await recordPayout(databaseOn(admin), payout, 0)).toMatchObject({ outcome: 'recorded' })
+  expect(await ledger.payments.append(claimOf(settlement).change)).toEqual({ outcome: 'conflict' })
+  expect((await ledger.payments.lookUp({ ...settlement, idempotencyKey: undefined })).payment.phase).toBe('unmatched')
+  expect(await ledger.lifecycle.findAccounted([reference, sampleReference()])).toEqual(new Set([reference]))
+  expect((await findRecorded(database, [signature])).get(signature)).toEqual({ planId: 'p', part: 1 })
 })
 
 test('an Idempotency-Key that stands for one order is refused for another payment and for another order', async () => {
@@ -194,7 +235,7 @@ test('an Idempotency-Key that stands for one order is refused for another paymen
 test('of two payments under one key in the same batch one is taken and the other is told that the key is used', async () => {
   const wallet = sampleAddress()
   const claims = [sampleSettlement({ wallet }), sampleSettlement({ wallet })].map((settlement) =>
-    store.submit(paymentItem(claimOf(settlement, { idempotencyKey: 'twice' }).change)),
+    ledger.payments.append(claimOf(settlement, { idempotencyKey: 'twice' }).change),
   )
   const outcomes = (await Promise.all(claims)).map(({ outcome }) => outcome)
   expect(outcomes).toEqual(['appended', 'idempotency_key_reused'])
@@ -215,15 +256,19 @@ test('a stored answer is given back for 24 hours, after which its key is free ag
   const question = { ...settlement, idempotencyKey: 'answer' }
   const [leaf] = leaves
   expect((await other.payments.lookUp(question)).earlier).toEqual({
-    signature: settlement.signature,
+    reference: settlement.reference,
     orderDigest: idempotency.orderDigest,
     answer: { answerJson, recordedAtMs, ...leaf },
   })
+  const key = idempotencyKeyBytes(settlement.wallet, 'answer')
   const age = (ms: number) =>
-    admin.query(
-      `update paywall.idempotent_answers set recorded_at = now() - $1 * interval '1 millisecond' where key = 'answer'`,
-      [ms],
-    )
+    admin.query(`
+      begin;
+      set local ledger.writing = 'on';
+      update ledger.keys set until = now() + ${day - ms} * interval '1 millisecond' where key = '\\x${key.toString('hex')}';
+      update ledger.notes set recorded_at = now() - ${ms} * interval '1 millisecond'
+        where id = '\\x${Buffer.from(streamIdOf(settlement.reference)).toString('hex')}';
+      commit`)
   await age(day - 60_000)
   await ledger.forgetOldAnswers()
   expect((await other.payments.lookUp(question)).earlier).toBeDefined()
@@ -235,7 +280,7 @@ test('a stored answer is given back for 24 hours, after which its key is free ag
   })
   await age(day + 1)
   await ledger.forgetOldAnswers()
-  const { rowCount } = await admin.query(`select from paywall.idempotent_answers where key = 'answer'`)
+  const { rowCount } = await admin.query('select from ledger.keys where key = $1', [key])
   expect(rowCount).toBe(0)
 })
 
@@ -253,4 +298,29 @@ test('a payment that is seen fulfilled always comes with its stored answer, howe
       if (payment.phase === 'fulfilled') expect(earlier?.answer).toBeDefined()
     }
   }
+})
+
+test('a note answers only the order that was fulfilled, under whichever key it was made', async () => {
+  const settlement = sampleSettlement()
+  const first = claimOf(settlement, { idempotencyKey: 'first' })
+  const claimed = await mustAppend(ledger, first.change)
+  const released = await mustAppend(
+    ledger,
+    releaseOf(settlement, { before: claimed.after, attemptId: first.attemptId }),
+  )
+  const digest = 'ef'.repeat(32)
+  const second = claimOf(settlement, { before: released.after, idempotencyKey: 'second', order: { digest } })
+  const again = await mustAppend(ledger, second.change)
+  const idempotency = { wallet: settlement.wallet, key: 'second', orderDigest: digest, answerJson: '{}' }
+  const fulfil = decideFulfil(again.after, { attemptId: second.attemptId, orderDigest: digest, answerDigest: 'cd' })
+  const decision = assertPresent(fulfil, 'the attempt is live')
+  await mustAppend(ledger, { reference: settlement.reference, before: again.after, ...decision, nowMs: 0, idempotency })
+  const earlier = async (idempotencyKey: string) =>
+    (await ledger.payments.lookUp({ ...settlement, idempotencyKey })).earlier
+  expect(await earlier('second')).toMatchObject({ orderDigest: digest, answer: { answerJson: '{}' } })
+  expect(await earlier('first')).toEqual({
+    reference: settlement.reference,
+    orderDigest: 'ab'.repeat(32),
+    answer: undefined,
+  })
 })

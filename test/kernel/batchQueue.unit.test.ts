@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type BatchQueue, createBatchQueue } from '../../src/store/batchQueue.ts'
+import { type BatchQueue, createBatchQueue } from '@tollbook/ledger/batchQueue'
 
 interface Bench {
   readonly queue: BatchQueue<string, string>

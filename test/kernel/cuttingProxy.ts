@@ -52,7 +52,7 @@ function relay(client: Socket, upstream: Socket, plan: Plan): void {
   }
   for (const socket of [client, upstream]) socket.on('error', end).on('close', end)
   client.on('data', (chunk) => {
-    const isCut = plan.left > 0 && chunk.includes('ledger.append')
+    const isCut = plan.left > 0 && chunk.includes('ledger_append')
     if (isCut) {
       plan.left--
       plan.done++
