@@ -31,12 +31,12 @@ async function pay(form: Form): Promise<void> {
   paid++
 }
 
-// As if the ledger had had its time to record every transfer, unless a test says otherwise.
+// As if the ledger had had its time to record every transfer; tests may choose another time.
 function auditAgainst(rpcUrl: string, bookedWithinMs = 0, sleep = systemClock.sleep): Promise<AuditReport> {
   return audit({
     source: { kind: 'database', url: shop.database.serviceUrl },
     verifierKeys: [],
-    keptCheckpoints: [],
+    ownCheckpoints: [],
     transactions: true,
     chain: { rpcUrl, paymentWallet, bookedWithinMs, fetch: globalThis.fetch },
     resumeFile: undefined,
@@ -115,7 +115,7 @@ test.each([
   ['failed', /"err":null/, '"err":{"InstructionError":[0,{"Custom":1}]}', 'transaction_failed'],
   ['landed in another slot', /"slot":(\d+)/, '"slot":1$1', 'transaction_contradicts'],
   ['left less in the payment wallet', /"amount":"35\d*"/g, '"amount":"1"', 'transaction_contradicts'],
-  ['was signed by somebody else', /"numRequiredSignatures":1/, '"numRequiredSignatures":0', 'transaction_contradicts'],
+  ['was signed by another wallet', /"numRequiredSignatures":1/, '"numRequiredSignatures":0', 'transaction_contradicts'],
 ] as const)('a payment that %s on chain is found at its position', async (_, from, to, code) => {
   const node = await openNode()
   node.answer('getTransaction', async ({ forward }) => ({ status: 200, text: (await forward()).replace(from, to) }))
@@ -128,7 +128,7 @@ test.each([
 test('a payment that only the chain has breaks completeness, with the amounts of the chain', async () => {
   const unseen = await shop.payer.sign(await askForQuote(shop))
   await shop.payer.send(unseen)
-  // Whatever landed after the newest event may still be presented, so one more is bought behind it.
+  // A transfer after the newest event may still be presented, so one more payment is made behind it.
   await pay('transaction')
   shop.chain.advanceSlots(finalSlots)
   const report = await auditAgainst(shop.chain.rpcUrl)
@@ -158,7 +158,7 @@ test('a node that does not answer ends the audit without a verdict', async () =>
     audit({
       source: { kind: 'database', url: shop.database.serviceUrl },
       verifierKeys: [],
-      keptCheckpoints: [],
+      ownCheckpoints: [],
       transactions: false,
       chain: { rpcUrl: node.url, paymentWallet, bookedWithinMs: 0, fetch: globalThis.fetch },
       resumeFile: undefined,

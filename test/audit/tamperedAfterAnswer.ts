@@ -29,7 +29,7 @@ const tamperedReversals: readonly Tampering[] = [
     },
   },
   {
-    name: 'a reversal taken away, so that tokens are booked that are not there',
+    name: 'a reversal taken away, so that tokens are recorded that are not there',
     run: async (ledger) => {
       const position = await ledger.nth('PaymentReversed', 0)
       await ledger.sql(`delete from ledger.events where seq = ${position}`)
@@ -116,7 +116,7 @@ const tamperedPayouts: readonly Tampering[] = [
     },
   },
   {
-    name: 'the receiver of a payout, where the account names nobody, its leaf made again',
+    name: 'the receiver of a payout of a share, its leaf made again',
     run: async (ledger) => {
       const position = await ledger.nth('DistributionPaid', 0)
       await ledger.sql(
@@ -180,7 +180,7 @@ const tamperedBurns: readonly Tampering[] = [
     },
   },
   {
-    name: 'a burn that nobody owes, in a round of its own',
+    name: 'a burn that is not owed, in a round of its own',
     run: async (ledger) => {
       const whole = await ledger.value(
         `select -sum(balance) as value from ledger.accounts where name = 'Liabilities:BurnOwed'`,
@@ -215,7 +215,7 @@ const tamperedBurns: readonly Tampering[] = [
       const position = await ledger.nth('BurnSubmitted', 0)
       const edit = editBody(position, '"endpoint":"[^"]*"', '"endpoint":"/api/other"')
       await ledger.sql(`${edit}; ${forgeLeaf} where seq = ${position}`)
-      // What is confirmed is no longer what was submitted.
+      // The confirmed burn no longer equals the submitted one.
       return { aspect: 'arithmetic', code: 'burn_differs', position: position + 1 }
     },
   },

@@ -39,7 +39,7 @@ export const tamperedRules: readonly Tampering[] = [
     { aspect: 'arithmetic', code: 'price_wrong' },
   ),
   forged(
-    'a price that nobody offered',
+    'a price that was never published',
     {
       kind: 'PaymentVerified',
       nth: 4,
@@ -137,7 +137,7 @@ export const tamperedRules: readonly Tampering[] = [
     { aspect: 'completeness', code: 'version_missing' },
   ),
   forged(
-    // Four characters: one alone was the same as before in one book of 64.
+    // Four characters: one alone was the same as before in one ledger of 64.
     'some bytes of a stored transaction',
     { kind: 'PaymentVerified', from: '"transactionBase64":"(.{200})....', to: '"transactionBase64":"\\1Az9+' },
     { aspect: 'chainTruth', code: 'transaction_bytes_wrong' },

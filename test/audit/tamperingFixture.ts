@@ -60,7 +60,7 @@ export function auditFile(path: string, note: string): Promise<AuditReport> {
 function question(note: string) {
   return {
     verifierKeys: [ledgerKey],
-    keptCheckpoints: [{ name: 'the checkpoint that was kept', note }],
+    ownCheckpoints: [{ name: 'the checkpoint that was kept', note }],
     transactions: true,
     chain: undefined,
     resumeFile: undefined,

@@ -120,7 +120,7 @@ test('what goes to a pipe is what goes to a file, and an audit of it holds', asy
   expect(await readFile(file, 'utf8')).toBe(piped.stdout)
   const question = {
     verifierKeys: [],
-    keptCheckpoints: [],
+    ownCheckpoints: [],
     transactions: false,
     chain: undefined,
     resumeFile: undefined,

@@ -339,7 +339,7 @@ function auditWithChain() {
   return audit({
     source: { kind: 'database', url: database.serviceUrl },
     verifierKeys: [],
-    keptCheckpoints: [],
+    ownCheckpoints: [],
     transactions: true,
     resumeFile: undefined,
     clock: systemClock,

@@ -72,12 +72,12 @@ function failureCode(error: unknown): number | undefined {
   return error instanceof AuditFault ? auditExitCodes.failed : undefined
 }
 
-type Question = Pick<AuditOptions, 'source' | 'verifierKeys' | 'keptCheckpoints' | 'chain'>
+type Question = Pick<AuditOptions, 'source' | 'verifierKeys' | 'ownCheckpoints' | 'chain'>
 
 async function readQuestion(words: AuditWords, deps: AuditCommandDeps): Promise<Question> {
   const { exportFile, database, chain } = words
   if (exportFile !== undefined && database !== undefined) {
-    throw new UsageError('EXPORT: is given beside --database; audit one of them at a time')
+    throw new UsageError('EXPORT: is given together with --database; audit one of them at a time')
   }
   // An export is audited without a database, unless `--chain` asks for the node of this machine's service.
   const needsLedger = exportFile === undefined || chain === true
@@ -88,7 +88,7 @@ async function readQuestion(words: AuditWords, deps: AuditCommandDeps): Promise<
         ? { kind: 'database', url: ledger?.databaseUrl ?? '' }
         : { kind: 'export', path: exportFile },
     verifierKeys: keysOf(words, ledger),
-    keptCheckpoints: await readCheckpoints(words, ledger),
+    ownCheckpoints: await readCheckpoints(words, ledger),
     chain: chainOf(words, ledger, deps),
   }
 }
@@ -112,8 +112,8 @@ async function readCheckpoints({ checkpoints }: AuditWords, ledger: KnownLedger 
     }),
   )
   const own = ledger?.checkpointFile
-  const kept = own === undefined ? undefined : await readText(own)
-  return own === undefined || kept === undefined ? given : [...given, { name: own, note: kept }]
+  const note = own === undefined ? undefined : await readText(own)
+  return own === undefined || note === undefined ? given : [...given, { name: own, note }]
 }
 
 function readText(path: string): Promise<string | undefined> {

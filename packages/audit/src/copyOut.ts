@@ -4,7 +4,7 @@ import { AuditFault } from './auditFault.ts'
 /** Rows of a COPY, one behind the other. */
 export interface CopyBlock {
   readonly bytes: Buffer
-  /** Where each row begins, and behind the last one where it ends. */
+  /** Start of each row, and the end of the last one. */
   readonly starts: Uint32Array
   readonly count: number
 }
@@ -89,7 +89,7 @@ export class CopyOut implements pg.Submittable {
     this.#wake?.()
   }
 
-  // The remaining messages of the protocol say nothing that matters here.
+  // The remaining messages of the protocol have no meaning here.
   handleRowDescription(): void {}
   handleDataRow(): void {}
   handlePortalSuspended(): void {}
