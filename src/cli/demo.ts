@@ -34,8 +34,8 @@ async function runDemo({ once, sampleUpstreams }: DemoFlags): Promise<void> {
   // Warnings only, so that the log does not interrupt the demo's output.
   const log = createLog({ level: 'warn', name: 'tollbook demo' })
   await using opened = new AsyncDisposableStack()
-  const shop = await openLocalService(config, { log, onProgress: (step) => say(`Starting ${step} …`) })
-  opened.defer(() => shop.close())
+  const service = await openLocalService(config, { log, onProgress: (step) => say(`Starting ${step} …`) })
+  opened.defer(() => service.close())
   say(
     `0. The service ${service.started ? 'is up' : 'was running'} at ${service.local.baseUrl}, the chain at ${service.local.rpcUrl ?? ''}`,
   )

@@ -5,7 +5,7 @@ import type { ParsedSetting } from '../pricing/settingList.ts'
 import { defaultSplit, parseSplit, type SplitShare } from '../pricing/splitSetting.ts'
 
 /** Products for sale with their prices in US dollars, and the split of each payment. */
-export interface CatalogSettings extends ProductSettings {
+export interface CatalogSettings extends PriceListSettings {
   /** The shares of each payment; `burn` is one of them. */
   readonly split: readonly SplitShare[]
 }
