@@ -9,7 +9,7 @@ import type { PriceListPublished, SettingChanged } from './events/settingEvents.
  */
 
 /** First byte of their streams' ids in the ledger (migrations/kinds). */
-export const settingSpace = 3
+const settingSpace = 3
 export const priceListName = 'prices'
 
 export function settingStream(name: string, number: number): string {

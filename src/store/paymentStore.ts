@@ -77,7 +77,7 @@ async function findDelivery(
 }
 
 /** The state of a payment, folded from its events. */
-export async function loadPayment(kernel: LedgerKernel, reference: PaymentReference): Promise<PaymentState> {
+async function loadPayment(kernel: LedgerKernel, reference: PaymentReference): Promise<PaymentState> {
   return foldPayment(await kernel.read(streamIdOf(reference)))
 }
 
