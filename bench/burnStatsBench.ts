@@ -2,11 +2,12 @@ import { systemClock } from '@tollbook/core/clock'
 import { burnStats } from '../src/reports/burnStats.ts'
 import { startLedgerServer } from '../test/proofs/ledgerServer.ts'
 import { sampleMint } from '../test/store/samplePayment.ts'
-import { daysBack, openBook, readMs, type SeededBook, seedBatch } from './seededBook.ts'
+import { daysBack, openSeededLedger, readMs, type SeededLedger, seedBatch } from './seededLedger.ts'
 import { type Bench, median } from './yardstick.ts'
 
-const few = 1_000
-const read = ({ database }: SeededBook) =>
+// Every hour of the 120 days has a payment in both ledgers: the cost is bound by the hours shown, not by payments.
+const few = 5_000
+const read = ({ database }: SeededLedger) =>
   burnStats({ database, clock: systemClock }, { mint: sampleMint, decimals: 6 })
 
 export const burnStatsBench: Bench = {
@@ -15,7 +16,10 @@ export const burnStatsBench: Bench = {
   async run(options) {
     await using server = await startLedgerServer()
     const { rounds, payments, progress } = options
-    const [short, long] = [await openBook(server, few, options), await openBook(server, payments, options)]
+    const [short, long] = [
+      await openSeededLedger(server, few, options),
+      await openSeededLedger(server, payments, options),
+    ]
     try {
       const ratios: { short: number; long: number }[] = []
       for (let round = 0; round <= rounds; round++) {

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { type ExportFormat, exportFormats } from '../src/reports/export/exportLedger.ts'
 import { startLedgerServer } from '../test/proofs/ledgerServer.ts'
-import { openAgedBook } from './agedBook.ts'
+import { openAgedLedger } from './agedLedger.ts'
 import { copyMs } from './copyMs.ts'
 import { type Ran, runCommand } from './runCommand.ts'
 import { type Bench, median, type Yardstick } from './yardstick.ts'
@@ -15,8 +15,8 @@ export const exportBench: Bench = {
     await using server = await startLedgerServer()
     const { payments: events, rounds, progress } = options
     const shortEvents = Math.ceil(events / shortShare)
-    const long = await openAgedBook(server, events, options)
-    const short = await openAgedBook(server, shortEvents, options)
+    const long = await openAgedLedger(server, events, options)
+    const short = await openAgedLedger(server, shortEvents, options)
     // Not counted: it warms the server's memory up.
     await exported(long, 'jsonl')
     const yardsticks: Yardstick[] = []

@@ -4,7 +4,7 @@ import { createReports, type Reports } from '../src/reports/reports.ts'
 import { rollUp } from '../src/reports/rollUp.ts'
 import { startLedgerServer } from '../test/proofs/ledgerServer.ts'
 import { sampleMint } from '../test/store/samplePayment.ts'
-import { openBook, readMs, type SeededBook } from './seededBook.ts'
+import { openSeededLedger, readMs, type SeededLedger } from './seededLedger.ts'
 import { type Bench, median, type Yardstick } from './yardstick.ts'
 
 const few = 1_000
@@ -30,11 +30,12 @@ export const financeBench: Bench = {
   async run(options) {
     await using server = await startLedgerServer()
     const { rounds, payments, progress } = options
-    const short = await openBook(server, few, options)
-    const long = await openBook(server, payments, options)
+    const short = await openSeededLedger(server, few, options)
+    const long = await openSeededLedger(server, payments, options)
     try {
       const rate = await rollUpAll(long)
       await rollUpAll(short)
+      await Promise.all([short.analyze(), long.analyze()])
       progress(`finance: rolled up ${Math.round(rate)} events a second`)
       const [shortReports, longReports] = [reportsOf(short), reportsOf(long)]
       const yardsticks: Yardstick[] = []
@@ -49,7 +50,7 @@ export const financeBench: Bench = {
           what: `${name} at ${payments} payments ÷ at ${few}`,
           value: median(results.map((result) => result.long / result.short)),
           goal: { atMost: 1.5 },
-          detail: `${median(results.map(({ long }) => long)).toFixed(2)} ms and ${median(results.map(({ short }) => short)).toFixed(2)} ms a call, over loopback, roll-up look included; rolled up at ${Math.round(rate)} events/s`,
+          detail: `${median(results.map(({ long }) => long)).toFixed(2)} ms and ${median(results.map(({ short }) => short)).toFixed(2)} ms a call, over loopback, roll-up check included; rolled up at ${Math.round(rate)} events/s`,
         })
       }
       return yardsticks
@@ -66,12 +67,12 @@ function table(report: ReportName, given: Readonly<Record<string, string>>): (re
   return (reports) => reports.table(report, question)
 }
 
-function reportsOf({ database }: SeededBook): Reports {
+function reportsOf({ database }: SeededLedger): Reports {
   return createReports(database, { mint: sampleMint, decimals: 6 })
 }
 
 /** Events a second. */
-async function rollUpAll({ database }: SeededBook): Promise<number> {
+async function rollUpAll({ database }: SeededLedger): Promise<number> {
   const startedAtMs = systemClock.monotonicMs()
   let events = 0
   for (let step = await rollUp(database); step > 0; step = await rollUp(database)) events += step

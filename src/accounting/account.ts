@@ -4,24 +4,40 @@ import type { Address } from '@tollbook/core/address'
  * The chart of accounts. An account here is always a ledger account; on chain we say wallet and token account. The
  * names are those of plain-text accounting, so that an export to beancount or hledger needs no translation.
  */
-export type Account =
-  | (typeof accounts)[keyof typeof accounts]
-  | `Liabilities:${'Overpaid' | 'RefundsDue' | 'Unmatched'}:${string}`
+export type Account = `${'Assets' | 'Liabilities' | 'Expenses' | 'Income' | 'Memo'}:${string}`
 
 export const accounts = {
   /** Tokens that arrived in the payment wallet. Reconciled against its token account on chain. */
   paymentWallet: 'Assets:PaymentWallet',
   /** Paid and not delivered yet: owed to the callers. */
   unearned: 'Liabilities:Unearned',
-  provider: 'Liabilities:Provider',
-  holders: 'Liabilities:Holders',
-  treasury: 'Liabilities:Treasury',
-  /** Tokens destroyed, and their counterpart: the callers burned their own. */
-  burned: 'Expenses:Burned',
+  /** Received for burning, and not burned yet. */
+  burnOwed: 'Liabilities:BurnOwed',
+  /** Counterpart of `Expenses:Burned:<endpoint>`. */
   burnedByCallers: 'Income:BurnedByCallers',
   /** Answers given for payments that the chain dropped afterwards. */
   reversedPayments: 'Expenses:ReversedPayments',
-} as const
+  /** Price of what is, or was, served for payments that the chain could still drop. Not money: left out of exports. */
+  exposed: 'Memo:Exposed',
+  exposedContra: 'Memo:ExposedContra',
+} as const satisfies Readonly<Record<string, Account>>
+
+const sharePrefix = 'Liabilities:Share:'
+
+/** Earned with a payment and owed to one of those among whom it is split. */
+export function shareOf(name: string): Account {
+  return `${sharePrefix}${name}`
+}
+
+/** Undefined for an account that is not a share. */
+export function shareName(account: string): string | undefined {
+  return account.startsWith(sharePrefix) ? account.slice(sharePrefix.length) : undefined
+}
+
+/** Tokens destroyed for answers of one endpoint. */
+export function burnedFor(endpoint: string): Account {
+  return `Expenses:Burned:${endpoint}`
+}
 
 /** More than was asked arrived. It is owed to the wallet, never silently ours. */
 export function overpaidBy(wallet: Address): Account {
@@ -39,9 +55,9 @@ export function unmatchedFrom(wallet: Address | undefined): Account {
 }
 
 const payable =
-  /^Liabilities:(?:Provider|Holders|Treasury|(?:Overpaid|RefundsDue|Unmatched):[1-9A-HJ-NP-Za-km-z]{32,44})$/
+  /^Liabilities:(?:Share:[a-z][a-z0-9-]{0,31}|(?:Overpaid|RefundsDue|Unmatched):[1-9A-HJ-NP-Za-km-z]{32,44})$/
 
-/** Of these alone tokens are paid out; `ledger.record_payout` holds the same list. */
+/** Tokens are paid out of these accounts only; `ledger.record_payout` holds the same list. */
 export function isPayable(account: string): account is Account {
   return payable.test(account)
 }

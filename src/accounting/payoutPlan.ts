@@ -4,7 +4,7 @@ import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
 import { sha256Hex } from '@tollbook/core/digest'
 import { parseBaseUnits } from '@tollbook/core/money'
 import { type Address, readAddress } from '@tollbook/core/address'
-import { accounts } from './account.ts'
+import { shareName } from './account.ts'
 
 /** Who is to be paid how much, of which debts. Its id is a digest of all the rest, so a memo that names it names all of it. */
 export interface PayoutPlan {
@@ -41,12 +41,8 @@ export interface PayoutQuestion extends Omit<PayoutPlan, 'id' | 'parts'> {
   readonly leastBaseUnits: bigint
 }
 
-/** Where the shares go that are owed to no wallet by name. Undefined: not paid out this time. */
-export interface Destinations {
-  readonly provider: Address | undefined
-  readonly holders: Address | undefined
-  readonly treasury: Address | undefined
-}
+/** Wallets of the shares, by account of the split. A share without a wallet is not paid out this time. */
+export type Destinations = ReadonlyMap<string, Address>
 
 // With a token account to open for each, five take 900 of a transaction's 1,232 bytes.
 const partMax = 5
@@ -69,17 +65,12 @@ export function planPayout({ debts, destinations, leastBaseUnits, ...plan }: Pay
   return { ...content, id: idOf(content) }
 }
 
-const shareOf: Readonly<Record<string, keyof Destinations>> = {
-  [accounts.provider]: 'provider',
-  [accounts.holders]: 'holders',
-  [accounts.treasury]: 'treasury',
-}
 const ofWallet = /^Liabilities:(?:Overpaid|RefundsDue|Unmatched):(.+)$/
 
-/** Undefined for what is owed to nobody known, and for a share without a destination. */
+/** Undefined for a debt to a wallet that is not known, and for a share without a destination. */
 function walletOf(account: string, destinations: Destinations): Address | undefined {
-  const share = shareOf[account]
-  if (share !== undefined) return destinations[share]
+  const share = shareName(account)
+  if (share !== undefined) return destinations.get(share)
   return readAddress(ofWallet.exec(account)?.[1] ?? '')
 }
 

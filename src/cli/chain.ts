@@ -12,10 +12,10 @@ export function chainCommand(): Command {
   return localnetCommand({
     name: 'chain',
     settings() {
-      const { logLevel, localChainPort, home } = readConfig()
+      const { logLevel, local } = readConfig()
       return {
-        port: localChainPort === 0 ? standardPort : localChainPort,
-        stateDirectory: join(home, 'chain-alone'),
+        port: local.chainPort === 0 ? standardPort : local.chainPort,
+        stateDirectory: join(local.home, 'chain-alone'),
         log: createLog({ level: logLevel, name: 'tollbook chain' }),
       }
     },

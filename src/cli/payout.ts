@@ -5,7 +5,7 @@ import { addressIn, planText, readPlanFile, signatureIn } from '../payout/planFi
 import { Fault } from '@tollbook/core/fault'
 import { parseDecimal } from '@tollbook/core/money'
 import type { CommandDeps } from './commandDeps.ts'
-import { openDesk, payoutWallets } from './payoutDesk.ts'
+import { openPayoutAccess, payoutWallets } from './payoutAccess.ts'
 import { printUnsigned, sendParts } from './payoutSend.ts'
 import { collect } from './repeatedOption.ts'
 import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
@@ -75,7 +75,7 @@ export function payoutCommand(deps: CommandDeps): Command {
 
 async function run(deps: CommandDeps, work: (payout: Payout) => Promise<void>): Promise<void> {
   try {
-    const payout = await openDesk(deps)
+    const payout = await openPayoutAccess(deps)
     try {
       await work(payout)
     } finally {
@@ -102,7 +102,8 @@ async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promis
     const text = wallets[name]
     return text === undefined ? undefined : addressIn(`the ${name} wallet`, text)
   }
-  const destinations = { provider: wallet('provider'), holders: wallet('holders'), treasury: wallet('treasury') }
+  const named = (['provider', 'holders', 'treasury'] as const).map((name) => [name, wallet(name)] as const)
+  const destinations = new Map(named.flatMap(([name, address]) => (address === undefined ? [] : [[name, address]])))
   const made = await payout.plan({ destinations, leastBaseUnits, except: flags.except })
   if (made === undefined) {
     deps.stderr.write('nothing is owed that could be paid\n')

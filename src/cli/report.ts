@@ -3,7 +3,7 @@ import { Argument, Command } from 'commander'
 import { readConfig } from '../config.ts'
 import { Fault } from '@tollbook/core/fault'
 import { createLog } from '../primitives/log.ts'
-import { bookedToken } from '../reports/bookedToken.ts'
+import { ledgerToken } from '../reports/ledgerToken.ts'
 import { isProblems, limitMax, readQuestion, type ReportName, reportNames } from '../reports/reportQuestion.ts'
 import { createReports, type Reports } from '../reports/reports.ts'
 import { type ReportPosition, rollUp } from '../reports/rollUp.ts'
@@ -23,7 +23,7 @@ export interface ReportCommandDeps extends Pick<CommandDeps, 'stdout' | 'stderr'
   readonly databaseUrl: () => Promise<string>
 }
 
-/** `tollbook report`: what finance asks of the book, from the book itself. */
+/** `tollbook report`: the finance reports, read from the ledger itself. */
 export function reportCommand(deps: ReportCommandDeps): Command {
   return new Command('report')
     .description('burns, payments, distributions, liabilities or the trial balance, from the ledger of DATABASE_URL')
@@ -52,16 +52,16 @@ export function reportCommand(deps: ReportCommandDeps): Command {
 const formats = ['table', 'csv', 'json']
 const databaseConnectionsMax = 2
 const standardLimit = { limit: '50' }
-// The backlog of about ten million events, should nobody have rolled up before.
+// A backlog of about ten million events, where no service has rolled up before.
 const stepsMax = 2_000
 
-interface Call {
+interface ReportCall {
   readonly report: ReportName
   readonly flags: ReportFlags
   readonly command: Command
 }
 
-async function runReport(deps: ReportCommandDeps, { report, flags, command }: Call): Promise<void> {
+async function runReport(deps: ReportCommandDeps, { report, flags, command }: ReportCall): Promise<void> {
   const { format, ...given } = flags
   const refuse = (text: string) => command.error(`error: ${text}`, { exitCode: usageExitCode })
   if (!formats.includes(format)) refuse(`--format must be one of ${formats.join(', ')}`)
@@ -80,7 +80,7 @@ async function runReport(deps: ReportCommandDeps, { report, flags, command }: Ca
     log,
   })
   try {
-    const token = await bookedToken(database)
+    const token = await ledgerToken(database)
     if (token === undefined) throw new Fault('the ledger is empty: nothing was ever priced', { retryable: false })
     for (let step = 0; step < stepsMax; step++) if ((await rollUp(database)) === 0) break
     await print(deps, { reports: createReports(database, token), report, question, format })
@@ -97,12 +97,12 @@ function optionOf(field: string): string {
   return `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
-type Question = Exclude<ReturnType<typeof readQuestion>, readonly unknown[]>
+type AskedReport = Exclude<ReturnType<typeof readQuestion>, readonly unknown[]>
 
 interface Printed {
   readonly reports: Reports
   readonly report: ReportName
-  readonly question: Question
+  readonly question: AskedReport
   readonly format: string
 }
 
@@ -131,9 +131,9 @@ function tellLag({ stderr }: ReportCommandDeps, { position, headPosition }: Repo
 
 /** The operator's, or that of local mode. */
 export async function findDatabase(): Promise<string> {
-  const { databaseUrl, home } = readConfig()
-  if (databaseUrl !== undefined) return databaseUrl
-  const local = await readLocalJson(join(home, 'local.json'))
+  const { ledger, local: settings } = readConfig()
+  if (ledger !== undefined) return ledger.databaseUrl
+  const local = await readLocalJson(join(settings.home, 'local.json'))
   if (local?.databaseUrl === undefined)
     throw new Fault('DATABASE_URL is missing, and local mode does not run here', { retryable: false })
   return local.databaseUrl

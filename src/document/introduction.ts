@@ -1,9 +1,9 @@
 import { invalidPaymentReasons } from '@tollbook/core/refusal'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
-import type { Verdict } from './verdicts.ts'
+import type { ErrorAdvice } from './verdicts.ts'
 
 /** The Markdown text before the operations: how to pay, and the order of errors. */
-export function introductionOf(verdicts: readonly Verdict[], split: readonly SplitShare[]): string {
+export function introductionOf(verdicts: readonly ErrorAdvice[], split: readonly SplitShare[]): string {
   return [payingWith(split), ...proofs, ...orderOf(verdicts), '## Reasons of INVALID_PAYMENT', reasonsTable()].join(
     '\n\n',
   )
@@ -31,7 +31,7 @@ const proofs = [
 - JSON \`{"signature": …, "secret": …}\` or \`{"transaction": base64, "secret": …}\` for a transaction with the quote's memo: proof against theft.`,
 ]
 
-function orderOf(verdicts: readonly Verdict[]): readonly string[] {
+function orderOf(verdicts: readonly ErrorAdvice[]): readonly string[] {
   const rows = verdicts.map(({ code, status, advice }) => `| ${status} | \`${code}\` | ${advice} |`)
   const intro =
     'Every error is `{"error": text, "code": CODE}`. Checks run in this order (the parameters of a request after its media type and size), and the first error that applies is returned:'

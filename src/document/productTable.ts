@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { ProductFacts } from '../endpoints/productFacts.ts'
 import { usdDecimals } from '../pricing/priceList.ts'
 import { formatDecimal } from '@tollbook/core/money'
+import type { Json } from '@tollbook/core/canonicalJson'
 import { schemaOf } from './jsonSchema.ts'
 
 /** The products with prices and parameters as a Markdown table; scripts/productTables.ts writes it into docs/api.md. */
@@ -63,7 +64,12 @@ function shownParameters(schema: z.ZodType): string {
 
 function defaultOf({ default: standard }: Field): string {
   if (standard === undefined) return ''
-  return ` (default ${typeof standard === 'number' ? figure(standard) : String(standard)})`
+  return ` (default ${shownDefault(standard)})`
+}
+
+function shownDefault(standard: Json): string {
+  if (typeof standard === 'number') return figure(standard)
+  return typeof standard === 'string' ? standard : JSON.stringify(standard)
 }
 
 function shownField(said: Field): string {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Clock, isoTime } from '@tollbook/core/clock'
-import { defineProduct, type Handler } from './productDefinition.ts'
+import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { createQrPool } from './qrPool.ts'
 import { modulesFor } from './qrVersion.ts'
@@ -61,7 +61,7 @@ export const qrcode = defineProduct({
   open: openQrcode,
 })
 
-function openQrcode({ clock }: { readonly clock: Clock }): Handler<z.infer<typeof parameters>> {
+function openQrcode({ clock }: { readonly clock: Clock }): ProductHandler<z.infer<typeof parameters>> {
   const pool = createQrPool()
   return {
     whyUnavailable: () => (pool.isBusy() ? 'too many QR codes are being drawn' : undefined),

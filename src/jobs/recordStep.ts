@@ -1,34 +1,39 @@
 import type { Clock } from '@tollbook/core/clock'
 import type { Log } from '../primitives/log.ts'
-import type { PaymentEvent } from '../payment/events.ts'
-import type { PaymentState } from '../payment/payment.ts'
+import type { PaymentDecision, PaymentState } from '../payment/payment.ts'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
-import type { PaymentLife } from '../payment/paymentLife.ts'
-import type { Signature } from '@tollbook/core/signature'
+import type { PaymentLifecycle } from '../payment/paymentLifecycle.ts'
+import type { PaymentReference } from '../payment/paymentReference.ts'
 
-/** What was found out about a payment after its answer, for the metrics. */
-export type LifeStep = 'finalized' | 'reversed' | 'claim_expired' | 'refund_due' | 'unmatched' | 'unexplained_outflow'
+/** A finding about a payment after its answer, for the metrics. */
+export type LifecycleStep =
+  | 'finalized'
+  | 'reversed'
+  | 'claim_expired'
+  | 'refund_due'
+  | 'unmatched'
+  | 'unexplained_outflow'
 
 export interface StepDeps {
   readonly clock: Clock
   readonly log: Log
   readonly payments: Pick<PaymentLedger, 'append'>
-  readonly life: PaymentLife
-  readonly onStep: (step: LifeStep) => void
+  readonly lifecycle: PaymentLifecycle
+  readonly onStep: (step: LifecycleStep) => void
 }
 
 export interface Step {
-  readonly kind: LifeStep
-  readonly signature: Signature
+  readonly kind: LifecycleStep
+  readonly reference: PaymentReference
   readonly before: PaymentState
   /** Undefined when the payment is not in a state for it. */
-  readonly events: readonly PaymentEvent[] | undefined
+  readonly decision: PaymentDecision | undefined
 }
 
-/** False when there was nothing to record, or somebody else was first: the next round sees what they made of it. */
-export async function recordStep(deps: StepDeps, { kind, signature, before, events }: Step): Promise<boolean> {
-  if (events === undefined) return false
-  const { outcome } = await deps.payments.append({ signature, before, events, nowMs: deps.clock.nowMs() })
+/** False when there was nothing to record, or another writer was first: the next round sees the result. */
+export async function recordStep(deps: StepDeps, { kind, reference, before, decision }: Step): Promise<boolean> {
+  if (decision === undefined) return false
+  const { outcome } = await deps.payments.append({ reference, before, ...decision, nowMs: deps.clock.nowMs() })
   if (outcome !== 'appended') return false
   deps.onStep(kind)
   return true

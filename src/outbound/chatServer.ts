@@ -39,7 +39,7 @@ export interface ChatServerOptions {
 
 const pauseMinMs = 1_000
 const pauseMs = 5_000
-// The next caller would fare no better before somebody has changed the key, the credits or the model.
+// The next request would fail too until the operator changes the key, the credits or the model.
 const refusedRestMs = 30_000
 // The longest output that can be configured, 32,768 tokens, has some 150 kB, and escapes can make six bytes of one.
 const answerBytesMax = 1024 * 1024

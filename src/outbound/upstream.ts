@@ -1,7 +1,7 @@
 import type { Clock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
-import { type Breaker, createBreaker } from './breaker.ts'
+import { type Breaker, breakerRestMs, createBreaker } from './breaker.ts'
 import { createPace, type Pace, type PaceLimit } from './pace.ts'
 import { readBytes, TooLong } from './readBytes.ts'
 import { retryAfterMsOf } from './retryAfter.ts'
@@ -71,7 +71,6 @@ export interface UpstreamOptions extends UpstreamLimits {
 
 const timeoutMsDefault = 4_000
 const bytesMaxDefault = 256 * 1024
-const breakerLimits = { failuresMax: 5, restMs: 30_000 }
 const pauseMaxMs = 15 * 60 * 1000
 // Some say 0 and mean it, some say nothing: a limit that was hit once is hit again at once.
 const pauseMinMsDefault = 5_000
@@ -92,7 +91,7 @@ export function createUpstream(deps: UpstreamDeps, options: UpstreamOptions): Up
   const state: State = {
     ...deps,
     options,
-    breaker: createBreaker(clock, breakerLimits),
+    breaker: createBreaker(clock),
     pace: options.pace && createPace(clock, options.pace),
     retries: createPace(clock, retryPace),
   }
@@ -146,7 +145,7 @@ function learn(
     breaker.rest(Math.min(Math.max(retryAfterMs, pauseMinMs), pauseMaxMs))
   if (!isVerdict(failure)) log.info({ event: 'upstream_failed', upstream: name, kind, error: describeError(failure) })
   if (!speaksAgainst(failure)) breaker.succeeded()
-  else if (breaker.failed()) log.warn({ event: 'upstream_resting', upstream: name, restMs: breakerLimits.restMs })
+  else if (breaker.failed()) log.warn({ event: 'upstream_resting', upstream: name, restMs: breakerRestMs })
 }
 
 async function tryAgain<T>(state: State, request: UpstreamRequest, read: (reply: Reply) => T): Promise<T> {

@@ -1,53 +1,82 @@
 import { assert } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
-import type { PaymentEvent, ReversalReason } from './events.ts'
-import type { PaymentState } from './payment.ts'
+import type { PaymentReversed, ReversalReason } from './events/finalityEvents.ts'
+import { exposureOf, failureEvent, type PaymentDecision, type PaymentState } from './payment.ts'
 import { transferBaseUnits } from '@tollbook/core/quote'
+import { heldForCallerBaseUnits, owesBurn } from './settlement.ts'
 
 /*
- * What happens to a payment after its answer, decided on its state as the commands of `payment.ts` are. Undefined: not in
- * this state. Nothing here touches a payment in the middle of a claim, so no delivery is ever lost to it.
+ * Steps of a payment after its answer, decided on its state as the commands of `payment.ts` are. Undefined: not in this
+ * state. Nothing here touches a payment in the middle of a claim, so no delivery is ever lost to it.
  */
 
-/** What the finalized chain says of a payment. */
+/** The finalized chain's answer about a payment. */
 export type FinalVerdict =
   | { readonly kind: 'finalized'; readonly slot: number }
   | { readonly kind: 'reversed'; readonly reason: ReversalReason; readonly finalizedSlot: number }
 
-export function decideFinality(state: PaymentState, verdict: FinalVerdict): readonly PaymentEvent[] | undefined {
-  if (state.phase !== 'verified' && state.phase !== 'released' && state.phase !== 'fulfilled') return undefined
-  if (!state.awaitsFinality) return undefined
-  if (verdict.kind === 'finalized') return [{ kind: 'PaymentFinalized', slot: verdict.slot }]
-  const { wallet, price, burnedBaseUnits, receivedBaseUnits } = state.settlement
-  const owedBaseUnits = transferBaseUnits(price)
-  const isServed = state.phase === 'fulfilled'
-  return [
-    {
-      kind: 'PaymentReversed',
-      reason: verdict.reason,
-      finalizedSlot: verdict.finalizedSlot,
-      wallet,
-      mint: price.mint,
-      endpoint: price.endpoint,
-      unearnedBaseUnits: isServed ? 0n : owedBaseUnits,
-      lostBaseUnits: isServed ? owedBaseUnits : 0n,
-      overpaidBaseUnits: receivedBaseUnits - owedBaseUnits,
-      burnedBaseUnits,
-    },
-  ]
+type Resting = Exclude<PaymentState, { phase: 'unknown' | 'submitted' | 'claimed' | 'streaming' | 'unmatched' }>
+
+function findResting(state: PaymentState): Resting | undefined {
+  return state.phase === 'released' || state.phase === 'fulfilled' ? state : undefined
+}
+
+export function decideFinality(state: PaymentState, verdict: FinalVerdict): PaymentDecision | undefined {
+  const resting = findResting(state)
+  if (resting === undefined || resting.isFinal) return undefined
+  return verdict.kind === 'finalized'
+    ? {
+        step: 'payment.finalize',
+        events: [{ kind: 'PaymentFinalized', slot: verdict.slot, ...stillExposed(resting) }],
+      }
+    : reversal(resting, verdict)
+}
+
+/** A released payment was taken out of the exposure when its attempt ended. */
+function stillExposed(resting: Resting) {
+  const { mint, exposedBaseUnits } = exposureOf(resting)
+  return { mint, exposedBaseUnits: resting.phase === 'fulfilled' ? exposedBaseUnits : 0n }
+}
+
+function reversal(
+  resting: Resting,
+  { reason, finalizedSlot }: Extract<FinalVerdict, { kind: 'reversed' }>,
+): PaymentDecision {
+  const { settlement, phase } = resting
+  const { wallet, price, burnedBaseUnits, receivedBaseUnits } = settlement
+  const { mint, endpoint } = price
+  const isOwed = owesBurn(settlement)
+  const dueBaseUnits = transferBaseUnits(price)
+  const overpaidBaseUnits = receivedBaseUnits - heldForCallerBaseUnits(settlement)
+  const reversed: PaymentReversed = {
+    kind: 'PaymentReversed',
+    reason,
+    finalizedSlot,
+    wallet,
+    endpoint,
+    unearnedBaseUnits: phase === 'fulfilled' ? 0n : dueBaseUnits,
+    lostBaseUnits: phase === 'fulfilled' ? dueBaseUnits : 0n,
+    overpaidBaseUnits,
+    burnOwedBaseUnits: isOwed ? price.burnBaseUnits : 0n,
+    ...stillExposed(resting),
+  }
+  const burn = { kind: 'BurnReversed', mint, endpoint, burnedBaseUnits } as const
+  return { step: 'payment.reverse', events: isOwed ? [reversed] : [reversed, burn] }
 }
 
 /** Ends a claim whose process died and that nobody took over. */
-export function decideExpiry(state: PaymentState, nowMs: number): readonly PaymentEvent[] | undefined {
-  if (state.phase !== 'claimed' || nowMs < state.leaseUntilMs) return undefined
-  return [{ kind: 'RequestFailed', attempt: state.attempt, attemptId: state.attemptId, reason: 'lease_expired' }]
+export function decideExpiry(state: PaymentState, nowMs: number): PaymentDecision | undefined {
+  if (state.phase !== 'claimed' && state.phase !== 'streaming') return undefined
+  if (nowMs < state.leaseUntilMs) return undefined
+  return { step: 'payment.release', events: [failureEvent(state, 'lease_expired')] }
 }
 
-/** Only what can no longer be dropped is owed back. */
-export function decideRefund(state: PaymentState): readonly PaymentEvent[] | undefined {
-  if ((state.phase !== 'verified' && state.phase !== 'released') || state.awaitsFinality) return undefined
+/** Only a payment that can no longer be dropped is owed back. */
+export function decideRefund(state: PaymentState): PaymentDecision | undefined {
+  if (state.phase !== 'released' || !state.isFinal) return undefined
   const { wallet, price } = state.settlement
-  return [{ kind: 'RefundDue', wallet, mint: price.mint, refundBaseUnits: transferBaseUnits(price) }]
+  const refund = { kind: 'RefundDue', wallet, mint: price.mint, refundBaseUnits: transferBaseUnits(price) } as const
+  return { step: 'payment.refund', events: [refund] }
 }
 
 export interface ReceivedTransfer {
@@ -57,9 +86,9 @@ export interface ReceivedTransfer {
   readonly slot: number
 }
 
-/** Tokens that no settlement of the book accounts for; those of a reversed payment count as never arrived. */
-export function decideUnmatched(state: PaymentState, transfer: ReceivedTransfer): readonly PaymentEvent[] | undefined {
-  assert(transfer.receivedBaseUnits > 0n, 'what is received is something')
+/** Tokens that no settlement of the ledger accounts for; those of a reversed payment count as never arrived. */
+export function decideUnmatched(state: PaymentState, transfer: ReceivedTransfer): PaymentDecision | undefined {
+  assert(transfer.receivedBaseUnits > 0n, 'a received transfer moves tokens')
   if (state.phase !== 'unknown' && state.phase !== 'submitted' && state.phase !== 'reversed') return undefined
-  return [{ kind: 'TransferReceived', ...transfer }]
+  return { step: 'payment.unmatch', events: [{ kind: 'TransferReceived', ...transfer }] }
 }

@@ -1,50 +1,84 @@
 import { assert, assertNever, Bug } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
-import type { FailureReason, PaymentEvent, ProofClaimed } from './events.ts'
+import type { AnswerStarted, FailureReason, ProofClaimed, RequestFailed } from './events/attemptEvents.ts'
+import type { PaymentEvent } from './events.ts'
 import { type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
-import type { Settlement } from './settlement.ts'
+import { owesBurn, type Settlement } from './settlement.ts'
 
 /*
- * The life of one payment: commands in, events out. Pure; who is first is decided by the ledger, which takes the events
- * only if the version is still the one that was decided on.
+ * The lifecycle of one payment: commands in, a step and its events out. Pure; the ledger decides who is first, because it
+ * takes the events only if the version is still the one that was decided on.
  *
  *   unknown ──submit──▶ submitted ──claim──▶ claimed ──fulfil──▶ fulfilled
- *      └──────────────claim─────────────────▶   │ ▲
- *                                        release│ │claim again, or the lease of a dead attempt ended
- *                                               ▼ │
- *                                             released ──refund──▶ refund_due
+ *      └──────────────claim─────────────────▶ │ ▲  └─start─▶ streaming ──fulfil──▶
+ *                                     release│ │claim            │ release
+ *                                             ▼ │                 ▼
+ *                                           released ──refund──▶ refund_due
  *
- * Beside that, a verified payment waits for finality, which never comes in the middle of a claim. It ends as finalized,
- * in the same phase, or as reversed; only a finalized one is ever refunded. Tokens that nobody presented, and those of a
- * reversed payment that arrived after all, end as unmatched.
+ * A verified payment also waits for finality, which never comes in the middle of a claim. It ends as final, in the same
+ * phase, or as reversed; only a final payment is ever refunded. Tokens that nobody presented, and those of a reversed
+ * payment that arrived after all, end as unmatched. The ledger stores phase and finality as one state (`stateName`), and
+ * migrations/kinds/payment.sql has each step as rows.
  */
 
 export type PaymentState =
   | { readonly phase: 'unknown'; readonly version: 0 }
   | { readonly phase: 'submitted'; readonly version: number; readonly wallet: Address; readonly endpoint: string }
-  | (Claimable & { readonly phase: 'verified' | 'released' })
-  | (Claimable & { readonly phase: 'claimed'; readonly attemptId: string; readonly leaseUntilMs: number })
-  | (Claimable & { readonly phase: 'fulfilled' | 'refund_due' | 'reversed' })
+  | (Verified & { readonly phase: 'verified' | 'released' })
+  | Live
+  | (Verified & { readonly phase: 'fulfilled' | 'refund_due' | 'reversed' })
   | { readonly phase: 'unmatched'; readonly version: number; readonly wallet: Address | undefined }
 
-interface Claimable {
+interface Verified {
   readonly version: number
   readonly settlement: Settlement
-  /** Attempts so far, counted from 1; 0 when the payment is verified and nobody has claimed it. */
+  /** Attempts so far, counted from 1; 0 between the events of a first claim. */
   readonly attempt: number
   readonly endpoint: string
-  /** True until the chain can no longer drop the payment, or has. */
-  readonly awaitsFinality: boolean
+  /** The chain can no longer drop the payment. */
+  readonly isFinal: boolean
+}
+
+/** An attempt has the payment. */
+type Live = Verified & {
+  readonly phase: 'claimed' | 'streaming'
+  readonly attemptId: string
+  readonly leaseMs: number
+  readonly leaseUntilMs: number
 }
 
 export const unknownPayment: PaymentState = { phase: 'unknown', version: 0 }
 
-/** The chain can no longer drop it, so serving it risks nothing. */
-export function isFinal(state: PaymentState): boolean {
-  return 'awaitsFinality' in state && !state.awaitsFinality
+/** Name of the state as the ledger stores it; empty for a payment that it does not have. */
+export function stateName(state: PaymentState): string {
+  if (state.phase === 'unknown') return ''
+  assert(state.phase !== 'verified', 'no append ends between verification and claim')
+  return isFinal(state) && state.phase !== 'refund_due' ? `${state.phase}.final` : state.phase
 }
 
-/** Who wants what for the payment. */
+/** The chain can no longer drop it, so serving it risks nothing. */
+export function isFinal(state: PaymentState): boolean {
+  return 'isFinal' in state && state.isFinal
+}
+
+/** A step of migrations/kinds/payment.sql and exactly the events that it takes. */
+export interface PaymentDecision {
+  readonly step: PaymentStep
+  readonly events: readonly PaymentEvent[]
+}
+
+export type PaymentStep =
+  | 'payment.submit'
+  | 'payment.claim'
+  | 'payment.start'
+  | 'payment.fulfil'
+  | 'payment.release'
+  | 'payment.finalize'
+  | 'payment.reverse'
+  | 'payment.refund'
+  | 'payment.unmatch'
+
+/** What a wallet orders for the payment. */
 export interface Order {
   readonly wallet: Address
   readonly endpoint: string
@@ -52,7 +86,7 @@ export interface Order {
   readonly digest: string
 }
 
-/** May this order use this payment, as far as the book knows it? Asked before a chain is asked, and again by the claim. */
+/** May this order use this payment, as far as the ledger knows it? Asked before a chain is asked, and again by the claim. */
 export function mayUse(state: PaymentState, order: Order, nowMs: number): Refusal | undefined {
   switch (state.phase) {
     case 'unknown':
@@ -70,6 +104,7 @@ export function mayUse(state: PaymentState, order: Order, nowMs: number): Refusa
     case 'unmatched':
       return refuseProof('too_old')
     case 'claimed':
+    case 'streaming':
       return checkOwner(state.settlement.wallet, state.endpoint, order) ?? checkLease(state.leaseUntilMs, nowMs)
     case 'verified':
     case 'released':
@@ -95,12 +130,25 @@ function checkLease(leaseUntilMs: number, nowMs: number): Refusal | undefined {
   )
 }
 
-// Most answers take well under a second, so a caller is told to come back long before a lease of a minute ends.
+// Most answers take well under a second, so a caller retries long before a lease of a minute ends.
 const inProgressRetryMaxSeconds = 5
+
+export interface SubmitCommand {
+  readonly wallet: Address
+  readonly endpoint: string
+  readonly quoteId: string | undefined
+  readonly transactionBase64: string
+}
+
+/** Recorded before the transaction is sent: if we die in between, the ledger knows of money that may be on its way. */
+export function decideSubmit(state: PaymentState, command: SubmitCommand): PaymentDecision | undefined {
+  if (state.phase !== 'unknown') return undefined
+  return { step: 'payment.submit', events: [{ kind: 'PaymentSubmitted', ...command }] }
+}
 
 export interface ClaimCommand {
   readonly order: Order
-  /** The verified payment; from the chain the first time, from the book afterwards. */
+  /** The verified payment; from the chain the first time, from the ledger afterwards. */
   readonly settlement: Settlement
   readonly attemptId: string
   readonly leaseMs: number
@@ -108,18 +156,19 @@ export interface ClaimCommand {
 }
 
 /** Attempts are 1, 2, 3…, one of them live (I3); a claim is bound to wallet, endpoint, parameters and price (I6). */
-export function decideClaim(state: PaymentState, command: ClaimCommand): readonly PaymentEvent[] | Refusal {
+export function decideClaim(state: PaymentState, command: ClaimCommand): PaymentDecision | Refusal {
   const refusal = mayUse(state, command.order, command.nowMs)
   if (refusal !== undefined) return refusal
   switch (state.phase) {
     case 'unknown':
     case 'submitted':
-      return [...verificationEvents(command.settlement), claimEvent(1, command)]
+      return firstClaim(command)
     case 'verified':
     case 'released':
-      return [claimEvent(state.attempt + 1, command)]
+      return { step: 'payment.claim', events: [claimEvent(state, command)] }
     case 'claimed':
-      return [failureEvent(state, 'lease_expired'), claimEvent(state.attempt + 1, command)]
+    case 'streaming':
+      return { step: 'payment.claim', events: [failureEvent(state, 'lease_expired'), claimEvent(state, command)] }
     case 'fulfilled':
     case 'refund_due':
     case 'reversed':
@@ -130,30 +179,61 @@ export function decideClaim(state: PaymentState, command: ClaimCommand): readonl
   }
 }
 
-function verificationEvents(settlement: Settlement): readonly PaymentEvent[] {
+function firstClaim(command: ClaimCommand): PaymentDecision {
+  const { settlement } = command
   const { price, burnedBaseUnits } = settlement
-  return [
-    { kind: 'PaymentVerified', settlement },
-    { kind: 'TokensBurned', mint: price.mint, endpoint: price.endpoint, burnedBaseUnits },
-  ]
+  const { mint, endpoint } = price
+  const isOwed = owesBurn(settlement)
+  return {
+    step: 'payment.claim',
+    events: [
+      { kind: 'PaymentVerified', settlement },
+      isOwed
+        ? { kind: 'BurnOwed', mint, endpoint, owedBaseUnits: price.burnBaseUnits }
+        : { kind: 'TokensBurned', mint, endpoint, burnedBaseUnits },
+      claimEvent({ attempt: 0, settlement, isFinal: false }, command),
+    ],
+  }
 }
 
-function claimEvent(attempt: number, { order, attemptId, leaseMs }: ClaimCommand): ProofClaimed {
+type BeforeClaim = Pick<Verified, 'attempt' | 'settlement' | 'isFinal'>
+
+function claimEvent(before: BeforeClaim, { order, attemptId, leaseMs }: ClaimCommand): ProofClaimed {
   return {
     kind: 'ProofClaimed',
-    attempt,
+    attempt: before.attempt + 1,
     attemptId,
     wallet: order.wallet,
     endpoint: order.endpoint,
     orderDigest: order.digest,
     leaseMs,
+    ...exposureOf(before),
   }
 }
 
-type Claimed = Extract<PaymentState, { phase: 'claimed' }>
+/** Amount that we lose if the chain drops the payment after an answer. It stays the same through a claim. */
+export function exposureOf({ settlement, isFinal: final }: Pick<Verified, 'settlement' | 'isFinal'>) {
+  const { mint, requiredBaseUnits } = settlement.price
+  return { mint, exposedBaseUnits: final ? 0n : requiredBaseUnits }
+}
 
-function failureEvent(state: Claimed, reason: FailureReason): PaymentEvent {
-  return { kind: 'RequestFailed', attempt: state.attempt, attemptId: state.attemptId, reason }
+export function failureEvent(state: Live, reason: FailureReason): RequestFailed {
+  const { attempt, attemptId } = state
+  return { kind: 'RequestFailed', attempt, attemptId, reason, ...exposureOf(state) }
+}
+
+/** Undefined when the attempt was overtaken. */
+function findLive(state: PaymentState, attemptId: string): Live | undefined {
+  const isLive = (state.phase === 'claimed' || state.phase === 'streaming') && state.attemptId === attemptId
+  return isLive ? state : undefined
+}
+
+/** Renews the lease before the first byte of a streamed answer. Undefined when the attempt was overtaken. */
+export function decideStart(state: PaymentState, attemptId: string): PaymentDecision | undefined {
+  const live = findLive(state, attemptId)
+  if (live === undefined || live.phase === 'streaming') return undefined
+  const started: AnswerStarted = { kind: 'AnswerStarted', attempt: live.attempt, attemptId }
+  return { step: 'payment.start', events: [started] }
 }
 
 export interface FulfilCommand {
@@ -163,19 +243,17 @@ export interface FulfilCommand {
 }
 
 /** Only the latest attempt may fulfil, and only once (I1, I3). Undefined when the attempt was overtaken. */
-export function decideFulfil(state: PaymentState, command: FulfilCommand): readonly PaymentEvent[] | undefined {
-  if (state.phase !== 'claimed' || state.attemptId !== command.attemptId) return undefined
-  const { price } = state.settlement
-  return [
-    { kind: 'RequestFulfilled', attempt: state.attempt, ...command },
-    {
-      kind: 'DistributionAllocated',
-      mint: price.mint,
-      providerBaseUnits: price.providerBaseUnits,
-      holdersBaseUnits: price.holdersBaseUnits,
-      treasuryBaseUnits: price.treasuryBaseUnits,
-    },
-  ]
+export function decideFulfil(state: PaymentState, command: FulfilCommand): PaymentDecision | undefined {
+  const live = findLive(state, command.attemptId)
+  if (live === undefined) return undefined
+  const { mint, shares } = live.settlement.price
+  return {
+    step: 'payment.fulfil',
+    events: [
+      { kind: 'RequestFulfilled', attempt: live.attempt, ...command },
+      { kind: 'DistributionAllocated', mint, parts: shares },
+    ],
+  }
 }
 
 /** A failed attempt leaves the proof usable (I4). Undefined when the attempt was overtaken. */
@@ -183,9 +261,25 @@ export function decideRelease(
   state: PaymentState,
   attemptId: string,
   reason: FailureReason,
-): readonly PaymentEvent[] | undefined {
-  if (state.phase !== 'claimed' || state.attemptId !== attemptId) return undefined
-  return [failureEvent(state, reason)]
+): PaymentDecision | undefined {
+  const live = findLive(state, attemptId)
+  if (live === undefined || live.phase === 'streaming') return undefined
+  return { step: 'payment.release', events: [failureEvent(live, reason)] }
+}
+
+export interface BreakCommand {
+  readonly attemptId: string
+  readonly bytes: number
+  readonly digest: string
+}
+
+/** A streamed answer that is not whole leaves the proof usable too. Undefined when the attempt was overtaken. */
+export function decideBreak(state: PaymentState, command: BreakCommand): PaymentDecision | undefined {
+  assert(command.bytes >= 0, 'a number of bytes is sent')
+  const live = findLive(state, command.attemptId)
+  if (live === undefined || live.phase === 'claimed') return undefined
+  const broken = { kind: 'AnswerBroken', attempt: live.attempt, ...command, ...exposureOf(live) } as const
+  return { step: 'payment.release', events: [broken] }
 }
 
 /** Folds one recorded event into the state. `recordedAtMs` is the ledger's clock, the only one that counts for leases. */
@@ -194,47 +288,45 @@ export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: n
   switch (event.kind) {
     case 'PaymentSubmitted':
       return { phase: 'submitted', version, wallet: event.wallet, endpoint: event.endpoint }
-    case 'PaymentVerified':
-      return {
-        phase: 'verified',
-        version,
-        settlement: event.settlement,
-        attempt: 0,
-        endpoint: event.settlement.price.endpoint,
-        awaitsFinality: true,
-      }
+    case 'PaymentVerified': {
+      const { settlement } = event
+      const { endpoint } = settlement.price
+      return { phase: 'verified', version, settlement, attempt: 0, endpoint, isFinal: false }
+    }
     case 'TokensBurned':
+    case 'BurnOwed':
     case 'DistributionAllocated':
+    case 'BurnReversed':
       return { ...afterVerification(state), version }
     case 'ProofClaimed': {
-      const { settlement, awaitsFinality } = afterVerification(state)
       const { attempt, attemptId, endpoint, leaseMs } = event
-      return {
-        phase: 'claimed',
-        version,
-        settlement,
-        awaitsFinality,
-        attempt,
-        endpoint,
-        attemptId,
-        leaseUntilMs: recordedAtMs + leaseMs,
-      }
+      const lease = { attemptId, leaseMs, leaseUntilMs: recordedAtMs + leaseMs }
+      return { ...verifiedOf(state), phase: 'claimed', version, attempt, endpoint, ...lease }
     }
+    case 'AnswerStarted':
+      assert(state.phase === 'claimed', 'an answer is claimed before it starts')
+      return { ...state, phase: 'streaming', version, leaseUntilMs: recordedAtMs + state.leaseMs }
     case 'RequestFulfilled':
-      return { phase: 'fulfilled', version, ...claimableOf(afterVerification(state)) }
+      return { ...verifiedOf(state), phase: 'fulfilled', version }
     case 'RequestFailed':
-      return { phase: 'released', version, ...claimableOf(afterVerification(state)) }
+    case 'AnswerBroken':
+      return { ...verifiedOf(state), phase: 'released', version }
     case 'PaymentFinalized':
-      return { ...afterVerification(state), version, awaitsFinality: false }
+      return { ...afterVerification(state), version, isFinal: true }
     case 'PaymentReversed':
-      return { phase: 'reversed', version, ...claimableOf(afterVerification(state)), awaitsFinality: false }
+      return { ...verifiedOf(state), phase: 'reversed', version }
     case 'RefundDue':
-      return { phase: 'refund_due', version, ...claimableOf(afterVerification(state)) }
+      return { ...verifiedOf(state), phase: 'refund_due', version }
     case 'TransferReceived':
       return { phase: 'unmatched', version, wallet: event.wallet }
     default:
       return assertNever(event)
   }
+}
+
+/** Folds the events of one append. */
+export function evolveAll(state: PaymentState, events: readonly PaymentEvent[], recordedAtMs: number): PaymentState {
+  return events.reduce((before, event) => evolve(before, event, recordedAtMs), state)
 }
 
 type AfterVerification = Exclude<PaymentState, { phase: 'unknown' | 'submitted' | 'unmatched' }>
@@ -247,6 +339,7 @@ function afterVerification(state: PaymentState): AfterVerification {
   return state
 }
 
-function claimableOf({ settlement, attempt, endpoint, awaitsFinality }: AfterVerification): Omit<Claimable, 'version'> {
-  return { settlement, attempt, endpoint, awaitsFinality }
+function verifiedOf(state: PaymentState): Omit<Verified, 'version'> {
+  const { settlement, attempt, endpoint, isFinal: final } = afterVerification(state)
+  return { settlement, attempt, endpoint, isFinal: final }
 }

@@ -1,18 +1,20 @@
 import type { Address } from '@tollbook/core/address'
-import type { PaymentEvent } from './events.ts'
-import type { PaymentState } from './payment.ts'
+import type { PaymentDecision, PaymentState } from './payment.ts'
+import type { PaymentReference } from './paymentReference.ts'
+import type { Fulfilment } from './receipt.ts'
 import type { Price, Quote } from '@tollbook/core/quote'
-import type { Signature } from '@tollbook/core/signature'
 
 /**
- * What the paywall asks of the ledger. The ledger, and nothing in memory, decides who is first. Every method throws a
+ * The ledger as the paywall uses it. The ledger, and nothing in memory, decides who is first. Every method throws a
  * retryable `Fault` when the outcome is unknown; the caller is then told so, and never that the payment is bad (I8).
  */
 export interface PaymentLedger {
-  /** What the book knows of a payment and of an idempotency key, in one look. */
+  /** A payment and an idempotency key, as the ledger knows them. */
   lookUp(question: LookUp): Promise<Known>
   /** All the events or none, if the payment is still in the state they were decided on. Resolves once durable. */
   append(change: PaymentChange): Promise<AppendOutcome>
+  /** The delivery of an attempt; undefined when this attempt has not delivered. */
+  findDelivery(question: DeliveryQuestion): Promise<Fulfilment | undefined>
   /** Resolves once durable: a quote that was never stored could not be honoured. */
   recordQuote(quote: Quote): Promise<void>
   /** The cheapest quote of the wallet and endpoint that was open at that moment. */
@@ -28,9 +30,14 @@ export interface PaymentLedger {
 }
 
 export interface LookUp {
-  readonly signature: Signature
+  readonly reference: PaymentReference
   readonly wallet: Address
   readonly idempotencyKey: string | undefined
+}
+
+export interface DeliveryQuestion {
+  readonly reference: PaymentReference
+  readonly attemptId: string
 }
 
 export interface Known {
@@ -40,7 +47,7 @@ export interface Known {
 }
 
 export interface EarlierUse {
-  readonly signature: Signature
+  readonly reference: PaymentReference
   readonly orderDigest: string
   /** Absent while the attempt runs, and when it failed. */
   readonly answer: StoredAnswer | undefined
@@ -64,12 +71,11 @@ export interface OpenQuoteQuestion {
   readonly graceMs: number
 }
 
-export interface PaymentChange {
-  readonly signature: Signature
-  /** The state that the events were decided on. */
+export interface PaymentChange extends PaymentDecision {
+  readonly reference: PaymentReference
+  /** The state that the step was decided on. */
   readonly before: PaymentState
-  readonly events: readonly PaymentEvent[]
-  /** When the events happened; a verified payment and its burn happened at its block's time instead. */
+  /** When the events happened; a verified payment and its burn happened at their block's time instead. */
   readonly nowMs: number
   readonly idempotency?: {
     readonly wallet: Address
@@ -86,7 +92,7 @@ export type AppendOutcome =
       readonly recordedAtMs: number
       readonly leaves: readonly Leaf[]
     }
-  /** Somebody else was first: look again and decide anew. */
+  /** Another writer was first: look it up again and decide anew. */
   | { readonly outcome: 'conflict' }
   | { readonly outcome: 'idempotency_key_reused' }
 

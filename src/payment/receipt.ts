@@ -1,6 +1,7 @@
-import { assert } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
 import { displayNumber } from '@tollbook/core/money'
+import { signatureOf } from './paymentReference.ts'
 import type { Settlement } from './settlement.ts'
 
 /**
@@ -19,8 +20,9 @@ export interface Receipt {
   readonly requiredTokens: number
   readonly requiredBaseUnits: string
   readonly burned: string
-  readonly distribution: { readonly provider: string; readonly holders: string; readonly treasury: string }
-  /** Where in the ledger the fulfilment stands, and its RFC 6962 leaf hash in hex. */
+  /** Base units by account of the split. */
+  readonly distribution: Readonly<Record<string, string>>
+  /** Position of the fulfilment in the ledger, and its RFC 6962 leaf hash in hex. */
   readonly ledger: { readonly position: number; readonly leafHash: string }
   readonly issuedAt: string
 }
@@ -37,24 +39,20 @@ export interface Fulfilment {
 }
 
 export function receiptOf({ settlement, endpoint, position, leafHash, recordedAtMs }: Fulfilment): Receipt {
-  const { price } = settlement
+  const { price, evidence } = settlement
   assert(/^[0-9a-f]{64}$/.test(leafHash), 'a leaf hash is 32 bytes in hex')
   return {
     id: `receipt_${leafHash.slice(0, 32)}`,
     wallet: settlement.wallet,
     endpoint,
     quoteId: settlement.quoteId ?? null,
-    signature: settlement.signature,
-    slot: settlement.slot,
-    blockTime: isoTime(settlement.blockTimeMs),
+    signature: assertPresent(signatureOf(settlement.reference), 'a receipt is for a Solana payment'),
+    slot: evidence.slot,
+    blockTime: isoTime(evidence.blockTimeMs),
     requiredTokens: displayNumber(price.requiredBaseUnits, price.decimals),
     requiredBaseUnits: price.requiredBaseUnits.toString(),
     burned: settlement.burnedBaseUnits.toString(),
-    distribution: {
-      provider: price.providerBaseUnits.toString(),
-      holders: price.holdersBaseUnits.toString(),
-      treasury: price.treasuryBaseUnits.toString(),
-    },
+    distribution: Object.fromEntries(price.shares.map(({ account, baseUnits }) => [account, baseUnits.toString()])),
     ledger: { position, leafHash },
     issuedAt: isoTime(recordedAtMs),
   }

@@ -1,8 +1,8 @@
 import { assert } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
+import type { PaymentReference } from './paymentReference.ts'
 import { type Price, transferBaseUnits } from '@tollbook/core/quote'
 import { type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
-import type { Signature } from '@tollbook/core/signature'
 import type { TransferFee } from '@tollbook/core/transferFee'
 import type { TokenBalance, TokenMovement, TransactionRecord } from './transactionRecord.ts'
 
@@ -23,15 +23,23 @@ export interface PaymentTerms {
 
 /** A verified payment that satisfies a price. The same on every rail: the claim and the receipt see nothing else. */
 export interface Settlement {
-  readonly signature: Signature
+  /** Makes the payment single-use; also the name of its stream. */
+  readonly reference: PaymentReference
   readonly wallet: Address
   readonly price: Price
   /** Undefined when no quote was open and the price in force decided. */
   readonly quoteId: string | undefined
   /** Undefined when the payment is not bound to a quote's secret. */
   readonly memo: string | undefined
+  /** Burned by the payer inside the payment. Less than the price asks: the payer sent the whole price, and we owe the burn. */
   readonly burnedBaseUnits: bigint
   readonly receivedBaseUnits: bigint
+  readonly evidence: SettlementEvidence
+}
+
+/** Proof that the payment happened, by the rail's own means. */
+export interface SettlementEvidence {
+  readonly kind: 'solana'
   readonly slot: number
   readonly blockTimeMs: number
   /**
@@ -41,7 +49,25 @@ export interface Settlement {
   readonly transactionBase64: string | undefined
 }
 
-export interface PaymentEvidence {
+/** The payer sent the whole price, so that the burn is ours to make. */
+export function owesBurn({ price, burnedBaseUnits }: Pick<Settlement, 'price' | 'burnedBaseUnits'>): boolean {
+  assert(
+    burnedBaseUnits === 0n || burnedBaseUnits >= price.burnBaseUnits,
+    'a payment burns all that its price asks, or nothing',
+  )
+  return burnedBaseUnits < price.burnBaseUnits
+}
+
+/** Received for this price and held for the caller until delivery. The rest of what arrived was paid by mistake. */
+export function heldForCallerBaseUnits(settlement: Settlement): bigint {
+  const { price, receivedBaseUnits } = settlement
+  const held = owesBurn(settlement) ? price.requiredBaseUnits : transferBaseUnits(price)
+  assert(receivedBaseUnits >= held, 'a settled payment received its price')
+  return held
+}
+
+/** Amounts of a transaction that satisfy the price. */
+export interface ProvenAmounts {
   readonly burnedBaseUnits: bigint
   readonly receivedBaseUnits: bigint
 }
@@ -57,7 +83,7 @@ interface Question {
  * Does this transaction pay this price for this wallet? Pure: the same record and price always get the same answer.
  * The numbers are the rules of docs/verification.md.
  */
-export function settle(question: Question): PaymentEvidence | Refusal {
+export function settle(question: Question): ProvenAmounts | Refusal {
   const { record, wallet, price, terms } = question
   assert(price.mint === terms.mint, 'a price is in the mint that is taken')
 
@@ -105,7 +131,7 @@ function judgeBurn(own: readonly TokenMovement[], { record, price, terms }: Ques
  * overstate where a transfer fee is withheld or the money is pulled back; the balance alone may be somebody else's payment.
  * Booked is all that arrived: what others sent along pays for nothing, and is owed to the wallet like any overpayment.
  */
-function judgeTransfer(own: readonly TokenMovement[], { record, price, terms }: Question): PaymentEvidence | Refusal {
+function judgeTransfer(own: readonly TokenMovement[], { record, price, terms }: Question): ProvenAmounts | Refusal {
   const sentBaseUnits = sumOf(
     own.filter((movement) => movement.kind === 'transfer' && movement.destination === terms.paymentTokenAccount),
   )

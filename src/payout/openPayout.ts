@@ -1,6 +1,6 @@
 import { openChain, type Chain } from '../chain/openChain.ts'
 import { buildPayout, signPayout, tokenAccountOf } from '../chain/payoutTransaction.ts'
-import { matchPayout } from '../accounting/matchPayout.ts'
+import { matchPayout } from './matchPayout.ts'
 import { type Destinations, isPayoutMemo, payoutMemo, type PayoutPlan, planPayout } from '../accounting/payoutPlan.ts'
 import { postJson } from '../outbound/postJson.ts'
 import type { Address } from '@tollbook/core/address'
@@ -160,7 +160,7 @@ async function openParts(opened: Opened, made: PayoutPlan): Promise<readonly num
   const unrecorded = await findUnrecorded(opened, made.slot)
   const foreign = unrecorded.filter(({ memo }) => memo?.includes(made.id) !== true)
   if (foreign.length > 0) throw new Fault(unrecordedMessage(foreign), { retryable: false })
-  const recorded = await findRecordedParts(database, made.id)
+  const recorded = await findRecordedParts(database, made)
   const unpaid = made.parts.map((_, index) => index + 1).filter((part) => !recorded.has(part))
   await checkDebts(opened, made, unpaid)
   // A memo is told with its length before it, so the end is what counts: part 1 is not part 11.

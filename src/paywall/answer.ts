@@ -1,11 +1,23 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Refusal, RefusalCode } from '@tollbook/core/refusal'
 
-/** What goes back over the wire. */
+/** A whole answer, as it goes over the wire. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+}
+
+/** An answer whose bytes are made while they are sent. */
+export interface StreamedAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Throws when the answer breaks. A reader that stops early still waits until the answer is finished without it. */
+  readonly chunks: AsyncIterable<Uint8Array>
+  /** Known after the last chunk. */
+  readonly trailers: () => Readonly<Record<string, string>>
+  /** Time that the caller may take in all before it reads on. */
+  readonly callerWaitMaxMs: number
 }
 
 /** Each refusal has its status, and one that has none does not compile. */

@@ -4,7 +4,7 @@ import type { Clock } from '@tollbook/core/clock'
 import { newId } from '@tollbook/core/id'
 import { displayNumber } from '@tollbook/core/money'
 import type { Address } from '@tollbook/core/address'
-import type { Price } from '@tollbook/core/quote'
+import type { ListedPrice } from '@tollbook/core/quote'
 import { type Refusal, refuse } from '@tollbook/core/refusal'
 import { usdDecimals } from '../pricing/priceList.ts'
 import { tokenPriceDecimals } from '../pricing/tokenPrice.ts'
@@ -21,7 +21,7 @@ export interface OfferDeps {
 export interface OfferQuestion {
   readonly product: Product
   readonly payer: Address | undefined
-  readonly price: Price
+  readonly price: ListedPrice
 }
 
 /** The 402: the price, and how to pay it on every rail that can offer something to this caller. */

@@ -1,31 +1,33 @@
 import { Fault } from '@tollbook/core/fault'
 import type { Product } from '../product/product.ts'
 import { isFinal, mayUse, type Order } from '../payment/payment.ts'
-import type { Price } from '@tollbook/core/quote'
+import type { ListedPrice } from '@tollbook/core/quote'
 import { isRefusal, refuse } from '@tollbook/core/refusal'
-import { type Answer, isAnswer, refusalAnswer } from './answer.ts'
+import { type Answer, isAnswer, refusalAnswer, type StreamedAnswer } from './answer.ts'
 import type { PaidRequest } from './paidRequest.ts'
 import { identifyCaller } from './identifyCaller.ts'
 import { orderDigest } from './orderDigest.ts'
 import { issueOffer, type OfferDeps } from './issueOffer.ts'
 import { findReplay, readIdempotencyKey, settlementInLedger } from './replay.ts'
 import { type ClaimDeps, claimPayment, refuseOvertaken } from './claimPayment.ts'
-import { failureReason, fulfil, type RedeemDeps, release, runHandler } from './redeem.ts'
+import { type HandlerDeps, runHandler } from './runHandler.ts'
+import { answerJsonOf, deliveryOf, failureReason, fulfil, type RedeemDeps, release } from './redeem.ts'
+import { startStream } from './streamAnswer.ts'
 import { sendReceipt, type SignReceipt } from './sendReceipt.ts'
 
-export interface Paywall extends OfferDeps, ClaimDeps, RedeemDeps {
-  readonly currentPrice: (endpoint: string) => Price | undefined
-  /** Why nothing is sold at the moment: the ledger is not durable, the chain is out of reach, the server is shutting down. */
+export interface Paywall extends OfferDeps, ClaimDeps, HandlerDeps, RedeemDeps {
+  readonly currentPrice: (endpoint: string) => ListedPrice | undefined
+  /** Reason why nothing is sold: the ledger is not durable, no node answers, or the server is shutting down. */
   readonly whyClosed: () => string | undefined
-  /** Why nothing more is sold before the chain has caught up: too much was served for payments that are not final. */
+  /** Reason why sales wait for the chain: too much was served for payments that are not final. */
   readonly whyExposed: () => Promise<string | undefined>
   readonly signReceipt: SignReceipt
-  /** For the operator. The caller is only told that the outcome is unknown. */
+  /** For the operator's log. The caller only learns that the outcome is unknown. */
   readonly onFault: (fault: Fault, requestId: string) => void
 }
 
 /** A paid request from top to bottom. Every decision about it is an `if` in this function. */
-export async function sell(deps: Paywall, product: Product, request: PaidRequest): Promise<Answer> {
+export async function sell(deps: Paywall, product: Product, request: PaidRequest): Promise<Answer | StreamedAnswer> {
   // Everything that can be refused for free is refused before a payment is asked for or read.
   const caller = identifyCaller(deps.rails, request)
   if (isRefusal(caller)) return refusalAnswer(caller)
@@ -34,7 +36,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
   const idempotencyKey = readIdempotencyKey(request)
   if (isRefusal(idempotencyKey)) return refusalAnswer(idempotencyKey)
   const closed = deps.whyClosed() ?? ordered.whyUnavailable()
-  if (closed !== undefined) return refusalAnswer(refuse('ENDPOINT_UNAVAILABLE', closed, closedRetrySeconds))
+  if (closed !== undefined) return refusalAnswer(refuseClosed(closed))
   const missing = ordered.whyNoData()
   if (missing !== undefined) return refusalAnswer(refuse('NO_DATA', missing))
   const { payingBy: rail } = caller
@@ -43,9 +45,9 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     // No proof: an offer on every rail.
     if (rail === undefined) {
       const price = deps.currentPrice(product.path)
-      if (price === undefined) return refusalAnswer(refuse('ENDPOINT_UNAVAILABLE', unpriced, closedRetrySeconds))
+      if (price === undefined) return refusalAnswer(refuseClosed(unpriced))
       const exposed = await deps.whyExposed()
-      if (exposed !== undefined) return refusalAnswer(refuse('ENDPOINT_UNAVAILABLE', exposed, closedRetrySeconds))
+      if (exposed !== undefined) return refusalAnswer(refuseClosed(exposed))
       const offer = await issueOffer(deps, { product, payer: caller.payer, price })
       return isRefusal(offer) ? refusalAnswer(offer) : offer
     }
@@ -55,36 +57,37 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     if (isRefusal(presented)) return refusalAnswer(presented)
     const { payer, proof } = presented
     const order: Order = { wallet: payer, endpoint: product.path, digest: orderDigest(product, ordered.parameters) }
-    const known = await deps.ledger.lookUp({ signature: proof.reference, wallet: payer, idempotencyKey })
+    const known = await deps.ledger.lookUp({ reference: proof.reference, wallet: payer, idempotencyKey })
     const replay = findReplay(known, { rail, proof, order })
     if (isRefusal(replay)) return refusalAnswer(replay)
     if (replay !== undefined) return await sendReceipt({ ...deps, rail }, replay)
     const unusable = mayUse(known.payment, order, deps.clock.nowMs())
     if (unusable !== undefined) return refusalAnswer(unusable)
     const exposed = isFinal(known.payment) ? undefined : await deps.whyExposed()
-    if (exposed !== undefined) return refusalAnswer(refuse('ENDPOINT_UNAVAILABLE', exposed, closedRetrySeconds))
-    const settlement =
-      settlementInLedger(known.payment, { rail, proof }) ??
-      (await rail.settle({ proof, order, payment: known.payment }))
+    if (exposed !== undefined) return refusalAnswer(refuseClosed(exposed))
+    const recorded = settlementInLedger(known.payment, { rail, proof })
+    const settlement = recorded ?? (await rail.settle({ proof, order, payment: known.payment }))
     if (isRefusal(settlement)) return refusalAnswer(settlement)
 
     // The claim is committed before the handler runs. From here on the caller gets an answer or keeps the proof.
     const claim = await claimPayment(deps, { order, settlement, known, idempotencyKey })
     if (isRefusal(claim)) return refusalAnswer(claim)
     const outcome = await runHandler(deps, ordered, request.requestId)
+    if (outcome.kind === 'stream')
+      return (await startStream({ ...deps, rail }, claim, outcome)) ?? refusalAnswer(refuseOvertaken())
     if (outcome.kind !== 'delivered') {
       await release(deps, claim, outcome.kind === 'failed' ? failureReason(outcome.code) : 'internal_error')
       if (outcome.kind === 'broken') throw outcome.error
       return refusalAnswer(refuse(outcome.code, outcome.message))
     }
 
-    // The delivery is committed before it is sent: a 2xx and a RequestFulfilled are one to one.
-    const fulfilled = await fulfil(deps, claim, outcome)
-    return fulfilled === undefined
-      ? refusalAnswer(refuseOvertaken())
-      : await sendReceipt({ ...deps, rail }, { ...fulfilled, replayed: false })
+    // A whole answer is committed before it is sent: a 2xx and a RequestFulfilled are one to one.
+    const answerJson = answerJsonOf(outcome)
+    const fulfilment = await fulfil(deps, claim, deliveryOf(answerJson))
+    if (fulfilment === undefined) return refusalAnswer(refuseOvertaken())
+    return await sendReceipt({ ...deps, rail }, { answerJson, fulfilment, replayed: false })
   } catch (error) {
-    // Nobody knows. A 402 would make the caller pay again, so it is never a 402 (I8); the same proof stays good.
+    // The outcome is unknown. A 402 would make the caller pay again, so it is never a 402 (I8); the proof stays valid.
     if (!(error instanceof Fault && error.retryable)) throw error
     deps.onFault(error, request.requestId)
     const code = rail === undefined ? 'ENDPOINT_UNAVAILABLE' : 'PAYMENT_PENDING'
@@ -92,7 +95,6 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
   }
 }
 
-const unknownOutcome =
-  'the outcome is not known at the moment; repeat the same request, with the same proof if you sent one'
+const unknownOutcome = 'the outcome is unknown; repeat the same request, with the same proof if you sent one'
 const unpriced = 'the token has no current price; checks.price of /api/health says why'
-const closedRetrySeconds = 5
+const refuseClosed = (why: string) => refuse('ENDPOINT_UNAVAILABLE', why, 5)

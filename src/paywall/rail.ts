@@ -1,14 +1,12 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Address } from '@tollbook/core/address'
 import type { Order, PaymentState } from '../payment/payment.ts'
-import type { Price } from '@tollbook/core/quote'
+import type { ListedPrice } from '@tollbook/core/quote'
 import type { SignedReceipt } from '../payment/receipt.ts'
 import type { Refusal } from '@tollbook/core/refusal'
 import type { Settlement } from '../payment/settlement.ts'
-import type { Signature } from '@tollbook/core/signature'
+import type { PaymentReference } from '../payment/paymentReference.ts'
 import type { Product } from '../product/product.ts'
-
-export type PaymentReference = Signature
 
 /**
  * One way to pay, with its whole conversation: how a request names its payer and carries its proof, what the 402 says, what
@@ -60,7 +58,7 @@ export interface Offer {
   readonly id: string
   readonly product: Product
   readonly payer: Address | undefined
-  readonly price: Price
+  readonly price: ListedPrice
   readonly issuedAtMs: number
   readonly expiresAtMs: number
 }
@@ -86,6 +84,6 @@ export interface Presented<P extends Proof = Proof> {
 export interface SettleQuestion<P extends Proof = Proof> {
   readonly proof: P
   readonly order: Order
-  /** What the ledger knows: `unknown`, or `submitted` when this service has sent the payment before. */
+  /** State in the ledger: `unknown`, or `submitted` when this service has sent the payment before. */
   readonly payment: PaymentState
 }

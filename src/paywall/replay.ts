@@ -31,7 +31,7 @@ export function findReplay(known: Known, held: Held): Sale | Refusal | undefined
   const { earlier, payment } = known
   const { proof, order } = held
   if (earlier === undefined) return undefined
-  if (earlier.orderDigest !== order.digest || earlier.signature !== proof.reference) return refuseReusedKey()
+  if (earlier.orderDigest !== order.digest || earlier.reference !== proof.reference) return refuseReusedKey()
   const settlement = settlementInLedger(payment, held)
   if (isRefusal(settlement)) return settlement
   if (earlier.answer === undefined || settlement === undefined) return undefined

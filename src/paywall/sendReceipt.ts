@@ -2,8 +2,10 @@ import { calculateJwkThumbprint, CompactSign, importJWK, type JWK } from 'jose'
 import { assert } from '@tollbook/core/assert'
 import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
 import { type Fulfilment, receiptOf, type SignedReceipt } from '../payment/receipt.ts'
-import { type Answer, jsonAnswer } from './answer.ts'
+import { type Answer, jsonAnswer, type StreamedAnswer } from './answer.ts'
+import { inclusionProofOf } from './inclusionProof.ts'
 import type { PaymentRail } from './rail.ts'
+import { contentHeaders, type StoredStream, readStoredStream, receiptTrailers, streamEnd } from './streamFormat.ts'
 
 /** Signs a receipt: a compact EdDSA JWS over its canonical JSON. Ed25519 is deterministic, so one receipt has one JWS. */
 export type SignReceipt = (fulfilment: Fulfilment) => Promise<SignedReceipt>
@@ -21,20 +23,20 @@ export async function createReceiptSigner(privateKey: JWK): Promise<SignReceipt>
   }
 }
 
-/** The public half, as it is published for whoever verifies a receipt without us. */
+/** The public half, as it is published for verifiers of receipts. */
 export async function publicKeysOf(privateKey: JWK): Promise<Json> {
   const { kty, crv, x } = privateKey
   assert(kty === 'OKP' && crv === 'Ed25519' && x !== undefined, 'receipts are signed with Ed25519')
   return { keys: [{ kty, crv, x, kid: await keyId(privateKey), alg: 'EdDSA', use: 'sig' }] }
 }
 
-/** RFC 7638: the thumbprint names the key itself, so no two keys share a name by mistake. */
+/** RFC 7638: the thumbprint names the key itself, so two keys never share a name by mistake. */
 function keyId(key: JWK): Promise<string> {
   return key.kid === undefined ? calculateJwkThumbprint(key) : Promise.resolve(key.kid)
 }
 
 export interface Sale {
-  /** Canonical JSON of `{data, meta}`, exactly as its digest stands in the ledger. */
+  /** Canonical JSON of `{data, meta}`, exactly the text whose digest is in the ledger. A streamed answer: `storedStream`. */
   readonly answerJson: string
   readonly fulfilment: Fulfilment
   readonly replayed: boolean
@@ -47,23 +49,41 @@ export interface ReceiptDeps {
 }
 
 /** The paid answer. Private to this caller and never stored on the way. */
-export async function sendReceipt({ signReceipt, rail }: ReceiptDeps, sale: Sale): Promise<Answer> {
-  const { answerJson, fulfilment, replayed } = sale
+export async function sendReceipt({ signReceipt, rail }: ReceiptDeps, sale: Sale): Promise<Answer | StreamedAnswer> {
+  const { answerJson, fulfilment } = sale
   const receipt = await signReceipt(fulfilment)
-  // The stored text opens with {"data": … and is spliced, not parsed and written again, so its digest still holds.
-  // The proof's address is beside the receipt and not in it: a receipt is signed, and was before there were proofs.
-  const inclusionProof = `/api/ledger/inclusion/${receipt.ledger.position}`
-  const body = `{"success":true,"receipt":${JSON.stringify(receipt)},"inclusionProof":"${inclusionProof}",${answerJson.slice(1)}`
   const headers = {
     ...rail.respond(receipt),
     'cache-control': 'private, no-store',
-    ...(replayed ? { 'idempotent-replay': 'true' } : {}),
+    ...(sale.replayed ? { 'idempotent-replay': 'true' } : {}),
     ...(isSample(answerJson) ? { 'x-sample-data': 'true' } : {}),
   }
+  const stream = readStoredStream(answerJson)
+  if (stream !== undefined) return replayStream(stream, receipt, headers)
+  // The stored text opens with {"data": … and is spliced, not parsed and written again, so its digest still holds.
+  const inclusionProof = inclusionProofOf(receipt)
+  const body = `{"success":true,"receipt":${JSON.stringify(receipt)},"inclusionProof":"${inclusionProof}",${answerJson.slice(1)}`
   return jsonAnswer(200, body, headers)
 }
 
-/** Whether the answer was made of the sample data of local mode; no client should take it for the truth by mistake. */
+// A stored answer is small and its provider is done: only the caller can be slow.
+const callerWaitMaxMs = 10_000
+
+function replayStream(stream: StoredStream, receipt: SignedReceipt, headers: Answer['headers']): StreamedAnswer {
+  async function* send() {
+    yield await Promise.resolve(stream.bytes)
+    yield* streamEnd(stream, receipt)
+  }
+  return {
+    status: 200,
+    headers: { ...headers, ...contentHeaders(stream) },
+    chunks: send(),
+    trailers: () => receiptTrailers(stream, receipt),
+    callerWaitMaxMs,
+  }
+}
+
+/** Whether the answer was made of the sample data of local mode; no client should mistake them for real data. */
 function isSample(answerJson: string): boolean {
   // Canonical JSON sorts its keys and escapes quotes in texts, so this can stand nowhere but in `meta`, which is last.
   return answerJson.includes('"source":"sample:', answerJson.lastIndexOf('"meta":{'))

@@ -1,9 +1,10 @@
 import type { PricedProduct } from './priceList.ts'
-import { type Split, split } from './split.ts'
+import { type Divided, split } from './split.ts'
+import type { SplitShare } from './splitSetting.ts'
 import { baseUnitsMax, requiredBaseUnits, type TokenPriceAttoUsd } from './tokenPrice.ts'
 
 /** The price of one endpoint at a token price, and its shares. */
-export interface PricedEndpoint extends Split {
+export interface PricedEndpoint extends Divided {
   readonly endpoint: string
   readonly priceMicroUsd: bigint
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd
@@ -14,16 +15,18 @@ export interface PricedEndpoint extends Split {
 export interface TokenValue {
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd
   readonly decimals: number
+  readonly split: readonly SplitShare[]
 }
 
 /** The whole price list in tokens. Undefined when a request would cost more of them than can exist. */
 export function priceAll(
   products: readonly PricedProduct[],
-  { tokenPriceAttoUsd, decimals }: TokenValue,
+  { tokenPriceAttoUsd, decimals, split: policy }: TokenValue,
 ): readonly PricedEndpoint[] | undefined {
   const prices = products.map(({ path: endpoint, priceMicroUsd }) => {
     const required = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd, decimals })
-    return { endpoint, priceMicroUsd, tokenPriceAttoUsd, decimals, requiredBaseUnits: required, ...split(required) }
+    const shares = split(required, policy)
+    return { endpoint, priceMicroUsd, tokenPriceAttoUsd, decimals, requiredBaseUnits: required, ...shares }
   })
   return prices.every(({ requiredBaseUnits: required }) => required <= baseUnitsMax) ? prices : undefined
 }

@@ -1,26 +1,38 @@
-import { assert } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { divideRoundingDown, divideRoundingUp } from '@tollbook/core/money'
+import type { Share } from '@tollbook/core/quote'
+import type { SplitShare } from './splitSetting.ts'
 
-/** The shares of each payment (specification, section 5.2). Changing one is a new policy, never an edit. */
-export const shares = { burn: 30n, provider: 50n, holders: 15n, treasury: 5n } as const
-
-export interface Split {
+/** An amount divided by a split: the burn, and the shares in the order of the split. */
+export interface Divided {
   readonly burnBaseUnits: bigint
-  readonly providerBaseUnits: bigint
-  readonly holdersBaseUnits: bigint
-  readonly treasuryBaseUnits: bigint
+  readonly shares: readonly Share[]
 }
 
+const whole = 1_000n
+const burnAccount = 'burn'
+
 /**
- * Divides what is required without losing or making a base unit: the burn is rounded up, because 30 % is
- * promised; holders and treasury are rounded down; the provider takes the rest (I18).
+ * Divides what is required without losing or making a base unit: the burn is rounded up, because its percentage is
+ * promised; the shares are rounded down; the first account that is not the burn takes the rest (I18).
  */
-export function split(requiredBaseUnits: bigint): Split {
+export function split(requiredBaseUnits: bigint, policy: readonly SplitShare[]): Divided {
   assert(requiredBaseUnits > 0n, 'a request costs at least one base unit')
-  const burnBaseUnits = divideRoundingUp(requiredBaseUnits * shares.burn, 100n)
-  const holdersBaseUnits = divideRoundingDown(requiredBaseUnits * shares.holders, 100n)
-  const treasuryBaseUnits = divideRoundingDown(requiredBaseUnits * shares.treasury, 100n)
-  const providerBaseUnits = requiredBaseUnits - burnBaseUnits - holdersBaseUnits - treasuryBaseUnits
-  assert(providerBaseUnits >= 0n, 'the shares never add up to more than what is divided')
-  return { burnBaseUnits, providerBaseUnits, holdersBaseUnits, treasuryBaseUnits }
+  assert(
+    policy.reduce((sum, { perMille }) => sum + perMille, 0) === Number(whole),
+    'the shares of a split add up to the whole payment',
+  )
+  const burn = policy.find(({ account }) => account === burnAccount)
+  const burnBaseUnits = divideRoundingUp(requiredBaseUnits * BigInt(burn?.perMille ?? 0), whole)
+  const accounts = policy.filter(({ account }) => account !== burnAccount)
+  const rounded = accounts.map(({ account, perMille }) => ({
+    account,
+    baseUnits: divideRoundingDown(requiredBaseUnits * BigInt(perMille), whole),
+  }))
+  const [first, ...others] = rounded
+  const { account } = assertPresent(first, 'a split has an account besides the burn')
+  // The burn is less than one base unit more than its share, and the first share is positive: the rest is never negative.
+  const rest = others.reduce((left, { baseUnits }) => left - baseUnits, requiredBaseUnits - burnBaseUnits)
+  assert(rest >= 0n, 'the shares never add up to more than what is divided')
+  return { burnBaseUnits, shares: [{ account, baseUnits: rest }, ...others] }
 }

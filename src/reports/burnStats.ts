@@ -17,12 +17,13 @@ interface Burned {
   readonly payments: number
 }
 
-const dayMs = 24 * 60 * 60 * 1000
+const hourMs = 60 * 60 * 1000
+const dayMs = 24 * hourMs
 const daysShown = 90
 
 /**
- * What was burned: in all, lately, by endpoint and by day. Read from a projection that is written together with the
- * events, so it costs the same whether the ledger has a thousand payments or a million.
+ * Burned tokens in total, recently, by endpoint and by day. Read from account balances and hourly sums that the append
+ * writes together with the events, so the cost does not depend on the number of payments.
  */
 export async function burnStats(
   deps: { database: Database; clock: Clock },
@@ -32,52 +33,73 @@ export async function burnStats(
   const rows = await readOrFault('burn statistics', () => readRows(deps.database, mint, nowMs))
   const sealed = await readOrFault('the newest checkpoint', () => newestCheckpoint(deps.database))
   const show = (chosen: readonly Row[]): Json => ({ ...shown(chosen, decimals) })
-  const days = rows.filter((row) => row.span === 'day')
-  const since = (span: readonly Row[], ms: number) => span.filter((row) => row.starts_at.getTime() > nowMs - ms)
+  const ofSpan = (span: Row['span']) => rows.filter((row) => row.span === span)
+  const accounts = ofSpan('account')
+  const days = ofSpan('day')
+  const since = (ms: number) => days.filter((row) => row.starts_at.getTime() > nowMs - ms)
   return {
     mint,
     decimals,
-    total: show(rows.filter((row) => row.span === 'all' && row.endpoint === '')),
-    last24Hours: show(
-      since(
-        rows.filter((row) => row.span === 'hour'),
-        dayMs,
-      ),
-    ),
-    last7Days: show(since(days, 7 * dayMs)),
-    last30Days: show(since(days, 30 * dayMs)),
-    byEndpoint: rows
-      .filter((row) => row.span === 'all' && row.endpoint !== '')
-      .map((row) => ({ endpoint: row.endpoint, ...shown([row], decimals) })),
+    total: show(accounts),
+    last24Hours: show(ofSpan('hour')),
+    last7Days: show(since(7 * dayMs)),
+    last30Days: show(since(30 * dayMs)),
+    byEndpoint: accounts.map((row) => ({ endpoint: row.endpoint, ...shown([row], decimals) })),
     byDay: days.map((row) => ({ day: isoTime(row.starts_at.getTime()).slice(0, 10), ...shown([row], decimals) })),
-    // Of the newest checkpoint: the figures may be up to a second ahead of it.
+    // Received for burning and not burned yet. The figures above are burned tokens only: inside payments, or confirmed later.
+    owed: amountOf(ofSpan('owed'), decimals),
+    // Position and root of the newest checkpoint: the figures may be up to a second ahead of it.
     ledger: { position: sealed?.size ?? 0, root: sealed === undefined ? null : encodeBase64(sealed.root) },
     asOf: isoTime(nowMs),
   }
 }
 
 interface Row {
-  readonly span: 'all' | 'day' | 'hour'
+  readonly span: 'account' | 'owed' | 'day' | 'hour'
   readonly starts_at: Date
   readonly endpoint: string
   readonly burned: string
   readonly payments: number
 }
 
-/** At most 90 days, 25 hours and one row for each endpoint: each range is one walk along the primary key. */
+/** One row per endpoint, and at most 90 days of hours of one account: a walk along the primary key. */
 async function readRows(database: Database, mint: string, nowMs: number): Promise<readonly Row[]> {
-  const day = new Date(nowMs - daysShown * dayMs)
-  const hour = new Date(nowMs - dayMs)
+  // Days are shown whole, so the first one starts at midnight.
+  const firstDay = new Date(Math.ceil((nowMs - daysShown * dayMs) / dayMs) * dayMs)
+  const firstHour = new Date(nowMs - dayMs)
   const { rows } = await sql<Row>`
-    select span, case when span = 'all' then 'epoch' else starts_at end as starts_at, endpoint, burned, payments
-    from ledger.burn_totals
-    where mint = ${mint} and (span = 'all' or span = 'day' and starts_at > ${day} or span = 'hour' and starts_at > ${hour})
+    with account as (
+      -- Each burn is a debit; a reversed burn is a credit as well.
+      select substr(name, 17) as endpoint, balance, 2 * debit_entries - entries as payments
+      from ledger.accounts
+      where mint = ${mint} and name like 'Expenses:Burned:%'
+    ),
+    hour as materialized (
+      -- Sums of debits less credits, and a burn credits the counterpart of the accounts of all endpoints.
+      select t.hour, -t.amount as burned, -t.entries as payments
+      from ledger.accounts a
+      join ledger.tallies t on t.account = a.id
+      where a.mint = ${mint} and a.name = 'Income:BurnedByCallers' and t.hour >= ${firstDay}
+    )
+    select 'account' as span, timestamptz 'epoch' as starts_at, endpoint, balance::text as burned, payments from account
+    union all
+    select 'owed', 'epoch', '', (-balance)::text, 0 from ledger.accounts where mint = ${mint} and name = 'Liabilities:BurnOwed'
+    union all
+    select 'day', d.day::timestamp at time zone 'UTC', '', d.burned::text, d.payments::bigint
+    from (
+      select (hour at time zone 'UTC')::date as day, sum(burned) as burned, sum(payments) as payments from hour group by 1
+    ) d
+    union all
+    select 'hour', hour, '', burned::text, payments::bigint from hour where hour > ${firstHour}
     order by span, starts_at desc, endpoint`.execute(database)
   return rows
 }
 
 function shown(rows: readonly Row[], decimals: number): Burned {
+  return { ...amountOf(rows, decimals), payments: rows.reduce((sum, row) => sum + row.payments, 0) }
+}
+
+function amountOf(rows: readonly Row[], decimals: number): Pick<Burned, 'tokens' | 'baseUnits'> {
   const baseUnits = rows.reduce((sum, row) => sum + BigInt(row.burned), 0n)
-  const payments = rows.reduce((sum, row) => sum + row.payments, 0)
-  return { tokens: displayNumber(baseUnits, decimals), baseUnits: baseUnits.toString(), payments }
+  return { tokens: displayNumber(baseUnits, decimals), baseUnits: baseUnits.toString() }
 }

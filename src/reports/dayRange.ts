@@ -3,12 +3,12 @@ import type { ReportQuestion } from './reportQuestion.ts'
 
 export type DayRange = Pick<ReportQuestion, 'from' | 'to'>
 
-/** Each day of the range on its own. */
+/** Each day of the range separately. */
 export function eachDay({ from, to }: DayRange): RawBuilder<boolean> {
   return sql<boolean>`day > '-infinity' and day between ${from ?? '-infinity'}::date and ${to ?? 'infinity'}::date`
 }
 
-/** The days of the range, to be summed: for all of them there is one row already. */
+/** The days of the range, for sums: all days together have one row already. */
 export function allDays(range: DayRange): RawBuilder<boolean> {
   return isUnbounded(range) ? sql<boolean>`day = '-infinity'` : eachDay(range)
 }

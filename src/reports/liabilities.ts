@@ -5,10 +5,7 @@ import type { SumsQuestion } from './sums.ts'
 
 const columns = ['account', 'wallet', 'owedBaseUnits', 'entries', 'lastMovedAt'] as const
 
-/**
- * What is owed and to whom, account by account, as it stands in the book. Every account under Liabilities is here, those
- * that this code does not know too.
- */
+/** Every account under Liabilities with a balance, including accounts of kinds that this code does not know. */
 export async function liabilities(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const { rows, totals } = await readOrFault('the liabilities', async () => ({
     rows: (await listQuery(question).execute(database)).rows,
@@ -23,27 +20,30 @@ export async function liabilities(database: Database, question: SumsQuestion): P
   }
 }
 
-/** Walks the primary key by the name of the account. */
+/** Walks the unique index by the name of the account. */
 function listQuery({ mint, owedTo, cursor, limit }: SumsQuestion) {
   return sql<SqlRow>`
-    select b.account, nullif(split_part(b.account, ':', 3), '') as wallet, (-b.balance)::text as "owedBaseUnits", b.entries,
+    select a.name as account, case when ${toWallet(sql`a.name`)} then nullif(split_part(a.name, ':', 3), '') end as wallet,
+      (-a.balance)::text as "owedBaseUnits", a.entries,
       to_char(e.recorded_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "lastMovedAt"
-    from ledger.balances b
-    left join ledger.events e on e.seq = b.upto_seq
-    where b.mint = ${mint} and b.account > ${cursor ?? ''} and b.account like ${pattern(owedTo)} and b.balance <> 0
-    order by b.account
+    from ledger.accounts a
+    left join ledger.events e on e.seq = a.upto_seq
+    where a.mint = ${mint} and a.name > ${cursor ?? ''} and a.name like 'Liabilities:%' and a.balance <> 0
+      and ${owedTo === 'all' ? sql`true` : toWallet(sql`a.name`)}
+    order by a.name
     limit ${limit + 1}`
 }
 
-/** One row of the totals for each kind of account, however many wallets there are. */
+/** The totals have one row per kind of account, however many wallets there are. */
 function totalsQuery({ mint, owedTo }: SumsQuestion) {
-  const toWallets = sql`account not in ('Liabilities:Unearned', 'Liabilities:Provider', 'Liabilities:Holders', 'Liabilities:Treasury')`
   return sql<SqlRow>`
     select coalesce(sum(credits - debits), 0)::text as "owedBaseUnits"
     from reports.daily_totals
-    where mint = ${mint} and day = '-infinity' and account like 'Liabilities:%' and ${owedTo === 'all' ? sql`true` : toWallets}`
+    where mint = ${mint} and day = '-infinity' and account like 'Liabilities:%'
+      and ${owedTo === 'all' ? sql`true` : toWallet(sql`account`)}`
 }
 
-function pattern(owedTo: SumsQuestion['owedTo']): string {
-  return owedTo === 'all' ? 'Liabilities:%' : 'Liabilities:%:%'
+/** Shares, burns and undelivered payments are owed in the course of business; every other liability is owed to a wallet. */
+function toWallet(account: ReturnType<typeof sql>) {
+  return sql`(${account} not in ('Liabilities:Unearned', 'Liabilities:BurnOwed') and ${account} not like 'Liabilities:Share:%')`
 }

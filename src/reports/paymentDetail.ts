@@ -2,39 +2,38 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
-import { type Signature, signatureBytes } from '@tollbook/core/signature'
+import { type PaymentReference, streamIdOf } from '../payment/paymentReference.ts'
 import { type Database, readOrFault } from '../store/database.ts'
 
-// As many as a payment's state is folded from.
-const eventsMax = 2_000
-
-// A wallet that was paid back more often than that has a report of its own: `payouts`, by wallet.
+// A wallet that was paid back more often has a report of its own: `payouts`, by wallet.
 const payoutsMax = 100
 
 /**
- * Everything the book has about one payment: its events as they were hashed, their entries, the signed transaction, and
- * what is owed by now on the accounts of wallets that it moved. Or about a payout. Undefined when the book knows neither.
+ * Everything in the ledger about one payment, payout or burn: its events as they were hashed, their entries, the signed
+ * transaction, and the debts that are still open on the accounts of wallets that it moved. Undefined when the ledger does
+ * not have it.
  */
-export async function paymentDetail(database: Database, signature: Signature): Promise<Json | undefined> {
-  const rows = await readOrFault('a payment', () => readEvents(database, signature))
-  const found = rows.length > 0 ? rows : await readOrFault('a payout', () => readPayout(database, signature))
+export async function paymentDetail(database: Database, reference: PaymentReference): Promise<Json | undefined> {
+  const found = await readOrFault('a payment', () => readEvents(database, reference))
   const [first] = found
   if (first === undefined) return undefined
   const events = found.map(shown)
+  const bodies = events.map(({ event }) => event.body)
   return {
-    signature,
-    wallet: first.wallet,
-    endpoint: first.endpoint,
-    state: first.state,
+    reference,
+    kind: first.stream_kind,
+    wallet: firstText(bodies, 'wallet'),
+    endpoint: firstText(bodies, 'endpoint'),
+    // Finality is part of the stream's state, and an event of its own below.
+    state: first.state.replace(/\.final$/, ''),
     events: events.map(({ event }) => event),
-    transactionBase64: events.map(({ transactionBase64 }) => transactionBase64).find((found) => found !== null) ?? null,
-    ...(await readOrFault('what is owed of a payment', () => readOwed(database, found))),
+    transactionBase64: events.map(({ transactionBase64 }) => transactionBase64).find((text) => text !== null) ?? null,
+    ...(await readOrFault('open debts of a payment', () => readOwed(database, found))),
   }
 }
 
 interface EventRow {
-  readonly wallet: string
-  readonly endpoint: string
+  readonly stream_kind: string
   readonly state: string
   readonly seq: number
   readonly kind: string
@@ -45,51 +44,35 @@ interface EventRow {
   readonly entries: readonly { readonly account: string; readonly mint: string; readonly amount: string }[] | null
 }
 
-async function readEvents(database: Database, signature: Signature): Promise<readonly EventRow[]> {
+async function readEvents(database: Database, reference: PaymentReference): Promise<readonly EventRow[]> {
+  const id = Buffer.from(streamIdOf(reference))
   const { rows } = await sql<EventRow>`
-    select p.wallet, p.endpoint, p.state, e.seq, e.kind, e.recorded_at, e.effective_at, e.body, e.leaf_hash, t.entries
-    from ledger.payments p
-    join ledger.events e on e.seq = any(p.seqs)
-    left join lateral (
+    select s.kind as stream_kind, s.state, e.seq, e.kind, e.recorded_at, e.effective_at, e.body, e.leaf_hash, t.entries
+    from ledger.streams s
+    cross join lateral ledger.read(s.id) e
+    cross join lateral (
       select jsonb_agg(jsonb_build_object('account', t.account, 'mint', t.mint, 'amount', t.amount::text) order by t.line) as entries
       from ledger.entries t
-      where t.seq = e.seq
-    ) t on true
-    where p.signature = ${Buffer.from(signatureBytes(signature))}
-    order by e.seq
-    limit ${eventsMax}`.execute(database)
-  return rows
-}
-
-/** In the form of a payment's events, though it is of none: it pays accounts. */
-async function readPayout(database: Database, signature: Signature): Promise<readonly EventRow[]> {
-  const { rows } = await sql<EventRow>`
-    select '' as wallet, '' as endpoint, 'paid_out' as state, e.seq, e.kind, e.recorded_at, e.effective_at, e.body, e.leaf_hash,
-      t.entries
-    from ledger.payouts p
-    join ledger.events e on e.seq = p.seq
-    left join lateral (
-      select jsonb_agg(jsonb_build_object('account', t.account, 'mint', t.mint, 'amount', t.amount::text) order by t.line) as entries
-      from ledger.entries t
-      where t.seq = e.seq
-    ) t on true
-    where p.signature = ${signature}`.execute(database)
+      where t.seq = e.seq and t.account not like 'Memo:%'
+    ) t
+    where s.id = ${id}
+    order by e.seq`.execute(database)
   return rows
 }
 
 /**
- * Debts of one wallet are one account, whichever payments made them, and a payout pays the account. So this is what all
- * of them together still are, and the newest payouts that paid them.
+ * Debts to one wallet are one account, whichever payments caused them, and a payout pays the account. So these are the
+ * balances of the accounts, and the newest payouts that paid them.
  */
 async function readOwed(database: Database, events: readonly EventRow[]) {
   const entries = events.flatMap((event) => event.entries ?? [])
   const accounts = [...new Set(entries.map(({ account }) => account))].filter((account) => ofWallet.test(account))
   const mint = entries[0]?.mint ?? ''
   const owed = await sql<{ account: string; owedBaseUnits: string }>`
-    select account, (-balance)::text as "owedBaseUnits" from ledger.balances
-    where mint = ${mint} and account = any(${accounts}) order by account`.execute(database)
-  const payouts = await sql<{ signature: string; account: string; paidBaseUnits: string; paidAt: Date }>`
-    select signature, account, amount::text as "paidBaseUnits", paid_at as "paidAt" from reports.payouts
+    select name as account, (-balance)::text as "owedBaseUnits" from ledger.accounts
+    where mint = ${mint} and name = any(${accounts}) order by name`.execute(database)
+  const payouts = await sql<{ reference: string; account: string; paidBaseUnits: string; paidAt: Date }>`
+    select reference, account, amount::text as "paidBaseUnits", paid_at as "paidAt" from reports.payouts
     where mint = ${mint} and account = any(${accounts}) order by seq desc, line limit ${payoutsMax}`.execute(database)
   return {
     owedNow: owed.rows,
@@ -97,14 +80,16 @@ async function readOwed(database: Database, events: readonly EventRow[]) {
   }
 }
 
-const ofWallet = /^Liabilities:[^:]+:./
+const ofWallet = /^Liabilities:(?!Share:)[^:]+:./
 
-const body = z.record(z.string(), z.json())
+const record = z.record(z.string(), z.json())
+type Body = z.infer<typeof record>
 
-function shown(row: EventRow): { readonly event: Json; readonly transactionBase64: string | null } {
-  const parsed = body.parse(JSON.parse(row.body.toString('utf8')))
-  const settlement = body.safeParse(parsed['settlement']).data
-  const transactionBase64 = settlement?.['transactionBase64'] ?? parsed['transactionBase64']
+function shown(row: EventRow) {
+  const body = record.parse(JSON.parse(row.body.toString('utf8')))
+  const settlement = record.safeParse(body['settlement']).data
+  const evidence = record.safeParse(settlement?.['evidence']).data
+  const transactionBase64 = evidence?.['transactionBase64'] ?? body['transactionBase64']
   return {
     event: {
       position: row.seq,
@@ -113,8 +98,18 @@ function shown(row: EventRow): { readonly event: Json; readonly transactionBase6
       recordedAt: isoTime(row.recorded_at.getTime()),
       leafHash: row.leaf_hash.toString('hex'),
       entries: (row.entries ?? []).map(({ account, mint, amount }) => ({ account, mint, amountBaseUnits: amount })),
-      body: parsed,
+      body,
     },
     transactionBase64: typeof transactionBase64 === 'string' ? transactionBase64 : null,
   }
+}
+
+/** The first event names the wallet and the endpoint, or its settlement does. Empty for a payout, which has many wallets. */
+function firstText(bodies: readonly Body[], field: 'wallet' | 'endpoint'): string {
+  for (const body of bodies) {
+    const settlement = record.safeParse(body['settlement']).data
+    const price = record.safeParse(settlement?.['price']).data
+    for (const value of [body[field], settlement?.[field], price?.[field]]) if (typeof value === 'string') return value
+  }
+  return ''
 }

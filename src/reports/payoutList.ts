@@ -6,9 +6,9 @@ import { allDays } from './dayRange.ts'
 import { cellsOf, pageOf, type ReportRow, type ReportTable, type SqlRow } from './reportTable.ts'
 import type { SumsQuestion } from './sums.ts'
 
-const columns = ['paidAt', 'signature', 'planId', 'part', 'account', 'wallet', 'paidBaseUnits', 'position'] as const
+const columns = ['paidAt', 'reference', 'planId', 'part', 'account', 'wallet', 'paidBaseUnits', 'position'] as const
 
-/** Every debt that was paid, the newest first. A payout pays several, each an account; a plan is several payouts. */
+/** Debts that were paid, the newest first. One payout pays several accounts; a plan is several payouts. */
 export async function payoutList(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const { rows, totals } = await readOrFault('the payouts', async () => ({
     rows: await readPayouts(database, question),
@@ -32,7 +32,7 @@ async function readPayouts(database: Database, question: SumsQuestion): Promise<
   const [position = '', line = ''] = question.cursor?.split('.') ?? []
   const older = question.cursor === undefined ? sql`true` : sql`(seq, line) < (${position}::bigint, ${line}::bigint)`
   const { rows } = await sql<SqlRow>`
-    select (extract(epoch from paid_at) * 1000)::bigint as "paidAt", signature, plan_id as "planId", part, account, wallet,
+    select (extract(epoch from paid_at) * 1000)::bigint as "paidAt", reference, plan_id as "planId", part, account, wallet,
       amount as "paidBaseUnits", seq as position, line
     from reports.payouts
     where ${sql.join([...conditions(question), older], sql` and `)}
@@ -50,14 +50,14 @@ function conditions({ mint, from, to, wallet }: SumsQuestion): readonly RawBuild
   ]
 }
 
-/** One wallet has few payouts; those of all are what left the payment wallet without an endpoint, day by day. */
+/** Payouts of one wallet are few. Those of all wallets are what payouts took from the payment wallet, day by day. */
 async function readTotals(database: Database, question: SumsQuestion): Promise<ReportRow> {
   const { rows } =
     question.wallet === undefined
       ? await sql<SqlRow>`
         select coalesce(sum(credits - debits), 0)::text as "paidBaseUnits"
         from reports.daily_totals
-        where mint = ${question.mint} and ${allDays(question)} and account = ${accounts.paymentWallet} and endpoint = ''`.execute(
+        where mint = ${question.mint} and ${allDays(question)} and account = ${accounts.paymentWallet} and kind = 'payout'`.execute(
           database,
         )
       : await sql<SqlRow>`

@@ -14,9 +14,8 @@ const amounts = [
 ] as const
 
 /**
- * The trial balance of a period: what each kind of account had before it, what moved, and what it has after. Each pair of
- * columns has the same total. All accounts `Liabilities:Overpaid:<wallet>` are one line here, and so with every account of
- * wallets.
+ * Trial balance of a period: balance before it, movements, and balance after it, per kind of account. Each pair of columns
+ * has the same total. Accounts of single wallets are one line (`Liabilities:Overpaid`), and so are burns (`Expenses:Burned`).
  */
 export async function periodBalance(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const rows = await readOrFault('the trial balance', async () => (await query(question).execute(database)).rows)

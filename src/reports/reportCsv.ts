@@ -2,15 +2,15 @@ import { Readable } from 'node:stream'
 import { stringify } from 'csv-stringify'
 import { formatDecimal } from '@tollbook/core/money'
 import type { Database } from '../store/database.ts'
-import { type AskedReport, allRows, readReport } from './reportBook.ts'
+import { type AskedReport, allRows, readReport } from './readReport.ts'
 import { isAmount, type ReportRow } from './reportTable.ts'
 
 /**
- * The whole report as CSV, RFC 4180, made as it is read. Each amount has two columns: base units, which are exact, and whole
- * tokens for people. Text that a spreadsheet would take for a formula is made harmless with a leading apostrophe.
+ * The whole report as CSV, RFC 4180, written as it is read. Each amount has two columns: base units, which are exact, and
+ * whole tokens for people. Text that a spreadsheet would run as a formula gets a leading apostrophe.
  */
 export async function reportCsv(database: Database, asked: AskedReport): Promise<Readable> {
-  // The first page tells the columns, and a fault while nothing was sent yet.
+  // The first page names the columns, and a fault comes before anything was sent.
   const { columns } = await readReport(database, { ...asked, limit: 1 })
   const lines = stringify({
     header: true,

@@ -1,17 +1,17 @@
 import { z } from 'zod'
 
-/** What may be asked of a report, by an address line or a command line alike. */
+/** Parameters of a report, from a query string or a command line. */
 export interface ReportQuestion {
-  /** UTC days, both included; undefined is without an end. */
+  /** UTC days, both included; undefined means without a limit. */
   readonly from: string | undefined
   readonly to: string | undefined
   readonly by: Grouping
   readonly endpoint: string | undefined
   readonly wallet: string | undefined
   readonly state: PaymentStateName | undefined
-  /** `wallets`: only what is owed back to a wallet, which is what refunds are due of. */
+  /** `wallets`: only debts to wallets, which are the refunds due. */
   readonly owedTo: 'all' | 'wallets'
-  /** Where the page before this one ended. */
+  /** End of the page before this one. */
   readonly cursor: string | undefined
   readonly limit: number
 }
@@ -24,8 +24,8 @@ export type Grouping = (typeof groupings)[number]
 
 export const stateNames = [
   'submitted',
-  'verified',
   'claimed',
+  'streaming',
   'released',
   'fulfilled',
   'refund_due',
@@ -39,7 +39,7 @@ export interface QuestionProblem {
   readonly message: string
 }
 
-// A page is made in memory and drawn as a table; whoever wants more asks again or takes the CSV, which is streamed.
+// A page is built in memory and drawn as a table. The CSV is streamed and has no limit.
 export const limitMax = 1_000
 const limitStandard = 100
 const textMax = 200
@@ -49,7 +49,7 @@ const text = z
   .string()
   .min(1, 'must not be empty')
   .max(textMax, 'is too long')
-  // Postgres cannot hold a NUL, and none of our names has any control character.
+  // Postgres cannot store a NUL, and no name of ours has a control character.
   .regex(/^\P{Cc}*$/u, 'must be printable')
   .optional()
 const shape = z
@@ -74,8 +74,8 @@ const shape = z
     message: 'must not be before from',
   })
 
-/** What of it each report takes; the rest would be ignored in silence, so it is refused. */
-const taken: Readonly<Record<ReportName, readonly string[]>> = {
+/** Parameters of each report. Others are refused, because ignoring them would answer another question. */
+const accepted: Readonly<Record<ReportName, readonly string[]>> = {
   burns: ['from', 'to', 'by', 'cursor', 'limit'],
   distributions: ['from', 'to', 'by', 'cursor', 'limit'],
   payments: ['from', 'to', 'endpoint', 'wallet', 'state', 'cursor', 'limit'],
@@ -88,9 +88,12 @@ export function readQuestion(
   report: ReportName,
   given: Readonly<Record<string, string>>,
 ): ReportQuestion | readonly QuestionProblem[] {
-  const strange = Object.keys(given).filter((field) => !taken[report].includes(field))
-  if (strange.length > 0)
-    return strange.map((field) => ({ field, message: `is unknown here; ${report} takes ${taken[report].join(', ')}` }))
+  const unknown = Object.keys(given).filter((field) => !accepted[report].includes(field))
+  if (unknown.length > 0)
+    return unknown.map((field) => ({
+      field,
+      message: `is unknown here; ${report} takes ${accepted[report].join(', ')}`,
+    }))
   const parsed = shape.safeParse(given)
   if (!parsed.success) return parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }))
   const { from, to, endpoint, wallet, state, cursor, ...rest } = parsed.data
@@ -99,7 +102,7 @@ export function readQuestion(
   return { from, to, endpoint, wallet, state, cursor, ...rest }
 }
 
-/** A page ends at a day, at a name, at the time and position of a payment, or at the position and line of a payout. */
+/** A cursor is a day, a name, the time and position of a payment, or the position and line of a payout. */
 function isCursorOf({ report, by, cursor }: { report: ReportName; by: Grouping; cursor: string }): boolean {
   if (report === 'payments' || report === 'payouts') return /^\d{1,13}\.\d{1,15}$/.test(cursor)
   return report === 'liabilities' || by !== 'day' || day.safeParse(cursor).success

@@ -2,19 +2,19 @@
 export interface ReportTable {
   readonly columns: readonly string[]
   readonly rows: readonly ReportRow[]
-  /** Of all that was asked for and not of this page. Undefined where nothing sums it up at a bounded cost. */
+  /** Totals of the whole report, not of this page. Undefined where a bounded query cannot compute them. */
   readonly totals: ReportRow | undefined
-  /** Where the next page starts; undefined on the last one. */
+  /** Cursor of the next page; undefined on the last one. */
   readonly next: string | undefined
 }
 
 export type ReportRow = Readonly<Record<string, Cell>>
 export type Cell = string | number | bigint | null
 
-/** As the database gives numbers: `numeric` as text, counts as numbers. */
+/** A row as the database driver returns it: `numeric` as text, counts as numbers. */
 export type SqlRow = Readonly<Record<string, string | number | null>>
 
-/** Columns whose names end in BaseUnits become amounts, here and nowhere else. */
+/** Converts the columns whose names end in BaseUnits to amounts; the only place that does. */
 export function cellsOf(row: SqlRow): ReportRow {
   const cells = Object.entries(row).map(([name, value]): [string, Cell] => [
     name,
@@ -27,7 +27,7 @@ export function isAmount(column: string): boolean {
   return column.endsWith('BaseUnits')
 }
 
-/** Cuts the row too many that was read to learn whether there is another page. */
+/** Drops the extra row, which was read to learn whether there is another page. */
 export function pageOf<Row>(rows: readonly Row[], { limit }: { readonly limit: number }) {
   const page = rows.slice(0, limit)
   return { page, last: rows.length > limit ? page.at(-1) : undefined }

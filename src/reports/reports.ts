@@ -1,32 +1,36 @@
 import type { Readable } from 'node:stream'
 import type { Json } from '@tollbook/core/canonicalJson'
+import { readReference, solanaReference } from '../payment/paymentReference.ts'
 import { readSignature } from '@tollbook/core/signature'
 import type { Database } from '../store/database.ts'
-import type { BookedToken } from './bookedToken.ts'
+import type { LedgerToken } from './ledgerToken.ts'
 import { paymentDetail } from './paymentDetail.ts'
-import { readReport } from './reportBook.ts'
+import { readReport } from './readReport.ts'
 import { reportCsv } from './reportCsv.ts'
 import type { ReportName, ReportQuestion } from './reportQuestion.ts'
 import type { ReportTable } from './reportTable.ts'
 import { type ReportPosition, reportPosition, rollUp } from './rollUp.ts'
 import { summary } from './summary.ts'
 
-/** All reports on one book and one token. Each is brought nearer to the head of the book before it is read. */
+/** All reports of one ledger and one token. Each is brought nearer to the head of the ledger before it is read. */
 export interface Reports {
-  readonly token: BookedToken
+  readonly token: LedgerToken
   summary(): Promise<Positioned<Readonly<Record<string, Json>>>>
   table(report: ReportName, question: ReportQuestion): Promise<Positioned<ReportTable>>
   csv(report: ReportName, question: ReportQuestion): Promise<Positioned<Readable>>
-  /** Of a payment or a payout. Undefined when the book does not know it, or it is no signature at all. Read from the book itself, beside what was paid out since. */
-  payment(signature: string): Promise<Json | undefined>
+  /**
+   * A payment, a payout or a burn by its reference; for Solana the bare signature will do. Read from the ledger itself, with the
+   * payouts since then. Undefined when the text is not a reference or the ledger does not have it.
+   */
+  payment(reference: string): Promise<Json | undefined>
 }
 
-/** What was read, and how far the reports had come then. */
+/** A result with the position of the reports at that time. */
 export interface Positioned<Read> extends ReportPosition {
   readonly read: Read
 }
 
-export function createReports(database: Database, token: BookedToken): Reports {
+export function createReports(database: Database, token: LedgerToken): Reports {
   const positioned = async <Read>(read: () => Promise<Read>): Promise<Positioned<Read>> => {
     await rollUp(database)
     const position = await reportPosition(database)
@@ -39,9 +43,10 @@ export function createReports(database: Database, token: BookedToken): Reports {
     csv: (report, question) => positioned(() => reportCsv(database, { ...question, report, token })),
     payment: async (text) => {
       const signature = readSignature(text)
-      if (signature === undefined) return undefined
+      const reference = signature === undefined ? readReference(text) : solanaReference(signature)
+      if (reference === undefined) return undefined
       await rollUp(database)
-      return paymentDetail(database, signature)
+      return paymentDetail(database, reference)
     },
   }
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Database, readOrFault } from '../store/database.ts'
 
-/** How far the reports go, and how far the book does. They differ while the roll-up catches up. */
+/** Last position in the reports, and in the ledger. They differ while the roll-up catches up. */
 export interface ReportPosition {
   readonly position: number
   readonly headPosition: number
@@ -11,18 +11,20 @@ export interface ReportPosition {
 export const eventsPerRollUpMax = 5_000
 
 /**
- * Brings the reports' tables nearer to the head of the book; how many events it took. In a session that may only read, such
- * as an auditor's, it does nothing. The look at the head comes first: a lock is a write, and mostly there is nothing to do.
+ * Brings the tables of the reports nearer to the head of the ledger; returns the number of events that it took. Does nothing
+ * in a session that may only read, such as an auditor's. Looks first, because a lock is a write and mostly there is nothing
+ * to do. The call is a statement of its own: PostgreSQL asks for the right to execute a function before it evaluates the
+ * condition around it.
  */
 export async function rollUp(database: Database, eventsMax = eventsPerRollUpMax): Promise<number> {
-  const rolled = await readOrFault('the roll-up of the reports', async () => {
-    const { rows } = await sql<{ rolled: number }>`
-      select case when p.upto_seq < h.seq and has_function_privilege('reports.roll_up(integer)', 'execute')
-        then reports.roll_up(${eventsMax}) else 0 end as rolled
+  return readOrFault('the roll-up of the reports', async () => {
+    const { rows: due } = await sql<{ due: boolean }>`
+      select p.upto_seq < h.seq and has_function_privilege('reports.roll_up(integer)', 'execute') as due
       from reports.progress p cross join ledger.head h`.execute(database)
-    return rows[0]?.rolled
+    if (due[0]?.due !== true) return 0
+    const { rows } = await sql<{ rolled: number }>`select reports.roll_up(${eventsMax}) as rolled`.execute(database)
+    return rows[0]?.rolled ?? 0
   })
-  return rolled ?? 0
 }
 
 export async function reportPosition(database: Database): Promise<ReportPosition> {

@@ -1,9 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
-import { accounts } from '../accounting/account.ts'
+import { accounts, shareOf } from '../accounting/account.ts'
 import { type Database, readOrFault } from '../store/database.ts'
 import { allDays, eachDay } from './dayRange.ts'
 import type { ReportQuestion } from './reportQuestion.ts'
 import { cellsOf, pageOf, type ReportRow, type ReportTable, type SqlRow } from './reportTable.ts'
+import { readShareNames, shareColumn } from './shareNames.ts'
 
 export interface SumsQuestion extends ReportQuestion {
   readonly mint: string
@@ -13,76 +14,111 @@ export interface SumsQuestion extends ReportQuestion {
 interface Measure {
   readonly name: string
   readonly ofDays: RawBuilder<unknown>
-  /** Undefined where it belongs to no wallet. */
-  readonly ofWallets: RawBuilder<unknown> | undefined
+  /** Undefined where the amount belongs to no wallet. */
+  readonly ofWallets?: RawBuilder<unknown>
+  /** Payouts pay accounts, so their amounts belong to no endpoint either. */
+  readonly isOfDaysOnly?: true
 }
 
-// What happens to single payments has an endpoint; a payout, which is of many at once, has none.
-const ofPayments = sql`endpoint <> ''`
-const debited = (account: string) =>
-  sql`coalesce(sum(debits - credits) filter (where account = ${account} and ${ofPayments}), 0)::text`
-const credited = (account: string) =>
-  sql`coalesce(sum(credits - debits) filter (where account = ${account} and ${ofPayments}), 0)::text`
+// A payout pays the debts of many payments at once, and a burn burns what many owed; the rest happens to single payments.
+const ofPayouts = sql`kind = 'payout'`
+const ofBurns = sql`kind = 'burn'`
+const ofPayments = sql`kind <> 'payout' and kind <> 'burn'`
+const burned = 'Expenses:Burned'
+
+function debited(account: string, which: RawBuilder<unknown>) {
+  return sql`coalesce(sum(debits - credits) filter (where account = ${account} and ${which}), 0)::text`
+}
+
+function credited(account: string, which: RawBuilder<unknown>) {
+  return sql`coalesce(sum(credits - debits) filter (where account = ${account} and ${which}), 0)::text`
+}
 
 const burnMeasures: readonly Measure[] = [
   {
     name: 'payments',
-    ofDays: sql`coalesce(sum(debit_entries - credit_entries) filter (where account = ${accounts.burned}), 0)::bigint`,
+    ofDays: sql`coalesce(sum(payments), 0)::bigint`,
     ofWallets: sql`coalesce(sum(payments), 0)::bigint`,
   },
-  { name: 'burnedBaseUnits', ofDays: debited(accounts.burned), ofWallets: sql`coalesce(sum(burned), 0)::text` },
+  { name: 'burnedBaseUnits', ofDays: debited(burned, ofPayments), ofWallets: sql`coalesce(sum(burned), 0)::text` },
+  {
+    name: 'burnOwedBaseUnits',
+    ofDays: credited(accounts.burnOwed, ofPayments),
+    ofWallets: sql`coalesce(sum(burn_owed), 0)::text`,
+  },
+  { name: 'burnConfirmedBaseUnits', ofDays: debited(burned, ofBurns) },
 ]
 
-const shared = [accounts.provider, accounts.holders, accounts.treasury]
+function distributionMeasures(shares: readonly string[]): readonly Measure[] {
+  const isShare = sql`account like 'Liabilities:Share:%'`
+  return [
+    {
+      name: 'receivedBaseUnits',
+      ofDays: debited(accounts.paymentWallet, ofPayments),
+      ofWallets: sql`coalesce(sum(received), 0)::text`,
+    },
+    ...shares.map((name) => ({
+      name: shareColumn(name),
+      ofDays: credited(shareOf(name), ofPayments),
+      ofWallets: sql`coalesce(sum((shares ->> ${name})::numeric), 0)::text`,
+    })),
+    {
+      name: 'allocatedBaseUnits',
+      ofDays: sql`coalesce(sum(credits - debits) filter (where ${isShare} and ${ofPayments}), 0)::text`,
+      ofWallets: sql`coalesce(sum((select sum(value::numeric) from jsonb_each(shares))), 0)::text`,
+    },
+    {
+      name: 'burnOwedBaseUnits',
+      ofDays: credited(accounts.burnOwed, ofPayments),
+      ofWallets: sql`coalesce(sum(burn_owed), 0)::text`,
+    },
+    {
+      name: 'lostBaseUnits',
+      ofDays: debited(accounts.reversedPayments, ofPayments),
+      ofWallets: sql`coalesce(sum(lost), 0)::text`,
+    },
+    {
+      name: 'paidOutBaseUnits',
+      ofDays: sql`coalesce(sum(debits - credits) filter (where ${isShare} and ${ofPayouts}), 0)::text`,
+      isOfDaysOnly: true,
+    },
+    {
+      name: 'paidBackBaseUnits',
+      ofDays: sql`coalesce(sum(debits - credits) filter (
+        where account like 'Liabilities:%' and not ${isShare} and ${ofPayouts}), 0)::text`,
+      isOfDaysOnly: true,
+    },
+    {
+      name: 'burnPaidBaseUnits',
+      ofDays: sql`coalesce(sum(credits - debits) filter (where account = ${accounts.paymentWallet} and ${ofBurns}), 0)::text`,
+      isOfDaysOnly: true,
+    },
+  ]
+}
 
-const distributionMeasures: readonly Measure[] = [
-  {
-    name: 'receivedBaseUnits',
-    ofDays: debited(accounts.paymentWallet),
-    ofWallets: sql`coalesce(sum(received), 0)::text`,
-  },
-  { name: 'providerBaseUnits', ofDays: credited(accounts.provider), ofWallets: sql`coalesce(sum(provider), 0)::text` },
-  { name: 'holdersBaseUnits', ofDays: credited(accounts.holders), ofWallets: sql`coalesce(sum(holders), 0)::text` },
-  { name: 'treasuryBaseUnits', ofDays: credited(accounts.treasury), ofWallets: sql`coalesce(sum(treasury), 0)::text` },
-  {
-    name: 'allocatedBaseUnits',
-    ofDays: sql`coalesce(sum(credits - debits) filter (where account = any(${shared}) and ${ofPayments}), 0)::text`,
-    ofWallets: sql`coalesce(sum(provider + holders + treasury), 0)::text`,
-  },
-  { name: 'lostBaseUnits', ofDays: debited(accounts.reversedPayments), ofWallets: sql`coalesce(sum(lost), 0)::text` },
-  {
-    name: 'paidOutBaseUnits',
-    ofDays: sql`coalesce(sum(debits - credits) filter (where account = any(${shared}) and endpoint = ''), 0)::text`,
-    ofWallets: undefined,
-  },
-  {
-    name: 'paidBackBaseUnits',
-    ofDays: sql`coalesce(sum(debits - credits) filter (
-      where account like 'Liabilities:%' and account <> all(${shared}) and endpoint = ''), 0)::text`,
-    ofWallets: undefined,
-  },
-]
-
-/** What was burned: how much, and in how many payments. A reversal takes both back on its own day. */
+/** Burned inside payments, owed to be burned, and burned later by us. A reversal takes its burn back on the day of the payment. */
 export function burnSums(database: Database, question: SumsQuestion): Promise<ReportTable> {
   return sums(database, burnMeasures, question)
 }
 
-/** What was received, to whom it was allocated, what of that was lost to reversals, and what was paid out and back. */
-export function distributionSums(database: Database, question: SumsQuestion): Promise<ReportTable> {
-  return sums(database, distributionMeasures, question)
+/** Received, allocated to each share, lost to reversals, paid out, and paid back. */
+export async function distributionSums(database: Database, question: SumsQuestion): Promise<ReportTable> {
+  return sums(database, distributionMeasures(await readShareNames(database, question.mint)), question)
 }
 
 async function sums(database: Database, measures: readonly Measure[], question: SumsQuestion): Promise<ReportTable> {
   const { by } = question
-  // Payouts are made for a day and not for an endpoint or a wallet.
-  const shown = by === 'day' ? measures : measures.filter(({ ofWallets }) => ofWallets !== undefined)
+  const shown = measures.filter((measure) => hasGrouping(measure, by))
   const { rows, totals } = await readOrFault(`the sums by ${by}`, async () => ({
     rows: await readGroups(database, shown, question),
     totals: await readTotals(database, shown, question),
   }))
   const { page, last } = pageOf(rows, question)
   return { columns: [by, ...shown.map(({ name }) => name)], rows: page, totals, next: textOf(last, by) }
+}
+
+function hasGrouping({ ofWallets, isOfDaysOnly }: Measure, by: ReportQuestion['by']): boolean {
+  return by === 'day' || (by === 'endpoint' ? isOfDaysOnly !== true : ofWallets !== undefined)
 }
 
 async function readGroups(
@@ -98,7 +134,7 @@ async function readGroups(
       where mint = ${mint} and ${eachDay(question)} and ${after(cursor, sql`day < ${cursor}::date`)}
       group by reports.daily_totals.day order by reports.daily_totals.day desc limit ${limit + 1}`,
     endpoint: sql<SqlRow>`select endpoint, ${columns} from reports.daily_totals
-      where mint = ${mint} and ${allDays(question)} and ${ofPayments} and ${after(cursor, sql`endpoint > ${cursor}`)}
+      where mint = ${mint} and ${allDays(question)} and endpoint <> '' and ${after(cursor, sql`endpoint > ${cursor}`)}
       group by endpoint order by endpoint limit ${limit + 1}`,
     // Walks the primary key and stops at the end of the page, however many wallets there are.
     wallet: sql<SqlRow>`select wallet, ${columns} from reports.wallet_totals

@@ -1,21 +1,21 @@
+import { sql } from 'kysely'
 import { type Database, readOrFault } from '../store/database.ts'
 
-/** One account's balance; debits are positive, credits negative. */
+/** Balance of one account; debits are positive, credits negative. */
 export interface AccountBalance {
   readonly account: string
   readonly mint: string
   readonly baseUnits: bigint
 }
 
-/** Every account's balance. Over each mint they sum to zero. */
+/** Balances of all accounts except Memo accounts, which are not money. They sum to zero per mint. */
 export async function trialBalance(database: Database): Promise<readonly AccountBalance[]> {
-  const rows = await readOrFault('the trial balance', () =>
-    database
-      .selectFrom('ledger.balances')
-      .select(['account', 'mint', 'balance'])
-      .orderBy('mint')
-      .orderBy('account')
-      .execute(),
-  )
+  const rows = await readOrFault('the trial balance', async () => {
+    const found = await sql<{ account: string; mint: string; balance: string }>`
+      select name as account, mint, balance from ledger.accounts where name not like 'Memo:%' order by mint, name`.execute(
+      database,
+    )
+    return found.rows
+  })
   return rows.map(({ account, mint, balance }) => ({ account, mint, baseUnits: BigInt(balance) }))
 }

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
 
-/** Makes the partitions that the coming days and positions will need. Safe from any instance at any time. */
+/** Creates the partitions of the coming days and positions. Safe from any instance at any time. */
 export async function addPartitions(database: Database): Promise<void> {
   await sql`select ledger.add_partitions()`.execute(database)
 }
 
-/** Deletes answers that were kept for callers with an Idempotency-Key, when their day is over. */
+/** Deletes idempotency keys that have ended, and answers a day old. */
 export async function forgetOldAnswers(database: Database): Promise<void> {
-  await sql`select paywall.forget_old_answers()`.execute(database)
+  await sql`select ledger.forget_old_notes()`.execute(database)
 }

@@ -1,83 +1,133 @@
-import { assert } from '@tollbook/core/assert'
-import { decodeEvent, encodeEvent } from '../payment/eventCodec.ts'
-import type { PriceListPublished } from '../payment/events.ts'
+import { sql } from 'kysely'
+import { assert, Bug } from '@tollbook/core/assert'
 import type { Price } from '@tollbook/core/quote'
-import { priceListItem } from './appendBatch.ts'
+import type { LedgerKernel } from '@tollbook/ledger/port'
+import type { PriceListPublished } from '../payment/events/settingEvents.ts'
+import { decidePriceList, type Numbered, priceListName } from '../payment/settings.ts'
 import { type Database, readOrFault } from './database.ts'
-import type { EventStore } from './eventStore.ts'
+import { decodeSetting, settingItem } from './settingStore.ts'
 
 export interface PriceListOnRecord {
-  readonly version: number
+  readonly number: number
   readonly effectiveAtMs: number
   readonly list: PriceListPublished
 }
 
+export interface PriceListStore {
+  /** The price of an endpoint in the list that was in force at that moment; in the first list, if none was yet. */
+  findPrice(endpoint: string, atMs: number): Promise<Price | undefined>
+  listNumber(number: number): Promise<PriceListPublished | undefined>
+  newest(): Promise<PriceListOnRecord | undefined>
+  /** False when the list of that number is not the newest any more: another instance has published. */
+  append(list: PriceListPublished, newestNumber: number): Promise<boolean>
+  /** Puts a list on record unless the newest says the same. The number of the list on record. */
+  publish(list: PriceListPublished): Promise<number>
+}
+
 export interface PriceListDeps {
   readonly database: Database
-  readonly events: EventStore
+  readonly kernel: LedgerKernel
+  readonly nowMs: () => number
 }
 
-/**
- * The price of an endpoint in the list that was in force at that moment; in the first list, if none was yet. The newest
- * version decides, and not the latest time: instances publish by clocks of their own, which differ a little.
- */
-export async function findPrice(database: Database, endpoint: string, atMs: number): Promise<Price | undefined> {
-  const lists = database.selectFrom('ledger.price_lists').select(['version', 'body'])
-  const row = await readOrFault('a price list', async () => {
-    const inForce = await lists
-      .where('effective_at', '<=', new Date(atMs))
-      .orderBy('version', 'desc')
-      .limit(1)
-      .executeTakeFirst()
-    return inForce ?? (await lists.orderBy('version').limit(1).executeTakeFirst())
-  })
-  return row === undefined ? undefined : listOf(row.body).prices.find((price) => price.endpoint === endpoint)
+// A list has some 3 kB. Lists never change, and payments ask for the newest ones.
+const listsMax = 100
+
+export function createPriceListStore(deps: PriceListDeps): PriceListStore {
+  const { database } = deps
+  const lists = new Map<number, PriceListPublished>()
+
+  async function listNumber(number: number): Promise<PriceListPublished | undefined> {
+    const known = lists.get(number)
+    if (known !== undefined) return known
+    const row = await readOrFault('a price list', () =>
+      database
+        .selectFrom('ledger.settings')
+        .select('body')
+        .where('name', '=', priceListName)
+        .where('number', '=', number)
+        .executeTakeFirst(),
+    )
+    if (row === undefined) return undefined
+    const list = listOf(row.body)
+    const [oldest] = lists.keys()
+    if (lists.size >= listsMax && oldest !== undefined) lists.delete(oldest)
+    lists.set(number, list)
+    return list
+  }
+
+  async function newest(): Promise<PriceListOnRecord | undefined> {
+    const row = await readOrFault('the newest price list', () =>
+      database
+        .selectFrom('ledger.settings')
+        .select(['number', 'valid_from'])
+        .where('name', '=', priceListName)
+        .orderBy('number', 'desc')
+        .limit(1)
+        .executeTakeFirst(),
+    )
+    const list = row === undefined ? undefined : await listNumber(row.number)
+    return row === undefined || list === undefined
+      ? undefined
+      : { number: row.number, effectiveAtMs: row.valid_from.getTime(), list }
+  }
+
+  return {
+    async findPrice(endpoint, atMs) {
+      const { rows } = await readOrFault('the price list in force', () =>
+        sql<{ number: number }>`select number from ledger.setting_at(${priceListName}, ${new Date(atMs)})`.execute(
+          database,
+        ),
+      )
+      const list = rows[0] === undefined ? undefined : await listNumber(rows[0].number)
+      return list?.prices.find((price) => price.endpoint === endpoint)
+    },
+    listNumber,
+    newest,
+    append: (list, newestNumber) => append(deps, list, newestNumber),
+    publish: (list) => publish(deps, list, newest),
+  }
 }
 
-export async function newestPriceList(database: Database): Promise<PriceListOnRecord | undefined> {
-  const row = await readOrFault('the newest price list', () =>
-    database
-      .selectFrom('ledger.price_lists')
-      .select(['version', 'effective_at', 'body'])
-      .orderBy('version', 'desc')
-      .limit(1)
-      .executeTakeFirst(),
-  )
-  return row === undefined
-    ? undefined
-    : { version: row.version, effectiveAtMs: row.effective_at.getTime(), list: listOf(row.body) }
-}
-
-/** False when the list of that version is not the newest any more: somebody else has published. */
-export async function appendPriceList(
-  { events }: PriceListDeps,
+async function append(
+  { kernel, nowMs }: PriceListDeps,
   list: PriceListPublished,
-  after: { readonly expectedVersion: number; readonly nowMs: number },
+  newestNumber: number,
 ): Promise<boolean> {
-  const appended = await events.submit(priceListItem(list, after))
-  return appended.outcome === 'appended'
+  const decision = {
+    step: 'price_list.publish',
+    name: priceListName,
+    number: newestNumber + 1,
+    events: [list],
+  } as const
+  const result = await kernel.append(settingItem(decision, nowMs()))
+  if (result.outcome === 'appended') return true
+  const { reason } = result.refusal
+  assert(reason === 'conflict' || reason === 'guard', `a price list is not refused as ${reason}`)
+  return false
 }
 
 // Two instances that start together may both find the old list; the loser sees the winner's and is content.
 const attemptsMax = 5
 
-/** Puts a list on record unless it is the newest already. No price is quoted that is not in the book. */
-export async function publishPriceList(deps: PriceListDeps, list: PriceListPublished, nowMs: number): Promise<void> {
+async function publish(
+  deps: PriceListDeps,
+  list: PriceListPublished,
+  newest: PriceListStore['newest'],
+): Promise<number> {
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
-    const newest = await newestPriceList(deps.database)
-    if (newest !== undefined && samePrices(newest.list, list)) return
-    if (await appendPriceList(deps, list, { expectedVersion: newest?.version ?? 0, nowMs })) return
+    const found = await newest()
+    const before: Numbered<PriceListPublished> | undefined =
+      found === undefined ? undefined : { number: found.number, event: found.list }
+    const decision = decidePriceList(before, list)
+    if (decision === undefined) return found?.number ?? 1
+    if (await append(deps, list, decision.number - 1)) return decision.number
   }
-  assert(false, `a price list can be published within ${attemptsMax} tries`)
+  throw new Bug(`expected that a price list can be published within ${attemptsMax} tries`)
 }
 
-function samePrices(one: PriceListPublished, other: PriceListPublished): boolean {
-  const header = { stream: 'prices', version: 1, effectiveAtMs: 0 }
-  return encodeEvent(one, header) === encodeEvent(other, header)
-}
-
-function listOf(body: Buffer): PriceListPublished {
-  const { event } = decodeEvent(body.toString('utf8'))
+function listOf(body: Uint8Array): PriceListPublished {
+  const { event } = decodeSetting(body)
   assert(event.kind === 'PriceListPublished', 'a price list holds a price list')
   return event
 }

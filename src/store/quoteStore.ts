@@ -1,18 +1,17 @@
-import { CompiledQuery } from 'kysely'
-import { assertPresent } from '@tollbook/core/assert'
+import { CompiledQuery, sql } from 'kysely'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { readAddress } from '@tollbook/core/address'
 import type { OpenQuoteQuestion, PaymentLedger } from '../payment/paymentLedger.ts'
 import type { Quote } from '@tollbook/core/quote'
-import { type BatchQueue, createBatchQueue } from './batchQueue.ts'
+import { type BatchQueue, createBatchQueue } from '@tollbook/ledger/batchQueue'
 import { type Database, readOrFault } from './database.ts'
+import type { PriceListStore } from './priceListStore.ts'
 
 // A quote row is small; at 128 the round trip is already spread thin (npm run bench -- quotes).
 const batchMax = 128
 const flushesMax = 2
 const waitingMax = 10_000
-// No quote lives longer than a day, so older partitions are never searched.
-const quoteLifeMaxMs = 24 * 60 * 60 * 1000
 
 export type QuoteQueue = BatchQueue<Quote, 'recorded'>
 
@@ -40,15 +39,9 @@ const columns: Readonly<Record<string, (quote: Quote) => string | number>> = {
   wallets: (quote) => quote.wallet,
   endpoints: (quote) => quote.endpoint,
   memos: (quote) => quote.memo,
-  prices_micro_usd: (quote) => quote.priceMicroUsd.toString(),
-  token_prices_atto_usd: (quote) => quote.tokenPriceAttoUsd.toString(),
+  price_lists: (quote) => quote.priceList,
   mints: (quote) => quote.mint,
-  decimals: (quote) => quote.decimals,
   required: (quote) => quote.requiredBaseUnits.toString(),
-  burn: (quote) => quote.burnBaseUnits.toString(),
-  provider: (quote) => quote.providerBaseUnits.toString(),
-  holders: (quote) => quote.holdersBaseUnits.toString(),
-  treasury: (quote) => quote.treasuryBaseUnits.toString(),
   issued_ms: (quote) => quote.issuedAtMs,
   expires_ms: (quote) => quote.expiresAtMs,
   slots: (quote) => quote.slot,
@@ -61,40 +54,32 @@ function columnsOf(batch: readonly Quote[]): unknown[] {
   return Object.values(columns).map((cell) => batch.map((quote) => cell(quote)))
 }
 
-export async function findOpenQuote(database: Database, question: OpenQuoteQuestion): Promise<Quote | undefined> {
+export interface QuoteDeps {
+  readonly database: Database
+  readonly priceLists: Pick<PriceListStore, 'listNumber'>
+}
+
+export async function findOpenQuote(deps: QuoteDeps, question: OpenQuoteQuestion): Promise<Quote | undefined> {
   const { wallet, endpoint, landedAtMs, landedSlot, graceMs } = question
-  const row = await readOrFault('open quotes', () =>
-    database
-      .selectFrom('ledger.quotes')
-      .selectAll()
-      .where('wallet', '=', wallet)
-      .where('endpoint', '=', endpoint)
-      .where('issued_at', '>', new Date(landedAtMs - quoteLifeMaxMs))
-      .where('slot', '<=', landedSlot)
-      .where('expires_at', '>', new Date(landedAtMs - graceMs))
-      .orderBy('required')
-      .orderBy('issued_at', 'desc')
-      .limit(1)
-      .executeTakeFirst(),
+  const { rows } = await readOrFault('open quotes', () =>
+    sql<QuoteRow>`
+      select * from ledger.find_open_quote(${wallet}, ${endpoint}, ${new Date(landedAtMs)}, ${landedSlot},
+        ${graceMs}::float8 * interval '1 millisecond')`.execute(deps.database),
   )
-  return row === undefined ? undefined : quoteOf(row)
+  return quoteOf(deps, rows[0])
 }
 
 type MemoQuestion = Parameters<PaymentLedger['findQuoteByMemo']>[0]
 
-export async function findQuoteByMemo(database: Database, question: MemoQuestion): Promise<Quote | undefined> {
-  const row = await readOrFault('the quote of a memo', () =>
-    database
-      .selectFrom('ledger.quotes')
-      .selectAll()
-      .where('wallet', '=', question.wallet)
-      .where('endpoint', '=', question.endpoint)
-      .where('issued_at', '>', new Date(question.issuedAfterMs))
-      .where('memo', '=', question.memo)
-      .limit(1)
-      .executeTakeFirst(),
+export async function findQuoteByMemo(deps: QuoteDeps, question: MemoQuestion): Promise<Quote | undefined> {
+  const { wallet, endpoint, memo, issuedAfterMs } = question
+  const { rows } = await readOrFault('the quote of a memo', () =>
+    sql<QuoteRow>`
+      select * from ledger.find_quote_by_memo(${wallet}, ${endpoint}, ${memo}, ${new Date(issuedAfterMs)})`.execute(
+      deps.database,
+    ),
   )
-  return row === undefined ? undefined : quoteOf(row)
+  return quoteOf(deps, rows[0])
 }
 
 interface QuoteRow {
@@ -102,35 +87,26 @@ interface QuoteRow {
   readonly wallet: string
   readonly endpoint: string
   readonly memo: string
-  readonly price_micro_usd: number
-  readonly token_price_atto_usd: string
+  readonly price_list: number
   readonly mint: string
-  readonly decimals: number
   readonly required: string
-  readonly burn: string
-  readonly provider: string
-  readonly holders: string
-  readonly treasury: string
   readonly issued_at: Date
   readonly expires_at: Date
   readonly slot: number
 }
 
-function quoteOf(row: QuoteRow): Quote {
+/** The amounts come from the list that the quote names. */
+async function quoteOf({ priceLists }: QuoteDeps, row: QuoteRow | undefined): Promise<Quote | undefined> {
+  if (row === undefined) return undefined
+  const list = assertPresent(await priceLists.listNumber(row.price_list), 'a quote names a price list on record')
+  const price = list.prices.find(({ endpoint, mint }) => endpoint === row.endpoint && mint === row.mint)
+  assert(price?.requiredBaseUnits === BigInt(row.required), 'a quote asks for the price of its list')
   return {
+    ...price,
+    priceList: row.price_list,
     id: row.id,
     wallet: assertPresent(readAddress(row.wallet), 'a stored quote names a wallet'),
-    endpoint: row.endpoint,
     memo: row.memo,
-    priceMicroUsd: BigInt(row.price_micro_usd),
-    tokenPriceAttoUsd: BigInt(row.token_price_atto_usd),
-    mint: assertPresent(readAddress(row.mint), 'a stored quote names a mint'),
-    decimals: row.decimals,
-    requiredBaseUnits: BigInt(row.required),
-    burnBaseUnits: BigInt(row.burn),
-    providerBaseUnits: BigInt(row.provider),
-    holdersBaseUnits: BigInt(row.holders),
-    treasuryBaseUnits: BigInt(row.treasury),
     issuedAtMs: row.issued_at.getTime(),
     expiresAtMs: row.expires_at.getTime(),
     slot: row.slot,

@@ -1,14 +1,16 @@
 import type { ColumnType } from 'kysely'
 
 /**
- * The tables as the service sees them: it reads them and calls functions, and has no right to more (migrations/0005 to 0007).
+ * The tables as the service sees them: it reads them and calls functions, and has no right to more (migrations/).
  * `numeric` arrives as text and becomes a bigint at the reader; positions are safe integers for the next 9e15 events.
  */
 export interface Tables {
   'ledger.head': { one: Read<boolean>; seq: Read<number>; recorded_at: Read<Date> }
+  /** Only for readers of the whole log, by position: a stream is read by `ledger.read`. */
   'ledger.events': {
     seq: Read<number>
-    stream: Read<string>
+    /** Position of the stream's first event. */
+    stream: Read<number>
     version: Read<number>
     kind: Read<string>
     schema_version: Read<number>
@@ -17,20 +19,23 @@ export interface Tables {
     body: Read<Buffer>
     leaf_hash: Read<Buffer>
   }
-  'ledger.payments': {
-    signature: Read<Buffer>
-    version: Read<number>
+  'ledger.streams': {
+    id: Read<Buffer>
+    stream: Read<number>
+    kind: Read<string>
     state: Read<string>
-    wallet: Read<string>
-    endpoint: Read<string>
-    attempt: Read<number>
-    awaiting_finality: Read<boolean>
-    exposed: Read<string>
+    version: Read<number>
     lease_until: Read<Date | null>
-    quote_id: Read<string | null>
-    seqs: Read<number[]>
-    created_at: Read<Date>
-    updated_at: Read<Date>
+  }
+  'ledger.accounts': {
+    id: Read<number>
+    mint: Read<string>
+    name: Read<string>
+    class: Read<string>
+    balance: Read<string>
+    entries: Read<number>
+    debit_entries: Read<number>
+    upto_seq: Read<number>
   }
   'ledger.entries': {
     seq: Read<number>
@@ -39,68 +44,32 @@ export interface Tables {
     mint: Read<string>
     amount: Read<string>
   }
-  'ledger.balances': {
-    mint: Read<string>
-    account: Read<string>
-    balance: Read<string>
-    entries: Read<number>
-    upto_seq: Read<number>
-  }
-  'ledger.burn_totals': {
-    mint: Read<string>
-    span: Read<'all' | 'day' | 'hour'>
-    starts_at: Read<Date>
-    endpoint: Read<string>
-    burned: Read<string>
-    payments: Read<number>
-  }
-  'ledger.exposure': { one: Read<boolean>; amount: Read<string> }
-  'ledger.payouts': {
-    signature: Read<string>
-    plan_id: Read<string>
-    part: Read<number>
+  'ledger.tallies': { account: Read<number>; hour: Read<Date>; amount: Read<string>; entries: Read<number> }
+  'ledger.settings': {
+    name: Read<string>
+    number: Read<number>
     seq: Read<number>
-    leaf_hash: Read<Buffer>
-    recorded_at: Read<Date>
+    valid_from: Read<Date>
+    body: Read<Buffer>
   }
+  'ledger.keys': {
+    space: Read<number>
+    key: Read<Buffer>
+    id: Read<Buffer>
+    digest: Read<Buffer | null>
+    until: Read<Date | null>
+  }
+  'ledger.notes': { id: Read<Buffer>; note: Read<Buffer>; recorded_at: Read<Date> }
+  'work.open': { queue: Read<string>; stream: Read<number>; id: Read<Buffer>; due_at: Read<Date> }
+  'work.progress': { one: Read<boolean>; upto_seq: Read<number> }
   'paywall.transfer_scans': {
     token_account: Read<string>
     signature: Read<string>
     slot: Read<number>
     scanned_at: Read<Date>
   }
-  'ledger.price_lists': { version: Read<number>; seq: Read<number>; effective_at: Read<Date>; body: Read<Buffer> }
-  'ledger.quotes': {
-    id: Read<string>
-    wallet: Read<string>
-    endpoint: Read<string>
-    memo: Read<string>
-    price_micro_usd: Read<number>
-    token_price_atto_usd: Read<string>
-    mint: Read<string>
-    decimals: Read<number>
-    required: Read<string>
-    burn: Read<string>
-    provider: Read<string>
-    holders: Read<string>
-    treasury: Read<string>
-    issued_at: Read<Date>
-    expires_at: Read<Date>
-    slot: Read<number>
-  }
   'ledger.tiles': { level: Read<number>; index: Read<number>; hashes: Read<Buffer>; root: Read<Buffer> }
   'ledger.checkpoints': { size: Read<number>; root: Read<Buffer>; note: Read<string>; sealed_at: Read<Date> }
-  'paywall.idempotent_answers': {
-    wallet: Read<string>
-    key: Read<string>
-    signature: Read<Buffer>
-    order_digest: Read<string>
-    recorded_at: Read<Date>
-    answer: Read<string | null>
-    fulfilled_seq: Read<number | null>
-    fulfilled_leaf: Read<Buffer | null>
-    fulfilled_at: Read<Date | null>
-  }
   'news.articles': {
     url_hash: Read<Buffer>
     url: Read<string>

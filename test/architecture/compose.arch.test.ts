@@ -102,8 +102,11 @@ test('an instance starts with the example as it is copied, and with its lines ta
   const needed = { TOKEN_MINT: address, PAYMENT_WALLET: address, AI_MODEL: 'any' }
   const key = { RECEIPT_SIGNING_KEY: '{"kty":"OKP","crv":"Ed25519","x":"x","d":"d"}' }
   const config = readConfig({ ...filled, ...Object.fromEntries(given), ...needed, ...key })
-  expect(config).toMatchObject({ host: '0.0.0.0', port: 3402, trustedProxyHops: 1, newsPolling: false })
-  expect(config.databaseUrl).toBe('postgres://tollbook_api_2:secret@postgres:5432/tollbook')
+  expect(config).toMatchObject({
+    server: { host: '0.0.0.0', port: 3402, trustedProxyHops: 1 },
+    products: { newsPolling: false },
+    ledger: { databaseUrl: 'postgres://tollbook_api_2:secret@postgres:5432/tollbook' },
+  })
 })
 
 test('every password that the compose file asks for is made by deploy/init.sh', () => {

@@ -8,30 +8,30 @@ import { systemClock } from '@tollbook/core/clock'
 import { afterFile } from '../support/afterFile.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
-import { bookKey, growBook } from './auditBook.ts'
+import { ledgerKey, growLedger } from './auditedLedger.ts'
 import { exportTamperings } from './tamperedExport.ts'
-import { exportBook, type Ground, tryExportTampering, tryTampering, withCopy } from './tamperGround.ts'
+import { type AuditedFixture, exportWhole, tryExportTampering, tryTampering, withCopy } from './tamperingFixture.ts'
 import { tamperings } from './tamperings.ts'
 
 // Enough for a full tile, and for payments of every kind.
 const payments = 42
 
-const book = await createTestDatabase()
+const ledger = await createTestDatabase()
 const directory = await makeTemporaryDirectory()
 afterFile(directory.remove)
-const file = { path: `${directory.path}/book.jsonl`, tampered: `${directory.path}/tampered.jsonl` }
-let ground: Ground
+const file = { path: `${directory.path}/ledger.jsonl`, tampered: `${directory.path}/tampered.jsonl` }
+let fixture: AuditedFixture
 
 beforeAll(async () => {
-  ground = { book, note: await growBook({ ...book, payments, isNew: true }) }
-  await exportBook(book, file.path)
+  fixture = { ledger, note: await growLedger({ ...ledger, payments, isNew: true }) }
+  await exportWhole(ledger, file.path)
 })
 
-function auditBook(given: Partial<AuditOptions> = {}) {
+function auditLedger(given: Partial<AuditOptions> = {}) {
   return audit({
-    source: { kind: 'database', url: book.serviceUrl },
-    verifierKeys: [bookKey],
-    keptCheckpoints: [{ name: 'the checkpoint that was kept', note: ground.note }],
+    source: { kind: 'database', url: ledger.serviceUrl },
+    verifierKeys: [ledgerKey],
+    ownCheckpoints: [{ name: 'the checkpoint that was kept', note: fixture.note }],
     transactions: true,
     chain: undefined,
     resumeFile: undefined,
@@ -40,31 +40,31 @@ function auditBook(given: Partial<AuditOptions> = {}) {
   })
 }
 
-describe('a book that nobody has touched', () => {
+describe('an untouched ledger', () => {
   test('holds in everything that can be asked without a chain', async () => {
-    const report = await auditBook()
+    const report = await auditLedger()
     expect(report.findings).toEqual([])
     expect(aspects.map((aspect) => report.verdicts[aspect].status)).toEqual(['holds', 'holds', 'holds', 'not_checked'])
     expect(report.verdicts.integrity.notChecked).toEqual([])
     expect(exitCodeOf(report)).toBe(0)
   })
 
-  test('is read whole by a role that may only read', async () => {
-    const url = new URL(book.adminUrl)
+  test('can be audited by a role that may only read', async () => {
+    const url = new URL(ledger.adminUrl)
     url.searchParams.set('options', '-c role=tollbook_reader')
-    const report = await auditBook({ source: { kind: 'database', url: url.href } })
+    const report = await auditLedger({ source: { kind: 'database', url: url.href } })
     expect(report.findings).toEqual([])
   })
 
   test('has the same tree, balances and payments when it is audited from its export', async () => {
-    const [live, exported] = [await auditBook(), await auditBook({ source: { kind: 'export', path: file.path } })]
+    const [live, exported] = [await auditLedger(), await auditLedger({ source: { kind: 'export', path: file.path } })]
     expect(exported.findings).toEqual([])
     const { root, events, payments, balances } = live
     expect(exported).toMatchObject({ root, events, payments, balances })
   })
 
   test('without a key the roots are compared, and the report says that the signatures are not', async () => {
-    const { verdicts } = await auditBook({ verifierKeys: [] })
+    const { verdicts } = await auditLedger({ verifierKeys: [] })
     expect(verdicts.integrity.status).toBe('holds')
     expect(verdicts.integrity.notChecked).toEqual([expect.stringMatching(/signatures of \d+ checkpoints/)])
   })
@@ -74,24 +74,24 @@ describe('a book that nobody has touched', () => {
 const some = tamperings.filter((_, index) => index % 11 === 1)
 
 test.each(some.map((tampering) => [tampering.name, tampering] as const))('an audit finds %s', async (_, tampering) => {
-  expect(await tryTampering(ground, tampering)).toBeUndefined()
+  expect(await tryTampering(fixture, tampering)).toBeUndefined()
 })
 
 test.each(exportTamperings.map((tampering) => [tampering.name, tampering] as const))(
   'an audit finds %s',
   async (_, tampering) => {
-    expect(await tryExportTampering(ground, tampering, file)).toBeUndefined()
+    expect(await tryExportTampering(fixture, tampering, file)).toBeUndefined()
   },
 )
 
 describe('an audit with a resume file', () => {
   const resumeFile = `${directory.path}/audit.state`
 
-  test('that is interrupted goes on where it was, and reports as one that was not', async () => {
-    const interrupted = auditBook({ resumeFile, signal: AbortSignal.abort() })
+  test('continues where it was interrupted, and reports the same as an uninterrupted one', async () => {
+    const interrupted = auditLedger({ resumeFile, signal: AbortSignal.abort() })
     await expect(interrupted).rejects.toThrow(AuditInterrupted)
-    const { durationMs: _, resumedAfter, ...resumed } = await auditBook({ resumeFile })
-    const { durationMs: __, resumedAfter: ___, ...whole } = await auditBook()
+    const { durationMs: _, resumedAfter, ...resumed } = await auditLedger({ resumeFile })
+    const { durationMs: __, resumedAfter: ___, ...whole } = await auditLedger()
     expect(resumedAfter).toBeGreaterThan(0)
     expect({ ...resumed, verdicts: undefined }).toEqual({ ...whole, verdicts: undefined })
     expect(aspects.map((aspect) => resumed.verdicts[aspect].status)).toEqual(
@@ -99,27 +99,27 @@ describe('an audit with a resume file', () => {
     )
   })
 
-  test('checks what a book has grown by, and still every derived table', async () => {
-    await withCopy(book, async (url) => {
+  test('checks the events that were added, and still every derived table', async () => {
+    await withCopy(ledger, async (url) => {
       const state = `${directory.path}/grown.state`
       const source = { kind: 'database', url } as const
-      const { events } = await auditBook({ source, resumeFile: state })
-      await growBook({ serviceUrl: url, payments: 9, isNew: false })
-      const grown = await auditBook({ source, resumeFile: state })
+      const { events } = await auditLedger({ source, resumeFile: state })
+      await growLedger({ serviceUrl: url, payments: 9, isNew: false })
+      const grown = await auditLedger({ source, resumeFile: state })
       expect(grown.findings).toEqual([])
       expect(grown.resumedAfter).toBe(events)
-      expect(grown.root).toBe((await auditBook({ source })).root)
+      expect(grown.root).toBe((await auditLedger({ source })).root)
     })
   })
 
-  test('refuses a file that is damaged, and one of another book', async () => {
+  test('refuses a damaged file, and a file of another ledger', async () => {
     const bytes = await readFile(resumeFile)
     bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1)
     await writeFile(`${resumeFile}.damaged`, bytes)
-    await expect(auditBook({ resumeFile: `${resumeFile}.damaged` })).rejects.toThrow('is damaged')
+    await expect(auditLedger({ resumeFile: `${resumeFile}.damaged` })).rejects.toThrow('is damaged')
     const other = await createTestDatabase()
-    await growBook({ serviceUrl: other.serviceUrl, payments: 45, isNew: true })
+    await growLedger({ serviceUrl: other.serviceUrl, payments: 45, isNew: true })
     const source = { kind: 'database', url: other.serviceUrl } as const
-    await expect(auditBook({ source, resumeFile, keptCheckpoints: [] })).rejects.toThrow('the resume file ends with')
+    await expect(auditLedger({ source, resumeFile, ownCheckpoints: [] })).rejects.toThrow('the resume file ends with')
   })
 })

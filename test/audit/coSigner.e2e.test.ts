@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { audit } from '@tollbook/audit/audit'
-import { noFinalityMemory, watchFinality } from '../../src/jobs/finalityWatch.ts'
-import { scanTransfers } from '../../src/jobs/transferScan.ts'
+import { noFinalityMemory, recordFinality } from '../../src/jobs/finalityJob.ts'
+import { scanTransfers } from '../../src/jobs/transferScanJob.ts'
 import { systemClock } from '@tollbook/core/clock'
 import { transferOf } from '../chain/labTokens.ts'
 import { newCustomer } from '../chain/paymentLab.ts'
@@ -11,13 +11,13 @@ const ground = await openLifeGround('SPL Token')
 const { lab, deps, clock } = ground
 const settleAgeMs = 3_600_000
 
-test('what a co-signer sends beside a payment is owed to the wallet that paid, and the book equals the chain', async () => {
+test('the transfer of a co-signer in a payment is owed to the wallet that paid, and the ledger equals the chain', async () => {
   const friend = await newCustomer(lab)
   const along = { instructions: [transferOf(lab, friend, { send: 123n })], signers: [friend.keypair] }
   const { settlement } = await pay(ground, 0n, undefined, along)
   await serve(ground, settlement)
   lab.chain.advanceSlots(40)
-  await watchFinality(deps, noFinalityMemory())
+  await recordFinality(deps, noFinalityMemory())
   clock.advance(settleAgeMs + 1_000)
   await scanTransfers({ ...deps, terms: lab.terms, settleAgeMs })
   const booked = await balances(ground)
@@ -28,7 +28,7 @@ test('what a co-signer sends beside a payment is owed to the wallet that paid, a
   const { findings, verdicts } = await audit({
     source: { kind: 'database', url: ground.database.serviceUrl },
     verifierKeys: [],
-    keptCheckpoints: [],
+    ownCheckpoints: [],
     transactions: true,
     resumeFile: undefined,
     clock: systemClock,

@@ -2,28 +2,32 @@ import { getAssociatedTokenAddressSync, TOKEN_2022_PROGRAM_ID, TOKEN_PROGRAM_ID 
 import { PublicKey } from '@solana/web3.js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { classOf } from '@tollbook/audit/accountClass'
 import { readEvent } from '@tollbook/audit/auditedEvent'
+import { findShareProblem, findSplitProblem } from '@tollbook/audit/auditedSplit'
 import { base58Of } from '@tollbook/audit/base58Text'
 import { UnreadableBody } from '@tollbook/audit/bodyReader'
 import { GrowingTree } from '@tollbook/audit/growingTree'
+import { mintOf, postingsOf } from '@tollbook/audit/postings'
+import { describeShares } from '@tollbook/audit/priceReader'
 import { leafHashOf, leafRoom } from '@tollbook/audit/rawEvent'
 import { associatedTokenAccount } from '@tollbook/audit/tokenAccountAddress'
 import { readUtcTime } from '@tollbook/audit/utcTime'
 import { leafHash } from '@tollbook/core/leaf'
 import { rootOfHashes } from '@tollbook/core/merkle'
-import { decodeEvent, encodeEvent } from '../../src/payment/eventCodec.ts'
+import { ledgerCodec } from '../../src/payment/events.ts'
+import { split } from '../../src/pricing/split.ts'
 import { encodeBase58 } from '@tollbook/core/base58'
+import { canonicalJson } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
-import { anyAddress, anyEvent } from '../store/arbitraryEvent.ts'
+import type { Price } from '@tollbook/core/quote'
+import { anyAddress, anyEvent, anySplit } from '../store/arbitraryEvent.ts'
 
-/* The auditor's own reading against the writer's: two programs that share nothing must agree on every true book. */
+/* The auditor's own reading against the writer's: two programs that share nothing must agree on every true ledger. */
 
 const anyMs = fc.integer({ min: 0, max: Date.parse('2099-12-31T23:59:59.999Z') })
 const header = fc.record({
-  stream: fc.constantFrom(
-    'prices',
-    '5GXG9TrwCCXU3ceAEWnpbTfF22q4EmJMSEViPevE3AMMWcEuDGV2pFdGg8BFcESyaenFFqfPeUQodzSniZGL5EoG',
-  ),
+  stream: fc.constantFrom('prices#7', `solana:${encodeBase58(new Uint8Array(64).fill(7))}`),
   version: fc.integer({ min: 1, max: 1_000_000 }),
   effectiveAtMs: anyMs,
 })
@@ -32,35 +36,72 @@ function latin1(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1')
 }
 
-test('whatever event the codec writes, the auditor reads the same facts in it', () => {
+test('the auditor reads the same facts as the codec in any event that the codec writes', () => {
   fc.assert(
     fc.property(anyEvent, header, (event, header) => {
-      const body = encodeEvent(event, header)
-      const [read, written] = [readEvent(latin1(body)), decodeEvent(body)]
+      const body = ledgerCodec.encode(event, header)
+      const [read, written] = [readEvent(latin1(body)), ledgerCodec.decode(body)]
       expect(read).toMatchObject({ ...header, kind: event.kind, schemaVersion: 1 })
       if (read.kind === 'PaymentVerified' && written.event.kind === 'PaymentVerified') {
-        const { price, ...settlement } = written.event.settlement
+        const { price, evidence, ...settlement } = written.event.settlement
+        const { kind: _, ...found } = evidence
         expect(read.settlement).toMatchObject(settlement)
-        expect(read.settlement.price.requiredBaseUnits).toBe(price.requiredBaseUnits)
-        expect(read.settlement.price.endpoint).toBe(price.endpoint)
+        expect(read.settlement.evidence).toEqual(found)
+        expect(read.settlement.price).toMatchObject(factsOf(price))
       } else if (read.kind === 'PriceListPublished' && written.event.kind === 'PriceListPublished') {
-        expect(read.prices.map(({ endpoint }) => endpoint)).toEqual(
-          written.event.prices.map(({ endpoint }) => endpoint),
-        )
+        expect(read.split).toEqual(written.event.split)
+        expect(read.prices).toMatchObject(written.event.prices.map(factsOf))
+      } else if (read.kind === 'SettingChanged' && written.event.kind === 'SettingChanged') {
+        const { name, number, validFrom, value } = written.event
+        expect(read).toMatchObject({ name, number, validFromMs: Date.parse(validFrom) })
+        expect(read.value).toBe(latin1(canonicalJson(value)))
       } else {
-        // What moves no money, the auditor reads past.
+        // Fields that move no money are read and dropped.
         const { stream: _, version: __, effectiveAtMs: ___, schemaVersion: ____, ...facts } = read
         expect(written.event).toMatchObject(facts)
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 500 },
   )
 })
 
-test('a body that is spelled in any other way is no body, though JSON reads the same in it', () => {
+function factsOf({ endpoint, mint, decimals, requiredBaseUnits, burnBaseUnits, shares }: Price) {
+  return { endpoint, mint, decimals, requiredBaseUnits, burnBaseUnits, shares }
+}
+
+test('the auditor derives the postings that the service derives, and names their accounts alike', () => {
+  fc.assert(
+    fc.property(anyEvent, header, (event, header) => {
+      const read = readEvent(latin1(ledgerCodec.encode(event, header)))
+      const derived = postingsOf(read).map(([debit, credit, amountBaseUnits]) => {
+        return { debit, credit, mint: mintOf(read), amountBaseUnits }
+      })
+      expect(derived).toEqual(ledgerCodec.postingsOf(event))
+      // No endpoint has an empty path.
+      const names = derived.flatMap(({ debit, credit }) => [debit, credit]).filter((name) => !name.endsWith(':'))
+      expect(names.filter((name) => classOf(name) === undefined)).toEqual([])
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('the auditor divides any price by any split as the service does', () => {
+  fc.assert(
+    fc.property(anySplit, fc.bigInt({ min: 1n, max: 2n ** 64n - 1n }), (policy, requiredBaseUnits) => {
+      const divided = split(requiredBaseUnits, policy)
+      const sharesText = describeShares(divided.shares)
+      const price = { requiredBaseUnits, burnBaseUnits: divided.burnBaseUnits, sharesText }
+      expect(findSplitProblem(policy)).toBeUndefined()
+      expect(findShareProblem(price, policy)).toBeUndefined()
+      expect(findShareProblem({ ...price, burnBaseUnits: divided.burnBaseUnits + 1n }, policy)).toMatch('burn')
+    }),
+  )
+})
+
+test('a body in any other spelling is unreadable, though JSON reads the same in it', () => {
   fc.assert(
     fc.property(anyEvent, header, fc.nat(), (event, header, at) => {
-      const body = encodeEvent(event, header)
+      const body = ledgerCodec.encode(event, header)
       const colons = [...body.matchAll(/":/g)].map(({ index }) => index + 2)
       const place = colons[at % colons.length] ?? 0
       const spaced = `${body.slice(0, place)} ${body.slice(place)}`
@@ -81,7 +122,7 @@ test('a body that is spelled in any other way is no body, though JSON reads the 
 test('any bytes at all are either an event or unreadable, and nothing else happens', () => {
   fc.assert(
     fc.property(anyEvent, header, fc.nat(), fc.string({ unit: 'binary', maxLength: 4 }), (event, header, at, noise) => {
-      const body = encodeEvent(event, header)
+      const body = ledgerCodec.encode(event, header)
       const place = at % body.length
       const spoiled = latin1(body.slice(0, place) + noise + body.slice(place + 1))
       try {

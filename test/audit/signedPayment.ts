@@ -4,8 +4,9 @@ import { assertPresent } from '@tollbook/core/assert'
 import { randomBytesOf } from '@tollbook/core/id'
 import { readAddress } from '@tollbook/core/address'
 import type { Settlement } from '../../src/payment/settlement.ts'
-import { signatureOfBytes } from '@tollbook/core/signature'
-import { sampleSettlement } from '../store/samplePayment.ts'
+import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
+import { solanaReference } from '../../src/payment/paymentReference.ts'
+import { samplePrice, sampleSettlement } from '../store/samplePayment.ts'
 
 /* A payment with a real signed transaction behind it, built byte by byte: a library would take a millisecond for each. */
 
@@ -25,24 +26,44 @@ const tokenProgram = decode('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
 const memoProgram = decode('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
 const paymentTokenAccount = Buffer.from(randomBytesOf(32))
 
+type GivenPayment = Partial<Settlement> & { readonly blockTimeMs: number }
+
 /** The settlement of a burn and a transfer that this wallet has signed. */
-export function signedSettlement(wallet: PayingWallet, given: Partial<Settlement> = {}): Settlement {
+export function signedSettlement(wallet: PayingWallet, { blockTimeMs, ...given }: GivenPayment): Settlement {
   const settlement = sampleSettlement({
     wallet: assertPresent(readAddress(wallet.address), 'a public key is an address'),
     ...given,
   })
-  const message = messageOf(wallet, settlement)
-  const signature = sign(null, message, wallet.privateKey)
-  return {
-    ...settlement,
-    signature: assertPresent(signatureOfBytes(signature), '64 bytes are a signature'),
-    transactionBase64: Buffer.concat([Buffer.of(1), signature, message]).toString('base64'),
-  }
+  const { signature, transactionBase64 } = signedTransaction(wallet, messageOf(wallet, settlement))
+  const evidence = { kind: 'solana', slot: 1_000, blockTimeMs, transactionBase64 } as const
+  return { ...settlement, reference: solanaReference(signature), evidence }
+}
+
+interface SignedTransaction {
+  readonly signature: Signature
+  readonly transactionBase64: string
+}
+
+/** The transaction of a round of burning: this wallet burns, and sends nothing. */
+export function signedBurn(
+  wallet: PayingWallet,
+  { mint, baseUnits }: { readonly mint: string; readonly baseUnits: bigint },
+): SignedTransaction {
+  const price = { ...samplePrice(), mint: assertPresent(readAddress(mint), 'a mint is an address') }
+  return signedTransaction(wallet, messageOf(wallet, { price, burnedBaseUnits: baseUnits, receivedBaseUnits: 0n }))
+}
+
+function signedTransaction(wallet: PayingWallet, message: Buffer): SignedTransaction {
+  const bytes = sign(null, message, wallet.privateKey)
+  const signature = assertPresent(signatureOfBytes(bytes), '64 bytes are a signature')
+  return { signature, transactionBase64: Buffer.concat([Buffer.of(1), bytes, message]).toString('base64') }
 }
 
 const [burnChecked, transferChecked] = [15, 12]
 
-function messageOf({ publicKey }: PayingWallet, settlement: Settlement): Buffer {
+type Paid = Pick<Settlement, 'price' | 'burnedBaseUnits' | 'receivedBaseUnits'> & { readonly memo?: string | undefined }
+
+function messageOf({ publicKey }: PayingWallet, settlement: Paid): Buffer {
   const { price, burnedBaseUnits, receivedBaseUnits, memo } = settlement
   const mint = decode(price.mint)
   const source = Buffer.alloc(32, publicKey[0])

@@ -30,6 +30,7 @@ import type { PaymentTerms } from '../../src/payment/settlement.ts'
 import { type Signature, readSignature } from '@tollbook/core/signature'
 import { feeOf, sentForArrival } from '@tollbook/core/transferFee'
 import { split } from '../../src/pricing/split.ts'
+import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../src/primitives/log.ts'
@@ -91,7 +92,7 @@ export async function openPaymentLab(kind: MintKind, clock: Clock = systemClock)
 export function priceOf(terms: PaymentTerms, requiredBaseUnits: bigint, endpoint = '/api/data/weather'): Price {
   const { mint } = terms
   const market = { priceMicroUsd: 10_000n, tokenPriceAttoUsd: 10n ** 15n }
-  return { endpoint, ...market, mint, decimals, requiredBaseUnits, ...split(requiredBaseUnits) }
+  return { endpoint, ...market, mint, decimals, requiredBaseUnits, ...split(requiredBaseUnits, defaultSplit) }
 }
 
 type Scene = Pick<PaymentLab, 'chain' | 'connection' | 'issuer'>

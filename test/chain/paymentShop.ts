@@ -1,13 +1,13 @@
-import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { openChain } from '../../src/chain/openChain.ts'
 import { postJson } from '../../src/outbound/postJson.ts'
 import { memoOfSecret } from '@tollbook/core/binding'
 import type { Order } from '../../src/payment/payment.ts'
 import type { PaymentLedger } from '../../src/payment/paymentLedger.ts'
-import type { Quote } from '@tollbook/core/quote'
+import { plainPrice, type Price, type Quote } from '@tollbook/core/quote'
 import { type Refusal, isRefusal } from '@tollbook/core/refusal'
 import type { Settlement } from '../../src/payment/settlement.ts'
 import type { PaymentRail } from '../../src/paywall/rail.ts'
+import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { createNativeRail } from '../../src/rails/native/nativeRail.ts'
 import type { NativeProof } from '../../src/rails/native/readProof.ts'
 import { systemClock } from '@tollbook/core/clock'
@@ -25,7 +25,9 @@ export interface PaymentShop extends PaymentLab {
   readonly rail: PaymentRail<NativeProof>
   /** Puts another price list in force from now on. */
   publishPrice(requiredBaseUnits: bigint): Promise<void>
-  /** Proxy between the rail and the chain. */
+  /** Number of a list with this price, which is on record and no longer in force. */
+  listNumberOf(price: Price): Promise<number>
+  /** Stands between the rail and the chain. */
   readonly node: TamperingNode
   close(): Promise<void>
 }
@@ -48,11 +50,19 @@ export async function openPaymentShop(kind: MintKind, databaseUrl: string): Prom
   const node = await openTamperingNode(lab.chain.rpcUrl)
   const opened = { databaseUrl, applicationName: 'verification tests', log: silentLog }
   const ledger = await openLedger({ ...opened, clock })
-  const publishPrice = (requiredBaseUnits: bigint) => {
-    const prices = [priceOf(lab.terms, requiredBaseUnits, endpoint)]
-    return ledger.publishPrices({ kind: 'PriceListPublished', source: 'fixed', prices })
+  const publish = (price: Price) =>
+    ledger.priceLists.publish({ kind: 'PriceListPublished', source: 'fixed', split: defaultSplit, prices: [price] })
+  let inForce = priceOf(lab.terms, listRequiredBaseUnits, endpoint)
+  const publishPrice = async (requiredBaseUnits: bigint) => {
+    inForce = priceOf(lab.terms, requiredBaseUnits, endpoint)
+    await publish(inForce)
   }
-  await publishPrice(listRequiredBaseUnits)
+  const listNumberOf = async (price: Price) => {
+    const number = await publish(price)
+    await publish(inForce)
+    return number
+  }
+  await publish(inForce)
   const { reader: chain, terms } = await openChain({
     rpcUrls: [node.url],
     tokenMint: lab.terms.mint,
@@ -64,22 +74,14 @@ export async function openPaymentShop(kind: MintKind, databaseUrl: string): Prom
   const currentPrice = () => priceOf(terms, currentRequiredBaseUnits, endpoint)
   const waits = { lookupWaitMs, broadcastWaitMs, proofMaxAgeMs, quoteGraceMs }
   const slot = () => 0
-  const rail = createNativeRail({
-    ...waits,
-    chain,
-    clock,
-    terms,
-    ledger: ledger.payments,
-    currentPrice,
-    slot,
-    split: defaultSplit,
-  })
+  const native = { ...waits, chain, clock, terms, ledger: ledger.payments, currentPrice, slot, split: defaultSplit }
+  const rail = createNativeRail(native)
   const close = async () => {
     await ledger.close()
     await node.close()
     await lab.chain.close()
   }
-  return { ...lab, clock, ledger: ledger.payments, publishPrice, rail, node, close }
+  return { ...lab, clock, ledger: ledger.payments, publishPrice, listNumberOf, rail, node, close }
 }
 
 export function orderOf(customer: Pick<Customer, 'address'>): Order {
@@ -100,8 +102,8 @@ export async function present(
   const presented = shop.rail.read({ mount: undefined, header: (name) => headers.get(name) })
   if (isRefusal(presented)) return presented
   const { proof } = presented
-  const { signature } = proof
-  const { payment } = await shop.ledger.lookUp({ signature, wallet: order.wallet, idempotencyKey: undefined })
+  const { reference } = proof
+  const { payment } = await shop.ledger.lookUp({ reference, wallet: order.wallet, idempotencyKey: undefined })
   return shop.rail.settle({ proof, order, payment })
 }
 
@@ -127,6 +129,7 @@ export async function quoteFor(
     expiresAtMs: issuedAtMs + quoteTtlMs,
     slot: await shop.connection.getSlot('confirmed'),
     ...changes,
+    priceList: await shop.listNumberOf(plainPrice({ ...shop.price, ...changes })),
   }
   await shop.ledger.recordQuote(quote)
   return { quote, secret }

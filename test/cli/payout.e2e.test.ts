@@ -1,3 +1,4 @@
+import { assertPresent } from '@tollbook/core/assert'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -17,8 +18,8 @@ beforeAll(async () => {
   vi.stubEnv('SOLANA_RPC_URLS', lab.chain.rpcUrl)
   vi.stubEnv('TOKEN_MINT', lab.terms.mint)
   vi.stubEnv('PAYMENT_WALLET', lab.terms.paymentWallet)
-  vi.stubEnv('PAYOUT_PROVIDER_WALLET', destinations.provider)
-  vi.stubEnv('PAYOUT_HOLDERS_WALLET', destinations.holders)
+  vi.stubEnv('PAYOUT_PROVIDER_WALLET', destinations.get('provider'))
+  vi.stubEnv('PAYOUT_HOLDERS_WALLET', destinations.get('holders'))
   await writeFile(join(folder, 'wallet.json'), JSON.stringify([...lab.paymentWallet.secretKey]))
   await makeDebts(ground)
 })
@@ -79,7 +80,7 @@ test('a plan is made, sent and recorded, and what has no destination yet stays o
 test('a plan that was changed, another wallet, and a wrong call are refused before anything is sent', async () => {
   const { destinations } = ground
   const file = join(folder, 'second.json')
-  const treasury = ['--treasury-wallet', destinations.treasury]
+  const treasury = ['--treasury-wallet', assertPresent(destinations.get('treasury'), 'the treasury has a wallet')]
   await run('plan', ...treasury, '--output', file)
   const changed = join(folder, 'changed.json')
   const text = await readFile(file, 'utf8')

@@ -130,9 +130,7 @@ function priceOf(requiredBaseUnits: bigint, burnBaseUnits: bigint) {
     decimals: 6,
     requiredBaseUnits,
     burnBaseUnits,
-    providerBaseUnits: requiredBaseUnits - burnBaseUnits,
-    holdersBaseUnits: 0n,
-    treasuryBaseUnits: 0n,
+    shares: [{ account: 'provider', baseUnits: requiredBaseUnits - burnBaseUnits }],
   }
 }
 

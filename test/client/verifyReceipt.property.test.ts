@@ -205,7 +205,7 @@ test('a receipt of a service with another split verifies', async () => {
   expect(await problemOf(await signAnything({ ...signed, burned: '4499999' }))).toBe('amounts_wrong')
 })
 
-test('a receipt with a field of a later release verifies, and only known fields are returned', async () => {
+test('a receipt with a field of a later release verifies, and only fields that are known come back', async () => {
   const signed = await signAnything({ ...(await desk.sign()), inclusionProof: ['ab'] })
   const verdict = await verifyReceipt({ receipt: signed, keys: desk.keys })
   expect(verdict.valid && Object.keys(verdict.receipt)).not.toContain('inclusionProof')

@@ -1,8 +1,9 @@
 import { isoTime } from '@tollbook/core/clock'
-import type { Price } from '@tollbook/core/quote'
+import { plainPrice, type Price } from '@tollbook/core/quote'
 import { readAddress } from '@tollbook/core/address'
 import { isRefusal, refuse, refuseField, refuseProof } from '@tollbook/core/refusal'
-import { readSignature } from '@tollbook/core/signature'
+import { readSignature, type Signature } from '@tollbook/core/signature'
+import { solanaReference } from '../../src/payment/paymentReference.ts'
 import type { ChainReader } from '../../src/payment/chainReader.ts'
 import { type PaymentTerms, settle } from '../../src/payment/settlement.ts'
 import type { PaymentRail, Proof } from '../../src/paywall/rail.ts'
@@ -14,6 +15,7 @@ import type { PaymentRail, Proof } from '../../src/paywall/rail.ts'
 
 interface ToyProof extends Proof {
   readonly offerId: string
+  readonly paid: Signature
 }
 
 export interface ToyRailDeps {
@@ -35,7 +37,7 @@ export function createToyRail({ chain, terms }: ToyRailDeps): PaymentRail<ToyPro
       return isMarked || this.carriesProof(request) ? { payer: undefined } : undefined
     },
     challenge({ id, price, expiresAtMs }) {
-      offers.set(id, price)
+      offers.set(id, plainPrice(price))
       return Promise.resolve({
         instruction: `pay ${price.requiredBaseUnits} base units and repeat the request with Authorization: Toy`,
         members: { toy: { offer: id, expiresAt: isoTime(expiresAtMs) } },
@@ -48,29 +50,32 @@ export function createToyRail({ chain, terms }: ToyRailDeps): PaymentRail<ToyPro
       const signature = readSignature(paid)
       if (payer === undefined || signature === undefined)
         return refuseField('authorization', 'must be Toy offer="…", payer="<address>", paid="<signature>"')
-      return { payer, proof: { reference: signature, offerId } }
+      return { payer, proof: { reference: solanaReference(signature), offerId, paid: signature } }
     },
     // A payment that is bound to a native quote buys only with that quote's secret.
     checkHolder: (_proof, { memo }) => (memo === undefined ? undefined : refuseProof('secret_required')),
     async settle({ proof, order }) {
       const price = offers.get(proof.offerId)
       if (price === undefined) return refuseProof('quote_unknown')
-      const record = await chain.findTransaction(proof.reference)
+      const record = await chain.findTransaction(proof.paid)
       if (record === undefined) return refuseProof('not_found')
       if (record.blockTimeMs === undefined) return refuse('PAYMENT_PENDING', 'the block has no time yet', 1)
       if (record.memos.some((memo) => memo.startsWith('tollbook:'))) return refuseProof('secret_required')
       const amounts = settle({ record, wallet: order.wallet, price, terms })
       if (isRefusal(amounts)) return amounts
       return {
-        signature: proof.reference,
+        reference: proof.reference,
         wallet: order.wallet,
         price,
         quoteId: undefined,
         memo: undefined,
         ...amounts,
-        slot: record.slot,
-        blockTimeMs: record.blockTimeMs,
-        transactionBase64: undefined,
+        evidence: {
+          kind: 'solana',
+          slot: record.slot,
+          blockTimeMs: record.blockTimeMs,
+          transactionBase64: undefined,
+        },
       }
     },
     respond: ({ signature }) => ({ 'toy-receipt': signature }),

@@ -1,13 +1,16 @@
 import { createTransferCheckedInstruction } from '@solana/spl-token'
 import type { Keypair, TransactionInstruction } from '@solana/web3.js'
 import { openChain } from '../../src/chain/openChain.ts'
-import type { FinalityDeps } from '../../src/jobs/finalityWatch.ts'
-import type { LifeStep } from '../../src/jobs/recordStep.ts'
+import { type FinalityDeps, noFinalityMemory, recordFinality } from '../../src/jobs/finalityJob.ts'
+import { followOpenWork } from '../../src/jobs/openWorkJob.ts'
+import { recordRefunds } from '../../src/jobs/refundJob.ts'
+import type { LifecycleStep } from '../../src/jobs/recordStep.ts'
 import { postJson } from '../../src/outbound/postJson.ts'
 import type { PaymentState } from '../../src/payment/payment.ts'
 import { isRefusal } from '@tollbook/core/refusal'
 import { settle, type Settlement } from '../../src/payment/settlement.ts'
 import type { Signature } from '@tollbook/core/signature'
+import { type PaymentReference, solanaReference } from '../../src/payment/paymentReference.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../src/primitives/log.ts'
@@ -33,6 +36,18 @@ import { afterFile } from '../support/afterFile.ts'
 import { createTestDatabase } from '../support/database.ts'
 import type { TestDatabase } from '../support/testDatabase.ts'
 
+/** One round of the finality job, after the open work of all events. */
+export async function finalityRound({ deps }: LifeGround, memory = noFinalityMemory()): Promise<void> {
+  await followOpenWork(deps)
+  await recordFinality(deps, memory)
+}
+
+/** One round of the refund job, after the open work of all events. */
+export async function refundRound({ deps }: LifeGround, refundAfterMs: number): Promise<void> {
+  await followOpenWork(deps)
+  await recordRefunds({ ...deps, refundAfterMs })
+}
+
 /** A real ledger over a real chain whose slots, forks and clock a test holds. */
 export interface LifeGround {
   readonly lab: PaymentLab
@@ -40,7 +55,7 @@ export interface LifeGround {
   readonly ledger: Ledger
   readonly database: TestDatabase
   readonly deps: FinalityDeps
-  readonly steps: readonly LifeStep[]
+  readonly steps: readonly LifecycleStep[]
 }
 
 export async function openLifeGround(kind: MintKind): Promise<LifeGround> {
@@ -57,13 +72,13 @@ export async function openLifeGround(kind: MintKind): Promise<LifeGround> {
     postJson,
     log: silentLog,
   })
-  const steps: LifeStep[] = []
+  const steps: LifecycleStep[] = []
   const deps = {
     clock,
     log: silentLog,
     payments: ledger.payments,
-    life: ledger.life,
-    onStep: (step: LifeStep) => void steps.push(step),
+    lifecycle: ledger.lifecycle,
+    onStep: (step: LifecycleStep) => void steps.push(step),
     chain: { ...chain.reader, ...chain.finality },
   }
   return { lab, clock, ledger, database, deps, steps }
@@ -88,19 +103,23 @@ export async function pay({ lab }: LifeGround, more = 0n, known?: Customer, alon
   const signature = await land(lab, instructions, [customer.keypair, ...(along?.signers ?? [])])
   const record = assertPresent(await lab.reader.findTransaction(signature), 'the payment landed')
   const wallet = addressOf(customer.address)
-  const evidence = settle({ record, wallet, price: lab.price, terms: lab.terms })
-  if (isRefusal(evidence)) throw new Error(evidence.message)
+  const amounts = settle({ record, wallet, price: lab.price, terms: lab.terms })
+  if (isRefusal(amounts)) throw new Error(amounts.message)
   const { slot, blockTimeMs, bytes } = record
-  const settlement = {
-    signature,
+  const transactionBase64 = Buffer.from(assertPresent(bytes, 'the bytes are there')).toString('base64')
+  const settlement: Settlement = {
+    reference: solanaReference(signature),
     wallet,
     price: lab.price,
     quoteId: undefined,
     memo: undefined,
-    ...evidence,
-    slot,
-    blockTimeMs: assertPresent(blockTimeMs, 'a local block has a time'),
-    transactionBase64: Buffer.from(assertPresent(bytes, 'the bytes are there')).toString('base64'),
+    ...amounts,
+    evidence: {
+      kind: 'solana',
+      slot,
+      blockTimeMs: assertPresent(blockTimeMs, 'a local block has a time'),
+      transactionBase64,
+    },
   }
   return { customer, settlement }
 }
@@ -139,8 +158,9 @@ export function transferFrom(lab: PaymentLab, to: Customer, amount: bigint): rea
   ]
 }
 
-export async function stateOf({ ledger }: LifeGround, signature: Signature): Promise<PaymentState> {
-  return assertPresent((await ledger.life.loadPayments([signature])).get(signature), 'the payment is in the book')
+export async function stateOf({ ledger }: LifeGround, reference: PaymentReference): Promise<PaymentState> {
+  const states = await ledger.lifecycle.loadPayments([reference])
+  return assertPresent(states.get(reference), 'the payment is in the ledger')
 }
 
 /** Balances by account, without those that are zero. Throws where they do not sum to zero. */

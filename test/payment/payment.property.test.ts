@@ -1,24 +1,26 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { entriesOf } from '../../src/accounting/posting.ts'
-import { postingsOf } from '../../src/accounting/postingRules.ts'
-import type { PaymentEvent } from '../../src/payment/events.ts'
+import { paymentCodec, type PaymentEvent } from '../../src/payment/events.ts'
+import { balancesOf } from './balances.ts'
 import { decideExpiry, decideFinality, decideRefund } from '../../src/payment/finality.ts'
 import {
+  decideBreak,
   decideClaim,
   decideFulfil,
   decideRelease,
+  decideStart,
   evolve,
+  type PaymentDecision,
   type PaymentState,
   unknownPayment,
 } from '../../src/payment/payment.ts'
-import { isRefusal } from '@tollbook/core/refusal'
-import { order, settlementOf, signatureNumber } from './paymentStory.ts'
+import { isRefusal, type Refusal } from '@tollbook/core/refusal'
+import { order, settlementOf, referenceNumber } from './paymentStory.ts'
 
 const leaseMs = 1_000
-const settlement = settlementOf(signatureNumber(1))
+const settlement = settlementOf(referenceNumber(1))
 const step = fc.record({
-  kind: fc.constantFrom('claim', 'fulfil', 'release', 'finalize', 'reverse', 'refund', 'expire'),
+  kind: fc.constantFrom('claim', 'start', 'break', 'fulfil', 'release', 'finalize', 'reverse', 'refund', 'expire'),
   attemptId: fc.constantFrom('a', 'b', 'c', 'd'),
   waitMs: fc.integer({ min: 0, max: 1_500 }),
 })
@@ -43,14 +45,23 @@ function decide(
   state: PaymentState,
   { kind, attemptId, nowMs }: { kind: string; attemptId: string; nowMs: number },
 ): readonly PaymentEvent[] {
-  if (kind === 'fulfil') return decideFulfil(state, { attemptId, orderDigest: order.digest, answerDigest: '' }) ?? []
-  if (kind === 'finalize') return decideFinality(state, { kind: 'finalized', slot: 1 }) ?? []
-  if (kind === 'reverse') return decideFinality(state, { kind: 'reversed', reason: 'absent', finalizedSlot: 1 }) ?? []
-  if (kind === 'refund') return decideRefund(state) ?? []
-  if (kind === 'expire') return decideExpiry(state, nowMs) ?? []
-  if (kind === 'release') return decideRelease(state, attemptId, 'no_data') ?? []
-  const events = decideClaim(state, { order, settlement, attemptId, leaseMs, nowMs })
-  return isRefusal(events) ? [] : events
+  const decision = decisionOf(state, { kind, attemptId, nowMs })
+  return decision === undefined || isRefusal(decision) ? [] : decision.events
+}
+
+function decisionOf(
+  state: PaymentState,
+  { kind, attemptId, nowMs }: { kind: string; attemptId: string; nowMs: number },
+): PaymentDecision | Refusal | undefined {
+  if (kind === 'start') return decideStart(state, attemptId)
+  if (kind === 'break') return decideBreak(state, { attemptId, bytes: 1, digest: '' })
+  if (kind === 'fulfil') return decideFulfil(state, { attemptId, orderDigest: order.digest, answerDigest: '' })
+  if (kind === 'finalize') return decideFinality(state, { kind: 'finalized', slot: 1 })
+  if (kind === 'reverse') return decideFinality(state, { kind: 'reversed', reason: 'absent', finalizedSlot: 1 })
+  if (kind === 'refund') return decideRefund(state)
+  if (kind === 'expire') return decideExpiry(state, nowMs)
+  if (kind === 'release') return decideRelease(state, attemptId, 'no_data')
+  return decideClaim(state, { order, settlement, attemptId, leaseMs, nowMs })
 }
 
 const histories = fc.array(step, { maxLength: 40 }).map(play)
@@ -75,7 +86,7 @@ test('I3 attempts are 1, 2, 3… and each one ends before the next begins', () =
           expect(event.attempt).toBe(last + 1)
           last = live = event.attempt
         }
-        if (event.kind === 'RequestFailed' || event.kind === 'RequestFulfilled') {
+        if (event.kind === 'RequestFailed' || event.kind === 'AnswerBroken' || event.kind === 'RequestFulfilled') {
           expect(event.attempt).toBe(live)
           live = 0
         }
@@ -107,7 +118,7 @@ test('a payment ends once: as final or dropped, and as delivered or owed back', 
       if (kinds.includes('RefundDue'))
         expect(kinds.indexOf('PaymentFinalized')).toBeLessThan(kinds.indexOf('RefundDue'))
       if (kinds.includes('RefundDue')) expect(kinds.at(-1)).toBe('RefundDue')
-      if (kinds.includes('PaymentReversed')) expect(kinds.at(-1)).toBe('PaymentReversed')
+      if (kinds.includes('PaymentReversed')) expect(kinds.slice(-2)).toEqual(['PaymentReversed', 'BurnReversed'])
     }),
   )
 })
@@ -115,18 +126,30 @@ test('a payment ends once: as final or dropped, and as delivered or owed back', 
 test('whatever happens to it, a dropped payment leaves nothing behind but the loss of what was served', () => {
   fc.assert(
     fc.property(histories, (events) => {
-      if (events.at(-1)?.kind !== 'PaymentReversed') return
-      const balances = new Map<string, bigint>()
-      for (const { account, amountBaseUnits } of events.flatMap((event) => entriesOf(postingsOf(event))))
-        balances.set(account, (balances.get(account) ?? 0n) + amountBaseUnits)
-      const left = [...balances].filter(([, amount]) => amount !== 0n).map(([account]) => account)
+      if (events.at(-1)?.kind !== 'BurnReversed') return
+      const left = [...balancesOf(paymentCodec, events)]
+        .filter(([, amount]) => amount !== 0n)
+        .map(([account]) => account)
       const served = [
         'Expenses:ReversedPayments',
-        'Liabilities:Holders',
-        'Liabilities:Provider',
-        'Liabilities:Treasury',
+        'Liabilities:Share:holders',
+        'Liabilities:Share:provider',
+        'Liabilities:Share:treasury',
       ]
       expect(left.toSorted()).toEqual(events.some(({ kind }) => kind === 'RequestFulfilled') ? served : [])
+    }),
+  )
+})
+
+test('exposed is the price while an answer is, or was, served for a payment that the chain could still drop', () => {
+  fc.assert(
+    fc.property(histories, (events) => {
+      const kinds = events.map(({ kind }) => kind)
+      const state = events.reduce((before, event) => evolve(before, event, 0), unknownPayment)
+      const isServed = state.phase === 'claimed' || state.phase === 'streaming' || state.phase === 'fulfilled'
+      const isExposed = isServed && !kinds.includes('PaymentFinalized')
+      const exposed = balancesOf(paymentCodec, events).get('Memo:Exposed') ?? 0n
+      expect(exposed).toBe(isExposed ? settlement.price.requiredBaseUnits : 0n)
     }),
   )
 })

@@ -2,20 +2,22 @@ import { describe, expect, test } from 'vitest'
 import { assert, Bug } from '@tollbook/core/assert'
 import type { PaymentEvent } from '../../src/payment/events.ts'
 import {
+  decideBreak,
   decideClaim,
   decideFulfil,
   decideRelease,
+  decideStart,
   evolve,
   mayUse,
   type PaymentState,
   unknownPayment,
 } from '../../src/payment/payment.ts'
 import { isRefusal } from '@tollbook/core/refusal'
-import { order, otherWallet, settlementOf, signatureNumber, wallet } from './paymentStory.ts'
+import { order, otherWallet, settlementOf, referenceNumber, wallet } from './paymentStory.ts'
 
 const nowMs = 1_790_000_100_000
 const leaseMs = 60_000
-const settlement = settlementOf(signatureNumber(1))
+const settlement = settlementOf(referenceNumber(1))
 const claimBy = (attemptId: string, changes = {}) => ({ order, settlement, attemptId, leaseMs, nowMs, ...changes })
 
 /** Folds events as the ledger would record them at `atMs`. */
@@ -24,35 +26,37 @@ function after(events: readonly PaymentEvent[], before: PaymentState = unknownPa
 }
 
 function claimed(attemptId = 'attempt_1', before: PaymentState = unknownPayment, atMs = nowMs): PaymentState {
-  const events = decideClaim(before, claimBy(attemptId, { nowMs: atMs }))
-  assert(!isRefusal(events), 'the claim of the story is granted')
-  return after(events, before, atMs)
+  const decision = decideClaim(before, claimBy(attemptId, { nowMs: atMs }))
+  assert(!isRefusal(decision), 'the claim of the story is granted')
+  return after(decision.events, before, atMs)
 }
 
 function released(): PaymentState {
   const state = claimed()
-  return after(decideRelease(state, 'attempt_1', 'no_data') ?? [], state)
+  return after(decideRelease(state, 'attempt_1', 'no_data')?.events ?? [], state)
 }
 
 function fulfilled(): PaymentState {
   const state = claimed()
   return after(
-    decideFulfil(state, { attemptId: 'attempt_1', orderDigest: order.digest, answerDigest: 'cd' }) ?? [],
+    decideFulfil(state, { attemptId: 'attempt_1', orderDigest: order.digest, answerDigest: 'cd' })?.events ?? [],
     state,
   )
 }
 
 describe('a payment that nobody has presented', () => {
   test('is verified, burned and claimed in one step', () => {
-    const events = decideClaim(unknownPayment, claimBy('attempt_1'))
-    assert(!isRefusal(events), 'a first claim is granted')
+    const decision = decideClaim(unknownPayment, claimBy('attempt_1'))
+    assert(!isRefusal(decision), 'a first claim is granted')
+    const { events } = decision
     expect(events.map(({ kind }) => kind)).toEqual(['PaymentVerified', 'TokensBurned', 'ProofClaimed'])
     expect(after(events)).toMatchObject({ phase: 'claimed', version: 3, attempt: 1, leaseUntilMs: nowMs + leaseMs })
   })
 
   test('I6 the claim carries wallet, endpoint, order digest and price', () => {
-    const events = decideClaim(unknownPayment, claimBy('attempt_1'))
-    assert(!isRefusal(events), 'a first claim is granted')
+    const decision = decideClaim(unknownPayment, claimBy('attempt_1'))
+    assert(!isRefusal(decision), 'a first claim is granted')
+    const { events } = decision
     expect(events[0]).toEqual({ kind: 'PaymentVerified', settlement })
     expect(events[2]).toMatchObject({ wallet, endpoint: order.endpoint, orderDigest: order.digest, attempt: 1 })
   })
@@ -75,10 +79,13 @@ describe('a claimed payment', () => {
 
   test('I3 is taken over when its lease has ended, and the dead attempt is put on record as failed', () => {
     const events = decideClaim(claimed(), claimBy('attempt_2', { nowMs: nowMs + leaseMs }))
-    expect(events).toMatchObject([
-      { kind: 'RequestFailed', attempt: 1, attemptId: 'attempt_1', reason: 'lease_expired' },
-      { kind: 'ProofClaimed', attempt: 2, attemptId: 'attempt_2' },
-    ])
+    expect(events).toMatchObject({
+      step: 'payment.claim',
+      events: [
+        { kind: 'RequestFailed', attempt: 1, attemptId: 'attempt_1', reason: 'lease_expired' },
+        { kind: 'ProofClaimed', attempt: 2, attemptId: 'attempt_2' },
+      ],
+    })
   })
 
   test('I3 a lease is live to its last millisecond', () => {
@@ -92,20 +99,22 @@ describe('a claimed payment', () => {
     const takenOver = claimed('attempt_2', claimed(), nowMs + leaseMs)
     const command = { orderDigest: order.digest, answerDigest: 'cd' }
     expect(decideFulfil(takenOver, { attemptId: 'attempt_1', ...command })).toBeUndefined()
-    expect(decideFulfil(takenOver, { attemptId: 'attempt_2', ...command })).toMatchObject([
-      { kind: 'RequestFulfilled', attempt: 2 },
-      { kind: 'DistributionAllocated' },
-    ])
+    expect(decideFulfil(takenOver, { attemptId: 'attempt_2', ...command })).toMatchObject({
+      step: 'payment.fulfil',
+      events: [{ kind: 'RequestFulfilled', attempt: 2 }, { kind: 'DistributionAllocated' }],
+    })
   })
 
   test('is fulfilled with the distribution of its own price', () => {
-    const events = decideFulfil(claimed(), { attemptId: 'attempt_1', orderDigest: order.digest, answerDigest: 'cd' })
-    expect(events?.[1]).toEqual({
+    const fulfil = decideFulfil(claimed(), { attemptId: 'attempt_1', orderDigest: order.digest, answerDigest: 'cd' })
+    expect(fulfil?.events[1]).toEqual({
       kind: 'DistributionAllocated',
       mint: settlement.price.mint,
-      providerBaseUnits: 2_500_000n,
-      holdersBaseUnits: 750_000n,
-      treasuryBaseUnits: 250_000n,
+      parts: [
+        { account: 'provider', baseUnits: 2_500_000n },
+        { account: 'holders', baseUnits: 750_000n },
+        { account: 'treasury', baseUnits: 250_000n },
+      ],
     })
   })
 
@@ -114,10 +123,39 @@ describe('a claimed payment', () => {
   })
 })
 
+describe('a streamed answer', () => {
+  const streaming = () => {
+    const state = claimed()
+    return after(decideStart(state, 'attempt_1')?.events ?? [], state, nowMs + 1_000)
+  }
+
+  test('starts once, by the attempt that has the payment, and renews the lease', () => {
+    expect(streaming()).toMatchObject({ phase: 'streaming', version: 4, leaseUntilMs: nowMs + 1_000 + leaseMs })
+    expect(decideStart(streaming(), 'attempt_1')).toBeUndefined()
+    expect(decideStart(claimed(), 'attempt_2')).toBeUndefined()
+  })
+
+  test('is fulfilled as any other, with the digest of the whole', () => {
+    const fulfil = decideFulfil(streaming(), { attemptId: 'attempt_1', orderDigest: order.digest, answerDigest: 'cd' })
+    expect(fulfil).toMatchObject({
+      step: 'payment.fulfil',
+      events: [{ answerDigest: 'cd' }, { kind: 'DistributionAllocated' }],
+    })
+  })
+
+  test('I4 that breaks leaves the proof usable, and what was sent on record', () => {
+    const broken = decideBreak(streaming(), { attemptId: 'attempt_1', bytes: 12, digest: 'ef' })
+    expect(broken?.events).toMatchObject([{ kind: 'AnswerBroken', attempt: 1, bytes: 12, digest: 'ef' }])
+    expect(after(broken?.events ?? [], streaming())).toMatchObject({ phase: 'released', attempt: 1 })
+    expect(decideBreak(claimed(), { attemptId: 'attempt_1', bytes: 0, digest: '' })).toBeUndefined()
+    expect(decideRelease(streaming(), 'attempt_1', 'no_data')).toBeUndefined()
+  })
+})
+
 describe('a released payment', () => {
   test('I4 can be claimed again by the same wallet for the same endpoint, with other parameters', () => {
     const events = decideClaim(released(), claimBy('attempt_2', { order: { ...order, digest: 'ef'.repeat(32) } }))
-    expect(events).toMatchObject([{ kind: 'ProofClaimed', attempt: 2, orderDigest: 'ef'.repeat(32) }])
+    expect(events).toMatchObject({ events: [{ kind: 'ProofClaimed', attempt: 2, orderDigest: 'ef'.repeat(32) }] })
   })
 
   test('I6 stays bound to its wallet and endpoint', () => {
@@ -152,5 +190,14 @@ describe('a fulfilled payment', () => {
 })
 
 test('an event that cannot happen in a state is a bug and not a state', () => {
-  expect(() => after([{ kind: 'RequestFailed', attempt: 1, attemptId: 'a', reason: 'no_data' }])).toThrow(Bug)
+  const { mint } = settlement.price
+  const failed = {
+    kind: 'RequestFailed',
+    attempt: 1,
+    attemptId: 'a',
+    reason: 'no_data',
+    mint,
+    exposedBaseUnits: 0n,
+  } as const
+  expect(() => after([failed])).toThrow(Bug)
 })

@@ -3,8 +3,10 @@ import { readAddress } from '@tollbook/core/address'
 import type { Order } from '../../src/payment/payment.ts'
 import type { Price } from '@tollbook/core/quote'
 import type { Settlement } from '../../src/payment/settlement.ts'
-import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
+import { signatureOfBytes } from '@tollbook/core/signature'
 import { split } from '../../src/pricing/split.ts'
+import { defaultSplit } from '../../src/pricing/splitSetting.ts'
+import { type PaymentReference, solanaReference } from '../../src/payment/paymentReference.ts'
 
 /** The persons and things of the tests' stories. */
 export const wallet = address('A49WZKxeih54nXzPtAez9tQmdAveq7jtxk1EtcW85seq')
@@ -18,30 +20,28 @@ const price: Price = {
   mint,
   decimals: 6,
   requiredBaseUnits: 5_000_000n,
-  ...split(5_000_000n),
+  ...split(5_000_000n, defaultSplit),
 }
 
 export const order: Order = { wallet, endpoint: price.endpoint, digest: 'ab'.repeat(32) }
 
-/** A signature that differs by its number. */
-export function signatureNumber(number: number): Signature {
+/** A payment reference that differs by its number. */
+export function referenceNumber(number: number): PaymentReference {
   const bytes = new Uint8Array(64).fill(7)
   new DataView(bytes.buffer).setUint32(0, number)
-  return assertPresent(signatureOfBytes(bytes), 'a filled signature is one')
+  return solanaReference(assertPresent(signatureOfBytes(bytes), 'a filled signature is one'))
 }
 
-export function settlementOf(signature: Signature, changes: Partial<Settlement> = {}): Settlement {
+export function settlementOf(reference: PaymentReference, changes: Partial<Settlement> = {}): Settlement {
   return {
-    signature,
+    reference,
     wallet,
     price,
     quoteId: 'quote_1',
     memo: undefined,
     burnedBaseUnits: price.burnBaseUnits,
     receivedBaseUnits: price.requiredBaseUnits - price.burnBaseUnits,
-    slot: 100,
-    blockTimeMs: 1_790_000_000_000,
-    transactionBase64: undefined,
+    evidence: { kind: 'solana', slot: 100, blockTimeMs: 1_790_000_000_000, transactionBase64: undefined },
     ...changes,
   }
 }

@@ -3,11 +3,12 @@ import { expect, test } from 'vitest'
 import { type Address, readAddress } from '@tollbook/core/address'
 import type { Price } from '@tollbook/core/quote'
 import { type Refusal, isRefusal } from '@tollbook/core/refusal'
-import { type PaymentEvidence, type PaymentTerms, settle } from '../../src/payment/settlement.ts'
+import { type ProvenAmounts, type PaymentTerms, settle } from '../../src/payment/settlement.ts'
 import { readSignature } from '@tollbook/core/signature'
 import type { TokenBalance, TokenMovement, TransactionRecord } from '../../src/payment/transactionRecord.ts'
 import { splTokenProgram, token2022Program } from '@tollbook/core/programs'
 import { split } from '../../src/pricing/split.ts'
+import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { assertPresent, Bug } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 
@@ -42,7 +43,7 @@ const terms: PaymentTerms = {
 
 function priceOf(requiredBaseUnits: bigint): Price {
   const market = { endpoint: '/api/data/weather', priceMicroUsd: 1n, tokenPriceAttoUsd: 1n }
-  return { ...market, mint, decimals: 6, requiredBaseUnits, ...split(requiredBaseUnits) }
+  return { ...market, mint, decimals: 6, requiredBaseUnits, ...split(requiredBaseUnits, defaultSplit) }
 }
 
 const base = { tokenProgram: program, mint, authority: wallet }
@@ -93,11 +94,11 @@ function recordOf(movements: readonly TokenMovement[], changes: Partial<Transact
   }
 }
 
-function judge(record: TransactionRecord, price: Price): PaymentEvidence | Refusal {
+function judge(record: TransactionRecord, price: Price): ProvenAmounts | Refusal {
   return settle({ record, wallet, price, terms })
 }
 
-function verdictOf(judged: PaymentEvidence | Refusal): string {
+function verdictOf(judged: ProvenAmounts | Refusal): string {
   return isRefusal(judged) ? (judged.reason ?? judged.code) : 'accepted'
 }
 

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { DistributionPaid } from '../../src/payment/events.ts'
+import type { DistributionPaid } from '../../src/payment/events/payoutEvents.ts'
+import { signatureOf } from '../../src/payment/paymentReference.ts'
+import type { Settlement } from '../../src/payment/settlement.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import type { Signature } from '@tollbook/core/signature'
 import { silentLog } from '../../src/primitives/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { recordPayout } from '../../src/store/payoutStore.ts'
@@ -11,22 +15,27 @@ import { sampleSettlement } from '../store/samplePayment.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { makeDebts, openPayoutGround, planAll, sendPart, tokensOf } from './payoutGround.ts'
 
+function signatureIn({ reference }: Settlement): Signature {
+  return assertPresent(signatureOf(reference), 'a payment has a signature')
+}
+
 describe.each(['SPL Token', 'Token-2022 with a transfer fee'] as const)('with a mint of %s', async (kind) => {
   const ground = await openPayoutGround(kind)
   const { lab, payout, destinations, database } = ground
   const { price } = lab
+  const provider = assertPresent(destinations.get('provider'), 'the provider has a wallet')
 
-  test('every debt is paid out in parts, each booked once, and the book equals the chain to the base unit', async () => {
+  test('every debt is paid out in parts, each recorded once, and the ledger equals the chain to the base unit', async () => {
     await makeDebts(ground)
     expect((await balances(ground))['Assets:PaymentWallet']).toBe(await onChain(ground))
     const plan = await planAll(ground)
     const accounts = plan.parts.flat().map(({ account }) => account.replace(/:[^:]{32,}$/, ':…'))
     expect(accounts).toEqual([
-      'Liabilities:Holders',
       'Liabilities:Overpaid:…',
-      'Liabilities:Provider',
       'Liabilities:RefundsDue:…',
-      'Liabilities:Treasury',
+      'Liabilities:Share:holders',
+      'Liabilities:Share:provider',
+      'Liabilities:Share:treasury',
       'Liabilities:Unmatched:…',
     ])
     expect(await payout.openParts(plan)).toEqual([1, 2])
@@ -47,8 +56,8 @@ describe.each(['SPL Token', 'Token-2022 with a transfer fee'] as const)('with a 
     expect(Object.keys(after).filter((account) => account.startsWith('Liabilities:'))).toEqual([])
     expect(await onChain(ground)).toBe(0n)
     expect(after['Assets:PaymentWallet']).toBeUndefined()
-    const shares = price.providerBaseUnits * 2n
-    expect(await tokensOf(ground, destinations.provider)).toBe(shares - withheld(lab, shares))
+    const shares = (price.shares[0]?.baseUnits ?? 0n) * 2n
+    expect(await tokensOf(ground, provider)).toBe(shares - withheld(lab, shares))
     expect(await payout.plan({ destinations, leastBaseUnits: 0n })).toBeUndefined()
     expect(await payout.openParts(plan)).toEqual([])
   })
@@ -74,7 +83,7 @@ describe.each(['SPL Token', 'Token-2022 with a transfer fee'] as const)('with a 
       const signature = await land(lab, instructions, [wallet])
       await expect(payout.record(plan, signature), what).rejects.toThrow(why)
     }
-    await expect(payout.record(plan, settlement.signature), 'a payment').rejects.toThrow(/memo does not name/)
+    await expect(payout.record(plan, signatureIn(settlement)), 'a payment').rejects.toThrow(/memo does not name/)
     expect(await balances(ground)).toEqual(before)
   })
 
@@ -93,7 +102,7 @@ describe.each(['SPL Token', 'Token-2022 with a transfer fee'] as const)('with a 
   test('of payouts of the same debt that are recorded at once the ledger takes one, and pays no more than is owed', async () => {
     const { settlement } = await pay(ground)
     await serve(ground, settlement)
-    const owed = -((await balances(ground))['Liabilities:Provider'] ?? 0n)
+    const owed = -((await balances(ground))['Liabilities:Share:provider'] ?? 0n)
     expect(owed).toBeGreaterThan(0n)
     const desks = [1, 2].map(() => {
       const desk = openDatabase({
@@ -106,8 +115,8 @@ describe.each(['SPL Token', 'Token-2022 with a transfer fee'] as const)('with a 
       return desk
     })
     const payouts = Array.from({ length: 8 }, (_, index): DistributionPaid => {
-      const { signature } = sampleSettlement()
-      const payments = [{ account: 'Liabilities:Provider', wallet: destinations.provider, paidBaseUnits: owed }]
+      const signature = signatureIn(sampleSettlement())
+      const payments = [{ account: 'Liabilities:Share:provider', wallet: provider, paidBaseUnits: owed }]
       return {
         kind: 'DistributionPaid',
         signature,
@@ -129,7 +138,7 @@ describe.each(['SPL Token', 'Token-2022 with a transfer fee'] as const)('with a 
       ...Array.from({ length: 7 }, () => 'more_than_owed'),
       'recorded',
     ])
-    expect((await balances(ground))['Liabilities:Provider']).toBeUndefined()
+    expect((await balances(ground))['Liabilities:Share:provider']).toBeUndefined()
   })
 
   test('the service cannot record a payout, and the payer of payouts can do nothing else', async () => {
@@ -139,9 +148,9 @@ describe.each(['SPL Token', 'Token-2022 with a transfer fee'] as const)('with a 
     await expect(desk.query(`select * from ledger.record_payout(${body})`)).rejects.toMatchObject({ code: '23514' })
     for (const statement of [
       'select ledger.add_partitions()',
-      'insert into ledger.payouts select * from ledger.payouts',
-      'update ledger.balances set balance = 0',
-      'select * from ledger.events',
+      'insert into ledger.settings select * from ledger.settings',
+      'update ledger.accounts set balance = 0',
+      'select * from ledger.notes',
     ]) {
       await expect(desk.query(statement), statement).rejects.toMatchObject({ code: '42501' })
     }

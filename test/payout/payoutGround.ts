@@ -1,8 +1,6 @@
 import { type Keypair, PublicKey } from '@solana/web3.js'
 import type { PayoutPlan } from '../../src/accounting/payoutPlan.ts'
-import { watchFinality, noFinalityMemory } from '../../src/jobs/finalityWatch.ts'
-import { watchRefunds } from '../../src/jobs/refundWatch.ts'
-import { scanTransfers } from '../../src/jobs/transferScan.ts'
+import { scanTransfers } from '../../src/jobs/transferScanJob.ts'
 import type { Address } from '@tollbook/core/address'
 import type { Signature } from '@tollbook/core/signature'
 import { openPayout, type Payout } from '../../src/payout/openPayout.ts'
@@ -18,15 +16,23 @@ import {
   sendAndConfirm,
   stage,
 } from '../chain/paymentLab.ts'
-import { type LifeGround, openLifeGround, pay, sendTokens, serve } from '../jobs/lifeGround.ts'
+import {
+  finalityRound,
+  type LifeGround,
+  openLifeGround,
+  pay,
+  refundRound,
+  sendTokens,
+  serve,
+} from '../jobs/lifeGround.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { withAdminSession } from '../support/adminSession.ts'
 
-/** A book with debts of every kind, and a login that may pay them. */
+/** A ledger with debts of every kind, and a login that may pay them. */
 export interface PayoutGround extends LifeGround {
   readonly payoutUrl: string
   readonly payout: Payout
-  readonly destinations: { readonly provider: Address; readonly holders: Address; readonly treasury: Address }
+  readonly destinations: ReadonlyMap<'provider' | 'holders' | 'treasury', Address>
 }
 
 const settleAgeMs = 3_600_000
@@ -47,8 +53,9 @@ export async function openPayoutGround(kind: MintKind): Promise<PayoutGround> {
     log: silentLog,
   })
   afterFile(() => payout.close())
-  const [provider, holders, treasury] = [await newAddress(ground), await newAddress(ground), await newAddress(ground)]
-  return { ...ground, payoutUrl, payout, destinations: { provider, holders, treasury } }
+  const destinations = new Map<'provider' | 'holders' | 'treasury', Address>()
+  for (const share of ['provider', 'holders', 'treasury'] as const) destinations.set(share, await newAddress(ground))
+  return { ...ground, payoutUrl, payout, destinations }
 }
 
 async function newAddress({ lab }: LifeGround): Promise<Address> {
@@ -85,8 +92,8 @@ export async function makeDebts(ground: PayoutGround): Promise<void> {
   }
   await sendTokens(ground, await newCustomer(lab), 7_000n)
   lab.chain.advanceSlots(32)
-  await watchFinality(deps, noFinalityMemory())
-  await watchRefunds({ ...deps, refundAfterMs: 0 })
+  await finalityRound(ground)
+  await refundRound(ground, 0)
   clock.advance(settleAgeMs + 1_000)
   await scanTransfers({ ...deps, terms: lab.terms, settleAgeMs })
 }

@@ -2,46 +2,63 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { priceAll } from '../../src/pricing/currentPrice.ts'
 import { products } from '../../src/endpoints/catalog.ts'
-import { shares, split } from '../../src/pricing/split.ts'
+import { split } from '../../src/pricing/split.ts'
+import { defaultSplit, type SplitShare } from '../../src/pricing/splitSetting.ts'
+import { anySplit } from '../store/arbitraryEvent.ts'
 import { parseTokenPrice, requiredBaseUnits } from '../../src/pricing/tokenPrice.ts'
 
 const required = fc.bigInt({ min: 1n, max: 2n ** 64n - 1n })
 
+function accountsOf(policy: readonly SplitShare[]): readonly string[] {
+  return policy.flatMap(({ account }) => (account === 'burn' ? [] : [account]))
+}
+
+function perMilleOf(policy: readonly SplitShare[], name: string): bigint {
+  return BigInt(policy.find(({ account }) => account === name)?.perMille ?? 0)
+}
+
 describe('split', () => {
-  test('I18 burn, provider, holders and treasury add up to what is required, to the base unit', () => {
+  test('I18 burn and shares of any split add up to what is required, to the base unit', () => {
     fc.assert(
-      fc.property(required, (amount) => {
-        const { burnBaseUnits, providerBaseUnits, holdersBaseUnits, treasuryBaseUnits } = split(amount)
-        expect(burnBaseUnits + providerBaseUnits + holdersBaseUnits + treasuryBaseUnits).toBe(amount)
+      fc.property(required, anySplit, (amount, policy) => {
+        const { burnBaseUnits, shares } = split(amount, policy)
+        expect(shares.reduce((sum, { baseUnits }) => sum + baseUnits, burnBaseUnits)).toBe(amount)
+        expect(shares.map(({ account }) => account)).toEqual(accountsOf(policy))
       }),
     )
   })
 
-  test('I18 at least 30 % is burned, and no share is off by a whole base unit or more from its percentage', () => {
+  test('I18 the burn is rounded up, the shares down, and the first account takes the rest', () => {
     fc.assert(
-      fc.property(required, (amount) => {
-        const { burnBaseUnits, providerBaseUnits, holdersBaseUnits, treasuryBaseUnits } = split(amount)
-        expect(burnBaseUnits * 100n >= amount * shares.burn).toBe(true)
-        expect(burnBaseUnits * 100n < amount * shares.burn + 100n).toBe(true)
-        expect(holdersBaseUnits).toBe((amount * 15n) / 100n)
-        expect(treasuryBaseUnits).toBe((amount * 5n) / 100n)
-        expect(providerBaseUnits >= 0n).toBe(true)
+      fc.property(required, anySplit, (amount, policy) => {
+        const { burnBaseUnits, shares } = split(amount, policy)
+        const burn = perMilleOf(policy, 'burn')
+        expect(burnBaseUnits * 1000n >= amount * burn).toBe(true)
+        expect(burnBaseUnits * 1000n < amount * burn + 1000n).toBe(true)
+        const [first, ...others] = shares
+        expect(
+          others.every(({ account, baseUnits }) => baseUnits === (amount * perMilleOf(policy, account)) / 1000n),
+        ).toBe(true)
+        expect(first?.baseUnits).toBeGreaterThanOrEqual(0n)
       }),
     )
   })
 
   test('the example of the specification: 50 tokens are 15 burned, 25 to the provider, 7.5 to holders, 2.5 to the treasury', () => {
-    expect(split(50_000_000n)).toEqual({
+    expect(split(50_000_000n, defaultSplit)).toEqual({
       burnBaseUnits: 15_000_000n,
-      providerBaseUnits: 25_000_000n,
-      holdersBaseUnits: 7_500_000n,
-      treasuryBaseUnits: 2_500_000n,
+      shares: [
+        { account: 'provider', baseUnits: 25_000_000n },
+        { account: 'holders', baseUnits: 7_500_000n },
+        { account: 'treasury', baseUnits: 2_500_000n },
+      ],
     })
   })
 
   test('one base unit is burned whole rather than promised and not burned', () => {
-    expect(split(1n)).toEqual({ burnBaseUnits: 1n, providerBaseUnits: 0n, holdersBaseUnits: 0n, treasuryBaseUnits: 0n })
-    expect(() => split(0n)).toThrow('at least one base unit')
+    const { burnBaseUnits, shares } = split(1n, defaultSplit)
+    expect([burnBaseUnits, ...shares.map(({ baseUnits }) => baseUnits)]).toEqual([1n, 0n, 0n, 0n])
+    expect(() => split(0n, defaultSplit)).toThrow('at least one base unit')
   })
 })
 
@@ -73,7 +90,7 @@ describe('what is required', () => {
   })
 
   test('every endpoint of the list has a price that divides', () => {
-    const prices = priceAll(products, { tokenPriceAttoUsd: 10n ** 15n, decimals: 6 })
+    const prices = priceAll(products, { tokenPriceAttoUsd: 10n ** 15n, decimals: 6, split: defaultSplit })
     expect(prices?.map(({ endpoint }) => endpoint)).toEqual(products.map(({ path }) => path))
     expect(prices?.find(({ endpoint }) => endpoint === '/api/tools/qrcode')?.requiredBaseUnits).toBe(5_000_000n)
   })

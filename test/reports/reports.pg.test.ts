@@ -1,18 +1,23 @@
 import fc from 'fast-check'
 import { text } from 'node:stream/consumers'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { assertPresent } from '@tollbook/core/assert'
 import { paymentDetail } from '../../src/reports/paymentDetail.ts'
-import { readSignature } from '@tollbook/core/signature'
-import { type AskedReport, allRows, readReport } from '../../src/reports/reportBook.ts'
+import { readReference } from '../../src/payment/paymentReference.ts'
+import { type AskedReport, allRows, readReport } from '../../src/reports/readReport.ts'
 import { reportCsv } from '../../src/reports/reportCsv.ts'
-import { isProblems, readQuestion, type ReportName } from '../../src/reports/reportQuestion.ts'
+import { isProblems, readQuestion, type ReportName, reportNames } from '../../src/reports/reportQuestion.ts'
+import { silentLog } from '../../src/primitives/log.ts'
+import { createReports } from '../../src/reports/reports.ts'
 import type { ReportRow } from '../../src/reports/reportTable.ts'
 import { reportPosition, rollUp } from '../../src/reports/rollUp.ts'
 import { summary } from '../../src/reports/summary.ts'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import { afterFile } from '../support/afterFile.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { openInstance, openSessions } from '../store/instance.ts'
 import { sampleAddress, sampleMint } from '../store/samplePayment.ts'
-import { type SeededPayment, seedPayment } from './seedBook.ts'
+import { ends, type SeededPayment, seedPayment } from './seedPayment.ts'
 
 const { serviceUrl, ownerUrl, adminUrl } = await createTestDatabase()
 const ledger = await openInstance(serviceUrl)
@@ -34,23 +39,12 @@ const seeded = fc.sample(
     blockTimeMs: fc
       .tuple(fc.integer({ min: 0, max: 20 }), fc.constantFrom(0, 1, 43_200_000, 86_399_999))
       .map(([day, ms]) => firstDayMs + day * 86_400_000 + ms),
-    end: fc.constantFrom<SeededPayment['end']>(
-      'claimed',
-      'released',
-      'fulfilled',
-      'fulfilled',
-      'fulfilled',
-      'refund_due',
-      'reversed',
-      'reversed_served',
-      'unmatched',
-      'submitted',
-      'submitted_unmatched',
-    ),
+    end: fc.constantFrom<SeededPayment['end']>(...ends, 'fulfilled', 'fulfilled', 'finalized'),
+    owesBurn: fc.constantFrom(false, false, true),
   }),
   { numRuns: 200, seed: 7 },
 )
-const signatures = await Promise.all(seeded.map((payment) => seedPayment(ledger, payment)))
+const references = await Promise.all(seeded.map((payment) => seedPayment(ledger, payment)))
 // Small steps, so that the events of a payment fall into different ones.
 while ((await rollUp(database, 7)) > 0);
 
@@ -71,8 +65,8 @@ const sumOf = (rows: readonly ReportRow[], column: string) =>
 async function entriesSum(account: string, from = '-infinity', to = 'infinity'): Promise<bigint> {
   const { rows } = await admin.query<{ sum: string }>(
     `select coalesce(sum(t.amount), 0)::text as sum from ledger.entries t join ledger.events e on e.seq = t.seq
-     where t.account like $1 and (e.effective_at at time zone 'UTC')::date between $2::date and $3::date`,
-    [account, from, to],
+     where t.account like $1 and t.mint = $4 and (e.effective_at at time zone 'UTC')::date between $2::date and $3::date`,
+    [account, from, to, token.mint],
   )
   return BigInt(rows[0]?.sum ?? 0)
 }
@@ -85,13 +79,13 @@ const ranges: readonly Record<string, string>[] = [
   { from: '2026-10-09' },
 ]
 
-test('the roll-up has reached the head of the book', async () => {
+test('the roll-up has reached the head of the ledger', async () => {
   const { position, headPosition } = await reportPosition(database)
   expect(position).toBe(headPosition)
 })
 
 test.each(ranges)('burns of %o are the sums of the entries, however they are grouped and paged', async (range) => {
-  const expected = await entriesSum('Expenses:Burned', range['from'], range['to'])
+  const expected = await entriesSum('Expenses:Burned:%', range['from'], range['to'])
   for (const by of ['day', 'endpoint', 'wallet']) {
     const rows = await rowsOf('burns', { ...range, by })
     expect(sumOf(rows, 'burnedBaseUnits')).toBe(expected)
@@ -103,13 +97,19 @@ test.each(ranges)('burns of %o are the sums of the entries, however they are gro
 })
 
 test.each(ranges)('distributions of %o are the sums of the entries, however they are grouped', async (range) => {
-  const provider = -(await entriesSum('Liabilities:Provider', range['from'], range['to']))
+  const provider = -(await entriesSum('Liabilities:Share:provider', range['from'], range['to']))
+  const burnOwed = -(await entriesSum('Liabilities:BurnOwed', range['from'], range['to']))
   const received = await entriesSum('Assets:PaymentWallet', range['from'], range['to'])
   for (const by of ['day', 'endpoint', 'wallet']) {
     const rows = await rowsOf('distributions', { ...range, by })
     const { totals } = await readReport(database, asked('distributions', { ...range, by }))
-    expect([sumOf(rows, 'providerBaseUnits'), sumOf(rows, 'receivedBaseUnits')]).toEqual([provider, received])
-    expect(totals).toMatchObject({ providerBaseUnits: provider, receivedBaseUnits: received })
+    const columns = ['providerBaseUnits', 'receivedBaseUnits', 'burnOwedBaseUnits']
+    expect(columns.map((column) => sumOf(rows, column))).toEqual([provider, received, burnOwed])
+    expect(totals).toMatchObject({
+      providerBaseUnits: provider,
+      receivedBaseUnits: received,
+      burnOwedBaseUnits: burnOwed,
+    })
   }
 })
 
@@ -129,18 +129,19 @@ test.each(ranges)(
 
 test('payments are listed newest first, each once, each adding up, and by filter', async () => {
   const rows = await rowsOf('payments')
-  expect(rows.map((row) => String(row['signature'])).toSorted()).toEqual(signatures.toSorted())
+  expect(rows.map((row) => String(row['reference'])).toSorted()).toEqual(references.toSorted())
   const times = rows.map((row) => String(row['paidAt']))
   expect(times).toEqual(times.toSorted().toReversed())
   for (const row of rows) {
-    const parts = ['unearned', 'provider', 'holders', 'treasury', 'owed'].map((part) =>
+    const parts = ['unearned', 'burnOwed', 'provider', 'holders', 'treasury', 'owed'].map((part) =>
       BigInt(row[`${part}BaseUnits`] ?? 0),
     )
     const arrived = BigInt(row['receivedBaseUnits'] ?? 0) + BigInt(row['lostBaseUnits'] ?? 0)
     expect(parts.reduce((sum, part) => sum + part, 0n)).toBe(arrived)
   }
   for (const [state, ends] of Object.entries({
-    released: ['released'],
+    released: ['released', 'broken'],
+    fulfilled: ['fulfilled', 'streamed', 'finalized'],
     refund_due: ['refund_due'],
     reversed: ['reversed', 'reversed_served'],
     submitted: ['submitted'],
@@ -157,10 +158,15 @@ test.each(
   const rows = await rowsOf('payments', given)
   const { totals } = await readReport(database, asked('payments', { ...given, limit: '1' }))
   const { payments, ...amounts } = totals ?? {}
-  expect(payments).toBe(rows.filter((row) => row['burnedBaseUnits'] !== 0n).length)
+  expect(payments).toBe(rows.filter((row) => stands(row)).length)
   expect(amounts).toEqual(Object.fromEntries(Object.keys(amounts).map((column) => [column, sumOf(rows, column)])))
-  expect(Object.keys(amounts)).toHaveLength(8)
+  expect(Object.keys(amounts)).toHaveLength(9)
 })
+
+/** Counted as a payment: verified, and not reversed. */
+function stands(row: ReportRow): boolean {
+  return !['submitted', 'reversed', 'unmatched'].includes(String(row['state']))
+}
 
 test('pages of any size make the same list', async () => {
   const whole = await rowsOf('payments')
@@ -192,27 +198,32 @@ test('liabilities are every balance under Liabilities, and refunds are those wit
 })
 
 test('a payment is shown with its events, entries and signed transaction; an unknown one is not', async () => {
-  const signature = readSignature(signatures[0] ?? '')
-  if (signature === undefined) throw new Error('a payment was seeded')
-  expect(await paymentDetail(database, signature)).toMatchObject({
-    signature,
+  const verified = seeded.findIndex(({ end, owesBurn }) => end === 'finalized' && !owesBurn)
+  const reference = readReference(references[verified] ?? '')
+  if (reference === undefined) throw new Error('a payment was seeded')
+  expect(await paymentDetail(database, reference)).toMatchObject({
+    reference,
+    kind: 'payment',
+    state: 'fulfilled',
+    wallet: seeded[verified]?.wallet,
+    endpoint: seeded[verified]?.endpoint,
     events: expect.arrayContaining([expect.objectContaining({ kind: 'TokensBurned', entries: expect.any(Array) })]),
     transactionBase64: expect.stringMatching(/^[A-Za-z0-9+/=]+$/),
   })
-  const unknown = readSignature('1'.repeat(63) + '2')
+  const unknown = readReference(`solana:${'1'.repeat(63)}2`)
   expect(unknown === undefined ? undefined : await paymentDetail(database, unknown)).toBeUndefined()
 })
 
 test('the CSV has the rows of the report, and its sums are those of the trial balance', async () => {
   const csv = await text(await reportCsv(database, asked('burns', { by: 'wallet' })))
   const [header = '', ...lines] = csv.trimEnd().split('\r\n')
-  expect(header).toBe('wallet,payments,burnedBaseUnits,burnedTokens')
+  expect(header).toBe('wallet,payments,burnedBaseUnits,burnedTokens,burnOwedBaseUnits,burnOwedTokens')
   const burned = lines.reduce((sum, line) => sum + BigInt(line.split(',')[2] ?? 0), 0n)
   const { rows } = await readReport(database, asked('trial-balance'))
   expect(rows.find((row) => row['account'] === 'Expenses:Burned')).toMatchObject({ closingDebitBaseUnits: burned })
 })
 
-test('what was rolled up in one step or anew is what was rolled up in many', async () => {
+test('a roll-up in one step, or after a reset, ends with the same rows as a roll-up in many steps', async () => {
   const dump = async () => {
     const tables = ['payments', 'payouts', 'daily_totals', 'wallet_totals', 'payment_totals']
     return Promise.all(
@@ -220,15 +231,15 @@ test('what was rolled up in one step or anew is what was rolled up in many', asy
     )
   }
   const before = await dump()
-  await owner.query('select reports.start_anew()')
+  await owner.query('select reports.reset()')
   expect((await rowsOf('payments')).length).toBe(0)
   while ((await rollUp(database)) > 0);
   expect(await dump()).toEqual(before)
 })
 
 test('sessions that roll up at the same time count nothing twice', async () => {
-  await owner.query('select reports.start_anew()')
-  const expected = await entriesSum('Expenses:Burned')
+  await owner.query('select reports.reset()')
+  const expected = await entriesSum('Expenses:Burned:%')
   for (
     let round = 0;
     round < 200 && (await reportPosition(database)).position < (await reportPosition(database)).headPosition;
@@ -239,31 +250,78 @@ test('sessions that roll up at the same time count nothing twice', async () => {
   expect(totals).toMatchObject({ burnedBaseUnits: expected })
 })
 
-test('an auditor who may only read gets the reports as far as they have come', async () => {
-  const { rows } = await owner.query<{ name: string }>(
-    `select table_name as name from information_schema.role_table_grants
-     where grantee = 'tollbook_reader' and table_schema = 'reports' and privilege_type = 'SELECT' order by 1`,
-  )
-  expect(rows.map(({ name }) => name)).toEqual([
-    'daily_totals',
-    'payment_totals',
-    'payments',
-    'payouts',
-    'progress',
-    'wallet_totals',
-  ])
-  const { rows: may } = await admin.query(
-    `select has_function_privilege('tollbook_reader', 'reports.roll_up(integer)', 'execute') as may`,
-  )
-  expect(may).toEqual([{ may: false }])
+const reader = await createLogin('tollbook_reader')
+
+/** A login that is a member of one role and of no other. */
+async function createLogin(role: string): Promise<string> {
+  const { rows } = await admin.query<{ name: string }>(`select 'k_' || md5(random()::text) as name`)
+  const name = String(rows[0]?.name)
+  await admin.query(`create role ${name} login password '${name}' in role ${role}`)
+  afterFile(async () => {
+    await admin.query(`drop role ${name}`)
+  })
+  const url = new URL(serviceUrl)
+  url.username = name
+  url.password = name
+  return url.href
+}
+
+describe('a login of tollbook_reader', () => {
+  test.each(reportNames)('reads the report %s as far as the service has rolled it up', async (report) => {
+    const readOnly = openReader()
+    const { table } = createReports(readOnly, token)
+    const { limit, ...question } = assertQuestion(report)
+    const { read, position, headPosition } = await table(report, { ...question, limit })
+    expect(position).toBe(headPosition)
+    expect(read).toEqual(await readReport(database, asked(report)))
+  })
+
+  test('reads the summary, a payment and a file, and does not roll up', async () => {
+    const readOnly = openReader()
+    const reports = createReports(readOnly, token)
+    await owner.query('select reports.reset()')
+    expect(await rollUp(readOnly)).toBe(0)
+    expect((await reports.summary()).position).toBe(0)
+    while ((await rollUp(database)) > 0);
+    expect((await reports.summary()).read).toEqual(await summary(database, token))
+    const file = await text((await reports.csv('payments', assertQuestion('payments'))).read)
+    expect(file.trimEnd().split('\r\n')).toHaveLength(seeded.length + 1)
+    for (const reference of references.slice(0, 20))
+      expect(await reports.payment(reference)).toEqual(
+        await paymentDetail(database, assertPresent(readReference(reference), 'a reference was recorded')),
+      )
+  })
+
+  test('writes nothing', async () => {
+    const sessions = openSessions(reader, 1)
+    for (const write of ['delete from reports.payments', 'select reports.roll_up(1)', 'select reports.reset()'])
+      await expect(sessions.query(write)).rejects.toMatchObject({ code: '42501' })
+  })
 })
+
+function assertQuestion(report: ReportName) {
+  const question = readQuestion(report, {})
+  if (isProblems(question)) throw new Error(JSON.stringify(question))
+  return question
+}
+
+function openReader(): Database {
+  const opened = openDatabase({
+    databaseUrl: reader,
+    applicationName: 'test reader',
+    connectionsMax: 1,
+    log: silentLog,
+  })
+  afterFile(() => opened.destroy())
+  return opened
+}
 
 test('the service may read and roll up, and write nothing', async () => {
   const service = openSessions(serviceUrl)
   for (const write of [
     'delete from reports.payments',
     'update reports.progress set upto_seq = 0',
-    'select reports.start_anew()',
+    'select reports.reset()',
   ])
     await expect(service.query(write)).rejects.toMatchObject({ code: '42501' })
 })

@@ -10,8 +10,8 @@ export async function addEvents(admin: pg.Pool, count: number): Promise<void> {
     await session.query(`set local ledger.writing = 'on'`)
     await session.query(
       `insert into ledger.events (seq, stream, version, kind, schema_version, recorded_at, effective_at, body, leaf_hash)
-       select n, 'test', n, 'Test', 1, at, at, body, sha256('\\x00'::bytea || int8send(n) || int8send(0) || body)
-       from (select head.seq + k as n, timestamptz 'epoch' as at, convert_to(format('{"n":%s}', k), 'UTF8') as body
+       select n, first, n - first + 1, 'Test', 1, at, at, body, sha256('\\x00'::bytea || int8send(n) || int8send(0) || body)
+       from (select head.seq + k as n, head.seq + 1 as first, timestamptz 'epoch' as at, convert_to(format('{"n":%s}', k), 'UTF8') as body
              from ledger.head, generate_series(1, $1::bigint) as k) made`,
       [count],
     )

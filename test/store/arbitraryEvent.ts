@@ -1,13 +1,18 @@
 import fc from 'fast-check'
+import type { Json } from '@tollbook/core/canonicalJson'
 import type { Address } from '@tollbook/core/address'
-import type { FailureReason, LedgerEvent, MarketEvidence } from '../../src/payment/events.ts'
+import type { FailureReason } from '../../src/payment/events/attemptEvents.ts'
+import type { MarketEvidence } from '../../src/payment/events/settingEvents.ts'
+import type { LedgerEvent } from '../../src/payment/events.ts'
+import { type PaymentReference, solanaReference } from '../../src/payment/paymentReference.ts'
 import type { Price } from '@tollbook/core/quote'
 import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
-import type { Settlement } from '../../src/payment/settlement.ts'
+import type { Settlement, SettlementEvidence } from '../../src/payment/settlement.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { readAddress } from '@tollbook/core/address'
 import { split } from '../../src/pricing/split.ts'
+import { defaultSplit, type SplitShare } from '../../src/pricing/splitSetting.ts'
 
 /* Any event that the types allow, within the ranges that the chain and the price list allow. */
 
@@ -25,12 +30,28 @@ const anySignature: fc.Arbitrary<Signature> = fc
   .filter((bytes) => bytes.some((byte) => byte !== 0))
   .map((bytes) => assertPresent(signatureOfBytes(bytes), '64 bytes are a signature'))
 
+const anyReference: fc.Arbitrary<PaymentReference> = anySignature.map(solanaReference)
+
 // The largest amount of an SPL token.
 const u64Max = 2n ** 64n - 1n
 const anyBaseUnits = fc.oneof(fc.bigInt({ min: 0n, max: 3n }), fc.bigInt({ min: 0n, max: u64Max }))
 const anyText = fc.string({ unit: 'binary', maxLength: 40 }).filter((text) => text.isWellFormed())
 const optional = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined })
+
+/** Any policy of two to six accounts, the burn among them. */
+export const anySplit: fc.Arbitrary<readonly SplitShare[]> = fc.oneof(
+  fc.constant(defaultSplit),
+  fc
+    .uniqueArray(fc.integer({ min: 1, max: 999 }), { minLength: 1, maxLength: 5 })
+    .map((cuts) => [0, ...cuts.toSorted((one, other) => one - other), 1_000])
+    .map((bounds) =>
+      bounds.slice(1).map((bound, index): SplitShare => {
+        const account = index === 1 ? 'burn' : `account-${index}`
+        return { account, perMille: bound - (bounds[index] ?? 0) }
+      }),
+    ),
+)
 
 export const anyPrice: fc.Arbitrary<Price> = record({
   endpoint: anyText,
@@ -39,26 +60,30 @@ export const anyPrice: fc.Arbitrary<Price> = record({
   mint: anyAddress,
   decimals: fc.nat(18),
   requiredBaseUnits: fc.oneof(fc.bigInt({ min: 1n, max: 9n }), fc.bigInt({ min: 1n, max: u64Max })),
-}).map((price) => ({ ...price, ...split(price.requiredBaseUnits) }))
+}).chain((price) => anySplit.map((policy) => ({ ...price, ...split(price.requiredBaseUnits, policy) })))
 
 export const anySettlement: fc.Arbitrary<Settlement> = record({
-  signature: anySignature,
+  reference: anyReference,
   wallet: anyAddress,
   price: anyPrice,
   quoteId: optional(anyText),
   memo: optional(anyText),
   burnedMore: anyBaseUnits,
   overpaid: anyBaseUnits,
-  slot: fc.nat(),
-  blockTimeMs: fc.nat().map((seconds) => seconds * 1000),
-  transactionBase64: optional(fc.base64String({ maxLength: 64 })),
-}).map(({ burnedMore, overpaid, ...settlement }) => {
+  owesBurn: fc.boolean(),
+  evidence: record<SettlementEvidence>({
+    kind: fc.constant('solana'),
+    slot: fc.nat(),
+    blockTimeMs: fc.nat().map((seconds) => seconds * 1000),
+    transactionBase64: optional(fc.base64String({ maxLength: 64 })),
+  }),
+}).map(({ burnedMore, overpaid, owesBurn, ...settlement }) => {
   const { requiredBaseUnits, burnBaseUnits } = settlement.price
   const atMost = (amount: bigint): bigint => (amount > u64Max ? u64Max : amount)
   return {
     ...settlement,
-    burnedBaseUnits: atMost(burnBaseUnits + burnedMore),
-    receivedBaseUnits: atMost(requiredBaseUnits - burnBaseUnits + overpaid),
+    burnedBaseUnits: owesBurn ? 0n : atMost(burnBaseUnits + burnedMore),
+    receivedBaseUnits: atMost(requiredBaseUnits - (owesBurn ? 0n : burnBaseUnits) + overpaid),
   }
 })
 
@@ -76,7 +101,7 @@ const digest = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Bu
 const kind = <const K extends LedgerEvent['kind']>(name: K) => fc.constant(name)
 
 const anyPayable = fc.oneof(
-  fc.constantFrom('Liabilities:Provider', 'Liabilities:Holders', 'Liabilities:Treasury'),
+  fc.constantFrom('Liabilities:Share:provider', 'Liabilities:Share:holders', 'Liabilities:Share:referrer-2'),
   fc
     .tuple(fc.constantFrom('Overpaid', 'RefundsDue', 'Unmatched'), anyAddress)
     .map(([name, wallet]) => `Liabilities:${name}:${wallet}`),
@@ -96,6 +121,15 @@ const anyEvidence: fc.Arbitrary<MarketEvidence> = record({
   silent: fc.array(record({ source: anyText, why: anyText }), { maxLength: 3 }),
 })
 
+const anyParts = fc.array(record({ endpoint: anyText, baseUnits: fc.bigInt({ min: 0n, max: u64Max / 4n }) }), {
+  minLength: 1,
+  maxLength: 3,
+})
+
+const anyJson: fc.Arbitrary<Json> = fc
+  .jsonValue({ maxDepth: 2, stringUnit: 'grapheme' })
+  .map((value): Json => JSON.parse(JSON.stringify(value)))
+
 export const anyEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
   record({
     kind: kind('PaymentSubmitted'),
@@ -106,6 +140,18 @@ export const anyEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
   }),
   record({ kind: kind('PaymentVerified'), settlement: anySettlement }),
   record({ kind: kind('TokensBurned'), mint: anyAddress, endpoint: anyText, burnedBaseUnits: anyBaseUnits }),
+  record({ kind: kind('BurnReversed'), mint: anyAddress, endpoint: anyText, burnedBaseUnits: anyBaseUnits }),
+  record({ kind: kind('BurnOwed'), mint: anyAddress, endpoint: anyText, owedBaseUnits: anyBaseUnits }),
+  record({ kind: kind('AnswerStarted'), attempt, attemptId: anyText }),
+  record({
+    kind: kind('AnswerBroken'),
+    attempt,
+    attemptId: anyText,
+    bytes: fc.nat(),
+    digest,
+    mint: anyAddress,
+    exposedBaseUnits: anyBaseUnits,
+  }),
   record({
     kind: kind('ProofClaimed'),
     attempt,
@@ -114,6 +160,8 @@ export const anyEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
     endpoint: anyText,
     orderDigest: digest,
     leaseMs: fc.nat(),
+    mint: anyAddress,
+    exposedBaseUnits: anyBaseUnits,
   }),
   record({
     kind: kind('RequestFulfilled'),
@@ -123,12 +171,17 @@ export const anyEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
     answerDigest: digest,
   }),
   record({ kind: kind('DistributionAllocated'), mint: anyAddress, price: anyPrice }).map(
-    ({ price: { providerBaseUnits, holdersBaseUnits, treasuryBaseUnits }, ...event }) => {
-      return { ...event, providerBaseUnits, holdersBaseUnits, treasuryBaseUnits }
-    },
+    ({ price: { shares }, ...event }) => ({ ...event, parts: shares }),
   ),
-  record({ kind: kind('RequestFailed'), attempt, attemptId: anyText, reason: anyReason }),
-  record({ kind: kind('PaymentFinalized'), slot: fc.nat() }),
+  record({
+    kind: kind('RequestFailed'),
+    attempt,
+    attemptId: anyText,
+    reason: anyReason,
+    mint: anyAddress,
+    exposedBaseUnits: anyBaseUnits,
+  }),
+  record({ kind: kind('PaymentFinalized'), slot: fc.nat(), mint: anyAddress, exposedBaseUnits: anyBaseUnits }),
   record({
     kind: kind('PaymentReversed'),
     reason: fc.constantFrom('absent' as const, 'failed' as const),
@@ -139,7 +192,8 @@ export const anyEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
     unearnedBaseUnits: anyBaseUnits,
     lostBaseUnits: anyBaseUnits,
     overpaidBaseUnits: anyBaseUnits,
-    burnedBaseUnits: anyBaseUnits,
+    burnOwedBaseUnits: anyBaseUnits,
+    exposedBaseUnits: anyBaseUnits,
   }),
   record({ kind: kind('RefundDue'), wallet: anyAddress, mint: anyAddress, refundBaseUnits: anyBaseUnits }),
   record({
@@ -165,9 +219,29 @@ export const anyEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
     {
       kind: kind('PriceListPublished'),
       source: anyText,
+      split: anySplit,
       prices: fc.array(anyPrice, { maxLength: 4 }),
       evidence: anyEvidence,
     },
-    { requiredKeys: ['kind', 'source', 'prices'], noNullPrototype: true },
+    { requiredKeys: ['kind', 'source', 'split', 'prices'], noNullPrototype: true },
+  ),
+  record({
+    kind: kind('SettingChanged'),
+    name: anyText,
+    number: attempt,
+    validFrom: fc.nat().map((seconds) => new Date(seconds * 1000).toISOString()),
+    value: anyJson,
+  }),
+  record({
+    kind: kind('BurnSubmitted'),
+    round: attempt,
+    mint: anyAddress,
+    throughPosition: attempt,
+    burnBaseUnits: anyBaseUnits,
+    parts: anyParts,
+    transactionBase64: fc.base64String(),
+  }),
+  record({ kind: kind('BurnConfirmed'), round: attempt, mint: anyAddress, slot: fc.nat(), parts: anyParts }).map(
+    (event) => ({ ...event, burnedBaseUnits: event.parts.reduce((sum, { baseUnits }) => sum + baseUnits, 0n) }),
   ),
 )

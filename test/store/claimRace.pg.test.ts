@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
-import { signatureBytes } from '@tollbook/core/signature'
+import { type PaymentReference, streamIdOf } from '../../src/payment/paymentReference.ts'
+import { idempotencyKeyBytes, textOf } from '../../src/store/paymentItem.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { mustAppend, openInstance, openSessions } from './instance.ts'
-import { claimOf, fulfilmentOf, releaseOf, sampleSettlement } from './samplePayment.ts'
+import { claimOf, fulfilmentOf, releaseOf, sampleEvidence, sampleSettlement } from './samplePayment.ts'
 
 const { serviceUrl, adminUrl } = await createTestDatabase()
 const instances = await Promise.all(Array.from({ length: 6 }, () => openInstance(serviceUrl)))
@@ -15,12 +16,18 @@ function instance(index: number) {
   return assertPresent(instances[index % instances.length], 'there are six instances')
 }
 
-async function eventKinds(signature: string): Promise<readonly string[]> {
-  const { rows } = await admin.query<{ kind: string }>(
-    'select kind from ledger.events where stream = $1 order by version',
-    [signature],
-  )
-  return rows.map((row) => row.kind)
+async function eventsOf(reference: PaymentReference) {
+  return instance(0).kernel.read(streamIdOf(reference))
+}
+
+async function eventKinds(reference: PaymentReference): Promise<readonly string[]> {
+  return (await eventsOf(reference)).map(({ kind }) => kind)
+}
+
+/** Bodies of the claims of a payment. */
+async function claimsOf(reference: PaymentReference): Promise<readonly unknown[]> {
+  const claims = (await eventsOf(reference)).filter(({ kind }) => kind === 'ProofClaimed')
+  return claims.map(({ body }): unknown => JSON.parse(textOf(body)))
 }
 
 test('I1: of 48 claims of one payment by six instances exactly one wins, for each of 20 payments', async () => {
@@ -34,8 +41,8 @@ test('I1: of 48 claims of one payment by six instances exactly one wins, for eac
     (outcomes) => outcomes.filter((outcome) => outcome.outcome === 'appended').length,
   )
   expect(winners).toEqual(settlements.map(() => 1))
-  for (const { signature } of settlements) {
-    expect(await eventKinds(signature)).toEqual(['PaymentVerified', 'TokensBurned', 'ProofClaimed'])
+  for (const { reference } of settlements) {
+    expect(await eventKinds(reference)).toEqual(['PaymentVerified', 'TokensBurned', 'ProofClaimed'])
   }
 })
 
@@ -48,7 +55,8 @@ test('I1: two orders with keys of their own cannot both claim one payment', asyn
   )
   const outcomes = (await Promise.all(claims)).map(({ outcome }) => outcome)
   expect(outcomes.toSorted()).toEqual(['appended', ...Array.from({ length: 5 }, () => 'conflict')])
-  const kept = await admin.query('select from paywall.idempotent_answers where wallet = $1', [settlement.wallet])
+  const keys = instances.map((_, index) => idempotencyKeyBytes(settlement.wallet, `order ${index}`))
+  const kept = await admin.query('select from ledger.keys where key = any($1)', [keys])
   expect(kept.rowCount).toBe(1)
 })
 
@@ -61,15 +69,15 @@ test('I1: of many who fulfil one claim at once exactly one is taken', async () =
   )
   const outcomes = (await Promise.all(fulfilments)).map(({ outcome }) => outcome)
   expect(outcomes.filter((outcome) => outcome === 'appended')).toHaveLength(1)
-  expect((await eventKinds(settlement.signature)).filter((kind) => kind === 'RequestFulfilled')).toHaveLength(1)
+  expect((await eventKinds(settlement.reference)).filter((kind) => kind === 'RequestFulfilled')).toHaveLength(1)
 })
 
 test('I2: a claim that has been answered is already visible to every other session', async () => {
   const claims = Array.from({ length: 40 }, async () => {
     const settlement = sampleSettlement()
     await mustAppend(ledger, claimOf(settlement).change)
-    const key = Buffer.from(signatureBytes(settlement.signature))
-    const { rows } = await admin.query('select state from ledger.payments where signature = $1', [key])
+    const id = Buffer.from(streamIdOf(settlement.reference))
+    const { rows } = await admin.query('select state from ledger.streams where id = $1', [id])
     return rows
   })
   for (const rows of await Promise.all(claims)) expect(rows).toEqual([{ state: 'claimed' }])
@@ -84,15 +92,7 @@ test('I3: attempts are 1, 2, 3, and each new one needs the end of the one before
     expect(after).toMatchObject({ phase: 'claimed', attempt })
     before = (await mustAppend(ledger, releaseOf(settlement, { before: after, attemptId }))).after
   }
-  const { rows } = await admin.query<{ body: Buffer }>(
-    `select body from ledger.events where stream = $1 and kind = 'ProofClaimed' order by seq`,
-    [settlement.signature],
-  )
-  expect(rows.map(({ body }) => JSON.parse(body.toString()))).toMatchObject([
-    { attempt: 1 },
-    { attempt: 2 },
-    { attempt: 3 },
-  ])
+  expect(await claimsOf(settlement.reference)).toMatchObject([{ attempt: 1 }, { attempt: 2 }, { attempt: 3 }])
 })
 
 test("I3: a lease is live until the database's clock says otherwise, whatever the clock of an instance says", async () => {
@@ -140,7 +140,7 @@ test('I4: a released payment is claimed again by whoever comes next, and is then
   const second = claimOf(settlement, { before: payment })
   const again = await mustAppend(instance(1), second.change)
   await mustAppend(instance(1), fulfilmentOf(settlement, { before: again.after, attemptId: second.attemptId }))
-  const kinds = await eventKinds(settlement.signature)
+  const kinds = await eventKinds(settlement.reference)
   expect(kinds.slice(2)).toEqual([
     'ProofClaimed',
     'RequestFailed',
@@ -155,20 +155,18 @@ test('I5: a claimed payment is still known after its instance has closed and the
   const settlement = sampleSettlement()
   await mustAppend(short, claimOf(settlement, { idempotencyKey: 'lost', leaseMs: 1 }).change)
   await short.close()
-  await admin.query("update paywall.idempotent_answers set recorded_at = now() - interval '25 hours'")
+  await admin.query("begin; set local ledger.writing = 'on'; update ledger.keys set until = now(); commit")
   await ledger.forgetOldAnswers()
   const known = await ledger.payments.lookUp({ ...settlement, idempotencyKey: 'lost' })
   expect(known).toMatchObject({ payment: { phase: 'claimed', attempt: 1, settlement }, earlier: undefined })
 })
 
 test('I6: what a claim is bound to is read back as it was claimed', async () => {
-  const settlement = sampleSettlement({ memo: 'tollbook:abc', quoteId: undefined, transactionBase64: undefined })
+  const evidence = sampleEvidence({ transactionBase64: undefined })
+  const settlement = sampleSettlement({ memo: 'tollbook:abc', quoteId: undefined, evidence })
   await mustAppend(ledger, claimOf(settlement, { order: { digest: '5a'.repeat(32) } }).change)
   const { payment } = await instance(2).payments.lookUp({ ...settlement, idempotencyKey: undefined })
   expect(payment).toMatchObject({ phase: 'claimed', endpoint: settlement.price.endpoint, settlement })
-  const { rows } = await admin.query<{ body: Buffer }>(
-    `select body from ledger.events where stream = $1 and kind = 'ProofClaimed'`,
-    [settlement.signature],
-  )
-  expect(JSON.parse(String(rows[0]?.body))).toMatchObject({ wallet: settlement.wallet, orderDigest: '5a'.repeat(32) })
+  const claim = { wallet: settlement.wallet, orderDigest: '5a'.repeat(32) }
+  expect(await claimsOf(settlement.reference)).toMatchObject([claim])
 })

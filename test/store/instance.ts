@@ -2,8 +2,6 @@ import pg from 'pg'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../src/primitives/log.ts'
 import { assert } from '@tollbook/core/assert'
-import { createEventStore, type EventStore } from '../../src/store/eventStore.ts'
-import { type Database, openDatabase } from '../../src/store/database.ts'
 import { type Ledger, openLedger } from '../../src/store/openLedger.ts'
 import type { AppendOutcome, PaymentChange } from '../../src/payment/paymentLedger.ts'
 import { afterFile } from '../support/afterFile.ts'
@@ -13,18 +11,6 @@ export async function openInstance(databaseUrl: string): Promise<Ledger> {
   const ledger = await openLedger({ databaseUrl, applicationName: 'test instance', clock: systemClock, log: silentLog })
   afterFile(() => ledger.close())
   return ledger
-}
-
-export interface BareStore {
-  readonly database: Database
-  readonly events: EventStore
-}
-
-/** The event store alone, for tests that shorten its patience. */
-export function openEventStore(databaseUrl: string, outcomeTimeoutMs: number): BareStore {
-  const database = openDatabase({ databaseUrl, applicationName: 'test store', connectionsMax: 4, log: silentLog })
-  afterFile(() => database.destroy())
-  return { database, events: createEventStore({ database, clock: systemClock, log: silentLog, outcomeTimeoutMs }) }
 }
 
 /** Sessions of one role, closed after the test file. */

@@ -23,7 +23,7 @@ export interface KillFindings {
   readonly acknowledged: number
   /** Callers who were told that the outcome is not known. */
   readonly unknown: number
-  /** Callers who were told that somebody else had been first, where nobody else was: they would be told to pay again. */
+  /** Callers who got a conflict although no other caller was first: they would be told to pay again. */
   readonly misled: number
   /** Acknowledged appends that are not in the ledger, or are there more than once. */
   readonly lost: number
@@ -58,7 +58,7 @@ export async function killUnderLoad(options: KillOptions): Promise<KillFindings>
 
 interface Load {
   readonly ledger: Awaited<ReturnType<typeof openLedger>>
-  /** Signature to the number of events that were acknowledged. */
+  /** Reference to the number of events that were acknowledged. */
   readonly acknowledged: Map<string, number>
   unknown: number
   misled: number
@@ -76,9 +76,9 @@ async function claimWithoutPause(load: Load): Promise<void> {
         load.misled++
         continue
       }
-      load.acknowledged.set(settlement.signature, 3)
+      load.acknowledged.set(settlement.reference, 3)
       const fulfilled = await payments.append(fulfilmentOf(settlement, { before: claimed.after, attemptId }))
-      if (fulfilled.outcome === 'appended') load.acknowledged.set(settlement.signature, 5)
+      if (fulfilled.outcome === 'appended') load.acknowledged.set(settlement.reference, 5)
       else load.misled++
     } catch (error) {
       if (!(error instanceof Fault && error.retryable)) throw error
@@ -103,7 +103,7 @@ async function compare({ adminUrl }: TestDatabase, acknowledged: ReadonlyMap<str
   await client.connect()
   try {
     const stored = await client.query<{ stream: string; events: number }>(
-      'select stream, count(*)::int as events from ledger.events group by stream',
+      "select convert_from(body, 'UTF8')::jsonb ->> 'stream' as stream, count(*)::int as events from ledger.events group by 1",
     )
     const found = new Map(stored.rows.map(({ stream, events }) => [stream, events]))
     const isLost = ([stream, events]: [string, number]): boolean => {
@@ -115,7 +115,7 @@ async function compare({ adminUrl }: TestDatabase, acknowledged: ReadonlyMap<str
       `select (select count(*)::int from (select seq, row_number() over (order by seq) as n from ledger.events) e where seq <> n)
          + abs((select seq from ledger.head) - (select count(*) from ledger.events))::int as gaps,
        (select count(*)::int from (select from ledger.entries group by seq, mint having sum(amount) <> 0) u)
-         + (select count(*)::int from (select from ledger.balances group by mint having sum(balance) <> 0) b) as unbalanced`,
+         + (select count(*)::int from (select from ledger.accounts group by mint having sum(balance) <> 0) b) as unbalanced`,
     )
     return {
       lost: [...acknowledged].filter(isLost).length,

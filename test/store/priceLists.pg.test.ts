@@ -1,25 +1,33 @@
 import { expect, test } from 'vitest'
-import type { PriceListPublished } from '../../src/payment/events.ts'
+import type { PriceListPublished } from '../../src/payment/events/settingEvents.ts'
+import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../src/primitives/log.ts'
 import { openLedger } from '../../src/store/openLedger.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { openInstance } from './instance.ts'
-import { samplePrice } from './samplePayment.ts'
+import { samplePrice, sampleQuote } from './samplePayment.ts'
 
 const endpoint = '/api/data/weather'
 
 function list(required: bigint): PriceListPublished {
-  return { kind: 'PriceListPublished', source: 'market', prices: [samplePrice(endpoint, required)] }
+  return {
+    kind: 'PriceListPublished',
+    source: 'market',
+    split: defaultSplit,
+    prices: [samplePrice(endpoint, required)],
+  }
 }
 
 test('of two who publish after the same list one does, and the other is told', async () => {
   const { serviceUrl } = await createTestDatabase()
   const instances = await Promise.all([openInstance(serviceUrl), openInstance(serviceUrl)])
-  const taken = await Promise.all(instances.map((ledger, index) => ledger.appendPriceList(list(BigInt(index + 1)), 0)))
+  const taken = await Promise.all(
+    instances.map((ledger, index) => ledger.priceLists.append(list(BigInt(index + 1)), 0)),
+  )
   expect(new Set(taken)).toEqual(new Set([false, true]))
-  expect(await instances[0]?.newestPriceList()).toMatchObject({ version: 1 })
+  expect(await instances[0]?.priceLists.newest()).toMatchObject({ number: 1 })
 })
 
 test('the price in force at a moment is of the newest list by then, though the clock of an earlier publisher was ahead', async () => {
@@ -32,13 +40,36 @@ test('the price in force at a moment is of the newest list by then, though the c
     return ledger
   }
   const [behind, ahead] = [await at(0), await at(2_000)]
-  await behind.appendPriceList(list(10n), 0)
-  await ahead.appendPriceList(list(20n), 1)
-  await behind.appendPriceList(list(30n), 2)
+  await behind.priceLists.append(list(10n), 0)
+  await ahead.priceLists.append(list(20n), 1)
+  await behind.priceLists.append(list(30n), 2)
 
   const priceAt = async (offsetMs: number) =>
     (await behind.payments.findPrice(endpoint, start + offsetMs))?.requiredBaseUnits
   expect(await priceAt(-1), 'before the first list').toBe(10n)
   expect(await priceAt(1_000)).toBe(30n)
   expect(await priceAt(60_000)).toBe(30n)
+})
+
+test('instances that start together with one list put it on record once, and each is told its number', async () => {
+  const { serviceUrl } = await createTestDatabase()
+  const instances = await Promise.all(Array.from({ length: 4 }, () => openInstance(serviceUrl)))
+  const numbers = await Promise.all(instances.map(({ priceLists }) => priceLists.publish(list(10n))))
+  expect(numbers).toEqual([1, 1, 1, 1])
+  expect(await instances[0]?.priceLists.publish(list(20n))).toBe(2)
+})
+
+test('a quote is read back whole, with the amounts of the list that it names', async () => {
+  const { serviceUrl } = await createTestDatabase()
+  const ledger = await openInstance(serviceUrl)
+  const priceList = await ledger.priceLists.publish(list(10n))
+  await ledger.priceLists.publish(list(20n))
+  const quote = sampleQuote({ ...samplePrice(endpoint, 10n), priceList })
+  await ledger.payments.recordQuote(quote)
+  const { wallet, memo, issuedAtMs, slot } = quote
+  const landed = { landedAtMs: issuedAtMs + 1_000, landedSlot: slot, graceMs: 0 }
+  expect(await ledger.payments.findOpenQuote({ wallet, endpoint, ...landed })).toEqual(quote)
+  const asked = { wallet, endpoint, memo, issuedAfterMs: issuedAtMs - 1 }
+  expect(await ledger.payments.findQuoteByMemo(asked)).toEqual(quote)
+  expect(await ledger.payments.findQuoteByMemo({ ...asked, memo: 'another' })).toBeUndefined()
 })

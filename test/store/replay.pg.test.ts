@@ -1,15 +1,30 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { PaymentEvent } from '../../src/payment/events.ts'
 import { decideFinality, decideRefund, decideUnmatched } from '../../src/payment/finality.ts'
-import { type PaymentState, unknownPayment } from '../../src/payment/payment.ts'
+import {
+  decideBreak,
+  decideStart,
+  decideSubmit,
+  type PaymentDecision,
+  type PaymentState,
+  unknownPayment,
+} from '../../src/payment/payment.ts'
+import { referenceOfStream } from '../../src/payment/paymentReference.ts'
 import type { Settlement } from '../../src/payment/settlement.ts'
 import type { Ledger } from '../../src/store/openLedger.ts'
-import { encodeBase58 } from '@tollbook/core/base58'
+import { assertPresent } from '@tollbook/core/assert'
 import { createTestDatabase } from '../support/database.ts'
 import { mustAppend, openInstance, openSessions } from './instance.ts'
 import { describe as describeEntry, type Replayed, replay } from './replayLedger.ts'
-import { claimOf, fulfilmentOf, releaseOf, sampleMint, samplePrice, sampleSettlement } from './samplePayment.ts'
+import {
+  claimOf,
+  fulfilmentOf,
+  releaseOf,
+  sampleEvidence,
+  sampleMint,
+  samplePrice,
+  sampleSettlement,
+} from './samplePayment.ts'
 
 const { serviceUrl, adminUrl } = await createTestDatabase()
 const instances = await Promise.all([openInstance(serviceUrl), openInstance(serviceUrl)])
@@ -20,6 +35,8 @@ const story = fc.record({
   required: fc.oneof(fc.bigInt({ min: 1n, max: 5n }), fc.bigInt({ min: 1n, max: 10n ** 18n })),
   overpaid: fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 10n ** 15n })),
   burnedMore: fc.bigInt({ min: 0n, max: 1_000n }),
+  owesBurn: fc.boolean(),
+  streams: fc.boolean(),
   hoursAgo: fc.nat(100),
   submitted: fc.boolean(),
   quoted: fc.boolean(),
@@ -37,17 +54,17 @@ async function live(story: Story, index: number): Promise<void> {
   const price = samplePrice(story.endpoint, story.required)
   const settlement = sampleSettlement({
     price,
-    burnedBaseUnits: price.burnBaseUnits + story.burnedMore,
-    receivedBaseUnits: price.requiredBaseUnits - price.burnBaseUnits + story.overpaid,
-    blockTimeMs: noon - story.hoursAgo * 3_600_000,
+    burnedBaseUnits: story.owesBurn ? 0n : price.burnBaseUnits + story.burnedMore,
+    receivedBaseUnits: price.requiredBaseUnits - (story.owesBurn ? 0n : price.burnBaseUnits) + story.overpaid,
+    evidence: sampleEvidence({ blockTimeMs: noon - story.hoursAgo * 3_600_000 }),
     ...(story.quoted ? {} : { quoteId: undefined }),
   })
-  const { signature, wallet } = settlement
+  const { reference, wallet } = settlement
   let before: PaymentState = unknownPayment
   if (story.submitted) {
-    const intent = { kind: 'PaymentSubmitted', wallet, endpoint: story.endpoint, quoteId: undefined } as const
-    const events = [{ ...intent, transactionBase64: 'AQ==' }]
-    before = (await mustAppend(ledger, { signature, before, events, nowMs: noon })).after
+    const intent = { wallet, endpoint: story.endpoint, quoteId: undefined, transactionBase64: 'AQ==' }
+    const decision = assertPresent(decideSubmit(before, intent), 'a new payment is submitted')
+    before = (await mustAppend(ledger, { reference, before, ...decision, nowMs: noon })).after
   }
   for (let failure = 0; failure <= story.failures; failure++) {
     const { attemptId, change } = claimOf(settlement, { before })
@@ -55,7 +72,15 @@ async function live(story: Story, index: number): Promise<void> {
     const isLast = failure === story.failures
     if (isLast && story.ending === 'claimed') return
     const fulfils = isLast && story.ending === 'fulfilled'
-    const end = (fulfils ? fulfilmentOf : releaseOf)(settlement, { before, attemptId })
+    if (story.streams) {
+      const started = assertPresent(decideStart(before, attemptId), 'the attempt is live')
+      before = (await mustAppend(ledger, { reference, before, ...started, nowMs: noon })).after
+    }
+    const broken = decideBreak(before, { attemptId, bytes: 5, digest: 'ef'.repeat(32) })
+    const end =
+      fulfils || broken === undefined
+        ? (fulfils ? fulfilmentOf : releaseOf)(settlement, { before, attemptId })
+        : { reference, before, ...broken, nowMs: noon }
     before = (await mustAppend(ledger, end)).after
   }
   await goOn(ledger, { story, settlement, before })
@@ -67,14 +92,15 @@ interface Ended {
   readonly before: PaymentState
 }
 
-/** What comes after the answer, or after there was none. */
+/** The steps after the answer, or after the last failure. */
 async function goOn(ledger: Ledger, { story, settlement, before: ended }: Ended): Promise<void> {
-  const { signature, wallet, slot, price } = settlement
+  const { reference, wallet, evidence, price } = settlement
+  const { slot } = evidence
   const { mint } = price
   let before = ended
-  const record = async (events: readonly PaymentEvent[] | undefined) => {
-    if (events === undefined) return
-    before = (await mustAppend(ledger, { signature, before, events, nowMs: noon })).after
+  const record = async (decision: PaymentDecision | undefined) => {
+    if (decision === undefined) return
+    before = (await mustAppend(ledger, { reference, before, ...decision, nowMs: noon })).after
   }
   if (story.afterwards === 'nothing') return
   if (story.afterwards === 'finalized' || story.afterwards === 'refund') {
@@ -87,68 +113,66 @@ async function goOn(ledger: Ledger, { story, settlement, before: ended }: Ended)
   await record(decideUnmatched(before, { wallet, mint, receivedBaseUnits: 5n, slot }))
 }
 
-async function projections(): Promise<Replayed> {
-  const payments = await admin.query(
-    `select signature, version, state, awaiting_finality as awaiting, exposed, wallet, endpoint, attempt, quote_id, seqs::int[] as seqs,
-       (extract(epoch from lease_until)::numeric * 1000)::float8 as lease from ledger.payments`,
+async function tables(): Promise<Replayed> {
+  const streams = await admin.query(
+    `select id, state, version, (extract(epoch from lease_until)::numeric * 1000)::float8 as lease from ledger.streams where kind = 'payment'`,
   )
   const entries = await admin.query('select seq::int, line, account, mint, amount from ledger.entries')
-  const balances = await admin.query('select mint, account, balance, entries::int, upto_seq::int from ledger.balances')
-  const burns = await admin.query(
-    `select mint, span, case when span <> 'all' then starts_at end as starts_at, endpoint, burned, payments::int from ledger.burn_totals`,
+  const accounts = await admin.query(
+    'select mint, name, balance, entries::int, debit_entries::int from ledger.accounts',
   )
-  const exposure = await admin.query<{ amount: string }>('select amount from ledger.exposure')
+  const tallies = await admin.query(
+    `select a.mint, a.name, t.hour, t.amount, t.entries::int from ledger.tallies t join ledger.accounts a on a.id = t.account`,
+  )
   return {
-    exposure: BigInt(exposure.rows[0]?.amount ?? -1),
-    payments: new Map(
-      payments.rows.map(({ signature, lease, quote_id: quoteId, ...row }) => [
-        encodeBase58(signature),
-        { ...row, quoteId, leaseUntilMs: lease },
+    streams: new Map(
+      streams.rows.map(({ id, state, version, lease }) => [
+        String(referenceOfStream(id)),
+        { version, state, leaseUntilMs: lease },
       ]),
     ),
     entries: entries.rows.map((row) => describeEntry(row)).toSorted(),
-    balances: new Map(
-      balances.rows.map((row) => [
-        `${row.mint} ${row.account}`,
-        { balance: BigInt(row.balance), entries: row.entries, uptoSeq: row.upto_seq },
+    accounts: new Map(
+      accounts.rows.map((row) => [
+        `${row.mint} ${row.name}`,
+        { balance: BigInt(row.balance), entries: row.entries, debits: row.debit_entries },
       ]),
     ),
-    burns: new Map(
-      burns.rows.map((row) => [
-        `${row.mint} ${row.span} ${row.starts_at?.toISOString() ?? ''} ${row.endpoint}`,
-        { burned: BigInt(row.burned), payments: row.payments },
+    tallies: new Map(
+      tallies.rows.map((row) => [
+        `${row.mint} ${row.name} ${row.hour.toISOString()}`,
+        { amount: BigInt(row.amount), entries: row.entries },
       ]),
     ),
   }
 }
 
-test('I24: whatever happens to payments, replaying the bodies gives every payment, entry, balance and burn total', async () => {
+test('I24: whatever happens to payments, replaying the bodies gives every stream, entry, account and tally', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(story, { minLength: 1, maxLength: 30 }), async (stories) => {
       await Promise.all(stories.map(live))
-      const [fromEvents, fromTables] = [await replay(admin), await projections()]
-      expect(fromTables.payments).toEqual(fromEvents.payments)
+      const [fromEvents, fromTables] = [await replay(admin), await tables()]
+      expect(fromTables.streams).toEqual(fromEvents.streams)
       expect(fromTables.entries).toEqual(fromEvents.entries)
-      expect(fromTables.balances).toEqual(fromEvents.balances)
-      expect(fromTables.burns).toEqual(fromEvents.burns)
-      expect(fromTables.exposure).toEqual(fromEvents.exposure)
+      expect(fromTables.accounts).toEqual(fromEvents.accounts)
+      expect(fromTables.tallies).toEqual(fromEvents.tallies)
     }),
     { numRuns: 8, endOnFailure: true },
   )
 }, 60_000)
 
-test('I17: the entries of the whole book sum to zero per event and mint, and so do the balances', async () => {
+test('I17: the entries of the whole ledger sum to zero per event and mint, and so do the balances', async () => {
   const perEvent = await admin.query('select from ledger.entries group by seq, mint having sum(amount) <> 0')
   expect(perEvent.rowCount).toBe(0)
-  const { rows } = await admin.query('select mint, sum(balance)::text as sum from ledger.balances group by mint')
+  const { rows } = await admin.query('select mint, sum(balance)::text as sum from ledger.accounts group by mint')
   expect(rows).toEqual([{ mint: sampleMint, sum: '0' }])
 })
 
-test('I24: the replay notices a projection that is off by one base unit', async () => {
+test('I24: the replay notices a balance that is off by one base unit', async () => {
   await admin.query(`
     begin;
-    alter table ledger.balances disable trigger all;
-    update ledger.balances set balance = balance + 1 where account = 'Liabilities:Provider';
+    alter table ledger.accounts disable trigger all;
+    update ledger.accounts set balance = balance - 1 where name = 'Liabilities:Share:provider';
     commit`)
-  expect((await projections()).balances).not.toEqual((await replay(admin)).balances)
+  expect((await tables()).accounts).not.toEqual((await replay(admin)).accounts)
 })

@@ -1,18 +1,17 @@
 import type pg from 'pg'
 
 /*
- * A second reading of the book, from the bodies alone. It shares nothing with the write path: not the codec, not the
- * posting rules, not a name. Where it and the projections disagree, one of the two is wrong.
+ * A second reading of the ledger, from the bodies alone. It shares nothing with the write path: not the codec, not the
+ * postings, not a name. Where it and the tables disagree, one of the two is wrong.
  */
 
 type Body = { readonly [key: string]: unknown }
 
 export interface Replayed {
-  readonly payments: ReadonlyMap<string, object>
+  readonly streams: ReadonlyMap<string, object>
   readonly entries: readonly string[]
-  readonly balances: ReadonlyMap<string, object>
-  readonly burns: ReadonlyMap<string, object>
-  readonly exposure: bigint
+  readonly accounts: ReadonlyMap<string, object>
+  readonly tallies: ReadonlyMap<string, object>
 }
 
 export async function replay(pool: pg.Pool): Promise<Replayed> {
@@ -24,90 +23,55 @@ export async function replay(pool: pg.Pool): Promise<Replayed> {
   for (const row of rows) {
     const body: Body = JSON.parse(row.body.toString('utf8'))
     const seq = Number(row.seq)
-    if (body['kind'] !== 'PriceListPublished' && body['kind'] !== 'DistributionPaid')
-      advance(payments, { body, seq, atMs: Math.round(Number(row.at)) })
+    if (String(body['stream']).startsWith('solana:')) advance(payments, body, Math.round(Number(row.at)))
     entries.push(...entriesFor(body, seq))
   }
   return {
-    payments: new Map([...payments].map(([stream, { price: _price, ...payment }]) => [stream, payment])),
+    streams: new Map([...payments].map(([stream, payment]) => [stream, rowOf(payment)])),
     entries: entries.map(describe).toSorted(),
-    balances: totals(entries),
-    burns: burnTotals(entries),
-    exposure: [...payments.values()].reduce((sum, { exposed }) => sum + BigInt(exposed), 0n),
+    accounts: totals(entries),
+    tallies: talliesOf(entries),
   }
 }
 
 interface Payment {
   version: number
-  state: string
-  awaiting: boolean
-  exposed: string
-  price: string
-  wallet: unknown
-  endpoint: unknown
-  attempt: unknown
+  phase: string
+  isFinal: boolean
+  leaseMs: number
   leaseUntilMs: number | null
-  quoteId: unknown
-  seqs: number[]
 }
 
-function advance(payments: Map<string, Payment>, { body, seq, atMs }: { body: Body; seq: number; atMs: number }): void {
+function rowOf({ version, phase, isFinal, leaseUntilMs }: Payment): object {
+  const state = isFinal && phase !== 'refund_due' ? `${phase}.final` : phase
+  return { version, state, leaseUntilMs }
+}
+
+const phases: Readonly<Record<string, string>> = {
+  PaymentSubmitted: 'submitted',
+  ProofClaimed: 'claimed',
+  AnswerStarted: 'streaming',
+  AnswerBroken: 'released',
+  RequestFulfilled: 'fulfilled',
+  RequestFailed: 'released',
+  PaymentReversed: 'reversed',
+  RefundDue: 'refund_due',
+  TransferReceived: 'unmatched',
+}
+
+function advance(payments: Map<string, Payment>, body: Body, atMs: number): void {
   const stream = String(body['stream'])
-  const fresh = {
-    version: 0,
-    state: '',
-    awaiting: false,
-    exposed: '0',
-    price: '0',
-    wallet: null,
-    endpoint: null,
-    attempt: 0,
-    leaseUntilMs: null,
-    quoteId: null,
-    seqs: [],
-  }
-  const payment: Payment = payments.get(stream) ?? fresh
+  const fresh: Payment = { version: 0, phase: '', isFinal: false, leaseMs: 0, leaseUntilMs: null }
+  const payment = payments.get(stream) ?? fresh
   payments.set(stream, payment)
+  const kind = String(body['kind'])
   payment.version++
-  payment.seqs.push(seq)
-  switch (body['kind']) {
-    case 'PaymentSubmitted':
-      Object.assign(payment, { state: 'submitted', wallet: body['wallet'], endpoint: body['endpoint'] })
-      break
-    case 'PaymentVerified': {
-      const settlement = object(body['settlement'])
-      const { endpoint, requiredBaseUnits: price } = object(settlement['price'])
-      Object.assign(payment, { wallet: settlement['wallet'], endpoint, quoteId: settlement['quoteId'], price })
-      payment.awaiting = true
-      break
-    }
-    case 'ProofClaimed':
-      payment.state = 'claimed'
-      payment.attempt = body['attempt']
-      payment.leaseUntilMs = atMs + Number(body['leaseMs'])
-      break
-    case 'RequestFulfilled':
-    case 'RequestFailed':
-      payment.state = body['kind'] === 'RequestFulfilled' ? 'fulfilled' : 'released'
-      payment.leaseUntilMs = null
-      break
-    case 'PaymentFinalized':
-      payment.awaiting = false
-      break
-    case 'PaymentReversed':
-      Object.assign(payment, { state: 'reversed', awaiting: false })
-      break
-    case 'RefundDue':
-      payment.state = 'refund_due'
-      break
-    case 'TransferReceived':
-      if (payment.version === 1) Object.assign(payment, { wallet: body['wallet'] ?? '', endpoint: '' })
-      Object.assign(payment, { state: 'unmatched', attempt: 0 })
-      break
-    default:
-  }
-  const isServed = payment.state === 'claimed' || payment.state === 'fulfilled'
-  payment.exposed = payment.awaiting && isServed ? payment.price : '0'
+  if (kind === 'PaymentFinalized') payment.isFinal = true
+  const phase = phases[kind]
+  if (phase === undefined) return
+  payment.phase = phase
+  if (kind === 'ProofClaimed') payment.leaseMs = Number(body['leaseMs'])
+  payment.leaseUntilMs = phase === 'claimed' || phase === 'streaming' ? atMs + payment.leaseMs : null
 }
 
 interface Entry {
@@ -116,52 +80,72 @@ interface Entry {
   readonly account: string
   readonly mint: string
   readonly amount: bigint
-  readonly endpoint: string
   readonly at: string
-  readonly stream: string
+}
+
+type Move = readonly [debit: string, credit: string, amount: bigint]
+
+const wallet = 'Assets:PaymentWallet'
+const unearned = 'Liabilities:Unearned'
+
+/** The movements of each kind of event, as docs/events.md has them. */
+const movesOf: Readonly<Record<string, (body: Body) => readonly Move[]>> = {
+  PaymentVerified(body) {
+    const settlement = object(body['settlement'])
+    const price = object(settlement['price'])
+    const burn = amount(price['burnBaseUnits'])
+    const isOwed = amount(settlement['burnedBaseUnits']) < burn
+    const held = amount(price['requiredBaseUnits']) - (isOwed ? 0n : burn)
+    const over = amount(settlement['receivedBaseUnits']) - held
+    return [
+      [wallet, unearned, held],
+      [wallet, `Liabilities:Overpaid:${String(settlement['wallet'])}`, over],
+    ]
+  },
+  TokensBurned: (body) => [[burned(body), 'Income:BurnedByCallers', amount(body['burnedBaseUnits'])]],
+  BurnReversed: (body) => [['Income:BurnedByCallers', burned(body), amount(body['burnedBaseUnits'])]],
+  BurnOwed: (body) => [[unearned, 'Liabilities:BurnOwed', amount(body['owedBaseUnits'])]],
+  ProofClaimed: (body) => [['Memo:Exposed', 'Memo:ExposedContra', amount(body['exposedBaseUnits'])]],
+  AnswerBroken: unexposed,
+  RequestFailed: unexposed,
+  PaymentFinalized: unexposed,
+  DistributionAllocated: (body) =>
+    list(body['parts']).map((part): Move => [
+      unearned,
+      `Liabilities:Share:${String(part['account'])}`,
+      amount(part['baseUnits']),
+    ]),
+  PaymentReversed: (body) => [
+    [unearned, wallet, amount(body['unearnedBaseUnits'])],
+    ['Expenses:ReversedPayments', wallet, amount(body['lostBaseUnits'])],
+    [`Liabilities:Overpaid:${String(body['wallet'])}`, wallet, amount(body['overpaidBaseUnits'])],
+    ['Liabilities:BurnOwed', wallet, amount(body['burnOwedBaseUnits'])],
+    ...unexposed(body),
+  ],
+  RefundDue: (body) => [
+    [unearned, `Liabilities:RefundsDue:${String(body['wallet'])}`, amount(body['refundBaseUnits'])],
+  ],
+  TransferReceived: (body) => [
+    [
+      wallet,
+      `Liabilities:Unmatched:${String(body['wallet']).replace('null', 'unknown')}`,
+      amount(body['receivedBaseUnits']),
+    ],
+  ],
+}
+
+function unexposed(body: Body): readonly Move[] {
+  return [['Memo:ExposedContra', 'Memo:Exposed', amount(body['exposedBaseUnits'])]]
+}
+
+function burned(body: Body): string {
+  return `Expenses:Burned:${String(body['endpoint'])}`
 }
 
 function entriesFor(body: Body, seq: number): readonly Entry[] {
-  const moves: [string, string, bigint][] = []
-  let { mint, endpoint } = body
-  if (body['kind'] === 'PaymentVerified') {
-    const settlement = object(body['settlement'])
-    const price = object(settlement['price'])
-    mint = price['mint']
-    endpoint = price['endpoint']
-    const owed = amount(price['requiredBaseUnits']) - amount(price['burnBaseUnits'])
-    moves.push(['Assets:PaymentWallet', 'Liabilities:Unearned', owed])
-    const more = amount(settlement['receivedBaseUnits']) - owed
-    moves.push(['Assets:PaymentWallet', `Liabilities:Overpaid:${String(settlement['wallet'])}`, more])
-  }
-  if (body['kind'] === 'TokensBurned')
-    moves.push(['Expenses:Burned', 'Income:BurnedByCallers', amount(body['burnedBaseUnits'])])
-  if (body['kind'] === 'DistributionAllocated') {
-    for (const name of ['Provider', 'Holders', 'Treasury'] as const) {
-      moves.push(['Liabilities:Unearned', `Liabilities:${name}`, amount(body[`${name.toLowerCase()}BaseUnits`])])
-    }
-  }
-  if (body['kind'] === 'PaymentReversed') {
-    moves.push(['Liabilities:Unearned', 'Assets:PaymentWallet', amount(body['unearnedBaseUnits'])])
-    moves.push(['Expenses:ReversedPayments', 'Assets:PaymentWallet', amount(body['lostBaseUnits'])])
-    const overpaid = `Liabilities:Overpaid:${String(body['wallet'])}`
-    moves.push([overpaid, 'Assets:PaymentWallet', amount(body['overpaidBaseUnits'])])
-    moves.push(['Income:BurnedByCallers', 'Expenses:Burned', amount(body['burnedBaseUnits'])])
-  }
-  if (body['kind'] === 'RefundDue')
-    moves.push([
-      'Liabilities:Unearned',
-      `Liabilities:RefundsDue:${String(body['wallet'])}`,
-      amount(body['refundBaseUnits']),
-    ])
-  if (body['kind'] === 'TransferReceived')
-    moves.push([
-      'Assets:PaymentWallet',
-      `Liabilities:Unmatched:${typeof body['wallet'] === 'string' ? body['wallet'] : 'unknown'}`,
-      amount(body['receivedBaseUnits']),
-    ])
-  const stream = String(body['stream'])
-  const common = { seq, mint: String(mint), endpoint: String(endpoint), at: String(body['effectiveAt']), stream }
+  const price = body['settlement'] === undefined ? body : object(object(body['settlement'])['price'])
+  const moves = movesOf[String(body['kind'])]?.(body) ?? []
+  const common = { seq, mint: String(price['mint']), at: String(body['effectiveAt']) }
   return moves
     .filter(([, , moved]) => moved !== 0n)
     .flatMap(([debit, credit, moved]) => [
@@ -171,34 +155,29 @@ function entriesFor(body: Body, seq: number): readonly Entry[] {
     .map((side, line) => ({ ...common, ...side, line }))
 }
 
-export function describe({ seq, line, account, mint, amount }: Omit<Entry, 'endpoint' | 'at' | 'stream'>): string {
-  return [String(seq).padStart(9, '0'), line, account, mint, amount].join(' ')
+export function describe({ seq, line, account, mint, amount: moved }: Omit<Entry, 'at'>): string {
+  return [String(seq).padStart(9, '0'), line, account, mint, moved].join(' ')
 }
 
 function totals(entries: readonly Entry[]): ReadonlyMap<string, object> {
-  const found = new Map<string, { balance: bigint; entries: number; uptoSeq: number }>()
-  for (const { mint, account, amount, seq } of entries) {
+  const found = new Map<string, { balance: bigint; entries: number; debits: number }>()
+  for (const { mint, account, amount: moved } of entries) {
     const key = `${mint} ${account}`
-    const before = found.get(key) ?? { balance: 0n, entries: 0 }
-    found.set(key, { balance: before.balance + amount, entries: before.entries + 1, uptoSeq: seq })
+    const before = found.get(key) ?? { balance: 0n, entries: 0, debits: 0 }
+    const debits = before.debits + (moved > 0n ? 1 : 0)
+    found.set(key, { balance: before.balance + moved, entries: before.entries + 1, debits })
   }
   return found
 }
 
-function burnTotals(entries: readonly Entry[]): ReadonlyMap<string, object> {
-  const found = new Map<string, { burned: bigint; payments: number }>()
-  const burned = entries.filter(({ account }) => account === 'Expenses:Burned')
-  for (const entry of burned) {
-    const { mint, amount } = entry
-    // What is taken back is taken out of the hour and the endpoint in which it was counted.
-    const first = burned.find(({ stream }) => stream === entry.stream) ?? entry
-    const { endpoint, at } = first
-    const day = `${at.slice(0, 10)}T00:00:00.000Z`
-    const hour = `${at.slice(0, 13)}:00:00.000Z`
-    for (const key of [`${mint} all  `, `${mint} all  ${endpoint}`, `${mint} day ${day} `, `${mint} hour ${hour} `]) {
-      const before = found.get(key) ?? { burned: 0n, payments: 0 }
-      found.set(key, { burned: before.burned + amount, payments: before.payments + (amount > 0n ? 1 : -1) })
-    }
+/** Burns by the hour of their own effective time, less those that were taken back out of it. */
+function talliesOf(entries: readonly Entry[]): ReadonlyMap<string, object> {
+  const found = new Map<string, { amount: bigint; entries: number }>()
+  for (const { mint, account, amount: moved, at } of entries) {
+    if (account !== 'Income:BurnedByCallers') continue
+    const key = `${mint} ${account} ${at.slice(0, 13)}:00:00.000Z`
+    const before = found.get(key) ?? { amount: 0n, entries: 0 }
+    found.set(key, { amount: before.amount + moved, entries: before.entries + (moved > 0n ? 1 : -1) })
   }
   return found
 }
@@ -206,6 +185,11 @@ function burnTotals(entries: readonly Entry[]): ReadonlyMap<string, object> {
 function object(value: unknown): Body {
   if (typeof value !== 'object' || value === null) throw new Error('the body has an object here')
   return { ...value }
+}
+
+function list(value: unknown): readonly Body[] {
+  if (!Array.isArray(value)) throw new Error('the body has a list here')
+  return value.map(object)
 }
 
 function amount(value: unknown): bigint {

@@ -7,9 +7,11 @@ import { unknownPayment } from '../../src/payment/payment.ts'
 import type { PaymentChange } from '../../src/payment/paymentLedger.ts'
 import type { Price, Quote } from '@tollbook/core/quote'
 import { isRefusal } from '@tollbook/core/refusal'
-import type { Settlement } from '../../src/payment/settlement.ts'
-import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
+import type { Settlement, SettlementEvidence } from '../../src/payment/settlement.ts'
+import { signatureOfBytes } from '@tollbook/core/signature'
 import { split } from '../../src/pricing/split.ts'
+import { defaultSplit } from '../../src/pricing/splitSetting.ts'
+import { type PaymentReference, solanaReference } from '../../src/payment/paymentReference.ts'
 
 /* Payments as the paywall would hand them to the ledger, with everything about them made up but consistent. */
 
@@ -19,8 +21,8 @@ export function sampleAddress(): Address {
   return assertPresent(readAddress(encodeBase58(randomBytesOf(32))), '32 bytes are an address')
 }
 
-function sampleSignature(): Signature {
-  return assertPresent(signatureOfBytes(randomBytesOf(64)), '64 bytes are a signature')
+export function sampleReference(): PaymentReference {
+  return solanaReference(assertPresent(signatureOfBytes(randomBytesOf(64)), '64 bytes are a signature'))
 }
 
 export function samplePrice(endpoint = '/api/data/weather', requiredBaseUnits = 10_000_000n): Price {
@@ -31,25 +33,28 @@ export function samplePrice(endpoint = '/api/data/weather', requiredBaseUnits = 
     mint: sampleMint,
     decimals: 6,
     requiredBaseUnits,
-    ...split(requiredBaseUnits),
+    ...split(requiredBaseUnits, defaultSplit),
   }
 }
 
 export function sampleSettlement(given: Partial<Settlement> = {}): Settlement {
   const price = given.price ?? samplePrice()
   return {
-    signature: sampleSignature(),
+    reference: sampleReference(),
     wallet: sampleAddress(),
     price,
     quoteId: newId('quote'),
     memo: undefined,
     burnedBaseUnits: price.burnBaseUnits,
     receivedBaseUnits: price.requiredBaseUnits - price.burnBaseUnits,
-    slot: 1_000,
-    blockTimeMs: Date.parse('2026-11-21T10:00:00.000Z'),
-    transactionBase64: sampleTransaction,
+    evidence: sampleEvidence(),
     ...given,
   }
+}
+
+export function sampleEvidence(given: Partial<SettlementEvidence> = {}): SettlementEvidence {
+  const blockTimeMs = Date.parse('2026-11-21T10:00:00.000Z')
+  return { kind: 'solana', slot: 1_000, blockTimeMs, transactionBase64: sampleTransaction, ...given }
 }
 
 // A payment with memo, burn and transfer is 405 bytes on the wire.
@@ -59,6 +64,7 @@ export function sampleQuote(given: Partial<Quote> = {}): Quote {
   const issuedAtMs = given.issuedAtMs ?? Date.now()
   return {
     ...samplePrice(),
+    priceList: 1,
     id: newId('quote'),
     wallet: sampleAddress(),
     memo: `tollbook:${Buffer.from(randomBytesOf(32)).toString('base64url')}`,
@@ -87,13 +93,13 @@ export function claimOf(settlement: Settlement, options: ClaimOptions = {}): Sam
   const { before = unknownPayment, leaseMs = 60_000, nowMs = Date.now(), idempotencyKey } = options
   const order = orderOf(settlement, options.order)
   const attemptId = newId('attempt')
-  const events = decideClaim(before, { order, settlement, attemptId, leaseMs, nowMs })
-  if (isRefusal(events)) throw new Error(`the sample claim was refused: ${events.message}`)
+  const decision = decideClaim(before, { order, settlement, attemptId, leaseMs, nowMs })
+  if (isRefusal(decision)) throw new Error(`the sample claim was refused: ${decision.message}`)
   const idempotency =
     idempotencyKey === undefined
       ? {}
       : { idempotency: { wallet: order.wallet, key: idempotencyKey, orderDigest: order.digest } }
-  return { attemptId, change: { signature: settlement.signature, before, events, nowMs, ...idempotency } }
+  return { attemptId, change: { reference: settlement.reference, before, ...decision, nowMs, ...idempotency } }
 }
 
 function orderOf(settlement: Settlement, given: Partial<Order> = {}): Order {
@@ -107,22 +113,22 @@ export interface EndOptions {
 }
 
 export function fulfilmentOf(settlement: Settlement, { before, attemptId, idempotency }: EndOptions): PaymentChange {
-  const events = decideFulfil(before, { attemptId, orderDigest: 'ab'.repeat(32), answerDigest: 'cd'.repeat(32) })
+  const decision = decideFulfil(before, { attemptId, orderDigest: 'ab'.repeat(32), answerDigest: 'cd'.repeat(32) })
   return {
-    signature: settlement.signature,
+    reference: settlement.reference,
     before,
-    events: assertPresent(events, 'the attempt is live'),
+    ...assertPresent(decision, 'the attempt is live'),
     nowMs: Date.now(),
     ...(idempotency === undefined ? {} : { idempotency }),
   }
 }
 
 export function releaseOf(settlement: Settlement, { before, attemptId }: EndOptions): PaymentChange {
-  const events = decideRelease(before, attemptId, 'upstream_failed')
+  const decision = decideRelease(before, attemptId, 'upstream_failed')
   return {
-    signature: settlement.signature,
+    reference: settlement.reference,
     before,
-    events: assertPresent(events, 'the attempt is live'),
+    ...assertPresent(decision, 'the attempt is live'),
     nowMs: Date.now(),
   }
 }

@@ -10,7 +10,7 @@ const rowsJson = z.tuple([
   }),
 ])
 
-/** Reads failed deliveries from the ledger, and whether it balances. */
+/** Failed deliveries in the ledger, and whether it balances. */
 export async function readBook({ database }: Pick<Shop, 'database'>) {
   const client = new pg.Client({ connectionString: database.adminUrl })
   await client.connect()
@@ -22,7 +22,7 @@ export async function readBook({ database }: Pick<Shop, 'database'>) {
           from ledger.events event
           where event.kind = 'RequestFailed'), '{}') as failures,
         (select coalesce(sum(amount), 0)::text from ledger.entries) as "entriesSum",
-        (select coalesce(sum(balance), 0)::text from ledger.balances where account = 'Liabilities:Unearned') as unearned`)
+        (select coalesce(sum(balance), 0)::text from ledger.accounts where name = 'Liabilities:Unearned') as unearned`)
     const [book] = rowsJson.parse(rows)
     return book
   } finally {

@@ -1,6 +1,6 @@
 import { Keypair } from '@solana/web3.js'
 import { createService, type ServiceOptions } from '../../src/compose.ts'
-import { readConfig } from '../../src/config.ts'
+import { isServiceConfig, readConfig } from '../../src/config.ts'
 import { type LocalChain, startLocalChain } from '@tollbook/localnet/localChain'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { provisionChain } from '../../src/cli/local/provisionChain.ts'
@@ -70,17 +70,12 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     ARTIFACT_DIR: artifactDirectory,
     ...options.env,
   })
-  const { databaseUrl, chain: chainConfig, receiptSigningKey } = config
-  if (databaseUrl === undefined || chainConfig === undefined || receiptSigningKey === undefined)
-    throw new Error('the service is configured')
-  const service = await createService(
-    { ...config, databaseUrl, chain: chainConfig, receiptSigningKey },
-    {
-      log: options.log ?? silentLog,
-      ...(options.seams === undefined ? {} : { seams: options.seams }),
-      ...(options.clock === undefined ? {} : { clock: options.clock }),
-    },
-  )
+  if (!isServiceConfig(config)) throw new Error('the shop is configured')
+  const service = await createService(config, {
+    log: options.log ?? silentLog,
+    ...(options.seams === undefined ? {} : { seams: options.seams }),
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
+  })
   let closing: Promise<void> | undefined
   const close = () => (closing ??= service.close())
   afterFile(close)

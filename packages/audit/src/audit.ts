@@ -1,5 +1,5 @@
-import { type Clock } from '@tollbook/core/clock'
-import { Fault } from '@tollbook/core/fault'
+import { type AuditClock } from './clock.ts'
+import { AuditFault } from './auditFault.ts'
 import { auditDatabase } from './auditDatabase.ts'
 import { auditExport } from './auditExport.ts'
 import { type AuditReport, reportOf } from './auditReport.ts'
@@ -20,14 +20,14 @@ export interface AuditOptions {
     | { readonly kind: 'export'; readonly path: string }
   /** The keys that may sign checkpoints. Empty: the roots are compared, the signatures are not. */
   readonly verifierKeys: readonly VerifierKey[]
-  /** Checkpoints that the auditor kept: the only answer to somebody who can rewrite the whole book. */
-  readonly keptCheckpoints: readonly { readonly name: string; readonly note: string }[]
+  /** Checkpoints that the auditor kept: only they show that the whole ledger was rewritten. */
+  readonly ownCheckpoints: readonly { readonly name: string; readonly note: string }[]
   /** Check the signed transactions in the events. */
   readonly transactions: boolean
-  /** Ask a node for every payment, and for payments that the book does not have. */
+  /** Ask a node for every payment, and for payments that the ledger does not have. */
   readonly chain: ChainQuestion | undefined
   readonly resumeFile: string | undefined
-  readonly clock: Clock
+  readonly clock: AuditClock
   readonly signal?: AbortSignal
   readonly onProgress?: (position: number, lastPosition: number) => void
 }
@@ -37,7 +37,7 @@ export interface ChainQuestion extends Pick<ChainAuditOptions, 'paymentWallet' |
   readonly fetch: typeof fetch
 }
 
-/** Reads the whole book from its first event, and says what of it holds. Throws a `Fault` when it cannot be read. */
+/** Reads the whole ledger from its first event and judges it. Throws an `AuditFault` when it cannot be read. */
 export async function audit(options: AuditOptions): Promise<AuditReport> {
   const startedAtMs = options.clock.monotonicMs()
   const resumed = options.resumeFile === undefined ? undefined : await readResumeFile(options.resumeFile)
@@ -47,16 +47,18 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   if (source.kind === 'database') {
     await using database = await openDatabaseSource(source.url)
     const parts = await prepare(options, { replay, resumed, database })
-    await auditDatabase(database, { ...parts, replay })
-    return reportOf({ ...parts, replay, resumedAfter, source: 'database', durationMs: since(options, startedAtMs) })
+    const { areKeysRead } = await auditDatabase(database, { ...parts, replay })
+    const durationMs = since(options, startedAtMs)
+    return reportOf({ ...parts, replay, resumedAfter, source: 'database', durationMs, areKeysRead })
   }
   await using file = await openExport(source.path)
   const parts = await prepare(options, { replay, resumed, file })
   await auditExport(file, { ...parts, replay })
-  return reportOf({ ...parts, replay, resumedAfter, source: 'export', durationMs: since(options, startedAtMs) })
+  const durationMs = since(options, startedAtMs)
+  return reportOf({ ...parts, replay, resumedAfter, source: 'export', durationMs, areKeysRead: false })
 }
 
-interface Ground {
+interface Source {
   readonly replay: Replay
   readonly resumed: ResumedAudit | undefined
   readonly database?: DatabaseSource
@@ -64,15 +66,15 @@ interface Ground {
 }
 
 /** The parts that judge, put together for one source. */
-async function prepare(options: AuditOptions, { replay, resumed, database, file }: Ground) {
+async function prepare(options: AuditOptions, { replay, resumed, database, file }: Source) {
   const { clock, resumeFile, signal, onProgress } = options
   const stored = options.transactions ? new StoredTransactions(replay.findings, resumed?.stored) : undefined
   const chain = options.chain === undefined ? undefined : openChainAudit(options.chain, { options, replay, resumed })
-  const storedClaims = database === undefined ? undefined : await storedCheckpoints(database)
+  const storedClaims = database === undefined ? undefined : storedCheckpoints(database)
   const deps: CheckpointDeps = {
     findings: replay.findings,
     keys: options.verifierKeys,
-    claims: [...options.keptCheckpoints.map(claimOf), ...(file === undefined ? [] : claimsOfExport(file))],
+    claims: [...options.ownCheckpoints.map(claimOf), ...(file === undefined ? [] : claimsOfExport(file))],
     ...(storedClaims === undefined ? {} : { stored: storedClaims }),
   }
   const checkpoints = new Checkpoints(deps, replay.tree.size)
@@ -96,18 +98,20 @@ function openChainAudit(
 ): ChainAudit {
   const node = createChainNode({ rpcUrl, fetch, clock: options.clock })
   if (resumed !== undefined && resumed.chain === undefined) {
-    throw new Fault('the audit of the resume file asked no node; begin a new file to ask one', { retryable: false })
+    throw new AuditFault('the audit of the resume file asked no node; begin a new file to ask one', {
+      retryable: false,
+    })
   }
   return new ChainAudit(node, replay, { ...question, figures: resumed?.chain })
 }
 
 function claimOf({ name, note }: { readonly name: string; readonly note: string }): Claim {
   const checkpoint = readCheckpoint(note)
-  if (checkpoint === undefined) throw new Fault(`${name} is no checkpoint`, { retryable: false })
+  if (checkpoint === undefined) throw new AuditFault(`${name} is not a checkpoint`, { retryable: false })
   return { size: checkpoint.size, root: checkpoint.root, note, source: name }
 }
 
-/** What an export says of itself: the root of its events, and the checkpoint that it brings along. */
+/** The claims of an export: the root of its events, and its checkpoint. */
 function claimsOfExport({ head }: ExportSource): readonly Claim[] {
   const root = Buffer.from(head.root, 'base64')
   const stated: Claim = { size: head.treeSize, root, note: undefined, source: 'the head of the export' }

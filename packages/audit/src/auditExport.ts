@@ -1,18 +1,21 @@
-import { Fault } from '@tollbook/core/fault'
+import { AuditFault } from './auditFault.ts'
 import type { AuditParts } from './auditDatabase.ts'
 import type { ExportSource } from './exportSource.ts'
 import type { Findings } from './findings.ts'
 
-// Events between two rests.
+// Events between two pauses.
 const blockEvents = 1_000
 
-/** The events of an export. It has no entries, balances or registry: those are derived, and can be compared with nothing. */
+/** The events of an export. It has no postings, accounts or streams: those are derived, and compared with nothing. */
 export async function auditExport(file: ExportSource, { replay, run, checkpoints, chain }: AuditParts): Promise<void> {
   const { head } = file
   if (head.fromPosition !== 1) {
-    throw new Fault(`the export begins at position ${head.fromPosition}: an audit needs the book from position 1`, {
-      retryable: false,
-    })
+    throw new AuditFault(
+      `the export begins at position ${head.fromPosition}: an audit needs the ledger from position 1`,
+      {
+        retryable: false,
+      },
+    )
   }
   // It has no tiles either.
   replay.tree.onSubtree = undefined
@@ -25,11 +28,9 @@ export async function auditExport(file: ExportSource, { replay, run, checkpoints
     if (line.kind === 'end') end = line.events
     if (line.kind !== 'event') continue
     count++
-    if (line.event.position <= from) checkSameBook(line.event, replay)
+    if (line.event.position <= from) checkSameLedger(line.event, replay)
     else run.apply(line.event)
     if (count % blockEvents !== 0) continue
-    // There are no stored entries to hold them against.
-    replay.journal.takeEntries()
     await run.rest()
   }
   await run.rest()
@@ -42,14 +43,17 @@ export async function auditExport(file: ExportSource, { replay, run, checkpoints
   await chain?.finish()
 }
 
-function checkSameBook(
+function checkSameLedger(
   { position, leafHash }: { readonly position: number; readonly leafHash: string },
   { position: last, lastLeaf }: AuditParts['replay'],
 ): void {
   if (position !== last || leafHash === lastLeaf) return
-  throw new Fault('the export is not of the book that the resume file ends with; audit it from the first event', {
-    retryable: false,
-  })
+  throw new AuditFault(
+    'the export is not of the ledger that the resume file ends with; audit it from the first event',
+    {
+      retryable: false,
+    },
+  )
 }
 
 function blame(findings: Findings, position: number, message: string): void {

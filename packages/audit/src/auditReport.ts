@@ -15,9 +15,9 @@ export interface Verdict {
   /** The one at the lowest position. */
   readonly firstBad: Finding | null
   readonly findings: number
-  /** What this verdict rests on, in words with figures. */
+  /** The checks that this verdict rests on, with figures. */
   readonly checked: readonly string[]
-  /** What was not checked, and why. */
+  /** Checks that were left out, and why. */
   readonly notChecked: readonly string[]
 }
 
@@ -64,7 +64,7 @@ export function exitCodeOf({ verdicts }: AuditReport): number {
   return Math.max(...codes)
 }
 
-/** Everything that was looked at. */
+/** Everything that was examined. */
 interface Audited {
   readonly replay: Replay
   readonly checkpoints: Checkpoints
@@ -73,6 +73,8 @@ interface Audited {
   readonly source: 'database' | 'export'
   readonly resumedAfter: number | undefined
   readonly durationMs: number
+  /** Could the keys be read? */
+  readonly areKeysRead: boolean
 }
 
 export function reportOf(audited: Audited): AuditReport {
@@ -85,10 +87,10 @@ export function reportOf(audited: Audited): AuditReport {
     treeSize: tree.size,
     root: tree.root().toString('base64'),
     verdicts: {
-      integrity: verdictOf(findings, 'integrity', integrityGrounds(audited)),
-      arithmetic: verdictOf(findings, 'arithmetic', arithmeticGrounds(audited)),
-      completeness: verdictOf(findings, 'completeness', completenessGrounds(audited)),
-      chainTruth: verdictOf(findings, 'chainTruth', chainGrounds(audited)),
+      integrity: verdictOf(findings, 'integrity', integrityBasis(audited)),
+      arithmetic: verdictOf(findings, 'arithmetic', arithmeticBasis(audited)),
+      completeness: verdictOf(findings, 'completeness', completenessBasis(audited)),
+      chainTruth: verdictOf(findings, 'chainTruth', chainBasis(audited)),
     },
     findings: aspects.flatMap((aspect) => findings.of(aspect)),
     balances: [...journal.accounts()].map(({ mint, account, balance }) => {
@@ -99,17 +101,17 @@ export function reportOf(audited: Audited): AuditReport {
   }
 }
 
-interface Grounds {
+interface Basis {
   readonly checked: readonly string[]
   readonly notChecked: readonly string[]
-  /** How much nobody can check any more. */
+  /** Count of what cannot be checked any more. */
   readonly notReCheckable?: number
-  /** What was checked does not suffice for an answer. */
+  /** The checks do not suffice for an answer. */
   readonly insufficient?: boolean
 }
 
-function verdictOf(findings: Findings, aspect: Aspect, grounds: Grounds): Verdict {
-  const { checked, notChecked, notReCheckable = 0, insufficient = false } = grounds
+function verdictOf(findings: Findings, aspect: Aspect, basis: Basis): Verdict {
+  const { checked, notChecked, notReCheckable = 0, insufficient = false } = basis
   const count = findings.countOf(aspect)
   const unbroken = notReCheckable > 0 ? 'not_re_checkable' : 'holds'
   return {
@@ -121,51 +123,57 @@ function verdictOf(findings: Findings, aspect: Aspect, grounds: Grounds): Verdic
   }
 }
 
-function integrityGrounds({ replay, checkpoints }: Audited): Grounds {
+function integrityBasis({ replay, checkpoints, source }: Audited): Basis {
   const { compared, signaturesVerified, signaturesUnverified } = checkpoints.figures
+  const declaration = 'the kinds, steps and classes that the database enforces'
   const hashes = `${replay.tree.size} bodies read and hashed again, and their tree`
   return {
     checked: [
       hashes,
+      ...(source === 'database' ? [declaration] : []),
       ...(replay.tiles.compared > 0 ? [`${replay.tiles.compared} stored tiles`] : []),
       ...(compared > 0 ? [`${compared} checkpoints compared, the signatures of ${signaturesVerified} verified`] : []),
     ],
     notChecked: [
       ...(signaturesUnverified > 0 ? [`the signatures of ${signaturesUnverified} checkpoints: no --verifier-key`] : []),
-      ...(compared === 0 ? ['no checkpoint was there: who rewrites every hash cannot be noticed'] : []),
-    ],
-  }
-}
-
-function arithmeticGrounds({ replay, source }: Audited): Grounds {
-  const lives = `the lives, prices and splits of ${replay.payments.count} payments, and double entry derived from them`
-  const tables = 'entries, balances and burn statistics'
-  return source === 'database'
-    ? { checked: [lives, `${tables} as they are stored`], notChecked: [] }
-    : { checked: [lives], notChecked: [`${tables} as they are stored: an export has events only`] }
-}
-
-function completenessGrounds({ replay, source, chain }: Audited): Grounds {
-  const positions = `positions 1 to ${replay.position} and the versions of every stream`
-  const registry = 'the payment registry, price lists, paid quotes and the head'
-  const presentable = chain?.figures.presentable ?? 0
-  return {
-    checked: [
-      positions,
-      ...(source === 'database' ? [registry] : []),
-      ...(chain === undefined ? [] : [`${chain.figures.lookedFor} transactions of the payment token account`]),
-    ],
-    notChecked: [
-      ...(source === 'database' ? [] : [`${registry}: an export has events only`]),
-      ...(chain === undefined ? ['payments on chain that the book does not have: no --chain'] : []),
-      ...(presentable > 0
-        ? [`${presentable} transfers on chain that may still be presented: too young to be held against the book`]
+      ...(compared === 0
+        ? ['no checkpoint was given: a ledger whose hashes were all made again looks like the true one']
         : []),
     ],
   }
 }
 
-function chainGrounds({ stored, chain }: Audited): Grounds {
+function arithmeticBasis({ replay, source }: Audited): Basis {
+  const lifecycles = `the lifecycles, prices and splits of ${replay.payments.count} payments, and double entry derived from them`
+  const tables = 'postings, accounts with their limits, and hourly tallies'
+  return source === 'database'
+    ? { checked: [lifecycles, `${tables} as they are stored`], notChecked: [] }
+    : { checked: [lifecycles], notChecked: [`${tables} as they are stored: an export has events only`] }
+}
+
+function completenessBasis({ replay, source, chain, areKeysRead }: Audited): Basis {
+  const positions = `positions 1 to ${replay.position} and the versions of every stream`
+  const registry = 'the streams that make a payment single-use, settings, paid quotes and the head'
+  const presentable = chain?.figures.presentable ?? 0
+  return {
+    checked: [
+      positions,
+      ...(source === 'database' ? [registry] : []),
+      ...(areKeysRead ? ['the keys of burn rounds'] : []),
+      ...(chain === undefined ? [] : [`${chain.figures.lookedFor} transactions of the payment token account`]),
+    ],
+    notChecked: [
+      ...(source === 'database' ? [] : [`${registry}: an export has events only`]),
+      ...(source === 'database' && !areKeysRead ? ['the keys of burn rounds: the role may not read them'] : []),
+      ...(chain === undefined ? ['payments on chain that the ledger does not have: no --chain'] : []),
+      ...(presentable > 0
+        ? [`${presentable} transfers on chain that may still be presented: too young for the ledger to have them`]
+        : []),
+    ],
+  }
+}
+
+function chainBasis({ stored, chain }: Audited): Basis {
   const bytes = stored?.figures
   const { confirmed = 0, dropped = 0, pruned = 0, notFinal = 0 } = chain?.figures ?? {}
   return {
@@ -174,7 +182,7 @@ function chainGrounds({ stored, chain }: Audited): Grounds {
         ? []
         : [`${bytes.signed} stored transactions are signed, ${bytes.amountsShown} show their amounts themselves`]),
       ...(chain === undefined ? [] : [`${confirmed} payments confirmed by a node`]),
-      ...(dropped > 0 ? [`${dropped} payments that the chain has dropped, as booked`] : []),
+      ...(dropped > 0 ? [`${dropped} payments that the chain has dropped, as recorded`] : []),
     ],
     notChecked: [
       ...(bytes !== undefined && bytes.withoutBytes > 0

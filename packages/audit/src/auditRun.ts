@@ -1,4 +1,4 @@
-import type { Clock } from '@tollbook/core/clock'
+import type { AuditClock } from './clock.ts'
 import type { AuditedEvent } from './auditedEvent.ts'
 import type { ChainAudit } from './chainAudit.ts'
 import type { Checkpoints } from './checkpoints.ts'
@@ -7,7 +7,7 @@ import type { Replay } from './replay.ts'
 import { writeResumeFile } from './resumeFile.ts'
 import type { StoredTransactions } from './storedTransactions.ts'
 
-/** The user stopped it; what was done so far is in the resume file, if there is one. */
+/** The user stopped the audit; its state is in the resume file, if there is one. */
 export class AuditInterrupted extends Error {
   override readonly name = 'AuditInterrupted'
 }
@@ -15,12 +15,12 @@ export class AuditInterrupted extends Error {
 export interface AuditRunDeps {
   readonly replay: Replay
   readonly checkpoints: Checkpoints
-  /** Undefined: the stored transactions are not looked at. */
+  /** Undefined: the stored transactions are not examined. */
   readonly stored: StoredTransactions | undefined
   /** Undefined: no node is asked. */
   readonly chain: ChainAudit | undefined
   readonly resumeFile: string | undefined
-  readonly clock: Clock
+  readonly clock: AuditClock
   readonly signal: AbortSignal | undefined
   readonly onProgress: ((position: number) => void) | undefined
 }
@@ -28,7 +28,7 @@ export interface AuditRunDeps {
 // Writing the state of a million events takes a tenth of a second.
 const saveEveryMs = 15_000
 
-/** The way through the events, whatever their source: a block is applied while what the last ones began is checked. */
+/** Applies the events of any source: signatures of earlier blocks are verified while a block is applied. */
 export class AuditRun {
   readonly #deps: AuditRunDeps
   #savedAtMs: number
@@ -38,7 +38,7 @@ export class AuditRun {
     this.#savedAtMs = deps.clock.monotonicMs()
   }
 
-  /** Before so many more events. */
+  /** Before that many more events. */
   async prepare(events: number): Promise<void> {
     const { checkpoints, replay } = this.#deps
     await checkpoints.load(replay.tree.size + events)
@@ -50,7 +50,7 @@ export class AuditRun {
     checkpoints.compare(replay.tree)
   }
 
-  /** After a block, and after whatever else of the source belongs to it. */
+  /** After a block. */
   async rest(): Promise<void> {
     const { stored, chain, replay, onProgress, signal, clock, resumeFile } = this.#deps
     await stored?.keepUp()
@@ -62,7 +62,7 @@ export class AuditRun {
     if (signal?.aborted === true) throw new AuditInterrupted(`interrupted after position ${replay.position}`)
   }
 
-  /** The source has no more: everything that was begun is awaited, and the next audit can go on from here. */
+  /** The source has no more events: all that is under way is awaited, and the next audit can go on from here. */
   async end(): Promise<void> {
     const { stored, replay } = this.#deps
     await stored?.drain()
@@ -80,7 +80,6 @@ export class AuditRun {
 
   readonly #onEvent = (event: AuditedEvent, position: number): void => {
     this.#deps.chain?.note(event, position)
-    if (event.kind === 'PriceListPublished' || event.kind === 'DistributionPaid') return
     this.#deps.stored?.check(event, position)
   }
 }

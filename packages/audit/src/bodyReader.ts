@@ -1,7 +1,7 @@
 /*
- * Reads an event's body by what must stand where. RFC 8785 leaves one spelling for each value, so the text is walked
- * literal by literal: what is left out, added, repeated or spelled otherwise is unreadable, and two programs can never
- * read two different things in it. It is also three times as fast as parsing JSON and then a schema over it.
+ * Reads an event's body by what must stand where. RFC 8785 leaves one spelling for each value, so this reader walks the
+ * text literal by literal: a member that is missing, added, repeated or spelled in another way makes the body unreadable,
+ * and two programs can never read two different things in it. It is also three times as fast as a JSON parser with a schema.
  */
 
 export class UnreadableBody extends Error {
@@ -14,6 +14,7 @@ const integerDigitsMax = 15
 const textCharactersMax = 65_519
 // A list has a price for each endpoint, a payout a few debts.
 const itemsMax = 1_000
+const depthMax = 16
 
 export class BodyReader {
   readonly text: string
@@ -30,7 +31,7 @@ export class BodyReader {
     return this.#at
   }
 
-  /** What must stand here, to the letter. */
+  /** Requires this text here. */
   literal(expected: string): void {
     if (!this.text.startsWith(expected, this.#at)) throw this.#unreadable(`expected ${expected}`)
     this.#at += expected.length
@@ -59,7 +60,7 @@ export class BodyReader {
     return notPlain.test(raw) ? this.#unescape(raw) : raw
   }
 
-  /** A string without escapes whose characters are checked by whoever asked for it. */
+  /** A string without escapes; the caller checks its characters. */
   plain(before: string): string {
     this.literal(before)
     this.literal('"')
@@ -109,6 +110,52 @@ export class BodyReader {
       items.push(item())
     }
     return items
+  }
+
+  /**
+   * Any value in its canonical spelling (RFC 8785): keys ascending, no space. For members that move no
+   * money. Returns its text.
+   */
+  canonicalValue(before: string): string {
+    this.literal(before)
+    const start = this.#at
+    this.#skipValue(0)
+    return this.text.slice(start, this.#at)
+  }
+
+  #skipValue(depth: number): void {
+    if (depth > depthMax) throw this.#unreadable('expected less nesting')
+    const first = this.text.charAt(this.#at)
+    if (first === '"') this.string('')
+    else if (first === '[') {
+      this.literal('[')
+      this.list(() => this.#skipValue(depth + 1))
+    } else if (first === '{') this.#skipObject(depth)
+    else if (!this.takes('true') && !this.takes('false') && !this.takes('null')) this.#skipNumber()
+  }
+
+  /** A number is spelled as JavaScript writes it. */
+  #skipNumber(): void {
+    const end = /[,\]}]/g
+    end.lastIndex = this.#at
+    const spelled = this.text.slice(this.#at, end.exec(this.text)?.index ?? this.text.length)
+    const value = Number(spelled)
+    if (!Number.isFinite(value) || String(value) !== spelled) throw this.#unreadable('expected a canonical number')
+    this.#at += spelled.length
+  }
+
+  #skipObject(depth: number): void {
+    this.literal('{')
+    let last: string | undefined
+    while (!this.takes('}')) {
+      if (last !== undefined) this.literal(',')
+      const key = this.string('')
+      // JavaScript compares strings by UTF-16 code units, as RFC 8785 sorts keys.
+      if (last !== undefined && key <= last) throw this.#unreadable('expected keys in ascending order')
+      last = key
+      this.literal(':')
+      this.#skipValue(depth + 1)
+    }
   }
 
   #closingQuote(start: number): number {

@@ -1,28 +1,32 @@
-import type { AuditedEvent, AuditedSettlement, PayoutEvent } from './auditedEvent.ts'
+import type { AuditedEvent } from './auditedEvent.ts'
 import { type ChainNode, type ChainTransaction, signaturesPerPage } from './chainNode.ts'
 import { contradictionOf, hasFailed, movesOf, sentTo } from './landedPayment.ts'
 import { type AuditedPayment, phaseNumber } from './paymentTable.ts'
+import type { AuditedSettlement } from './paymentEvents.ts'
+import type { BurnEventOf, PayoutEvent } from './payoutEvents.ts'
 import type { Replay } from './replay.ts'
+import { sumOf } from './storedTransactions.ts'
+import { signatureOf, solanaStream } from './streamName.ts'
 import { associatedTokenAccount } from './tokenAccountAddress.ts'
 import type { TokenMove } from './tokenMoves.ts'
 
 export interface ChainFigures {
   confirmed: number
-  /** Payments that the book has as dropped by the chain, and the chain has not. */
+  /** Payments that the ledger has as dropped by the chain, and the chain does not have. */
   dropped: number
   /** Older than anything the node has. */
   pruned: number
   /** Newer than what is final, on a chain that stands still. */
   notFinal: number
-  /** Transactions of the payment token account that were looked for in the book. */
+  /** Transactions of the payment token account that were looked up in the ledger. */
   lookedFor: number
-  /** Of these, transfers that are not in the book, and so young that somebody may still present them. */
+  /** Transfers among them that are not in the ledger and so young that a caller may still present them. */
   presentable: number
-  /** What can only be judged when the whole life of the payment is known. */
+  /** Questions that can only be answered when the whole lifecycle of the payment is known. */
   readonly open: OpenQuestion[]
 }
 
-/** What a node said of a payment whose life may explain it. */
+/** The answer of a node about a payment whose later events may explain it. */
 interface OpenQuestion {
   readonly signature: string
   readonly position: number
@@ -37,19 +41,19 @@ interface Noted {
 
 // A public node takes a few requests at a time; a private one answers so many in a millisecond or two each.
 const callsAtOnceMax = 16
-// On a node of another network every payment is an open question: it need not fill the memory to say so.
+// On a node of another network every payment is an open question; this many are kept.
 const openMax = 100_000
 
 export interface ChainAuditOptions {
   readonly paymentWallet: string
-  /** So long a transfer may be on chain before the book has it, presented or not. */
+  /** Maximum age of a transfer on chain that the ledger does not have yet. */
   readonly bookedWithinMs: number
   readonly figures?: ChainFigures | undefined
 }
 
 const noFigures = { confirmed: 0, dropped: 0, pruned: 0, notFinal: 0, lookedFor: 0, presentable: 0 }
 
-/** The book against the chain, in both directions. */
+/** The ledger against the chain, in both directions. */
 export class ChainAudit {
   readonly figures: ChainFigures
   readonly #node: ChainNode
@@ -71,7 +75,7 @@ export class ChainAudit {
   note(event: AuditedEvent, position: number): void {
     const { kind } = event
     const isOnChain = kind === 'PaymentVerified' || kind === 'PaymentReversed' || kind === 'TransferReceived'
-    if (isOnChain || kind === 'DistributionPaid') this.#waiting.push({ event, position })
+    if (isOnChain || kind === 'DistributionPaid' || kind === 'BurnConfirmed') this.#waiting.push({ event, position })
   }
 
   /** Asks the node about everything that was noted. */
@@ -84,7 +88,7 @@ export class ChainAudit {
     await Promise.all(Array.from({ length: callsAtOnceMax }, work))
   }
 
-  /** After the last event: what was open, and what the payment token account has received and the book does not have. */
+  /** After the last event: open questions, and transactions of the payment token account that the ledger does not have. */
   async finish(): Promise<void> {
     for (const question of this.figures.open.splice(0)) await this.#settle(question)
     for (const mint of this.#replay.journal.mints()) await this.#searchAccount(mint, await this.#tokenAccountOf(mint))
@@ -93,33 +97,45 @@ export class ChainAudit {
   async #verify({ event, position }: Noted): Promise<void> {
     if (event.kind === 'PaymentVerified') return this.#verifyPayment(event.settlement, position)
     if (event.kind === 'PaymentReversed') {
-      const landed = await this.#node.transaction(event.stream)
+      const signature = signatureOf(event.stream)
+      const landed = await this.#node.transaction(signature)
       if (landed === undefined || hasFailed(landed)) this.figures.dropped++
-      else this.#leaveOpen({ signature: event.stream, position, said: 'landed', slot: landed.slot })
+      else this.#leaveOpen({ signature, position, said: 'landed', slot: landed.slot })
     } else if (event.kind === 'TransferReceived') {
-      const { stream: signature, mint, slot, receivedBaseUnits: change } = event
-      await this.#verifyChange({ signature, mint, slot, change, position })
+      const { stream, mint, slot, receivedBaseUnits: change } = event
+      await this.#verifyChange({ signature: signatureOf(stream), mint, slot, change, position })
     } else if (event.kind === 'DistributionPaid') {
       const { signature, mint, slot, payments } = event
       const change = payments.reduce((sum, { paidBaseUnits }) => sum - paidBaseUnits, 0n)
       const landed = await this.#verifyChange({ signature, mint, slot, change, position })
       if (landed !== undefined && !hasFailed(landed)) await this.#verifyReceivers(landed, event, position)
-    }
+    } else if (event.kind === 'BurnConfirmed') await this.#verifyBurn(event, position)
   }
 
-  /** A payout is right when each wallet has got what is booked as paid to it, and not only when so much has left. */
+  /** Each wallet must have received what is recorded as paid to it; the sum alone does not show that. */
   async #verifyReceivers(landed: ChainTransaction, { signature, mint, payments }: PayoutEvent, position: number) {
     const sent = sentTo(movesOf(landed, mint), await this.#tokenAccountOf(mint))
     const booked = new Map<string, bigint>()
     for (const { wallet, paidBaseUnits } of payments) booked.set(wallet, (booked.get(wallet) ?? 0n) + paidBaseUnits)
     for (const wallet of new Set([...sent.keys(), ...booked.keys()])) {
       const [found, paid] = [sent.get(wallet) ?? 0n, booked.get(wallet) ?? 0n]
-      if (found !== paid) this.#contradict(signature, position, `${found} went to ${wallet}, and ${paid} are booked`)
+      if (found !== paid) this.#contradict(signature, position, `${found} went to ${wallet}, and ${paid} are recorded`)
     }
   }
 
+  /** The tokens of a round have not only left the wallet: they were burned. */
+  async #verifyBurn({ stream, mint, slot, burnedBaseUnits }: BurnEventOf<'BurnConfirmed'>, position: number) {
+    const signature = signatureOf(stream)
+    const landed = await this.#verifyChange({ signature, mint, slot, change: -burnedBaseUnits, position })
+    if (landed === undefined || hasFailed(landed)) return
+    const burned = sumOf(movesOf(landed, mint).moves.filter(({ kind }) => kind === 'burn'))
+    if (burned === burnedBaseUnits) return
+    this.#contradict(signature, position, `it burned ${burned}, and ${burnedBaseUnits} are recorded`)
+  }
+
   async #verifyPayment(settlement: AuditedSettlement, position: number): Promise<void> {
-    const { signature, slot, price } = settlement
+    const { reference, evidence, price } = settlement
+    const [signature, { slot }] = [signatureOf(reference), evidence]
     const landed = await this.#findLanded({ signature, slot, position })
     if (landed === undefined) return
     if (hasFailed(landed)) return this.#leaveOpen({ signature, position, said: 'failed', slot: landed.slot })
@@ -129,20 +145,20 @@ export class ChainAudit {
     else this.#leaveOpen({ signature, position, said: 'landed', slot: landed.slot })
   }
 
-  /** A transfer that nobody presented, or a payout: what changed in the token account is all that is booked of it. */
+  /** A transfer that no caller presented, a payout or a burn: the change of the token account is all that is recorded. */
   async #verifyChange(booked: ChangeBooked): Promise<ChainTransaction | undefined> {
     const { signature, mint, slot, change, position } = booked
     const landed = await this.#findLanded(booked)
     if (landed === undefined) return undefined
     const found = movesOf(landed, mint).changes.get(await this.#tokenAccountOf(mint))?.change ?? 0n
     if (hasFailed(landed)) this.#leaveOpen({ signature, position, said: 'failed', slot })
-    else if (found !== change) this.#contradict(signature, position, `${found} moved, and ${change} is booked`)
+    else if (found !== change) this.#contradict(signature, position, `${found} moved, and ${change} is recorded`)
     else if (landed.slot !== slot) this.#contradict(signature, position, `it landed in ${landed.slot}, not ${slot}`)
     else this.figures.confirmed++
     return landed
   }
 
-  /** Undefined when the node does not have it, which is noted. One that has forgotten, or does not know yet, has not said no. */
+  /** Undefined when the node does not have it. A node that has pruned it, or has not reached its slot, does not contradict. */
   async #findLanded({ signature, slot, position }: Booked): Promise<ChainTransaction | undefined> {
     const known = await this.#node.transaction(signature)
     if (known !== undefined) return known
@@ -166,18 +182,18 @@ export class ChainAudit {
 
   async #settle(question: OpenQuestion): Promise<void> {
     const { payments, digest } = this.#replay
-    const index = payments.find(digest.pairOf(question.signature))
+    const index = payments.find(digest.pairOf(solanaStream(question.signature)))
     this.#judge(question, index === undefined ? undefined : payments.read(index))
   }
 
-  /** What the chain said is right when the payment's life came to it. */
+  /** The answer of the chain is right when the payment's lifecycle ended that way. */
   #judge({ signature, position, said, slot }: OpenQuestion, payment: AuditedPayment | undefined): void {
     const isReversed = payment?.phase === phaseNumber('reversed')
     const isUnmatched = payment?.phase === phaseNumber('unmatched')
     if (said === 'landed') {
-      if (isReversed) this.#contradict(signature, position, 'the chain has it, and it is booked as dropped')
+      if (isReversed) this.#contradict(signature, position, 'the chain has it, and it is recorded as dropped')
       else if (payment?.slot === slot || isUnmatched) this.figures.confirmed++
-      else this.#contradict(signature, position, `it landed in slot ${slot}, and ${payment?.slot} is booked`)
+      else this.#contradict(signature, position, `it landed in slot ${slot}, and ${payment?.slot} is recorded`)
     } else if (!isReversed) {
       const code = said === 'failed' ? 'transaction_failed' : 'transaction_unknown'
       const message =
@@ -199,23 +215,23 @@ export class ChainAudit {
       for (const { signature, err, blockTime } of page) {
         const failed = err !== null && err !== undefined
         const ageMs = this.#replay.recordedAtMs - (blockTime ?? 0) * 1000
-        // What landed after the last event the book cannot have.
+        // The ledger cannot have what landed after its last event.
         if (failed || ageMs < 0) continue
         this.figures.lookedFor++
-        if (!this.#isBooked(signature)) await this.#judgeUnbooked({ signature, mint, account, ageMs })
+        if (!this.#isRecorded(signature)) await this.#judgeUnrecorded({ signature, mint, account, ageMs })
       }
       before = page.at(-1)?.signature
       if (page.length < signaturesPerPage) return
     }
   }
 
-  #isBooked(signature: string): boolean {
+  #isRecorded(signature: string): boolean {
     const { payments, digest, payouts } = this.#replay
-    const index = payments.find(digest.pairOf(signature))
+    const index = payments.find(digest.pairOf(solanaStream(signature)))
     return payouts.has(signature) || (index !== undefined && payments.read(index).phase >= phaseNumber('verified'))
   }
 
-  async #judgeUnbooked({ signature, mint, account, ageMs }: Unbooked): Promise<void> {
+  async #judgeUnrecorded({ signature, mint, account, ageMs }: Unrecorded): Promise<void> {
     const landed = await this.#node.transaction(signature)
     if (landed === undefined) return
     const { moves, changes } = movesOf(landed, mint)
@@ -227,7 +243,7 @@ export class ChainAudit {
       return
     }
     const message = `${describeChange(change, moves)} in slot ${landed.slot}`
-    this.#replay.findings.add('not_in_the_book', { position: undefined, subject: signature, message })
+    this.#replay.findings.add('not_in_the_ledger', { position: undefined, subject: signature, message })
   }
 
   /** The associated token account of the payment wallet; payments to any other do not count. */
@@ -255,11 +271,11 @@ interface ChangeBooked extends Booked {
   readonly change: bigint
 }
 
-interface Unbooked {
+interface Unrecorded {
   readonly signature: string
   readonly mint: string
   readonly account: string
-  /** On chain, when the book's last event was recorded. */
+  /** Its age on chain when the ledger's last event was recorded. */
   readonly ageMs: number
 }
 

@@ -3,11 +3,11 @@ import type { DatabaseSource } from './databaseSource.ts'
 import type { Findings } from './findings.ts'
 import { GrowingTree } from './growingTree.ts'
 
-/** A statement that the book had a root at a size. */
+/** A statement that the ledger had a root at a size. */
 export interface Claim {
   readonly size: number
   readonly root: Uint8Array
-  /** Who states it: the database, an export, a file that the auditor kept. */
+  /** Origin of the statement: the database, an export, a file that the auditor kept. */
   readonly source: string
   /** Undefined where nothing is signed: the head of an export. */
   readonly note: string | undefined
@@ -24,9 +24,9 @@ export interface CheckpointDeps {
   readonly findings: Findings
   /** Empty: signatures cannot be verified. */
   readonly keys: readonly VerifierKey[]
-  /** Claims that the auditor brings along. */
+  /** Claims of the auditor's own. */
   readonly claims: readonly Claim[]
-  /** Where the book keeps its own checkpoints; an export has none. */
+  /** The ledger's own checkpoints; an export has none. */
   readonly stored?: (afterSize: number) => Promise<readonly Claim[]>
 }
 
@@ -37,7 +37,7 @@ export class Checkpoints {
   #waiting: Claim[]
   #storedUpto: number
   #allStoredRead: boolean
-  /** The size of the last tree whose root was as stated: what is wrong comes behind it. */
+  /** Size of the last tree whose root was as stated: a difference comes behind it. */
   #agreedSize: number
 
   constructor(deps: CheckpointDeps, fromSize = 0) {
@@ -48,7 +48,7 @@ export class Checkpoints {
     this.#allStoredRead = deps.stored === undefined
   }
 
-  /** Has all claims up to the size at hand; called before events up to it are replayed. */
+  /** Loads all claims up to the size; called before the events up to it are replayed. */
   async load(uptoSize: number): Promise<void> {
     while (!this.#allStoredRead && this.#storedUpto < uptoSize) {
       const page = (await this.#deps.stored?.(this.#storedUpto)) ?? []
@@ -66,12 +66,12 @@ export class Checkpoints {
     }
   }
 
-  /** At the end: what is left speaks of more than there is. */
+  /** At the end: a claim that is left is of more events than there are. */
   async finish(tree: GrowingTree): Promise<void> {
     await this.load(Infinity)
     this.compare(tree)
     for (const { size, source } of this.#waiting) {
-      const message = `${source} is of ${size} events, and the book has ${tree.size}: its end is gone, or an older copy was restored`
+      const message = `${source} is of ${size} events, and the ledger has ${tree.size}: its end is gone, or an older copy was restored`
       this.#deps.findings.add('tree_too_small', { position: tree.size + 1, subject: `checkpoint ${size}`, message })
     }
   }
@@ -90,7 +90,7 @@ export class Checkpoints {
     if (note === undefined) return
     const read = readCheckpoint(note)
     if (read === undefined || read.size !== size || !read.root.equals(root)) {
-      const message = `${source} is no checkpoint of that size and root`
+      const message = `${source} is not a checkpoint of that size and root`
       findings.add('checkpoint_malformed', { position: size, subject, message })
     } else this.#verify(claim, read)
   }
@@ -100,7 +100,7 @@ export class Checkpoints {
     if (keys.length === 0) this.figures.signaturesUnverified++
     else if (isSignedBy(note, keys)) this.figures.signaturesVerified++
     else {
-      const message = `${source} is not signed by the key of the book`
+      const message = `${source} is not signed by the key of the ledger`
       findings.add('checkpoint_signature_wrong', { position: size, subject: `checkpoint ${size}`, message })
     }
   }
@@ -108,9 +108,8 @@ export class Checkpoints {
 
 const pageRows = 1_000
 
-/** The checkpoints of a live book, a page at a time; undefined for a book of before they were made. */
-export async function storedCheckpoints(source: DatabaseSource): Promise<CheckpointDeps['stored']> {
-  if (!(await source.hasTable('ledger.checkpoints'))) return undefined
+/** The checkpoints of a live ledger, a page at a time. */
+export function storedCheckpoints(source: DatabaseSource): CheckpointDeps['stored'] {
   return async (afterSize) => {
     const rows = await source.rows<{ size: string; root: Buffer; note: string }>(
       `select size, root, note from ledger.checkpoints where size > $1 order by size limit ${pageRows}`,

@@ -79,24 +79,71 @@ export class CopyRow {
   /** An integer of any size. */
   numeric(): bigint {
     this.next()
-    const digits = this.bytes.readInt16BE(this.start)
-    const weight = this.bytes.readInt16BE(this.start + 2)
-    let value = 0n
-    for (let index = 0; index <= weight; index++) {
-      const digit = index < digits ? this.bytes.readInt16BE(this.start + numericHeadBytes + 2 * index) : 0
-      value = value * numericDigitBase + BigInt(digit)
-    }
-    return this.bytes.readUInt16BE(this.start + 4) === numericNegative ? -value : value
+    return this.#numericAt(this.start)
   }
 
-  /** One dimension of int8, as an array without nulls comes. */
-  int64s(): readonly number[] {
+  /** One dimension of int4; empty for null. */
+  int32s(): readonly number[] {
+    const values: number[] = []
+    for (const at of this.#elements()) values.push(this.bytes.readInt32BE(at))
+    return values
+  }
+
+  /** One dimension of numeric integers; empty for null. */
+  numerics(): readonly bigint[] {
+    const values: bigint[] = []
+    for (const at of this.#elements()) values.push(this.#numericAt(at))
+    return values
+  }
+
+  /** A multirange of int8 in its canonical form, [from, to): from and behind to in turn. */
+  int64Ranges(): readonly number[] {
     this.next()
-    const dimensions = this.bytes.readInt32BE(this.start)
-    if (dimensions !== 1) return []
+    const count = this.bytes.readInt32BE(this.start)
+    const bounds: number[] = []
+    let at = this.start + 4
+    for (let index = 0; index < count; index++) {
+      const length = this.bytes.readInt32BE(at)
+      // Flags, then each bound with its length in front. A range of any other shape differs.
+      const isPlain = length === plainRangeBytes && this.bytes[at + 4] === lowerInclusive
+      bounds.push(isPlain ? this.#int64At(at + 9) : -1, isPlain ? this.#int64At(at + 21) : -1)
+      at += 4 + length
+    }
+    return bounds
+  }
+
+  /** Starts of the elements of an array. */
+  #elements(): readonly number[] {
+    if (!this.next() || this.bytes.readInt32BE(this.start) !== 1) return []
     const count = this.bytes.readInt32BE(this.start + arrayCountAt)
-    const firstAt = this.start + arrayHeadBytes
-    return Array.from({ length: count }, (_, index) => this.#int64At(firstAt + index * (4 + 8) + 4))
+    const starts: number[] = []
+    let at = this.start + arrayHeadBytes
+    for (let index = 0; index < count; index++) {
+      const length = this.bytes.readInt32BE(at)
+      starts.push(at + 4)
+      at += 4 + Math.max(length, 0)
+    }
+    return starts
+  }
+
+  #numericAt(start: number): bigint {
+    const { bytes } = this
+    const digits = bytes.readInt16BE(start)
+    const weight = bytes.readInt16BE(start + 2)
+    const isNegative = bytes.readUInt16BE(start + 4) === numericNegative
+    if (weight <= exactWeightMax) {
+      let small = 0
+      for (let index = 0; index <= weight; index++) {
+        small = small * 10_000 + (index < digits ? bytes.readInt16BE(start + numericHeadBytes + 2 * index) : 0)
+      }
+      return BigInt(isNegative ? -small : small)
+    }
+    let value = 0n
+    for (let index = 0; index <= weight; index++) {
+      const digit = index < digits ? bytes.readInt16BE(start + numericHeadBytes + 2 * index) : 0
+      value = value * numericDigitBase + BigInt(digit)
+    }
+    return isNegative ? -value : value
   }
 
   #int64At(at: number): number {
@@ -104,6 +151,11 @@ export class CopyRow {
   }
 }
 
+// Three groups of four digits are exact in a double.
+const exactWeightMax = 2
+// A range of int8: one byte of flags, two bounds of 4 + 8.
+const plainRangeBytes = 25
+const lowerInclusive = 2
 // Dimensions, null flag, element type, then for the one dimension its count and lower bound.
 const arrayCountAt = 12
 const arrayHeadBytes = 20

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
-import { Fault } from '@tollbook/core/fault'
+import { AuditFault } from './auditFault.ts'
 import { leafRoom, type RawEvent } from './rawEvent.ts'
 
 /** The first line of an export (docs/finance-export.md). */
@@ -32,7 +32,7 @@ const exportEnd = z.strictObject({ end: z.literal(true), events: z.int().min(0) 
 
 export interface ExportSource extends AsyncDisposable {
   readonly head: ExportHead
-  /** Everything behind the head, event by event; `undefined` is a line that is none. */
+  /** Everything behind the head, line by line. */
   events(): AsyncGenerator<ExportLine>
 }
 
@@ -52,7 +52,7 @@ export async function openExport(path: string): Promise<ExportSource> {
   const head = exportHead.safeParse(parseLine(first.done === true ? '' : first.value))
   if (!head.success) {
     await file.close()
-    throw new Fault(`${path} is no export of a ledger: its first line is not the head`, { retryable: false })
+    throw new AuditFault(`${path} is not an export of a ledger: its first line is not the head`, { retryable: false })
   }
   return {
     head: head.data,
@@ -75,7 +75,7 @@ async function openFile(path: string): Promise<FileHandle> {
   try {
     return await open(path)
   } catch (error) {
-    throw new Fault(`${path} cannot be read`, { cause: error, retryable: false })
+    throw new AuditFault(`${path} cannot be read`, { cause: error, retryable: false })
   }
 }
 

@@ -6,9 +6,9 @@ export type Aspect = (typeof aspects)[number]
 export interface Finding {
   readonly aspect: Aspect
   readonly code: FindingCode
-  /** Where in the ledger; undefined for what has no place in it, such as a balance of an unknown account. */
+  /** Undefined for a finding that belongs to no event, such as a row of the declaration. */
   readonly position: number | undefined
-  /** What it is about: a stream, an account, a row. */
+  /** The stream, account or row that is wrong. */
   readonly subject: string
   readonly message: string
 }
@@ -24,37 +24,40 @@ export const findingAspects = {
   checkpoint_root_differs: 'integrity',
   checkpoint_signature_wrong: 'integrity',
   tile_differs: 'integrity',
+  declaration_differs: 'integrity',
   price_wrong: 'arithmetic',
   price_not_published: 'arithmetic',
+  split_wrong: 'arithmetic',
   payment_short: 'arithmetic',
   burn_differs: 'arithmetic',
+  burn_exceeds: 'arithmetic',
   distribution_differs: 'arithmetic',
   reversal_differs: 'arithmetic',
   refund_differs: 'arithmetic',
   payout_exceeds: 'arithmetic',
   exposure_differs: 'arithmetic',
-  life_impossible: 'arithmetic',
+  lifecycle_impossible: 'arithmetic',
   attempt_wrong: 'arithmetic',
   owner_differs: 'arithmetic',
-  entry_differs: 'arithmetic',
-  entry_missing: 'arithmetic',
-  entry_unexpected: 'arithmetic',
-  balance_differs: 'arithmetic',
-  burn_total_differs: 'arithmetic',
-  books_unbalanced: 'arithmetic',
+  posting_differs: 'arithmetic',
+  posting_missing: 'arithmetic',
+  posting_unexpected: 'arithmetic',
+  account_differs: 'arithmetic',
+  tally_differs: 'arithmetic',
+  ledger_unbalanced: 'arithmetic',
   position_missing: 'completeness',
   version_missing: 'completeness',
-  pair_incomplete: 'completeness',
+  append_incomplete: 'completeness',
   head_differs: 'completeness',
   tree_too_small: 'completeness',
   export_incomplete: 'completeness',
-  payment_row_differs: 'completeness',
-  payment_row_missing: 'completeness',
-  payment_row_unexpected: 'completeness',
-  price_list_differs: 'completeness',
-  payout_differs: 'completeness',
+  stream_differs: 'completeness',
+  stream_missing: 'completeness',
+  stream_unexpected: 'completeness',
+  setting_differs: 'completeness',
+  key_differs: 'completeness',
   quote_differs: 'completeness',
-  not_in_the_book: 'completeness',
+  not_in_the_ledger: 'completeness',
   transaction_bytes_wrong: 'chainTruth',
   transaction_contradicts: 'chainTruth',
   transaction_failed: 'chainTruth',
@@ -63,26 +66,26 @@ export const findingAspects = {
 
 export type FindingCode = keyof typeof findingAspects
 
-/** So many are kept of each question, beside the first; all are counted. A book that is wholly wrong fits in memory too. */
-const keptMax = 100
+/** Findings stored for each question; the first one is always stored, and the count is exact. */
+const storedMax = 100
 
 export interface FindingsState {
-  readonly kept: readonly Finding[]
+  readonly stored: readonly Finding[]
   readonly counts: Readonly<Record<string, number>>
   readonly firsts: Readonly<Partial<Record<Aspect, Finding>>>
 }
 
 export class Findings {
-  readonly #kept: Finding[]
-  readonly #keptOf = new Map<Aspect, number>()
+  readonly #stored: Finding[]
+  readonly #storedOf = new Map<Aspect, number>()
   readonly #counts: Map<string, number>
   readonly #firsts: Partial<Record<Aspect, Finding>>
 
   constructor(state?: FindingsState) {
-    this.#kept = [...(state?.kept ?? [])]
+    this.#stored = [...(state?.stored ?? [])]
     this.#counts = new Map(Object.entries(state?.counts ?? {}))
     this.#firsts = { ...state?.firsts }
-    for (const aspect of aspects) this.#keptOf.set(aspect, this.of(aspect).length)
+    for (const aspect of aspects) this.#storedOf.set(aspect, this.of(aspect).length)
   }
 
   add(code: FindingCode, { position, subject, message }: Place): void {
@@ -91,14 +94,14 @@ export class Findings {
     this.#counts.set(code, (this.#counts.get(code) ?? 0) + 1)
     const first = this.#firsts[aspect]
     if (first === undefined || isEarlier(finding, first)) this.#firsts[aspect] = finding
-    const kept = this.#keptOf.get(aspect) ?? 0
-    if (kept >= keptMax) return
-    this.#keptOf.set(aspect, kept + 1)
-    this.#kept.push(finding)
+    const stored = this.#storedOf.get(aspect) ?? 0
+    if (stored >= storedMax) return
+    this.#storedOf.set(aspect, stored + 1)
+    this.#stored.push(finding)
   }
 
   of(aspect: Aspect): readonly Finding[] {
-    return this.#kept.filter((finding) => finding.aspect === aspect)
+    return this.#stored.filter((finding) => finding.aspect === aspect)
   }
 
   /** The one at the lowest position. */
@@ -113,7 +116,7 @@ export class Findings {
   }
 
   state(): FindingsState {
-    return { kept: this.#kept, counts: Object.fromEntries(this.#counts), firsts: this.#firsts }
+    return { stored: this.#stored, counts: Object.fromEntries(this.#counts), firsts: this.#firsts }
   }
 }
 

@@ -1,8 +1,8 @@
-import { assert } from '@tollbook/core/assert'
+import { invariant } from './invariant.ts'
 
 /*
- * What an audit remembers of each payment, in 144 bytes and a slot of 4 to 8, because there is one for every few events
- * and an object takes five times that. Pages never move, so growing copies nothing.
+ * State of each payment: 168 bytes in typed arrays and a slot of 4 to 8, because there is one payment for every
+ * few events and an object takes five times that. Pages never move, so growing copies nothing.
  */
 
 export const phases = [
@@ -10,6 +10,7 @@ export const phases = [
   'submitted',
   'verified',
   'claimed',
+  'streaming',
   'released',
   'fulfilled',
   'refund_due',
@@ -22,48 +23,65 @@ export function phaseNumber(phase: Phase): number {
   return phases.indexOf(phase)
 }
 
-/** Where a payment has no such time or digest. */
+/** The state of the payment's stream. Phases that exist before and after finality say so. */
+export function stateOf({ phase, awaitsFinality }: AuditedPayment): string {
+  const name = phases[phase] ?? 'unknown'
+  return !awaitsFinality && phasesWithFinality.has(name) ? `${name}.final` : name
+}
+
+const phasesWithFinality: ReadonlySet<Phase> = new Set<Phase>(['claimed', 'streaming', 'released', 'fulfilled'])
+
+/** Stands for a time or digest that a payment does not have. */
 export const none = -1
 
-/** A payment while it is worked on. Names are salted digests. */
+/** A payment while its events are applied. Names are salted digests. */
 export interface AuditedPayment {
   readonly key: readonly [number, number]
+  readonly firstPosition: number
   phase: number
   version: number
   attempt: number
   walletDigest: number
   quoteDigest: number
-  /** Of the live attempt's id, and of what it ordered. */
+  /** Of the live attempt's id, and of its order. */
   attemptDigest: number
   orderDigest: number
   priceDigest: number
+  /** Of the shares among which the price is divided. */
+  sharesDigest: number
   requiredBaseUnits: bigint
+  /** The burn of the price; owed by the service or burned by the payer. */
+  burnBaseUnits: bigint
+  /** Burned by the payer inside the payment. */
   burnedBaseUnits: bigint
   overpaidBaseUnits: bigint
-  /** Of the block that it was verified in, and the slot that it was found in last. */
+  /** Price of an answer that was or is being delivered, while the chain could still drop the payment. */
+  exposedBaseUnits: bigint
+  /** Of the block that it was verified in, and the slot in which it was found last. */
   blockTimeMs: number
   slot: number
+  leaseMs: number
   leaseUntilMs: number
-  createdAtMs: number
-  updatedAtMs: number
   lastPosition: number
   endpoint: number
   mint: number
+  owesBurn: boolean
   /** The chain may still drop it. */
   awaitsFinality: boolean
   /** The payment's row has been compared. */
   seen: boolean
 }
 
-const fields = 18
+const fields = 21
 const perPage = 4_096
 const bytesPerPage = perPage * fields * 8
 const slotsMin = 1 << 16
-// Open addressing: beyond two thirds full, look-ups become long.
+// Open addressing: beyond two thirds full, lookups become long.
 const fullShare = 2 / 3
-// An endpoint or a mint is a number below 2^20; the phase takes 4 bits and the two marks one each.
+// An endpoint or a mint is a number below 2^20; the phase takes 4 bits and the three marks one each.
 const nameBits = 2 ** 20
-const phaseBits = 2 ** 6
+const phaseBits = 2 ** 7
+const [owesMark, awaitsMark, seenMark] = [4, 2, 1]
 
 export class PaymentTable {
   readonly #pages: Page[] = []
@@ -106,22 +124,26 @@ export class PaymentTable {
       attemptDigest: at(4),
       priceDigest: at(5),
       requiredBaseUnits: amounts[base + 6] ?? 0n,
-      burnedBaseUnits: amounts[base + 14] ?? 0n,
-      overpaidBaseUnits: amounts[base + 15] ?? 0n,
-      blockTimeMs: at(16),
-      slot: at(17),
       leaseUntilMs: at(7),
-      createdAtMs: at(8),
-      updatedAtMs: at(9),
-      lastPosition: at(10),
-      orderDigest: at(13),
+      firstPosition: at(8),
+      lastPosition: at(9),
+      sharesDigest: at(10),
       version: Math.floor(at(11) / nameBits),
       attempt: at(11) % nameBits,
       mint: Math.floor(packed / (nameBits * phaseBits)),
       endpoint: Math.floor(low / phaseBits),
-      phase: (low % phaseBits) >> 2,
-      awaitsFinality: (low & 2) !== 0,
-      seen: low % 2 === 1,
+      phase: (low % phaseBits) >> 3,
+      owesBurn: (low & owesMark) !== 0,
+      awaitsFinality: (low & awaitsMark) !== 0,
+      seen: (low & seenMark) !== 0,
+      orderDigest: at(13),
+      burnedBaseUnits: amounts[base + 14] ?? 0n,
+      overpaidBaseUnits: amounts[base + 15] ?? 0n,
+      blockTimeMs: at(16),
+      slot: at(17),
+      burnBaseUnits: amounts[base + 18] ?? 0n,
+      exposedBaseUnits: amounts[base + 19] ?? 0n,
+      leaseMs: at(20),
     }
   }
 
@@ -135,18 +157,47 @@ export class PaymentTable {
     numbers[base + 5] = payment.priceDigest
     amounts[base + 6] = payment.requiredBaseUnits
     numbers[base + 7] = payment.leaseUntilMs
-    numbers[base + 8] = payment.createdAtMs
-    numbers[base + 9] = payment.updatedAtMs
-    numbers[base + 10] = payment.lastPosition
-    numbers[base + 13] = payment.orderDigest
+    numbers[base + 8] = payment.firstPosition
+    numbers[base + 9] = payment.lastPosition
+    numbers[base + 10] = payment.sharesDigest
     numbers[base + 11] = payment.version * nameBits + (payment.attempt % nameBits)
+    numbers[base + 13] = payment.orderDigest
     amounts[base + 14] = payment.burnedBaseUnits
     amounts[base + 15] = payment.overpaidBaseUnits
     numbers[base + 16] = payment.blockTimeMs
     numbers[base + 17] = payment.slot
-    const marks = (payment.awaitsFinality ? 2 : 0) + (payment.seen ? 1 : 0)
-    const low = payment.endpoint * phaseBits + payment.phase * 4 + marks
+    amounts[base + 18] = payment.burnBaseUnits
+    amounts[base + 19] = payment.exposedBaseUnits
+    numbers[base + 20] = payment.leaseMs
+    const { owesBurn, awaitsFinality, seen } = payment
+    const marks = (owesBurn ? owesMark : 0) + (awaitsFinality ? awaitsMark : 0) + (seen ? seenMark : 0)
+    const low = payment.endpoint * phaseBits + payment.phase * 8 + marks
     numbers[base + 12] = payment.mint * nameBits * phaseBits + low
+  }
+
+  /** Finds the payments of a quote by its digest. */
+  indexByQuote(): (quoteDigest: number) => readonly number[] {
+    const slots = new Uint32Array(this.#slots.length)
+    const mask = slots.length - 1
+    const quoteOf = (index: number): number => {
+      const { numbers, base } = this.#locate(index)
+      return numbers[base + 3] ?? none
+    }
+    for (let index = 0; index < this.#count; index++) {
+      const quote = quoteOf(index)
+      if (quote === none) continue
+      let slot = (quote >>> 0) & mask
+      while (slots[slot] !== 0) slot = (slot + 1) & mask
+      slots[slot] = index + 1
+    }
+    return (quoteDigest) => {
+      const found: number[] = []
+      for (let slot = (quoteDigest >>> 0) & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
+        const index = (slots[slot] ?? 0) - 1
+        if (quoteOf(index) === quoteDigest) found.push(index)
+      }
+      return found
+    }
   }
 
   /** The pages as bytes, for the file of a resumed audit. */
@@ -163,7 +214,7 @@ export class PaymentTable {
       new Uint8Array(page.numbers.buffer).set(bytes)
       table.#pages.push(page)
     }
-    assert(table.#pages.length === Math.ceil(count / perPage), 'there are as many pages as the payments fill')
+    invariant(table.#pages.length === Math.ceil(count / perPage), 'there are as many pages as the payments fill')
     table.#count = count
     while (count > table.#slots.length * fullShare) table.#slots = new Uint32Array(table.#slots.length * 2)
     table.#fillAll()
@@ -191,7 +242,7 @@ export class PaymentTable {
 
   #locate(index: number): Page & { base: number } {
     const page = this.#pages[Math.floor(index / perPage)]
-    assert(page !== undefined, 'a payment that was inserted has a page')
+    invariant(page !== undefined, 'a payment that was inserted has a page')
     return { ...page, base: (index % perPage) * fields }
   }
 }

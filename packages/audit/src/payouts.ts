@@ -1,104 +1,155 @@
-import type { PayoutEvent } from './auditedEvent.ts'
-import type { DatabaseSource } from './databaseSource.ts'
-import type { Findings } from './findings.ts'
+import type { FindingCode, Findings } from './findings.ts'
 import type { Journal } from './journal.ts'
+import type { OtherStreams } from './otherStreams.ts'
+import type { Recorded } from './paymentRules.ts'
+import type { BurnEvent, BurnEventOf, EndpointBurn, PayoutEvent } from './payoutEvents.ts'
+import { solanaStream } from './streamName.ts'
 
-/** A payout as its event tells it. There are few: one transaction settles the debts of thousands of payments. */
-export interface PayoutSeen {
-  readonly signature: string
-  readonly planId: string
-  readonly part: number
+export interface PayoutDeps {
+  readonly findings: Findings
+  readonly journal: Journal
+  readonly streams: OtherStreams
+  /** One transaction is never a payment and something else. */
+  readonly isPayment: (stream: string) => boolean
+}
+
+export interface PayoutsState {
+  readonly rounds: readonly BurnRound[]
+  /** Burns that are owed and not confirmed, by mint and endpoint. */
+  readonly burnsOwed: readonly (readonly [string, string])[]
+}
+
+/** A burn between its two events, and after them. */
+interface BurnRound {
+  readonly stream: string
+  readonly mint: string
+  readonly round: number
   readonly position: number
-  readonly recordedAtMs: number
-  /** Base64. */
-  readonly leafHash: string
+  readonly throughPosition: number
+  readonly burnBaseUnits: string
+  readonly parts: string
 }
 
 const payable =
-  /^Liabilities:(?:Provider|Holders|Treasury|(?:Overpaid|RefundsDue|Unmatched):[1-9A-HJ-NP-Za-km-z]{32,44})$/
+  /^Liabilities:(?:Share:[a-z][a-z0-9-]{0,31}|(?:Overpaid|RefundsDue|Unmatched):[1-9A-HJ-NP-Za-km-z]{32,44})$/
 
-/** Tokens that left the payment wallet for those whom they are owed to: once each, and never more than is owed. */
+/** Tokens that left the payment wallet: each transaction and each round once, and never more than is owed. */
 export class Payouts {
-  readonly #findings: Findings
-  readonly #journal: Journal
-  readonly #seen: Map<string, PayoutSeen>
+  readonly #deps: PayoutDeps
+  readonly #rounds: Map<string, BurnRound>
+  readonly #burnsOwed: Map<string, bigint>
 
-  constructor(deps: { readonly findings: Findings; readonly journal: Journal }, seen: readonly PayoutSeen[] = []) {
-    this.#findings = deps.findings
-    this.#journal = deps.journal
-    this.#seen = new Map(seen.map((payout) => [payout.signature, payout]))
+  constructor(deps: PayoutDeps, state?: PayoutsState) {
+    this.#deps = deps
+    this.#rounds = new Map((state?.rounds ?? []).map((round) => [round.stream, round]))
+    this.#burnsOwed = new Map((state?.burnsOwed ?? []).map(([key, owed]) => [key, BigInt(owed)]))
   }
 
+  /** Is the transaction one of ours that left the wallet? */
   has(signature: string): boolean {
-    return this.#seen.has(signature)
+    return this.#deps.streams.find(solanaStream(signature)) !== undefined
   }
 
-  state(): readonly PayoutSeen[] {
-    return [...this.#seen.values()]
+  rounds(): readonly BurnRound[] {
+    return [...this.#rounds.values()]
   }
 
-  /** After its entries have been posted. */
-  judge(event: PayoutEvent, recorded: Pick<PayoutSeen, 'position' | 'recordedAtMs' | 'leafHash'>): void {
-    const { signature, planId, part, mint, payments } = event
-    const { position } = recorded
-    const blame = (message: string): void => {
-      this.#findings.add('life_impossible', { position, subject: event.stream, message })
-    }
-    if (event.stream !== `payout:${signature}` || event.version !== 1) blame('a payout is the one event of its stream')
-    if (this.has(signature)) blame('the payout is booked already')
+  state(): PayoutsState {
+    const burnsOwed = [...this.#burnsOwed].map(([key, owed]) => [key, owed.toString()] as const)
+    return { rounds: this.rounds(), burnsOwed }
+  }
+
+  /** A payment owes a burn for the answers of an endpoint; negative when it no longer does. */
+  oweBurn({ mint, endpoint }: { readonly mint: string; readonly endpoint: string }, baseUnits: bigint): void {
+    if (baseUnits === 0n) return
+    const key = `${mint} ${endpoint}`
+    this.#burnsOwed.set(key, (this.#burnsOwed.get(key) ?? 0n) + baseUnits)
+  }
+
+  /** After its postings have been entered. */
+  judgePayout(event: PayoutEvent, recorded: Recorded): void {
+    const { signature, mint, payments } = event
+    this.#deps.streams.advance(event, recorded, { kind: 'payout', from: '', to: 'paid' })
+    const blame = this.#blameAt(recorded, event.stream)
+    this.#expectOwnTransaction(event.stream, blame)
+    if (event.stream !== solanaStream(signature)) blame('lifecycle_impossible', 'the payout has another signature')
     for (const { account, wallet } of payments) {
-      const owner = account.split(':')[2] ?? wallet
-      if (owner !== wallet) {
-        const message = `what is owed to ${owner} was paid to ${wallet}`
-        this.#findings.add('owner_differs', { position, subject: account, message })
-      }
-      const balance = this.#journal.account(mint, account)?.balance ?? 0n
-      if (!payable.test(account)) blame(`nothing is paid out of ${account}`)
-      if (balance <= 0n) continue
-      const message = `${balance} more were paid than was owed`
-      this.#findings.add('payout_exceeds', { position, subject: account, message })
+      const owner = account.startsWith('Liabilities:Share:') ? wallet : (account.split(':')[2] ?? wallet)
+      if (owner !== wallet) blame('owner_differs', `what is owed to ${owner} was paid to ${wallet}`, account)
+      if (!payable.test(account)) blame('lifecycle_impossible', `nothing is paid out of ${account}`)
+      const balance = this.#deps.journal.account(mint, account)?.balance ?? 0n
+      if (balance > 0n) blame('payout_exceeds', `${balance} more were paid than was owed`, account)
     }
-    this.#seen.set(signature, { signature, planId, part, ...recorded })
   }
 
-  /** The rows that keep a payout from being recorded twice. */
-  async matchRows(source: DatabaseSource): Promise<void> {
-    if (!(await source.hasTable('ledger.payouts'))) return
-    const rows = await source.rows<PayoutRow>(
-      `select signature, plan_id, part, seq, leaf_hash, (extract(epoch from recorded_at) * 1000)::bigint as recorded_ms
-       from ledger.payouts`,
-    )
-    const stored = new Map(rows.map((row) => [row.signature, row]))
-    for (const payout of this.#seen.values()) {
-      const row = stored.get(payout.signature)
-      stored.delete(payout.signature)
-      if (row === undefined)
-        this.#differs(payout.position, payout.signature, 'the payout has no row: it could be booked again')
-      else if (rowText(row) !== eventText(payout)) {
-        this.#differs(payout.position, payout.signature, `the row says ${rowText(row)}, the event ${eventText(payout)}`)
-      }
+  /** After its postings have been entered. */
+  judgeBurn(event: BurnEvent, recorded: Recorded): void {
+    if (event.kind === 'BurnSubmitted') this.#submit(event, recorded)
+    else this.#confirm(event, recorded)
+  }
+
+  #submit(event: BurnEventOf<'BurnSubmitted'>, recorded: Recorded): void {
+    const { stream, mint, round, throughPosition, burnBaseUnits, parts } = event
+    this.#deps.streams.advance(event, recorded, { kind: 'burn', from: '', to: 'submitted' })
+    const blame = this.#blameAt(recorded, stream)
+    this.#expectOwnTransaction(stream, blame)
+    const earlier = this.rounds().filter((known) => known.mint === mint)
+    if (earlier.some((known) => known.round === round))
+      blame('lifecycle_impossible', `round ${round} is burned already`)
+    if (throughPosition >= recorded.position) blame('lifecycle_impossible', 'the round reaches beyond its own event')
+    const passed = Math.max(0, ...earlier.map((known) => known.throughPosition))
+    if (throughPosition <= passed) blame('lifecycle_impossible', `an earlier round reaches up to position ${passed}`)
+    this.#expectWhole(parts, burnBaseUnits, blame)
+    const owed = -(this.#deps.journal.account(mint, 'Liabilities:BurnOwed')?.balance ?? 0n)
+    if (burnBaseUnits > owed) blame('burn_exceeds', `${burnBaseUnits} are to be burned of ${owed} that are owed`)
+    this.#rounds.set(stream, {
+      stream,
+      mint,
+      round,
+      position: recorded.position,
+      throughPosition,
+      burnBaseUnits: burnBaseUnits.toString(),
+      parts: describeParts(parts),
+    })
+  }
+
+  #confirm(event: BurnEventOf<'BurnConfirmed'>, recorded: Recorded): void {
+    const { stream, mint, round, burnedBaseUnits, parts } = event
+    this.#deps.streams.advance(event, recorded, { kind: 'burn', from: 'submitted', to: 'confirmed' })
+    const blame = this.#blameAt(recorded, stream)
+    this.#expectWhole(parts, burnedBaseUnits, blame)
+    const submitted = this.#rounds.get(stream)
+    const right = submitted === undefined ? undefined : [submitted.mint, submitted.round, submitted.burnBaseUnits]
+    const found = [mint, round, burnedBaseUnits]
+    if (right === undefined) blame('burn_differs', 'the burn was never submitted')
+    else if (found.join() !== right.join() || submitted?.parts !== describeParts(parts)) {
+      blame('burn_differs', `${found.join(' / ')} is confirmed, and ${right.join(' / ')} was submitted`)
     }
-    for (const { signature, seq } of stored.values()) this.#differs(Number(seq), signature, 'the row has no event')
+    const balance = this.#deps.journal.account(mint, 'Liabilities:BurnOwed')?.balance ?? 0n
+    if (balance > 0n) blame('burn_exceeds', `${balance} more were burned than was owed`)
+    for (const { endpoint, baseUnits } of parts) {
+      this.oweBurn({ mint, endpoint }, -baseUnits)
+      const owed = this.#burnsOwed.get(`${mint} ${endpoint}`) ?? 0n
+      if (owed < 0n) blame('burn_exceeds', `${-owed} more were burned for ${endpoint} than was owed`)
+    }
   }
 
-  #differs(position: number, subject: string, message: string): void {
-    this.#findings.add('payout_differs', { position, subject, message })
+  #expectWhole(parts: readonly EndpointBurn[], whole: bigint, blame: BlameAt): void {
+    const sum = parts.reduce((total, { baseUnits }) => total + baseUnits, 0n)
+    if (sum !== whole) blame('burn_differs', `the parts sum to ${sum}, and the burn is ${whole}`)
+  }
+
+  #expectOwnTransaction(stream: string, blame: BlameAt): void {
+    if (this.#deps.isPayment(stream)) blame('lifecycle_impossible', 'the transaction is a payment')
+  }
+
+  #blameAt({ position }: Recorded, stream: string): BlameAt {
+    return (code, message, subject = stream) => this.#deps.findings.add(code, { position, subject, message })
   }
 }
 
-interface PayoutRow {
-  readonly signature: string
-  readonly plan_id: string
-  readonly part: number
-  readonly seq: string
-  readonly leaf_hash: Buffer
-  readonly recorded_ms: string
-}
+type BlameAt = (code: FindingCode, message: string, subject?: string) => void
 
-function rowText({ plan_id: planId, part, seq, leaf_hash: leaf, recorded_ms: ms }: PayoutRow): string {
-  return `${planId} part ${part} at ${seq}, ${ms}, ${leaf.toString('base64')}`
-}
-
-function eventText({ planId, part, position, recordedAtMs, leafHash }: PayoutSeen): string {
-  return `${planId} part ${part} at ${position}, ${recordedAtMs}, ${leafHash}`
+function describeParts(parts: readonly EndpointBurn[]): string {
+  return parts.map(({ endpoint, baseUnits }) => `${endpoint} ${baseUnits}`).join(', ')
 }

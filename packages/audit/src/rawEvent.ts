@@ -10,16 +10,31 @@ export interface RawEvent {
   readonly bodyEnd: number
   /** The hash as the source states it, one character for each byte. */
   readonly leafHash: string
-  /** Columns beside the body, where the source has them. */
+  /** Columns that repeat the body, if the source has them. */
   readonly columns: EventColumns | undefined
 }
 
 export interface EventColumns {
-  readonly stream: string
+  /** Position of the stream's first event. */
+  readonly stream: number
   readonly version: number
   readonly kind: string
   readonly schemaVersion: number
   readonly effectiveAtMs: number
+  readonly postings: StoredPostings
+}
+
+/** One debit, one credit and one amount each; an account whose number has no row is undefined. */
+export interface StoredPostings {
+  readonly debits: readonly (AccountRow | undefined)[]
+  readonly credits: readonly (AccountRow | undefined)[]
+  readonly amounts: readonly bigint[]
+}
+
+/** The account behind a number. */
+export interface AccountRow {
+  readonly mint: string
+  readonly name: string
 }
 
 /** The leaf prefix, position and time stand before the body. */

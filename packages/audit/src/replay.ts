@@ -1,48 +1,40 @@
-import {
-  type AuditedEvent,
-  type PaymentEvent,
-  type PayoutEvent,
-  type PriceListEvent,
-  readEvent,
-} from './auditedEvent.ts'
+import { type AuditedEvent, readEvent } from './auditedEvent.ts'
 import { UnreadableBody } from './bodyReader.ts'
 import { type FindingCode, Findings, type FindingsState } from './findings.ts'
 import { GrowingTree, type TreeState } from './growingTree.ts'
 import { Journal, type JournalState } from './journal.ts'
-import type { Recorded } from './lifeRules.ts'
-import { Lives } from './lives.ts'
-import { Names } from './names.ts'
+import { NumberedNames } from './numberedNames.ts'
+import { type OtherStream, OtherStreams } from './otherStreams.ts'
+import { isPaymentEvent, type PaymentEvent } from './paymentEvents.ts'
+import { PaymentLifecycles } from './paymentLifecycles.ts'
+import type { Recorded } from './paymentRules.ts'
 import { PaymentTable } from './paymentTable.ts'
-import { Payouts, type PayoutSeen } from './payouts.ts'
+import { Payouts, type PayoutsState } from './payouts.ts'
 import { PositionIndex } from './positionIndex.ts'
-import { PriceBook, type PriceBookState } from './priceBook.ts'
+import { mintOf, postingsOf } from './postings.ts'
+import { matchPostings } from './matchPostings.ts'
+import { PublishedPrices, type PublishedPricesState } from './publishedPrices.ts'
 import { type EventColumns, leafHashOf, type RawEvent } from './rawEvent.ts'
 import { SaltedDigest } from './saltedDigest.ts'
+import { Settings, type SettingSeen } from './settings.ts'
 import { TilesMatch, type TilesState } from './tilesMatch.ts'
 
-/** Everything that the events so far have shown, but the payments, which are too many for JSON. */
+/** State after the events so far, except for the payments, which are too many for JSON. */
 export interface ReplayState {
   readonly salt: string
   readonly position: number
   readonly recordedAtMs: number
   /** Base64. */
   readonly lastLeaf: string
-  readonly priceVersion: number
   readonly tree: TreeState
   readonly tiles: TilesState
   readonly findings: FindingsState
   readonly journal: JournalState
-  readonly prices: PriceBookState
+  readonly prices: PublishedPricesState
   readonly names: readonly string[]
-  readonly priceLists: readonly PriceListSeen[]
-  readonly payouts: readonly PayoutSeen[]
-}
-
-/** A price list's event, for the comparison with its row. */
-export interface PriceListSeen {
-  readonly version: number
-  readonly position: number
-  readonly digest: number
+  readonly otherStreams: readonly OtherStream[]
+  readonly settings: readonly SettingSeen[]
+  readonly payouts: PayoutsState
 }
 
 export interface ReplayTables {
@@ -50,28 +42,28 @@ export interface ReplayTables {
   readonly streams: PositionIndex
 }
 
-/** Told of each event that could be read, after it has been judged. */
+/** Called for each event that could be read, after it has been judged. */
 export type OnEvent = (event: AuditedEvent, position: number) => void
 
-/** The whole book lived again from its bodies, from the first event on. Shares no code with what wrote it. */
+/** Replays the ledger from its bodies, from the first event on, with code that the write path does not share. */
 export class Replay {
   readonly findings: Findings
   readonly tree: GrowingTree
   readonly tiles: TilesMatch
   readonly journal: Journal
   readonly payments: PaymentTable
-  /** Which payment the event at a position belongs to. */
+  /** Number of the payment that the event at a position belongs to, from 1; 0 for other streams. */
   readonly streams: PositionIndex
   readonly digest: SaltedDigest
-  readonly names: Names
-  readonly priceLists: PriceListSeen[]
+  readonly names: NumberedNames
+  readonly otherStreams: OtherStreams
+  readonly settings: Settings
   readonly payouts: Payouts
-  readonly #prices: PriceBook
-  readonly #lives: Lives
+  readonly prices: PublishedPrices
+  readonly #lifecycles: PaymentLifecycles
   #position: number
   #recordedAtMs: number
   #lastLeaf: string
-  #priceVersion: number
 
   constructor(state?: ReplayState, tables?: ReplayTables) {
     this.findings = new Findings(state?.findings)
@@ -82,16 +74,17 @@ export class Replay {
     this.payments = tables?.payments ?? new PaymentTable()
     this.streams = tables?.streams ?? new PositionIndex()
     this.digest = new SaltedDigest(state?.salt)
-    this.names = new Names(state?.names)
-    this.priceLists = [...(state?.priceLists ?? [])]
-    this.payouts = new Payouts({ findings: this.findings, journal: this.journal }, state?.payouts)
-    this.#prices = new PriceBook(state?.prices)
+    this.names = new NumberedNames(state?.names)
+    this.otherStreams = new OtherStreams(this.findings, state?.otherStreams)
+    this.prices = new PublishedPrices(state?.prices)
+    const { findings, payments, digest, names, journal, prices, otherStreams: streams } = this
+    this.settings = new Settings({ findings, streams, prices }, state?.settings)
+    const isPayment = (stream: string): boolean => payments.find(digest.pairOf(stream)) !== undefined
+    this.payouts = new Payouts({ findings, journal, streams, isPayment }, state?.payouts)
+    this.#lifecycles = new PaymentLifecycles({ findings, payments, digest, names, prices })
     this.#position = state?.position ?? 0
     this.#recordedAtMs = state?.recordedAtMs ?? -Infinity
     this.#lastLeaf = Buffer.from(state?.lastLeaf ?? '', 'base64').toString('latin1')
-    this.#priceVersion = state?.priceVersion ?? 0
-    const { findings, payments, digest, names } = this
-    this.#lives = new Lives({ findings, payments, digest, names, prices: this.#prices })
   }
 
   /** The last position that was read. */
@@ -108,9 +101,9 @@ export class Replay {
     return this.#lastLeaf
   }
 
-  /** Not between two events that belong together. */
+  /** False in the middle of an append. */
   get mayPause(): boolean {
-    return this.#lives.mayPause
+    return this.#lifecycles.mayPause
   }
 
   apply(raw: RawEvent, onEvent?: OnEvent): void {
@@ -125,64 +118,72 @@ export class Replay {
     const body = bytes.toString('latin1', bodyStart, bodyEnd)
     const event = this.#read(body, position)
     if (event === undefined) return
-    if (raw.columns !== undefined) this.#compareColumns(event, raw.columns, position)
-    if (event.kind === 'PriceListPublished') {
-      this.#lives.settle()
-      this.#publish(event, { position, recordedAtMs })
-      this.priceLists.push({ version: event.version, position, digest: this.digest.of(body) })
-    } else if (event.kind === 'DistributionPaid') this.#payOut(event, raw)
-    else this.#live(event, { position, recordedAtMs })
+    const mint = mintOf(event)
+    const place = { position, recordedAtMs, effectiveAtMs: event.effectiveAtMs }
+    const entered = mint === undefined ? [] : this.journal.enter(mint, place, postingsOf(event))
+    if (raw.columns !== undefined) matchPostings(raw.columns.postings, entered, { position, findings: this.findings })
+    const firstPosition = this.#advance(event, { position, recordedAtMs }, body)
+    if (raw.columns !== undefined) this.#compareColumns(event, raw.columns, { position, firstPosition })
     onEvent?.(event, position)
   }
 
-  /** The book ends here. */
+  /** The ledger ends here. */
   finish(): void {
-    this.#lives.settle()
+    this.#lifecycles.settle()
     const sums = new Map<string, bigint>()
     for (const { mint, balance } of this.journal.accounts()) sums.set(mint, (sums.get(mint) ?? 0n) + balance)
     for (const [mint, sum] of sums) {
-      if (sum !== 0n) this.#blame('books_unbalanced', this.#position, `the accounts of ${mint} sum to ${sum}`)
+      if (sum !== 0n) this.#blame('ledger_unbalanced', this.#position, `the accounts of ${mint} sum to ${sum}`)
     }
   }
 
   state(): ReplayState {
-    this.#lives.park()
+    this.#lifecycles.park()
     return {
       salt: this.digest.salt,
       position: this.#position,
       recordedAtMs: this.#recordedAtMs,
       lastLeaf: Buffer.from(this.#lastLeaf, 'latin1').toString('base64'),
-      priceVersion: this.#priceVersion,
       tree: this.tree.state(),
       tiles: this.tiles.state(),
       findings: this.findings.state(),
       journal: this.journal.state(),
-      prices: this.#prices.state(),
+      prices: this.prices.state(),
       names: this.names.all(),
-      priceLists: this.priceLists,
+      otherStreams: this.otherStreams.all(),
+      settings: this.settings.all(),
       payouts: this.payouts.state(),
     }
   }
 
-  #live(event: PaymentEvent, recorded: Recorded): void {
-    this.streams.set(recorded.position, this.#lives.advance(event, recorded) + 1)
-    this.journal.post(event, recorded.position)
-    const burnedAtMs = this.#lives.payment?.blockTimeMs
-    if (event.kind === 'PaymentReversed' && burnedAtMs !== undefined) this.journal.takeBackBurn(event, burnedAtMs)
+  /** Judges the event by the rules of its kind of stream. Gives the position of the stream's first event. */
+  #advance(event: AuditedEvent, recorded: Recorded, body: string): number {
+    if (isPaymentEvent(event)) return this.#advancePayment(event, recorded)
+    // Of another stream, so no append of a payment goes on.
+    this.#lifecycles.settle()
+    if (event.kind === 'PriceListPublished') this.settings.publish(event, recorded, this.digest.of(body))
+    else if (event.kind === 'SettingChanged') this.settings.change(event, recorded, this.digest.of(body))
+    else if (event.kind === 'DistributionPaid') this.payouts.judgePayout(event, recorded)
+    else this.payouts.judgeBurn(event, recorded)
+    return this.otherStreams.find(event.stream)?.positions[0] ?? recorded.position
   }
 
-  #payOut(event: PayoutEvent, { position, recordedAtMs, leafHash }: RawEvent): void {
-    this.#lives.settle()
-    this.journal.post(event, position)
-    const leaf = Buffer.from(leafHash, 'latin1').toString('base64')
-    this.payouts.judge(event, { position, recordedAtMs, leafHash: leaf })
+  #advancePayment(event: PaymentEvent, recorded: Recorded): number {
+    const { index, firstPosition } = this.#lifecycles.advance(event, recorded)
+    this.streams.set(recorded.position, index + 1)
+    if (firstPosition === recorded.position && this.otherStreams.find(event.stream) !== undefined) {
+      this.#blame('lifecycle_impossible', recorded.position, 'the transaction is a payout or a burn of ours already')
+    }
+    if (event.kind === 'BurnOwed') this.payouts.oweBurn(event, event.owedBaseUnits)
+    if (event.kind === 'PaymentReversed') this.payouts.oweBurn(event, -event.burnOwedBaseUnits)
+    return firstPosition
   }
 
   #placeInOrder({ position, recordedAtMs }: RawEvent): void {
     const expected = this.#position + 1
     if (position > expected) {
       const missing = position === expected + 1 ? `${expected} is` : `${expected} to ${position - 1} are`
-      this.#blame('position_missing', expected, `position ${missing} not in the book`)
+      this.#blame('position_missing', expected, `position ${missing} not in the ledger`)
     } else if (position < expected) {
       this.#blame('position_missing', position, `position ${position} stands behind ${this.#position}`)
     }
@@ -199,46 +200,30 @@ export class Replay {
     } catch (error) {
       if (!(error instanceof UnreadableBody)) throw error
       this.#blame('body_unreadable', position, error.message)
-      this.#lives.overlook()
+      this.#lifecycles.overlook()
       return undefined
     }
   }
 
-  #compareColumns(event: AuditedEvent, columns: EventColumns, position: number): void {
-    if (columns.stream !== event.stream) this.#blameColumn('stream', columns.stream, { event, position })
-    if (columns.version !== event.version) this.#blameColumn('version', columns.version, { event, position })
-    if (columns.kind !== event.kind) this.#blameColumn('kind', columns.kind, { event, position })
-    if (columns.schemaVersion !== event.schemaVersion) {
-      this.#blameColumn('schema_version', columns.schemaVersion, { event, position })
+  #compareColumns(event: AuditedEvent, columns: EventColumns, { position, firstPosition }: EventPlace): void {
+    const compare = (column: string, found: string | number, right: string | number): void => {
+      if (found === right) return
+      const message = `the column ${column} holds ${found}, and the event says ${right}`
+      this.findings.add('column_differs', { position, subject: event.stream, message })
     }
-    if (columns.effectiveAtMs !== event.effectiveAtMs) {
-      this.#blameColumn('effective_at', columns.effectiveAtMs, { event, position })
-    }
-  }
-
-  #blameColumn(
-    column: string,
-    found: string | number,
-    { event, position }: { readonly event: AuditedEvent; readonly position: number },
-  ): void {
-    const message = `the column ${column} holds ${found}, and the body says otherwise`
-    this.findings.add('column_differs', { position, subject: event.stream, message })
-  }
-
-  #publish(event: PriceListEvent, { position, recordedAtMs }: { position: number; recordedAtMs: number }): void {
-    const expected = this.#priceVersion + 1
-    if (event.stream !== 'prices') this.#blame('life_impossible', position, 'a price list stands in another stream')
-    if (event.version !== expected) {
-      this.#blame('version_missing', position, `version ${event.version} of the prices follows ${this.#priceVersion}`)
-    }
-    for (const { problem, endpoint } of event.prices) {
-      if (problem !== undefined) this.#blame('price_wrong', position, `${endpoint}: ${problem}`)
-    }
-    this.#priceVersion = event.version
-    this.#prices.publish(event, recordedAtMs)
+    compare('stream', columns.stream, firstPosition)
+    compare('version', columns.version, event.version)
+    compare('kind', columns.kind, event.kind)
+    compare('schema_version', columns.schemaVersion, event.schemaVersion)
+    compare('effective_at', columns.effectiveAtMs, event.effectiveAtMs)
   }
 
   #blame(code: FindingCode, position: number, message: string): void {
     this.findings.add(code, { position, subject: `position ${position}`, message })
   }
+}
+
+interface EventPlace {
+  readonly position: number
+  readonly firstPosition: number
 }

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { readFile, rename, writeFile } from 'node:fs/promises'
-import { Fault } from '@tollbook/core/fault'
+import { AuditFault } from './auditFault.ts'
 import type { ChainFigures } from './chainAudit.ts'
 import { PaymentTable } from './paymentTable.ts'
 import { PositionIndex } from './positionIndex.ts'
 import { Replay, type ReplayState } from './replay.ts'
 import type { StoredFigures } from './storedTransactions.ts'
 
-/** An audit that was interrupted, or that ended and is to go on where the book has grown. */
+/** An audit that was interrupted, or that ended and continues when the ledger has grown. */
 export interface ResumedAudit {
   readonly replay: Replay
   readonly stored: StoredFigures
@@ -30,7 +30,7 @@ const privateFile = 0o600
 
 /**
  * One line of JSON, the tables behind it, and in front of all the SHA-256 of it. It is the auditor's own file: who can
- * write it can make the audit say anything, so it is kept where nobody else writes.
+ * write it can make the audit say anything, so it belongs where no other user can write.
  */
 export async function writeResumeFile(path: string, { replay, stored, chain }: ResumedAudit): Promise<void> {
   const pages = [...replay.payments.bytes()]
@@ -46,7 +46,7 @@ export async function writeResumeFile(path: string, { replay, stored, chain }: R
     chain: chain ?? null,
   }
   const content = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...pages, ...streams])
-  // Written beside and renamed, so that an interruption leaves the old state and never half of a new one.
+  // Written to another file and renamed, so that an interruption leaves the old state and never half of a new one.
   await writeFile(`${path}.tmp`, Buffer.concat([Buffer.from(`${digestOf(content)}\n`), content]), { mode: privateFile })
   await rename(`${path}.tmp`, path)
 }
@@ -55,12 +55,12 @@ export async function writeResumeFile(path: string, { replay, stored, chain }: R
 export async function readResumeFile(path: string): Promise<ResumedAudit | undefined> {
   const file = await readFile(path).catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw new Fault(`${path} cannot be read`, { cause: error, retryable: false })
+    throw new AuditFault(`${path} cannot be read`, { cause: error, retryable: false })
   })
   if (file === undefined) return undefined
   const content = file.subarray(digestHexCharacters + 1)
   if (file.toString('latin1', 0, digestHexCharacters) !== digestOf(content)) {
-    throw new Fault(`${path} is damaged or no file of an audit; remove it to audit from the first event`, {
+    throw new AuditFault(`${path} is damaged or no file of an audit; remove it to audit from the first event`, {
       retryable: false,
     })
   }

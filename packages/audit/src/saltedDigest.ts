@@ -1,16 +1,15 @@
-import { hash } from 'node:crypto'
-import { randomToken } from '@tollbook/core/id'
+import { hash, randomFillSync } from 'node:crypto'
 
 /**
  * Short digests, so that a payment takes a hundred bytes of memory however long its names are. The salt is drawn for each
- * audit: nobody can have prepared two names with one digest, and an accident has a chance of 2^-48 (2^-96 for streams).
+ * audit: two names with one digest cannot be prepared, and an accident has a chance of 2^-48 (2^-96 for streams).
  */
 export class SaltedDigest {
   readonly salt: string
   /** A payment's wallet is named twice in a row, and its price is one of a few. */
   readonly #recent = new Map<string, number>()
 
-  constructor(salt = randomToken()) {
+  constructor(salt = randomFillSync(Buffer.alloc(saltBytes)).toString('base64url')) {
     this.salt = salt
   }
 
@@ -35,6 +34,7 @@ export class SaltedDigest {
   }
 }
 
+const saltBytes = 16
 // Few, because a slice keeps the whole text that it was cut from.
 const recentMax = 64
 const digestBytes = 6

@@ -1,22 +1,28 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
-import type { AuditedSettlement, EventOf, PaymentEvent } from './auditedEvent.ts'
+import type { AuditedEvent } from './auditedEvent.ts'
 import { addressOf, base58Of } from './base58Text.ts'
 import type { Findings } from './findings.ts'
-import { isMemoProgram, isOpenBook, isTokenProgram, type TokenMove, tokenMovesOf } from './tokenMoves.ts'
+import type { AuditedSettlement, PaymentEventOf } from './paymentEvents.ts'
+import type { BurnEventOf } from './payoutEvents.ts'
+import { dueOf } from './postings.ts'
+import { signatureOf } from './streamName.ts'
+import { isMemoProgram, showsItsMoves, isTokenProgram, type TokenMove, tokenMovesOf } from './tokenMoves.ts'
 import { type ReadTransaction, readTransactionBytes } from './transactionBytes.ts'
 
 export interface StoredFigures {
   /** Stored transactions whose signatures hold over their bytes. */
   signed: number
-  /** Of these, transactions whose own instructions show the amounts that were booked. */
+  /** Transactions among them whose own instructions show the amounts that were recorded. */
   amountsShown: number
   /** Payments whose bytes were not kept. */
   withoutBytes: number
 }
 
+type Stored = PaymentEventOf<'PaymentSubmitted' | 'PaymentVerified'> | BurnEventOf<'BurnSubmitted'>
+
 /**
- * The signed transactions in the events, checked without a node: the payer's signature cannot be made by us, so what it is
- * over is what the payer agreed to. That it landed is for a node to say.
+ * The signed transactions in the events, checked without a node. The payer's signature cannot be made by the service, so it
+ * shows what the payer agreed to. Only a node can say that the transaction landed.
  */
 export class StoredTransactions {
   readonly figures: StoredFigures = { signed: 0, amountsShown: 0, withoutBytes: 0 }
@@ -31,10 +37,9 @@ export class StoredTransactions {
   }
 
   /** Begins the check; the signatures are verified on other threads. */
-  check(event: PaymentEvent, position: number): void {
-    if (event.kind !== 'PaymentVerified' && event.kind !== 'PaymentSubmitted') return
-    const settlement = event.kind === 'PaymentVerified' ? event.settlement : undefined
-    const base64 = event.kind === 'PaymentVerified' ? event.settlement.transactionBase64 : event.transactionBase64
+  check(event: AuditedEvent, position: number): void {
+    if (event.kind !== 'PaymentVerified' && event.kind !== 'PaymentSubmitted' && event.kind !== 'BurnSubmitted') return
+    const base64 = bytesOf(event)
     if (base64 === undefined) {
       this.figures.withoutBytes++
       return
@@ -43,11 +48,11 @@ export class StoredTransactions {
       this.#findings.add('transaction_bytes_wrong', { position, subject: event.stream, message })
     }
     const transaction = readTransactionBytes(Buffer.from(base64, 'base64'))
-    if (transaction === undefined) return blame('the stored bytes are no transaction')
+    if (transaction === undefined) return blame('the stored bytes are not a transaction')
     const calls = openCallsOf(transaction)
     const wrong = findWrong(transaction, calls, event)
     if (wrong !== undefined) return blame(wrong)
-    if (settlement !== undefined && calls !== undefined) this.figures.amountsShown++
+    if (event.kind === 'PaymentVerified' && calls !== undefined) this.figures.amountsShown++
     this.#underWay.push(
       this.#holds(event, base64, transaction).then((holds) => {
         if (holds) this.figures.signed++
@@ -67,7 +72,7 @@ export class StoredTransactions {
   }
 
   /** A payment that we submitted ourselves is stored twice, once before it was sent and once as it landed. */
-  #holds({ stream, kind }: PaymentEvent, base64: string, transaction: ReadTransaction): Promise<boolean> {
+  #holds({ stream, kind }: Stored, base64: string, transaction: ReadTransaction): Promise<boolean> {
     const sent = this.#sent.get(stream)
     if (sent?.base64 === base64) return sent.holds
     const holds = this.#verify(transaction)
@@ -116,11 +121,11 @@ interface Call {
   readonly data: Buffer
 }
 
-/** The instructions, if each of them shows all that it does with tokens; only then can sums be told from the bytes. */
+/** The instructions, if each of them shows all that it does with tokens; only then do the bytes show sums. */
 function openCallsOf({ keys, instructions, usesLookupTables }: ReadTransaction): readonly Call[] | undefined {
   if (usesLookupTables) return undefined
   const names = keys.map(addressOf)
-  const isOpen = instructions.every(({ program }) => isOpenBook(names[program] ?? ''))
+  const isOpen = instructions.every(({ program }) => showsItsMoves(names[program] ?? ''))
   if (!isOpen) return undefined
   return instructions.map(({ program, accounts, data }) => {
     return { program: names[program] ?? '', accounts: accounts.map((index) => names[index] ?? ''), data }
@@ -130,15 +135,23 @@ function openCallsOf({ keys, instructions, usesLookupTables }: ReadTransaction):
 function findWrong(
   { signatures, keys }: ReadTransaction,
   calls: readonly Call[] | undefined,
-  event: EventOf<'PaymentVerified' | 'PaymentSubmitted'>,
+  event: Stored,
 ): string | undefined {
-  if (base58Of(signatures[0] ?? Buffer.alloc(0)) !== event.stream) return 'the stored bytes are another transaction'
+  const signature = base58Of(signatures[0] ?? Buffer.alloc(0))
+  if (signature !== signatureOf(event.stream)) return 'the stored bytes are another transaction'
   if (event.kind === 'PaymentSubmitted') return undefined
+  if (event.kind === 'BurnSubmitted') return calls === undefined ? undefined : findWrongBurn(calls, event)
   const { settlement } = event
   const signers = keys.slice(0, signatures.length).map(addressOf)
   if (!signers.includes(settlement.wallet)) return `${settlement.wallet} did not sign the stored bytes`
   if (calls === undefined) return undefined
   return findWrongMemo(calls, settlement) ?? findWrongAmount(calls, settlement)
+}
+
+function findWrongBurn(calls: readonly Call[], { mint, burnBaseUnits }: BurnEventOf<'BurnSubmitted'>) {
+  const burned = sumOf(movesIn(calls).filter((move) => move.kind === 'burn' && move.mint === mint))
+  if (burned === burnBaseUnits) return undefined
+  return `the stored bytes burn ${burned}, and ${burnBaseUnits} are to be burned`
 }
 
 const memoPrefix = 'tollbook:'
@@ -154,19 +167,27 @@ function findWrongMemo(calls: readonly Call[], { memo }: AuditedSettlement): str
 
 function findWrongAmount(calls: readonly Call[], settlement: AuditedSettlement): string | undefined {
   const { wallet, price, burnedBaseUnits, receivedBaseUnits } = settlement
-  const moves = calls
-    .filter(({ program }) => isTokenProgram(program))
-    .flatMap(({ accounts, data }) => tokenMovesOf(accounts, data))
+  const moves = movesIn(calls)
   const sent = moves.filter((move) => move.kind === 'transfer' && (move.mint ?? price.mint) === price.mint)
   const isOwn = ({ authority }: TokenMove): boolean => authority === wallet
   const burned = sumOf(moves.filter((move) => move.kind === 'burn' && move.mint === price.mint && isOwn(move)))
-  // What the wallet moved as somebody's delegate is not counted as its payment, so the bytes may show more.
-  if (burned < burnedBaseUnits) return `the stored bytes burn ${burned}, and ${burnedBaseUnits} are booked`
-  const due = price.requiredBaseUnits - price.burnBaseUnits
+  // A move of the wallet as a delegate is not counted as its payment, so the bytes may show more.
+  if (burned < burnedBaseUnits) return `the stored bytes burn ${burned}, and ${burnedBaseUnits} are recorded`
+  const due = dueOf(settlement)
   if (sumOf(sent.filter(isOwn)) < due) return `the stored bytes do not send the ${due} of the price`
   return sumOf(sent) < receivedBaseUnits
-    ? `the stored bytes send ${sumOf(sent)}, and ${receivedBaseUnits} are booked as received`
+    ? `the stored bytes send ${sumOf(sent)}, and ${receivedBaseUnits} are recorded as received`
     : undefined
+}
+
+function movesIn(calls: readonly Call[]): readonly TokenMove[] {
+  return calls
+    .filter(({ program }) => isTokenProgram(program))
+    .flatMap(({ accounts, data }) => tokenMovesOf(accounts, data))
+}
+
+function bytesOf(event: Stored): string | undefined {
+  return event.kind === 'PaymentVerified' ? event.settlement.evidence.transactionBase64 : event.transactionBase64
 }
 
 export function sumOf(moves: readonly TokenMove[]): bigint {

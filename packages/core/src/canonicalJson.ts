@@ -1,4 +1,3 @@
-import canonicalize from 'canonicalize'
 import { assert } from './assert.ts'
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
@@ -8,7 +7,77 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
  * Storage and hashes use this text's UTF-8 bytes; it is never parsed and written again to hash it.
  */
 export function canonicalJson(value: Json): string {
-  const text = canonicalize(value)
-  assert(typeof text === 'string', 'a JSON value has a canonical text')
-  return text
+  return canonicalText(value)
+}
+
+/**
+ * Canonical text of plain data that is not JSON yet: a bigint becomes a decimal string, because JSON numbers lose digits
+ * above 2^53, and undefined becomes null.
+ */
+export function canonicalText(value: unknown): string {
+  if (value === undefined || value === null) return 'null'
+  if (typeof value === 'string') return quote(value)
+  if (typeof value === 'bigint') return `"${value}"`
+  if (typeof value === 'boolean') return String(value)
+  if (typeof value === 'number') {
+    assert(Number.isFinite(value), 'a canonical number is finite')
+    return String(Object.is(value, -0) ? 0 : value)
+  }
+  assert(isPlainObject(value), 'canonical text is made of plain data')
+  return Array.isArray(value) ? `[${value.map(canonicalText).join(',')}]` : objectText(value)
+}
+
+/** Half of a surrogate pair has no UTF-8 and so no canonical text (RFC 8785, 3.2.2.2). */
+function quote(text: string): string {
+  assert(text.isWellFormed(), 'canonical text is well-formed Unicode')
+  return JSON.stringify(text)
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+function isPlainObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null
+}
+
+function objectText(members: Members): string {
+  let text = ''
+  for (const { key, quoted } of keyOrder(Object.keys(members))) {
+    text += `${text === '' ? '{' : ','}${quoted}:${canonicalText(members[key])}`
+  }
+  return text === '' ? '{}' : `${text}}`
+}
+
+interface Shape {
+  /** In the order in which the objects of this shape have them. */
+  readonly keys: readonly string[]
+  readonly sorted: readonly SortedKey[]
+}
+
+interface SortedKey {
+  readonly key: string
+  readonly quoted: string
+}
+
+// Events have some 40 shapes. Callers choose the keys of what they send, so the memory for shapes is bounded.
+const shapesMax = 1_000
+const shapeKeysMax = 40
+const shapes = new Map<string, Shape>()
+
+/** Sorting took half of the 10.8 µs of encoding an event, so the keys of each shape are sorted once. */
+function keyOrder(keys: readonly string[]): readonly SortedKey[] {
+  const name = keys.join()
+  const known = shapes.get(name)
+  // Two lists of keys may have one name, where a key contains a comma.
+  if (known !== undefined && sameKeys(known.keys, keys)) return known.sorted
+  // The default order compares UTF-16 code units, as RFC 8785 asks.
+  const sorted = keys.toSorted().map((key): SortedKey => ({ key, quoted: quote(key) }))
+  if (known === undefined && shapes.size < shapesMax && keys.length <= shapeKeysMax && name.length <= shapeNameMax)
+    shapes.set(name, { keys, sorted })
+  return sorted
+}
+
+const shapeNameMax = 1_000
+
+function sameKeys(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((key, index) => key === others[index])
 }

@@ -1,6 +1,6 @@
 import type { Address } from './address.ts'
 
-/** Price of a request and its division, in force at one moment. All amounts are base units of `mint`. */
+/** The cost of a request and how it is divided, in force at one moment. All amounts are base units of `mint`. */
 export interface Price {
   readonly endpoint: string
   readonly priceMicroUsd: bigint
@@ -10,13 +10,24 @@ export interface Price {
   readonly decimals: number
   readonly requiredBaseUnits: bigint
   readonly burnBaseUnits: bigint
-  readonly providerBaseUnits: bigint
-  readonly holdersBaseUnits: bigint
-  readonly treasuryBaseUnits: bigint
+  /** Everything that is not burned, in the order of the split: the sum is required minus burn. */
+  readonly shares: readonly Share[]
+}
+
+/** One account's part of an amount. */
+export interface Share {
+  readonly account: string
+  readonly baseUnits: bigint
+}
+
+/** A price as it stands in a list on record; the amounts of a quote are those of its list. */
+export interface ListedPrice extends Price {
+  /** Number of the price list. */
+  readonly priceList: number
 }
 
 /** A priced offer to one wallet that expires: the 402. The ledger has the memo, never the secret behind it. */
-export interface Quote extends Price {
+export interface Quote extends ListedPrice {
   readonly id: string
   readonly wallet: Address
   /** `tollbook:` + base64url(sha256(secret)): what binds a payment to this quote alone. */
@@ -29,7 +40,14 @@ export interface Quote extends Price {
 
 export const memoPrefix = 'tollbook:'
 
-/** Amount that has to arrive in the payment wallet's token account: everything that is not burned. */
+/** Amount that has to arrive in the payment wallet's token account when the payer burns the rest. */
 export function transferBaseUnits(price: Price): bigint {
   return price.requiredBaseUnits - price.burnBaseUnits
+}
+
+/** The price alone, for a settlement: without the list or quote that it came from. */
+export function plainPrice(price: Price): Price {
+  const { endpoint, priceMicroUsd, tokenPriceAttoUsd, mint, decimals } = price
+  const { requiredBaseUnits, burnBaseUnits, shares } = price
+  return { endpoint, priceMicroUsd, tokenPriceAttoUsd, mint, decimals, requiredBaseUnits, burnBaseUnits, shares }
 }

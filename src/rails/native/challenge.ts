@@ -37,7 +37,7 @@ export async function challenge(deps: QuoteDeps, offer: Offer): Promise<Challeng
   }
 }
 
-/** Specification, section 2.8, and beside it what a program needs to pay. */
+/** The members of specification, section 2.8, and those that a program needs to pay. */
 function membersOf({ terms, split }: QuoteDeps, quote: Quote, secret: string): Challenge['members'] {
   const transfer = transferBaseUnits(quote)
   // A price of one base unit is burned whole, and a transfer of nothing has no fee.

@@ -2,13 +2,13 @@ import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { Order } from '../../payment/payment.ts'
 import type { PaymentLedger } from '../../payment/paymentLedger.ts'
-import type { Price, Quote } from '@tollbook/core/quote'
+import { plainPrice, type Price } from '@tollbook/core/quote'
 import { type Refusal, refuseProof } from '@tollbook/core/refusal'
 
 export interface PriceDeps {
   readonly ledger: PaymentLedger
   readonly currentPrice: (endpoint: string) => Price | undefined
-  /** For how long after its expiry a quote is still honoured. */
+  /** Grace period after the expiry of a quote. */
   readonly quoteGraceMs: number
 }
 
@@ -29,13 +29,12 @@ interface ChosenPrice {
   readonly quoteId: string | undefined
 }
 
-// The longest that a bound payment can lag behind its quote: presented at the last moment of its age, quoted a day before.
+// Maximum lag of a bound payment behind its quote: presented at the last moment of its age, quoted a day before.
 const quoteSearchMs = 24 * 60 * 60 * 1000
 
 /**
- * A bound payment has the price of its quote, a plain one that of the cheapest quote that was open when it landed. Where
- * there is none, or it had expired, the list in force at that moment decides: late payers pay the price of the day, and
- * are not left with nothing.
+ * A bound payment has the price of its quote, a plain one that of the cheapest quote that was open when it landed. If
+ * there is none, or it had expired, the list in force at that moment decides: late payers pay the price of the day.
  */
 export async function choosePrice(
   deps: PriceDeps,
@@ -51,22 +50,9 @@ export async function choosePrice(
   if (quote !== undefined && landedSlot < quote.slot) return refuseProof('landed_before_quote')
   // Open until the end of the grace and not at it, like the plain ones that the ledger looks for.
   if (quote !== undefined && landedAtMs < quote.expiresAtMs + graceMs)
-    return { price: priceOf(quote), quoteId: quote.id }
+    return { price: plainPrice(quote), quoteId: quote.id }
 
   const price = (await ledger.findPrice(endpoint, landedAtMs)) ?? deps.currentPrice(endpoint)
   if (price === undefined) throw new Fault('no price was on record when the payment landed', { retryable: true })
-  return { price, quoteId: undefined }
-}
-
-/** The price alone: what a settlement keeps of a quote is its terms and its id. */
-function priceOf({
-  id: _id,
-  wallet: _wallet,
-  memo: _memo,
-  issuedAtMs: _issued,
-  expiresAtMs: _expires,
-  slot: _slot,
-  ...price
-}: Quote): Price {
-  return price
+  return { price: plainPrice(price), quoteId: undefined }
 }

@@ -3,11 +3,12 @@ import type { ChainReader } from '../../payment/chainReader.ts'
 import type { SignedTransaction } from '../../payment/proof.ts'
 import type { Proof } from '../../paywall/rail.ts'
 import { isRefusal, type Refusal, refuseProof } from '@tollbook/core/refusal'
+import { solanaReference } from '../../payment/paymentReference.ts'
 import { readSignature, type Signature, signatureOfBytes } from '@tollbook/core/signature'
 
 export const proofHeader = 'x-payment-proof'
 
-/** What `x-payment-proof` carries. Every form has a signature, which is the reference of the payment. */
+/** Content of `x-payment-proof`. Every form has a signature, which is the reference of the payment. */
 export interface NativeProof extends Proof {
   readonly signature: Signature
   /** Present in the bound forms: it opens the memo of a quote. */
@@ -77,7 +78,7 @@ function readBoundProof(bytes: Buffer, chain: TransactionReader): NativeProof | 
 }
 
 function ofSignature(signature: Signature, secret: string | undefined): NativeProof {
-  return { reference: signature, signature, secret, transaction: undefined }
+  return { reference: solanaReference(signature), signature, secret, transaction: undefined }
 }
 
 function ofTransaction(bytes: Uint8Array, secret: string | undefined, chain: TransactionReader): NativeProof | Refusal {

@@ -1,6 +1,7 @@
 import type { Address } from '@tollbook/core/address'
 import { bindSecret } from '@tollbook/core/binding'
-import type { Order, PaymentState } from '../../payment/payment.ts'
+import { decideSubmit, type Order, type PaymentState } from '../../payment/payment.ts'
+import { solanaReference } from '../../payment/paymentReference.ts'
 import type { SignedTransaction, SimulatedEffects, Simulation } from '../../payment/proof.ts'
 import { type Price, transferBaseUnits } from '@tollbook/core/quote'
 import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
@@ -22,7 +23,7 @@ export interface Submission {
   readonly transaction: SignedTransaction
 }
 
-/** What can be said of a signed transaction without asking anybody. */
+/** The check of a signed transaction that needs no network. */
 export function checkSigners(transaction: SignedTransaction, order: Order): Refusal | undefined {
   return transaction.signers.includes(order.wallet) ? undefined : refuseProof('wallet_did_not_sign')
 }
@@ -40,7 +41,7 @@ export async function submitTransaction(deps: SubmitDeps, submission: Submission
   if (transaction.usesDurableNonce) return refuseProof('durable_nonce')
   const simulation = await deps.chain.simulate(transaction)
   if (simulation.outcome === 'blockhash_expired') return refuseUnlessLanded(deps, transaction)
-  // Somebody has sent it already, and it will be confirmed in a moment.
+  // It has been sent already, and will be confirmed in a moment.
   if (simulation.outcome === 'already_landed') return undefined
   const price = await judgeSimulation(deps, submission, simulation)
   if (isRefusal(price)) return price
@@ -57,13 +58,13 @@ async function resend(deps: SubmitDeps, transaction: SignedTransaction): Promise
   return undefined
 }
 
-/** Its blockhash has expired. It may have landed since we looked; only if it is still not there will it never be. */
+/** The blockhash has expired. The transaction may have landed since the last lookup; if it has not, it never will. */
 async function refuseUnlessLanded({ chain }: SubmitDeps, { signature }: SignedTransaction) {
   const landed = await chain.findTransaction(signature)
   return landed === undefined ? refuseProof('blockhash_expired') : undefined
 }
 
-// What is sent may land until its blockhash is too old, 150 slots of at most 0.4 s; its quote has to be open even then,
+// A transaction may land until its blockhash is too old, 150 slots of at most 0.4 s; its quote has to be open even then,
 // or we would send a payment that buys nothing.
 const landingMaxMs = 60_000
 
@@ -134,18 +135,18 @@ function sumOf(movements: readonly TokenMovement[]): bigint {
   return movements.reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n)
 }
 
-/** On record before it is sent: if we die in between, the book knows of money that may be on its way. */
+/** Recorded before it is sent: if we die in between, the ledger knows of money that may be on its way. */
 async function recordIntent(
   deps: SubmitDeps,
   { order, payment, transaction }: Submission,
   quoteId: string | undefined,
 ): Promise<boolean> {
   const transactionBase64 = Buffer.from(transaction.bytes).toString('base64')
-  const { outcome } = await deps.ledger.append({
-    signature: transaction.signature,
-    before: payment,
-    events: [{ kind: 'PaymentSubmitted', wallet: order.wallet, endpoint: order.endpoint, quoteId, transactionBase64 }],
-    nowMs: deps.clock.nowMs(),
-  })
+  const { wallet, endpoint } = order
+  const decision = decideSubmit(payment, { wallet, endpoint, quoteId, transactionBase64 })
+  if (decision === undefined) return false
+  const reference = solanaReference(transaction.signature)
+  const nowMs = deps.clock.nowMs()
+  const { outcome } = await deps.ledger.append({ reference, before: payment, ...decision, nowMs })
   return outcome === 'appended'
 }

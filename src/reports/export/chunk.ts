@@ -1,4 +1,4 @@
-/** A piece of an export, and the position up to which it goes. */
+/** A piece of an export, and its last position. */
 export interface Chunk {
   readonly chunk: string | Uint8Array
   readonly upto: number

@@ -4,8 +4,8 @@ import type { Page } from './exportRows.ts'
 import type { ExportScope } from './exportScope.ts'
 import { cellText, type Column } from './table.ts'
 
-// A cell that begins like a formula gets an apostrophe in front: a caller chooses some of these texts, and a spreadsheet
-// would run them. No figure here begins so.
+// A cell that begins like a formula gets a leading apostrophe: callers choose some of these texts, and a spreadsheet would
+// run them. No figure here begins like one.
 const options = { escape_formulas: true, record_delimiter: 'windows' } as const
 
 /** RFC 4180. The last two columns tie each row to the tree, also after rows have been sorted, filtered or copied. */
@@ -25,7 +25,7 @@ export async function* csvChunks<T>(
   }
 }
 
-/** Bare base64 may begin with a plus. */
+/** Bare base64 may begin with a plus, which a spreadsheet takes for a formula. */
 export function treeRootText(rootBase64: string): string {
   return `sha256:${rootBase64}`
 }

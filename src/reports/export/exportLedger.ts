@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { assertNever } from '@tollbook/core/assert'
 import type { Database } from '../../store/database.ts'
+import { readShareNames } from '../shareNames.ts'
 import type { Chunk } from './chunk.ts'
 import { entryPages, eventPages, type Page, paymentPages } from './exportRows.ts'
 import { type ExportRange, type ExportScope, scopeOf } from './exportScope.ts'
@@ -15,26 +16,26 @@ import { type Column, entryColumns, eventColumns, paymentColumns } from './table
 export const exportFormats = ['jsonl', 'csv', 'parquet', 'beancount', 'hledger'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
-/** What the rows of a table are; the other formats have rows of their own kind. */
+/** Rows of csv and parquet; the other formats have rows of their own. */
 export const exportTables = ['entries', 'payments', 'events'] as const
 export type ExportTable = (typeof exportTables)[number]
 
 export interface ExportQuestion extends ExportRange {
   readonly format: ExportFormat
   readonly table: ExportTable
-  /** For the head of a JSONL export, so that its checkpoint can be verified offline. */
+  /** For the first line of a JSONL export, so that its checkpoint can be verified offline. */
   readonly verifierKey: string | undefined
   readonly signal: AbortSignal
-  /** Takes a piece of the export, and comes back when it may be given the next. */
+  /** Writes a piece of the export; resolves when the next piece may come. */
   readonly write: (chunk: string | Uint8Array) => Promise<void>
   readonly onProgress?: (position: number, scope: ExportScope) => void
 }
 
-/** Writes a part of the book in one snapshot of it: what is appended meanwhile is not in it. */
+/** Writes a part of the ledger from one snapshot: later appends are not in it. */
 export async function exportLedger(database: Database, question: ExportQuestion): Promise<ExportScope> {
   const transaction = database.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
   return transaction.execute(async (snapshot) => {
-    // Whoever reads the export may be slow; the session waits for them.
+    // The reader of the export may be slow; the session waits.
     await sql`set local idle_in_transaction_session_timeout = 0`.execute(snapshot)
     const scope = await scopeOf(snapshot, question)
     for await (const { chunk, upto } of await chunksOf(snapshot, scope, question)) {
@@ -84,8 +85,10 @@ async function tableChunks(
       const columns = entryColumns(await mintDecimals(snapshot))
       return write(scope, { columns, pages: entryPages(snapshot, scope) })
     }
-    case 'payments':
-      return write(scope, { columns: paymentColumns, pages: paymentPages(snapshot, scope) })
+    case 'payments': {
+      const columns = paymentColumns(await readShareNames(snapshot))
+      return write(scope, { columns, pages: paymentPages(snapshot, scope) })
+    }
     case 'events':
       return write(scope, { columns: eventColumns, pages: eventPages(snapshot, scope) })
     default:

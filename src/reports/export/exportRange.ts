@@ -1,16 +1,17 @@
+import { sql } from 'kysely'
 import type { Snapshot } from './snapshot.ts'
 
-/** Where an export begins or ends. A moment counts by when an event was recorded, which grows with its position. */
+/** Begin or end of an export. A moment is compared with the time of recording, which grows with the position. */
 export type Bound =
   | { readonly kind: 'position'; readonly position: number }
-  /** From this moment on, or up to it without it. */
+  /** As a begin inclusive, as an end exclusive. */
   | { readonly kind: 'moment'; readonly ms: number }
 
 const dayMs = 24 * 60 * 60 * 1000
 const dayForm = /^\d{4}-\d{2}-\d{2}$/
 const momentForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/
 
-/** `42`, `2026-11-21` or `2026-11-21T10:00:00Z`. The last day of a range is in it, so it ends where the next one begins. */
+/** `42`, `2026-11-21` or `2026-11-21T10:00:00Z`. The last day of a range is included. */
 export function readBound(text: string, end: 'from' | 'to'): Bound | undefined {
   if (/^[1-9]\d{0,14}$/.test(text)) return { kind: 'position', position: Number(text) }
   const isDay = dayForm.test(text)
@@ -28,16 +29,14 @@ export async function lastPositionOf(snapshot: Snapshot, bound: Bound, head: num
   return bound.kind === 'position' ? bound.position : (await firstRecordedFrom(snapshot, bound.ms, head)) - 1
 }
 
-/** Halves the book instead of reading it: recording times grow with positions, and there is no index on them. */
+/** Binary search: times of recording grow with positions, and have no index. */
 async function firstRecordedFrom(snapshot: Snapshot, ms: number, head: number): Promise<number> {
   let [low, high] = [1, head + 1]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
-    const row = await snapshot
-      .selectFrom('ledger.events')
-      .select('recorded_at')
-      .where('seq', '=', middle)
-      .executeTakeFirst()
+    const { rows } = await sql<{ recorded_at: Date }>`
+      select recorded_at from ledger.events where seq = ${middle}`.execute(snapshot)
+    const [row] = rows
     if (row !== undefined && row.recorded_at.getTime() >= ms) high = middle
     else low = middle + 1
   }

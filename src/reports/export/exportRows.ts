@@ -1,18 +1,16 @@
 import { sql } from 'kysely'
-import { decodeEvent } from '../../payment/eventCodec.ts'
-import type { Settlement } from '../../payment/settlement.ts'
-import { type Signature, signatureBytes } from '@tollbook/core/signature'
 import { assert, assertPresent } from '@tollbook/core/assert'
-import { encodeBase58 } from '@tollbook/core/base58'
+import { paymentCodec } from '../../payment/events.ts'
+import type { Settlement } from '../../payment/settlement.ts'
 import type { ExportScope } from './exportScope.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /*
- * The rows of an export, a page of positions at a time: memory does not depend on how long the book is, and a page is a
+ * The rows of an export, a page of positions at a time: memory does not depend on the length of the ledger, and a page is a
  * walk along the primary key.
  */
 
-// A body has at most 65,519 bytes, so a page of them is at most 17 MB and usually a quarter of one.
+// A body has at most 65,519 bytes, so a page of them is at most 17 MB and usually a quarter of a megabyte.
 const pagePositions = 256
 
 export interface EventRow {
@@ -32,7 +30,7 @@ export interface EntryRow {
   readonly recordedAtMs: number
   readonly effectiveAtMs: number
   readonly kind: string
-  /** The signature of the payment. */
+  /** Reference of the payment or payout, for example `solana:<signature>`. */
   readonly stream: string
   readonly account: string
   readonly mint: string
@@ -40,18 +38,26 @@ export interface EntryRow {
   readonly amountBaseUnits: bigint
 }
 
-/** A verified payment as it stands at the end of the export's range. */
+/** A verified payment with its state at the end of the export's range. */
 export interface PaymentRow {
   readonly position: number
   readonly recordedAtMs: number
   readonly settlement: Settlement
-  readonly state: 'verified' | 'claimed' | 'released' | 'fulfilled' | 'refund_due' | 'reversed' | 'unmatched'
+  readonly state:
+    | 'verified'
+    | 'claimed'
+    | 'streaming'
+    | 'released'
+    | 'fulfilled'
+    | 'refund_due'
+    | 'reversed'
+    | 'unmatched'
   readonly attempts: number
   readonly fulfilledPosition: number | undefined
   readonly fulfilledAtMs: number | undefined
 }
 
-/** Rows of one page, and the position up to which they go. */
+/** Rows of one page, and the last position of the page. */
 export interface Page<T> {
   readonly rows: readonly T[]
   readonly upto: number
@@ -67,48 +73,48 @@ async function* pages<T>(
   }
 }
 
+interface EventColumns {
+  readonly seq: number
+  readonly recorded_at: Date
+  readonly effective_at: Date
+  readonly stream: string
+  readonly kind: string
+}
+
 export function eventPages(snapshot: Snapshot, scope: ExportScope): AsyncGenerator<Page<EventRow>> {
   return pages(scope, async (after, upto) => {
-    const rows = await snapshot
-      .selectFrom('ledger.events')
-      .selectAll()
-      .where('seq', '>', after)
-      .where('seq', '<=', upto)
-      .orderBy('seq')
-      .execute()
+    const { rows } = await sql<EventColumns & { version: number; body: Buffer; leaf_hash: Buffer }>`
+      select seq, recorded_at, effective_at, convert_from(body, 'UTF8')::jsonb ->> 'stream' as stream, version, kind, body,
+        leaf_hash
+      from ledger.events
+      where seq > ${after} and seq <= ${upto}
+      order by seq`.execute(snapshot)
     return rows.map((row) => ({
-      position: row.seq,
-      recordedAtMs: row.recorded_at.getTime(),
-      effectiveAtMs: row.effective_at.getTime(),
-      stream: row.stream,
+      ...headerOf(row),
       version: row.version,
-      kind: row.kind,
       body: row.body.toString('utf8'),
       leafHash: row.leaf_hash,
     }))
   })
 }
 
+/** Every entry except those of Memo accounts, which are not money. */
 export function entryPages(snapshot: Snapshot, scope: ExportScope): AsyncGenerator<Page<EntryRow>> {
   return pages(scope, async (after, upto) => {
-    const rows = await snapshot
-      .selectFrom('ledger.entries as entry')
-      .innerJoin('ledger.events as event', 'event.seq', 'entry.seq')
-      .select(['entry.seq', 'line', 'recorded_at', 'effective_at', 'kind', 'stream', 'account', 'mint', 'amount'])
-      .where('entry.seq', '>', after)
-      .where('entry.seq', '<=', upto)
-      .where('event.seq', '>', after)
-      .where('event.seq', '<=', upto)
-      .orderBy('entry.seq')
-      .orderBy('line')
-      .execute()
+    const { rows } = await sql<EventColumns & { line: number; account: string; mint: string; amount: string }>`
+      select e.seq, e.recorded_at, e.effective_at, e.stream, e.kind, t.line, t.account, t.mint, t.amount
+      from (
+        select seq, recorded_at, effective_at, kind, convert_from(body, 'UTF8')::jsonb ->> 'stream' as stream
+        from ledger.events
+        where seq > ${after} and seq <= ${upto} and amounts is not null
+        offset 0
+      ) e
+      join ledger.entries t on t.seq = e.seq
+      where t.seq > ${after} and t.seq <= ${upto} and t.account not like 'Memo:%'
+      order by e.seq, t.line`.execute(snapshot)
     return rows.map((row) => ({
-      position: row.seq,
+      ...headerOf(row),
       line: row.line,
-      recordedAtMs: row.recorded_at.getTime(),
-      effectiveAtMs: row.effective_at.getTime(),
-      kind: row.kind,
-      stream: row.stream,
       account: row.account,
       mint: row.mint,
       amountBaseUnits: BigInt(row.amount),
@@ -116,69 +122,69 @@ export function entryPages(snapshot: Snapshot, scope: ExportScope): AsyncGenerat
   })
 }
 
+function headerOf(row: EventColumns) {
+  return {
+    position: row.seq,
+    recordedAtMs: row.recorded_at.getTime(),
+    effectiveAtMs: row.effective_at.getTime(),
+    stream: row.stream,
+    kind: row.kind,
+  }
+}
+
 export function paymentPages(snapshot: Snapshot, scope: ExportScope): AsyncGenerator<Page<PaymentRow>> {
   return pages(scope, async (after, upto) => {
-    const verified = await snapshot
-      .selectFrom('ledger.events')
-      .select(['seq', 'recorded_at', 'stream', 'body'])
-      .where('seq', '>', after)
-      .where('seq', '<=', upto)
-      .where('kind', '=', 'PaymentVerified')
-      .orderBy('seq')
-      .execute()
-    const settlements = verified.map((row) => settlementOf(row.body))
-    const lives = await livesUpTo(
+    const { rows } = await sql<{ seq: number; recorded_at: Date; stream: number; body: Buffer }>`
+      select seq, recorded_at, stream, body
+      from ledger.events
+      where seq > ${after} and seq <= ${upto} and kind = 'PaymentVerified'
+      order by seq`.execute(snapshot)
+    const lifecycles = await lifecyclesUpTo(
       snapshot,
-      settlements.map(({ signature }) => signature),
+      rows.map(({ stream }) => stream),
       scope.toPosition,
     )
-    return verified.map((row, index) => ({
+    return rows.map((row) => ({
       position: row.seq,
       recordedAtMs: row.recorded_at.getTime(),
-      settlement: assertPresent(settlements[index], 'each verified payment has a settlement'),
-      ...outcomeOf(lives.get(row.stream) ?? []),
+      settlement: settlementOf(row.body),
+      ...outcomeOf(assertPresent(lifecycles.get(row.stream), 'a payment has its own verification')),
     }))
   })
 }
 
 function settlementOf(body: Buffer): Settlement {
-  const { event } = decodeEvent(body.toString('utf8'))
+  const { event } = paymentCodec.decode(body.toString('utf8'))
   assert(event.kind === 'PaymentVerified', 'the column names the kind of the body')
   return event.settlement
 }
 
-interface LifeEvent {
+interface LifecycleEvent {
   readonly seq: number
   readonly kind: string
   readonly recordedAtMs: number
 }
 
-/** What happened to payments up to the end of the export, and not later. */
-async function livesUpTo(
+/** Events of payments up to the end of the export, by stream. */
+async function lifecyclesUpTo(
   snapshot: Snapshot,
-  signatures: readonly Signature[],
+  streams: readonly number[],
   position: number,
-): Promise<ReadonlyMap<string, readonly LifeEvent[]>> {
-  const keys = signatures.map((signature) => Buffer.from(signatureBytes(signature)))
-  const { rows } = await sql<{ signature: Buffer; seq: number; kind: string; recorded_at: Date }>`
-    select p.signature, v.seq, v.kind, v.recorded_at
-    from ledger.payments p
-    cross join lateral unnest(p.seqs) as own (seq)
-    join ledger.events v on v.seq = own.seq
-    where p.signature = any (${keys}::bytea[]) and own.seq <= ${position}
-    order by v.seq`.execute(snapshot)
-  const lives = new Map<string, LifeEvent[]>()
-  for (const { signature, seq, kind, recorded_at: recordedAt } of rows) {
-    const stream = encodeBase58(signature)
-    const life = lives.get(stream) ?? []
-    lives.set(stream, life)
-    life.push({ seq, kind, recordedAtMs: recordedAt.getTime() })
-  }
-  return lives
+): Promise<ReadonlyMap<number, readonly LifecycleEvent[]>> {
+  const { rows } = await sql<{ stream: number; seq: number; kind: string; recorded_at: Date }>`
+    select s.stream, e.seq, e.kind, e.recorded_at
+    from ledger.read_many(array(select id from ledger.streams where stream = any (${streams}::bigint[]))) e
+    join ledger.streams s on s.id = e.id
+    where e.seq <= ${position}
+    order by e.seq`.execute(snapshot)
+  const events = rows.map(({ recorded_at: recordedAt, ...row }) => ({ ...row, recordedAtMs: recordedAt.getTime() }))
+  return Map.groupBy(events, ({ stream }) => stream)
 }
 
 const states: Readonly<Record<string, PaymentRow['state']>> = {
   ProofClaimed: 'claimed',
+  AnswerStarted: 'streaming',
+  AnswerBroken: 'released',
   RequestFailed: 'released',
   RequestFulfilled: 'fulfilled',
   RefundDue: 'refund_due',
@@ -186,12 +192,12 @@ const states: Readonly<Record<string, PaymentRow['state']>> = {
   TransferReceived: 'unmatched',
 }
 
-function outcomeOf(life: readonly LifeEvent[]) {
-  const fulfilled = life.find(({ kind }) => kind === 'RequestFulfilled')
-  const turns = life.flatMap(({ kind }) => states[kind] ?? [])
+/** ledger.streams has the state at the head; an export ends at a position, so the state there follows from the events. */
+function outcomeOf(lifecycle: readonly LifecycleEvent[]) {
+  const fulfilled = lifecycle.find(({ kind }) => kind === 'RequestFulfilled')
   return {
-    state: turns.at(-1) ?? ('verified' as const),
-    attempts: life.filter(({ kind }) => kind === 'ProofClaimed').length,
+    state: lifecycle.flatMap(({ kind }) => states[kind] ?? []).at(-1) ?? ('verified' as const),
+    attempts: lifecycle.filter(({ kind }) => kind === 'ProofClaimed').length,
     fulfilledPosition: fulfilled?.seq,
     fulfilledAtMs: fulfilled?.recordedAtMs,
   }

@@ -3,10 +3,11 @@ import { encodeBase64 } from '@tollbook/core/base64'
 import { Fault } from '@tollbook/core/fault'
 import { rootAt } from '../../store/sealer.ts'
 import { headPosition, type StoredCheckpoint } from '../../store/sealStore.ts'
+import { readMints } from './mints.ts'
 import type { Snapshot } from './snapshot.ts'
 import { type Bound, firstPositionOf, lastPositionOf } from './exportRange.ts'
 
-/** Which part of the book is exported, and the tree that ties it to a checkpoint. */
+/** The exported range of the ledger, and the tree that ties it to a checkpoint. */
 export interface ExportScope {
   readonly fromPosition: number
   readonly toPosition: number
@@ -14,10 +15,10 @@ export interface ExportScope {
   readonly treeSize: number
   /** Base64, as in checkpoints. */
   readonly root: string
-  /** The newest signed note about a tree that is not larger. */
+  /** The newest signed note of a tree that is not larger. */
   readonly checkpoint: string | null
   readonly origin: string | null
-  /** Null in a book of several mints, or of none yet. */
+  /** Null in a ledger with several mints, or with none yet. */
   readonly mint: string | null
 }
 
@@ -26,7 +27,7 @@ export interface ExportRange {
   readonly to: Bound | undefined
 }
 
-/** Throws when the bodies are no longer what was recorded: what is damaged is audited, and not handed out. */
+/** Throws when bodies differ from what was recorded: a damaged ledger is audited, not exported. */
 export async function scopeOf(snapshot: Snapshot, { from, to }: ExportRange): Promise<ExportScope> {
   const head = await headPosition(snapshot)
   const toPosition = to === undefined ? head : Math.min(head, await lastPositionOf(snapshot, to, head))
@@ -59,6 +60,6 @@ async function checkpointUpTo(snapshot: Snapshot, size: number): Promise<Pick<St
 }
 
 async function onlyMint(snapshot: Snapshot): Promise<string | null> {
-  const rows = await snapshot.selectFrom('ledger.balances').select('mint').distinct().limit(2).execute()
-  return rows.length === 1 ? (rows[0]?.mint ?? null) : null
+  const [mint, ...others] = await readMints(snapshot)
+  return others.length === 0 ? (mint ?? null) : null
 }

@@ -3,16 +3,16 @@ import { isoTime } from '@tollbook/core/clock'
 import type { Chunk } from './chunk.ts'
 import { type EntryRow, entryPages } from './exportRows.ts'
 import type { ExportScope } from './exportScope.ts'
-import type { Snapshot } from './snapshot.ts'
+import { journalAccount, type JournalFormat } from './journalAccount.ts'
 import { mintDecimals } from './mintDecimals.ts'
+import { readMints } from './mints.ts'
+import type { Snapshot } from './snapshot.ts'
 import type { Decimals } from './table.ts'
 
 /*
- * Plain-text accounting. Each event with entries is a transaction, in tokens; the files end by asserting every account's
- * balance, so that beancount and hledger say themselves whether the book adds up.
+ * Plain-text accounting. Each event with entries is a transaction, in tokens. The files end with an assertion of every
+ * account's balance, so that beancount and hledger verify the sums themselves.
  */
-
-export type JournalFormat = 'beancount' | 'hledger'
 
 interface Journal {
   readonly format: JournalFormat
@@ -27,8 +27,7 @@ export async function journalChunks(
   scope: ExportScope,
   format: JournalFormat,
 ): Promise<AsyncIterable<Chunk>> {
-  const rows = await snapshot.selectFrom('ledger.balances').select('mint').distinct().orderBy('mint').execute()
-  const mints = rows.map(({ mint }) => mint)
+  const mints = await readMints(snapshot)
   const commodity = (mint: string): string => commodityName(mints.indexOf(mint))
   return write(snapshot, scope, { format, decimals: await mintDecimals(snapshot), commodity, mints })
 }
@@ -45,7 +44,7 @@ async function* write(
     const events = Map.groupBy(rows, ({ position }) => position)
     yield { chunk: [...events.values()].map((entries) => eventText(entries, journal)).join(''), upto }
   }
-  // A part of the book does not know what came before it.
+  // A part of the ledger does not have the balances from before it.
   if (scope.fromPosition > 1 || lastMs === 0) return
   const day = dayOf(lastMs + dayMs)
   if (journal.format === 'hledger')
@@ -65,7 +64,7 @@ function headText(
     `; tree size ${scope.treeSize}, root ${scope.root}`,
     ...(scope.checkpoint?.split('\n').map((line) => `; ${line}`) ?? []),
     '',
-    // Accounts of overpaying wallets are opened by their first use.
+    // Accounts of single wallets are opened by their first use.
     ...(format === 'beancount' ? ['option "title" "Tollbook"', 'plugin "beancount.plugins.auto_accounts"', ''] : []),
     ...mints.flatMap((mint) => commodityLines(format, { mint, name: commodity(mint), decimals: decimals(mint) })),
     '',
@@ -92,12 +91,12 @@ function eventText(entries: readonly EntryRow[], journal: Journal): string {
       ? [`${day} * "${kind}" ^${linkName(stream)}`, `  position: ${position}`, `  recorded: "${isoTime(recordedAtMs)}"`]
       : [`${day} * (${position}) ${kind}  ; payment: ${stream}`, `    ; recorded: ${isoTime(recordedAtMs)}`]
   const lines = entries.map(
-    (entry) => `    ${accountName(entry.account, journal.format)}  ${amountText(entry, journal)}`,
+    (entry) => `    ${journalAccount(entry.account, journal.format)}  ${amountText(entry, journal)}`,
   )
   return `${[...head, ...lines].join('\n')}\n\n`
 }
 
-/** A link of beancount has no colons, and the stream of a payout has one. */
+/** A link of beancount has no colons, and a reference has one. */
 function linkName(stream: string): string {
   return stream.replaceAll(':', '-')
 }
@@ -106,7 +105,7 @@ function amountText(entry: Pick<EntryRow, 'mint' | 'amountBaseUnits'>, { decimal
   return `${allDecimals(entry.amountBaseUnits, decimals(entry.mint))} ${commodity(entry.mint)}`
 }
 
-/** Every decimal is written: beancount allows a balance to be off by half of the last one. */
+/** Writes every decimal: beancount tolerates a difference of half of the last one. */
 function allDecimals(amount: bigint, decimals: number): string {
   const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0')
   const point = digits.length - decimals
@@ -120,16 +119,16 @@ interface Balance {
   readonly sum: string
 }
 
-// A wallet that overpaid has an account of its own, so there may be as many balances as callers.
+// A wallet that overpaid has an account of its own, so there may be as many balances as wallets.
 const balancesPage = 1_000
 
-/** Summed up from the entries, because the table of balances is only that of the head of the book. */
+/** Sums of the entries, because ledger.accounts has the balances at the head and the export ends at a position. */
 async function* closingBalances(snapshot: Snapshot, { toPosition }: ExportScope): AsyncGenerator<readonly Balance[]> {
   await sql`
     declare closing no scroll cursor for
     select account, mint, sum(amount)::text as sum
     from ledger.entries
-    where seq <= ${sql.lit(toPosition)}
+    where seq <= ${sql.lit(toPosition)} and account not like 'Memo:%'
     group by account, mint
     order by account, mint`.execute(snapshot)
   for (let isMore = true; isMore;) {
@@ -143,20 +142,13 @@ async function* closingBalances(snapshot: Snapshot, { toPosition }: ExportScope)
 function balanceText({ account, mint, sum }: Balance, journal: Journal & { readonly day: string }): string {
   const { day, format } = journal
   const amount = amountText({ mint, amountBaseUnits: BigInt(sum) }, journal)
-  const name = accountName(account, format)
+  const name = journalAccount(account, format)
   return format === 'beancount'
     ? `${day} balance ${name}  ${amount}`
     : `    ${name}  0 ${journal.commodity(mint)} = ${amount}`
 }
 
-const ofWallet = /^(Liabilities:(?:Overpaid|RefundsDue|Unmatched):)/
-
-/** Each part of an account begins with a capital or a digit in beancount, and a wallet need not. */
-function accountName(account: string, format: JournalFormat): string {
-  return format === 'beancount' ? account.replace(ofWallet, '$1W-') : account
-}
-
-/** TOKEN, TOKENB, TOKENC…: a mint's address is a commodity in neither language, and digits would need quotes. */
+/** TOKEN, TOKENB, TOKENC…: the address of a mint is not a valid commodity, and digits would need quotes. */
 function commodityName(index: number): string {
   return index <= 0 ? 'TOKEN' : `TOKEN${String.fromCodePoint(65 + (index % 26)).repeat(1 + Math.floor(index / 26))}`
 }

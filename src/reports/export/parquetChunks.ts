@@ -5,13 +5,13 @@ import type { Page } from './exportRows.ts'
 import type { ExportScope } from './exportScope.ts'
 import type { Cell, Column, ColumnType } from './table.ts'
 
-// A group is in memory as a whole. Usually it is full by its rows; by its text when bodies are as large as they may be.
+// A row group is in memory as a whole. Usually the number of rows ends it; the length of its text when bodies are large.
 const groupRowsMax = 20_000
 const groupTextMax = 8 * 1024 * 1024
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number]
 
-/** One row group after the other; the tree stands in the key-value metadata of the file. */
+/** Writes one row group after the other; the tree is in the key-value metadata of the file. */
 export async function* parquetChunks<T>(
   scope: ExportScope,
   { columns, pages }: { readonly columns: readonly Column<T>[]; readonly pages: AsyncIterable<Page<T>> },
@@ -92,7 +92,7 @@ function valueOf(type: ColumnType, cell: Cell): Cell {
   return type === 'integer' && typeof cell === 'number' ? BigInt(cell) : cell
 }
 
-/** The library appends for ever; what was written out is dropped, and its count of the file's offset goes on. */
+/** The library only appends. Drops the bytes that were written out; the library's file offset goes on. */
 function take(writer: ByteWriter): Uint8Array {
   const bytes = writer.getBytes().slice()
   writer.index = 0

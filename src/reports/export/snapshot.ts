@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../store/tables.ts'
 
-/** One database transaction that sees the book as it was when it began. */
+/** A database transaction that sees the ledger of the moment when it began. */
 export type Snapshot = Kysely<Tables>

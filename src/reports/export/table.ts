@@ -1,10 +1,12 @@
 import { isoTime } from '@tollbook/core/clock'
 import { formatDecimal } from '@tollbook/core/money'
+import type { Settlement } from '../../payment/settlement.ts'
+import { exportedShareColumn } from '../shareNames.ts'
 import type { EntryRow, EventRow, PaymentRow } from './exportRows.ts'
 
 /*
- * Rows as columns, for CSV and Parquet alike. An amount of tokens is a decimal with a point, one of base units an integer;
- * debits and credits stand in columns of their own, so that no figure has a sign in front of it.
+ * Rows as columns, for CSV and Parquet. Amounts in tokens are decimals with a point, amounts in base units are integers.
+ * Debits and credits have columns of their own, so that no figure has a sign.
  */
 
 export type Cell = string | number | bigint | Date | null
@@ -52,12 +54,17 @@ export function entryColumns(decimals: Decimals): readonly Column<EntryRow>[] {
 
 const microUsdDecimals = 6
 
-export const paymentColumns: readonly Column<PaymentRow>[] = [
+/** One column per share: `provider_base_units`. */
+export function paymentColumns(shares: readonly string[]): readonly Column<PaymentRow>[] {
+  return [...placeColumns, ...amountColumns, ...shares.map(shareColumn)]
+}
+
+const placeColumns: readonly Column<PaymentRow>[] = [
   { name: 'position', type: 'integer', of: (row) => row.position },
-  { name: 'payment', type: 'text', of: (row) => row.settlement.signature },
+  { name: 'payment', type: 'text', of: (row) => row.settlement.reference },
   { name: 'recorded_at', type: 'time', of: (row) => new Date(row.recordedAtMs) },
-  { name: 'paid_at', type: 'time', of: (row) => new Date(row.settlement.blockTimeMs) },
-  { name: 'slot', type: 'integer', of: (row) => row.settlement.slot },
+  { name: 'paid_at', type: 'time', of: (row) => new Date(row.settlement.evidence.blockTimeMs) },
+  { name: 'slot', type: 'integer', of: (row) => row.settlement.evidence.slot },
   { name: 'wallet', type: 'text', of: (row) => row.settlement.wallet },
   { name: 'endpoint', type: 'text', of: (row) => row.settlement.price.endpoint },
   { name: 'quote', type: 'text', of: (row) => row.settlement.quoteId ?? null },
@@ -69,6 +76,9 @@ export const paymentColumns: readonly Column<PaymentRow>[] = [
     type: 'time',
     of: (row) => (row.fulfilledAtMs === undefined ? null : new Date(row.fulfilledAtMs)),
   },
+]
+
+const amountColumns: readonly Column<PaymentRow>[] = [
   { name: 'mint', type: 'text', of: (row) => row.settlement.price.mint },
   { name: 'decimals', type: 'integer', of: (row) => row.settlement.price.decimals },
   {
@@ -78,16 +88,30 @@ export const paymentColumns: readonly Column<PaymentRow>[] = [
   },
   { name: 'required_tokens', type: 'text', of: (row) => tokensOf(row, row.settlement.price.requiredBaseUnits) },
   { name: 'required_base_units', type: 'baseUnits', of: (row) => row.settlement.price.requiredBaseUnits },
-  { name: 'burned_base_units', type: 'baseUnits', of: (row) => stood(row, row.settlement.burnedBaseUnits) },
-  { name: 'received_base_units', type: 'baseUnits', of: (row) => stood(row, row.settlement.receivedBaseUnits) },
-  // What is due to whom is due once the request was delivered; until then all of it is owed to the caller.
-  { name: 'provider_base_units', type: 'baseUnits', of: (row) => earned(row, 'providerBaseUnits') },
-  { name: 'holders_base_units', type: 'baseUnits', of: (row) => earned(row, 'holdersBaseUnits') },
-  { name: 'treasury_base_units', type: 'baseUnits', of: (row) => earned(row, 'treasuryBaseUnits') },
+  { name: 'burned_base_units', type: 'baseUnits', of: (row) => standing(row, row.settlement.burnedBaseUnits) },
+  { name: 'burn_owed_base_units', type: 'baseUnits', of: (row) => standing(row, burnOwedBy(row.settlement)) },
+  { name: 'received_base_units', type: 'baseUnits', of: (row) => standing(row, row.settlement.receivedBaseUnits) },
 ]
 
-/** What the chain has dropped was neither burned nor received. */
-function stood({ state }: PaymentRow, amount: bigint): bigint {
+/** A share is due once the request was delivered; until then everything is owed to the caller. */
+function shareColumn(name: string): Column<PaymentRow> {
+  return {
+    name: exportedShareColumn(name),
+    type: 'baseUnits',
+    of: ({ fulfilledPosition, settlement }) =>
+      fulfilledPosition === undefined
+        ? 0n
+        : (settlement.price.shares.find(({ account }) => account === name)?.baseUnits ?? 0n),
+  }
+}
+
+/** Part of the price that was received for burning instead of being burned inside the payment. */
+function burnOwedBy({ burnedBaseUnits, price }: Settlement): bigint {
+  return burnedBaseUnits < price.burnBaseUnits ? price.burnBaseUnits : 0n
+}
+
+/** Tokens of a payment that the chain dropped were neither burned nor received. */
+function standing({ state }: PaymentRow, amount: bigint): bigint {
   return state === 'reversed' || state === 'unmatched' ? 0n : amount
 }
 
@@ -95,11 +119,7 @@ function tokensOf({ settlement }: PaymentRow, amount: bigint): string {
   return formatDecimal(amount, settlement.price.decimals)
 }
 
-function earned(row: PaymentRow, share: 'providerBaseUnits' | 'holdersBaseUnits' | 'treasuryBaseUnits'): bigint {
-  return row.fulfilledPosition === undefined ? 0n : row.settlement.price[share]
-}
-
-/** A cell as text, the same in every format that has no types. */
+/** A cell as text, for formats without types. */
 export function cellText(cell: Cell): string {
   if (cell === null) return ''
   return cell instanceof Date ? isoTime(cell.getTime()) : String(cell)

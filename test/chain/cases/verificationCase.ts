@@ -1,6 +1,6 @@
 import type { PublicKey } from '@solana/web3.js'
 import { type Refusal, type RefusalCode, type InvalidPaymentReason, isRefusal } from '@tollbook/core/refusal'
-import { type PaymentEvidence, type PaymentTerms, settle } from '../../../src/payment/settlement.ts'
+import { type ProvenAmounts, type PaymentTerms, settle } from '../../../src/payment/settlement.ts'
 import type { Signature } from '@tollbook/core/signature'
 import { type MintKind, type PaymentLab, addressOf, mintKinds } from '../paymentLab.ts'
 
@@ -40,7 +40,7 @@ export const feeKind = ['Token-2022 with a transfer fee'] as const
 export const withoutFeeKinds = ['SPL Token', 'Token-2022'] as const
 
 /** Reads the transaction with one call and judges it, as the paywall does. Undefined: the chain does not have it. */
-export async function judge(lab: PaymentLab, presented: Presented): Promise<PaymentEvidence | Refusal | undefined> {
+export async function judge(lab: PaymentLab, presented: Presented): Promise<ProvenAmounts | Refusal | undefined> {
   const record = await lab.reader.findTransaction(presented.signature)
   if (record === undefined) return undefined
   const { terms = lab.terms, wallet } = presented

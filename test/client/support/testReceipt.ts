@@ -9,6 +9,8 @@ import type { Fulfilment } from '../../../src/payment/receipt.ts'
 import { readSignature } from '@tollbook/core/signature'
 import { createReceiptSigner, publicKeysOf } from '../../../src/paywall/sendReceipt.ts'
 import { split } from '../../../src/pricing/split.ts'
+import { defaultSplit } from '../../../src/pricing/splitSetting.ts'
+import { solanaReference } from '../../../src/payment/paymentReference.ts'
 import { makeReceiptKey } from '../../../src/cli/local/home.ts'
 
 export interface ReceiptTerms {
@@ -41,7 +43,7 @@ function fulfilmentOf(terms: ReceiptTerms): Fulfilment {
   const { endpoint = '/api/data/crypto', requiredBaseUnits = 20_000_000n, overburnedBaseUnits = 0n } = terms
   const address = (seed: string) =>
     assertPresent(readAddress(Keypair.fromSeed(sha256(seed)).publicKey.toBase58()), 'a key')
-  const shares = split(requiredBaseUnits)
+  const shares = split(requiredBaseUnits, defaultSplit)
   const price = {
     endpoint,
     priceMicroUsd: 20_000n,
@@ -52,16 +54,16 @@ function fulfilmentOf(terms: ReceiptTerms): Fulfilment {
     ...shares,
   }
   const settlement = {
-    signature: assertPresent(readSignature(terms.signature ?? encodeBase58(randomBytesOf(64))), 'a signature'),
+    reference: solanaReference(
+      assertPresent(readSignature(terms.signature ?? encodeBase58(randomBytesOf(64))), 'a signature'),
+    ),
     wallet: assertPresent(readAddress(terms.wallet ?? address('wallet')), 'a wallet'),
     price,
     quoteId: 'quote_1',
     memo: undefined,
     burnedBaseUnits: shares.burnBaseUnits + overburnedBaseUnits,
     receivedBaseUnits: requiredBaseUnits - shares.burnBaseUnits,
-    slot: 1_234,
-    blockTimeMs: 1_700_000_000_000,
-    transactionBase64: undefined,
+    evidence: { kind: 'solana', slot: 1_234, blockTimeMs: 1_700_000_000_000, transactionBase64: undefined } as const,
   }
   const { position = 7, leafHash = sha256Hex('leaf') } = terms
   return { settlement, endpoint, position, leafHash, recordedAtMs: 1_700_000_001_000 }

@@ -15,6 +15,7 @@ import { displayNumber } from '@tollbook/core/money'
 import { memoOfSecret } from '@tollbook/core/binding'
 import type { QuoteBody } from '@tollbook/core/wire'
 import { split } from '../../../src/pricing/split.ts'
+import { defaultSplit } from '../../../src/pricing/splitSetting.ts'
 
 /** The token and the chain that the scripted service and the scripted node agree on. */
 export const mint = Keypair.fromSeed(sha256('mint')).publicKey
@@ -41,7 +42,7 @@ export function makeQuote({
   nowMs,
 }: QuoteTerms): QuoteBody {
   const requiredBaseUnits = BigInt(Math.ceil((priceUSD / tokenPrice) * 10 ** decimals - 1e-6))
-  const { burnBaseUnits } = split(requiredBaseUnits)
+  const { burnBaseUnits } = split(requiredBaseUnits, defaultSplit)
   const secret = randomToken()
   return {
     error: 'payment required',

@@ -10,6 +10,7 @@ export function unguarded({ addresses, privateHost }: EgressGround): Egress {
   })
   return {
     browserArguments: [`--host-resolver-rules=${rules.join(', ')}`],
+    allowHosts: [],
     guardPage: () => Promise.resolve(),
     open: () =>
       Promise.resolve({

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { createService } from '../../../src/compose.ts'
-import { readConfig } from '../../../src/config.ts'
+import { isServiceConfig, readConfig } from '../../../src/config.ts'
 import { openLocalFinance } from '../../../src/cli/local/financeTokens.ts'
 import { openHome } from '../../../src/cli/local/home.ts'
 import { readAddress } from '@tollbook/core/address'
-import { assertPresent } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../../src/primitives/log.ts'
 import { buy } from '../../support/ask.ts'
@@ -13,11 +13,11 @@ import { breakGround } from '../proofGround.ts'
 import { say } from '../verdict.ts'
 import { seedLedger } from './seedLedger.ts'
 
-/** The service with its finance listener open, on a seeded ledger with one real sale on top, all of it rolled up. */
+/** The service with its finance reports, on a seeded ledger with one real sale on top, all of it rolled up. */
 export interface FinanceService extends AsyncDisposable {
   readonly baseUrl: string
   readonly financeToken: string
-  /** The sale's. */
+  /** Signature of the sale. */
   readonly signature: string
   /** A path below /api/finance, asked as an auditor. */
   ask(path: string): Promise<Response>
@@ -29,16 +29,13 @@ export async function openFinanceService(payments: number): Promise<FinanceServi
   const ground = opened.use(await breakGround())
   const access = await openLocalFinance(await openHome(join(ground.directory, 'home')), systemClock)
   const config = readConfig(ground.env)
-  const chain = assertPresent(config.chain, 'the environment has a chain')
-  const mint = assertPresent(readAddress(chain.tokenMint), 'a mint')
+  assert(isServiceConfig(config), 'the ground has a database, a chain and a key')
+  const mint = assertPresent(readAddress(config.chain.tokenMint), 'a mint')
   const onProgress = (done: number) => say(`       ${done} of ${payments} payments seeded`)
   await seedLedger(ground.database.serviceUrl, { mint, payments, onProgress })
   say(`${payments} payments seeded over 120 days`)
-  const receiptSigningKey = assertPresent(config.receiptSigningKey, 'the environment has a key')
-  const service = await createService(
-    { ...config, databaseUrl: ground.database.serviceUrl, chain, receiptSigningKey, finance: access.config },
-    { log: silentLog },
-  )
+  const ledger = { databaseUrl: ground.database.serviceUrl }
+  const service = await createService({ ...config, ledger, finance: access.config }, { log: silentLog })
   opened.defer(() => service.close())
   const baseUrl = `http://127.0.0.1:${service.port}`
   const ask = (path: string) =>
@@ -60,7 +57,7 @@ export async function openFinanceService(payments: number): Promise<FinanceServi
 
 const standing = z.object({ ledger: z.object({ position: z.int(), headPosition: z.int() }) })
 
-/** The ledger is rolled up in the background; a report never waits for all of it. */
+/** Waits for the background roll-up; a report never waits for all of it. */
 async function caughtUp(dataOf: FinanceService['dataOf']): Promise<void> {
   const startedAtMs = systemClock.monotonicMs()
   const look = async () => (await dataOf('summary', standing)).ledger

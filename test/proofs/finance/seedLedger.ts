@@ -1,18 +1,21 @@
 import pg from 'pg'
-import { systemClock } from '@tollbook/core/clock'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { type Address } from '@tollbook/core/address'
-import type { PaymentEvent } from '../../../src/payment/events.ts'
+import { systemClock } from '@tollbook/core/clock'
+import { split } from '../../../src/pricing/split.ts'
+import { defaultSplit } from '../../../src/pricing/splitSetting.ts'
+import { appendBatch } from '@tollbook/ledger/appendBatch'
 import { decideFinality, decideRefund, decideUnmatched, type FinalVerdict } from '../../../src/payment/finality.ts'
-import { evolve, type PaymentState, unknownPayment } from '../../../src/payment/payment.ts'
+import { evolveAll, type PaymentDecision, type PaymentState, unknownPayment } from '../../../src/payment/payment.ts'
 import type { PaymentChange } from '../../../src/payment/paymentLedger.ts'
 import type { Settlement } from '../../../src/payment/settlement.ts'
-import { assertPresent } from '@tollbook/core/assert'
-import { appendCall, appendValues, paymentItem } from '../../../src/store/appendBatch.ts'
+import { paymentItem } from '../../../src/store/paymentItem.ts'
 import {
   claimOf,
   fulfilmentOf,
   releaseOf,
   sampleAddress,
+  sampleEvidence,
   samplePrice,
   sampleSettlement,
 } from '../../store/samplePayment.ts'
@@ -28,80 +31,104 @@ const products: readonly (readonly [endpoint: string, requiredBaseUnits: bigint]
 ]
 const daysBack = 120
 const batchMax = 500
-const sayEvery = 100_000
+const progressEvery = 100_000
 const dayMs = 86_400_000
-// Undelivered payments stay undelivered during the proof: an ended claim would be reversed, because no chain has its
-// payment.
+// Undelivered claims stay claimed while pages are looked at: no chain has these payments, so an ended claim would be reversed.
 const leaseMs = 7 * dayMs
 
+interface SeedOptions {
+  readonly mint: Address
+  readonly payments: number
+  readonly onProgress?: (done: number) => void
+}
+
 /**
- * A busy ledger of made-up payments, through the service's own write path: most delivered, some not, a few overpaid,
- * dropped
- * by the chain, owed back, or unmatched.
+ * A busy ledger of made-up payments, written by the ledger's own append: most delivered, some not, a few overpaid, with an
+ * owed burn, dropped by the chain, owed back, or unmatched.
  */
-export async function seedLedger(
-  serviceUrl: string,
-  { mint, payments, onProgress }: { mint: Address; payments: number; onProgress?: (done: number) => void },
-): Promise<void> {
+export async function seedLedger(serviceUrl: string, { mint, payments, onProgress }: SeedOptions): Promise<void> {
   const client = new pg.Client({ connectionString: serviceUrl })
   await client.connect()
   const wallets = Array.from({ length: 200 }, sampleAddress)
   const firstMs = systemClock.nowMs() - daysBack * dayMs
   for (let done = 0; done < payments; done += batchMax) {
-    const claims: PaymentChange[] = []
-    const ends: PaymentChange[] = []
-    if (done > 0 && done % sayEvery === 0) onProgress?.(done)
-    const laters: PaymentChange[][] = [[], []]
-    for (let nth = done; nth < Math.min(done + batchMax, payments); nth++) {
-      const [endpoint, requiredBaseUnits] = products[(nth + Math.floor(nth / 3)) % products.length] ?? ['', 1n]
-      const price = { ...samplePrice(endpoint, requiredBaseUnits), mint }
-      const overpaidBaseUnits = nth % 97 === 0 ? 250_000n : 0n
+    if (done > 0 && done % progressEvery === 0) onProgress?.(done)
+    const stories = Array.from({ length: Math.min(batchMax, payments - done) }, (_, offset) => {
+      const nth = done + offset
       // Busier at the end than at the start.
       const blockTimeMs = Math.floor(firstMs + daysBack * dayMs * Math.sqrt(nth / payments))
-      const settlement = sampleSettlement({
-        price,
-        blockTimeMs,
-        wallet: wallets[(nth * 7) % wallets.length] ?? sampleAddress(),
-        receivedBaseUnits: price.requiredBaseUnits - price.burnBaseUnits + overpaidBaseUnits,
-        transactionBase64: undefined,
-      })
-      if (nth % 149 === 11) {
-        claims.push(unasked(settlement))
-        continue
-      }
-      const { change, attemptId } = claimOf(settlement, { nowMs: blockTimeMs, leaseMs })
-      claims.push(change)
-      const before = afterOf(change)
-      if (nth % 41 === 0) continue
-      const isServed = nth % 131 !== 17
-      const end = (isServed ? fulfilmentOf : releaseOf)(settlement, { before, attemptId })
-      ends.push({ ...end, nowMs: blockTimeMs + 400 })
-      const isDropped = nth % 127 === 13
-      const later = changeOf(end, decideFinality(afterOf(end), isDropped ? dropped : final))
-      laters[0]?.push(later)
-      if (!isServed && !isDropped) laters[1]?.push(changeOf(later, decideRefund(afterOf(later))))
-    }
-    for (const changes of [claims, ends, ...laters].filter(({ length }) => length > 0))
-      await client.query(appendCall, [...appendValues(changes.map(paymentItem))])
+      const wallet = assertPresent(wallets[(nth * 7) % wallets.length], 'there are so many wallets')
+      return storyOf(nth, settlementOf(nth, { mint, wallet, blockTimeMs }))
+    })
+    await writeStories(client, stories)
   }
   await client.end()
+}
+
+/** Appends of one payment, in their order. */
+type Story = readonly PaymentChange[]
+
+async function writeStories(client: pg.Client, stories: readonly Story[]): Promise<void> {
+  const steps = Math.max(...stories.map(({ length }) => length))
+  for (let step = 0; step < steps; step++) {
+    const items = stories.flatMap((story) => story[step] ?? []).map(paymentItem)
+    const results = await appendBatch(client, items, firstEpoch)
+    assert(
+      results.every(({ outcome }) => outcome === 'appended'),
+      'every change of the seed is the next one of its payment',
+    )
+  }
+}
+
+const firstEpoch = 1
+
+function settlementOf(
+  nth: number,
+  { mint, wallet, blockTimeMs }: { readonly mint: Address; readonly wallet: Address; readonly blockTimeMs: number },
+): Settlement {
+  const [endpoint, requiredBaseUnits] = products[(nth + Math.floor(nth / 3)) % products.length] ?? ['', 1n]
+  const price = { ...samplePrice(endpoint, requiredBaseUnits), ...split(requiredBaseUnits, defaultSplit), mint }
+  const burnedBaseUnits = nth % 11 === 5 ? 0n : price.burnBaseUnits
+  const overpaidBaseUnits = nth % 97 === 0 ? 250_000n : 0n
+  return sampleSettlement({
+    price,
+    wallet,
+    burnedBaseUnits,
+    receivedBaseUnits: price.requiredBaseUnits - burnedBaseUnits + overpaidBaseUnits,
+    evidence: sampleEvidence({ blockTimeMs, transactionBase64: undefined }),
+  })
+}
+
+function storyOf(nth: number, settlement: Settlement): Story {
+  if (nth % 149 === 11) return [unmatched(settlement)]
+  const { blockTimeMs } = settlement.evidence
+  const { change, attemptId } = claimOf(settlement, { nowMs: blockTimeMs, leaseMs })
+  if (nth % 41 === 0) return [change]
+  const isServed = nth % 131 !== 17
+  const answer = (isServed ? fulfilmentOf : releaseOf)(settlement, { before: afterOf(change), attemptId })
+  const end = { ...answer, nowMs: blockTimeMs + 400 }
+  const isDropped = nth % 127 === 13
+  const later = changeOf(end, decideFinality(afterOf(end), isDropped ? dropped : final))
+  return isServed || isDropped
+    ? [change, end, later]
+    : [change, end, later, changeOf(later, decideRefund(afterOf(later)))]
 }
 
 const final: FinalVerdict = { kind: 'finalized', slot: 1_000 }
 const dropped: FinalVerdict = { kind: 'reversed', reason: 'absent', finalizedSlot: 2_000 }
 
 function afterOf({ before, events, nowMs }: PaymentChange): PaymentState {
-  return events.reduce((state, event) => evolve(state, event, nowMs), before)
+  return evolveAll(before, events, nowMs)
 }
 
-/** Changes that follow an hour after another change of the same payment. */
-function changeOf(change: PaymentChange, events: readonly PaymentEvent[] | undefined): PaymentChange {
-  const decided = assertPresent(events, 'the payment is in a state for it')
-  return { signature: change.signature, before: afterOf(change), events: decided, nowMs: change.nowMs + 3_600_000 }
+/** A change one hour after another change of the same payment. */
+function changeOf(change: PaymentChange, decision: PaymentDecision | undefined): PaymentChange {
+  const decided = assertPresent(decision, 'the payment is in a state for it')
+  return { reference: change.reference, before: afterOf(change), ...decided, nowMs: change.nowMs + 3_600_000 }
 }
 
-function unasked({ signature, wallet, price, receivedBaseUnits, slot, blockTimeMs }: Settlement): PaymentChange {
-  const events = decideUnmatched(unknownPayment, { wallet, mint: price.mint, receivedBaseUnits, slot })
-  const decided = assertPresent(events, 'nothing is known of it')
-  return { signature, before: unknownPayment, events: decided, nowMs: blockTimeMs }
+function unmatched({ reference, wallet, price, receivedBaseUnits, evidence }: Settlement): PaymentChange {
+  const transfer = { wallet, mint: price.mint, receivedBaseUnits, slot: evidence.slot }
+  const decided = assertPresent(decideUnmatched(unknownPayment, transfer), 'the ledger does not have the payment')
+  return { reference, before: unknownPayment, ...decided, nowMs: evidence.blockTimeMs }
 }

@@ -1,6 +1,7 @@
 import { getAccount } from '@solana/spl-token'
 import type { Transaction } from '@solana/web3.js'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { solanaReference } from '../../../src/payment/paymentReference.ts'
 import type { PaymentState } from '../../../src/payment/payment.ts'
 import { isRefusal } from '@tollbook/core/refusal'
 import { encodeBase58 } from '@tollbook/core/base58'
@@ -64,9 +65,9 @@ function signatureIn({ transaction }: Presentable): string {
 }
 
 async function bookedState(presentable: Presentable): Promise<PaymentState> {
-  const signature = signatureOf(signatureIn(presentable))
+  const reference = solanaReference(signatureOf(signatureIn(presentable)))
   const { wallet } = orderOf(presentable.payer)
-  return (await shop.ledger.lookUp({ signature, wallet, idempotencyKey: undefined })).payment
+  return (await shop.ledger.lookUp({ reference, wallet, idempotencyKey: undefined })).payment
 }
 
 function confirmWhileWaiting(on: boolean): void {
@@ -95,8 +96,8 @@ test('12a a transaction that is sent is on record first, and is sent exactly as 
   expect(verdictOf(judged)).toBe('accepted')
   expect(stateAtSending).toMatchObject({ phase: 'submitted', wallet: presentable.payer.address.toBase58() })
   expect(judged).toMatchObject({
-    signature: signatureIn(presentable),
-    transactionBase64: presentable.transaction.serialize().toString('base64'),
+    reference: `solana:${signatureIn(presentable)}`,
+    evidence: { transactionBase64: presentable.transaction.serialize().toString('base64') },
   })
 })
 
@@ -125,7 +126,7 @@ test('12b the sending itself is lost: the next presentation sends the same bytes
   const judged = await present(shop, presentable.payer, presentable.header)
 
   expect(verdictOf(judged)).toBe('accepted')
-  expect(judged).toMatchObject({ signature: signatureIn(presentable) })
+  expect(judged).toMatchObject({ reference: `solana:${signatureIn(presentable)}` })
   expect(shop.node.asked).not.toContain('simulateTransaction')
   expect((await receivedBaseUnits()) - presentable.receivedBeforeBaseUnits).toBe(due(shop))
 })

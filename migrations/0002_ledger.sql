@@ -1,0 +1,229 @@
+-- Why: the append-only ledger (docs/decisions/0001 to 0003). `events` is the truth; every other table here except the
+-- declaration is derived from it in the transaction that appends, and can be derived again.
+
+-- The declaration: what a stream of each kind may do. Written by migrations/kinds/*.sql alone.
+create table ledger.kinds (
+  kind text not null,
+  -- The first byte of the id. Kinds of one space share it, so one Solana transaction is never two of them.
+  space smallint not null,
+  -- Length of the id after the space byte; 0 allows any length.
+  id_bytes integer not null default 0,
+  -- Text that the id starts with after the space byte.
+  id_prefix text not null default '',
+  -- A stream of settings is `name#number`; its event is copied to ledger.settings.
+  is_setting boolean not null default false,
+  -- The lane of a stream: by sha256 of its id, or by the two bytes after the space, so that streams can share a lane.
+  route_hashed boolean not null default true,
+  constraint kinds_one_row_each primary key (kind),
+  constraint kinds_space_is_a_byte check (space between 0 and 255)
+);
+
+create table ledger.steps (
+  step text not null,
+  -- '' when the stream does not exist.
+  from_state text not null,
+  -- Exactly these events, in this order. One step may have several lists.
+  event_kinds text[] not null,
+  kind text not null,
+  to_state text not null,
+  -- 'take': the append starts a lease. 'none': it ends one.
+  lease text not null default 'none',
+  -- Only once the lease has ended by the clock of the database.
+  after_lease boolean not null default false,
+  -- Class of the debited account > class of the credited account.
+  moves text[] not null default '{}',
+  -- Who may append it: the service calls ledger.append, the others a function of their own.
+  writer text not null default 'service',
+  -- Of a setting: the highest number that this step may record.
+  number_max integer,
+  constraint steps_one_row_each primary key (step, from_state, event_kinds),
+  constraint steps_have_a_kind foreign key (kind) references ledger.kinds (kind),
+  constraint steps_lead_to_a_state check (to_state <> ''),
+  constraint steps_append_events check (cardinality(event_kinds) > 0),
+  constraint steps_lease_is_known check (lease in ('none', 'take')),
+  constraint steps_writer_is_known check (writer in ('service', 'payout', 'burner', 'operator'))
+);
+
+create table ledger.classes (
+  class text not null,
+  -- A whole account name, or what the names of the class start with.
+  prefix text not null,
+  is_exact boolean not null,
+  -- An account is opened with these limits. Debits are positive: ceiling 0 means that never more is taken than was put in.
+  floor numeric(38, 0),
+  ceiling numeric(38, 0),
+  -- Debits less credits are summed per hour in ledger.tallies.
+  hourly boolean not null default false,
+  constraint classes_one_row_each primary key (class),
+  constraint classes_prefix_names_one_class unique (prefix)
+);
+
+-- One database is one lane until a second one is wanted; a promotion raises the epoch.
+create table ledger.lane (
+  one boolean not null default true,
+  number integer not null,
+  lanes integer not null,
+  epoch integer not null,
+  constraint lane_is_one_row primary key (one),
+  constraint lane_is_the_one check (one),
+  constraint lane_is_one_of_them check (number >= 0 and number < lanes)
+);
+insert into ledger.lane (number, lanes, epoch) values (0, 1, 1);
+
+-- Functions and declarations as applied: `tollbook migrate` applies a file again when its digest differs.
+create table ledger.code (
+  name text not null,
+  digest bytea not null,
+  applied_at timestamptz not null,
+  constraint code_one_row_each primary key (name),
+  constraint code_digest_is_sha256 check (octet_length(digest) = 32)
+);
+
+-- The only point of serialisation, over all instances: the holder of this row's lock assigns the next positions. Updated
+-- by every append, so the row has room on its page for versions that are pruned without vacuum.
+create table ledger.head (
+  one boolean not null default true,
+  seq bigint not null,
+  recorded_at timestamptz not null,
+  constraint head_is_one_row primary key (one),
+  constraint head_is_the_one check (one)
+) with (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
+  autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 1000000);
+insert into ledger.head (seq, recorded_at) values (0, 'epoch');
+
+create table ledger.events (
+  seq bigint not null,
+  -- Position of the stream's first event: 8 bytes where the id has 65.
+  stream bigint not null,
+  version integer not null,
+  kind text not null,
+  schema_version smallint not null,
+  recorded_at timestamptz not null,
+  effective_at timestamptz not null,
+  -- Postings: one debited and one credited account each, so they cannot be out of balance (I17). ledger.entries shows
+  -- each as two rows. Null when nothing moves.
+  debits integer[],
+  credits integer[],
+  amounts numeric[],
+  body bytea not null,
+  leaf_hash bytea not null,
+  constraint events_position_is_unique primary key (seq),
+  constraint events_position_counts_from_one check (seq > 0),
+  constraint events_version_counts_from_one check (version > 0),
+  constraint events_leaf_is_sha256 check (octet_length(leaf_hash) = 32),
+  constraint events_postings_are_whole check (
+    cardinality(debits) = cardinality(amounts) and cardinality(credits) = cardinality(amounts)),
+  -- C2SP entry bundles give an entry two bytes of length; 16 of them are position and time.
+  constraint events_body_fits_a_tile_entry check (octet_length(body) between 2 and 65519)
+) partition by range (seq);
+alter table ledger.events alter column body set storage external;
+
+-- One row per stream, never deleted and never partitioned: the primary key makes a Solana transaction single-use (I1).
+-- No index but on what never changes, so updates are HOT.
+create table ledger.streams (
+  id bytea not null,
+  stream bigint not null,
+  kind text not null,
+  state text not null,
+  version integer not null,
+  lease_until timestamptz,
+  -- Positions of its events: an append is one range.
+  seqs int8multirange not null,
+  constraint streams_id_used_once primary key (id),
+  constraint streams_start_at_one_position unique (stream),
+  constraint streams_id_has_a_space check (octet_length(id) between 2 and 256),
+  constraint streams_version_counts_from_one check (version > 0)
+) with (fillfactor = 60);
+
+-- Chart of accounts and balances, opened by the append itself.
+create table ledger.accounts (
+  id integer generated always as identity,
+  -- Collation C, so that a prefix of a name is a range of the index whatever the locale.
+  mint text collate "C" not null,
+  name text collate "C" not null,
+  class text not null,
+  hourly boolean not null,
+  floor numeric(38, 0),
+  ceiling numeric(38, 0),
+  balance numeric(38, 0) not null default 0,
+  entries bigint not null default 0,
+  -- Of these, debits: a count of burns less reversed burns is one number, however long the ledger is.
+  debit_entries bigint not null default 0,
+  upto_seq bigint not null default 0,
+  constraint accounts_one_row_each primary key (id),
+  constraint accounts_name_is_unique_per_mint unique (mint, name),
+  -- A null limit passes.
+  constraint accounts_stay_within_limits check (balance >= floor and balance <= ceiling)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000);
+
+create view ledger.entries as
+  select e.seq, (2 * t.n - 2 + side.k)::smallint as line, a.name as account, a.mint, side.sign * t.amount as amount
+  from ledger.events e
+  cross join unnest(e.debits, e.credits, e.amounts) with ordinality as t (debit, credit, amount, n)
+  cross join lateral (values (0, t.debit, 1), (1, t.credit, -1)) as side (k, account, sign)
+  join ledger.accounts a on a.id = side.account;
+
+-- Debits less credits per hour of their effective time, for the classes that ask for it. A day is at most 24 rows; all
+-- time is the account's balance.
+create table ledger.tallies (
+  account integer not null,
+  hour timestamptz not null,
+  amount numeric(38, 0) not null,
+  entries bigint not null,
+  constraint tallies_one_row_per_hour primary key (account, hour)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000);
+
+-- Settings of the ledger by number; the first event of `name#number`.
+create table ledger.settings (
+  name text not null,
+  number integer not null,
+  seq bigint not null,
+  valid_from timestamptz not null,
+  body bytea not null,
+  constraint settings_one_row_per_number primary key (name, number),
+  constraint settings_count_from_one check (number > 0)
+);
+
+-- Further unique keys of a stream: idempotency keys with an end, burn rounds without.
+create table ledger.keys (
+  space smallint not null,
+  key bytea not null,
+  id bytea not null,
+  digest bytea,
+  until timestamptz,
+  constraint keys_used_once primary key (space, key)
+);
+create index keys_by_end on ledger.keys (until) where until is not null;
+
+-- Answers to be replayed. Not part of the ledger: deleted a day later.
+create table ledger.notes (
+  id bytea not null,
+  note bytea not null,
+  recorded_at timestamptz not null,
+  constraint notes_one_row_per_stream primary key (id)
+);
+alter table ledger.notes alter column note set storage external;
+create index notes_by_time on ledger.notes (recorded_at);
+
+-- For people with psql. Each row reads one event; filter by a range of `stream`.
+create view ledger.payments as
+  select first.said ->> 'stream' as reference, s.state, s.version, s.lease_until,
+    coalesce(first.said ->> 'wallet', first.said #>> '{settlement,wallet}') as wallet,
+    coalesce(first.said ->> 'endpoint', first.said #>> '{settlement,price,endpoint}') as endpoint,
+    coalesce(first.said ->> 'mint', first.said #>> '{settlement,price,mint}') as mint,
+    first.said #>> '{settlement,price,requiredBaseUnits}' as required,
+    first.recorded_at as created_at, s.stream, s.id
+  from ledger.streams s
+  cross join lateral (
+    select convert_from(e.body, 'UTF8')::jsonb as said, e.recorded_at from ledger.events e where e.seq = s.stream offset 0
+  ) first
+  where s.kind = 'payment';
+
+grant select on
+  ledger.kinds, ledger.steps, ledger.classes, ledger.lane, ledger.code, ledger.head, ledger.events, ledger.streams,
+  ledger.accounts, ledger.entries, ledger.tallies, ledger.settings, ledger.payments
+  to tollbook_service, tollbook_reader;
+-- An audit compares the keys that have no end.
+grant select on ledger.keys to tollbook_service, tollbook_reader;
+grant select on ledger.notes to tollbook_service;
+grant select on ledger.code, ledger.head, ledger.accounts, ledger.streams, ledger.events to tollbook_payout, tollbook_burner, tollbook_operator;

@@ -1,0 +1,62 @@
+-- Quotes are recorded by group commit, as events are.
+create or replace function ledger.record_quotes(
+  ids text[], wallets text[], endpoints text[], memos text[], price_lists integer[], mints text[], required numeric[],
+  issued_ms bigint[], expires_ms bigint[], slots bigint[])
+returns void
+language plpgsql
+security definer
+set search_path = ''
+as $$
+begin
+  perform set_config('ledger.writing', 'on', true);
+  insert into ledger.quotes (id, wallet, endpoint, memo, price_list, mint, required, issued_at, expires_at, slot)
+  select q.id, q.wallet, q.endpoint, q.memo, q.price_list, q.mint, q.required,
+    timestamptz 'epoch' + q.issued_ms * interval '1 millisecond',
+    timestamptz 'epoch' + q.expires_ms * interval '1 millisecond', q.slot
+  from unnest(ids, wallets, endpoints, memos, price_lists, mints, required, issued_ms, expires_ms, slots) as q (
+    id, wallet, endpoint, memo, price_list, mint, required, issued_ms, expires_ms, slot);
+  perform set_config('ledger.writing', 'off', true);
+end
+$$;
+grant execute on function ledger.record_quotes to tollbook_service;
+
+-- The cheapest quote, then the newest, that was open when the payment landed. A quote lives a day at most, so the lookup
+-- touches no partition older than two days: the plan is made for the values, which prunes the others.
+create or replace function ledger.find_open_quote(
+  paying_wallet text, paid_endpoint text, landed_at timestamptz, landed_slot bigint, grace interval)
+returns setof ledger.quotes
+language plpgsql
+stable
+set search_path = ''
+set plan_cache_mode = force_custom_plan
+as $$
+begin
+  return query
+  select q.*
+  from ledger.quotes q
+  where q.wallet = paying_wallet and q.endpoint = paid_endpoint
+    and q.issued_at > landed_at - interval '24 hours'
+    and q.slot <= landed_slot and q.expires_at > landed_at - grace
+  order by q.required, q.issued_at desc
+  limit 1;
+end
+$$;
+grant execute on function ledger.find_open_quote to tollbook_service;
+
+create or replace function ledger.find_quote_by_memo(
+  paying_wallet text, paid_endpoint text, wanted_memo text, issued_after timestamptz)
+returns setof ledger.quotes
+language plpgsql
+stable
+set search_path = ''
+set plan_cache_mode = force_custom_plan
+as $$
+begin
+  return query
+  select q.*
+  from ledger.quotes q
+  where q.wallet = paying_wallet and q.endpoint = paid_endpoint and q.issued_at > issued_after and q.memo = wanted_memo
+  limit 1;
+end
+$$;
+grant execute on function ledger.find_quote_by_memo to tollbook_service;

@@ -1,0 +1,32 @@
+-- Rolls up the next events, at most that many, and returns how many. Returns 0 at once while another session rolls up.
+create or replace function reports.roll_up(events_max integer) returns bigint
+language plpgsql
+security definer
+set search_path = ''
+set jit = off
+-- The amount of work differs from call to call; a plan made for one event does not suit ten thousand.
+set plan_cache_mode = force_custom_plan
+as $$
+declare
+  from_seq bigint;
+  to_seq bigint;
+begin
+  select p.upto_seq into from_seq from reports.progress p where p.one for update skip locked;
+  if not found then
+    return 0;
+  end if;
+  -- Positions are assigned under one lock that is held to the commit: no position up to the head is missing or comes later.
+  select least(h.seq, from_seq + events_max) into strict to_seq from ledger.head h where h.one;
+  if to_seq <= from_seq then
+    return 0;
+  end if;
+  perform reports.list_payments(from_seq, to_seq);
+  perform reports.list_payouts(from_seq, to_seq);
+  perform reports.add_entries(from_seq, to_seq);
+  update reports.progress set upto_seq = to_seq where one;
+  return to_seq - from_seq;
+end
+$$;
+
+revoke execute on function reports.roll_up from public;
+grant execute on function reports.roll_up to tollbook_service;

@@ -1,0 +1,99 @@
+-- One payment: a Solana transaction that arrived, and what became of it. Written by hand; a test walks the deciders of
+-- src/payment and asserts that the steps they reach are exactly these rows.
+--
+-- A verified state ends in `.final` once the chain can no longer drop the payment. refund_due, reversed and unmatched
+-- exist once: the first is final by itself, the others have nothing to wait for.
+insert into ledger.kinds (kind, space, id_bytes) values ('payment', 1, 64)
+on conflict (kind) do update set space = excluded.space, id_bytes = excluded.id_bytes;
+
+insert into ledger.classes (class, prefix, is_exact, floor, ceiling, hourly) values
+  ('wallet', 'Assets:PaymentWallet', true, null, null, false),
+  ('unearned', 'Liabilities:Unearned', true, null, 0, false),
+  ('share', 'Liabilities:Share:', false, null, 0, false),
+  ('overpaid', 'Liabilities:Overpaid:', false, null, 0, false),
+  ('refund', 'Liabilities:RefundsDue:', false, null, 0, false),
+  ('unmatched', 'Liabilities:Unmatched:', false, null, 0, false),
+  ('burn_owed', 'Liabilities:BurnOwed', true, null, 0, false),
+  ('burned', 'Expenses:Burned:', false, null, null, false),
+  -- Tallied here and not per endpoint: one row an hour and mint.
+  ('burned_by_callers', 'Income:BurnedByCallers', true, null, null, true),
+  ('lost', 'Expenses:ReversedPayments', true, null, null, false),
+  -- What the chain could still drop, per mint. Left out of finance's trial balance.
+  ('exposed', 'Memo:Exposed', true, 0, null, false),
+  ('exposed_contra', 'Memo:ExposedContra', true, null, 0, false)
+on conflict (class) do update set
+  prefix = excluded.prefix, is_exact = excluded.is_exact, floor = excluded.floor, ceiling = excluded.ceiling, hourly = excluded.hourly;
+
+insert into ledger.steps (step, kind, from_state, to_state, event_kinds, lease, after_lease, moves) values
+  ('payment.submit', 'payment', '', 'submitted', '{PaymentSubmitted}', 'none', false, '{}'),
+
+  -- The burn is inside the payment's transaction, or it is owed.
+  ('payment.claim', 'payment', '', 'claimed', '{PaymentVerified,TokensBurned,ProofClaimed}', 'take', false,
+    '{wallet>unearned,wallet>overpaid,burned>burned_by_callers,exposed>exposed_contra}'),
+  ('payment.claim', 'payment', '', 'claimed', '{PaymentVerified,BurnOwed,ProofClaimed}', 'take', false,
+    '{wallet>unearned,wallet>overpaid,unearned>burn_owed,exposed>exposed_contra}'),
+  ('payment.claim', 'payment', 'submitted', 'claimed', '{PaymentVerified,TokensBurned,ProofClaimed}', 'take', false,
+    '{wallet>unearned,wallet>overpaid,burned>burned_by_callers,exposed>exposed_contra}'),
+  ('payment.claim', 'payment', 'submitted', 'claimed', '{PaymentVerified,BurnOwed,ProofClaimed}', 'take', false,
+    '{wallet>unearned,wallet>overpaid,unearned>burn_owed,exposed>exposed_contra}'),
+  ('payment.claim', 'payment', 'released', 'claimed', '{ProofClaimed}', 'take', false, '{exposed>exposed_contra}'),
+  ('payment.claim', 'payment', 'released.final', 'claimed.final', '{ProofClaimed}', 'take', false, '{}'),
+  -- Takes over from an attempt whose lease has ended.
+  ('payment.claim', 'payment', 'claimed', 'claimed', '{RequestFailed,ProofClaimed}', 'take', true,
+    '{exposed_contra>exposed,exposed>exposed_contra}'),
+  ('payment.claim', 'payment', 'claimed.final', 'claimed.final', '{RequestFailed,ProofClaimed}', 'take', true, '{}'),
+  ('payment.claim', 'payment', 'streaming', 'claimed', '{RequestFailed,ProofClaimed}', 'take', true,
+    '{exposed_contra>exposed,exposed>exposed_contra}'),
+  ('payment.claim', 'payment', 'streaming.final', 'claimed.final', '{RequestFailed,ProofClaimed}', 'take', true, '{}'),
+
+  -- The first byte of a streamed answer is about to be sent; the lease starts anew.
+  ('payment.start', 'payment', 'claimed', 'streaming', '{AnswerStarted}', 'take', false, '{}'),
+  ('payment.start', 'payment', 'claimed.final', 'streaming.final', '{AnswerStarted}', 'take', false, '{}'),
+
+  ('payment.fulfil', 'payment', 'claimed', 'fulfilled', '{RequestFulfilled,DistributionAllocated}', 'none', false, '{unearned>share}'),
+  ('payment.fulfil', 'payment', 'claimed.final', 'fulfilled.final', '{RequestFulfilled,DistributionAllocated}', 'none', false, '{unearned>share}'),
+  ('payment.fulfil', 'payment', 'streaming', 'fulfilled', '{RequestFulfilled,DistributionAllocated}', 'none', false, '{unearned>share}'),
+  ('payment.fulfil', 'payment', 'streaming.final', 'fulfilled.final', '{RequestFulfilled,DistributionAllocated}', 'none', false, '{unearned>share}'),
+
+  ('payment.release', 'payment', 'claimed', 'released', '{RequestFailed}', 'none', false, '{exposed_contra>exposed}'),
+  ('payment.release', 'payment', 'claimed.final', 'released.final', '{RequestFailed}', 'none', false, '{}'),
+  ('payment.release', 'payment', 'streaming', 'released', '{AnswerBroken}', 'none', false, '{exposed_contra>exposed}'),
+  ('payment.release', 'payment', 'streaming.final', 'released.final', '{AnswerBroken}', 'none', false, '{}'),
+  -- The process died in the middle of the answer, so its length and digest are not known.
+  ('payment.release', 'payment', 'streaming', 'released', '{RequestFailed}', 'none', false, '{exposed_contra>exposed}'),
+  ('payment.release', 'payment', 'streaming.final', 'released.final', '{RequestFailed}', 'none', false, '{}'),
+
+  -- Finality never comes in the middle of an attempt.
+  ('payment.finalize', 'payment', 'released', 'released.final', '{PaymentFinalized}', 'none', false, '{}'),
+  ('payment.finalize', 'payment', 'fulfilled', 'fulfilled.final', '{PaymentFinalized}', 'none', false, '{exposed_contra>exposed}'),
+
+  ('payment.reverse', 'payment', 'released', 'reversed', '{PaymentReversed,BurnReversed}', 'none', false,
+    '{unearned>wallet,overpaid>wallet,burned_by_callers>burned}'),
+  ('payment.reverse', 'payment', 'released', 'reversed', '{PaymentReversed}', 'none', false,
+    '{unearned>wallet,overpaid>wallet,burn_owed>wallet}'),
+  ('payment.reverse', 'payment', 'fulfilled', 'reversed', '{PaymentReversed,BurnReversed}', 'none', false,
+    '{lost>wallet,overpaid>wallet,burned_by_callers>burned,exposed_contra>exposed}'),
+  ('payment.reverse', 'payment', 'fulfilled', 'reversed', '{PaymentReversed}', 'none', false,
+    '{lost>wallet,overpaid>wallet,burn_owed>wallet,exposed_contra>exposed}'),
+
+  -- Only a final payment is owed back.
+  ('payment.refund', 'payment', 'released.final', 'refund_due', '{RefundDue}', 'none', false, '{unearned>refund}'),
+
+  -- Tokens that no request explains; those of a reversed payment count as never arrived.
+  ('payment.unmatch', 'payment', '', 'unmatched', '{TransferReceived}', 'none', false, '{wallet>unmatched}'),
+  ('payment.unmatch', 'payment', 'submitted', 'unmatched', '{TransferReceived}', 'none', false, '{wallet>unmatched}'),
+  ('payment.unmatch', 'payment', 'reversed', 'unmatched', '{TransferReceived}', 'none', false, '{wallet>unmatched}')
+on conflict (step, from_state, event_kinds) do update set
+  kind = excluded.kind, to_state = excluded.to_state, lease = excluded.lease, after_lease = excluded.after_lease, moves = excluded.moves;
+
+insert into work.rules (kind, state, queue, due) values
+  ('payment', 'claimed', 'finality', 'created'),
+  ('payment', 'streaming', 'finality', 'created'),
+  ('payment', 'released', 'finality', 'created'),
+  ('payment', 'fulfilled', 'finality', 'created'),
+  ('payment', 'claimed', 'lease', 'lease'),
+  ('payment', 'claimed.final', 'lease', 'lease'),
+  ('payment', 'streaming', 'lease', 'lease'),
+  ('payment', 'streaming.final', 'lease', 'lease'),
+  ('payment', 'released.final', 'undelivered', 'created')
+on conflict (kind, state, queue) do update set due = excluded.due;

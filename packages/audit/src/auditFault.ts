@@ -1,0 +1,11 @@
+/** The audit could not be carried out: a file, a database or a node cannot be read. It is not a verdict. */
+export class AuditFault extends Error {
+  override readonly name = 'AuditFault'
+  /** True when the same call may succeed later without a change by the user. */
+  readonly retryable: boolean
+
+  constructor(message: string, options: { readonly cause?: unknown; readonly retryable: boolean }) {
+    super(message, { cause: options.cause })
+    this.retryable = options.retryable
+  }
+}

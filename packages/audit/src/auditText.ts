@@ -1,0 +1,50 @@
+import type { AuditReport, Verdict, VerdictStatus } from './auditReport.ts'
+import { aspects } from './findings.ts'
+
+const names = {
+  integrity: 'integrity',
+  arithmetic: 'arithmetic',
+  completeness: 'completeness',
+  chainTruth: 'chain truth',
+} as const
+
+const words: Readonly<Record<VerdictStatus, string>> = {
+  holds: 'holds',
+  broken: 'BROKEN',
+  not_re_checkable: 'not re-checkable in part',
+  not_checked: 'not checked',
+}
+
+const shownMax = 20
+
+/** The report as text. */
+export function describeAudit(report: AuditReport): string {
+  const { events, payments, treeSize, root, findings, resumedAfter, durationMs } = report
+  const seconds = (durationMs / 1000).toFixed(1)
+  const resumed = resumedAfter === null ? '' : `, resumed after position ${resumedAfter}`
+  const shown = findings.slice(0, shownMax)
+  const count = aspects.reduce((sum, aspect) => sum + report.verdicts[aspect].findings, 0)
+  return [
+    `${events} events of ${payments} payments in ${seconds} s${resumed}`,
+    `tree size ${treeSize}, root ${root}`,
+    '',
+    ...aspects.flatMap((aspect) => describeVerdict(names[aspect], report.verdicts[aspect])),
+    ...(shown.length > 0 ? ['', `findings, ${shown.length} of ${count}:`] : []),
+    ...shown.map(({ position, code, subject, message }) => {
+      return `  ${position === undefined ? '' : `position ${position}, `}${code}, ${subject}: ${message}`
+    }),
+    '',
+  ].join('\n')
+}
+
+function describeVerdict(
+  name: string,
+  { status, firstBad, findings, checked, notChecked }: Verdict,
+): readonly string[] {
+  const where = firstBad?.position === undefined ? '' : `, first at position ${firstBad.position}`
+  return [
+    `${name.padEnd(13)} ${words[status]}${findings > 0 ? `: ${findings} findings${where}` : ''}`,
+    ...checked.map((what) => `              checked: ${what}`),
+    ...notChecked.map((what) => `              not checked: ${what}`),
+  ]
+}

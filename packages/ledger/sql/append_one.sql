@@ -1,0 +1,38 @@
+-- One event to one stream, for the functions of other writers than the service. They make the postings from the body, so
+-- the two cannot disagree.
+create or replace function ledger.append_one(
+  writer text, step text, id bytea, expected integer, body bytea, mint text, debits text[], credits text[], amounts numeric[],
+  guard_id bytea default null, key_space smallint default null, key_value bytea default null,
+  out refusal text, out seq bigint, out leaf_hash bytea, out recorded_at timestamptz)
+language plpgsql
+set search_path = ''
+as $$
+declare
+  said constant jsonb := convert_from(body, 'UTF8')::jsonb;
+  postings constant integer := cardinality(debits);
+  names constant text[] := array(select distinct n from unnest(debits || credits) n);
+  appended record;
+begin
+  select t.* into strict appended from ledger.append_as(
+    writer, array[id], array[step], array[expected], array[null::integer], array[1], array[1],
+    array[1], array[said ->> 'kind'], array[(said ->> 'schemaVersion')::smallint],
+    array[(extract(epoch from (said ->> 'effectiveAt')::timestamptz) * 1000)::bigint],
+    array[0], array[octet_length(body)], array[0], array[postings],
+    array_fill(mint, array[cardinality(names)]), names,
+    array_fill(1, array[postings]), array_fill(1, array[postings]),
+    array(select array_position(names, d.name) from unnest(debits) with ordinality as d (name, n) order by d.n),
+    array(select array_position(names, c.name) from unnest(credits) with ordinality as c (name, n) order by c.n), amounts,
+    case when guard_id is null then '{}' else array[1] end, case when guard_id is null then '{}' else array[guard_id] end,
+    case when guard_id is null then '{}' else array[1] end,
+    case when key_space is null then '{}' else array[1] end, case when key_space is null then '{}' else array[key_space] end,
+    case when key_space is null then '{}' else array[key_value] end, case when key_space is null then '{}' else array[null::bytea] end,
+    case when key_space is null then '{}' else array[null::integer] end,
+    '{}', '{}', body, (select l.epoch from ledger.lane l)) t;
+  refusal := appended.refusals[1];
+  if refusal is null then
+    seq := appended.first_position;
+    leaf_hash := appended.leaf_hashes;
+    recorded_at := appended.recorded_at;
+  end if;
+end
+$$;

@@ -1,0 +1,70 @@
+import pg from 'pg'
+import { assert, assertPresent, Bug } from '@tollbook/core/assert'
+import { appendCall, appendValues } from './batch.ts'
+import { type AppendResult, type Item, plainRefusals, refused } from './item.ts'
+
+/** Anything that runs one query: a pool, or a client of its own. */
+export type QueryRunner = Pick<pg.Pool, 'query'>
+
+/** A prepared statement of the call, whose answer is read as text without a detour over buffers. */
+export async function appendBatch(
+  runner: QueryRunner,
+  batch: readonly Item[],
+  laneEpoch: number,
+): Promise<readonly AppendResult[]> {
+  const { rows } = await runner.query<AppendRow>({
+    ...appendCall,
+    values: appendValues(batch, laneEpoch),
+    rowMode: 'array',
+    types: rawBytes,
+  })
+  return resultsOf(assertPresent(rows[0], 'an append returns one row'), batch)
+}
+
+type AppendRow = [
+  recordedAtMs: number,
+  firstPosition: number,
+  refusals: (string | null)[] | null,
+  leafHashes: string | null,
+]
+
+const { BYTEA, INT8 } = pg.types.builtins
+const rawBytes: pg.CustomTypesConfig = {
+  getTypeParser: (type) => {
+    if (type === BYTEA) return (text: string) => text
+    if (type === INT8) return Number
+    return pg.types.getTypeParser(type)
+  },
+}
+
+const hexMark = '\\x'
+const leafHexLength = 64
+
+function resultsOf([recordedAtMs, firstPosition, refusals, leafHashes]: AppendRow, batch: readonly Item[]) {
+  assert(firstPosition > 0, 'positions count from 1')
+  assert(refusals === null || refusals.length === batch.length, 'an append judges each item')
+  let position = firstPosition
+  let at = hexMark.length
+  return batch.map(({ events }, index): AppendResult => {
+    const refusal = refusals?.[index] ?? undefined
+    if (refusal !== undefined) return refusedAs(refusal)
+    const hex = assertPresent(leafHashes, 'an append returns its leaf hashes')
+    const leaves = events.map(() => {
+      const leafHash = hex.slice(at, at + leafHexLength)
+      assert(leafHash.length === leafHexLength, 'an append returns a leaf hash per event')
+      at += leafHexLength
+      return { position: position++, leafHash }
+    })
+    return { outcome: 'appended', recordedAtMs, leaves }
+  })
+}
+
+const limitMark = 'limit '
+
+function refusedAs(refusal: string): AppendResult {
+  if (refusal.startsWith(limitMark))
+    return { outcome: 'refused', refusal: { reason: 'limit', account: refusal.slice(limitMark.length) } }
+  const reason = plainRefusals.find((known) => known === refusal)
+  if (reason === undefined) throw new Bug(`expected that the ledger refuses by a known reason, not ${refusal}`)
+  return refused(reason)
+}

@@ -1,0 +1,117 @@
+import { assert, assertPresent } from '@tollbook/core/assert'
+import { Fault } from '@tollbook/core/fault'
+
+export interface BatchQueueOptions<Item, Outcome> {
+  readonly batchMax: number
+  /**
+   * While one batch is being committed the next may already be on its way, but only a full one: two half batches that
+   * wait for each other's commit came to half the throughput of one whole one where a commit takes 5 ms.
+   */
+  readonly flushesMax: number
+  /** More than this many waiting means that the database does not keep up; refusing is better than growing. */
+  readonly waitingMax: number
+  /** Items with the same key are never under way together, so they never conflict with each other. */
+  readonly keyOf: (item: Item) => string
+  /**
+   * One round trip for the whole batch; outcomes in the order of the items. An item that failed by itself is a rejected
+   * one among them, so that its neighbours keep theirs; if the promise rejects, all have failed.
+   */
+  readonly flush: (batch: readonly Item[]) => Promise<readonly PromiseSettledResult<Outcome>[]>
+}
+
+export interface BatchQueue<Item, Outcome> {
+  submit(item: Item): Promise<Outcome>
+  /** Resolves when nothing is waiting or under way. */
+  drained(): Promise<void>
+}
+
+interface Waiting<Item, Outcome> {
+  readonly item: Item
+  readonly key: string
+  readonly resolve: (outcome: Outcome) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Group commit without a timer: whatever has gathered while the flushes were under way is the next batch. A lone item
+ * waits for nothing, and under load the batches grow by themselves.
+ */
+export function createBatchQueue<Item, Outcome>(options: BatchQueueOptions<Item, Outcome>): BatchQueue<Item, Outcome> {
+  assert(options.batchMax > 0 && options.flushesMax > 0, 'a queue flushes batches of at least one item')
+  assert(options.waitingMax > 0, 'an item may wait')
+  const underWay = new Set<string>()
+  const flushes = new Set<Promise<void>>()
+  let waiting: Waiting<Item, Outcome>[] = []
+  let startPlanned = false
+
+  function start(): void {
+    startPlanned = false
+    while (flushes.size === 0 || (flushes.size < options.flushesMax && waiting.length >= options.batchMax)) {
+      const { batch, rest } = takeBatch(waiting, underWay, options.batchMax)
+      if (batch.length === 0) return
+      waiting = rest
+      const flush: Promise<void> = flushBatch(batch, options).finally(() => {
+        for (const { key } of batch) underWay.delete(key)
+        flushes.delete(flush)
+        plan()
+      })
+      flushes.add(flush)
+    }
+  }
+
+  // Starts after the current turn of the loop, so that callers of the same turn share a batch.
+  function plan(): void {
+    if (startPlanned) return
+    startPlanned = true
+    setImmediate(start)
+  }
+
+  return {
+    submit(item) {
+      if (waiting.length >= options.waitingMax) {
+        return Promise.reject(new Fault('the ledger does not keep up with its writers', { retryable: true }))
+      }
+      return new Promise((resolve, reject) => {
+        waiting.push({ item, key: options.keyOf(item), resolve, reject })
+        plan()
+      })
+    },
+    async drained() {
+      while (flushes.size > 0 || waiting.length > 0) await (flushes.size > 0 ? Promise.race(flushes) : nextTurn())
+    },
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+function takeBatch<Item, Outcome>(waiting: readonly Waiting<Item, Outcome>[], underWay: Set<string>, batchMax: number) {
+  const batch: Waiting<Item, Outcome>[] = []
+  const rest: Waiting<Item, Outcome>[] = []
+  for (const entry of waiting) {
+    if (batch.length < batchMax && !underWay.has(entry.key)) {
+      underWay.add(entry.key)
+      batch.push(entry)
+    } else {
+      rest.push(entry)
+    }
+  }
+  return { batch, rest }
+}
+
+async function flushBatch<Item, Outcome>(
+  batch: readonly Waiting<Item, Outcome>[],
+  { flush }: BatchQueueOptions<Item, Outcome>,
+): Promise<void> {
+  try {
+    const outcomes = await flush(batch.map((entry) => entry.item))
+    for (const [index, entry] of batch.entries()) {
+      const outcome = assertPresent(outcomes[index], 'a flush answers each item')
+      if (outcome.status === 'fulfilled') entry.resolve(outcome.value)
+      else entry.reject(outcome.reason)
+    }
+  } catch (error) {
+    for (const entry of batch) entry.reject(error)
+  }
+}

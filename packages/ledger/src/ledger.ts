@@ -1,0 +1,143 @@
+import { assert, assertPresent, Bug } from '@tollbook/core/assert'
+import type { Clock } from '@tollbook/core/clock'
+import { describeError, Fault } from '@tollbook/core/fault'
+import { appendBatch, type QueryRunner } from './appendBatch.ts'
+import { createBatchQueue } from './batchQueue.ts'
+import { judgeWriteFailure } from './database.ts'
+import type { Appended, AppendResult, Item } from './item.ts'
+import type { LedgerLog } from './log.ts'
+import type { LedgerKernel } from './port.ts'
+import { readEvents, readManyEvents, streamKey } from './readEvents.ts'
+
+export interface LedgerDeps {
+  readonly pool: QueryRunner
+  readonly clock: Clock
+  readonly log: LedgerLog
+  /** Time to learn the outcome of an append whose answer was lost, before its caller gets a Fault. */
+  readonly outcomeTimeoutMs: number
+  /** Epoch of the lane that this process writes to; a promotion raises it. */
+  readonly laneEpoch?: number
+  /** Called after each flush, for the metrics. */
+  readonly onFlush?: (flush: { readonly items: number; readonly durationMs: number }) => void
+}
+
+// 64 claims are about 200 kB. Beyond 64 there is little left to share of a batch's fixed cost.
+const batchMax = 64
+const flushesMax = 2
+const waitingMax = 10_000
+const retryDelayMs = 100
+const firstEpoch = 1
+
+/** The ledger on Postgres, by group commit. */
+export function createLedger(deps: LedgerDeps): LedgerKernel {
+  assert(deps.outcomeTimeoutMs > 0, 'there is time to learn an outcome')
+  const queue = createBatchQueue<Item, AppendResult>({
+    batchMax,
+    flushesMax,
+    waitingMax,
+    keyOf: (item) => streamKey(item.stream),
+    flush: (batch) => flush(deps, batch),
+  })
+  return {
+    append: (item) => queue.submit(item),
+    read: (stream) => readEvents(deps.pool, stream),
+    readMany: (streams) => readManyEvents(deps.pool, streams),
+    drained: () => queue.drained(),
+  }
+}
+
+/** The outcome of one item, or the reason why it alone failed. */
+type Settled = PromiseSettledResult<AppendResult>
+
+/**
+ * Appends a batch and returns when its outcome is certain, or the time for that is over. An append whose answer was lost
+ * is sent again with the same bytes: if it had been committed, the version has moved on, and the bodies found there are
+ * the batch's own.
+ */
+async function flush(deps: LedgerDeps, batch: readonly Item[]): Promise<readonly Settled[]> {
+  const startedAtMs = deps.clock.monotonicMs()
+  const outcomes = await settleBatch(deps, batch, { deadlineMs: startedAtMs + deps.outcomeTimeoutMs, inDoubt: false })
+  deps.onFlush?.({ items: batch.length, durationMs: deps.clock.monotonicMs() - startedAtMs })
+  return outcomes
+}
+
+interface Doubt {
+  readonly deadlineMs: number
+  /** An earlier call may have committed these items. */
+  readonly inDoubt: boolean
+}
+
+async function settleBatch(deps: LedgerDeps, batch: readonly Item[], doubt: Doubt): Promise<readonly Settled[]> {
+  let { inDoubt } = doubt
+  for (;;) {
+    try {
+      const results = await appendBatch(deps.pool, batch, deps.laneEpoch ?? firstEpoch)
+      return inDoubt ? await recogniseOwn(deps, batch, results) : results.map(settled)
+    } catch (error) {
+      if (error instanceof Bug) throw error
+      const failure = judgeWriteFailure(error)
+      if (failure === 'refused') return appendOneByOne(deps, batch, { ...doubt, inDoubt, error })
+      inDoubt ||= failure === 'unknown'
+      deps.log.warn({ event: 'append_failed', failure, items: batch.length, error: describeError(error) })
+      if (deps.clock.monotonicMs() >= doubt.deadlineMs)
+        throw new Fault(inDoubt ? outcomeUnknown : 'the ledger takes no appends', { cause: error, retryable: true })
+      await deps.clock.sleep(retryDelayMs)
+    }
+  }
+}
+
+const outcomeUnknown = 'the ledger did not report whether it took the append'
+
+function settled(value: AppendResult): Settled {
+  return { status: 'fulfilled', value }
+}
+
+/** The server rejected the whole batch because of one item; the others must not fail with it. */
+async function appendOneByOne(
+  deps: LedgerDeps,
+  batch: readonly Item[],
+  { error, ...doubt }: Doubt & { readonly error: unknown },
+): Promise<readonly Settled[]> {
+  const [only, another] = batch
+  if (another === undefined)
+    throw new Fault(`the ledger rejected an append: ${only?.step}`, { cause: error, retryable: false })
+  const outcomes: Settled[] = []
+  for (const item of batch) outcomes.push(...(await Promise.allSettled([settleOne(deps, item, doubt)])))
+  const rejected = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? describeError(outcome.reason) : []))
+  deps.log.error({ event: 'append_batch_split', items: batch.length, rejected })
+  return outcomes
+}
+
+async function settleOne(deps: LedgerDeps, item: Item, doubt: Doubt): Promise<AppendResult> {
+  const [outcome] = await settleBatch(deps, [item], doubt)
+  if (outcome?.status === 'rejected') throw outcome.reason
+  return assertPresent(outcome, 'an append answers each item').value
+}
+
+/** Of the items that conflict now, those whose bodies stand in the ledger were taken by the append whose answer was lost. */
+async function recogniseOwn(
+  { pool }: LedgerDeps,
+  batch: readonly Item[],
+  found: readonly AppendResult[],
+): Promise<readonly Settled[]> {
+  const outcomes: Settled[] = []
+  for (const [index, item] of batch.entries()) {
+    const result = assertPresent(found[index], 'an append answers each item')
+    const isConflict = result.outcome === 'refused' && result.refusal.reason === 'conflict'
+    const own = isConflict ? await findOwn(pool, item) : undefined
+    outcomes.push(settled(own ?? result))
+  }
+  return outcomes
+}
+
+async function findOwn(pool: QueryRunner, item: Item): Promise<Appended | undefined> {
+  const recorded = await readEvents(pool, item.stream)
+  const found = recorded.slice(item.expectedVersion, item.expectedVersion + item.events.length)
+  const [first] = found
+  const isSame =
+    found.length === item.events.length &&
+    found.every(({ body }, k) => Buffer.compare(body, item.events[k]?.body ?? Buffer.alloc(0)) === 0)
+  if (first === undefined || !isSame) return undefined
+  const leaves = found.map(({ position, leafHash }) => ({ position, leafHash }))
+  return { outcome: 'appended', recordedAtMs: first.recordedAtMs, leaves }
+}

@@ -1,0 +1,212 @@
+import { assert } from '@tollbook/core/assert'
+import type { Clock } from '@tollbook/core/clock'
+import { leafHash } from '@tollbook/core/leaf'
+import type { AccountClass, Declaration, Kind, Step } from './declaration.ts'
+import { type AppendResult, type Item, type ItemKey, type PlainRefusal, type Posting, refused } from './item.ts'
+import type { LedgerKernel, RecordedEvent } from './port.ts'
+import { streamKey } from './readEvents.ts'
+
+export interface MemoryLedgerOptions {
+  readonly declaration: Declaration
+  readonly clock: Clock
+  /** Whose steps it takes; the service's by default. */
+  readonly writer?: string
+}
+
+export interface MemoryLedger extends LedgerKernel {
+  /** Balance of an account; 0n when it has never been posted to. */
+  balance(mint: string, account: string): bigint
+  note(stream: Uint8Array): Uint8Array | undefined
+}
+
+interface Stream {
+  readonly kind: string
+  readonly state: string
+  readonly leaseUntilMs: number | undefined
+  readonly events: readonly RecordedEvent[]
+}
+
+interface Memory extends Required<MemoryLedgerOptions> {
+  readonly streams: Map<string, Stream>
+  readonly balances: Map<string, bigint>
+  readonly keys: Map<string, { readonly stream: string; readonly digest: string; readonly untilMs: number }>
+  readonly notes: Map<string, Uint8Array>
+  position: number
+  recordedAtMs: number
+}
+
+/** `ledger.append` without a database, for unit tests; the model that Postgres is compared with. */
+export function createMemoryLedger({ writer = 'service', ...options }: MemoryLedgerOptions): MemoryLedger {
+  const memory: Memory = {
+    ...options,
+    writer,
+    streams: new Map(),
+    balances: new Map(),
+    keys: new Map(),
+    notes: new Map(),
+    position: 0,
+    recordedAtMs: 0,
+  }
+  const read = (stream: Uint8Array) => Promise.resolve(memory.streams.get(streamKey(stream))?.events ?? [])
+  return {
+    append: async (item) => append(memory, item),
+    read,
+    readMany: (streams) => Promise.all(streams.map(read)),
+    drained: () => Promise.resolve(),
+    balance: (mint, account) => memory.balances.get(accountKey(mint, account)) ?? 0n,
+    note: (stream) => memory.notes.get(streamKey(stream)),
+  }
+}
+
+function append(memory: Memory, item: Item): AppendResult {
+  assert(item.events.length > 0, 'an append has at least one event')
+  memory.recordedAtMs = Math.max(memory.recordedAtMs, Math.floor(memory.clock.nowMs()))
+  const judged = judge(memory, item)
+  if (typeof judged === 'string') return refused(judged)
+  const moved = movedBalances(
+    memory,
+    item.events.flatMap(({ postings }) => postings),
+  )
+  if (typeof moved === 'string') return { outcome: 'refused', refusal: { reason: 'limit', account: moved } }
+  return record(memory, item, { step: judged, moved })
+}
+
+/** In the order of sql/append.sql: the first reason is the one that is returned. */
+function judge(memory: Memory, item: Item): Step | PlainRefusal {
+  const { declaration, streams, writer, recordedAtMs } = memory
+  const known = streams.get(streamKey(item.stream))
+  const from = known?.state ?? ''
+  const named = declaration.steps.filter(({ step }) => step === item.step)
+  const kinds = item.events.map(({ kind }) => kind).join(',')
+  const step = named.find(({ fromState, eventKinds }) => fromState === from && eventKinds.join(',') === kinds)
+  if ((known?.events.length ?? 0) !== item.expectedVersion) return 'conflict'
+  if (known !== undefined && step !== undefined && known.kind !== step.kind) return 'conflict'
+  if (step === undefined) {
+    const startsHere = named.some(({ fromState }) => fromState === from)
+    return named.length === 0 || startsHere ? 'not_this_step' : 'conflict'
+  }
+  if (step.afterLease && (known?.leaseUntilMs ?? 0) > recordedAtMs) return 'conflict'
+  if (step.writer !== writer || (step.lease === 'take') !== (item.leaseMs !== undefined) || (item.leaseMs ?? 1) <= 0)
+    return 'not_this_step'
+  const kind = declaration.kinds.find(({ kind }) => kind === step.kind)
+  if (kind === undefined || !isId(kind, item.stream)) return 'not_this_id'
+  const postings = item.events.flatMap((event) => event.postings)
+  if (!postings.every((posting) => mayMove(declaration, step, posting))) return 'overreaching'
+  const isStale = item.guards?.some(
+    ({ stream, version }) => (streams.get(streamKey(stream))?.events.length ?? 0) !== version,
+  )
+  if (isStale === true) return 'guard'
+  if (item.keys?.some((key) => isUsed(memory, item, key)) === true) return 'key_used'
+  return kind.isSetting ? judgeSetting(memory, item, step) : step
+}
+
+function isId({ space, idBytes, idPrefix }: Kind, stream: Uint8Array): boolean {
+  const key = Buffer.from(stream.subarray(1))
+  return (
+    stream[0] === space &&
+    key.length > 0 &&
+    (idBytes === 0 || key.length === idBytes) &&
+    key.toString('latin1').startsWith(idPrefix)
+  )
+}
+
+function mayMove({ classes }: Declaration, { moves }: Step, { debit, credit, amountBaseUnits }: Posting): boolean {
+  const from = classOf(classes, debit)
+  const to = classOf(classes, credit)
+  return amountBaseUnits > 0n && from !== undefined && to !== undefined && moves.includes(`${from.class}>${to.class}`)
+}
+
+function classOf(classes: readonly AccountClass[], account: string): AccountClass | undefined {
+  return classes.find(({ prefix, isExact }) =>
+    isExact ? account === prefix : account.startsWith(prefix) && account !== prefix,
+  )
+}
+
+function isUsed({ keys, recordedAtMs }: Memory, { stream }: Item, key: ItemKey): boolean {
+  const used = keys.get(keyText(key))
+  if (used === undefined || used.untilMs <= recordedAtMs) return false
+  return used.stream !== streamKey(stream) || used.digest !== digestText(key)
+}
+
+const settingText = /^(?<name>[a-z0-9-]{1,40}(?:\/[1-9A-Za-z]{1,44})?)#(?<number>[1-9][0-9]{0,8})$/
+
+function judgeSetting({ streams }: Memory, { stream }: Item, step: Step): Step | PlainRefusal {
+  const { name, number } = settingText.exec(Buffer.from(stream.subarray(1)).toString('latin1'))?.groups ?? {}
+  if (name === undefined || Number(number) > (step.numberMax ?? Infinity)) return 'not_this_id'
+  const before = Uint8Array.of(stream[0] ?? 0, ...Buffer.from(`${name}#${Number(number) - 1}`))
+  return Number(number) === 1 || streams.has(streamKey(before)) ? step : 'guard'
+}
+
+/** Balances after the postings, or the first account that they would take beyond its limits. */
+function movedBalances(
+  { declaration, balances }: Memory,
+  postings: readonly Posting[],
+): ReadonlyMap<string, bigint> | string {
+  const after = new Map<string, bigint>()
+  const add = (mint: string, account: string, amount: bigint) => {
+    const key = accountKey(mint, account)
+    after.set(key, (after.get(key) ?? balances.get(key) ?? 0n) + amount)
+  }
+  for (const { debit, credit, mint, amountBaseUnits } of postings) {
+    add(mint, debit, amountBaseUnits)
+    add(mint, credit, -amountBaseUnits)
+  }
+  for (const { debit, credit, mint } of postings) {
+    const ceiling = classOf(declaration.classes, debit)?.ceiling
+    if (ceiling !== undefined && (after.get(accountKey(mint, debit)) ?? 0n) > ceiling) return debit
+    const floor = classOf(declaration.classes, credit)?.floor
+    if (floor !== undefined && (after.get(accountKey(mint, credit)) ?? 0n) < floor) return credit
+  }
+  return after
+}
+
+interface Judged {
+  readonly step: Step
+  readonly moved: ReadonlyMap<string, bigint>
+}
+
+function record(memory: Memory, item: Item, { step, moved }: Judged): AppendResult {
+  const { recordedAtMs, streams, balances, keys, notes } = memory
+  assert(step.toState !== '', 'a step leads to a state')
+  const id = streamKey(item.stream)
+  const added = item.events.map(({ kind, schemaVersion, effectiveAtMs, body }, index): RecordedEvent => {
+    const position = (memory.position += 1)
+    const hash = Buffer.from(leafHash({ position, recordedAtMs, body })).toString('hex')
+    return {
+      position,
+      version: item.expectedVersion + index + 1,
+      kind,
+      schemaVersion,
+      recordedAtMs,
+      effectiveAtMs,
+      body,
+      leafHash: hash,
+    }
+  })
+  const leaseUntilMs = item.leaseMs === undefined ? undefined : recordedAtMs + item.leaseMs
+  streams.set(id, {
+    kind: step.kind,
+    state: step.toState,
+    leaseUntilMs,
+    events: [...(streams.get(id)?.events ?? []), ...added],
+  })
+  for (const [account, balance] of moved) balances.set(account, balance)
+  for (const key of item.keys ?? []) {
+    const untilMs = key.lifeSeconds === undefined ? Infinity : recordedAtMs + key.lifeSeconds * 1000
+    keys.set(keyText(key), { stream: id, digest: digestText(key), untilMs })
+  }
+  if (item.note !== undefined && !notes.has(id)) notes.set(id, item.note)
+  return { outcome: 'appended', recordedAtMs, leaves: added.map(({ position, leafHash }) => ({ position, leafHash })) }
+}
+
+function accountKey(mint: string, account: string): string {
+  return `${mint} ${account}`
+}
+
+function keyText({ space, key }: ItemKey): string {
+  return `${space} ${streamKey(key)}`
+}
+
+function digestText({ digest }: ItemKey): string {
+  return digest === undefined ? '' : streamKey(digest)
+}

@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { assert } from '@tollbook/core/assert'
+import { Fault } from '@tollbook/core/fault'
+
+/** Folders of SQL. The ledger's own functions are always among the code. */
+export interface SchemaSources {
+  /** `0001_name.sql`…: tables, constraints and triggers. Applied once, in order, never edited afterwards. */
+  readonly numbered: string
+  /** Functions with their grants, and declarations. Applied again whenever a file changes; folders in order. */
+  readonly code: readonly string[]
+}
+
+export interface MigrateOptions {
+  /** A role that owns the database and may create roles; never the service's (docs/operations.md). */
+  readonly databaseUrl: string
+  readonly sources: SchemaSources
+}
+
+export interface SchemaFile {
+  /** `0002_ledger`, or `functions/seal`. */
+  readonly name: string
+  readonly digest: string
+  readonly text: string
+}
+
+export interface Schema {
+  readonly numbered: readonly SchemaFile[]
+  readonly code: readonly SchemaFile[]
+}
+
+const kernelCode = fileURLToPath(new URL('../sql', import.meta.url))
+const numberedFile = /^\d{4}_[a-z0-9_]+\.sql$/
+const codeFile = /^[a-z0-9_]+\.sql$/
+// A table that somebody holds makes the migration fail instead of queueing every query behind it.
+const lockTimeoutMs = 10_000
+
+export async function readSchema({ numbered, code }: SchemaSources): Promise<Schema> {
+  const tables = (await readFolder(numbered, numberedFile)).map((file) => ({
+    ...file,
+    name: file.name.replace(/^.*\//, ''),
+  }))
+  const ofCode = await Promise.all([kernelCode, ...code].map((folder) => readFolder(folder, codeFile)))
+  const schema = { numbered: tables, code: ofCode.flat() }
+  assert(schema.numbered.length > 0, `${numbered} holds migrations`)
+  assert(new Set(schema.code.map(({ name }) => name)).size === schema.code.length, 'each file of code has its own name')
+  return schema
+}
+
+async function readFolder(folder: string, accepted: RegExp): Promise<readonly SchemaFile[]> {
+  const files = (await readdir(folder)).filter((file) => accepted.test(file)).sort()
+  const label = folder === kernelCode ? 'ledger' : (folder.split('/').findLast((part) => part !== '') ?? '')
+  return Promise.all(
+    files.map(async (file): Promise<SchemaFile> => {
+      const text = await readFile(`${folder}/${file}`, 'utf8')
+      return { name: `${label}/${file.slice(0, -'.sql'.length)}`, digest: digestOf(text), text }
+    }),
+  )
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text, 'utf8').digest('hex')
+}
+
+/**
+ * Brings a database to the schema of this program, in one transaction or not at all. Names of the files that were
+ * applied now.
+ */
+export async function migrate({ databaseUrl, sources }: MigrateOptions): Promise<readonly string[]> {
+  const schema = await readSchema(sources)
+  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'tollbook migrate' })
+  await client.connect()
+  try {
+    await client.query('begin')
+    // Two programs that start together migrate one after the other.
+    await client.query("select pg_advisory_xact_lock(hashtext('tollbook migrate'))")
+    await client.query(`set local lock_timeout = ${lockTimeoutMs}`)
+    const applied = [...(await applyNumbered(client, schema.numbered)), ...(await applyCode(client, schema.code))]
+    await client.query('commit')
+    return applied
+  } finally {
+    await client.end()
+  }
+}
+
+const createProgress = `
+  create schema if not exists migration;
+  create table if not exists migration.applied (
+    name text not null,
+    digest bytea not null,
+    applied_at timestamptz not null,
+    constraint applied_one_row_each primary key (name)
+  )`
+
+async function applyNumbered(client: pg.Client, files: readonly SchemaFile[]): Promise<readonly string[]> {
+  await client.query(createProgress)
+  const known = await digestsIn(client, 'migration.applied')
+  checkLanded(files, known)
+  const missing = files.filter(({ name }) => !known.has(name))
+  for (const file of missing) await apply(client, file, 'migration.applied')
+  return missing.map(({ name }) => name)
+}
+
+/** A numbered file that was edited after it had been applied describes a database that does not exist. */
+function checkLanded(files: readonly SchemaFile[], known: ReadonlyMap<string, string>): void {
+  for (const { name, digest } of files)
+    if (known.has(name) && known.get(name) !== digest)
+      throw new Fault(`migration ${name} differs from the one that was applied; add a new migration instead`, {
+        retryable: false,
+      })
+  const ahead = [...known.keys()].filter((name) => !files.some((file) => file.name === name))
+  if (ahead.length > 0)
+    throw new Fault(`the database is newer than this program: it has ${ahead.join(', ')}`, { retryable: false })
+}
+
+async function applyCode(client: pg.Client, files: readonly SchemaFile[]): Promise<readonly string[]> {
+  const known = await digestsIn(client, 'ledger.code')
+  const changed = files.filter(({ name, digest }) => known.get(name) !== digest)
+  for (const file of changed) await apply(client, file, 'ledger.code')
+  return changed.map(({ name }) => name)
+}
+
+type Register = 'migration.applied' | 'ledger.code'
+
+async function digestsIn(client: pg.Client, register: Register): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await client.query<{ name: string; digest: string }>(
+    `select name, encode(digest, 'hex') as digest from ${register}`,
+  )
+  return new Map(rows.map(({ name, digest }) => [name, digest]))
+}
+
+async function apply(client: pg.Client, { name, digest, text }: SchemaFile, register: Register): Promise<void> {
+  try {
+    await client.query(text)
+    await client.query(
+      `insert into ${register} (name, digest, applied_at) values ($1, decode($2, 'hex'), clock_timestamp())
+       on conflict (name) do update set digest = excluded.digest, applied_at = excluded.applied_at`,
+      [name, digest],
+    )
+  } catch (error) {
+    throw new Fault(`migration ${name} failed; nothing was changed`, { cause: error, retryable: false })
+  }
+}

@@ -1,0 +1,25 @@
+import type { AppendResult, Item } from './item.ts'
+
+/** What a service asks of its ledger; implemented on Postgres and in memory with the same meaning. */
+export interface LedgerKernel {
+  /** Resolves when the outcome is certain; rejects with a Fault when it cannot be learned in time. */
+  append(item: Item): Promise<AppendResult>
+  /** The stream's events in their order; empty when the stream does not exist. */
+  read(stream: Uint8Array): Promise<readonly RecordedEvent[]>
+  /** In the order of the streams. */
+  readMany(streams: readonly Uint8Array[]): Promise<readonly (readonly RecordedEvent[])[]>
+  /** Resolves when no append is waiting or under way. */
+  drained(): Promise<void>
+}
+
+export interface RecordedEvent {
+  readonly position: number
+  readonly version: number
+  readonly kind: string
+  readonly schemaVersion: number
+  readonly recordedAtMs: number
+  readonly effectiveAtMs: number
+  readonly body: Uint8Array
+  /** In hex. */
+  readonly leafHash: string
+}

@@ -1,0 +1,85 @@
+import type pg from 'pg'
+import { assert } from '@tollbook/core/assert'
+import type { QueryRunner } from './appendBatch.ts'
+import type { RecordedEvent } from './port.ts'
+import { readOrFault } from './database.ts'
+import { byteaArray } from './wire.ts'
+
+const columns = `seq, version, kind, schema_version as "schemaVersion", recorded_at as "recordedAt", effective_at as "effectiveAt",
+  body, encode(leaf_hash, 'hex') as "leafHash"`
+
+const readOne = { name: 'ledger_read', text: `select ${columns} from ledger.read($1)` }
+const readSome = { name: 'ledger_read_many', text: `select id, ${columns} from ledger.read_many($1)` }
+
+interface EventRow extends pg.QueryResultRow, Pick<RecordedEvent, 'version' | 'kind' | 'schemaVersion' | 'leafHash'> {
+  readonly seq: string | number
+  readonly recordedAt: Date
+  readonly effectiveAt: Date
+  readonly body: Buffer
+}
+
+export async function readEvents(runner: QueryRunner, stream: Uint8Array): Promise<readonly RecordedEvent[]> {
+  const { rows } = await readOrFault('a stream', () =>
+    runner.query<EventRow>({ ...readOne, values: [Buffer.from(stream)] }),
+  )
+  return numbered(rows.map(recorded))
+}
+
+// A stream has about five events of 500 bytes, so this is 2.5 MB in one answer.
+const streamsMax = 1_000
+
+/** In the order of the streams; one without events is an empty list. */
+export async function readManyEvents(
+  runner: QueryRunner,
+  streams: readonly Uint8Array[],
+): Promise<readonly (readonly RecordedEvent[])[]> {
+  const found = new Map<string, RecordedEvent[]>()
+  for (let from = 0; from < streams.length; from += streamsMax) {
+    const values = [byteaArray(streams.slice(from, from + streamsMax))]
+    const { rows } = await readOrFault('streams', () =>
+      runner.query<EventRow & { readonly id: Buffer }>({ ...readSome, values }),
+    )
+    for (const row of rows) {
+      const key = row.id.toString('latin1')
+      const events = found.get(key)
+      if (events === undefined) found.set(key, [recorded(row)])
+      else events.push(recorded(row))
+    }
+  }
+  return streams.map((stream) => numbered(found.get(streamKey(stream)) ?? []))
+}
+
+function numbered(events: readonly RecordedEvent[]): readonly RecordedEvent[] {
+  assert(
+    events.every(({ version }, index) => version === index + 1),
+    'the events of a stream are numbered without a gap',
+  )
+  return events
+}
+
+/** A stream's id as the key of a map. */
+export function streamKey(stream: Uint8Array): string {
+  return Buffer.from(stream.buffer, stream.byteOffset, stream.byteLength).toString('latin1')
+}
+
+function recorded({
+  seq,
+  recordedAt,
+  effectiveAt,
+  version,
+  kind,
+  schemaVersion,
+  body,
+  leafHash,
+}: EventRow): RecordedEvent {
+  return {
+    position: Number(seq),
+    version,
+    kind,
+    schemaVersion,
+    recordedAtMs: recordedAt.getTime(),
+    effectiveAtMs: effectiveAt.getTime(),
+    body,
+    leafHash,
+  }
+}

@@ -1,0 +1,67 @@
+import { readSchema, type SchemaFile, type SchemaSources } from './migrate.ts'
+import { sqlState } from './database.ts'
+
+/** One query without parameters. */
+export type Ask = (text: string) => Promise<{ readonly rows: readonly Applied[] }>
+
+export type SchemaVersion = { readonly fits: true } | { readonly fits: false; readonly advice: string }
+
+const undefinedTable = '42P01'
+const undefinedSchema = '3F000'
+const insufficientPrivilege = '42501'
+
+/** Compares the database with the files of this program: a service on another schema would corrupt or fail late. */
+export async function checkSchemaVersion(ask: Ask, sources: SchemaSources): Promise<SchemaVersion> {
+  const schema = await readSchema(sources)
+  const applied = await readApplied(ask)
+  if (applied === undefined) return { fits: false, advice: 'the database has no ledger yet: run `tollbook migrate`' }
+  const ahead = applied.numbered.filter(({ name }) => !schema.numbered.some((file) => file.name === name))
+  if (ahead.length > 0) {
+    const names = ahead.map(({ name }) => name).join(', ')
+    return {
+      fits: false,
+      advice: `the database is newer than this program (${names}): start the release that made these migrations`,
+    }
+  }
+  const missing = schema.numbered.filter(({ name }) => !applied.numbered.some((file) => file.name === name))
+  if (missing.length > 0) {
+    const names = missing.map(({ name }) => name).join(', ')
+    return {
+      fits: false,
+      advice: `the database is older than this program (missing ${names}): run \`tollbook migrate\``,
+    }
+  }
+  const other = [...differing(schema.numbered, applied.numbered), ...differing(schema.code, applied.code)]
+  if (other.length > 0)
+    return {
+      fits: false,
+      advice: `SQL in the database differs from this program (${other.join(', ')}): run \`tollbook migrate\``,
+    }
+  return { fits: true }
+}
+
+/** A file as it was applied. */
+export type Applied = Pick<SchemaFile, 'name' | 'digest'>
+
+function differing(files: readonly SchemaFile[], applied: readonly Applied[]): readonly string[] {
+  const digests = new Map(applied.map(({ name, digest }) => [name, digest]))
+  return files.flatMap(({ name, digest }) => (digests.get(name) === digest ? [] : [name]))
+}
+
+async function readApplied(ask: Ask) {
+  try {
+    return {
+      numbered: await readRegister(ask, 'migration.applied'),
+      code: await readRegister(ask, 'ledger.code'),
+    }
+  } catch (error) {
+    const state = sqlState(error)
+    if (state === undefinedTable || state === undefinedSchema || state === insufficientPrivilege) return undefined
+    throw error
+  }
+}
+
+async function readRegister(ask: Ask, register: string): Promise<readonly Applied[]> {
+  const { rows } = await ask(`select name, encode(digest, 'hex') as digest from ${register} order by name`)
+  return rows
+}

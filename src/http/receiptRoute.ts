@@ -1,0 +1,35 @@
+import { describeError, Fault } from '@tollbook/core/fault'
+import type { Log } from '../primitives/log.ts'
+import { jsonAnswer } from '../paywall/answer.ts'
+import { findReceipt, type FindReceiptDeps } from '../paywall/findReceipt.ts'
+import type { FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
+import { parseQuery } from './parseQuery.ts'
+import { errorAnswer, invalidRequest } from './transportError.ts'
+
+export interface ReceiptRouteDeps extends FindReceiptDeps {
+  readonly log: Log
+}
+
+/** The address in `receipt-location` of a streamed answer. Free: the answer is paid for. */
+export function receiptRoute(deps: ReceiptRouteDeps): FreeRoute {
+  return { path: '/api/receipts/:reference', serve: (request) => serveReceipt(deps, request) }
+}
+
+async function serveReceipt(deps: ReceiptRouteDeps, { segment, query }: FreeRequest): Promise<FreeAnswer> {
+  const parsed = parseQuery(query)
+  if (!parsed.ok) return invalidRequest([parsed.problem])
+  const { attempt: attemptId, ...strays } = parsed.values
+  if (attemptId === undefined || Object.keys(strays).length > 0)
+    return invalidRequest([{ field: 'attempt', message: 'must be given once, and nothing else' }])
+  try {
+    const found = await findReceipt(deps, { reference: segment, attemptId })
+    if (found !== undefined)
+      return jsonAnswer(200, JSON.stringify({ success: true, data: found }), { 'cache-control': 'private, no-store' })
+    return errorAnswer('NOT_FOUND', 'no answer was delivered under this reference and attempt')
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    deps.log.warn({ event: 'receipt_unreadable', error: describeError(error) })
+    const body = { error: 'the ledger did not answer; try again in 2 s', code: 'ENDPOINT_UNAVAILABLE' }
+    return jsonAnswer(503, JSON.stringify(body), { 'retry-after': '2' })
+  }
+}

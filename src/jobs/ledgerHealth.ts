@@ -1,0 +1,28 @@
+import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
+
+export interface LedgerHealth extends Repeated {
+  /** Undefined while every acknowledged commit is durable (I27); paid routes close otherwise. */
+  problem(): string | undefined
+}
+
+export interface LedgerHealthDeps extends RepeatDeps {
+  readonly findDurabilityProblem: () => Promise<string | undefined>
+}
+
+// Often enough that a standby promoted by mistake, or a setting changed at run time, is noticed within a minute; and a
+// database that is back is noticed at once.
+const everyMs = 5_000
+
+export async function startLedgerHealth(deps: LedgerHealthDeps): Promise<LedgerHealth> {
+  let problem = await deps.findDurabilityProblem()
+  const task = repeat(deps, {
+    name: 'ledger watch',
+    everyMs,
+    async run() {
+      const found = await deps.findDurabilityProblem()
+      if (found !== problem) deps.log.warn({ event: 'ledger_health_changed', problem: found ?? 'none' })
+      problem = found
+    },
+  })
+  return { problem: () => problem, stop: () => task.stop() }
+}

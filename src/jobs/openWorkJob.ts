@@ -1,0 +1,25 @@
+import type { PaymentLifecycle } from '../payment/paymentLifecycle.ts'
+import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
+
+export interface OpenWorkDeps extends RepeatDeps {
+  readonly lifecycle: Pick<PaymentLifecycle, 'followOpenWork'>
+  /** Called after each round, for the metrics: late jobs are a matter of operation, never of correctness. */
+  readonly onLag?: (lag: { readonly events: number }) => void
+}
+
+const everyMs = 1_000
+// Then other jobs get their turn; a long backlog takes several rounds.
+const stepsMax = 20
+
+/** Keeps the list of open payments up to date with the log. Any instance may run it at any time. */
+export function startOpenWorkJob(deps: OpenWorkDeps): Repeated {
+  return repeat(deps, { name: 'open work', everyMs, run: () => followOpenWork(deps) })
+}
+
+export async function followOpenWork({ lifecycle, onLag }: OpenWorkDeps): Promise<void> {
+  for (let step = 1; step <= stepsMax; step++) {
+    const events = await lifecycle.followOpenWork()
+    onLag?.({ events })
+    if (events === 0) return
+  }
+}

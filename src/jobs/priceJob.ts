@@ -1,0 +1,191 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { PriceListPublished, SplitPart } from '../payment/events/settingEvents.ts'
+import type { Price } from '@tollbook/core/quote'
+import { type AgreementPolicy, agree, type MarketReading } from '../pricing/agreement.ts'
+import { forgetHeld, judgeMove, type MarketMemory, noMemory } from '../pricing/jumpGuard.ts'
+import { isWorthPublishing } from '../pricing/republish.ts'
+import { type TokenPriceAttoUsd, tokenPriceDecimals } from '../pricing/tokenPrice.ts'
+import { formatDecimal } from '@tollbook/core/money'
+import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
+
+export interface PriceJob extends Repeated {
+  /** Undefined while there is a price to quote by. */
+  problem(): string | undefined
+  /** On record before it is here, and gone when the markets have not confirmed it for too long. */
+  inForce(): PriceInForce | undefined
+}
+
+export interface PriceInForce {
+  readonly tokenPriceAttoUsd: TokenPriceAttoUsd
+  readonly prices: readonly Price[]
+  /** Number of the list on record. */
+  readonly priceList: number
+  /** When the markets last agreed on it, by the clock on the wall. */
+  readonly agreedAtMs: number
+  /** What they said then. */
+  readonly readings: readonly MarketReading[]
+}
+
+/** A market, and never a fault: one that does not answer has said nothing. */
+export interface PriceSource {
+  ask(): Promise<MarketReading | Silence>
+}
+
+export interface Silence {
+  readonly source: string
+  readonly why: string
+}
+
+export interface PriceJobDeps extends RepeatDeps {
+  readonly sources: readonly PriceSource[]
+  readonly policy: AgreementPolicy & { readonly ageMaxMs: number }
+  /** As it stands in the lists that are published. */
+  readonly sourceName: string
+  /** Undefined when a request would cost more tokens than can exist. */
+  readonly pricesAt: (tokenPriceAttoUsd: TokenPriceAttoUsd) => readonly Price[] | undefined
+  /** How the prices of the lists are divided. */
+  readonly split: readonly SplitPart[]
+  readonly priceLists: {
+    newest(): Promise<
+      { readonly number: number; readonly effectiveAtMs: number; readonly list: PriceListPublished } | undefined
+    >
+    /** False when the list of that number is not the newest any more. */
+    append(list: PriceListPublished, newestNumber: number): Promise<boolean>
+  }
+}
+
+// Four questions a minute to each market: Jupiter allows thirty without a key, so seven instances may share an address.
+const everyMsMax = 15_000
+// Two polls in a row may be lost before a price that is good for a short time only is given up.
+const pollsPerAge = 3
+
+interface State {
+  memory: MarketMemory
+  inForce: (PriceInForce & { readonly confirmedAtMs: number }) | undefined
+  /** Why the last poll did not confirm a price. */
+  trouble: string | undefined
+}
+
+/**
+ * Asks the markets by the clock and never for a caller: nobody can choose the moment at which a price is read. Ready when
+ * they have been asked once, whatever they said.
+ */
+export async function startPriceJob(deps: PriceJobDeps): Promise<PriceJob> {
+  const state: State = { memory: noMemory, inForce: undefined, trouble: undefined }
+  await poll(deps, state)
+  const everyMs = Math.min(everyMsMax, deps.policy.ageMaxMs / pollsPerAge)
+  const task = repeat(deps, { name: 'price', everyMs, run: () => poll(deps, state) })
+  return {
+    problem: () => problemOf(deps, state),
+    inForce: () => (problemOf(deps, state) === undefined ? state.inForce : undefined),
+    stop: () => task.stop(),
+  }
+}
+
+function problemOf({ clock, policy }: PriceJobDeps, { inForce, trouble }: State): string | undefined {
+  if (inForce === undefined) return trouble ?? 'the markets have not agreed on a price yet'
+  const ageMs = clock.monotonicMs() - inForce.confirmedAtMs
+  if (ageMs <= policy.ageMaxMs) return undefined
+  const age = `the price was last confirmed ${Math.round(ageMs / 1000)} s ago`
+  return trouble === undefined ? age : `${age}: ${trouble}`
+}
+
+async function poll(deps: PriceJobDeps, state: State): Promise<void> {
+  const heard = await Promise.all(deps.sources.map((source) => source.ask()))
+  const readings = heard.filter((said) => 'tokenPriceAttoUsd' in said)
+  const silent = heard.filter((said) => 'why' in said)
+  const agreement = agree(readings, deps.policy)
+  if (agreement.kind === 'none') {
+    state.memory = forgetHeld(state.memory)
+    remember(deps, state, `${agreement.why} (${[...readings.map(describe), ...silent.map(describe)].join(', ')})`)
+    return
+  }
+  const { tokenPriceAttoUsd } = agreement
+  const { memory, isBelieved } = judgeMove(state.memory, { tokenPriceAttoUsd, atMs: deps.clock.monotonicMs() })
+  state.memory = memory
+  if (!isBelieved) {
+    remember(deps, state, 'the price has jumped, and the next poll has to confirm it')
+    return
+  }
+  try {
+    await confirm(deps, state, { agreedAtMs: deps.clock.nowMs(), tokenPriceAttoUsd, readings, silent })
+  } catch (error) {
+    remember(deps, state, 'the ledger did not take the price list')
+    throw error
+  }
+}
+
+function describe(said: MarketReading | Silence): string {
+  if ('why' in said) return `${said.source}: ${said.why}`
+  const { source, tokenPriceAttoUsd, liquidityUsd } = said
+  const price = formatDecimal(tokenPriceAttoUsd, tokenPriceDecimals)
+  return `${source}: ${price} USD, liquidity ${liquidityUsd ?? 'not told'}`
+}
+
+function remember({ log }: PriceJobDeps, state: State, trouble: string | undefined): void {
+  if (trouble !== state.trouble) log.warn({ event: 'market_price_unconfirmed', problem: trouble ?? 'none' })
+  state.trouble = trouble
+}
+
+interface Agreed {
+  readonly agreedAtMs: number
+  readonly tokenPriceAttoUsd: TokenPriceAttoUsd
+  readonly readings: readonly MarketReading[]
+  readonly silent: readonly Silence[]
+}
+
+// Another instance that publishes at the same moment is believed or answered; both take one more look.
+const attemptsMax = 5
+
+/** The list on record stays in force if it is near enough; otherwise a new one is, once it is on record. */
+async function confirm(deps: PriceJobDeps, state: State, agreed: Agreed): Promise<void> {
+  const prices = deps.pricesAt(agreed.tokenPriceAttoUsd)
+  if (prices === undefined) {
+    state.inForce = undefined
+    remember(deps, state, 'the token is worth so little that a request would cost more of them than can exist')
+    return
+  }
+  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+    const newest = await deps.priceLists.newest()
+    const listed = newest === undefined ? undefined : priceOfList(deps, newest.list)
+    const listedAgeMs = deps.clock.nowMs() - (newest?.effectiveAtMs ?? 0)
+    const stands =
+      newest !== undefined &&
+      listed !== undefined &&
+      !isWorthPublishing({
+        ...deps.policy,
+        listedAttoUsd: listed,
+        listedAgeMs,
+        marketAttoUsd: agreed.tokenPriceAttoUsd,
+      })
+    if (stands) {
+      const { number, list } = newest
+      return putInForce(deps, state, { ...agreed, tokenPriceAttoUsd: listed, prices: list.prices, priceList: number })
+    }
+    const list: PriceListPublished = {
+      kind: 'PriceListPublished',
+      source: deps.sourceName,
+      split: deps.split,
+      prices,
+      evidence: agreed,
+    }
+    const newestNumber = newest?.number ?? 0
+    if (await deps.priceLists.append(list, newestNumber)) {
+      deps.log.info({ event: 'price_list_published', tokenPriceAttoUsd: agreed.tokenPriceAttoUsd.toString() })
+      return putInForce(deps, state, { ...agreed, prices, priceList: newestNumber + 1 })
+    }
+  }
+  remember(deps, state, 'other instances publish prices all the time')
+}
+
+/** Undefined when the list is not ours to go by: fixed by an operator, of another token, by other prices in dollars. */
+function priceOfList({ sourceName, pricesAt, split }: PriceJobDeps, list: PriceListPublished) {
+  const price = list.prices[0]?.tokenPriceAttoUsd
+  if (list.source !== sourceName || price === undefined || !isDeepStrictEqual(list.split, split)) return undefined
+  return isDeepStrictEqual(pricesAt(price), list.prices) ? price : undefined
+}
+
+function putInForce(deps: PriceJobDeps, state: State, { silent: _silent, ...price }: Agreed & PriceInForce): void {
+  state.inForce = { ...price, confirmedAtMs: deps.clock.monotonicMs() }
+  remember(deps, state, undefined)
+}

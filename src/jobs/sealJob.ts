@@ -1,0 +1,111 @@
+import { LedgerDamage } from '@tollbook/core/ledgerDamage'
+import { describeError } from '@tollbook/core/fault'
+import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
+
+/** What a step of the sealer found, whichever instance has sealed. */
+export interface SealStep {
+  /** By this step; 0 when there was nothing to seal, or another instance is at it. */
+  readonly sealedEvents: number
+  readonly head: number
+  readonly checkpoint: { readonly size: number; readonly note: string } | undefined
+}
+
+export interface SealJobDeps extends RepeatDeps {
+  /** Seals a portion of what has not been sealed. Throws `LedgerDamage` when the book is not what was written. */
+  readonly sealNext: () => Promise<SealStep>
+  /** Keeps the newest checkpoint outside the database; undefined when the operator has not said where. */
+  readonly keep: ((note: string) => Promise<void>) | undefined
+  /** Told after each look, for the metrics. */
+  readonly onSeal: (seal: { readonly unsealedEvents: number; readonly damaged: boolean }) => void
+}
+
+export interface SealJob extends Repeated {
+  /** Undefined while the book is whole. Damage stays until a person has looked and started the service again. */
+  problem(): string | undefined
+}
+
+// Half of the second that the seal may be behind.
+const everyMs = 500
+// A step seals 16,384 events at most; after so many of them the stop signal is looked at again.
+const stepsMax = 1_000
+// More would wear out a disk for nothing.
+const keepEveryMs = 1_000
+
+/** Seals by the clock, and knows whether anything may still be sold. The first look is over when it resolves. */
+export async function startSealJob(deps: SealJobDeps): Promise<SealJob> {
+  const watch = createWatch(deps)
+  await watch.look({ stepsMax: 1 })
+  const task = repeat(deps, {
+    name: 'seal',
+    everyMs,
+    run: () => watch.look({ stepsMax }),
+  })
+  return {
+    problem: watch.problem,
+    async stop() {
+      watch.stopping()
+      await task.stop()
+      // What was appended last is sealed now and not by whoever starts next, if it can be at once.
+      await watch.look({ stepsMax: 1, keepNow: true })
+    },
+  }
+}
+
+interface Look {
+  readonly stepsMax: number
+  readonly keepNow?: boolean
+}
+
+function createWatch({ clock, log, sealNext, keep, onSeal }: SealJobDeps) {
+  let damage: string | undefined
+  let isDelayed = false
+  const stopping = new AbortController()
+  let kept: { readonly note: string; readonly atMs: number } | undefined
+
+  async function seal(steps: number): Promise<SealStep | undefined> {
+    let step: SealStep | undefined
+    for (let count = 1; count <= steps && (count === 1 || !stopping.signal.aborted); count++) {
+      step = await sealNext()
+      const unsealedEvents = step.head - (step.checkpoint?.size ?? 0)
+      onSeal({ unsealedEvents, damaged: false })
+      if (step.sealedEvents === 0 || unsealedEvents <= 0) return step
+    }
+    return step
+  }
+
+  async function keepNewest({ checkpoint }: SealStep, now: boolean): Promise<void> {
+    const nowMs = clock.monotonicMs()
+    if (keep === undefined || checkpoint === undefined || checkpoint.note === kept?.note) return
+    if (!now && kept !== undefined && nowMs - kept.atMs < keepEveryMs) return
+    await keep(checkpoint.note)
+    kept = { note: checkpoint.note, atMs: nowMs }
+  }
+
+  function onFailure(error: unknown): void {
+    if (error instanceof LedgerDamage) {
+      damage = error.message
+      onSeal({ unsealedEvents: 0, damaged: true })
+      log.fatal({ event: 'ledger_damaged', problem: damage })
+    } else if (!isDelayed) {
+      // Once, and not twice a second for as long as a database is away.
+      isDelayed = true
+      log.warn({ event: 'seal_delayed', error: describeError(error) })
+    }
+  }
+
+  return {
+    problem: () => (damage === undefined ? undefined : 'the ledger does not match its seal; the operator has to look'),
+    stopping: () => stopping.abort(),
+    async look({ stepsMax: steps, keepNow = false }: Look): Promise<void> {
+      if (damage !== undefined) return
+      try {
+        const step = await seal(steps)
+        if (step !== undefined) await keepNewest(step, keepNow)
+        if (isDelayed) log.info({ event: 'seal_resumed' })
+        isDelayed = false
+      } catch (error) {
+        onFailure(error)
+      }
+    },
+  }
+}

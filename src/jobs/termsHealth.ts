@@ -1,0 +1,54 @@
+import { Fault } from '@tollbook/core/fault'
+import type { PaymentTerms } from '../payment/settlement.ts'
+import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
+
+export interface TermsHealth extends Repeated {
+  /** Undefined while the mint is as it was read at start. A quote by old terms could ask for too little. */
+  problem(): string | undefined
+}
+
+export interface TermsHealthDeps extends RepeatDeps {
+  /** As they were read at start. */
+  readonly terms: PaymentTerms
+  /** Reads them from the chain again; throws when the mint has become one that payments cannot be proved with. */
+  readonly readTerms: () => Promise<PaymentTerms>
+}
+
+// A scheduled transfer fee takes two epochs, some days, to come into force; extensions that were there at start can be
+// turned on at once.
+const everyMs = 10 * 60 * 1000
+
+export function startTermsHealth(deps: TermsHealthDeps): TermsHealth {
+  let problem: string | undefined
+  const task = repeat(deps, {
+    name: 'terms watch',
+    everyMs,
+    async run() {
+      const found = await findChange(deps)
+      if (found === undefined || found === problem) return
+      problem = found
+      deps.log.error({ event: 'terms_changed', problem })
+    },
+  })
+  return { problem: () => problem, stop: () => task.stop() }
+}
+
+async function findChange({ readTerms, terms }: TermsHealthDeps): Promise<string | undefined> {
+  try {
+    const same = describe(await readTerms()) === describe(terms)
+    return same ? undefined : 'the mint of the token has changed; the service has to be started again'
+  } catch (error) {
+    // A node that does not answer says nothing of the mint; a mint that is refused now says so itself.
+    if (!(error instanceof Fault) || error.retryable) throw error
+    return error.message
+  }
+}
+
+/** Two texts are equal when the terms are. Base units have no JSON, so they go as text. */
+function describe({ transferFee, ...terms }: PaymentTerms): string {
+  return JSON.stringify({
+    ...terms,
+    basisPoints: transferFee?.basisPoints,
+    maximum: transferFee?.maximumBaseUnits.toString(),
+  })
+}

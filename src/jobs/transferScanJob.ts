@@ -1,0 +1,115 @@
+import { Fault } from '@tollbook/core/fault'
+import type { Address } from '@tollbook/core/address'
+import { decideUnmatched, type ReceivedTransfer } from '../payment/finality.ts'
+import { type FinalityReader, type ListedSignature, listedMax } from '../payment/finalityReader.ts'
+import { unknownPayment } from '../payment/payment.ts'
+import { solanaReference } from '../payment/paymentReference.ts'
+import type { PaymentTerms } from '../payment/settlement.ts'
+import type { TransactionRecord } from '../payment/transactionRecord.ts'
+import { recordStep, type StepDeps } from './recordStep.ts'
+import { type Repeated, repeat } from './repeat.ts'
+
+export interface TransferScanDeps extends StepDeps {
+  readonly chain: Pick<FinalityReader, 'listSignatures' | 'findFinalized'>
+  readonly terms: Pick<PaymentTerms, 'mint' | 'paymentTokenAccount'>
+  /** A transfer that is older than this is no longer taken as a payment by anybody. */
+  readonly settleAgeMs: number
+}
+
+const everyMs = 60_000
+// 200,000 transactions since the last search. More is an account with a past of its own, and wants a person to look.
+const pagesMax = 200
+// The place is kept so often that a search that is cut off does little twice.
+const stepMax = 100
+
+/** Finds tokens that arrived, or left, without an entry in the ledger. Slow on purpose: one search a minute, oldest first. */
+export function startTransferScanJob(deps: TransferScanDeps): Repeated {
+  return repeat(deps, {
+    name: 'transfer scan',
+    everyMs,
+    run: () => deps.lifecycle.runElected('tollbook transfer scan', () => scanTransfers(deps)),
+  })
+}
+
+export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
+  const { lifecycle, terms, clock, settleAgeMs } = deps
+  const newest = await listSince(deps, await lifecycle.readScanPlace(terms.paymentTokenAccount))
+  const ripeBeforeMs = clock.nowMs() - settleAgeMs
+  const oldestFirst = newest.toReversed()
+  const unripe = oldestFirst.findIndex(({ blockTimeMs }) => blockTimeMs === undefined || blockTimeMs > ripeBeforeMs)
+  const ripe = unripe === -1 ? oldestFirst : oldestFirst.slice(0, unripe)
+  for (let from = 0; from < ripe.length; from += stepMax) {
+    const step = ripe.slice(from, from + stepMax)
+    const accounted = await lifecycle.findAccounted(step.map(({ signature }) => solanaReference(signature)))
+    for (const listed of step) {
+      // A payment that another writer has moved meanwhile is searched again next time, and everything after it.
+      if (!listed.hasFailed && !accounted.has(solanaReference(listed.signature)) && !(await account(deps, listed)))
+        return
+      if (listed === step.at(-1)) await lifecycle.moveScanPlace(terms.paymentTokenAccount, listed)
+    }
+  }
+}
+
+type Place = Awaited<ReturnType<StepDeps['lifecycle']['readScanPlace']>>
+
+/** Newest first, as the chain lists them. */
+async function listSince(deps: TransferScanDeps, place: Place): Promise<readonly ListedSignature[]> {
+  const found: ListedSignature[] = []
+  for (let page = 0; page < pagesMax; page++) {
+    const listed = await deps.chain.listSignatures({
+      account: deps.terms.paymentTokenAccount,
+      commitment: 'finalized',
+      before: found.at(-1)?.signature,
+      until: place?.signature,
+    })
+    found.push(...listed)
+    if (listed.length < listedMax) return found
+  }
+  throw new Fault(`more than ${pagesMax * listedMax} transactions since the last search`, { retryable: false })
+}
+
+/** False when it has to be looked at again. */
+async function account(deps: TransferScanDeps, { signature, slot }: ListedSignature): Promise<boolean> {
+  const record = await deps.chain.findFinalized(signature)
+  if (record === undefined) throw new Fault('the node lists a transaction that it does not have', { retryable: true })
+  const change = changeOf(record, deps.terms)
+  if (change < 0n) {
+    deps.onStep('unexplained_outflow')
+    deps.log.error({ event: 'unexplained_outflow', signature, baseUnits: (-change).toString() })
+  }
+  if (change <= 0n) return true
+  const transfer: ReceivedTransfer = {
+    wallet: senderOf(record, deps.terms),
+    mint: deps.terms.mint,
+    receivedBaseUnits: change,
+    slot,
+  }
+  const reference = solanaReference(signature)
+  const before = (await deps.lifecycle.loadPayments([reference])).get(reference) ?? unknownPayment
+  const decision = decideUnmatched(before, transfer)
+  const isRecorded = await recordStep(deps, { kind: 'unmatched', reference, before, decision })
+  if (isRecorded) deps.log.warn({ event: 'transfer_unmatched', signature, baseUnits: change.toString() })
+  return isRecorded
+}
+
+function changeOf({ balances }: TransactionRecord, { mint, paymentTokenAccount }: TransferScanDeps['terms']): bigint {
+  return balances
+    .filter((balance) => balance.tokenAccount === paymentTokenAccount && balance.mint === mint)
+    .reduce((sum, { beforeBaseUnits, afterBaseUnits }) => sum + afterBaseUnits - beforeBaseUnits, 0n)
+}
+
+/** Who sent the most of it: the owner of the account that it came from, or whoever moved it where no owner shows. */
+function senderOf(
+  { movements, balances }: TransactionRecord,
+  { mint, paymentTokenAccount }: TransferScanDeps['terms'],
+): Address | undefined {
+  const sent = new Map<Address, bigint>()
+  for (const movement of movements) {
+    if (movement.kind !== 'transfer' || movement.mint !== mint || movement.destination !== paymentTokenAccount) continue
+    const account = balances.find(({ tokenAccount }) => tokenAccount === movement.source)
+    const owner = account?.ownersSeen[0] ?? movement.authority
+    sent.set(owner, (sent.get(owner) ?? 0n) + movement.amountBaseUnits)
+  }
+  const [most] = [...sent].toSorted(([, one], [, other]) => (one < other ? 1 : one > other ? -1 : 0))
+  return most?.[0]
+}

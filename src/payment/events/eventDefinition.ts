@@ -1,0 +1,41 @@
+import type { z } from 'zod'
+import type { Posting } from '../../accounting/posting.ts'
+import { assert } from '@tollbook/core/assert'
+
+/** A fact of the ledger. Facts never change: a new meaning is a new schema version with an upcast and a test. */
+export interface AnyEvent {
+  readonly kind: string
+}
+
+/**
+ * Everything about one kind of event: its name, how its body is read, and its postings in double entry. The codec and
+ * the write path are assembled from lists of definitions, so a new kind of event is one more definition.
+ */
+export interface EventDefinition<Event extends AnyEvent> {
+  readonly kind: Event['kind']
+  /** Of the body without its header. */
+  readonly schema: z.ZodType<Event>
+  /** Method syntax on purpose: definitions of different events stand in one list. */
+  postings(event: Event): readonly Posting[]
+}
+
+interface Definition<Event extends AnyEvent> {
+  readonly kind: Event['kind']
+  readonly schema: z.ZodType<Event>
+  /** Absent for an event that moves no money. */
+  readonly postings?: (event: Event) => readonly Posting[]
+}
+
+export function defineEvent<Event extends AnyEvent>(definition: Definition<Event>): EventDefinition<Event> {
+  const { kind, schema, postings } = definition
+  return { kind, schema, postings: (event) => checkPostings(postings?.(event) ?? []) }
+}
+
+/** Drops postings of nothing: a price of one base unit rounds some shares to zero. */
+function checkPostings(postings: readonly Posting[]): readonly Posting[] {
+  for (const { debit, credit, amountBaseUnits } of postings) {
+    assert(amountBaseUnits >= 0n, 'a posting moves a positive amount; the direction is in its accounts')
+    assert(debit !== credit, 'a posting moves money between two accounts')
+  }
+  return postings.filter(({ amountBaseUnits }) => amountBaseUnits !== 0n)
+}

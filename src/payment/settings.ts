@@ -1,0 +1,64 @@
+import { assert } from '@tollbook/core/assert'
+import { canonicalJson, canonicalText, type Json } from '@tollbook/core/canonicalJson'
+import { isoTime } from '@tollbook/core/clock'
+import type { PriceListPublished, SettingChanged } from './events/settingEvents.ts'
+
+/*
+ * Price lists and settings of the ledger. Each version is a stream of its own, `prices#17` or `receipt-key#1`, and is
+ * guarded by the version before it, so that numbers have no gap and two writers cannot take the same one.
+ */
+
+/** First byte of their streams' ids in the ledger (migrations/kinds). */
+const settingSpace = 3
+export const priceListName = 'prices'
+
+export function settingStream(name: string, number: number): string {
+  assert(Number.isSafeInteger(number) && number > 0, 'versions of a setting count from 1')
+  return `${name}#${number}`
+}
+
+/** The id of a version's stream: space byte and name. */
+export function settingStreamId(name: string, number: number): Uint8Array {
+  return Uint8Array.of(settingSpace, ...new TextEncoder().encode(settingStream(name, number)))
+}
+
+export interface SettingDecision<Event> {
+  readonly step: 'price_list.publish' | 'setting.record' | 'setting.change'
+  readonly name: string
+  readonly number: number
+  readonly events: readonly [Event]
+}
+
+/** A version on record. */
+export interface Numbered<Event> {
+  readonly number: number
+  readonly event: Event
+}
+
+/** Undefined when the list on record says the same. */
+export function decidePriceList(
+  newest: Numbered<PriceListPublished> | undefined,
+  list: PriceListPublished,
+): SettingDecision<PriceListPublished> | undefined {
+  if (newest !== undefined && canonicalText(newest.event) === canonicalText(list)) return undefined
+  const number = (newest?.number ?? 0) + 1
+  return { step: 'price_list.publish', name: priceListName, number, events: [list] }
+}
+
+export interface SettingValue {
+  readonly name: string
+  readonly value: Json
+}
+
+/** The service records a first value; only the operator changes one. Undefined when the value is on record. */
+export function decideSetting(
+  newest: Numbered<SettingChanged> | undefined,
+  { name, value }: SettingValue,
+  validFromMs: number,
+): SettingDecision<SettingChanged> | undefined {
+  assert(name !== priceListName && !name.includes('#'), 'a setting has a name of its own')
+  if (newest !== undefined && canonicalJson(newest.event.value) === canonicalJson(value)) return undefined
+  const number = (newest?.number ?? 0) + 1
+  const changed: SettingChanged = { kind: 'SettingChanged', name, number, validFrom: isoTime(validFromMs), value }
+  return { step: number === 1 ? 'setting.record' : 'setting.change', name, number, events: [changed] }
+}

@@ -1,0 +1,51 @@
+import type { Address } from '@tollbook/core/address'
+import type { DistributionPaid } from '../payment/events/payoutEvents.ts'
+import type { PaymentTerms } from '../payment/settlement.ts'
+import type { TransactionRecord } from '../payment/transactionRecord.ts'
+import { isPayoutMemo, payoutMemo, type PayoutPlan } from '../accounting/payoutPlan.ts'
+
+export interface PayoutMatch {
+  readonly record: TransactionRecord
+  readonly plan: PayoutPlan
+  readonly terms: PaymentTerms
+  readonly tokenAccountOf: (wallet: Address) => Address
+}
+
+/**
+ * Did this transaction pay one part of the plan, all of it and nothing else? What is booked is what left our wallet, whatever
+ * fee the mint withheld on the way. A text says why not.
+ */
+export function matchPayout({ record, plan, terms, tokenAccountOf }: PayoutMatch): DistributionPaid | string {
+  if (plan.mint !== terms.mint || plan.paymentWallet !== terms.paymentWallet || plan.network !== terms.network)
+    return 'the plan is for another mint, payment wallet or network'
+  if (record.failure !== undefined) return `the transaction failed on chain: ${record.failure.text}`
+  const memos = record.memos.filter(isPayoutMemo)
+  const index = plan.parts.findIndex((_, k) => memos[0] === payoutMemo(plan, k + 1))
+  const part = plan.parts[index]
+  if (memos.length !== 1 || part === undefined) return `its memo does not name a part of ${plan.id}`
+
+  const source = terms.paymentTokenAccount
+  const own = record.balances.filter((balance) => balance.tokenAccount === source && balance.mint === terms.mint)
+  if (own.length === 0 || own.some(({ ownersSeen }) => ownersSeen.some((owner) => owner !== terms.paymentWallet)))
+    return 'it does not move tokens of the payment wallet'
+  const left = record.movements.flatMap((movement) =>
+    movement.kind !== 'mintTo' && movement.source === source
+      ? [`${movement.kind === 'burn' ? 'burned' : movement.destination} ${movement.amountBaseUnits}`]
+      : [],
+  )
+  const planned = part.map(({ wallet, baseUnits }) => `${tokenAccountOf(wallet)} ${baseUnits}`)
+  if (left.toSorted().join() !== planned.toSorted().join())
+    return `it does not pay part ${index + 1} as planned: ${left.join(', ')} instead of ${planned.join(', ')}`
+  const net = own.reduce((sum, { beforeBaseUnits, afterBaseUnits }) => sum + beforeBaseUnits - afterBaseUnits, 0n)
+  const total = part.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
+  if (net !== total) return `${net} base units left the payment wallet, and the part is ${total}`
+  return {
+    kind: 'DistributionPaid',
+    signature: record.signature,
+    planId: plan.id,
+    part: index + 1,
+    mint: terms.mint,
+    slot: record.slot,
+    payments: part.map(({ account, wallet, baseUnits }) => ({ account, wallet, paidBaseUnits: baseUnits })),
+  }
+}

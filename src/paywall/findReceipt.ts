@@ -1,0 +1,31 @@
+import type { PaymentLedger } from '../payment/paymentLedger.ts'
+import { readReference } from '../payment/paymentReference.ts'
+import type { SignedReceipt } from '../payment/receipt.ts'
+import { inclusionProofOf } from './inclusionProof.ts'
+import type { SignReceipt } from './sendReceipt.ts'
+
+export interface FindReceiptDeps {
+  readonly ledger: Pick<PaymentLedger, 'findDelivery'>
+  readonly signReceipt: SignReceipt
+}
+
+export interface FoundReceipt {
+  readonly receipt: SignedReceipt
+  readonly inclusionProof: string
+}
+
+/**
+ * The receipt of an attempt, for a caller whose connection ended before the receipt of a streamed answer. The id of the attempt
+ * is random and was sent to this caller alone. The reference is public, so it cannot open the receipt.
+ */
+export async function findReceipt(
+  { ledger, signReceipt }: FindReceiptDeps,
+  { reference: text, attemptId }: { readonly reference: string; readonly attemptId: string },
+): Promise<FoundReceipt | undefined> {
+  const reference = readReference(text)
+  if (reference === undefined) return undefined
+  const fulfilment = await ledger.findDelivery({ reference, attemptId })
+  if (fulfilment === undefined) return undefined
+  const receipt = await signReceipt(fulfilment)
+  return { receipt, inclusionProof: inclusionProofOf(receipt) }
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
+import type { SignedReceipt } from '../payment/receipt.ts'
+import type { Meta, Stream } from '../product/product.ts'
+import type { Claim } from './claimPayment.ts'
+import { inclusionProofOf } from './inclusionProof.ts'
+
+/** The form in which a streamed answer and its receipt go over the wire and into storage. */
+type Described = Pick<Stream, 'contentType' | 'meta'>
+
+const receiptTrailer = 'tollbook-receipt'
+
+export function streamHeaders(stream: Described, claim: Claim): Readonly<Record<string, string>> {
+  const { settlement, attemptId } = claim
+  return {
+    ...contentHeaders(stream),
+    'receipt-location': `/api/receipts/${settlement.reference}?attempt=${attemptId}`,
+  }
+}
+
+export function contentHeaders({ contentType, meta }: Described): Readonly<Record<string, string>> {
+  return {
+    'content-type': contentType,
+    'cache-control': 'private, no-store',
+    // Asks nginx not to collect the answer before it passes it on.
+    'x-accel-buffering': 'no',
+    'x-answer-meta': asciiJson(meta),
+    ...(isEventStream(contentType) ? {} : { trailer: receiptTrailer }),
+    ...(meta.source.startsWith('sample:') ? { 'x-sample-data': 'true' } : {}),
+  }
+}
+
+/** Header values hold ASCII only; JSON can write every other character as an escape. */
+function asciiJson(value: Json): string {
+  return canonicalJson(value).replace(
+    /[\u007f-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** The last event of an event stream. Other media types have no place for a receipt but the trailer. */
+export function* streamEnd({ contentType, meta }: Described, receipt: SignedReceipt): Generator<Uint8Array> {
+  if (!isEventStream(contentType)) return
+  const data = JSON.stringify({ receipt, inclusionProof: inclusionProofOf(receipt), meta })
+  // The empty line ends an event that the provider left open; after a finished one it means nothing.
+  yield Buffer.from(`\n\nevent: receipt\ndata: ${data}\n\n`, 'utf8')
+}
+
+export function receiptTrailers({ contentType }: Described, receipt: SignedReceipt): Readonly<Record<string, string>> {
+  return isEventStream(contentType) ? {} : { [receiptTrailer]: receipt.jws }
+}
+
+function isEventStream(contentType: string): boolean {
+  return /^text\/event-stream\s*(;|$)/i.test(contentType)
+}
+
+const stored = z.strictObject({
+  meta: z.object({ source: z.string(), asOf: z.string(), cached: z.boolean() }).catchall(z.json()),
+  stream: z.strictObject({ base64: z.string(), contentType: z.string() }),
+})
+
+/** A complete streamed answer, as it is stored for a replay. */
+export function storedStream({ contentType, meta }: Described, bytes: Buffer): string {
+  return canonicalJson({ meta, stream: { base64: bytes.toString('base64'), contentType } })
+}
+
+export interface StoredStream extends Described {
+  readonly meta: Meta
+  readonly bytes: Buffer
+}
+
+/** Undefined for the stored text of a whole answer, which opens with `data`. */
+export function readStoredStream(answerJson: string): StoredStream | undefined {
+  if (answerJson.startsWith('{"data":')) return undefined
+  const { meta, stream } = stored.parse(JSON.parse(answerJson))
+  return { meta, contentType: stream.contentType, bytes: Buffer.from(stream.base64, 'base64') }
+}

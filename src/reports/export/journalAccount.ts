@@ -1,0 +1,47 @@
+export type JournalFormat = 'beancount' | 'hledger'
+
+/**
+ * The name of a ledger account in a journal. Different accounts have different names. Both languages divide a name at its
+ * colons, and ours have an open part after the second colon: a wallet, a share or an endpoint.
+ *
+ *     Liabilities:Overpaid:9xQe…           beancount  Liabilities:Overpaid:W-9xQe…
+ *     Liabilities:Share:provider           beancount  Liabilities:Share:Provider
+ *     Expenses:Burned:/api/data/crypto     beancount  Expenses:Burned:Api-data-crypto
+ *
+ * hledger takes these names as they are, unless the open part has a character that means something in a journal.
+ */
+export function journalAccount(account: string, format: JournalFormat): string {
+  const [, kind = account, open] = splitAccount.exec(account) ?? []
+  if (open === undefined) return kind
+  if (format === 'hledger' && plainInHledger.test(open) && !open.includes(escapeMark)) return account
+  return `${kind}:${beancountPart(kind, open)}`
+}
+
+// Every name that is not plain has one, so a plain name that has one too is escaped as well.
+const escapeMark = '-U'
+const splitAccount = /^([^:]+:[^:]+):([^]*)$/
+const plainInHledger = /^[A-Za-z0-9/._-]+$/
+const walletKinds: ReadonlySet<string> = new Set(
+  ['Overpaid', 'RefundsDue', 'Unmatched'].map((name) => `Liabilities:${name}`),
+)
+
+/**
+ * A part of a beancount account starts with a capital or a digit, and goes on with letters, digits and dashes. `X-` marks
+ * names that do not have the usual form of their kind, so that no two names become one.
+ */
+function beancountPart(kind: string, open: string): string {
+  if (walletKinds.has(kind)) return `W-${escape(open)}`
+  const prefix = kind === 'Expenses:Burned' ? '/' : ''
+  const rest = open.slice(prefix.length)
+  if (!open.startsWith(prefix) || !/^[a-z]/.test(rest)) return `X-${escape(open)}`
+  return escape(rest.charAt(0).toUpperCase() + rest.slice(1))
+}
+
+/** A slash before a small letter or a digit becomes a dash; every other character that is not allowed becomes `-U` and its code. */
+function escape(text: string): string {
+  return text.replaceAll(/[^A-Za-z0-9/]|\/(?![a-z0-9])/g, (unit) => escapeMark + codeOf(unit)).replaceAll('/', '-')
+}
+
+function codeOf(unit: string): string {
+  return unit.charCodeAt(0).toString(16).padStart(4, '0')
+}

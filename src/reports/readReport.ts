@@ -1,0 +1,37 @@
+import { type Database } from '../store/database.ts'
+import type { LedgerToken } from './ledgerToken.ts'
+import { liabilities } from './liabilities.ts'
+import { paymentList } from './paymentList.ts'
+import { payoutList } from './payoutList.ts'
+import { periodBalance } from './periodBalance.ts'
+import { limitMax, type ReportName, type ReportQuestion } from './reportQuestion.ts'
+import type { ReportRow, ReportTable } from './reportTable.ts'
+import { burnSums, distributionSums, type SumsQuestion } from './sums.ts'
+
+const reports: Readonly<Record<ReportName, (database: Database, question: SumsQuestion) => Promise<ReportTable>>> = {
+  burns: burnSums,
+  distributions: distributionSums,
+  payments: paymentList,
+  payouts: payoutList,
+  liabilities,
+  'trial-balance': periodBalance,
+}
+
+export interface AskedReport extends ReportQuestion {
+  readonly report: ReportName
+  readonly token: LedgerToken
+}
+
+export function readReport(database: Database, { report, token, ...question }: AskedReport): Promise<ReportTable> {
+  return reports[report](database, { ...question, mint: token.mint })
+}
+
+/** Rows of all pages, in their order; holds one page at a time. */
+export async function* allRows(database: Database, asked: AskedReport): AsyncGenerator<ReportRow> {
+  let cursor = asked.cursor
+  do {
+    const page = await readReport(database, { ...asked, cursor, limit: limitMax })
+    yield* page.rows
+    cursor = page.next
+  } while (cursor !== undefined)
+}

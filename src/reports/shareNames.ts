@@ -1,0 +1,61 @@
+import { sql } from 'kysely'
+import { assert } from '@tollbook/core/assert'
+import { type Database, readOrFault } from '../store/database.ts'
+
+/**
+ * Names of the shares of payments: those of the split in force, in its order, then those of earlier splits that still have
+ * an account. Without a mint, those of all mints. Reports derive their columns from these names.
+ */
+export async function readShareNames(database: Database, mint?: string): Promise<readonly string[]> {
+  const ofMint = mint === undefined ? sql`true` : sql`mint = ${mint}`
+  const rows = await readOrFault('the names of the shares', async () => {
+    const found = await sql<{ name: string }>`
+      select f.name
+      from (
+        select 1 as source, p.nth, p.part ->> 'account' as name
+        from (select body from ledger.settings where name = 'prices' order by number desc limit 1) newest
+        cross join lateral jsonb_array_elements(convert_from(newest.body, 'UTF8')::jsonb -> 'split') with ordinality as p (part, nth)
+        where p.part ->> 'account' <> 'burn'
+        union all
+        select 2, a.id, substr(a.name, 19) from ledger.accounts a where ${ofMint} and a.name like 'Liabilities:Share:%'
+      ) f
+      group by f.name
+      order by min(f.source), min(f.nth)
+      limit ${sharesMax + 1}`.execute(database)
+    return found.rows
+  })
+  assert(rows.length <= sharesMax, `a ledger has at most ${sharesMax} shares`)
+  return rows.map(({ name }) => name)
+}
+
+// Each share is a column of several reports.
+const sharesMax = 100
+
+// Columns that are not shares, in any report.
+const otherColumns: ReadonlySet<string> = new Set([
+  'allocated',
+  'burned',
+  'burn-owed',
+  'credit',
+  'debit',
+  'lost',
+  'owed',
+  'paid',
+  'received',
+  'required',
+  'unearned',
+])
+
+/** `provider` becomes `providerBaseUnits`; a share that is named like another column becomes `share-paidBaseUnits`. */
+export function shareColumn(name: string): string {
+  return `${columnStem(name)}BaseUnits`
+}
+
+/** `provider` becomes `provider_base_units`, as in the files of an export. */
+export function exportedShareColumn(name: string): string {
+  return `${columnStem(name).replaceAll('-', '_')}_base_units`
+}
+
+function columnStem(name: string): string {
+  return otherColumns.has(name) || name.startsWith('share-') ? `share-${name}` : name
+}

@@ -1,0 +1,127 @@
+import { sql } from 'kysely'
+import { assert, assertNever, assertPresent } from '@tollbook/core/assert'
+import type { Address } from '@tollbook/core/address'
+import type { LedgerKernel } from '@tollbook/ledger/port'
+import { accounts } from '../accounting/account.ts'
+import type { PaymentState } from '../payment/payment.ts'
+import type { OpenPayment, OpenQuestion, PaymentLifecycle } from '../payment/paymentLifecycle.ts'
+import { type PaymentReference, referenceOfStream, streamIdOf } from '../payment/paymentReference.ts'
+import { type Database, readOrFault } from './database.ts'
+import { runElected } from './election.ts'
+import { foldPayment } from './paymentStore.ts'
+import { moveScanPlace, readScanPlace } from './transferScan.ts'
+
+export interface LifecycleDeps {
+  readonly database: Database
+  readonly kernel: LedgerKernel
+}
+
+export function createPaymentLifecycle(deps: LifecycleDeps): PaymentLifecycle {
+  const { database } = deps
+  return {
+    findOpen: (question, max) => findOpen(database, question, max),
+    loadPayments: (references) => loadPayments(deps.kernel, references),
+    findAccounted: (references) => findAccounted(database, references),
+    readScanPlace: (tokenAccount) => readScanPlace(database, tokenAccount),
+    moveScanPlace: (tokenAccount, place) => moveScanPlace(database, tokenAccount, place),
+    exposureBaseUnits: (mint) => exposureBaseUnits(database, mint),
+    followOpenWork: () => followOpenWork(database),
+    runElected: (name, work) => runElected(database, name, work),
+  }
+}
+
+async function findOpen(database: Database, question: OpenQuestion, max: number): Promise<readonly OpenPayment[]> {
+  assert(max > 0, 'a page of open work has a size')
+  const open = database
+    .selectFrom('work.open')
+    .select(['id', 'due_at', 'stream'])
+    .orderBy('due_at')
+    .orderBy('stream')
+    .limit(max)
+  const rows = await readOrFault('open payments', () => {
+    switch (question.kind) {
+      case 'awaiting_finality': {
+        const { after } = question
+        const rest = open.where('queue', '=', 'finality')
+        if (after === undefined) return rest.execute()
+        return rest
+          .where(sql<boolean>`(due_at, stream) > (${new Date(after.createdAtMs)}, ${after.position})`)
+          .execute()
+      }
+      case 'lease_ended':
+        return open
+          .where('queue', '=', 'lease')
+          .where('due_at', '<=', sql<Date>`now()`)
+          .execute()
+      case 'undelivered':
+        return open
+          .where('queue', '=', 'undelivered')
+          .where('due_at', '<=', sql<Date>`now() - ${question.forMs}::float8 * interval '1 millisecond'`)
+          .execute()
+      default:
+        return assertNever(question)
+    }
+  })
+  return rows.map(({ id, due_at: dueAt, stream }) => ({
+    reference: assertPresent(referenceOfStream(id), 'open work is of payments'),
+    createdAtMs: dueAt.getTime(),
+    position: stream,
+  }))
+}
+
+/** Several at once, in one question. A stream of another kind has no state. */
+async function loadPayments(
+  kernel: LedgerKernel,
+  references: readonly PaymentReference[],
+): Promise<ReadonlyMap<PaymentReference, PaymentState>> {
+  const streams = await kernel.readMany(references.map(streamIdOf))
+  assert(streams.length === references.length, 'each stream is answered')
+  const found = references.map((reference, index) => [reference, streams[index] ?? []] as const)
+  return new Map(
+    found.flatMap(([reference, recorded]) => (recorded.length === 0 ? [] : [[reference, foldPayment(recorded)]])),
+  )
+}
+
+/** A submitted payment has not arrived yet, as far as the ledger knows, and a reversed one never did. */
+const unaccounted: ReadonlySet<string> = new Set(['submitted', 'reversed'])
+
+async function findAccounted(
+  database: Database,
+  references: readonly PaymentReference[],
+): Promise<ReadonlySet<PaymentReference>> {
+  if (references.length === 0) return new Set()
+  const ids = references.map((reference) => Buffer.from(streamIdOf(reference)))
+  const rows = await readOrFault('which transfers are accounted for', () =>
+    database.selectFrom('ledger.streams').select(['id', 'kind', 'state']).where('id', 'in', ids).execute(),
+  )
+  const accounted = rows.filter(({ kind, state }) => kind !== 'payment' || !unaccounted.has(state))
+  return new Set(accounted.flatMap(({ id }) => referenceOfStream(id) ?? []))
+}
+
+async function exposureBaseUnits(database: Database, mint: Address): Promise<bigint> {
+  const row = await readOrFault('the exposure', () =>
+    database
+      .selectFrom('ledger.accounts')
+      .select('balance')
+      .where('mint', '=', mint)
+      .where('name', '=', accounts.exposed)
+      .executeTakeFirst(),
+  )
+  const exposed = BigInt(row?.balance ?? 0)
+  assert(exposed >= 0n, 'the exposure is not negative')
+  return exposed
+}
+
+// A step of 0.1 s at most; the job takes several.
+const followedMax = 5_000
+
+/** Zero when another instance follows at this moment: it brings the table up to date for all. */
+async function followOpenWork(database: Database): Promise<number> {
+  const { rows } = await readOrFault('open work', () =>
+    sql<{ behind: number; followed: number }>`
+      select work.follow(${followedMax}) as followed,
+        greatest(0, (select seq from ledger.head) - (select upto_seq from work.progress)) as behind`.execute(database),
+  )
+  const row = assertPresent(rows[0], 'following is answered')
+  return Math.max(0, row.behind - row.followed)
+}

@@ -1,0 +1,89 @@
+import { assert, assertPresent } from '@tollbook/core/assert'
+import type { Address } from '@tollbook/core/address'
+import type { Item, ItemEvent, ItemKey } from '@tollbook/ledger/item'
+import { type EventCodec, type EventHeader, schemaVersion } from '../payment/eventCodec.ts'
+import type { AnyEvent } from '../payment/events/eventDefinition.ts'
+import { paymentCodec, type PaymentEvent } from '../payment/events.ts'
+import type { PaymentState } from '../payment/payment.ts'
+import type { PaymentChange } from '../payment/paymentLedger.ts'
+import { streamIdOf } from '../payment/paymentReference.ts'
+
+/** An event of any codec, as the ledger takes it. */
+export function itemEvent<Event extends AnyEvent>(
+  codec: EventCodec<Event>,
+  event: Event,
+  header: EventHeader,
+): ItemEvent {
+  const body = Buffer.from(codec.encode(event, header), 'utf8')
+  const { effectiveAtMs } = header
+  return { kind: event.kind, schemaVersion, effectiveAtMs, body, postings: codec.postingsOf(event) }
+}
+
+/** A change of a payment, as the ledger takes it. Encoded once: a retry sends the same bytes. */
+export function paymentItem(change: PaymentChange): Item {
+  const { reference, before, step, events, idempotency } = change
+  assert(events.length > 0, 'a change has at least one event')
+  const leaseMs = leaseOf(change)
+  return {
+    stream: streamIdOf(reference),
+    step,
+    expectedVersion: before.version,
+    events: events.map((event, index) =>
+      itemEvent(paymentCodec, event, {
+        stream: reference,
+        version: before.version + index + 1,
+        effectiveAtMs: effectiveAtMs(change, event),
+      }),
+    ),
+    ...(leaseMs === undefined ? {} : { leaseMs }),
+    ...(idempotency === undefined ? {} : { keys: [idempotencyKey(idempotency)] }),
+    ...(idempotency?.answerJson === undefined ? {} : { note: Buffer.from(idempotency.answerJson, 'utf8') }),
+  }
+}
+
+const ofTheChain: ReadonlySet<PaymentEvent['kind']> = new Set([
+  'PaymentVerified',
+  'TokensBurned',
+  'BurnOwed',
+  'BurnReversed',
+])
+
+/** A payment and its burn belong to the hour of their block, also when the burn is taken back. */
+function effectiveAtMs({ before, events, nowMs }: PaymentChange, event: PaymentEvent): number {
+  if (!ofTheChain.has(event.kind)) return nowMs
+  const verified = events.find((each) => each.kind === 'PaymentVerified')
+  const settlement = verified?.settlement ?? settlementOf(before)
+  return assertPresent(settlement, 'a burn belongs to a verified payment').evidence.blockTimeMs
+}
+
+function settlementOf(state: PaymentState) {
+  return 'settlement' in state ? state.settlement : undefined
+}
+
+function leaseOf({ before, events }: PaymentChange): number | undefined {
+  const last = events.at(-1)
+  if (last?.kind === 'ProofClaimed') return last.leaseMs
+  return last?.kind === 'AnswerStarted' && before.phase === 'claimed' ? before.leaseMs : undefined
+}
+
+// Name space of idempotency keys in ledger.keys.
+export const idempotencySpace = 10
+const idempotencySeconds = 24 * 60 * 60
+
+function idempotencyKey({ wallet, key, orderDigest }: NonNullable<PaymentChange['idempotency']>): ItemKey {
+  return {
+    space: idempotencySpace,
+    key: idempotencyKeyBytes(wallet, key),
+    digest: Buffer.from(orderDigest, 'hex'),
+    lifeSeconds: idempotencySeconds,
+  }
+}
+
+/** The key is the wallet's own: two wallets may choose the same. */
+export function idempotencyKeyBytes(wallet: Address, key: string): Buffer {
+  return Buffer.from(`${wallet} ${key}`, 'utf8')
+}
+
+export function textOf(body: Uint8Array): string {
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
+}

@@ -1,0 +1,134 @@
+import { sql } from 'kysely'
+import { assert, assertPresent } from '@tollbook/core/assert'
+import type { LedgerKernel, RecordedEvent } from '@tollbook/ledger/port'
+import { paymentCodec } from '../payment/events.ts'
+import { evolve, evolveAll, type PaymentState, unknownPayment } from '../payment/payment.ts'
+import type {
+  AppendOutcome,
+  DeliveryQuestion,
+  EarlierUse,
+  LookUp,
+  PaymentChange,
+  PaymentLedger,
+} from '../payment/paymentLedger.ts'
+import type { Fulfilment } from '../payment/receipt.ts'
+import { type PaymentReference, referenceOfStream, streamIdOf } from '../payment/paymentReference.ts'
+import { type Database, readOrFault } from './database.ts'
+import { idempotencyKeyBytes, idempotencySpace, paymentItem, textOf } from './paymentItem.ts'
+import type { PriceListStore } from './priceListStore.ts'
+import { findOpenQuote, findQuoteByMemo, type QuoteQueue } from './quoteStore.ts'
+
+export interface PaymentStoreDeps {
+  readonly database: Database
+  readonly kernel: LedgerKernel
+  readonly quotes: QuoteQueue
+  readonly priceLists: PriceListStore
+}
+
+/** The paywall's port on the ledger. */
+export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
+  const { database, kernel, priceLists } = deps
+  return {
+    async lookUp(question) {
+      // In this order, not side by side: a payment that is seen fulfilled then always comes with its stored answer, and a
+      // caller who repeats a request in that very moment is not told that the payment has been used.
+      const payment = await loadPayment(kernel, question.reference)
+      return { payment, earlier: await loadEarlierUse(deps, question) }
+    },
+    append: (change) => append(kernel, change),
+    findDelivery: (question) => findDelivery(kernel, question),
+    async recordQuote(quote) {
+      await deps.quotes.submit(quote)
+    },
+    findOpenQuote: (question) => findOpenQuote({ database, priceLists }, question),
+    findQuoteByMemo: (question) => findQuoteByMemo({ database, priceLists }, question),
+    findPrice: (endpoint, atMs) => priceLists.findPrice(endpoint, atMs),
+  }
+}
+
+async function append(kernel: LedgerKernel, change: PaymentChange): Promise<AppendOutcome> {
+  const result = await kernel.append(paymentItem(change))
+  if (result.outcome === 'appended') {
+    const { recordedAtMs, leaves } = result
+    return { outcome: 'appended', recordedAtMs, leaves, after: evolveAll(change.before, change.events, recordedAtMs) }
+  }
+  const { reason } = result.refusal
+  if (reason === 'conflict') return { outcome: 'conflict' }
+  assert(
+    reason === 'key_used',
+    `${change.step} of ${change.reference} is not refused as ${JSON.stringify(result.refusal)}`,
+  )
+  return { outcome: 'idempotency_key_reused' }
+}
+
+async function findDelivery(
+  kernel: LedgerKernel,
+  { reference, attemptId }: DeliveryQuestion,
+): Promise<Fulfilment | undefined> {
+  const recorded = await kernel.read(streamIdOf(reference))
+  const found = recorded.find(({ kind }) => kind === 'RequestFulfilled')
+  const payment = foldPayment(recorded)
+  if (found === undefined || !('settlement' in payment)) return undefined
+  const { event } = paymentCodec.decode(textOf(found.body))
+  if (event.kind !== 'RequestFulfilled' || event.attemptId !== attemptId) return undefined
+  const { settlement, endpoint } = payment
+  const { position, leafHash, recordedAtMs } = found
+  return { settlement, endpoint, position, leafHash, recordedAtMs }
+}
+
+/** The state of a payment, folded from its events. */
+async function loadPayment(kernel: LedgerKernel, reference: PaymentReference): Promise<PaymentState> {
+  return foldPayment(await kernel.read(streamIdOf(reference)))
+}
+
+const paymentKinds: ReadonlySet<string> = new Set(paymentCodec.kinds)
+
+/** Folds the stream of one signature. A payout or a burn has used its signature, so it buys nothing. */
+export function foldPayment(recorded: readonly RecordedEvent[]): PaymentState {
+  if (recorded.some(({ kind }) => !paymentKinds.has(kind)))
+    return { phase: 'unmatched', version: recorded.length, wallet: undefined }
+  return recorded.reduce<PaymentState>((state, { body, recordedAtMs }) => {
+    const { event, version } = paymentCodec.decode(textOf(body))
+    assert(version === state.version + 1, 'the events of a payment are numbered without a gap')
+    return evolve(state, event, recordedAtMs)
+  }, unknownPayment)
+}
+
+/** The use that this wallet made of this idempotency key in the last 24 hours. */
+async function loadEarlierUse(deps: PaymentStoreDeps, question: LookUp): Promise<EarlierUse | undefined> {
+  const { wallet, idempotencyKey } = question
+  if (idempotencyKey === undefined) return undefined
+  const row = await readOrFault('an idempotency key', () =>
+    deps.database
+      .selectFrom('ledger.keys')
+      .leftJoin('ledger.notes', 'ledger.notes.id', 'ledger.keys.id')
+      .select(['ledger.keys.id', 'digest', 'note'])
+      .where('space', '=', idempotencySpace)
+      .where('key', '=', idempotencyKeyBytes(wallet, idempotencyKey))
+      .where('until', '>', sql<Date>`now()`)
+      .executeTakeFirst(),
+  )
+  if (row === undefined) return undefined
+  const reference = assertPresent(referenceOfStream(row.id), 'an idempotency key belongs to a payment')
+  const orderDigest = assertPresent(row.digest, 'an idempotency key has a digest').toString('hex')
+  const answer =
+    row.note === null ? undefined : await findAnswer(deps.kernel, { id: row.id, note: row.note, orderDigest })
+  return { reference, orderDigest, answer }
+}
+
+interface Noted {
+  readonly id: Uint8Array
+  readonly note: Buffer
+  readonly orderDigest: string
+}
+
+/** The note is the answer to the order that was fulfilled; another key of the same payment may belong to another order. */
+async function findAnswer(kernel: LedgerKernel, { id, note, orderDigest }: Noted): Promise<EarlierUse['answer']> {
+  const recorded = await kernel.read(id)
+  const found = recorded.find(({ kind }) => kind === 'RequestFulfilled')
+  if (found === undefined) return undefined
+  const { event } = paymentCodec.decode(textOf(found.body))
+  if (event.kind !== 'RequestFulfilled' || event.orderDigest !== orderDigest) return undefined
+  const { position, leafHash, recordedAtMs } = found
+  return { answerJson: note.toString('utf8'), position, leafHash, recordedAtMs }
+}

@@ -1,0 +1,160 @@
+import type { FindingCode } from '../../packages/audit/src/findings.ts'
+import { leafHashOf, leafRoom } from '../../packages/audit/src/rawEvent.ts'
+import { Replay } from '../../packages/audit/src/replay.ts'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
+import { isoTime } from '@tollbook/core/clock'
+import { sampleAddress, sampleMint } from '../store/samplePayment.ts'
+
+/* A ledger of bodies written by hand, without a database, as the auditor understands it. */
+
+export type Fields = { readonly [key: string]: Json }
+
+export const wallet = sampleAddress()
+export const blockTimeMs = Date.parse('2026-11-21T10:30:00.000Z')
+export const [required, burn, owed, over] = [10_000_000, 3_000_000, 7_000_000, 11]
+export const reference = `solana:${signed(1)}`
+
+export function signed(seed: number): string {
+  return encodeBase58(Uint8Array.from({ length: 64 }, (_, index) => ((index * 7 + seed * 31) % 255) + 1))
+}
+
+export class ReplayedLedger {
+  readonly replay = new Replay()
+  readonly #versions = new Map<string, number>()
+  #position = 0
+  #recordedAtMs = blockTimeMs
+
+  /** One append: its events are recorded at the same time. */
+  append(
+    stream: string,
+    ...events: readonly (readonly [kind: string, fields: Fields, effectiveAtMs?: number])[]
+  ): this {
+    this.#recordedAtMs += 1_000
+    for (const [kind, fields, effectiveAtMs = blockTimeMs] of events) this.#add(stream, kind, { effectiveAtMs, fields })
+    return this
+  }
+
+  wait(ms: number): this {
+    this.#recordedAtMs += ms
+    return this
+  }
+
+  #add(stream: string, kind: string, { effectiveAtMs, fields }: { effectiveAtMs: number; fields: Fields }): void {
+    const version = (this.#versions.get(stream) ?? 0) + 1
+    this.#versions.set(stream, version)
+    const header = { kind, schemaVersion: 1, stream, version, effectiveAt: isoTime(effectiveAtMs) }
+    const body = Buffer.from(canonicalJson({ ...header, ...fields }))
+    const bytes = Buffer.concat([Buffer.alloc(leafRoom), body])
+    const bounds = { bytes, bodyStart: leafRoom, bodyEnd: bytes.length, leafHash: '', columns: undefined }
+    const raw = { position: ++this.#position, recordedAtMs: this.#recordedAtMs, ...bounds }
+    this.replay.apply({ ...raw, leafHash: leafHashOf(raw) })
+  }
+
+  /** Everything that is wrong, by code and position. */
+  findings(): readonly (readonly [FindingCode, number | undefined])[] {
+    this.replay.finish()
+    return this.replay.findings.state().stored.map(({ code, position }) => [code, position])
+  }
+
+  codes(): readonly FindingCode[] {
+    return this.findings().map(([code]) => code)
+  }
+
+  balances(): Readonly<Record<string, number>> {
+    const moved = [...this.replay.journal.accounts()].filter(({ balance }) => balance !== 0n)
+    return Object.fromEntries(moved.map(({ account, balance }) => [account.replace(wallet, '…'), Number(balance)]))
+  }
+
+  /** Amount and count of each hour. */
+  hours(): readonly string[] {
+    return [...this.replay.journal.hours().values()].map(({ amount, entries }) => `${amount} of ${entries}`)
+  }
+}
+
+const shares = [
+  { account: 'provider', baseUnits: '5000000' },
+  { account: 'holders', baseUnits: '1500000' },
+  { account: 'treasury', baseUnits: '500000' },
+]
+
+export const price = {
+  endpoint: '/api/data/weather',
+  priceMicroUsd: '10000',
+  tokenPriceAttoUsd: '1000000000000000',
+  mint: sampleMint,
+  decimals: 6,
+  requiredBaseUnits: String(required),
+  burnBaseUnits: String(burn),
+  shares,
+}
+
+export const split = [
+  { account: 'burn', perMille: 300 },
+  { account: 'provider', perMille: 500 },
+  { account: 'holders', perMille: 150 },
+  { account: 'treasury', perMille: 50 },
+]
+
+const evidence = {
+  agreedAtMs: 1,
+  tokenPriceAttoUsd: price.tokenPriceAttoUsd,
+  readings: [{ source: 'one', tokenPriceAttoUsd: '1', liquidityUsd: null }],
+  silent: [{ source: 'other', why: 'timeout' }],
+}
+
+export function listed(list: Fields = {}): ReplayedLedger {
+  const fields = { source: 'market', split, prices: [price], evidence, ...list }
+  return new ReplayedLedger().append('prices#1', ['PriceListPublished', fields])
+}
+
+export const attempt = { attempt: 1, attemptId: 'attempt_1' }
+const { mint, endpoint } = price
+
+export function settlement(given: Fields = {}): Fields {
+  return {
+    settlement: {
+      reference,
+      wallet,
+      price,
+      quoteId: null,
+      memo: null,
+      burnedBaseUnits: String(burn),
+      receivedBaseUnits: String(owed + over),
+      evidence: { kind: 'solana', slot: 100, blockTimeMs, transactionBase64: null },
+      ...given,
+    },
+  }
+}
+
+export const tokensBurned: Fields = { mint, endpoint, burnedBaseUnits: String(burn) }
+export const burnOwed: Fields = { mint, endpoint, owedBaseUnits: String(burn) }
+export const exposed = { mint, exposedBaseUnits: String(required) }
+export const notExposed = { mint, exposedBaseUnits: '0' }
+export const claimed: Fields = { ...attempt, wallet, endpoint, orderDigest: 'ab', leaseMs: 60_000, ...exposed }
+export const fulfilled: Fields = { ...attempt, orderDigest: 'ab', answerDigest: 'cd' }
+const allocated: Fields = { mint, parts: shares }
+export const failed: Fields = { ...attempt, reason: 'no_data', ...exposed }
+
+export function paid(): ReplayedLedger {
+  return listed().append(
+    reference,
+    ['PaymentVerified', settlement()],
+    ['TokensBurned', tokensBurned],
+    ['ProofClaimed', claimed],
+  )
+}
+
+/** The payer sent the whole price and burned nothing. */
+export function paidOwingBurn(): ReplayedLedger {
+  const whole = settlement({ burnedBaseUnits: '0', receivedBaseUnits: String(required + over) })
+  return listed().append(reference, ['PaymentVerified', whole], ['BurnOwed', burnOwed], ['ProofClaimed', claimed])
+}
+
+export function served(ledger = paid()): ReplayedLedger {
+  return ledger.append(reference, ['RequestFulfilled', fulfilled], ['DistributionAllocated', allocated])
+}
+
+export function released(ledger = paid()): ReplayedLedger {
+  return ledger.append(reference, ['RequestFailed', failed])
+}

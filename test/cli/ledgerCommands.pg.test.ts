@@ -1,0 +1,140 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { auditCommand } from '../../src/cli/audit.ts'
+import type { CommandDeps } from '../../src/cli/commandDeps.ts'
+import { exportCommand } from '../../src/cli/export.ts'
+import { growLedger, ledgerKeyText } from '../audit/auditedLedger.ts'
+import { afterFile } from '../support/afterFile.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
+
+/* `tollbook export` and `tollbook audit` as they are called, one after the other. */
+
+const { serviceUrl } = await createTestDatabase()
+const directory = await makeTemporaryDirectory()
+afterFile(directory.remove)
+const exportFile = `${directory.path}/ledger.jsonl`
+const checkpoint = `${directory.path}/checkpoint`
+
+interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+async function run(name: 'export' | 'audit', words: readonly string[], interrupted?: AbortSignal): Promise<Ran> {
+  const said = { stdout: '', stderr: '' }
+  let code = -1
+  const deps: CommandDeps = {
+    stdout: { write: (text) => void (said.stdout += text) },
+    stderr: { write: (text) => void (said.stderr += text) },
+    home: () => directory.path,
+    setExitCode: (given) => void (code = given),
+    interrupted: interrupted ?? new AbortController().signal,
+  }
+  const command = name === 'export' ? exportCommand(deps) : auditCommand(deps)
+  await command.parseAsync([...words], { from: 'user' })
+  return { code, ...said }
+}
+
+const live = ['--database', serviceUrl]
+const key = ['--verifier-key', ledgerKeyText]
+
+beforeAll(async () => {
+  await writeFile(checkpoint, await growLedger({ serviceUrl, payments: 12, isNew: true }))
+  await run('export', ['jsonl', ...live, '--output', exportFile])
+})
+
+describe('tollbook export', () => {
+  test('names what it wrote, and leaves one whole file', async () => {
+    const file = `${directory.path}/entries.csv`
+    const { code, stderr } = await run('export', ['csv', ...live, '--to', '30', '--output', file])
+    expect(code).toBe(0)
+    expect(stderr).toMatch(/entries\.csv: positions 1 to 30, tree size 30, root \S{44}/)
+    expect(await readFile(file, 'utf8')).toMatch(/^position,line,/)
+    expect((await readdir(directory.path)).filter((name) => name.endsWith('.partial'))).toEqual([])
+  })
+
+  test('that is interrupted leaves no file behind', async () => {
+    const file = `${directory.path}/interrupted.jsonl`
+    const { code } = await run('export', ['jsonl', ...live, '--output', file], AbortSignal.abort())
+    expect(code).toBe(130)
+    expect((await readdir(directory.path)).filter((name) => name.startsWith('interrupted'))).toEqual([])
+  })
+
+  test.each([
+    [['xml'], 'FORMAT'],
+    [['csv', '--table', 'wallets'], '--table'],
+    [['csv', '--from', 'yesterday'], '--from'],
+    [['csv', '--to', '0'], '--to'],
+  ])('refuses %j and says which word is wrong', async (words, option) => {
+    const { code, stderr } = await run('export', [...words, ...live])
+    expect(code).toBe(2)
+    expect(stderr).toContain(`${option}: `)
+  })
+})
+
+const report = z.looseObject({
+  events: z.int(),
+  root: z.string(),
+  verdicts: z.record(z.string(), z.looseObject({ status: z.string(), firstBad: z.unknown() })),
+})
+
+describe('tollbook audit', () => {
+  test('of a live ledger and of its export says the same, in words and as one JSON document', async () => {
+    const words = await run('audit', [...live, ...key, '--checkpoint', checkpoint])
+    expect(words).toMatchObject({ code: 0, stderr: '' })
+    expect(words.stdout).toMatch(/^integrity {5}holds$/m)
+    const [one, other] = [await run('audit', [...live, '--json']), await run('audit', [exportFile, '--json', ...key])]
+    expect([one.code, other.code]).toEqual([0, 0])
+    expect(report.parse(JSON.parse(one.stdout)).root).toBe(report.parse(JSON.parse(other.stdout)).root)
+  })
+
+  test('ends with the code of the worst verdict and names the first bad position', async () => {
+    const lines = (await readFile(exportFile, 'utf8')).split('\n')
+    const spoiled = `${directory.path}/spoiled.jsonl`
+    await writeFile(
+      spoiled,
+      lines
+        .toSpliced(20, 1)
+        .map((line, index) => (index === 9 ? line.replace('version', 'versiom') : line))
+        .join('\n'),
+    )
+    const { code, stdout } = await run('audit', [spoiled, '--json'])
+    expect(code).toBe(7)
+    const { verdicts } = report.parse(JSON.parse(stdout))
+    expect(verdicts['integrity']).toMatchObject({ status: 'broken', firstBad: { position: 9 } })
+    expect(verdicts['completeness']).toMatchObject({ status: 'broken' })
+    expect(stdout).toContain('position 20 is not in the ledger')
+  })
+
+  test('of a ledger older than the kept checkpoint reports that its end is missing', async () => {
+    const older = `${directory.path}/older.jsonl`
+    await run('export', ['jsonl', ...live, '--to', '40', '--output', older])
+    const { code, stdout } = await run('audit', [older, '--checkpoint', checkpoint, ...key])
+    expect(code).toBe(4)
+    expect(stdout).toMatch(/completeness {2}BROKEN: 1 findings, first at position 41/)
+  })
+
+  test('that is interrupted ends with 130, and goes on from its resume file', async () => {
+    const resume = ['--resume', `${directory.path}/audit.state`]
+    expect((await run('audit', [...live, ...resume], AbortSignal.abort())).code).toBe(130)
+    const { code, stdout } = await run('audit', [...live, ...resume])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/resumed after position \d+/)
+  })
+
+  test.each([
+    ['EXPORT', [exportFile, ...live]],
+    ['--verifier-key', [...live, '--verifier-key', 'nonsense']],
+    ['--checkpoint', [...live, '--checkpoint', '/nowhere']],
+    ['--chain', [...live, '--chain', 'ftp://node']],
+    ['--payment-wallet', [...live, '--chain', 'http://127.0.0.1:1']],
+    ['--database', []],
+  ])('refuses a wrong or missing %s and names it', async (option, words) => {
+    const { code, stderr } = await run('audit', words)
+    expect(code).toBe(2)
+    expect(stderr).toContain(`${option}: `)
+  })
+})

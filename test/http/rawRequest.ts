@@ -1,0 +1,26 @@
+import { request } from 'node:http'
+
+export interface RawAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+  /** Undefined when the text is not JSON. */
+  readonly body: unknown
+}
+
+/** One request with any method, whose target goes over the wire as it is written. */
+export function rawRequest(port: number, { method, target }: { method: string; target: string }): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ port, method, path: target, agent: false }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8')
+        const body: unknown = text.startsWith('{') ? JSON.parse(text) : undefined
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text, body })
+      })
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+}

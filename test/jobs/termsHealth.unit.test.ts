@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { Fault } from '@tollbook/core/fault'
+import { silentLog } from '../../src/primitives/log.ts'
+import type { PaymentTerms } from '../../src/payment/settlement.ts'
+import { startTermsHealth } from '../../src/jobs/termsHealth.ts'
+import { mint, otherWallet } from '../payment/paymentStory.ts'
+import { steppedClock } from '../support/steppedClock.ts'
+
+const terms: PaymentTerms = {
+  mint,
+  decimals: 6,
+  tokenProgram: mint,
+  paymentWallet: otherWallet,
+  paymentTokenAccount: otherWallet,
+  network: 'solana:test',
+  transferFee: { basisPoints: 100, maximumBaseUnits: 5_000n },
+}
+
+async function problemAfter(readTerms: () => Promise<PaymentTerms>): Promise<string | undefined> {
+  const clock = steppedClock()
+  const watch = startTermsHealth({ clock, log: silentLog, terms, readTerms })
+  await clock.step()
+  const problem = watch.problem()
+  await watch.stop()
+  return problem
+}
+
+test('terms that are as they were close nothing', async () => {
+  expect(await problemAfter(() => Promise.resolve({ ...terms }))).toBeUndefined()
+})
+
+test('a raised transfer fee closes the paid routes: quotes by the old one would ask for too little', async () => {
+  const raised = { ...terms, transferFee: { basisPoints: 200, maximumBaseUnits: 5_000n } }
+  expect(await problemAfter(() => Promise.resolve(raised))).toMatch(/has changed/)
+})
+
+test('a mint that payments can no longer be proved with closes them with its reason', async () => {
+  expect(await problemAfter(() => Promise.reject(new Fault('a pausable mint', { retryable: false })))).toBe(
+    'a pausable mint',
+  )
+})
+
+test('a node that does not answer says nothing of the mint', async () => {
+  expect(await problemAfter(() => Promise.reject(new Fault('no node answered', { retryable: true })))).toBeUndefined()
+})

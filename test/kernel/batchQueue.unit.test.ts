@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest'
+import { type BatchQueue, createBatchQueue } from '@tollbook/ledger/batchQueue'
+
+interface Bench {
+  readonly queue: BatchQueue<string, string>
+  readonly batches: string[][]
+  /** Ends the oldest flush that is under way. */
+  finish(fail?: Error): Promise<void>
+}
+
+/** A queue whose flushes end when the test says so; `x!` is an item that fails alone. */
+function openBench({ batchMax = 3, flushesMax = 2, waitingMax = 10 } = {}): Bench {
+  const batches: string[][] = []
+  const gates: { open: () => void; fail: (error: Error) => void }[] = []
+  const queue = createBatchQueue<string, string>({
+    batchMax,
+    flushesMax,
+    waitingMax,
+    keyOf: (item) => item[0] ?? '',
+    flush: async (batch) => {
+      batches.push([...batch])
+      const gate = Promise.withResolvers<void>()
+      gates.push({ open: gate.resolve, fail: gate.reject })
+      await gate.promise
+      return batch.map((item) =>
+        item.endsWith('!')
+          ? { status: 'rejected', reason: new Error(item) }
+          : { status: 'fulfilled', value: `${item} done` },
+      )
+    },
+  })
+  const finish = async (fail?: Error): Promise<void> => {
+    const gate = gates.shift()
+    if (fail === undefined) gate?.open()
+    else gate?.fail(fail)
+    await turns()
+  }
+  return { queue, batches, finish }
+}
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+test('what gathers in one turn of the loop is one batch, and a lone item waits for nothing', async () => {
+  const { queue, batches, finish } = openBench()
+  const both = Promise.all([queue.submit('a'), queue.submit('b')])
+  await turns()
+  expect(batches).toEqual([['a', 'b']])
+  await finish()
+  expect(await both).toEqual(['a done', 'b done'])
+})
+
+test('while one batch is under way a second starts only when it is full, and a third never', async () => {
+  const { queue, batches, finish } = openBench()
+  const all = [queue.submit('a')]
+  await turns()
+  all.push(queue.submit('b'), queue.submit('c'))
+  await turns()
+  expect(batches).toEqual([['a']])
+  all.push(...['d', 'e', 'f', 'g', 'h', 'i'].map((item) => queue.submit(item)))
+  await turns()
+  expect(batches).toEqual([['a'], ['b', 'c', 'd']])
+  await finish()
+  expect(batches[2]).toEqual(['e', 'f', 'g'])
+  await finish()
+  await finish()
+  expect(batches[3]).toEqual(['h', 'i'])
+  await finish()
+  expect(await Promise.all(all)).toHaveLength(9)
+})
+
+test('two items of one key are never under way together, and stay in their order', async () => {
+  const { queue, batches, finish } = openBench()
+  const all = Promise.all(['a1', 'a2', 'b1', 'a3'].map((item) => queue.submit(item)))
+  await turns()
+  expect(batches).toEqual([['a1', 'b1']])
+  await finish()
+  expect(batches[1]).toEqual(['a2'])
+  await finish()
+  expect(batches[2]).toEqual(['a3'])
+  await finish()
+  expect(await all).toEqual(['a1 done', 'a2 done', 'b1 done', 'a3 done'])
+})
+
+test('an item that fails alone does not fail its neighbours', async () => {
+  const { queue, finish } = openBench()
+  const all = Promise.allSettled(['a', 'b!', 'c'].map((item) => queue.submit(item)))
+  await turns()
+  await finish()
+  expect(await all).toMatchObject([{ value: 'a done' }, { reason: { message: 'b!' } }, { value: 'c done' }])
+})
+
+test('a flush that fails as a whole fails all of its items and none of the next', async () => {
+  const { queue, finish } = openBench()
+  const first = Promise.allSettled([queue.submit('a'), queue.submit('b')])
+  await turns()
+  const next = queue.submit('c')
+  await finish(new Error('gone'))
+  expect(await first).toMatchObject([{ reason: { message: 'gone' } }, { reason: { message: 'gone' } }])
+  await finish()
+  expect(await next).toBe('c done')
+})
+
+test('beyond its bound the queue refuses with a retryable fault, and takes again when there is room', async () => {
+  const { queue, finish } = openBench({ waitingMax: 2, flushesMax: 1 })
+  const first = queue.submit('a')
+  await turns()
+  const waiting = [queue.submit('b'), queue.submit('c')]
+  await expect(queue.submit('d')).rejects.toMatchObject({ name: 'Fault', retryable: true })
+  await finish()
+  const late = queue.submit('e')
+  await finish()
+  await finish()
+  expect(await Promise.all([first, ...waiting, late])).toEqual(['a done', 'b done', 'c done', 'e done'])
+})
+
+test('drained waits for what is waiting and what is under way, and for nothing when there is nothing', async () => {
+  const { queue, finish } = openBench({ flushesMax: 1 })
+  await queue.drained()
+  const all = ['a1', 'a2'].map((item) => queue.submit(item))
+  let isDrained = false
+  const drained = queue.drained().then(() => (isDrained = true))
+  await turns()
+  await finish()
+  expect(isDrained).toBe(false)
+  await finish()
+  await drained
+  expect(await Promise.all(all)).toEqual(['a1 done', 'a2 done'])
+})

@@ -1,0 +1,123 @@
+import { cp, readFile, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { migrate, readSchema, type SchemaSources } from '@tollbook/ledger/migrate'
+import { checkSchemaVersion } from '@tollbook/ledger/schemaVersion'
+import { expect, test } from 'vitest'
+import { schemaSources } from '../../src/store/migrate.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
+import { openPool } from './openKernel.ts'
+import { dumpSchema } from './schemaDump.ts'
+
+/** A database of the file's own with nothing in it. */
+async function emptied() {
+  const database = await createTestDatabase()
+  await openPool(database.adminUrl, 1).query('drop schema ledger, work, paywall, news, reports, migration cascade')
+  return database
+}
+
+const versionOf = (databaseUrl: string, sources: SchemaSources = schemaSources) => {
+  const pool = openPool(databaseUrl, 1)
+  return checkSchemaVersion((text) => pool.query(text), sources)
+}
+
+/** A copy of the service's SQL that a test may edit. */
+async function copyOfSources(): Promise<
+  SchemaSources & { edit: (file: string, change: (text: string) => string) => Promise<void> }
+> {
+  const root = await makeScratchDirectory()
+  await cp(schemaSources.numbered, root, { recursive: true })
+  return {
+    numbered: root,
+    code: [`${root}/functions`, `${root}/kinds`],
+    async edit(file, change) {
+      const text = await readFile(`${root}/${file}`, 'utf8').catch(() => '')
+      await writeFile(`${root}/${file}`, change(text))
+    },
+  }
+}
+
+test('of twenty processes that migrate an empty database at once one applies everything, and none fails', async () => {
+  const { ownerUrl, serviceUrl } = await emptied()
+  const sources = schemaSources
+  const applied = await Promise.all(Array.from({ length: 20 }, () => migrate({ databaseUrl: ownerUrl, sources })))
+  const { numbered, code } = await readSchema(sources)
+  expect(applied.filter((names) => names.length > 0)).toEqual([[...numbered, ...code].map(({ name }) => name)])
+  expect(await versionOf(serviceUrl)).toEqual({ fits: true })
+})
+
+test('a database that is up to date is migrated without a change', async () => {
+  const { ownerUrl, adminUrl } = await createTestDatabase()
+  const admin = openPool(adminUrl, 2)
+  const before = await dumpSchema(admin)
+  expect(await migrate({ databaseUrl: ownerUrl, sources: schemaSources })).toEqual([])
+  expect(await dumpSchema(admin)).toBe(before)
+})
+
+test('the schema is the one in schema.sql, so that a change of it is seen in review', async () => {
+  const { adminUrl } = await createTestDatabase()
+  const dump = await dumpSchema(openPool(adminUrl, 2))
+  await expect(dump).toMatchFileSnapshot(fileURLToPath(new URL('schema.sql', import.meta.url)))
+})
+
+test('a changed function is applied again, alone, and a service that knows the other text refuses to start', async () => {
+  const { ownerUrl, serviceUrl } = await createTestDatabase()
+  const sources = await copyOfSources()
+  expect(await versionOf(serviceUrl, sources)).toEqual({ fits: true })
+  await sources.edit('functions/seal.sql', (text) => `-- Changed.\n${text}`)
+  const differs = { fits: false, advice: expect.stringMatching(/differs.*\(functions\/seal\).*tollbook migrate/) }
+  expect(await versionOf(serviceUrl, sources)).toEqual(differs)
+  expect(await migrate({ databaseUrl: ownerUrl, sources })).toEqual(['functions/seal'])
+  expect(await versionOf(serviceUrl, sources)).toEqual({ fits: true })
+  expect(await versionOf(serviceUrl)).toEqual(differs)
+})
+
+test('a failing file changes nothing, and is named', async () => {
+  const { ownerUrl, adminUrl } = await createTestDatabase()
+  const sources = await copyOfSources()
+  await sources.edit('functions/news.sql', (text) => `-- Changed.\n${text}`)
+  await sources.edit('kinds/setting.sql', (text) => `${text}\nselect 1 / 0;`)
+  const admin = openPool(adminUrl, 2)
+  const digests = async () => (await admin.query('select name, digest, applied_at from ledger.code order by 1')).rows
+  const before = await digests()
+  await expect(migrate({ databaseUrl: ownerUrl, sources })).rejects.toMatchObject({
+    name: 'Fault',
+    retryable: false,
+    message: /migration kinds\/setting failed; nothing was changed/,
+  })
+  expect(await digests()).toEqual(before)
+})
+
+test('a numbered migration that was edited after it was applied is refused', async () => {
+  const { ownerUrl, serviceUrl } = await createTestDatabase()
+  const sources = await copyOfSources()
+  await sources.edit('0004_seal.sql', (text) => `${text}\n-- Edited.`)
+  await expect(migrate({ databaseUrl: ownerUrl, sources })).rejects.toMatchObject({
+    message: /0004_seal differs.*add a new migration/,
+  })
+  expect(await versionOf(serviceUrl, sources)).toMatchObject({ fits: false, advice: /0004_seal/ })
+})
+
+test('a new numbered migration is applied once, and a program without it refuses the newer database', async () => {
+  const { ownerUrl, serviceUrl } = await createTestDatabase()
+  const sources = await copyOfSources()
+  await sources.edit('0099_tomorrow.sql', () => '-- Why: a test.\ncreate table paywall.tomorrow (day date not null);')
+  expect(await versionOf(serviceUrl, sources)).toMatchObject({
+    fits: false,
+    advice: /older.*missing 0099_tomorrow.*tollbook migrate/,
+  })
+  expect(await migrate({ databaseUrl: ownerUrl, sources })).toEqual(['0099_tomorrow'])
+  expect(await versionOf(serviceUrl, sources)).toEqual({ fits: true })
+  expect(await versionOf(serviceUrl)).toMatchObject({ fits: false, advice: /newer.*0099_tomorrow/ })
+  await expect(migrate({ databaseUrl: ownerUrl, sources: schemaSources })).rejects.toMatchObject({
+    message: /newer than this program/,
+  })
+})
+
+test('a service refuses to start on a database without a ledger, and says what to run', async () => {
+  const { serviceUrl } = await emptied()
+  expect(await versionOf(serviceUrl)).toEqual({
+    fits: false,
+    advice: 'the database has no ledger yet: run `tollbook migrate`',
+  })
+})

@@ -1,0 +1,201 @@
+import { fileURLToPath } from 'node:url'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { assertNever } from '@tollbook/core/assert'
+import { isRefusal } from '@tollbook/core/refusal'
+import { type AccountClass, readDeclaration, type Step } from '@tollbook/ledger/declaration'
+import type { Posting } from '../../src/accounting/posting.ts'
+import { evolveBurn, decideBurnConfirm, decideBurnSubmit, unknownBurn, type BurnState } from '../../src/payment/burn.ts'
+import { ledgerCodec, type LedgerEvent } from '../../src/payment/events.ts'
+import { decideExpiry, decideFinality, decideRefund, decideUnmatched } from '../../src/payment/finality.ts'
+import * as payment from '../../src/payment/payment.ts'
+import { decidePriceList, decideSetting } from '../../src/payment/settings.ts'
+import type { Settlement } from '../../src/payment/settlement.ts'
+import { anySettlement } from '../store/arbitraryEvent.ts'
+import { mint, order } from './paymentStory.ts'
+
+/*
+ * Two state machines that were written apart: the deciders, and the rows of migrations/kinds that the ledger enforces.
+ * Walking the deciders in every order reaches exactly the rows, with exactly the movements that the rows allow.
+ */
+
+const declaration = await readDeclaration(fileURLToPath(new URL('../../migrations/kinds', import.meta.url)))
+
+interface Reached {
+  readonly step: string
+  readonly from: string
+  readonly to: string
+  readonly events: readonly LedgerEvent[]
+}
+
+/** One line per transition: step, states, events. */
+function lineOf({ step, from, to, events }: Reached): string {
+  return `${step}: ${from} > ${to} {${events.map(({ kind }) => kind).join()}}`
+}
+
+function lineOfRow({ step, fromState, toState, eventKinds }: Step): string {
+  return `${step}: ${fromState} > ${toState} {${eventKinds.join()}}`
+}
+
+function classOf(account: string): string {
+  const isOf = ({ prefix, isExact }: AccountClass) => (isExact ? account === prefix : account.startsWith(prefix))
+  return declaration.classes.find(isOf)?.class ?? account
+}
+
+function moveOf({ debit, credit }: Posting): string {
+  return `${classOf(debit)}>${classOf(credit)}`
+}
+
+/** The transitions that were reached, each with the movements seen in it. */
+type Walked = Map<string, Set<string>>
+
+function note(walked: Walked, reached: Reached): void {
+  const moves = walked.get(lineOf(reached)) ?? new Set()
+  for (const posting of reached.events.flatMap((event) => ledgerCodec.postingsOf(event))) moves.add(moveOf(posting))
+  walked.set(lineOf(reached), moves)
+}
+
+const leaseMs = 1_000
+const commands = [
+  ...(['submit', 'claim', 'start', 'break', 'fulfil', 'release', 'expire'] as const),
+  ...(['finalize', 'reverse', 'refund', 'unmatch'] as const),
+]
+type Command = (typeof commands)[number]
+
+interface Moment {
+  readonly settlement: Settlement
+  readonly nowMs: number
+}
+
+function decide(state: payment.PaymentState, kind: Command, { settlement, nowMs }: Moment) {
+  const { wallet, price } = settlement
+  const { endpoint } = price
+  const attemptId = 'attemptId' in state ? state.attemptId : 'attempt'
+  switch (kind) {
+    case 'submit':
+      return payment.decideSubmit(state, { wallet, endpoint, quoteId: undefined, transactionBase64: '' })
+    case 'claim': {
+      const claim = { order: { ...order, wallet, endpoint }, settlement, attemptId, leaseMs, nowMs }
+      const decision = payment.decideClaim(state, claim)
+      return isRefusal(decision) ? undefined : decision
+    }
+    case 'start':
+      return payment.decideStart(state, attemptId)
+    case 'break':
+      return payment.decideBreak(state, { attemptId, bytes: 1, digest: '' })
+    case 'fulfil':
+      return payment.decideFulfil(state, { attemptId, orderDigest: '', answerDigest: '' })
+    case 'release':
+      return payment.decideRelease(state, attemptId, 'no_data')
+    case 'expire':
+      return decideExpiry(state, nowMs)
+    case 'finalize':
+      return decideFinality(state, { kind: 'finalized', slot: 1 })
+    case 'reverse':
+      return decideFinality(state, { kind: 'reversed', reason: 'absent', finalizedSlot: 1 })
+    case 'refund':
+      return decideRefund(state)
+    case 'unmatch':
+      return decideUnmatched(state, { wallet, mint, receivedBaseUnits: 1n, slot: 1 })
+    default:
+      return assertNever(kind)
+  }
+}
+
+/** Every command in every state that commands lead to, with a live lease and with one that has ended. */
+function walkFrom(settlement: Settlement, walked: Walked): void {
+  const known = new Set<string>([''])
+  const open: payment.PaymentState[] = [payment.unknownPayment]
+  for (let state = open.pop(); state !== undefined; state = open.pop()) {
+    const from = payment.stateName(state)
+    for (const [kind, nowMs] of commands.flatMap((each) => [[each, 0] as const, [each, leaseMs] as const])) {
+      const decision = decide(state, kind, { settlement, nowMs })
+      if (decision === undefined) continue
+      const after = payment.evolveAll(state, decision.events, 0)
+      const to = payment.stateName(after)
+      note(walked, { ...decision, from, to })
+      if (!known.has(to)) open.push(after)
+      known.add(to)
+    }
+  }
+}
+
+function walkPayments(): Walked {
+  const walked: Walked = new Map()
+  fc.assert(fc.property(anySettlement, (settlement) => walkFrom(settlement, walked)))
+  return walked
+}
+
+function walkBurns(): Walked {
+  const walked: Walked = new Map()
+  const parts = [{ endpoint: '/api/x', baseUnits: 3n }]
+  const submit = { round: 1, mint, throughPosition: 9, parts, transactionBase64: '' }
+  const nameOf = ({ phase }: BurnState) => (phase === 'unknown' ? '' : phase)
+  let state: BurnState = unknownBurn
+  for (const decide of [
+    () => decideBurnConfirm(state, { burnedBaseUnits: 3n, slot: 1 }),
+    () => decideBurnSubmit(state, submit),
+    () => decideBurnSubmit(state, submit),
+    () => decideBurnConfirm(state, { burnedBaseUnits: 3n, slot: 1 }),
+    () => decideBurnConfirm(state, { burnedBaseUnits: 3n, slot: 1 }),
+  ]) {
+    const decision = decide()
+    if (decision === undefined) continue
+    const after = decision.events.reduce(evolveBurn, state)
+    note(walked, { ...decision, from: nameOf(state), to: nameOf(after) })
+    state = after
+  }
+  return walked
+}
+
+function walkSettings(): Walked {
+  const walked: Walked = new Map()
+  const split = [{ account: 'provider', perMille: 1_000 }]
+  const list = { kind: 'PriceListPublished', source: 'fixed', split, prices: [] } as const
+  for (const newest of [undefined, { number: 1, event: { ...list, source: 'market' } }, { number: 1, event: list }]) {
+    const decision = decidePriceList(newest, list)
+    if (decision !== undefined) note(walked, { ...decision, from: '', to: 'published' })
+  }
+  const value = { name: 'payment-wallet', value: 'a' }
+  const first = decideSetting(undefined, value, 0)
+  const [event] = first?.events ?? []
+  const second = event === undefined ? undefined : decideSetting({ number: 1, event }, { ...value, value: 'b' }, 0)
+  for (const decision of [first, second]) if (decision !== undefined) note(walked, { ...decision, from: '', to: 'set' })
+  return walked
+}
+
+function rowsOf(...kinds: readonly string[]): readonly Step[] {
+  return declaration.steps.filter(({ kind }) => kinds.includes(kind))
+}
+
+/** The rows and the walk, in one form. A movement of nothing is never posted, so a row may allow what no amount needs. */
+function compare(walked: Walked, rows: readonly Step[]): void {
+  expect([...walked.keys()].toSorted()).toEqual(rows.map(lineOfRow).toSorted())
+  for (const row of rows) expect([...(walked.get(lineOfRow(row)) ?? [])].toSorted()).toEqual(row.moves.toSorted())
+}
+
+test('the deciders of payments reach exactly the steps, states, events and movements that the ledger allows', () => {
+  compare(walkPayments(), rowsOf('payment'))
+})
+
+test('the deciders of burns reach exactly the steps that the ledger allows', () => {
+  compare(walkBurns(), rowsOf('burn'))
+})
+
+test('the deciders of price lists and settings reach exactly the steps that the ledger allows', () => {
+  compare(walkSettings(), rowsOf('price_list', 'setting'))
+})
+
+test('a lease is taken by each step into an attempt and by no other, and ended attempts alone are taken over', () => {
+  for (const { toState, lease, afterLease, fromState, eventKinds } of rowsOf('payment')) {
+    expect(lease === 'take').toBe(/^(?:claimed|streaming)/.test(toState))
+    expect(afterLease).toBe(eventKinds.join() === 'RequestFailed,ProofClaimed')
+    if (afterLease) expect(fromState).toMatch(/^(?:claimed|streaming)/)
+  }
+})
+
+test('a payout moves tokens out of the accounts that are payable, and out of no other', () => {
+  const [row] = rowsOf('payout')
+  const payable = ['share', 'overpaid', 'refund', 'unmatched'].map((name) => `${name}>wallet`)
+  expect(row?.moves.toSorted()).toEqual(payable.toSorted())
+})

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { systemClock } from '@tollbook/core/clock'
+import { isRefusal } from '@tollbook/core/refusal'
+import { issueOffer } from '../../src/paywall/issueOffer.ts'
+import type { PaymentRail } from '../../src/paywall/rail.ts'
+import { referenceNumber, settlementOf } from '../payment/paymentStory.ts'
+import { challengeOf, scriptedRail } from './scriptedRail.ts'
+
+const price = { ...settlementOf(referenceNumber(1)).price, priceList: 1 }
+
+function offerOn(...rails: readonly PaymentRail[]) {
+  const product = { path: price.endpoint, method: 'GET' } as const
+  return issueOffer({ clock: systemClock, rails, quoteTtlMs: 1_000 }, { product, payer: undefined, price })
+}
+
+test('every rail adds its members, its words, and its part of a header that is a list', async () => {
+  const offer = await offerOn(scriptedRail('first'), scriptedRail('second'))
+  if (isRefusal(offer)) throw new Error(offer.message)
+  expect(offer.headers['www-authenticate']).toBe('first x="1", second x="1"')
+  expect(JSON.parse(offer.body)).toMatchObject({
+    error: 'payment required: pay by first; or pay by second',
+    code: 'PAYMENT_REQUIRED',
+    pricing: { endpoint: price.endpoint },
+    first: 1,
+    second: 1,
+  })
+})
+
+test('a rail that cannot offer anything to this caller is left out', async () => {
+  const silent: PaymentRail = { ...scriptedRail('silent'), challenge: () => Promise.resolve(undefined) }
+  const offer = await offerOn(silent, scriptedRail('second'))
+  expect(offer).toMatchObject({ status: 402, headers: { 'www-authenticate': 'second x="1"' } })
+})
+
+test('without any challenge the product is not sold, and that is not a 402', async () => {
+  expect(await offerOn()).toMatchObject({ code: 'ENDPOINT_UNAVAILABLE' })
+})
+
+test.each(['pricing', 'first'])('two writers of the member %s are a bug', async (member) => {
+  const clash = { ...challengeOf('second'), members: { [member]: 2 } }
+  await expect(offerOn(scriptedRail('first'), scriptedRail('second', clash))).rejects.toThrow('same member')
+})

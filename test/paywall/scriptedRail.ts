@@ -1,0 +1,25 @@
+import { refuse } from '@tollbook/core/refusal'
+import type { Challenge, PaymentRail } from '../../src/paywall/rail.ts'
+
+/** A rail that only says what a test needs: its marker, its proof header, and its part of the 402. */
+export function scriptedRail(name: string, challenge: Challenge | undefined = challengeOf(name)): PaymentRail {
+  return {
+    name,
+    secretHeaders: [`${name}-proof`],
+    carriesProof: (request) => request.header(`${name}-proof`) !== undefined,
+    identify(request) {
+      if (request.header(`${name}-wrong`) !== undefined) return refuse('NO_WALLET', `${name} has no wallet`)
+      const isMarked = request.header(name) !== undefined || this.carriesProof(request)
+      return isMarked ? { payer: undefined } : undefined
+    },
+    challenge: () => Promise.resolve(challenge),
+    read: () => refuse('INVALID_PAYMENT', 'not read here'),
+    checkHolder: () => undefined,
+    settle: () => Promise.resolve(refuse('INVALID_PAYMENT', 'not settled here')),
+    respond: () => ({}),
+  }
+}
+
+export function challengeOf(name: string): Challenge {
+  return { instruction: `pay by ${name}`, members: { [name]: 1 }, headers: { 'www-authenticate': `${name} x="1"` } }
+}
