@@ -49,7 +49,7 @@ export function refundDueTo(wallet: Address): Account {
   return `Liabilities:RefundsDue:${wallet}`
 }
 
-/** Arrived without a request. `unknown` where nobody sent it: somebody minted it to us. */
+/** Arrived without a request. `unknown` without a sender: the tokens were minted to us. */
 export function unmatchedFrom(wallet: Address | undefined): Account {
   return `Liabilities:Unmatched:${wallet ?? 'unknown'}`
 }
