@@ -1,4 +1,4 @@
-import { assertPresent } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { readSignature, type Signature, signatureBytes, signatureOfBytes } from '@tollbook/core/signature'
 
 declare const referenceBrand: unique symbol
@@ -38,6 +38,7 @@ export function streamIdOf(reference: PaymentReference): Uint8Array {
 
 /** Undefined for the stream of something that is not a payment. */
 export function referenceOfStream(id: Uint8Array): PaymentReference | undefined {
+  assert(id.length > 1, 'the id of a stream is a space and a key')
   if (id[0] !== solanaSpace) return undefined
   const signature = signatureOfBytes(id.subarray(1))
   return signature === undefined ? undefined : solanaReference(signature)

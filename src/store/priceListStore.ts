@@ -53,6 +53,7 @@ export function createPriceListStore(deps: PriceListDeps): PriceListStore {
     const [oldest] = lists.keys()
     if (lists.size >= listsMax && oldest !== undefined) lists.delete(oldest)
     lists.set(number, list)
+    assert(lists.size <= listsMax, 'no more lists are kept than fit')
     return list
   }
 
