@@ -30,7 +30,7 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
   {
     what: 'randomness',
     pattern: /\bMath\.random\(|\brandomBytes\(|\brandomUUID\(|getRandomValues\(/,
-    homes: /^packages\/(core|audit)\/src\/id\.ts$/,
+    homes: /^packages\/(core\/src\/(id|platformWeb|platformNode)|audit\/src\/id)\.ts$/,
   },
   { what: 'the environment', pattern: /process\.env\b/, homes: /^src\/config\.ts$/ },
   { what: 'fetch', pattern: /(?<![.\w'"])fetch\(/, homes: /^(src\/outbound|packages\/client\/src)\// },

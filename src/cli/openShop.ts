@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { askFree } from '@tollbook/client/freeRoute'
 import type { Config } from '../config.ts'
-import { startLocalMode } from './local/localMode.ts'
+import { loadLocalMode } from './local/loadLocalMode.ts'
 import { Fault } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 import { migrate } from '../store/migrate.ts'
@@ -30,6 +30,7 @@ export async function openShop(config: Config, { log, onProgress }: OpenShopOpti
     return { local: running, started: false, close: () => Promise.resolve() }
   }
   const lost = (error: Error) => log.fatal({ event: 'part_lost', error: error.message })
+  const { startLocalMode } = await loadLocalMode()
   const localMode = await startLocalMode(config, { log, migrate, onPartLost: lost, onProgress })
   const local = await readLocalJson(localJsonPath)
   if (local === undefined) throw new Fault(`${localJsonPath} was not written`, { retryable: false })

@@ -26,7 +26,7 @@ const length = /^(\d{1,3}(?:\.\d{1,4})?)(px|in|cm|mm)$/
 const side = z
   .string({ error: 'must be a length such as "1cm"' })
   .refine(isMargin, 'must be a number with px, in, cm or mm, from 0 to 5 in')
-  .meta({ description: 'such as 1cm, at most 5 in', pattern: length.source })
+  .meta({ description: 'such as 1cm, in px, in, cm or mm, at most 5 in', pattern: length.source })
 
 function isMargin(value: string): boolean {
   const pixels = pixelsOf(value)

@@ -16,7 +16,9 @@ const parameters = z
       shown: { minLength: 1, maxLength: dataBytesMax },
       test: (value) => value !== '' && utf8ByteCount(value) <= dataBytesMax,
     }),
-    size: integer({ min: 64, max: 2_048, default: 256 }),
+    size: integer({ min: 64, max: 2_048, default: 256 }).meta({
+      description: 'pixels, enough for the data to be readable',
+    }),
     format: oneOf(['png', 'svg']).default('png'),
   })
   .superRefine(({ data, size }, context) => {

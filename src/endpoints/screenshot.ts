@@ -23,9 +23,12 @@ export function targetUrl(allowHosts: readonly string[]) {
 const parametersWith = (allowHosts: readonly string[]) =>
   z.strictObject({
     url: targetUrl(allowHosts),
-    width: integer({ min: 320, max: 3_840, default: 1_280 }),
-    height: integer({ min: 240, max: 2_160, default: 720 }),
-    fullPage: z.boolean({ error: 'must be true or false' }).default(false),
+    width: integer({ min: 320, max: 3_840, default: 1_280 }).meta({ description: 'pixels' }),
+    height: integer({ min: 240, max: 2_160, default: 720 }).meta({ description: 'pixels' }),
+    fullPage: z
+      .boolean({ error: 'must be true or false' })
+      .default(false)
+      .meta({ description: 'to capture the whole page' }),
   })
 
 const answer = z.object({

@@ -4,6 +4,7 @@ import type { Endpoint } from '../endpoints/endpoint.ts'
 import { jsonAnswer } from '../paywall/answer.ts'
 import type { Paywall } from '../paywall/paywall.ts'
 import type { Clock } from '@tollbook/core/clock'
+import type { SplitShare } from '../pricing/splitSetting.ts'
 import { readDocsPage } from './docsPage.ts'
 import type { FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
 import { errorAnswer, transportErrors } from './transportError.ts'
@@ -15,18 +16,26 @@ export interface DocumentRouteDeps {
   readonly endpoints: readonly Endpoint[]
   readonly paywall: Pick<Paywall, 'currentPrice' | 'whyClosed'>
   readonly terms: PriceCatalogDeps['terms']
+  readonly split: readonly SplitShare[]
   /** The free routes besides these. */
   readonly besides: readonly FreeRoute[]
 }
 
-/** The service described by itself: the price list, the OpenAPI document, and a page to read it on. */
+/** The service's description of itself: the price list, the OpenAPI document, and a page that shows it. */
 export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<readonly FreeRoute[]> {
-  const { clock, version, endpoints, publicUrl, besides, terms } = deps
+  const { clock, version, endpoints, publicUrl, besides, split, terms } = deps
   const { currentPrice, whyClosed } = deps.paywall
   const page = await readDocsPage()
   const catalog = createPriceCatalog({ clock, endpoints, terms, currentPrice, whyClosed })
   const freePaths = [...besides.map(({ path }) => path), '/api/catalog', '/openapi.json', '/docs']
-  const openApi = createOpenApi({ version, endpoints, freePaths, transportStatuses: transportErrors, currentPrice })
+  const openApi = createOpenApi({
+    version,
+    endpoints,
+    freePaths,
+    transportStatuses: transportErrors,
+    currentPrice,
+    split,
+  })
   const document = ({ host }: FreeRequest) => openApi(publicUrl ?? (host === '' ? '' : `http://${host}`))
   const file = ({ segment }: FreeRequest): FreeAnswer => {
     const found = page.files.get(segment)

@@ -14,6 +14,7 @@ export interface ServerOptions
   readonly port: number
   readonly publicUrl: string | undefined
   readonly terms: DocumentRouteDeps['terms']
+  readonly split: DocumentRouteDeps['split']
   readonly inFlightMax: number
   readonly rateLimitPerMinute: number
   readonly metricsSubnets: readonly string[]

@@ -95,6 +95,7 @@ async function append(
   list: PriceListPublished,
   newestNumber: number,
 ): Promise<boolean> {
+  assert(newestNumber >= 0, 'price lists are numbered from 1')
   const decision = {
     step: 'price_list.publish',
     name: priceListName,

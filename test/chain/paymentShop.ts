@@ -1,3 +1,4 @@
+import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { openChain } from '../../src/chain/openChain.ts'
 import { postJson } from '../../src/outbound/postJson.ts'
 import { memoOfSecret } from '@tollbook/core/binding'

@@ -198,6 +198,13 @@ for (const [name, change] of wrongAmounts) {
   })
 }
 
+test('a receipt of a service with another split verifies', async () => {
+  const distribution = { provider: '9000000', holders: '3000000', treasury: '1000000', charity: '2500000' }
+  const signed = await signAnything({ ...(await desk.sign()), distribution, burned: '4500000' })
+  expect(await problemOf(signed)).toBe('none')
+  expect(await problemOf(await signAnything({ ...signed, burned: '4499999' }))).toBe('amounts_wrong')
+})
+
 test('a receipt with a field of a later release verifies, and only fields that are known come back', async () => {
   const signed = await signAnything({ ...(await desk.sign()), inclusionProof: ['ab'] })
   const verdict = await verifyReceipt({ receipt: signed, keys: desk.keys })

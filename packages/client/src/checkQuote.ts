@@ -5,7 +5,7 @@ import { type Address, readAddress } from '@tollbook/core/address'
 import { memoOfSecret } from '@tollbook/core/binding'
 import { tokenPrograms } from '@tollbook/core/programs'
 import { quoteBody, type QuoteBody } from '@tollbook/core/wire'
-import { burnShareOf, burnSharePercent } from './burnShare.ts'
+import { announcedBurnPerMille, burnShareOf } from './burnShare.ts'
 import { type QuoteProblem, quoteProblem } from './quoteProblem.ts'
 import type { Offer } from './readOffer.ts'
 import { attoUsdScale } from './spendingLimit.ts'
@@ -15,6 +15,8 @@ export interface QuotePins {
   readonly expectedMint?: string
   readonly expectedNetwork?: string
   readonly expectedPaymentWallet?: string
+  /** Refuses an offer that announces another burn, such as 30. */
+  readonly expectedBurnPercent?: number
 }
 
 /** An offer that holds together, in the units that are paid in. */
@@ -60,6 +62,7 @@ export function checkQuote({ offer, url, pins }: QuoteQuestion): PayableQuote | 
     checkPrice(quote, parsed.data) ??
     checkDestination(quote) ??
     checkPins(quote, pins) ??
+    checkBurn(parsed.data, pins) ??
     checkUse(quote, url) ??
     quote
   )
@@ -103,7 +106,8 @@ export function attoUsdOf(usd: number): bigint | undefined {
   return Number.isFinite(usd) ? parseDecimal(plain.format(usd), attoUsdScale) : undefined
 }
 
-function checkSums(quote: PayableQuote, { pricing, burnInfo }: QuoteBody): QuoteProblem | undefined {
+function checkSums(quote: PayableQuote, body: QuoteBody): QuoteProblem | undefined {
+  const { pricing, burnInfo } = body
   const { requiredBaseUnits, burnBaseUnits, transferBaseUnits, decimals } = quote
   if (requiredBaseUnits === 0n) return quoteProblem('sums_wrong', 'nothing is required')
   if (burnBaseUnits + transferBaseUnits !== requiredBaseUnits) {
@@ -112,8 +116,11 @@ function checkSums(quote: PayableQuote, { pricing, burnInfo }: QuoteBody): Quote
       `burn ${burnBaseUnits} and transfer ${transferBaseUnits} are not the ${requiredBaseUnits} base units required`,
     )
   }
-  if (burnBaseUnits < burnShareOf(requiredBaseUnits)) {
-    const message = `${burnBaseUnits} of ${requiredBaseUnits} base units are burned, less than ${burnSharePercent} %`
+  const burnPerMille = announcedBurnPerMille(body)
+  if (burnPerMille === undefined)
+    return quoteProblem('sums_wrong', 'distribution and burnInfo are not shares that add up to 100%')
+  if (burnBaseUnits < burnShareOf(requiredBaseUnits, burnPerMille)) {
+    const message = `${burnBaseUnits} of ${requiredBaseUnits} base units are burned, less than ${burnInfo.percentage}%`
     return quoteProblem('burn_too_small', message)
   }
   const shown = [displayNumber(requiredBaseUnits, decimals), displayNumber(burnBaseUnits, decimals)]
@@ -158,6 +165,12 @@ function checkPins(quote: PayableQuote, { expectedMint, expectedNetwork, expecte
     checkPin('other_network', quote.network, expectedNetwork) ??
     checkPin('other_payment_wallet', quote.paymentWallet, expectedPaymentWallet)
   )
+}
+
+function checkBurn({ burnInfo: { percentage } }: QuoteBody, { expectedBurnPercent }: QuotePins) {
+  return expectedBurnPercent === undefined || percentage === expectedBurnPercent
+    ? undefined
+    : quoteProblem('other_burn', `it burns ${percentage}%, and ${expectedBurnPercent}% is expected`)
 }
 
 type PinProblem = 'other_mint' | 'other_network' | 'other_payment_wallet'

@@ -3,6 +3,7 @@ export type QuoteProblemKind =
   | 'malformed'
   | 'sums_wrong'
   | 'burn_too_small'
+  | 'other_burn'
   | 'price_wrong'
   | 'memo_wrong'
   | 'other_endpoint'

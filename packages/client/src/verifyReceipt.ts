@@ -5,7 +5,7 @@ import { displayNumber, parseBaseUnits } from '@tollbook/core/money'
 import { readAddress } from '@tollbook/core/address'
 import { readSignature } from '@tollbook/core/signature'
 import { receiptBody } from '@tollbook/core/wire'
-import { burnShareOf } from './burnShare.ts'
+import { isBurnShare } from './burnShare.ts'
 import { parseJson } from './readBody.ts'
 
 export type VerifiedReceipt = z.infer<typeof receiptBody>
@@ -138,11 +138,10 @@ function canonicalText(value: Omit<VerifiedReceipt, 'jws'> | undefined): string 
 
 function checkAmounts(receipt: VerifiedReceipt): ReceiptVerdict | undefined {
   const requiredBaseUnits = parseBaseUnits(receipt.requiredBaseUnits)
-  const shares = Object.values(receipt.distribution)
-  const distributedBaseUnits = shares.reduce((sum, share) => sum + parseBaseUnits(share), 0n)
+  const distributedBaseUnits = Object.values(receipt.distribution).reduce((sum, text) => sum + parseBaseUnits(text), 0n)
   const burnShareBaseUnits = requiredBaseUnits - distributedBaseUnits
-  if (burnShareBaseUnits !== burnShareOf(requiredBaseUnits))
-    return invalid('amounts_wrong', 'distribution and burn share are not what was required')
+  if (!isBurnShare(requiredBaseUnits, burnShareBaseUnits))
+    return invalid('amounts_wrong', 'the distribution and the burn do not add up to the required amount')
   if (parseBaseUnits(receipt.burned) < burnShareBaseUnits)
     return invalid('amounts_wrong', 'less was burned than the burn share')
   const isScaled = tokenScales.some((scale) => displayNumber(requiredBaseUnits, scale) === receipt.requiredTokens)

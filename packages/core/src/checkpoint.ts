@@ -1,5 +1,6 @@
 import { assert } from './assert.ts'
 import { encodeBase64, readBase64 } from './base64.ts'
+import { concatBytes, equalBytes, toHex, utf8Bytes } from './bytes.ts'
 import { sha256 } from './digest.ts'
 import { type Ed25519Signer, verifyEd25519 } from './ed25519.ts'
 import { hashBytes, type TreeHead } from './merkle.ts'
@@ -41,8 +42,8 @@ export function signCheckpoint({ origin, size, root }: Checkpoint, signer: Ed255
 
 /** The text ends with a newline, which is signed; the empty line behind it is not. */
 export function signNote(text: string, { name, signer }: { name: string; signer: Ed25519Signer }): string {
-  const signature = signer.sign(Buffer.from(text, 'utf8'))
-  const signed = Buffer.concat([keyId({ name, publicKey: signer.publicKey }), signature])
+  const signature = signer.sign(utf8Bytes(text))
+  const signed = concatBytes([keyId({ name, publicKey: signer.publicKey }), signature])
   return `${text}\n${dash} ${name} ${encodeBase64(signed)}\n`
 }
 
@@ -51,16 +52,13 @@ const ed25519Type = 0x01
 const keyIdBytes = 4
 
 function keyId({ name, publicKey }: NoteVerifier): Uint8Array {
-  return sha256(Buffer.concat([Buffer.from(`${name}\n`, 'utf8'), Uint8Array.of(ed25519Type), publicKey])).subarray(
-    0,
-    keyIdBytes,
-  )
+  return sha256(concatBytes([utf8Bytes(`${name}\n`), Uint8Array.of(ed25519Type), publicKey])).subarray(0, keyIdBytes)
 }
 
 /** `<name>+<key id>+<key>`: what an outside verifier is configured with. */
 export function verifierKeyText(verifier: NoteVerifier): string {
-  const typed = Buffer.concat([Uint8Array.of(ed25519Type), verifier.publicKey])
-  return `${verifier.name}+${Buffer.from(keyId(verifier)).toString('hex')}+${encodeBase64(typed)}`
+  const typed = concatBytes([Uint8Array.of(ed25519Type), verifier.publicKey])
+  return `${verifier.name}+${toHex(keyId(verifier))}+${encodeBase64(typed)}`
 }
 
 export function readVerifierKey(text: string): NoteVerifier | undefined {
@@ -68,7 +66,7 @@ export function readVerifierKey(text: string): NoteVerifier | undefined {
   const typed = readBase64(key, publicKeyBytes + 1)
   if (!isKeyName(name) || typed?.[0] !== ed25519Type) return undefined
   const verifier = { name, publicKey: typed.subarray(1) }
-  return Buffer.from(keyId(verifier)).toString('hex') === id ? verifier : undefined
+  return toHex(keyId(verifier)) === id ? verifier : undefined
 }
 
 const publicKeyBytes = 32
@@ -113,9 +111,9 @@ function readSignatureLine(line: string): NoteSignature | undefined {
 export function openNote(note: string, verifier: NoteVerifier): string | undefined {
   const read = readNote(note)
   if (read === undefined) return undefined
-  const id = Buffer.from(keyId(verifier))
-  const own = read.signatures.filter((signature) => signature.name === verifier.name && id.equals(signature.keyId))
-  const message = Buffer.from(read.text, 'utf8')
+  const id = keyId(verifier)
+  const own = read.signatures.filter((signature) => signature.name === verifier.name && equalBytes(id, signature.keyId))
+  const message = utf8Bytes(read.text)
   const holds = own.every(({ signature }) => verifyEd25519({ publicKey: verifier.publicKey, message, signature }))
   return own.length > 0 && holds ? read.text : undefined
 }

@@ -1,4 +1,5 @@
 import { assert, assertPresent } from './assert.ts'
+import { concatBytes, equalBytes } from './bytes.ts'
 import { sha256 } from './digest.ts'
 
 /*
@@ -14,7 +15,7 @@ export const hashBytes = 32
 
 /** The prefix 0x01 keeps an inner node from being passed off as a leaf. */
 export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
-  return sha256(Buffer.concat([nodePrefix, left, right]))
+  return sha256(concatBytes([nodePrefix, left, right]))
 }
 
 const nodePrefix = Uint8Array.of(1)
@@ -184,5 +185,5 @@ function isPowerOfTwo(size: number): boolean {
 
 /** Hashes are public, so the time that it takes to compare them tells nobody anything. */
 export function equal(one: Uint8Array, other: Uint8Array): boolean {
-  return Buffer.compare(one, other) === 0
+  return equalBytes(one, other)
 }

@@ -1,3 +1,4 @@
+import { concatBytes } from './bytes.ts'
 import { assert, assertPresent } from './assert.ts'
 import { hashBytes, type LeafRange, type Frontier, addLeaf, emptyFrontier, rootOf, rootOfHashes } from './merkle.ts'
 
@@ -54,7 +55,7 @@ export function grow(edge: TreeEdge, leaves: readonly Uint8Array[]): Growth {
       hashes.push(rising)
       rising = hashes.length === tileWidth ? rootOfHashes(hashes) : undefined
       if (rising === undefined) continue
-      tiles.push({ level, index: size / tileWidth ** (level + 1) - 1, hashes: Buffer.concat(hashes), root: rising })
+      tiles.push({ level, index: size / tileWidth ** (level + 1) - 1, hashes: concatBytes(hashes), root: rising })
       levels[level] = []
     }
   }

@@ -11,7 +11,7 @@ export const quoteBody = z.object({
   error: z.string(),
   code: z.literal('PAYMENT_REQUIRED'),
   pricing: z.object({ endpoint: z.string(), priceUSD: z.number(), tokenPrice: z.number(), requiredTokens: z.number() }),
-  /** By account of the split, as text such as `30%`. */
+  /** Percentages by account of the operator's split; `burn` is one of them. */
   distribution: z.record(z.string(), z.string()),
   burnInfo: z.object({ percentage: z.number(), tokensToBurn: z.number() }),
   paymentWallet: z.string(),
@@ -54,6 +54,7 @@ export const receiptBody = z.object({
   requiredTokens: z.number(),
   requiredBaseUnits: baseUnitsText,
   burned: baseUnitsText,
+  /** Base units by account; everything that is not burned. */
   distribution: z.record(z.string(), baseUnitsText),
   ledger: z.object({ position: z.int().min(1), leafHash: z.string().regex(/^[0-9a-f]{64}$/) }),
   issuedAt: z.iso.datetime(),

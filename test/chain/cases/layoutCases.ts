@@ -57,7 +57,7 @@ const layouts: readonly Layout[] = [
   { rule: '5g', says: 'the account is emptied by the payment and closed', pay: payAndClose },
   {
     rule: '5h',
-    says: 'compute budget, memos of others, and transfers to others around it',
+    says: 'compute budget, other memos, and other transfers around it',
     pay: paying((lab, plain, payer) => [
       ComputeBudgetProgram.setComputeUnitLimit({ units: 400_000 }),
       ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1_000 }),
