@@ -41,7 +41,7 @@ export const openingPatterns: readonly ProsePattern[] = [
     pattern: /^Of (?:several|these|those|two|all|each|one|the many)\b[^.]*,/,
     advice: 'put the subject first: "Only the last of several changes counts."',
   },
-  { name: 'Says', pattern: /^Says?\b/, advice: 'name the actor and the act: "Reports …", "Returns …", "Logs …"' },
+  { name: 'Says', pattern: /^Says\b/, advice: 'name the actor and the act: "Reports …", "Returns …", "Logs …"' },
   { name: 'Told', pattern: /^Told\b/, advice: 'write "Called with …", "Receives …", "Notified of …"' },
 ]
 
