@@ -48,6 +48,7 @@ export function streamIdOf(reference: PaymentReference): Uint8Array {
 
 /** Undefined for the stream of something that is not a payment. */
 export function referenceOfStream(id: Uint8Array): PaymentReference | undefined {
+  assert(id.length > 1, 'the id of a stream is a space and a key')
   if (id[0] !== solanaSpace) return undefined
   const signature = signatureOfBytes(id.subarray(1))
   return signature === undefined ? undefined : solanaReference(signature)

@@ -1,5 +1,6 @@
 import { access, constants, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { assert } from '@tollbook/core/assert'
 import { type Checkpoint, readCheckpoint } from '@tollbook/core/checkpoint'
 import { equal } from '@tollbook/core/merkle'
 import { encodeBase64 } from '@tollbook/core/base64'
@@ -16,6 +17,7 @@ import { headPosition } from './sealStore.ts'
 
 /** Renamed into place and on disk before, so that a reader, or a machine that lost power, finds a whole one. */
 export async function keepCheckpoint(path: string, note: string): Promise<void> {
+  assert(note !== '', 'a checkpoint is a signed note')
   try {
     const file = await open(`${path}.tmp`, 'w', readableFile)
     try {
@@ -62,6 +64,7 @@ export async function requireStoredCheckpoint(database: Database, path: string):
     )
   }
   const root = await rootAt(database, stored.size)
+  assert(root.length === stored.root.length, 'two roots are hashes of one length')
   if (!equal(root, stored.root)) {
     const roots = `${encodeBase64(root)} and not ${encodeBase64(stored.root)}`
     throw refusal(

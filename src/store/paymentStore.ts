@@ -48,6 +48,7 @@ export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
 }
 
 async function append(kernel: LedgerKernel, change: PaymentChange): Promise<AppendOutcome> {
+  assert(change.before.phase !== 'verified', 'a change is decided between appends')
   const result = await kernel.append(paymentItem(change))
   if (result.outcome === 'appended') {
     const { recordedAtMs, leaves } = result
