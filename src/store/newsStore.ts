@@ -120,7 +120,7 @@ async function keep({ database, mark }: NewsStorage, batch: NewsBatch): Promise<
       ${column(({ urlKey }) => mark + urlKey)}::text[], ${column(({ url }) => url)}::text[],
       ${column(({ title }) => title)}::text[], ${column(({ titleKey }) => (mark === '' ? titleKey : `${mark} ${titleKey}`))}::text[],
       ${column(({ publisher }) => publisher)}::text[], ${column(({ publishedAtMs }) => publishedAtMs)}::bigint[],
-      ${mark + provider}::text, ${category}::text, ${question}::text) as kept`.execute(database)
+      ${mark + provider}::text, ${category}::text, ${question}::text) as stored`.execute(database)
   return rows[0]?.stored ?? 0
 }
 
