@@ -260,7 +260,7 @@ test('a damaged local.json is named, and so is a keypair file whose content neve
   const { terminal } = await openLocalShop()
   const bad = await terminal.writeFile('bad.json', '[1,2,"sixty-four bytes of secret"]')
   const keypair = await terminal.run(payCommand, 'GET', crypto, '--wallet', bad)
-  expect(keypair.stderr).toContain('no keypair file')
+  expect(keypair.stderr).toContain('is not a keypair file')
   expect(keypair.stderr + keypair.stdout).not.toContain('sixty-four')
   const path = await terminal.writeFile('local.json', '{"baseUrl": 1')
   const { exitCode, stderr } = await terminal.run(payCommand, 'GET', crypto)

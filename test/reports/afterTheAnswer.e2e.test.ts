@@ -378,7 +378,7 @@ test('an audit reads the recipient of a payout from the chain', async () => {
       expect.objectContaining({
         code: 'transaction_contradicts',
         position: payout.seq,
-        message: `600000 went to ${holders}, and 0 are booked`,
+        message: `600000 went to ${holders}, and 0 are recorded`,
       }),
     )
   } finally {
