@@ -3,8 +3,7 @@ import { systemClock } from '@tollbook/core/clock'
 
 const inOrder = {
   events: 'order by seq',
-  entries: 'order by seq, line',
-  payments: '',
+  streams: '',
 } as const
 
 export interface Copied {

@@ -4,6 +4,7 @@ import { silentLog } from '../src/primitives/log.ts'
 import { type Database, openDatabase } from '../src/store/database.ts'
 import { paymentItem } from '../src/store/paymentItem.ts'
 import type { LedgerServer } from '../test/proofs/ledgerServer.ts'
+import { withAdminSession } from '../test/support/adminSession.ts'
 import { claimOf, sampleEvidence, samplePrice, sampleSettlement } from '../test/store/samplePayment.ts'
 import { append } from './seedLedger.ts'
 import { type BenchOptions, median } from './yardstick.ts'
@@ -16,6 +17,8 @@ const readsPerRound = 200
 /** A ledger of made-up claims, written by ledger.append. */
 export interface SeededLedger {
   readonly database: Database
+  /** Statistics for the planner, which autovacuum has made in an older database. */
+  analyze(): Promise<void>
   close(): Promise<void>
 }
 
@@ -24,7 +27,7 @@ export async function openSeededLedger(
   payments: number,
   { progress }: BenchOptions,
 ): Promise<SeededLedger> {
-  const { serviceUrl } = await server.createDatabase()
+  const { serviceUrl, adminUrl } = await server.createDatabase()
   await seed(serviceUrl, payments, progress)
   const database = openDatabase({
     databaseUrl: serviceUrl,
@@ -32,7 +35,8 @@ export async function openSeededLedger(
     connectionsMax: 1,
     log: silentLog,
   })
-  return { database, close: () => database.destroy() }
+  const analyze = () => withAdminSession(adminUrl, async (admin) => void (await admin.query('vacuum analyze')))
+  return { database, analyze, close: () => database.destroy() }
 }
 
 /** Median time of one reading. */

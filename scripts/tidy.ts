@@ -32,7 +32,7 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
     pattern: /\bMath\.random\(|\brandomBytes\(|\brandomUUID\(|getRandomValues\(/,
     homes: /^packages\/(core\/src\/(id|platformWeb|platformNode)|audit\/src\/id)\.ts$/,
   },
-  { what: 'the environment', pattern: /process\.env\b/, homes: /^src\/config\.ts$/ },
+  { what: 'the environment', pattern: /process\.env\b/, homes: /^(src\/config|packages\/audit\/src\/main)\.ts$/ },
   { what: 'fetch', pattern: /(?<![.\w'"])fetch\(/, homes: /^(src\/outbound|packages\/client\/src)\// },
 ]
 const forbidden: readonly { readonly what: string; readonly pattern: RegExp }[] = [

@@ -4,7 +4,7 @@ import { readConfig } from '../config.ts'
 import { readLocalJson } from './localJson.ts'
 import { UsageProblem } from './usageProblem.ts'
 
-/** Where the book is, and what this machine knows of it. */
+/** Address of a ledger, and the facts that this machine has about it. */
 export interface BookPlace {
   readonly databaseUrl: string
   readonly rpcUrl: string | undefined
@@ -20,7 +20,7 @@ const jwk = z.object({ x: z.base64url() })
 
 /**
  * `--database` first, then DATABASE_URL, then local mode. What is known of the service of this machine is only said of its
- * own database: of another book it would be wrong.
+ * own database: for another ledger it would be wrong.
  */
 export async function findBook(home: string, database: string | undefined): Promise<BookPlace> {
   const config = readConfig()

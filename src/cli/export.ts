@@ -30,7 +30,7 @@ interface ExportOptions {
 // Adding up the closing balances reads every entry: a minute at a hundred million.
 const statementTimeoutMs = 15 * 60 * 1000
 
-/** `tollbook export`: the book, or a part of it, for a spreadsheet, a warehouse, a bookkeeper or an auditor. */
+/** `tollbook export`: the ledger, or a part of it, for a spreadsheet, a warehouse, a bookkeeper or an auditor. */
 export function exportCommand(deps: CommandDeps): Command {
   return new Command('export')
     .description('write the ledger as jsonl (all of it, for an audit), csv, parquet, beancount or hledger')
@@ -61,10 +61,10 @@ async function runExport(deps: CommandDeps, format: string, options: ExportOptio
   try {
     const question = readQuestion(format, options)
     if (options.output === undefined && question.format === 'parquet' && deps.stdout.isTTY === true) {
-      throw new UsageProblem('--output', 'is missing: parquet is no text, and would spoil the terminal')
+      throw new UsageProblem('--output', 'is missing: Parquet is binary and cannot be written to a terminal')
     }
-    const book = await findBook(deps.home(), options.database)
-    return await write(deps, book, { ...question, output: options.output })
+    const place = await findBook(deps.home(), options.database)
+    return await write(deps, place, { ...question, output: options.output })
   } catch (error) {
     if (!(error instanceof UsageProblem)) throw error
     deps.stderr.write(`${error.message}\n`)
@@ -101,8 +101,8 @@ function boundOf(end: 'from' | 'to', text: string | undefined): Bound | undefine
 
 type Order = Question & { readonly output: string | undefined }
 
-async function write(deps: CommandDeps, book: BookPlace, order: Order): Promise<number> {
-  const { databaseUrl, origin, publicKey } = book
+async function write(deps: CommandDeps, place: BookPlace, order: Order): Promise<number> {
+  const { databaseUrl, origin, publicKey } = place
   const log = createLog({ level: 'silent', name: 'export' })
   const output = order.output === undefined ? openStandardOutput(deps) : await openOutputFile(order.output)
   const naming = { databaseUrl, applicationName: 'tollbook export' }

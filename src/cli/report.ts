@@ -23,7 +23,7 @@ export interface ReportCommandDeps extends Pick<CommandDeps, 'stdout' | 'stderr'
   readonly databaseUrl: () => Promise<string>
 }
 
-/** `tollbook report`: what finance asks of the book, from the book itself. */
+/** `tollbook report`: the finance reports, read from the ledger itself. */
 export function reportCommand(deps: ReportCommandDeps): Command {
   return new Command('report')
     .description('burns, payments, distributions, liabilities or the trial balance, from the ledger of DATABASE_URL')
@@ -52,7 +52,7 @@ export function reportCommand(deps: ReportCommandDeps): Command {
 const formats = ['table', 'csv', 'json']
 const databaseConnectionsMax = 2
 const standardLimit = { limit: '50' }
-// The backlog of about ten million events, should nobody have rolled up before.
+// A backlog of about ten million events, where no service has rolled up before.
 const stepsMax = 2_000
 
 interface Call {

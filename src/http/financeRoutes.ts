@@ -18,7 +18,7 @@ export interface FinanceRouteDeps {
   readonly reports: Reports
   /** CAIP-2, for the links to where a transaction can be looked up. */
   readonly network: string
-  /** Where the public routes are: empty when they are beside these, undefined when nobody has told us. */
+  /** Base URL of the public routes: empty when these routes share their listener, undefined when it is not configured. */
   readonly publicUrl: string | undefined
   /** What the payment wallet holds on chain; a fault when no node can say. */
   readonly walletBaseUnits: () => Promise<bigint>
@@ -33,7 +33,7 @@ export function createFinanceRoutes(deps: FinanceRouteDeps): readonly FreeRoute[
   return [
     guarded('/api/finance/summary', (request) => serveSummary(deps, request)),
     ...reportNames.map((report) => guarded(`/api/finance/${report}`, (request) => serveReport(deps, report, request))),
-    guarded('/api/finance/payments/:signature', (request) => servePayment(deps, request)),
+    guarded('/api/finance/payments/:reference', (request) => servePayment(deps, request)),
   ]
 }
 
@@ -89,7 +89,7 @@ async function serveSummary(deps: FinanceRouteDeps, { query }: FreeRequest): Pro
   return answer(deps, summary, { ...summary.read, ...more })
 }
 
-/** Null when no node answers: the book is worth showing without it. */
+/** Null when no node answers: the ledger is worth showing without it. */
 async function readWallet({ walletBaseUnits, log }: FinanceRouteDeps): Promise<string | null> {
   try {
     return (await walletBaseUnits()).toString()
@@ -134,14 +134,21 @@ function csvHeaders(report: ReportName, position: number): Readonly<Record<strin
 }
 
 async function servePayment(deps: FinanceRouteDeps, { segment }: FreeRequest): Promise<FreeAnswer> {
-  const payment = await deps.reports.payment(segment)
-  if (payment === undefined) return errorAnswer('NOT_FOUND', 'the ledger has no payment with this signature')
+  // A colon is the only character of a reference that clients may encode.
+  const reference = segment.replaceAll(/%3a/gi, ':')
+  const payment = await deps.reports.payment(reference)
+  if (payment === undefined)
+    return errorAnswer('NOT_FOUND', 'the ledger has no payment, payout or burn with this reference')
   const { decimals } = deps.reports.token
-  return jsonAnswer(200, JSON.stringify({ success: true, data: { payment, decimals, links: linksOf(deps, segment) } }))
+  return jsonAnswer(
+    200,
+    JSON.stringify({ success: true, data: { payment, decimals, links: linksOf(deps, reference) } }),
+  )
 }
 
-/** Where else it can be checked. A local chain has no explorer. */
-function linksOf({ network, publicUrl }: FinanceRouteDeps, signature: string): Json {
+/** Pages that show the same payment. A local chain has no explorer. */
+function linksOf({ network, publicUrl }: FinanceRouteDeps, reference: string): Json {
+  const signature = reference.replace(/^solana:/, '')
   const cluster = clusters[network]
   const query = cluster === 'mainnet-beta' ? '' : `?cluster=${cluster}`
   return {

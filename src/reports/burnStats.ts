@@ -85,7 +85,10 @@ async function readRows(database: Database, mint: string, nowMs: number): Promis
     union all
     select 'owed', 'epoch', '', (-balance)::text, 0 from ledger.accounts where mint = ${mint} and name = 'Liabilities:BurnOwed'
     union all
-    select 'day', date_trunc('day', hour, 'UTC'), '', sum(burned)::text, sum(payments)::bigint from hour group by 2
+    select 'day', d.day::timestamp at time zone 'UTC', '', d.burned::text, d.payments::bigint
+    from (
+      select (hour at time zone 'UTC')::date as day, sum(burned) as burned, sum(payments) as payments from hour group by 1
+    ) d
     union all
     select 'hour', hour, '', burned::text, payments::bigint from hour where hour > ${firstHour}
     order by span, starts_at desc, endpoint`.execute(database)

@@ -6,24 +6,24 @@ import { encodeBase64 } from '@tollbook/core/base64'
 import { type Database, readOrFault } from '../store/database.ts'
 import { checkpointAt, newestCheckpoint, readTiles, type StoredCheckpoint } from '../store/sealStore.ts'
 
-/** What the seal says to whoever asks: checkpoints, proofs, tiles. Positions count from 1; hashes are base64. */
+/** Public reads of the sealed tree: checkpoints, proofs, tiles. Positions count from 1; hashes are base64. */
 export interface SealedTree {
   /** The newest signed note; undefined before the first event. */
   checkpoint(): Promise<string | undefined>
-  /** That an event is in the newest tree, or in the one of a size that was signed. Undefined: not sealed, or no such tree. */
+  /** Proof that an event is in the newest tree, or in a tree of a signed size. Undefined: not sealed, or no such tree. */
   proveInclusion(question: InclusionQuestion): Promise<InclusionProof | undefined>
-  /** That the later tree is the earlier one with events added. Undefined when one of them is not sealed. */
+  /** Proof that the later tree extends the earlier one. Undefined when one of them is not sealed. */
   proveConsistency(sizes: TreeSizes): Promise<ConsistencyProof | undefined>
   /**
-   * A tile of C2SP tlog-tiles by its path `<L>/<N>[.p/<W>]`, whole or the part that was asked for. Undefined when that is no
-   * such path, or the sealed tree does not reach it.
+   * A tile of C2SP tlog-tiles by its path `<L>/<N>[.p/<W>]`, whole or partial. Undefined when the path is not valid, or the
+   * sealed tree does not reach it.
    */
   tile(path: string): Promise<Buffer | undefined>
 }
 
 export interface InclusionQuestion {
   readonly position: number
-  /** Undefined: the newest. */
+  /** Undefined means the newest tree. */
   readonly treeSize: number | undefined
 }
 
@@ -42,7 +42,7 @@ export type ConsistencyProof = Readonly<{
   from: number
   to: number
   path: readonly string[]
-  /** The signed notes of the two sizes, where such were signed. */
+  /** The signed notes of the two sizes; null for a size that was not signed. */
   checkpoints: Readonly<{ from: string | null; to: string | null }>
 }>
 
@@ -83,7 +83,7 @@ function noteOf(checkpoint: StoredCheckpoint | undefined): string | null {
   return checkpoint?.note ?? null
 }
 
-/** At most two tiles of each level, so a proof costs the same few look-ups however long the ledger is. */
+/** At most two tiles per level, so a proof costs a few lookups, whatever the length of the ledger. */
 async function hashesOf(database: Database, ranges: readonly LeafRange[], size: number): Promise<readonly string[]> {
   const tiles = await readTiles(database, tilesOf(ranges), size)
   return ranges.map((range) => encodeBase64(hashOfRange(range, tiles)))
@@ -108,7 +108,7 @@ async function cutTile(
   return Buffer.from(hashes.subarray(0, width * hashBytes))
 }
 
-/** The entries themselves, each behind two bytes of its length: 256 of 64 kB at most, and usually 300 kB in all. */
+/** The entries, each after two bytes of its length: at most 256 of 64 kB, usually 300 kB together. */
 async function readEntries(database: Database, { from, to }: LeafRange): Promise<Buffer> {
   const rows = await database
     .selectFrom('ledger.events')

@@ -31,7 +31,7 @@ function auditLedger(given: Partial<AuditOptions> = {}) {
   return audit({
     source: { kind: 'database', url: ledger.serviceUrl },
     verifierKeys: [ledgerKey],
-    keptCheckpoints: [{ name: 'the checkpoint that was kept', note: fixture.note }],
+    ownCheckpoints: [{ name: 'the checkpoint that was kept', note: fixture.note }],
     transactions: true,
     chain: undefined,
     resumeFile: undefined,
@@ -120,6 +120,6 @@ describe('an audit with a resume file', () => {
     const other = await createTestDatabase()
     await growLedger({ serviceUrl: other.serviceUrl, payments: 45, isNew: true })
     const source = { kind: 'database', url: other.serviceUrl } as const
-    await expect(auditLedger({ source, resumeFile, keptCheckpoints: [] })).rejects.toThrow('the resume file ends with')
+    await expect(auditLedger({ source, resumeFile, ownCheckpoints: [] })).rejects.toThrow('the resume file ends with')
   })
 })

@@ -31,12 +31,12 @@ async function pay(form: Form): Promise<void> {
   paid++
 }
 
-// As if the book had been given its time already, unless a test says otherwise.
+// As if the ledger had had its time to record every transfer; tests may choose another time.
 function auditAgainst(rpcUrl: string, bookedWithinMs = 0, sleep = systemClock.sleep): Promise<AuditReport> {
   return audit({
     source: { kind: 'database', url: shop.database.serviceUrl },
     verifierKeys: [],
-    keptCheckpoints: [],
+    ownCheckpoints: [],
     transactions: true,
     chain: { rpcUrl, paymentWallet, bookedWithinMs, fetch: globalThis.fetch },
     resumeFile: undefined,
@@ -50,7 +50,7 @@ async function openNode() {
   return node
 }
 
-test('the chain confirms every payment that the book has, and has no other', async () => {
+test('the chain confirms every payment of the ledger and has no other', async () => {
   const report = await auditAgainst(shop.chain.rpcUrl)
   expect(report.findings).toEqual([])
   expect(report.verdicts.chainTruth).toMatchObject({ status: 'holds', findings: 0 })
@@ -61,7 +61,7 @@ test('the chain confirms every payment that the book has, and has no other', asy
   expect(exitCodeOf(report)).toBe(0)
 })
 
-test('a payment of the last seconds is waited for, until the chain has made it final', async () => {
+test('the audit waits for a payment of the last seconds until the chain has made it final', async () => {
   await pay('transaction')
   let polls = 0
   const held = await auditAgainst(shop.chain.rpcUrl, 0, () => Promise.resolve(void polls++))
@@ -77,7 +77,7 @@ test('a payment of the last seconds is waited for, until the chain has made it f
   expect(exitCodeOf(waited)).toBe(0)
 })
 
-test('a chain that stands still is waited for once, and not for each of its payments', async () => {
+test('the audit waits once for a chain that stands still, and not for each payment', async () => {
   let polls = 0
   const sleep = () => Promise.resolve(void polls++)
   const clock = { ...systemClock, sleep }
@@ -91,7 +91,7 @@ test('a chain that stands still is waited for once, and not for each of its paym
   expect(await node.untilFinal(0), 'what is final is so at once').toBe(true)
 })
 
-test('a payment that a node has pruned is not re-checkable, which is neither right nor wrong', async () => {
+test('a payment that a node has pruned is not re-checkable', async () => {
   const node = await openNode()
   node.answer('getTransaction', () => resultReply(null))
   node.answer('getFirstAvailableBlock', () => resultReply(1_000_000_000))
@@ -115,7 +115,7 @@ test.each([
   ['failed', /"err":null/, '"err":{"InstructionError":[0,{"Custom":1}]}', 'transaction_failed'],
   ['landed in another slot', /"slot":(\d+)/, '"slot":1$1', 'transaction_contradicts'],
   ['left less in the payment wallet', /"amount":"35\d*"/g, '"amount":"1"', 'transaction_contradicts'],
-  ['was signed by somebody else', /"numRequiredSignatures":1/, '"numRequiredSignatures":0', 'transaction_contradicts'],
+  ['was signed by another wallet', /"numRequiredSignatures":1/, '"numRequiredSignatures":0', 'transaction_contradicts'],
 ] as const)('a payment that %s on chain is found at its position', async (_, from, to, code) => {
   const node = await openNode()
   node.answer('getTransaction', async ({ forward }) => ({ status: 200, text: (await forward()).replace(from, to) }))
@@ -125,17 +125,17 @@ test.each([
   expect(first).toMatchObject({ code, position: expect.any(Number) })
 })
 
-test('a payment that the chain has and the book has not breaks completeness, in the words of the chain', async () => {
+test('a payment that only the chain has breaks completeness, with the amounts of the chain', async () => {
   const unseen = await shop.payer.sign(await askForQuote(shop))
   await shop.payer.send(unseen)
-  // Whatever landed after the newest event may still be presented, so one more is bought behind it.
+  // A transfer after the newest event may still be presented, so one more payment is made behind it.
   await pay('transaction')
   shop.chain.advanceSlots(finalSlots)
   const report = await auditAgainst(shop.chain.rpcUrl)
   expect(report.verdicts.completeness.status).toBe('broken')
   expect(report.findings).toEqual([
     expect.objectContaining({
-      code: 'not_in_the_book',
+      code: 'not_in_the_ledger',
       subject: unseen.signature,
       message: expect.stringMatching(/3500000 arrived and 1500000 were burned/),
     }),
@@ -143,12 +143,14 @@ test('a payment that the chain has and the book has not breaks completeness, in 
   expect(exitCodeOf(report)).toBe(4)
 
   const sooner = await auditAgainst(shop.chain.rpcUrl, 3_600_000)
-  expect(sooner.verdicts.completeness, 'a caller has paid, and not come yet').toMatchObject({ status: 'holds' })
+  expect(sooner.verdicts.completeness, 'a caller has paid and not presented the proof yet').toMatchObject({
+    status: 'holds',
+  })
   expect(sooner.verdicts.completeness.notChecked).toContainEqual(expect.stringMatching(/^1 transfers? .*presented/))
   expect(exitCodeOf(sooner)).toBe(0)
 })
 
-test('a node that is not there ends the audit, and says nothing of the book', async () => {
+test('a node that does not answer ends the audit without a verdict', async () => {
   const node = await openNode()
   await node.close()
   const quick = { ...systemClock, sleep: () => Promise.resolve() }
@@ -156,7 +158,7 @@ test('a node that is not there ends the audit, and says nothing of the book', as
     audit({
       source: { kind: 'database', url: shop.database.serviceUrl },
       verifierKeys: [],
-      keptCheckpoints: [],
+      ownCheckpoints: [],
       transactions: false,
       chain: { rpcUrl: node.url, paymentWallet, bookedWithinMs: 0, fetch: globalThis.fetch },
       resumeFile: undefined,

@@ -80,7 +80,7 @@ export async function growLedger({ serviceUrl, payments, isNew, adminUrl }: Ledg
     await receiveUnmatched(ledger, address)
     if (adminUrl !== undefined) {
       await payOut(adminUrl, address)
-      await burnOwed(adminUrl, wallet)
+      if (isNew) await burnOwed(adminUrl, wallet)
     }
     await sealLedger(ledger)
     return assertPresent(await newestCheckpoint(ledger.database), 'the ledger has been sealed').note
@@ -103,7 +103,7 @@ async function pay(ledger: Ledger, index: number): Promise<Answered> {
   }
   const { reference } = settlement
   if (index % 11 === 10) return { reference, state: before }
-  // Of those that nobody serves to the end, every other lease has ended by the time that somebody looks.
+  // Every other claim that is not served to the end has a lease that ends at once.
   const claim = claimOf(settlement, { before, ...(index % 26 === 12 ? { leaseMs: 1 } : {}) })
   before = await append(ledger, claim.change)
   if (index % 13 === 12) return { reference, state: before }

@@ -11,7 +11,7 @@ const ground = await openLifeGround('SPL Token')
 const { lab, deps, clock } = ground
 const settleAgeMs = 3_600_000
 
-test('what a co-signer sends beside a payment is owed to the wallet that paid, and the book equals the chain', async () => {
+test('the transfer of a co-signer in a payment is owed to the wallet that paid, and the ledger equals the chain', async () => {
   const friend = await newCustomer(lab)
   const along = { instructions: [transferOf(lab, friend, { send: 123n })], signers: [friend.keypair] }
   const { settlement } = await pay(ground, 0n, undefined, along)
@@ -28,7 +28,7 @@ test('what a co-signer sends beside a payment is owed to the wallet that paid, a
   const { findings, verdicts } = await audit({
     source: { kind: 'database', url: ground.database.serviceUrl },
     verifierKeys: [],
-    keptCheckpoints: [],
+    ownCheckpoints: [],
     transactions: true,
     resumeFile: undefined,
     clock: systemClock,

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { sampleAddress, sampleMint } from '../store/samplePayment.ts'
 import {
-  allocated,
   attempt,
   blockTimeMs,
   burn,
@@ -16,7 +15,6 @@ import {
   over,
   owed,
   paid,
-  paidOwingBurn,
   price,
   reference,
   released,
@@ -24,7 +22,6 @@ import {
   required,
   served,
   settlement,
-  signed,
   split,
   tokensBurned,
   wallet,
@@ -349,139 +346,5 @@ describe('a refund', () => {
     ['of a delivered request', refund(finalize(served(), exposed), due), 'lifecycle_impossible'],
   ] as const)('%s is found', (_, ledger, code) => {
     expect(ledger.codes()).toContain(code)
-  })
-})
-
-describe('an owed burn', () => {
-  const burnStream = `solana:${signed(9)}`
-  const parts = [{ endpoint, baseUnits: String(burn) }]
-  const submitted = {
-    round: 1,
-    mint,
-    throughPosition: 5,
-    burnBaseUnits: String(burn),
-    parts,
-    transactionBase64: 'AA==',
-  }
-  const confirmed = { round: 1, mint, burnedBaseUnits: String(burn), slot: 900, parts }
-  const burnt = (ledger: ReplayedLedger, sent: Fields = submitted, done: Fields = confirmed) =>
-    ledger.append(burnStream, ['BurnSubmitted', sent]).append(burnStream, ['BurnConfirmed', done])
-
-  test('is a debt until a round of burning is confirmed, and then a burn of its endpoint', () => {
-    const ledger = served(paidOwingBurn())
-    expect(ledger.findings()).toEqual([])
-    expect(ledger.balances()).toMatchObject({
-      'Assets:PaymentWallet': required + over,
-      'Liabilities:BurnOwed': -burn,
-      'Liabilities:Overpaid:…': -over,
-    })
-    const after = burnt(ledger)
-    expect(after.findings()).toEqual([])
-    expect(after.balances()).toMatchObject({
-      'Assets:PaymentWallet': owed + over,
-      'Expenses:Burned:/api/data/weather': burn,
-      'Income:BurnedByCallers': -burn,
-    })
-    expect(after.balances()['Liabilities:BurnOwed']).toBeUndefined()
-  })
-
-  test('of a reversed payment is no longer owed', () => {
-    const taken = { burnOwedBaseUnits: String(burn) }
-    const ledger = served(paidOwingBurn()).append(reference, ['PaymentReversed', reversal(taken)])
-    expect(ledger.findings()).toEqual([])
-    expect(ledger.balances()['Liabilities:BurnOwed']).toBeUndefined()
-  })
-
-  test.each([
-    ['of nothing that is owed', burnt(served()), ['burn_exceeds', 7]],
-    [
-      'of more than is owed',
-      burnt(served(paidOwingBurn()), {
-        ...submitted,
-        burnBaseUnits: '3000001',
-        parts: [{ endpoint, baseUnits: '3000001' }],
-      }),
-      ['burn_exceeds', 7],
-    ],
-    [
-      'of more than was submitted',
-      burnt(served(paidOwingBurn()), submitted, {
-        ...confirmed,
-        burnedBaseUnits: '3000001',
-        parts: [{ endpoint, baseUnits: '3000001' }],
-      }),
-      ['burn_differs', 8],
-    ],
-    [
-      'for an endpoint that owes none',
-      burnt(
-        served(paidOwingBurn()),
-        { ...submitted, parts: [{ endpoint: '/api/other', baseUnits: String(burn) }] },
-        { ...confirmed, parts: [{ endpoint: '/api/other', baseUnits: String(burn) }] },
-      ),
-      ['burn_exceeds', 8],
-    ],
-    ['whose parts are not the whole', burnt(served(paidOwingBurn()), { ...submitted, parts: [] }), ['burn_differs', 7]],
-    [
-      'that was never submitted',
-      served(paidOwingBurn()).append(burnStream, ['BurnConfirmed', confirmed]),
-      ['lifecycle_impossible', 7],
-    ],
-    [
-      'that reaches beyond itself',
-      burnt(served(paidOwingBurn()), { ...submitted, throughPosition: 7 }),
-      ['lifecycle_impossible', 7],
-    ],
-    [
-      'in the transaction of a payment',
-      served(paidOwingBurn()).append(reference, ['BurnSubmitted', submitted]),
-      ['lifecycle_impossible', 7],
-    ],
-  ] as const)('%s is found', (_, ledger, finding) => {
-    expect(ledger.findings()).toContainEqual(finding)
-  })
-
-  test('of a round that was burned already is found', () => {
-    const twice = burnt(served(paidOwingBurn())).append(`solana:${signed(10)}`, ['BurnSubmitted', submitted])
-    expect(twice.findings()).toContainEqual(['lifecycle_impossible', 9])
-  })
-})
-
-describe('a payout', () => {
-  const other = signed(2)
-  const payout = (paidBaseUnits: string, account = 'Liabilities:Share:provider', wallet = sampleAddress()): Fields => {
-    const payments = [{ account, wallet, paidBaseUnits }]
-    return { signature: other, planId: 'payout_1', part: 1, mint: sampleMint, slot: 900, payments }
-  }
-  const pay = (fields: Fields, ledger = served()) => ledger.append(`solana:${other}`, ['DistributionPaid', fields])
-
-  test('of all that is owed leaves nothing owed', () => {
-    const ledger = pay(payout('5000000'))
-    expect(ledger.findings()).toEqual([])
-    expect(ledger.balances()['Liabilities:Share:provider']).toBeUndefined()
-    expect(ledger.replay.payouts.has(other)).toBe(true)
-    expect(pay(payout('11', `Liabilities:Overpaid:${wallet}`, wallet)).findings()).toEqual([])
-  })
-
-  test.each([
-    ['of more than is owed', payout('5000001'), 'payout_exceeds'],
-    ['of an account that owes nobody', payout('1', 'Liabilities:Unearned'), 'lifecycle_impossible'],
-    ['of what is owed to be burned', payout('1', 'Liabilities:BurnOwed'), 'lifecycle_impossible'],
-    ['of what is owed to one wallet to another', payout('1', `Liabilities:Overpaid:${wallet}`), 'owner_differs'],
-    ['in another stream', { ...payout('1'), signature: signed(3) }, 'lifecycle_impossible'],
-  ] as const)('%s is found', (_, fields, code) => {
-    expect(pay(fields).findings()).toContainEqual([code, 7])
-  })
-
-  test('that is booked twice is found', () => {
-    expect(pay(payout('1'), pay(payout('1'))).findings()).toContainEqual(['lifecycle_impossible', 8])
-  })
-
-  test('in the transaction of a payment is found, and so is a payment in the transaction of a payout', () => {
-    const own = { ...payout('1'), signature: reference.slice('solana:'.length) }
-    expect(served().append(reference, ['DistributionPaid', own]).findings()).toContainEqual(['lifecycle_impossible', 7])
-    const received = { wallet, mint: sampleMint, receivedBaseUnits: '5', slot: 700 }
-    const again = pay(payout('1')).append(`solana:${other}`, ['TransferReceived', received])
-    expect(again.findings()).toContainEqual(['lifecycle_impossible', 8])
   })
 })

@@ -54,7 +54,7 @@ export class ReplayedLedger {
   /** Everything that is wrong, by code and position. */
   findings(): readonly (readonly [FindingCode, number | undefined])[] {
     this.replay.finish()
-    return this.replay.findings.state().kept.map(({ code, position }) => [code, position])
+    return this.replay.findings.state().stored.map(({ code, position }) => [code, position])
   }
 
   codes(): readonly FindingCode[] {

@@ -23,7 +23,7 @@ import { isoTime } from '@tollbook/core/clock'
 import type { Price } from '@tollbook/core/quote'
 import { anyAddress, anyEvent, anySplit } from '../store/arbitraryEvent.ts'
 
-/* The auditor's own reading against the writer's: two programs that share nothing must agree on every true book. */
+/* The auditor's own reading against the writer's: two programs that share nothing must agree on every true ledger. */
 
 const anyMs = fc.integer({ min: 0, max: Date.parse('2099-12-31T23:59:59.999Z') })
 const header = fc.record({

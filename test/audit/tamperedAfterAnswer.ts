@@ -1,84 +1,63 @@
-import { forged, forgeLeaf, type Tampering } from './tampering.ts'
+import { editBody, forged, forgeLeaf, type TamperedLedger, type Tampering } from './tampering.ts'
 
-/* What happens after an answer: finality, reversals, refunds, tokens without a request, exposure, and payouts. */
-
-const firstFinal = `(select p.signature from ledger.payments p where p.state = 'fulfilled' and not p.awaiting_finality
-  order by p.seqs limit 1)`
-const firstOpen = `(select p.signature from ledger.payments p where p.state = 'fulfilled' and p.awaiting_finality
-  order by p.seqs limit 1)`
-
-/** The row of one payment changed: the finding is at its last event. */
-function onPaymentOf(name: string, payment: string, assignment: string): Tampering {
-  return {
-    name,
-    run: async (book) => {
-      const position = await book.value(
-        `select seqs[cardinality(seqs)] as value from ledger.payments where signature = ${payment}`,
-      )
-      await book.sql(`update ledger.payments set ${assignment} where signature = ${payment}`)
-      return { aspect: 'completeness', code: 'payment_row_differs', position }
-    },
-  }
-}
+/* Events after an answer: finality, reversals, refunds, tokens without a request, payouts and burns. */
 
 const tamperedFinality: readonly Tampering[] = [
   {
-    name: 'the finality of a payment taken out of the book',
-    run: async (book) => {
-      const position = await book.nth('PaymentFinalized', 3)
-      await book.sql(`delete from ledger.events where seq = ${position}`)
+    name: 'the finality of a payment taken out of the ledger',
+    run: async (ledger) => {
+      const position = await ledger.nth('PaymentFinalized', 3)
+      await ledger.sql(`delete from ledger.events where seq = ${position}`)
       return { aspect: 'completeness', code: 'position_missing', position }
     },
   },
-  onPaymentOf('the finality in the row of a payment', firstFinal, 'awaiting_finality = true'),
-  onPaymentOf('the row of a payment made final before it was', firstOpen, 'awaiting_finality = false, exposed = 0'),
-  onPaymentOf('what the row of a payment says is exposed', firstOpen, 'exposed = exposed - 1'),
-  {
-    name: 'the exposure in all',
-    run: async (book) => {
-      await book.sql('update ledger.exposure set amount = amount - 1')
-      return { aspect: 'arithmetic', code: 'exposure_differs', position: await book.head() }
-    },
-  },
-  {
-    name: 'the exposure taken away',
-    run: async (book) => {
-      await book.sql('delete from ledger.exposure')
-      return { aspect: 'arithmetic', code: 'exposure_differs', position: await book.head() }
-    },
-  },
+  forged(
+    'the exposure that ends with finality',
+    { kind: 'PaymentFinalized', from: '"exposedBaseUnits":"\\d+"', to: '"exposedBaseUnits":"7"' },
+    { aspect: 'arithmetic', code: 'exposure_differs' },
+  ),
 ]
 
 const tamperedReversals: readonly Tampering[] = [
   {
-    name: 'an entry of a reversal taken away',
-    run: async (book) => {
-      const position = await book.nth('PaymentReversed', 0)
-      await book.sql(`delete from ledger.entries where seq = ${position} and line = 1`)
-      return { aspect: 'arithmetic', code: 'entry_missing', position }
+    name: 'a posting of a reversal taken away',
+    run: async (ledger) => {
+      const position = await ledger.nth('PaymentReversed', 0)
+      await ledger.sql(`update ledger.events set debits = trim_array(debits, 1), credits = trim_array(credits, 1),
+        amounts = trim_array(amounts, 1) where seq = ${position}`)
+      return { aspect: 'arithmetic', code: 'posting_missing', position }
     },
   },
   {
-    name: 'a reversal taken away with its entries, so that tokens are booked that are not there',
-    run: async (book) => {
-      const position = await book.nth('PaymentReversed', 0)
-      await book.sql(
-        `delete from ledger.entries where seq = ${position}; delete from ledger.events where seq = ${position}`,
-      )
+    name: 'a reversal taken away, so that tokens are recorded that are not there',
+    run: async (ledger) => {
+      const position = await ledger.nth('PaymentReversed', 0)
+      await ledger.sql(`delete from ledger.events where seq = ${position}`)
       return { aspect: 'completeness', code: 'position_missing', position }
     },
   },
   {
     name: 'the burn of a reversed payment counted again',
-    run: async (book) => {
-      await book.sql(`update ledger.burn_totals set payments = payments + 1 where span = 'all' and endpoint = ''`)
-      return { aspect: 'arithmetic', code: 'burn_total_differs', position: undefined }
+    run: async (ledger) => {
+      await ledger.sql(`update ledger.tallies set entries = entries - 1
+        where (account, hour) = (select account, hour from ledger.tallies order by account, hour limit 1)`)
+      return { aspect: 'arithmetic', code: 'tally_differs', position: undefined }
     },
   },
   forged(
     'what was lost to a reversal',
     { kind: 'PaymentReversed', nth: 0, from: '"lostBaseUnits":"\\d+"', to: '"lostBaseUnits":"1"' },
     { aspect: 'arithmetic', code: 'reversal_differs' },
+  ),
+  forged(
+    'the owed burn that a reversal takes back',
+    { kind: 'PaymentReversed', nth: 0, from: '"burnOwedBaseUnits":"\\d+"', to: '"burnOwedBaseUnits":"1"' },
+    { aspect: 'arithmetic', code: 'reversal_differs' },
+  ),
+  forged(
+    'the burn that a reversal takes back',
+    { kind: 'BurnReversed', nth: 0, from: '"burnedBaseUnits":"\\d+"', to: '"burnedBaseUnits":"1"' },
+    { aspect: 'arithmetic', code: 'burn_differs' },
   ),
 ]
 
@@ -96,123 +75,161 @@ const tamperedDebts: readonly Tampering[] = [
   forged(
     'the sender of tokens without a request',
     { kind: 'TransferReceived', nth: 0, from: '"wallet":"....', to: '"wallet":"1111' },
-    { aspect: 'arithmetic', code: 'entry_differs' },
+    { aspect: 'arithmetic', code: 'posting_differs' },
+  ),
+  forged(
+    'the amount of a burn that is owed',
+    { kind: 'BurnOwed', nth: 1, from: '"owedBaseUnits":"\\d+"', to: '"owedBaseUnits":"1"' },
+    { aspect: 'arithmetic', code: 'burn_differs' },
   ),
   {
-    name: 'the account of a refund that is due, in its entry',
-    run: async (book) => {
-      const position = await book.nth('RefundDue', 0)
-      await book.sql(`update ledger.entries set account = 'Liabilities:Treasury' where seq = ${position} and line = 1`)
-      return { aspect: 'arithmetic', code: 'entry_differs', position }
+    name: 'the account of a refund that is due, in its posting',
+    run: async (ledger) => {
+      const position = await ledger.nth('RefundDue', 0)
+      await ledger.sql(`update ledger.events e set credits[1] = other.id from ledger.accounts due, ledger.accounts other
+        where e.seq = ${position} and due.id = e.credits[1] and other.mint = due.mint and other.name = 'Liabilities:Share:treasury'`)
+      return { aspect: 'arithmetic', code: 'posting_differs', position }
     },
   },
 ]
 
+const tileHashes = 256
 const paidAmount = { from: '"paidBaseUnits":"\\d+"', to: '"paidBaseUnits":"999999999999"' }
 
 const tamperedPayouts: readonly Tampering[] = [
-  {
-    name: 'the row of a payout taken away, so that it could be booked again',
-    run: async (book) => {
-      const position = await book.nth('DistributionPaid', 0)
-      await book.sql(`delete from ledger.payouts where seq = ${position}`)
-      return { aspect: 'completeness', code: 'payout_differs', position }
-    },
-  },
-  {
-    name: 'the part of a payout in its row',
-    run: async (book) => {
-      const position = await book.nth('DistributionPaid', 1)
-      await book.sql(`update ledger.payouts set part = part + 1 where seq = ${position}`)
-      return { aspect: 'completeness', code: 'payout_differs', position }
-    },
-  },
-  {
-    name: 'the row of a payout that no event has',
-    run: async (book) => {
-      const position = await book.nth('ProofClaimed', 2)
-      await book.sql(`insert into ledger.payouts select reverse(signature), plan_id, part, ${position}, leaf_hash, recorded_at
-        from ledger.payouts order by seq limit 1`)
-      return { aspect: 'completeness', code: 'payout_differs', position }
-    },
-  },
   forged(
     'the amount of a payout',
     { kind: 'DistributionPaid', nth: 0, ...paidAmount },
-    {
-      aspect: 'arithmetic',
-      code: 'entry_differs',
-    },
+    { aspect: 'arithmetic', code: 'posting_differs' },
   ),
   {
-    name: 'the amount of a payout, in its event, its leaf, its entries and the balances',
-    run: async (book) => {
-      const position = await book.nth('DistributionPaid', 1)
-      const edit = `convert_to(regexp_replace(convert_from(body, 'UTF8'), '${paidAmount.from}', '${paidAmount.to}'), 'UTF8')`
-      await book.sql(`update ledger.events set body = ${edit} where seq = ${position};
+    name: 'the amount of a payout, in its event, its leaf, its posting and the accounts',
+    run: async (ledger) => {
+      const position = await ledger.nth('DistributionPaid', 1)
+      await ledger.sql(`${editBody(position, paidAmount.from, paidAmount.to)};
         ${forgeLeaf} where seq = ${position};
-        update ledger.payouts p set leaf_hash = e.leaf_hash from ledger.events e where e.seq = p.seq and p.seq = ${position};
-        update ledger.balances b set balance = b.balance + sign(t.amount) * 999999999999 - t.amount from ledger.entries t
-          where t.seq = ${position} and t.line < 2 and b.account = t.account;
-        update ledger.entries set amount = sign(amount) * 999999999999 where seq = ${position} and line < 2`)
+        alter table ledger.accounts drop constraint accounts_stay_within_limits;
+        update ledger.accounts a set balance = a.balance + case when a.id = e.debits[1] then 1 else -1 end * (999999999999 - e.amounts[1])
+          from ledger.events e where e.seq = ${position} and a.id in (e.debits[1], e.credits[1]);
+        update ledger.events set amounts[1] = 999999999999 where seq = ${position}`)
       return { aspect: 'arithmetic', code: 'payout_exceeds', position }
     },
   },
+  {
+    name: 'the receiver of a payout of a share, its leaf made again',
+    run: async (ledger) => {
+      const position = await ledger.nth('DistributionPaid', 0)
+      await ledger.sql(
+        `${editBody(position, '"wallet":"....', '"wallet":"1111')}; ${forgeLeaf} where seq = ${position}`,
+      )
+      // No rule says which wallet gets a share. The tree shows the change, and a node has the truth.
+      const isTiled = position <= tileHashes * Math.floor((await ledger.head()) / tileHashes)
+      return isTiled
+        ? { aspect: 'integrity', code: 'tile_differs', position }
+        : { aspect: 'integrity', code: 'checkpoint_root_differs', position: await ledger.checkpointOver(position) }
+    },
+  },
   forged(
-    'whom a payout went to, where the account names nobody',
-    { kind: 'DistributionPaid', nth: 0, from: '"wallet":"....', to: '"wallet":"1111' },
-    // No rule says where the provider's tokens have to go; the payout's row has its leaf, and the tree, and a node the truth.
-    { aspect: 'completeness', code: 'payout_differs' },
-  ),
-  forged(
-    'whom a refund was paid to',
+    'the receiver of a refund',
     { kind: 'DistributionPaid', nth: 0, from: '(RefundsDue:[^}]*"wallet":")....', to: '\\11111' },
     { aspect: 'arithmetic', code: 'owner_differs' },
   ),
   {
-    name: 'a payout booked a second time, with its leaf, its entries and the head',
-    run: async (book) => {
-      const [position, head] = [await book.nth('DistributionPaid', 0), await book.head()]
-      await book.sql(`insert into ledger.events (seq, stream, version, kind, schema_version, recorded_at, effective_at, body, leaf_hash)
-        select ${head + 1}, stream, version, kind, schema_version, (select recorded_at from ledger.head), effective_at, body, leaf_hash
-        from ledger.events where seq = ${position};
+    name: 'a payout recorded a second time, with its leaf, its postings and the head',
+    run: async (ledger) => {
+      const [position, head] = [await ledger.nth('DistributionPaid', 0), await ledger.head()]
+      await ledger.sql(`insert into ledger.events
+        select ${head + 1}, stream, version, kind, schema_version, (select recorded_at from ledger.head), effective_at,
+          debits, credits, amounts, body, leaf_hash from ledger.events where seq = ${position};
         ${forgeLeaf} where seq = ${head + 1};
-        insert into ledger.entries select ${head + 1}, line, account, mint, amount from ledger.entries where seq = ${position};
         update ledger.head set seq = ${head + 1}`)
-      return { aspect: 'arithmetic', code: 'life_impossible', position: head + 1 }
+      return { aspect: 'arithmetic', code: 'lifecycle_impossible', position: head + 1 }
     },
   },
   {
-    name: 'an entry of a payout taken away',
-    run: async (book) => {
-      const position = await book.nth('DistributionPaid', 0)
-      await book.sql(`delete from ledger.entries where seq = ${position} and line = 3`)
-      return { aspect: 'arithmetic', code: 'entry_missing', position }
-    },
-  },
-  {
-    name: 'what is owed after a payout, as if it had not been paid',
-    run: async (book) => {
-      const provider = `account = 'Liabilities:Provider'`
-      const position = await book.value(`select upto_seq as value from ledger.balances where ${provider}`)
-      await book.sql(`update ledger.balances set balance = balance - 1000 where ${provider}`)
-      return { aspect: 'arithmetic', code: 'balance_differs', position }
-    },
-  },
-  {
-    name: 'the balance of a refund that was paid in part',
-    run: async (book) => {
-      const due = `account like 'Liabilities:RefundsDue:%'`
-      const position = await book.value(`select upto_seq as value from ledger.balances where ${due}`)
-      await book.sql(`update ledger.balances set balance = balance - 500 where ${due}`)
-      return { aspect: 'arithmetic', code: 'balance_differs', position }
+    name: 'a posting of a payout taken away',
+    run: async (ledger) => {
+      const position = await ledger.nth('DistributionPaid', 0)
+      await ledger.sql(`update ledger.events set debits = trim_array(debits, 1), credits = trim_array(credits, 1),
+        amounts = trim_array(amounts, 1) where seq = ${position}`)
+      return { aspect: 'arithmetic', code: 'posting_missing', position }
     },
   },
 ]
 
-export const tamperedLives: readonly Tampering[] = [
+/** The events of the round of burning a second time, as another transaction; `edit` changes the first body. */
+async function burnAgain(ledger: TamperedLedger, edit: string): Promise<number> {
+  const [submitted, head] = [await ledger.nth('BurnSubmitted', 0), await ledger.head()]
+  const signature = `substring(convert_from(body, 'UTF8') from '"stream":"solana:([^"]*)"')`
+  const another = `replace(convert_from(body, 'UTF8'), ${signature}, reverse(${signature}))`
+  await ledger.sql(`insert into ledger.events
+    select ${head} + row_number() over (order by seq), ${head + 1}, version, kind, schema_version,
+      (select recorded_at from ledger.head), effective_at, debits, credits, amounts, convert_to(${edit.replaceAll('$', another)}, 'UTF8'), leaf_hash
+    from ledger.events where seq in (${submitted}, ${submitted + 1});
+    ${forgeLeaf} where seq > ${head};
+    update ledger.head set seq = ${head + 2}`)
+  return head + 1
+}
+
+const tamperedBurns: readonly Tampering[] = [
+  {
+    name: 'a round burned a second time in another transaction',
+    run: async (ledger) => {
+      const position = await burnAgain(ledger, '$')
+      return { aspect: 'arithmetic', code: 'lifecycle_impossible', position }
+    },
+  },
+  {
+    name: 'a burn that is not owed, in a round of its own',
+    run: async (ledger) => {
+      const whole = await ledger.value(
+        `select -sum(balance) as value from ledger.accounts where name = 'Liabilities:BurnOwed'`,
+      )
+      const units = `regexp_replace(regexp_replace($, 'aseUnits":"1000"', 'aseUnits":"${whole + 1}"', 'g'), '"round":1', '"round":2')`
+      const position = await burnAgain(ledger, units)
+      return { aspect: 'arithmetic', code: 'burn_exceeds', position }
+    },
+  },
+  {
+    name: 'a burn confirmed that was never submitted',
+    run: async (ledger) => {
+      const [confirmed, head] = [await ledger.nth('BurnConfirmed', 0), await ledger.head()]
+      const signature = `substring(convert_from(body, 'UTF8') from '"stream":"solana:([^"]*)"')`
+      await ledger.sql(`insert into ledger.events
+        select ${head + 1}, ${head + 1}, 1, kind, schema_version, (select recorded_at from ledger.head), effective_at, debits, credits, amounts,
+          convert_to(replace(replace(convert_from(body, 'UTF8'), ${signature}, reverse(${signature})), '"version":2', '"version":1'), 'UTF8'), leaf_hash
+        from ledger.events where seq = ${confirmed};
+        ${forgeLeaf} where seq = ${head + 1};
+        update ledger.head set seq = ${head + 1}`)
+      return { aspect: 'arithmetic', code: 'burn_differs', position: head + 1 }
+    },
+  },
+  forged(
+    'the amount of a confirmed burn',
+    { kind: 'BurnConfirmed', nth: 0, from: '"burnedBaseUnits":"\\d+"', to: '"burnedBaseUnits":"999"' },
+    { aspect: 'arithmetic', code: 'burn_differs' },
+  ),
+  {
+    name: 'the endpoint of a submitted burn, its leaf made again',
+    run: async (ledger) => {
+      const position = await ledger.nth('BurnSubmitted', 0)
+      const edit = editBody(position, '"endpoint":"[^"]*"', '"endpoint":"/api/other"')
+      await ledger.sql(`${edit}; ${forgeLeaf} where seq = ${position}`)
+      // The confirmed burn no longer equals the submitted one.
+      return { aspect: 'arithmetic', code: 'burn_differs', position: position + 1 }
+    },
+  },
+  forged(
+    'how far a round of burning reaches',
+    { kind: 'BurnSubmitted', nth: 0, from: '"throughPosition":\\d+', to: '"throughPosition":99999' },
+    { aspect: 'arithmetic', code: 'lifecycle_impossible' },
+  ),
+]
+
+export const tamperedAfterAnswer: readonly Tampering[] = [
   ...tamperedFinality,
   ...tamperedReversals,
   ...tamperedDebts,
   ...tamperedPayouts,
+  ...tamperedBurns,
 ]

@@ -1,6 +1,6 @@
 import { editBody, forgeLeaf, forged, onRow, type Tampering } from './tampering.ts'
 
-/* What is recorded: bodies, hashes, and the columns that repeat the bodies. */
+/* Records: bodies, hashes, and the columns that repeat the bodies. */
 
 const leafMismatch = { aspect: 'integrity', code: 'leaf_mismatch' } as const
 const column = { aspect: 'integrity', code: 'column_differs' } as const
@@ -34,7 +34,7 @@ export const tamperedBytes: readonly Tampering[] = [
     'the column stream',
     'ProofClaimed',
     column,
-    (position) => `update ledger.events set stream = 'another' where seq = ${position}`,
+    (position) => `update ledger.events set stream = stream + 1 where seq = ${position}`,
   ),
   onRow(
     'the column version',
@@ -78,7 +78,7 @@ export const tamperedBytes: readonly Tampering[] = [
     { aspect: 'integrity', code: 'body_unreadable' },
   ),
   forged(
-    'an event of a kind that there is not',
+    'an event of an unknown kind',
     { kind: 'ProofClaimed', from: 'ProofClaimed', to: 'ProofKept' },
     { aspect: 'integrity', code: 'body_unreadable' },
   ),

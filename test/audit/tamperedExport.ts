@@ -1,16 +1,23 @@
 import type { Found } from './tampering.ts'
 import { emptyRoot, rootOfHashes } from '@tollbook/core/merkle'
 
-/* What somebody can do to an export on its way to the auditor. */
+/* Changes to an export on its way to the auditor. */
 
 export interface ExportTampering {
   readonly name: string
-  /** The lines of the file, changed; and what has to be found. */
+  /** The changed lines of the file, and the finding that an audit must report. */
   readonly run: (lines: readonly string[]) => { readonly lines: readonly string[]; readonly found: Found }
 }
 
 /** Line 1 is the head, line p + 1 the event at position p. */
 const place = 60
+
+const verified = String.raw`\"kind\":\"PaymentVerified\"`
+
+/** The last event before a payment's first: no append is cut in two there. */
+function endOfAppend(lines: readonly string[]): number {
+  return lines.findIndex((_, index) => index >= place && (lines[index + 1] ?? '').includes(verified))
+}
 
 function edited(lines: readonly string[], at: number, edit: (line: string) => string): readonly string[] {
   return lines.map((line, index) => (index === at ? edit(line) : line))
@@ -29,7 +36,7 @@ export const exportTamperings: readonly ExportTampering[] = [
   {
     name: 'a byte of a body in an export',
     run: (lines) => ({
-      lines: edited(lines, place, (line) => line.replace(/\\"version\\":\d/, String.raw`\"version\":8`)),
+      lines: edited(lines, place, (line) => line.replace(/\\"version\\":\d/, String.raw`\"version\":97`)),
       found: { aspect: 'integrity', code: 'leaf_mismatch', position: place },
     }),
   },
@@ -74,24 +81,37 @@ export const exportTamperings: readonly ExportTampering[] = [
   },
   {
     name: 'an export cut off',
-    run: (lines) => ({
-      lines: lines.slice(0, place + 1),
-      found: { aspect: 'completeness', code: 'export_incomplete', position: place + 1 },
-    }),
+    run: (lines) => {
+      const end = endOfAppend(lines)
+      const found = { aspect: 'completeness', code: 'export_incomplete', position: end + 1 } as const
+      return { lines: lines.slice(0, end + 1), found }
+    },
   },
   {
     name: 'an export cut off, its head and end made again',
     run: (lines) => {
-      const cut = [...lines.slice(0, place + 1), JSON.stringify({ end: true, events: place })]
+      const end = endOfAppend(lines)
+      const cut = [...lines.slice(0, end + 1), JSON.stringify({ end: true, events: end })]
       // The signed checkpoint is of more events than there are.
       return {
-        lines: head(cut, { treeSize: place, root: rootOf(cut) }),
-        found: { aspect: 'completeness', code: 'tree_too_small', position: place + 1 },
+        lines: head(cut, { treeSize: end, root: rootOf(cut) }),
+        found: { aspect: 'completeness', code: 'tree_too_small', position: end + 1 },
       }
     },
   },
   {
-    name: 'a line of an export that is none',
+    name: 'an export cut off in the middle of an append, its head and end made again',
+    run: (lines) => {
+      const end = lines.findIndex((line, index) => index >= place && line.includes(verified))
+      const cut = [...lines.slice(0, end + 1), JSON.stringify({ end: true, events: end })]
+      return {
+        lines: head(cut, { treeSize: end, root: rootOf(cut) }),
+        found: { aspect: 'completeness', code: 'append_incomplete', position: end },
+      }
+    },
+  },
+  {
+    name: 'a line of an export that is not an event',
     run: (lines) => ({
       lines: edited(lines, place, (line) => line.slice(1)),
       found: { aspect: 'completeness', code: 'export_incomplete', position: place },
@@ -105,7 +125,7 @@ export const exportTamperings: readonly ExportTampering[] = [
     }),
   },
   {
-    name: 'the checkpoint of an export, without a word of the signature',
+    name: 'the signature of the checkpoint of an export',
     run: (lines) => ({
       lines: edited(lines, 0, (line) => line.replace(/— (\S+) \S{8}/, '— $1 AAAAAAAA')),
       found: { aspect: 'integrity', code: 'checkpoint_signature_wrong', position: lines.length - 2 },

@@ -1,56 +1,77 @@
-import { editBody, forgeLeaf, onPayment, type Tampering } from './tampering.ts'
+import { editBody, forgeLeaf, lastPositionOf, onStream, type Tampering } from './tampering.ts'
 
-/* What is there and what is not: positions, payments, the head. */
+/* Missing and added records: positions, streams, keys, the head. */
 
-export const tamperedGaps: readonly Tampering[] = [
+const submittedBurn = `(select id from ledger.streams where kind = 'burn')`
+const payoutStream = `(select id from ledger.streams where kind = 'payout' order by stream limit 1)`
+const openStream = `(select id from ledger.streams where state = 'fulfilled' order by stream limit 1)`
+const finalStream = `(select id from ledger.streams where state = 'fulfilled.final' order by stream limit 1)`
+const claimedStream = `(select id from ledger.streams where state = 'claimed' order by stream limit 1)`
+const paymentStream = `(select id from ledger.streams where kind = 'payment' order by stream offset 2 limit 1)`
+
+/** The row of a stream taken away. */
+function withoutStream(name: string, which: string): Tampering {
+  return {
+    name,
+    run: async (ledger) => {
+      const position = await ledger.value(lastPositionOf(which))
+      await ledger.sql(`delete from ledger.streams where id = ${which}`)
+      return { aspect: 'completeness', code: 'stream_missing', position }
+    },
+  }
+}
+
+const tamperedPositions: readonly Tampering[] = [
   {
     name: 'the newest five events taken away',
-    run: async (book) => {
-      const head = await book.head()
-      await book.sql(
-        `delete from ledger.entries where seq > ${head - 5}; delete from ledger.events where seq > ${head - 5}`,
-      )
+    run: async (ledger) => {
+      const head = await ledger.head()
+      await ledger.sql(`delete from ledger.events where seq > ${head - 5}`)
       return { aspect: 'completeness', code: 'tree_too_small', position: head - 4 }
     },
   },
   {
-    name: 'the newest events taken away, with entries, checkpoints and the head set back',
-    run: async (book) => {
-      const head = await book.head()
-      await book.sql(`delete from ledger.entries where seq > ${head - 5}; delete from ledger.events where seq > ${head - 5};
+    name: 'the newest events taken away, with checkpoints and the head set back',
+    run: async (ledger) => {
+      const head = await ledger.head()
+      await ledger.sql(`delete from ledger.events where seq > ${head - 5};
         delete from ledger.checkpoints where size > ${head - 5};
         update ledger.head set seq = ${head - 5}, recorded_at = (select recorded_at from ledger.events where seq = ${head - 5})`)
-      // The auditor's own checkpoint.
+      // The auditor's own checkpoint shows it.
       return { aspect: 'completeness', code: 'tree_too_small', position: head - 4 }
     },
   },
   {
     name: 'an event from the middle taken away',
-    run: async (book) => {
-      const position = await book.nth('ProofClaimed', 9)
-      await book.sql(`delete from ledger.events where seq = ${position}`)
+    run: async (ledger) => {
+      const position = await ledger.nth('RequestFailed', 4)
+      await ledger.sql(`delete from ledger.events where seq = ${position}`)
       return { aspect: 'completeness', code: 'position_missing', position }
     },
   },
   {
+    name: 'an event taken away from the middle of an append',
+    run: async (ledger) => {
+      const position = await ledger.nth('ProofClaimed', 9)
+      await ledger.sql(`delete from ledger.events where seq = ${position}`)
+      return { aspect: 'completeness', code: 'append_incomplete', position: position - 1 }
+    },
+  },
+  {
     name: 'a payment taken away whole, everything behind it renumbered with new leaves',
-    run: async (book) => {
-      const position = await book.nth('PaymentVerified', 7)
-      const gone = `(select stream from ledger.events where seq = ${position})`
-      await book.sql(
+    run: async (ledger) => {
+      const position = await ledger.nth('PaymentVerified', 7)
+      await ledger.sql(
         `
-        create temp table gone as select seq from ledger.events where stream = ${gone};
-        delete from ledger.entries where seq in (select seq from gone);
-        delete from ledger.payments where seqs[1] in (select seq from gone);
+        create temp table gone as select seq from ledger.events
+          where stream = (select stream from ledger.events where seq = ${position});
+        delete from ledger.streams where stream in (select seq from gone);
         delete from ledger.events where seq in (select seq from gone);
         create temp table moved as select seq, row_number() over (order by seq) as now from ledger.events;
-        update ledger.entries e set seq = -m.now from moved m where e.seq = m.seq;
-        update ledger.events e set seq = m.now from moved m where e.seq = m.seq`.replace(
-          'set seq = -m.now',
-          'set seq = m.now',
-        ),
+        update ledger.events e set stream = m.now from moved m where e.stream = m.seq;
+        update ledger.events e set seq = m.now from moved m where e.seq = m.seq`,
       )
-      await book.sql(`${forgeLeaf};
+      await ledger.sql(`${forgeLeaf};
         update ledger.head set seq = (select max(seq) from ledger.events);
         drop table gone; drop table moved`)
       return { aspect: 'integrity', code: 'tile_differs', position }
@@ -58,42 +79,86 @@ export const tamperedGaps: readonly Tampering[] = [
   },
   {
     name: 'the first event replaced, its leaf made again',
-    run: async (book) => {
-      await book.sql(`${editBody(1, '"source":"fixed"', '"source":"other"')}; ${forgeLeaf} where seq = 1`)
+    run: async (ledger) => {
+      await ledger.sql(`${editBody(1, '"source":"fixed"', '"source":"other"')}; ${forgeLeaf} where seq = 1`)
       return { aspect: 'integrity', code: 'tile_differs', position: 1 }
     },
   },
   {
     name: 'the head set back',
-    run: async (book) => {
-      const head = await book.head()
-      await book.sql(`update ledger.head set seq = ${head - 3}`)
+    run: async (ledger) => {
+      const head = await ledger.head()
+      await ledger.sql(`update ledger.head set seq = ${head - 3}`)
       return { aspect: 'completeness', code: 'head_differs', position: head - 2 }
     },
   },
-  {
-    name: 'the row of a payment taken away, so that its proof could be used again',
-    run: async (book) => {
-      const position = await book.value(
-        `select max(s) as value from (select unnest(seqs) s from (select seqs from ledger.payments order by seqs offset 2 limit 1) p) q`,
-      )
-      await book.sql(`delete from ledger.payments where ${position} = any (seqs)`)
-      return { aspect: 'completeness', code: 'payment_row_missing', position }
-    },
-  },
-  {
-    name: 'the row of a payment that no event has',
-    run: async (book) => {
-      await book.sql(`insert into ledger.payments select sha512('x'), version, state, wallet, endpoint, attempt, lease_until, quote_id, seqs, created_at, updated_at
-        from ledger.payments where state = 'fulfilled' order by seqs limit 1`)
-      const position = await book.value(`select seqs[1] as value from ledger.payments where signature = sha512('x')`)
-      return { aspect: 'completeness', code: 'payment_row_unexpected', position }
-    },
-  },
-  onPayment('the state of a payment', `state = 'released'`),
-  onPayment('the wallet of a payment row', `wallet = endpoint`),
-  onPayment('the endpoint of a payment row', `endpoint = '/api/other'`),
-  onPayment('the attempt of a payment row', `attempt = attempt + 1`),
-  onPayment('the positions of a payment row', `seqs = seqs[1:cardinality(seqs) - 1] || seqs[1]`),
-  onPayment('the quote of a payment row', `quote_id = 'quote_other'`),
 ]
+
+const tamperedRegistry: readonly Tampering[] = [
+  withoutStream('the stream of a payment taken away, so that its proof could be used again', paymentStream),
+  withoutStream('the stream of a payout taken away, so that it could be recorded again', payoutStream),
+  withoutStream('the stream of a burn taken away, so that it could be recorded again', submittedBurn),
+  {
+    name: 'the stream of a payment that no event has',
+    run: async (ledger) => {
+      const copied = `(select min(stream) from ledger.streams where state = 'fulfilled')`
+      const position = await ledger.value(`select lower(seqs) as value from ledger.streams where stream = ${copied}`)
+      await ledger.sql(`insert into ledger.streams select '\\x01'::bytea || sha512('x'), -stream, kind, state, version, lease_until, seqs
+        from ledger.streams where stream = ${copied}`)
+      return { aspect: 'completeness', code: 'stream_unexpected', position }
+    },
+  },
+  onStream('the state of a stream', `state = 'released'`),
+  onStream('the kind of a stream', `kind = 'burn'`),
+  onStream('the version of a stream', 'version = version + 1'),
+  onStream('the first event of a stream', 'stream = -stream'),
+  onStream('the end of a lease', `lease_until = lease_until + interval '1 hour'`, claimedStream),
+  onStream('a lease that was never taken', 'lease_until = clock_timestamp()'),
+  onStream('a final state of a payment that is not final', `state = 'fulfilled.final'`, openStream),
+  onStream('the finality in the state of a stream taken away', `state = 'fulfilled'`, finalStream),
+  onStream('the state of a burn', `state = 'submitted'`, submittedBurn),
+  onStream('the version of a payout', 'version = 2', payoutStream),
+  onStream(
+    'the positions of a stream',
+    'seqs = int8multirange(int8range(lower(seqs), lower(seqs) + 1), int8range(upper(seqs) - 1, upper(seqs)))',
+  ),
+  {
+    name: 'the positions of a stream, one of them of another stream',
+    run: async (ledger) => {
+      const position = await ledger.value(`select upper(seqs) as value from ledger.streams where id = ${paymentStream}`)
+      await ledger.sql(`update ledger.streams set seqs = seqs + int8multirange(int8range(${position}, ${position + 1}))
+        - int8multirange(int8range(lower(seqs), lower(seqs) + 1)) where id = ${paymentStream}`)
+      return { aspect: 'completeness', code: 'stream_differs', position }
+    },
+  },
+]
+
+const tamperedKeys: readonly Tampering[] = [
+  {
+    name: 'the key of a burn round taken away, so that it could be burned again',
+    run: async (ledger) => {
+      const position = await ledger.nth('BurnSubmitted', 0)
+      await ledger.sql('delete from ledger.keys where until is null')
+      return { aspect: 'completeness', code: 'key_differs', position }
+    },
+  },
+  {
+    name: 'the stream of the key of a burn round',
+    run: async (ledger) => {
+      const position = await ledger.nth('BurnSubmitted', 0)
+      await ledger.sql(`update ledger.keys set id = ${paymentStream} where until is null`)
+      return { aspect: 'completeness', code: 'key_differs', position }
+    },
+  },
+  {
+    name: 'the key of a round that was never burned',
+    run: async (ledger) => {
+      await ledger.sql(
+        `insert into ledger.keys (space, key, id) select space, key || '9'::bytea, id from ledger.keys where until is null`,
+      )
+      return { aspect: 'completeness', code: 'key_differs', position: undefined }
+    },
+  },
+]
+
+export const tamperedStreams: readonly Tampering[] = [...tamperedPositions, ...tamperedRegistry, ...tamperedKeys]

@@ -1,148 +1,313 @@
-import { onRow, type Tampering } from './tampering.ts'
+import { accountNumber, onAccount, onRow, type Tampering } from './tampering.ts'
 
-/* What is derived: entries, balances, burn statistics, price lists, quotes, checkpoints, tiles. */
+/* Tables that are derived from the events: postings, accounts, tallies, settings, quotes, checkpoints, tiles. */
 
-export const tamperedTables: readonly Tampering[] = [
+const holders = 'Liabilities:Share:holders'
+const otherHolders = `(select other.id from ledger.accounts own join ledger.accounts other on other.mint = own.mint and other.name = '${holders}'
+  where own.id = credits[1])`
+const otherMint = `(select other.id from ledger.accounts own join ledger.accounts other on other.name = own.name and other.mint <> own.mint
+  where own.id = debits[1])`
+
+const tamperedPostings: readonly Tampering[] = [
   onRow(
-    'an amount of an entry',
+    'the amount of a posting',
     'DistributionAllocated',
-    { aspect: 'arithmetic', code: 'entry_differs' },
-    (position) => `update ledger.entries set amount = amount + 1 where seq = ${position} and line = 2`,
+    { aspect: 'arithmetic', code: 'posting_differs' },
+    (position) => `update ledger.events set amounts[2] = amounts[2] + 1 where seq = ${position}`,
   ),
   onRow(
-    'the account of an entry',
+    'the account of a posting',
     'DistributionAllocated',
-    { aspect: 'arithmetic', code: 'entry_differs' },
-    (position) => `update ledger.entries set account = 'Liabilities:Provider' where seq = ${position} and line = 5`,
+    { aspect: 'arithmetic', code: 'posting_differs' },
+    (position) => `update ledger.events set credits[1] = ${otherHolders} where seq = ${position}`,
   ),
   onRow(
-    'two amounts of one event, so that it still sums to zero',
+    'the two sides of a posting exchanged',
     'PaymentVerified',
-    { aspect: 'arithmetic', code: 'entry_differs' },
-    (position) => `update ledger.entries set amount = amount * 2 where seq = ${position} and line < 2`,
+    { aspect: 'arithmetic', code: 'posting_differs' },
+    (position) => `update ledger.events set debits[1] = credits[1], credits[1] = debits[1] where seq = ${position}`,
   ),
   onRow(
-    'the mint of an entry',
+    'two postings of one event exchanged',
+    'DistributionAllocated',
+    { aspect: 'arithmetic', code: 'posting_differs' },
+    (
+      position,
+    ) => `update ledger.events set credits[1] = credits[2], credits[2] = credits[1], amounts[1] = amounts[2], amounts[2] = amounts[1]
+      where seq = ${position}`,
+  ),
+  onRow(
+    'the mint of a posting',
     'TokensBurned',
-    { aspect: 'arithmetic', code: 'entry_differs' },
-    (position) => `update ledger.entries set mint = 'another' where seq = ${position}`,
+    { aspect: 'arithmetic', code: 'posting_differs' },
+    (position) => `update ledger.events set debits[1] = coalesce(${otherMint}, 9999) where seq = ${position}`,
   ),
   onRow(
-    'an entry taken away',
+    'an account that there is no row of, in a posting',
     'TokensBurned',
-    { aspect: 'arithmetic', code: 'entry_missing' },
-    (position) => `delete from ledger.entries where seq = ${position} and line = 1`,
+    { aspect: 'arithmetic', code: 'posting_differs' },
+    (position) => `update ledger.events set credits[1] = 9999 where seq = ${position}`,
   ),
   onRow(
-    'an entry added',
-    'ProofClaimed',
-    { aspect: 'arithmetic', code: 'entry_unexpected' },
-    (position) =>
-      `insert into ledger.entries select ${position}, 0, account, mint, amount from ledger.entries where seq < ${position} limit 1`,
+    'a posting taken away',
+    'TokensBurned',
+    { aspect: 'arithmetic', code: 'posting_missing' },
+    (position) => `update ledger.events set debits = null, credits = null, amounts = null where seq = ${position}`,
+  ),
+  onRow(
+    'a posting added',
+    'RequestFulfilled',
+    { aspect: 'arithmetic', code: 'posting_unexpected' },
+    (position) => `update ledger.events e set debits = o.debits, credits = o.credits, amounts = o.amounts
+      from ledger.events o where e.seq = ${position} and o.seq = ${position} + 1`,
+  ),
+]
+
+/** Two accounts of one mint exchange what the assignments name; the first event that moves one of them shows it. */
+function onTwoAccounts(name: string, exchange: (one: number, other: number) => string): Tampering {
+  return {
+    name,
+    run: async (ledger) => {
+      const one = await ledger.value(accountNumber(holders))
+      const treasury = `name = 'Liabilities:Share:treasury' and mint = (select mint from ledger.accounts where id = ${one})`
+      const other = await ledger.value(`select id as value from ledger.accounts where ${treasury}`)
+      const position = await ledger.value(
+        `select min(seq) as value from ledger.events where array[${one}, ${other}] && (debits || credits)`,
+      )
+      await ledger.sql(exchange(one, other))
+      return { aspect: 'arithmetic', code: 'posting_differs', position }
+    },
+  }
+}
+
+const tamperedAccounts: readonly Tampering[] = [
+  onTwoAccounts('two accounts renamed to each other, with their balances', (one, other) => {
+    const by = (own: number, from: number) => `name = '${own} ${from}' where id = ${own}`
+    return `update ledger.accounts set ${by(one, other)}; update ledger.accounts set ${by(other, one)};
+      update ledger.accounts set name = 'Liabilities:Share:treasury' where id = ${one};
+      update ledger.accounts set name = '${holders}' where id = ${other}`
+  }),
+  onTwoAccounts(
+    'two accounts renumbered',
+    (one, other) => `
+    alter table ledger.accounts alter column id set generated by default;
+    update ledger.accounts set id = -1 where id = ${one};
+    update ledger.accounts set id = ${one} where id = ${other};
+    update ledger.accounts set id = ${other} where id = -1`,
   ),
   {
-    name: 'a balance',
-    run: async (book) => {
-      await book.sql(`update ledger.balances set balance = balance + 1 where account = 'Liabilities:Treasury'`)
-      const position = await book.value(
-        `select upto_seq as value from ledger.balances where account = 'Liabilities:Treasury'`,
+    name: 'an account renamed',
+    run: async (ledger) => {
+      const id = await ledger.value(accountNumber('Liabilities:Overpaid:%'))
+      const position = await ledger.value(
+        `select min(seq) as value from ledger.events where ${id} = any (debits || credits)`,
       )
-      return { aspect: 'arithmetic', code: 'balance_differs', position }
+      await ledger.sql(`update ledger.accounts set name = 'Liabilities:Overpaid:1111' where id = ${id}`)
+      return { aspect: 'arithmetic', code: 'posting_differs', position }
+    },
+  },
+  onAccount('a balance', 'Liabilities:Share:treasury', 'balance = balance - 1'),
+  onAccount(
+    'what is owed after a payout, as if it had not been paid',
+    'Liabilities:Share:provider',
+    'balance = balance - 1000',
+  ),
+  onAccount('the balance of a refund that was paid in part', 'Liabilities:RefundsDue:%', 'balance = balance - 500'),
+  onAccount('the exposure in all', 'Memo:Exposed', 'balance = balance + 1'),
+  onAccount('the count of the entries of an account', 'Liabilities:Unearned', 'entries = entries + 1'),
+  onAccount('the count of the debits of an account', 'Liabilities:Unearned', 'debit_entries = debit_entries + 1'),
+  onAccount('the last event of an account', 'Liabilities:Unearned', 'upto_seq = upto_seq - 150'),
+  onAccount('the class of an account', 'Liabilities:Share:treasury', `class = 'wallet'`),
+  onAccount('the limit of a debt taken away', 'Liabilities:Share:treasury', 'ceiling = null'),
+  onAccount('the limit of a debt raised', 'Liabilities:RefundsDue:%', 'ceiling = 1000000'),
+  onAccount('the limit of the exposure', 'Memo:Exposed', 'floor = -1000000000'),
+  onAccount('an account that is no longer counted by the hour', 'Income:BurnedByCallers', 'hourly = false'),
+  {
+    name: 'an account taken away',
+    run: async (ledger) => {
+      const id = await ledger.value(accountNumber('Expenses:Burned:%'))
+      const position = await ledger.value(
+        `select min(seq) as value from ledger.events where ${id} = any (debits || credits)`,
+      )
+      await ledger.sql(`delete from ledger.accounts where id = ${id}`)
+      return { aspect: 'arithmetic', code: 'posting_differs', position }
     },
   },
   {
-    name: 'a balance taken away',
-    run: async (book) => {
-      const position = await book.value(
-        `select upto_seq as value from ledger.balances where account = 'Expenses:Burned'`,
-      )
-      await book.sql(`delete from ledger.balances where account = 'Expenses:Burned'`)
-      return { aspect: 'arithmetic', code: 'balance_differs', position }
-    },
-  },
-  {
-    name: 'what was burned on a day',
-    run: async (book) => {
-      await book.sql(
-        `update ledger.burn_totals set burned = burned + 1 where span = 'day' and starts_at = (select min(starts_at) from ledger.burn_totals where span = 'day')`,
-      )
-      return { aspect: 'arithmetic', code: 'burn_total_differs', position: undefined }
-    },
-  },
-  {
-    name: 'what was burned in an hour, taken away',
-    run: async (book) => {
-      await book.sql(
-        `delete from ledger.burn_totals where span = 'hour' and starts_at = (select min(starts_at) from ledger.burn_totals where span = 'hour')`,
-      )
-      return { aspect: 'arithmetic', code: 'burn_total_differs', position: undefined }
-    },
-  },
-  {
-    name: 'a price list',
-    run: async (book) => {
-      await book.sql(
-        `update ledger.price_lists set body = convert_to(replace(convert_from(body, 'UTF8'), '"10000"', '"10001"'), 'UTF8')`,
-      )
-      return { aspect: 'completeness', code: 'price_list_differs', position: 1 }
-    },
-  },
-  {
-    name: 'a price list taken away',
-    run: async (book) => {
-      await book.sql('delete from ledger.price_lists')
-      return { aspect: 'completeness', code: 'price_list_differs', position: 1 }
-    },
-  },
-  {
-    name: 'the quote that was paid',
-    run: async (book) => {
-      const paid = `(select quote_id from ledger.payments where quote_id is not null order by seqs offset 2 limit 1)`
-      const position = await book.value(
-        `select seqs[cardinality(seqs)] as value from ledger.payments where quote_id = ${paid}`,
-      )
-      await book.sql(`update ledger.quotes set required = required - 1, provider = provider - 1 where id = ${paid}`)
-      return { aspect: 'completeness', code: 'quote_differs', position }
+    name: 'an account of a name that no event gives',
+    run: async (ledger) => {
+      await ledger.sql(`insert into ledger.accounts (mint, name, class, hourly) select mint, 'Assets:Elsewhere', 'wallet', false
+        from ledger.accounts limit 1`)
+      return { aspect: 'arithmetic', code: 'account_differs', position: undefined }
     },
   },
 ]
 
-export const tamperedSeals: readonly Tampering[] = [
+const firstHour = `(select account, hour from ledger.tallies order by account, hour limit 1)`
+
+const tamperedTallies: readonly Tampering[] = [
   {
-    name: 'the root of a checkpoint',
-    run: async (book) => {
-      const size = await book.checkpointOver(100)
-      await book.sql(`update ledger.checkpoints set root = sha256('x') where size = ${size}`)
-      return { aspect: 'integrity', code: 'checkpoint_root_differs', position: size }
+    name: 'what was burned in an hour',
+    run: async (ledger) => {
+      await ledger.sql(`update ledger.tallies set amount = amount - 1 where (account, hour) = ${firstHour}`)
+      return { aspect: 'arithmetic', code: 'tally_differs', position: undefined }
     },
   },
   {
-    name: 'the note of a checkpoint',
-    run: async (book) => {
-      const size = await book.checkpointOver(100)
-      await book.sql(
-        `update ledger.checkpoints set note = replace(note, '${size}', '${size + 1}') where size = ${size}`,
+    name: 'what was burned in an hour, taken away',
+    run: async (ledger) => {
+      await ledger.sql(`delete from ledger.tallies where (account, hour) = ${firstHour}`)
+      return { aspect: 'arithmetic', code: 'tally_differs', position: undefined }
+    },
+  },
+  {
+    name: 'an hour in which nothing was burned',
+    run: async (ledger) => {
+      await ledger.sql(`insert into ledger.tallies select account, hour + interval '99 days', amount, entries
+        from ledger.tallies where (account, hour) = ${firstHour}`)
+      return { aspect: 'arithmetic', code: 'tally_differs', position: undefined }
+    },
+  },
+  {
+    name: 'the burns of two hours exchanged',
+    run: async (ledger) => {
+      await ledger.sql(`update ledger.tallies t set amount = o.amount, entries = o.entries from ledger.tallies o
+        where o.account = t.account and o.hour in (${lastHours}) and t.hour in (${lastHours}) and o.hour <> t.hour`)
+      return { aspect: 'arithmetic', code: 'tally_differs', position: undefined }
+    },
+  },
+]
+
+const lastHours = `select distinct hour from ledger.tallies order by hour desc limit 2`
+
+const tamperedSettings: readonly Tampering[] = [
+  {
+    name: 'a price list',
+    run: async (ledger) => {
+      await ledger.sql(
+        `update ledger.settings set body = convert_to(replace(convert_from(body, 'UTF8'), '"10000"', '"10001"'), 'UTF8') where name = 'prices'`,
       )
-      return { aspect: 'integrity', code: 'checkpoint_malformed', position: size }
+      return { aspect: 'completeness', code: 'setting_differs', position: 1 }
     },
   },
   {
-    name: 'the signature of a checkpoint',
-    run: async (book) => {
-      const size = await book.checkpointOver(100)
-      const other = await book.checkpointOver(1)
-      await book.sql(`update ledger.checkpoints set note = split_part(note, E'\\n\\n', 1) || E'\\n\\n' ||
-        (select split_part(note, E'\\n\\n', 2) from ledger.checkpoints where size = ${other}) where size = ${size}`)
-      return { aspect: 'integrity', code: 'checkpoint_signature_wrong', position: size }
+    name: 'a price list taken away',
+    run: async (ledger) => {
+      await ledger.sql(`delete from ledger.settings where name = 'prices'`)
+      return { aspect: 'completeness', code: 'setting_differs', position: 1 }
     },
   },
   {
-    name: 'a hash of a tile',
-    run: async (book) => {
-      await book.sql(
-        `update ledger.tiles set hashes = overlay(hashes placing sha256('x') from 32 * 40 + 1) where level = 0 and index = 0`,
+    name: 'when a setting begins',
+    run: async (ledger) => {
+      const position = await ledger.nth('SettingChanged', 0)
+      await ledger.sql(`update ledger.settings set valid_from = valid_from - interval '1 hour' where name = 'origin'`)
+      return { aspect: 'completeness', code: 'setting_differs', position }
+    },
+  },
+  {
+    name: 'a setting that no event has',
+    run: async (ledger) => {
+      await ledger.sql(
+        `insert into ledger.settings select name, number + 1, seq, valid_from, body from ledger.settings where name = 'origin'`,
       )
-      return { aspect: 'integrity', code: 'tile_differs', position: 41 }
+      return { aspect: 'completeness', code: 'setting_differs', position: await ledger.nth('SettingChanged', 0) }
     },
   },
+]
+
+/** A row of a paid quote changed: the finding is at the payment's last event. */
+function onQuote(name: string, assignment: string): Tampering {
+  return {
+    name,
+    run: async (ledger) => {
+      const id = `substring(convert_from(e.body, 'UTF8') from '"quoteId":"([^"]*)"')`
+      const paid = `(select ${id} from ledger.events e where e.kind = 'PaymentVerified' and ${id} is not null order by e.seq offset 2 limit 1)`
+      const position = await ledger.value(
+        `select upper(s.seqs) - 1 as value from ledger.streams s join ledger.events e on e.seq between s.stream and s.stream + 1
+         where e.stream = s.stream and e.kind = 'PaymentVerified' and ${id} = ${paid}`,
+      )
+      await ledger.sql(`update ledger.quotes set ${assignment} where id = ${paid}`)
+      return { aspect: 'completeness', code: 'quote_differs', position }
+    },
+  }
+}
+
+const tamperedQuotes: readonly Tampering[] = [
+  onQuote('what a paid quote requires', 'required = required - 1'),
+  onQuote('the wallet of a paid quote', `wallet = reverse(wallet)`),
+  onQuote('the endpoint of a paid quote', `endpoint = '/api/other'`),
+  onQuote('the mint of a paid quote', 'mint = reverse(mint)'),
+]
+
+/** A row of the declaration changed. No event shows it. */
+function onDeclaration(name: string, statement: string): Tampering {
+  return {
+    name,
+    run: async (ledger) => {
+      await ledger.sql(statement)
+      return { aspect: 'integrity', code: 'declaration_differs', position: undefined }
+    },
+  }
+}
+
+const tamperedDeclaration: readonly Tampering[] = [
+  onDeclaration(
+    'a step added, by which the service could pay out',
+    `insert into ledger.steps (step, from_state, event_kinds, kind, to_state, moves)
+     values ('payment.refund', 'fulfilled', '{RefundDue}', 'payment', 'refund_due', '{share>wallet}')`,
+  ),
+  onDeclaration(
+    'a step taken away',
+    `delete from ledger.steps where step = 'payment.unmatch' and from_state = 'reversed'`,
+  ),
+  onDeclaration(
+    'the moves of a step',
+    `update ledger.steps set moves = moves || '{share>wallet}' where step = 'payment.fulfil'`,
+  ),
+  onDeclaration(
+    'the state that a step leads to',
+    `update ledger.steps set to_state = 'released' where step = 'payment.finalize'`,
+  ),
+  onDeclaration(
+    'the events of a step',
+    `update ledger.steps set event_kinds = '{RequestFulfilled}' where step = 'payment.fulfil' and from_state = 'claimed'`,
+  ),
+  onDeclaration('the writer of a step', `update ledger.steps set writer = 'service' where step = 'payout.record'`),
+  onDeclaration(
+    'a step that no longer waits for the lease',
+    `update ledger.steps set after_lease = false where after_lease`,
+  ),
+  onDeclaration(
+    'a step that no longer takes a lease',
+    `update ledger.steps set lease = 'none' where step = 'payment.start'`,
+  ),
+  onDeclaration(
+    'how many values of a setting the service may record',
+    `update ledger.steps set number_max = 2 where number_max = 1`,
+  ),
+  onDeclaration('the ceiling of a class', `update ledger.classes set ceiling = null where class = 'share'`),
+  onDeclaration('the prefix of a class', `update ledger.classes set prefix = 'Liabilities:S' where class = 'share'`),
+  onDeclaration(
+    'a class that is no longer counted by the hour',
+    `update ledger.classes set hourly = false where hourly`,
+  ),
+  onDeclaration(
+    'a class added',
+    `insert into ledger.classes (class, prefix, is_exact) values ('other', 'Assets:', false)`,
+  ),
+  onDeclaration(
+    'the space of a kind, so that a signature could be two streams',
+    `update ledger.kinds set space = 9 where kind = 'payout'`,
+  ),
+  onDeclaration('a kind added', `insert into ledger.kinds (kind, space) values ('gift', 1)`),
+]
+
+export const tamperedTables: readonly Tampering[] = [
+  ...tamperedPostings,
+  ...tamperedAccounts,
+  ...tamperedTallies,
+  ...tamperedSettings,
+  ...tamperedQuotes,
+  ...tamperedDeclaration,
 ]

@@ -3,7 +3,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import type { Aspect, FindingCode } from '@tollbook/audit/findings'
 import { tamper } from '../store/tamper.ts'
 
-/* What a superuser who switches every trigger off can do to a book, and how an audit must find it. */
+/* Changes by a superuser who switches every trigger off, and the finding that an audit must report. */
 
 export interface Found {
   readonly aspect: Aspect
@@ -14,12 +14,12 @@ export interface Found {
 
 export interface Tampering {
   readonly name: string
-  /** Does it, and says what an audit has to find first in that aspect. */
-  readonly run: (book: TamperedBook) => Promise<Found>
+  /** Makes the change; returns the finding that has to come first in that aspect. */
+  readonly run: (ledger: TamperedLedger) => Promise<Found>
 }
 
-/** A copy of the book that may be spoiled. */
-export interface TamperedBook {
+/** A copy of the ledger that may be changed. */
+export interface TamperedLedger {
   sql(statement: string): Promise<void>
   value(query: string): Promise<number>
   /** The position of the nth event of a kind, from 0. */
@@ -29,7 +29,10 @@ export interface TamperedBook {
   head(): Promise<number>
 }
 
-export async function withTamperedBook<T>(adminUrl: string, work: (book: TamperedBook) => Promise<T>): Promise<T> {
+export async function withTamperedLedger<T>(
+  adminUrl: string,
+  work: (ledger: TamperedLedger) => Promise<T>,
+): Promise<T> {
   const admin = new pg.Pool({ connectionString: adminUrl, max: 1, application_name: 'tampering' })
   const value = async (query: string): Promise<number> => {
     const { rows } = await admin.query<{ value: string | null }>({ text: query })
@@ -50,7 +53,7 @@ export async function withTamperedBook<T>(adminUrl: string, work: (book: Tampere
   }
 }
 
-/** Makes the leaf of a row again, as somebody would who knows how it is made. */
+/** Makes the leaf of a row again, as the write path makes it. */
 export const forgeLeaf = `update ledger.events set leaf_hash = sha256('\\x00'::bytea || int8send(seq)
   || int8send((extract(epoch from recorded_at) * 1000)::bigint) || body)`
 
@@ -59,7 +62,7 @@ export function editBody(position: number, from: string, to: string): string {
     where seq = ${position}`
 }
 
-/** A body changed by somebody who makes its leaf again. The tree tells, and so does the rule that was broken. */
+/** A changed body with a new leaf. The tree shows it, and so does the rule that was broken. */
 export function forged(
   name: string,
   edit: { readonly kind: string; readonly from: string; readonly to: string; readonly nth?: number },
@@ -67,9 +70,9 @@ export function forged(
 ): Tampering {
   return {
     name: `${name}, its leaf made again`,
-    run: async (book) => {
-      const position = await book.nth(edit.kind, edit.nth ?? 4)
-      await book.sql(`${editBody(position, edit.from, edit.to)}; ${forgeLeaf} where seq = ${position}`)
+    run: async (ledger) => {
+      const position = await ledger.nth(edit.kind, edit.nth ?? 4)
+      await ledger.sql(`${editBody(position, edit.from, edit.to)}; ${forgeLeaf} where seq = ${position}`)
       return { ...found, position }
     },
   }
@@ -83,23 +86,48 @@ export function onRow(
 ): Tampering {
   return {
     name,
-    run: async (book) => {
-      const position = await book.nth(kind, 5)
-      await book.sql(statement(position))
+    run: async (ledger) => {
+      const position = await ledger.nth(kind, 5)
+      await ledger.sql(statement(position))
       return { ...found, position }
     },
   }
 }
 
-/** A projection changed: the finding is at the payment's last event. */
-export function onPayment(name: string, assignment: string): Tampering {
+/** A row of `streams` changed: the finding is at the stream's last event. */
+export function onStream(name: string, assignment: string, which = servedStream): Tampering {
   return {
     name,
-    run: async (book) => {
-      const where = `where signature = (select signature from ledger.payments where state = 'fulfilled' order by seqs offset 3 limit 1)`
-      const position = await book.value(`select seqs[cardinality(seqs)] as value from ledger.payments ${where}`)
-      await book.sql(`update ledger.payments set ${assignment} ${where}`)
-      return { aspect: 'completeness', code: 'payment_row_differs', position }
+    run: async (ledger) => {
+      const position = await ledger.value(lastPositionOf(which))
+      await ledger.sql(`update ledger.streams set ${assignment} where id = ${which}`)
+      return { aspect: 'completeness', code: 'stream_differs', position }
     },
   }
+}
+
+const servedStream = `(select id from ledger.streams where kind = 'payment' and state like 'fulfilled%' order by stream offset 3 limit 1)`
+
+export function lastPositionOf(id: string): string {
+  return `select upper(seqs) - 1 as value from ledger.streams where id = ${id}`
+}
+
+/** A row of `accounts` changed: the finding is at the last event that moves the account. */
+export function onAccount(name: string, account: string, assignment: string): Tampering {
+  return {
+    name,
+    run: async (ledger) => {
+      const id = await ledger.value(accountNumber(account))
+      const position = await ledger.value(
+        `select max(seq) as value from ledger.events where ${id} = any (debits || credits)`,
+      )
+      await ledger.sql(`update ledger.accounts set ${assignment} where id = ${id}`)
+      return { aspect: 'arithmetic', code: 'account_differs', position }
+    },
+  }
+}
+
+/** In the mint that most payments are made in. */
+export function accountNumber(account: string): string {
+  return `select id as value from ledger.accounts where name like '${account}' order by debit_entries + entries desc, id limit 1`
 }

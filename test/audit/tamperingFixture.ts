@@ -43,8 +43,8 @@ export async function tryExportTampering(
 
 function judge({ verdicts, findings }: AuditReport, { aspect, code, position }: Found): Shortfall {
   const { status, firstBad } = verdicts[aspect]
-  const isNamed = findings.some((finding) => finding.code === code && finding.position === position)
-  if (status === 'broken' && firstBad?.position === position && isNamed) return undefined
+  const isReported = findings.some((finding) => finding.code === code && finding.position === position)
+  if (status === 'broken' && firstBad?.position === position && isReported) return undefined
   const said = findings.map((finding) => `${finding.aspect} ${finding.code} at ${finding.position}`).slice(0, 8)
   return `expected ${aspect} ${code} at ${position}, found ${said.join(', ') || 'nothing'}`
 }
@@ -60,7 +60,7 @@ export function auditFile(path: string, note: string): Promise<AuditReport> {
 function question(note: string) {
   return {
     verifierKeys: [ledgerKey],
-    keptCheckpoints: [{ name: 'the checkpoint that was kept', note }],
+    ownCheckpoints: [{ name: 'the checkpoint that was kept', note }],
     transactions: true,
     chain: undefined,
     resumeFile: undefined,

@@ -1,16 +1,17 @@
 import { tamperedBytes } from './tamperedBytes.ts'
-import { tamperedGaps } from './tamperedGaps.ts'
-import { tamperedLives } from './tamperedLives.ts'
+import { tamperedAfterAnswer } from './tamperedAfterAnswer.ts'
 import { tamperedRules } from './tamperedRules.ts'
-import { tamperedSeals, tamperedTables } from './tamperedTables.ts'
+import { tamperedSeals } from './tamperedSeals.ts'
+import { tamperedStreams } from './tamperedStreams.ts'
+import { tamperedTables } from './tamperedTables.ts'
 import type { Tampering } from './tampering.ts'
 
-/** Every way of tampering with a live book. */
+/** Every way of tampering with a live ledger. */
 export const tamperings: readonly Tampering[] = [
   ...tamperedBytes,
   ...tamperedRules,
-  ...tamperedLives,
-  ...tamperedGaps,
+  ...tamperedAfterAnswer,
+  ...tamperedStreams,
   ...tamperedTables,
   ...tamperedSeals,
 ]

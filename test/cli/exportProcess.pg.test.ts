@@ -1,4 +1,3 @@
-import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createReadStream, openSync } from 'node:fs'
@@ -15,7 +14,8 @@ import { createTestDatabase } from '../support/database.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { seedLedger } from '../proofs/finance/seedLedger.ts'
 import { openInstance, openSessions } from '../store/instance.ts'
-import { sampleMint, samplePrice } from '../store/samplePayment.ts'
+import { sampleMint } from '../store/samplePayment.ts'
+import { publishPrices } from '../reports/everyOutcome.ts'
 
 /* Long answers of the command line as a process among others: pipes, slow readers, full disks, Ctrl-C. */
 
@@ -29,12 +29,7 @@ const payments = 1_500
 
 beforeAll(async () => {
   const ledger = await openInstance(serviceUrl)
-  await ledger.priceLists.publish({
-    kind: 'PriceListPublished',
-    source: 'fixed',
-    split: defaultSplit,
-    prices: [samplePrice()],
-  })
+  await publishPrices(ledger)
   await seedLedger(serviceUrl, { mint: sampleMint, payments })
 })
 
@@ -86,7 +81,7 @@ const answers = [
 describe.each(answers)('tollbook %s, called as %j,', (command, words) => {
   const name = `tollbook ${command}`
 
-  test('asks the database for nothing while nobody reads, and Ctrl-C ends it with 130', async () => {
+  test('sends no query while its output is not read, and Ctrl-C ends it with 130', async () => {
     const { child, ended } = start(words)
     await awaitThat('the command waits for its reader', async () => (await idleSessions(name)) > 0)
     expect(child.exitCode).toBeNull()
@@ -113,19 +108,19 @@ describe.each(answers)('tollbook %s, called as %j,', (command, words) => {
 })
 
 test('what goes to a pipe is what goes to a file, and an audit of it holds', async () => {
-  const file = `${directory}/book.jsonl`
+  const file = `${directory}/ledger.jsonl`
   const [piped, filed] = [await run(['export', 'jsonl']), await run(['export', 'jsonl', '--output', file])]
   expect(piped).toMatchObject({ code: 0, stderr: '' })
-  // No bar, because nobody watches.
+  // No progress bar, because standard error is not a terminal.
   expect(filed).toMatchObject({
     code: 0,
     stdout: '',
-    stderr: expect.stringMatching(/^.*book\.jsonl: positions 1 to \d+, .*\n$/),
+    stderr: expect.stringMatching(/^.*ledger\.jsonl: positions 1 to \d+, .*\n$/),
   })
   expect(await readFile(file, 'utf8')).toBe(piped.stdout)
   const question = {
     verifierKeys: [],
-    keptCheckpoints: [],
+    ownCheckpoints: [],
     transactions: false,
     chain: undefined,
     resumeFile: undefined,
@@ -142,19 +137,19 @@ describe('an output file', () => {
   test('that its disk has no room for leaves what stood there, and nothing beside it', async () => {
     const folder = `${directory}/full`
     await mkdir(folder)
-    await writeFile(`${folder}/book.csv`, 'of yesterday')
+    await writeFile(`${folder}/ledger.csv`, 'of yesterday')
     // A limit of the process, which fails a write as a full disk does.
     const script = `trap '' XFSZ; ulimit -f 64; exec "$0" "$@"`
-    const words = [program, 'export', 'csv', '--output', `${folder}/book.csv`]
+    const words = [program, 'export', 'csv', '--output', `${folder}/ledger.csv`]
     const child = spawn('bash', ['-c', script, process.execPath, ...words], {
       env,
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     const stderr = await text(child.stderr)
-    expect(stderr).toMatch(/^.*book\.csv cannot be written: .*EFBIG.*\n$/)
+    expect(stderr).toMatch(/^.*ledger\.csv cannot be written: .*EFBIG.*\n$/)
     expect(child.exitCode ?? (await once(child, 'exit'))[0]).toBe(1)
-    expect(await filesOf(folder)).toEqual(['book.csv'])
-    expect(await readFile(`${folder}/book.csv`, 'utf8')).toBe('of yesterday')
+    expect(await filesOf(folder)).toEqual(['ledger.csv'])
+    expect(await readFile(`${folder}/ledger.csv`, 'utf8')).toBe('of yesterday')
   })
 
   test('is replaced when the new one is whole, for its owner only', async () => {
@@ -177,7 +172,7 @@ describe('an output file', () => {
     expect((await stat(pipe)).isFIFO()).toBe(true)
   })
 
-  test.each(['', 'nowhere/book.csv'])(
+  test.each(['', 'nowhere/ledger.csv'])(
     'that cannot be one, such as %j in the home, is refused by name',
     async (path) => {
       const { code, stderr } = await run(['export', 'csv', '--output', `${directory}/${path}`])

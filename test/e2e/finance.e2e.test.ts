@@ -193,7 +193,7 @@ describe('access', () => {
 })
 
 describe('reports over HTTP', () => {
-  test('the summary has the sale, and the wallet on chain is what the book says', async () => {
+  test('the summary has the sale, and the wallet on chain holds what the ledger says', async () => {
     const { data } = answer.parse(await (await withToken(await tokenOf())).json())
     expect(data).toMatchObject({ payments: 1, burnedBaseUnits: '1500000', decimals: 6, refundsDueBaseUnits: '0' })
     expect(data['paymentWalletOnChainBaseUnits']).toBe(data['paymentWalletBaseUnits'])
@@ -215,15 +215,15 @@ describe('reports over HTTP', () => {
     },
   )
 
-  test('payouts of a book that has paid nothing out are an empty page, and a file with its header', async () => {
+  test('payouts of a ledger that has paid nothing out are an empty page, and a file with its header', async () => {
     const token = await tokenOf()
     const { data } = answer.parse(await (await withToken(token, '/api/finance/payouts')).json())
     expect(data).toMatchObject({ rows: [], totals: { paidBaseUnits: '0' } })
     const csv = await (await withToken(token, '/api/finance/payouts?format=csv')).text()
-    expect(csv).toBe('paidAt,signature,planId,part,account,wallet,paidBaseUnits,paidTokens,position\r\n')
+    expect(csv).toBe('paidAt,reference,planId,part,account,wallet,paidBaseUnits,paidTokens,position\r\n')
   })
 
-  test('one payment is shown with its events; another signature, or none, is not found', async () => {
+  test('one payment is shown with its events; by signature and by reference; another signature, or none, is not found', async () => {
     const token = await tokenOf()
     const { signature } = sale.receipt
     const { data } = detail.parse(await (await withToken(token, `/api/finance/payments/${signature}`)).json())
@@ -231,6 +231,8 @@ describe('reports over HTTP', () => {
       expect.arrayContaining(['PaymentVerified', 'TokensBurned', 'RequestFulfilled', 'DistributionAllocated']),
     )
     expect(data.links.explorer).toBeNull()
+    const byReference = await withToken(token, `/api/finance/payments/${encodeURIComponent(`solana:${signature}`)}`)
+    expect(detail.parse(await byReference.json())).toEqual({ data })
     expect((await withToken(token, `/api/finance/payments/${'1'.repeat(63)}2`)).status).toBe(404)
     expect((await withToken(token, '/api/finance/payments/x')).status).toBe(404)
   })
@@ -317,9 +319,9 @@ describe('tollbook report', () => {
       run('payments', '--format', 'csv', '--state', 'fulfilled'),
     ])
     expect(table.out.split('\n').map((line) => line.split(/ +/))).toEqual([
-      ['endpoint', 'payments', 'burned'],
-      ['/api/tools/qrcode', '1', '1.5'],
-      ['total', '1', '1.5'],
+      ['endpoint', 'payments', 'burned', 'burnOwed', 'burnConfirmed'],
+      ['/api/tools/qrcode', '1', '1.5', '0', '0'],
+      ['total', '1', '1.5', '0', '0'],
       [''],
     ])
     expect(JSON.parse(json.out)).toMatchObject({

@@ -54,6 +54,7 @@ describe('free routes', () => {
         last30Days: burned,
         byEndpoint: [{ endpoint: '/api/tools/qrcode', ...burned }],
         byDay: [burned],
+        owed: { tokens: 0, baseUnits: '0' },
       },
     })
   })

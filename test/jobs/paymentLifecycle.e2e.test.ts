@@ -249,7 +249,7 @@ test('an audit of all of that, by another reading of ledger and chain, finds not
   const { findings, verdicts } = await audit({
     source: { kind: 'database', url: ground.database.serviceUrl },
     verifierKeys: [],
-    keptCheckpoints: [],
+    ownCheckpoints: [],
     transactions: true,
     resumeFile: undefined,
     clock: systemClock,

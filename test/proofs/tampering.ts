@@ -3,8 +3,8 @@ import { exportTamperings } from '../audit/tamperedExport.ts'
 import {
   auditDatabase,
   auditFile,
-  exportBook,
-  type Ground,
+  type AuditedFixture,
+  exportWhole,
   tryExportTampering,
   tryTampering,
   withCopy,
@@ -15,24 +15,24 @@ import { startLedgerServer } from './ledgerServer.ts'
 import { concludeProof, readOptions, say } from './verdict.ts'
 
 /*
- * Whatever a superuser does to a book with every trigger off, or anybody to an export, an audit names it: which of the
- * four questions it answers with no, and the first bad position. The untouched book passes.
+ * An audit finds every change that a superuser makes to a ledger with all triggers off, and every change to an export: it
+ * names the broken question and the first bad position. The untouched ledger passes.
  */
 
 const { payments } = readOptions({ payments: 120 })
 
 await using server = await startLedgerServer()
 const directory = await makeTemporaryDirectory()
-const book = await server.createDatabase()
+const ledger = await server.createDatabase()
 const wrong: string[] = []
 
-const older = await growLedger({ ...book, payments: Math.floor(payments / 2), isNew: true })
-const file = { path: `${directory.path}/book.jsonl`, tampered: `${directory.path}/tampered.jsonl` }
-await withCopy(book, async (backupUrl) => {
-  const note = await growLedger({ ...book, payments: Math.ceil(payments / 2), isNew: false })
-  const ground: Ground = { book, note }
-  await exportBook(book, file.path)
-  await checkUntouched(ground)
+const older = await growLedger({ ...ledger, payments: Math.floor(payments / 2), isNew: true })
+const file = { path: `${directory.path}/ledger.jsonl`, tampered: `${directory.path}/tampered.jsonl` }
+await withCopy(ledger, async (backupUrl) => {
+  const note = await growLedger({ ...ledger, payments: Math.ceil(payments / 2), isNew: false })
+  const fixture: AuditedFixture = { ledger, note }
+  await exportWhole(ledger, file.path)
+  await checkUntouched(fixture)
   const restored = await auditDatabase(backupUrl, note)
   const { status, firstBad } = restored.verdicts.completeness
   const size = restored.treeSize
@@ -42,20 +42,23 @@ await withCopy(book, async (backupUrl) => {
   )
   const untouchedBackup = await auditDatabase(backupUrl, older)
   if (untouchedBackup.findings.length > 0) wrong.push('the backup as it was then does not pass')
-  for (const tampering of tamperings) report(tampering.name, await tryTampering(ground, tampering))
-  for (const tampering of exportTamperings) report(tampering.name, await tryExportTampering(ground, tampering, file))
+  for (const tampering of tamperings) report(tampering.name, await tryTampering(fixture, tampering))
+  for (const tampering of exportTamperings) report(tampering.name, await tryExportTampering(fixture, tampering, file))
 })
 await directory.remove()
 concludeProof({
   holds: wrong.length === 0,
   lines: [
-    `${1 + tamperings.length + exportTamperings.length} tamperings, ${wrong.length} not found as they had to be`,
+    `${1 + tamperings.length + exportTamperings.length} tamperings, ${wrong.length} not found as expected`,
     ...wrong,
   ],
 })
 
-async function checkUntouched(ground: Ground): Promise<void> {
-  for (const audited of [await auditDatabase(book.adminUrl, ground.note), await auditFile(file.path, ground.note)]) {
+async function checkUntouched(fixture: AuditedFixture): Promise<void> {
+  for (const audited of [
+    await auditDatabase(ledger.adminUrl, fixture.note),
+    await auditFile(file.path, fixture.note),
+  ]) {
     const { source, events, findings } = audited
     say(`the untouched ${source}: ${events} events, ${findings.length} findings`)
     if (findings.length > 0) wrong.push(`the untouched ${source} does not pass: ${JSON.stringify(findings[0])}`)

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { audit } from '@tollbook/audit/audit'
-import type { Signature } from '@tollbook/core/signature'
+import type { PaymentReference } from '../../src/payment/paymentReference.ts'
 import { transferBaseUnits } from '@tollbook/core/quote'
+import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { paymentDetail } from '../../src/reports/paymentDetail.ts'
-import { readReport } from '../../src/reports/reportBook.ts'
+import { readReport } from '../../src/reports/readReport.ts'
 import { isProblems, readQuestion } from '../../src/reports/reportQuestion.ts'
 import type { ReportRow } from '../../src/reports/reportTable.ts'
 import { rollUp } from '../../src/reports/rollUp.ts'
@@ -13,16 +14,16 @@ import { openPayoutGround } from '../payout/payoutGround.ts'
 import { openSessions } from '../store/instance.ts'
 import { tamper } from '../store/tamper.ts'
 import { forgeLeaf } from '../audit/tampering.ts'
-import { type BookSeen, dumpReports, type Given, entriesOf, sumOf } from './bookSeen.ts'
-import { overpaid, rangesOf, tellStory, unasked } from './lifeStory.ts'
+import { type LedgerView, dumpReports, type Given, entriesOf, sumOf } from './ledgerView.ts'
+import { overpaid, rangesOf, runLifecycles, unasked } from './lifecycleStory.ts'
 
 /*
- * Reversal, refund due, overpayment, unmatched transfer, partial payout and payout: each in its events, its entries and every
- * report, against the chain, to the base unit.
+ * Reversal, refund due, overpayment, unmatched transfer, partial payout and payout: each in its events, its entries and
+ * every report, compared with the chain to the base unit.
  */
 
 const ground = await openPayoutGround('SPL Token')
-const story = await tellStory(ground)
+const story = await runLifecycles(ground)
 const { lab, ledger, database } = ground
 const { price } = lab
 const price70 = transferBaseUnits(price)
@@ -33,14 +34,15 @@ const stages = [
 ] as const
 const ranges = rangesOf(story.days)
 
-function rowOf(book: BookSeen, signature: string): ReportRow {
-  const row = book.report('payments').rows.find((row) => row['signature'] === signature)
-  if (row === undefined) throw new Error(`${signature} is not in the list`)
+function rowOf(view: LedgerView, reference: string): ReportRow {
+  const row = view.report('payments').rows.find((row) => row['reference'] === reference)
+  if (row === undefined) throw new Error(`${reference} is not in the list`)
   return row
 }
 
 const nothing = {
   burnedBaseUnits: 0n,
+  burnOwedBaseUnits: 0n,
   receivedBaseUnits: 0n,
   lostBaseUnits: 0n,
   unearnedBaseUnits: 0n,
@@ -49,11 +51,7 @@ const nothing = {
   treasuryBaseUnits: 0n,
   owedBaseUnits: 0n,
 }
-const shares = {
-  providerBaseUnits: price.providerBaseUnits,
-  holdersBaseUnits: price.holdersBaseUnits,
-  treasuryBaseUnits: price.treasuryBaseUnits,
-}
+const shares = Object.fromEntries(price.shares.map(({ account, baseUnits }) => [`${account}BaseUnits`, baseUnits]))
 const burnedOnce = { burnedBaseUnits: price.burnBaseUnits }
 
 const cases = [
@@ -92,22 +90,22 @@ const cases = [
 ] as const
 
 describe('the list of payments shows', () => {
-  test.each(cases)('%s', (_, signature, state, amounts) => {
-    expect(rowOf(story.owed, signature)).toMatchObject({ ...nothing, state, ...amounts })
+  test.each(cases)('%s', (_, reference, state, amounts) => {
+    expect(rowOf(story.owed, reference)).toMatchObject({ ...nothing, state, ...amounts })
     const filtered = story.owed.report('payments', { state }).rows
-    expect(filtered.map((row) => row['signature'])).toContain(signature)
+    expect(filtered.map((row) => row['reference'])).toContain(reference)
     expect(filtered.every((row) => row['state'] === state)).toBe(true)
   })
 
   test('tokens without a request under an endpoint of their own, with their sender', () => {
     const rows = story.owed.report('payments', { endpoint: 'unmatched' }).rows
-    expect(rows).toMatchObject([{ signature: story.unmatched, endpoint: 'unmatched', wallet: expect.any(String) }])
+    expect(rows).toMatchObject([{ reference: story.unmatched, endpoint: 'unmatched', wallet: expect.any(String) }])
   })
 
-  test.each(stages)('rows that add up, %s', (_, book) => {
-    for (const row of book.report('payments').rows) {
+  test.each(stages)('rows that add up, %s', (_, view) => {
+    for (const row of view.report('payments').rows) {
       const amount = (name: string) => BigInt(row[`${name}BaseUnits`] ?? 0)
-      const parts = ['unearned', 'provider', 'holders', 'treasury', 'owed'].map(amount)
+      const parts = ['unearned', 'burnOwed', 'provider', 'holders', 'treasury', 'owed'].map(amount)
       expect(parts.reduce((sum, part) => sum + part, 0n)).toBe(amount('received') + amount('lost'))
     }
   })
@@ -120,49 +118,49 @@ describe('the list of payments shows', () => {
   })
 })
 
-describe.each(stages)('%s', (_, book) => {
+describe.each(stages)('%s', (_, view) => {
   test('the trial balance is the balances of the ledger, and the wallet is what it holds on chain', () => {
-    const { rows, totals } = book.report('trial-balance')
+    const { rows, totals } = view.report('trial-balance')
     const closing = Object.fromEntries(
       rows.map((row) => [
         row['account'],
         BigInt(row['closingDebitBaseUnits'] ?? 0) - BigInt(row['closingCreditBaseUnits'] ?? 0),
       ]),
     )
-    expect(closing).toEqual(book.balances)
+    expect(closing).toEqual(view.balances)
     expect(totals?.['closingDebitBaseUnits']).toBe(totals?.['closingCreditBaseUnits'])
-    expect(book.balances['Assets:PaymentWallet']).toBe(book.walletOnChain)
+    expect(view.balances['Assets:PaymentWallet']).toBe(view.walletOnChain)
   })
 
   test('what was burned is what the supply fell by, but for the burn of the payment that landed after its reversal', () => {
-    const burned = book.balances['Expenses:Burned'] ?? 0n
-    expect(story.minted - book.supplyOnChain).toBe(burned + price.burnBaseUnits)
+    const burned = view.balances['Expenses:Burned'] ?? 0n
+    expect(story.minted - view.supplyOnChain).toBe(burned + price.burnBaseUnits)
     expect(burned).toBe(3n * price.burnBaseUnits)
-    expect(book.publicBurns).toEqual({ burned, payments: 3 })
+    expect(view.publicBurns).toEqual({ burned, payments: 3 })
     for (const by of ['day', 'endpoint', 'wallet']) {
-      const { rows, totals } = book.report('burns', { by })
+      const { rows, totals } = view.report('burns', { by })
       expect([sumOf(rows, 'burnedBaseUnits'), sumOf(rows, 'payments')]).toEqual([burned, 3n])
-      expect(totals).toEqual({ payments: 3, burnedBaseUnits: burned })
+      expect(totals).toMatchObject({ payments: 3, burnedBaseUnits: burned, burnOwedBaseUnits: 0n })
     }
   })
 
   test('the columns of the payments are the balances, but for what was paid out of them', () => {
-    const { totals } = book.report('payments')
-    const payouts = book.report('payouts').rows
+    const { totals } = view.report('payments')
+    const payouts = view.report('payouts').rows
     const paidOf = (kind: string) =>
       sumOf(
         payouts.filter((row) => String(row['account']).startsWith(kind)),
         'paidBaseUnits',
       )
-    const balance = (account: string) => book.balances[account] ?? 0n
+    const balance = (account: string) => view.balances[account] ?? 0n
     expect(totals).toMatchObject({
       burnedBaseUnits: balance('Expenses:Burned'),
       lostBaseUnits: balance('Expenses:ReversedPayments'),
       receivedBaseUnits: balance('Assets:PaymentWallet') + paidOf(''),
       unearnedBaseUnits: -balance('Liabilities:Unearned'),
-      providerBaseUnits: -balance('Liabilities:Provider') + paidOf('Liabilities:Provider'),
-      holdersBaseUnits: -balance('Liabilities:Holders') + paidOf('Liabilities:Holders'),
-      treasuryBaseUnits: -balance('Liabilities:Treasury') + paidOf('Liabilities:Treasury'),
+      providerBaseUnits: -balance('Liabilities:Share:provider') + paidOf('Liabilities:Share:provider'),
+      holdersBaseUnits: -balance('Liabilities:Share:holders') + paidOf('Liabilities:Share:holders'),
+      treasuryBaseUnits: -balance('Liabilities:Share:treasury') + paidOf('Liabilities:Share:treasury'),
       owedBaseUnits: ['Overpaid', 'RefundsDue', 'Unmatched'].reduce(
         (sum, kind) => sum - balance(`Liabilities:${kind}`) + paidOf(`Liabilities:${kind}`),
         0n,
@@ -172,15 +170,15 @@ describe.each(stages)('%s', (_, book) => {
 
   test('liabilities are the balances of those who are owed, and of wallets alone where that is asked', () => {
     const owedTo = (accounts: readonly string[]) =>
-      Object.fromEntries(accounts.map((account) => [account, -(book.byAccount[account] ?? 0n)]))
-    const open = Object.keys(book.byAccount).filter(
-      (account) => account.startsWith('Liabilities:') && book.byAccount[account] !== 0n,
+      Object.fromEntries(accounts.map((account) => [account, -(view.byAccount[account] ?? 0n)]))
+    const open = Object.keys(view.byAccount).filter(
+      (account) => account.startsWith('Liabilities:') && view.byAccount[account] !== 0n,
     )
     for (const [given, accounts] of [
       [{}, open],
-      [{ owedTo: 'wallets' }, open.filter((account) => account.split(':').length === 3)],
+      [{ owedTo: 'wallets' }, open.filter((account) => /^Liabilities:(Overpaid|RefundsDue|Unmatched):/.test(account))],
     ] as const) {
-      const { rows, totals } = book.report('liabilities', given)
+      const { rows, totals } = view.report('liabilities', given)
       expect(Object.fromEntries(rows.map((row) => [row['account'], row['owedBaseUnits']]))).toEqual(owedTo(accounts))
       expect(totals).toEqual({ owedBaseUnits: sumOf(rows, 'owedBaseUnits') })
     }
@@ -189,14 +187,14 @@ describe.each(stages)('%s', (_, book) => {
   test.each(ranges)(
     'the reports of %o are the sums of the entries of those days, however they are grouped',
     async (range) => {
-      const distributions = ['day', 'endpoint', 'wallet'].map((by) => book.report('distributions', { ...range, by }))
+      const distributions = ['day', 'endpoint', 'wallet'].map((by) => view.report('distributions', { ...range, by }))
       const [byDay] = distributions
       for (const { rows, totals } of distributions) {
         for (const column of Object.keys(totals ?? {}))
           expect([column, totals?.[column]]).toEqual([column, sumOf(rows, column)])
         expect(byDay?.totals).toMatchObject(totals ?? {})
       }
-      const { rows } = book.report('trial-balance', range)
+      const { rows } = view.report('trial-balance', range)
       const moved = (account: string) => {
         const row = rows.find((row) => row['account'] === account)
         return BigInt(row?.['debitBaseUnits'] ?? 0) - BigInt(row?.['creditBaseUnits'] ?? 0)
@@ -206,12 +204,12 @@ describe.each(stages)('%s', (_, book) => {
         moved('Assets:PaymentWallet'),
       )
       expect(total('lostBaseUnits')).toBe(moved('Expenses:ReversedPayments'))
-      const burns = book.report('burns', { ...range, by: 'day' }).totals
+      const burns = view.report('burns', { ...range, by: 'day' }).totals
       expect(burns?.['burnedBaseUnits']).toBe(moved('Expenses:Burned'))
-      const payouts = book.report('payouts', range)
+      const payouts = view.report('payouts', range)
       expect(payouts.totals).toEqual({ paidBaseUnits: sumOf(payouts.rows, 'paidBaseUnits') })
       expect(sumOf(payouts.rows, 'paidBaseUnits')).toBe(total('paidOutBaseUnits') + total('paidBackBaseUnits'))
-      if (book !== story.paid) return
+      if (view !== story.paid) return
       const entries = await entriesOf(ground, range)
       for (const [account, sum] of entries) expect([account, moved(account)]).toEqual([account, sum])
     },
@@ -222,21 +220,21 @@ describe('a payout', () => {
   const [one, two] = story.payouts
 
   test('takes from what is owed as much as it paid, part by part', () => {
-    const owed = (book: BookSeen) => sumOf(book.report('liabilities').rows, 'owedBaseUnits')
-    const paid = (book: BookSeen) => sumOf(book.report('payouts').rows, 'paidBaseUnits')
+    const owed = (view: LedgerView) => sumOf(view.report('liabilities').rows, 'owedBaseUnits')
+    const paid = (view: LedgerView) => sumOf(view.report('payouts').rows, 'paidBaseUnits')
     expect(owed(story.owed)).toBeGreaterThan(owed(story.partlyPaid))
     expect(owed(story.partlyPaid)).toBeGreaterThan(0n)
     expect(owed(story.owed)).toBe(owed(story.partlyPaid) + paid(story.partlyPaid))
     expect(owed(story.owed)).toBe(owed(story.paid) + paid(story.paid))
-    for (const [stage, book] of stages)
-      expect([stage, owed(book) - book.walletOnChain]).toEqual([stage, book.balances['Expenses:ReversedPayments']])
-    expect(story.paid.report('liabilities').rows.map((row) => row['account'])).toEqual(['Liabilities:Provider'])
+    for (const [stage, view] of stages)
+      expect([stage, owed(view) - view.walletOnChain]).toEqual([stage, view.balances['Expenses:ReversedPayments']])
+    expect(story.paid.report('liabilities').rows.map((row) => row['account'])).toEqual(['Liabilities:Share:provider'])
   })
 
   test('is listed with its plan, its part and whom it paid, by day', () => {
     const rows = story.paid.report('payouts').rows
-    expect(new Set(rows.map((row) => `${row['part']} ${row['signature']}`))).toEqual(new Set([`1 ${one}`, `2 ${two}`]))
-    expect(story.partlyPaid.report('payouts').rows.every((row) => row['signature'] === one)).toBe(true)
+    expect(new Set(rows.map((row) => `${row['part']} ${row['reference']}`))).toEqual(new Set([`1 ${one}`, `2 ${two}`]))
+    expect(story.partlyPaid.report('payouts').rows.every((row) => row['reference'] === one)).toBe(true)
     const [, second, third] = story.days
     expect(story.paid.report('payouts', { from: second, to: second }).rows).toEqual([])
     expect(story.paid.report('payouts', { from: third, to: third }).rows).toEqual(rows)
@@ -265,10 +263,11 @@ describe('a payout', () => {
   })
 
   test('is shown with its event and its entries', async () => {
-    for (const signature of [one, two])
-      expect(await paymentDetail(ledger.database, signature)).toMatchObject({
-        signature,
-        state: 'paid_out',
+    for (const reference of [one, two])
+      expect(await paymentDetail(ledger.database, reference)).toMatchObject({
+        reference,
+        kind: 'payout',
+        state: 'paid',
         events: [
           {
             kind: 'DistributionPaid',
@@ -280,36 +279,25 @@ describe('a payout', () => {
 })
 
 describe('one payment is shown with', () => {
-  const kinds: readonly (readonly [string, Signature, readonly string[]])[] = [
+  const kinds: readonly (readonly [string, PaymentReference, readonly string[]])[] = [
     ['RefundDue', story.refunded, ['Liabilities:Unearned', 'Liabilities:RefundsDue']],
     ['TransferReceived', story.unmatched, ['Assets:PaymentWallet', 'Liabilities:Unmatched']],
     [
       'PaymentReversed',
       story.reversedUnserved,
-      [
-        'Liabilities:Unearned',
-        'Assets:PaymentWallet',
-        'Liabilities:Overpaid',
-        'Income:BurnedByCallers',
-        'Expenses:Burned',
-      ],
+      ['Liabilities:Unearned', 'Assets:PaymentWallet', 'Liabilities:Overpaid'],
     ],
+    ['BurnReversed', story.reversedUnserved, ['Income:BurnedByCallers', 'Expenses:Burned']],
     [
       'PaymentReversed',
       story.reversedServed,
-      [
-        'Expenses:ReversedPayments',
-        'Assets:PaymentWallet',
-        'Liabilities:Overpaid',
-        'Income:BurnedByCallers',
-        'Expenses:Burned',
-      ],
+      ['Expenses:ReversedPayments', 'Assets:PaymentWallet', 'Liabilities:Overpaid'],
     ],
     ['PaymentVerified', story.overpaid, ['Assets:PaymentWallet', 'Liabilities:Unearned', 'Liabilities:Overpaid']],
   ]
 
-  test.each(kinds)('its %s, and the accounts that it moved', async (kind, signature, accounts) => {
-    const detail = JSON.parse(JSON.stringify(await paymentDetail(ledger.database, signature)))
+  test.each(kinds)('its %s, and the accounts that it moved', async (kind, reference, accounts) => {
+    const detail = JSON.parse(JSON.stringify(await paymentDetail(ledger.database, reference)))
     const event = detail.events.find((event: { kind: string }) => event.kind === kind)
     const moved = event.entries.map(({ account }: { account: string }) => account.split(':').slice(0, 2).join(':'))
     expect(new Set(moved)).toEqual(new Set(accounts))
@@ -331,15 +319,15 @@ test('the summary counts the payments that stand, and says what was lost', async
     payments: 3,
     burnedBaseUnits: (3n * price.burnBaseUnits).toString(),
     lostBaseUnits: (2n * price70).toString(),
-    owedBaseUnits: (4n * price.providerBaseUnits).toString(),
+    owedBaseUnits: (4n * (price.shares[0]?.baseUnits ?? 0n)).toString(),
     refundsDueBaseUnits: '0',
   })
 })
 
-test.each([1, 3, 1_000])('rolled up anew in steps of %i events it is the same', async (events) => {
+test.each([1, 3, 1_000])('a reset and a roll-up in steps of %i events end with the same rows', async (events) => {
   const owner = openSessions(database.ownerUrl)
   const before = await dumpReports(ground)
-  await owner.query('select reports.start_anew()')
+  await owner.query('select reports.reset()')
   expect(await dumpReports(ground)).toEqual([expect.stringMatching(/^progress/)])
   while ((await rollUp(ledger.database, events)) > 0);
   expect(await dumpReports(ground)).toEqual(before)
@@ -351,7 +339,7 @@ function auditWithChain() {
   return audit({
     source: { kind: 'database', url: database.serviceUrl },
     verifierKeys: [],
-    keptCheckpoints: [],
+    ownCheckpoints: [],
     transactions: true,
     resumeFile: undefined,
     clock: systemClock,
@@ -359,20 +347,22 @@ function auditWithChain() {
   })
 }
 
-test('an audit by another reading of book and chain finds nothing but the prices of the lab', async () => {
+test('an audit, which reads ledger and chain by code of its own, finds only the prices of the lab', async () => {
   const { findings, verdicts } = await auditWithChain()
   expect(findings.filter(({ code }) => !code.startsWith('price_'))).toEqual([])
   expect(verdicts.chainTruth.status).toBe('holds')
 })
 
-test('an audit asks the chain whom a payout went to, where nothing in the book says who it should be', async () => {
+test('an audit reads the recipient of a payout from the chain', async () => {
   const admin = openSessions(database.adminUrl)
   const { rows } = await admin.query<{ seq: number; body: string }>(
     `select seq::int, convert_from(body, 'UTF8') as body from ledger.events where kind = 'DistributionPaid' order by seq limit 1`,
   )
   const [payout] = rows
   if (payout === undefined) throw new Error('there is a payout')
-  const { holders, treasury } = ground.destinations
+  const destination = (share: 'holders' | 'treasury') =>
+    assertPresent(ground.destinations.get(share), 'every share has a destination')
+  const [holders, treasury] = [destination('holders'), destination('treasury')]
   const write = (text: string) =>
     tamper(
       admin,

@@ -1,13 +1,15 @@
 import { getMint } from '@solana/spl-token'
 import { sql } from 'kysely'
-import { type AskedReport, allRows, readReport } from '../../src/reports/reportBook.ts'
+import { z } from 'zod'
+import { burnStats } from '../../src/reports/burnStats.ts'
+import { type AskedReport, allRows, readReport } from '../../src/reports/readReport.ts'
 import { isProblems, readQuestion, type ReportName } from '../../src/reports/reportQuestion.ts'
 import type { ReportRow } from '../../src/reports/reportTable.ts'
 import { rollUp } from '../../src/reports/rollUp.ts'
 import { trialBalance } from '../../src/reports/trialBalance.ts'
 import { type LifeGround, onChain } from '../jobs/lifeGround.ts'
 
-/* A book as its reports show it, and beside them what the entries and the chain say. */
+/* A ledger as its reports show it, with its entries and the chain for comparison. */
 
 export type Given = Readonly<Record<string, string>>
 
@@ -16,23 +18,23 @@ export interface Report {
   readonly totals: ReportRow | undefined
 }
 
-export interface BookSeen {
+export interface LedgerView {
   /** All rows of a report, and its totals. */
   report(name: ReportName, given?: Given): Report
-  /** By kind of account; debits are positive. */
+  /** By line of the trial balance; debits are positive. */
   readonly balances: Readonly<Record<string, bigint>>
   readonly byAccount: Readonly<Record<string, bigint>>
-  /** What the payment wallet holds. */
+  /** Tokens of the payment wallet. */
   readonly walletOnChain: bigint
   readonly supplyOnChain: bigint
   readonly publicBurns: { readonly burned: bigint; readonly payments: number }
 }
 
-/** Reads everything now, so that what is looked at later is what was there then. */
-export async function seeBook(
+/** Reads everything now, so that later comparisons see this moment. */
+export async function readLedgerView(
   ground: LifeGround,
   questions: readonly (readonly [ReportName, Given])[],
-): Promise<BookSeen> {
+): Promise<LedgerView> {
   const { ledger, lab } = ground
   while ((await rollUp(ledger.database)) > 0);
   const reports = new Map<string, Report>()
@@ -40,7 +42,7 @@ export async function seeBook(
   const all = await trialBalance(ledger.database)
   const balances: Record<string, bigint> = {}
   for (const { account, baseUnits } of all) {
-    const kind = account.split(':').slice(0, 2).join(':')
+    const kind = lineOf(account)
     balances[kind] = (balances[kind] ?? 0n) + baseUnits
   }
   const { supply } = await getMint(lab.connection, lab.mint, 'processed', lab.program)
@@ -58,6 +60,11 @@ export async function seeBook(
   }
 }
 
+/** Shares are one line each; other accounts with an open part are one line together. */
+function lineOf(account: string): string {
+  return account.startsWith('Liabilities:Share:') ? account : account.split(':').slice(0, 2).join(':')
+}
+
 function keyOf(name: ReportName, given: Given): string {
   return `${name} ${JSON.stringify(given)}`
 }
@@ -71,20 +78,24 @@ async function readAll({ ledger, lab }: LifeGround, name: ReportName, given: Giv
   return { rows, totals: (await readReport(ledger.database, { ...asked, limit: 1 })).totals }
 }
 
-async function readBurns({ ledger }: LifeGround): Promise<BookSeen['publicBurns']> {
-  const { rows } = await sql<{ burned: string; payments: number }>`
-    select burned, payments from ledger.burn_totals where span = 'all' and endpoint = ''`.execute(ledger.database)
-  return { burned: BigInt(rows[0]?.burned ?? 0), payments: rows[0]?.payments ?? 0 }
+const statistics = z.object({ total: z.object({ baseUnits: z.string().transform(BigInt), payments: z.int() }) })
+
+async function readBurns({ ledger, lab, clock }: LifeGround): Promise<LedgerView['publicBurns']> {
+  const stats = await burnStats({ database: ledger.database, clock }, { mint: lab.terms.mint, decimals: 6 })
+  const { baseUnits, payments } = statistics.parse(stats).total
+  return { burned: baseUnits, payments }
 }
 
-/** What moved on an account in a range of UTC days, from the entries themselves. */
+/** Movements per line of the trial balance in a range of UTC days, from the entries themselves. */
 export async function entriesOf({ ledger }: LifeGround, { from = '-infinity', to = 'infinity' }: Given) {
   const { rows } = await sql<{ account: string; sum: string }>`
-    select split_part(t.account, ':', 1) || ':' || split_part(t.account, ':', 2) as account, sum(t.amount)::text as sum
+    select t.account, sum(t.amount)::text as sum
     from ledger.entries t join ledger.events e on e.seq = t.seq
-    where (e.effective_at at time zone 'UTC')::date between ${from}::date and ${to}::date
+    where t.account not like 'Memo:%' and (e.effective_at at time zone 'UTC')::date between ${from}::date and ${to}::date
     group by 1`.execute(ledger.database)
-  return new Map(rows.map(({ account, sum }) => [account, BigInt(sum)]))
+  const sums = new Map<string, bigint>()
+  for (const { account, sum } of rows) sums.set(lineOf(account), (sums.get(lineOf(account)) ?? 0n) + BigInt(sum))
+  return sums
 }
 
 /** Every row of every derived table. */

@@ -1,51 +1,50 @@
-import { recordFinality, noFinalityMemory } from '../../src/jobs/finalityJob.ts'
+import { noFinalityMemory } from '../../src/jobs/finalityJob.ts'
 import { recordStep } from '../../src/jobs/recordStep.ts'
-import { recordRefunds } from '../../src/jobs/refundJob.ts'
 import { scanTransfers } from '../../src/jobs/transferScanJob.ts'
 import { decideFinality } from '../../src/payment/finality.ts'
-import type { Signature } from '@tollbook/core/signature'
+import { type PaymentReference, solanaReference } from '../../src/payment/paymentReference.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
 import type { ReportName } from '../../src/reports/reportQuestion.ts'
 import { newCustomer, sendAndConfirm } from '../chain/paymentLab.ts'
-import { pay, sendTokens, serve, stateOf } from '../jobs/lifeGround.ts'
+import { finalityRound, pay, refundRound, sendTokens, serve, stateOf } from '../jobs/lifeGround.ts'
 import { type PayoutGround, sendPart } from '../payout/payoutGround.ts'
-import { type BookSeen, type Given, seeBook } from './bookSeen.ts'
+import { type Given, type LedgerView, readLedgerView } from './ledgerView.ts'
 
 /*
- * Everything that can happen to a payment after its answer, and what pays it out, on one book over four days. The book is
- * looked at before anything was paid out, between the two parts of the payout, and after it.
+ * Every outcome of a payment after its answer, and a payout in two parts, in one ledger over four days. The ledger is read
+ * before the payout, between its two parts, and after it.
  */
 
 export const overpaid = 500n
 export const unasked = 7_000n
-/** What each customer was given; nobody else has tokens. */
+/** Tokens of each customer; no other wallet has tokens. */
 const purse = 10_000_000n
 
-export interface Story {
-  readonly served: Signature
-  readonly overpaid: Signature
-  readonly refunded: Signature
-  readonly unmatched: Signature
-  readonly reversedUnserved: Signature
-  readonly reversedServed: Signature
-  readonly landedAfterAll: Signature
-  readonly payouts: readonly [Signature, Signature]
-  /** UTC days: of the payments, of what became of them, of the payout. */
+export interface Lifecycles {
+  readonly served: PaymentReference
+  readonly overpaid: PaymentReference
+  readonly refunded: PaymentReference
+  readonly unmatched: PaymentReference
+  readonly reversedUnserved: PaymentReference
+  readonly reversedServed: PaymentReference
+  readonly landedAfterAll: PaymentReference
+  readonly payouts: readonly [PaymentReference, PaymentReference]
+  /** UTC days: of the payments, of their later events, of the payout. */
   readonly days: readonly [string, string, string]
   readonly minted: bigint
-  readonly owed: BookSeen
-  readonly partlyPaid: BookSeen
-  readonly paid: BookSeen
+  readonly owed: LedgerView
+  readonly partlyPaid: LedgerView
+  readonly paid: LedgerView
 }
 
 const dayMs = 86_400_000
 const settleAgeMs = 3_600_000
-/** Enough slots that nothing of before can land any more. */
+/** Enough slots that no earlier transaction can land any more. */
 const longAgo = 400
 
-export async function tellStory(ground: PayoutGround): Promise<Story> {
-  // From noon, so that no step of the story crosses midnight, whenever the test runs.
+export async function runLifecycles(ground: PayoutGround): Promise<Lifecycles> {
+  // From noon, so that no step crosses midnight, whenever the test runs.
   const { clock } = ground
   clock.advance(dayMs - ((clock.nowMs() + dayMs / 2) % dayMs))
   const first = dayOf(ground)
@@ -56,20 +55,28 @@ export async function tellStory(ground: PayoutGround): Promise<Story> {
   const days = [first, second, isoTime(clock.nowMs() + dayMs).slice(0, 10)] as const
   const questions = everyQuestion(days)
 
-  const owed = await seeBook(ground, questions)
+  const owed = await readLedgerView(ground, questions)
   clock.advance(dayMs)
   // The block that is being made has the time of the day before.
   ground.lab.chain.advanceSlots(1)
-  // What was lost to reversals is not in the wallet, so the provider has to wait until somebody puts it in.
-  const destinations = { ...ground.destinations, provider: undefined }
+  // Losses by reversals are missing in the wallet, so the provider is not paid.
+  const destinations = new Map([...ground.destinations].filter(([share]) => share !== 'provider'))
   const plan = assertPresent(await ground.payout.plan({ destinations, leastBaseUnits: 0n }), 'something is owed')
   const one = await sendPart(ground, plan, 1)
   await ground.payout.record(plan, one)
-  const partlyPaid = await seeBook(ground, questions)
+  const partlyPaid = await readLedgerView(ground, questions)
   const two = await sendPart(ground, plan, 2)
   await ground.payout.record(plan, two)
-  const after = await seeBook(ground, questions)
-  return { ...paid, payouts: [one, two], days, minted: purse * 7n, owed, partlyPaid, paid: after }
+  const after = await readLedgerView(ground, questions)
+  return {
+    ...paid,
+    payouts: [solanaReference(one), solanaReference(two)],
+    days,
+    minted: purse * 7n,
+    owed,
+    partlyPaid,
+    paid: after,
+  }
 }
 
 function dayOf({ clock }: PayoutGround): string {
@@ -77,14 +84,14 @@ function dayOf({ clock }: PayoutGround): string {
 }
 
 type Payments = Pick<
-  Story,
+  Lifecycles,
   'served' | 'overpaid' | 'refunded' | 'unmatched' | 'reversedUnserved' | 'reversedServed' | 'landedAfterAll'
 >
 
 async function payEverything(ground: PayoutGround): Promise<Payments> {
   const { lab, deps } = ground
   const customer = () => newCustomer(lab, purse)
-  // Before the fork, so that what they were given stays given.
+  // Before the fork, so that these customers keep their tokens.
   const [five, six, seven] = [await customer(), await customer(), await customer()]
 
   const { settlement: served } = await pay(ground, 0n, await customer())
@@ -93,7 +100,7 @@ async function payEverything(ground: PayoutGround): Promise<Payments> {
   await serve(ground, overpaidOne)
   const { settlement: refunded } = await pay(ground, 0n, await customer())
   await serve(ground, refunded, 'released')
-  const unmatched = await sendTokens(ground, await customer(), unasked)
+  const unmatched = solanaReference(await sendTokens(ground, await customer(), unasked))
 
   const fork = lab.chain.markFork()
   // First, so that its blockhash is from before the fork.
@@ -104,39 +111,39 @@ async function payEverything(ground: PayoutGround): Promise<Payments> {
   const { settlement: reversedServed } = await pay(ground, 7n, six)
   await serve(ground, reversedServed)
   lab.chain.dropFork(fork)
-  // Reversed by a node that was wrong, as no rule of ours should allow; and it lands after all.
-  const before = await stateOf(ground, landed.signature)
+  // A wrong node reverses it, which no rule of ours should allow; and it lands after all.
+  const before = await stateOf(ground, landed.reference)
   const wrong = { kind: 'reversed', reason: 'absent', finalizedSlot: 1 } as const
-  const events = decideFinality(before, wrong)
-  await recordStep(deps, { kind: 'reversed', ...landed, before, events })
-  await sendAndConfirm(lab, Buffer.from(landed.transactionBase64 ?? '', 'base64'))
+  const decision = decideFinality(before, wrong)
+  await recordStep(deps, { kind: 'reversed', reference: landed.reference, before, decision })
+  await sendAndConfirm(lab, Buffer.from(landed.evidence.transactionBase64 ?? '', 'base64'))
   return {
-    served: served.signature,
-    overpaid: overpaidOne.signature,
-    refunded: refunded.signature,
+    served: served.reference,
+    overpaid: overpaidOne.reference,
+    refunded: refunded.reference,
     unmatched,
-    reversedUnserved: reversedUnserved.signature,
-    reversedServed: reversedServed.signature,
-    landedAfterAll: landed.signature,
+    reversedUnserved: reversedUnserved.reference,
+    reversedServed: reversedServed.reference,
+    landedAfterAll: landed.reference,
   }
 }
 
-/** What the jobs make of it on the next day. */
+/** The jobs of the next day. */
 async function followUp(ground: PayoutGround, { reversedServed }: Payments): Promise<void> {
   const { lab, clock, deps } = ground
   const memory = noFinalityMemory()
   lab.chain.advanceSlots(longAgo)
-  await recordFinality(deps, memory)
+  await finalityRound(ground, memory)
   clock.advance(10_000)
-  await recordFinality(deps, memory)
+  await finalityRound(ground, memory)
   const { phase } = await stateOf(ground, reversedServed)
   if (phase !== 'reversed') throw new Error(`the dropped payment is ${phase}`)
-  await recordRefunds({ ...deps, refundAfterMs: 0 })
+  await refundRound(ground, 0)
   clock.advance(settleAgeMs)
   await scanTransfers({ ...deps, terms: lab.terms, settleAgeMs })
 }
 
-export function rangesOf([first, second, third]: Story['days']): readonly Given[] {
+export function rangesOf([first, second, third]: Lifecycles['days']): readonly Given[] {
   return [
     {},
     { from: first, to: first },
@@ -147,7 +154,7 @@ export function rangesOf([first, second, third]: Story['days']): readonly Given[
   ]
 }
 
-function everyQuestion(days: Story['days']): readonly (readonly [ReportName, Given])[] {
+function everyQuestion(days: Lifecycles['days']): readonly (readonly [ReportName, Given])[] {
   const states = ['fulfilled', 'refund_due', 'reversed', 'unmatched']
   return [
     ...rangesOf(days).flatMap((range): (readonly [ReportName, Given])[] => [

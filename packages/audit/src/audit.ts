@@ -21,7 +21,7 @@ export interface AuditOptions {
   /** The keys that may sign checkpoints. Empty: the roots are compared, the signatures are not. */
   readonly verifierKeys: readonly VerifierKey[]
   /** Checkpoints that the auditor kept: only they show that the whole ledger was rewritten. */
-  readonly keptCheckpoints: readonly { readonly name: string; readonly note: string }[]
+  readonly ownCheckpoints: readonly { readonly name: string; readonly note: string }[]
   /** Check the signed transactions in the events. */
   readonly transactions: boolean
   /** Ask a node for every payment, and for payments that the ledger does not have. */
@@ -74,7 +74,7 @@ async function prepare(options: AuditOptions, { replay, resumed, database, file 
   const deps: CheckpointDeps = {
     findings: replay.findings,
     keys: options.verifierKeys,
-    claims: [...options.keptCheckpoints.map(claimOf), ...(file === undefined ? [] : claimsOfExport(file))],
+    claims: [...options.ownCheckpoints.map(claimOf), ...(file === undefined ? [] : claimsOfExport(file))],
     ...(storedClaims === undefined ? {} : { stored: storedClaims }),
   }
   const checkpoints = new Checkpoints(deps, replay.tree.size)

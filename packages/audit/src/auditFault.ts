@@ -1,4 +1,4 @@
-/** The audit could not be carried out: a file, a database or a node cannot be read. Says nothing about the ledger. */
+/** The audit could not be carried out: a file, a database or a node cannot be read. It is not a verdict. */
 export class AuditFault extends Error {
   override readonly name = 'AuditFault'
   /** True when the same call may succeed later without a change by the user. */

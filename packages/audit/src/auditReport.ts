@@ -17,7 +17,7 @@ export interface Verdict {
   readonly findings: number
   /** The checks that this verdict rests on, with figures. */
   readonly checked: readonly string[]
-  /** What was not checked, and why. */
+  /** Checks that were left out, and why. */
   readonly notChecked: readonly string[]
 }
 
@@ -137,7 +137,7 @@ function integrityBasis({ replay, checkpoints, source }: Audited): Basis {
     notChecked: [
       ...(signaturesUnverified > 0 ? [`the signatures of ${signaturesUnverified} checkpoints: no --verifier-key`] : []),
       ...(compared === 0
-        ? ['no checkpoint was given: a ledger whose hashes were all made again cannot be told from the true one']
+        ? ['no checkpoint was given: a ledger whose hashes were all made again looks like the true one']
         : []),
     ],
   }
@@ -182,7 +182,7 @@ function chainBasis({ stored, chain }: Audited): Basis {
         ? []
         : [`${bytes.signed} stored transactions are signed, ${bytes.amountsShown} show their amounts themselves`]),
       ...(chain === undefined ? [] : [`${confirmed} payments confirmed by a node`]),
-      ...(dropped > 0 ? [`${dropped} payments that the chain has dropped, as booked`] : []),
+      ...(dropped > 0 ? [`${dropped} payments that the chain has dropped, as recorded`] : []),
     ],
     notChecked: [
       ...(bytes !== undefined && bytes.withoutBytes > 0

@@ -23,7 +23,7 @@ export function readSplit(reader: BodyReader, before: string): AuditedSplit {
   })
 }
 
-/** What is wrong with a split itself. */
+/** Error of a split itself, or undefined. */
 export function findSplitProblem(split: AuditedSplit): string | undefined {
   const sum = split.reduce((total, { perMille }) => total + perMille, 0)
   if (sum !== whole) return `the split sums to ${sum} of ${whole}`

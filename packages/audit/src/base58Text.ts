@@ -1,5 +1,5 @@
 /*
- * Base58 for the 64 bytes of a signature and the 32 of an address, once for every payment of a book: four digits at a time,
+ * Base58 for the 64 bytes of a signature and the 32 of an address, once for every payment of a ledger: four digits at a time,
  * which is ten times as fast as digit by digit, and the auditor's own.
  */
 
@@ -37,7 +37,7 @@ export function base58Of(bytes: Uint8Array): string {
   return '1'.repeat(leadingZeros(bytes)) + digitsOf(used)
 }
 
-// Programs, mints, and the accounts of callers who come back.
+// Programs, mints, and the accounts of callers who pay again.
 const addressesMax = 10_000
 const addresses = new Map<string, string>()
 

@@ -31,7 +31,7 @@ export class BodyReader {
     return this.#at
   }
 
-  /** What must stand here, to the letter. */
+  /** Requires this text here. */
   literal(expected: string): void {
     if (!this.text.startsWith(expected, this.#at)) throw this.#unreadable(`expected ${expected}`)
     this.#at += expected.length

@@ -20,7 +20,7 @@ export interface ChainFigures {
   notFinal: number
   /** Transactions of the payment token account that were looked up in the ledger. */
   lookedFor: number
-  /** Of these, transfers that are not in the ledger and so young that a caller may still present them. */
+  /** Transfers among them that are not in the ledger and so young that a caller may still present them. */
   presentable: number
   /** Questions that can only be answered when the whole lifecycle of the payment is known. */
   readonly open: OpenQuestion[]
@@ -46,7 +46,7 @@ const openMax = 100_000
 
 export interface ChainAuditOptions {
   readonly paymentWallet: string
-  /** How long a transfer may be on chain before the ledger has it, presented or not. */
+  /** Maximum age of a transfer on chain that the ledger does not have yet. */
   readonly bookedWithinMs: number
   readonly figures?: ChainFigures | undefined
 }
@@ -112,14 +112,14 @@ export class ChainAudit {
     } else if (event.kind === 'BurnConfirmed') await this.#verifyBurn(event, position)
   }
 
-  /** Each wallet must have received what is booked as paid to it; the sum alone does not show that. */
+  /** Each wallet must have received what is recorded as paid to it; the sum alone does not show that. */
   async #verifyReceivers(landed: ChainTransaction, { signature, mint, payments }: PayoutEvent, position: number) {
     const sent = sentTo(movesOf(landed, mint), await this.#tokenAccountOf(mint))
     const booked = new Map<string, bigint>()
     for (const { wallet, paidBaseUnits } of payments) booked.set(wallet, (booked.get(wallet) ?? 0n) + paidBaseUnits)
     for (const wallet of new Set([...sent.keys(), ...booked.keys()])) {
       const [found, paid] = [sent.get(wallet) ?? 0n, booked.get(wallet) ?? 0n]
-      if (found !== paid) this.#contradict(signature, position, `${found} went to ${wallet}, and ${paid} are booked`)
+      if (found !== paid) this.#contradict(signature, position, `${found} went to ${wallet}, and ${paid} are recorded`)
     }
   }
 
@@ -130,7 +130,7 @@ export class ChainAudit {
     if (landed === undefined || hasFailed(landed)) return
     const burned = sumOf(movesOf(landed, mint).moves.filter(({ kind }) => kind === 'burn'))
     if (burned === burnedBaseUnits) return
-    this.#contradict(signature, position, `it burned ${burned}, and ${burnedBaseUnits} are booked`)
+    this.#contradict(signature, position, `it burned ${burned}, and ${burnedBaseUnits} are recorded`)
   }
 
   async #verifyPayment(settlement: AuditedSettlement, position: number): Promise<void> {
@@ -145,20 +145,20 @@ export class ChainAudit {
     else this.#leaveOpen({ signature, position, said: 'landed', slot: landed.slot })
   }
 
-  /** A transfer that no caller presented, a payout or a burn: the change of the token account is all that is booked. */
+  /** A transfer that no caller presented, a payout or a burn: the change of the token account is all that is recorded. */
   async #verifyChange(booked: ChangeBooked): Promise<ChainTransaction | undefined> {
     const { signature, mint, slot, change, position } = booked
     const landed = await this.#findLanded(booked)
     if (landed === undefined) return undefined
     const found = movesOf(landed, mint).changes.get(await this.#tokenAccountOf(mint))?.change ?? 0n
     if (hasFailed(landed)) this.#leaveOpen({ signature, position, said: 'failed', slot })
-    else if (found !== change) this.#contradict(signature, position, `${found} moved, and ${change} is booked`)
+    else if (found !== change) this.#contradict(signature, position, `${found} moved, and ${change} is recorded`)
     else if (landed.slot !== slot) this.#contradict(signature, position, `it landed in ${landed.slot}, not ${slot}`)
     else this.figures.confirmed++
     return landed
   }
 
-  /** Undefined when the node does not have it, which is noted. One that has forgotten, or does not know yet, has not said no. */
+  /** Undefined when the node does not have it. A node that has pruned it, or has not reached its slot, does not contradict. */
   async #findLanded({ signature, slot, position }: Booked): Promise<ChainTransaction | undefined> {
     const known = await this.#node.transaction(signature)
     if (known !== undefined) return known
@@ -191,9 +191,9 @@ export class ChainAudit {
     const isReversed = payment?.phase === phaseNumber('reversed')
     const isUnmatched = payment?.phase === phaseNumber('unmatched')
     if (said === 'landed') {
-      if (isReversed) this.#contradict(signature, position, 'the chain has it, and it is booked as dropped')
+      if (isReversed) this.#contradict(signature, position, 'the chain has it, and it is recorded as dropped')
       else if (payment?.slot === slot || isUnmatched) this.figures.confirmed++
-      else this.#contradict(signature, position, `it landed in slot ${slot}, and ${payment?.slot} is booked`)
+      else this.#contradict(signature, position, `it landed in slot ${slot}, and ${payment?.slot} is recorded`)
     } else if (!isReversed) {
       const code = said === 'failed' ? 'transaction_failed' : 'transaction_unknown'
       const message =
@@ -218,20 +218,20 @@ export class ChainAudit {
         // The ledger cannot have what landed after its last event.
         if (failed || ageMs < 0) continue
         this.figures.lookedFor++
-        if (!this.#isBooked(signature)) await this.#judgeUnbooked({ signature, mint, account, ageMs })
+        if (!this.#isRecorded(signature)) await this.#judgeUnrecorded({ signature, mint, account, ageMs })
       }
       before = page.at(-1)?.signature
       if (page.length < signaturesPerPage) return
     }
   }
 
-  #isBooked(signature: string): boolean {
+  #isRecorded(signature: string): boolean {
     const { payments, digest, payouts } = this.#replay
     const index = payments.find(digest.pairOf(solanaStream(signature)))
     return payouts.has(signature) || (index !== undefined && payments.read(index).phase >= phaseNumber('verified'))
   }
 
-  async #judgeUnbooked({ signature, mint, account, ageMs }: Unbooked): Promise<void> {
+  async #judgeUnrecorded({ signature, mint, account, ageMs }: Unrecorded): Promise<void> {
     const landed = await this.#node.transaction(signature)
     if (landed === undefined) return
     const { moves, changes } = movesOf(landed, mint)
@@ -271,7 +271,7 @@ interface ChangeBooked extends Booked {
   readonly change: bigint
 }
 
-interface Unbooked {
+interface Unrecorded {
   readonly signature: string
   readonly mint: string
   readonly account: string

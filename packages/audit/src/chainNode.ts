@@ -13,7 +13,7 @@ export interface ChainNode {
   transaction(signature: string): Promise<ChainTransaction | undefined>
   /** Signatures of an account, newest first, older than the given one. */
   signaturesOf(account: string, before: string | undefined): Promise<readonly AccountSignature[]>
-  /** What is older has been pruned. */
+  /** Older slots have been pruned. */
   firstSlot(): Promise<number>
   /** Waits until the slot is final, which takes a chain that goes on some 13 s; false where it does not become so. */
   untilFinal(slot: number): Promise<boolean>
@@ -129,7 +129,7 @@ async function ask<T>(
     }
     if (attempt < attemptsMax) await deps.clock.sleep(Math.min(firstWaitMs * 2 ** (attempt - 1), waitMaxMs))
   }
-  // The address of the node may hold a key, so it is not told.
+  // The address of the node may hold a key, so the message leaves it out.
   throw new AuditFault(`the Solana node did not answer ${method} usably`, { cause: lastError, retryable: true })
 }
 

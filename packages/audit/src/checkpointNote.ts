@@ -9,7 +9,7 @@ export interface CheckpointNote {
   readonly origin: string
   readonly size: number
   readonly root: Buffer
-  /** What the signatures are over. */
+  /** Text that the signatures sign. */
   readonly signedText: string
   readonly signatures: readonly NoteSignature[]
 }
@@ -33,7 +33,7 @@ const ed25519 = 1
 const keyIdBytes = 4
 const rootBytes = 32
 
-/** Undefined when it is no checkpoint. */
+/** Undefined when the text is not a checkpoint. */
 export function readCheckpoint(note: string): CheckpointNote | undefined {
   const split = note.lastIndexOf('\n\n')
   if (note.length > noteCharactersMax || split === -1) return undefined
@@ -59,7 +59,7 @@ function readSignature(line: string): NoteSignature | undefined {
   return { name, keyId: bytes.subarray(0, keyIdBytes), signature: bytes.subarray(keyIdBytes) }
 }
 
-/** Undefined when the text is no verifier key of Ed25519, or its key id is not that of its key. */
+/** Undefined when the text is not a verifier key of Ed25519, or its key id is not that of its key. */
 export function readVerifierKey(text: string): VerifierKey | undefined {
   const match = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})$/.exec(text.trim())
   const [, name, keyIdHex, base64] = match ?? []
@@ -74,8 +74,8 @@ export function readVerifierKey(text: string): VerifierKey | undefined {
 const derHead = Buffer.from('302a300506032b6570032100', 'hex')
 
 export function verifierKeyOf(name: string, publicKey: Uint8Array): VerifierKey {
-  const named = Buffer.concat([Buffer.from(`${name}\n`), Buffer.of(ed25519), publicKey])
-  const keyId = createHash('sha256').update(named).digest().subarray(0, keyIdBytes)
+  const nameAndKey = Buffer.concat([Buffer.from(`${name}\n`), Buffer.of(ed25519), publicKey])
+  const keyId = createHash('sha256').update(nameAndKey).digest().subarray(0, keyIdBytes)
   const key = createPublicKey({ key: Buffer.concat([derHead, publicKey]), format: 'der', type: 'spki' })
   return { name, keyId, key }
 }

@@ -4,7 +4,7 @@ import { AuditFault } from './auditFault.ts'
 /** Rows of a COPY, one behind the other. */
 export interface CopyBlock {
   readonly bytes: Buffer
-  /** Where each row begins, and behind the last one where it ends. */
+  /** Start of each row, and the end of the last one. */
   readonly starts: Uint32Array
   readonly count: number
 }
@@ -45,7 +45,7 @@ export class CopyOut implements pg.Submittable {
         filling.count = 0
         this.#free.push(filling)
       } else if (this.#error !== undefined) {
-        throw new AuditFault('the ledger could not be read', { cause: this.#error, retryable: true })
+        throw unreadable(this.#error)
       } else if (this.#isDone) {
         return
       } else {
@@ -89,7 +89,7 @@ export class CopyOut implements pg.Submittable {
     this.#wake?.()
   }
 
-  // The remaining messages of the protocol say nothing that matters here.
+  // The remaining messages of the protocol have no meaning here.
   handleRowDescription(): void {}
   handleDataRow(): void {}
   handlePortalSuspended(): void {}
@@ -118,4 +118,10 @@ function newFilling(rowBytes: number): Filling {
 
 function fits({ bytes, starts, count }: Filling, row: Buffer): boolean {
   return count < blockRowsMax && (starts[count] ?? 0) + row.length <= bytes.length
+}
+
+/** The ledger cannot be read: a table is missing, the role may not read it, or the connection broke. */
+export function unreadable(cause: unknown): AuditFault {
+  const why = cause instanceof Error ? `: ${cause.message}` : ''
+  return new AuditFault(`the ledger cannot be read${why}`, { cause, retryable: true })
 }

@@ -104,7 +104,7 @@ export class CopyRow {
     let at = this.start + 4
     for (let index = 0; index < count; index++) {
       const length = this.bytes.readInt32BE(at)
-      // Flags, then each bound with its length in front. Any other shape is no range of positions, and differs.
+      // Flags, then each bound with its length in front. A range of any other shape differs.
       const isPlain = length === plainRangeBytes && this.bytes[at + 4] === lowerInclusive
       bounds.push(isPlain ? this.#int64At(at + 9) : -1, isPlain ? this.#int64At(at + 21) : -1)
       at += 4 + length
@@ -112,7 +112,7 @@ export class CopyRow {
     return bounds
   }
 
-  /** Where the elements of an array begin. */
+  /** Starts of the elements of an array. */
   #elements(): readonly number[] {
     if (!this.next() || this.bytes.readInt32BE(this.start) !== 1) return []
     const count = this.bytes.readInt32BE(this.start + arrayCountAt)

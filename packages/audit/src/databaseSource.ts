@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { AuditFault } from './auditFault.ts'
-import { type CopyBlock, CopyOut } from './copyOut.ts'
+import { type CopyBlock, CopyOut, unreadable } from './copyOut.ts'
+import { invariant } from './invariant.ts'
 
 /** A live ledger at one moment: every table as it was when the source was opened. It can only read. */
 export interface DatabaseSource extends AsyncDisposable {
@@ -12,48 +13,65 @@ export interface DatabaseSource extends AsyncDisposable {
 }
 
 const connectTimeoutMs = 10_000
-// A table is read to its end before the next one; the main session answers queries meanwhile.
-const copiesAtOnceMax = 1
-
 /**
- * Opens one snapshot and shares it with further sessions, so that the events and all derived tables are those of the same
- * moment while the service goes on writing. `tollbook_reader` may do all of it.
+ * Opens one snapshot and shares it with a second session, so that the events and all derived tables are those of the same
+ * moment while the service goes on writing: the second session copies one table after the other, the first one answers
+ * queries meanwhile. A member of `tollbook_reader` may do all of it.
  */
 export async function openDatabaseSource(databaseUrl: string): Promise<DatabaseSource> {
-  await using opened = new AsyncDisposableStack()
-  const main = await openSession(databaseUrl, opened)
-  await main.query('begin isolation level repeatable read read only')
-  const { rows } = await main.query<{ snapshot: string }>('select pg_export_snapshot() as snapshot')
-  const snapshot = rows[0]?.snapshot ?? ''
-  const idle: pg.Client[] = []
-  for (let index = 0; index < copiesAtOnceMax; index++) {
-    const session = await openSession(databaseUrl, opened)
-    await session.query('begin isolation level repeatable read read only')
-    await session.query(`set transaction snapshot ${session.escapeLiteral(snapshot)}`)
-    idle.push(session)
-  }
-  const kept = opened.move()
-  return {
-    async *copy(query) {
-      const session = idle.pop()
-      if (session === undefined)
-        throw new AuditFault('more tables are read at once than there are sessions', { retryable: false })
-      yield* session.query(new CopyOut(query)).blocks()
-      idle.push(session)
-    },
-    async rows<T extends pg.QueryResultRow>(query: string, values: readonly unknown[] = []) {
-      return (await main.query<T>(query, [...values])).rows
-    },
-    async mayRead(table) {
-      const question = `select has_table_privilege($1, 'select') as may`
-      const { rows } = await main.query<{ may: boolean }>(question, [table])
-      return rows[0]?.may === true
-    },
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  const main = await openSession(databaseUrl)
+  try {
+    await main.query('begin isolation level repeatable read read only')
+    const { rows } = await main.query<{ snapshot: string }>('select pg_export_snapshot() as snapshot')
+    const copier = await openSession(databaseUrl)
+    const source = sourceOf(main, copier)
+    try {
+      await copier.query('begin isolation level repeatable read read only')
+      await copier.query(`set transaction snapshot ${copier.escapeLiteral(rows[0]?.snapshot ?? '')}`)
+      return source
+    } catch (error) {
+      await copier.end()
+      throw error
+    }
+  } catch (error) {
+    await main.end()
+    throw error
   }
 }
 
-async function openSession(databaseUrl: string, opened: AsyncDisposableStack): Promise<pg.Client> {
+function sourceOf(main: pg.Client, copier: pg.Client): DatabaseSource {
+  let isCopying = false
+  return {
+    async *copy(query) {
+      invariant(!isCopying, 'a table is read to its end before the next one')
+      isCopying = true
+      yield* copier.query(new CopyOut(query)).blocks()
+      isCopying = false
+    },
+    rows: <T extends pg.QueryResultRow>(query: string, values: readonly unknown[] = []) => read<T>(main, query, values),
+    async mayRead(table) {
+      const [row] = await read<{ may: boolean }>(main, `select has_table_privilege($1, 'select') as may`, [table])
+      return row?.may === true
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([main.end(), copier.end()])
+    },
+  }
+}
+
+async function read<T extends pg.QueryResultRow>(
+  session: pg.Client,
+  query: string,
+  values: readonly unknown[],
+): Promise<readonly T[]> {
+  try {
+    return (await session.query<T>(query, [...values])).rows
+  } catch (error) {
+    throw unreadable(error)
+  }
+}
+
+async function openSession(databaseUrl: string): Promise<pg.Client> {
   const session = new pg.Client({
     connectionString: databaseUrl,
     application_name: 'tollbook audit',
@@ -67,7 +85,6 @@ async function openSession(databaseUrl: string, opened: AsyncDisposableStack): P
   } catch (error) {
     throw new AuditFault('the database cannot be reached', { cause: error, retryable: true })
   }
-  opened.defer(() => session.end())
   // An audit of a long ledger takes long, and its sessions rest while it waits for a slow node.
   await session.query('set statement_timeout = 0')
   await session.query('set idle_in_transaction_session_timeout = 0')

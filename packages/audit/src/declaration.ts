@@ -1,34 +1,11 @@
 import { accountClasses } from './accountClass.ts'
+import type { DeclaredKind, DeclaredStep } from './declaredStep.ts'
 import { paymentSteps } from './paymentSteps.ts'
 
 /*
- * What the database may be told to enforce, as this auditor believes it: kinds of streams, and the steps that they may take
+ * The rules that the database has to enforce, as this auditor knows them: kinds of streams, and the steps that they may take
  * (docs/ledger.md). A row that was added or changed there would widen what an append accepts without a trace in any event.
  */
-
-export interface DeclaredKind {
-  readonly kind: string
-  readonly space: number
-  readonly idBytes: number
-  readonly idPrefix: string
-  readonly isSetting: boolean
-}
-
-export interface DeclaredStep {
-  readonly kind: string
-  readonly step: string
-  /** '' for a stream that does not exist yet. */
-  readonly from: string
-  readonly to: string
-  readonly events: readonly string[]
-  /** Class of the debited account > class of the credited one. */
-  readonly moves: readonly string[]
-  readonly takesLease: boolean
-  readonly isAfterLease: boolean
-  readonly writer: 'service' | 'payout' | 'burner' | 'operator'
-  /** Highest number of a setting that the step may record. */
-  readonly numberMax: number | undefined
-}
 
 const signature = { space: 1, idBytes: 64, idPrefix: '', isSetting: false }
 const numbered = { space: 3, idBytes: 0, isSetting: true }

@@ -1,7 +1,7 @@
 import { type BodyReader, UnreadableBody } from './bodyReader.ts'
 import { readUtcTime } from './utcTime.ts'
 
-/** What the body of every event says about itself. */
+/** Members that the body of every event has. */
 export interface EventHead {
   readonly stream: string
   readonly version: number

@@ -32,7 +32,7 @@ const exportEnd = z.strictObject({ end: z.literal(true), events: z.int().min(0) 
 
 export interface ExportSource extends AsyncDisposable {
   readonly head: ExportHead
-  /** Everything behind the head, event by event; `undefined` is a line that is none. */
+  /** Everything behind the head, line by line. */
   events(): AsyncGenerator<ExportLine>
 }
 
@@ -52,7 +52,7 @@ export async function openExport(path: string): Promise<ExportSource> {
   const head = exportHead.safeParse(parseLine(first.done === true ? '' : first.value))
   if (!head.success) {
     await file.close()
-    throw new AuditFault(`${path} is no export of a ledger: its first line is not the head`, { retryable: false })
+    throw new AuditFault(`${path} is not an export of a ledger: its first line is not the head`, { retryable: false })
   }
   return {
     head: head.data,

@@ -66,26 +66,26 @@ export const findingAspects = {
 
 export type FindingCode = keyof typeof findingAspects
 
-/** Findings kept for each question, beside the first; the count is exact. So a ledger that is wrong throughout fits in memory. */
-const keptMax = 100
+/** Findings stored for each question; the first one is always stored, and the count is exact. */
+const storedMax = 100
 
 export interface FindingsState {
-  readonly kept: readonly Finding[]
+  readonly stored: readonly Finding[]
   readonly counts: Readonly<Record<string, number>>
   readonly firsts: Readonly<Partial<Record<Aspect, Finding>>>
 }
 
 export class Findings {
-  readonly #kept: Finding[]
-  readonly #keptOf = new Map<Aspect, number>()
+  readonly #stored: Finding[]
+  readonly #storedOf = new Map<Aspect, number>()
   readonly #counts: Map<string, number>
   readonly #firsts: Partial<Record<Aspect, Finding>>
 
   constructor(state?: FindingsState) {
-    this.#kept = [...(state?.kept ?? [])]
+    this.#stored = [...(state?.stored ?? [])]
     this.#counts = new Map(Object.entries(state?.counts ?? {}))
     this.#firsts = { ...state?.firsts }
-    for (const aspect of aspects) this.#keptOf.set(aspect, this.of(aspect).length)
+    for (const aspect of aspects) this.#storedOf.set(aspect, this.of(aspect).length)
   }
 
   add(code: FindingCode, { position, subject, message }: Place): void {
@@ -94,14 +94,14 @@ export class Findings {
     this.#counts.set(code, (this.#counts.get(code) ?? 0) + 1)
     const first = this.#firsts[aspect]
     if (first === undefined || isEarlier(finding, first)) this.#firsts[aspect] = finding
-    const kept = this.#keptOf.get(aspect) ?? 0
-    if (kept >= keptMax) return
-    this.#keptOf.set(aspect, kept + 1)
-    this.#kept.push(finding)
+    const stored = this.#storedOf.get(aspect) ?? 0
+    if (stored >= storedMax) return
+    this.#storedOf.set(aspect, stored + 1)
+    this.#stored.push(finding)
   }
 
   of(aspect: Aspect): readonly Finding[] {
-    return this.#kept.filter((finding) => finding.aspect === aspect)
+    return this.#stored.filter((finding) => finding.aspect === aspect)
   }
 
   /** The one at the lowest position. */
@@ -116,7 +116,7 @@ export class Findings {
   }
 
   state(): FindingsState {
-    return { kept: this.#kept, counts: Object.fromEntries(this.#counts), firsts: this.#firsts }
+    return { stored: this.#stored, counts: Object.fromEntries(this.#counts), firsts: this.#firsts }
   }
 }
 

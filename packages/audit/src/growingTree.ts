@@ -12,7 +12,7 @@ export class GrowingTree {
   #size: number
   /** By level; one that is not complete holds what was there before. */
   readonly #complete: string[]
-  /** Told of each complete subtree, by the logarithm of its leaves. */
+  /** Called with each complete subtree and the logarithm of its leaves. */
   onSubtree: ((level: number, hash: string) => void) | undefined
   readonly #node = Buffer.alloc(1 + 2 * hashBytes, nodePrefix)
 

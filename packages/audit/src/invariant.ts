@@ -6,3 +6,8 @@ export class AuditBug extends Error {
 export function invariant(condition: boolean, expectation: string): asserts condition {
   if (!condition) throw new AuditBug(`expected that ${expectation}`)
 }
+
+/** Closes a switch: a new member of the union does not compile until it has its own case. */
+export function neverHappens(value: never): never {
+  throw new AuditBug(`expected that every case is handled, got ${JSON.stringify(value)}`)
+}

@@ -15,7 +15,7 @@ export interface AccountTotals {
   uptoRecordedAtMs: number
 }
 
-/** What went through an account in an hour. */
+/** Movements of an account in an hour. */
 export interface HourTotals {
   readonly mint: string
   readonly account: string
@@ -33,7 +33,7 @@ export interface EnteredPosting {
 }
 
 export interface JournalState {
-  readonly accounts: readonly (Omit<AccountTotals, 'balance' | 'isHourly'> & { readonly balance: string })[]
+  readonly accounts: readonly (Omit<AccountTotals, 'balance'> & { readonly balance: string })[]
   readonly hours: readonly (Omit<HourTotals, 'amount'> & { readonly amount: string })[]
 }
 
@@ -46,7 +46,7 @@ export class Journal {
 
   constructor(state?: JournalState) {
     for (const { balance, ...totals } of state?.accounts ?? []) {
-      const own = { ...totals, isHourly: isHourly(totals.account), balance: BigInt(balance) }
+      const own = { ...totals, balance: BigInt(balance) }
       this.#accountsOf(totals.mint).set(totals.account, own)
     }
     for (const { amount, ...totals } of state?.hours ?? []) {
@@ -83,9 +83,7 @@ export class Journal {
 
   state(): JournalState {
     return {
-      accounts: [...this.accounts()].map(({ isHourly: _, balance, ...totals }) => {
-        return { ...totals, balance: balance.toString() }
-      }),
+      accounts: [...this.accounts()].map((totals) => ({ ...totals, balance: totals.balance.toString() })),
       hours: [...this.#hours.values()].map((totals) => ({ ...totals, amount: totals.amount.toString() })),
     }
   }

@@ -6,7 +6,7 @@ import type { ChainTransaction } from './chainNode.ts'
 import { sumOf } from './storedTransactions.ts'
 import { isTokenProgram, type TokenMove, tokenMovesOf } from './tokenMoves.ts'
 
-/** What one landed transaction did with a mint. */
+/** Movements of a mint in one landed transaction. */
 export interface LandedMoves {
   readonly moves: readonly TokenMove[]
   /** Net change of each token account of the mint, and who owns it, by address. */
@@ -35,8 +35,8 @@ export function movesOf(landed: ChainTransaction, mint: string): LandedMoves {
   const moves = calls
     .filter(({ programIdIndex }) => isTokenProgram(keys[programIdIndex] ?? ''))
     .flatMap(({ accounts, data }) => {
-      const named = accounts.map((index) => keys[index] ?? '')
-      return tokenMovesOf(named, Buffer.from(base58.decode(data)))
+      const addresses = accounts.map((index) => keys[index] ?? '')
+      return tokenMovesOf(addresses, Buffer.from(base58.decode(data)))
     })
     .filter((move) => move.mint === mint || (move.mint === undefined && changes.has(move.source ?? '')))
   return { moves, changes, signers: message.accountKeys.slice(0, message.header.numRequiredSignatures) }
@@ -54,7 +54,7 @@ export function contradictionOf(
   const { blockTime } = landed
   // A fork may have been dropped, and the transaction have landed again in another block.
   if (landed.slot === slot && blockTime !== null && blockTime !== undefined && blockTime * 1000 !== blockTimeMs) {
-    return `its block is of ${blockTime}, and ${blockTimeMs / 1000} is booked`
+    return `its block is of ${blockTime}, and ${blockTimeMs / 1000} is recorded`
   }
   const { moves, changes, signers } = movesOf(landed, price.mint)
   if (!signers.includes(wallet)) return `${wallet} did not sign it`
@@ -64,13 +64,14 @@ export function contradictionOf(
     return authority === wallet && owners?.size === 1 && owners.has(wallet)
   })
   const burned = sumOf(own.filter(({ kind }) => kind === 'burn'))
-  if (burned !== settlement.burnedBaseUnits) return `it burned ${burned}, and ${settlement.burnedBaseUnits} are booked`
+  if (burned !== settlement.burnedBaseUnits)
+    return `it burned ${burned}, and ${settlement.burnedBaseUnits} are recorded`
   const sent = sumOf(own.filter(({ kind, destination }) => kind === 'transfer' && destination === paymentTokenAccount))
   const arrived = changes.get(paymentTokenAccount)?.change ?? 0n
   if (arrived !== settlement.receivedBaseUnits) {
-    return `${arrived} arrived, and ${settlement.receivedBaseUnits} are booked as received`
+    return `${arrived} arrived, and ${settlement.receivedBaseUnits} are recorded as received`
   }
-  // Transfers of other signers are booked, and do not count towards the price.
+  // Transfers of other signers are recorded, and do not count towards the price.
   const due = dueOf(settlement)
   return sent < due ? `${wallet} sent ${sent}, and the price is ${due}` : undefined
 }

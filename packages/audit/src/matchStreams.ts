@@ -20,7 +20,7 @@ interface StreamRow {
   readonly ranges: readonly number[]
 }
 
-/** What a row must say. */
+/** The row as it must be. */
 interface DerivedStream {
   readonly firstPosition: number
   readonly kind: string
@@ -77,7 +77,7 @@ function matchRow(replay: Replay, row: StreamRow, seen: Set<OtherStream>): void 
   const differing = differencesOf(row, derived)
   if (differing.length === 0) return
   // An event that the row names and the stream does not have, or else the last one that it has.
-  const position = positionsOf(row.ranges).find((named) => !derived.isOwn(named)) ?? derived.lastPosition
+  const position = positionsOf(row.ranges).find((position) => !derived.isOwn(position)) ?? derived.lastPosition
   replay.findings.add('stream_differs', { position, subject, message: `the row has ${differing.join('; ')}` })
 }
 

@@ -121,6 +121,10 @@ export const paymentReaders: ReadonlyMap<string, EventReader<PaymentEvent>> = ne
   ['TransferReceived', readReceived],
 ])
 
+export function isPaymentEvent(event: { readonly kind: string }): event is PaymentEvent {
+  return paymentReaders.has(event.kind)
+}
+
 function readSubmitted(reader: BodyReader): PaymentEventOf<'PaymentSubmitted'> {
   const effectiveAtMs = readTime(reader, '{"effectiveAt":')
   const endpoint = reader.string(',"endpoint":')

@@ -1,5 +1,5 @@
 import type { FindingCode } from './findings.ts'
-import type { PaymentEvent } from './paymentEvents.ts'
+import type { PaymentEvent, PaymentEventOf } from './paymentEvents.ts'
 import type { AuditedPayment } from './paymentTable.ts'
 import type { LifecycleDeps, Recorded } from './paymentRules.ts'
 import { owesBurn } from './postings.ts'
@@ -24,19 +24,10 @@ export function expectedAfter(
 }
 
 function kindAfter(event: PaymentEvent, { owesBurn: isOwed }: AuditedPayment): PaymentEvent['kind'] | undefined {
-  switch (event.kind) {
-    case 'PaymentVerified':
-      return owesBurn(event.settlement) ? 'BurnOwed' : 'TokensBurned'
-    case 'TokensBurned':
-    case 'BurnOwed':
-      return 'ProofClaimed'
-    case 'RequestFulfilled':
-      return 'DistributionAllocated'
-    case 'PaymentReversed':
-      return isOwed ? undefined : 'BurnReversed'
-    default:
-      return undefined
-  }
+  if (event.kind === 'PaymentVerified') return owesBurn(event.settlement) ? 'BurnOwed' : 'TokensBurned'
+  if (event.kind === 'TokensBurned' || event.kind === 'BurnOwed') return 'ProofClaimed'
+  if (event.kind === 'RequestFulfilled') return 'DistributionAllocated'
+  return event.kind === 'PaymentReversed' && !isOwed ? 'BurnReversed' : undefined
 }
 
 /** Kinds that never begin an append. */
@@ -52,34 +43,36 @@ export interface Wrong {
   readonly message: string
 }
 
-/** What is wrong with an event that follows the one it belongs to. */
+/** Error of an event that follows the one it belongs to, or undefined. */
 export function judgeFollower(
   { first }: ExpectedEvent,
   event: PaymentEvent,
   { payment, deps }: { readonly payment: AuditedPayment; readonly deps: LifecycleDeps },
 ): Wrong | undefined {
-  switch (event.kind) {
-    case 'TokensBurned':
-    case 'BurnOwed': {
-      if (first.kind !== 'PaymentVerified') return undefined
-      const { burnedBaseUnits, price } = first.settlement
-      const right = event.kind === 'BurnOwed' ? price.burnBaseUnits : burnedBaseUnits
-      const found = event.kind === 'BurnOwed' ? event.owedBaseUnits : event.burnedBaseUnits
-      return burnDiffers(event, { found, right, payment, deps })
-    }
-    case 'BurnReversed': {
-      const { burnedBaseUnits: right } = payment
-      return burnDiffers(event, { found: event.burnedBaseUnits, right, payment, deps })
-    }
-    case 'DistributionAllocated': {
-      const text = describeShares(event.parts)
-      if (deps.names.numberOf(event.mint) !== payment.mint) return distribution('another mint was paid')
-      if (deps.digest.ofRecent(text) === payment.sharesDigest) return undefined
-      return distribution(`${text} are allocated, and the price divides otherwise`)
-    }
-    default:
-      return undefined
+  if (event.kind === 'TokensBurned' && first.kind === 'PaymentVerified') {
+    const right = first.settlement.burnedBaseUnits
+    return burnDiffers(event, { found: event.burnedBaseUnits, right, payment, deps })
   }
+  if (event.kind === 'BurnOwed' && first.kind === 'PaymentVerified') {
+    const right = first.settlement.price.burnBaseUnits
+    return burnDiffers(event, { found: event.owedBaseUnits, right, payment, deps })
+  }
+  if (event.kind === 'BurnReversed') {
+    return burnDiffers(event, { found: event.burnedBaseUnits, right: payment.burnedBaseUnits, payment, deps })
+  }
+  return event.kind === 'DistributionAllocated' ? distributionDiffers(event, payment, deps) : undefined
+}
+
+function distributionDiffers(
+  { mint, parts }: PaymentEventOf<'DistributionAllocated'>,
+  payment: AuditedPayment,
+  { names, digest }: LifecycleDeps,
+): Wrong | undefined {
+  const code = 'distribution_differs'
+  if (names.numberOf(mint) !== payment.mint) return { code, message: 'another mint was paid' }
+  const text = describeShares(parts)
+  if (digest.ofRecent(text) === payment.sharesDigest) return undefined
+  return { code, message: `${text} are allocated, and the price divides otherwise` }
 }
 
 interface Burn {
@@ -102,8 +95,4 @@ function burnDiffers(
   // The totals of the hour of the payment go up, and down again.
   const isSameTime = event.effectiveAtMs === payment.blockTimeMs
   return isSameTime ? undefined : { code, message: 'it took effect at another time than the payment' }
-}
-
-function distribution(message: string): Wrong {
-  return { code: 'distribution_differs', message }
 }

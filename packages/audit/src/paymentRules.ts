@@ -1,4 +1,5 @@
 import type { FindingCode, Findings } from './findings.ts'
+import { neverHappens } from './invariant.ts'
 import type { NumberedNames } from './numberedNames.ts'
 import type { Attempt, Exposure, PaymentEvent, PaymentEventOf } from './paymentEvents.ts'
 import { type AuditedPayment, none, type PaymentTable, type Phase, phaseNumber, phases } from './paymentTable.ts'
@@ -14,7 +15,7 @@ export interface LifecycleDeps {
   readonly digest: SaltedDigest
 }
 
-/** Where and when an event was recorded. */
+/** Position and time of recording. */
 export interface Recorded {
   readonly position: number
   readonly recordedAtMs: number
@@ -60,9 +61,14 @@ export function applyEvent(step: Step): void {
       return refund({ ...step, event })
     case 'TransferReceived':
       return receive({ ...step, event })
-    default:
-      // The others are judged together with the event that they belong to (paymentGroups.ts).
+    case 'TokensBurned':
+    case 'BurnOwed':
+    case 'DistributionAllocated':
+    case 'BurnReversed':
+      // Judged together with the event that they belong to (paymentGroups.ts).
       return undefined
+    default:
+      return neverHappens(event)
   }
 }
 
@@ -210,7 +216,7 @@ function endExposure(step: ExposureStep): void {
 function expectExposure({ payment, blame, deps, event }: ExposureStep, right: bigint): void {
   const { exposedBaseUnits, mint } = event
   if (exposedBaseUnits !== right) {
-    blame('exposure_differs', `${exposedBaseUnits} are booked as exposed, and ${right} change`)
+    blame('exposure_differs', `${exposedBaseUnits} are recorded as exposed, and ${right} change`)
   }
   if (deps.names.numberOf(mint) !== payment.mint) blame('owner_differs', 'another mint was paid')
 }
@@ -266,7 +272,7 @@ function expectOwner(
   if (deps.names.numberOf(mint) !== payment.mint) blame('owner_differs', 'another mint was paid')
 }
 
-/** What has to be delivered, or given back: everything that was required and is not burned. */
+/** Amount that has to be delivered or given back: everything that was required and is not burned. */
 function owedBy({ requiredBaseUnits, burnBaseUnits }: AuditedPayment): bigint {
   return requiredBaseUnits - burnBaseUnits
 }

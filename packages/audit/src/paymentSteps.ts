@@ -1,15 +1,18 @@
-import type { DeclaredStep } from './declaration.ts'
+import type { DeclaredStep } from './declaredStep.ts'
 
 /* The steps of a payment: which events may be appended in which state, and what they may move. */
 
-type Options = Partial<Pick<DeclaredStep, 'moves' | 'takesLease' | 'isAfterLease'>>
+interface PaymentStep {
+  /** From one state to another; '' for a payment that does not exist yet. */
+  readonly states: readonly [from: string, to: string]
+  readonly events: readonly string[]
+  readonly moves?: readonly string[]
+  readonly takesLease?: boolean
+  readonly isAfterLease?: boolean
+}
 
-function step(
-  name: string,
-  [from, to]: readonly [from: string, to: string],
-  events: readonly string[],
-  options: Options = {},
-): DeclaredStep {
+function step(name: string, { states, ...given }: PaymentStep): DeclaredStep {
+  const [from, to] = states
   const nothing = {
     moves: [],
     takesLease: false,
@@ -17,64 +20,85 @@ function step(
     writer: 'service',
     numberMax: undefined,
   } as const
-  return { kind: 'payment', step: `payment.${name}`, from, to, events, ...nothing, ...options }
+  return { kind: 'payment', step: `payment.${name}`, from, to, ...nothing, ...given }
 }
 
-/** The same in a payment that the chain can no longer drop; exposure moves only before. */
-function untilFinality(
-  name: string,
-  [from, to]: readonly [from: string, to: string],
-  events: readonly string[],
-  options: Options = {},
-): readonly DeclaredStep[] {
-  const moves = (options.moves ?? []).filter((move) => !move.includes('exposed'))
-  return [
-    step(name, [from, to], events, options),
-    step(name, [`${from}.final`, `${to}.final`], events, { ...options, moves }),
-  ]
+/** The same in a payment that the chain can no longer drop. Exposure moves only before. */
+function beforeAndAfterFinality(name: string, given: PaymentStep): readonly DeclaredStep[] {
+  const [from, to] = given.states
+  const moves = (given.moves ?? []).filter((move) => !move.includes('exposed'))
+  return [step(name, given), step(name, { ...given, states: [`${from}.final`, `${to}.final`], moves })]
 }
 
 const expose = 'exposed>exposed_contra'
 const unexpose = 'exposed_contra>exposed'
-const burned = ['wallet>unearned', 'wallet>overpaid', 'burned>burned_by_callers', expose]
-const owed = ['wallet>unearned', 'wallet>overpaid', 'unearned>burn_owed', expose]
-const takeLease = { takesLease: true }
-const takeOver = { takesLease: true, isAfterLease: true, moves: [unexpose, expose] }
-const fulfilment = ['RequestFulfilled', 'DistributionAllocated']
-const toShares = { moves: ['unearned>share'] }
+const burnedInside = ['PaymentVerified', 'TokensBurned', 'ProofClaimed']
+const burnOwed = ['PaymentVerified', 'BurnOwed', 'ProofClaimed']
+const received = ['wallet>unearned', 'wallet>overpaid', expose]
 
-function reversal(from: string, taken: string, unexposed: readonly string[]): readonly DeclaredStep[] {
-  const own = [`${taken}>wallet`, 'overpaid>wallet', ...unexposed]
-  const withBurn = ['PaymentReversed', 'BurnReversed']
+/** First steps, of a transaction that the service has or has not sent itself. */
+function firstSteps(from: '' | 'submitted'): readonly DeclaredStep[] {
+  const claim = { states: [from, 'claimed'], takesLease: true } as const
+  const unmatch = { states: [from, 'unmatched'], events: ['TransferReceived'], moves: ['wallet>unmatched'] } as const
   return [
-    step('reverse', [from, 'reversed'], withBurn, { moves: [...own, 'burned_by_callers>burned'] }),
-    step('reverse', [from, 'reversed'], ['PaymentReversed'], { moves: [...own, 'burn_owed>wallet'] }),
+    step('claim', { ...claim, events: burnedInside, moves: [...received, 'burned>burned_by_callers'] }),
+    step('claim', { ...claim, events: burnOwed, moves: [...received, 'unearned>burn_owed'] }),
+    step('unmatch', unmatch),
+  ]
+}
+
+/** A dead attempt is taken over when its lease has ended. */
+function takeOver(from: 'claimed' | 'streaming'): readonly DeclaredStep[] {
+  const events = ['RequestFailed', 'ProofClaimed']
+  const lease = { takesLease: true, isAfterLease: true }
+  return beforeAndAfterFinality('claim', { states: [from, 'claimed'], events, moves: [unexpose, expose], ...lease })
+}
+
+function fulfil(from: 'claimed' | 'streaming'): readonly DeclaredStep[] {
+  const events = ['RequestFulfilled', 'DistributionAllocated']
+  return beforeAndAfterFinality('fulfil', { states: [from, 'fulfilled'], events, moves: ['unearned>share'] })
+}
+
+function release(from: 'claimed' | 'streaming', event: 'RequestFailed' | 'AnswerBroken'): readonly DeclaredStep[] {
+  return beforeAndAfterFinality('release', { states: [from, 'released'], events: [event], moves: [unexpose] })
+}
+
+/** The burn inside the payment never happened either; an owed one is no longer owed. */
+function reverse(from: string, own: readonly string[]): readonly DeclaredStep[] {
+  const states = [from, 'reversed'] as const
+  const moves = [...own, 'overpaid>wallet']
+  return [
+    step('reverse', {
+      states,
+      events: ['PaymentReversed', 'BurnReversed'],
+      moves: [...moves, 'burned_by_callers>burned'],
+    }),
+    step('reverse', { states, events: ['PaymentReversed'], moves: [...moves, 'burn_owed>wallet'] }),
   ]
 }
 
 export const paymentSteps: readonly DeclaredStep[] = [
-  step('submit', ['', 'submitted'], ['PaymentSubmitted']),
-  ...['', 'submitted'].flatMap((from) => [
-    step('claim', [from, 'claimed'], ['PaymentVerified', 'TokensBurned', 'ProofClaimed'], {
-      ...takeLease,
-      moves: burned,
-    }),
-    step('claim', [from, 'claimed'], ['PaymentVerified', 'BurnOwed', 'ProofClaimed'], { ...takeLease, moves: owed }),
-    step('unmatch', [from, 'unmatched'], ['TransferReceived'], { moves: ['wallet>unmatched'] }),
-  ]),
-  ...untilFinality('claim', ['released', 'claimed'], ['ProofClaimed'], { ...takeLease, moves: [expose] }),
-  ...untilFinality('claim', ['claimed', 'claimed'], ['RequestFailed', 'ProofClaimed'], takeOver),
-  ...untilFinality('claim', ['streaming', 'claimed'], ['RequestFailed', 'ProofClaimed'], takeOver),
-  ...untilFinality('start', ['claimed', 'streaming'], ['AnswerStarted'], takeLease),
-  ...untilFinality('fulfil', ['claimed', 'fulfilled'], fulfilment, toShares),
-  ...untilFinality('fulfil', ['streaming', 'fulfilled'], fulfilment, toShares),
-  ...untilFinality('release', ['claimed', 'released'], ['RequestFailed'], { moves: [unexpose] }),
-  ...untilFinality('release', ['streaming', 'released'], ['RequestFailed'], { moves: [unexpose] }),
-  ...untilFinality('release', ['streaming', 'released'], ['AnswerBroken'], { moves: [unexpose] }),
-  step('finalize', ['released', 'released.final'], ['PaymentFinalized']),
-  step('finalize', ['fulfilled', 'fulfilled.final'], ['PaymentFinalized'], { moves: [unexpose] }),
-  ...reversal('released', 'unearned', []),
-  ...reversal('fulfilled', 'lost', [unexpose]),
-  step('refund', ['released.final', 'refund_due'], ['RefundDue'], { moves: ['unearned>refund'] }),
-  step('unmatch', ['reversed', 'unmatched'], ['TransferReceived'], { moves: ['wallet>unmatched'] }),
+  step('submit', { states: ['', 'submitted'], events: ['PaymentSubmitted'] }),
+  ...firstSteps(''),
+  ...firstSteps('submitted'),
+  ...beforeAndAfterFinality('claim', {
+    states: ['released', 'claimed'],
+    events: ['ProofClaimed'],
+    moves: [expose],
+    takesLease: true,
+  }),
+  ...takeOver('claimed'),
+  ...takeOver('streaming'),
+  ...beforeAndAfterFinality('start', { states: ['claimed', 'streaming'], events: ['AnswerStarted'], takesLease: true }),
+  ...fulfil('claimed'),
+  ...fulfil('streaming'),
+  ...release('claimed', 'RequestFailed'),
+  ...release('streaming', 'RequestFailed'),
+  ...release('streaming', 'AnswerBroken'),
+  step('finalize', { states: ['released', 'released.final'], events: ['PaymentFinalized'] }),
+  step('finalize', { states: ['fulfilled', 'fulfilled.final'], events: ['PaymentFinalized'], moves: [unexpose] }),
+  ...reverse('released', ['unearned>wallet']),
+  ...reverse('fulfilled', ['lost>wallet', unexpose]),
+  step('refund', { states: ['released.final', 'refund_due'], events: ['RefundDue'], moves: ['unearned>refund'] }),
+  step('unmatch', { states: ['reversed', 'unmatched'], events: ['TransferReceived'], moves: ['wallet>unmatched'] }),
 ]

@@ -1,7 +1,7 @@
 import { invariant } from './invariant.ts'
 
 /*
- * What an audit keeps of each payment: 168 bytes in typed arrays and a slot of 4 to 8, because there is one payment for every
+ * State of each payment: 168 bytes in typed arrays and a slot of 4 to 8, because there is one payment for every
  * few events and an object takes five times that. Pages never move, so growing copies nothing.
  */
 
@@ -31,7 +31,7 @@ export function stateOf({ phase, awaitsFinality }: AuditedPayment): string {
 
 const phasesWithFinality: ReadonlySet<Phase> = new Set<Phase>(['claimed', 'streaming', 'released', 'fulfilled'])
 
-/** Where a payment has no such time or digest. */
+/** Stands for a time or digest that a payment does not have. */
 export const none = -1
 
 /** A payment while its events are applied. Names are salted digests. */
@@ -55,7 +55,7 @@ export interface AuditedPayment {
   /** Burned by the payer inside the payment. */
   burnedBaseUnits: bigint
   overpaidBaseUnits: bigint
-  /** What the service has delivered, or is about to, and the chain could still drop. */
+  /** Price of an answer that was or is being delivered, while the chain could still drop the payment. */
   exposedBaseUnits: bigint
   /** Of the block that it was verified in, and the slot in which it was found last. */
   blockTimeMs: number
@@ -185,9 +185,10 @@ export class PaymentTable {
     }
     for (let index = 0; index < this.#count; index++) {
       const quote = quoteOf(index)
+      if (quote === none) continue
       let slot = (quote >>> 0) & mask
-      while (quote !== none && slots[slot] !== 0) slot = (slot + 1) & mask
-      if (quote !== none) slots[slot] = index + 1
+      while (slots[slot] !== 0) slot = (slot + 1) & mask
+      slots[slot] = index + 1
     }
     return (quoteDigest) => {
       const found: number[] = []

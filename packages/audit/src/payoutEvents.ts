@@ -19,7 +19,7 @@ export type PayoutEvent = EventHead & {
   readonly payments: readonly PaidShare[]
 }
 
-/** What a round burns for the answers of one endpoint. */
+/** Part of a round that is burned for the answers of one endpoint. */
 export interface EndpointBurn {
   readonly endpoint: string
   readonly baseUnits: bigint

@@ -1,3 +1,4 @@
+import { neverHappens } from './invariant.ts'
 import type { AuditedEvent } from './auditedEvent.ts'
 import type { AuditedSettlement, PaymentEvent, PaymentEventOf, Reversal } from './paymentEvents.ts'
 import type { BurnEvent, PayoutEvent } from './payoutEvents.ts'
@@ -52,12 +53,16 @@ function ofPayment(event: PaymentEvent): readonly DerivedPosting[] {
       return [[unearned, `Liabilities:RefundsDue:${event.wallet}`, event.refundBaseUnits]]
     case 'TransferReceived':
       return [[wallet, `Liabilities:Unmatched:${event.wallet ?? 'unknown'}`, event.receivedBaseUnits]]
-    default:
+    case 'PaymentSubmitted':
+    case 'AnswerStarted':
+    case 'RequestFulfilled':
       return nothing
+    default:
+      return neverHappens(event)
   }
 }
 
-/** What the price does not need is owed back to the wallet that paid. */
+/** An amount beyond the price is owed back to the wallet that paid. */
 function received({ settlement }: PaymentEventOf<'PaymentVerified'>): readonly DerivedPosting[] {
   const { receivedBaseUnits } = settlement
   const owed = dueOf(settlement)
@@ -67,7 +72,7 @@ function received({ settlement }: PaymentEventOf<'PaymentVerified'>): readonly D
   ]
 }
 
-/** What has to arrive: all that is required, less the burn where the payer has burned it in the payment itself. */
+/** Amount that has to arrive: all that is required, less the burn where the payer has burned it in the payment itself. */
 export function dueOf(settlement: AuditedSettlement): bigint {
   const { requiredBaseUnits, burnBaseUnits } = settlement.price
   return owesBurn(settlement) ? requiredBaseUnits : requiredBaseUnits - burnBaseUnits
@@ -78,7 +83,7 @@ export function owesBurn({ price, burnedBaseUnits }: AuditedSettlement): boolean
   return burnedBaseUnits < price.burnBaseUnits
 }
 
-/** What arrived has never arrived; what was earned with it stays owed, and becomes a loss. */
+/** A reversed payment never arrived. Shares that were earned with it stay owed, and become a loss. */
 function takenBack(event: Reversal): readonly DerivedPosting[] {
   return [
     [unearned, wallet, event.unearnedBaseUnits],

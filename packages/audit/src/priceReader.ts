@@ -15,7 +15,7 @@ export interface AuditedPrice {
   readonly problem: string | undefined
 }
 
-/** What one account gets of a payment. */
+/** One account's part of a payment. */
 export interface Share {
   readonly account: string
   readonly baseUnits: bigint

@@ -35,9 +35,9 @@ export class PublishedPrices {
     const before = this.#lists.map((list) =>
       list.supersededAtMs === Infinity ? { ...list, supersededAtMs: recordedAtMs } : list,
     )
-    const kept = before.filter(({ supersededAtMs }) => supersededAtMs >= recordedAtMs - offeredForMs)
+    const recent = before.filter(({ supersededAtMs }) => supersededAtMs >= recordedAtMs - offeredForMs)
     const texts = new Set(prices.map(({ text }) => text))
-    this.#lists = [...kept, { number, texts, split, supersededAtMs: Infinity }]
+    this.#lists = [...recent, { number, texts, split, supersededAtMs: Infinity }]
   }
 
   /** The prices of a list that was in force lately. */

@@ -10,7 +10,7 @@ export interface RawEvent {
   readonly bodyEnd: number
   /** The hash as the source states it, one character for each byte. */
   readonly leafHash: string
-  /** Columns beside the body, where the source has them. */
+  /** Columns that repeat the body, if the source has them. */
   readonly columns: EventColumns | undefined
 }
 

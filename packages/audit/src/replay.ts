@@ -5,7 +5,7 @@ import { GrowingTree, type TreeState } from './growingTree.ts'
 import { Journal, type JournalState } from './journal.ts'
 import { NumberedNames } from './numberedNames.ts'
 import { type OtherStream, OtherStreams } from './otherStreams.ts'
-import type { PaymentEvent } from './paymentEvents.ts'
+import { isPaymentEvent, type PaymentEvent } from './paymentEvents.ts'
 import { PaymentLifecycles } from './paymentLifecycles.ts'
 import type { Recorded } from './paymentRules.ts'
 import { PaymentTable } from './paymentTable.ts'
@@ -19,7 +19,7 @@ import { SaltedDigest } from './saltedDigest.ts'
 import { Settings, type SettingSeen } from './settings.ts'
 import { TilesMatch, type TilesState } from './tilesMatch.ts'
 
-/** What the events so far have shown, except for the payments, which are too many for JSON. */
+/** State after the events so far, except for the payments, which are too many for JSON. */
 export interface ReplayState {
   readonly salt: string
   readonly position: number
@@ -158,27 +158,13 @@ export class Replay {
 
   /** Judges the event by the rules of its kind of stream. Gives the position of the stream's first event. */
   #advance(event: AuditedEvent, recorded: Recorded, body: string): number {
-    switch (event.kind) {
-      case 'PriceListPublished':
-        this.#lifecycles.settle()
-        this.settings.publish(event, recorded, this.digest.of(body))
-        break
-      case 'SettingChanged':
-        this.#lifecycles.settle()
-        this.settings.change(event, recorded, this.digest.of(body))
-        break
-      case 'DistributionPaid':
-        this.#lifecycles.settle()
-        this.payouts.judgePayout(event, recorded)
-        break
-      case 'BurnSubmitted':
-      case 'BurnConfirmed':
-        this.#lifecycles.settle()
-        this.payouts.judgeBurn(event, recorded)
-        break
-      default:
-        return this.#advancePayment(event, recorded)
-    }
+    if (isPaymentEvent(event)) return this.#advancePayment(event, recorded)
+    // Of another stream, so no append of a payment goes on.
+    this.#lifecycles.settle()
+    if (event.kind === 'PriceListPublished') this.settings.publish(event, recorded, this.digest.of(body))
+    else if (event.kind === 'SettingChanged') this.settings.change(event, recorded, this.digest.of(body))
+    else if (event.kind === 'DistributionPaid') this.payouts.judgePayout(event, recorded)
+    else this.payouts.judgeBurn(event, recorded)
     return this.otherStreams.find(event.stream)?.positions[0] ?? recorded.position
   }
 

@@ -7,7 +7,7 @@ import { PositionIndex } from './positionIndex.ts'
 import { Replay, type ReplayState } from './replay.ts'
 import type { StoredFigures } from './storedTransactions.ts'
 
-/** An audit that was interrupted, or that ended and is to go on where the book has grown. */
+/** An audit that was interrupted, or that ended and continues when the ledger has grown. */
 export interface ResumedAudit {
   readonly replay: Replay
   readonly stored: StoredFigures
@@ -30,7 +30,7 @@ const privateFile = 0o600
 
 /**
  * One line of JSON, the tables behind it, and in front of all the SHA-256 of it. It is the auditor's own file: who can
- * write it can make the audit say anything, so it is kept where nobody else writes.
+ * write it can make the audit say anything, so it belongs where no other user can write.
  */
 export async function writeResumeFile(path: string, { replay, stored, chain }: ResumedAudit): Promise<void> {
   const pages = [...replay.payments.bytes()]
@@ -46,7 +46,7 @@ export async function writeResumeFile(path: string, { replay, stored, chain }: R
     chain: chain ?? null,
   }
   const content = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...pages, ...streams])
-  // Written beside and renamed, so that an interruption leaves the old state and never half of a new one.
+  // Written to another file and renamed, so that an interruption leaves the old state and never half of a new one.
   await writeFile(`${path}.tmp`, Buffer.concat([Buffer.from(`${digestOf(content)}\n`), content]), { mode: privateFile })
   await rename(`${path}.tmp`, path)
 }

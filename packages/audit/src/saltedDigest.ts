@@ -2,7 +2,7 @@ import { hash, randomFillSync } from 'node:crypto'
 
 /**
  * Short digests, so that a payment takes a hundred bytes of memory however long its names are. The salt is drawn for each
- * audit: nobody can have prepared two names with one digest, and an accident has a chance of 2^-48 (2^-96 for streams).
+ * audit: two names with one digest cannot be prepared, and an accident has a chance of 2^-48 (2^-96 for streams).
  */
 export class SaltedDigest {
   readonly salt: string

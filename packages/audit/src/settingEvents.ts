@@ -3,7 +3,7 @@ import { type BodyReader } from './bodyReader.ts'
 import { type EventHead, type EventReader, readTime } from './eventHead.ts'
 import { type AuditedPrice, readPrice } from './priceReader.ts'
 
-/* What the service goes by, one stream for each version: price lists and settings of the ledger. */
+/* Price lists and settings of the ledger, one stream for each version. */
 
 export type PriceListEvent = EventHead & {
   readonly kind: 'PriceListPublished'
@@ -39,7 +39,7 @@ function readPublished(reader: BodyReader): PriceListEvent {
   return { kind: 'PriceListPublished', stream, version, effectiveAtMs, schemaVersion, split, prices }
 }
 
-/** What the markets reported moves no money: it has one spelling, and nothing in the ledger follows from it. */
+/** The reports of the markets move no money: they have one spelling, and nothing in the ledger follows from them. */
 function skipEvidence(reader: BodyReader): void {
   reader.integer('{"agreedAtMs":')
   reader.literal(',"readings":[')

@@ -81,4 +81,5 @@ export class Settings {
 }
 
 const priceListForm = /^prices#([1-9]\d{0,8})$/
-const nameForm = /^[a-z0-9-]{1,40}$/
+// One part may follow a slash: `mint/<address>`.
+const nameForm = /^[a-z0-9-]{1,40}(?:\/[1-9A-Za-z]{1,44})?$/

@@ -12,7 +12,7 @@ import { type ReadTransaction, readTransactionBytes } from './transactionBytes.t
 export interface StoredFigures {
   /** Stored transactions whose signatures hold over their bytes. */
   signed: number
-  /** Of these, transactions whose own instructions show the amounts that were booked. */
+  /** Transactions among them whose own instructions show the amounts that were recorded. */
   amountsShown: number
   /** Payments whose bytes were not kept. */
   withoutBytes: number
@@ -121,7 +121,7 @@ interface Call {
   readonly data: Buffer
 }
 
-/** The instructions, if each of them shows all that it does with tokens; only then can sums be told from the bytes. */
+/** The instructions, if each of them shows all that it does with tokens; only then do the bytes show sums. */
 function openCallsOf({ keys, instructions, usesLookupTables }: ReadTransaction): readonly Call[] | undefined {
   if (usesLookupTables) return undefined
   const names = keys.map(addressOf)
@@ -172,11 +172,11 @@ function findWrongAmount(calls: readonly Call[], settlement: AuditedSettlement):
   const isOwn = ({ authority }: TokenMove): boolean => authority === wallet
   const burned = sumOf(moves.filter((move) => move.kind === 'burn' && move.mint === price.mint && isOwn(move)))
   // A move of the wallet as a delegate is not counted as its payment, so the bytes may show more.
-  if (burned < burnedBaseUnits) return `the stored bytes burn ${burned}, and ${burnedBaseUnits} are booked`
+  if (burned < burnedBaseUnits) return `the stored bytes burn ${burned}, and ${burnedBaseUnits} are recorded`
   const due = dueOf(settlement)
   if (sumOf(sent.filter(isOwn)) < due) return `the stored bytes do not send the ${due} of the price`
   return sumOf(sent) < receivedBaseUnits
-    ? `the stored bytes send ${sumOf(sent)}, and ${receivedBaseUnits} are booked as received`
+    ? `the stored bytes send ${sumOf(sent)}, and ${receivedBaseUnits} are recorded as received`
     : undefined
 }
 

@@ -4,7 +4,7 @@ import { AuditFault } from './auditFault.ts'
 
 /*
  * The associated token account of a wallet: the first address, counting a byte down from 255, that is the SHA-256 of the
- * seeds and no point of the curve, so that nobody has a key to it. From the public rule of Solana's programs.
+ * seeds and not a point of the curve, so that it has no key. From the public rule of Solana's programs.
  */
 
 const associatedTokenProgram = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
@@ -29,7 +29,7 @@ export function associatedTokenAccount({ wallet, tokenProgram, mint }: TokenAcco
 
 function decode(address: string): Uint8Array {
   const bytes = base58.decode(address)
-  if (bytes.length !== addressBytes) throw new AuditFault(`${address} is no address`, { retryable: false })
+  if (bytes.length !== addressBytes) throw new AuditFault(`${address} is not an address`, { retryable: false })
   return bytes
 }
 

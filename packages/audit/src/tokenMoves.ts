@@ -1,4 +1,4 @@
-/* What an instruction of a token program moves, from the programs' public layouts. */
+/* Token movements of one instruction, from the public layouts of the token programs. */
 
 export interface TokenMove {
   readonly kind: 'burn' | 'transfer' | 'mint'
@@ -18,7 +18,7 @@ const memoPrograms = new Set([
   'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
   'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
 ])
-// What these do with tokens shows in their own instruction: nothing. Any other program may call a token program.
+// These move no tokens. Any other program may call a token program.
 const quietPrograms = new Set([
   '11111111111111111111111111111111',
   'ComputeBudget111111111111111111111111111111',

@@ -11,7 +11,7 @@ export interface ReadInstruction {
 
 export interface ReadTransaction {
   readonly signatures: readonly Buffer[]
-  /** What the signatures are over. */
+  /** Bytes that the signatures sign. */
   readonly message: Buffer
   /** The first ones are the signers, in the order of the signatures. Addresses from lookup tables are not among them. */
   readonly keys: readonly Buffer[]

@@ -9,7 +9,7 @@ const daysMax = 4_096
 
 const days = new Map<string, number>()
 
-/** Undefined when it is no time of that form. */
+/** Undefined when the text is not a time of that form. */
 export function readUtcTime(text: string): number | undefined {
   if (!form.test(text)) return undefined
   const dayMs = readDay(text.slice(0, dayCharacters))

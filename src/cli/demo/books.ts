@@ -50,7 +50,9 @@ export function compareBooks({ say }: DemoDeps, { before, after, spent }: Compar
   )
 
   const held = after.accounts.get('Assets:PaymentWallet') ?? 0n
-  const expensed = after.accounts.get('Expenses:Burned') ?? 0n
+  const expensed = [...after.accounts]
+    .filter(([account]) => account.startsWith('Expenses:Burned:'))
+    .reduce((total, [, amount]) => total + amount, 0n)
   const sum = [...after.accounts.values()].reduce((total, amount) => total + amount, 0n)
   const burnedOnChain = before.chain.supplyBaseUnits - after.chain.supplyBaseUnits
   say(

@@ -14,17 +14,19 @@ async function show() {
     if (!response.ok) throw new Error(body.error)
     fill(body.data)
   } catch (error) {
-    one('#status').textContent = `The statistics cannot be had at the moment: ${error.message}.`
+    one('#status').textContent = `The statistics are not available at the moment: ${error.message}.`
   }
 }
 
-function fill({ total, last24Hours, last7Days, last30Days, byEndpoint, byDay, mint, decimals, ledger, asOf }) {
+function fill({ owed, total, last24Hours, last7Days, last30Days, byEndpoint, byDay, mint, decimals, ledger, asOf }) {
   const tokens = ({ baseUnits }) => tokensText(baseUnits, decimals)
   one('#total').textContent = tokens(total)
   one('#payments').textContent = `in ${countText(total.payments)} payments`
   const spans = { '#day': last24Hours, '#week': last7Days, '#month': last30Days }
   for (const [id, span] of Object.entries(spans)) one(id).textContent = tokens(span)
   one('#mint').textContent = mint
+  one('#owed').textContent =
+    owed.baseUnits === '0' ? '' : `${tokens(owed)} more were received for burning and not burned yet.`
   one('#status').textContent =
     `As of ${asOf.slice(0, 19).replace('T', ' ')} UTC, position ${ledger.position} of the ledger.`
 

@@ -1,9 +1,10 @@
-/* Charts, each with the table of its figures behind it: a picture is nothing to whoever cannot see it. */
+/* Charts, each with a table of its figures, for readers who cannot see the picture. */
 
 const redraws = new Map()
 const scheme = matchMedia('(prefers-color-scheme: dark)')
 scheme.addEventListener('change', () => redraws.forEach((redraw) => redraw()))
 const heightPx = 240
+const dashes = [[], [8, 4], [2, 3], [12, 4, 2, 4]]
 
 /** Bars or lines over days. `series`: [{ label, values }], `days`: ISO dates, oldest first. */
 export function drawDays(figure, { days, series, title, asLines = false }) {
@@ -22,10 +23,11 @@ export function drawDays(figure, { days, series, title, asLines = false }) {
         {},
         ...series.map(({ label }, index) => ({
           label,
-          stroke: colors.series[index],
-          dash: asLines ? [[], [8, 4], [2, 3]][index] : undefined,
+          stroke: colors.series[index % colors.series.length],
+          // Further series repeat the colors with other dashes.
+          dash: asLines ? dashes[index % dashes.length] : undefined,
           width: asLines ? 2 : 0,
-          fill: asLines ? undefined : colors.series[index],
+          fill: asLines ? undefined : colors.series[index % colors.series.length],
           paths: asLines ? undefined : uPlot.paths.bars({ size: [0.7, 40] }),
           points: { show: asLines && xs.length < 40 },
         })),

@@ -3,6 +3,7 @@ import { forgetToken, hasToken, keepToken, read, Refused, takeTokenFromFragment 
 import { drawDays, drawNames, tableBehind } from './charts.js'
 import { openPayment } from './paymentDialog.js'
 import { createReportBrowser } from './reports.js'
+import { columnName } from './tables.js'
 
 const one = (selector) => document.querySelector(selector)
 const status = one('#status')
@@ -12,7 +13,7 @@ const daysShownMax = '1000'
 
 const reports = createReportBrowser(one('#reports'), {
   range,
-  onPayment: (signature) => openPayment(one('#payment'), signature).catch(tell),
+  onPayment: (reference) => openPayment(one('#payment'), reference).catch(tell),
   onFault: tell,
 })
 
@@ -51,7 +52,7 @@ async function show() {
   try {
     await showSummary()
     one('#sign-in').hidden = true
-    one('#book').hidden = false
+    one('#ledger').hidden = false
     one('#sign-out').hidden = false
     await showRange()
   } catch (error) {
@@ -61,7 +62,7 @@ async function show() {
 
 function signedOut(why) {
   one('#sign-in').hidden = false
-  one('#book').hidden = true
+  one('#ledger').hidden = true
   one('#sign-out').hidden = true
   status.textContent = why
 }
@@ -83,6 +84,7 @@ async function showSummary() {
   const texts = {
     payments: countText(summary.payments),
     burned: tokens(summary.burnedBaseUnits),
+    'burn-owed': tokens(summary.burnOwedBaseUnits),
     wallet: tokens(summary.paymentWalletBaseUnits),
     chain: onChain === null ? 'no node answers' : tokens(onChain),
     owed: tokens(summary.owedBaseUnits),
@@ -101,7 +103,7 @@ async function showSummary() {
   const figure = one('#chart-liabilities')
   const lines = [
     ...(onChain === null ? [] : [['wallet, on chain', onChain]]),
-    ['wallet, in the book', summary.paymentWalletBaseUnits],
+    ['wallet, in the ledger', summary.paymentWalletBaseUnits],
     ['owed, in all', summary.owedBaseUnits],
     ...liabilities.map(({ account, owedBaseUnits }) => [account.replace('Liabilities:', ''), owedBaseUnits]),
   ]
@@ -120,10 +122,11 @@ async function showSummary() {
 function differenceText({ paymentWalletBaseUnits, paymentWalletOnChainBaseUnits: onChain }, tokens) {
   if (onChain === null) return ''
   const difference = BigInt(onChain) - BigInt(paymentWalletBaseUnits)
-  if (difference === 0n) return 'the same as in the book'
-  // A transfer without a request is booked when it is too late to present it as a payment: until then this is no fault.
-  if (difference > 0n) return `${tokens(String(difference))} more than in the book: arrived and not booked, or not yet`
-  return `${tokens(String(-difference))} less than in the book: left, and no payout is booked`
+  if (difference === 0n) return 'the same as in the ledger'
+  // A transfer without a request is recorded once it is too late to present it as a payment: until then nothing is wrong.
+  if (difference > 0n)
+    return `${tokens(String(difference))} more than in the ledger: arrived and not recorded, or not yet`
+  return `${tokens(String(-difference))} less than in the ledger: left, and no payout is recorded`
 }
 
 async function showRange() {
@@ -166,23 +169,25 @@ async function showEndpoints() {
 }
 
 async function showDistribution() {
-  const { rows, decimals } = await read('distributions', { ...range(), by: 'day', limit: daysShownMax })
+  const { columns, rows, decimals } = await read('distributions', { ...range(), by: 'day', limit: daysShownMax })
   const days = rows.toReversed()
-  const shares = ['provider', 'holders', 'treasury']
+  // One column per share of the split, between what was received and what was allocated in all.
+  const shares = columns.slice(columns.indexOf('receivedBaseUnits') + 1, columns.indexOf('allocatedBaseUnits'))
+  const names = shares.map(columnName)
   const figure = one('#chart-distribution')
   drawDays(figure, {
-    title: 'Allocated per day to provider, holders and treasury',
+    title: `Allocated per day to ${names.join(', ')}`,
     asLines: true,
     days: days.map(({ day }) => day),
-    series: shares.map((share) => ({
-      label: share,
-      values: days.map((row) => tokensNumber(row[`${share}BaseUnits`], decimals)),
+    series: shares.map((share, index) => ({
+      label: names[index],
+      values: days.map((row) => tokensNumber(row[share], decimals)),
     })),
   })
   tableBehind(
     figure,
-    ['Day', ...shares],
-    rows.map((row) => [row.day, ...shares.map((share) => tokensText(row[`${share}BaseUnits`], decimals))]),
+    ['Day', ...names],
+    rows.map((row) => [row.day, ...shares.map((share) => tokensText(row[share], decimals))]),
   )
 }
 

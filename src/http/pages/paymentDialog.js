@@ -2,11 +2,11 @@ import { tokensText } from './amounts.js'
 import { read } from './api.js'
 import { kindMeaning, stateMeaning, stateWord } from './words.js'
 
-/** Everything about one payment, or one payout: its events with their entries, the signed transaction, what is owed by now. */
-export async function openPayment(dialog, signature) {
-  const { payment, links, decimals } = await read(`payments/${encodeURIComponent(signature)}`)
+/** One payment, payout or burn: its events with their entries, the signed transaction, and its open debts. */
+export async function openPayment(dialog, reference) {
+  const { payment, links, decimals } = await read(`payments/${encodeURIComponent(reference)}`)
   const facts = [
-    ['Signature', payment.signature],
+    ['Reference', payment.reference],
     ['Wallet', payment.wallet],
     ['Endpoint', payment.endpoint],
     ['State', stateWord(payment.state)],
@@ -15,13 +15,13 @@ export async function openPayment(dialog, signature) {
       'Owed by now',
       `${tokensText(owedBaseUnits, decimals)} on ${account}`,
     ]),
-    ...payment.payouts.map(({ signature, account, paidBaseUnits, paidAt }) => [
+    ...payment.payouts.map(({ reference, account, paidBaseUnits, paidAt }) => [
       'Paid back',
-      `${tokensText(paidBaseUnits, decimals)} of ${account}, ${paidAt.slice(0, 10)}, by ${signature}`,
+      `${tokensText(paidBaseUnits, decimals)} of ${account}, ${paidAt.slice(0, 10)}, by ${reference}`,
     ]),
   ]
-  dialog.querySelector('h2').textContent = payment.state === 'paid_out' ? 'One payout' : 'One payment'
-  // A payout has no wallet of its own, and tokens without a request no endpoint.
+  dialog.querySelector('h2').textContent = titles[payment.kind] ?? 'One payment'
+  // A payout has no wallet of its own, and tokens without a request have no endpoint.
   dialog.querySelector('.facts').replaceChildren(...factsOf(facts.filter(([, text]) => text !== '')))
   dialog.querySelector('.meaning').textContent = stateMeaning(payment.state)
   dialog.querySelector('.links').replaceChildren(...linksOf(links))
@@ -32,6 +32,8 @@ export async function openPayment(dialog, signature) {
   dialog.showModal()
   dialog.querySelector('h2').focus()
 }
+
+const titles = { payout: 'One payout', burn: 'One burn' }
 
 function factsOf(facts) {
   return facts.flatMap(([name, text]) => [element('dt', name), element('dd', text, 'mono')])

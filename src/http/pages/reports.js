@@ -2,7 +2,7 @@ import { countText } from './amounts.js'
 import { read, saveCsv } from './api.js'
 import { showTable } from './tables.js'
 
-/** The browser of the tables: one report at a time, in pages, with its filters. */
+/** Shows one report at a time, in pages, with its filters. */
 export function createReportBrowser(section, { range, onPayment, onFault }) {
   const one = (selector) => section.querySelector(selector)
   const [report, by, state, endpoint, wallet, owedTo] = ['report', 'by', 'state', 'endpoint', 'wallet', 'owedTo'].map(
@@ -71,6 +71,8 @@ export function createReportBrowser(section, { range, onPayment, onFault }) {
 function captionOf(report, { from, to }, { ledger, totals }) {
   const days = report.value === 'liabilities' ? 'now' : `${from || 'the beginning'} to ${to || 'today'}, UTC days`
   const count =
-    report.value === 'payments' && totals !== null ? `${countText(totals.payments)} payments that stand` : undefined
+    report.value === 'payments' && totals !== null
+      ? `${countText(totals.payments)} payments, without reversed ones`
+      : undefined
   return `${count ?? report.selectedOptions[0].textContent}, ${days}. In tokens, at position ${ledger.position} of the ledger.`
 }

@@ -12,7 +12,7 @@ const names = {
   fulfilledAt: 'Delivered at',
   finalizedAt: 'Final at',
   lastMovedAt: 'Last moved at',
-  signature: 'Signature',
+  reference: 'Reference',
   state: 'State',
   attempts: 'Attempts',
   slot: 'Slot',
@@ -20,6 +20,9 @@ const names = {
   priceMicroUsd: 'Price (USD)',
   planId: 'Plan',
   part: 'Part',
+  burnOwedBaseUnits: 'Owed to be burned',
+  burnConfirmedBaseUnits: 'Burned later, by us',
+  burnPaidBaseUnits: 'Taken for burning',
   lostBaseUnits: 'Lost to reversals',
   paidBaseUnits: 'Paid',
   paidOutBaseUnits: 'Paid out',
@@ -34,10 +37,12 @@ const names = {
 export function columnName(column) {
   if (names[column] !== undefined) return names[column]
   const bare = column.replace(/BaseUnits$/, '')
-  return bare[0].toUpperCase() + bare.slice(1)
+  // A share that is named like another column has `share-` in front.
+  const name = bare.replace(/^share-/, 'Share ')
+  return name[0].toUpperCase() + name.slice(1)
 }
 
-/** One page of a report. `onPayment` is called with a signature that was chosen. */
+/** One page of a report. Calls `onPayment` with the reference that was chosen. */
 export function showTable(table, { columns, rows, totals, decimals, onPayment }) {
   const head = table.createTHead()
   head.replaceChildren()
@@ -65,7 +70,7 @@ function fill(line, row, { columns, decimals, onPayment }) {
     if (index === 0) cell.scope = 'row'
     if (isNumber(column)) cell.className = 'number'
     const value = row[column]
-    if (column === 'signature' && value !== undefined) cell.append(paymentButton(value, onPayment))
+    if (column === 'reference' && value !== undefined) cell.append(paymentButton(value, onPayment))
     else cell.append(...content(column, value, decimals))
     line.append(cell)
   })
@@ -101,12 +106,13 @@ function shortened(text) {
   return mark
 }
 
-function paymentButton(signature, onPayment) {
+function paymentButton(reference, onPayment) {
+  const [, key = reference] = reference.split(':')
   const button = document.createElement('button')
   button.type = 'button'
   button.className = 'link mono'
-  button.textContent = `${signature.slice(0, 8)}…${signature.slice(-4)}`
+  button.textContent = `${key.slice(0, 8)}…${key.slice(-4)}`
   button.title = 'Its events, transaction and proof'
-  button.addEventListener('click', () => onPayment(signature))
+  button.addEventListener('click', () => onPayment(reference))
   return button
 }

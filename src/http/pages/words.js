@@ -1,10 +1,10 @@
-/* What the book's own names mean to whoever has not read its code. A test holds that none is missing. */
+/* Words for the ledger's states and events. A test fails when one is missing. */
 
-/** A state of a payment: how it is called on the page, and what that means. */
+/** State of a stream: its word on the page, and its meaning. */
 const states = {
   submitted: ['sent', 'We sent it to the chain for the caller, and have not seen it there.'],
-  verified: ['paid', 'The chain proved the payment, and nobody has asked for its answer yet.'],
   claimed: ['being served', 'Its request is being answered at the moment.'],
+  streaming: ['being sent', 'Its answer is being sent, piece by piece.'],
   released: [
     'not delivered',
     'What was paid for could not be delivered; the caller may ask again with the same payment.',
@@ -20,28 +20,35 @@ const states = {
   ],
   unmatched: [
     'unmatched',
-    'Tokens arrived without a request, or after their payment was reversed. They are owed to whoever sent them.',
+    'Tokens arrived without a request, or after their payment was reversed. They are owed to their sender.',
   ],
-  paid_out: ['payout', 'Tokens left the payment wallet for those whom they were owed to.'],
+  paid: ['payout', 'Tokens left the payment wallet to pay debts.'],
+  confirmed: ['burned', 'Tokens that we had received for burning were burned; the chain has confirmed it.'],
 }
 
-/** What an event means for the book. */
+/** Meaning of an event for the ledger. */
 const kinds = {
   PaymentSubmitted: 'We put on record that we were about to send this payment to the chain.',
   PaymentVerified:
     'The chain proved it. The price is owed to the caller until delivery; what arrived beyond it is owed to the wallet.',
   TokensBurned: 'The caller burned these tokens; they never were ours.',
+  BurnOwed: 'The caller sent the whole price, so this part of it is ours to burn.',
   ProofClaimed: 'A request began to be served for it.',
+  AnswerStarted: 'The first piece of its answer was about to be sent.',
+  AnswerBroken: 'The answer ended before it was whole; the caller may ask again.',
   RequestFulfilled: 'The request was answered.',
   DistributionAllocated:
-    'With the delivery, the price is owed to provider, holders and treasury, and no longer to the caller.',
+    'With the delivery, the price is owed to the accounts of the split, and no longer to the caller.',
   RequestFailed: 'The request could not be answered; the caller may ask again.',
   PaymentFinalized: 'The chain can no longer drop it.',
   PaymentReversed:
-    'The chain dropped it. What is booked of it is taken back; what was already earned with it stays owed and is a loss.',
+    'The chain dropped it. Its entries are reversed; shares that were already earned stay owed and are a loss.',
+  BurnReversed: 'The chain dropped the burn with the payment.',
   RefundDue: 'Nothing was delivered for a day: what was received is owed back to the wallet.',
-  TransferReceived: 'Tokens arrived that no request explains. They are owed to whoever sent them.',
+  TransferReceived: 'Tokens arrived that no request explains. They are owed to their sender.',
   DistributionPaid: 'These debts were paid out of the payment wallet.',
+  BurnSubmitted: 'We put on record that we were about to burn these tokens.',
+  BurnConfirmed: 'The tokens were burned out of the payment wallet, and count as burned for their endpoints.',
 }
 
 export function stateWord(state) {

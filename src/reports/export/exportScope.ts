@@ -3,7 +3,7 @@ import { encodeBase64 } from '@tollbook/core/base64'
 import { Fault } from '@tollbook/core/fault'
 import { rootAt } from '../../store/sealer.ts'
 import { headPosition, type StoredCheckpoint } from '../../store/sealStore.ts'
-import { readMints } from './mintDecimals.ts'
+import { readMints } from './mints.ts'
 import type { Snapshot } from './snapshot.ts'
 import { type Bound, firstPositionOf, lastPositionOf } from './exportRange.ts'
 

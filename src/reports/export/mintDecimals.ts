@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { pricedDecimals } from '../priceLists.ts'
 import type { Decimals } from './table.ts'
+import { readMints } from './mints.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** Decimals of each mint of the ledger. Entries do not have them; price lists and verified payments do. */
@@ -16,14 +17,6 @@ export async function mintDecimals(snapshot: Snapshot): Promise<Decimals> {
     assert(known !== undefined, `the ledger has an account in each mint of its entries, and so in ${mint}`)
     return known
   }
-}
-
-/** In a fixed order, so that a mint keeps its name in every journal. */
-export async function readMints(snapshot: Snapshot): Promise<readonly string[]> {
-  const { rows } = await sql<{ mint: string }>`select mint from ledger.accounts group by mint order by min(id)`.execute(
-    snapshot,
-  )
-  return rows.map(({ mint }) => mint)
 }
 
 async function paidDecimals(snapshot: Snapshot, mint: string): Promise<number | undefined> {

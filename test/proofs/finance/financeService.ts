@@ -13,11 +13,11 @@ import { breakGround } from '../proofGround.ts'
 import { say } from '../verdict.ts'
 import { seedLedger } from './seedLedger.ts'
 
-/** The service with its back office open, on a seeded book with one real sale on top, all of it rolled up. */
+/** The service with its finance reports, on a seeded ledger with one real sale on top, all of it rolled up. */
 export interface FinanceService extends AsyncDisposable {
   readonly baseUrl: string
   readonly financeToken: string
-  /** The sale's. */
+  /** Signature of the sale. */
   readonly signature: string
   /** A path below /api/finance, asked as an auditor. */
   ask(path: string): Promise<Response>
@@ -60,7 +60,7 @@ export async function openFinanceService(payments: number): Promise<FinanceServi
 
 const standing = z.object({ ledger: z.object({ position: z.int(), headPosition: z.int() }) })
 
-/** The book is rolled up in the background; a report never waits for all of it. */
+/** Waits for the background roll-up; a report never waits for all of it. */
 async function caughtUp(dataOf: FinanceService['dataOf']): Promise<void> {
   const startedAtMs = systemClock.monotonicMs()
   const look = async () => (await dataOf('summary', standing)).ledger

@@ -1,5 +1,5 @@
-import type { AuditReport, Verdict, VerdictStatus } from '@tollbook/audit/auditReport'
-import { aspects } from '@tollbook/audit/findings'
+import type { AuditReport, Verdict, VerdictStatus } from './auditReport.ts'
+import { aspects } from './findings.ts'
 
 const names = {
   integrity: 'integrity',
@@ -17,7 +17,7 @@ const words: Readonly<Record<VerdictStatus, string>> = {
 
 const shownMax = 20
 
-/** The report for a reader. */
+/** The report as text. */
 export function describeAudit(report: AuditReport): string {
   const { events, payments, treeSize, root, findings, resumedAfter, durationMs } = report
   const seconds = (durationMs / 1000).toFixed(1)

@@ -1,0 +1,144 @@
+import { readFile } from 'node:fs/promises'
+import { audit, type AuditOptions } from './audit.ts'
+import { AuditFault } from './auditFault.ts'
+import { auditExitCodes, exitCodeOf } from './auditReport.ts'
+import { AuditInterrupted } from './auditRun.ts'
+import { describeAudit } from './auditText.ts'
+import { readVerifierKey, type VerifierKey, verifierKeyOf } from './checkpointNote.ts'
+import { type AuditClock, hostClock } from './clock.ts'
+import { auditHelp, type AuditWords, readWords, UsageError } from './commandWords.ts'
+import { openProgressLine } from './progressLine.ts'
+
+export interface CommandStream {
+  write(text: string): unknown
+  readonly isTTY?: boolean
+}
+
+export interface AuditCommandDeps {
+  readonly stdout: CommandStream
+  readonly stderr: CommandStream
+  /** Aborted by Ctrl-C. */
+  readonly interrupted: AbortSignal
+  readonly findLedger: (databaseUrl: string | undefined) => Promise<KnownLedger>
+  readonly fetch?: typeof globalThis.fetch
+  readonly clock?: AuditClock
+}
+
+/** A ledger, and what this machine knows about its service. Throws `UsageError` when there is no ledger. */
+export interface KnownLedger {
+  readonly databaseUrl: string
+  readonly rpcUrl?: string | undefined
+  readonly paymentWallet?: string | undefined
+  readonly origin?: string | undefined
+  /** 32 bytes: the key that signs receipts and checkpoints. */
+  readonly publicKey?: Uint8Array | undefined
+  /** A checkpoint that is kept outside of the database. */
+  readonly checkpointFile?: string | undefined
+}
+
+/** Carries out the command; the exit code is returned, and not set. */
+export async function runAuditCommand(words: readonly string[], deps: AuditCommandDeps): Promise<number> {
+  const progress = openProgressLine(deps.stderr)
+  try {
+    const read = readWords(words)
+    if (read === undefined) {
+      deps.stdout.write(auditHelp)
+      return auditExitCodes.holds
+    }
+    const report = await audit({
+      ...(await readQuestion(read, deps)),
+      resumeFile: read.resumeFile,
+      transactions: read.transactions,
+      clock: deps.clock ?? hostClock,
+      signal: deps.interrupted,
+      onProgress: (position, last) => progress.update(position, last),
+    })
+    progress.end()
+    deps.stdout.write(read.json ? `${JSON.stringify(report, null, 2)}\n` : describeAudit(report))
+    return exitCodeOf(report)
+  } catch (error) {
+    progress.end()
+    const code = failureCode(error)
+    if (code === undefined || !(error instanceof Error)) throw error
+    deps.stderr.write(`${error.message}\n`)
+    return code
+  }
+}
+
+/** Undefined for a defect of the program, whose stack is of use. */
+function failureCode(error: unknown): number | undefined {
+  if (error instanceof UsageError) return auditExitCodes.usage
+  if (error instanceof AuditInterrupted) return auditExitCodes.interrupted
+  return error instanceof AuditFault ? auditExitCodes.failed : undefined
+}
+
+type Question = Pick<AuditOptions, 'source' | 'verifierKeys' | 'ownCheckpoints' | 'chain'>
+
+async function readQuestion(words: AuditWords, deps: AuditCommandDeps): Promise<Question> {
+  const { exportFile, database, chain } = words
+  if (exportFile !== undefined && database !== undefined) {
+    throw new UsageError('EXPORT: is given together with --database; audit one of them at a time')
+  }
+  // An export is audited without a database, unless `--chain` asks for the node of this machine's service.
+  const needsLedger = exportFile === undefined || chain === true
+  const ledger = needsLedger ? await deps.findLedger(database) : undefined
+  return {
+    source:
+      exportFile === undefined
+        ? { kind: 'database', url: ledger?.databaseUrl ?? '' }
+        : { kind: 'export', path: exportFile },
+    verifierKeys: keysOf(words, ledger),
+    ownCheckpoints: await readCheckpoints(words, ledger),
+    chain: chainOf(words, ledger, deps),
+  }
+}
+
+function keysOf({ verifierKeys }: AuditWords, ledger: KnownLedger | undefined): readonly VerifierKey[] {
+  const given = verifierKeys.map((text) => {
+    const key = readVerifierKey(text)
+    if (key !== undefined) return key
+    throw new UsageError('--verifier-key: must be name+id+key, as GET /api/ledger/checkpoint names it')
+  })
+  if (given.length > 0 || ledger?.origin === undefined || ledger.publicKey === undefined) return given
+  return [verifierKeyOf(ledger.origin, ledger.publicKey)]
+}
+
+async function readCheckpoints({ checkpoints }: AuditWords, ledger: KnownLedger | undefined) {
+  const given = await Promise.all(
+    checkpoints.map(async (path) => {
+      const note = await readText(path)
+      if (note === undefined) throw new UsageError(`--checkpoint: the file ${path} cannot be read`)
+      return { name: path, note }
+    }),
+  )
+  const own = ledger?.checkpointFile
+  const note = own === undefined ? undefined : await readText(own)
+  return own === undefined || note === undefined ? given : [...given, { name: own, note }]
+}
+
+function readText(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch(() => undefined)
+}
+
+function chainOf(
+  words: AuditWords,
+  ledger: KnownLedger | undefined,
+  deps: Pick<AuditCommandDeps, 'fetch'>,
+): AuditOptions['chain'] {
+  if (words.chain === undefined) return undefined
+  const rpcUrl = words.chain === true ? ledger?.rpcUrl : words.chain
+  if (rpcUrl === undefined || !/^https?:\/\//.test(rpcUrl) || !URL.canParse(rpcUrl)) {
+    throw new UsageError('--chain: needs the http(s) URL of a Solana node')
+  }
+  const paymentWallet = words.paymentWallet ?? ledger?.paymentWallet
+  if (paymentWallet === undefined) throw new UsageError('--payment-wallet: is missing; give the wallet that is paid')
+  const bookedWithinMs = minutesIn(words.bookedWithin) * minuteMs
+  return { rpcUrl, paymentWallet, bookedWithinMs, fetch: deps.fetch ?? globalThis.fetch }
+}
+
+const minuteMs = 60_000
+
+function minutesIn(text: string): number {
+  if (/^\d{1,6}$/.test(text)) return Number(text)
+  throw new UsageError(`--booked-within: must be a whole number of minutes (got ${text})`)
+}

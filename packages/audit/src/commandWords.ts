@@ -1,0 +1,116 @@
+/** The command was not called correctly. The message names the option and what would be right. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** The words of the command, read and not yet judged. */
+export interface AuditWords {
+  readonly exportFile: string | undefined
+  readonly database: string | undefined
+  readonly verifierKeys: readonly string[]
+  readonly checkpoints: readonly string[]
+  /** `true` without a URL: the node that is known for the ledger. */
+  readonly chain: string | true | undefined
+  readonly paymentWallet: string | undefined
+  readonly bookedWithin: string
+  readonly resumeFile: string | undefined
+  readonly transactions: boolean
+  readonly json: boolean
+}
+
+export const auditHelp = `Usage: tollbook-audit [options] [export]
+
+Replays a ledger, or a jsonl export of it, and reports whether it holds: bytes, figures, gaps, chain.
+
+Arguments:
+  export                      a file of \`tollbook export jsonl\` (default: the live ledger)
+
+Options:
+  --database <url>            a role that may read the ledger (default: DATABASE_URL)
+  --checkpoint <file>         a checkpoint that you have kept; may be given more than once
+  --verifier-key <key>        key that signs checkpoints, name+id+key; may be given more than once
+  --chain [url]               ask a Solana node for every payment, and for payments that the ledger does not have
+  --payment-wallet <address>  the wallet that is paid, for --chain
+  --booked-within <minutes>   with --chain: a younger transfer may still be missing (default: 90)
+  --no-transactions           do not check the signed transactions in the events
+  --resume <file>             continue where this file ends, and write the new state to it
+  --json                      print the report as one JSON document
+  -h, --help                  print this help
+
+Exit codes, the worst verdict decides:
+  0    everything that was asked holds
+  1    the audit could not be carried out: the ledger or the node cannot be read
+  2    the command was not called correctly
+  3    no error was found, and a part can no longer be checked (pruned by the node)
+  4    completeness: something is missing, or there that should not be
+  5    chain truth: the chain contradicts the ledger
+  6    arithmetic: the ledger contradicts its own rules
+  7    integrity: a record was changed
+  130  interrupted; with --resume the audit can continue
+`
+
+type Value = 'none' | 'one' | 'optional'
+
+const options: Readonly<Record<string, Value>> = {
+  '--database': 'one',
+  '--checkpoint': 'one',
+  '--verifier-key': 'one',
+  '--chain': 'optional',
+  '--payment-wallet': 'one',
+  '--booked-within': 'one',
+  '--no-transactions': 'none',
+  '--resume': 'one',
+  '--json': 'none',
+  '--help': 'none',
+  '-h': 'none',
+}
+
+/** Undefined when the help is asked for. */
+export function readWords(words: readonly string[]): AuditWords | undefined {
+  const { given, files } = splitWords(words)
+  if (given.has('--help') || given.has('-h')) return undefined
+  if (files.length > 1) throw new UsageError(`EXPORT: one file is audited at a time (got ${files.join(' ')})`)
+  const all = (option: string): readonly string[] => (given.get(option) ?? []).filter((value) => value !== '')
+  const last = (option: string): string | undefined => all(option).at(-1)
+  return {
+    exportFile: files[0],
+    database: last('--database'),
+    verifierKeys: all('--verifier-key'),
+    checkpoints: all('--checkpoint'),
+    chain: last('--chain') ?? (given.has('--chain') ? true : undefined),
+    paymentWallet: last('--payment-wallet'),
+    bookedWithin: last('--booked-within') ?? '90',
+    resumeFile: last('--resume'),
+    transactions: !given.has('--no-transactions'),
+    json: given.has('--json'),
+  }
+}
+
+interface SplitWords {
+  /** The values of each option, '' for none. */
+  readonly given: ReadonlyMap<string, readonly string[]>
+  readonly files: readonly string[]
+}
+
+function splitWords(words: readonly string[]): SplitWords {
+  const given = new Map<string, readonly string[]>()
+  const files: string[] = []
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index] ?? ''
+    if (word === '--') return { given, files: [...files, ...words.slice(index + 1)] }
+    if (!word.startsWith('-')) {
+      files.push(word)
+      continue
+    }
+    const [option = '', ...inline] = word.split('=')
+    const value = options[option]
+    if (value === undefined) throw new UsageError(`${option}: is not an option of this command; --help lists them`)
+    if (value === 'none' && inline.length > 0) throw new UsageError(`${option}: takes no value`)
+    const next = words[index + 1]
+    const takesNext = value !== 'none' && inline.length === 0 && next !== undefined && !next.startsWith('-')
+    if (takesNext) index++
+    if (value === 'one' && inline.length === 0 && !takesNext) throw new UsageError(`${option}: needs a value`)
+    given.set(option, [...(given.get(option) ?? []), takesNext ? next : inline.join('=')])
+  }
+  return { given, files }
+}

@@ -1,0 +1,23 @@
+#!/usr/bin/env node
+import { availableParallelism } from 'node:os'
+import { runAuditCommand } from './auditCommand.ts'
+import { UsageError } from './commandWords.ts'
+
+/* `tollbook-audit`: the command of the package, for an auditor who has nothing else of the service. */
+
+// Signatures are verified on these threads. More threads than cores cost a tenth, taking turns with the reader.
+process.env['UV_THREADPOOL_SIZE'] ??= String(availableParallelism())
+
+const interrupted = new AbortController()
+process.once('SIGINT', () => interrupted.abort())
+
+process.exitCode = await runAuditCommand(process.argv.slice(2), {
+  stdout: process.stdout,
+  stderr: process.stderr,
+  interrupted: interrupted.signal,
+  findLedger: (database) => {
+    const databaseUrl = database ?? process.env['DATABASE_URL']
+    if (databaseUrl !== undefined) return Promise.resolve({ databaseUrl })
+    throw new UsageError('--database: is missing; give the postgres:// URL of a role that may read the ledger')
+  },
+})

@@ -1,0 +1,43 @@
+import type { Tampering } from './tampering.ts'
+
+/* Checkpoints and tiles. */
+
+export const tamperedSeals: readonly Tampering[] = [
+  {
+    name: 'the root of a checkpoint',
+    run: async (ledger) => {
+      const size = await ledger.checkpointOver(100)
+      await ledger.sql(`update ledger.checkpoints set root = sha256('x') where size = ${size}`)
+      return { aspect: 'integrity', code: 'checkpoint_root_differs', position: size }
+    },
+  },
+  {
+    name: 'the note of a checkpoint',
+    run: async (ledger) => {
+      const size = await ledger.checkpointOver(100)
+      await ledger.sql(
+        `update ledger.checkpoints set note = replace(note, '${size}', '${size + 1}') where size = ${size}`,
+      )
+      return { aspect: 'integrity', code: 'checkpoint_malformed', position: size }
+    },
+  },
+  {
+    name: 'the signature of a checkpoint',
+    run: async (ledger) => {
+      const size = await ledger.checkpointOver(100)
+      const other = await ledger.checkpointOver(1)
+      await ledger.sql(`update ledger.checkpoints set note = split_part(note, E'\\n\\n', 1) || E'\\n\\n' ||
+        (select split_part(note, E'\\n\\n', 2) from ledger.checkpoints where size = ${other}) where size = ${size}`)
+      return { aspect: 'integrity', code: 'checkpoint_signature_wrong', position: size }
+    },
+  },
+  {
+    name: 'a hash of a tile',
+    run: async (ledger) => {
+      await ledger.sql(
+        `update ledger.tiles set hashes = overlay(hashes placing sha256('x') from 32 * 40 + 1) where level = 0 and index = 0`,
+      )
+      return { aspect: 'integrity', code: 'tile_differs', position: 41 }
+    },
+  },
+]
