@@ -1,4 +1,3 @@
-import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { openChain } from '../../src/chain/openChain.ts'
 import { postJson } from '../../src/outbound/postJson.ts'
 import { memoOfSecret } from '@tollbook/core/binding'
