@@ -17,7 +17,7 @@ export interface DocumentRouteDeps {
   readonly paywall: Pick<Paywall, 'currentPrice' | 'whyClosed'>
   readonly terms: PriceCatalogDeps['terms']
   readonly split: readonly SplitShare[]
-  /** The free routes besides these. */
+  /** The other free routes. */
   readonly besides: readonly FreeRoute[]
 }
 
@@ -39,7 +39,7 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
   const document = ({ host }: FreeRequest) => openApi(publicUrl ?? (host === '' ? '' : `http://${host}`))
   const file = ({ segment }: FreeRequest): FreeAnswer => {
     const found = page.files.get(segment)
-    if (found === undefined) return errorAnswer('NOT_FOUND', 'there is no such file')
+    if (found === undefined) return errorAnswer('NOT_FOUND', 'this file does not exist')
     return { status: 200, headers: { 'content-type': found.contentType, 'cache-control': forEver }, body: found.body }
   }
   return [
@@ -53,5 +53,5 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
   ]
 }
 
-// Their addresses have their digests.
+// Their addresses contain their digests.
 const forEver = 'public, max-age=31536000, immutable'

@@ -18,15 +18,15 @@ export interface ServerOptions
   readonly inFlightMax: number
   readonly rateLimitPerMinute: number
   readonly metricsSubnets: readonly string[]
-  /** Free routes of parts that have their own, beside those of the service itself. */
+  /** Free routes of other parts, in addition to those of the service itself. */
   readonly moreRoutes: readonly FreeRoute[]
   readonly finance: FinanceServing | undefined
 }
 
-/** What only holders of a token may see, and what shows it to them. */
+/** The finance reports, for holders of a token. */
 export interface FinanceServing {
   readonly routes: readonly FreeRoute[]
-  /** A listener of its own, which keeps it off the public one; undefined: the same. */
+  /** A separate listener keeps the reports off the public one. Undefined: both share one. */
   readonly listener: { readonly host: string; readonly port: number } | undefined
 }
 
