@@ -51,7 +51,7 @@ export function refundDueTo(wallet: Address): Account {
   return owedTo(`Liabilities:RefundsDue:${wallet}`)
 }
 
-/** Arrived without a request. `unknown` where nobody sent it: somebody minted it to us. */
+/** Arrived without a request. `unknown` for tokens that were minted to us. */
 export function unmatchedFrom(wallet: Address | undefined): Account {
   return wallet === undefined ? 'Liabilities:Unmatched:unknown' : owedTo(`Liabilities:Unmatched:${wallet}`)
 }

@@ -134,7 +134,7 @@ function idOf(content: Omit<PayoutPlan, 'id'>): string {
 
 function contentJson(content: Omit<PayoutPlan, 'id'>): { readonly [key: string]: Json } {
   const { network, mint, decimals, paymentWallet, position, slot, parts } = content
-  assert(parts.length > 0, 'a plan pays somebody')
+  assert(parts.length > 0, 'a plan has payments')
   return {
     network,
     mint,

@@ -125,7 +125,7 @@ async function send(
   if ((flags.keypair === undefined) === (flags.unsigned !== true))
     throw new UsageProblem('--keypair', 'give either a keypair or --unsigned')
   const parts = await payout.openParts(made)
-  if (parts.length === 0) deps.stderr.write('every part of the plan is on chain or in the book already\n')
+  if (parts.length === 0) deps.stderr.write('every part of the plan is on chain or in the ledger already\n')
   if (flags.keypair === undefined) await printUnsigned(deps, payout, { plan: made, parts })
   else await sendParts(deps, payout, { plan: made, parts, keypair: flags.keypair, feePayer: flags.feePayer })
 }

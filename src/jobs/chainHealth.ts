@@ -2,7 +2,7 @@ import type { ChainReader } from '../payment/chainReader.ts'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
 export interface ChainHealth extends Repeated {
-  /** Undefined while a node answers. Without one nobody's payment could be verified, so nobody is asked for one. */
+  /** Undefined while a node answers. Without one no payment can be verified, so none is asked for. */
   problem(): string | undefined
   /** A slot that the chain has certainly reached. */
   slot(): number

@@ -145,7 +145,7 @@ async function judgeAbsence(deps: FinalityDeps, memory: FinalityMemory, judged: 
 }
 
 /**
- * How far the finalized chain was when it had the payment nowhere and could not take it any more. Undefined when that is
+ * Slot of the finalized chain at which it had the payment nowhere and could not take it any more. Undefined when that is
  * not certain: it may still land, the node has put those blocks away, or it has it after all.
  */
 async function findAbsence(

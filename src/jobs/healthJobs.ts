@@ -6,7 +6,7 @@ import { startLedgerHealth } from './ledgerHealth.ts'
 import type { RepeatDeps } from './repeat.ts'
 import { startTermsHealth } from './termsHealth.ts'
 
-/** What has to be well for anything to be sold. */
+/** A condition of selling. */
 export interface Check {
   readonly name: string
   /** Undefined when it is well; otherwise what is wrong, for the operator and the caller alike. */

@@ -16,7 +16,7 @@ const everyMs = 5_000
 export async function startLedgerHealth(deps: LedgerHealthDeps): Promise<LedgerHealth> {
   let problem = await deps.findDurabilityProblem()
   const task = repeat(deps, {
-    name: 'ledger watch',
+    name: 'ledger health',
     everyMs,
     async run() {
       const found = await deps.findDurabilityProblem()

@@ -35,7 +35,7 @@ export interface NewsPollingDeps<Article> extends RepeatDeps {
   /** Empty: another instance polls, and this one only serves. */
   readonly sources: readonly PolledSource<Article>[]
   readonly store: PollStore<Article>
-  /** Lets the endpoint see what there is now, whoever fetched it. */
+  /** Lets the endpoint see what there is now, from any instance. */
   readonly refresh: () => Promise<void>
 }
 
@@ -45,7 +45,7 @@ const forgetEveryMs = 60 * 60 * 1000
 // A feed that hangs must not keep the others waiting; more at once would only be haste.
 const pollersMax = 3
 
-/** Gathers news in the background. Starts at once and waits for nobody; a stop cuts short what is under way. */
+/** Gathers news in the background. Starts at once; a stop aborts the polls in progress. */
 export function startNewsPolling<Article>(deps: NewsPollingDeps<Article>): Repeated {
   const stopping = new AbortController()
   const state: State<Article> = {

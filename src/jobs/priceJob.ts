@@ -22,11 +22,11 @@ export interface PriceInForce {
   readonly priceList: number
   /** When the markets last agreed on it, by the clock on the wall. */
   readonly agreedAtMs: number
-  /** What they said then. */
+  /** Their answers at that time. */
   readonly readings: readonly MarketReading[]
 }
 
-/** A market, and never a fault: one that does not answer has said nothing. */
+/** A market, and never a fault: one that does not answer is left out. */
 export interface PriceSource {
   ask(): Promise<MarketReading | Silence>
 }
@@ -43,7 +43,7 @@ export interface PriceJobDeps extends RepeatDeps {
   readonly sourceName: string
   /** Undefined when a request would cost more tokens than can exist. */
   readonly pricesAt: (tokenPriceAttoUsd: TokenPriceAttoUsd) => readonly Price[] | undefined
-  /** How the prices of the lists are divided. */
+  /** Division of the prices of the lists. */
   readonly split: readonly SplitPart[]
   readonly priceLists: {
     newest(): Promise<
@@ -67,7 +67,7 @@ interface State {
 }
 
 /**
- * Asks the markets by the clock and never for a caller: nobody can choose the moment at which a price is read. Ready when
+ * Asks the markets by the clock and never for a caller: no caller can choose the moment at which a price is read. Ready when
  * they have been asked once, whatever they said.
  */
 export async function startPriceJob(deps: PriceJobDeps): Promise<PriceJob> {
@@ -119,7 +119,7 @@ function describe(said: MarketReading | Silence): string {
   if ('why' in said) return `${said.source}: ${said.why}`
   const { source, tokenPriceAttoUsd, liquidityUsd } = said
   const price = formatDecimal(tokenPriceAttoUsd, tokenPriceDecimals)
-  return `${source}: ${price} USD, liquidity ${liquidityUsd ?? 'not told'}`
+  return `${source}: ${price} USD, liquidity ${liquidityUsd ?? 'not reported'}`
 }
 
 function remember({ log }: PriceJobDeps, state: State, trouble: string | undefined): void {

@@ -4,7 +4,7 @@ import { recordStep, type StepDeps } from './recordStep.ts'
 import { type Repeated, repeat } from './repeat.ts'
 
 export interface RefundDeps extends StepDeps {
-  /** For how long a payment may stay undelivered before it is owed back. */
+  /** Longest time that a payment may stay undelivered before it is owed back. */
   readonly refundAfterMs: number
 }
 

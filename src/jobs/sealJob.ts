@@ -2,7 +2,7 @@ import { LedgerDamage } from '@tollbook/core/ledgerDamage'
 import { describeError } from '@tollbook/core/fault'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
-/** What a step of the sealer found, whichever instance has sealed. */
+/** Result of one step of the sealer, whichever instance has sealed. */
 export interface SealStep {
   /** By this step; 0 when there was nothing to seal, or another instance is at it. */
   readonly sealedEvents: number
@@ -11,16 +11,16 @@ export interface SealStep {
 }
 
 export interface SealJobDeps extends RepeatDeps {
-  /** Seals a portion of what has not been sealed. Throws `LedgerDamage` when the book is not what was written. */
+  /** Seals a portion of what has not been sealed. Throws `LedgerDamage` when the ledger is not what was written. */
   readonly sealNext: () => Promise<SealStep>
   /** Keeps the newest checkpoint outside the database; undefined when the operator has not said where. */
   readonly keep: ((note: string) => Promise<void>) | undefined
-  /** Told after each look, for the metrics. */
+  /** Called after each round, for the metrics. */
   readonly onSeal: (seal: { readonly unsealedEvents: number; readonly damaged: boolean }) => void
 }
 
 export interface SealJob extends Repeated {
-  /** Undefined while the book is whole. Damage stays until a person has looked and started the service again. */
+  /** Undefined while the ledger is whole. Damage stays until an operator restarts the service. */
   problem(): string | undefined
 }
 
@@ -31,7 +31,7 @@ const stepsMax = 1_000
 // More would wear out a disk for nothing.
 const keepEveryMs = 1_000
 
-/** Seals by the clock, and knows whether anything may still be sold. The first look is over when it resolves. */
+/** Seals by the clock, and knows whether anything may still be sold. The first round is over when it resolves. */
 export async function startSealJob(deps: SealJobDeps): Promise<SealJob> {
   const watch = createWatch(deps)
   await watch.look({ stepsMax: 1 })
@@ -45,7 +45,7 @@ export async function startSealJob(deps: SealJobDeps): Promise<SealJob> {
     async stop() {
       watch.stopping()
       await task.stop()
-      // What was appended last is sealed now and not by whoever starts next, if it can be at once.
+      // Seals the last appends now, if that needs no waiting, instead of at the next start.
       await watch.look({ stepsMax: 1, keepNow: true })
     },
   }

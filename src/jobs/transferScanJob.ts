@@ -12,7 +12,7 @@ import { type Repeated, repeat } from './repeat.ts'
 export interface TransferScanDeps extends StepDeps {
   readonly chain: Pick<FinalityReader, 'listSignatures' | 'findFinalized'>
   readonly terms: Pick<PaymentTerms, 'mint' | 'paymentTokenAccount'>
-  /** A transfer that is older than this is no longer taken as a payment by anybody. */
+  /** A transfer that is older than this is no longer accepted as a payment. */
   readonly settleAgeMs: number
 }
 
@@ -98,7 +98,7 @@ function changeOf({ balances }: TransactionRecord, { mint, paymentTokenAccount }
     .reduce((sum, { beforeBaseUnits, afterBaseUnits }) => sum + afterBaseUnits - beforeBaseUnits, 0n)
 }
 
-/** Who sent the most of it: the owner of the account that it came from, or whoever moved it where no owner shows. */
+/** Sender of the largest part: the owner of the source account, or its authority where no owner is shown. */
 function senderOf(
   { movements, balances }: TransactionRecord,
   { mint, paymentTokenAccount }: TransferScanDeps['terms'],

@@ -6,7 +6,7 @@ import type { Price, Quote } from '@tollbook/core/quote'
 
 /**
  * The ledger as the paywall uses it. The ledger, and nothing in memory, decides who is first. Every method throws a
- * retryable `Fault` when the outcome is unknown; the caller is then told so, and never that the payment is bad (I8).
+ * retryable `Fault` when the outcome is unknown; the answer then says so, and never that the payment is bad (I8).
  */
 export interface PaymentLedger {
   /** A payment and an idempotency key, as the ledger knows them. */

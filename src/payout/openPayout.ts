@@ -24,12 +24,12 @@ export interface PayoutOptions {
   readonly log: Log
 }
 
-/** Paying out what is owed: it reads the book, builds transactions, and records those that are final. */
+/** Pays debts: reads the ledger, builds transactions, and records the final ones. */
 export interface Payout {
   readonly terms: Chain['terms']
   /** Undefined when nothing is owed that could be paid. */
   plan(wish: PayoutWish): Promise<PayoutPlan | undefined>
-  /** The parts that are neither in the book nor on chain. Refuses when the debts are no longer what they were. */
+  /** The parts that are neither in the ledger nor on chain. Refuses when the debts are no longer what they were. */
   openParts(plan: PayoutPlan): Promise<readonly number[]>
   /** Not signed. The payment wallet has to, and the fee payer. */
   build(plan: PayoutPlan, part: number, feePayer: Address): Promise<UnsignedPayout>
@@ -95,7 +95,7 @@ export async function openPayout(options: PayoutOptions): Promise<Payout> {
 async function plan(opened: Opened, { except = [], ...wish }: PayoutWish): Promise<PayoutPlan | undefined> {
   const { chain, database } = opened
   const { network, mint, decimals, paymentWallet } = chain.terms
-  // Before the debts are read: what is paid after this slot is seen by whoever sends the plan.
+  // Before the debts are read: the sender of the plan sees payments after this slot.
   const slot = await chain.finality.finalizedSlot()
   const unrecorded = await findUnrecorded(opened, 0)
   if (unrecorded.length > 0) throw new Fault(unrecordedMessage(unrecorded), { retryable: false })
@@ -109,7 +109,7 @@ async function plan(opened: Opened, { except = [], ...wish }: PayoutWish): Promi
 
 function unrecordedMessage(unrecorded: readonly ListedSignature[]): string {
   const signatures = unrecorded.map(({ signature }) => signature).join(', ')
-  return `payouts are on chain that are not in the book, so the debts are not what they seem; record them first: ${signatures}`
+  return `payouts are on chain that are not in the ledger, so the debts are not what they seem; record them first: ${signatures}`
 }
 
 // 10,000 transactions of the payment wallet. What is older was recorded, or the operator has looked for it long since.
@@ -163,7 +163,7 @@ async function openParts(opened: Opened, made: PayoutPlan): Promise<readonly num
   const recorded = await findRecordedParts(database, made)
   const unpaid = made.parts.map((_, index) => index + 1).filter((part) => !recorded.has(part))
   await checkDebts(opened, made, unpaid)
-  // A memo is told with its length before it, so the end is what counts: part 1 is not part 11.
+  // Nodes report a memo with its length before it, so the end is what counts: part 1 is not part 11.
   return unpaid.filter((part) => !unrecorded.some(({ memo }) => memo?.endsWith(payoutMemo(made, part))))
 }
 

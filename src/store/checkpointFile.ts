@@ -10,7 +10,7 @@ import { rootAt } from './sealer.ts'
 import { headPosition } from './sealStore.ts'
 
 /*
- * The newest checkpoint, kept outside the database: what tells a restored backup from the book. A payment that was claimed
+ * The newest checkpoint, kept outside the database: which tells a restored backup from the ledger. A payment that was claimed
  * after the backup was made would be unknown to it, and could buy a second time.
  */
 
@@ -48,7 +48,7 @@ async function readKeptCheckpoint(path: string): Promise<Checkpoint | undefined>
   })
 }
 
-/** Throws when the database does not hold the book that the kept checkpoint was signed over. */
+/** Throws when the database does not hold the ledger that the kept checkpoint was signed over. */
 export async function requireKeptCheckpoint(database: Database, path: string): Promise<void> {
   const kept = await readKeptCheckpoint(path)
   if (kept === undefined) return requireFolder(path)
@@ -79,7 +79,7 @@ function refusal(path: string, finding: string): Fault {
   )
 }
 
-/** A folder that cannot be written would show at the first checkpoint only, when nobody looks any more. */
+/** A folder that cannot be written would fail only at the first checkpoint, long after the start. */
 async function requireFolder(path: string): Promise<void> {
   await access(dirname(path), constants.W_OK).catch((error: unknown) => {
     throw new Fault(`nothing can be written into the folder of ${path} (CHECKPOINT_FILE)`, {

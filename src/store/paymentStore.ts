@@ -31,7 +31,7 @@ export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
   return {
     async lookUp(question) {
       // In this order, not side by side: a payment that is seen fulfilled then always comes with its stored answer, and a
-      // caller who repeats a request in that very moment is not told that the payment has been used.
+      // caller who repeats a request in that very moment does not get already_used.
       const payment = await loadPayment(kernel, question.reference)
       return { payment, earlier: await loadEarlierUse(deps, question) }
     },

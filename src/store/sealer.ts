@@ -36,7 +36,7 @@ const stepEventsMax = 64 * 256
 /**
  * Seals what has been appended since the newest checkpoint, as much as one step may. Any instance may call it at any time:
  * the advisory lock lets one of them in, and what a killed one had not committed was never there. Throws `LedgerDamage`
- * when the book is not what was recorded or signed.
+ * when the ledger is not what was recorded or signed.
  */
 export async function sealNext(deps: SealerDeps): Promise<SealStep> {
   const { database } = deps

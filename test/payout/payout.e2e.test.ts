@@ -40,10 +40,10 @@ describe.each(['SPL Token', 'Token-2022 with a transfer fee'] as const)('with a 
     ])
     expect(await payout.openParts(plan)).toEqual([1, 2])
 
-    // Partly paid: the first part is on chain and in the book, the second is not.
+    // Partly paid: the first part is on chain and in the ledger, the second is not.
     const first = await sendPart(ground, plan, 1)
     expect(await payout.openParts(plan), 'a part that is on chain is not sent again').toEqual([2])
-    await expect(planAll(ground), 'no new plan while a payout is not in the book').rejects.toThrow(first)
+    await expect(planAll(ground), 'no new plan while a payout is not in the ledger').rejects.toThrow(first)
     const recorded = await payout.record(plan, first)
     expect(await payout.record(plan, first), 'recording again is harmless').toEqual(recorded)
     const between = await balances(ground)

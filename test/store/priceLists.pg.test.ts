@@ -51,7 +51,7 @@ test('the price in force at a moment is of the newest list by then, though the c
   expect(await priceAt(60_000)).toBe(30n)
 })
 
-test('instances that start together with one list put it on record once, and each is told its number', async () => {
+test('instances that start together with one list put it on record once, and each gets its number', async () => {
   const { serviceUrl } = await createTestDatabase()
   const instances = await Promise.all(Array.from({ length: 4 }, () => openInstance(serviceUrl)))
   const numbers = await Promise.all(instances.map(({ priceLists }) => priceLists.publish(list(10n))))

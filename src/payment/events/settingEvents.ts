@@ -4,7 +4,7 @@ import type { Price } from '@tollbook/core/quote'
 import { defineEvent } from './eventDefinition.ts'
 import { bigInteger, price } from './fields.ts'
 
-/* What is in force from a moment on: price lists and the settings of the ledger. One stream for each version. */
+/* Values in force from a moment on: price lists and the settings of the ledger. One stream for each version. */
 
 /** One part of each price, in thousandths. The account `burn` is burned; the first other account takes the rest. */
 export interface SplitPart {

@@ -56,7 +56,7 @@ const paymentVerified = defineEvent<PaymentVerified>({
   postings: (event) => received(event.settlement),
 })
 
-/** What arrived is an asset; the price of it is owed to the caller until delivery, the rest is owed back to the wallet. */
+/** The received amount is an asset; the price of it is owed to the caller until delivery, the rest is owed back to the wallet. */
 function received(paid: Settlement): readonly Posting[] {
   const { mint } = paid.price
   const held = heldForCallerBaseUnits(paid)

@@ -99,9 +99,9 @@ test('the rest of a closed tab is paid out as any refund is, once', async () => 
   const account = `Liabilities:RefundsDue:${tab.wallet}`
   const paid = { account, wallet: tab.wallet, paidBaseUnits: 3n * priceBaseUnits }
   const payout = () => ({ ...samplePayout(), mint: tab.mint, payments: [paid] })
-  const desk = databaseOn(admin)
-  expect(await recordPayout(desk, payout(), 0)).toMatchObject({ outcome: 'recorded' })
-  expect(await recordPayout(desk, payout(), 0)).toEqual({ outcome: 'more_than_owed' })
+  const payouts = databaseOn(admin)
+  expect(await recordPayout(payouts, payout(), 0)).toMatchObject({ outcome: 'recorded' })
+  expect(await recordPayout(payouts, payout(), 0)).toEqual({ outcome: 'more_than_owed' })
   expect(await balanceOf(account)).toBe(0n)
 })
 
