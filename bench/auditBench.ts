@@ -10,7 +10,7 @@ const shortShare = 10
 
 export const auditBench: Bench = {
   name: 'audit',
-  about: 'an audit of a whole live book against COPY … TO STDOUT of the rows that it reads, and its memory',
+  about: 'an audit of a whole live ledger against COPY … TO STDOUT of the rows that it reads, and its memory',
   async run(options) {
     await using server = await startLedgerServer()
     const { payments: events, rounds, progress } = options
@@ -72,7 +72,7 @@ const printed = z.object({ events: z.int(), findings: z.array(z.unknown()) })
 
 async function auditIn(url: string, ...options: readonly string[]): Promise<Ran> {
   const ran = await runCommand(['audit', '--database', url, '--json', ...options])
-  assert(printed.parse(JSON.parse(ran.output)).findings.length === 0, 'the audited book holds')
+  assert(printed.parse(JSON.parse(ran.output)).findings.length === 0, 'the audited ledger holds')
   return ran
 }
 

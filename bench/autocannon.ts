@@ -18,7 +18,7 @@ export interface Load {
   readonly seconds: number
   readonly connections: number
   readonly headers: Readonly<Record<string, string>>
-  /** What every answer has to be, or the figure would count something else. */
+  /** Condition on every answer; otherwise the figure would count something else. */
   readonly expected: '2xx' | '4xx'
 }
 

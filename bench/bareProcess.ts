@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import Router from '@koa/router'
 import Koa from 'koa'
 
-// The baseline of the 402: Koa and its router with a JSON answer and nothing else, in a process of its own.
+// The baseline of the 402: Koa and its router with a JSON answer and nothing else, in a separate process.
 const app = new Koa()
 const router = new Router()
 router.get('/api/data/crypto', (context) => {

@@ -1,6 +1,6 @@
 import { systemClock } from '@tollbook/core/clock'
 
-/** Calls a second of so many callers, each of whom waits for its answer before it calls again. */
+/** Calls per second of a number of callers, each of whom waits for its answer before it calls again. */
 export async function callsPerSecond(callers: number, seconds: number, call: () => Promise<unknown>): Promise<number> {
   const startedAtMs = systemClock.monotonicMs()
   const endsAtMs = startedAtMs + seconds * 1000

@@ -10,7 +10,7 @@ import { type Bench, median, type Yardstick } from './yardstick.ts'
 const few = 1_000
 const readsPerRound = 40
 
-/** What the finance page asks for when it opens, and the first page of each report. */
+/** Requests of the finance page when it opens, and the first page of each report. */
 const readings: Readonly<Record<string, (reports: Reports) => Promise<unknown>>> = {
   summary: (reports) => reports.summary(),
   'burns by day': table('burns', { by: 'day' }),

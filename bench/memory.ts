@@ -9,7 +9,7 @@ const first = 1_000
 const callers = 32
 const millionBytes = 1e6
 
-// The chain's watch closes the shop for a moment when a busy machine starves it; that is not what is measured here.
+// The chain monitor closes paid routes for a moment when a busy machine starves it; that is not measured here.
 const triesMax = 30
 const pauseMs = 1_000
 
@@ -32,7 +32,7 @@ export const memory: Bench = {
     await using ground = await breakGround()
     const { payer } = ground
     const server = await spawnServer({
-      // A dear token, or the payer's tokens would be spent after 5,000 requests.
+      // An expensive token, because the payer's tokens would otherwise be spent after 5,000 requests.
       env: { ...ground.env, TOKEN_PRICE_USD: '100' },
       runsFile: `${ground.directory}/runs`,
       nodeOptions: ['--expose-gc'],

@@ -8,7 +8,7 @@ import { spawnServer } from '../test/proofs/spawnServer.ts'
 import { answersPerSecond } from './autocannon.ts'
 import { type Bench, median } from './yardstick.ts'
 
-// So many unpaid requests are let in at once beside paid ones; the same for both servers.
+// Number of unpaid requests admitted concurrently with paid ones; the same for both servers.
 const connections = 64
 
 /** Each 402 is a priced offer with a fresh secret, and it is stored before it is sent. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { captureScreenshot, capturePdf, viewportOfPdf } from '../src/outbound/browser/capture.ts'
 import { findChromiums } from '../src/outbound/browser/chromium.ts'
-import { footingsHere, launchBrowser, type Recipe } from '../src/outbound/browser/launchBrowser.ts'
+import { launchModesHere, launchBrowser, type Recipe } from '../src/outbound/browser/launchBrowser.ts'
 import { openEgress } from '../src/outbound/browser/openEgress.ts'
 import { openRenderer } from '../src/outbound/browser/openRenderer.ts'
 import { type Egress, renderJob } from '../src/outbound/browser/renderJob.ts'
@@ -78,7 +78,7 @@ function warmJob(renderer: Renderer, url: string): Job {
       : renderer.pdf({ page: { url }, format: 'A4', margin }, never)
 }
 
-/** The same job, guard and flags, on a browser of its own. */
+/** The same job, guard and flags, on a separate browser. */
 async function coldJob(egress: Egress, url: string): Promise<Job> {
   const recipe = await firstRecipe()
   return async (kind) => {
@@ -103,8 +103,8 @@ async function coldJob(egress: Egress, url: string): Promise<Job> {
 
 async function firstRecipe(): Promise<Recipe> {
   for await (const chromium of findChromiums(undefined, never)) {
-    const footing = assertPresent(footingsHere()[0], 'there is a way to run it')
-    return { chromium, footing }
+    const mode = assertPresent(launchModesHere()[0], 'there is a way to run it')
+    return { chromium, mode }
   }
   throw new Error('a browser starts here')
 }

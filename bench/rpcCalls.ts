@@ -9,7 +9,7 @@ import { createPayer } from '../test/support/payer.ts'
 import type { Bench } from './yardstick.ts'
 
 const payments = 20
-// The watch that keeps the newest slot asks every two seconds, whether anybody pays or not.
+// The job that reads the newest slot runs every two seconds, with or without payments.
 const background = 'getSlot'
 
 export const rpcCalls: Bench = {

@@ -14,7 +14,7 @@ export interface Ran {
 }
 
 const program = fileURLToPath(new URL('../src/cli/tollbook.js', import.meta.url))
-// Where peakMemory.ts writes.
+// Output file of peakMemory.ts.
 const peakMemoryFd = 3
 const peakMemory = fileURLToPath(new URL('peakMemory.ts', import.meta.url))
 
@@ -24,10 +24,10 @@ export async function runCommand(words: readonly string[], outputFd?: number): P
   const child = spawn(process.execPath, ['--import', peakMemory, program, ...words], {
     stdio: ['ignore', outputFd ?? 'pipe', 'inherit', 'pipe'],
   })
-  const told = child.stdio[peakMemoryFd]
-  assert(told instanceof Readable, 'the process tells its peak through a pipe')
-  const kept = child.stdout === null ? '' : text(child.stdout)
-  const [peakKb, output, [code]] = await Promise.all([text(told), kept, once(child, 'exit')])
+  const peakPipe = child.stdio[peakMemoryFd]
+  assert(peakPipe instanceof Readable, 'the process tells its peak through a pipe')
+  const collected = child.stdout === null ? '' : text(child.stdout)
+  const [peakKb, output, [code]] = await Promise.all([text(peakPipe), collected, once(child, 'exit')])
   assert(code === 0, `tollbook ${words[0] ?? ''} ends with 0`)
   return { ms: systemClock.monotonicMs() - startedAtMs, peakMb: Number(peakKb) / 1024, output }
 }

@@ -16,9 +16,9 @@ import { claimOf, fulfilmentOf, releaseOf, samplePrice } from '../test/store/sam
 
 export interface SeedOptions {
   readonly payments: number
-  /** The payments are spread over so many days, up to now. */
+  /** Number of days, up to now, over which the payments are spread. */
   readonly daysBack: number
-  /** Every so many-th payment fails once before it is delivered. */
+  /** Interval of payments that fail once before they are delivered. */
   readonly failedEvery?: number
   readonly progress: (line: string) => void
 }
@@ -45,7 +45,7 @@ export async function seedLedger(serviceUrl: string, options: SeedOptions): Prom
     const stories = Array.from({ length: Math.min(batchSize, payments - done) }, (_, offset) => {
       const price = assertPresent(prices[(done + offset) % prices.length], 'there are so many endpoints')
       const blockTimeMs = Math.floor(nowMs - spanMs + (spanMs * (done + offset)) / payments)
-      const wallet = assertPresent(wallets[(done + offset) % walletCount], 'there are so many wallets')
+      const wallet = assertPresent(wallets[(done + offset) % walletCount], 'there are enough wallets')
       return storyOf(wallet, { blockTimeMs, price, fails: (done + offset) % failedEvery === 0 })
     })
     for (let step = 0; step < 4; step++) {

@@ -1,15 +1,15 @@
 #!/bin/sh
-# Makes what docker-compose.yml needs and nobody may know: `.env` with passwords, and deploy/service.env from the example.
-# Run it once; what is there already stays as it is.
+# Creates the secrets for docker-compose.yml: `.env` with passwords, and deploy/service.env from the example.
+# Run it once; existing files stay unchanged.
 set -eu
 cd "$(dirname "$0")/.."
 umask 077
 
 if [ ! -e .env ]; then
-  # In front of the names of volumes and containers, whatever this folder is called.
+  # Prefix of the names of volumes and containers, independent of the name of this folder.
   echo COMPOSE_PROJECT_NAME=tollbook >.env.tmp
   for name in POSTGRES OWNER API_1 API_2 READER GRAFANA; do
-    # Hexadecimal, because it stands in URLs.
+    # Hexadecimal, because it is part of URLs.
     printf '%s_PASSWORD=%s\n' "$name" "$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')"
   done >>.env.tmp
   mv .env.tmp .env

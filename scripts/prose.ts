@@ -15,7 +15,7 @@ import { findProse, type ProseFinding } from './proseFindings.ts'
 const baselinePath = 'scripts/proseBaseline.json'
 /** Wire formats of other companies, and the check's own patterns and examples. */
 const excluded = /^(?:test\/fixtures\/|scripts\/prose|test\/scripts\/prose|LICENSE|package-lock\.json)/
-const read = /\.(?:ts|js|mjs|cjs|sql|md|ya?ml|sh|env|conf)$|(?:^|\/)Dockerfile$/
+const read = /\.(?:ts|js|mjs|cjs|sql|md|html|ya?ml|sh|env|conf)$|(?:^|\/)Dockerfile$/
 
 interface FileFindings {
   readonly path: string

@@ -41,7 +41,7 @@ export const openingPatterns: readonly ProsePattern[] = [
     pattern: /^Of (?:several|these|those|two|all|each|one|the many)\b[^.]*,/,
     advice: 'put the subject first: "Only the last of several changes counts."',
   },
-  { name: 'Says', pattern: /^Says?\b/, advice: 'name the actor and the act: "Reports …", "Returns …", "Logs …"' },
+  { name: 'Says', pattern: /^Says\b/, advice: 'name the actor and the act: "Reports …", "Returns …", "Logs …"' },
   { name: 'Told', pattern: /^Told\b/, advice: 'write "Called with …", "Receives …", "Notified of …"' },
 ]
 
@@ -95,7 +95,8 @@ export const wordPatterns: readonly ProsePattern[] = [
   },
   {
     name: 'say no',
-    pattern: /\b(?:say|says|said|saying|answer|answers|answered) (?:no|yes)\b(?! such)/i,
+    pattern:
+      /\b(?:say|says|said|saying|answer|answers|answered) (?:no|yes)\b(?=\s*$|[.,;:)]|\s(?:to|and|or|but|under|in)\b)/i,
     advice: 'write "reject", "refuse" or "accept"',
   },
   {
@@ -158,6 +159,37 @@ export const wordPatterns: readonly ProsePattern[] = [
     pattern: /\b(?:lives? (?:it |its )?again|relives?|puts? away|has put away)\b/i,
     advice: 'write "replays" or "prunes"',
   },
+  { name: 'under way', pattern: /\bunder way\b/i, advice: 'write "in progress" or "pending"' },
+  {
+    name: 'of its own',
+    pattern:
+      /\bof (?:its|their|our|his|my|your) own\b(?=\s*$|[.,;:)]|\s(?:and|or|in|on|at|by|to|for|with|that|which|was|is|are|as|when|before|after|so|during|over|while|until)\b)/i,
+    advice: 'write "its own …", "separate" or "independent"',
+  },
+  {
+    name: 'stands',
+    pattern: /\b(?:stands?|stood) (?:in|beside|behind|there|on|between|above|below|under)\b(?! for\b)(?! the way\b)/i,
+    advice: 'write "is in", "is stored in" or "follows"',
+  },
+  {
+    name: 'as it stands',
+    pattern: /\bas (?:it|they) stands?\b/i,
+    advice: 'write "unchanged" or "in its current state"',
+  },
+  { name: 'so many', pattern: /\bso many\b/i, advice: 'write "number of …" or "this many"' },
+  { name: 'all the same', pattern: /\ball the same\b/i, advice: 'write "still" or "nevertheless"' },
+  { name: 'in the place of', pattern: /\bin the place of\b/i, advice: 'write "instead of"' },
+  {
+    name: 'good',
+    pattern: /\b(?:still|stays?|stayed|remains?) good\b/i,
+    advice: 'write "still valid" or "stays valid"',
+  },
+  { name: 'heal', pattern: /\bheal(?:s|ed|ing)?\b/i, advice: 'write "resolve", "recover" or "fix"' },
+  { name: 'dear', pattern: /\bdear(?:er|est)?\b/i, advice: 'write "expensive"' },
+  { name: 'anew', pattern: /\banew\b/i, advice: 'write "again" or "from scratch"' },
+  { name: 'anyhow', pattern: /\banyhow\b/i, advice: 'write "in any case" or name the reason' },
+  { name: 'at hand', pattern: /\bat hand\b/i, advice: 'write "available" or "cached"' },
+  { name: 'for want of', pattern: /\bfor want of\b/i, advice: 'write "for lack of"' },
 ]
 
 /** Words of the dialect that may not be a word of an identifier or of a file's name. */

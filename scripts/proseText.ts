@@ -17,6 +17,7 @@ export interface ProseSource {
 
 export function readProse(path: string, text: string): ProseSource {
   if (path.endsWith('.md')) return { spans: pageSpans(text), names: [] }
+  if (path.endsWith('.html')) return { spans: pageSpans(textOfHtml(text)), names: [] }
   if (/\.(?:ts|js|mjs|cjs)$/.test(path)) return scan(text, scriptSyntax)
   if (path.endsWith('.sql')) return { spans: scan(text, sqlSyntax).spans, names: [] }
   return { spans: joinComments(hashComments(text)), names: [] }
@@ -112,6 +113,19 @@ function hashComments(text: string): readonly ProseSpan[] {
     const comment = /(?:^|\s)#(?!!)(?<text>[^\n]*)$/.exec(line)?.groups?.['text']
     return comment === undefined ? [] : [{ kind: 'comment', line: index + 1, text: comment }]
   })
+}
+
+/** Elements within a sentence leave no gap; all other tags end a block. Line numbers stay the same. */
+function textOfHtml(html: string): string {
+  const newlines = (part: string): string => part.replaceAll(/[^\n]/g, '')
+  return html
+    .replaceAll(/<(script|style)\b[\s\S]*?<\/\1>/g, newlines)
+    .replaceAll(/<\/?(?:a|b|code|em|i|span|strong)\b[^>]*>/g, newlines)
+    .replaceAll(/^[ \t]+/gm, '')
+    .replaceAll(/<[^>]*>/g, (tag) => `${newlines(tag)}\u0000`)
+    .split('\n')
+    .map((line) => (line.includes('\u0000') ? `> ${line.replaceAll('\u0000', ' ').trim()}` : line))
+    .join('\n')
 }
 
 /** Fenced code, code in backticks and the targets of links are not prose. Each block of a page is a text of its own. */

@@ -20,7 +20,7 @@ const functionLinesMax = 70
 const castsPerThousandLinesMax = 3
 const bannedNames = /^(utils?|helpers?|common|lib|misc|shared|types|index|services?)\.[jt]s$/i
 
-/** What a text may contain in one place only. */
+/** Features that only one place may use. */
 const oneHome: readonly { readonly what: string; readonly pattern: RegExp; readonly homes: RegExp }[] = [
   {
     what: 'the clock',
@@ -30,7 +30,7 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
   {
     what: 'randomness',
     pattern: /\bMath\.random\(|\brandomBytes\(|\brandomUUID\(|getRandomValues\(/,
-    homes: /^packages\/(core|audit)\/src\/id\.ts$/,
+    homes: /^packages\/(core\/src\/(id|platformWeb|platformNode)|audit\/src\/id)\.ts$/,
   },
   { what: 'the environment', pattern: /process\.env\b/, homes: /^(src\/config|packages\/audit\/src\/main)\.ts$/ },
   { what: 'fetch', pattern: /(?<![.\w'"])fetch\(/, homes: /^(src\/outbound|packages\/client\/src)\// },

@@ -1,43 +1,38 @@
-import packageJson from '../package.json' with { type: 'json' }
-import type { Config, ReceiptSigningKey } from './config.ts'
-import { openLedger } from './store/openLedger.ts'
 import { openChain } from './chain/openChain.ts'
-import { openFinance } from './composeFinance.ts'
-import { openLife } from './composeLife.ts'
-import { openPrices } from './composePrices.ts'
-import { listeningUrl, openProducts, soldProducts } from './composeProducts.ts'
-import { openSeal } from './composeSeal.ts'
+import type { ServiceConfig } from './config.ts'
+import { products } from './endpoints/catalog.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
-import { artifactRoute } from './http/artifactRoute.ts'
+import { openCallers } from './http/callers.ts'
 import { createMetrics } from './http/metrics.ts'
-import { openServer } from './http/openServer.ts'
 import { startHealthJobs } from './jobs/healthJobs.ts'
 import { postJson } from './outbound/postJson.ts'
 import type { PaymentLedger } from './payment/paymentLedger.ts'
-import type { SettingValue } from './payment/settings.ts'
-import type { PaymentTerms } from './payment/settlement.ts'
-import { createReceiptSigner, publicKeysOf } from './paywall/sendReceipt.ts'
 import type { PaymentRail } from './paywall/rail.ts'
 import { type Clock, systemClock } from '@tollbook/core/clock'
-import { describeError } from '@tollbook/core/fault'
-import { newId } from '@tollbook/core/id'
 import type { Log } from './primitives/log.ts'
-import { createNativeRail } from './rails/native/nativeRail.ts'
-import { burnStats } from './reports/burnStats.ts'
-
-/** A configuration in which nothing is left to local mode. */
-export type ServiceConfig = Config & {
-  readonly databaseUrl: string
-  readonly chain: NonNullable<Config['chain']>
-  readonly receiptSigningKey: ReceiptSigningKey
-}
+import { close } from './start/closePart.ts'
+import { createHealth } from './start/health.ts'
+import { openFinance } from './start/openFinance.ts'
+import { openLedger } from './start/openLedger.ts'
+import { openLifecycle } from './start/openLifecycle.ts'
+import { openListener } from './start/openListener.ts'
+import { openPrices } from './start/openPrices.ts'
+import { openProducts } from './start/openProducts.ts'
+import { openProviders } from './start/openProviders.ts'
+import { openReceiptKeys } from './start/openReceiptKeys.ts'
+import { openSale } from './start/openSale.ts'
+import { openSeal } from './start/openSeal.ts'
+import { recordSettings } from './start/recordSettings.ts'
+import { createServiceAddress } from './start/serviceAddress.ts'
+import { soldProducts, type SoldProducts } from './start/soldProducts.ts'
 
 export interface ServiceOptions {
   readonly log: Log
   readonly clock?: Clock
-  /** Where tests put something between the parts: a ledger that dies at a chosen step, an endpoint or a rail of their own. */
+  /** Where tests replace a part: a ledger that dies at a chosen step, a product, an endpoint or a rail of their own. */
   readonly seams?: {
     readonly ledger?: (inner: PaymentLedger) => PaymentLedger
+    readonly products?: (inner: SoldProducts) => SoldProducts
     readonly endpoints?: (inner: readonly Endpoint[]) => readonly Endpoint[]
     readonly rails?: (inner: readonly PaymentRail[]) => readonly PaymentRail[]
   }
@@ -45,111 +40,78 @@ export interface ServiceOptions {
 
 export interface Service {
   readonly port: number
-  /** Where the finance reports are; undefined when they are not served. */
+  /** Port of the finance reports; undefined when they are not served. */
   readonly financePort: number | undefined
-  /** Stops taking requests, answers those under way, writes what is queued, closes everything. */
+  /** Stops accepting requests, answers those in progress, writes what is queued, and closes every part. */
   close(): Promise<void>
 }
 
-// In flight: enough for hundreds of callers who wait for a chain, few enough to fit into memory with the largest bodies.
-const inFlightMax = 1_000
-// A transaction that we sent is waited for this long; a slot takes 0.4 s and a confirmation a few slots.
-const broadcastWaitMs = 10_000
-const drainTimeoutMs = 35_000
-
-/** The only place where the parts meet. */
+/** Opens the parts of the service in order. A part takes its own settings and the ports of the parts before it. */
 export async function createService(
   config: ServiceConfig,
   { log, clock = systemClock, seams = {} }: ServiceOptions,
 ): Promise<Service> {
-  // Closed in reverse order: by `close`, or at once when a later part cannot be opened.
+  // Parts are closed in reverse order: by `close`, or at once when a later part cannot be opened.
   await using opened = new AsyncDisposableStack()
   const metrics = createMetrics()
-  const { databaseUrl, receiptSigningKey } = config
-  const applicationName = newId('instance')
-  const ledger = await openLedger({ databaseUrl, applicationName, clock, log, onFlush: metrics.onFlush })
-  opened.defer(() => ledger.close())
-  const seal = await openSeal(config, { clock, log, database: ledger.database, onSeal: metrics.onSeal })
-  opened.defer(() => seal.stop())
-  const { commitment, chain: chainConfig } = config
-  const chain = await openChain({ ...chainConfig, commitment, postJson, log, onCall: metrics.onRpcCall })
-  await ledger.settings.record(settingsOf(config, chain.terms))
-  const { version } = packageJson
-  const upstreamDeps = { clock, log, contact: config.contact, version, onCall: metrics.onUpstreamCall }
-  const sold = soldProducts(config)
-  const prices = await openPrices(config, { upstreamDeps, priceLists: ledger.priceLists, sold, terms: chain.terms })
-  opened.defer(() => prices.stop())
+  const deps = { clock, log, metrics }
 
-  const healthJobs = await startHealthJobs({ clock, log, ledger, chain })
-  opened.defer(() => healthJobs.stop())
-  const life = openLife(config, { clock, log, metrics, ledger, chain })
-  opened.defer(() => life.stop())
-  let publicUrl = config.publicUrl ?? ''
-  const catalog = await openProducts(config, {
-    sold,
-    upstreamDeps,
-    database: ledger.database,
-    publicUrl: () => publicUrl,
-  })
-  opened.defer(() => catalog.close())
-  const finance = openFinance(config, { clock, log, databaseUrl, chain })
-  opened.defer(() => finance.stop())
-  let draining = false
+  const ledger = opened.adopt(await openLedger(config.ledger, deps), close)
+  const chain = await openChain({ ...config.chain, postJson, log, onCall: metrics.onRpcCall })
+  const { terms } = chain
+  const keys = await openReceiptKeys(config.receiptSigningKey)
+  const seal = opened.adopt(
+    await openSeal(config.seal, { ...deps, ledger: ledger.seal, signer: keys.signer, terms }),
+    close,
+  )
+  const sold = soldProducts(seams.products?.(products) ?? products, config.catalog)
+  const { split } = config.catalog
+  await recordSettings(ledger.settings, { keys, terms, split })
+  const providers = openProviders(config.providers, deps)
+  const prices = opened.adopt(
+    await openPrices(config.prices, { ...deps, priceLists: ledger.priceLists, providers, sold, split, terms }),
+    close,
+  )
+  const jobs = await startHealthJobs({ clock, log, ledger: ledger.upkeep, chain })
+  opened.defer(() => jobs.stop())
+  const lifecycle = opened.adopt(openLifecycle(config.lifecycle, { ...deps, ledger, chain }), close)
+  const address = createServiceAddress(config.server)
+  const catalog = opened.adopt(
+    await openProducts(config.products, { ...deps, sold, ledger, providers, publicUrl: address.url }),
+    close,
+  )
+  const finance = opened.adopt(openFinance(config.finance, { ...deps, ledger, chain }), close)
 
-  const payments = seams.ledger?.(ledger.payments) ?? ledger.payments
-  const { currentPrice, tokenPrice } = prices
-  const paymentDeps = { ...config, clock, log, ledger: payments, terms: chain.terms, currentPrice }
-  const waits = { lookupWaitMs: config.proofLookupWaitMs, broadcastWaitMs }
-  const nativeRail = createNativeRail({
-    ...paymentDeps,
-    ...waits,
-    split: config.split,
-    chain: chain.reader,
-    slot: healthJobs.slot,
+  const health = createHealth({ jobs, seal, prices, lifecycle })
+  const paywall = openSale(config.sale, {
+    ...deps,
+    ledger: seams.ledger?.(ledger.payments) ?? ledger.payments,
+    chain,
+    keys,
+    prices,
+    lifecycle,
+    health,
+    slot: jobs.slot,
+    split,
+    withRails: seams.rails,
   })
-  const server = await openServer({
-    ...config,
-    clock,
-    log,
-    metrics,
-    inFlightMax,
-    version,
+  const callers = opened.adopt(openCallers(config.server), close)
+  const serving = await openListener(config.server, {
+    ...deps,
+    address,
+    callers,
+    paywall,
     endpoints: seams.endpoints?.(catalog.endpoints) ?? catalog.endpoints,
-    moreRoutes: [artifactRoute(catalog.artifacts, clock), ...seal.routes],
+    routes: [...catalog.routes, ...seal.routes],
     finance: finance.serving,
-    isDraining: () => draining,
-    terms: chain.terms,
-    checks: [...healthJobs.checks, seal.check, ...prices.checks, ...life.checks],
-    receiptKeys: await publicKeysOf(receiptSigningKey),
-    tokenPrice,
-    burnStats: () => burnStats({ database: ledger.database, clock }, chain.terms),
-    paywall: {
-      ...paymentDeps,
-      leaseMs: config.claimLeaseMs,
-      whyExposed: life.whyExposed,
-      rails: seams.rails?.([nativeRail]) ?? [nativeRail],
-      signReceipt: await createReceiptSigner(receiptSigningKey),
-      whyClosed: () => (draining ? 'the server is shutting down' : (seal.check.problem() ?? healthJobs.problem())),
-      onFault: (fault, requestId) => log.warn({ event: 'outcome_unknown', requestId, error: describeError(fault) }),
-    },
+    health,
+    keys,
+    prices,
+    burnStats: () => ledger.burnStats(terms),
+    terms,
+    split,
   })
-  publicUrl ||= listeningUrl(config.host, server.port)
-  opened.defer(() => {
-    draining = true
-    return server.drain({ timeoutMs: drainTimeoutMs })
-  })
+  const listener = opened.adopt(serving, close)
   const kept = opened.move()
-  return { port: server.port, financePort: server.financePort, close: () => kept.disposeAsync() }
-}
-
-/** Settings of the ledger: a reader of old receipts and payments needs the values of their day. */
-function settingsOf({ split, receiptSigningKey }: ServiceConfig, terms: PaymentTerms): readonly SettingValue[] {
-  const { kty, crv, x } = receiptSigningKey
-  const { mint, decimals, tokenProgram, paymentWallet } = terms
-  return [
-    { name: 'receipt-key', value: { kty: kty ?? '', crv: crv ?? '', x: x ?? '' } },
-    { name: 'payment-wallet', value: paymentWallet },
-    { name: `mint/${mint}`, value: { decimals, tokenProgram } },
-    { name: 'split', value: split.map(({ account, perMille }) => ({ account, perMille })) },
-  ]
+  return { port: listener.port, financePort: listener.financePort, close: () => kept.disposeAsync() }
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Once, when the data directory is new: the roles of docs/operations.md, each with no more than it needs. The superuser is
-# used here and never again.
+# Creates the roles of docs/operations.md with minimal rights, once, when the data directory is new. The superuser is used
+# only here.
 set -eu
 psql --username="${POSTGRES_USER:-postgres}" --dbname=postgres --no-psqlrc --set=ON_ERROR_STOP=1 \
   --set=owner_password="$OWNER_PASSWORD" --set=api_1_password="$API_1_PASSWORD" \

@@ -1,4 +1,5 @@
 import type { Address } from '@tollbook/core/address'
+import { assert } from '@tollbook/core/assert'
 
 /**
  * The chart of accounts. An account here is always a ledger account; on chain we say wallet and token account. The
@@ -26,7 +27,7 @@ const sharePrefix = 'Liabilities:Share:'
 
 /** Earned with a payment and owed to one of those among whom it is split. */
 export function shareOf(name: string): Account {
-  return `${sharePrefix}${name}`
+  return owedTo(`${sharePrefix}${name}`)
 }
 
 /** Undefined for an account that is not a share. */
@@ -36,26 +37,33 @@ export function shareName(account: string): string | undefined {
 
 /** Tokens destroyed for answers of one endpoint. */
 export function burnedFor(endpoint: string): Account {
+  assert(!endpoint.includes('\0'), 'an account has a name that the database can hold')
   return `Expenses:Burned:${endpoint}`
 }
 
 /** More than was asked arrived. It is owed to the wallet, never silently ours. */
 export function overpaidBy(wallet: Address): Account {
-  return `Liabilities:Overpaid:${wallet}`
+  return owedTo(`Liabilities:Overpaid:${wallet}`)
 }
 
 /** Paid, and not delivered for a day. */
 export function refundDueTo(wallet: Address): Account {
-  return `Liabilities:RefundsDue:${wallet}`
+  return owedTo(`Liabilities:RefundsDue:${wallet}`)
 }
 
 /** Arrived without a request. `unknown` where nobody sent it: somebody minted it to us. */
 export function unmatchedFrom(wallet: Address | undefined): Account {
-  return `Liabilities:Unmatched:${wallet ?? 'unknown'}`
+  return wallet === undefined ? 'Liabilities:Unmatched:unknown' : owedTo(`Liabilities:Unmatched:${wallet}`)
 }
 
 const payable =
   /^Liabilities:(?:Share:[a-z][a-z0-9-]{0,31}|(?:Overpaid|RefundsDue|Unmatched):[1-9A-HJ-NP-Za-km-z]{32,44})$/
+
+/** A debt that could never be paid out is a mistake of ours. */
+function owedTo(account: Account): Account {
+  assert(isPayable(account), `${account} can be paid out`)
+  return account
+}
 
 /** Tokens are paid out of these accounts only; `ledger.record_payout` holds the same list. */
 export function isPayable(account: string): account is Account {

@@ -49,6 +49,11 @@ const partMax = 5
 
 /** Pure: the same debts and destinations give the same plan, to its id. Undefined when there is nothing to pay. */
 export function planPayout({ debts, destinations, leastBaseUnits, ...plan }: PayoutQuestion): PayoutPlan | undefined {
+  assert(leastBaseUnits >= 0n, 'the least payment is not a debt')
+  assert(
+    debts.every(({ baseUnits }) => baseUnits >= 0n),
+    'a debt is what is owed, and not what is due to us',
+  )
   const payments = debts
     .filter(({ baseUnits }) => baseUnits > 0n && baseUnits >= leastBaseUnits)
     .flatMap(({ account, baseUnits }): PlannedPayment[] => {
@@ -78,6 +83,7 @@ const memoPrefix = 'tollbook-payout:'
 
 /** Stands in the transaction that pays the part. */
 export function payoutMemo(plan: Pick<PayoutPlan, 'id'>, part: number): string {
+  assert(part >= 1, 'the parts of a plan count from 1')
   return `${memoPrefix}${plan.id}:${part}`
 }
 

@@ -10,7 +10,7 @@ const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 // The most digits of which a number keeps all: 58^9 < 2^53.
 const digitsAtOnce = 9
 
-/** The data of an instruction as a node spells it. What is no base58 of that length never stood on a chain. */
+/** Data of an instruction as encoded by a node. Text that is not base58 of that length was never on a chain. */
 export function decodeInstructionData(text: string): Uint8Array {
   if (text.length > charactersMax) throw new Fault('the node gave instruction data of impossible length', healing)
   let value = 0n
@@ -27,7 +27,7 @@ function numberOf(digits: string): number {
   let value = 0
   for (const character of digits) {
     const digit = alphabet.indexOf(character)
-    if (digit < 0) throw new Fault('the node gave instruction data that is no base58', healing)
+    if (digit < 0) throw new Fault('the node gave instruction data that is not base58', healing)
     value = value * 58 + digit
   }
   return value

@@ -21,11 +21,11 @@ export interface PayoutOrder {
   readonly memo: string
   readonly payments: readonly { readonly wallet: Address; readonly baseUnits: bigint }[]
   readonly blockhash: string
-  /** Pays the fee and the rent of new token accounts. The payment wallet, unless somebody else does. */
+  /** Pays the fee and the rent of new token accounts. By default the payment wallet. */
   readonly feePayer: Address
 }
 
-/** Where a wallet has tokens of this mint. */
+/** Token account of a wallet for this mint. */
 export function tokenAccountOf({ mint, tokenProgram }: PaymentTerms, wallet: Address): Address {
   const [token, program] = [new PublicKey(mint), new PublicKey(tokenProgram)]
   const account = getAssociatedTokenAddressSync(token, new PublicKey(wallet), true, program)

@@ -98,7 +98,7 @@ function readMint(address: Address, account: { readonly owner: PublicKey; readon
     if (account.data.length < MINT_SIZE) throw new Error(`${account.data.length} bytes are too few for a mint`)
     const info = { ...account, executable: false, lamports: 0, rentEpoch: 0 }
     const mint = unpackMint(new PublicKey(address), info, account.owner)
-    if (!mint.isInitialized) throw new Error('nobody has initialized it')
+    if (!mint.isInitialized) throw new Error('it is not initialized')
     return mint
   } catch (error) {
     throw misconfigured(`TOKEN_MINT ${address} is not a mint`, error)
@@ -121,7 +121,7 @@ function asAddress(key: PublicKey): Address {
   return assertPresent(readAddress(key.toBase58()), 'a public key is an address')
 }
 
-/** Nothing heals this but another configuration, so nobody should try again. */
+/** Only another configuration fixes this, so a retry is useless. */
 function misconfigured(message: string, cause?: unknown): Fault {
   return new Fault(message, { cause, retryable: false })
 }

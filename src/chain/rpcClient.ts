@@ -22,7 +22,10 @@ export interface RpcClient {
   call<T>(method: string, params: readonly unknown[], result: z.ZodType<T>): Promise<T>
 }
 
-/** The nodes understood and said no. Not a fault of the transport; the caller knows what the code means. */
+/**
+ * The nodes understood the request and rejected it. This is not a fault of the transport; the caller knows the code's
+ * meaning.
+ */
 export class RpcRefusal extends Error {
   override readonly name = 'RpcRefusal'
   readonly code: number

@@ -27,7 +27,7 @@ export function readShown(instruction: ShownInstruction): Call {
 const amountText = z.string().regex(/^\d{1,20}$/)
 
 const namedInstruction = z.object({ type: z.string(), info: z.record(z.string(), z.unknown()) })
-type NamedInstruction = z.infer<typeof namedInstruction>
+type InstructionNames = z.infer<typeof namedInstruction>
 
 /** The names of the parts that matter; each kind of instruction has some of them. */
 const parts = z.object({
@@ -60,13 +60,13 @@ const readers: ReadonlyMap<string, (parts: Parts) => TokenEffect> = new Map([
 
 const batchParts = z.object({ instructions: z.array(namedInstruction) })
 
-function readNamed({ type, info }: NamedInstruction): readonly TokenEffect[] {
-  // A Batch holds no Batch, so this goes one deep; a node that says otherwise is not followed further.
+function readNamed({ type, info }: InstructionNames): readonly TokenEffect[] {
+  // A Batch cannot contain a Batch, so one level suffices; a deeper answer of a node is not followed.
   if (type === 'batch') return batchParts.parse(info).instructions.flatMap((inner) => readSingle(inner))
   return readSingle({ type, info })
 }
 
-function readSingle({ type, info }: NamedInstruction): readonly TokenEffect[] {
+function readSingle({ type, info }: InstructionNames): readonly TokenEffect[] {
   const read = readers.get(type)
   return read === undefined ? [] : [read(parts.parse(info))]
 }

@@ -8,7 +8,7 @@ import { failureOf } from './transactionFailure.ts'
 import { hasAllLoaded, type InstructionJson, loadedAddressesJson, tokenBalanceJson } from './transactionJson.ts'
 import { callsOf, parseEffects } from './transferParser.ts'
 
-/** The answer of `simulateTransaction`. Balances and loaded addresses are told by newer nodes only. */
+/** Answer of `simulateTransaction`. Only newer nodes report balances and loaded addresses. */
 export const simulationJson = z.object({
   value: z.object({
     err: z.unknown(),
@@ -45,7 +45,7 @@ function effectsOf(
   accountKeys: readonly string[],
   instructions: readonly InstructionJson[],
 ): SimulatedEffects {
-  // Asked for, so an empty list says "none"; no list says nothing.
+  // Requested explicitly, so an empty list means "none", and a missing list means nothing.
   if (innerInstructions === null || innerInstructions === undefined) throw unusable('which instructions were called')
   const inner = innerInstructions.flatMap((called) => called.instructions.map(readShown))
   return parseEffects({

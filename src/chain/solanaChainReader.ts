@@ -64,7 +64,7 @@ export async function refusalIsFault<T>(call: Promise<T>): Promise<T> {
   }
 }
 
-// Where the amount stands in a token account: behind mint and owner.
+// Offset of the amount in a token account: after mint and owner.
 const amountSlice = { offset: 64, length: 8 }
 // A node that overlooks the slice would have us read the mint's address as an amount.
 const amountBase64 = z.base64().length(12)
@@ -96,8 +96,9 @@ async function simulate({ rpc, commitment }: SolanaReaderDeps, transaction: Sign
 
 async function broadcast({ rpc }: SolanaReaderDeps, transaction: SignedTransaction): Promise<void> {
   const encoded = Buffer.from(transaction.bytes).toString('base64')
-  // Already rehearsed, so without preflight. What a node says of a second sending of the same bytes does not matter:
-  // whether it landed is asked of the chain, not of the sender.
+  // Already simulated, so without preflight. A node's answer to a second send of the same bytes does not matter: the
+  // chain
+  // decides whether it landed.
   try {
     await rpc.call('sendTransaction', [encoded, { encoding: 'base64', skipPreflight: true }], z.string())
   } catch (error) {

@@ -1,7 +1,7 @@
 import { encodeBase58 } from '@tollbook/core/base58'
 import { type Address, readAddress } from '@tollbook/core/address'
 
-/** What an instruction of a token program does. A plain Transfer does not name its mint; the balances tell it. */
+/** Effect of an instruction of a token program. A plain Transfer does not name its mint; the balances do. */
 export type TokenEffect =
   | {
       readonly kind: 'burn' | 'transfer' | 'mintTo'
@@ -13,7 +13,7 @@ export type TokenEffect =
     }
   | { readonly kind: 'open'; readonly tokenAccount: Address; readonly mint: Address; readonly owner: Address }
 
-/** Where an instruction has its accounts, and where in its data the amount begins. */
+/** Positions of an instruction's accounts, and of the amount in its data. */
 interface Layout {
   readonly kind: 'burn' | 'transfer' | 'mintTo'
   readonly source?: number
@@ -45,7 +45,10 @@ const initializeAccount = 1
 const initializeAccountsWithOwner = new Set([16, 18])
 const batch = 255
 
-/** Reads one instruction of a token program. A Batch holds several; what moves no tokens gives nothing. */
+/**
+ * Reads one instruction of a token program. A Batch contains several; an instruction that moves no tokens yields an
+ * empty list.
+ */
 export function readTokenInstruction(accounts: readonly Address[], data: Uint8Array): readonly TokenEffect[] {
   if (data[0] === batch) return readBatch(accounts, data)
   const effect = readOpening(accounts, data) ?? readMovement(accounts, data)

@@ -28,7 +28,7 @@ function deserialize(bytes: Uint8Array): VersionedTransaction | undefined {
     const transaction = VersionedTransaction.deserialize(bytes)
     return Buffer.compare(transaction.serialize(), bytes) === 0 ? transaction : undefined
   } catch {
-    // The library throws on bytes that are no transaction; that they are none is all there is to know.
+    // The library throws on bytes that are not a transaction. The error contains nothing more.
     return undefined
   }
 }

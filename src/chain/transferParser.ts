@@ -13,7 +13,7 @@ export interface Call {
   readonly memo: string | undefined
 }
 
-/** What happened, or would happen, in one transaction, before its meaning is known. */
+/** Effects of one transaction, real or simulated, before their meaning is known. */
 export interface RawEffects {
   /** Static keys, then loaded writable ones, then loaded read-only ones: the order in which indexes count. */
   readonly accountKeys: readonly string[]
@@ -62,7 +62,7 @@ export function readCall(program: Address, accounts: readonly Address[], data: s
 
 export function addressOf(text: string): Address {
   const address = readAddress(text)
-  if (address === undefined) throw new Fault('the node named an account that is no address', { retryable: true })
+  if (address === undefined) throw new Fault('the node named an account that is not an address', { retryable: true })
   return address
 }
 

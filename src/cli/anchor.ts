@@ -53,11 +53,10 @@ async function anchor(deps: CommandDeps, options: AnchorOptions): Promise<number
   try {
     const { baseUrl, rpcUrl, keys } = await readPlaces(deps, options)
     const keypair = await readKeypair(options.keypair)
-    const given = deps.fetch === undefined ? {} : { fetch: deps.fetch }
-    const checkpoint = await fetchCheckpoint({ baseUrl, keys, ...given })
+    const checkpoint = await fetchCheckpoint({ baseUrl, keys })
     const clock = deps.clock === undefined ? {} : { clock: deps.clock }
     const signal = deps.interrupted
-    const { signature, memo } = await anchorCheckpoint({ rpcUrl, keypair, signal, ...given, ...clock }, checkpoint)
+    const { signature, memo } = await anchorCheckpoint({ rpcUrl, keypair, signal, ...clock }, checkpoint)
     const { origin, size, root } = checkpoint
     const words = `checkpoint ${size} of ${origin} stands in transaction ${signature}`
     const json = JSON.stringify({ origin, size, root: encodeBase64(root), signature, memo })

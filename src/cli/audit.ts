@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { type KnownLedger, runAuditCommand } from '@tollbook/audit/auditCommand'
 import { auditHelp, UsageError } from '@tollbook/audit/commandWords'
-import { findBook } from './bookPlace.ts'
+import { findLedger } from './ledgerPlace.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { UsageProblem } from './usageProblem.ts'
 
@@ -13,13 +13,12 @@ export function auditCommand(deps: CommandDeps): Command {
     .argument('[words...]')
     .allowUnknownOption()
     .action(async () => {
-      const { stdout, stderr, interrupted, fetch, clock } = deps
+      const { stdout, stderr, interrupted, clock } = deps
       const code = await runAuditCommand(command.args, {
         stdout,
         stderr,
         interrupted,
-        findLedger: (database) => findLedger(deps.home(), database),
-        ...(fetch === undefined ? {} : { fetch }),
+        findLedger: (database) => findKnownLedger(deps.home(), database),
         ...(clock === undefined ? {} : { clock }),
       })
       deps.setExitCode(code)
@@ -29,9 +28,9 @@ export function auditCommand(deps: CommandDeps): Command {
   return command
 }
 
-async function findLedger(home: string, database: string | undefined): Promise<KnownLedger> {
+async function findKnownLedger(home: string, database: string | undefined): Promise<KnownLedger> {
   try {
-    return await findBook(home, database)
+    return await findLedger(home, database)
   } catch (error) {
     if (error instanceof UsageProblem) throw new UsageError(error.message)
     throw error

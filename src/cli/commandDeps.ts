@@ -15,6 +15,5 @@ export interface CommandDeps {
   readonly setExitCode: (code: number) => void
   /** Aborted by Ctrl-C. */
   readonly interrupted: AbortSignal
-  readonly fetch?: typeof globalThis.fetch
   readonly clock?: Clock
 }

@@ -4,20 +4,20 @@ import { assertPresent } from '@tollbook/core/assert'
 import { createLog } from '../primitives/log.ts'
 import { openDatabase } from '../store/database.ts'
 import { tellDemo } from './demo/story.ts'
-import { openShop } from './openShop.ts'
+import { openLocalService } from './openLocalService.ts'
 import { sampleUpstreamsHelp } from './serve.ts'
 import { untilStopped } from './untilStopped.ts'
 
 export function demoCommand(): Command {
   return new Command('demo')
     .description(
-      'start the service in local mode and buy every product: real payments, checked answers, the books compared',
+      'start the service in local mode and buy every product: real payments, checked answers, ledger and chain compared',
     )
-    .option('--once', 'end when the story has been told', false)
+    .option('--once', 'stop after the last purchase', false)
     .option('--sample-upstreams', sampleUpstreamsHelp, false)
     .addHelpText(
       'after',
-      '\nNeeds no configuration. Without internet, what comes from providers is left out; --sample-upstreams brings samples.\nUses the service of TOLLBOOK_HOME when one is running there.',
+      '\nNeeds no configuration. Without internet, products that need a provider are left out; --sample-upstreams replaces the providers with samples.\nUses the service of TOLLBOOK_HOME when one is running there.',
     )
     .action(runDemo)
 }
@@ -31,28 +31,28 @@ const say = (text: string) => void process.stdout.write(`${text}\n`)
 
 async function runDemo({ once, sampleUpstreams }: DemoFlags): Promise<void> {
   const config = readConfig(undefined, { sampleUpstreams })
-  // Warnings only: the story is what the reader came for.
+  // Warnings only, so that the log does not interrupt the demo's output.
   const log = createLog({ level: 'warn', name: 'tollbook demo' })
   await using opened = new AsyncDisposableStack()
-  const shop = await openShop(config, { log, onProgress: (step) => say(`Starting ${step} …`) })
-  opened.defer(() => shop.close())
+  const service = await openLocalService(config, { log, onProgress: (step) => say(`Starting ${step} …`) })
+  opened.defer(() => service.close())
   say(
-    `0. The service ${shop.started ? 'is up' : 'was running'} at ${shop.local.baseUrl}, the chain at ${shop.local.rpcUrl ?? ''}`,
+    `0. The service ${service.started ? 'is up' : 'was running'} at ${service.local.baseUrl}, the chain at ${service.local.rpcUrl ?? ''}`,
   )
-  if (shop.local.sampleUpstreams) say('   Prices, weather, news and chat are sample data: no provider is asked.')
+  if (service.local.sampleUpstreams) say('   Prices, weather, news and chat are sample data: no provider is asked.')
 
-  const databaseUrl = assertPresent(shop.local.databaseUrl, 'local mode tells where its database is')
+  const databaseUrl = assertPresent(service.local.databaseUrl, 'local mode publishes the address of its database')
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook demo', connectionsMax: 1, log })
   opened.defer(() => database.destroy())
-  await tellDemo({ local: shop.local, database, say })
+  await tellDemo({ local: service.local, database, say })
   if (once) return
 
   say(
-    `\nIt stays up until Ctrl-C. Try it yourself:\n${hints(shop.local.baseUrl, shop.local.demoWallet?.address ?? '')}`,
+    `\nThe service runs until Ctrl-C. Try it yourself:\n${hints(service.local.baseUrl, service.local.demoWallet?.address ?? '')}`,
   )
-  say(`\nWhat was burned: ${shop.local.baseUrl}/burn`)
-  const { financeToken } = shop.local
-  if (financeToken) say(`The books:       ${shop.local.baseUrl}/finance#token=${financeToken}`)
+  say(`\nBurned tokens:   ${service.local.baseUrl}/burn`)
+  const { financeToken } = service.local
+  if (financeToken) say(`Finance reports: ${service.local.baseUrl}/finance#token=${financeToken}`)
   await untilStopped()
 }
 

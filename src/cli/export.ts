@@ -12,7 +12,7 @@ import {
 import { type Bound, readBound } from '../reports/export/exportRange.ts'
 import type { ExportScope } from '../reports/export/exportScope.ts'
 import { openDatabase } from '../store/database.ts'
-import { type BookPlace, findBook } from './bookPlace.ts'
+import { type LedgerPlace, findLedger } from './ledgerPlace.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { brokenOffExitCode, openStandardOutput } from './output.ts'
 import { openOutputFile } from './outputFile.ts'
@@ -63,8 +63,8 @@ async function runExport(deps: CommandDeps, format: string, options: ExportOptio
     if (options.output === undefined && question.format === 'parquet' && deps.stdout.isTTY === true) {
       throw new UsageProblem('--output', 'is missing: Parquet is binary and cannot be written to a terminal')
     }
-    const place = await findBook(deps.home(), options.database)
-    return await write(deps, place, { ...question, output: options.output })
+    const book = await findLedger(deps.home(), options.database)
+    return await write(deps, book, { ...question, output: options.output })
   } catch (error) {
     if (!(error instanceof UsageProblem)) throw error
     deps.stderr.write(`${error.message}\n`)
@@ -72,14 +72,14 @@ async function runExport(deps: CommandDeps, format: string, options: ExportOptio
   }
 }
 
-interface Question {
+interface ExportQuestion {
   readonly format: ExportFormat
   readonly table: ExportTable
   readonly from: Bound | undefined
   readonly to: Bound | undefined
 }
 
-function readQuestion(formatText: string, { table: tableText, from, to }: ExportOptions): Question {
+function readQuestion(formatText: string, { table: tableText, from, to }: ExportOptions): ExportQuestion {
   const format = exportFormats.find((known) => known === formatText)
   if (format === undefined) throw new UsageProblem('FORMAT', `must be one of ${exportFormats.join(', ')}`)
   const table = exportTables.find((known) => known === tableText)
@@ -99,10 +99,10 @@ function boundOf(end: 'from' | 'to', text: string | undefined): Bound | undefine
   return bound
 }
 
-type Order = Question & { readonly output: string | undefined }
+type ExportOrder = ExportQuestion & { readonly output: string | undefined }
 
-async function write(deps: CommandDeps, place: BookPlace, order: Order): Promise<number> {
-  const { databaseUrl, origin, publicKey } = place
+async function write(deps: CommandDeps, book: LedgerPlace, order: ExportOrder): Promise<number> {
+  const { databaseUrl, origin, publicKey } = book
   const log = createLog({ level: 'silent', name: 'export' })
   const output = order.output === undefined ? openStandardOutput(deps) : await openOutputFile(order.output)
   const naming = { databaseUrl, applicationName: 'tollbook export' }
@@ -134,6 +134,6 @@ async function write(deps: CommandDeps, place: BookPlace, order: Order): Promise
   }
 }
 
-function summaryOf({ fromPosition, toPosition, treeSize, root }: ExportScope, { output }: Order): string {
+function summaryOf({ fromPosition, toPosition, treeSize, root }: ExportScope, { output }: ExportOrder): string {
   return `${output}: positions ${fromPosition} to ${toPosition}, tree size ${treeSize}, root ${root}`
 }

@@ -9,7 +9,7 @@ import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
 
 const unavailableExitCode = 7
 
-interface FaucetOptions {
+interface FaucetFlags {
   readonly sol: string
 }
 
@@ -26,7 +26,7 @@ export function faucetCommand(deps: CommandDeps): Command {
       writeErr: (text) => void deps.stderr.write(text),
     })
     .exitOverride(rethrowAsUsage)
-    .action(async (address: string, tokens: string, { sol }: FaucetOptions) => {
+    .action(async (address: string, tokens: string, { sol }: FaucetFlags) => {
       deps.setExitCode(await give(deps, { address, tokens, sol }))
     })
 }
@@ -37,9 +37,9 @@ Exit codes:
   2  not called right, or there is no local mode here
   7  the local chain does not answer`
 
-type Gift = Parameters<typeof fundWallet>[1]
+type FaucetGift = Parameters<typeof fundWallet>[1]
 
-async function give(deps: CommandDeps, gift: Gift): Promise<number> {
+async function give(deps: CommandDeps, gift: FaucetGift): Promise<number> {
   try {
     const funding = await fundFromHome(deps, gift)
     if ('field' in funding) throw new UsageProblem(optionOf[funding.field], funding.message)
@@ -61,7 +61,7 @@ const optionOf: Record<FaucetProblem['field'], string> = {
   sol: '--sol',
 }
 
-async function fundFromHome(deps: CommandDeps, gift: Gift) {
+async function fundFromHome(deps: CommandDeps, gift: FaucetGift) {
   const path = join(deps.home(), 'local.json')
   const local = await readLocalJson(path)
   if (local === undefined)
@@ -70,7 +70,6 @@ async function fundFromHome(deps: CommandDeps, gift: Gift) {
   if (rpcUrl === undefined || mintAuthorityKeypairPath === undefined)
     throw new UsageProblem('local mode', 'does not run a chain of its own here, so there is nothing to give from')
   const mintAuthority = await readKeypair(mintAuthorityKeypairPath)
-  const { fetch, clock } = deps
-  const options = { ...(fetch === undefined ? {} : { fetch }), ...(clock === undefined ? {} : { clock }) }
-  return fundWallet({ rpcUrl, mint, mintAuthority, ...options }, gift)
+  const clock = deps.clock === undefined ? {} : { clock: deps.clock }
+  return fundWallet({ rpcUrl, mint, mintAuthority, ...clock }, gift)
 }

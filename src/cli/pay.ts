@@ -2,13 +2,13 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { z } from 'zod'
-import { PaymentNotMade } from '@tollbook/client/paymentError'
+import { PaymentNotSent } from '@tollbook/client/paymentError'
 import type { PaymentProgress } from '@tollbook/client/paymentProgress'
 import { createPayingFetch } from '@tollbook/client/payingFetch'
 import { parseJson, readBody } from '@tollbook/client/readBody'
 import { verifyReceipt } from '@tollbook/client/verifyReceipt'
 import type { CommandDeps } from './commandDeps.ts'
-import { type KeptPayments, openKeptPayments } from './keptPayments.ts'
+import { type SavedPayments, openSavedPayments } from './savedPayments.ts'
 import { exitCodeOf, exitCodeOfStatus, payExitCodes, payExitHelp } from './payExit.ts'
 import { type PayArguments, type PayOptions, type PayOrder, readPayOrder } from './payOrder.ts'
 import { reportAnswer, reportPayFailure, reportProgress } from './payReport.ts'
@@ -47,20 +47,20 @@ export function payCommand(deps: CommandDeps): Command {
 }
 
 async function pay(deps: CommandDeps, given: PayArguments): Promise<number> {
-  const kept = openKeptPayments(join(deps.home(), 'payments'))
+  const kept = openSavedPayments(join(deps.home(), 'payments'))
   try {
     const order = await readPayOrder(deps.home(), given)
     return await perform(deps, order, kept)
   } catch (error) {
     const exitCode = exitCodeOf(error, deps.interrupted)
     if (exitCode === undefined || !(error instanceof Error)) throw error
-    if (error instanceof PaymentNotMade) await kept.forget()
+    if (error instanceof PaymentNotSent) await kept.forget()
     reportPayFailure(deps, { error, exitCode, pathOf: kept.pathOf })
     return exitCode
   }
 }
 
-async function perform(deps: CommandDeps, order: PayOrder, kept: KeptPayments): Promise<number> {
+async function perform(deps: CommandDeps, order: PayOrder, kept: SavedPayments): Promise<number> {
   const { receiptKeys: keys, output } = order
   const response = await send(deps, order, async (event) => {
     // On disk before it leaves, so that nothing that happens to this process can lose it.
@@ -80,15 +80,14 @@ async function perform(deps: CommandDeps, order: PayOrder, kept: KeptPayments): 
 
 const paidBody = z.object({ receipt: z.unknown() })
 
-type OnEvent = (event: PaymentProgress) => Promise<void>
+type OnPaymentEvent = (event: PaymentProgress) => Promise<void>
 
-function send(deps: CommandDeps, order: PayOrder, onEvent: OnEvent): Promise<Response> {
+function send(deps: CommandDeps, order: PayOrder, onEvent: OnPaymentEvent): Promise<Response> {
   const { task, maxUsd, receiptKeys: _keys, output: _output, ...options } = order
-  const { fetch, clock, interrupted: signal } = deps
+  const { clock, interrupted: signal } = deps
   const payingFetch = createPayingFetch({
     ...options,
     spendingLimit: { perRequest: { usd: maxUsd } },
-    ...(fetch === undefined ? {} : { fetch }),
     ...(clock === undefined ? {} : { clock }),
     onEvent,
   })

@@ -1,4 +1,4 @@
-import { PaymentError, PaymentNotMade, PaymentRefused, PaymentUnspent } from '@tollbook/client/paymentError'
+import { PaymentError, PaymentNotSent, PaymentRefused, PaymentUnspent } from '@tollbook/client/paymentError'
 import { QuoteRefused } from '@tollbook/client/quoteProblem'
 import { SpendingLimitExceeded } from '@tollbook/client/spendingLimit'
 import { Fault } from '@tollbook/core/fault'
@@ -40,7 +40,7 @@ export function exitCodeOf(error: unknown, interrupted: AbortSignal): number | u
   if (error instanceof PaymentUnspent) return exitCodeOfStatus(error.lastAnswer?.status ?? 0)
   if (error instanceof PaymentError) return payExitCodes.outcomeUnknown
   if (interrupted.aborted) return payExitCodes.interrupted
-  if (error instanceof PaymentNotMade)
+  if (error instanceof PaymentNotSent)
     return isRetryable(error.cause) ? payExitCodes.unavailable : payExitCodes.paymentRefused
   if (error instanceof Fault) return error.retryable ? payExitCodes.unavailable : payExitCodes.usage
   return isNobodyThere(error) ? payExitCodes.unavailable : undefined

@@ -5,7 +5,7 @@ import { addressIn, planText, readPlanFile, signatureIn } from '../payout/planFi
 import { Fault } from '@tollbook/core/fault'
 import { parseDecimal } from '@tollbook/core/money'
 import type { CommandDeps } from './commandDeps.ts'
-import { openDesk, payoutWallets } from './payoutDesk.ts'
+import { openPayoutAccess, payoutWallets } from './payoutAccess.ts'
 import { printUnsigned, sendParts } from './payoutSend.ts'
 import { collect } from './repeatedOption.ts'
 import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
@@ -75,7 +75,7 @@ export function payoutCommand(deps: CommandDeps): Command {
 
 async function run(deps: CommandDeps, work: (payout: Payout) => Promise<void>): Promise<void> {
   try {
-    const payout = await openDesk(deps)
+    const payout = await openPayoutAccess(deps)
     try {
       await work(payout)
     } finally {

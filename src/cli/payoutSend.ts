@@ -9,7 +9,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
 import { readLocalJson } from './localJson.ts'
-import { payoutRpcUrl } from './payoutDesk.ts'
+import { payoutRpcUrl } from './payoutAccess.ts'
 import { UsageProblem } from './usageProblem.ts'
 
 type Plan = Parameters<Payout['build']>[0]
@@ -40,8 +40,8 @@ export async function sendParts(deps: CommandDeps, payout: Payout, order: Signin
     throw new UsageProblem('--keypair', `is not the payment wallet ${payout.terms.paymentWallet}`)
   const payer = order.feePayer === undefined ? wallet : await readKeypair(order.feePayer)
   const local = await readLocalJson(join(deps.home(), 'local.json'))
-  const { fetch = globalThis.fetch, clock = systemClock, interrupted: signal } = deps
-  const chain = connectPayerChain({ rpcUrl: payoutRpcUrl(readConfig(), local), fetch })
+  const { clock = systemClock, interrupted: signal } = deps
+  const chain = connectPayerChain({ rpcUrl: payoutRpcUrl(readConfig(), local), fetch: globalThis.fetch })
   for (const part of order.parts) {
     const feePayer = addressIn('--fee-payer', payer.publicKey.toBase58())
     const { transaction: unsigned, lastValidBlockHeight } = await payout.build(order.plan, part, feePayer)

@@ -27,12 +27,12 @@ export function provisionCommand(): Command {
 }
 
 async function provision({ rpcUrl, baseUrl, settingsFile }: ProvisionOptions): Promise<void> {
-  const { chain, home } = readConfig()
+  const { chain, local } = readConfig()
   if (chain !== undefined) {
     await withdrawProvision(settingsFile)
     process.stdout.write('SOLANA_RPC_URLS is set: nothing to provision\n')
     return
   }
-  await provisionService({ home, rpcUrl, baseUrl, settingsFile })
+  await provisionService({ home: local.home, rpcUrl, baseUrl, settingsFile })
   process.stdout.write(`provisioned: the service starts with node --env-file=${settingsFile}\n`)
 }

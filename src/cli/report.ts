@@ -55,13 +55,13 @@ const standardLimit = { limit: '50' }
 // A backlog of about ten million events, where no service has rolled up before.
 const stepsMax = 2_000
 
-interface Call {
+interface ReportCall {
   readonly report: ReportName
   readonly flags: ReportFlags
   readonly command: Command
 }
 
-async function runReport(deps: ReportCommandDeps, { report, flags, command }: Call): Promise<void> {
+async function runReport(deps: ReportCommandDeps, { report, flags, command }: ReportCall): Promise<void> {
   const { format, ...given } = flags
   const refuse = (text: string) => command.error(`error: ${text}`, { exitCode: usageExitCode })
   if (!formats.includes(format)) refuse(`--format must be one of ${formats.join(', ')}`)
@@ -97,12 +97,12 @@ function optionOf(field: string): string {
   return `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
-type Question = Exclude<ReturnType<typeof readQuestion>, readonly unknown[]>
+type AskedReport = Exclude<ReturnType<typeof readQuestion>, readonly unknown[]>
 
 interface Printed {
   readonly reports: Reports
   readonly report: ReportName
-  readonly question: Question
+  readonly question: AskedReport
   readonly format: string
 }
 
@@ -131,9 +131,9 @@ function tellLag({ stderr }: ReportCommandDeps, { position, headPosition }: Repo
 
 /** The operator's, or that of local mode. */
 export async function findDatabase(): Promise<string> {
-  const { databaseUrl, home } = readConfig()
-  if (databaseUrl !== undefined) return databaseUrl
-  const local = await readLocalJson(join(home, 'local.json'))
+  const { ledger, local: settings } = readConfig()
+  if (ledger !== undefined) return ledger.databaseUrl
+  const local = await readLocalJson(join(settings.home, 'local.json'))
   if (local?.databaseUrl === undefined)
     throw new Fault('DATABASE_URL is missing, and local mode does not run here', { retryable: false })
   return local.databaseUrl

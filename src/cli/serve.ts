@@ -1,7 +1,7 @@
 import { Command } from 'commander'
-import { createService, type ServiceConfig } from '../compose.ts'
-import { type Config, readConfig } from '../config.ts'
-import { startLocalMode } from './local/localMode.ts'
+import { createService } from '../compose.ts'
+import { type Config, isServiceConfig, readConfig } from '../config.ts'
+import { loadLocalMode } from './local/loadLocalMode.ts'
 import { describeError } from '@tollbook/core/fault'
 import { createLog, type Log } from '../primitives/log.ts'
 import { migrate } from '../store/migrate.ts'
@@ -53,11 +53,10 @@ async function serve(config: Config): Promise<number> {
 
 /** The operator's database and chain, or those of local mode for whatever is not configured. */
 async function start(config: Config, log: Log, onPartLost: (error: Error) => void): Promise<Running> {
-  if (!isOperated(config)) return startLocalMode(config, { log, migrate, onPartLost })
+  if (!isServiceConfig(config)) {
+    const { startLocalMode } = await loadLocalMode()
+    return startLocalMode(config, { log, migrate, onPartLost })
+  }
   const service = await createService(config, { log })
-  return { baseUrl: `http://${config.host}:${service.port}`, close: service.close }
-}
-
-function isOperated(config: Config): config is ServiceConfig {
-  return config.databaseUrl !== undefined && config.chain !== undefined && config.receiptSigningKey !== undefined
+  return { baseUrl: `http://${config.server.host}:${service.port}`, close: service.close }
 }

@@ -11,7 +11,7 @@ const interrupted = new AbortController()
 const payerDeps: CommandDeps = {
   stdout: process.stdout,
   stderr: process.stderr,
-  home: () => readConfig().home,
+  home: () => readConfig().local.home,
   setExitCode: (code) => void (process.exitCode = code),
   interrupted: interrupted.signal,
 }

@@ -62,9 +62,9 @@ async function verify(deps: CommandDeps, receiptPath: string, options: VerifyOpt
   }
 }
 
-type Finding = { readonly valid: boolean; readonly words: string } & Readonly<Record<string, unknown>>
+type VerifyFinding = { readonly valid: boolean; readonly words: string } & Readonly<Record<string, unknown>>
 
-function receiptFinding(verdict: Awaited<ReturnType<typeof verifyReceipt>>): Finding {
+function receiptFinding(verdict: Awaited<ReturnType<typeof verifyReceipt>>): VerifyFinding {
   if (!verdict.valid) return { ...verdict, words: `not valid: ${verdict.message}` }
   const { receipt } = verdict
   return { valid: true, receipt: shown(receipt), words: `valid: ${sentence(receipt)}` }
@@ -74,7 +74,7 @@ async function inclusionFinding(
   question: { readonly receipt: unknown; readonly keys: unknown },
   proofPath: string,
   expectedOrigin: string | undefined,
-): Promise<Finding> {
+): Promise<VerifyFinding> {
   const proof = await readJson('--proof', proofPath)
   const pinned = expectedOrigin === undefined ? {} : { expectedOrigin }
   const verdict = await verifyInclusion({ ...question, proof, ...pinned })
@@ -97,7 +97,7 @@ function sentence({ endpoint, requiredTokens, wallet }: VerifiedReceipt): string
   return `${requiredTokens} tokens of ${wallet} for ${endpoint}`
 }
 
-function report({ stdout }: CommandDeps, { words, ...finding }: Finding): void {
+function report({ stdout }: CommandDeps, { words, ...finding }: VerifyFinding): void {
   stdout.write(stdout.isTTY === true ? `${words}\n` : `${JSON.stringify(finding)}\n`)
 }
 

@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { invalidPaymentReasons } from '@tollbook/core/refusal'
 import { errorBody, quoteBody } from '@tollbook/core/wire'
 import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
-import type { Verdict } from './verdicts.ts'
+import type { ErrorAdvice } from './verdicts.ts'
 
 export const errorSchemas = (): JsonObject => ({
   Error: {
     ...schemaOf(
       errorBody.extend({
-        error: z.string().meta({ description: 'for people: what is wrong and what would help' }),
+        error: z.string().meta({ description: 'for people: what is wrong and how to fix it' }),
         reason: z.enum(reasons).optional().meta({ description: 'why a proof was refused' }),
         requestId: z.string().optional().meta({ description: 'with INTERNAL_ERROR' }),
       }),
@@ -21,7 +21,7 @@ const [firstReason, ...otherReasons] = Object.keys(invalidPaymentReasons)
 const reasons = [firstReason ?? '', ...otherReasons] as const
 
 /** One response for each status, with every code that it may carry, under the name `Error<status>`. */
-export function errorResponses(verdicts: readonly Verdict[]): JsonObject {
+export function errorResponses(verdicts: readonly ErrorAdvice[]): JsonObject {
   const byStatus = Map.groupBy(verdicts, ({ status }) => status)
   return Object.fromEntries(
     [...byStatus].map(([status, some]) => [
@@ -31,7 +31,7 @@ export function errorResponses(verdicts: readonly Verdict[]): JsonObject {
   )
 }
 
-function responseOf(status: number, verdicts: readonly Verdict[]): JsonObject {
+function responseOf(status: number, verdicts: readonly ErrorAdvice[]): JsonObject {
   return {
     description: describe(verdicts),
     headers: headersOf(status),
@@ -39,7 +39,7 @@ function responseOf(status: number, verdicts: readonly Verdict[]): JsonObject {
   }
 }
 
-function paymentResponse(verdicts: readonly Verdict[]): JsonObject {
+function paymentResponse(verdicts: readonly ErrorAdvice[]): JsonObject {
   const refusals = verdicts.filter(({ code }) => code !== 'PAYMENT_REQUIRED')
   const examples = { PAYMENT_REQUIRED: { value: quoteExample }, ...examplesOf(refusals) }
   return {
@@ -51,7 +51,7 @@ function paymentResponse(verdicts: readonly Verdict[]): JsonObject {
   }
 }
 
-function describe(verdicts: readonly Verdict[]): string {
+function describe(verdicts: readonly ErrorAdvice[]): string {
   return verdicts.map(({ code, advice }) => `\`${code}\`: ${advice}`).join('\n\n')
 }
 
@@ -65,12 +65,12 @@ function headersOf(status: number): JsonObject {
   }
 }
 
-function errorOf(verdicts: readonly Verdict[]): JsonObject {
+function errorOf(verdicts: readonly ErrorAdvice[]): JsonObject {
   const codes = verdicts.map(({ code }) => code)
   return { allOf: [refTo('schemas', 'Error'), { type: 'object', properties: { code: { enum: codes } } }] }
 }
 
-function examplesOf(verdicts: readonly Verdict[]): JsonObject {
+function examplesOf(verdicts: readonly ErrorAdvice[]): JsonObject {
   return Object.fromEntries(verdicts.map(({ code, advice }) => [code, { value: exampleOf(code, advice) }]))
 }
 

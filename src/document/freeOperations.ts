@@ -5,12 +5,12 @@ import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
 interface FreeOperation {
   readonly summary: string
   readonly description?: string
-  /** What a 200 carries, by media type; `binary` for what is no JSON. */
+  /** Content of a 200 by media type; `binary` for anything but JSON and text. */
   readonly answers: Readonly<Record<string, z.ZodType | 'binary' | 'text'>>
-  /** The same shape under 503, where the route tells how it is. */
+  /** True when a 503 has the same shape. */
   readonly tellsUnder503?: boolean
   readonly errors?: readonly number[]
-  /** Besides those in its path. */
+  /** Parameters besides those in the path. */
   readonly parameters?: readonly JsonObject[]
 }
 
@@ -58,7 +58,7 @@ const priceCatalog = z.object({
       parameters: z.record(z.string(), z.unknown()).meta({ description: 'JSON Schema of the query or the body' }),
       example: z.record(z.string(), z.unknown()).meta({ description: 'parameters that are accepted' }),
       available: z.boolean(),
-      reason: z.string().optional().meta({ description: 'why it is not sold now' }),
+      reason: z.string().optional().meta({ description: 'why it is not available now' }),
     }),
   ),
   token: z.object({ mint: z.string(), decimals: z.int(), priceUSD: z.number().nullable(), network: z.string() }),
@@ -97,50 +97,50 @@ const checkpointOperation = {
 const treeSize = {
   name: 'treeSize',
   in: 'query',
-  description: 'Prove it in the checkpoint of this size and not in the newest.',
+  description: 'Size of the checkpoint to prove it in. Default: the newest.',
   schema: { type: 'integer', minimum: 1 },
 }
 
-/** All routes that cost nothing, by their path in the router. What is not here is not for callers. */
+/** All free routes, by their path in the router. Routes that are not listed are not for callers. */
 export const freeOperations: Readonly<Record<string, FreeOperation>> = {
-  '/api/health': { summary: 'How the service is', answers: enveloped(health), tellsUnder503: true },
+  '/api/health': { summary: 'Health of the service', answers: enveloped(health), tellsUnder503: true },
   '/api/catalog': {
-    summary: 'The price list: what is sold, for how much, with which parameters, and whether it can be had now',
+    summary: 'Price list: products with prices, parameters and availability',
     answers: enveloped(priceCatalog),
   },
   '/api/token/price': { summary: 'Price of the service token', answers: enveloped(tokenPrice), errors: [503] },
-  '/api/token/burn-stats': { summary: 'What was burned', answers: enveloped(burnStats), errors: [503] },
+  '/api/token/burn-stats': { summary: 'Burned tokens', answers: enveloped(burnStats), errors: [503] },
   '/.well-known/jwks.json': {
-    summary: 'The keys that receipts are signed with',
+    summary: 'Public keys of the receipts',
     description:
       'The `jws` of a receipt is a compact EdDSA JWS over the canonical JSON (RFC 8785) of the receipt without `jws`.',
     answers: json(jwks),
   },
-  '/livez': { summary: 'The process answers', answers: json(z.object({ status: z.literal('alive') })) },
+  '/livez': { summary: 'Liveness of the process', answers: json(z.object({ status: z.literal('alive') })) },
   '/readyz': {
-    summary: 'It can sell',
+    summary: 'Readiness to sell',
     answers: json(z.object({ status: z.enum(['ready', 'not ready']), failing: z.array(z.string()) })),
     tellsUnder503: true,
   },
   '/openapi.json': { summary: 'This document', answers: json(z.looseObject({ openapi: z.string() })) },
-  '/docs': { summary: 'This document, to read and to try', answers: { 'text/html': 'text' } },
+  '/docs': { summary: 'This document as a page', answers: { 'text/html': 'text' } },
   '/api/ledger/checkpoint': checkpointOperation,
   '/checkpoint': checkpointOperation,
   '/api/ledger/key': {
-    summary: 'The key that checkpoints are signed with',
+    summary: 'Public key of the checkpoints',
     description: 'A verifier key of C2SP signed notes: `<origin>+<key id>+<key>`.',
     answers: { 'text/plain': 'text' },
   },
   '/api/ledger/inclusion/:position': {
     summary: 'Proof that an event is in the ledger',
     description:
-      'For a receipt, `position` is `receipt.ledger.position`. A 404 with `Retry-After` is not sealed, or not yet.',
+      'For a receipt, `position` is `receipt.ledger.position`. A 404 with `Retry-After` means that no such event is sealed yet.',
     answers: enveloped(inclusionProof),
     errors: [400, 404, 503],
     parameters: [treeSize],
   },
   '/api/ledger/consistency/:sizes': {
-    summary: 'Proof that the ledger has only been added to',
+    summary: 'Proof that the ledger was only appended to',
     description: '`sizes` are two sizes of the tree such as `12-40`, the earlier first.',
     answers: enveloped(consistencyProof),
     errors: [400, 404, 503],
@@ -148,7 +148,7 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
   '/tile/*path': {
     summary: 'Hashes of the tree',
     description:
-      '`path` is that of C2SP tlog-tiles, with its slashes. `entries/…` is there only where the operator opens it, and comes in gzip to whoever accepts that.',
+      '`path` is that of C2SP tlog-tiles, with its slashes. `entries/…` exists only where the operator publishes events, and is sent in gzip to clients that accept it.',
     answers: { 'application/octet-stream': 'binary' },
     errors: [404, 503],
   },
@@ -160,14 +160,14 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
     parameters: [{ name: 'attempt', in: 'query', required: true, schema: { type: 'string' } }],
   },
   '/artifacts/:name': {
-    summary: 'A picture or a document that was bought',
-    description: 'Whoever has the address may fetch it, until it expires.',
+    summary: 'A purchased picture or document',
+    description: 'Anyone with the address can fetch it until it expires.',
     answers: { 'image/png': 'binary', 'application/pdf': 'binary' },
     errors: [404],
   },
 }
 
-/** One of them as an OpenAPI operation. */
+/** A free route as an OpenAPI operation. */
 export function freeOperation(path: string, operation: FreeOperation): JsonObject {
   const { summary, description, tellsUnder503 = false, errors = [] } = operation
   const inPath = [...path.matchAll(/[:*](\w+)/g)].map(([, name = '']) => {
@@ -183,7 +183,7 @@ export function freeOperation(path: string, operation: FreeOperation): JsonObjec
     ...(parameters.length === 0 ? {} : { parameters }),
     responses: {
       '200': { description: summary, ...answered },
-      ...(tellsUnder503 ? { '503': { description: 'The same, when it is not well', ...answered } } : {}),
+      ...(tellsUnder503 ? { '503': { description: 'The same, while unhealthy', ...answered } } : {}),
       ...Object.fromEntries([...errors, 429].map((status) => [String(status), refTo('responses', `Error${status}`)])),
     },
   }
@@ -195,7 +195,7 @@ function responseOf({ answers }: FreeOperation): JsonObject {
 }
 
 function contentOf(type: z.ZodType | 'binary' | 'text'): JsonObject {
-  // OpenAPI 3.1: bytes have a media type and no schema.
+  // In OpenAPI 3.1 bytes have a media type and no schema.
   if (type === 'binary') return {}
   return { schema: type === 'text' ? { type: 'string' } : schemaOf(type) }
 }

@@ -1,25 +1,26 @@
 import { invalidPaymentReasons } from '@tollbook/core/refusal'
-import { defaultSplit, distributionOf } from '../pricing/splitSetting.ts'
-import type { Verdict } from './verdicts.ts'
+import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
+import type { ErrorAdvice } from './verdicts.ts'
 
-/** The text before the operations: how to pay, and which no comes first. Markdown. */
-export function introductionOf(verdicts: readonly Verdict[]): string {
-  return [paying, ...proofs, ...orderOf(verdicts), '## Reasons of INVALID_PAYMENT', reasonsTable()].join('\n\n')
+/** The Markdown text before the operations: how to pay, and the order of errors. */
+export function introductionOf(verdicts: readonly ErrorAdvice[], split: readonly SplitShare[]): string {
+  return [payingWith(split), ...proofs, ...orderOf(verdicts), '## Reasons of INVALID_PAYMENT', reasonsTable()].join(
+    '\n\n',
+  )
 }
 
-const { burn, ...others } = distributionOf(defaultSplit)
-const rest = Object.entries(others)
-  .map(([account, share]) => `${share} ${account}`)
-  .join(', ')
+function payingWith(split: readonly SplitShare[]): string {
+  const { burn = '', ...shares } = distributionOf(split)
+  const owed = Object.entries(shares).map(([account, percent]) => `${percent} ${account}`)
+  return `There are no keys and no accounts: your wallet address identifies you, and a Solana transaction proves your payment.
 
-const paying = `No keys, no accounts: your wallet address says who you are, a Solana transaction says that you have paid.
-
-1. Send the request with \`x-wallet-address\`. The answer is a 402 with a quote: what to burn, what to transfer, where to, in base units.
-2. Make one transaction, signed by your wallet, that burns ${burn} and transfers the rest (${rest}).
+1. Send the request with \`x-wallet-address\`. The answer is a 402 with a quote: the amounts to burn and to transfer in base units, and the destination.
+2. Make one transaction, signed by your wallet, that burns ${burn} and transfers the rest (${owed.join(', ')}).
 3. Repeat the request with \`x-payment-proof\`. The answer is a 200 with the data and a signed receipt.
 
-A proof buys one answer, for ever. If no answer was delivered, the same proof is still good for the same wallet and endpoint.
-A 503 means that we do not know yet: repeat with the *same* proof, and never pay again because of it.`
+A proof buys one answer and never a second one. If no answer was delivered, the same proof stays valid for the same wallet and endpoint.
+A 503 means that the outcome is not known yet: repeat with the *same* proof, and never pay again because of it.`
+}
 
 const proofs = [
   '## The proof',
@@ -30,14 +31,14 @@ const proofs = [
 - JSON \`{"signature": …, "secret": …}\` or \`{"transaction": base64, "secret": …}\` for a transaction with the quote's memo: proof against theft.`,
 ]
 
-function orderOf(verdicts: readonly Verdict[]): readonly string[] {
+function orderOf(verdicts: readonly ErrorAdvice[]): readonly string[] {
   const rows = verdicts.map(({ code, status, advice }) => `| ${status} | \`${code}\` | ${advice} |`)
   const intro =
-    'Every error is `{"error": text, "code": CODE}`. The verdicts come in this order (the parameters of a request after its media type and size), and the first that applies is the one you get:'
+    'Every error is `{"error": text, "code": CODE}`. Checks run in this order (the parameters of a request after its media type and size), and the first error that applies is returned:'
   return ['## Errors', intro, ['| status | code | what to do |', '|---|---|---|', ...rows].join('\n')]
 }
 
-/** What each `reason` means, as a table in Markdown; scripts/refusalTable.ts writes it into docs/api.md too. */
+/** The meaning of each `reason` as a Markdown table; scripts/refusalTable.ts writes it into docs/api.md too. */
 export function reasonsTable(): string {
   const rows = Object.entries(invalidPaymentReasons).map(
     ([reason, meaning]) => `| \`${reason}\` | ${meaning.replaceAll('|', String.raw`\|`)} |`,

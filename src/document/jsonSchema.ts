@@ -8,7 +8,7 @@ export interface JsonObject {
 
 const jsonObject = z.record(z.string(), z.json())
 
-/** The schema that validates, as JSON Schema 2020-12: what a caller sends, before defaults are filled in. */
+/** The schema that validates, as JSON Schema 2020-12: the input of a caller, before defaults apply. */
 export function schemaOf(type: z.ZodType): JsonObject {
   const { $schema: _dialect, ...schema } = z.toJSONSchema(type, {
     io: 'input',
@@ -18,11 +18,11 @@ export function schemaOf(type: z.ZodType): JsonObject {
   return jsonObject.parse(schema)
 }
 
-/** Drops what says nothing to a reader: limits of JavaScript's integers, and half a screen of date pattern. */
+/** Drops limits of JavaScript's integers and the long pattern of dates. */
 function tidy(type: z.core.$ZodTypes, schema: z.core.JSONSchema.BaseSchema): void {
-  // Zod leaves out the default of what is transformed, such as a number of the query; the schema tells it itself.
-  const told = z.globalRegistry.get(type)
-  if (told !== undefined && 'default' in told) schema.default = told['default']
+  // Zod leaves out the default of a transformed field, such as a number of the query; its metadata has it.
+  const metadata = z.globalRegistry.get(type)
+  if (metadata !== undefined && 'default' in metadata) schema.default = metadata['default']
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (schema.format === 'date-time' || schema.pattern === undefined) delete schema.pattern

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Price } from '@tollbook/core/quote'
+import type { SplitShare } from '../pricing/splitSetting.ts'
 import { errorResponses, errorSchemas } from './errorResponses.ts'
 import { freeOperation, freeOperations } from './freeOperations.ts'
 import { introductionOf } from './introduction.ts'
@@ -11,14 +12,15 @@ import { verdictsOf } from './verdicts.ts'
 export interface OpenApiDeps {
   readonly version: string
   readonly endpoints: readonly Endpoint[]
-  /** The free routes there are, as the router knows them. */
+  /** Paths of the free routes, as the router has them. */
   readonly freePaths: readonly string[]
-  /** Codes of what is refused before anybody asks what is bought. */
+  /** Status by code for requests that are refused before their product is known. */
   readonly transportStatuses: Readonly<Record<string, number>>
   readonly currentPrice: (endpoint: string) => Price | undefined
+  readonly split: readonly SplitShare[]
 }
 
-/** OpenAPI 3.1 of the service that runs, made of the schemas that validate. Samples are for the address it is asked at. */
+/** The OpenAPI 3.1 document of this service, made of the schemas that validate. Samples use the address of the request. */
 export function createOpenApi(deps: OpenApiDeps): (baseUrl: string) => JsonObject {
   const verdicts = verdictsOf(deps.transportStatuses)
   const frame = frameOf(deps)
@@ -51,22 +53,22 @@ function templateOf(path: string): string {
   return path.replaceAll(/[:*](\w+)/g, '{$1}')
 }
 
-function frameOf({ version, transportStatuses }: OpenApiDeps): JsonObject {
+function frameOf({ version, transportStatuses, split }: OpenApiDeps): JsonObject {
   return {
     openapi: '3.1.1',
     info: {
       title: 'Tollbook',
       version,
       summary: 'Data and tools by the request, paid with a token on Solana',
-      description: introductionOf(verdictsOf(transportStatuses)),
+      description: introductionOf(verdictsOf(transportStatuses), split),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
     tags: [
-      { name: 'Paid', description: 'Each request costs what its operation says.' },
+      { name: 'Paid', description: 'The price of a request is in its operation.' },
       { name: 'Free', description: 'No wallet, no proof.' },
     ],
-    // There are no keys: the wallet and the proof are parameters of each request.
+    // The service has no keys: wallet and proof are parameters of each request.
     security: [],
   }
 }
@@ -76,7 +78,8 @@ const parameters: JsonObject = {
     name: 'x-wallet-address',
     in: 'header',
     required: true,
-    description: 'The Solana address that pays: base58 of 32 bytes. No program, not the mint, not the payment wallet.',
+    description:
+      'The Solana address that pays: base58 of 32 bytes. Programs, the mint and the payment wallet are refused.',
     schema: { type: 'string', minLength: 32, maxLength: 44, pattern: '^[1-9A-HJ-NP-Za-km-z]+$' },
     example: someWallet,
   },
@@ -89,7 +92,7 @@ const parameters: JsonObject = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description: 'One for each proof: if the answer gets lost, the same request gets it again within 24 hours.',
+    description: 'One for each proof: if the answer is lost, the same request returns it again for 24 hours.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
   },
 }
@@ -97,10 +100,10 @@ const parameters: JsonObject = {
 const headers: JsonObject = {
   RequestId: { description: 'Quote it when you ask us about a request.', schema: { type: 'string' } },
   RetryAfter: {
-    description: 'Seconds after which it is worth asking again; not with every code.',
+    description: 'Seconds after which the request may succeed; not with every code.',
     schema: { type: 'integer', minimum: 1 },
   },
-  Allow: { description: 'The methods there are.', schema: { type: 'string' } },
+  Allow: { description: 'The methods of this path.', schema: { type: 'string' } },
   IdempotentReplay: {
     description: '`true` for an answer that was delivered before.',
     schema: { type: 'string', const: 'true' },

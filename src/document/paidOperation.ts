@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import type { Order } from '../endpoints/productFacts.ts'
+import type { ProductOrder } from '../endpoints/productFacts.ts'
 import type { Price } from '@tollbook/core/quote'
 import { receiptBody, saleBody } from '@tollbook/core/wire'
 import { defaultSplit } from '../pricing/splitSetting.ts'
@@ -10,7 +10,7 @@ import { assert } from '@tollbook/core/assert'
 import { displayNumber } from '@tollbook/core/money'
 import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
 import { samplesOf, someWallet } from './samples.ts'
-import type { Verdict } from './verdicts.ts'
+import type { ErrorAdvice } from './verdicts.ts'
 
 /** The last word of the path, for names: `Crypto`, `Qrcode`. */
 function nameOf({ path }: Endpoint): string {
@@ -41,18 +41,21 @@ export function schemasOf(endpoint: Endpoint): JsonObject {
   return {
     [`${name}Order`]: schemaOf(endpoint.parameters),
     [`${name}Data`]: schemaOf(endpoint.answer),
-    [`${name}Sale`]: sale,
+    ...(endpoint.stream === undefined ? { [`${name}Sale`]: sale } : {}),
   }
 }
 
-export interface Offer {
+export interface OperationPrice {
   readonly baseUrl: string
   /** Undefined while the token has no price. */
   readonly price: Price | undefined
 }
 
 /** One product as an OpenAPI operation, prepared once and completed for each address and price. */
-export function paidOperation(endpoint: Endpoint, verdicts: readonly Verdict[]): (offer: Offer) => JsonObject {
+export function paidOperation(
+  endpoint: Endpoint,
+  verdicts: readonly ErrorAdvice[],
+): (offer: OperationPrice) => JsonObject {
   const { method, summary } = endpoint
   const head = { operationId: `${method.toLowerCase()}${nameOf(endpoint)}`, tags: ['Paid'], summary }
   const rest = {
@@ -62,7 +65,7 @@ export function paidOperation(endpoint: Endpoint, verdicts: readonly Verdict[]):
   return (offer) => ({ ...head, ...offerOf(endpoint, offer), ...rest })
 }
 
-function offerOf(endpoint: Endpoint, { baseUrl, price }: Offer): JsonObject {
+function offerOf(endpoint: Endpoint, { baseUrl, price }: OperationPrice): JsonObject {
   const { summary } = endpoint
   const priceUsd = displayUsd(endpoint)
   const { curl, pay } = samplesOf(endpoint, baseUrl)
@@ -84,9 +87,9 @@ function offerOf(endpoint: Endpoint, { baseUrl, price }: Offer): JsonObject {
 
 function descriptionOf(price: string, { curl, pay }: { readonly curl: string; readonly pay: string }): string {
   return [
-    `${price}. Without \`x-payment-proof\` the answer is a 402 with the quote; "Try it out" can do that, and cannot pay.`,
+    `${price}. Without \`x-payment-proof\` the answer is a 402 with the quote; "Try it out" sends that request and cannot pay.`,
     `Ask for the price:\n\n\`\`\`sh\n${curl}\n\`\`\``,
-    `Pay and get the answer, in the folder of Tollbook, with the demo wallet of local mode or your \`--wallet\`:\n\n\`\`\`sh\n${pay}\n\`\`\``,
+    `Pay and get the answer, in Tollbook's folder, with the demo wallet of local mode or your \`--wallet\`:\n\n\`\`\`sh\n${pay}\n\`\`\``,
   ].join('\n\n')
 }
 
@@ -112,7 +115,7 @@ const objectSchema = z.object({
   required: z.array(z.string()).default([]),
 })
 
-function queryParameters(endpoint: Endpoint, example: Order): readonly JsonObject[] {
+function queryParameters(endpoint: Endpoint, example: ProductOrder): readonly JsonObject[] {
   const { properties, required } = objectSchema.parse(schemaOf(endpoint.parameters))
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
@@ -125,6 +128,21 @@ function queryParameters(endpoint: Endpoint, example: Order): readonly JsonObjec
 }
 
 function saleResponse(endpoint: Endpoint): JsonObject {
+  const headers = {
+    'x-request-id': refTo('headers', 'RequestId'),
+    'idempotent-replay': refTo('headers', 'IdempotentReplay'),
+    'x-sample-data': refTo('headers', 'SampleData'),
+  }
+  if (endpoint.stream === undefined) return { ...wholeResponse(endpoint), headers }
+  const schema = refTo('schemas', `${nameOf(endpoint)}Data`)
+  return {
+    description: 'Paid. The answer is streamed, and its digest is recorded in the ledger when it ends.',
+    headers,
+    content: { [endpoint.stream.contentType]: { schema, example: endpoint.example.answer } },
+  }
+}
+
+function wholeResponse(endpoint: Endpoint): JsonObject {
   const value = {
     success: true,
     data: endpoint.example.answer,
@@ -135,17 +153,12 @@ function saleResponse(endpoint: Endpoint): JsonObject {
   const schema = refTo('schemas', `${nameOf(endpoint)}Sale`)
   return {
     description: 'Paid and delivered. The delivery is in the ledger before this answer is sent.',
-    headers: {
-      'x-request-id': refTo('headers', 'RequestId'),
-      'idempotent-replay': refTo('headers', 'IdempotentReplay'),
-      'x-sample-data': refTo('headers', 'SampleData'),
-    },
     content: { 'application/json': { schema, example: value } },
   }
 }
 
 /** Leaves out statuses that this product cannot have: without a body 413 and 415, without a target 403. */
-function refusalsOf({ method, parameters }: Endpoint, verdicts: readonly Verdict[]): JsonObject {
+function refusalsOf({ method, parameters }: Endpoint, verdicts: readonly ErrorAdvice[]): JsonObject {
   const hasTarget = JSON.stringify(schemaOf(parameters)).includes('"url":')
   const impossible = new Set([405, ...(method === 'GET' ? [413, 415] : []), ...(hasTarget ? [] : [403])])
   const statuses = new Set(verdicts.map(({ status }) => status).filter((status) => !impossible.has(status)))

@@ -3,7 +3,7 @@ import { type Clock, isoTime } from '@tollbook/core/clock'
 import type { ChatReply, ChatServer } from '../outbound/chatServer.ts'
 import { UpstreamFailure } from '../outbound/upstreamFailure.ts'
 import type { Job, Outcome } from '../product/product.ts'
-import { defineProduct, type Handler } from './productDefinition.ts'
+import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { characterCount, text } from './text.ts'
 
@@ -34,7 +34,7 @@ export const aiChat = defineProduct({
   parameters,
   answer,
   example: {
-    order: { message: 'Say hi' },
+    order: { message: 'Hello!' },
     answer: { reply: 'Hi!', model: 'llama3.2', usage: { promptTokens: 27, completionTokens: 3, totalTokens: 30 } },
   },
   providers: ['AI'],
@@ -45,11 +45,11 @@ export const aiChat = defineProduct({
 export interface AiChatDeps {
   readonly clock: Clock
   readonly sampleUpstreams: boolean
-  /** In the order in which they are asked. */
+  /** In the order of preference. */
   readonly chatServers: readonly ChatServer[]
 }
 
-function openAiChat(deps: AiChatDeps): Handler<z.infer<typeof parameters>> {
+function openAiChat(deps: AiChatDeps): ProductHandler<z.infer<typeof parameters>> {
   return {
     whyUnavailable: () => whyUnavailable(deps),
     deliver: (order, job) => askInTurn(deps, order.message, job),

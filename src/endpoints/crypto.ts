@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineProduct, type Handler } from './productDefinition.ts'
+import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { coinOf } from './providers/coin.ts'
 import { createCoinbase } from './providers/coinbase.ts'
@@ -57,7 +57,7 @@ const staleMs = 10 * 60_000
 const ageMaxMs = 30 * 60_000
 const hint = 'only coins that are ranked by market capitalisation are sold, by their ticker'
 
-function openCrypto(deps: ProviderDeps): Handler<z.infer<typeof parameters>> {
+function openCrypto(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters>> {
   const references = { clock: deps.clock, exchanges: [createCoinbase(deps), createKraken(deps)] }
   const source = createSource<CryptoQuery, CryptoPrice>(deps, {
     what: 'a cryptocurrency price',
@@ -75,7 +75,7 @@ function openCrypto(deps: ProviderDeps): Handler<z.infer<typeof parameters>> {
   return {
     whyUnavailable: (asked) => source.whyUnavailable(asked && queryOf(asked.symbol)),
     whyNoData: (asked) =>
-      source.isKnownMissing(queryOf(asked.symbol)) ? `minutes ago no source knew it; ${hint}` : undefined,
+      source.isKnownMissing(queryOf(asked.symbol)) ? `no provider knew it minutes ago; ${hint}` : undefined,
     async deliver(asked) {
       const query = queryOf(asked.symbol)
       const found = await source.ask(query)

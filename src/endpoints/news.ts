@@ -3,7 +3,7 @@ import { type Clock, isoTime } from '@tollbook/core/clock'
 import type { Failure, Meta } from '../product/product.ts'
 import { newsCategories } from './articles/newsCategory.ts'
 import type { FoundNews, NewsSearch } from './newsSearch.ts'
-import { defineProduct, type Handler } from './productDefinition.ts'
+import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { characterCount, oneOf, queryInteger, text } from './text.ts'
 
@@ -63,7 +63,7 @@ export interface NewsDeps {
   readonly sampleUpstreams: boolean
 }
 
-function openNews(deps: NewsDeps): Handler<z.infer<typeof parameters>> {
+function openNews(deps: NewsDeps): ProductHandler<z.infer<typeof parameters>> {
   const { newsSearch } = deps
   return {
     whyUnavailable: newsSearch.whyUnavailable,

@@ -4,19 +4,19 @@ import { isNewsCategory, type NewsCategory } from './articles/newsCategory.ts'
 export interface Feed {
   readonly category: NewsCategory
   readonly url: string
-  /** Undefined: as the feed itself names its publisher. */
+  /** Undefined: the name that the feed gives itself. */
   readonly publisher: string | undefined
 }
 
-/** What the operator names: `NEWS_FEEDS`. */
-export interface NamedFeed {
+/** A feed of the operator's setting `NEWS_FEEDS`. */
+export interface FeedSetting {
   readonly category: string
   readonly url: string
 }
 
 /*
- * What is read where the operator names nothing. Publishers' terms differ, and most are written with readers in mind:
- * docs/providers.md says what to look at before selling.
+ * Feeds for categories that the operator names no feed for. Publishers' terms differ, and most are written for readers:
+ * docs/providers.md lists what to check before selling.
  */
 const ours: readonly Feed[] = [
   { category: 'general', publisher: 'BBC News', url: 'https://feeds.bbci.co.uk/news/rss.xml' },
@@ -39,9 +39,9 @@ const ours: readonly Feed[] = [
   { category: 'sports', publisher: 'BBC Sport', url: 'https://feeds.bbci.co.uk/sport/rss.xml' },
 ]
 
-/** The operator's, and ours for the categories that the operator names none for. With samples nobody real is asked. */
-export function feedsOf(named: readonly NamedFeed[], sampleUpstreams: boolean): readonly Feed[] {
-  const theirs = named.map(({ category, url }): Feed => {
+/** The operator's feeds, and ours for the other categories. With sample upstreams no public feed is read. */
+export function feedsOf(configured: readonly FeedSetting[], sampleUpstreams: boolean): readonly Feed[] {
+  const theirs = configured.map(({ category, url }): Feed => {
     if (isNewsCategory(category)) return { category, url, publisher: undefined }
     throw new Fault(`NEWS_FEEDS names the category "${category}", which does not exist`, { retryable: false })
   })

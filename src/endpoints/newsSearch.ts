@@ -6,18 +6,18 @@ import { foldQuestion } from './articles/foldWords.ts'
 import type { NewsCategory } from './articles/newsCategory.ts'
 import type { NewsProvider } from './providers/newsProvider.ts'
 
-/** What the endpoint needs of a store of articles; `store/newsStore.ts` is one. */
-export interface NewsStore {
+/** The store of articles, as far as this search needs it; `store/newsStore.ts` implements it. */
+export interface ArticleStore {
   keep(batch: {
     readonly provider: string
     readonly question: string
     readonly articles: readonly Article[]
   }): Promise<number>
-  find(question: NewsQuestion & { readonly question?: string | undefined }): Promise<readonly ServedArticle[]>
-  summary(): Promise<NewsSummary>
+  find(question: ArticleQuestion & { readonly question?: string | undefined }): Promise<readonly ServedArticle[]>
+  summary(): Promise<ArticleSummary>
 }
 
-export interface NewsQuestion {
+export interface ArticleQuestion {
   readonly category?: NewsCategory | undefined
   readonly query?: string | undefined
   readonly limit: number
@@ -31,57 +31,57 @@ export interface ServedArticle {
   readonly provider: string
 }
 
-export interface NewsSummary {
+export interface ArticleSummary {
   readonly categories: ReadonlySet<string>
   readonly hasArticles: boolean
   readonly polledAtMs: ReadonlyMap<string, number>
 }
 
-/** What is on sale at the moment, and where it is found. */
+/** Finds articles in the store, and asks providers that search when the store has too few. */
 export interface NewsSearch {
-  /** Looks into the store; until it has been done once nothing is sold. */
+  /** Reads the summary of the store. Nothing is sold before the first call. */
   refresh(): Promise<void>
   whyUnavailable(): string | undefined
-  whyNoData(question: NewsQuestion): string | undefined
-  find(question: NewsQuestion): Promise<FoundNews>
+  whyNoData(question: ArticleQuestion): string | undefined
+  find(question: ArticleQuestion): Promise<FoundNews>
 }
 
 export interface FoundNews {
   readonly articles: readonly ServedArticle[]
-  /** When a source concerned was last heard. */
+  /** Time of the last answer of a relevant provider. */
   readonly asOfMs: number
-  /** A provider was asked for this very request. */
+  /** True when a provider was asked for this request. */
   readonly isFresh: boolean
-  /** Everybody who could have it was asked: there is none. */
+  /** True when every provider that could have an article was asked and has none. */
   readonly isKnownMissing: boolean
 }
 
 export interface NewsSearchDeps {
   readonly clock: Clock
-  readonly store: NewsStore
+  readonly store: ArticleStore
   readonly searchable: readonly NewsProvider[]
 }
 
-// News that nobody has looked after for a day is history.
+// News that no provider has confirmed for a day is out of date.
 const silenceMaxMs = 24 * 60 * 60 * 1000
-// A provider is asked for the same words once in so long; its articles stay in the store.
+// The same words are searched once per interval and provider; the articles found stay in the store.
 const searchedMs = 15 * 60 * 1000
 const searchedMax = 2_000
 const missingMs = 5 * 60 * 1000
 const searchTimeoutMs = 12_000
-// GDELT takes no longer question than 250 characters.
+// GDELT accepts at most 250 characters.
 const wordsMax = 12
 const wordsCharactersMax = 120
 
-interface State extends NewsSearchDeps {
+interface NewsSearchState extends NewsSearchDeps {
   readonly searched: LRUCache<string, number>
   readonly searching: Map<string, Promise<boolean>>
   readonly missing: LRUCache<string, true>
-  summary: NewsSummary | undefined
+  summary: ArticleSummary | undefined
 }
 
 export function createNewsSearch(deps: NewsSearchDeps): NewsSearch {
-  const state: State = {
+  const state: NewsSearchState = {
     ...deps,
     searched: new LRUCache({ max: searchedMax, ttl: searchedMs }),
     searching: new Map(),
@@ -98,13 +98,13 @@ export function createNewsSearch(deps: NewsSearchDeps): NewsSearch {
   }
 }
 
-function whyUnavailable({ summary, clock }: State): string | undefined {
+function whyUnavailable({ summary, clock }: NewsSearchState): string | undefined {
   if (summary?.hasArticles !== true) return 'no news has been gathered yet'
   const heardAtMs = Math.max(0, ...summary.polledAtMs.values())
-  return clock.nowMs() - heardAtMs > silenceMaxMs ? 'no source of news has answered for a day' : undefined
+  return clock.nowMs() - heardAtMs > silenceMaxMs ? 'no provider of news has answered for a day' : undefined
 }
 
-function whyNoData({ summary, missing }: State, question: NewsQuestion): string | undefined {
+function whyNoData({ summary, missing }: NewsSearchState, question: ArticleQuestion): string | undefined {
   const { category, query } = question
   if (category !== undefined && summary?.categories.has(category) === false)
     return `there is no article in the category ${category} at the moment`
@@ -113,17 +113,17 @@ function whyNoData({ summary, missing }: State, question: NewsQuestion): string 
   return undefined
 }
 
-async function find(state: State, question: NewsQuestion): Promise<FoundNews> {
+async function find(state: NewsSearchState, question: ArticleQuestion): Promise<FoundNews> {
   const { store, clock, summary, searched, missing } = state
   const { category, query } = question
   const words = query === undefined ? undefined : wordsOf(query)
   const asked = { ...question, query: query === undefined ? undefined : foldQuestion(query), question: words }
-  const kept = await store.find(asked)
-  // Providers that search know nothing of our categories, so a question within one is answered from the store.
-  const mayLack = words !== undefined && category === undefined && kept.length < question.limit
+  const stored = await store.find(asked)
+  // Providers that search do not know our categories, so a question within a category is answered from the store alone.
+  const mayLack = words !== undefined && category === undefined && stored.length < question.limit
   const searches = mayLack ? await Promise.all(state.searchable.map((by) => search(state, by, words))) : []
   const isFresh = searches.some((outcome) => outcome === 'asked')
-  const articles = isFresh ? await store.find(asked) : kept
+  const articles = isFresh ? await store.find(asked) : stored
   const isKnownMissing = articles.length === 0 && !searches.includes('failed')
   if (isKnownMissing && words !== undefined) missing.set(missingKey(question), true)
   const polled = [...(summary?.polledAtMs ?? [])].filter(([of]) => category === undefined || of === category)
@@ -134,8 +134,12 @@ async function find(state: State, question: NewsQuestion): Promise<FoundNews> {
   return { articles, isFresh, isKnownMissing, asOfMs: Math.min(clock.nowMs(), Math.max(0, ...heard)) }
 }
 
-/** One question to one provider, however many ask it at once. */
-async function search(state: State, provider: NewsProvider, words: string): Promise<'asked' | 'known' | 'failed'> {
+/** Asks a provider once, even when several callers ask the same question at the same time. */
+async function search(
+  state: NewsSearchState,
+  provider: NewsProvider,
+  words: string,
+): Promise<'asked' | 'known' | 'failed'> {
   const { searched, searching } = state
   const key = `${provider.name} ${words}`
   if (searched.has(key)) return 'known'
@@ -149,7 +153,11 @@ async function search(state: State, provider: NewsProvider, words: string): Prom
   }
 }
 
-async function searchNow({ store, clock, searched }: State, provider: NewsProvider, words: string): Promise<boolean> {
+async function searchNow(
+  { store, clock, searched }: NewsSearchState,
+  provider: NewsProvider,
+  words: string,
+): Promise<boolean> {
   try {
     const articles = (await provider.search?.(words, AbortSignal.timeout(searchTimeoutMs))) ?? []
     await store.keep({ provider: provider.name, question: words, articles })
@@ -161,12 +169,12 @@ async function searchNow({ store, clock, searched }: State, provider: NewsProvid
   }
 }
 
-/** What is asked of a provider: bare words, so that nobody reaches the syntax of its queries. */
+/** The words of a query without punctuation, so that callers cannot reach the provider's query syntax. */
 function wordsOf(query: string): string {
   const words = query.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
   return words.slice(0, wordsMax).join(' ').slice(0, wordsCharactersMax).trim()
 }
 
-function missingKey({ category, query }: NewsQuestion): string {
+function missingKey({ category, query }: ArticleQuestion): string {
   return `${category ?? ''} ${query ?? ''}`
 }

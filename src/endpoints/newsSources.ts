@@ -2,7 +2,7 @@ import { sha256Hex } from '@tollbook/core/digest'
 import type { ReadFeed } from '../outbound/readFeed.ts'
 import type { Article } from './articles/article.ts'
 import type { NewsCategory } from './articles/newsCategory.ts'
-import { type Feed, feedsOf, type NamedFeed } from './newsFeeds.ts'
+import { type Feed, feedsOf, type FeedSetting } from './newsFeeds.ts'
 import { createGdelt } from './providers/gdelt.ts'
 import { createGuardian } from './providers/guardian.ts'
 import { createHnAlgolia } from './providers/hnAlgolia.ts'
@@ -10,38 +10,38 @@ import type { NewsProvider } from './providers/newsProvider.ts'
 import type { ProviderDeps } from './providers/provider.ts'
 import { articlesOfFeed } from './providers/publisherFeed.ts'
 
-/** One thing that is asked for news again and again: a feed, or one category of a provider. */
+/** One source that is polled for news: a feed, or one category of a provider. */
 export interface NewsSource {
   readonly name: string
-  /** Sources of one lane share a pace and are left alone together. */
+  /** Sources of one lane share a pace and are paused together. */
   readonly lane: string
   readonly category: NewsCategory
   readonly provider: string
   readonly everyMs: number
   readonly spacingMs: number
   whyUnavailable(): string | undefined
-  /** Throws `UpstreamFailure` and nothing else that is not a bug. */
-  poll(known: Known, signal: AbortSignal): Promise<Polled>
+  /** Throws only `UpstreamFailure`. */
+  poll(known: FeedValidators, signal: AbortSignal): Promise<Polled>
 }
 
-/** What the source said of its state the last time. */
-export interface Known {
+/** Validators of the source's last answer, for conditional requests. */
+export interface FeedValidators {
   readonly etag: string | undefined
   readonly lastModified: string | undefined
 }
 
-export interface Polled extends Known {
+export interface Polled extends FeedValidators {
   readonly articles: readonly Article[]
 }
 
 export interface NewsSourcesDeps extends ProviderDeps {
-  readonly newsFeeds: readonly NamedFeed[]
+  readonly newsFeeds: readonly FeedSetting[]
   readonly readFeed: ReadFeed
 }
 
 export interface NewsSources {
   readonly polled: readonly NewsSource[]
-  /** Those that find articles for a question. */
+  /** Providers that find articles for a question. */
   readonly searchable: readonly NewsProvider[]
 }
 
@@ -68,11 +68,11 @@ function providerSources(provider: NewsProvider): readonly NewsSource[] {
   }))
 }
 
-// What publishers write into `ttl`; conditional requests make it cheap for both.
+// The usual `ttl` of publishers; conditional requests keep it cheap on both sides.
 const feedEveryMs = 15 * 60 * 1000
 
 function feedSource({ clock, readFeed }: NewsSourcesDeps, { category, url, publisher }: Feed): NewsSource {
-  // An address may hold a key, so it stays out of the database and of logs.
+  // An address may contain a key, so it stays out of the database and of logs.
   const name = `${new URL(url).host}/${category}/${sha256Hex(url).slice(0, 12)}`
   return {
     name,

@@ -1,8 +1,8 @@
-/** Pages of a document as its own page tree says. */
+/** Number of pages in the document's own page tree. */
 export async function pageCount(bytes: Uint8Array): Promise<number> {
-  // 2 MB of code, needed by one product.
+  // Loaded on first use: 2 MB of code that one product needs.
   const { getDocumentProxy } = await import('unpdf')
-  // A copy, because the library takes the buffer away from its owner.
+  // A copy, because the library detaches the buffer.
   const document = await getDocumentProxy(Uint8Array.from(bytes))
   try {
     return document.numPages

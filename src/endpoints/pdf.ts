@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { pageCount } from './pageCount.ts'
-import { defineProduct, type Handler } from './productDefinition.ts'
+import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { readableSize } from './readableSize.ts'
 import { type RenderDeps, renderOutcome, whyNotRendering } from './renderOutcome.ts'
@@ -19,18 +19,18 @@ const html = text({
 
 // CSS pixels per unit.
 const unitPixels = { px: 1, in: 96, cm: 96 / 2.54, mm: 9.6 / 2.54 } as const
-// Five inches: a margin beyond that leaves no page.
+// Five inches. A larger margin leaves no page.
 const marginPixelsMax = 480
 const length = /^(\d{1,3}(?:\.\d{1,4})?)(px|in|cm|mm)$/
 
 const side = z
   .string({ error: 'must be a length such as "1cm"' })
   .refine(isMargin, 'must be a number with px, in, cm or mm, from 0 to 5 in')
-  .meta({ description: 'such as 1cm, at most 5 in', pattern: length.source })
+  .meta({ description: 'such as 1cm, in px, in, cm or mm, at most 5 in', pattern: length.source })
 
 function isMargin(value: string): boolean {
   const pixels = pixelsOf(value)
-  // 127 mm are five inches and a rounding error.
+  // 127 mm are five inches plus a rounding error.
   return pixels !== undefined && pixels <= marginPixelsMax + 1e-6
 }
 
@@ -121,7 +121,7 @@ export const pdf = defineProduct({
   open: openPdf,
 })
 
-function openPdf(deps: RenderDeps): Handler<z.infer<ReturnType<typeof parametersWith>>> {
+function openPdf(deps: RenderDeps): ProductHandler<z.infer<ReturnType<typeof parametersWith>>> {
   const { clock, renderer, artifacts, artifactUrl, allowHosts } = deps
   return {
     parameters: parametersWith(allowHosts),

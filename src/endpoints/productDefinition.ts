@@ -14,7 +14,7 @@ export interface OpenProduct extends Pick<Endpoint, 'parameters' | 'whyUnavailab
   close(): Promise<void>
 }
 
-/** What a product's file states: the facts with their types, and the handler. */
+/** Content of a product's file: the facts with their types, and the handler. */
 export interface ProductSource<P extends Json, A, Needs> extends Omit<
   ProductFacts,
   'parameters' | 'answer' | 'bodyBytesMax' | 'demo'
@@ -26,10 +26,10 @@ export interface ProductSource<P extends Json, A, Needs> extends Omit<
   readonly demo: Omit<Demonstration, 'check'> & {
     readonly check: (answer: A, buyer: DemoBuyer) => string | Promise<string>
   }
-  readonly open: (needs: Needs) => Handler<P>
+  readonly open: (needs: Needs) => ProductHandler<P>
 }
 
-export interface Handler<P extends Json> {
+export interface ProductHandler<P extends Json> {
   /** Present when settings of the operator change which parameters are accepted. */
   readonly parameters?: z.ZodType<P>
   /** Without parameters: for the whole product. With them an answer may be cached though no provider can be asked. */
@@ -55,7 +55,7 @@ export function defineProduct<P extends Json, A, Needs>(source: ProductSource<P,
 
 function openProduct<P extends Json, A, Needs>(
   source: ProductSource<P, A, Needs>,
-  { parameters: schema = source.parameters, ...handler }: Handler<P>,
+  { parameters: schema = source.parameters, ...handler }: ProductHandler<P>,
 ): OpenProduct {
   return {
     parameters: schema,

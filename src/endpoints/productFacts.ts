@@ -19,7 +19,7 @@ export interface ProductFacts {
   /** Present when the answer is streamed. */
   readonly stream?: StreamFacts
   readonly example: Example
-  /** The providers asked for this answer, in order; each name is also the prefix of the operator's settings. */
+  /** The providers asked for this answer, in order. Each name is also the prefix of the operator's settings. */
   readonly providers: readonly ProviderName[]
   /** Bytes of a POST body. */
   readonly bodyBytesMax: number
@@ -36,16 +36,16 @@ export type ProviderName = UpstreamName | 'AI' | 'NEWS_FEEDS'
 
 /** One order and its answer, for documents. Their texts contain no single quotes, because they are pasted into a shell. */
 export interface Example {
-  readonly order: Order
+  readonly order: ProductOrder
   readonly answer: Json
 }
 
 /** Parameters as a caller sends them, in the query or in the body. */
-export type Order = Readonly<Record<string, Json>>
+export type ProductOrder = Readonly<Record<string, Json>>
 
-/** How the demo buys the product and checks the answer. */
+/** Purchase of the product by the demo, and the check of its answer. */
 export interface Demonstration {
-  readonly order: (stage: DemoStage) => Order
+  readonly order: (stage: DemoStage) => ProductOrder
   /** Returns a line to print. Calls `buyer.expect` for each property that the answer must have. */
   readonly check: (answer: unknown, buyer: DemoBuyer) => string | Promise<string>
   /** Printed before the order, because the answer takes some seconds. */
@@ -57,7 +57,7 @@ export interface DemoStage {
   readonly pageUrl: string
 }
 
-/** What a buyer does with an answer, with libraries other than those that made it. */
+/** Tools of a buyer for reading an answer, made of libraries other than those that made it. */
 export interface DemoBuyer {
   /** Ends the demo when `holds` is false. */
   expect(holds: boolean, expectation: string): void
@@ -70,8 +70,8 @@ export interface DemoBuyer {
 /** The request line for an order: the target with its query, and the body of a POST. */
 export function requestOf(
   { path, method }: Pick<ProductFacts, 'path' | 'method'>,
-  order: Order,
-): { readonly target: string; readonly body: Order | undefined } {
+  order: ProductOrder,
+): { readonly target: string; readonly body: ProductOrder | undefined } {
   if (method === 'POST') return { target: path, body: order }
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(order))

@@ -3,7 +3,7 @@ import QRCode from 'qrcode'
 import { assert } from '@tollbook/core/assert'
 import { quietModules } from './qrVersion.ts'
 
-/** What the worker is asked for; plain data, because it crosses a thread. */
+/** The order of a worker thread. Plain data, because it crosses a thread. */
 export interface QrOrder {
   readonly data: string
   readonly size: number
@@ -18,7 +18,7 @@ export async function qrImage(order: QrOrder): Promise<string> {
   return `data:image/png;base64,${pngOf(order).toString('base64')}`
 }
 
-// Always in byte mode: the size of the code is then known from the number of bytes (qrVersion.ts).
+// Always in byte mode, so that the size of the code follows from the number of bytes (qrVersion.ts).
 function segmentsOf({ data }: QrOrder) {
   return [{ data: Buffer.from(data, 'utf8'), mode: 'byte' as const }]
 }
@@ -33,8 +33,8 @@ function svgOf(order: QrOrder): Promise<string> {
 }
 
 /**
- * The library's own PNG scales by a fraction: modules of uneven width, and a picture a pixel short for some sizes. Here
- * every module has the same whole number of pixels and the rest becomes quiet zone.
+ * The library's own PNG scales by a fraction: modules differ in width, and some pictures are a pixel short. Here every
+ * module has the same whole number of pixels, and the remainder becomes quiet zone.
  */
 function pngOf(order: QrOrder): Buffer {
   const { modules } = QRCode.create(segmentsOf(order), { errorCorrectionLevel })

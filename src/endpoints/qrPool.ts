@@ -2,19 +2,19 @@ import { Piscina } from 'piscina'
 import { z } from 'zod'
 import type { QrOrder } from './qrImage.ts'
 
-/** Threads that draw QR codes, so that a large one does not stop the event loop for everybody else. */
+/** Threads that draw QR codes, so that a large code does not block the event loop. */
 export interface QrPool {
   draw(order: QrOrder, signal: AbortSignal): Promise<string>
-  /** More is waiting than could be drawn before its deadline. */
+  /** True when the queue is longer than the pool can draw before the deadline. */
   isBusy(): boolean
   close(): Promise<void>
 }
 
-// Two threads on two cores would starve the event loop they are meant to spare. At 100 ms for the largest code, 200
-// waiting are drawn within the deadline of an attempt.
+// Two threads on two cores would starve the event loop that they relieve. At 100 ms for the largest code, 200 orders are
+// drawn within the deadline of an attempt.
 const threads = 1
 const waitingMax = 200
-// Drawing the largest code takes 60 MB; a runaway is stopped before it takes the process with it.
+// Drawing the largest code takes 60 MB. The limit stops a runaway thread before it exhausts the process.
 const resourceLimits = { maxOldGenerationSizeMb: 256 }
 
 const dataUri = z.string().startsWith('data:image/')

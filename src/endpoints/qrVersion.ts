@@ -1,15 +1,15 @@
 import { assertPresent } from '@tollbook/core/assert'
 
 /*
- * Bytes that fit into each QR version at error correction level M (ISO/IEC 18004, table 7). Known here so that a size too
- * small for its data is refused before anybody pays, without making the code first (20 ms for the largest).
+ * Bytes that fit into each QR version at error correction level M (ISO/IEC 18004, table 7). The table allows refusing a size
+ * that is too small before payment, without drawing the code (20 ms for the largest).
  */
 const bytesByVersion = [
   14, 26, 42, 62, 84, 106, 122, 152, 180, 213, 251, 287, 331, 362, 412, 450, 504, 560, 624, 666, 711, 779, 857, 911,
   997, 1059, 1125, 1190, 1264, 1370, 1452, 1538, 1628, 1722, 1809, 1911, 1989, 2099, 2213, 2331,
 ] as const
 
-/** Modules of the quiet zone on each side that the standard asks for. */
+/** Modules of the quiet zone on each side that the standard requires. */
 export const quietModules = 4
 
 /** Undefined when even the largest version is too small. */
@@ -18,7 +18,7 @@ function qrVersionFor(byteCount: number): number | undefined {
   return index === -1 ? undefined : index + 1
 }
 
-/** Width of the code with its quiet zone, in modules: no image with fewer pixels can be read. */
+/** Width of the code with its quiet zone, in modules. An image with fewer pixels cannot be read. */
 export function modulesFor(byteCount: number): number {
   const version = assertPresent(qrVersionFor(byteCount), 'data within the limit of the endpoint fits into a QR code')
   return 17 + 4 * version + 2 * quietModules

@@ -1,6 +1,6 @@
 import { qrImage, type QrOrder } from './qrImage.ts'
 
-/** The entry of a worker thread of `qrPool.ts`. */
+/** Entry point of a worker thread of `qrPool.ts`. */
 export default function work(order: QrOrder): Promise<string> {
   return qrImage(order)
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Clock, isoTime } from '@tollbook/core/clock'
-import { defineProduct, type Handler } from './productDefinition.ts'
+import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { createQrPool } from './qrPool.ts'
 import { modulesFor } from './qrVersion.ts'
@@ -16,7 +16,9 @@ const parameters = z
       shown: { minLength: 1, maxLength: dataBytesMax },
       test: (value) => value !== '' && utf8ByteCount(value) <= dataBytesMax,
     }),
-    size: integer({ min: 64, max: 2_048, default: 256 }),
+    size: integer({ min: 64, max: 2_048, default: 256 }).meta({
+      description: 'pixels, enough for the data to be readable',
+    }),
     format: oneOf(['png', 'svg']).default('png'),
   })
   .superRefine(({ data, size }, context) => {
@@ -59,7 +61,7 @@ export const qrcode = defineProduct({
   open: openQrcode,
 })
 
-function openQrcode({ clock }: { readonly clock: Clock }): Handler<z.infer<typeof parameters>> {
+function openQrcode({ clock }: { readonly clock: Clock }): ProductHandler<z.infer<typeof parameters>> {
   const pool = createQrPool()
   return {
     whyUnavailable: () => (pool.isBusy() ? 'too many QR codes are being drawn' : undefined),

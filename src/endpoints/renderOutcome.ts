@@ -15,7 +15,7 @@ export interface RenderDeps {
   readonly allowHosts: readonly string[]
 }
 
-interface KeptArtifact {
+interface RenderedAnswer {
   readonly data: { readonly [field: string]: Json }
   readonly expiresAt: string
 }
@@ -28,7 +28,7 @@ export function whyNotRendering({ renderer, artifacts }: RenderDeps): string | u
 export async function renderOutcome(
   clock: Clock,
   render: () => Promise<Rendered>,
-  keep: (bytes: Uint8Array) => Promise<KeptArtifact>,
+  keep: (bytes: Uint8Array) => Promise<RenderedAnswer>,
 ): Promise<Outcome> {
   try {
     const rendered = await render()

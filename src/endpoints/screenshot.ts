@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { findUrlProblem } from '../outbound/urlGuard.ts'
 import { pngSize } from './pngSize.ts'
-import { defineProduct, type Handler } from './productDefinition.ts'
+import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { type RenderDeps, renderOutcome, whyNotRendering } from './renderOutcome.ts'
 import { integer } from './text.ts'
@@ -23,9 +23,12 @@ export function targetUrl(allowHosts: readonly string[]) {
 const parametersWith = (allowHosts: readonly string[]) =>
   z.strictObject({
     url: targetUrl(allowHosts),
-    width: integer({ min: 320, max: 3_840, default: 1_280 }),
-    height: integer({ min: 240, max: 2_160, default: 720 }),
-    fullPage: z.boolean({ error: 'must be true or false' }).default(false),
+    width: integer({ min: 320, max: 3_840, default: 1_280 }).meta({ description: 'pixels' }),
+    height: integer({ min: 240, max: 2_160, default: 720 }).meta({ description: 'pixels' }),
+    fullPage: z
+      .boolean({ error: 'must be true or false' })
+      .default(false)
+      .meta({ description: 'to capture the whole page' }),
   })
 
 const answer = z.object({
@@ -62,7 +65,7 @@ export const screenshot = defineProduct({
   open: openScreenshot,
 })
 
-function openScreenshot(deps: RenderDeps): Handler<z.infer<ReturnType<typeof parametersWith>>> {
+function openScreenshot(deps: RenderDeps): ProductHandler<z.infer<ReturnType<typeof parametersWith>>> {
   const { clock, renderer, artifacts, artifactUrl, allowHosts } = deps
   return {
     parameters: parametersWith(allowHosts),
@@ -79,12 +82,12 @@ function openScreenshot(deps: RenderDeps): Handler<z.infer<ReturnType<typeof par
   }
 }
 
-async function checkDemo({ imageUrl, ...told }: z.infer<typeof answer>, buyer: DemoBuyer): Promise<string> {
+async function checkDemo({ imageUrl, ...stated }: z.infer<typeof answer>, buyer: DemoBuyer): Promise<string> {
   const { contentType, bytes } = await buyer.fetchFile(imageUrl)
-  buyer.expect(contentType === 'image/png' && told.format === 'png', `the picture is image/png, not ${contentType}`)
+  buyer.expect(contentType === 'image/png' && stated.format === 'png', `the picture is image/png, not ${contentType}`)
   const { width, height, colorCount } = buyer.readPicture(bytes)
   buyer.expect(
-    width === viewport.width && height === viewport.height && told.width === width && told.height === height,
+    width === viewport.width && height === viewport.height && stated.width === width && stated.height === height,
     `the picture has ${viewport.width} by ${viewport.height} pixels, not ${width} by ${height}`,
   )
   buyer.expect(colorCount > 1, 'the picture shows something')

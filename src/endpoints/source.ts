@@ -5,13 +5,13 @@ import { isPassing, isVerdict, UpstreamFailure } from '../outbound/upstreamFailu
 import type { Meta, Outcome } from '../product/product.ts'
 import type { Observation, Provider, ProviderDeps } from './providers/provider.ts'
 
-/** The providers of one endpoint in the order they are asked, with a short memory of what they said. */
-export interface Source<Query, Data> {
-  /** Undefined when at least one provider can be asked, or when the answer to this query is still at hand. */
+/** The providers of one endpoint in the order in which they are asked, with a cache of their answers. */
+export interface AnswerSource<Query, Data> {
+  /** Undefined when at least one provider can be asked, or when the answer to this query is cached. */
   whyUnavailable(query?: Query): string | undefined
-  /** True when it was asked for a short time ago and nobody had it: then it is refused before anybody pays. */
+  /** True when every provider reported within the last ten minutes that the answer does not exist. */
   isKnownMissing(query: Query): boolean
-  /** Never throws for what the providers do. Callers who ask for the same at once share one question. */
+  /** Returns failures of providers and never throws them. Simultaneous callers with the same query share one request. */
   ask(query: Query): Promise<Found<Data>>
 }
 
@@ -20,48 +20,51 @@ export type Found<Data> =
   | Extract<Outcome, { kind: 'failed' }>
 
 export interface SourceOptions<Query, Data> {
-  /** What is asked for, in words for the caller: `a cryptocurrency price`. */
+  /** The kind of answer, in words for the caller: `a cryptocurrency price`. */
   readonly what: string
   readonly providers: readonly Provider<Query, Data>[]
   readonly keyOf: (query: Query) => string
-  /** An answer is given again for so long without asking. */
+  /** Age up to which an answer is served without asking again. */
   readonly freshMs: number
-  /** And for so long if everybody fails. */
+  /** Further age up to which it is served while every provider fails. */
   readonly staleMs: number
-  /** Older than this by the provider's own word is no answer at all. */
+  /** Age, by the provider's own timestamp, from which an answer counts as a failure. */
   readonly ageMaxMs: number
-  /** So far ahead may it be; only a forecast is of a time to come. */
+  /** Maximum time by which an answer may lie ahead of now. Only forecasts need it. */
   readonly aheadMaxMs?: number
-  /** What would help when nobody knows it, as a sentence. */
+  /** Advice for a caller whose answer does not exist. */
   readonly hint?: string
 }
 
 interface Remembered<Data> {
   readonly observation: Observation<Data>
   readonly provider: string
-  /** On the clock that never goes back: how old an answer is must not depend on somebody setting the time. */
+  /** Monotonic time, so that a change of the system clock does not change the age. */
   readonly fetchedAtMs: number
 }
 
 const rememberedMax = 5_000
 const missingMax = 5_000
 const missingMs = 10 * 60 * 1000
-// During an outage the old answer is given at once for so long before everybody is asked, in vain and in full, again.
+// Serve stale data for 5 s before querying all providers again.
 const staleRetryMs = 5_000
-// Whatever a provider's own time-outs are: who hangs leaves time for the next, and a caller waits no longer than this.
+// Limits for one provider and for the whole chain, whatever a provider's own time-out is.
 const providerMsMax = 4_000
 const chainMsMax = 10_000
-// By the clocks of others: a little ahead is ordinary, more is not a time.
+// Other clocks may be a little ahead of ours.
 const aheadMaxMsDefault = 5 * 60 * 1000
 
 type SourceDeps = Pick<ProviderDeps, 'clock' | 'sampleUpstreams'>
 
-export function createSource<Query, Data>(deps: SourceDeps, options: SourceOptions<Query, Data>): Source<Query, Data> {
+export function createSource<Query, Data>(
+  deps: SourceDeps,
+  options: SourceOptions<Query, Data>,
+): AnswerSource<Query, Data> {
   const { keyOf, providers } = options
   const { clock } = deps
   const perf = { now: () => clock.monotonicMs() }
   const missing = new LRUCache<string, true>({ perf, ttlResolution: 0, max: missingMax, ttl: missingMs })
-  const keptMs = options.freshMs + options.staleMs
+  const servedMs = options.freshMs + options.staleMs
   const ageMsOf = ({ fetchedAtMs }: Remembered<Data>) => clock.monotonicMs() - fetchedAtMs
   const cache = new LRUCache<string, Remembered<Data>, { readonly query: Query }>({
     perf,
@@ -72,8 +75,8 @@ export function createSource<Query, Data>(deps: SourceDeps, options: SourceOptio
       try {
         return await askInTurn({ clock, options }, context.query)
       } catch (error) {
-        const mayStandIn = error instanceof NobodyAnswered && error.code !== 'NO_DATA'
-        if (old === undefined || !mayStandIn || ageMsOf(old) > keptMs) throw error
+        const mayStandIn = error instanceof NoProviderAnswered && error.code !== 'NO_DATA'
+        if (old === undefined || !mayStandIn || ageMsOf(old) > servedMs) throw error
         entry.ttl = staleRetryMs
         return old
       }
@@ -81,13 +84,13 @@ export function createSource<Query, Data>(deps: SourceDeps, options: SourceOptio
   })
   const isAtHand = (query: Query) => {
     const found = cache.peek(keyOf(query), { allowStale: true })
-    return found !== undefined && ageMsOf(found) <= keptMs
+    return found !== undefined && ageMsOf(found) <= servedMs
   }
   return {
     whyUnavailable: (query) =>
       providers.some((provider) => provider.whyUnavailable() === undefined) || (query !== undefined && isAtHand(query))
         ? undefined
-        : `no source of ${options.what} can be asked at the moment`,
+        : `no provider of ${options.what} can be asked at the moment`,
     isKnownMissing: (query) => missing.has(keyOf(query)),
     async ask(query) {
       const key = keyOf(query)
@@ -100,7 +103,7 @@ export function createSource<Query, Data>(deps: SourceDeps, options: SourceOptio
           meta: metaOf(deps, found, { askedAtMs, ageMs: ageMsOf(found) }),
         }
       } catch (error) {
-        if (!(error instanceof NobodyAnswered)) throw error
+        if (!(error instanceof NoProviderAnswered)) throw error
         if (error.isVerdict) missing.set(key, true)
         return { kind: 'failed', code: error.code, message: messageOf(options, error.code) }
       }
@@ -108,9 +111,9 @@ export function createSource<Query, Data>(deps: SourceDeps, options: SourceOptio
   }
 }
 
-/** All providers were asked, and none had an answer. */
-class NobodyAnswered extends Error {
-  override readonly name = 'NobodyAnswered'
+/** Every provider was asked, and none had a usable answer. */
+class NoProviderAnswered extends Error {
+  override readonly name = 'NoProviderAnswered'
   readonly failures: readonly UpstreamFailure[]
 
   constructor(failures: readonly UpstreamFailure[]) {
@@ -118,26 +121,26 @@ class NobodyAnswered extends Error {
     this.failures = failures
   }
 
-  /** There is none, unless somebody knows it and lacks a part of it, or may still have it and could not say. */
+  /** NO_DATA only when no provider can still have the answer: neither a failing one nor one whose answer is incomplete. */
   get code() {
     const isOpen = this.failures.some((failure) => isPassing(failure) || failure.kind === 'incomplete')
     if (!isOpen && this.failures.some(isVerdict)) return 'NO_DATA'
     return this.failures.some(({ kind }) => kind === 'timeout') ? 'UPSTREAM_TIMEOUT' : 'UPSTREAM_FAILED'
   }
 
-  /** Everybody says that it does not exist: worth remembering. */
+  /** True when every provider reports that it does not exist, so that the result can be cached. */
   get isVerdict(): boolean {
     return this.failures.every(isVerdict)
   }
 }
 
-interface Asking<Query, Data> {
+interface ProvidersInTurn<Query, Data> {
   readonly clock: Clock
   readonly options: SourceOptions<Query, Data>
 }
 
 async function askInTurn<Query, Data>(
-  { clock, options }: Asking<Query, Data>,
+  { clock, options }: ProvidersInTurn<Query, Data>,
   query: Query,
 ): Promise<Remembered<Data>> {
   const failures: UpstreamFailure[] = []
@@ -151,7 +154,7 @@ async function askInTurn<Query, Data>(
       const observation = await within(clock, leftMs, provider.ask(query))
       const ageMs = clock.nowMs() - observation.asOfMs
       if (!(ageMs <= options.ageMaxMs && ageMs >= -(options.aheadMaxMs ?? aheadMaxMsDefault)))
-        throw new UpstreamFailure('incomplete', `${provider.name} answered with what is not of now`)
+        throw new UpstreamFailure('incomplete', `${provider.name} answered with outdated data`)
       const heldMs = clock.nowMs() - (observation.fetchedAtMs ?? clock.nowMs())
       return { observation, provider: provider.name, fetchedAtMs: clock.monotonicMs() - heldMs }
     } catch (error) {
@@ -159,17 +162,17 @@ async function askInTurn<Query, Data>(
       failures.push(error)
     }
   }
-  throw new NobodyAnswered(failures)
+  throw new NoProviderAnswered(failures)
 }
 
-/** A provider that is given up on goes on to its own time-out; nobody looks at what comes of it. */
+/** Waits up to a limit. A provider that is too slow runs on to its own time-out, and its answer is ignored. */
 async function within<T>(clock: Clock, durationMs: number, asked: Promise<T>): Promise<T> {
   const ended = new AbortController()
   const late = clock.sleep(durationMs, ended.signal).then(
     (): T => {
       throw new UpstreamFailure('timeout', `no answer within ${durationMs} ms`)
     },
-    // It answered in time; `asked` has settled the race.
+    // The timer was cancelled, because `asked` has settled the race.
     () => asked,
   )
   try {
@@ -200,9 +203,9 @@ function messageOf<Query, Data>(
 ): string {
   const help = hint === undefined ? 'check the spelling' : `check the spelling: ${hint}`
   const said = {
-    NO_DATA: `no source has ${what} for what you asked; ${help}`,
-    UPSTREAM_FAILED: `no source of ${what} gave a usable answer; repeat with the same proof`,
-    UPSTREAM_TIMEOUT: `no source of ${what} answered in time; repeat with the same proof`,
+    NO_DATA: `no provider has ${what} for this request; ${help}`,
+    UPSTREAM_FAILED: `no provider of ${what} gave a usable answer; repeat with the same proof`,
+    UPSTREAM_TIMEOUT: `no provider of ${what} answered in time; repeat with the same proof`,
   }
   return said[code]
 }

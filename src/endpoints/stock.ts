@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineProduct, type Handler } from './productDefinition.ts'
+import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { createNasdaq } from './providers/nasdaq.ts'
 import type { ProviderDeps } from './providers/provider.ts'
@@ -50,7 +50,7 @@ const staleMs = 15 * 60_000
 const ageMaxMs = 5 * 24 * 60 * 60_000
 const hint = 'a class of shares is asked for as BRK.B, a listing outside of the United States as 0700.HK'
 
-function openStock(deps: ProviderDeps): Handler<z.infer<typeof parameters>> {
+function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters>> {
   const key = deps.upstreams.TWELVE_DATA?.apiKey
   const source = createSource<StockQuery, StockPrice>(deps, {
     what: 'a stock price',
@@ -70,7 +70,7 @@ function openStock(deps: ProviderDeps): Handler<z.infer<typeof parameters>> {
   return {
     whyUnavailable: (asked) => source.whyUnavailable(asked && queryOf(asked.symbol)),
     whyNoData: (asked) =>
-      source.isKnownMissing(queryOf(asked.symbol)) ? `minutes ago no source knew it; ${hint}` : undefined,
+      source.isKnownMissing(queryOf(asked.symbol)) ? `no provider knew it minutes ago; ${hint}` : undefined,
     async deliver(asked) {
       const query = queryOf(asked.symbol)
       const found = await source.ask(query)

@@ -1,19 +1,19 @@
 import { z } from 'zod'
 
-// C0 and C1 controls and DEL. Tab, CR and LF are ordinary in prose, HTML and vCards, and allowed where named.
+// C0 and C1 controls and DEL. Tab, CR and LF are ordinary in prose, HTML and vCards, and allowed where a rule says so.
 const control = /\p{Cc}/u
 const controlButBreaks = /[^\P{Cc}\t\r\n]/u
 
 export interface TextRule {
-  /** What would be right, completing "must be …". */
+  /** Valid values, completing "must be …". */
   readonly expected: string
   readonly allowBreaks?: boolean
-  /** What of the test can be said in JSON Schema; lengths are in characters. For readers: the test decides. */
+  /** The part of the test that JSON Schema can express, for documents. Lengths are in characters. `test` decides. */
   readonly shown: { readonly minLength: number; readonly maxLength: number; readonly pattern?: string }
   readonly test: (text: string) => boolean
 }
 
-/** Text from outside: a string, well-formed, free of control characters, and passing the rule. */
+/** Text from a caller: a well-formed string without control characters that passes the rule. */
 export function text({ expected, allowBreaks = false, shown, test }: TextRule) {
   const forbidden = allowBreaks ? controlButBreaks : control
   return z
@@ -26,7 +26,7 @@ export function text({ expected, allowBreaks = false, shown, test }: TextRule) {
     .meta({ description: expected, ...shown })
 }
 
-/** Characters as a person counts them, not UTF-16 units. */
+/** Number of Unicode code points, not of UTF-16 units. */
 export function characterCount(value: string): number {
   let count = 0
   for (const _character of value) count++
@@ -43,13 +43,13 @@ export interface IntegerRule {
   readonly default: number
 }
 
-/** A whole number in a JSON body. `null` is not "absent", and no text is taken for a number. */
+/** An integer in a JSON body. Neither `null` nor text is accepted. */
 export function integer(rule: IntegerRule) {
   const expected = `must be a whole number from ${rule.min} to ${rule.max}`
   return z.int({ error: expected }).min(rule.min, expected).max(rule.max, expected).default(rule.default)
 }
 
-/** A whole number in a query: digits only, so neither `1e1`, `0x10` nor `+5`. */
+/** An integer in a query, in digits: `1e1`, `0x10` and `+5` are refused. */
 export function queryInteger(rule: IntegerRule) {
   const expected = `must be a whole number from ${rule.min} to ${rule.max}, in digits`
   return z
@@ -61,7 +61,7 @@ export function queryInteger(rule: IntegerRule) {
     .meta({ type: 'integer', pattern: undefined, minimum: rule.min, maximum: rule.max, default: rule.default })
 }
 
-/** One of a closed list, spelled exactly. */
+/** One value of a closed list, spelled exactly. */
 export function oneOf<const T extends readonly [string, ...string[]]>(values: T) {
   return z.enum(values, { error: `must be one of ${values.join(', ')}` })
 }

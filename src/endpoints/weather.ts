@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { findPlace, type FoundPlace, type PlaceQuery } from './places/findPlace.ts'
 import { type Gazetteer, openGazetteer } from './places/gazetteer.ts'
-import { defineProduct, type Handler } from './productDefinition.ts'
+import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { createMetNorway } from './providers/metNorway.ts'
 import { createNws } from './providers/nws.ts'
@@ -9,12 +9,12 @@ import { createOpenMeteo } from './providers/openMeteo.ts'
 import { createOpenMeteoGeocoding } from './providers/openMeteoGeocoding.ts'
 import type { ProviderDeps } from './providers/provider.ts'
 import { coordinate, type WeatherQuery, type WeatherReport } from './providers/weatherReport.ts'
-import { createSource, type Source } from './source.ts'
+import { createSource, type AnswerSource } from './source.ts'
 import { characterCount, text } from './text.ts'
 
 const city = text({
   expected: "a city name: 1 to 100 letters, marks, digits, spaces and . , ' ( ) -",
-  // No pattern: readers of JSON Schema do not agree on \p{L}, and Swagger UI would refuse every city.
+  // No pattern: readers of JSON Schema disagree about \p{L}, and Swagger UI would refuse every city.
   shown: { minLength: 1, maxLength: 100 },
   test: (value) =>
     /^[\p{L}\p{M}\p{Nd} .,'()-]+$/u.test(value) && /[\p{L}\p{Nd}]/u.test(value) && characterCount(value) <= 100,
@@ -52,7 +52,7 @@ export const weather = defineProduct({
 const minute = 60 * 1000
 const day = 24 * 60 * minute
 
-function openWeather(deps: ProviderDeps): Handler<z.infer<typeof parameters>> {
+function openWeather(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters>> {
   const gazetteer = openGazetteer()
   const geocoding = createGeocoding(deps)
   const source = createSource<WeatherQuery, WeatherReport>(deps, {
@@ -108,7 +108,7 @@ function checkDemo({ location, current }: z.infer<typeof answer>, { expect }: De
   return `${location.city}, ${location.country}: ${celsius} °C, ${fahrenheit} °F, humidity ${humidity} %, ${description}`
 }
 
-type Geocoding = Source<PlaceQuery, FoundPlace>
+type Geocoding = AnswerSource<PlaceQuery, FoundPlace>
 
 /** Positions of places outside the local list. Places do not move, so each is asked for once a day. */
 function createGeocoding(deps: ProviderDeps): Geocoding {

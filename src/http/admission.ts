@@ -1,18 +1,18 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
 /**
- * How much work is let in. Paid requests may use all of it, unpaid ones two thirds: whoever has paid is served first, and a
- * flood of questions about prices cannot shut them out.
+ * Limits the requests in progress. Requests with a proof may use the whole limit, others two thirds: a flood of requests
+ * for prices cannot shut out callers who have paid.
  */
 export interface Admission {
-  /** Undefined when the request is let in; call the function when it is done. */
+  /** Undefined when the limit is reached; otherwise a function that ends the request. */
   enter(kind: 'paid' | 'unpaid'): (() => void) | undefined
   inFlight(): number
   close(): void
 }
 
 const unpaidShare = 2 / 3
-// A loop that lags by half a second answers nobody well; new work makes it worse.
+// An event loop that lags by half a second answers every request late; new work makes it worse.
 const lagMaxMs = 500
 const resolutionMs = 20
 const windowMs = 1_000

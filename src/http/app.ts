@@ -33,8 +33,8 @@ export interface AppDeps {
 }
 
 /**
- * Koa with the routes. The verdicts stand in the published order: framing, path, method, load, rate. Everything about money
- * is in the paywall, and everything about headers of payments in its rails.
+ * Koa with the routes. Requests are refused in the published order: framing, path, method, load, rate. The paywall decides
+ * everything about money, and its rails know the headers of payments.
  */
 export function createApp(deps: AppDeps): Koa {
   const app = new Koa({ proxy: false })
@@ -50,7 +50,7 @@ export function createApp(deps: AppDeps): Koa {
   return app
 }
 
-/** Gives every request an id, every answer a line in the log, and every bug a 500 that tells only the id. */
+/** Gives every request an id, every answer a line in the log, and every bug a 500 that contains only the id. */
 async function observe(deps: AppDeps, context: Context, next: () => Promise<unknown>): Promise<void> {
   const startedAtMs = deps.clock.monotonicMs()
   const requestId = newId('request')
@@ -69,7 +69,14 @@ async function observe(deps: AppDeps, context: Context, next: () => Promise<unkn
       error: describeError(error),
       stack: error instanceof Error ? error.stack : undefined,
     })
-    send(context, errorAnswer('INTERNAL_ERROR', 'something broke on our side; no payment was used up', { requestId }))
+    send(
+      context,
+      errorAnswer(
+        'INTERNAL_ERROR',
+        'the service failed; no payment was used up, so send the request again with the same proof',
+        { requestId },
+      ),
+    )
   }
   const durationMs = deps.clock.monotonicMs() - startedAtMs
   const route = String(context.state['route'])
@@ -112,13 +119,23 @@ async function admit(deps: AppDeps, context: Context, serve: () => Promise<void>
   const leave = deps.admission.enter(carriesProof ? 'paid' : 'unpaid')
   if (leave === undefined) {
     const headers = { 'retry-after': '1' }
-    return send(context, errorAnswer('OVERLOADED', 'too much is under way; try again in a second', { headers }))
+    return send(
+      context,
+      errorAnswer('OVERLOADED', 'too many requests are in progress; send the request again in a second', { headers }),
+    )
   }
   try {
     const retryAfterSeconds = await deps.rateLimit.take(limitKey(clientAddress(context.req, deps.trustedProxyHops)))
     if (retryAfterSeconds === undefined) return await serve()
     const headers = { 'retry-after': String(retryAfterSeconds) }
-    send(context, errorAnswer('RATE_LIMITED', 'too many requests from this address', { headers }))
+    send(
+      context,
+      errorAnswer(
+        'RATE_LIMITED',
+        `too many requests from this address; send the request again in ${retryAfterSeconds} s`,
+        { headers },
+      ),
+    )
   } finally {
     leave()
   }

@@ -3,7 +3,7 @@ import type { Clock } from '@tollbook/core/clock'
 import type { FreeAnswer, FreeRoute } from './freeRoutes.ts'
 import { errorAnswer } from './transportError.ts'
 
-/** What was made for a caller and is fetched by its address. */
+/** Files that were made for callers and are fetched by their address. */
 export interface Artifacts {
   find(name: string): Promise<ServedArtifact | undefined>
 }
@@ -15,13 +15,14 @@ export interface ServedArtifact {
   readonly body: Readable
 }
 
-/** Free, because it was paid for when it was made; whoever has the address may fetch it until it expires. */
+/** Free: the file was paid for when it was made. A client that has its address may fetch it until it expires. */
 export function artifactRoute(artifacts: Artifacts, clock: Clock): FreeRoute {
   return {
     path: '/artifacts/:name',
     async serve({ segment }) {
       const found = await artifacts.find(segment)
-      if (found === undefined) return errorAnswer('NOT_FOUND', 'there is no such artifact, or it has expired')
+      if (found === undefined)
+        return errorAnswer('NOT_FOUND', 'this artifact does not exist or has expired; order it again')
       return answer(segment, found, clock.nowMs())
     },
   }
@@ -37,7 +38,7 @@ function answer(name: string, { contentType, size, expiresAtMs, body }: ServedAr
       'content-type': contentType,
       'content-length': String(size),
       'content-disposition': `${disposition}; filename="${name}"`,
-      // It is made of somebody else's page: it may run nothing and load nothing under our name.
+      // The file shows a page of another site: it may run nothing and load nothing under our origin.
       'content-security-policy': "sandbox; default-src 'none'",
       'x-content-type-options': 'nosniff',
       'cache-control': `private, max-age=${secondsLeft}, immutable`,

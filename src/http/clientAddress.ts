@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6 } from 'node:net'
 
 /**
- * Who is asking. Forwarded headers are written by anybody, so only as many hops as the operator runs are believed, counted
- * from our end.
+ * Address of the client. Every client can write forwarded headers, so only as many hops as the operator runs are trusted,
+ * counted from our end.
  */
 export function clientAddress(request: IncomingMessage, trustedProxyHops: number): string {
   const socket = plainAddress(request.socket.remoteAddress ?? '')
@@ -16,12 +16,12 @@ export function clientAddress(request: IncomingMessage, trustedProxyHops: number
 
 const hopsCharactersMax = 1_000
 
-/** IPv4 in IPv6's clothes is the same client. */
+/** An IPv4 address mapped into IPv6 is the same client. */
 function plainAddress(address: string): string {
   return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address
 }
 
-/** One IPv6 customer has a whole /64, so that is what a limit counts. */
+/** An IPv6 customer usually has a whole /64, so a limit counts the /64. */
 export function limitKey(address: string): string {
   return isIPv6(address) ? address.split(':').slice(0, 4).join(':') : address
 }

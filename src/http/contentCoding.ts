@@ -14,7 +14,7 @@ export async function inCodingOf(
   return { ...answer, headers: { ...headers, 'content-encoding': 'gzip' }, body: await zip(answer.body) }
 }
 
-/** RFC 9110, 12.5.3, for the one coding that is spoken here: named, and with a weight that is not zero. */
+/** RFC 9110, 12.5.3, for gzip alone: it is listed, and its weight is not zero. */
 function takesGzip(acceptEncoding: string): boolean {
   return acceptEncoding.split(',').some((coding) => {
     const [name = '', weight = 'q=1'] = coding.split(';').map((part) => part.trim().toLowerCase())

@@ -23,19 +23,19 @@ const packaged: readonly (readonly [name: string, contentType: string, url: stri
   ['favicon-32x32.png', 'image/png', import.meta.resolve('swagger-ui-dist/favicon-32x32.png')],
 ]
 
-/** Everything comes from here: the page works without the internet, and asks nobody else for anything. */
+/** All files are served from here, so the page works without the internet and sends no request to another site. */
 export async function readDocsPage(): Promise<DocsPage> {
   const files = new Map<string, StaticFile>([
     ['page.css', { contentType: style, body: Buffer.from(pageCss) }],
     ['page.js', { contentType: script, body: Buffer.from(pageJs) }],
   ])
   for (const [name, contentType, url] of packaged) files.set(name, { contentType, body: await readFile(new URL(url)) })
-  // The digest in the address lets browsers keep a file for ever and see a new one at once.
+  // The digest in the address lets browsers cache a file without limit and fetch a new one at once.
   const addressOf = (name: string) => `docs/${name}?v=${sha256Hex(files.get(name)?.body ?? '').slice(0, 16)}`
   return { html: htmlOf(addressOf), headers: pageHeaders, files }
 }
 
-/** Strict: everything comes from here and nothing is inline. */
+/** Strict: all files are served from here and nothing is inline. */
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-cache',
@@ -91,7 +91,7 @@ header a:hover, header a:focus { text-decoration: underline; }
 .swagger-ui .scheme-container { display: none; }
 `
 
-// No validator: the usual one would be asked on the internet.
+// No validator: the default one is a service on the internet.
 const pageJs = `window.ui = SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#document',

@@ -4,7 +4,7 @@ import type { Clock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 
-/** Who may read the finance reports. Both roles read all of it; the log tells them apart. */
+/** Roles that may read the finance reports. Both read everything; the log records the role. */
 const financeRoles = ['finance', 'auditor'] as const
 
 export interface FinanceAccessOptions {
@@ -20,25 +20,25 @@ export interface FinanceAccess {
 
 export interface AccessRequest {
   readonly authorization: string | undefined
-  /** For the log. */
+  /** Written to the log. */
   readonly route: string
   readonly requestId: string
 }
 
 export type AccessVerdict = 'granted' | 'unauthenticated' | 'invalid_token' | 'forbidden' | 'keys_unavailable'
 
-// Signatures by private keys only: with HS256 a public key would be a password that everybody has, and `none` is none.
+// Signatures by private keys only: with HS256 a public key would be a shared password, and `none` is not a signature.
 const algorithms = ['EdDSA', 'Ed25519', 'ES256', 'RS256', 'PS256']
 // Clocks of two honest machines differ by less.
 const clockToleranceSeconds = 30
 // A token has about 1 kB; the header section of a request is limited to 16 kB anyway.
 const tokenCharactersMax = 8_000
 const jwksTimeoutMs = 5_000
-// An unknown key id makes us ask again, but not more often than this, or anybody could make us ask.
+// An unknown key id makes the service fetch the keys again. The limit stops clients from causing a fetch per request.
 const jwksCooldownMs = 30_000
 const jwksAgeMaxMs = 600_000
 
-/** Bearer tokens of the operator's identity provider. Every access and every refusal is a line in the log; a token never is. */
+/** Bearer tokens of the operator's identity provider. Every access and every refusal is logged; a token never is. */
 export function createFinanceAccess(
   { issuer, audience, keys }: FinanceAccessOptions,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
@@ -54,13 +54,13 @@ export function createFinanceAccess(
   return {
     async judge({ authorization, route, requestId }) {
       const token = readBearer(authorization)
-      const told = (verdict: AccessVerdict, facts: object = {}) => {
+      const logged = (verdict: AccessVerdict, facts: object = {}) => {
         const line = { event: 'finance_access', outcome: verdict, route, requestId, ...facts }
         if (verdict === 'granted') log.info(line)
         else log.warn(line)
         return verdict
       }
-      if (token === undefined) return told('unauthenticated')
+      if (token === undefined) return logged('unauthenticated')
       try {
         const { payload } = await jwtVerify(token, keySet, {
           issuer,
@@ -72,10 +72,10 @@ export function createFinanceAccess(
         })
         const roles = rolesOf(payload)
         const facts = { subject: payload.sub?.slice(0, subjectShownMax), roles }
-        return told(roles.length > 0 ? 'granted' : 'forbidden', facts)
+        return logged(roles.length > 0 ? 'granted' : 'forbidden', facts)
       } catch (error) {
-        if (isAboutTheToken(error)) return told('invalid_token', { why: error.code })
-        return told('keys_unavailable', { error: describeError(error) })
+        if (isAboutTheToken(error)) return logged('invalid_token', { why: error.code })
+        return logged('keys_unavailable', { error: describeError(error) })
       }
     },
   }
@@ -95,7 +95,7 @@ function rolesOf(payload: JWTPayload): readonly string[] {
   return financeRoles.filter((role) => given.includes(role))
 }
 
-/** What jose says when the keys could not be had is about the issuer's server; all else is about the token. */
+/** Some errors of jose mean that the issuer's server did not answer; all others are about the token. */
 function isAboutTheToken(error: unknown): error is errors.JOSEError {
   if (!(error instanceof errors.JOSEError)) return false
   return !(

@@ -16,11 +16,11 @@ export interface FinanceRouteDeps {
   readonly log: Log
   readonly access: FinanceAccess
   readonly reports: Reports
-  /** CAIP-2, for the links to where a transaction can be looked up. */
+  /** CAIP-2, for links to an explorer. */
   readonly network: string
-  /** Base URL of the public routes: empty when these routes share their listener, undefined when it is not configured. */
+  /** Origin of the public routes: empty when they share this listener, undefined when it is not configured. */
   readonly publicUrl: string | undefined
-  /** What the payment wallet holds on chain; a fault when no node can say. */
+  /** Balance of the payment wallet on chain; throws a fault when no node answers. */
   readonly walletBaseUnits: () => Promise<bigint>
 }
 

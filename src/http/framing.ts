@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 const targetCharacters = /^[\u0021-\u007e]+$/
 const hostValue = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/
 
-/** What Node's parser lets through and RFC 9112 does not. Undefined when the request is well framed. */
+/** Finds violations of RFC 9112 that Node's parser accepts. Undefined when the request is well framed. */
 export function findFramingProblem(request: IncomingMessage): string | undefined {
   if (!targetCharacters.test(request.url ?? '')) return 'the request target must be visible ASCII'
   const hosts = request.rawHeaders.filter(

@@ -15,16 +15,16 @@ export interface FreeRoute {
 }
 
 export interface FreeRequest {
-  /** The caller's, behind trusted proxies. */
+  /** Address of the caller, behind trusted proxies. */
   readonly address: string
-  /** What stands for the varying end of the path, as it was sent; otherwise empty. */
+  /** The part of the path that the route leaves open, as it was sent; empty when the route is exact. */
   readonly segment: string
-  /** Behind the question mark, as it was sent. */
+  /** The query string without its question mark, as it was sent. */
   readonly query: string
-  /** What the caller called us, a name or an address with an optional port; empty if nothing. */
+  /** Value of the Host header: a name or an address with an optional port; empty when it is missing. */
   readonly host: string
   readonly requestId: string
-  /** One that is blank is absent. */
+  /** A blank header counts as absent. */
   header(name: string): string | undefined
 }
 
@@ -34,11 +34,11 @@ export interface FreeAnswer extends Omit<Answer, 'body'> {
 
 export interface HealthCheck {
   readonly name: string
-  /** Undefined when it is well; otherwise what is wrong, for the operator and the caller alike. */
+  /** Undefined when the check passes; otherwise the problem, in words for operators and callers. */
   problem(): string | undefined
   /**
-   * Keeps us from quoting and from nothing else. We stay ready: whoever has paid must find us, or a proof could grow too
-   * old at every instance at once.
+   * A failure stops new quotes only. The service stays ready: callers who have paid must reach it, or a proof could become
+   * too old at every instance at once.
    */
   readonly quotesOnly?: boolean
 }
@@ -72,7 +72,7 @@ export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
   ]
 }
 
-// Keys change rarely, and a verifier that cached an old set still has the old keys in it.
+// Keys change rarely, and a cached set still contains the old keys.
 const cacheable = { 'cache-control': 'public, max-age=3600' }
 
 function health({ clock, version, checks, isDraining }: FreeRouteDeps): Answer {
@@ -94,7 +94,10 @@ function health({ clock, version, checks, isDraining }: FreeRouteDeps): Answer {
 function tokenPrice({ tokenPrice: read }: FreeRouteDeps): Answer {
   const price = read()
   if (price !== undefined) return envelope(200, price)
-  const body = { error: 'the token has no current price; nothing is sold until it has', code: 'ENDPOINT_UNAVAILABLE' }
+  const body = {
+    error: 'the token has no current price, so nothing is sold; try again in 5 s',
+    code: 'ENDPOINT_UNAVAILABLE',
+  }
   return jsonAnswer(503, JSON.stringify(body), { 'retry-after': '5' })
 }
 
@@ -103,7 +106,7 @@ async function burnStats({ burnStats: read, log }: FreeRouteDeps): Promise<Answe
     return envelope(200, await read())
   } catch (error) {
     log.warn({ event: 'burn_stats_failed', error: describeError(error) })
-    const body = { error: 'the ledger does not answer at the moment', code: 'ENDPOINT_UNAVAILABLE' }
+    const body = { error: 'the ledger did not answer; try again in 2 s', code: 'ENDPOINT_UNAVAILABLE' }
     return jsonAnswer(503, JSON.stringify(body), { 'retry-after': '2' })
   }
 }
@@ -116,7 +119,7 @@ function readiness({ checks, isDraining }: FreeRouteDeps): Answer {
   return jsonAnswer(ready ? 200 : 503, JSON.stringify({ status: ready ? 'ready' : 'not ready', failing }))
 }
 
-/** Open to the operator's own network only; what a service is busy with is nobody else's business. */
+/** Open to the operator's own network only: load and failures are not for the public. */
 async function metrics({ metrics: { registry }, mayReadMetrics }: FreeRouteDeps, address: string): Promise<Answer> {
   if (!mayReadMetrics(address)) return pathNotFound()
   return {

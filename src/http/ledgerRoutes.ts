@@ -11,13 +11,13 @@ import { errorAnswer, invalidRequest } from './transportError.ts'
 export interface LedgerRouteDeps {
   readonly log: Log
   readonly tree: SealedTree
-  /** What an outside verifier of checkpoints is configured with. */
+  /** Configured in external verifiers of checkpoints. */
   readonly verifierKey: string
-  /** Whether the events themselves may be read by anybody (docs/decisions/0010). */
+  /** Whether the events themselves are public (docs/decisions/0010). */
   readonly entriesArePublic: boolean
 }
 
-/** The seal over HTTP: free, public, and the same for everybody. Paths without /api are those of C2SP tlog-tiles. */
+/** The seal over HTTP: free, public, and the same for every client. Paths without /api are those of C2SP tlog-tiles. */
 export function createLedgerRoutes(deps: LedgerRouteDeps): readonly FreeRoute[] {
   const routes: readonly FreeRoute[] = [
     { path: '/api/ledger/checkpoint', serve: () => checkpoint(deps) },
@@ -35,7 +35,7 @@ export function createLedgerRoutes(deps: LedgerRouteDeps): readonly FreeRoute[] 
 
 function unreadable({ log }: LedgerRouteDeps, error: unknown): Answer {
   log.warn({ event: 'seal_unreadable', error: describeError(error) })
-  const body = { error: 'the ledger does not answer at the moment', code: 'ENDPOINT_UNAVAILABLE' }
+  const body = { error: 'the ledger did not answer; try again in 2 s', code: 'ENDPOINT_UNAVAILABLE' }
   return jsonAnswer(503, JSON.stringify(body), { 'retry-after': '2' })
 }
 
@@ -48,7 +48,7 @@ function textAnswer(body: string): FreeAnswer {
   return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }, body }
 }
 
-/** What is not sealed yet is in a second; what never will be looks the same from here. */
+/** An event that is not sealed yet will be within a second; one that does not exist gets the same answer. */
 function notSealed(what: string): Answer {
   return errorAnswer('NOT_FOUND', `${what}; the seal is at most a second behind`, { headers: { 'retry-after': '1' } })
 }
@@ -85,7 +85,7 @@ async function consistency({ tree }: LedgerRouteDeps, { segment }: FreeRequest):
   return proof === undefined ? notSealed(`the sealed tree has not reached ${to}`) : envelope(proof)
 }
 
-/** One spelling each, and few enough digits to be a safe integer. */
+/** Each number has one spelling, and few enough digits to be a safe integer. */
 function readCount(text: string): number | undefined {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined
 }
@@ -98,15 +98,12 @@ async function tile({ tree, entriesArePublic }: LedgerRouteDeps, request: FreeRe
   const path = request.segment
   const isBundle = path.startsWith('entries/')
   if (isBundle && !entriesArePublic)
-    return errorAnswer(
-      'NOT_FOUND',
-      'the entries of this log are for its auditors; its tiles and proofs are for everybody',
-    )
+    return errorAnswer('NOT_FOUND', 'the entries of this log are for its auditors; its tiles and proofs are public')
   const body = await tree.tile(path)
   if (body === undefined) return notSealed('there is no such tile')
-  // What a path stands for never changes, a part of a tile neither.
+  // The content of a path never changes, and neither does a part of a tile.
   const headers = { 'content-type': 'application/octet-stream', 'cache-control': 'public, max-age=31536000, immutable' }
   const answer = { status: 200, headers, body }
-  // Entries are text and become a fraction; C2SP wishes it. Hashes are noise and would only grow.
+  // Entries are text and shrink to a fraction, and C2SP asks for it. Hashes are random and would only grow.
   return isBundle ? inCodingOf(request.header('accept-encoding') ?? '', answer) : answer
 }

@@ -66,15 +66,15 @@ export function createMetrics(): Metrics {
     },
     onUpstreamCall: ({ upstream, outcome }) => upstreamCalls.inc({ upstream, outcome }),
     onRpcCall: ({ method, ok }) => rpcCalls.inc({ method, ok: String(ok) }),
-    ...bookMetrics(registers),
+    ...jobMetrics(registers),
   }
 }
 
-/** What the jobs find out about the book. */
-function bookMetrics(registers: Registry[]): Pick<Metrics, 'onLifeStep' | 'onSeal'> {
-  const lifeSteps = new Counter({
+/** Counters and gauges that the background jobs feed. */
+function jobMetrics(registers: Registry[]): Pick<Metrics, 'onLifeStep' | 'onSeal'> {
+  const lifecycleSteps = new Counter({
     name: 'tollbook_payment_steps_total',
-    help: 'What was found out about payments after their answers',
+    help: 'Steps of payments after their answers',
     labelNames: ['step'],
     registers,
   })
@@ -89,7 +89,7 @@ function bookMetrics(registers: Registry[]): Pick<Metrics, 'onLifeStep' | 'onSea
     registers,
   })
   return {
-    onLifeStep: (step) => lifeSteps.inc({ step }),
+    onLifeStep: (step) => lifecycleSteps.inc({ step }),
     onSeal(seal) {
       unsealed.set(seal.unsealedEvents)
       damaged.set(seal.damaged ? 1 : 0)

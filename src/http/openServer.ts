@@ -1,32 +1,31 @@
-import { addressList } from './clientAddress.ts'
-import { createAdmission } from './admission.ts'
 import { type AppDeps, createApp } from './app.ts'
+import type { Callers } from './callers.ts'
 import { createDocumentRoutes, type DocumentRouteDeps } from './documentRoutes.ts'
 import { createFreeRoutes, type FreeRoute, type FreeRouteDeps } from './freeRoutes.ts'
 import { createBurnPage, createFinancePage } from './pages.ts'
-import { createRateLimit } from './rateLimit.ts'
 import { receiptRoute } from './receiptRoute.ts'
 import { listen } from './server.ts'
 
-export interface ServerOptions
-  extends Omit<AppDeps, 'admission' | 'rateLimit' | 'freeRoutes'>, Omit<FreeRouteDeps, 'mayReadMetrics'> {
-  readonly host: string
-  readonly port: number
+export interface ServerDeps extends Omit<AppDeps, keyof Callers | 'freeRoutes'>, Omit<FreeRouteDeps, 'mayReadMetrics'> {
+  readonly callers: Callers
   readonly publicUrl: string | undefined
   readonly terms: DocumentRouteDeps['terms']
-  readonly inFlightMax: number
-  readonly rateLimitPerMinute: number
-  readonly metricsSubnets: readonly string[]
-  /** Free routes of parts that have their own, beside those of the service itself. */
+  readonly split: DocumentRouteDeps['split']
+  /** Free routes of other parts, in addition to those of the service itself. */
   readonly moreRoutes: readonly FreeRoute[]
   readonly finance: FinanceServing | undefined
 }
 
-/** What only holders of a token may see, and what shows it to them. */
+export interface ListenAddress {
+  readonly host: string
+  readonly port: number
+}
+
+/** The finance reports, for holders of a token. */
 export interface FinanceServing {
   readonly routes: readonly FreeRoute[]
-  /** A listener of its own, which keeps it off the public one; undefined: the same. */
-  readonly listener: { readonly host: string; readonly port: number } | undefined
+  /** A separate listener keeps the reports off the public one. Undefined: both share one. */
+  readonly listener: ListenAddress | undefined
 }
 
 export interface OpenServer {
@@ -36,26 +35,24 @@ export interface OpenServer {
   drain(options: { readonly timeoutMs: number }): Promise<void>
 }
 
-export async function openServer(options: ServerOptions): Promise<OpenServer> {
-  const { clock, host, port, finance } = options
-  const admission = createAdmission(options)
-  const rateLimit = createRateLimit(options.rateLimitPerMinute)
-  const mayReadMetrics = addressList(options.metricsSubnets)
+export async function openServer({ host, port }: ListenAddress, deps: ServerDeps): Promise<OpenServer> {
+  const { clock, finance, callers } = deps
+  const { admission, mayReadMetrics } = callers
   const financeRoutes = finance === undefined ? [] : [...finance.routes, ...(await createFinancePage())]
   const besides = [
-    ...createFreeRoutes({ ...options, mayReadMetrics }),
-    receiptRoute({ ...options.paywall, log: options.log }),
-    ...options.moreRoutes,
+    ...createFreeRoutes({ ...deps, mayReadMetrics }),
+    receiptRoute({ ...deps.paywall, log: deps.log }),
+    ...deps.moreRoutes,
     ...(await createBurnPage()),
   ]
-  const freeRoutes = [...besides, ...(await createDocumentRoutes({ ...options, besides }))]
+  const freeRoutes = [...besides, ...(await createDocumentRoutes({ ...deps, besides }))]
   const isApart = finance?.listener !== undefined
   const routes = isApart ? freeRoutes : [...freeRoutes, ...financeRoutes]
-  const app = createApp({ ...options, admission, rateLimit, freeRoutes: routes })
+  const app = createApp({ ...deps, ...callers, freeRoutes: routes })
   const listener = await listen(app.callback(), { host, port })
   const apart = isApart
     ? await listen(
-        createApp({ ...options, endpoints: [], admission, rateLimit, freeRoutes: financeRoutes }).callback(),
+        createApp({ ...deps, ...callers, endpoints: [], freeRoutes: financeRoutes }).callback(),
         finance.listener,
       ).catch(async (error: unknown) => {
         await listener.drain({ timeoutMs: 0, clock, inFlight: admission.inFlight })
@@ -68,7 +65,6 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     async drain({ timeoutMs }) {
       const ending = { timeoutMs, clock, inFlight: admission.inFlight }
       await Promise.all([listener.drain(ending), apart?.drain(ending)])
-      admission.close()
     },
   }
 }

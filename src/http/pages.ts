@@ -3,7 +3,7 @@ import type { FreeAnswer, FreeRoute } from './freeRoutes.ts'
 import { pageHeaders } from './docsPage.ts'
 import { errorAnswer } from './transportError.ts'
 
-/** The page of the finance reports. It holds nothing itself: what it shows, it asks for with the reader's token. */
+/** The page of the finance reports. It contains no data: it fetches the reports with the reader's token. */
 export function createFinancePage(): Promise<readonly FreeRoute[]> {
   return createPage('finance', [
     ...shared,
@@ -16,7 +16,7 @@ export function createFinancePage(): Promise<readonly FreeRoute[]> {
   ])
 }
 
-/** For everybody: what was burned, and how to check it. */
+/** The public page: burned tokens, and how to check them. */
 export function createBurnPage(): Promise<readonly FreeRoute[]> {
   return createPage('burn', [...shared, 'burn.js'])
 }

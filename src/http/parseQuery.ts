@@ -32,12 +32,12 @@ function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    // Malformed escapes are an expected no of this parser, not an error of the program.
+    // Malformed escapes are an expected refusal of this parser, not an error of the program.
     return undefined
   }
 }
 
-/** A name that the caller made up is repeated only when it is harmless in a log and on a page. */
+/** A name that the caller invented is repeated only when it is harmless in a log and on a page. */
 export function shownName(name: string): string {
   return /^[A-Za-z0-9_-]{1,40}$/.test(name) ? name : '(unknown name)'
 }

@@ -7,7 +7,7 @@ import { parseJson } from './parseJson.ts'
 // Exactly application/json in UTF-8: "+json" types, lists and other charsets are something else.
 const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?;?$/i
 
-/** Media type first, then size, then content: what is cheap to refuse is refused before anything is read. */
+/** Checks the media type first, then the size, then the content, so that cheap refusals come before any reading. */
 export async function readJsonBody(
   request: IncomingMessage,
   bytesMax: number,

@@ -29,7 +29,7 @@ async function serveReceipt(deps: ReceiptRouteDeps, { segment, query }: FreeRequ
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     deps.log.warn({ event: 'receipt_unreadable', error: describeError(error) })
-    const body = { error: 'the ledger does not answer at the moment; repeat the request', code: 'ENDPOINT_UNAVAILABLE' }
+    const body = { error: 'the ledger did not answer; try again in 2 s', code: 'ENDPOINT_UNAVAILABLE' }
     return jsonAnswer(503, JSON.stringify(body), { 'retry-after': '2' })
   }
 }

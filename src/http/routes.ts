@@ -11,21 +11,21 @@ export interface Route {
   readonly serve: (context: Context, segment: string) => Promise<void>
 }
 
-/** Exact, case-sensitive paths. The first route whose path fits decides, also about methods that it does not serve. */
+/** Paths are exact and case-sensitive. The first route that matches decides, also about methods that it does not serve. */
 export function createRouter(routes: readonly Route[]): ReturnType<Router['routes']> {
   const router = new Router({ strict: true, sensitive: true })
   for (const route of routes) {
-    // A path takes all methods here: the router would answer HEAD wherever it answers GET, and sell an answer without a body.
+    // Registered for all methods: the router adds HEAD to every GET, and would sell an answer without a body.
     router.register(route.path, METHODS, (context) => serveRoute(route, context))
   }
   return router.routes()
 }
 
 async function serveRoute({ path, methods, serve }: Route, context: RouterContext): Promise<void> {
-  // For counting: the pattern and not the path, because a caller must not be able to make new series.
+  // Metrics count the pattern and not the path, because a caller must not be able to make new series.
   context.state['route'] = path
   if (!methods.includes(context.method)) return refuseMethod(context, methods)
-  // As it was sent: the router's own parameters are percent-decoded.
+  // The capture is as it was sent; the router's own parameters are percent-decoded.
   await serve(context, context.captures?.[0] ?? '')
 }
 
@@ -38,7 +38,7 @@ function refuseMethod(context: Context, allowed: readonly string[]): void {
   send(context, errorAnswer('METHOD_NOT_ALLOWED', `use ${allowed.join(' or ')} (got ${context.method})`))
 }
 
-/** What is left when no route has the path. */
+/** Answers requests whose path no route has. */
 export function refusePath(context: Context): void {
   send(context, pathNotFound())
 }

@@ -18,7 +18,7 @@ const requestsPerSocketMax = 10_000
 
 export interface Listener {
   readonly port: number
-  /** Stops taking connections, waits for what is under way, then closes what is left. */
+  /** Stops taking connections, waits for requests in progress, then closes the rest. */
   drain(options: { readonly timeoutMs: number; readonly clock: Clock; readonly inFlight: () => number }): Promise<void>
 }
 

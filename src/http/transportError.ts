@@ -1,6 +1,6 @@
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
 
-/** What is refused before anybody asks what is bought. Closed, with its statuses beside it. */
+/** Refusals that do not depend on the product, with their statuses. The list is closed. */
 export const transportErrors = {
   INVALID_REQUEST: 400,
   NOT_FOUND: 404,
@@ -43,7 +43,7 @@ export function pathNotFound(): Answer {
   return errorAnswer('NOT_FOUND', 'this path does not exist; paths are exact and case-sensitive')
 }
 
-/** All problems in one answer, each with its field: nobody should have to send a request five times to find five slips. */
+/** All problems in one answer, each with its field: a caller does not have to send a request five times to find five mistakes. */
 export function invalidRequest(details: readonly FieldProblem[]): Answer {
   const error = details.map(({ field, message }) => `${field}: ${message}`).join('; ')
   return errorAnswer('INVALID_REQUEST', error, { details })

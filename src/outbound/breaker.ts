@@ -1,27 +1,25 @@
 import type { Clock } from '@tollbook/core/clock'
 
 /**
- * Leaves a provider alone that fails or asks for a pause. After the rest one caller is let through, and all others are
- * turned away until it is back: whoever waited behind it would wait for a provider that is probably still down.
+ * Circuit breaker of one provider. It opens after failures in a row, or for as long as the provider asked for. Then one
+ * caller probes, and the others are turned away until the probe succeeds: a caller who waited behind it would wait for a
+ * provider that is probably still down.
  */
 export interface Breaker {
   isOpen(): boolean
-  /** Says that somebody goes through; only after `isOpen` said no. */
+  /** Called for each request that `isOpen` let pass. */
   enter(): void
-  /** True when this success closed it again. */
+  /** True when this success closed it. */
   succeeded(): boolean
   /** True when this failure opened it. */
   failed(): boolean
   rest(durationMs: number): void
 }
 
-export interface BreakerLimits {
-  /** Failures in a row. */
-  readonly failuresMax: number
-  readonly restMs: number
-}
+const failuresMax = 5
+export const breakerRestMs = 30_000
 
-export function createBreaker(clock: Clock, { failuresMax, restMs }: BreakerLimits): Breaker {
+export function createBreaker(clock: Clock): Breaker {
   let failuresInARow = 0
   let isProbed = false
   let restsUntilMs = Number.NEGATIVE_INFINITY
@@ -43,7 +41,7 @@ export function createBreaker(clock: Clock, { failuresMax, restMs }: BreakerLimi
       failuresInARow++
       isProbed = false
       if (failuresInARow < failuresMax) return false
-      rest(restMs)
+      rest(breakerRestMs)
       return true
     },
     rest,

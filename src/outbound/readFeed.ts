@@ -33,8 +33,8 @@ const bytesMax = 1024 * 1024
 const hopsMax = 3
 
 /**
- * Reads a feed of a publisher. Throws only `UpstreamFailure`. Whoever polls decides when it is asked again, so nothing is
- * tried twice here. The address itself is the operator's and is trusted; where a publisher sends us from there is not.
+ * Reads a feed of a publisher. Throws only `UpstreamFailure`. The poller decides when to retry, so nothing is tried twice
+ * here. The operator's address is trusted; an address that a publisher redirects to is not.
  */
 export function createReadFeed(deps: FeedDeps): ReadFeed {
   return async (request) => {

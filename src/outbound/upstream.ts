@@ -1,7 +1,7 @@
 import type { Clock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
-import { type Breaker, createBreaker } from './breaker.ts'
+import { type Breaker, breakerRestMs, createBreaker } from './breaker.ts'
 import { createPace, type Pace, type PaceLimit } from './pace.ts'
 import { readBytes, TooLong } from './readBytes.ts'
 import { retryAfterMsOf } from './retryAfter.ts'
@@ -24,7 +24,9 @@ export interface UpstreamRequest {
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
-  /** Of whoever asks: at a shutdown nobody waits for a provider. */
+  /** JSON to post; without it the request is a GET. */
+  readonly body?: string
+  /** Aborted when the caller no longer waits. */
   readonly signal?: AbortSignal
 }
 
@@ -36,11 +38,13 @@ export interface Reply {
 }
 
 export interface UpstreamLimits {
-  /** The provider's published limit, or less. Beyond it we do not ask. */
-  readonly pace: PaceLimit
+  /** The provider's published limit, or less. Requests beyond it are not sent. Undefined: only the provider limits us. */
+  readonly pace?: PaceLimit
   /** For everything that `ask` does, a second try included. */
   readonly timeoutMs?: number
   readonly bytesMax?: number
+  /** Default: 2. One for requests that must not be made twice. */
+  readonly triesMax?: number
 }
 
 export interface UpstreamDeps {
@@ -57,25 +61,28 @@ export interface UpstreamOptions extends UpstreamLimits {
   readonly base: URL
   /** Sent with each request: keys, a browser's User-Agent where nothing else is served. */
   readonly headers?: Readonly<Record<string, string>>
+  /** True: `read` gets every status but redirects, and decides itself about 429 and 5xx. */
+  readonly readsFailures?: boolean
+  /** The shortest rest after a request to wait. Default: 5 s. */
+  readonly pauseMinMs?: number
   /** How long its 429 asks us to wait, where it says so in the body and not in Retry-After. */
   readonly pauseMs?: (reply: Reply) => number
 }
 
 const timeoutMsDefault = 4_000
 const bytesMaxDefault = 256 * 1024
-const breakerLimits = { failuresMax: 5, restMs: 30_000 }
 const pauseMaxMs = 15 * 60 * 1000
 // Some say 0 and mean it, some say nothing: a limit that was hit once is hit again at once.
-const pauseMinMs = 5_000
+const pauseMinMsDefault = 5_000
 // A second try helps against one lost connection and makes an outage worse, so there are few of them.
-const triesMax = 2
+const triesMaxDefault = 2
 const retryPace = { requests: 6, perSeconds: 60 }
 const retryPauseMs = 100
 
 interface State extends UpstreamDeps {
   readonly options: UpstreamOptions
   readonly breaker: Breaker
-  readonly pace: Pace
+  readonly pace: Pace | undefined
   readonly retries: Pace
 }
 
@@ -84,8 +91,8 @@ export function createUpstream(deps: UpstreamDeps, options: UpstreamOptions): Up
   const state: State = {
     ...deps,
     options,
-    breaker: createBreaker(clock, breakerLimits),
-    pace: createPace(clock, options.pace),
+    breaker: createBreaker(clock),
+    pace: options.pace && createPace(clock, options.pace),
     retries: createPace(clock, retryPace),
   }
   return {
@@ -97,7 +104,8 @@ export function createUpstream(deps: UpstreamDeps, options: UpstreamOptions): Up
 
 function whyRefused({ options: { name }, breaker, pace }: State): UpstreamFailure | undefined {
   if (breaker.isOpen()) return new UpstreamFailure('resting', `${name} has failed and is left alone for a while`)
-  if (pace.isFull()) return new UpstreamFailure('rate_limited', `${name} has been asked as often as it allows`)
+  if (pace?.isFull() === true)
+    return new UpstreamFailure('rate_limited', `${name} has been asked as often as it allows`)
   return undefined
 }
 
@@ -110,7 +118,7 @@ async function ask<T>(state: State, request: UpstreamRequest, read: (reply: Repl
   }
   breaker.enter()
   try {
-    const answer = await tryTwice(state, request, read)
+    const answer = await tryAgain(state, request, read)
     if (breaker.succeeded()) log.info({ event: 'upstream_recovered', upstream: options.name })
     onCall({ upstream: options.name, outcome: 'answered' })
     return answer
@@ -128,25 +136,30 @@ function asFailure(error: unknown, name: string): UpstreamFailure {
   return new UpstreamFailure('bad_payload', `${name} sent what we cannot read`, { cause: error })
 }
 
-function learn({ options: { name }, breaker, log }: State, failure: UpstreamFailure): void {
+function learn(
+  { options: { name, pauseMinMs = pauseMinMsDefault }, breaker, log }: State,
+  failure: UpstreamFailure,
+): void {
   const { kind, retryAfterMs = 0 } = failure
   if (kind === 'rate_limited' || retryAfterMs > 0)
     breaker.rest(Math.min(Math.max(retryAfterMs, pauseMinMs), pauseMaxMs))
   if (!isVerdict(failure)) log.info({ event: 'upstream_failed', upstream: name, kind, error: describeError(failure) })
   if (!speaksAgainst(failure)) breaker.succeeded()
-  else if (breaker.failed()) log.warn({ event: 'upstream_resting', upstream: name, restMs: breakerLimits.restMs })
+  else if (breaker.failed()) log.warn({ event: 'upstream_resting', upstream: name, restMs: breakerRestMs })
 }
 
-async function tryTwice<T>(state: State, request: UpstreamRequest, read: (reply: Reply) => T): Promise<T> {
-  const { clock, pace, retries } = state
-  const late = AbortSignal.timeout(state.options.timeoutMs ?? timeoutMsDefault)
+async function tryAgain<T>(state: State, request: UpstreamRequest, read: (reply: Reply) => T): Promise<T> {
+  const { clock, pace, retries, options } = state
+  const { timeoutMs = timeoutMsDefault, triesMax = triesMaxDefault } = options
+  const late = AbortSignal.timeout(timeoutMs)
   const signal = request.signal === undefined ? late : AbortSignal.any([late, request.signal])
   for (let attempt = 1; ; attempt++) {
-    pace.take()
+    pace?.take()
     try {
       return read(await fetchReply(state, request, signal))
     } catch (error) {
-      if (attempt >= triesMax || signal.aborted || !mayHelp(error) || pace.isFull() || !retries.take()) throw error
+      if (attempt >= triesMax || signal.aborted || !mayHelp(error) || pace?.isFull() === true || !retries.take())
+        throw error
       // Between half and one and a half of it, so that those who failed together do not come back together.
       await clock.sleep(retryPauseMs * (0.5 + (clock.monotonicMs() % 1)))
     }
@@ -161,9 +174,12 @@ function mayHelp(error: unknown): boolean {
 async function fetchReply(state: State, request: UpstreamRequest, signal: AbortSignal): Promise<Reply> {
   const { name, headers, timeoutMs = timeoutMsDefault, bytesMax = bytesMaxDefault } = state.options
   try {
+    const { body } = request
     const response = await fetch(urlOf(state.options, request), {
+      ...(body === undefined ? {} : { method: 'POST', body }),
       headers: {
         accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         'user-agent': `Tollbook/${state.version} (+${state.contact})`,
         ...headers,
         ...request.headers,
@@ -179,7 +195,7 @@ async function fetchReply(state: State, request: UpstreamRequest, signal: AbortS
     }
     const text = new TextDecoder().decode(await readBytes(response, bytesMax))
     const reply = { status: response.status, headers: response.headers, text }
-    if (reply.status === 429) throw rateLimited(state, reply)
+    if (reply.status === 429 && state.options.readsFailures !== true) throw rateLimited(state, reply)
     return reply
   } catch (error) {
     if (error instanceof UpstreamFailure) throw error
@@ -193,8 +209,9 @@ async function fetchReply(state: State, request: UpstreamRequest, signal: AbortS
 const redirects = new Set([301, 302, 303, 307, 308])
 
 /** What the status alone settles, whatever the body says. */
-function whyUnread({ options: { name }, clock }: State, { status, headers }: Response): UpstreamFailure | undefined {
-  if (status >= 500) {
+function whyUnread({ options, clock }: State, { status, headers }: Response): UpstreamFailure | undefined {
+  const { name, readsFailures = false } = options
+  if (status >= 500 && !readsFailures) {
     const retryAfterMs = retryAfterMsOf(headers, clock)
     return new UpstreamFailure('upstream', `${name} answered HTTP ${status}`, { retryAfterMs })
   }

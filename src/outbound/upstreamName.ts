@@ -1,4 +1,4 @@
-/** Everybody we ask for data. The name is also that of the setting: `<NAME>_URL`, `<NAME>_API_KEY`. */
+/** The providers of data. `<NAME>_URL` replaces the public address of one. */
 export const upstreamNames = [
   'COINGECKO',
   'COINPAPRIKA',
@@ -22,19 +22,31 @@ export const upstreamNames = [
 
 export type UpstreamName = (typeof upstreamNames)[number]
 
-/** What the operator says of one of them. */
+/** Providers that take a key, in `<NAME>_API_KEY`. */
+export const keyedUpstreamNames = [
+  'COINGECKO',
+  'COINPAPRIKA',
+  'OPEN_METEO',
+  'TWELVE_DATA',
+  'GUARDIAN',
+  'JUPITER',
+] as const satisfies readonly UpstreamName[]
+
+export type KeyedUpstreamName = (typeof keyedUpstreamNames)[number]
+
+/** The operator's settings of one provider. */
 export interface UpstreamSetting {
   /** Undefined: the provider's public address. */
   readonly url?: string | undefined
   readonly apiKey?: string | undefined
 }
 
-/** A provider that is not named has nothing special about it. */
+/** A provider that is missing has no settings of its own. */
 export type UpstreamSettings = Readonly<Partial<Record<UpstreamName, UpstreamSetting>>>
 
 /**
- * Where a provider is reached: its public base, or the operator's. An address without a path replaces the host only, so
- * that a relay or a stand-in can be named without knowing the provider's paths.
+ * The provider's public base, or the operator's. An address without a path replaces the host only, so that the operator can
+ * name a relay or a stand-in without knowing the provider's paths.
  */
 export function baseUrlOf(setting: UpstreamSetting | undefined, publicBase: string): URL {
   const base = new URL(publicBase)

@@ -49,7 +49,7 @@ export type BurnEvent = BurnSubmitted | BurnConfirmed
 export type SettingEvent = PriceListPublished | SettingChanged
 export type LedgerEvent = PaymentEvent | BurnEvent | SettingEvent | DistributionPaid
 
-export const paymentEvents = [...verificationEvents, ...attemptEvents, ...finalityEvents] as const
+const paymentEvents = [...verificationEvents, ...attemptEvents, ...finalityEvents] as const
 export const ledgerEvents = [...paymentEvents, ...burnEvents, ...settingEvents, distributionPaid] as const
 
 /** Codec of everything that the service writes. */

@@ -22,6 +22,7 @@ function findResting(state: PaymentState): Resting | undefined {
 }
 
 export function decideFinality(state: PaymentState, verdict: FinalVerdict): PaymentDecision | undefined {
+  assert((verdict.kind === 'finalized' ? verdict.slot : verdict.finalizedSlot) >= 0, 'a verdict is of a slot')
   const resting = findResting(state)
   if (resting === undefined || resting.isFinal) return undefined
   return verdict.kind === 'finalized'
@@ -48,6 +49,7 @@ function reversal(
   const isOwed = owesBurn(settlement)
   const dueBaseUnits = transferBaseUnits(price)
   const overpaidBaseUnits = receivedBaseUnits - heldForCallerBaseUnits(settlement)
+  assert(overpaidBaseUnits >= 0n, 'no less was received than is held')
   const reversed: PaymentReversed = {
     kind: 'PaymentReversed',
     reason,
@@ -75,6 +77,7 @@ export function decideExpiry(state: PaymentState, nowMs: number): PaymentDecisio
 export function decideRefund(state: PaymentState): PaymentDecision | undefined {
   if (state.phase !== 'released' || !state.isFinal) return undefined
   const { wallet, price } = state.settlement
+  assert(transferBaseUnits(price) >= 0n, 'a refund is not a debt of the wallet')
   const refund = { kind: 'RefundDue', wallet, mint: price.mint, refundBaseUnits: transferBaseUnits(price) } as const
   return { step: 'payment.refund', events: [refund] }
 }

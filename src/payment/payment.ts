@@ -142,6 +142,7 @@ export interface SubmitCommand {
 
 /** Recorded before the transaction is sent: if we die in between, the ledger knows of money that may be on its way. */
 export function decideSubmit(state: PaymentState, command: SubmitCommand): PaymentDecision | undefined {
+  assert(command.transactionBase64 !== '', 'a submitted transaction has bytes')
   if (state.phase !== 'unknown') return undefined
   return { step: 'payment.submit', events: [{ kind: 'PaymentSubmitted', ...command }] }
 }
@@ -157,6 +158,8 @@ export interface ClaimCommand {
 
 /** Attempts are 1, 2, 3…, one of them live (I3); a claim is bound to wallet, endpoint, parameters and price (I6). */
 export function decideClaim(state: PaymentState, command: ClaimCommand): PaymentDecision | Refusal {
+  assert(command.leaseMs > 0, 'a lease lasts')
+  assert(command.settlement.wallet === command.order.wallet || state.phase !== 'unknown', 'a payment serves its payer')
   const refusal = mayUse(state, command.order, command.nowMs)
   if (refusal !== undefined) return refusal
   switch (state.phase) {
@@ -214,11 +217,13 @@ function claimEvent(before: BeforeClaim, { order, attemptId, leaseMs }: ClaimCom
 /** Amount that we lose if the chain drops the payment after an answer. It stays the same through a claim. */
 export function exposureOf({ settlement, isFinal: final }: Pick<Verified, 'settlement' | 'isFinal'>) {
   const { mint, requiredBaseUnits } = settlement.price
+  assert(requiredBaseUnits > 0n, 'an answer has a price')
   return { mint, exposedBaseUnits: final ? 0n : requiredBaseUnits }
 }
 
 export function failureEvent(state: Live, reason: FailureReason): RequestFailed {
   const { attempt, attemptId } = state
+  assert(attempt >= 1, 'a live attempt is counted from 1')
   return { kind: 'RequestFailed', attempt, attemptId, reason, ...exposureOf(state) }
 }
 
@@ -246,7 +251,9 @@ export interface FulfilCommand {
 export function decideFulfil(state: PaymentState, command: FulfilCommand): PaymentDecision | undefined {
   const live = findLive(state, command.attemptId)
   if (live === undefined) return undefined
-  const { mint, shares } = live.settlement.price
+  const { mint, shares, requiredBaseUnits, burnBaseUnits } = live.settlement.price
+  const allocated = shares.reduce((sum, { baseUnits }) => sum + baseUnits, burnBaseUnits)
+  assert(allocated === requiredBaseUnits, 'burn and shares are the whole price (I18)')
   return {
     step: 'payment.fulfil',
     events: [
@@ -326,6 +333,7 @@ export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: n
 
 /** Folds the events of one append. */
 export function evolveAll(state: PaymentState, events: readonly PaymentEvent[], recordedAtMs: number): PaymentState {
+  assert(events.length > 0, 'an append has events')
   return events.reduce((before, event) => evolve(before, event, recordedAtMs), state)
 }
 

@@ -9,7 +9,7 @@ import type { PriceListPublished, SettingChanged } from './events/settingEvents.
  */
 
 /** First byte of their streams' ids in the ledger (migrations/kinds). */
-export const settingSpace = 3
+const settingSpace = 3
 export const priceListName = 'prices'
 
 export function settingStream(name: string, number: number): string {
@@ -35,11 +35,17 @@ export interface Numbered<Event> {
   readonly event: Event
 }
 
+const wholePerMille = 1_000
+
 /** Undefined when the list on record says the same. */
 export function decidePriceList(
   newest: Numbered<PriceListPublished> | undefined,
   list: PriceListPublished,
 ): SettingDecision<PriceListPublished> | undefined {
+  assert(
+    list.split.reduce((sum, { perMille }) => sum + perMille, 0) === wholePerMille,
+    'the split of a price list is the whole of each price',
+  )
   if (newest !== undefined && canonicalText(newest.event) === canonicalText(list)) return undefined
   const number = (newest?.number ?? 0) + 1
   return { step: 'price_list.publish', name: priceListName, number, events: [list] }

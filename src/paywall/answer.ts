@@ -1,7 +1,7 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Refusal, RefusalCode } from '@tollbook/core/refusal'
 
-/** What goes back over the wire. */
+/** A whole answer, as it goes over the wire. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

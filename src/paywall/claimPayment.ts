@@ -30,12 +30,12 @@ export interface ClaimQuestion {
   readonly idempotencyKey: string | undefined
 }
 
-// Each loss means that somebody else won, and the next look says what they made of it; one look is nearly always enough.
+// Each conflict means that another attempt won, and the next lookup shows its result; one lookup is nearly always enough.
 const attemptsMax = 4
 
 /**
- * Consumes the settlement. Committed before the handler runs (I2); the database alone decides who is first (I1). Losers
- * look again and are told the truth of that moment: in progress, or already used.
+ * Consumes the settlement. Committed before the handler runs (I2); the database alone decides who is first (I1). An
+ * attempt that lost reads the payment again and is refused by its state: in progress, or already used.
  */
 export async function claimPayment(deps: ClaimDeps, question: ClaimQuestion): Promise<Claim | Refusal> {
   const { order, settlement, idempotencyKey } = question
@@ -63,8 +63,8 @@ export async function claimPayment(deps: ClaimDeps, question: ClaimQuestion): Pr
         return refuseReusedKey()
       case 'conflict': {
         const now = await deps.ledger.lookUp({ reference: settlement.reference, wallet: order.wallet, idempotencyKey })
-        // A winner with the same key stores its answer under it; the next request gets it, where a second look at the
-        // payment would only find it used.
+        // A winner with the same key stores its answer under it, and the next request gets it. Another lookup here would
+        // only find the payment used.
         if (now.earlier !== undefined) return refuseOvertaken()
         before = now.payment
         break

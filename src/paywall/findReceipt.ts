@@ -15,8 +15,8 @@ export interface FoundReceipt {
 }
 
 /**
- * The receipt of an attempt, for a caller whose answer was streamed and whose connection ended before the receipt. The attempt's
- * id is random and only this caller was told it: a reference is public, and says nothing of what was bought.
+ * The receipt of an attempt, for a caller whose connection ended before the receipt of a streamed answer. The id of the attempt
+ * is random and was sent to this caller alone. The reference is public, so it cannot open the receipt.
  */
 export async function findReceipt(
   { ledger, signReceipt }: FindReceiptDeps,

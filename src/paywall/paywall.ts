@@ -17,12 +17,12 @@ import { sendReceipt, type SignReceipt } from './sendReceipt.ts'
 
 export interface Paywall extends OfferDeps, ClaimDeps, HandlerDeps, RedeemDeps {
   readonly currentPrice: (endpoint: string) => ListedPrice | undefined
-  /** Why nothing is sold at the moment: the ledger is not durable, the chain is out of reach, the server is shutting down. */
+  /** Reason why nothing is sold: the ledger is not durable, no node answers, or the server is shutting down. */
   readonly whyClosed: () => string | undefined
-  /** Why nothing more is sold before the chain has caught up: too much was served for payments that are not final. */
+  /** Reason why sales wait for the chain: too much was served for payments that are not final. */
   readonly whyExposed: () => Promise<string | undefined>
   readonly signReceipt: SignReceipt
-  /** For the operator. The caller is only told that the outcome is unknown. */
+  /** For the operator's log. The caller only learns that the outcome is unknown. */
   readonly onFault: (fault: Fault, requestId: string) => void
 }
 
@@ -87,7 +87,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     if (fulfilment === undefined) return refusalAnswer(refuseOvertaken())
     return await sendReceipt({ ...deps, rail }, { answerJson, fulfilment, replayed: false })
   } catch (error) {
-    // Nobody knows. A 402 would make the caller pay again, so it is never a 402 (I8); the same proof stays good.
+    // The outcome is unknown. A 402 would make the caller pay again, so it is never a 402 (I8); the proof stays valid.
     if (!(error instanceof Fault && error.retryable)) throw error
     deps.onFault(error, request.requestId)
     const code = rail === undefined ? 'ENDPOINT_UNAVAILABLE' : 'PAYMENT_PENDING'

@@ -84,6 +84,6 @@ export interface Presented<P extends Proof = Proof> {
 export interface SettleQuestion<P extends Proof = Proof> {
   readonly proof: P
   readonly order: Order
-  /** What the ledger knows: `unknown`, or `submitted` when this service has sent the payment before. */
+  /** State in the ledger: `unknown`, or `submitted` when this service has sent the payment before. */
   readonly payment: PaymentState
 }

@@ -17,7 +17,7 @@ export interface RedeemDeps {
   readonly ledger: PaymentLedger
 }
 
-/** What was delivered, as the ledger records it. */
+/** A delivery, as the ledger records it. */
 export interface Delivery {
   /** SHA-256 in hex of the bytes that the caller gets. */
   readonly answerDigest: string

@@ -8,12 +8,12 @@ export interface HandlerDeps {
   readonly handlerTimeoutMs: number
 }
 
-/** A stream whose provider still works. `abort` tells it to stop. */
+/** A stream whose provider still works. `abort` stops it. */
 export interface RunningStream extends Stream {
   readonly abort: () => void
 }
 
-/** `broken`: the handler threw. That is our bug, not an answer; the claim is released all the same. */
+/** `broken`: the handler threw. That is a bug and not an answer; the claim is released nevertheless. */
 export type Attempted = Value | RunningStream | Failure | { readonly kind: 'broken'; readonly error: unknown }
 
 /** Runs the handler to its deadline and always returns an outcome, so that a claim is never left open. */

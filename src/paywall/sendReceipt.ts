@@ -5,7 +5,7 @@ import { type Fulfilment, receiptOf, type SignedReceipt } from '../payment/recei
 import { type Answer, jsonAnswer, type StreamedAnswer } from './answer.ts'
 import { inclusionProofOf } from './inclusionProof.ts'
 import type { PaymentRail } from './rail.ts'
-import { contentHeaders, type KeptStream, readStoredStream, receiptTrailers, streamEnd } from './streamFormat.ts'
+import { contentHeaders, type StoredStream, readStoredStream, receiptTrailers, streamEnd } from './streamFormat.ts'
 
 /** Signs a receipt: a compact EdDSA JWS over its canonical JSON. Ed25519 is deterministic, so one receipt has one JWS. */
 export type SignReceipt = (fulfilment: Fulfilment) => Promise<SignedReceipt>
@@ -23,20 +23,20 @@ export async function createReceiptSigner(privateKey: JWK): Promise<SignReceipt>
   }
 }
 
-/** The public half, as it is published for whoever verifies a receipt without us. */
+/** The public half, as it is published for verifiers of receipts. */
 export async function publicKeysOf(privateKey: JWK): Promise<Json> {
   const { kty, crv, x } = privateKey
   assert(kty === 'OKP' && crv === 'Ed25519' && x !== undefined, 'receipts are signed with Ed25519')
   return { keys: [{ kty, crv, x, kid: await keyId(privateKey), alg: 'EdDSA', use: 'sig' }] }
 }
 
-/** RFC 7638: the thumbprint names the key itself, so no two keys share a name by mistake. */
+/** RFC 7638: the thumbprint names the key itself, so two keys never share a name by mistake. */
 function keyId(key: JWK): Promise<string> {
   return key.kid === undefined ? calculateJwkThumbprint(key) : Promise.resolve(key.kid)
 }
 
 export interface Sale {
-  /** Canonical JSON of `{data, meta}`, exactly as its digest stands in the ledger. */
+  /** Canonical JSON of `{data, meta}`, exactly the text whose digest is in the ledger. A streamed answer: `storedStream`. */
   readonly answerJson: string
   readonly fulfilment: Fulfilment
   readonly replayed: boolean
@@ -66,10 +66,10 @@ export async function sendReceipt({ signReceipt, rail }: ReceiptDeps, sale: Sale
   return jsonAnswer(200, body, headers)
 }
 
-// A stored answer is small and waits for nobody but its reader.
+// A stored answer is small and its provider is done: only the caller can be slow.
 const callerWaitMaxMs = 10_000
 
-function replayStream(stream: KeptStream, receipt: SignedReceipt, headers: Answer['headers']): StreamedAnswer {
+function replayStream(stream: StoredStream, receipt: SignedReceipt, headers: Answer['headers']): StreamedAnswer {
   async function* send() {
     yield await Promise.resolve(stream.bytes)
     yield* streamEnd(stream, receipt)
@@ -83,7 +83,7 @@ function replayStream(stream: KeptStream, receipt: SignedReceipt, headers: Answe
   }
 }
 
-/** Whether the answer was made of the sample data of local mode; no client should take it for the truth by mistake. */
+/** Whether the answer was made of the sample data of local mode; no client should mistake them for real data. */
 function isSample(answerJson: string): boolean {
   // Canonical JSON sorts its keys and escapes quotes in texts, so this can stand nowhere but in `meta`, which is last.
   return answerJson.includes('"source":"sample:', answerJson.lastIndexOf('"meta":{'))

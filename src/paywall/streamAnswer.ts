@@ -15,8 +15,8 @@ export interface StreamDeps extends RedeemDeps, HandlerDeps, ReceiptDeps {
 
 // An hour of speech as text has 60 kB; images and documents are artifacts and have their own limits.
 const bytesMax = 8 * 1024 * 1024
-// What is kept for a replay stands in the ledger's notes for a day.
-const keptBytesMax = 256 * 1024
+// An answer that can be replayed is stored in the ledger's notes for a day.
+const storedBytesMax = 256 * 1024
 
 /**
  * Starts a streamed answer: the claim is renewed in the ledger before the first byte is sent. Undefined when another attempt
@@ -28,7 +28,7 @@ export async function startStream(
   stream: RunningStream,
 ): Promise<StreamedAnswer | undefined> {
   const { handlerTimeoutMs, leaseMs, clock } = deps
-  const reader = createStreamReader(clock, stream, { bytesMax, timeMaxMs: handlerTimeoutMs, keptBytesMax })
+  const reader = createStreamReader(clock, stream, { bytesMax, timeMaxMs: handlerTimeoutMs, storedBytesMax })
   try {
     const started = await recordStart(deps, claim)
     if (started === undefined) {
@@ -87,10 +87,10 @@ function createSending(deps: StreamDeps, run: Run): Pick<StreamedAnswer, 'chunks
   return { chunks: send(), trailers }
 }
 
-/** Thrown when all bytes were sent, but the attempt had been overtaken: then this delivery is not the one that was sold. */
+/** Records the delivery. Throws when another attempt took over meanwhile: then this delivery is not the one that was sold. */
 async function seal(deps: StreamDeps, { claim, stream, reader }: Run): Promise<SignedReceipt> {
-  const kept = claim.idempotencyKey === undefined ? undefined : reader.kept()
-  const storedAnswer = kept === undefined ? undefined : storedStream(stream, kept)
+  const bytes = claim.idempotencyKey === undefined ? undefined : reader.stored()
+  const storedAnswer = bytes === undefined ? undefined : storedStream(stream, bytes)
   const fulfilment = await fulfil(deps, claim, { answerDigest: reader.digest(), storedAnswer })
   if (fulfilment === undefined) throw new Overtaken('another attempt took over while this answer was sent')
   return await deps.signReceipt(fulfilment)
@@ -101,8 +101,8 @@ class Overtaken extends Error {
 }
 
 /**
- * The caller went away. The answer is read to its end and sealed as delivered: if leaving before the last byte released the payment,
- * one payment would buy any number of nearly whole answers. With an Idempotency-Key the caller can fetch it.
+ * The caller left. The answer is read to its end and recorded as delivered: if leaving before the last byte released the
+ * payment, one payment would buy any number of nearly complete answers. With an Idempotency-Key the caller can fetch it.
  */
 async function finishAlone(deps: StreamDeps, run: Run): Promise<void> {
   const { reader } = run

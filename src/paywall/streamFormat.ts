@@ -59,18 +59,18 @@ const stored = z.strictObject({
   stream: z.strictObject({ base64: z.string(), contentType: z.string() }),
 })
 
-/** A whole streamed answer as it is kept for a replay. */
+/** A complete streamed answer, as it is stored for a replay. */
 export function storedStream({ contentType, meta }: Described, bytes: Buffer): string {
   return canonicalJson({ meta, stream: { base64: bytes.toString('base64'), contentType } })
 }
 
-export interface KeptStream extends Described {
+export interface StoredStream extends Described {
   readonly meta: Meta
   readonly bytes: Buffer
 }
 
 /** Undefined for the stored text of a whole answer, which opens with `data`. */
-export function readStoredStream(answerJson: string): KeptStream | undefined {
+export function readStoredStream(answerJson: string): StoredStream | undefined {
   if (answerJson.startsWith('{"data":')) return undefined
   const { meta, stream } = stored.parse(JSON.parse(answerJson))
   return { meta, contentType: stream.contentType, bytes: Buffer.from(stream.base64, 'base64') }

@@ -10,9 +10,9 @@ export interface StreamReader {
   bytes(): number
   /** SHA-256 in hex of the bytes so far. */
   digest(): string
-  /** The bytes so far; undefined when they are more than are kept for a replay. */
-  kept(): Buffer | undefined
-  /** Tells the provider to stop. */
+  /** The bytes so far; undefined when there are too many to store for a replay. */
+  stored(): Buffer | undefined
+  /** Stops the provider. */
   abort(): void
 }
 
@@ -20,16 +20,16 @@ export interface StreamBounds {
   readonly bytesMax: number
   /** Time that the provider may take in all. The time in which the caller does not read is not counted. */
   readonly timeMaxMs: number
-  readonly keptBytesMax: number
+  readonly storedBytesMax: number
 }
 
 export function createStreamReader(clock: Clock, stream: RunningStream, bounds: StreamBounds): StreamReader {
-  const { bytesMax, timeMaxMs, keptBytesMax } = bounds
+  const { bytesMax, timeMaxMs, storedBytesMax } = bounds
   const iterator = stream.chunks[Symbol.asyncIterator]()
   const hash = createHash('sha256')
   let bytes = 0
   let spentMs = 0
-  let kept: Uint8Array[] | undefined = []
+  let stored: Uint8Array[] | undefined = []
 
   async function nextInTime(): Promise<IteratorResult<Uint8Array>> {
     const startedAtMs = clock.monotonicMs()
@@ -40,7 +40,7 @@ export function createStreamReader(clock: Clock, stream: RunningStream, bounds: 
       () => undefined,
     )
     const reading = iterator.next()
-    // After a lost race nobody waits for it any more, and its failure says nothing new.
+    // After a lost race its result is not used, so its failure is ignored.
     reading.catch(() => undefined)
     try {
       const step = await Promise.race([reading, late])
@@ -60,13 +60,13 @@ export function createStreamReader(clock: Clock, stream: RunningStream, bounds: 
         throw new Fault(`the answer is longer than ${bytesMax} bytes`, { retryable: false })
       bytes += value.length
       hash.update(value)
-      if (bytes > keptBytesMax) kept = undefined
-      kept?.push(value)
+      if (bytes > storedBytesMax) stored = undefined
+      stored?.push(value)
       return value
     },
     bytes: () => bytes,
     digest: () => hash.copy().digest('hex'),
-    kept: () => (kept === undefined ? undefined : Buffer.concat(kept)),
+    stored: () => (stored === undefined ? undefined : Buffer.concat(stored)),
     abort() {
       stream.abort()
       // A provider that hangs would hang here too, so its end is not waited for.

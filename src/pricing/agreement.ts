@@ -1,18 +1,18 @@
 import { divideRoundingDown } from '@tollbook/core/money'
 import type { TokenPriceAttoUsd } from './tokenPrice.ts'
 
-/** What one market says of the token. */
+/** Reading of the token price at one market. */
 export interface MarketReading {
   readonly source: string
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd
-  /** Whole US dollars that stand behind the price, rounded down. Undefined: the market does not tell. */
+  /** Whole US dollars that stand behind the price, rounded down. Undefined: the market does not report it. */
   readonly liquidityUsd: bigint | undefined
 }
 
 export interface AgreementPolicy {
   /** Markets that agree are at most this share away from the median. */
   readonly tolerancePercent: number
-  /** 0: it does not matter. */
+  /** 0: no minimum. */
   readonly liquidityMinUsd: number
 }
 
@@ -23,10 +23,9 @@ export type Agreement =
 const agreeingMin = 2
 
 /**
- * The median of the markets, if two of them are near it. So whoever lies, as long as he is alone, moves the price no
- * further than the tolerance from a market that does not. A thin pool has no voice, because moving it costs little; a
- * market that does not tell its liquidity has one, but only beside one that tells enough: two pools that nobody has
- * measured prove nothing.
+ * The median of the markets, if at least two of them are near it. A single lying market therefore moves the price no further
+ * than the tolerance from an honest one. Markets with little liquidity are ignored, because manipulating them is cheap. A
+ * market that does not report its liquidity counts only together with one that reports enough.
  */
 export function agree(readings: readonly MarketReading[], policy: AgreementPolicy): Agreement {
   const liquidityMinUsd = BigInt(policy.liquidityMinUsd)

@@ -1,7 +1,7 @@
 import { isWithin } from './agreement.ts'
 import type { TokenPriceAttoUsd } from './tokenPrice.ts'
 
-/** What has to be remembered to tell a move of the market from a jump. */
+/** State that distinguishes a move of the market from a jump. */
 export interface MarketMemory {
   /** Prices that were believed within the last minute, and the last one of all. */
   readonly believed: readonly { readonly tokenPriceAttoUsd: TokenPriceAttoUsd; readonly atMs: number }[]
@@ -11,7 +11,7 @@ export interface MarketMemory {
 
 export const noMemory: MarketMemory = { believed: [], held: undefined }
 
-export interface Judged {
+export interface JudgedMove {
   readonly memory: MarketMemory
   readonly isBelieved: boolean
 }
@@ -26,7 +26,7 @@ const minuteMs = 60_000
 export function judgeMove(
   { believed, held }: MarketMemory,
   { tokenPriceAttoUsd, atMs }: { readonly tokenPriceAttoUsd: TokenPriceAttoUsd; readonly atMs: number },
-): Judged {
+): JudgedMove {
   const now = { tokenPriceAttoUsd, atMs }
   const isJump = believed.some((before) => {
     const elapsedMs = Math.max(Math.round(atMs - before.atMs), minuteMs)
@@ -38,7 +38,7 @@ export function judgeMove(
     const lastMinute = believed.filter((before) => atMs - before.atMs < minuteMs)
     return { memory: { believed: [...lastMinute, now], held: undefined }, isBelieved: true }
   }
-  // Confirmed: what was believed before the jump is no measure any more, or the price would be held again and again.
+  // Confirmed: prices from before the jump are dropped, or the price would be held at every poll.
   if (held !== undefined && isWithin(tokenPriceAttoUsd, held, jumpPercent))
     return { memory: { believed: [now], held: undefined }, isBelieved: true }
   return { memory: { believed, held: tokenPriceAttoUsd }, isBelieved: false }

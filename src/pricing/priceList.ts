@@ -1,11 +1,11 @@
 import { displayNumber } from '@tollbook/core/money'
-import type { Parsed } from './settingList.ts'
+import type { ParsedSetting } from './settingList.ts'
 
 /** A product as far as its price goes. */
 export interface PricedProduct {
   readonly path: string
   /**
-   * What a request costs, in millionths of a US dollar. An integer, because `0.025 * 1e6` is not 25000 in floating point.
+   * Price of a request, in millionths of a US dollar. An integer, because `0.025 * 1e6` is not 25000 in floating point.
    */
   readonly priceMicroUsd: bigint
 }
@@ -17,8 +17,8 @@ export function displayUsd({ priceMicroUsd }: PricedProduct): number {
   return displayNumber(priceMicroUsd, usdDecimals)
 }
 
-/** What the operator decides of the price list. */
-export interface ProductSettings {
+/** Settings of the operator for the price list. */
+export interface PriceListSettings {
   /** `PRICES_USD`: prices that replace those of the definitions, by path. */
   readonly prices: ReadonlyMap<string, bigint>
   /** `PRODUCTS_OFF`: paths that are not sold. */
@@ -31,8 +31,8 @@ export interface ProductSettings {
  */
 export function selectProducts<P extends PricedProduct>(
   products: readonly P[],
-  { prices, productsOff }: ProductSettings,
-): Parsed<readonly P[]> {
+  { prices, productsOff }: PriceListSettings,
+): ParsedSetting<readonly P[]> {
   const paths = new Set(products.map(({ path }) => path))
   const known = [...paths].join(', ')
   const problems = [

@@ -1,5 +1,5 @@
 /** A setting that was read, or all of its mistakes: each with the value that is wrong and the fix. */
-export type Parsed<T> =
+export type ParsedSetting<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly string[] }
 
@@ -27,6 +27,6 @@ export function repeatedNames(entries: readonly SettingEntry[]): readonly string
 }
 
 /** The value where nothing is wrong with it; otherwise every problem. */
-export function parsedUnless<T>(problems: readonly string[], value: T): Parsed<T> {
+export function parsedUnless<T>(problems: readonly string[], value: T): ParsedSetting<T> {
   return problems.length === 0 ? { ok: true, value } : { ok: false, problems }
 }

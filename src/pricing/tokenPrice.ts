@@ -10,7 +10,7 @@ export type TokenPriceAttoUsd = bigint
 
 export const tokenPriceDecimals = 18
 
-/** Undefined when the text is no positive plain decimal with at most 18 digits after the point. */
+/** Undefined when the text is not a positive plain decimal with at most 18 digits after the point. */
 export function parseTokenPrice(text: string): TokenPriceAttoUsd | undefined {
   const price = parseDecimal(text, tokenPriceDecimals)
   return price === undefined || price === 0n ? undefined : price
@@ -20,13 +20,13 @@ export function parseTokenPrice(text: string): TokenPriceAttoUsd | undefined {
 const marketPriceMin: TokenPriceAttoUsd = 10n ** 6n
 const marketPriceMax: TokenPriceAttoUsd = 10n ** 24n
 
-/** A price as a market writes it, cut off after 18 digits. Undefined for what cannot be the price of a token: zero, absurd, no number. */
+/** A price as a market writes it, cut off after 18 digits. Undefined for text that cannot be the price of a token: zero, absurd, not a number. */
 export function parseMarketPrice(text: string): TokenPriceAttoUsd | undefined {
   const price = parseRoundingDown(text, tokenPriceDecimals)
   return price === undefined || price < marketPriceMin || price > marketPriceMax ? undefined : price
 }
 
-/** Token amounts on chain are 64-bit: a price above this could not be paid by anybody. */
+/** Token amounts on chain are 64-bit: a price above this could not be paid. */
 export const baseUnitsMax = 2n ** 64n - 1n
 
 export interface RequiredInput {

@@ -1,6 +1,6 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 
-/** What is sold, as the paywall and the HTTP layer see it: a path with a price. */
+/** A product as the paywall and the HTTP layer see it: a path with a price. */
 export interface Product {
   readonly path: string
   readonly method: 'GET' | 'POST'

@@ -4,7 +4,7 @@ import { type Database, readOrFault } from '../store/database.ts'
 
 /**
  * Names of the shares of payments: those of the split in force, in its order, then those of earlier splits that still have
- * an account. Of one mint, or of all. Reports derive their columns from these names.
+ * an account. Without a mint, those of all mints. Reports derive their columns from these names.
  */
 export async function readShareNames(database: Database, mint?: string): Promise<readonly string[]> {
   const ofMint = mint === undefined ? sql`true` : sql`mint = ${mint}`

@@ -1,5 +1,6 @@
 import { access, constants, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { assert } from '@tollbook/core/assert'
 import { type Checkpoint, readCheckpoint } from '@tollbook/core/checkpoint'
 import { equal } from '@tollbook/core/merkle'
 import { encodeBase64 } from '@tollbook/core/base64'
@@ -15,6 +16,7 @@ import { headPosition } from './sealStore.ts'
 
 /** Renamed into place and on disk before, so that a reader, or a machine that lost power, finds a whole one. */
 export async function keepCheckpoint(path: string, note: string): Promise<void> {
+  assert(note !== '', 'a checkpoint is a signed note')
   try {
     const file = await open(`${path}.tmp`, 'w', readableFile)
     try {
@@ -58,6 +60,7 @@ export async function requireKeptCheckpoint(database: Database, path: string): P
     )
   }
   const root = await rootAt(database, kept.size)
+  assert(root.length === kept.root.length, 'two roots are hashes of one length')
   if (!equal(root, kept.root)) {
     const roots = `${encodeBase64(root)} and not ${encodeBase64(kept.root)}`
     throw refusal(

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { assert } from '@tollbook/core/assert'
 import type { Database } from './database.ts'
 
 /**
@@ -6,6 +7,7 @@ import type { Database } from './database.ts'
  * versions, so two at once would do no harm. It goes with its session, also by kill -9.
  */
 export async function runElected(database: Database, name: string, work: () => Promise<void>): Promise<void> {
+  assert(name !== '', 'elected work has a name')
   await database.connection().execute(async (session) => {
     const { rows } = await sql<{
       locked: boolean

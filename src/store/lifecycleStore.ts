@@ -74,6 +74,7 @@ async function loadPayments(
   kernel: LedgerKernel,
   references: readonly PaymentReference[],
 ): Promise<ReadonlyMap<PaymentReference, PaymentState>> {
+  assert(new Set(references).size === references.length, 'each payment is asked for once')
   const streams = await kernel.readMany(references.map(streamIdOf))
   assert(streams.length === references.length, 'each stream is answered')
   const found = references.map((reference, index) => [reference, streams[index] ?? []] as const)

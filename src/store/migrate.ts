@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { migrate as migrateLedger, readSchema, type SchemaSources } from '@tollbook/ledger/migrate'
+import { migrate as migrateLedger, type SchemaSources } from '@tollbook/ledger/migrate'
 
 function folder(path: string): string {
   return fileURLToPath(new URL(`../../migrations${path}`, import.meta.url))
@@ -16,10 +16,4 @@ export interface MigrateOptions {
 /** Brings the schema up to this code's version. Names of the files that were applied now. */
 export function migrate({ databaseUrl }: MigrateOptions): Promise<readonly string[]> {
   return migrateLedger({ databaseUrl, sources: schemaSources })
-}
-
-/** The files that this code applies, in their order. */
-export async function migrationNames(): Promise<readonly string[]> {
-  const { numbered, code } = await readSchema(schemaSources)
-  return [...numbered, ...code].map(({ name }) => name)
 }

@@ -81,6 +81,7 @@ function idempotencyKey({ wallet, key, orderDigest }: NonNullable<PaymentChange[
 
 /** The key is the wallet's own: two wallets may choose the same. */
 export function idempotencyKeyBytes(wallet: Address, key: string): Buffer {
+  assert(key !== '', 'an idempotency key is not empty')
   return Buffer.from(`${wallet} ${key}`, 'utf8')
 }
 

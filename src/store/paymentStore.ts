@@ -47,6 +47,7 @@ export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
 }
 
 async function append(kernel: LedgerKernel, change: PaymentChange): Promise<AppendOutcome> {
+  assert(change.before.phase !== 'verified', 'a change is decided between appends')
   const result = await kernel.append(paymentItem(change))
   if (result.outcome === 'appended') {
     const { recordedAtMs, leaves } = result
@@ -77,7 +78,7 @@ async function findDelivery(
 }
 
 /** The state of a payment, folded from its events. */
-export async function loadPayment(kernel: LedgerKernel, reference: PaymentReference): Promise<PaymentState> {
+async function loadPayment(kernel: LedgerKernel, reference: PaymentReference): Promise<PaymentState> {
   return foldPayment(await kernel.read(streamIdOf(reference)))
 }
 

@@ -105,6 +105,7 @@ export async function recordPayout(
   event: DistributionPaid,
   effectiveAtMs: number,
 ): Promise<PayoutOutcome> {
+  assert(event.payments.length > 0, 'a payout pays a debt')
   const body = codec.encode(event, { stream: solanaReference(event.signature), version: 1, effectiveAtMs })
   const row = await callRecord(database, body)
   if (row?.refusal === 'more_than_owed') return { outcome: 'more_than_owed' }

@@ -53,6 +53,7 @@ export function createPriceListStore(deps: PriceListDeps): PriceListStore {
     const [oldest] = lists.keys()
     if (lists.size >= listsMax && oldest !== undefined) lists.delete(oldest)
     lists.set(number, list)
+    assert(lists.size <= listsMax, 'no more lists are kept than fit')
     return list
   }
 
@@ -94,6 +95,7 @@ async function append(
   list: PriceListPublished,
   newestNumber: number,
 ): Promise<boolean> {
+  assert(newestNumber >= 0, 'price lists are numbered from 1')
   const decision = {
     step: 'price_list.publish',
     name: priceListName,

@@ -51,6 +51,10 @@ const recordParameters = Object.keys(columns).map((name, index) => `${name} => $
 const recordCall = `select ledger.record_quotes(${recordParameters.join(', ')})`
 
 function columnsOf(batch: readonly Quote[]): unknown[] {
+  assert(
+    batch.every(({ issuedAtMs, expiresAtMs }) => expiresAtMs > issuedAtMs),
+    'a quote is open for a time',
+  )
   return Object.values(columns).map((cell) => batch.map((quote) => cell(quote)))
 }
 

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { assert } from '@tollbook/core/assert'
 import { leafHash } from '@tollbook/core/leaf'
 import { LedgerDamage } from '@tollbook/core/ledgerDamage'
 import { equal, type TreeHead } from '@tollbook/core/merkle'
@@ -37,12 +38,16 @@ function checkpointOf(
   row: { size: number; root: Buffer; note: string; sealed_at: Date } | undefined,
 ): StoredCheckpoint | undefined {
   if (row === undefined) return undefined
+  assert(row.size > 0 && row.root.length === hashBytes, 'a checkpoint is of events and has a root')
   return { size: row.size, root: row.root, note: row.note, sealedAtMs: row.sealed_at.getTime() }
 }
+
+const hashBytes = 32
 
 /** The position of the newest event. Reads without a lock: appends never wait for the seal. */
 export async function headPosition(database: Reader): Promise<number> {
   const head = await database.selectFrom('ledger.head').select('seq').executeTakeFirstOrThrow()
+  assert(head.seq >= 0, 'positions count up from 0')
   return head.seq
 }
 
@@ -59,6 +64,7 @@ export async function tryLockSeal(transaction: Reader): Promise<boolean> {
  * written must never be signed over: one flipped bit ended a public log that did (facts/ledger.md, 2).
  */
 export async function readLeaves(database: Reader, { from, to }: Span): Promise<readonly Uint8Array[]> {
+  assert(from >= 0 && from <= to, 'leaves are read forward')
   const rows = await database
     .selectFrom('ledger.events')
     .select(['seq', 'recorded_at', 'body', 'leaf_hash'])
@@ -85,6 +91,7 @@ export interface Span {
 
 /** The edge of the tree at a size up to which it is sealed. */
 export async function readEdge(database: Reader, size: number): Promise<TreeEdge> {
+  assert(Number.isSafeInteger(size) && size >= 0, 'a tree has a size')
   const levels: (readonly Uint8Array[])[] = []
   for (const [level, slice] of edgeSlices(size).entries())
     levels.push(level === 0 ? await readLeaves(database, slice) : await readTileRoots(database, level, slice))
@@ -107,6 +114,7 @@ async function readTileRoots(database: Reader, level: number, { from, to }: Span
 
 /** Tiles as they are, or were, in a tree of that size, which is sealed. One that the size does not reach is left out. */
 export async function readTiles(database: Reader, ids: readonly TileId[], size: number): Promise<TileReader> {
+  assert(size >= 0, 'a tree has a size')
   const tiles = new Map<string, Uint8Array>()
   for (const id of ids) {
     const width = widthAt(id, size)
@@ -151,6 +159,7 @@ export async function callSeal(
   { size, root, note }: TreeHead & { readonly note: string },
   tiles: readonly FullTile[],
 ): Promise<void> {
+  assert(root.length === hashBytes && note !== '', 'a seal has a root and a signed note')
   await sql`select ledger.seal(
     ${size}, ${Buffer.from(root)}, ${note},
     ${tiles.map(({ level }) => level)}::smallint[],

@@ -1,3 +1,4 @@
+import { assert } from '@tollbook/core/assert'
 import { LedgerDamage } from '@tollbook/core/ledgerDamage'
 import { equal, type TreeHead } from '@tollbook/core/merkle'
 import { emptyEdge, type FullTile, grow, rootOfEdge, type TreeEdge } from '@tollbook/core/tiles'
@@ -55,6 +56,7 @@ async function sealUnderLock(transaction: Reader, { sign }: SealerDeps): Promise
   if (head === size) return { sealedEvents: 0, head, checkpoint: known }
   const edge = await readSealedEdge(transaction, known)
   const { edge: grown, tiles } = await growEdge(transaction, edge, Math.min(head, size + stepEventsMax))
+  assert(grown.size > size && grown.size <= head, 'a step seals events that exist')
   const tree = { size: grown.size, root: rootOfEdge(grown) }
   const checkpoint = { ...tree, note: sign(tree) }
   await callSeal(transaction, checkpoint, tiles)
@@ -86,6 +88,7 @@ async function growEdge(database: Reader, from: TreeEdge, size: number) {
 
 /** The root of the first `size` events, sealed or not, as the database has them now. */
 export async function rootAt(database: Reader, size: number): Promise<Uint8Array> {
+  assert(size >= 0, 'a root is of events')
   const sealed = (await newestCheckpoint(database))?.size ?? 0
   let edge = await readEdge(database, Math.min(sealed, size))
   while (edge.size < size) {

@@ -50,6 +50,7 @@ export function decodeSetting(body: Uint8Array) {
 /** One version of a setting; the guard on the version before it keeps the numbers without a gap. */
 export function settingItem(decision: SettingDecision<SettingEvent>, effectiveAtMs: number): Item {
   const { step, name, number, events } = decision
+  assert(Number.isSafeInteger(effectiveAtMs), 'a setting has a moment from which it holds')
   const header = { stream: settingStream(name, number), version: 1, effectiveAtMs }
   const guards = number === 1 ? [] : [{ stream: settingStreamId(name, number - 1), version: 1 }]
   return {

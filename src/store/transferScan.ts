@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { assertPresent } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import type { ScanPlace } from '../payment/paymentLifecycle.ts'
 import { readSignature } from '@tollbook/core/signature'
 import { type Database, readOrFault } from './database.ts'
@@ -17,6 +17,7 @@ export async function readScanPlace(database: Database, tokenAccount: string): P
 }
 
 export async function moveScanPlace(database: Database, tokenAccount: string, place: ScanPlace): Promise<void> {
+  assert(place.slot >= 0, 'a place is in a slot')
   await readOrFault('how far transfers were searched', () =>
     sql`select paywall.move_transfer_scan(${tokenAccount}, ${place.signature}, ${place.slot})`.execute(database),
   )

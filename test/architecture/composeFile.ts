@@ -25,7 +25,9 @@ const healthcheck = z.union([
 const service = z.strictObject({
   image: z.string(),
   healthcheck,
-  build: z.literal('.').exactOptional(),
+  build: z
+    .union([z.literal('.'), z.strictObject({ context: z.literal('.'), target: z.literal('localnet') })])
+    .exactOptional(),
   command: z.array(z.string()).exactOptional(),
   entrypoint: z.array(z.string()).exactOptional(),
   environment: z.record(z.string(), z.string()).exactOptional(),

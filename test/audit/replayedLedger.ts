@@ -133,7 +133,7 @@ export const exposed = { mint, exposedBaseUnits: String(required) }
 export const notExposed = { mint, exposedBaseUnits: '0' }
 export const claimed: Fields = { ...attempt, wallet, endpoint, orderDigest: 'ab', leaseMs: 60_000, ...exposed }
 export const fulfilled: Fields = { ...attempt, orderDigest: 'ab', answerDigest: 'cd' }
-export const allocated: Fields = { mint, parts: shares }
+const allocated: Fields = { mint, parts: shares }
 export const failed: Fields = { ...attempt, reason: 'no_data', ...exposed }
 
 export function paid(): ReplayedLedger {

@@ -1,9 +1,9 @@
 import type { Clock } from '@tollbook/core/clock'
 
-/** Time that passes only when somebody sleeps or a test says so. */
+/** Time that passes only during sleeps or when a test advances it. */
 export interface HeldClock extends Clock {
   advance(durationMs: number): void
-  /** Called whenever somebody sleeps, once the time has passed; for what goes on meanwhile. */
+  /** Called for each sleep, after the time has passed; for concurrent actions of the test. */
   onSleep(meanwhile: () => void): void
 }
 

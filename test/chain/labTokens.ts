@@ -47,7 +47,7 @@ export function burnChecked(lab: PaymentLab, { from, by, amount, members = [] }:
 }
 
 interface Sending extends Spending {
-  /** The payment wallet's associated account, unless told otherwise. */
+  /** By default the payment wallet's associated account. */
   readonly to?: PublicKey
 }
 
@@ -83,7 +83,10 @@ interface Payment {
   readonly by?: PublicKey
 }
 
-/** What the quote asks for: a burn and a transfer from the payer's associated account, with the fee on top. */
+/**
+ * The instructions that the quote requires: a burn and a transfer from the payer's associated account, with the fee on
+ * top.
+ */
 export function payment(lab: PaymentLab, payer: Customer, changes: Payment = {}): readonly TransactionInstruction[] {
   return [burnOf(lab, payer, changes), transferOf(lab, payer, changes)]
 }
@@ -120,7 +123,7 @@ export function handOver(lab: PaymentLab, { account, from, to }: Handover): Tran
   return createSetAuthorityInstruction(account, from, AuthorityType.AccountOwner, to, [], lab.program)
 }
 
-/** An account at an address of its own, which is nobody's associated account. The issuer pays the rent. */
+/** An account at its own address, which is not an associated account. The issuer pays the rent. */
 export function openPlainAccount(
   lab: PaymentLab,
   account: PublicKey,
@@ -163,7 +166,7 @@ export function relayed({ programId, keys, data }: TransactionInstruction): Tran
   return new TransactionInstruction({ programId: relayAddress, keys: [target, ...keys], data })
 }
 
-/** The same bytes for a program that is no token program and does nothing. */
+/** The same bytes for a program that is not a token program and does nothing. */
 export function imitated({ programId, keys, data }: TransactionInstruction): TransactionInstruction {
   const original = { pubkey: programId, isSigner: false, isWritable: false }
   return new TransactionInstruction({ programId: idleAddress, keys: [...keys, original], data })

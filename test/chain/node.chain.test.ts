@@ -53,7 +53,7 @@ describe('with one node', () => {
     expect(node.asked).toEqual(['getTransaction'])
   })
 
-  test('a transaction of a version that cannot be rebuilt here is judged all the same, without its bytes', async () => {
+  test('a transaction of a version that cannot be rebuilt here is still judged, without its bytes', async () => {
     node.answer(
       'getTransaction',
       changed((answer) => ({ ...answer, version: 1 })),
@@ -79,7 +79,7 @@ describe('with one node', () => {
   })
 
   for (const { says, tamper } of nodeCases) {
-    test(`${says} is a fault that may heal, never a verdict (I8)`, async () => {
+    test(`${says} is a temporary fault, never a verdict (I8)`, async () => {
       node.answer('getTransaction', tamper)
 
       const thrown = await judge({ ...lab, reader: readerOf([node.url]) }, presented).catch((error: unknown) => error)
@@ -120,17 +120,17 @@ test('a version 0 transaction without lookup tables is not believed either when 
   await expect(readerOf([node.url]).findTransaction(signature)).rejects.toThrow(Fault)
 })
 
-test('each call of a node is told once, with how it went', async () => {
+test('each call of a node is reported once, with its outcome', async () => {
   node.answer('getTransaction', () => errorReply(-32005, 'node is behind'))
-  const told: unknown[] = []
+  const reported: unknown[] = []
   const urls = [node.url, lab.chain.rpcUrl]
-  const rpc = createRpcClient({ urls, postJson, timeoutMs, log: silentLog, onCall: (call) => void told.push(call) })
+  const rpc = createRpcClient({ urls, postJson, timeoutMs, log: silentLog, onCall: (call) => void reported.push(call) })
   const reader = createSolanaChainReader({ rpc, mint: lab.terms.mint, commitment: 'confirmed' })
 
   await reader.findTransaction(presented.signature)
 
   const method = 'getTransaction'
-  expect(told).toEqual([
+  expect(reported).toEqual([
     { method, ok: false },
     { method, ok: true },
   ])

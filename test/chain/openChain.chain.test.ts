@@ -67,7 +67,7 @@ test('6d the terms name the program that owns the mint, its fee, and the network
   expect(terms.network).toBe(`solana:${lab.chain.genesisHash.slice(0, 32)}`)
 })
 
-test('6e a node of another network is refused at start, wherever it stands in the list', async () => {
+test('6e a node of another network is refused at start, at any place in the list', async () => {
   const other = await openPaymentLab('SPL Token')
   onTestFinished(() => other.chain.close())
 
@@ -76,7 +76,7 @@ test('6e a node of another network is refused at start, wherever it stands in th
   await expect(opening).rejects.toMatchObject({ retryable: false, message: expect.stringMatching(/another network/) })
 })
 
-test('6e a second node that does not answer at start is no reason not to start', async () => {
+test('6e a second node that does not answer at start does not prevent the start', async () => {
   const node = await openTamperingNode(lab.chain.rpcUrl)
   onTestFinished(() => node.close())
   node.answer('getGenesisHash', () => errorReply(-32005, 'node is behind'))

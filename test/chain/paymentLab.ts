@@ -138,7 +138,7 @@ export async function signedBy(
   return transaction
 }
 
-/** Somebody with SOL for fees and tokens in an associated account. */
+/** A wallet with SOL for fees and tokens in an associated account. */
 export interface Customer {
   readonly keypair: Keypair
   readonly address: PublicKey
@@ -211,7 +211,7 @@ interface Allocation {
   readonly program: PublicKey
 }
 
-/** More lamports than any account of a test needs, so that nobody has to ask for the rent. */
+/** More lamports than any account of a test needs, so that tests need no rent queries. */
 const rentLamports = 10_000_000
 
 export function createAllocation({ account, payer, space, program }: Allocation): TransactionInstruction {
@@ -228,17 +228,17 @@ export function accountBytes(kind: MintKind): number {
   return kind === 'Token-2022 with a transfer fee' ? getAccountLen([ExtensionType.TransferFeeAmount]) : ACCOUNT_SIZE
 }
 
-/** What has to be sent so that this much arrives. */
+/** Amount to send so that this much arrives. */
 export function gross({ terms }: Pick<PaymentLab, 'terms'>, arrivingBaseUnits: bigint): bigint {
   return terms.transferFee === undefined ? arrivingBaseUnits : sentForArrival(arrivingBaseUnits, terms.transferFee)
 }
 
-/** What is withheld of an amount that is sent. */
+/** Amount withheld from a sent amount. */
 export function withheld({ terms }: Pick<PaymentLab, 'terms'>, sentBaseUnits: bigint): bigint {
   return terms.transferFee === undefined ? 0n : feeOf(sentBaseUnits, terms.transferFee)
 }
 
-/** What has to arrive for the lab's price. */
+/** Amount that has to arrive for the fixture's price. */
 export function due({ price }: Pick<PaymentLab, 'price'>): bigint {
   return transferBaseUnits(price)
 }

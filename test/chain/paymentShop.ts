@@ -38,12 +38,12 @@ export const quoteTtlMs = 300_000
 export const quoteGraceMs = 60_000
 const lookupWaitMs = 2_000
 const broadcastWaitMs = 10_000
-/** What the price list in force asks, beside the lab's own price. */
+/** Price of the list in force, in addition to the fixture's own price. */
 export const listRequiredBaseUnits = 2_000_000n
-/** What the service would ask now; it decides nothing about a payment that has landed. */
+/** Current price of the service; it does not affect a payment that has landed. */
 const currentRequiredBaseUnits = 3_000_000n
 
-/** `databaseUrl`: a migrated database of the shop's own. */
+/** `databaseUrl`: a migrated database that belongs to this service. */
 export async function openPaymentShop(kind: MintKind, databaseUrl: string): Promise<PaymentShop> {
   const clock = createHeldClock(systemClock.nowMs())
   const lab = await openPaymentLab(kind, clock)
@@ -88,7 +88,7 @@ export function orderOf(customer: Pick<Customer, 'address'>): Order {
   return { wallet: addressOf(customer.address), endpoint, digest: 'a'.repeat(64) }
 }
 
-/** Presents a proof as the paywall does: read, looked up in the book, judged. */
+/** Presents a proof as the paywall does: reads it, looks it up in the ledger, judges it. */
 export async function present(
   shop: PaymentShop,
   customer: Pick<Customer, 'address'>,

@@ -83,8 +83,9 @@ function spendingOf({ account, address }: Customer) {
 }
 
 /*
- * Nodes show the inner instructions of a rehearsal in another form than those of a landed transaction. What is read of the
- * one has to be what is read of the other.
+ * Nodes show the inner instructions of a simulation in another form than those of a landed transaction. Both must be
+ * read
+ * with the same result.
  */
 describe.each(mintKinds)('%s', (kind) => {
   let lab: PaymentLab
@@ -173,13 +174,13 @@ describe('an inner instruction that a newer node shows', () => {
     expect(readShown(shown(parsed)).effects).toEqual([effect, effect])
   })
 
-  test('a Batch within a Batch gives nothing, because the program refuses it', () => {
+  test('a Batch within a Batch yields nothing, because the program refuses it', () => {
     const parsed = { type: 'batch', info: { instructions: [{ type: 'batch', info: { instructions: [burned] } }] } }
 
     expect(readShown(shown(parsed)).effects).toEqual([])
   })
 
-  test('a kind of instruction that is not known gives nothing', () => {
+  test('an unknown kind of instruction yields nothing', () => {
     expect(readShown(shown({ type: 'unwrapLamports', info: { source: token } })).effects).toEqual([])
   })
 
@@ -187,12 +188,12 @@ describe('an inner instruction that a newer node shows', () => {
     ['no amount', { ...burned.info, amount: undefined }],
     ['an amount that is a number', { ...burned.info, amount: 5 }],
     ['no authority', { ...burned.info, authority: undefined }],
-    ['an account that is no address', { ...burned.info, account: 'mine' }],
+    ['an account that is not an address', { ...burned.info, account: 'mine' }],
   ])('a burn with %s cannot be used', (_name, info) => {
     expect(() => readShown(shown({ type: 'burn', info }))).toThrow(/./)
   })
 
-  test('a missing part is a fault that may heal', () => {
+  test('a missing part is a temporary fault', () => {
     expect(() => readShown(shown({ ...burned, info: { ...burned.info, mint: undefined } }))).toThrow(Fault)
   })
 })

@@ -1,6 +1,6 @@
 /*
- * The smallest ELF file that the runtime's loader takes: SBPF version 3, one executable segment, no sections. What the
- * loader insists on was read from the strict parser of solana-sbpf 0.23.
+ * The smallest ELF file that the runtime's loader accepts: SBPF version 3, one executable segment, no sections. The
+ * loader's requirements come from the strict parser of solana-sbpf 0.23.
  */
 
 const headerBytes = 64
@@ -12,7 +12,7 @@ const machineBpf = 247
 const sbpfVersion = 3
 const loadable = 1
 const executable = 1
-/** Where version 3 puts the code in the program's own address space. */
+/** Address of the code in the program's own address space, in version 3. */
 const codeAddress = 1n << 32n
 
 /** Makes a program of bare code. The padding is there because the loader wants something behind the header table. */

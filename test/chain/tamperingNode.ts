@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { z } from 'zod'
 import { assert } from '@tollbook/core/assert'
 
-/** What a node sends back: a status and a text, nothing for ever, or a connection that is cut. */
+/** Response of a node: a status and a text, silence without end, or a connection that is cut. */
 export type Reply = { readonly status: number; readonly text: string; readonly location?: string } | 'hang' | 'cut'
 
 export interface Call {
@@ -57,7 +57,7 @@ export async function openTamperingNode(chainUrl: string): Promise<TamperingNode
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve())
-        // Hanging answers would keep it open for ever.
+        // Hanging answers would keep it open without limit.
         server.closeAllConnections()
       }),
   }
@@ -78,7 +78,7 @@ async function post(url: string, body: string): Promise<string> {
   return response.text()
 }
 
-/** What the chain answered, as it was. */
+/** The chain's answer, unchanged. */
 export function answered(text: string): Reply {
   return { status: 200, text }
 }

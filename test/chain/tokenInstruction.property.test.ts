@@ -112,7 +112,7 @@ describe('one instruction', () => {
     }
   })
 
-  test('of the transfer fee extension that is no transfer moves nothing', () => {
+  test('of the transfer fee extension that is not a transfer moves nothing', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 255 }), fc.uint8Array({ minLength: 17, maxLength: 17 }), (second, rest) => {
         fc.pre(second !== 1)

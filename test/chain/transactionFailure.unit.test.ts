@@ -10,7 +10,7 @@ function isShort(error: unknown): boolean | undefined {
   return failureOf(error, { keys, instructions })?.insufficientFunds
 }
 
-test('no error is no failure', () => {
+test('no error means no failure', () => {
   expect(failureOf(null, { keys, instructions })).toBeUndefined()
 })
 

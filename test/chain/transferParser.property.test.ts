@@ -27,7 +27,7 @@ interface Placed {
   readonly data: Uint8Array
 }
 
-function parse(instructions: readonly Placed[], balances: readonly Told[] = []) {
+function parse(instructions: readonly Placed[], balances: readonly Reported[] = []) {
   const raw = instructions.map(({ programIdIndex, accounts, data }) => ({
     programIdIndex,
     accounts: [...accounts],
@@ -36,18 +36,18 @@ function parse(instructions: readonly Placed[], balances: readonly Told[] = []) 
   return parseEffects({
     accountKeys,
     calls: callsOf(accountKeys, raw),
-    preTokenBalances: balances.map(({ before, ...told }) => balanceOf(told, before)),
-    postTokenBalances: balances.map(({ after, ...told }) => balanceOf(told, after)),
+    preTokenBalances: balances.map(({ before, ...reported }) => balanceOf(reported, before)),
+    postTokenBalances: balances.map(({ after, ...reported }) => balanceOf(reported, after)),
   })
 }
 
-interface Told {
+interface Reported {
   readonly accountIndex: number
   readonly before: bigint
   readonly after: bigint
 }
 
-function balanceOf({ accountIndex }: Pick<Told, 'accountIndex'>, amount: bigint) {
+function balanceOf({ accountIndex }: Pick<Reported, 'accountIndex'>, amount: bigint) {
   return { accountIndex, mint, owner: wallet, uiTokenAmount: { amount: amount.toString() } }
 }
 
@@ -60,16 +60,16 @@ const plainTransfer = {
 
 describe('movements', () => {
   test('of a Transfer, which names no mint, have the mint that the balances show', () => {
-    const told = [{ accountIndex: at.source, before: 100n, after: 30n }]
+    const reported = [{ accountIndex: at.source, before: 100n, after: 30n }]
     const expected = { kind: 'transfer', mint, source, destination, authority: wallet, amountBaseUnits: 70n }
 
-    expect(parse([plainTransfer], told).movements).toEqual([{ ...expected, tokenProgram: splTokenProgram }])
+    expect(parse([plainTransfer], reported).movements).toEqual([{ ...expected, tokenProgram: splTokenProgram }])
   })
 
   test('of a Transfer have the mint that shows only at its destination', () => {
-    const told = [{ accountIndex: at.destination, before: 0n, after: 70n }]
+    const reported = [{ accountIndex: at.destination, before: 0n, after: 70n }]
 
-    expect(parse([plainTransfer], told).movements).toMatchObject([{ mint, source, destination }])
+    expect(parse([plainTransfer], reported).movements).toMatchObject([{ mint, source, destination }])
   })
 
   test('of a Transfer whose mint nothing shows are none', () => {
@@ -80,14 +80,14 @@ describe('movements', () => {
     expect(parse([burn, plainTransfer]).movements).toMatchObject([{ kind: 'burn' }, { kind: 'transfer', mint }])
   })
 
-  test('are not read from programs that are no token program', () => {
+  test('are not read from programs that are not token programs', () => {
     expect(parse([{ ...burn, programIdIndex: at.unknown }]).movements).toEqual([])
   })
 
   test('keep all the digits of the largest amounts', () => {
     const most = (1n << 64n) - 1n
-    const told = [{ accountIndex: at.source, before: most, after: 0n }]
-    const { movements, balances } = parse([{ ...burn, data: amountBytes(8, most) }], told)
+    const reported = [{ accountIndex: at.source, before: most, after: 0n }]
+    const { movements, balances } = parse([{ ...burn, data: amountBytes(8, most) }], reported)
 
     expect(movements).toMatchObject([{ amountBaseUnits: 18_446_744_073_709_551_615n }])
     expect(balances).toMatchObject([{ beforeBaseUnits: 18_446_744_073_709_551_615n }])
@@ -100,7 +100,7 @@ describe('arbitrary answers', () => {
     accounts: fc.array(fc.integer({ min: 0, max: 8 }), { maxLength: 5 }),
     data: fc.uint8Array({ maxLength: 40 }),
   })
-  const told = fc.record({
+  const reported = fc.record({
     accountIndex: fc.integer({ min: 0, max: 8 }),
     before: fc.bigInt({ min: 0n, max: 1n << 64n }),
     after: fc.bigInt({ min: 0n, max: 1n << 64n }),
@@ -110,7 +110,7 @@ describe('arbitrary answers', () => {
     fc.assert(
       fc.property(
         fc.array(instruction, { maxLength: 6 }),
-        fc.array(told, { maxLength: 4 }),
+        fc.array(reported, { maxLength: 4 }),
         (instructions, balances) => {
           const parsed = readOrFault(() => parse(instructions, balances))
           if (parsed instanceof Fault) return
@@ -166,7 +166,7 @@ describe('instruction data', () => {
     expect(() => decodeInstructionData(text)).toThrow(Fault)
   })
 
-  test('of a memo that is longer than the base58 library takes is no bug (I31)', () => {
+  test('of a memo that is longer than the limit of the base58 library is not a bug (I31)', () => {
     const long = `tollbooth ${'x'.repeat(5_000)}`
     const calls = callsOf(accountKeys, [{ programIdIndex: at.memo, accounts: [], data: longBase58(Buffer.from(long)) }])
 

@@ -26,7 +26,7 @@ describe.each(mintKinds)('%s', (kind) => {
       expect(verdictOf(judged), messageOf(judged)).toBe(verdict)
       expect(lab.chain.requestCounts(), 'one call for each verified signature').toEqual(onceRead)
       if (judged === undefined || isRefusal(judged)) return
-      // I12: what the service books as burned and received is never less than the price.
+      // I12: the burned and received amounts that the service records are never less than the price.
       expect(judged.burnedBaseUnits).toBeGreaterThanOrEqual(lab.price.burnBaseUnits)
       expect(judged.receivedBaseUnits).toBeGreaterThanOrEqual(due(lab))
     })

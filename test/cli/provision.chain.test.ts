@@ -34,6 +34,7 @@ test('writes settings that the service starts with, keeps the wallets to itself,
     rpcUrls: [chain.rpcUrl],
     tokenMint: local?.tokenMint,
     paymentWallet: local?.paymentWallet,
+    commitment: 'confirmed',
   })
   expect(config.receiptSigningKey).toMatchObject(Object(local?.receiptKey))
   expect(local?.receiptKey).not.toHaveProperty('d')

@@ -50,6 +50,30 @@ const tamperings: [string, QuoteProblemKind, (quote: QuoteBody) => unknown][] = 
     (body) => withQuote(body, { burnBaseUnits: '5999999', transferBaseUnits: '14000001' }),
   ],
   [
+    'a distribution that does not add up',
+    'sums_wrong',
+    (body) => ({ ...body, distribution: { ...body.distribution, provider: '51%' } }),
+  ],
+  [
+    'a distribution without a burn',
+    'sums_wrong',
+    (body) => ({ ...body, distribution: { provider: '95%', treasury: '5%' } }),
+  ],
+  [
+    'another burn in burnInfo than in its distribution',
+    'sums_wrong',
+    (body) => ({ ...body, burnInfo: { ...body.burnInfo, percentage: 20 } }),
+  ],
+  [
+    'a burn below the one that it announces',
+    'burn_too_small',
+    (body) => ({
+      ...body,
+      burnInfo: { ...body.burnInfo, percentage: 30.1 },
+      distribution: { ...body.distribution, burn: '30.1%', provider: '49.9%' },
+    }),
+  ],
+  [
     'a price that makes fewer tokens',
     'price_wrong',
     (body) => ({ ...body, pricing: { ...body.pricing, priceUSD: 0.01 } }),
@@ -70,8 +94,8 @@ const tamperings: [string, QuoteProblemKind, (quote: QuoteBody) => unknown][] = 
     (body) => ({ ...body, tokenProgram: TOKEN_2022_PROGRAM_ID.toBase58() }),
   ],
   ['the token program that the mint does not belong to', 'token_program_wrong', asToken2022],
-  ['a token program of its own', 'token_program_wrong', (body) => ({ ...body, tokenProgram: stranger })],
-  ['a token account of somebody else', 'token_account_wrong', (body) => ({ ...body, paymentTokenAccount: stranger })],
+  ['a separate token program', 'token_program_wrong', (body) => ({ ...body, tokenProgram: stranger })],
+  ['a token account of another wallet', 'token_account_wrong', (body) => ({ ...body, paymentTokenAccount: stranger })],
   ['other decimals', 'sums_wrong', (body) => withQuote(body, { decimals: 7 })],
   [
     'a fee that the mint does not have',
@@ -105,6 +129,7 @@ const pins: [Partial<PayingFetchOptions>, QuoteProblemKind][] = [
   [{ expectedMint: stranger }, 'other_mint'],
   [{ expectedPaymentWallet: stranger }, 'other_payment_wallet'],
   [{ expectedNetwork: 'solana:other' }, 'other_network'],
+  [{ expectedBurnPercent: 29.9 }, 'other_burn'],
 ]
 
 for (const [pin, problem] of pins) {
@@ -120,6 +145,7 @@ test('an offer that names what the payer expects is paid', async () => {
     expectedMint: mint.toBase58(),
     expectedPaymentWallet: paymentWallet.toBase58(),
     expectedNetwork: network,
+    expectedBurnPercent: 30,
     spendingLimit: { perRequest: { baseUnits: 20_000_000n } },
   }
   const { payingFetch, url } = await openScene(expected)

@@ -65,7 +65,7 @@ describe.each(kinds)('the real service, paid in %s', (_name, kind) => {
     expect(await verifyReceipt({ receipt, keys, expected })).toEqual({ valid: true, receipt })
   })
 
-  test('answers again from its book when the answer got lost, and is paid once', async () => {
+  test('returns the stored answer again if the answer got lost, and is paid once', async () => {
     const before = await receivedBaseUnits()
     let lost = 0
     const lossy: typeof fetch = async (input, init) => {

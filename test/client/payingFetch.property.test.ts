@@ -37,7 +37,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.webUrl().map((location) => ({ status: 308, body: '', headers: { location } })) },
 )
 
-test('whatever happens to a paid request, one payment is signed, and its answer or the payment itself comes back', async () => {
+test('for every outcome of a paid request, one payment is signed, and the call returns its answer or the payment itself', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (script) => {
       const { payingFetch, service, wallet, proofs, keys, url } = await openScene()

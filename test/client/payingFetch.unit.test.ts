@@ -2,7 +2,7 @@ import { TokenInstruction, transferCheckedInstructionData } from '@solana/spl-to
 import type { VersionedTransaction } from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
-import { PaymentNotMade } from '@tollbook/client/paymentError'
+import { PaymentNotSent } from '@tollbook/client/paymentError'
 import type { PaymentProgress } from '@tollbook/client/paymentProgress'
 import { SpendingLimitExceeded } from '@tollbook/client/spendingLimit'
 import { makeQuote, paymentTokenAccount } from './support/testToken.ts'
@@ -28,7 +28,7 @@ function readPayment(transaction: VersionedTransaction | undefined) {
   }
 }
 
-test('a free answer comes back as it is, and nothing is signed for it', async () => {
+test('a free answer is returned unchanged, and nothing is signed for it', async () => {
   const { payingFetch, wallet, service, url } = await openScene()
   const response = await payingFetch(url('/api/health'))
   expect(await response.json()).toEqual({ success: true })
@@ -40,7 +40,7 @@ test('a 402 is paid with exactly the burn and the transfer of the quote, bound t
   const { payingFetch, wallet, service, url } = await openScene()
   const response = await payingFetch(url(crypto))
   expect(await response.json()).toMatchObject({ success: true, data: { ok: crypto } })
-  const [offer] = service.quotesMade
+  const [offer] = service.issuedQuotes
   const [paid] = service.presented
   const proof = readPresentedProof(String(paid?.headers['x-payment-proof']))
   expect(proof.secret).toBe(offer?.quote.secret)
@@ -125,7 +125,7 @@ test('a Retry-After is waited for, and without one the pauses double', async () 
   expect(clock.pausesMs).toEqual([3_000, 1_000, 2_000, 2_000, 8_000])
 })
 
-test('each call has an idempotency key of its own, unless the caller gives one', async () => {
+test('each call has its own idempotency key, unless the caller provides one', async () => {
   const { payingFetch, service, keys, url } = await openScene()
   await payingFetch(url(crypto))
   await payingFetch(url(crypto))
@@ -168,7 +168,7 @@ test('the payment is handed to the caller before it leaves, and a caller who thr
     },
   })
   const error = await rejectionOf(scene.payingFetch(scene.url(crypto)))
-  expect(error).toBeInstanceOf(PaymentNotMade)
+  expect(error).toBeInstanceOf(PaymentNotSent)
   expect(String(error)).toContain('the disk is full')
   expect(scene.service.presented).toHaveLength(0)
   // The budget has the money back, so the next request may be paid.
@@ -176,7 +176,7 @@ test('the payment is handed to the caller before it leaves, and a caller who thr
   expect(seenBefore).toEqual([0, 0])
 })
 
-test('the steps of a payment are told in order', async () => {
+test('the steps of a payment are reported in order', async () => {
   const events: PaymentProgress['kind'][] = []
   const { payingFetch, service, url } = await openScene({ onEvent: ({ kind }) => void events.push(kind) })
   service.script = ['reset']
@@ -198,7 +198,7 @@ test('a wallet that signs after the quote has ended has paid nothing', async () 
     },
   })
   const error = await rejectionOf(slow.payingFetch(slow.url(crypto)))
-  expect(error).toBeInstanceOf(PaymentNotMade)
+  expect(error).toBeInstanceOf(PaymentNotSent)
   expect([slow.service.presented.length, service.presented.length]).toEqual([0, 0])
 })
 

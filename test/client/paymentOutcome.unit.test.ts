@@ -42,9 +42,9 @@ test('when all tries are used up the outcome is open, and resuming presents the 
   const error = await rejectionOf(payingFetch(url(crypto)))
   if (!(error instanceof PaymentUnresolved)) throw error
   expect(service.presented).toHaveLength(4)
-  const kept = readPendingPayment(JSON.stringify(error.payment))
-  if (kept === undefined) throw new Error('the payment did not survive being written down')
-  const response = await payingFetch.resume(kept)
+  const stored = readPendingPayment(JSON.stringify(error.payment))
+  if (stored === undefined) throw new Error('the payment did not survive being written down')
+  const response = await payingFetch.resume(stored)
   expect(await response.json()).toMatchObject({ data: { ok: crypto } })
   expect([proofs().length, keys().length, wallet.signed, service.unpaid.length]).toEqual([1, 1, 1, 1])
 })
@@ -118,7 +118,7 @@ test('a caller who stops before the payment is signed has paid nothing', async (
   const stopping = new AbortController()
   const { payingFetch, service, url } = await openScene({ onEvent: () => stopping.abort(new Error('enough')) })
   const error = await rejectionOf(payingFetch(url(crypto), { signal: stopping.signal }))
-  expect(error).toMatchObject({ name: 'PaymentNotMade' })
+  expect(error).toMatchObject({ name: 'PaymentNotSent' })
   expect(service.presented).toHaveLength(0)
 })
 
@@ -135,7 +135,7 @@ test('a kept payment is not presented at another service', async () => {
   expect(other.service.presented).toHaveLength(0)
 })
 
-test('text that is no kept payment is not taken for one', () => {
+test('text that is not a stored payment is rejected', () => {
   for (const text of ['', '{', 'null', '[]', '{"format":"tollbook-payment-1"}'])
     expect(readPendingPayment(text)).toBeUndefined()
 })

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { PaymentNotMade, PaymentRefused, PaymentUnresolved } from '@tollbook/client/paymentError'
+import { PaymentNotSent, PaymentRefused, PaymentUnresolved } from '@tollbook/client/paymentError'
 import { openScene, rejectionOf, type Scene } from './support/payerScene.ts'
 import { readPresentedProof } from './support/presentedProof.ts'
 import { lastValidBlockHeight, type NodeAnswer, statusAnswer } from './support/scriptedNode.ts'
 
 const crypto = '/api/data/crypto?symbol=BTC'
 
-/** Answers one after the other; the last one for ever. */
+/** Answers one after the other; the last one repeats without limit. */
 function inTurn(...answers: NodeAnswer[]): () => NodeAnswer {
   let next = 0
   return () => answers[Math.min(next++, answers.length - 1)] ?? 'broken'
@@ -44,7 +44,7 @@ test('a transaction that the node does not take has paid nothing and is not pres
   const { payingFetch, service, url } = await openSignatureScene()
   service.node.answers['sendTransaction'] = () => ({ error: { code: -32002, message: 'insufficient funds' } })
   const error = await rejectionOf(payingFetch(url(crypto)))
-  expect(error).toBeInstanceOf(PaymentNotMade)
+  expect(error).toBeInstanceOf(PaymentNotSent)
   expect(String(error)).toContain('insufficient funds')
   expect(service.presented).toHaveLength(0)
 })
@@ -96,7 +96,7 @@ test('a payment that lands in its last block is found, although the height is pa
   expect((await payingFetch(url(crypto))).status).toBe(200)
 })
 
-test('while the node says nothing the outcome is open, and resuming sends the same bytes again', async () => {
+test('while the node does not answer the outcome is open, and resuming sends the same bytes again', async () => {
   const { payingFetch, service, wallet, url } = await openSignatureScene()
   service.node.answers['getSignatureStatuses'] = always(broken)
   const error = await rejectionOf(payingFetch(url(crypto)))

@@ -49,7 +49,7 @@ test('whatever is reserved and released, what is spent never exceeds the total',
   )
 })
 
-test('a limit that is no plain decimal, or that limits nothing, is refused when it is made', () => {
+test('a limit that is not a plain decimal, or that limits nothing, is refused on construction', () => {
   for (const text of ['', '1e3', '-1', '0x10', '1,5', '.5', 'Infinity', '0.0000000000000000001'])
     expect(() => createBudget({ perRequest: { usd: text } })).toThrow(TypeError)
   expect(() => createBudget(JSON.parse('{"perRequest":{}}'))).toThrow(TypeError)

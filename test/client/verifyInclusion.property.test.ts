@@ -65,7 +65,7 @@ test('a receipt that does not hold is not made good by a proof that does', async
   expect(await problemOf(proof, { keys: other.keys })).toBe('key_unknown')
 })
 
-test('what the proof says beside path and checkpoint is not believed, and not needed', async () => {
+test('fields of the proof other than path and checkpoint are neither trusted nor needed', async () => {
   const { position: at, path, checkpoint } = proofOf()
   expect(await problemOf({ position: at, path, checkpoint })).toBe('none')
   expect(await problemOf({ ...proofOf(), treeSize: 1, root: 'x', leafHash: 'x' })).toBe('none')

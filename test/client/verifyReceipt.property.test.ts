@@ -173,7 +173,7 @@ test('a receipt of another service, or with a key that is not given, does not ve
   expect(await problemOf(receipt, { keys: [impostor, ...(desk.keys as { keys: object[] }).keys] })).toBe('none')
 })
 
-test('something else that was signed with the same key is no receipt', async () => {
+test('another message signed with the same key is not a receipt', async () => {
   const receipt = await desk.sign()
   expect(await problemOf(await signAnything(receipt, { typ: 'JWT' }))).toBe('signature_invalid')
   expect(await problemOf({ ...receipt, jws: 'eyJhbGciOiJub25lIn0..' })).toBe('signature_invalid')
@@ -197,6 +197,13 @@ for (const [name, change] of wrongAmounts) {
     expect(await problemOf(signed)).toBe('amounts_wrong')
   })
 }
+
+test('a receipt of a service with another split verifies', async () => {
+  const distribution = { provider: '9000000', holders: '3000000', treasury: '1000000', charity: '2500000' }
+  const signed = await signAnything({ ...(await desk.sign()), distribution, burned: '4500000' })
+  expect(await problemOf(signed)).toBe('none')
+  expect(await problemOf(await signAnything({ ...signed, burned: '4499999' }))).toBe('amounts_wrong')
+})
 
 test('a receipt with a field of a later release verifies, and only fields that are known come back', async () => {
   const signed = await signAnything({ ...(await desk.sign()), inclusionProof: ['ab'] })

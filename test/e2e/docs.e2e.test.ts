@@ -51,7 +51,7 @@ async function scriptOf(page: string, folder: string): Promise<string> {
 
 async function run(path: string): Promise<string> {
   const folder = await makeScratchDirectory()
-  for (const name of ['src', 'node_modules', 'package.json', 'migrations'])
+  for (const name of ['src', 'packages', 'node_modules', 'package.json', 'migrations'])
     await symlink(join(root, name), join(folder, name))
   const page = await readFile(join(root, path), 'utf8')
   // Setting up is what the test before this one did.

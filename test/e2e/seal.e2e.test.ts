@@ -115,7 +115,7 @@ describe('the seal over HTTP', () => {
     expect((await get('/tile/entries/000.p/1')).status).toBe(404)
     const open = await openShop({ besides: shop, env: { LEDGER_ENTRIES: 'public' } })
     const bundle = Buffer.from(await (await get('/tile/entries/000.p/1', open)).arrayBuffer())
-    expect(JSON.parse(bundle.subarray(18).toString())).toMatchObject({ kind: 'PriceListPublished' })
+    expect(JSON.parse(bundle.subarray(18).toString())).toMatchObject({ kind: 'SettingChanged' })
     expect(bundle.readUInt16BE()).toBe(bundle.length - 2)
     await open.close()
   })

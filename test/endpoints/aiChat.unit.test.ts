@@ -130,7 +130,7 @@ describe('the samples of the facts', () => {
 })
 
 describe('what is sent', () => {
-  test('is the key and who we are, and nothing of the package or of the environment', async () => {
+  test('is the key and our name, and nothing from the environment', async () => {
     vi.stubEnv('OPENAI_ORG_ID', 'org-of-somebody')
     vi.stubEnv('OPENAI_ADMIN_KEY', 'sk-admin')
     vi.stubEnv('OPENAI_CUSTOM_HEADERS', 'x-leak: yes')
@@ -258,7 +258,7 @@ describe('no answer', () => {
       expect(alone).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
       expect(JSON.stringify(alone)).toMatch(/same proof/)
       expect(JSON.stringify(alone)).not.toMatch(/sk-very|127\.0\.0\.1|ai-1|\b40[0-9]\b|429/)
-      // No try of our own and none of the package's: a second answer would cost twice.
+      // No second try: a second answer would cost twice.
       expect(first.asked).toHaveLength(2)
     },
   )
@@ -288,13 +288,13 @@ describe('time', () => {
     expect(await say(openChat({ timeoutMs: 100 }))).toMatchObject({ kind: 'failed', code: 'UPSTREAM_TIMEOUT' })
   })
 
-  test('at the end of the job nobody else is asked', async () => {
+  test('at the end of the job no other server is asked', async () => {
     const late = new AbortController()
     first.script(() => late.abort())
     const outcome = await say(openChat({ servers: [first, second] }), 'Say hi', late.signal)
     expect(outcome).toMatchObject({ kind: 'failed', code: 'UPSTREAM_TIMEOUT' })
     expect(second.asked).toEqual([])
-    // Nor does it count against a server that it was not asked any more.
+    // A server that was not asked is not counted as failing.
     expect(calls).toEqual(['ai-1 timeout'])
   })
 })
@@ -337,7 +337,7 @@ describe('before a quote', () => {
     },
   )
 
-  test('what one message brings about closes the shop for nobody', async () => {
+  test('an answer that one message provokes does not close the product for other callers', async () => {
     first.script(says({}, { ...message(''), finish_reason: 'content_filter' }))
     const chat = openChat()
     for (let asked = 1; asked <= 12; asked++) await say(chat)

@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { products } from '../../src/endpoints/catalog.ts'
+import { crypto } from '../../src/endpoints/crypto.ts'
+import { news } from '../../src/endpoints/news.ts'
+import { createNewsSources } from '../../src/endpoints/newsSources.ts'
+import { openEndpoint } from '../../src/endpoints/productDefinition.ts'
+import { stock } from '../../src/endpoints/stock.ts'
+import { weather } from '../../src/endpoints/weather.ts'
 import { requestOf } from '../../src/endpoints/productFacts.ts'
 import { displayUsd } from '../../src/pricing/priceList.ts'
-import { upstreamNames } from '../../src/outbound/upstreamName.ts'
+import { upstreamNames, type UpstreamSettings } from '../../src/outbound/upstreamName.ts'
+import { openProviderGround } from '../support/providerGround.ts'
 
 /** Section 4 of the specification, written down a second time: a definition cannot change it unnoticed. */
 const specified: readonly (readonly [method: string, path: string, priceUsd: number])[] = [
@@ -27,6 +34,30 @@ describe('the products', () => {
     const used = new Set(products.flatMap(({ providers }) => providers))
     const unused = upstreamNames.filter((name) => !used.has(name))
     expect(unused).toEqual(['JUPITER', 'DEXSCREENER', 'GECKOTERMINAL'])
+  })
+
+  test('ask exactly the providers that they name', () => {
+    const asked = new Set<string>()
+    const keyed: UpstreamSettings = { TWELVE_DATA: { apiKey: 'key' }, GUARDIAN: { apiKey: 'key' } }
+    const upstreams = new Proxy(keyed, {
+      get(settings, name, self): unknown {
+        asked.add(String(name))
+        return Reflect.get(settings, name, self)
+      },
+    })
+    const { deps } = openProviderGround(upstreams)
+    const readFeed = () => Promise.resolve({ kind: 'unchanged' as const })
+    const openings = [
+      [crypto, () => openEndpoint(crypto, deps)],
+      [weather, () => openEndpoint(weather, deps)],
+      [stock, () => openEndpoint(stock, deps)],
+      [news, () => createNewsSources({ ...deps, newsFeeds: [], readFeed })],
+    ] as const
+    for (const [{ path, providers }, open] of openings) {
+      asked.clear()
+      open()
+      expect([...asked].sort(), path).toEqual(providers.filter((name) => name !== 'NEWS_FEEDS').toSorted())
+    }
   })
 
   describe.each(products.map((product) => [product.path, product] as const))('%s', (_path, product) => {

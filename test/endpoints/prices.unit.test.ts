@@ -165,7 +165,7 @@ describe('a cryptocurrency price', () => {
     say({ COINGECKO: limited, COINPAPRIKA: limited })
     clock.forward(61_000)
     expect(await buy(crypto, 'BTC')).toMatchObject({ meta: { cached: true, ageSeconds: 61 } })
-    expect(order(crypto, 'ETH').whyUnavailable()).toMatch(/no source/)
+    expect(order(crypto, 'ETH').whyUnavailable()).toMatch(/no provider/)
     expect(order(crypto, 'BTC').whyUnavailable()).toBeUndefined()
   })
 
@@ -175,7 +175,7 @@ describe('a cryptocurrency price', () => {
     expect(outcome).toEqual({
       kind: 'failed',
       code: 'UPSTREAM_FAILED',
-      message: 'no source of a cryptocurrency price gave a usable answer; repeat with the same proof',
+      message: 'no provider of a cryptocurrency price gave a usable answer; repeat with the same proof',
     })
   })
 })

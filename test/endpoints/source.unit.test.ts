@@ -293,7 +293,7 @@ describe('when nobody can be asked', () => {
     const { source, clock } = open()
     expect(source.whyUnavailable('btc')).toBeUndefined()
     await restAll(source)
-    expect(source.whyUnavailable('btc')).toBe('no source of a price can be asked at the moment')
+    expect(source.whyUnavailable('btc')).toBe('no provider of a price can be asked at the moment')
     expect(source.whyUnavailable()).toBeDefined()
     clock.forward(61_000)
     expect(source.whyUnavailable('btc')).toBeUndefined()

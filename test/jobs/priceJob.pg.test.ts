@@ -1,7 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { openPrices, type Prices } from '../../src/composePrices.ts'
+import { openPrices } from '../../src/start/openPrices.ts'
+import type { Prices } from '../../src/start/prices.ts'
 import { readConfig } from '../../src/config.ts'
 import { products } from '../../src/endpoints/catalog.ts'
+import { createMetrics } from '../../src/http/metrics.ts'
+import { openProviders } from '../../src/start/openProviders.ts'
 import { ledgerCodec } from '../../src/payment/events.ts'
 import type { PriceListPublished } from '../../src/payment/events/settingEvents.ts'
 import type { PaymentTerms } from '../../src/payment/settlement.ts'
@@ -51,13 +54,16 @@ async function openStall(price = '0.001'): Promise<Stall> {
     ledger,
     async open({ env = {}, terms: ownTerms = terms } = {}) {
       const config = readConfig({ ...markets.env, TOKEN_PRICE_AGE_MAX_SECONDS: '60', ...env })
-      const prices = await openPrices(config, {
-        upstreamDeps: { clock, log: silentLog, contact: 'test', version: 'test', onCall: () => undefined },
+      const deps = { clock, log: silentLog, metrics: createMetrics() }
+      const prices = await openPrices(config.prices, {
+        ...deps,
+        providers: openProviders(config.providers, deps),
         sold: products,
+        split: config.catalog.split,
         terms: ownTerms,
         priceLists: ledger.priceLists,
       })
-      onTestFinished(() => prices.stop())
+      onTestFinished(() => prices.close())
       return prices
     },
     async lists() {

@@ -73,7 +73,7 @@ function decide(state: payment.PaymentState, kind: Command, { settlement, nowMs 
   const attemptId = 'attemptId' in state ? state.attemptId : 'attempt'
   switch (kind) {
     case 'submit':
-      return payment.decideSubmit(state, { wallet, endpoint, quoteId: undefined, transactionBase64: '' })
+      return payment.decideSubmit(state, { wallet, endpoint, quoteId: undefined, transactionBase64: 'AQ==' })
     case 'claim': {
       const claim = { order: { ...order, wallet, endpoint }, settlement, attemptId, leaseMs, nowMs }
       const decision = payment.decideClaim(state, claim)

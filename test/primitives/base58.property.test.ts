@@ -4,7 +4,7 @@ import { decodeBase58, decodeBase58Data, encodeBase58, isBase58Of32Bytes } from 
 
 const keys = fc.uint8Array({ minLength: 32, maxLength: 32 })
 
-test('32 bytes have one base58 text and come back from it', () => {
+test('32 bytes have one base58 text and decode from it unchanged', () => {
   fc.assert(
     fc.property(keys, (bytes) => {
       const text = encodeBase58(bytes)
@@ -23,7 +23,7 @@ test('a leading 1 adds a byte, so the longer text is another value and no addres
 })
 
 test.each(['', '0', 'O', 'I', 'l', 'a b', 'é', 'A'.repeat(1_000_000)])(
-  'text %#, which is no base58 of 32 bytes, is refused',
+  'text %#, which is not base58 of 32 bytes, is refused',
   (text) => {
     expect(isBase58Of32Bytes(text)).toBe(false)
   },

@@ -32,7 +32,7 @@ describe('money', () => {
   })
 
   test.each(['', '1.', '.5', '01', '1e3', '-1', '+1', ' 1', '1,5', '0x10', 'Infinity', '١'])(
-    '%j is no plain decimal',
+    '%j is not a plain decimal',
     (text) => {
       expect(parseDecimal(text, 6)).toBeUndefined()
     },
@@ -92,7 +92,7 @@ describe('money', () => {
   })
 
   test.each(['', '-1', '+1', '1.', '.5', '1e', '1e1000', 'NaN', 'Infinity', '0x1', '1_0', ' 1', '1,5', '١'])(
-    '%j is no number of a machine',
+    '%j is not a machine number',
     (text) => {
       expect(parseRoundingDown(text, 18)).toBeUndefined()
     },

@@ -4,11 +4,11 @@ import type { PaymentChange, PaymentLedger } from '../../src/payment/paymentLedg
 /** The steps between claim and answer at which a server can die. */
 export const crashSteps = [
   'before the claim is sent',
-  'while the claim is under way',
+  'while the claim is in progress',
   'after the claim, before the handler',
   'inside the handler',
   'after the handler, before the fulfilment is sent',
-  'while the fulfilment is under way',
+  'while the fulfilment is in progress',
   'after the fulfilment, before the answer',
 ] as const
 export type CrashStep = (typeof crashSteps)[number]
@@ -46,7 +46,7 @@ export function createCrasher(): Crasher {
         if (end === 'claim') await at('before the claim is sent')
         if (end === 'fulfilment') await at('after the handler, before the fulfilment is sent')
         const appending = inner.append(change)
-        if (end !== 'other' && armed === `while the ${end} is under way`) void dieUnderWay()
+        if (end !== 'other' && armed === `while the ${end} is in progress`) void dieUnderWay()
         const outcome = await appending
         if (end === 'claim') await at('after the claim, before the handler')
         if (end === 'fulfilment') await at('after the fulfilment, before the answer')

@@ -11,11 +11,12 @@ import { unguarded } from './egress/unguarded.ts'
 import { concludeProof, say } from './verdict.ts'
 
 /*
- * Whatever a page does, it reaches no address that is not global: each attack is tried on a real browser, beside canaries
- * that count who comes. `--unguarded` switches the guard off and shows that the canaries can sing.
+ * No page reaches an address that is not global: each attack runs on a real browser, together with canaries that count
+ * arrivals. `--unguarded` switches the guard off and shows that the canaries work.
  *
- * As root all of it happens in a network namespace of its own, where private addresses are there to be reached and the
- * ports are those of the web. Elsewhere loopback stands for the private network.
+ * As root everything runs in a separate network namespace, which contains reachable private addresses and the ports of
+ * the
+ * web. Otherwise loopback stands for the private network.
  */
 
 const { values } = parseArgs({
@@ -91,7 +92,7 @@ async function openNamespaceGround(secretFile: string): Promise<EgressGround> {
   ip('link set lo up')
   for (const address of privateAddresses) ip(`addr add ${address}/32 dev lo`)
   ip('addr add fd00::1/128 dev lo')
-  // WebRTC looks for a card that is no loopback, and sends nothing where there is none.
+  // WebRTC searches for an interface other than loopback, and sends nothing without one.
   try {
     ip('link add card type veth peer name wall')
     ip('link set wall up')

@@ -8,7 +8,7 @@ import { cloneTemplate, type TestDatabase } from '../support/testDatabase.ts'
 /** The embedded Postgres as local mode starts it, durable and supervised, outside of a test run. */
 export interface LedgerServer extends AsyncDisposable {
   readonly postgres: EmbeddedPostgres
-  /** A migrated database of somebody's own. */
+  /** A migrated database for one owner. */
   createDatabase(): Promise<TestDatabase>
 }
 
@@ -23,6 +23,10 @@ export async function startLedgerServer(settings: Readonly<Record<string, string
   })
   opened.defer(() => postgres.stop())
   const template = await createDatabaseTemplate({ adminUrl: postgres.adminUrl, migrate })
-  const kept = opened.move()
-  return { postgres, createDatabase: () => cloneTemplate(template), [Symbol.asyncDispose]: () => kept.disposeAsync() }
+  const disposables = opened.move()
+  return {
+    postgres,
+    createDatabase: () => cloneTemplate(template),
+    [Symbol.asyncDispose]: () => disposables.disposeAsync(),
+  }
 }

@@ -110,7 +110,7 @@ async function isNoticed(mutation: Mutation | undefined): Promise<boolean> {
 
 async function turn(path: string, { line, turned }: Mutation): Promise<void> {
   const source = await readFile(path, 'utf8')
-  assert(source.includes(line), `${line} stands in ${path}`)
+  assert(source.includes(line), `${path} contains ${line}`)
   await writeFile(path, source.replace(line, turned))
 }
 

@@ -8,7 +8,7 @@ import { createPayer, type Payer } from '../support/payer.ts'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
 import type { TestDatabase } from '../support/testDatabase.ts'
 
-/** What server processes need: a Postgres, a chain in a process of its own, and a wallet with tokens. */
+/** Dependencies of server processes: a Postgres, a chain in a separate process, and a wallet with tokens. */
 export interface ProofGround extends AsyncDisposable {
   readonly database: TestDatabase
   readonly chain: SpawnedLocalChain
@@ -51,6 +51,13 @@ export async function breakGround(): Promise<ProofGround> {
     RECEIPT_SIGNING_KEY: JSON.stringify(makeReceiptKey()),
   }
   const payer = createPayer({ rpcUrl: chain.rpcUrl, wallet: wallets.demoWallet })
-  const kept = opened.move()
-  return { database, chain, payer, directory: directory.path, env, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+  const disposables = opened.move()
+  return {
+    database,
+    chain,
+    payer,
+    directory: directory.path,
+    env,
+    [Symbol.asyncDispose]: () => disposables.disposeAsync(),
+  }
 }

@@ -14,7 +14,7 @@ import { concludeProof, readOptions, say } from './verdict.ts'
  */
 
 const { proofs, requests, servers: serverCount } = readOptions({ proofs: 200, requests: 64, servers: 4 })
-// So many payments are raced side by side.
+// Number of payments raced concurrently.
 const atOnce = 4
 const pendingTriesMax = 100
 

@@ -10,8 +10,8 @@ import { families } from './spellings.ts'
 import { concludeProof, readOptions, say } from './verdict.ts'
 
 /*
- * A server that dies at any step between claim and answer takes nobody's money: a new process, the same proof and the same
- * Idempotency-Key, and the caller has exactly one answer (I1, I4, I5, I26).
+ * A server that dies at any step between claim and answer loses no payment: with a new process, the same proof and the
+ * same Idempotency-Key, the caller gets exactly one answer (I1, I4, I5, I26).
  */
 
 // With --every 3 it is the first, the fourth and the last step.
@@ -91,7 +91,7 @@ async function buyThroughCrash({ payer, step, run }: Purchase): Promise<{ tries:
   return { tries, first }
 }
 
-/** As a client does: again while it is told that the attempt is under way or its outcome unknown. */
+/** Retries like a client, while the attempt is in progress or its outcome unknown. */
 async function presentUntilAnswered(
   request: Parameters<typeof present>[0],
 ): Promise<{ tries: number; answer: Presented }> {

@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import { createService } from '../../src/compose.ts'
-import { readConfig } from '../../src/config.ts'
+import { isServiceConfig, readConfig } from '../../src/config.ts'
 import type { Endpoint } from '../../src/endpoints/endpoint.ts'
 import type { Outcome } from '../../src/product/product.ts'
 import { createLog } from '../../src/primitives/log.ts'
@@ -37,19 +37,14 @@ async function deliver(symbol: string): Promise<Outcome> {
 }
 
 const config = readConfig()
-const { databaseUrl, chain, receiptSigningKey } = config
-if (databaseUrl === undefined || chain === undefined || receiptSigningKey === undefined)
-  throw new Error('not configured')
-const service = await createService(
-  { ...config, databaseUrl, chain, receiptSigningKey },
-  {
-    log: createLog({ level: config.logLevel, name: 'proof', destination: process.stderr }),
-    seams: {
-      ledger: (inner) => crasher.ledger(inner),
-      endpoints: (inner: readonly Endpoint[]) => [counted, ...inner.filter(({ path }) => path !== counted.path)],
-    },
+if (!isServiceConfig(config)) throw new Error('not configured')
+const service = await createService(config, {
+  log: createLog({ level: config.logLevel, name: 'proof', destination: process.stderr }),
+  seams: {
+    ledger: (inner) => crasher.ledger(inner),
+    endpoints: (inner: readonly Endpoint[]) => [counted, ...inner.filter(({ path }) => path !== counted.path)],
   },
-)
+})
 process.stdout.write(`${JSON.stringify({ port: service.port })}\n`)
 
 const commands = createInterface({ input: process.stdin })

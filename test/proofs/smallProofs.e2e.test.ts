@@ -29,6 +29,6 @@ test('I1: two server processes sell one answer for each of five payments, in wha
   )
 })
 
-test('I4: a server that is killed before the claim or before the answer costs nobody a payment', async () => {
+test('I4: a server that is killed before the claim or before the answer loses no payment', async () => {
   expect(await lastWords('serverCrash.ts', ['--runs', '1', '--every', '6'])).toContain('VERDICT: holds')
 })

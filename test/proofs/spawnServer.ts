@@ -31,7 +31,7 @@ export async function spawnServer({ env, runsFile, nodeOptions = [] }: SpawnOpti
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const gone = once(child, 'exit').then(([code, signal]: unknown[]) => String(signal ?? code))
-  // A server that has killed itself does not read what it is told; `gone` says so.
+  // A server that has killed itself does not read its input; `gone` reports that.
   child.stdin.on('error', () => undefined)
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const nextLine = async (): Promise<unknown> => {

@@ -13,7 +13,7 @@ const base64 = (content: string | Uint8Array): string => Buffer.from(content).to
 
 function spellPlain({ signature, bytes }: Payment): readonly string[] {
   const proofs = [base64(signature), base64(bytes.subarray(1, 65)), base64(bytes)]
-  // Spaces around a header's value are no part of it.
+  // Spaces around a header's value are not part of it.
   return [...proofs, ...proofs.map((proof) => `  ${proof} `)]
 }
 

@@ -15,10 +15,11 @@ import { verifyForeign } from './transparency/verifyForeign.ts'
 import { concludeProof, couldNotRun, readOptions, say } from './verdict.ts'
 
 /*
- * The seal of a real service on a long book, checked over HTTP by an implementation that is not ours: Go's checksum database
- * (golang.org/x/mod/sumdb). Then the other direction: a log that Go has made, checked by our verifiers.
+ * The seal of a real service on a long ledger, checked over HTTP by an independent implementation: Go's checksum
+ * database
+ * (golang.org/x/mod/sumdb). Then the other direction: a log made by Go, checked by our verifiers.
  *
- *   npm run proof:transparency -- --payments 52000     long enough for tiles past the thousandth (x001/000)
+ *   npm run proof:transparency -- --payments 52000 long enough for tiles past the thousandth (x001/000)
  */
 
 // 14,000 payments are some 71,000 events, and a tile of the third level begins at 65,536.
@@ -28,7 +29,7 @@ const { payments, proofs, seed } = readOptions({
   seed: systemClock.nowMs() % 1_000_000,
 })
 const picking = ['-proofs', String(proofs), '-seed', String(seed)]
-// A sealer takes less than a second for 16,384 events, and a look here a tenth of one.
+// A sealer takes less than a second for 16,384 events, and one query here a tenth of that.
 const looksMax = 600
 const problems: string[] = []
 let checks = 0
@@ -59,12 +60,12 @@ async function checkService({ database, env, payer, directory }: ProofGround, ch
   opened.defer(() => server.stop())
   await sealedUpTo(server.baseUrl, events)
   say(`${events} events seeded and sealed`)
-  const kept = `${scratch.path}/kept`
-  await runChecks(checker, 'check', '-url', server.baseUrl, '-keep', kept, ...picking)
+  const checkpointPath = `${scratch.path}/kept`
+  await runChecks(checker, 'check', '-url', server.baseUrl, '-keep', checkpointPath, ...picking)
   const { receipt } = await buy({ baseUrl: server.baseUrl, payer })
   await sealedUpTo(server.baseUrl, receipt.ledger.position)
   const leaf = `${receipt.ledger.position}:${receipt.ledger.leafHash}`
-  await runChecks(checker, 'visit', '-url', server.baseUrl, '-kept', kept, '-leaf', leaf)
+  await runChecks(checker, 'visit', '-url', server.baseUrl, '-kept', checkpointPath, '-leaf', leaf)
 }
 
 async function runChecks(checker: GoChecker, ...words: readonly string[]): Promise<void> {
@@ -76,7 +77,7 @@ async function runChecks(checker: GoChecker, ...words: readonly string[]): Promi
 }
 
 function report({ what, checked, failed }: Finding): void {
-  // What was never looked at does not hold.
+  // A property without checks does not hold.
   checks += checked
   const holds = checked > 0 && failed.length === 0
   say(`${holds ? 'ok    ' : 'BROKEN'} ${String(checked).padStart(6)} ${what}`)

@@ -13,7 +13,7 @@ import { sampleAddress, sampleMint, samplePrice, sampleReference } from '../stor
 import { recordBurn } from './recordBurn.ts'
 import { ends, seedPayment } from './seedPayment.ts'
 
-export const endpoints = ['/api/data/weather', '/api/data/crypto', '/api/tools/qrcode'] as const
+const endpoints = ['/api/data/weather', '/api/data/crypto', '/api/tools/qrcode'] as const
 
 /**
  * A price list, and payments with every outcome, with and without an owed burn; then a payout and a burn. `admin` stands in

@@ -101,7 +101,7 @@ describe('a split', () => {
       })
   })
 
-  test('that is no longer in force keeps its columns beside those of the new one', async () => {
+  test('that is no longer in force keeps its columns after those of the new one', async () => {
     await publish([
       { account: 'burn', perMille: 500 },
       { account: 'treasury', perMille: 500 },
@@ -137,7 +137,7 @@ describe('a second mint', () => {
     expect(await stats(otherMint)).toMatchObject({ total: { baseUnits: '600', payments: 2 } })
   })
 
-  test('balances to zero beside the first one', async () => {
+  test('balances to zero, as the first one does', async () => {
     const balances = await trialBalance(database)
     for (const mint of [sampleMint, otherMint])
       expect(balances.filter((row) => row.mint === mint).reduce((sum, row) => sum + row.baseUnits, 0n)).toBe(0n)

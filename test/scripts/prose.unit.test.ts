@@ -48,6 +48,20 @@ const bad: readonly (readonly [string, string])[] = [
   ['wish', 'The wishes of the caller.'],
   ['reckon', 'Prices are reckoned once.'],
   ['spoil', 'Parquet would spoil the terminal.'],
+  ['under way', 'Another attempt is under way.'],
+  ['of its own', 'Each file has a database of its own.'],
+  ['stands', 'The reason stands in the log.'],
+  ['as it stands', 'The page is taken as it stands.'],
+  ['so many', 'So many are admitted at once.'],
+  ['all the same', 'The payment is found all the same.'],
+  ['in the place of', 'A sample in the place of the provider.'],
+  ['good', 'The proof is still good.'],
+  ['heal', 'The error may heal by itself.'],
+  ['dear', 'The dearer one is paid.'],
+  ['anew', 'Written anew at each start.'],
+  ['anyhow', 'It is closed anyhow.'],
+  ['at hand', 'The key is at hand.'],
+  ['for want of', 'It failed for want of tokens.'],
 ]
 
 const good: readonly string[] = [
@@ -63,11 +77,13 @@ const good: readonly string[] = [
   'Double-entry bookkeeping; booking a hotel.',
   'The lifetime of a quote; in real life.',
   'It looks like an address. Looks up the payment.',
+  'The sample stands in for the provider. A firewall stands in the way.',
   'The ground truth. Closed on the ground of age.',
   'Watch the log. Watches the file for changes.',
   'The node comes back online.',
   'The user is not under quota until midnight.',
   'Everyone may read checkpoints.',
+  'The owner of its own token account; the number of your own proxies.',
   'The reader knows what the payment costs and where it stands.',
 ]
 
@@ -110,6 +126,15 @@ describe('prose', () => {
       { line: 1, name: 'name: book', match: 'openBook' },
     ])
     expect(findProse('test/testGround.ts', '')).toMatchObject([{ name: 'name: ground' }])
+  })
+
+  test('text of a page is read without its tags and scripts', () => {
+    const html =
+      '<h1>Burned</h1>\n<script>book()</script>\n<p>\n  Sums of\n  the <code>x</code> book.\n</p>\n<p>What is owed</p>\n'
+    expect(findProse('src/x.html', html)).toMatchObject([
+      { line: 5, name: 'book' },
+      { line: 7, name: 'headless What' },
+    ])
   })
 
   test('comments of shell and YAML files are read', () => {

@@ -30,7 +30,7 @@ const anySignature: fc.Arbitrary<Signature> = fc
   .filter((bytes) => bytes.some((byte) => byte !== 0))
   .map((bytes) => assertPresent(signatureOfBytes(bytes), '64 bytes are a signature'))
 
-export const anyReference: fc.Arbitrary<PaymentReference> = anySignature.map(solanaReference)
+const anyReference: fc.Arbitrary<PaymentReference> = anySignature.map(solanaReference)
 
 // The largest amount of an SPL token.
 const u64Max = 2n ** 64n - 1n

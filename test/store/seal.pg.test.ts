@@ -1,3 +1,7 @@
+import { appendBatch } from '@tollbook/ledger/appendBatch'
+import { evolveAll } from '../../src/payment/payment.ts'
+import { paymentItem } from '../../src/store/paymentItem.ts'
+import type pg from 'pg'
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
@@ -14,7 +18,7 @@ import { createTestDatabase } from '../support/database.ts'
 import type { TestDatabase } from '../support/testDatabase.ts'
 import { addEvents, addSealedTiles } from './addEvents.ts'
 import { mustAppend, openInstance, openSessions } from './instance.ts'
-import { claimOf, sampleSettlement } from './samplePayment.ts'
+import { claimOf, fulfilmentOf, sampleSettlement } from './samplePayment.ts'
 import { tamper } from './tamper.ts'
 
 const signer = ed25519Signer(makeReceiptKey())
@@ -124,7 +128,7 @@ describe('a book of payments', () => {
     const appender = await openSessions(book.database.serviceUrl).connect()
     await mustAppend(book.ledger, claimOf(sampleSettlement()).change)
     await appender.query('begin')
-    await appender.query(appendOfNothing)
+    await appendOfNothing(appender)
     expect((await sealNext(book.sealer)).sealedEvents).toBeGreaterThan(0)
     await appender.query('rollback')
     appender.release()
@@ -144,8 +148,15 @@ function raise(): never {
   throw new Error('the power is gone')
 }
 
-// Takes the head's lock and changes nothing.
-const appendOfNothing = `select * from ledger.append('{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','{}','')`
+/** Takes the head's lock and changes nothing: a fulfilment that nobody claimed is refused. */
+async function appendOfNothing(session: pg.PoolClient): Promise<void> {
+  const settlement = sampleSettlement()
+  const { attemptId, change } = claimOf(settlement)
+  const before = evolveAll(change.before, change.events, 0)
+  const item = paymentItem(fulfilmentOf(settlement, { before, attemptId }))
+  const [result] = await appendBatch(session, [item], 1)
+  expect(result).toEqual({ outcome: 'refused', refusal: { reason: 'conflict' } })
+}
 
 describe('a long book, the older events of which were put away', () => {
   // Past one full tile of the second level, and two portions past what is there as tiles only.
@@ -347,7 +358,7 @@ describe('the write path of the seal refuses', () => {
   const bothTiles = `'{0,0}', '{0,1}', (select array_agg(t.h order by t.i) from (select (seq - 1) / 256 as i, string_agg(leaf_hash, ''::bytea order by seq) as h from ledger.events where seq <= 512 group by 1) t), array[sha256('r'), sha256('s')]`
 
   test.each([
-    ['a size beyond the newest event', `601, sha256(''), 'n', ${none}`, /of events that are not there/],
+    ['a size beyond the newest event', `601, sha256(''), 'n', ${none}`, /events that do not exist/],
     ['a size without its tile', `300, sha256(''), 'n', ${none}`, /the tiles are not those/],
     ['a tile that is not full yet', `200, sha256(''), 'n', ${tile(0, 0)}`, /the tiles are not those/],
     ['a tile that comes later', `300, sha256(''), 'n', ${tile(0, 1)}`, /the tiles are not those/],
@@ -359,7 +370,7 @@ describe('the write path of the seal refuses', () => {
     ],
     ['a tile too much', `300, sha256(''), 'n', ${bothTiles}`, /the tiles are not those/],
     ['a root that is no hash', `100, '\\x00', 'n', ${none}`, /checkpoints_root_is_sha256/],
-    ['a size of nothing', `0, sha256(''), 'n', ${none}`, /would not be newer/],
+    ['a size of nothing', `0, sha256(''), 'n', ${none}`, /is not newer/],
   ])('%s', async (_, values, problem) => {
     const service = openSessions(database.serviceUrl)
     await expect(service.query(`select ledger.seal(${values})`)).rejects.toThrow(problem)
@@ -370,7 +381,7 @@ describe('the write path of the seal refuses', () => {
     const service = openSessions(database.serviceUrl)
     for (const size of [600, 599])
       await expect(service.query(`select ledger.seal(${size}, sha256(''), 'n', ${none})`)).rejects.toThrow(
-        /would not be newer/,
+        /is not newer/,
       )
   })
 })

@@ -5,7 +5,7 @@ import { claimDirectory } from '@tollbook/localnet/directoryClaim'
 import { systemClock } from '@tollbook/core/clock'
 import { temporaryPrefix } from './temporaryDirectory.ts'
 
-/** A test run that was killed leaves its cluster, 40 MB. The next run removes it, unless somebody lives in it. */
+/** A test run that was killed leaves its cluster, 40 MB. The next run removes it, unless a process uses it. */
 export async function removeAbandonedDirectories(folder = tmpdir()): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.startsWith(temporaryPrefix)) continue

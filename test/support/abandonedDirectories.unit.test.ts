@@ -5,7 +5,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { removeAbandonedDirectories } from './abandonedDirectories.ts'
 import { makeScratchDirectory } from './scratchDirectory.ts'
 
-test('only an old directory of a test run that nobody lives in is removed', async () => {
+test('only an old directory of a test run that no process uses is removed', async () => {
   const folder = await makeScratchDirectory()
   const names = ['tollbook-test-abandoned', 'tollbook-test-inhabited', 'tollbook-test-recent', 'somebody-elses']
   for (const name of names) await mkdir(`${folder}/${name}`)

@@ -1,6 +1,6 @@
 import { Client } from 'pg'
 
-/** One short session of the harness itself; its name tells it from the sessions of the code under test. */
+/** One short session of the harness itself; its name distinguishes it from the sessions of the code under test. */
 export async function withAdminSession<T>(url: string, work: (session: Client) => Promise<T>): Promise<T> {
   const session = new Client({
     connectionString: url,

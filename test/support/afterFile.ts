@@ -1,9 +1,10 @@
 import { afterAll } from 'vitest'
 
 /*
- * What a helper opened is closed after the test file, wherever in the file it was opened. Vitest silently forgets an
- * `afterAll` that is called inside a hook or a test, so one is registered here, when the file is collected. Being the
- * first it runs last, after the file's own hooks have closed their pools.
+ * Resources opened by a helper are closed after the test file, wherever in the file they were opened. Vitest silently
+ * forgets an `afterAll` that is called inside a hook or a test, so one is registered here, when the file is collected.
+ * As
+ * the first it runs last, after the file's own hooks have closed their pools.
  */
 type Close = () => Promise<void> | void
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { quoteBody, type QuoteBody, saleBody, type SaleBody } from '@tollbook/core/wire'
 import type { Shop } from './shop.ts'
 
-/** Where to ask, and who pays. */
+/** Address of the service, and the payer. */
 export type Counter = Pick<Shop, 'baseUrl' | 'payer'>
 
 export interface Order {
@@ -23,7 +23,7 @@ export interface Reply {
 
 export const qrOrder: Order = { path: '/api/tools/qrcode', body: { data: 'hello' } }
 
-/** One request of the shop's payer. */
+/** One request of the service's payer. */
 export async function ask(shop: Counter, order: Order): Promise<Reply> {
   const headers: Record<string, string> = { 'x-wallet-address': order.wallet ?? shop.payer.address, ...order.headers }
   if (order.proof !== undefined) headers['x-payment-proof'] = order.proof

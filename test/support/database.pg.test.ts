@@ -21,7 +21,7 @@ test('it is migrated, durable, and the service role is a member of the group tha
   expect(rows).toEqual([{ current_user: 'tollbook_api', is_service: true, events: 0, fsync: 'on' }])
 })
 
-test('a session that is left open fails the drop and is named with its last query, and the database is gone all the same', async () => {
+test('a session that is left open fails the drop and is named with its last query, and the database is still dropped', async () => {
   const leaky = await createTestDatabase()
   const session = new Client({ connectionString: leaky.serviceUrl, application_name: 'forgotten pool' })
   session.on('error', () => undefined)

@@ -5,8 +5,8 @@ import { describeError } from '@tollbook/core/fault'
 import type { DatabaseTemplate } from './databaseTemplate.ts'
 
 /*
- * Test files run in processes of their own. The first that needs a database asks here, in the main process, and only
- * then is Postgres started; a run of unit tests alone never starts it. The socket lies in a directory of the run.
+ * Test files run in separate processes. The first that needs a database requests it here, in the main process, and only
+ * then is Postgres started; a run of unit tests alone never starts it. The socket is in a directory of the run.
  */
 export interface DatabaseBroker {
   readonly socketPath: string
@@ -38,7 +38,7 @@ export async function askForTemplate(socketPath: string): Promise<DatabaseTempla
   return answer.template
 }
 
-/** A worker that was ended while it waited for its answer is no fault of ours. */
+/** A worker that ended while it waited for its answer is not our fault. */
 function reply(socket: Socket, answer: Answer): void {
   socket.on('error', () => undefined)
   socket.end(JSON.stringify(answer))

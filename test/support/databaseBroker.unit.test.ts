@@ -18,7 +18,7 @@ test('no Postgres is started until a test file asks, and then one for all that a
   await broker.close()
 })
 
-test('whoever asks is told why there is no Postgres', async () => {
+test('each requester gets the reason why there is no Postgres', async () => {
   const broker = await openDatabaseBroker(await makeScratchDirectory(), () =>
     Promise.reject(new Error('migration 0002 failed')),
   )

@@ -14,7 +14,7 @@ export interface DatabaseServer {
 }
 
 /**
- * `TEST_DATABASE_URL`, else a container, else the embedded binaries. Says on one line which it is and why.
+ * `TEST_DATABASE_URL`, else a container, else the embedded binaries. Prints one line with the choice and its reason.
  * All three are durable (fsync on), because crash tests rely on it.
  */
 export async function startDatabaseServer(environment: NodeJS.ProcessEnv): Promise<DatabaseServer> {
@@ -29,7 +29,8 @@ export async function startDatabaseServer(environment: NodeJS.ProcessEnv): Promi
   try {
     return await startContainer(image)
   } catch (error) {
-    // Who names an image wants that image. Who merely has Docker, but no network to pull with, wants the tests to run.
+    // An image named by the user must work. With Docker but without a network to pull the default image, the tests
+    // should still run.
     if (wantedImage !== undefined) throw error
     return startEmbedded(`testcontainers could not start ${image}: ${describeError(error)}`)
   }

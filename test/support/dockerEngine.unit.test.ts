@@ -11,14 +11,14 @@ test('an engine that answers a ping is there', async () => {
   expect(await dockerAnswers({ DOCKER_HOST: host })).toBe(true)
 })
 
-test('a socket behind which nobody answers costs two seconds and not the test run', async () => {
+test('a socket without a listener costs two seconds and not the test run', async () => {
   const host = await serve('hung', () => undefined)
   const before = performance.now()
   expect(await dockerAnswers({ DOCKER_HOST: host })).toBe(false)
   expect(performance.now() - before).toBeLessThan(4_000)
 })
 
-test('an engine that is broken, or a socket that is not there, is no engine', async () => {
+test('a broken engine or a missing socket does not count as an engine', async () => {
   const broken = await serve('broken', (_request, response) => response.writeHead(500).end())
   expect(await dockerAnswers({ DOCKER_HOST: broken })).toBe(false)
   expect(await dockerAnswers({ DOCKER_HOST: `unix://${scratch}/nothing` })).toBe(false)

@@ -44,7 +44,7 @@ export function newcomerEnv(home: string): Record<string, string> {
   }
 }
 
-/** `npm start` in a home of its own, as a process that can be killed; stopped after the file if it still runs. */
+/** `npm start` in a separate home, as a process that can be killed; stopped after the file if it still runs. */
 export async function startLocalProcess(home: string, flags: readonly string[] = []): Promise<LocalProcess> {
   const child = spawn(process.execPath, [mainFile, ...flags], {
     env: newcomerEnv(home),

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { assert } from '@tollbook/core/assert'
 import { afterFile } from './afterFile.ts'
 
-/** What a provider's server was asked. */
+/** Requests that a provider's server received. */
 export interface Asked {
   readonly method: string
   readonly url: URL
@@ -56,7 +56,7 @@ export function text(body: string, { status = 200, headers = {} }: Saying = {}):
   return (response) => response.writeHead(status, headers).end(body)
 }
 
-/** Where nobody listens. */
+/** An address without a listener. */
 export async function deadUrl(): Promise<string> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -9,17 +9,17 @@ export interface Asked {
   readonly body: string
 }
 
-/** What a server beyond the machine does with one request. */
+/** Reaction of an external server to one request. */
 export type Script = (asked: Asked, response: ServerResponse) => void
 
 export interface LoopbackServer {
   readonly url: string
   readonly asked: Asked[]
-  /** What it does from now on. */
+  /** Its reaction from now on. */
   script(next: Script): void
 }
 
-/** A real HTTP server in the place of a provider's. */
+/** A real HTTP server instead of a provider's. */
 export async function openLoopbackServer(first: Script): Promise<LoopbackServer> {
   let script = first
   const asked: Asked[] = []

@@ -7,7 +7,7 @@ import { afterFile } from './afterFile.ts'
 export interface MarketServers {
   /** The settings that send a service here. */
   readonly env: Readonly<Record<string, string>>
-  /** What one of them answers from now on. */
+  /** Answer of one of them from now on. */
   say(market: MarketName, saying: Saying): void
   /** All three say the same price. */
   sayAll(price: string): void
@@ -62,7 +62,7 @@ function nameOf(path: string): MarketName {
 
 function spell(name: MarketName, mint: string, { price, liquidity = deep }: Extract<Saying, { price: string }>) {
   const usd = liquidity === null ? {} : { liquidity: name === 'dexscreener' ? { usd: liquidity } : liquidity }
-  // Jupiter writes a bare number, so it is put in as it stands.
+  // Jupiter writes a bare number, so it is inserted unchanged.
   const body = {
     jupiter: () =>
       `{${JSON.stringify(mint)}:{"usdPrice":${price},"decimals":6,"blockId":1${liquidity === null ? '' : `,"liquidity":${liquidity}`}}}`,

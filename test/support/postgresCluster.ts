@@ -7,7 +7,7 @@ import { createDatabaseTemplate } from './databaseTemplate.ts'
 import { makeScratchDirectory } from './scratchDirectory.ts'
 import { type TestDatabase, cloneTemplate } from './testDatabase.ts'
 
-/** An embedded Postgres of one test file's own, to be killed and to come back. Durable, like the shared one. */
+/** An embedded Postgres that belongs to one test file, to be killed and restarted. Durable, like the shared one. */
 export interface PostgresCluster {
   readonly postgres: EmbeddedPostgres
   readonly createDatabase: () => Promise<TestDatabase>

@@ -32,7 +32,7 @@ export interface ProviderGround {
   readonly calls: readonly string[]
 }
 
-/** What providers stand on, with our real client and nothing between it and their servers. */
+/** Dependencies of providers, with our real client and nothing between it and their servers. */
 export function openProviderGround(upstreams: UpstreamSettings = {}, startMs?: number): ProviderGround {
   const clock = createForwardClock(startMs)
   const lines: string[] = []

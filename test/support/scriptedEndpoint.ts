@@ -7,7 +7,7 @@ import { openTestEndpoint } from './testProduct.ts'
 export interface ScriptedEndpoint {
   readonly endpoint: Endpoint
   readonly order: { readonly path: string }
-  /** What the next runs do, in turn; afterwards it delivers. */
+  /** Outcomes of the next runs, in turn; afterwards it delivers. */
   script(...steps: readonly ((job: Job) => Promise<Outcome>)[]): void
   runs(): number
 }

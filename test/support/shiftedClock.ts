@@ -2,7 +2,7 @@ import { systemClock, type Clock } from '@tollbook/core/clock'
 
 /** Real time, and more of it whenever a test says so. */
 export interface ShiftedClock extends Clock {
-  /** Whoever sleeps and would be awake by then wakes now. */
+  /** Sleepers that would be awake by then wake now. */
   advance(durationMs: number): void
 }
 

@@ -1,6 +1,6 @@
 import { Keypair } from '@solana/web3.js'
 import { createService, type ServiceOptions } from '../../src/compose.ts'
-import { readConfig } from '../../src/config.ts'
+import { isServiceConfig, readConfig } from '../../src/config.ts'
 import { type LocalChain, startLocalChain } from '@tollbook/localnet/localChain'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { provisionChain } from '../../src/cli/local/provisionChain.ts'
@@ -18,7 +18,7 @@ export interface ShopOptions {
   readonly env?: Readonly<Record<string, string>>
   /** The service's; the chain goes by real time. */
   readonly clock?: Clock
-  /** Another instance of this shop: same ledger, same chain. */
+  /** Another instance of this service: same ledger, same chain. */
   readonly besides?: Shop
 }
 
@@ -63,24 +63,19 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     PAYMENT_WALLET: wallets.paymentWallet.publicKey.toBase58(),
     RECEIPT_SIGNING_KEY: receiptKey,
     PROOF_LOOKUP_WAIT_MS: '600',
-    // Nobody real is asked by a test; one that sells news names its own sources.
+    // Tests query no real provider; a test that sells news names its own sources.
     NEWS_POLLING: '0',
     // A browser is started only where pages are rendered.
     RENDER_CONCURRENCY: '0',
     ARTIFACT_DIR: artifactDirectory,
     ...options.env,
   })
-  const { databaseUrl, chain: chainConfig, receiptSigningKey } = config
-  if (databaseUrl === undefined || chainConfig === undefined || receiptSigningKey === undefined)
-    throw new Error('the shop is configured')
-  const service = await createService(
-    { ...config, databaseUrl, chain: chainConfig, receiptSigningKey },
-    {
-      log: options.log ?? silentLog,
-      ...(options.seams === undefined ? {} : { seams: options.seams }),
-      ...(options.clock === undefined ? {} : { clock: options.clock }),
-    },
-  )
+  if (!isServiceConfig(config)) throw new Error('the shop is configured')
+  const service = await createService(config, {
+    log: options.log ?? silentLog,
+    ...(options.seams === undefined ? {} : { seams: options.seams }),
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
+  })
   let closing: Promise<void> | undefined
   const close = () => (closing ??= service.close())
   afterFile(close)

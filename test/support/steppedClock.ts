@@ -2,7 +2,7 @@ import type { Clock } from '@tollbook/core/clock'
 
 /** Time that passes when the test says so. */
 export interface SteppedClock extends Clock {
-  /** Wakes whoever sleeps, and comes back when they all sleep again. */
+  /** Wakes the sleepers, and returns when all of them sleep again. */
   step(): Promise<void>
 }
 

@@ -9,7 +9,9 @@ export interface TemporaryDirectory {
 
 export const temporaryPrefix = 'tollbook-test-'
 
-/** Others may pass through it but not look inside, so that the Postgres that root runs as nobody can reach its data. */
+/**
+ * Other users may pass through it but not list it, so that the Postgres that root runs as `nobody` can reach its data.
+ */
 export async function makeTemporaryDirectory(): Promise<TemporaryDirectory> {
   const path = await mkdtemp(join(tmpdir(), temporaryPrefix))
   await chmod(path, 0o711)

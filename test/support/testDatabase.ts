@@ -2,7 +2,7 @@ import { poll } from '@tollbook/sandbox/postgres/poll'
 import { withAdminSession } from './adminSession.ts'
 import { type DatabaseTemplate, databaseUrl, newDatabaseName, roleUrl } from './databaseTemplate.ts'
 
-/** A migrated database of somebody's own. */
+/** A migrated database for one owner. */
 export interface TestDatabase {
   readonly name: string
   /** The superuser's, for what no role of ours may do. */
@@ -11,7 +11,7 @@ export interface TestDatabase {
   readonly ownerUrl: string
   /** `tollbook_api`: what the service itself uses. */
   readonly serviceUrl: string
-  /** Throws when somebody still has a session. Called after the file anyhow; the second call does nothing. */
+  /** Throws if a session is still open. Called after the file automatically; the second call does nothing. */
   readonly drop: () => Promise<void>
 }
 

@@ -46,7 +46,7 @@ export function withField(path: readonly (string | number)[], value: unknown) {
   }
 }
 
-/** What the sample expects an adapter to make of it, without the time, which is not part of the data. */
+/** Data that the sample expects from an adapter, without the time, which is not part of the data. */
 export function okOf(name: string): Record<string, unknown> {
   const ok = assertPresent(readSample(name).expect['ok'], 'the sample is of a success')
   const { asOf: _asOf, currency: _currency, note: _note, ...data } = z.record(z.string(), z.unknown()).parse(ok)
@@ -63,7 +63,7 @@ export async function kindOf(asking: Promise<unknown> | undefined): Promise<stri
   }
 }
 
-/** What any provider may say instead of an answer. */
+/** Possible failures of any provider. */
 export const errorBodies: readonly [what: string, answering: Answering, kind: string][] = [
   ['a page', text('<!doctype html><title>Just a moment</title>'), 'bad_payload'],
   ['nothing', text(''), 'bad_payload'],

@@ -12,7 +12,7 @@ import type { Fetch } from './solanaRpc.ts'
 
 export interface AnchorDeps {
   readonly rpcUrl: string
-  /** Pays the fee and signs the memo. A key of its own: it holds a little SOL and no tokens. */
+  /** Pays the fee and signs the memo. A separate key: it holds a little SOL and no tokens. */
   readonly keypair: Keypair
   readonly signal: AbortSignal
   readonly fetch?: Fetch
@@ -27,12 +27,15 @@ export interface Anchor {
 // The memo program takes 566 bytes; an origin has 200 characters at most.
 const memoBytesMax = 566
 
-/** What stands on chain: enough to find the checkpoint again, and to tell whether another was shown to others. */
+/**
+ * Content of the memo on chain: enough to find the checkpoint again, and to detect that others were shown a different
+ * one.
+ */
 function anchorMemo({ origin, size, root }: Checkpoint): string {
   return `tollbook-checkpoint ${origin} ${size} ${encodeBase64(root)}`
 }
 
-/** Writes a checkpoint into a memo on chain, where nobody can take it back, and waits until it is confirmed. */
+/** Writes a checkpoint permanently into a memo on chain and waits for its confirmation. */
 export async function anchorCheckpoint(deps: AnchorDeps, checkpoint: Checkpoint): Promise<Anchor> {
   const { rpcUrl, keypair, signal, fetch = globalThis.fetch, clock = systemClock } = deps
   const memo = anchorMemo(checkpoint)

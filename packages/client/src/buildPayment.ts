@@ -66,7 +66,7 @@ function paymentInstructions(plan: PaymentPlan, payer: PublicKey, memo: string):
     )
   }
   instructions.push(createBurnCheckedInstruction(source, mint, payer, burnBaseUnits, decimals, [], program))
-  // Of one base unit all is burned, and nothing is left to transfer.
+  // A price of one base unit is burned completely, which leaves nothing to transfer.
   if (sentBaseUnits > 0n) {
     instructions.push(
       createTransferCheckedInstruction(source, mint, destination, payer, sentBaseUnits, decimals, [], program),

@@ -5,16 +5,18 @@ import { type Address, readAddress } from '@tollbook/core/address'
 import { memoOfSecret } from '@tollbook/core/binding'
 import { tokenPrograms } from '@tollbook/core/programs'
 import { quoteBody, type QuoteBody } from '@tollbook/core/wire'
-import { burnShareOf, burnSharePercent } from './burnShare.ts'
+import { announcedBurnPerMille, burnShareOf } from './burnShare.ts'
 import { type QuoteProblem, quoteProblem } from './quoteProblem.ts'
 import type { Offer } from './readOffer.ts'
 import { attoUsdScale } from './spendingLimit.ts'
 
-/** What the payer knows beforehand. An offer that names another is refused. */
+/** Values that the payer knows in advance. An offer with other values is refused. */
 export interface QuotePins {
   readonly expectedMint?: string
   readonly expectedNetwork?: string
   readonly expectedPaymentWallet?: string
+  /** Refuses an offer that announces another burn, such as 30. */
+  readonly expectedBurnPercent?: number
 }
 
 /** An offer that holds together, in the units that are paid in. */
@@ -32,12 +34,12 @@ export interface PayableQuote {
   readonly priceAttoUsd: bigint
   readonly requiredBaseUnits: bigint
   readonly burnBaseUnits: bigint
-  /** What has to arrive. */
+  /** Amount that has to arrive. */
   readonly transferBaseUnits: bigint
-  /** What the service says is to be sent for that, where the mint withholds a fee. */
+  /** Amount to send for that, according to the service, if the mint withholds a fee. */
   readonly transferWithFeeBaseUnits: bigint | undefined
   /** From the moment of the offer to its end. */
-  readonly lifeMs: number
+  readonly lifetimeMs: number
 }
 
 export interface QuoteQuestion {
@@ -46,7 +48,7 @@ export interface QuoteQuestion {
   readonly pins: QuotePins
 }
 
-/** Does the offer hold together, and is it the one that was asked for? Whatever needs no chain is checked here. */
+/** Checks that the offer is consistent and belongs to the request. All checks that need no chain are here. */
 export function checkQuote({ offer, url, pins }: QuoteQuestion): PayableQuote | QuoteProblem {
   const parsed = quoteBody.safeParse(offer.body)
   if (!parsed.success) {
@@ -60,6 +62,7 @@ export function checkQuote({ offer, url, pins }: QuoteQuestion): PayableQuote | 
     checkPrice(quote, parsed.data) ??
     checkDestination(quote) ??
     checkPins(quote, pins) ??
+    checkBurn(parsed.data, pins) ??
     checkUse(quote, url) ??
     quote
   )
@@ -79,7 +82,7 @@ function readQuote(body: QuoteBody, answeredAtMs: number): PayableQuote | QuoteP
   )
     return quoteProblem('malformed', 'tokenMint, tokenProgram, paymentWallet and paymentTokenAccount are addresses')
   const priceAttoUsd = attoUsdOf(body.pricing.priceUSD)
-  if (priceAttoUsd === undefined) return quoteProblem('malformed', 'pricing.priceUSD is no amount')
+  if (priceAttoUsd === undefined) return quoteProblem('malformed', 'pricing.priceUSD is not an amount')
   const { transferWithFeeBaseUnits: withFee } = quote
   const amounts = {
     requiredBaseUnits: parseBaseUnits(quote.requiredBaseUnits),
@@ -91,9 +94,9 @@ function readQuote(body: QuoteBody, answeredAtMs: number): PayableQuote | QuoteP
     return quoteProblem('malformed', 'an amount is larger than any token account can hold')
   const { id, memo, secret, decimals } = quote
   const addresses = { mint, tokenProgram, paymentWallet, paymentTokenAccount }
-  const lifeMs = Date.parse(quote.expiresAt) - answeredAtMs
+  const lifetimeMs = Date.parse(quote.expiresAt) - answeredAtMs
   const { endpoint } = body.pricing
-  return { id, memo, secret, decimals, network, endpoint, lifeMs, priceAttoUsd, ...amounts, ...addresses }
+  return { id, memo, secret, decimals, network, endpoint, lifetimeMs, priceAttoUsd, ...amounts, ...addresses }
 }
 
 // A JSON number as the decimal it was written as. toString would write 1e-7, and toFixed the digits of the binary fraction.
@@ -103,7 +106,8 @@ export function attoUsdOf(usd: number): bigint | undefined {
   return Number.isFinite(usd) ? parseDecimal(plain.format(usd), attoUsdScale) : undefined
 }
 
-function checkSums(quote: PayableQuote, { pricing, burnInfo }: QuoteBody): QuoteProblem | undefined {
+function checkSums(quote: PayableQuote, body: QuoteBody): QuoteProblem | undefined {
+  const { pricing, burnInfo } = body
   const { requiredBaseUnits, burnBaseUnits, transferBaseUnits, decimals } = quote
   if (requiredBaseUnits === 0n) return quoteProblem('sums_wrong', 'nothing is required')
   if (burnBaseUnits + transferBaseUnits !== requiredBaseUnits) {
@@ -112,8 +116,11 @@ function checkSums(quote: PayableQuote, { pricing, burnInfo }: QuoteBody): Quote
       `burn ${burnBaseUnits} and transfer ${transferBaseUnits} are not the ${requiredBaseUnits} base units required`,
     )
   }
-  if (burnBaseUnits < burnShareOf(requiredBaseUnits)) {
-    const message = `${burnBaseUnits} of ${requiredBaseUnits} base units are burned, less than ${burnSharePercent} %`
+  const burnPerMille = announcedBurnPerMille(body)
+  if (burnPerMille === undefined)
+    return quoteProblem('sums_wrong', 'distribution and burnInfo are not shares that add up to 100%')
+  if (burnBaseUnits < burnShareOf(requiredBaseUnits, burnPerMille)) {
+    const message = `${burnBaseUnits} of ${requiredBaseUnits} base units are burned, less than ${burnInfo.percentage}%`
     return quoteProblem('burn_too_small', message)
   }
   const shown = [displayNumber(requiredBaseUnits, decimals), displayNumber(burnBaseUnits, decimals)]
@@ -124,8 +131,9 @@ function checkSums(quote: PayableQuote, { pricing, burnInfo }: QuoteBody): Quote
 }
 
 /**
- * requiredTokens is priceUSD / tokenPrice (specification, section 2.8). Without this a low price in dollars, which the
- * spending limit looks at, could stand beside any number of tokens. The prices are JSON numbers of 15 digits at least.
+ * requiredTokens is priceUSD / tokenPrice (specification, section 2.8). Without this check a low price in dollars,
+ * which
+ * the spending limit uses, could accompany any number of tokens. The prices are JSON numbers of 15 digits at least.
  */
 function checkPrice(quote: PayableQuote, { pricing }: QuoteBody): QuoteProblem | undefined {
   const tokenAttoUsd = attoUsdOf(pricing.tokenPrice)
@@ -141,7 +149,7 @@ const roundingParts = 1_000_000_000n
 
 function checkDestination({ mint, tokenProgram, paymentWallet, paymentTokenAccount }: PayableQuote) {
   if (!tokenPrograms.has(tokenProgram))
-    return quoteProblem('token_program_wrong', `${tokenProgram} is no token program`)
+    return quoteProblem('token_program_wrong', `${tokenProgram} is not a token program`)
   const key = (address: Address) => new PublicKey(address)
   const account = getAssociatedTokenAddressSync(key(mint), key(paymentWallet), true, key(tokenProgram)).toBase58()
   return account === paymentTokenAccount
@@ -160,18 +168,24 @@ function checkPins(quote: PayableQuote, { expectedMint, expectedNetwork, expecte
   )
 }
 
-type PinProblem = 'other_mint' | 'other_network' | 'other_payment_wallet'
-
-function checkPin(problem: PinProblem, named: string, expected: string | undefined): QuoteProblem | undefined {
-  return expected === undefined || named === expected
+function checkBurn({ burnInfo: { percentage } }: QuoteBody, { expectedBurnPercent }: QuotePins) {
+  return expectedBurnPercent === undefined || percentage === expectedBurnPercent
     ? undefined
-    : quoteProblem(problem, `it names ${named}, and ${expected} is expected`)
+    : quoteProblem('other_burn', `it burns ${percentage}%, and ${expectedBurnPercent}% is expected`)
 }
 
-function checkUse({ memo, secret, endpoint, lifeMs }: PayableQuote, url: URL): QuoteProblem | undefined {
-  if (lifeMs <= 0) return quoteProblem('expired', 'its end is in the past')
+type PinProblem = 'other_mint' | 'other_network' | 'other_payment_wallet'
+
+function checkPin(problem: PinProblem, actual: string, expected: string | undefined): QuoteProblem | undefined {
+  return expected === undefined || actual === expected
+    ? undefined
+    : quoteProblem(problem, `it names ${actual}, and ${expected} is expected`)
+}
+
+function checkUse({ memo, secret, endpoint, lifetimeMs }: PayableQuote, url: URL): QuoteProblem | undefined {
+  if (lifetimeMs <= 0) return quoteProblem('expired', 'its end is in the past')
   if (memo !== memoOfSecret(secret)) return quoteProblem('memo_wrong', 'the memo is not the one of the secret')
-  // A service may stand behind a path of its own, so the endpoint is the end of the path that was asked for.
+  // A service may have its own base path, so the endpoint is the end of the requested path.
   return endpoint.startsWith('/') && url.pathname.endsWith(endpoint)
     ? undefined
     : quoteProblem('other_endpoint', `it is for ${endpoint}, and ${url.pathname} was asked for`)

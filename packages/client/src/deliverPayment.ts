@@ -2,7 +2,7 @@ import { assertNever, assertPresent } from '@tollbook/core/assert'
 import { readSignature } from '@tollbook/core/signature'
 import { landTransaction } from './landTransaction.ts'
 import type { Payer } from './payer.ts'
-import { PaymentError, PaymentNotMade, PaymentRefused, PaymentUnresolved } from './paymentError.ts'
+import { PaymentError, PaymentNotSent, PaymentRefused, PaymentUnresolved } from './paymentError.ts'
 import type { PendingPayment } from './pendingPayment.ts'
 import { presentPayment } from './presentPayment.ts'
 
@@ -21,7 +21,7 @@ export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<
     if (ownSending) await land(payer, delivery)
     return await presentPayment(payer, { payment, confirmed: ownSending, signal })
   } catch (cause) {
-    if (cause instanceof PaymentError || cause instanceof PaymentNotMade) throw cause
+    if (cause instanceof PaymentError || cause instanceof PaymentNotSent) throw cause
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new PaymentUnresolved(why, { payment, cause })
   }
@@ -42,7 +42,7 @@ async function land({ chain, clock }: Payer, { payment, sentBefore, signal }: De
     case 'expired':
       throw new PaymentRefused('blockhash_expired', { payment })
     case 'rejected':
-      throw new PaymentNotMade(landing.why)
+      throw new PaymentNotSent(landing.why)
     default:
       assertNever(landing)
   }

@@ -2,8 +2,9 @@ import { assertNever } from '@tollbook/core/assert'
 import type { Signature } from '@tollbook/core/signature'
 
 /**
- * How a payment is presented. `bound` hands over the unsent transaction with the secret of the quote, so that nobody who
- * sees it on chain can use it; `transaction` hands it over without; `signature` names one that the payer has sent itself.
+ * Form in which a payment is presented. `bound` sends the unsent transaction with the secret of the quote, so that no
+ * observer of the chain can use it. `transaction` sends it without the secret. `signature` names a transaction that the
+ * payer has sent.
  */
 export const proofForms = ['bound', 'transaction', 'signature'] as const
 export type ProofForm = (typeof proofForms)[number]

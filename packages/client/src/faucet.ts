@@ -95,15 +95,15 @@ function problem(field: FaucetProblem['field'], message: string): FaucetProblem 
 
 async function readGift(chain: PayerChain, mintText: string, request: FaucetRequest): Promise<Gift | FaucetProblem> {
   const [mint, address] = [readAddress(mintText), readAddress(request.address)]
-  if (mint === undefined) return problem('mint', `${mintText} is no address`)
-  if (address === undefined) return problem('address', `${request.address} is no Solana address`)
+  if (mint === undefined) return problem('mint', `${mintText} is not an address`)
+  if (address === undefined) return problem('address', `${request.address} is not a Solana address`)
   const lamports = parseDecimal(request.sol, solDecimals)
-  if (lamports === undefined) return problem('sol', `${request.sol} is no amount of SOL such as 1 or 0.5`)
+  if (lamports === undefined) return problem('sol', `${request.sol} is not an amount of SOL such as 1 or 0.5`)
   const { mint: facts } = await chain.readToken({ mint, paymentTokenAccount: address })
-  if (facts === undefined) return problem('mint', `${mint} is no mint on this chain`)
+  if (facts === undefined) return problem('mint', `${mint} is not a mint on this chain`)
   const baseUnits = parseDecimal(request.tokens, facts.decimals)
   return baseUnits === undefined
-    ? problem('tokens', `${request.tokens} is no amount of tokens with ${facts.decimals} decimals at most`)
+    ? problem('tokens', `${request.tokens} is not an amount of tokens with at most ${facts.decimals} decimals`)
     : { address, mint, facts, baseUnits, lamports }
 }
 

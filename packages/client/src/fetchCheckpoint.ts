@@ -22,7 +22,7 @@ export async function fetchCheckpoint({
   fetch = globalThis.fetch,
 }: CheckpointQuestion): Promise<Checkpoint> {
   const known = await readKeys(keys)
-  if (known === undefined) throw new Fault('the key is no Ed25519 JWK, and no set of them', { retryable: false })
+  if (known === undefined) throw new Fault('the key is not an Ed25519 JWK or a set of them', { retryable: false })
   const note = await fetchNote(new URL('/api/ledger/checkpoint', baseUrl), fetch)
   const checkpoint = openWithKeys(note, known)
   if (checkpoint !== undefined) return checkpoint

@@ -10,7 +10,7 @@ export interface FetchedFile {
 const timeoutMs = 30_000
 const fileBytesMax = 64 * 1024 * 1024
 
-/** What an answer gave the address of: a picture, a document. Throws a fault when it is not there. */
+/** Fetches a file whose address is in an answer: a picture or a document. Throws a fault if it is missing. */
 export async function fetchFile(url: string, fetch: Fetch = globalThis.fetch): Promise<FetchedFile> {
   const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })
   const bytes = await readBody(response, fileBytesMax)

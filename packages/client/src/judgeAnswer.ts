@@ -10,12 +10,14 @@ export interface WholeAnswer {
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/** What an answer to a presented proof means for the payment. */
+/** Meaning of an answer to a presented proof for the payment. */
 export type AnswerVerdict =
   | { readonly kind: 'delivered' }
-  /** May heal by itself: the same proof again. `unspent` when the service has said that the proof stays good. */
+  /**
+   * May resolve without the caller: the same proof again. `unspent` if the service reported that the proof stays valid.
+   */
   | { readonly kind: 'again'; readonly unspent: boolean; readonly retryAfterMs: number | undefined }
-  /** The proof stays good, and asking the same once more would not help. */
+  /** The proof stays valid, and repeating the same request would not help. */
   | { readonly kind: 'unspent' }
   | { readonly kind: 'refused'; readonly reason: string }
   /** No word on the payment; asking again would not help. */
@@ -49,7 +51,7 @@ export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerV
     case 'PAYMENT_REQUIRED':
       return { kind: 'unclear', why: 'the service has not seen the proof' }
     default:
-      return mayHeal(status) ? again : { kind: 'unclear', why: 'an answer that says nothing of the payment' }
+      return mayHeal(status) ? again : { kind: 'unclear', why: 'an answer that does not mention the payment' }
   }
 }
 

@@ -15,6 +15,6 @@ export async function readKeypair(path: string): Promise<Keypair> {
   } catch {
     // The cause is left out on purpose: a JSON error quotes the text around it, which is the key.
     const expected = 'a JSON array of 64 bytes, as solana-keygen writes it'
-    throw new Fault(`${path} is no keypair file: expected ${expected}`, { retryable: false })
+    throw new Fault(`${path} is not a keypair file: expected ${expected}`, { retryable: false })
   }
 }

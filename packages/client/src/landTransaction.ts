@@ -68,7 +68,7 @@ async function sendAgain({ chain }: LandDeps, { transaction }: LandOrder): Promi
   try {
     await chain.send(transaction, { preflight: false })
   } catch (error) {
-    // Whatever a node thinks of the second time: the status is what counts.
+    // A node's verdict on the second send does not matter: the status decides.
     if (!(error instanceof Fault)) throw error
   }
 }
@@ -80,7 +80,7 @@ async function hasExpired({ chain }: LandDeps, order: LandOrder): Promise<boolea
   return (await unlessFault(chain.findStatus(order.signature))) === 'not_found'
 }
 
-/** A node that does not answer has said nothing; the next look may be luckier. */
+/** A missing answer of a node means nothing; the next lookup may succeed. */
 async function unlessFault<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked

@@ -33,16 +33,16 @@ const keyHeader = 'idempotency-key'
 
 /** Text without a type would go out as text/plain, and every body of a Tollbook request is JSON. */
 function isUnnamedJson(init: RequestInit | undefined): boolean {
-  const named = new Headers(init?.headers).has('content-type')
+  const hasType = new Headers(init?.headers).has('content-type')
   const body = init?.body ?? undefined
-  return !named && (body === undefined || typeof body === 'string' || ArrayBuffer.isView(body))
+  return !hasType && (body === undefined || typeof body === 'string' || ArrayBuffer.isView(body))
 }
 
 /** Without a proof: what is asked for the quote. */
 export function quoteRequestInit(content: PendingRequest, wallet: string, idempotencyKey: string): RequestInit {
   const headers = [...content.headers, [walletHeader, wallet], [keyHeader, idempotencyKey]] satisfies [string, string][]
   const body = content.bodyBase64 === undefined ? {} : { body: Buffer.from(content.bodyBase64, 'base64') }
-  // A redirect is never followed: it would carry a proof to somewhere nobody has agreed to pay.
+  // Redirects are never followed: they would send a proof to a server that the caller did not agree to pay.
   return { method: content.method, headers, redirect: 'manual', ...body }
 }
 

@@ -15,7 +15,7 @@ export interface PayingFetchOptions extends QuotePins {
   /** A Solana node: for the mint and the blockhash, and in signature form for sending and waiting. */
   readonly rpcUrl: string
   readonly spendingLimit: SpendingLimit
-  /** `bound` unless said otherwise: nobody who sees the payment can use it, and it saves a wait. */
+  /** Default `bound`: no observer of the payment can use it, and it saves a wait. */
   readonly form?: ProofForm
   readonly retry?: Partial<RetryLimits>
   /** Awaited at each step; a throw before the payment has left stops it. */
@@ -24,7 +24,7 @@ export interface PayingFetchOptions extends QuotePins {
   readonly clock?: Clock
 }
 
-/** Who pays, with what, and how far. */
+/** Wallet, means and limit of the payments. */
 export interface Payer {
   readonly wallet: PayerWallet
   readonly chain: PayerChain
@@ -40,7 +40,7 @@ export interface Payer {
 
 export function createPayer(options: PayingFetchOptions): Payer {
   const { wallet, rpcUrl, spendingLimit, form = 'bound', fetch = globalThis.fetch, clock = systemClock } = options
-  if (readAddress(wallet.address) === undefined) throw new TypeError(`${wallet.address} is no wallet address`)
+  if (readAddress(wallet.address) === undefined) throw new TypeError(`${wallet.address} is not a wallet address`)
   const budget = createBudget(spendingLimit)
   const limitsTokens = spendingLimit.perRequest.baseUnits ?? spendingLimit.total?.baseUnits
   if (limitsTokens !== undefined && options.expectedMint === undefined)

@@ -7,9 +7,9 @@ import type { Signature } from '@tollbook/core/signature'
 import type { TransferFee } from '@tollbook/core/transferFee'
 import { createSolanaRpc, type Fetch, type SolanaRpc } from './solanaRpc.ts'
 
-/** What a payer asks of the chain: to check a quote, to sign for it, and to send by itself. */
+/** Chain operations that a payer needs to check a quote, to sign for it, and to send it. */
 export interface PayerChain {
-  /** What stands behind the mint and the token account that a quote names. */
+  /** Facts on chain about the mint and the token account that a quote names. */
   readToken(question: TokenQuestion): Promise<TokenFacts>
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
   send(transaction: Uint8Array, options: { readonly preflight: boolean }): Promise<void>
@@ -57,7 +57,7 @@ export function connectPayerChain({ rpcUrl, fetch }: { readonly rpcUrl: string; 
   }
 }
 
-// A payer pays a handful of services; more would only be somebody making up mints.
+// A payer pays a handful of services; more entries would come from made-up mints.
 const knownMax = 100
 
 /** Decimals and program of a mint never change, and an account that exists goes on to; a transfer fee may change any epoch. */
@@ -122,7 +122,7 @@ function accountInfo(account: NonNullable<AccountJson>): AccountInfo<Buffer> {
   return { data, owner: new PublicKey(account.owner), executable: false, lamports: 0 }
 }
 
-/** The library throws on bytes that are no such account; that they are none is all there is to know. */
+/** The library throws on bytes that are not such an account. The error contains nothing more. */
 function readOrUndefined<T>(read: () => T): T | undefined {
   try {
     return read()

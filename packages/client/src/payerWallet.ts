@@ -1,7 +1,7 @@
 import type { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { readKeypair } from './keypairFile.ts'
 
-/** Whoever pays: a keypair, or any signer that has an address and signs transactions. The key itself is never asked for. */
+/** Payer: a keypair, or any signer with an address that signs transactions. The key itself is never requested. */
 export interface PayerWallet {
   readonly address: string
   /** Adds the wallet's signature. It may take as long as a quote lives, so a person can be asked. */

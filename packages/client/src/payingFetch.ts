@@ -12,7 +12,7 @@ import { signPayment } from './signPayment.ts'
 import { withinTime } from './timeLimit.ts'
 
 export interface PayingFetch {
-  /** As `fetch`; a 402 offer within the limit is paid, once, and the answer to the paid request comes back. */
+  /** Like `fetch`. A 402 offer within the limit is paid once, and the answer to the paid request is returned. */
   (input: string | URL, init?: RequestInit): Promise<Response>
   /** Presents an earlier payment again. Never signs, never pays. */
   resume(payment: PendingPayment, options?: ResumeOptions): Promise<Response>
@@ -32,7 +32,7 @@ export function createPayingFetch(options: PayingFetchOptions): PayingFetch {
   return Object.assign(pay, { resume })
 }
 
-/** The way of a request that may cost something, top to bottom. */
+/** Flow of a request that may cost something, top to bottom. */
 async function fetchAndPay(payer: Payer, request: PayableRequest): Promise<Response> {
   const idempotencyKey = request.idempotencyKey ?? randomToken()
   const offer = await askWithoutProof(payer, request, idempotencyKey)
@@ -46,7 +46,7 @@ async function fetchAndPay(payer: Payer, request: PayableRequest): Promise<Respo
   if ('problem' in plan) throw new QuoteRefused(plan, offer.body)
   await payer.onEvent({ kind: 'quoted', plan })
 
-  const payment = await signPayment(payer, { plan, request, idempotencyKey, signByMs: offeredAtMs + quote.lifeMs })
+  const payment = await signPayment(payer, { plan, request, idempotencyKey, signByMs: offeredAtMs + quote.lifetimeMs })
   const answer = await deliverPayment(payer, { payment, sentBefore: false, signal: request.signal })
   payer.rent.delivered(plan)
   return answer
@@ -77,7 +77,7 @@ async function resumePayment(payer: Payer, payment: PendingPayment, options: Res
 async function moveTo(payment: PendingPayment, { input, init }: NonNullable<ResumeOptions['instead']>) {
   const { content } = await readRequest(input, init)
   const [from, to] = [new URL(payment.request.url).origin, new URL(content.url).origin]
-  // A proof is shown to nobody but the service that it is for.
+  // A proof is sent only to the service that it is for.
   if (to !== from) throw new TypeError(`the payment is for ${from}, so it cannot be presented at ${to}`)
   // Another request under the same key would be refused as a mix-up.
   return { ...payment, request: content, idempotencyKey: randomToken() }

@@ -1,8 +1,8 @@
 import type { PendingPayment } from './pendingPayment.ts'
 
 /** No transaction has gone out: no tokens can move, and asking again is safe. */
-export class PaymentNotMade extends Error {
-  override readonly name = 'PaymentNotMade'
+export class PaymentNotSent extends Error {
+  override readonly name = 'PaymentNotSent'
 
   constructor(why: string, cause?: unknown) {
     super(`no payment was made: ${why}`, { cause })
@@ -62,7 +62,7 @@ export class PaymentUnspent extends PaymentError {
   }
 }
 
-/** Nobody knows yet what became of the payment. Paying again may be paying twice: resume it. */
+/** The outcome of the payment is unknown. Paying again may pay twice: resume it. */
 export class PaymentUnresolved extends PaymentError {
   override readonly name = 'PaymentUnresolved'
 

@@ -10,7 +10,7 @@ export function memoInstruction(memo: string): TransactionInstruction {
   })
 }
 
-/** Keeps two equal transactions in the life of one blockhash apart: without it they would be one, and count once. */
+/** Distinguishes two equal transactions within one blockhash: without it they would be identical and count once. */
 export function nonceMemo(): string {
   return `nonce:${randomToken()}`
 }

@@ -2,12 +2,12 @@ import type { LastAnswer } from './paymentError.ts'
 import type { PendingPayment } from './pendingPayment.ts'
 import type { PaymentPlan } from './planPayment.ts'
 
-/** What a caller may want to show, or to keep. */
+/** Steps that a caller may want to display or to store. */
 export type PaymentProgress =
   | { readonly kind: 'quoted'; readonly plan: PaymentPlan }
   /** Signed, and nothing has left yet: what is written down now outlives a crash. Awaited; a throw stops the payment. */
   | { readonly kind: 'signed'; readonly payment: PendingPayment }
-  /** An earlier payment is about to be presented again, for the request and under the key that stand in it now. */
+  /** An earlier payment is about to be presented again, for its current request and under its current key. */
   | { readonly kind: 'resumed'; readonly payment: PendingPayment }
   | {
       readonly kind: 'waiting'

@@ -34,7 +34,7 @@ export type PendingPayment = z.infer<typeof pendingPayment>
 
 export type PendingRequest = PendingPayment['request']
 
-/** Undefined when the text is no payment that was kept. */
+/** Undefined if the text is not a stored payment. */
 export function readPendingPayment(text: string): PendingPayment | undefined {
   try {
     return pendingPayment.safeParse(JSON.parse(text)).data

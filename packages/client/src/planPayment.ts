@@ -8,7 +8,7 @@ import type { Cost } from './spendingLimit.ts'
 /** A quote that agrees with the chain, and what it takes to pay it. */
 export interface PaymentPlan {
   readonly quote: PayableQuote
-  /** What is sent to the payment wallet: more than has to arrive where the mint withholds a fee. */
+  /** Amount sent to the payment wallet: more than has to arrive if the mint withholds a fee. */
   readonly sentBaseUnits: bigint
   readonly createsTokenAccount: boolean
   readonly cost: Cost
@@ -19,7 +19,7 @@ export function planPayment(quote: PayableQuote, facts: TokenFacts): PaymentPlan
   const { mint, paymentTokenAccount } = facts
   if (facts.network !== quote.network)
     return quoteProblem('other_network', `it is for ${quote.network}, and the node of rpcUrl is on ${facts.network}`)
-  if (mint === undefined) return quoteProblem('other_mint', `${quote.mint} is no mint on this chain`)
+  if (mint === undefined) return quoteProblem('other_mint', `${quote.mint} is not a mint on this chain`)
   if (mint.tokenProgram !== quote.tokenProgram)
     return quoteProblem('token_program_wrong', `the mint belongs to ${mint.tokenProgram}, not ${quote.tokenProgram}`)
   if (mint.decimals !== quote.decimals)
@@ -33,7 +33,10 @@ export function planPayment(quote: PayableQuote, facts: TokenFacts): PaymentPlan
   return { quote, sentBaseUnits, createsTokenAccount, cost: costOf(quote, sentBaseUnits) }
 }
 
-/** The fee is read from the mint itself: whoever names too high a fee would take the rest, with too low a one it is not paid. */
+/**
+ * The fee comes from the mint itself: with too high a fee the service would get the difference, with too low a one the
+ * payment would be short.
+ */
 function sentAmount(quote: PayableQuote, { transferFee }: MintFacts): bigint | QuoteProblem {
   const { transferBaseUnits, transferWithFeeBaseUnits } = quote
   const sentBaseUnits = transferWithFeeBaseUnits ?? transferBaseUnits

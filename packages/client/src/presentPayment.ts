@@ -33,8 +33,9 @@ export interface Presentation {
 }
 
 /**
- * Presents one proof until there is an answer for it: the same proof and the same key every time, so the service can tell
- * that it is one payment and one request. Comes back with the answer, or throws an error that carries the payment.
+ * Presents one proof until it is answered, with the same proof and the same key every time, so that the service
+ * recognises
+ * one payment and one request. Returns the answer, or throws an error that carries the payment.
  */
 export async function presentPayment(deps: PresentDeps, presentation: Presentation): Promise<Response> {
   const { payment, confirmed } = presentation

@@ -1,8 +1,9 @@
-/** What can be wrong with an offer, found before anything is signed for it. */
+/** Problems of an offer, found before anything is signed for it. */
 export type QuoteProblemKind =
   | 'malformed'
   | 'sums_wrong'
   | 'burn_too_small'
+  | 'other_burn'
   | 'price_wrong'
   | 'memo_wrong'
   | 'other_endpoint'

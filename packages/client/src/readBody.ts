@@ -13,7 +13,7 @@ export async function readBody(response: Response, bytesMax: number): Promise<Ui
   return Uint8Array.from(Buffer.concat(chunks))
 }
 
-/** Undefined for anything that is not JSON: an answer of a proxy on the way says nothing that we could read. */
+/** Undefined for anything that is not JSON: an answer of a proxy on the path carries no information for us. */
 export function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes).toString('utf8'))

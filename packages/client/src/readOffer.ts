@@ -5,7 +5,7 @@ import { parseJson, readBody } from './readBody.ts'
 /** A 402 with an offer, unchecked. */
 export interface Offer {
   readonly body: unknown
-  /** When it was made, on the clock of whoever made it: the payer's own may be minutes off. */
+  /** Time at which it was made, on the clock of its maker: the payer's own may be minutes off. */
   readonly answeredAtMs: number
 }
 

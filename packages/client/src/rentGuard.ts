@@ -2,9 +2,10 @@ import type { PaymentPlan } from './planPayment.ts'
 import { type QuoteProblem, quoteProblem } from './quoteProblem.ts'
 
 /**
- * The account that a service is paid into may not be there yet, and then the payer creates it, for about 0.002 SOL of
- * rent: more than most requests cost, and in no spending limit. Whoever owns the account can close it and keep the rent.
- * So one account is created in the life of a paying fetch, and not again once a payment that created it has gone through.
+ * The token account of a service may not exist yet. The payer then creates it, for about 0.002 SOL of rent: more than
+ * most
+ * requests cost, and outside every spending limit. The account's owner can close it and keep the rent. A paying fetch
+ * therefore creates one account in its lifetime, and none after a payment that created it has succeeded.
  */
 export interface RentGuard {
   admit(plan: PaymentPlan): QuoteProblem | undefined

@@ -1,4 +1,4 @@
-/** True when the host is this machine, so that nobody else can read or answer. */
+/** True if the host is this machine, so that no other machine can read or answer. */
 export function isLoopback(url: URL): boolean {
   return url.hostname === 'localhost' || url.hostname === '[::1]' || loopbackAddress.test(url.hostname)
 }

@@ -2,7 +2,7 @@ import { buildPayment, type SignedPayment } from './buildPayment.ts'
 import { encodeProof } from './encodeProof.ts'
 import type { PayableRequest } from './payableRequest.ts'
 import type { Payer } from './payer.ts'
-import { PaymentNotMade } from './paymentError.ts'
+import { PaymentNotSent } from './paymentError.ts'
 import type { PendingPayment } from './pendingPayment.ts'
 import type { PaymentPlan } from './planPayment.ts'
 import { withinTime } from './timeLimit.ts'
@@ -31,7 +31,7 @@ export async function signPayment(payer: Payer, purchase: Purchase): Promise<Pen
     return payment
   } catch (cause) {
     reservation.release()
-    throw new PaymentNotMade(`it could not be signed: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
+    throw new PaymentNotSent(`it could not be signed: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
   }
 }
 

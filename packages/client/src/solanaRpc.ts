@@ -9,7 +9,7 @@ export interface SolanaRpc {
   call<T>(method: string, params: readonly unknown[], result: z.ZodType<T>): Promise<T>
 }
 
-/** The node understood and said no. */
+/** The node understood the request and rejected it. */
 export class NodeRefusal extends Fault {
   override readonly name = 'NodeRefusal'
 
@@ -26,7 +26,7 @@ const answerJson = z.union([
   z.object({ result: z.unknown() }),
 ])
 
-// A node answers from memory; one that needs longer is not coming back. The largest answer we ask for is two accounts.
+// A node answers from memory; a slower one will not answer. The largest answer we request is two accounts.
 const nodeTimeoutMs = 10_000
 const answerBytesMax = 1024 * 1024
 

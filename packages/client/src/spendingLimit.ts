@@ -2,12 +2,13 @@ import { assert } from '@tollbook/core/assert'
 import { formatDecimal, parseDecimal } from '@tollbook/core/money'
 
 /**
- * What may be spent. The price in US dollars is the service's own word, and so is the price of its token; a ceiling in
- * base units needs no trust, but says something only of one token, so it goes together with `expectedMint`.
+ * Limit of spending. The price in US dollars and the price of the token are both the service's own statements. A
+ * ceiling in
+ * base units needs no trust but applies to one token only, so it requires `expectedMint`.
  */
 export interface SpendingLimit {
   readonly perRequest: Ceiling
-  /** Over the life of one paying fetch, everything that was signed counted, whatever became of it. */
+  /** Total over the lifetime of one paying fetch. Everything signed counts, whatever its outcome. */
   readonly total?: Ceiling
 }
 
@@ -16,7 +17,7 @@ export type Ceiling =
   | { readonly usd: string; readonly baseUnits?: bigint }
   | { readonly usd?: string; readonly baseUnits: bigint }
 
-/** What a payment takes from the wallet. */
+/** Amount that a payment takes from the wallet. */
 export interface Cost {
   readonly attoUsd: bigint
   readonly baseUnits: bigint

@@ -4,7 +4,7 @@ import { Fault } from '@tollbook/core/fault'
 export interface TimeLimit {
   readonly clock: Clock
   readonly timeoutMs: number
-  /** The caller's own wish to stop. */
+  /** The caller's own signal to stop. */
   readonly signal: AbortSignal
 }
 

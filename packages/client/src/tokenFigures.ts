@@ -4,7 +4,7 @@ import { createSolanaRpc, type Fetch } from './solanaRpc.ts'
 export interface TokenFigures {
   /** All tokens that exist; each burn lowers it. */
   readonly supplyBaseUnits: bigint
-  /** What the token account holds. */
+  /** Balance of the token account. */
   readonly heldBaseUnits: bigint
 }
 
@@ -24,7 +24,7 @@ const amountJson = z.object({
   }),
 })
 
-/** Asks the chain itself, to compare the book with it. */
+/** Queries the chain itself, to compare it with the ledger. */
 export async function readTokenFigures({
   rpcUrl,
   mint,

@@ -3,7 +3,7 @@ import { type Checkpoint, openCheckpoint, readCheckpoint } from '@tollbook/core/
 import { equal, rootFromInclusion } from '@tollbook/core/merkle'
 import { readBase64 } from '@tollbook/core/base64'
 import {
-  type NamedKey,
+  type KeyWithId,
   plainData,
   readKeys,
   type ReceiptProblem,
@@ -40,7 +40,7 @@ export async function verifyInclusion(question: InclusionQuestion): Promise<Incl
   if (!verdict.valid) return verdict
   const { receipt } = verdict
   const proof = readProof(question.proof)
-  if (proof === undefined) return invalid('proof_malformed', 'it is no inclusion proof of this service')
+  if (proof === undefined) return invalid('proof_malformed', 'it is not an inclusion proof of this service')
   const checkpoint = openWithKeys(proof.checkpoint, (await readKeys(question.keys)) ?? [])
   if (checkpoint === undefined)
     return invalid('checkpoint_unsigned', 'its checkpoint is not signed with the key of the service')
@@ -79,7 +79,7 @@ function readProof(value: unknown) {
 }
 
 /** A note names its log itself; that the name is the signer's is part of what is signed. */
-export function openWithKeys(note: string, keys: readonly NamedKey[]): Checkpoint | undefined {
+export function openWithKeys(note: string, keys: readonly KeyWithId[]): Checkpoint | undefined {
   const name = readCheckpoint(note)?.origin
   if (name === undefined) return undefined
   return keys

@@ -5,7 +5,7 @@ import { displayNumber, parseBaseUnits } from '@tollbook/core/money'
 import { readAddress } from '@tollbook/core/address'
 import { readSignature } from '@tollbook/core/signature'
 import { receiptBody } from '@tollbook/core/wire'
-import { burnShareOf } from './burnShare.ts'
+import { isBurnShare } from './burnShare.ts'
 import { parseJson } from './readBody.ts'
 
 export type VerifiedReceipt = z.infer<typeof receiptBody>
@@ -15,7 +15,7 @@ export interface ReceiptQuestion {
   readonly receipt: unknown
   /** The service's public key, as a JWK or a JWKS. Got from the service itself once, and kept. */
   readonly keys: unknown
-  /** What the receipt should be for, where the caller knows. */
+  /** Expected content of the receipt, if the caller knows it. */
   readonly expected?: { readonly wallet?: string; readonly endpoint?: string; readonly signature?: string }
 }
 
@@ -37,11 +37,12 @@ export type ReceiptVerdict =
 /** Checks a receipt with nothing but the service's public key. No network; never throws, whatever it is given. */
 export async function verifyReceipt({ receipt, keys, expected = {} }: ReceiptQuestion): Promise<ReceiptVerdict> {
   const read = readReceipt(receipt)
-  if (read === undefined) return invalid('malformed', 'it is no receipt of this service')
+  if (read === undefined) return invalid('malformed', 'it is not a receipt of this service')
   const known = await readKeys(keys)
-  if (known === undefined) return invalid('keys_malformed', 'the key is no Ed25519 JWK, and no set of them')
+  if (known === undefined) return invalid('keys_malformed', 'the key is not an Ed25519 JWK or a set of them')
   const header = readHeader(read.jws)
-  if (header === undefined) return invalid('signature_invalid', 'its jws is no compact EdDSA JWS of a tollbook-receipt')
+  if (header === undefined)
+    return invalid('signature_invalid', 'its jws is not a compact EdDSA JWS of a tollbook-receipt')
   const key = known.find(({ kid }) => kid === header.kid)
   if (key === undefined) return invalid('key_unknown', `it is signed with the key ${header.kid}, which is not given`)
   const payload = await verifySignature(read.jws, key)
@@ -61,8 +62,8 @@ const charactersMax = 16_384
 function readReceipt(value: unknown): VerifiedReceipt | undefined {
   const { data } = receiptBody.safeParse(plainData(value))
   if (data === undefined) return undefined
-  const named = readAddress(data.wallet) !== undefined && readSignature(data.signature) !== undefined
-  return named ? data : undefined
+  const actual = readAddress(data.wallet) !== undefined && readSignature(data.signature) !== undefined
+  return actual ? data : undefined
 }
 
 /** Through text, so that what is checked is data, without getters, cycles or surprises. Undefined for anything else. */
@@ -85,10 +86,10 @@ const publicKey = z.object({
 const keySet = z.union([z.object({ keys: z.array(z.unknown()).max(100) }), publicKey])
 
 /** An Ed25519 key as JWK, with its name. */
-export type NamedKey = z.infer<typeof publicKey> & { readonly kid: string }
+export type KeyWithId = z.infer<typeof publicKey> & { readonly kid: string }
 
-/** Keys of other kinds may stand in the same set. The private part, should there be one, is dropped here. */
-export async function readKeys(keys: unknown): Promise<readonly NamedKey[] | undefined> {
+/** The same set may contain keys of other kinds. A private part, if present, is dropped here. */
+export async function readKeys(keys: unknown): Promise<readonly KeyWithId[] | undefined> {
   const { data } = keySet.safeParse(plainData(keys))
   if (data === undefined) return undefined
   const candidates = 'keys' in data ? data.keys.map((key) => publicKey.safeParse(key).data) : [data]
@@ -105,7 +106,7 @@ function readHeader(jws: string) {
   return jwsHeader.safeParse(parseJson(Buffer.from(header, 'base64url'))).data
 }
 
-async function verifySignature(jws: string, key: NamedKey): Promise<Uint8Array | undefined> {
+async function verifySignature(jws: string, key: KeyWithId): Promise<Uint8Array | undefined> {
   try {
     const jwk: JWK = { ...key, alg: 'EdDSA' }
     const { payload } = await compactVerify(jws, await importJWK(jwk, 'EdDSA'), { algorithms: ['EdDSA'] })
@@ -138,11 +139,10 @@ function canonicalText(value: Omit<VerifiedReceipt, 'jws'> | undefined): string 
 
 function checkAmounts(receipt: VerifiedReceipt): ReceiptVerdict | undefined {
   const requiredBaseUnits = parseBaseUnits(receipt.requiredBaseUnits)
-  const shares = Object.values(receipt.distribution)
-  const distributedBaseUnits = shares.reduce((sum, share) => sum + parseBaseUnits(share), 0n)
+  const distributedBaseUnits = Object.values(receipt.distribution).reduce((sum, text) => sum + parseBaseUnits(text), 0n)
   const burnShareBaseUnits = requiredBaseUnits - distributedBaseUnits
-  if (burnShareBaseUnits !== burnShareOf(requiredBaseUnits))
-    return invalid('amounts_wrong', 'distribution and burn share are not what was required')
+  if (!isBurnShare(requiredBaseUnits, burnShareBaseUnits))
+    return invalid('amounts_wrong', 'the distribution and the burn do not add up to the required amount')
   if (parseBaseUnits(receipt.burned) < burnShareBaseUnits)
     return invalid('amounts_wrong', 'less was burned than the burn share')
   const isScaled = tokenScales.some((scale) => displayNumber(requiredBaseUnits, scale) === receipt.requiredTokens)
@@ -160,8 +160,8 @@ function checkExpected(receipt: VerifiedReceipt, expected: NonNullable<ReceiptQu
   )
 }
 
-function checkName(problem: ReceiptProblem, named: string, expected: string | undefined): ReceiptVerdict | undefined {
-  return expected === undefined || named === expected
+function checkName(problem: ReceiptProblem, actual: string, expected: string | undefined): ReceiptVerdict | undefined {
+  return expected === undefined || actual === expected
     ? undefined
-    : invalid(problem, `it names ${named}, and ${expected} is expected`)
+    : invalid(problem, `it names ${actual}, and ${expected} is expected`)
 }

@@ -1,4 +1,4 @@
-/** A broken assumption of our own. It is never the caller's fault, and never caught to go on. */
+/** A broken assumption of our code. It is never the caller's fault, and never caught to go on. */
 export class Bug extends Error {
   override readonly name = 'Bug'
 }

@@ -11,7 +11,7 @@ export function encodeBase58(bytes: Uint8Array): string {
   return base58.encode(bytes)
 }
 
-/** Undefined when the text is no base58, or does not decode to exactly that many bytes. */
+/** Undefined if the text is not base58, or does not decode to exactly that many bytes. */
 export function decodeBase58(text: string, byteLength: number): Uint8Array | undefined {
   if (text.length < byteLength || text.length > charactersMax || !alphabet.test(text)) return undefined
   const bytes = base58.decode(text)

@@ -1,10 +1,11 @@
-/** Standard base64 with padding, in the one spelling that a byte string has. Undefined for anything else. */
+import { platform } from '#platform'
+
+/** Reads standard base64 with padding in its one canonical spelling. Returns undefined for anything else. */
 export function readBase64(text: string, byteLength?: number): Uint8Array | undefined {
-  const bytes = Buffer.from(text, 'base64')
-  if (byteLength !== undefined && bytes.length !== byteLength) return undefined
-  return bytes.toString('base64') === text ? bytes : undefined
+  const bytes = platform.fromBase64(text)
+  return byteLength !== undefined && bytes?.length !== byteLength ? undefined : bytes
 }
 
 export function encodeBase64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+  return platform.toBase64(bytes)
 }

@@ -1,10 +1,11 @@
+import { toBase64Url } from './bytes.ts'
 import { sha256 } from './digest.ts'
 import { memoPrefix } from './quote.ts'
 import { type Refusal, refuseProof } from './refusal.ts'
 
 /** The memo that binds a payment to the quote with this secret: `tollbook:` + base64url(sha256(secret text)). */
 export function memoOfSecret(secret: string): string {
-  return memoPrefix + Buffer.from(sha256(secret)).toString('base64url')
+  return memoPrefix + toBase64Url(sha256(secret))
 }
 
 /**

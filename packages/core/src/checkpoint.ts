@@ -1,12 +1,13 @@
 import { assert } from './assert.ts'
 import { encodeBase64, readBase64 } from './base64.ts'
+import { concatBytes, equalBytes, toHex, utf8Bytes } from './bytes.ts'
 import { sha256 } from './digest.ts'
 import { type Ed25519Signer, verifyEd25519 } from './ed25519.ts'
 import { hashBytes, type TreeHead } from './merkle.ts'
 
 /*
- * C2SP signed-note and tlog-checkpoint: a text that says which log, how long and which root, and signatures below it.
- * What outside tools of that family write is read here, and they read what is written here.
+ * C2SP signed-note and tlog-checkpoint: a text with the log's name, size and root, followed by signatures.
+ * Compatible with other tools of that family in both directions.
  */
 
 export interface Checkpoint extends TreeHead {
@@ -14,18 +15,22 @@ export interface Checkpoint extends TreeHead {
   readonly origin: string
 }
 
-/** Who a signature is expected from: by name and key, because a key may serve under several names. */
+/** Expected signer: by name and key, because a key may serve under several names. */
 export interface NoteVerifier {
   readonly name: string
   readonly publicKey: Uint8Array
 }
 
-/** A name goes into a line of its own and between spaces; a plus separates it in a verifier key. C2SP asks no more. */
+/**
+ * A name is part of a line and delimited by spaces; a plus separates it in a verifier key. C2SP requires nothing more.
+ */
 function isKeyName(text: string): boolean {
   return text.length > 0 && !/[\p{White_Space}+]/u.test(text)
 }
 
-/** What we call a log of ours is legible too: others are to write it down. Of others' names we ask no more than C2SP. */
+/**
+ * Names of our own logs must be legible, because people write them down. Names of other logs follow C2SP's looser rule.
+ */
 function isOrigin(text: string): boolean {
   return isKeyName(text) && text.length <= originCharactersMax && !/[\p{Z}\p{C}]/u.test(text)
 }
@@ -41,8 +46,8 @@ export function signCheckpoint({ origin, size, root }: Checkpoint, signer: Ed255
 
 /** The text ends with a newline, which is signed; the empty line behind it is not. */
 export function signNote(text: string, { name, signer }: { name: string; signer: Ed25519Signer }): string {
-  const signature = signer.sign(Buffer.from(text, 'utf8'))
-  const signed = Buffer.concat([keyId({ name, publicKey: signer.publicKey }), signature])
+  const signature = signer.sign(utf8Bytes(text))
+  const signed = concatBytes([keyId({ name, publicKey: signer.publicKey }), signature])
   return `${text}\n${dash} ${name} ${encodeBase64(signed)}\n`
 }
 
@@ -51,16 +56,13 @@ const ed25519Type = 0x01
 const keyIdBytes = 4
 
 function keyId({ name, publicKey }: NoteVerifier): Uint8Array {
-  return sha256(Buffer.concat([Buffer.from(`${name}\n`, 'utf8'), Uint8Array.of(ed25519Type), publicKey])).subarray(
-    0,
-    keyIdBytes,
-  )
+  return sha256(concatBytes([utf8Bytes(`${name}\n`), Uint8Array.of(ed25519Type), publicKey])).subarray(0, keyIdBytes)
 }
 
 /** `<name>+<key id>+<key>`: what an outside verifier is configured with. */
 export function verifierKeyText(verifier: NoteVerifier): string {
-  const typed = Buffer.concat([Uint8Array.of(ed25519Type), verifier.publicKey])
-  return `${verifier.name}+${Buffer.from(keyId(verifier)).toString('hex')}+${encodeBase64(typed)}`
+  const typed = concatBytes([Uint8Array.of(ed25519Type), verifier.publicKey])
+  return `${verifier.name}+${toHex(keyId(verifier))}+${encodeBase64(typed)}`
 }
 
 export function readVerifierKey(text: string): NoteVerifier | undefined {
@@ -68,7 +70,7 @@ export function readVerifierKey(text: string): NoteVerifier | undefined {
   const typed = readBase64(key, publicKeyBytes + 1)
   if (!isKeyName(name) || typed?.[0] !== ed25519Type) return undefined
   const verifier = { name, publicKey: typed.subarray(1) }
-  return Buffer.from(keyId(verifier)).toString('hex') === id ? verifier : undefined
+  return toHex(keyId(verifier)) === id ? verifier : undefined
 }
 
 const publicKeyBytes = 32
@@ -88,10 +90,10 @@ export interface Note {
 // A checkpoint has 200 characters; cosignatures of 16 witnesses with keys of the time after quantum computers have 80,000.
 const noteCharactersMax = 100_000
 const signaturesMax = 100
-// Control characters other than the newline, and what a text has in the place of bytes that were no UTF-8.
+// Control characters other than the newline, and the replacement character for bytes that were not UTF-8.
 const unfit = /[^\n\u0020-\u{10FFFF}]|\uFFFD/u
 
-/** The parts of a signed note; says nothing of whether a signature holds. */
+/** Parts of a signed note; signatures are not verified. */
 export function readNote(note: string): Note | undefined {
   const end = note.lastIndexOf('\n\n')
   if (note.length > noteCharactersMax || end < 0 || !note.endsWith('\n') || unfit.test(note)) return undefined
@@ -109,18 +111,18 @@ function readSignatureLine(line: string): NoteSignature | undefined {
   return { name, keyId: bytes.subarray(0, keyIdBytes), signature: bytes.subarray(keyIdBytes) }
 }
 
-/** The text of a note that this key has signed. A signature of the key that does not hold spoils the whole note. */
+/** Text of a note that this key has signed. An invalid signature of the key invalidates the whole note. */
 export function openNote(note: string, verifier: NoteVerifier): string | undefined {
   const read = readNote(note)
   if (read === undefined) return undefined
-  const id = Buffer.from(keyId(verifier))
-  const own = read.signatures.filter((signature) => signature.name === verifier.name && id.equals(signature.keyId))
-  const message = Buffer.from(read.text, 'utf8')
+  const id = keyId(verifier)
+  const own = read.signatures.filter((signature) => signature.name === verifier.name && equalBytes(id, signature.keyId))
+  const message = utf8Bytes(read.text)
   const holds = own.every(({ signature }) => verifyEd25519({ publicKey: verifier.publicKey, message, signature }))
   return own.length > 0 && holds ? read.text : undefined
 }
 
-/** What the note says, whoever has signed it. Lines behind the root are for extensions, and ignored. */
+/** Content of the note, independent of its signers. Lines after the root are extensions, and ignored. */
 export function readCheckpoint(note: string): Checkpoint | undefined {
   const read = readNote(note)
   return read === undefined ? undefined : readCheckpointText(read.text)

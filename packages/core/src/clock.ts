@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
-
 /** Time enters the program here and nowhere else, so that a test can hold it still. */
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
@@ -13,7 +11,30 @@ export interface Clock {
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
-  sleep: (durationMs, signal) => delay(durationMs, undefined, signal === undefined ? {} : { signal }),
+  sleep,
+}
+
+function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) {
+      reject(abortError(signal))
+      return
+    }
+    const onAbort = (): void => {
+      clearTimeout(timer)
+      if (signal !== undefined) reject(abortError(signal))
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort)
+      resolve()
+    }, durationMs)
+    signal?.addEventListener('abort', onAbort, { once: true })
+  })
+}
+
+/** The error that the timers of Node reject with. */
+function abortError(signal: AbortSignal): Error {
+  return Object.assign(new Error('The operation was aborted', { cause: signal.reason }), { name: 'AbortError' })
 }
 
 /** ISO 8601 in UTC with milliseconds, the only form of time in bodies and answers. */

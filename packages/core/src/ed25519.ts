@@ -1,5 +1,6 @@
-import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
+import { base64urlnopad } from '@scure/base'
 import { assert } from './assert.ts'
+import { platform } from '#platform'
 
 /** A private Ed25519 key as JWK (RFC 8037). */
 export interface Ed25519PrivateJwk {
@@ -9,17 +10,16 @@ export interface Ed25519PrivateJwk {
   readonly d: string
 }
 
-/** Signs bytes as RFC 8032 has it: the same bytes have the same signature, for ever. */
+/** Signs as RFC 8032 specifies: the same bytes always get the same signature. */
 export interface Ed25519Signer {
   readonly publicKey: Uint8Array
   sign(message: Uint8Array): Uint8Array
 }
 
-export function ed25519Signer({ kty, crv, x, d }: Ed25519PrivateJwk): Ed25519Signer {
-  const key = createPrivateKey({ key: { kty, crv, x, d }, format: 'jwk' })
-  const publicKey = Buffer.from(x, 'base64url')
+export function ed25519Signer({ x, d }: Ed25519PrivateJwk): Ed25519Signer {
+  const publicKey = base64urlnopad.decode(x)
   assert(publicKey.length === publicKeyBytes, 'an Ed25519 key has 32 bytes')
-  return { publicKey, sign: (message) => sign(undefined, message, key) }
+  return { publicKey, sign: platform.ed25519Signer(base64urlnopad.decode(d), publicKey) }
 }
 
 export interface SignedMessage {
@@ -30,9 +30,7 @@ export interface SignedMessage {
 
 export function verifyEd25519({ publicKey, message, signature }: SignedMessage): boolean {
   if (publicKey.length !== publicKeyBytes || signature.length !== signatureBytes) return false
-  const x = Buffer.from(publicKey).toString('base64url')
-  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
-  return verify(undefined, message, key, signature)
+  return platform.verifyEd25519({ publicKey, message, signature })
 }
 
 const publicKeyBytes = 32

@@ -1,6 +1,6 @@
 export interface FaultOptions {
   readonly cause?: unknown
-  /** True when the same call may succeed later without anybody changing anything. */
+  /** True if the same call may succeed later without any change. */
   readonly retryable: boolean
 }
 

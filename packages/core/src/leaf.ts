@@ -1,4 +1,5 @@
 import { assert } from './assert.ts'
+import { concatBytes } from './bytes.ts'
 import { sha256 } from './digest.ts'
 
 export interface LeafInput {
@@ -14,16 +15,17 @@ export interface LeafInput {
  */
 export function leafEntry({ position, recordedAtMs, body }: LeafInput): Uint8Array {
   assert(Number.isSafeInteger(position) && position > 0, 'positions count from 1')
-  const entry = Buffer.alloc(16 + body.length)
-  entry.writeBigInt64BE(BigInt(position), 0)
-  entry.writeBigInt64BE(BigInt(recordedAtMs), 8)
+  const entry = new Uint8Array(16 + body.length)
+  const header = new DataView(entry.buffer)
+  header.setBigInt64(0, BigInt(position))
+  header.setBigInt64(8, BigInt(recordedAtMs))
   entry.set(body, 16)
   return entry
 }
 
 /** RFC 6962, 2.1: the leaf prefix 0x00 keeps a leaf from being passed off as an inner node. */
 export function leafHash(input: LeafInput): Uint8Array {
-  return sha256(Buffer.concat([leafPrefix, leafEntry(input)]))
+  return sha256(concatBytes([leafPrefix, leafEntry(input)]))
 }
 
 const leafPrefix = Uint8Array.of(0)

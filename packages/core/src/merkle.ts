@@ -1,4 +1,5 @@
 import { assert, assertPresent } from './assert.ts'
+import { concatBytes, equalBytes } from './bytes.ts'
 import { sha256 } from './digest.ts'
 
 /*
@@ -14,7 +15,7 @@ export const hashBytes = 32
 
 /** The prefix 0x01 keeps an inner node from being passed off as a leaf. */
 export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
-  return sha256(Buffer.concat([nodePrefix, left, right]))
+  return sha256(concatBytes([nodePrefix, left, right]))
 }
 
 const nodePrefix = Uint8Array.of(1)
@@ -28,11 +29,11 @@ export interface Frontier {
 export const emptyFrontier: Frontier = { size: 0, peaks: [] }
 
 export function addLeaf({ size, peaks }: Frontier, leaf: Uint8Array): Frontier {
-  const kept = [...peaks]
+  const remaining = [...peaks]
   let hash = leaf
   // As in binary counting: each complete subtree that the new one equals in size is merged with it.
-  for (let carry = size; carry % 2 === 1; carry = (carry - 1) / 2) hash = nodeHash(lastOf(kept), hash)
-  return { size: size + 1, peaks: [...kept, hash] }
+  for (let carry = size; carry % 2 === 1; carry = (carry - 1) / 2) hash = nodeHash(lastOf(remaining), hash)
+  return { size: size + 1, peaks: [...remaining, hash] }
 }
 
 function lastOf(peaks: Uint8Array[]): Uint8Array {
@@ -128,7 +129,7 @@ export function rootFromInclusion({ index, size, leaf, path }: InclusionClaim): 
   return last === 0 ? root : undefined
 }
 
-/** On the right edge a node without a sibling is its own parent: go up to where the one at hand was a right child. */
+/** On the right edge a node without a sibling is its own parent: go up to where the current node was a right child. */
 function parentWithSibling(node: number, last: number): [number, number] {
   let [up, upLast] = [node, last]
   while (up % 2 === 0 && up !== 0) [up, upLast] = [half(up), half(upLast)]
@@ -182,7 +183,7 @@ function isPowerOfTwo(size: number): boolean {
   return splitPoint(size + 1) === size
 }
 
-/** Hashes are public, so the time that it takes to compare them tells nobody anything. */
+/** Hashes are public, so the duration of a comparison reveals nothing. */
 export function equal(one: Uint8Array, other: Uint8Array): boolean {
-  return Buffer.compare(one, other) === 0
+  return equalBytes(one, other)
 }

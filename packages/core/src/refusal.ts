@@ -76,7 +76,7 @@ export function refuseField(field: string, message: string): Refusal {
   return { kind: 'refusal', code: 'INVALID_REQUEST', message: `${field}: ${message}`, details: [{ field, message }] }
 }
 
-/** `not_found` alone may heal by itself, so it alone tells when to come back. */
+/** Only `not_found` may resolve without the caller, so only it carries a time to retry. */
 export function refuseProof(reason: InvalidPaymentReason, more?: string): Refusal {
   const message = more === undefined ? invalidPaymentReasons[reason] : `${invalidPaymentReasons[reason]} (${more})`
   return {

@@ -1,3 +1,4 @@
+import { concatBytes } from './bytes.ts'
 import { assert, assertPresent } from './assert.ts'
 import { hashBytes, type LeafRange, type Frontier, addLeaf, emptyFrontier, rootOf, rootOfHashes } from './merkle.ts'
 
@@ -54,7 +55,7 @@ export function grow(edge: TreeEdge, leaves: readonly Uint8Array[]): Growth {
       hashes.push(rising)
       rising = hashes.length === tileWidth ? rootOfHashes(hashes) : undefined
       if (rising === undefined) continue
-      tiles.push({ level, index: size / tileWidth ** (level + 1) - 1, hashes: Buffer.concat(hashes), root: rising })
+      tiles.push({ level, index: size / tileWidth ** (level + 1) - 1, hashes: concatBytes(hashes), root: rising })
       levels[level] = []
     }
   }
@@ -70,7 +71,7 @@ function frontierOf(hashes: readonly Uint8Array[]): Frontier {
   return hashes.reduce(addLeaf, emptyFrontier)
 }
 
-/** How many hashes a tile has in a tree of that size; 0 when the tree does not reach it. */
+/** Number of hashes of a tile in a tree of that size; 0 if the tree does not reach it. */
 export function widthAt({ level, index }: TileId, size: number): number {
   const hashes = Math.floor(size / tileWidth ** level) - index * tileWidth
   return Math.max(0, Math.min(tileWidth, hashes))
@@ -99,7 +100,7 @@ interface TileSlice extends TileId {
   readonly to: number
 }
 
-/** Where the hashes stand of which the root of a subtree is made: at most 128 neighbours in one tile. */
+/** Location of the hashes that make the root of a subtree: at most 128 neighbours in one tile. */
 function sliceOf({ height, index }: TreeNode): TileSlice {
   const width = 2 ** (height % tileHeight)
   const tile = Math.floor((index * width) / tileWidth)
@@ -138,7 +139,7 @@ export function splitHashes(hashes: Uint8Array): readonly Uint8Array[] {
   )
 }
 
-/** What a tile is asked for by: its level, or the entries themselves; and how much of it. */
+/** Address of a tile: its level, or the entries themselves; and its width. */
 export interface TilePath {
   readonly level: number | 'entries'
   readonly index: number

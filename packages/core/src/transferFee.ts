@@ -16,7 +16,7 @@ export function feeOf(sentBaseUnits: bigint, fee: TransferFee): bigint {
 
 /** The smallest amount to send so that at least this much arrives. */
 export function sentForArrival(arrivingBaseUnits: bigint, fee: TransferFee): bigint {
-  assert(arrivingBaseUnits >= 0n, 'what arrives is no debt')
+  assert(arrivingBaseUnits >= 0n, 'the arriving amount is not negative')
   // A price of one base unit is burned whole; and where the fee takes everything, nothing is still not something.
   if (arrivingBaseUnits === 0n) return 0n
   const capped = arrivingBaseUnits + fee.maximumBaseUnits

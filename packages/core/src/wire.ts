@@ -11,7 +11,7 @@ export const quoteBody = z.object({
   error: z.string(),
   code: z.literal('PAYMENT_REQUIRED'),
   pricing: z.object({ endpoint: z.string(), priceUSD: z.number(), tokenPrice: z.number(), requiredTokens: z.number() }),
-  /** By account of the split, as text such as `30%`. */
+  /** Percentages by account of the operator's split; `burn` is one of them. */
   distribution: z.record(z.string(), z.string()),
   burnInfo: z.object({ percentage: z.number(), tokensToBurn: z.number() }),
   paymentWallet: z.string(),
@@ -33,7 +33,7 @@ export const quoteBody = z.object({
   }),
 })
 
-/** The body of a 402 `PAYMENT_REQUIRED`: specification 2.8, and beside it what a program needs to pay. */
+/** Body of a 402 `PAYMENT_REQUIRED`: specification 2.8, plus the fields that a program needs to pay. */
 export type QuoteBody = z.infer<typeof quoteBody>
 
 export const errorBody = z.object({
@@ -54,6 +54,7 @@ export const receiptBody = z.object({
   requiredTokens: z.number(),
   requiredBaseUnits: baseUnitsText,
   burned: baseUnitsText,
+  /** Base units by account; everything that is not burned. */
   distribution: z.record(z.string(), baseUnitsText),
   ledger: z.object({ position: z.int().min(1), leafHash: z.string().regex(/^[0-9a-f]{64}$/) }),
   issuedAt: z.iso.datetime(),
@@ -64,7 +65,7 @@ export const saleBody = z.object({
   success: z.literal(true),
   data: z.unknown(),
   receipt: receiptBody,
-  // Where the proof is that the ledger holds it; answers from before there were proofs have none.
+  // Address of the proof that the ledger contains the delivery. Answers older than the proofs have none.
   inclusionProof: z.string().optional(),
   meta: z.object({ source: z.string(), asOf: z.iso.datetime(), cached: z.boolean() }).loose(),
 })

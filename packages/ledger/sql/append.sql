@@ -45,8 +45,7 @@ declare
   all_good boolean;
   has_settings boolean;
   fits boolean;          -- the columns describe one batch
-  ids_differ boolean;
-  accounts_differ boolean;
+  ids_differ boolean; accounts_differ boolean;
   account_ids integer[];
   classes text[];
   hourly boolean[];
@@ -142,8 +141,7 @@ begin
     raise exception 'the columns of an append do not fit together' using errcode = 'data_exception';
   end if;
 
-  -- Seldom: steps that do not fit, other lanes, guards, further keys, settings, two items of one stream (the caller's queue
-  -- keeps those apart).
+  -- Seldom: no step, other lanes, guards, keys, settings, two items of one stream (the caller's queue keeps those apart).
   if array_position(verdicts, 'no step') is not null then
     for a, reason in
       select q.n, case

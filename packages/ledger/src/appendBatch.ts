@@ -41,6 +41,8 @@ const hexMark = '\\x'
 const leafHexLength = 64
 
 function resultsOf([recordedAtMs, firstPosition, refusals, leafHashes]: AppendRow, batch: readonly Item[]) {
+  assert(firstPosition > 0, 'positions count from 1')
+  assert(refusals === null || refusals.length === batch.length, 'an append judges each item')
   let position = firstPosition
   let at = hexMark.length
   return batch.map(({ events }, index): AppendResult => {

@@ -62,6 +62,7 @@ export const appendCall = {
 
 /** The parameters of `appendCall`, in its order. */
 export function appendValues(items: readonly Item[], laneEpoch: number): (Buffer | number)[] {
+  assert(items.length > 0, 'a batch has at least one item')
   const columns = emptyColumns()
   const batch: Batch = { columns, accounts: new Map(), bodies: [], bodyBytes: 0 }
   for (const [index, item] of items.entries()) addItem(batch, item, index + 1)
@@ -73,14 +74,15 @@ type Columns = ReturnType<typeof emptyColumns>
 
 interface Batch {
   readonly columns: Columns
-  /** Number of each account of the batch, by mint and name. */
-  readonly accounts: Map<string, number>
+  /** Number of each account of the batch, by mint, then by name. */
+  readonly accounts: Map<string, Map<string, number>>
   readonly bodies: Uint8Array[]
   bodyBytes: number
 }
 
 function addItem(batch: Batch, item: Item, number: number): void {
   assert(item.events.length > 0, 'an append has at least one event')
+  assert(item.expectedVersion >= 0, 'an append is decided on a version')
   const { columns } = batch
   columns.ids.push(item.stream)
   columns.steps.push(item.step)
@@ -121,6 +123,7 @@ function addEvent(batch: Batch, event: ItemEvent, item: number): void {
   batch.bodyBytes += event.body.length
   const eventNumber = columns.event_items.length()
   for (const { debit, credit, mint, amountBaseUnits } of event.postings) {
+    assert(debit !== credit, 'a posting moves money between two accounts')
     columns.posting_items.push(item)
     columns.posting_events.push(eventNumber)
     columns.debits.push(accountNumber(batch, mint, debit))
@@ -130,11 +133,15 @@ function addEvent(batch: Batch, event: ItemEvent, item: number): void {
 }
 
 function accountNumber({ columns, accounts }: Batch, mint: string, name: string): number {
-  const key = `${mint} ${name}`
-  const known = accounts.get(key)
+  let ofMint = accounts.get(mint)
+  if (ofMint === undefined) {
+    ofMint = new Map()
+    accounts.set(mint, ofMint)
+  }
+  const known = ofMint.get(name)
   if (known !== undefined) return known
   columns.account_mints.push(mint)
   columns.account_names.push(name)
-  accounts.set(key, columns.account_names.length())
+  ofMint.set(name, columns.account_names.length())
   return columns.account_names.length()
 }

@@ -1,4 +1,4 @@
-import { assertPresent } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 
 export interface BatchQueueOptions<Item, Outcome> {
@@ -37,6 +37,8 @@ interface Waiting<Item, Outcome> {
  * waits for nothing, and under load the batches grow by themselves.
  */
 export function createBatchQueue<Item, Outcome>(options: BatchQueueOptions<Item, Outcome>): BatchQueue<Item, Outcome> {
+  assert(options.batchMax > 0 && options.flushesMax > 0, 'a queue flushes batches of at least one item')
+  assert(options.waitingMax > 0, 'an item may wait')
   const underWay = new Set<string>()
   const flushes = new Set<Promise<void>>()
   let waiting: Waiting<Item, Outcome>[] = []

@@ -21,6 +21,7 @@ const connectTimeoutMs = 5_000
 
 export function openDatabase(options: DatabaseOptions): pg.Pool {
   const { statementTimeoutMs = standardStatementTimeoutMs } = options
+  assert(options.connectionsMax > 0 && statementTimeoutMs > 0, 'a pool has connections and time')
   const pool = new pg.Pool({
     connectionString: options.databaseUrl,
     application_name: options.applicationName,

@@ -42,6 +42,7 @@ export interface AccountClass {
 /** The declaration of a folder of SQL files, as `tollbook migrate` applies it. */
 export async function readDeclaration(folder: string): Promise<Declaration> {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).sort()
+  assert(files.length > 0, `${folder} holds declarations`)
   return parseDeclaration(await Promise.all(files.map((file) => readFile(`${folder}/${file}`, 'utf8'))))
 }
 

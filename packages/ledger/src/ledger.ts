@@ -1,4 +1,4 @@
-import { assertPresent, Bug } from '@tollbook/core/assert'
+import { assert, assertPresent, Bug } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { describeError, Fault } from '@tollbook/core/fault'
 import { appendBatch, type QueryRunner } from './appendBatch.ts'
@@ -30,6 +30,7 @@ const firstEpoch = 1
 
 /** The ledger on Postgres, by group commit. */
 export function createLedger(deps: LedgerDeps): LedgerKernel {
+  assert(deps.outcomeTimeoutMs > 0, 'there is time to learn an outcome')
   const queue = createBatchQueue<Item, AppendResult>({
     batchMax,
     flushesMax,

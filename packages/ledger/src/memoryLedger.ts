@@ -167,6 +167,7 @@ interface Judged {
 
 function record(memory: Memory, item: Item, { step, moved }: Judged): AppendResult {
   const { recordedAtMs, streams, balances, keys, notes } = memory
+  assert(step.toState !== '', 'a step leads to a state')
   const id = streamKey(item.stream)
   const added = item.events.map(({ kind, schemaVersion, effectiveAtMs, body }, index): RecordedEvent => {
     const position = (memory.position += 1)

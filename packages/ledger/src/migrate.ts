@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { assert } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 
 /** Folders of SQL. The ledger's own functions are always among the code. */
@@ -37,14 +38,15 @@ const codeFile = /^[a-z0-9_]+\.sql$/
 const lockTimeoutMs = 10_000
 
 export async function readSchema({ numbered, code }: SchemaSources): Promise<Schema> {
+  const tables = (await readFolder(numbered, numberedFile)).map((file) => ({
+    ...file,
+    name: file.name.replace(/^.*\//, ''),
+  }))
   const ofCode = await Promise.all([kernelCode, ...code].map((folder) => readFolder(folder, codeFile)))
-  return {
-    numbered: (await readFolder(numbered, numberedFile)).map((file) => ({
-      ...file,
-      name: file.name.replace(/^.*\//, ''),
-    })),
-    code: ofCode.flat(),
-  }
+  const schema = { numbered: tables, code: ofCode.flat() }
+  assert(schema.numbered.length > 0, `${numbered} holds migrations`)
+  assert(new Set(schema.code.map(({ name }) => name)).size === schema.code.length, 'each file of code has its own name')
+  return schema
 }
 
 async function readFolder(folder: string, accepted: RegExp): Promise<readonly SchemaFile[]> {

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { assert } from '@tollbook/core/assert'
 import type { QueryRunner } from './appendBatch.ts'
 import type { RecordedEvent } from './port.ts'
 import { readOrFault } from './database.ts'
@@ -21,7 +22,7 @@ export async function readEvents(runner: QueryRunner, stream: Uint8Array): Promi
   const { rows } = await readOrFault('a stream', () =>
     runner.query<EventRow>({ ...readOne, values: [Buffer.from(stream)] }),
   )
-  return rows.map(recorded)
+  return numbered(rows.map(recorded))
 }
 
 // A stream has about five events of 500 bytes, so this is 2.5 MB in one answer.
@@ -45,7 +46,15 @@ export async function readManyEvents(
       else events.push(recorded(row))
     }
   }
-  return streams.map((stream) => found.get(streamKey(stream)) ?? [])
+  return streams.map((stream) => numbered(found.get(streamKey(stream)) ?? []))
+}
+
+function numbered(events: readonly RecordedEvent[]): readonly RecordedEvent[] {
+  assert(
+    events.every(({ version }, index) => version === index + 1),
+    'the events of a stream are numbered without a gap',
+  )
+  return events
 }
 
 /** A stream's id as the key of a map. */

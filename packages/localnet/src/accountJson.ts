@@ -14,7 +14,7 @@ export type AccountEncoding = (typeof accountEncodings)[number]
 const dataSlice = z.object({ offset: z.number().int().nonnegative(), length: z.number().int().nonnegative() })
 export type DataSlice = z.output<typeof dataSlice>
 
-/** How a client asks for account data, in reads and in subscriptions. */
+/** Options with which a client requests account data, in reads and in subscriptions. */
 export const accountStyleShape = { encoding: z.enum(accountEncodings).nullish(), dataSlice: dataSlice.nullish() }
 
 export interface AccountStyle {

@@ -25,7 +25,7 @@ export interface Landing {
   readonly changed: readonly AccountAt[]
 }
 
-/** Told in the middle of a change, so a listener may read the bank but must not change it. */
+/** Called during a change, so a listener may read the bank but must not change it. */
 export interface BankListener {
   slotReached(slot: number): void
   landed(landing: Landing): void
@@ -72,7 +72,7 @@ export class Bank {
   readonly #listeners = new Set<BankListener>()
   readonly #slotTimes = new Map<number, number>()
   readonly #forks = new Map<ForkPoint, ForkState>()
-  /** The slot that the engine's sysvars are set to. Setting them takes 0.2 ms, so it is done when somebody looks. */
+  /** Slot of the engine's sysvars. Setting them takes 0.2 ms, so they are set only before a read. */
   #engineSlot = 0
 
   constructor({ opened: { store, restored }, clock }: BankDeps) {
@@ -148,8 +148,8 @@ export class Bank {
   }
 
   /**
-   * Executes for good. What charged no fee did not land (a missing payer, say): the error is returned and no trace is
-   * kept, as when a leader drops it. What charged a fee is history, failed or not.
+   * Executes and commits. A transaction that charged no fee did not land (a missing payer, for example): its error is
+   * returned and nothing is recorded, as when a leader drops it. One that charged a fee is history, failed or not.
    */
   execute(transaction: ResolvedTransaction, verifySignatures: boolean): TransactionError | null {
     assert(this.refusal(transaction) === undefined, 'only a transaction that may land is executed')
@@ -173,13 +173,14 @@ export class Bank {
   }
 
   addProgram(address: Uint8Array, elf: Uint8Array): void {
-    // First the engine, which refuses what is no program: a journal must not hold what cannot be replayed.
+    // The engine comes first, because it refuses bytes that are not a program: a journal must only contain entries that
+    // replay.
     this.#engine().addProgram(address, elf)
     this.#store.append({ kind: 'program', address, elf })
   }
 
   advanceSlots(count: number): void {
-    // On disk before anybody hears of it: no client sees a slot that a restart would take back.
+    // Written to disk before any listener is notified: no client sees a slot that a restart would undo.
     this.#store.slotReached(this.slots.current + count)
     for (let step = 0; step < count; step++) {
       this.slots.advance()

@@ -43,7 +43,7 @@ export class ByteWriter {
   }
 
   /**
-   * A copy in memory of its own. Node's pool would put it into a slab of 8 kB among short-lived things, and a history of
+   * A copy in separate memory. Node's pool would put it into a slab of 8 kB among short-lived objects, and a history of
    * such copies keeps all of them alive: 6.2 kB a transaction instead of 1.5.
    */
   finish(): Uint8Array {

@@ -5,8 +5,8 @@ import { createLineLog } from './log.ts'
 import { type LocalChain, startLocalChain } from './localChain.ts'
 
 /*
- * The local chain as a process of its own: `node chainProcess.ts --port 8899 --slot-ms 400 --state DIR [--keep]`.
- * One JSON line on stdout says where it is; everything for people goes to stderr.
+ * The local chain as a separate process: `node chainProcess.ts --port 8899 --slot-ms 400 --state DIR [--keep]`.
+ * One JSON line on stdout contains its address; everything for people goes to stderr.
  */
 
 interface Arguments {
@@ -34,12 +34,12 @@ async function main({ port, slotMs, stateDirectory, keep }: Arguments): Promise<
   process.stdout.write(`${JSON.stringify({ rpcUrl, wsUrl, genesisHash })}\n`)
 }
 
-/** The end of stdin is how we learn of our parent's death, also of one by `kill -9`, which runs no handler of its own. */
+/** The end of stdin signals the parent's death, also one by `kill -9`, which runs no handler. */
 function stopOnRequest(chain: LocalChain, keep: boolean): void {
   const stop = (): void => void chain.close().finally(() => process.exit())
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
-  // Whoever read our lines may be gone before us.
+  // The reader of our output may exit before us.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', stop)
   if (keep || process.stdin.isTTY) return
   process.stdin.once('end', stop)

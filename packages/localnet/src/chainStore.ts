@@ -10,7 +10,7 @@ import { type Branch, firstSlot } from './slots.ts'
 import type { AccountAt } from './svm.ts'
 import { decodeRecord } from './transactionRecord.ts'
 
-/** Where a chain keeps itself. Whatever is handed to it is safe from a kill when the call returns. */
+/** Storage of a chain. Everything passed to it survives a kill once the call returns. */
 export interface ChainStore {
   append(entry: JournalEntry): void
   assertWritable(): void
@@ -128,9 +128,9 @@ function restore(journal: Journal, savedSlot: number | undefined): RestoredChain
 }
 
 function restoreLanded(history: History, bytes: Uint8Array): number {
-  // A copy in memory of its own, so that the history does not keep the whole journal entry alive.
-  const kept = new Uint8Array(bytes)
-  const record = decodeRecord(kept)
-  history.append(record, kept)
+  // A copy in separate memory, so that the history does not keep the whole journal entry alive.
+  const stored = new Uint8Array(bytes)
+  const record = decodeRecord(stored)
+  history.append(record, stored)
   return record.slot
 }

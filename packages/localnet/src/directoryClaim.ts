@@ -10,13 +10,13 @@ export interface DirectoryClaim {
 }
 
 /**
- * One supervisor per data directory. Postgres itself refuses a second postmaster, but only we can tell an orphan, which
- * may be stopped, from the postmaster of a colleague that is still alive.
+ * One supervisor per data directory. Postgres itself refuses a second postmaster, but only the supervisor can tell an
+ * orphan, which may be stopped, from the postmaster of another live supervisor.
  *
- * Each contender first writes a file of its own and then looks for others. Whoever comes second sees the first, and two
- * at the same instant see each other and both give way, so there are never two owners. All that matters stands in the
- * file's name (pid and start mark), so there is no half-written claim, and a dead one is removed by its unique name:
- * nobody can remove the claim of the living by mistake, which is the trap of one shared lock file.
+ * Each contender first writes its own file and then searches for others. The second contender sees the first, and two
+ * simultaneous ones see each other and both give way, so there are never two owners. The file's name contains all
+ * information (pid and start mark), so there is no half-written claim. A dead claim is removed by its unique name, so
+ * the claim of a live process cannot be removed by mistake, which is the danger of one shared lock file.
  */
 export async function claimDirectory(dataDirectory: string): Promise<DirectoryClaim> {
   const self = assertPresent(await findProcess(process.pid), 'our own process is alive')

@@ -34,7 +34,7 @@ export interface ReturnData {
   readonly data: Uint8Array
 }
 
-/** What the engine says about one execution, in plain data. */
+/** Result of one execution, as plain data. */
 export interface ExecutionOutcome {
   readonly error: TransactionError | null
   readonly logs: readonly string[]

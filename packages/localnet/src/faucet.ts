@@ -19,7 +19,9 @@ export interface AirdropRequest {
   readonly serial: number
 }
 
-/** The key follows from the genesis hash and is no secret: whoever can reach the chain may ask the faucet anyway. */
+/**
+ * The key follows from the genesis hash and is not secret: every client that can reach the chain may use the faucet.
+ */
 export function createFaucet(genesisHash: Uint8Array): Faucet {
   const keypair = Keypair.fromSeed(sha256(Buffer.concat([Buffer.from('faucet'), genesisHash])))
   const state = {

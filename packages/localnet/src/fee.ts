@@ -4,8 +4,8 @@ import type { Message } from './chainTransaction.ts'
 import { type ProgramName, programNameOf } from './programs.ts'
 
 /**
- * What the runtime will charge: 5,000 lamports a signature, checked ones of the precompiles included, and the priority
- * fee. For `getFeeForMessage`, which has to know it without executing; a test holds it against what is really charged.
+ * Fee that the runtime will charge: 5,000 lamports per signature, including those checked by the precompiles, plus the
+ * priority fee. `getFeeForMessage` needs it without executing; a test compares it with the fee really charged.
  */
 export function feeLamports(message: Message): bigint {
   const budget = readBudget(message)

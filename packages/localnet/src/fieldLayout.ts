@@ -16,7 +16,7 @@ export type FieldKind =
   | 'i64'
   | 'boolean'
   | 'address'
-  /** Zeros mean nobody: null. */
+  /** Zeros mean no authority: null. */
   | 'addressOrNull'
   /** A byte says whether it follows. Without it the field is left out … */
   | 'optionalAddress'
@@ -64,8 +64,8 @@ const readers: Readonly<Record<FieldKind, (reader: ByteReader) => Json | undefin
   },
   text: (reader) => reader.text(),
   seed: (reader) => readSeed(reader),
-  accountState: (reader) => named(accountStates, reader.u8()),
-  authorityType: (reader) => named(authorityTypes, reader.u8()),
+  accountState: (reader) => nameAt(accountStates, reader.u8()),
+  authorityType: (reader) => nameAt(authorityTypes, reader.u8()),
 }
 
 function addressOrNull(bytes: Uint8Array): string | null {
@@ -78,7 +78,7 @@ function readSeed(reader: ByteReader): string {
   return Buffer.from(reader.take(Number(length))).toString('utf8')
 }
 
-function named(names: readonly string[], index: number): string {
+function nameAt(names: readonly string[], index: number): string {
   const name = names[index]
   if (name === undefined) throw new MalformedBytes(`${index} has no name`)
   return name

@@ -4,7 +4,7 @@ import { byteKey } from './byteKey.ts'
 import type { TransactionError } from './transactionError.ts'
 import { type TransactionRecord, decodeRecord } from './transactionRecord.ts'
 
-/** What most questions need, at hand; the whole record only for those who ask. */
+/** Fields that most queries need; the whole record is decoded on request only. */
 export interface HistoryEntry {
   readonly signature: Uint8Array
   readonly slot: number
@@ -51,7 +51,7 @@ export class History {
     return position === undefined ? undefined : this.#entryAt(position)
   }
 
-  /** Where a signature stands in the order; undefined when it never landed. */
+  /** Position of a signature in the order; undefined if it never landed. */
   positionOf(signature: Uint8Array): number | undefined {
     return this.#bySignature.get(byteKey(signature))
   }
@@ -103,7 +103,7 @@ function keysOf({ transaction }: TransactionRecord): { readonly signature: strin
   }
 }
 
-/** Each address once, although a looked-up one may also stand in the message. */
+/** Each address once, although a loaded address may also be in the message. */
 function addressKeysOf({ transaction }: TransactionRecord): ReadonlySet<string> {
   return new Set(transaction.keys.map(({ address }) => byteKey(address)))
 }

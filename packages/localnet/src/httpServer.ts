@@ -15,10 +15,10 @@ export interface ListeningServer {
   readonly port: number
 }
 
-/** The chain's door: `POST /` takes JSON-RPC, `GET /health` says ok. */
+/** HTTP server of the chain: `POST /` takes JSON-RPC, `GET /health` returns ok. */
 export async function listenHttp(options: HttpServerOptions): Promise<ListeningServer> {
   const server = createServer((request, response) => {
-    // Every error of this promise is one of the connection, and there is nobody left to tell.
+    // This promise only rejects when the connection is gone, so the error cannot be reported to the client.
     void respond(options, request, response).catch(() => response.destroy())
   })
   server.keepAliveTimeout = keepAliveMs
@@ -30,7 +30,7 @@ export async function listen(
   { host, port }: Pick<HttpServerOptions, 'host' | 'port'>,
 ): Promise<number> {
   await new Promise<void>((resolve, reject) => {
-    // Stays for as long as the server, because an error that nobody listens for would end the process.
+    // Attached for the lifetime of the server, because an error without a listener would end the process.
     server.on('error', (cause) => {
       const fault = new Fault(`cannot listen on ${host}:${port}: is it taken? choose another port`, {
         cause,

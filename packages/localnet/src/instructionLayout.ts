@@ -23,28 +23,31 @@ export interface AuthorityNames {
 export interface InstructionBytes {
   readonly instruction: CompiledInstruction
   readonly keys: readonly AccountKey[]
-  /** Where the fields start in the instruction's data. */
+  /** Offset of the fields in the instruction's data. */
   readonly offset: number
 }
 
-/** What `jsonParsed` shows of an instruction. */
-export interface NamedInstruction {
+/** Content that `jsonParsed` shows for an instruction. */
+export interface InstructionNames {
   readonly [part: string]: string | Fields
   readonly type: string
   readonly info: Fields
 }
 
 /** Undefined when the instruction has fewer accounts than the layout; throws `MalformedBytes` when its data is short. */
-export function readInstruction(layout: InstructionLayout, bytes: InstructionBytes): NamedInstruction | undefined {
+export function readInstruction(layout: InstructionLayout, bytes: InstructionBytes): InstructionNames | undefined {
   const { instruction, keys, offset } = bytes
   const addresses = [...instruction.accountIndexes].map((index) => encodeBase58(keyAt(keys, index).address))
   const accountsNeeded = layout.accounts.length + (layout.authority === undefined ? 0 : 1)
   if (addresses.length < accountsNeeded) return undefined
   const fields = readFields(new ByteReader(instruction.data.subarray(offset)), layout.fields ?? [])
   const others = addresses.slice(layout.accounts.length)
-  const named = Object.fromEntries(layout.accounts.map((name, index) => [name, addresses[index] ?? '']))
+  const accountFields = Object.fromEntries(layout.accounts.map((name, index) => [name, addresses[index] ?? '']))
   const rest = layout.rest === undefined ? {} : { [layout.rest]: others }
-  return { type: layout.type, info: { ...named, ...fields, ...authorityFields(layout.authority, others), ...rest } }
+  return {
+    type: layout.type,
+    info: { ...accountFields, ...fields, ...authorityFields(layout.authority, others), ...rest },
+  }
 }
 
 function authorityFields(names: AuthorityNames | undefined, others: readonly string[]): Fields {

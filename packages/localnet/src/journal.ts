@@ -25,7 +25,7 @@ export class Journal {
     this.#file = openSync(path, 'a+', 0o600)
   }
 
-  /** Where the next entry will start. */
+  /** Offset of the next entry. */
   get length(): number {
     return this.#length
   }
@@ -83,7 +83,7 @@ export class Journal {
     }
   }
 
-  /** Undefined when the file ends within the entry: its process died while writing it, so nobody was told of it. */
+  /** Undefined if the file ends within the entry: its process died while writing it, before it answered a client. */
   #readEntry(size: number): Buffer | undefined {
     const start = this.#length
     if (start + headerBytes > size) return undefined

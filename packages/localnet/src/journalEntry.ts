@@ -4,20 +4,20 @@ import { ByteWriter } from './byteWriter.ts'
 import type { Branch } from './slots.ts'
 import type { AccountAt } from './svm.ts'
 
-/** What makes a chain this one: the seed of all its blockhashes and of its faucet. */
+/** Identity of the chain: the seed of all its blockhashes and of its faucet. */
 export interface Genesis {
   readonly hash: Uint8Array
   readonly createdAtSeconds: number
 }
 
-/** What the journal holds, in the order in which it happened. */
+/** Entries of the journal, in the order in which they happened. */
 export type JournalEntry =
   | { readonly kind: 'genesis'; readonly genesis: Genesis }
   | { readonly kind: 'landed'; readonly record: Uint8Array; readonly changed: readonly AccountAt[] }
   | { readonly kind: 'program'; readonly address: Uint8Array; readonly elf: Uint8Array }
   | { readonly kind: 'branch'; readonly branch: Branch }
 
-/** Kinds are never renumbered: they stand in people's state files. */
+/** Kinds are never renumbered: users' state files contain them. */
 const kinds = { genesis: 1, landed: 2, program: 3, branch: 4 } as const
 
 /** Goes up when an older reader would misread what we write. */
@@ -54,7 +54,7 @@ export function decodeJournalEntry(bytes: Uint8Array): JournalEntry {
     case kinds.branch:
       return { kind: 'branch', branch: { fromSlot: Number(reader.u64()), salt: reader.sized() } }
     default:
-      throw new MalformedBytes(`${kind} is no kind of journal entry`)
+      throw new MalformedBytes(`${kind} is not a kind of journal entry`)
   }
 }
 

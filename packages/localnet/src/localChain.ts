@@ -18,16 +18,16 @@ import { transactionMethods } from './rpcMethods/transactionMethods.ts'
 import { type RpcServiceDeps, answerText } from './rpcService.ts'
 import { startSlotTimer } from './slotTimer.ts'
 import { Subscriptions } from './subscriptions.ts'
-import { createWebSocketDoor } from './webSocketDoor.ts'
+import { createSubscriptionServer } from './subscriptionServer.ts'
 
 export interface LocalChainOptions {
   /** 0 or absent: any free one whose successor is free too. */
   readonly port?: number
-  /** Loopback unless told otherwise: whoever reaches the chain may do everything with it. */
+  /** Loopback by default: every client that reaches the chain has full control over it. */
   readonly host?: string
-  /** How long a slot lasts; 400 as on mainnet. 0: slots only advance by `advanceSlots`. */
+  /** Duration of a slot; 400 as on mainnet. 0: slots only advance by `advanceSlots`. */
   readonly slotMs?: number
-  /** Where the chain keeps itself. Absent: it ends with its process. */
+  /** Directory that stores the chain. Absent: it ends with its process. */
   readonly stateDirectory?: string
   readonly log?: Log
   readonly clock?: Clock
@@ -81,7 +81,7 @@ async function serve(options: Served, opened: OpenedChain): Promise<LocalChain> 
   const bank = new Bank({ opened, clock })
   const watch = new RequestWatch()
   const service: RpcServiceDeps = { methods: allMethods(bank), watch, log }
-  const sockets = createWebSocketDoor({ subscriptions: new Subscriptions(bank), watch, log })
+  const sockets = createSubscriptionServer({ subscriptions: new Subscriptions(bank), watch, log })
   const pair = await listenOnPair({ host, port, log, answer: (text) => answerText(service, text) })
   for (const server of pair.servers) sockets.serve(server)
   const timer = slotMs === 0 ? undefined : startSlotTimer({ slotMs, advance: () => bank.advanceSlots(1), clock, log })
@@ -126,7 +126,7 @@ function allMethods(bank: Bank): RpcServiceDeps['methods'] {
 
 /** WebSockets are served on the first port too, so that one address is enough to know. */
 function addresses(host: string, port: number): { readonly rpcUrl: string; readonly wsUrl: string } {
-  // An IPv6 address stands in brackets in a URL.
+  // An IPv6 address is in brackets in a URL.
   const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`
   return { rpcUrl: `http://${authority}`, wsUrl: `ws://${authority}` }
 }

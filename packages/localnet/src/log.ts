@@ -9,7 +9,7 @@ type WriteEvent = (fields: object, message?: string) => void
 /** The part of a structured logger that the local chain and the embedded Postgres use. A pino logger fits. */
 export type Log = Readonly<Record<Level, WriteEvent>>
 
-/** One JSON object a line, for a process of its own. */
+/** One JSON object a line, for a separate process. */
 export function createLineLog(name: string, destination: Writable): Log {
   const writeAt =
     (level: Level): WriteEvent =>

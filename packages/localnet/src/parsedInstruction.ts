@@ -86,12 +86,12 @@ function parseToken(source: Source): Json | undefined {
 
 function parseTransferFee(second: number | undefined, source: Source): Json | undefined {
   const layout = second === undefined ? undefined : transferFeeInstructions.get(second)
-  const named = layout === undefined ? undefined : readInstruction(layout, { ...source, offset: 2 })
-  if (named?.type !== 'transferCheckedWithFee') return named
+  const instruction = layout === undefined ? undefined : readInstruction(layout, { ...source, offset: 2 })
+  if (instruction?.type !== 'transferCheckedWithFee') return instruction
   // The fee stands after the decimals, which are those of both amounts.
   const reader = new ByteReader(source.instruction.data.subarray(10))
   const decimals = reader.u8()
-  return { ...named, info: { ...named.info, feeAmount: tokenAmountJson(reader.u64(), decimals) } }
+  return { ...instruction, info: { ...instruction.info, feeAmount: tokenAmountJson(reader.u64(), decimals) } }
 }
 
 function parseAssociatedToken(source: Source): Json | undefined {
@@ -111,12 +111,12 @@ const associatedTokenInstructions: readonly InstructionLayout[] = [
   },
 ]
 
-/** A memo that is no UTF-8 fails on chain, so it is never shown as text. */
+/** A memo that is not UTF-8 fails on chain, so it is never shown as text. */
 function parseMemo({ instruction }: Source): string | undefined {
   return memoText(instruction.data)
 }
 
-/** Undefined when it is no UTF-8: no replacement characters, which would make two memos look alike. */
+/** Undefined if it is not UTF-8: replacement characters would make two memos look alike. */
 export function memoText(data: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data)

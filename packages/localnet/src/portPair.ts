@@ -14,9 +14,8 @@ export interface PortPair {
 }
 
 /**
- * The chain's port, and the one after it for WebSockets alone: there web3.js v1 looks for them unless it is told
- * otherwise. A port that was asked for is taken also when its successor is not free; when any port will do, one is
- * looked for whose successor is free.
+ * The chain's port, and the next one for WebSockets alone: web3.js v1 connects there unless it gets a `wsEndpoint`. A
+ * requested port is used even if its successor is taken. Without a request, a port with a free successor is searched.
  */
 export async function listenOnPair(options: PortPairOptions): Promise<PortPair> {
   let pair = await tryPair(options)
@@ -38,14 +37,15 @@ function isComplete(pair: PortPair): boolean {
   return pair.servers.length === 2
 }
 
-/** Requests under way are still answered; whatever hangs longer than that is cut. */
+/** Requests in progress are still answered; connections that hang longer are cut. */
 export async function closeServers(servers: readonly Server[]): Promise<void> {
   await Promise.all(servers.map(closeServer))
 }
 
 async function closeServer(server: Server): Promise<void> {
-  // A request that has reached our kernel but not yet us is read in the next turn. Without it `close` would take its
-  // connection for an idle one and cut it: web3.js, which polls in the background, then fails where nobody catches.
+  // A request that has reached our kernel but not yet us is read in the next turn. Without this wait `close` would
+  // treat its
+  // connection as idle and cut it: web3.js, which polls in the background, then fails without a handler for the error.
   for (let turn = 1; turn <= turnsBeforeClose; turn++) await nextTurn()
   const closed = new AbortController()
   const closing = new Promise<void>((resolve) => server.close(() => resolve()))
@@ -58,7 +58,7 @@ async function closeServer(server: Server): Promise<void> {
   await late
 }
 
-/** For WebSockets alone: whoever sends a request here has the wrong port and is told so. */
+/** For WebSockets alone: an HTTP request to this port gets an error that names the right one. */
 async function listenSecond(host: string, port: number): Promise<Server | undefined> {
   const server = createServer((_, response) => {
     response.statusCode = 426

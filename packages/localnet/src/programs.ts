@@ -44,7 +44,7 @@ export function isTokenProgram(address: Uint8Array): boolean {
   return name === 'token' || name === 'token2022'
 }
 
-/** What no transaction may write, whatever its header says: the built-in programs and the sysvars. */
+/** Accounts that no transaction may write, whatever its header says: the built-in programs and the sysvars. */
 export function isReserved(address: Uint8Array): boolean {
   const name = programNameOf(address)
   return (name !== undefined && builtIns.has(name)) || sysvars.has(byteKey(address))
@@ -65,7 +65,7 @@ const builtIns: ReadonlySet<ProgramName> = new Set([
   'loaderV4',
 ] as const)
 
-/** The runtime writes them and nobody else; a transaction may name them as writable all the same. */
+/** Only the runtime writes them; a transaction may still name them as writable. */
 const sysvars: ReadonlySet<string> = new Set(
   [
     'SysvarC1ock11111111111111111111111111111111',

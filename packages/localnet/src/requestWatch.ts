@@ -1,6 +1,6 @@
 import { assert } from '@tollbook/core/assert'
 
-/** What becomes of a call that a test wants to fail. */
+/** Outcome of a call that a test wants to fail. */
 export type FailureOutcome =
   /** Never answered. */
   | 'hang'
@@ -13,7 +13,7 @@ export type FailureOutcome =
 
 export interface RequestFailure {
   readonly method: string
-  /** How many of the next calls of the method. */
+  /** Number of following calls of the method that fail. */
   readonly times: number
   readonly outcome: FailureOutcome
   /** True: the call is carried out, and only its answer is lost. */

@@ -45,7 +45,7 @@ const contextShape = {
 
 export const contextConfig = configParam({})
 
-/** What every configuration may hold. */
+/** Fields that every configuration may contain. */
 export interface Context {
   readonly commitment?: Commitment | undefined
   readonly minContextSlot?: number | null | undefined

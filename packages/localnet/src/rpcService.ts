@@ -13,7 +13,7 @@ export interface RpcServiceDeps {
   readonly log: Log
 }
 
-/** What goes back to the client: a body (none when it only sent notifications), or a failure that a test asked for. */
+/** Response to the client: a body (none if it only sent notifications), or a failure that a test requested. */
 export type RpcAnswer =
   | { readonly kind: 'body'; readonly json: Json }
   | { readonly kind: 'nothing' }
@@ -45,7 +45,7 @@ async function answerBatch(deps: RpcServiceDeps, batch: readonly unknown[]): Pro
   return answers.length === 0 ? { kind: 'nothing' } : body(answers)
 }
 
-/** Synchronous throughout: between reading the state and changing it nobody else gets a turn. */
+/** Synchronous throughout: no other request runs between reading the state and changing it. */
 function answerOne(deps: RpcServiceDeps, request: unknown): RpcAnswer {
   const frame = frameShape.safeParse(request)
   if (!frame.success) return body(errorBody(null, new RpcError(rpcErrorCodes.invalidRequest, 'Invalid request')))
@@ -76,7 +76,7 @@ function call(deps: RpcServiceDeps, { id, method, params, failure }: Call): Json
     return { jsonrpc: '2.0', result, id }
   } catch (error) {
     if (error instanceof RpcError) return errorBody(id, error)
-    // A bug or a full disk. The client is told nothing of it, the log everything.
+    // A bug or a full disk. The client gets no details, the log gets all.
     deps.log.error({ method, error: describeError(error) }, 'local_chain_method_failed')
     return errorBody(id, new RpcError(rpcErrorCodes.internalError, 'Internal error'))
   }

@@ -7,7 +7,10 @@ import { ByteWriter } from './byteWriter.ts'
 export const commitments = ['processed', 'confirmed', 'finalized'] as const
 export type Commitment = (typeof commitments)[number]
 
-/** How many slots must follow. A real cluster votes; 32 is what its votes amount to, and there is no fork by itself here. */
+/**
+ * Number of slots that must follow. A real cluster votes; 32 is the equivalent of its votes, and forks only occur on
+ * request here.
+ */
 export const slotsUntil: Readonly<Record<Commitment, number>> = { processed: 0, confirmed: 1, finalized: 32 }
 
 /** A transaction may name the blockhash of any of the last 150 slots, as on a real cluster. */

@@ -14,7 +14,7 @@ export interface SpawnLocalChainOptions {
   readonly stateDirectory?: string
   readonly log: Log
   readonly clock?: Clock
-  /** The process ended and nobody asked it to. */
+  /** The process ended without a request to stop. */
   readonly onUnexpectedExit?: (fault: Fault) => void
 }
 
@@ -28,12 +28,12 @@ export interface SpawnedLocalChain {
 }
 
 /**
- * The local chain in a process of its own, so that a busy chain and a busy server do not wait for each other.
- * It ends with us, whatever ends us: it watches the pipe that is its stdin.
+ * The local chain in a separate process, so that a busy chain and a busy server do not wait for each other.
+ * It ends with us, for any cause of our end: it watches the pipe that is its stdin.
  */
 export async function spawnLocalChain(options: SpawnLocalChainOptions): Promise<SpawnedLocalChain> {
   const child = spawn(process.execPath, [entryFile, ...wordsFor(options)], {
-    // A process group of its own: Ctrl-C in the terminal is for us, and we stop it when our own requests are done.
+    // A separate process group: Ctrl-C in the terminal reaches only us, and we stop it when our own requests are done.
     detached: true,
     // It needs nothing of our environment, which holds secrets.
     env: {},
@@ -92,7 +92,7 @@ interface Waiting {
   readonly clock: Clock
 }
 
-/** The first line on stdout, or the reason why there will be none. Whatever happens, no timer or listener stays. */
+/** The first line on stdout, or the reason for its absence. In every case, no timer or listener remains. */
 async function waitUntilReady({ child, exited, lastWords, clock }: Waiting): Promise<z.output<typeof readyLine>> {
   const done = new AbortController()
   const spoken = once(createInterface({ input: child.stdout }), 'line', { signal: done.signal })

@@ -6,8 +6,9 @@ import { addressParam, configParam, parseParams, signatureParam } from './rpcMet
 import type { Commitment } from './slots.ts'
 
 /**
- * What a client wants to hear of. Addresses and signatures are keys (see `byteKey`), because each event is compared
- * with all of them. Without a commitment it is `finalized`, as everywhere on a node.
+ * Filter of a subscription. Addresses and signatures are keys (see `byteKey`), because each event is compared with all
+ * of
+ * them. The default commitment is `finalized`, as everywhere on a node.
  */
 export type Subscription =
   | { readonly kind: 'slot' }
@@ -56,7 +57,7 @@ const programParams = z.tuple([
   addressParam,
   configParam({ ...accountStyleShape, filters: accountFilters.nullish() }).optional(),
 ])
-// Exactly one address, a node's limit. `allWithVotes` is the same as `all` where nobody votes.
+// Exactly one address, a node's limit. `allWithVotes` equals `all`, because this chain has no votes.
 const logsParams = z.tuple([
   z.enum(['all', 'allWithVotes']).or(z.object({ mentions: z.tuple([addressParam]) })),
   configParam({}).optional(),

@@ -21,7 +21,7 @@ interface Subscriber {
   readonly notify: Notify
 }
 
-/** What is told again at each commitment that the transaction reaches. Its record is in the history, encoded. */
+/** Data sent again at each commitment that the transaction reaches. Its record is in the history, encoded. */
 interface Unsettled {
   readonly signature: Uint8Array
   readonly slot: number
@@ -29,8 +29,8 @@ interface Unsettled {
 }
 
 /**
- * Who wants to hear what, for all connections. The new states of accounts are kept until their transaction is final:
- * at 800 transactions a second some 10,000 of them, which is why no decoded record is kept beside them.
+ * Subscribers of all connections. New states of accounts are retained until their transaction is final: at 800
+ * transactions a second these are some 10,000, so no decoded record is stored with them.
  */
 export class Subscriptions implements BankListener {
   readonly #bank: Bank
@@ -54,7 +54,7 @@ export class Subscriptions implements BankListener {
     return this.#subscribers.delete(id)
   }
 
-  /** Call it when the client knows its number: a signature that is already settled is told at once. */
+  /** Call it after the client knows its number: the notification of a settled signature is sent immediately. */
   catchUp(id: number): void {
     const subscriber = this.#subscribers.get(id)
     if (subscriber !== undefined) this.#settleIfReached(subscriber)
@@ -104,7 +104,7 @@ export class Subscriptions implements BankListener {
     }
   }
 
-  /** A signature is told once; the node then closes the subscription by itself, and clients know that. */
+  /** A signature is sent once; the node then closes the subscription, and clients know that. */
   #settleIfReached(subscriber: Subscriber): void {
     const { id, wanted } = subscriber
     if (wanted.kind !== 'signature') return
@@ -114,7 +114,7 @@ export class Subscriptions implements BankListener {
     send(subscriber, inContext(entry.slot, { err: errorJson(entry.error) }))
   }
 
-  /** Lazily, because mostly nobody listens to logs. */
+  /** Computed lazily, because most chains have no subscriber for logs. */
   *#recordsOf(reached: readonly Unsettled[]): Generator<TransactionRecord> {
     for (const { signature } of reached) {
       yield assertPresent(this.#bank.history.find(signature), 'what is unsettled is in the history').record()
@@ -139,7 +139,7 @@ export class Subscriptions implements BankListener {
     }
   }
 
-  /** Of several changes to an account within what is told at once, only the last one counts. */
+  /** Coalesces account notifications: only the last change in each notification is sent. */
   #tellAccounts(landed: readonly Pick<Unsettled, 'slot' | 'changed'>[], commitment: Commitment): void {
     const changes = new Map<string, Change>()
     for (const { changed, slot } of landed) {
@@ -180,7 +180,7 @@ function inContext(slot: number, value: Json): Json {
   return { context: { slot }, value }
 }
 
-/** What a node tells of an account that is no more. */
+/** Notification for an account that no longer exists. */
 const closedAccount: AccountState = {
   lamports: 0n,
   owner: programBytes('system'),

@@ -30,7 +30,7 @@ export interface Simulation {
   readonly accounts: readonly AccountAt[]
 }
 
-/** What the runtime is told of the moment: it becomes the sysvars Clock and SlotHashes. */
+/** Inputs of the runtime for the current moment; they become the sysvars Clock and SlotHashes. */
 export interface SlotState {
   readonly slot: number
   readonly timeSeconds: number
@@ -38,7 +38,7 @@ export interface SlotState {
   readonly slotHashes: readonly { readonly slot: number; readonly hash: string }[]
 }
 
-/** Bytes in, plain data out. Whoever holds this needs to know nothing of litesvm. */
+/** Bytes in, plain data out. Users of this interface need no knowledge of litesvm. */
 export interface Svm {
   execute(wire: Uint8Array): ExecutionOutcome
   simulate(wire: Uint8Array): Simulation
@@ -106,7 +106,7 @@ function accountAt(found: { readonly address: Uint8Array; account(): Account }):
   return { address: found.address, state: stateOf(found.account()) }
 }
 
-/** The runtime leaves a closed account behind with no lamports; for everybody else it does not exist. */
+/** The runtime leaves a closed account behind with no lamports; for all other code it does not exist. */
 function stateOf(account: Account | null): AccountState | undefined {
   if (account === null || account.lamports() === 0n) return undefined
   return {

@@ -33,7 +33,7 @@ export interface TokenExtension {
   readonly value: Uint8Array
 }
 
-/** Undefined when the account is no initialised token account of one of the two token programs. */
+/** Undefined if the account is not an initialised token account of one of the two token programs. */
 export function parseTokenAccount(account: AccountState): TokenAccount | undefined {
   const { data } = account
   if (!isTokenProgram(account.owner) || !hasLayout(account, { length: accountLength, kind: accountKind })) {
@@ -56,7 +56,7 @@ export function parseTokenAccount(account: AccountState): TokenAccount | undefin
   }
 }
 
-/** Undefined when the account is no initialised mint of one of the two token programs. */
+/** Undefined if the account is not an initialised mint of one of the two token programs. */
 export function parseMint(account: AccountState): Mint | undefined {
   const { data } = account
   if (!isTokenProgram(account.owner) || !hasLayout(account, { length: mintLength, kind: mintKind })) return undefined

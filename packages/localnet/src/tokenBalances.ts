@@ -23,9 +23,10 @@ export interface BalanceSource {
 }
 
 /**
- * What a node notes before and after each transaction, by the rule of Agave's collector: token balances only when a
- * token program is among the accounts, and never for an account that is called as a program. So a transaction that
- * moves tokens only inside a CPI still has them, and one that merely mentions a token account has none.
+ * Balances that a node records before and after each transaction, by the rule of Agave's collector: token balances only
+ * if
+ * a token program is among the accounts, and never for an account that is called as a program. A transaction that moves
+ * tokens only inside a CPI therefore has them, and one that merely mentions a token account has none.
  */
 export function collectBalances(transaction: ResolvedTransaction, source: BalanceSource): Balances {
   const { keys, invoked } = transaction
@@ -49,7 +50,7 @@ export function collectBalances(transaction: ResolvedTransaction, source: Balanc
   return { lamports, tokens }
 }
 
-/** Read anew each time: a mint may be made in the transaction itself, and is then there only afterwards. */
+/** Read each time: a mint may be created in the transaction itself, and then exists only afterwards. */
 function decimalsOf(mint: Uint8Array, read: ReadAccount): number | undefined {
   const state = read(mint)
   return state === undefined ? undefined : parseMint(state)?.decimals

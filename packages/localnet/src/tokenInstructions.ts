@@ -17,9 +17,9 @@ const feeFields = [
 ] as const
 
 /**
- * The instructions of both token programs by their first byte, with the names that Agave gives their parts. What is not
- * here (confidential transfers, metadata, rarer extensions, Batch) is answered undecoded, as nodes do with programs
- * that they do not know.
+ * The instructions of both token programs by their first byte, with the names that Agave gives their parts. All others
+ * (confidential transfers, metadata, rarer extensions, Batch) are returned undecoded, as nodes do with unknown
+ * programs.
  */
 export const tokenInstructions: ReadonlyMap<number, InstructionLayout> = new Map<number, InstructionLayout>([
   [0, { type: 'initializeMint', accounts: ['mint', 'rentSysvar'], fields: mintFields }],

@@ -37,7 +37,7 @@ export function errorJson(error: TransactionError | null): Json {
   return error
 }
 
-/** The older spelling of the same, which nodes still send beside `err`. */
+/** The older encoding of the same, which nodes still send together with `err`. */
 export function statusJson(error: TransactionError | null): Json {
   return error === null ? { Ok: null } : { Err: error }
 }
@@ -77,7 +77,7 @@ export function loadedAddressesJson(loaded: LoadedAddresses): Json {
   return { writable: loaded.writable.map(encodeBase58), readonly: loaded.readonly.map(encodeBase58) }
 }
 
-/** What the last program to return something returned; base64 is the only encoding nodes have for it. */
+/** Return data of the last program that returned any; base64 is the only encoding nodes have for it. */
 export function returnDataJson({ program, data }: ReturnData): Json {
   return { programId: encodeBase58(program), data: [Buffer.from(data).toString('base64'), 'base64'] }
 }

@@ -19,7 +19,7 @@ export interface TransactionRecord {
 
 /**
  * One encoding for memory and disk. A record of burn, transfer and memo takes about 1.9 kB this way; as JavaScript
- * objects it took 11 kB (facts/chain.md, 4). It is decoded each time somebody asks for it.
+ * objects it took 11 kB (facts/chain.md, 4). It is decoded on each read.
  */
 export function encodeRecord(record: TransactionRecord): Uint8Array {
   const { transaction, outcome } = record
@@ -39,7 +39,7 @@ export function decodeRecord(bytes: Uint8Array): TransactionRecord {
   return {
     slot: Number(reader.u64()),
     blockTimeSeconds: Number(reader.u64()),
-    // The wire form holds all but the loaded addresses, which stood in tables that may have changed since.
+    // The wire form contains everything except the loaded addresses, whose tables may have changed since.
     transaction: resolveTransaction(parseChainTransaction(reader.sized()), readLoaded(reader)),
     outcome: readOutcome(reader),
     feeLamports: reader.u64(),
@@ -60,7 +60,10 @@ function readLoaded(reader: ByteReader): LoadedAddresses {
   }
 }
 
-/** Lists have their length in front, and nothing has a name: a reader has to know the order, so it stands in one file. */
+/**
+ * Lists are prefixed with their length, and fields have no names: a reader has to know the order, so one file defines
+ * it.
+ */
 function writeOutcome(writer: ByteWriter, outcome: ExecutionOutcome): void {
   writeTransactionError(writer, outcome.error)
   writer.u16(outcome.logs.length)
@@ -97,7 +100,7 @@ function readInnerInstruction(reader: ByteReader): InnerInstruction {
   return { programIndex, stackHeight, accountIndexes: reader.sized(), data: reader.sized() }
 }
 
-/** Of all accounts and of the token accounts among them, once before and once after. */
+/** Balances of all accounts and of the token accounts among them, once before and once after. */
 function writeBalances(writer: ByteWriter, { lamports, tokens }: Balances): void {
   writer.u16(lamports.length)
   for (const each of lamports) writer.u64(each)

@@ -6,7 +6,9 @@ import { invalidParams } from './rpcError.ts'
 export const wireEncodings = ['base58', 'base64'] as const
 export type WireEncoding = (typeof wireEncodings)[number]
 
-/** A transaction as it comes in a parameter. What cannot be read is the caller's mistake and says where. */
+/**
+ * Parses a transaction from a parameter. An unreadable one is the caller's mistake, and the error names the position.
+ */
 export function readWireParam(text: string, encoding: WireEncoding): ChainTransaction {
   const charactersMax = encodedCharactersMax[encoding]
   if (text.length > charactersMax) {
@@ -45,5 +47,5 @@ function decodeLongBase58(text: string): Uint8Array {
   return base58.decode(text)
 }
 
-/** What 1,232 bytes take in each encoding. */
+/** Length of 1,232 bytes in each encoding. */
 const encodedCharactersMax: Readonly<Record<WireEncoding, number>> = { base58: 1_683, base64: 1_644 }

@@ -10,7 +10,7 @@ export interface DemoDeps {
   readonly say: (text: string) => void
 }
 
-/** What was paid for one answer, or for none. */
+/** The cost of one answer, delivered or not. */
 export interface Spent {
   readonly burnBaseUnits: bigint
   readonly transferBaseUnits: bigint
@@ -30,7 +30,7 @@ export function tokens(baseUnits: bigint): string {
   return formatDecimal(baseUnits, decimals)
 }
 
-/** Ends the demo at the first thing that is not as it should be. */
+/** Ends the demo at the first expectation that does not hold. */
 export function expectThat(holds: boolean, expectation: string): void {
   if (!holds) throw new Fault(`the demo expected that ${expectation}`, { retryable: false })
 }

@@ -34,7 +34,7 @@ export async function askPrice(deps: DemoDeps): Promise<AskedPrice> {
   return offer
 }
 
-/** One paid request from the payment to the receipt, every step checked. */
+/** One paid request from the payment to the receipt, with every step checked. */
 export async function tellPaidRequest(deps: DemoDeps): Promise<Spent> {
   const bought = await buy(deps, { target: path, body: { data: text } }, ({ signature }) =>
     deps.say(`2. Pay: one transaction of ${walletOf(deps).address}, bound to the quote by its memo\n   ${signature}`),

@@ -1,13 +1,13 @@
-import { compareBooks, readBooks } from './books.ts'
+import { compareFigures, readFigures } from './compareFigures.ts'
 import type { DemoDeps } from './demoDeps.ts'
 import { askPrice, tellPaidRequest } from './paidRequest.ts'
 import { tellProducts } from './products.ts'
 
-/** A paid request from the 402 to the receipt, the other products, and the books. Throws at the first thing that is wrong. */
+/** A paid request from the 402 to the receipt, the other products, and the ledger. Throws at the first mismatch. */
 export async function tellDemo(deps: DemoDeps): Promise<void> {
   const { paymentTokenAccount } = await askPrice(deps)
-  const before = await readBooks(deps, paymentTokenAccount)
+  const before = await readFigures(deps, paymentTokenAccount)
   const spent = [await tellPaidRequest(deps), ...(await tellProducts(deps))]
-  const after = await readBooks(deps, paymentTokenAccount)
-  compareBooks(deps, { before, after, spent })
+  const after = await readFigures(deps, paymentTokenAccount)
+  compareFigures(deps, { before, after, spent })
 }

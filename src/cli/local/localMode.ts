@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { createService, type ServiceConfig } from '../../compose.ts'
-import { type Config, upstreamNames } from '../../config.ts'
+import { createService } from '../../compose.ts'
+import { type Config, type ServiceConfig, upstreamNames } from '../../config.ts'
 import { systemClock } from '@tollbook/core/clock'
 import type { Log } from '../../primitives/log.ts'
 import { spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
@@ -34,9 +34,8 @@ interface LocalDatabase {
   readonly adminDatabaseUrl: string | null
 }
 
-interface LocalSamples {
-  /** What of the configuration the samples take the place of. */
-  readonly replaced: Partial<Config>
+/** The settings of providers and products, pointed at the samples where they are asked for. */
+interface LocalSamples extends Pick<Config, 'providers' | 'products'> {
   readonly facts: { readonly sampleUpstreams: { readonly pageUrl: string } | null }
 }
 
@@ -46,28 +45,32 @@ interface LocalSamples {
  */
 export async function startLocalMode(config: Config, options: LocalModeOptions): Promise<LocalMode> {
   await using opened = new AsyncDisposableStack()
-  const home = await openHome(config.home)
+  const home = await openHome(config.local.home)
   const database = await openLocalDatabase(config, { home, opened, ...options })
   const { chain, facts } = await openLocalChain(config, { home, opened, ...options })
   const samples = await openSamples(config, { tokenMint: chain.tokenMint, opened, log: options.log })
   const receiptSigningKey = config.receiptSigningKey ?? (await home.receiptKey())
-  const artifacts = { ...config.artifacts, directory: config.artifacts.directory ?? join(home.path, 'artifacts') }
-  const checkpointFile = checkpointFileOf(config, home)
   const finance = config.finance === undefined ? await openLocalFinance(home, systemClock) : undefined
-  const parts = {
-    databaseUrl: database.databaseUrl,
-    chain,
+  const { artifacts } = samples.products
+  const serviceConfig: ServiceConfig = {
+    ...config,
+    ledger: { databaseUrl: database.databaseUrl },
+    chain: { commitment: config.local.commitment, ...chain },
     receiptSigningKey,
-    artifacts,
-    checkpointFile,
+    seal: { ...config.seal, checkpointFile: checkpointFileOf(config, home) },
+    providers: samples.providers,
+    products: {
+      ...samples.products,
+      artifacts: { ...artifacts, directory: artifacts.directory ?? join(home.path, 'artifacts') },
+    },
     finance: config.finance ?? finance?.config,
   }
-  const serviceConfig: ServiceConfig = { ...config, ...samples.replaced, ...parts }
   options.onProgress?.('the service')
   const service = await createService(serviceConfig, { log: options.log })
   opened.defer(() => service.close())
 
-  const baseUrl = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${service.port}`
+  const { host } = config.server
+  const baseUrl = `http://${host.includes(':') ? `[${host}]` : host}:${service.port}`
   const { d: _private, ...receiptKey } = receiptSigningKey
   const localJsonPath = await home.writeLocalJson({
     baseUrl,
@@ -86,25 +89,25 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   return { baseUrl, localJsonPath, financeUrl, close: () => kept.disposeAsync() }
 }
 
-/** Beside our own database. Of somebody else's it could only say that they have another one now. */
-function checkpointFileOf({ checkpointFile, databaseUrl }: Config, home: Home): string | undefined {
-  return checkpointFile ?? (databaseUrl === undefined ? join(home.path, 'checkpoint') : undefined)
+/** Only beside the embedded database: for the operator's, the file would outlive a change of DATABASE_URL. */
+function checkpointFileOf({ seal, ledger }: Config, home: Home): string | undefined {
+  return seal.checkpointFile ?? (ledger === undefined ? join(home.path, 'checkpoint') : undefined)
 }
 
-interface Opening extends LocalModeOptions {
+interface LocalOpening extends LocalModeOptions {
   readonly home: Home
   readonly opened: AsyncDisposableStack
 }
 
 async function openLocalDatabase(
   config: Config,
-  { home, opened, log, migrate, onPartLost, onProgress }: Opening,
+  { home, opened, log, migrate, onPartLost, onProgress }: LocalOpening,
 ): Promise<LocalDatabase> {
-  if (config.databaseUrl !== undefined) return { databaseUrl: config.databaseUrl, adminDatabaseUrl: null }
+  if (config.ledger !== undefined) return { ...config.ledger, adminDatabaseUrl: null }
   onProgress?.('Postgres')
   const postgres = await startEmbeddedPostgres({
     dataDirectory: join(home.path, 'postgres'),
-    port: config.localPostgresPort,
+    port: config.local.postgresPort,
     log,
     onLost: onPartLost,
   })
@@ -121,13 +124,13 @@ async function openLocalDatabase(
 
 async function openLocalChain(
   config: Config,
-  { home, opened, log, onPartLost, onProgress }: Opening,
+  { home, opened, log, onPartLost, onProgress }: LocalOpening,
 ): Promise<ProvisionedChain> {
   if (config.chain !== undefined)
     return { chain: config.chain, facts: { rpcUrl: config.chain.rpcUrls[0], wsUrl: null } }
   onProgress?.('a Solana chain')
   const chain = await spawnLocalChain({
-    port: config.localChainPort,
+    port: config.local.chainPort,
     stateDirectory: join(home.path, 'chain'),
     log,
     onUnexpectedExit: onPartLost,
@@ -136,29 +139,30 @@ async function openLocalChain(
   return provisionFromHome(home, chain)
 }
 
-interface OpeningSamples {
+interface SampleOpening {
   readonly tokenMint: string
   readonly opened: AsyncDisposableStack
   readonly log: Log
 }
 
-async function openSamples(config: Config, { tokenMint, opened, log }: OpeningSamples): Promise<LocalSamples> {
-  if (!config.sampleUpstreams) return { replaced: {}, facts: { sampleUpstreams: null } }
+async function openSamples(config: Config, { tokenMint, opened, log }: SampleOpening): Promise<LocalSamples> {
+  const { providers, products } = config
+  if (!providers.sampleUpstreams) return { providers, products, facts: { sampleUpstreams: null } }
   const samples = await startSampleUpstreams({ clock: systemClock, tokenMint })
   opened.defer(() => samples.close())
   const { pageUrl } = samples
   log.info({ event: 'sample_upstreams', note: 'no provider is asked: prices, weather, news and chat are sample data' })
   // The sample page is on loopback, where callers may send us nowhere else.
-  const render = { ...config.render, allowHosts: [...config.render.allowHosts, new URL(pageUrl).host] }
-  return { replaced: { ...settingsOf(samples), render }, facts: { sampleUpstreams: { pageUrl } } }
+  const render = { ...products.render, allowHosts: [...products.render.allowHosts, new URL(pageUrl).host] }
+  const { apiKey, chatServer, newsFeeds } = samples
+  return {
+    providers: { ...providers, upstreams: upstreamsOf(samples), newsFeeds, aiServers: [{ ...chatServer, apiKey }] },
+    products: { ...products, render },
+    facts: { sampleUpstreams: { pageUrl } },
+  }
 }
 
 /** A provider without a stand-in does not compile. */
-function settingsOf(samples: SampleUpstreams): Pick<Config, 'upstreams' | 'newsFeeds' | 'aiServers'> {
-  const { apiKey, chatServer, newsFeeds } = samples
-  return {
-    upstreams: Object.fromEntries(upstreamNames.map((name) => [name, { url: samples.originOf(name), apiKey }])),
-    newsFeeds,
-    aiServers: [{ ...chatServer, apiKey }],
-  }
+function upstreamsOf({ originOf, apiKey }: SampleUpstreams): Config['providers']['upstreams'] {
+  return Object.fromEntries(upstreamNames.map((name) => [name, { url: originOf(name), apiKey }]))
 }

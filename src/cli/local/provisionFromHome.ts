@@ -1,4 +1,4 @@
-import type { ServiceConfig } from '../../compose.ts'
+import type { ServiceConfig } from '../../config.ts'
 import type { Home } from './home.ts'
 import { provisionChain } from './provisionChain.ts'
 
@@ -8,7 +8,7 @@ export interface ChainUrls {
 }
 
 export interface ProvisionedChain {
-  readonly chain: ServiceConfig['chain']
+  readonly chain: Omit<ServiceConfig['chain'], 'commitment'>
   /** For `local.json`: where the chain is, and whose keys are in the home. */
   readonly facts: object
 }

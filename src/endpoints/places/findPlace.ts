@@ -1,28 +1,28 @@
 import type { City } from './cityFile.ts'
 import type { Gazetteer } from './gazetteer.ts'
-import { type Area, areasNamed, countryNameOf, regionNameOf } from './qualifier.ts'
+import { type Area, findAreas, countryNameOf, regionNameOf } from './qualifier.ts'
 
-/** A city that was meant by what a caller wrote. */
-export interface Place {
+/** The city that a caller's text names. */
+export interface PlaceRecord {
   readonly name: string
   readonly country: string
   readonly countryCode: string
-  /** Known for the countries whose callers name it. */
+  /** Present for the countries whose callers name regions. */
   readonly region?: string
   readonly latitude: number
   readonly longitude: number
 }
 
-/** A city, and the countries or regions that it is said to be in. */
+/** A city name, and the countries or regions that a caller adds. */
 export interface PlaceQuery {
   readonly name: string
   readonly qualifiers: readonly string[]
 }
 
 export interface FoundPlace {
-  readonly place: Place
-  /** Others that bear the name. */
-  readonly alternatives: readonly Place[]
+  readonly place: PlaceRecord
+  /** Other cities of the same name. */
+  readonly alternatives: readonly PlaceRecord[]
 }
 
 export type PlaceSearch =
@@ -30,12 +30,12 @@ export type PlaceSearch =
   | { readonly kind: 'unlisted'; readonly query: PlaceQuery; readonly why: string }
 
 export const alternativesMax = 5
-// No listed name has more commas than two.
+// No listed name has more than two commas.
 const namePartsMax = 3
 
 /**
- * "City", "City, Country", "City, CC", "City, Region" or all three. Of several cities the largest is meant; the others are
- * named beside it. What is not listed may still exist: the list ends at a thousand inhabitants, and knows few regions.
+ * "City", "City, Country", "City, CC", "City, Region" or all three. Of several cities the largest is the answer and the
+ * others are alternatives. An unlisted city may still exist: the list ends at a thousand inhabitants and has few regions.
  */
 export function findPlace(gazetteer: Gazetteer, text: string): PlaceSearch {
   const parts = text.split(',').map((part) => part.trim().replace(/\s+/g, ' '))
@@ -43,7 +43,7 @@ export function findPlace(gazetteer: Gazetteer, text: string): PlaceSearch {
     name: parts.slice(0, nameParts).join(', '),
     qualifiers: parts.slice(nameParts).filter((qualifier) => qualifier !== ''),
   })
-  // The name of a city may itself have a comma in it ("Washington, D.C."), so the longest name that is listed counts.
+  // A name may itself contain a comma ("Washington, D.C."), so the longest listed name wins.
   for (let nameParts = Math.min(parts.length, namePartsMax); nameParts > 1; nameParts--) {
     const found = within(gazetteer, queryOf(nameParts))
     if (found.length > 0) return answer(found, queryOf(nameParts))
@@ -52,15 +52,15 @@ export function findPlace(gazetteer: Gazetteer, text: string): PlaceSearch {
 }
 
 function within(gazetteer: Gazetteer, { name, qualifiers }: PlaceQuery): readonly City[] {
-  if (qualifiers.length === 0) return named(gazetteer, name)
-  const areas = qualifiers.map(areasNamed)
-  return named(gazetteer, name).filter((city) => areas.every((any) => any.some((area) => lies(city, area))))
+  if (qualifiers.length === 0) return findCities(gazetteer, name)
+  const areas = qualifiers.map(findAreas)
+  return findCities(gazetteer, name).filter((city) => areas.every((any) => any.some((area) => lies(city, area))))
 }
 
-function named(gazetteer: Gazetteer, name: string): readonly City[] {
-  const exact = gazetteer.named(name)
-  // "Duesseldorf": without an umlaut on the keyboard. Asked for second, because "Rouen" has none.
-  return exact.length > 0 ? exact : gazetteer.named(name.replace(/([aou])e/gi, '$1'))
+function findCities(gazetteer: Gazetteer, name: string): readonly City[] {
+  const exact = gazetteer.find(name)
+  // "Duesseldorf" is typed without an umlaut. Tried second, because "Rouen" has none.
+  return exact.length > 0 ? exact : gazetteer.find(name.replace(/([aou])e/gi, '$1'))
 }
 
 function lies(city: City, { countryCode, regionCode }: Area): boolean {
@@ -78,13 +78,13 @@ function whyUnknown({ name, qualifiers }: PlaceQuery): string {
   return `no city named "${name}" is known${where}; check the spelling, or write "City, Country"`
 }
 
-/** A city that bears the name and the alias of it is listed once. */
-function distinct(places: readonly Place[]): readonly Place[] {
+/** Lists a city once that is found under its name and under its alias. */
+function distinct(places: readonly PlaceRecord[]): readonly PlaceRecord[] {
   const byPosition = new Map(places.toReversed().map((place) => [`${place.latitude} ${place.longitude}`, place]))
   return places.filter((place) => byPosition.get(`${place.latitude} ${place.longitude}`) === place)
 }
 
-function placeOf(city: City): Place {
+function placeOf(city: City): PlaceRecord {
   const { name, countryCode, latitude, longitude } = city
   const region = regionNameOf(city)
   return {

@@ -1,9 +1,9 @@
 /*
- * One spelling for the many in which people and gazetteers write a place: case, accents, apostrophes, hyphens and
- * "St." make no difference.
+ * One spelling for the many in which people and gazetteers write a place. Case, accents, apostrophes, hyphens and "St."
+ * make no difference.
  */
 
-// Letters that Unicode does not take apart into a base and a mark.
+// Letters that Unicode does not decompose into a base and a mark.
 const letters: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -23,7 +23,7 @@ const inFull: Readonly<Record<string, string>> = { st: 'saint', ste: 'sainte', m
 
 export function foldName(name: string): string {
   const lower = name.toLowerCase()
-  // Four of five names are plain words, and the rest of this costs ten times as much for each of 135,000.
+  // Four of five names are plain words. The rest of this function costs ten times as much for each of 135,000 names.
   const words = plainWords.test(lower) ? lower : foldMarks(name)
   return words.replace(abbreviation, (short) => inFull[short] ?? short)
 }

@@ -4,22 +4,22 @@ import { foldName } from './foldName.ts'
 
 /** Cities by name, the largest first. */
 export interface Gazetteer {
-  named(name: string): readonly City[]
+  find(name: string): readonly City[]
 }
 
 let opened: Gazetteer | undefined
 
-/** The same for all callers: it never changes, and reading it takes a fifth of a second. */
+/** One index for the process: it never changes, and reading it takes a fifth of a second. */
 export function openGazetteer(): Gazetteer {
   return (opened ??= readGazetteer())
 }
 
-// A name has at most some hundred cities (San José); more are a flaw of the hash.
+// A name has at most a few hundred cities (San José). A larger count would mean a defect of the hash.
 const sameHashMax = 2_000
 
 function readGazetteer(): Gazetteer {
   const file = openCityFile()
-  // Hash and number in one float each, because sorting those is fast and they take no objects: hash × 2^18 + number.
+  // Hash and number in one float each, hash × 2^18 + number: floats sort fast and need no objects.
   const index = new Float64Array(file.count)
   let number = 0
   for (const name of file.names()) index[number] = hashOf(foldName(name)) * numbersMax + number++
@@ -41,7 +41,7 @@ function readGazetteer(): Gazetteer {
     if (city !== undefined) aliases.set(foldName(alias), city)
   }
   return {
-    named(name) {
+    find(name) {
       const folded = foldName(name)
       const alias = aliases.get(folded)
       return largestFirst([...(alias === undefined ? [] : [alias]), ...listed(folded)])
@@ -55,7 +55,7 @@ function largestFirst(cities: readonly City[]): readonly City[] {
 
 const numbersMax = 2 ** 18
 
-/** FNV-1a. Two names of one hash are told apart by their text. */
+/** FNV-1a. Names with equal hashes are told apart by their text. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)

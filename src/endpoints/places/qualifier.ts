@@ -1,14 +1,14 @@
 import { foldName } from './foldName.ts'
 import { regions } from './regions.ts'
 
-/** What stands behind a comma: a country or a part of one. */
+/** The text after a comma: a country or a part of one. */
 export interface Area {
   readonly countryCode: string
-  /** Undefined: all of the country. */
+  /** Undefined: the whole country. */
   readonly regionCode?: string
 }
 
-/** Names that the languages below do not give, or no longer. */
+/** Country names that the languages below do not have, or no longer have. */
 const otherNames: Readonly<Record<string, string>> = {
   AE: 'UAE, Emirates',
   BA: 'Bosnia',
@@ -34,9 +34,9 @@ const otherNames: Readonly<Record<string, string>> = {
   US: 'USA, U.S.A., U.S., United States of America, America',
   VA: 'Vatican',
 }
-// English first: where two languages disagree about a name, it is the English one.
+// English comes first: where two languages disagree about a name, English wins.
 const languages = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl'] as const
-/** Where the usual English name has a political addition that nobody would write. */
+/** English names without the political addition of their official form. */
 const plainNames: Readonly<Record<string, string>> = {
   CD: 'Democratic Republic of the Congo',
   CG: 'Republic of the Congo',
@@ -63,8 +63,8 @@ export function regionNameOf({
 
 let known: ReadonlyMap<string, readonly Area[]> | undefined
 
-/** All that it can mean: "CA" is Canada and California, "Georgia" a country and a state. */
-export function areasNamed(qualifier: string): readonly Area[] {
+/** Every meaning: "CA" is Canada and California, "Georgia" a country and a state. */
+export function findAreas(qualifier: string): readonly Area[] {
   return (known ??= readAreas()).get(foldName(qualifier)) ?? []
 }
 
@@ -95,14 +95,14 @@ function readAreas(): ReadonlyMap<string, readonly Area[]> {
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('')
 
-/** Two letters that have an English name. */
+/** Two-letter codes that have an English name. */
 function countryCodes(): readonly string[] {
   return alphabet.flatMap((first) =>
     alphabet.map((second) => first + second).filter((code) => english.of(code) !== undefined),
   )
 }
 
-/** UK is GB, and DD became DE. */
+/** UK becomes GB, and DD becomes DE. */
 function currentCodeOf(code: string): string {
   return new Intl.Locale('und', { region: code }).region ?? code
 }

@@ -1,14 +1,14 @@
-/** A part of a country, by GeoNames' code for it. */
+/** A part of a country, by its GeoNames code. */
 export interface Region {
   readonly countryCode: string
   readonly code: string
-  /** The first is the one we say; short forms follow. */
+  /** The first name is the one in answers; short forms follow. */
   readonly names: readonly string[]
 }
 
 /*
- * For the countries whose callers write "City, Region": code of GeoNames, name, and other names after a slash. GeoNames'
- * code is itself understood where it is made of letters (US, GB).
+ * For the countries whose callers write "City, Region": GeoNames code, name, and other names after a slash. Codes made of
+ * letters are understood themselves (US, GB).
  */
 const table: Readonly<Record<string, string>> = {
   US: `AL Alabama, AK Alaska, AZ Arizona, AR Arkansas, CA California, CO Colorado, CT Connecticut, DE Delaware,

@@ -6,11 +6,11 @@ import { byRank, cryptoObservation, type CryptoProvider, type CryptoQuery, isRan
 import { errorIn, type Observation, paceOf, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 import type { CryptoPrice } from './cryptoPrice.ts'
 
-// Without a key 5 a minute and address are served, with a free one 30 by the older and 100 by the newer documents.
+// Limit without a key: 5 a minute and address. With a free key: 30 by the older documents, 100 by the newer ones.
 const pacePublic = { requests: 5, perSeconds: 60 }
 const paceWithKey = { requests: 30, perSeconds: 60 }
 const proHost = 'pro-api.coingecko.com'
-// The likeliest of one symbol; 900 bytes each.
+// The likeliest coins of one symbol; 900 bytes each.
 const candidatesMax = 50
 
 const nullableNumber = z.number().nullish()
@@ -26,7 +26,7 @@ const market = z.object({
   last_updated: z.string().nullish(),
 })
 const markets = z.array(market).max(250)
-type Market = z.infer<typeof market>
+type CoinMarket = z.infer<typeof market>
 
 export function createCoinGecko(deps: ProviderDeps): CryptoProvider {
   const setting = deps.upstreams.COINGECKO
@@ -50,7 +50,7 @@ export function createCoinGecko(deps: ProviderDeps): CryptoProvider {
           query: {
             vs_currency: 'usd',
             symbols: (query.coin?.symbol ?? query.symbol).toLowerCase(),
-            // All who bear the symbol, and not CoinGecko's choice among them: the choice is ours, and is told.
+            // Requests all coins of the symbol. We choose among them and report the alternatives.
             include_tokens: 'all',
             per_page: String(candidatesMax),
           },
@@ -71,7 +71,7 @@ function read(reply: Reply, query: CryptoQuery): Observation<CryptoPrice> {
     meant === undefined ? isRanked(rank) : id === meant,
   )
   if (chosen === undefined) {
-    // A coin of our list exists: who leaves it out has given no answer, and it must not be remembered as missing.
+    // A listed coin exists. A provider that leaves it out has not answered, and the result must not be cached as missing.
     const kind = meant === undefined ? 'not_found' : 'incomplete'
     throw new UpstreamFailure(kind, `none of ${candidates.length} coins of this symbol is the one that is meant`)
   }
@@ -92,7 +92,7 @@ const errorBody = z
   .transform(({ status }) => status.error_code)
 const keyProblems = new Set([10_002, 10_005, 10_010, 10_011])
 
-/** A limit also comes as a body under 200. */
+/** A rate limit is also reported in a body under 200. */
 function refuseError(reply: Reply): void {
   const code = errorIn(reply, errorBody)
   if (code === 429) throw new UpstreamFailure('rate_limited', 'the limit is in the body')
@@ -101,6 +101,6 @@ function refuseError(reply: Reply): void {
   refuseStatus(reply, 'bad_payload')
 }
 
-function rankedOf({ market_cap_rank: rank, total_volume: volume }: Market) {
+function rankedOf({ market_cap_rank: rank, total_volume: volume }: CoinMarket) {
   return { rank, volume }
 }

@@ -12,7 +12,7 @@ import {
 } from './cryptoPrice.ts'
 import { type Observation, paceOf, errorIn, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 
-// 20,000 a month are free, which is 27 an hour, and what is not in our list takes two.
+// 20,000 requests a month are free, which is 27 an hour. A coin outside our list takes two.
 const pacePublic = { requests: 27, perSeconds: 3_600 }
 const paceWithKey = { requests: 60, perSeconds: 60 }
 const candidatesMax = 10
@@ -46,7 +46,7 @@ const ticker = z.object({
   }),
 })
 
-/** Which coin is asked for, and which others bear the symbol. */
+/** The chosen coin, and the other coins of the symbol. */
 interface Meant {
   readonly id: string
   readonly others: readonly string[]
@@ -77,7 +77,7 @@ async function ask(upstream: Upstream, query: CryptoQuery): Promise<Observation<
   try {
     return await askTicker(upstream, query, { id: listed, others: [] })
   } catch (error) {
-    // The id of our list is gone; the symbol may still lead to the coin.
+    // Our id is no longer valid; the symbol may still lead to the coin.
     if (!(error instanceof UpstreamFailure && error.kind === 'not_found')) throw error
     return askTicker(upstream, query, await findBySymbol(upstream, query))
   }
@@ -104,7 +104,7 @@ function askTicker(upstream: Upstream, query: CryptoQuery, meant: Meant): Promis
     refuseError(reply)
     const found = readJson(reply, ticker)
     const { price, volume_24h: volume, market_cap: marketCap, percent_change_24h: changePercent } = found.quotes.USD
-    // An id that has passed to another coin must not sell that one under this name.
+    // An id that was reassigned to another coin must not sell that coin under this name.
     if (found.symbol.toUpperCase() !== (query.coin?.symbol ?? query.symbol))
       throw new UpstreamFailure('not_found', 'the id stands for another symbol')
     const { id, name, last_updated: updatedAt } = found
@@ -125,9 +125,9 @@ const errorBody = z.object({ error: z.string() })
 
 function refuseError(reply: Reply): void {
   const { status } = reply
-  // Their 402 is the end of a quota and no offer; their 403 is a bad key.
+  // CoinPaprika's 402 reports an exhausted quota, its 403 an invalid key.
   if (status === 402 || status === 403) throw new UpstreamFailure('auth', `key or quota: HTTP ${status}`)
-  // Their own "id not found", and not the page of a host that has no such path.
+  // CoinPaprika's own "id not found", as opposed to the 404 page of a wrong host.
   if (status === 404 && errorIn(reply, errorBody) === undefined) throw new UpstreamFailure('bad_payload', 'HTTP 404')
   refuseStatus(reply)
 }

@@ -6,9 +6,9 @@ import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { decimalOf, paceOf, positive, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 import { type ReferencePrice, referenceMsMax } from './referencePrice.ts'
 
-// 10 a second are said to be allowed; a second opinion needs less.
+// The documented limit is 10 a second; a price check needs less.
 const pacePublic = { requests: 5, perSeconds: 1 }
-// A trade that is older says nothing about the price of now.
+// An older trade does not describe the current price.
 const tradeAgeMaxMs = 10 * 60 * 1000
 
 const ticker = z.object({ price: z.string(), time: z.iso.datetime() })

@@ -4,9 +4,9 @@ import type { Coin } from './coin.ts'
 import { type Observation, positive, type Provider } from './provider.ts'
 
 export interface CryptoQuery {
-  /** As asked for, in capitals. */
+  /** The requested symbol in capitals. */
   readonly symbol: string
-  /** Undefined for what is not in our list. */
+  /** Undefined for coins outside our list. */
   readonly coin: Coin | undefined
 }
 
@@ -21,7 +21,7 @@ export type CryptoPrice = {
 
 export type CryptoProvider = Provider<CryptoQuery, CryptoPrice>
 
-/** What a provider said; null and undefined where it said nothing. */
+/** The fields of a provider's answer; null and undefined where it has none. */
 export interface CryptoFigures {
   readonly id: string
   readonly name: string
@@ -35,10 +35,10 @@ export interface CryptoFigures {
   readonly others: readonly string[]
 }
 
-// Some symbols are borne by hundreds of tokens. Whoever is not sure sees the likeliest others.
+// Hundreds of tokens share some symbols. `meta` shows the likeliest.
 const alternativesMax = 10
 
-/** All of it or nothing: a coin without a market capitalisation or without a change is not sold at a zero. */
+/** Requires every field: a coin without a market capitalisation or a change is not sold at zero. */
 export function cryptoObservation({ symbol }: CryptoQuery, figures: CryptoFigures): Observation<CryptoPrice> {
   const { id, name, others, changePercent, updatedAt } = figures
   if (changePercent === null || changePercent === undefined || changePercent <= -100)
@@ -69,13 +69,13 @@ export interface Ranked {
   readonly volume: number | null | undefined
 }
 
-/** The likeliest first: by rank of market capitalisation, those without one last, then by volume. */
+/** Orders coins by rank of market capitalisation, unranked ones last, then by volume. */
 export function byRank(a: Ranked, b: Ranked): number {
   const rankOf = ({ rank }: Ranked) => (isRanked(rank) ? rank : Number.MAX_SAFE_INTEGER)
   return rankOf(a) - rankOf(b) || (b.volume ?? 0) - (a.volume ?? 0)
 }
 
-/** CoinPaprika says 0 where CoinGecko says null. */
+/** CoinPaprika writes 0 where CoinGecko writes null. */
 export function isRanked(rank: number | null | undefined): rank is number {
   return rank !== null && rank !== undefined && rank > 0
 }

@@ -4,10 +4,10 @@ import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { figure, type Market, readFigures, refuseStale } from './marketPrice.ts'
 import { type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 
-// Published: 300 a minute.
+// Published limit: 300 a minute.
 const pace = { requests: 60, perSeconds: 60 }
 const timeoutMs = 3_000
-// It gives thirty.
+// The provider returns thirty pairs.
 const pairsMax = 200
 
 const count = z.number().nullish()
@@ -18,10 +18,10 @@ const pair = z.object({
   liquidity: z.object({ usd: figure }).nullish(),
   txns: z.object({ h24: z.object({ buys: count, sells: count }).nullish() }).nullish(),
 })
-type Pair = z.infer<typeof pair>
+type TokenPair = z.infer<typeof pair>
 const pairs = z.array(pair).max(pairsMax)
 
-/** The deepest pool in which the token is what is priced. */
+/** The deepest pool in which the token is the base. */
 export function createDexscreener({ clock, upstreams: { DEXSCREENER }, openUpstream }: ProviderDeps): Market {
   const upstream = openUpstream({
     name: 'dexscreener',
@@ -43,26 +43,26 @@ export function createDexscreener({ clock, upstreams: { DEXSCREENER }, openUpstr
   }
 }
 
-function deepestOf(all: readonly Pair[], mint: string): Pair {
-  // Addresses are case-sensitive. A pair with the token on the other side states the price of its partner.
+function deepestOf(all: readonly TokenPair[], mint: string): TokenPair {
+  // Addresses are case-sensitive. A pair with the token as the quote states the price of its partner.
   const own = all.filter(({ chainId, baseToken }) => (chainId ?? 'solana') === 'solana' && baseToken.address === mint)
   if (own.length === 0) throw new UpstreamFailure('not_found', 'it has no pool of the token')
   const priced = own.filter((one) => one.priceUsd !== undefined && isTraded(one))
   const [deepest] = priced.toSorted((one, other) => depthOf(other) - depthOf(one))
-  // Without a depth there is no telling which of the pools is worth listening to.
+  // Pools cannot be compared without their depth.
   if (deepest === undefined || depthOf(deepest) === 0)
     throw new UpstreamFailure('incomplete', 'it has no pool of the token with a price, liquidity and trades')
   return deepest
 }
 
-/** The price of a pool in which nobody has traded for a day is of yesterday. */
-function isTraded({ txns }: Pair): boolean {
+/** Pools without a trade in the last day have an outdated price. */
+function isTraded({ txns }: TokenPair): boolean {
   const day = txns?.h24
   return day === null || day === undefined || (day.buys ?? 0) + (day.sells ?? 0) > 0
 }
 
-/** Only to compare one pool with another. */
-function depthOf({ liquidity }: Pair): number {
+/** Compares one pool with another. */
+function depthOf({ liquidity }: TokenPair): number {
   const usd = Number(liquidity?.usd ?? 0)
   return Number.isFinite(usd) && usd > 0 ? usd : 0
 }

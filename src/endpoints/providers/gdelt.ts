@@ -8,16 +8,16 @@ import type { NewsProvider } from './newsProvider.ts'
 import { paceOf, type ProviderDeps, readJson, refuseAccess, refuseStatus } from './provider.ts'
 
 /*
- * GDELT reads the world's online news and lists it every quarter of an hour. `seendate` is when it first saw an article.
- * It asks for one question every five seconds and punishes for minutes, so we ask a third as often, and never twice at once.
+ * GDELT indexes the world's online news every 15 minutes. `seendate` is when it first saw an article. It allows one request
+ * every five seconds and blocks for minutes, so we ask a third as often and never twice at once.
  */
 
 const publicBase = 'https://api.gdeltproject.org/api/v2/doc'
 const publicPace = { requests: 1, perSeconds: 15 }
 const penaltyMs = 60_000
-// It searches for seconds where others look up.
+// GDELT searches for seconds where other providers look up.
 const timeoutMs = 10_000
-// 50 articles have about 25 kB; the same address twice is nothing new.
+// 50 articles have about 25 kB.
 const recordsMax = 50
 const minute = 60 * 1000
 
@@ -88,14 +88,14 @@ function readArticles(reply: Reply, nowMs: number): readonly Article[] {
   refuseAccess(reply)
   refuseSpeech(reply)
   refuseStatus(reply)
-  // Raw control characters stand in its titles now and then, and no JSON parser takes those.
+  // Its titles sometimes contain raw control characters, which JSON parsers refuse.
   const { articles } = readJson({ ...reply, text: reply.text.replaceAll(/[\p{Cc}]/gu, ' ') }, artList)
   return articles.flatMap(({ url, title = '', seendate: publishedAt, domain: publisher }) => {
     return articleOf({ url, title: joinPunctuation(title), publishedAt, publisher }, nowMs) ?? []
   })
 }
 
-/** It says its errors in prose, under 200 as under 429. */
+/** Errors come as prose, under 200 and under 429. */
 function refuseSpeech({ text }: Reply): void {
   if (/^\s*[[{]/.test(text)) return
   if (/limit requests|too many requests/i.test(text))
@@ -105,7 +105,7 @@ function refuseSpeech({ text }: Reply): void {
   throw new UpstreamFailure('bad_payload', 'gdelt answered in prose')
 }
 
-/** Its titles come as words and marks with a space between all of them. */
+/** Titles come with a space between every word and punctuation mark. */
 function joinPunctuation(title: string): string {
   return title.replace(/\s+([,.;:!?%)\]’])/g, '$1').replace(/([([])\s+/g, '$1')
 }

@@ -4,7 +4,7 @@ import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { figure, type Market, readFigures, refuseStale } from './marketPrice.ts'
 import { parseJson, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 
-// Advertised: 30 a minute; its bucket holds four to six, and over it the answer is 429 with `retry-after: 0`.
+// Documented limit: 30 a minute. Its bucket holds four to six; above it the answer is 429 with `retry-after: 0`.
 const pace = { requests: 20, perSeconds: 60 }
 const timeoutMs = 3_000
 
@@ -12,11 +12,11 @@ const byMint = z.record(z.string(), figure)
 const answer = z.object({
   data: z.object({ attributes: z.object({ token_prices: byMint, total_reserve_in_usd: byMint.nullish() }) }),
 })
-/** It has two shapes of an error: `status` when it limits us, `errors` for everything else. */
+/** Two error shapes: `status` for rate limits, `errors` for everything else. */
 const limited = z.object({ status: z.object({ error_code: z.number() }) })
 const refused = z.object({ errors: z.array(z.object({ status: z.union([z.string(), z.number()]).optional() })).min(1) })
 
-/** A price over all pools, and the reserves of all pools; others tell the liquidity of one, so this is the milder figure. */
+/** Price and reserves over all pools. Other markets report the liquidity of one pool, so this figure is the larger one. */
 export function createGeckoterminal({ clock, upstreams: { GECKOTERMINAL }, openUpstream }: ProviderDeps): Market {
   const upstream = openUpstream({
     name: 'geckoterminal',
@@ -36,14 +36,14 @@ export function createGeckoterminal({ clock, upstreams: { GECKOTERMINAL }, openU
         refuseErrors(parseJson(reply))
         const { token_prices: prices, total_reserve_in_usd: reserves } = readJson(reply, answer).data.attributes
         const price = Object.hasOwn(prices, address) ? prices[address] : undefined
-        // Unknown tokens are left out or have null.
+        // Unknown tokens are left out or are null.
         if (price === undefined) throw new UpstreamFailure('not_found', 'it has no price for the token')
         return { data: readFigures({ price, liquidity: reserves?.[address] }), asOfMs: clock.nowMs() }
       }),
   }
 }
 
-/** Both shapes come under HTTP 200 as well, from caches. */
+/** Both error shapes also come under HTTP 200, from caches. */
 function refuseErrors(body: unknown): void {
   if (limited.safeParse(body).data?.status.error_code === 429)
     throw new UpstreamFailure('rate_limited', 'it asks us to wait')

@@ -8,7 +8,7 @@ import type { NewsProvider } from './newsProvider.ts'
 import { paceOf, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 
 const publicBase = 'https://content.guardianapis.com'
-// A developer's key has 500 questions a day and one a second: seven sections every half an hour are 336.
+// A developer's key allows 500 requests a day and one a second: seven sections every half hour are 336.
 const publicPace = { requests: 1, perSeconds: 1 }
 const minute = 60 * 1000
 const pageSize = '50'
@@ -23,7 +23,7 @@ const sections: Readonly<Partial<Record<NewsCategory, string>>> = {
   world: 'world',
 }
 
-/** Undefined without a key: there is nothing to ask it without one. */
+/** Undefined without a key, because the API requires one. */
 export function createGuardian({ clock, upstreams, openUpstream }: ProviderDeps): NewsProvider | undefined {
   const key = upstreams.GUARDIAN?.apiKey
   if (key === undefined) return undefined

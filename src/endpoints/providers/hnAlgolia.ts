@@ -9,10 +9,10 @@ import { paceOf, type ProviderDeps, readJson, refuseStatus } from './provider.ts
 /* Hacker News by Algolia's search: technology only, and near to real time. */
 
 const publicBase = 'https://hn.algolia.com/api/v1'
-// 10,000 an hour for each address of ours.
+// Limit: 10,000 an hour for each address of ours.
 const publicPace = { requests: 60, perSeconds: 60 }
 const hitsPerPage = '50'
-// Readers' votes part the news from the noise.
+// Points separate news from noise.
 const pointsMin = 5
 const secondsMax = 7 * 24 * 60 * 60
 const minute = 60 * 1000
@@ -54,7 +54,7 @@ const hits = z.object({
 function readHits(reply: Reply, nowMs: number): readonly Article[] {
   refuseStatus(reply)
   return readJson(reply, hits).hits.flatMap(({ objectID, title, url: given, created_at: publishedAt }) => {
-    // A question to the readers has no other address than its discussion.
+    // A question to readers has only its discussion as address.
     const url = cleanUrl(given ?? '') ?? `https://news.ycombinator.com/item?id=${encodeURIComponent(objectID)}`
     return articleOf({ title: title ?? undefined, url, publishedAt, publisher: hostOf(url) }, nowMs) ?? []
   })

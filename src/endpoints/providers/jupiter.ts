@@ -4,7 +4,7 @@ import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { figure, type Market, readFigures, refuseStale } from './marketPrice.ts'
 import { type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 
-// Keyless: 30 a minute in a sliding window. We ask four times.
+// Limit without a key: 30 a minute in a sliding window. We ask four times a minute.
 const pace = { requests: 30, perSeconds: 60 }
 const timeoutMs = 3_000
 
@@ -42,7 +42,7 @@ export function createJupiter({ clock, upstreams: { JUPITER }, openUpstream }: P
   }
 }
 
-/** A list is keyed by mints; what has none of it but says something else is an error under HTTP 200. */
+/** The answer is keyed by mint. An object without a mint but with other keys is an error under HTTP 200. */
 function isError(body: Readonly<Record<string, unknown>>): boolean {
   return ['error', 'message', 'code', 'status', 'success'].some((key) => Object.hasOwn(body, key))
 }

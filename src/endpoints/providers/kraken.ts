@@ -5,16 +5,16 @@ import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { decimalOf, paceOf, positive, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 import { type ReferencePrice, referenceMsMax } from './referencePrice.ts'
 
-// About one a second is said to be allowed.
+// Documented limit: about one a second.
 const pacePublic = { requests: 1, perSeconds: 1 }
 
 const answer = z.object({
   error: z.array(z.string()),
-  // Under a name that differs from the one asked for: XBTUSD comes back as XXBTZUSD.
+  // The name in the answer differs from the one in the request: XBTUSD is named XXBTZUSD.
   result: z.record(z.string(), z.object({ c: z.array(z.string()).min(1) })).optional(),
 })
 
-/** Kraken: the last trade of a pair such as XBTUSD. Its `o` is the open of the day in UTC, so it has no change of 24 hours. */
+/** Kraken: the last trade of a pair such as XBTUSD. Its `o` is the open of the UTC day, so it has no 24-hour change. */
 export function createKraken(deps: ProviderDeps): ReferencePrice {
   const setting = deps.upstreams.KRAKEN
   const upstream = deps.openUpstream({
@@ -39,7 +39,7 @@ function read(reply: Reply): number {
   return positive(decimalOf(pair.c[0]), 'the price')
 }
 
-/** Everything comes under 200. */
+/** Every answer comes under 200. */
 function refuseError([error]: readonly string[]): void {
   if (error === undefined) return
   if (error.startsWith('EQuery:Unknown asset pair')) throw new UpstreamFailure('not_found', 'unknown pair')

@@ -7,35 +7,35 @@ import { type Observation, paceOf, type Provider, type ProviderDeps, readJson, r
 import { coordinate, reportOf, type WeatherQuery, type WeatherReport } from './weatherReport.ts'
 
 /*
- * The forecast of the Norwegian Meteorological Institute, for the whole world. Its terms: a User-Agent with contact, four
- * decimals at most, not asked again before `Expires`, and then with If-Modified-Since.
+ * Forecast of the Norwegian Meteorological Institute, worldwide. Its terms: a User-Agent with contact, at most four
+ * decimals, no request before `Expires`, and If-Modified-Since afterwards.
  */
 
 const publicBase = 'https://api.met.no/weatherapi/locationforecast/2.0'
-// 20 a second are allowed to the whole application, over all its instances.
+// 20 a second are allowed for the whole application, over all its instances.
 const publicPace = { requests: 5, perSeconds: 1 }
 
-interface Kept {
-  readonly steps: readonly Step[]
+interface StoredForecast {
+  readonly steps: readonly ForecastStep[]
   readonly lastModified: string | undefined
   readonly fetchedAtMs: number
   readonly expiresAtMs: number
 }
 
-interface Step {
+interface ForecastStep {
   readonly timeMs: number
   readonly celsius: number | undefined
   readonly humidityPercent: number | undefined
   readonly symbolCode: string | undefined
 }
 
-const keptMax = 2_000
+const storedMax = 2_000
 // Hourly for two days.
 const stepsMax = 48
-// Asked again after so long when no `Expires` can be read, and at the latest: it is meant for minutes, not for days.
+// Default and maximum lifetime of a stored answer. `Expires` is meant for minutes, not for days.
 const expiryDefaultMs = 10 * 60 * 1000
 const expiryMaxMs = 2 * 60 * 60 * 1000
-// Steps are six hours apart at most, so the nearest is at most three away.
+// Steps are at most six hours apart, so the nearest is at most three hours away.
 const distanceMaxMs = 3 * 60 * 60 * 1000
 
 export function createMetNorway({
@@ -49,13 +49,13 @@ export function createMetNorway({
     base: baseUrlOf(upstreams.MET_NORWAY, publicBase),
     pace: paceOf(upstreams.MET_NORWAY, publicPace),
   })
-  const kept = new LRUCache<string, Kept>({ max: keptMax })
+  const stored = new LRUCache<string, StoredForecast>({ max: storedMax })
   let isDeprecationSaid = false
 
-  async function steps(query: Pick<WeatherQuery, 'latitude' | 'longitude'>): Promise<Kept> {
+  async function steps(query: Pick<WeatherQuery, 'latitude' | 'longitude'>): Promise<StoredForecast> {
     const at = { lat: coordinate(query.latitude), lon: coordinate(query.longitude) }
     const key = `${at.lat},${at.lon}`
-    const known = kept.get(key)
+    const known = stored.get(key)
     if (known !== undefined && clock.nowMs() < known.expiresAtMs) return known
     const headers = conditionOf(known, clock.nowMs())
     const fetched = await upstream.ask({ path: '/compact', query: at, headers }, (reply) => {
@@ -65,7 +65,7 @@ export function createMetNorway({
       }
       return readForecast(reply, known, clock.nowMs())
     })
-    kept.set(key, fetched)
+    stored.set(key, fetched)
     return fetched
   }
 
@@ -80,8 +80,8 @@ export function createMetNorway({
   }
 }
 
-/** What was kept is of no use any more when its last hour has come. */
-function conditionOf(known: Kept | undefined, nowMs: number): Readonly<Record<string, string>> {
+/** A stored answer is useless after its last hour. */
+function conditionOf(known: StoredForecast | undefined, nowMs: number): Readonly<Record<string, string>> {
   const untilMs = known?.steps.at(-1)?.timeMs ?? 0
   return known?.lastModified === undefined || untilMs < nowMs ? {} : { 'if-modified-since': known.lastModified }
 }
@@ -106,15 +106,15 @@ const forecast = z.object({
   }),
 })
 
-function readForecast(reply: Reply, known: Kept | undefined, nowMs: number): Kept {
+function readForecast(reply: Reply, known: StoredForecast | undefined, nowMs: number): StoredForecast {
   const lastModified = reply.headers.get('last-modified') ?? undefined
   const times = { fetchedAtMs: nowMs, expiresAtMs: expiryOf(reply, nowMs) }
   if (reply.status === 304 && known !== undefined) return { ...known, ...times }
-  // The model covers the globe, so a 404 says nothing of the place.
+  // The model covers the globe, so a 404 is not about the place.
   if (reply.status === 404) throw new UpstreamFailure('not_covered', 'met-norway has no forecast for this point')
   refuseStatus(reply)
   const { timeseries } = readJson(reply, forecast).properties
-  const steps = timeseries.slice(0, stepsMax).map(({ time, data }): Step => {
+  const steps = timeseries.slice(0, stepsMax).map(({ time, data }): ForecastStep => {
     const { air_temperature: celsius, relative_humidity: humidityPercent } = data.instant.details
     const next = data.next_1_hours ?? data.next_6_hours ?? data.next_12_hours
     return { timeMs: Date.parse(time), celsius, humidityPercent, symbolCode: next?.summary?.symbol_code }
@@ -127,8 +127,8 @@ function expiryOf({ headers }: Reply, nowMs: number): number {
   return Number.isNaN(expiresAtMs) ? nowMs + expiryDefaultMs : Math.min(expiresAtMs, nowMs + expiryMaxMs)
 }
 
-function observationOf({ steps, fetchedAtMs }: Kept, nowMs: number): Observation<WeatherReport> {
-  const distance = (step: Step): number => Math.abs(step.timeMs - nowMs)
+function observationOf({ steps, fetchedAtMs }: StoredForecast, nowMs: number): Observation<WeatherReport> {
+  const distance = (step: ForecastStep): number => Math.abs(step.timeMs - nowMs)
   const nearest = steps.reduce((best, step) => (distance(step) < distance(best) ? step : best))
   if (distance(nearest) > distanceMaxMs) throw new UpstreamFailure('incomplete', 'no forecast near the present')
   const { celsius, humidityPercent, symbolCode, timeMs } = nearest
@@ -153,13 +153,13 @@ const skies: Readonly<Record<string, string>> = {
 const variant = /_(?:day|night|polartwilight)$/
 const precipitation = /^(light|heavy)?(rain|sleet|snow)(showers)?(andthunder)?$/
 
-/** `lightssleetshowersandthunder` and its snowy brother are misspelt on the wire, and stay so for old callers' sake. */
+/** `lightssleetshowersandthunder` and its snow variant are misspelt on the wire for compatibility. */
 export function describeSymbol(symbolCode: string): string {
   const base = symbolCode.replace(variant, '').replace(/^lightss/, 'lights')
   const sky = Object.hasOwn(skies, base) ? skies[base] : undefined
   if (sky !== undefined) return sky
   const parts = precipitation.exec(base)
-  if (parts === null) throw new UpstreamFailure('bad_payload', 'a weather symbol that nobody documents')
+  if (parts === null) throw new UpstreamFailure('bad_payload', 'an undocumented weather symbol')
   const [, strength, what, showers, thunder] = parts
   const words = [strength, what, showers, thunder && 'and thunder'].filter((word) => word !== undefined).join(' ')
   return words.charAt(0).toUpperCase() + words.slice(1)

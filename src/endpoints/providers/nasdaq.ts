@@ -43,9 +43,9 @@ const answer = z.object({
     bCodeMessage: z.array(z.object({ code: z.number() })).nullish(),
   }),
 })
-type Quote = NonNullable<z.infer<typeof answer>['data']>
+type NasdaqQuote = NonNullable<z.infer<typeof answer>['data']>
 
-/** What nasdaq.com shows of a listing in the United States; funds are in a drawer of their own. */
+/** A listing in the United States as nasdaq.com shows it. Funds are a separate asset class. */
 export function createNasdaq(deps: ProviderDeps): StockProvider {
   const setting = deps.upstreams.NASDAQ
   const upstream = deps.openUpstream({
@@ -90,7 +90,7 @@ function read(reply: Reply, query: StockQuery, clock: Clock): Observation<StockP
     price,
     previousClose: price === undefined || change === undefined ? undefined : price - change,
     volume: volumeOf(data, regular),
-    // A day without a time is that day's close, unless the day is not over.
+    // A date without a time is that day's close, unless the day is not over.
     asOfMs: earlier(asOfMsOf(regular.lastTradeTimestamp), clock.nowMs()),
     currency: 'USD',
     name: data.companyName,
@@ -113,15 +113,15 @@ const marketStates: ReadonlyMap<string, MarketState> = new Map([
   ['closed', 'CLOSED'],
 ])
 
-/** Outside of the regular hours the first is a trade of those hours and the second the regular close. */
-function regularOf({ primaryData, secondaryData }: Quote): Print {
+/** Outside regular hours the first record is a trade of those hours and the second the regular close. */
+function regularOf({ primaryData, secondaryData }: NasdaqQuote): Print {
   const regular = secondaryData ?? primaryData
   if (regular === undefined || regular === null) throw new UpstreamFailure('incomplete', 'there is no trade')
   return regular
 }
 
-/** Before the opening the first one's volume is that of the early hours, which is not the day's. */
-function volumeOf({ primaryData, secondaryData, marketStatus }: Quote, regular: Print): number | undefined {
+/** Before the opening the first record's volume is that of early trading, not of the day. */
+function volumeOf({ primaryData, secondaryData, marketStatus }: NasdaqQuote, regular: Print): number | undefined {
   const own = decimalOf(regular.volume?.replaceAll(',', ''))
   if (own !== undefined || secondaryData === undefined || secondaryData === null) return own
   return marketStatus?.toLowerCase() === 'pre-market' ? undefined : decimalOf(primaryData?.volume?.replaceAll(',', ''))
@@ -138,7 +138,7 @@ function changeOf(change: string | null | undefined): number | undefined {
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const closingHour = 16
 
-/** `Nov 19, 2026`, `Nov 19, 2026 9:31 AM ET`, with or without words before it. */
+/** `Nov 19, 2026` or `Nov 19, 2026 9:31 AM ET`, with or without words before it. */
 function asOfMsOf(said: string | null | undefined): number | undefined {
   const pattern = /\b([A-Z]{3})[A-Z]* (\d{1,2}), (\d{4})(?: (\d{1,2}):(\d{2})(?::\d{2})? ?(AM|PM))?/i
   const [, name = '', day, year, hour, minute, half] = pattern.exec(said ?? '') ?? []

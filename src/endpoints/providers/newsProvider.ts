@@ -1,21 +1,21 @@
 import type { Article } from '../articles/article.ts'
 import type { NewsCategory } from '../articles/newsCategory.ts'
 
-/** One upstream as a source of articles, asked in the background; some also find articles for a question. */
+/** One provider of articles, polled in the background. Some also search articles for a question. */
 export interface NewsProvider {
-  /** As it stands in `meta.source`. */
+  /** Name in `meta.source`. */
   readonly name: string
-  /** What its terms ask of us and of our callers, for docs/providers.md. */
+  /** Terms for us and for our callers, for docs/providers.md. */
   readonly licence: string
-  /** Those it can be polled for. */
+  /** Categories that can be polled. */
   readonly categories: readonly NewsCategory[]
-  /** Between two polls of one category. */
+  /** Interval between two polls of one category. */
   readonly everyMs: number
-  /** Between two polls of any, over all instances. */
+  /** Interval between two polls of any category, over all instances. */
   readonly spacingMs: number
-  /** Undefined when it can be asked now; otherwise why not. */
+  /** Undefined when it can be asked now; otherwise the reason. */
   whyUnavailable(): string | undefined
-  /** Throws `UpstreamFailure` and nothing else that is not a bug. */
+  /** Throws only `UpstreamFailure`. */
   latest(category: NewsCategory, signal: AbortSignal): Promise<readonly Article[]>
   /** `words` are letters and digits, separated by spaces. */
   search?(words: string, signal: AbortSignal): Promise<readonly Article[]>

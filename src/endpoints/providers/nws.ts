@@ -8,20 +8,20 @@ import { type Observation, paceOf, type Provider, type ProviderDeps, readJson, r
 import { coordinate, reportOf, type WeatherQuery, type WeatherReport } from './weatherReport.ts'
 
 /*
- * The National Weather Service: measured, not computed, and of the United States only. A point leads to its stations, the
- * nearest first; a station whose thermometer is silent is passed over.
+ * The National Weather Service: measurements in the United States. A point leads to its stations, the nearest first; a
+ * station without a temperature is skipped.
  */
 
 const publicBase = 'https://api.weather.gov'
-// Its limit is not published; a question takes two to five requests.
+// The limit is not published. One question takes two to five requests.
 const publicPace = { requests: 60, perSeconds: 60 }
 const timeoutMs = 3_000
 const countries: ReadonlySet<string> = new Set(['US', 'PR', 'VI', 'GU', 'AS', 'MP'])
 const stationsMax = 3
 // Stations report hourly; one that has been silent for longer is down.
 const ageMaxMs = 2 * 60 * 60 * 1000
-// Which stations a point has changes about never.
-const stationsKept = { max: 1_000, ttl: 24 * 60 * 60 * 1000 }
+// The stations of a point practically never change.
+const cachedPointsMax = { max: 1_000, ttl: 24 * 60 * 60 * 1000 }
 
 export function createNws({ clock, upstreams, openUpstream }: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
   const upstream = openUpstream({
@@ -30,14 +30,14 @@ export function createNws({ clock, upstreams, openUpstream }: ProviderDeps): Pro
     pace: paceOf(upstreams.NWS, publicPace),
     timeoutMs,
   })
-  const kept = new LRUCache<string, readonly string[]>(stationsKept)
+  const stationCache = new LRUCache<string, readonly string[]>(cachedPointsMax)
 
   async function stationsOf(point: string): Promise<readonly string[]> {
-    const known = kept.get(point)
+    const known = stationCache.get(point)
     if (known !== undefined) return known
     const path = await upstream.ask({ path: `/points/${point}` }, readPoint)
     const stations = await upstream.ask({ path }, readStations)
-    kept.set(point, stations)
+    stationCache.set(point, stations)
     return stations
   }
 
@@ -83,7 +83,7 @@ const observation = z.object({
   }),
 })
 
-/** The list of stations is named by its whole address; we ask where we were told to ask, by its path. */
+/** The list of stations is named by a full address; we use its path on the configured host. */
 function readPoint(reply: Reply): string {
   refuseElsewhere(reply)
   const address = URL.parse(readJson(reply, point).properties.observationStations)
@@ -95,15 +95,15 @@ function readPoint(reply: Reply): string {
 function readStations(reply: Reply): readonly string[] {
   refuseElsewhere(reply)
   const { features, observationStations = [] } = readJson(reply, stationList)
-  const named =
+  const stationIds =
     features?.map(({ properties }) => properties.stationIdentifier) ??
     observationStations.map((address) => address.split('/').at(-1) ?? '')
-  const stations = named.filter((station) => /^[A-Z0-9]{3,8}$/i.test(station)).slice(0, stationsMax)
+  const stations = stationIds.filter((station) => /^[A-Z0-9]{3,8}$/i.test(station)).slice(0, stationsMax)
   if (stations.length === 0) throw new UpstreamFailure('not_covered', 'no station near the point')
   return stations
 }
 
-/** Undefined: this station has nothing to say now. */
+/** Undefined: this station has no usable report now. */
 function readObservation(reply: Reply, station: string): Observation<WeatherReport> | undefined {
   if (reply.status === 404) return undefined
   refuseStatus(reply)
@@ -123,7 +123,7 @@ function celsiusOf({ unitCode, value }: z.infer<typeof quantity>): number | unde
   return unitCode === 'wmoUnit:degF' ? ((value - 32) * 5) / 9 : value
 }
 
-/** 404 is a point outside the United States, never a city that does not exist. */
+/** 404 is a point outside the United States, not a city that does not exist. */
 function refuseElsewhere(reply: Reply): void {
   if (reply.status === 404) throw new UpstreamFailure('not_covered', 'the point is outside of nws')
   refuseStatus(reply)

@@ -7,7 +7,7 @@ import { reportOf, type WeatherQuery, type WeatherReport } from './weatherReport
 
 const publicBase = 'https://api.open-meteo.com/v1'
 const customerBase = 'https://customer-api.open-meteo.com/v1'
-// 600 a minute, 5,000 an hour and 10,000 a day are free: the last is the narrowest, 7 a minute.
+// 600 a minute, 5,000 an hour and 10,000 a day are free. The daily limit is the narrowest: 7 a minute.
 export const publicPace = { requests: 7, perSeconds: 60 }
 export const customerPace = { requests: 600, perSeconds: 60 }
 
@@ -41,7 +41,7 @@ export function createOpenMeteo({ upstreams, openUpstream }: ProviderDeps): Prov
 
 const minute = 60 * 1000
 
-/** A limit has no Retry-After; its text names the span. */
+/** Rate limits have no Retry-After; the text names the span. */
 export function limitPauseMs({ text }: Reply): number {
   if (/daily/i.test(text)) return 24 * 60 * minute
   return /hourly/i.test(text) ? 60 * minute : minute
@@ -76,7 +76,7 @@ function readCurrent(reply: Reply): Observation<WeatherReport> {
   }
 }
 
-/** Unix time is that; text is local to the zone of the answer, and must never be read as local to this machine. */
+/** Unix time is unambiguous. Text would be local to the zone of the place and must not be read as local to this machine. */
 function timeOf(time: number | string, offsetSeconds: number): number {
   if (typeof time === 'number') return time * 1000
   const localMs = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?$/.test(time) ? Date.parse(`${time}Z`) : Number.NaN

@@ -2,22 +2,22 @@ import { z } from 'zod'
 import type { Reply } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
-import { alternativesMax, type FoundPlace, type Place, type PlaceQuery } from '../places/findPlace.ts'
+import { alternativesMax, type FoundPlace, type PlaceRecord, type PlaceQuery } from '../places/findPlace.ts'
 import { foldName } from '../places/foldName.ts'
-import { areasNamed, countryNameOf } from '../places/qualifier.ts'
+import { findAreas, countryNameOf } from '../places/qualifier.ts'
 import { customerPace, limitPauseMs, publicPace } from './openMeteo.ts'
 import { paceOf, type Provider, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 
 const publicBase = 'https://geocoding-api.open-meteo.com/v1'
 const customerBase = 'https://customer-geocoding-api.open-meteo.com/v1'
-// Of those that bear one name, and of those that only begin with it.
+// Candidates include places whose name only begins with the requested one.
 const resultsMax = 10
 
-/** Places of any size: what the local list is too short for. */
+/** Places of any size, for names outside the local list. */
 export function createOpenMeteoGeocoding(deps: ProviderDeps): Provider<PlaceQuery, FoundPlace> {
   const { clock, upstreams, openUpstream } = deps
   const setting = upstreams.OPEN_METEO_GEOCODING
-  // A customer has one key for all their hosts.
+  // A customer has one key for all hosts.
   const apiKey = upstreams.OPEN_METEO?.apiKey
   const upstream = openUpstream({
     name: 'open-meteo-geocoding',
@@ -31,7 +31,7 @@ export function createOpenMeteoGeocoding(deps: ProviderDeps): Provider<PlaceQuer
     whyUnavailable: () => upstream.whyResting(),
     async ask(asked) {
       const query = {
-        // It looks at one qualifier and ignores what is behind a second comma.
+        // The API reads one qualifier and ignores text after a second comma.
         name: [asked.name, ...asked.qualifiers.slice(0, 1)].join(','),
         count: String(resultsMax),
         language: 'en',
@@ -44,7 +44,7 @@ export function createOpenMeteoGeocoding(deps: ProviderDeps): Provider<PlaceQuer
   }
 }
 
-// What is empty or zero is left out, so that a place on the equator or on the meridian of Greenwich lacks a coordinate.
+// Empty and zero fields are left out, so a place on the equator or on the Greenwich meridian lacks a coordinate.
 const result = z.object({
   name: z.string().max(500).default(''),
   latitude: z.number().min(-90).max(90).default(0),
@@ -61,7 +61,7 @@ const result = z.object({
 type Result = z.infer<typeof result>
 
 const found = z.object({ results: z.array(result).min(1) })
-// Without results there is nothing but the time that it took, and that tells it from some other JSON.
+// An answer without results contains only the generation time, which distinguishes it from other JSON.
 const none = z.object({ results: z.array(result).max(0).default([]), generationtime_ms: z.number() })
 
 function read(reply: Reply, { name, qualifiers }: PlaceQuery): FoundPlace {
@@ -78,23 +78,23 @@ function read(reply: Reply, { name, qualifiers }: PlaceQuery): FoundPlace {
 
 /** Countries, airports, rivers and mountains have names too. */
 function isPopulated({ name, feature_code: feature, country_code: country, latitude, longitude }: Result): boolean {
-  // Where both coordinates are zero they are missing: there is nothing but sea.
+  // Two missing coordinates would be a point at sea, so they are not read as zero.
   const isSomewhere = latitude !== 0 || longitude !== 0
   return feature.startsWith('PPL') && name !== '' && /^[A-Z]{2}$/.test(country) && isSomewhere
 }
 
-/** The first qualifier is one that the geocoder has looked at, and it knows more regions than we do. */
+/** The geocoder has checked the first qualifier, and it knows more regions than we do. */
 function lies(one: Result, qualifier: string, isFirst: boolean): boolean {
   const { country, country_code: code, admin1, admin2, admin3, admin4 } = one
   const folded = foldName(qualifier)
   if ([country, code, admin1, admin2, admin3, admin4].some((text) => foldName(text) === folded)) return true
-  const areas = areasNamed(qualifier)
+  const areas = findAreas(qualifier)
   return areas.length === 0 ? isFirst : areas.some(({ countryCode }) => countryCode === code)
 }
 
 /**
- * It also finds what only begins like the name, of which the largest would be some other city. What bears quite another
- * name has the asked one beside it, in another language or of another time, and stands in where nobody bears it first.
+ * The API also returns places whose name only begins with the requested one, and the largest of them would be another
+ * city. A place under a different name has the requested one in another language or era, and is used when no exact match exists.
  */
 function bearing(name: string, results: readonly Result[]): readonly Result[] {
   const folded = foldName(name)
@@ -102,7 +102,7 @@ function bearing(name: string, results: readonly Result[]): readonly Result[] {
   return first.length > 0 ? first : results.filter((one) => !foldName(one.name).startsWith(folded))
 }
 
-function placeOf({ name, country_code: countryCode, admin1, latitude, longitude }: Result): Place {
+function placeOf({ name, country_code: countryCode, admin1, latitude, longitude }: Result): PlaceRecord {
   const region = admin1 === '' ? {} : { region: admin1 }
   return { name, country: countryNameOf(countryCode), countryCode, ...region, latitude, longitude }
 }

@@ -7,7 +7,7 @@ import type { Reply, Upstream, UpstreamOptions } from '../../outbound/upstream.t
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import type { UpstreamSetting, UpstreamSettings } from '../../outbound/upstreamName.ts'
 
-/** What every data endpoint needs to reach its providers. */
+/** The parts of the process that data products need to reach their providers. */
 export interface ProviderDeps {
   readonly clock: Clock
   readonly log: Log
@@ -17,29 +17,29 @@ export interface ProviderDeps {
   readonly openUpstream: (options: UpstreamOptions) => Upstream
 }
 
-/** One upstream as a source of one kind of answer. One file each, named after it. */
+/** One provider of one kind of answer. One file each, named after the provider. */
 export interface Provider<Query, Data> {
-  /** As it stands in `meta.source`, for example `coingecko`. */
+  /** Name in `meta.source`, for example `coingecko`. */
   readonly name: string
-  /** What its terms ask of us and of our callers, for docs/providers.md. */
+  /** Terms for us and for our callers, for docs/providers.md. */
   readonly licence: string
-  /** Undefined when it can be asked now; otherwise why not: no key, or left alone after failures. */
+  /** Undefined when it can be asked now; otherwise the reason: a missing key, or a pause after failures. */
   whyUnavailable(): string | undefined
-  /** Throws `UpstreamFailure` and nothing else that is not a bug. Has its own time-out. */
+  /** Throws only `UpstreamFailure`. Has its own time-out. */
   ask(query: Query): Promise<Observation<Data>>
 }
 
 export interface Observation<Data> {
   readonly data: Data
-  /** When it was true, by the provider's word. */
+  /** The time of the data, by the provider's own timestamp. */
   readonly asOfMs: number
-  /** When the provider was asked, if it was not now: some forbid to be asked again before a time of theirs. */
+  /** The time of the request, if it was not now: some providers forbid a new request before a given time. */
   readonly fetchedAtMs?: number
-  /** More for `meta`: which id was meant, what else it could have been. */
+  /** Details for `meta`: the chosen id, the alternatives. */
   readonly detail?: Readonly<Record<string, Json>>
 }
 
-/** The JSON of a reply in the shape that the adapter relies on; anything else is a failure of the provider. */
+/** The JSON of a reply in the shape that the adapter needs. Any other shape is a failure of the provider. */
 export function readJson<T>(reply: Reply, schema: z.ZodType<T>): T {
   const parsed = schema.safeParse(parseJson(reply))
   if (parsed.success) return parsed.data
@@ -47,24 +47,24 @@ export function readJson<T>(reply: Reply, schema: z.ZodType<T>): T {
   throw new UpstreamFailure('bad_payload', `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`)
 }
 
-/** Any JSON, for adapters that have to look at an error in the body first. */
+/** Any JSON, for adapters that first check the body for an error. */
 export function parseJson({ text, status }: Reply): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Without the cause: it quotes the body, and bodies do not belong into logs.
+    // Without the cause: it quotes the body, and bodies must not reach logs.
     throw new UpstreamFailure('bad_payload', `no JSON under HTTP ${status}`)
   }
 }
 
-/** An error that a provider wrote into the body, under whatever status; undefined when there is none. */
+/** An error in the body, under any status; undefined when there is none. */
 export function errorIn<T>(reply: Reply, schema: z.ZodType<T>): T | undefined {
   return reply.text.trimStart().startsWith('{') ? schema.safeParse(parseJson(reply)).data : undefined
 }
 
 /**
- * Throws for a status that is an error whoever says it. Adapters call it after looking at the body, because many an error
- * comes under 200. Where nobody is said to be unknown by a status, a 404 is an address that leads nowhere: `bad_payload`.
+ * Throws for statuses that are errors at every provider. Adapters call it after reading the body, because many errors come
+ * under 200. For providers that do not use 404 for unknown items, a 404 is a wrong address: `bad_payload`.
  */
 export function refuseStatus(reply: Reply, on404: 'not_found' | 'bad_payload' = 'not_found'): void {
   const { status } = reply
@@ -73,13 +73,13 @@ export function refuseStatus(reply: Reply, on404: 'not_found' | 'bad_payload' = 
   if (status < 200 || status > 299) throw new UpstreamFailure('bad_payload', `HTTP ${status}`)
 }
 
-/** The part of it that holds whatever the body says: they will not have us. */
+/** The statuses with which a provider refuses access, whatever the body says. */
 export function refuseAccess({ status }: Reply): void {
   if (status === 401 || status === 402) throw new UpstreamFailure('auth', `key, plan or quota: HTTP ${status}`)
   if (status === 403 || status === 451) throw new UpstreamFailure('blocked', `refused us: HTTP ${status}`)
 }
 
-// A relay, a stand-in or a paid plan has another limit than the public address. This one only keeps us from flooding it.
+// A relay, a stand-in or a paid plan has a limit of its own. This one only keeps us from flooding it.
 const ownAddressPace: PaceLimit = { requests: 300, perSeconds: 60 }
 
 /** The published limit of the public address, unless the operator names another address. */
@@ -87,13 +87,13 @@ export function paceOf(setting: UpstreamSetting | undefined, publicPace: PaceLim
   return setting?.url === undefined ? publicPace : ownAddressPace
 }
 
-/** A decimal number that came as text; undefined for `N/A`, an empty text, and whatever else stands for nothing. */
+/** A decimal number in text; undefined for `N/A`, an empty text and other placeholders. */
 export function decimalOf(text: string | null | undefined): number | undefined {
   const plain = text?.trim().replace(/^\+/, '') ?? ''
   return /^-?\d{1,20}(\.\d{1,20})?$/.test(plain) ? Number(plain) : undefined
 }
 
-/** A figure that is sold. Zero, nothing and less than nothing are how providers say that they have none. */
+/** A figure that is sold. Providers write zero, null or a negative number when they have none. */
 export function positive(value: number | null | undefined, field: string): number {
   if (value !== undefined && value !== null && Number.isFinite(value) && value > 0) return value
   throw new UpstreamFailure('incomplete', `${field} is missing, zero or negative`)

@@ -7,14 +7,14 @@ import { newsCategories } from '../articles/newsCategory.ts'
 
 export interface FeedText {
   readonly text: string
-  /** As the operator or we name the publisher; undefined: as the feed does. */
+  /** The operator's or our name for the publisher. Undefined: the feed's own. */
   readonly publisher: string | undefined
 }
 
-// A feed has some dozens; what is further down has been there before.
+// A feed has a few dozen items; those further down were read before.
 const itemsMax = 200
 
-/** RSS, Atom, RDF or JSON Feed. What lacks a title, an address or an instant of publication is left out. */
+/** RSS, Atom, RDF or JSON Feed. Items without a title, an address or a time of publication are left out. */
 export function articlesOfFeed({ text, publisher }: FeedText, nowMs: number): readonly Article[] {
   const { title, items } = readFeed(text)
   const ofFeed = publisher ?? publisherOfTitle(cleanTitle(title ?? ''))
@@ -23,7 +23,7 @@ export function articlesOfFeed({ text, publisher }: FeedText, nowMs: number): re
   })
 }
 
-// The library types dates and the like loosely; what is odd in one item must not cost the others.
+// The library types dates and similar fields loosely. One odd item must not cost the others.
 const text = z.string().optional().catch(undefined)
 const valued = z.object({ value: text }).optional().catch(undefined)
 const dublinCore = z
@@ -74,7 +74,7 @@ const feed = z.discriminatedUnion('format', [
   z.object({ format: z.literal('json'), feed: z.object({ title: text, items: z.array(jsonItem).default([]) }) }),
 ])
 
-/** A page that asks whether we are a person comes under 200 like a feed. */
+/** A page that checks for a human visitor comes under 200, like a feed. */
 function readFeed(text: string) {
   try {
     return feed.parse(parseFeed(text)).feed

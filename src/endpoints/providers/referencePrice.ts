@@ -3,16 +3,16 @@ import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import type { Coin } from './coin.ts'
 import type { CryptoProvider } from './cryptoPrice.ts'
 
-/** An exchange as a second opinion on a price: what was last paid there in dollars. */
+/** An exchange as a price check: the last trade in dollars. */
 export interface ReferencePrice {
   readonly name: string
-  /** Undefined when the coin is not traded there against the dollar; throws `UpstreamFailure`. */
+  /** Undefined when the exchange does not trade the coin against the dollar. Throws only `UpstreamFailure`. */
   ask(coin: Coin): Promise<number> | undefined
 }
 
-// Venues differ by less than one per cent as a rule; more than this is a wrong coin, a wrong unit or an old price.
+// Venues usually differ by less than one per cent. A larger difference is a wrong coin, a wrong unit or an old price.
 const deviationMax = 0.05
-// A second opinion must not cost the caller time: whoever has not answered by then is not heard.
+// The check must not delay the caller: exchanges that have not answered by then are ignored.
 export const referenceMsMax = 1_000
 
 export interface References {
@@ -21,8 +21,8 @@ export interface References {
 }
 
 /**
- * The provider, whose price is compared with what exchanges pay meanwhile. It is refused when at least one of them answered
- * and all who did are far from it: one exchange alone that has gone mad must not close the shop. Silence refuses nothing.
+ * The provider, with its price compared to exchanges. The price is refused when at least one exchange answered and all that
+ * answered differ: a single faulty exchange must not stop sales. Exchanges that do not answer are ignored.
  */
 export function crossChecked(references: References, provider: CryptoProvider): CryptoProvider {
   return {
@@ -59,7 +59,7 @@ async function hear({ clock, exchanges }: References, coin: Coin): Promise<reado
         const price = await ask(coin)
         if (price !== undefined) heard.push({ name, price })
       } catch (error) {
-        // It has been counted and logged where it was asked; here it is only silent.
+        // The failure was counted and logged where it happened.
         if (!(error instanceof UpstreamFailure)) throw error
       }
     }),

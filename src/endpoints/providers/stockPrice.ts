@@ -4,7 +4,7 @@ import { type Observation, positive, type Provider } from './provider.ts'
 import type { Ticker } from './ticker.ts'
 
 export interface StockQuery {
-  /** As asked for, in capitals. */
+  /** The requested symbol in capitals. */
   readonly symbol: string
   readonly ticker: Ticker
 }
@@ -21,7 +21,7 @@ export type StockProvider = Provider<StockQuery, StockPrice>
 
 export type MarketState = 'PRE' | 'REGULAR' | 'POST' | 'CLOSED'
 
-/** What a provider said; null and undefined where it said nothing. */
+/** The fields of a provider's answer; null and undefined where it has none. */
 export interface StockFigures {
   readonly price: number | null | undefined
   readonly previousClose: number | null | undefined
@@ -35,7 +35,7 @@ export interface StockFigures {
   readonly delayedByMinutes?: number | undefined
 }
 
-/** Quoted in hundredths: London's pence, Tel Aviv's agorot, Johannesburg's cents. */
+/** Currencies quoted in hundredths: London's pence, Tel Aviv's agorot, Johannesburg's cents. */
 const hundredths: ReadonlyMap<string, string> = new Map([
   ['GBp', 'GBP'],
   ['GBX', 'GBP'],
@@ -44,8 +44,8 @@ const hundredths: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * The last price of regular trading against the close of the trading day before it. The change is always our own
- * subtraction, because providers mean different days by it.
+ * The last price of regular trading against the close of the trading day before. We always compute the change ourselves,
+ * because providers compare with different days.
  */
 export function stockObservation({ symbol }: StockQuery, figures: StockFigures): Observation<StockPrice> {
   const { currency, asOfMs } = figures
@@ -74,12 +74,12 @@ export function stockObservation({ symbol }: StockQuery, figures: StockFigures):
       previousClose: rounded(inWhole(previousClose)),
       changeValue: rounded(change),
       changePercentValue: rounded(percent),
-      ...told(figures),
+      ...detailsOf(figures),
     },
   }
 }
 
-function told({ name, exchange, marketState, delayedByMinutes }: StockFigures) {
+function detailsOf({ name, exchange, marketState, delayedByMinutes }: StockFigures) {
   return {
     ...(isText(name) ? { name } : {}),
     ...(isText(exchange) ? { exchange } : {}),
@@ -92,7 +92,7 @@ function isText(value: string | null | undefined): value is string {
   return value !== undefined && value !== null && value !== ''
 }
 
-/** 267.44 - 266.19 leaves digits that nobody quoted. */
+/** Removes the digits that the subtraction adds: 267.44 - 266.19. */
 function rounded(value: number): number {
   return Number(value.toFixed(6))
 }

@@ -7,12 +7,12 @@ import { isOfUnitedStates, withClass } from './ticker.ts'
 import { epochMsOf } from './zonedTime.ts'
 
 const pacePublic = { requests: 1, perSeconds: 5 }
-// Their limit is by the day and says no time: it is tried again after the longest pause there is.
+// The limit is daily and its end is unknown, so the provider is asked again after the longest pause.
 const limitPauseMs = 15 * 60_000
 const columns = 'Symbol,Date,Time,Open,High,Low,Close,Volume,Prev'
 const timeZone = 'Europe/Warsaw'
 
-/** The light quote as CSV. Covers the United States only, because of other exchanges it does not say the currency. */
+/** The light quote as CSV. Only the United States: for other exchanges it does not name the currency. */
 export function createStooq(deps: ProviderDeps): StockProvider {
   const setting = deps.upstreams.STOOQ
   const upstream = deps.openUpstream({
@@ -29,7 +29,7 @@ export function createStooq(deps: ProviderDeps): StockProvider {
     async ask(query) {
       if (!isOfUnitedStates(query.ticker)) throw new UpstreamFailure('not_covered', 'only the United States')
       const symbol = `${withClass(query.ticker, '-')}.US`
-      // `p` is the previous close; `h` wants the names of the columns, which we check.
+      // `p` is the previous close; `h` asks for column names, which we check.
       const fields = { s: symbol.toLowerCase(), f: 'sd2t2ohlcvp', h: '', e: 'csv' }
       return upstream.ask({ path: '/q/l/', query: fields }, (reply) => read(reply, query, symbol))
     },
@@ -53,7 +53,7 @@ function read(reply: Reply, query: StockQuery, symbol: string): Observation<Stoc
   })
 }
 
-/** What they have to say besides quotes comes as text under 200. */
+/** Messages other than quotes come as text under 200. */
 function refuseText(reply: Reply): void {
   const { text } = reply
   if (/exceeded the daily hits limit/i.test(text))

@@ -1,18 +1,18 @@
-/** What a stock is asked for by, taken apart, because every provider puts it together in its own way. */
+/** The parts of a ticker, because every provider joins them differently. */
 export interface Ticker {
   /** `BRK.B`, `0700.HK`: capitals and a dot. */
   readonly canonical: string
   readonly root: string
-  /** Of a class of shares: the `B` of `BRK.B`. */
+  /** The class of shares: the `B` of `BRK.B`. */
   readonly shareClass: string | undefined
-  /** Of an exchange outside of the United States, as Yahoo and most of the world spell it: the `HK` of `0700.HK`. */
+  /** The exchange outside the United States in Yahoo's spelling, which most of the world uses: the `HK` of `0700.HK`. */
   readonly exchangeSuffix: string | undefined
 }
 
-/** One letter after a dot is a class of shares, but for these: London, Tokyo, Toronto's venture exchange, Frankfurt. */
+/** One letter after a dot is a class of shares, except these: London, Tokyo, Toronto's venture exchange, Frankfurt. */
 const exchangesOfOneLetter = new Set(['L', 'T', 'V', 'F'])
 
-/** A dash parts a class of shares and never an exchange, so `ABC-L` is one way to ask for class L. */
+/** A dash separates a class of shares and never an exchange, so `ABC-L` is class L. */
 export function tickerOf(symbol: string): Ticker {
   const [, root = '', mark, suffix] = /^([A-Z0-9]+)(?:([.-])([A-Z0-9]+))?$/.exec(symbol.toUpperCase()) ?? []
   const isExchange = mark === '.' && suffix !== undefined && (suffix.length > 1 || exchangesOfOneLetter.has(suffix))
@@ -24,7 +24,7 @@ export function tickerOf(symbol: string): Ticker {
   }
 }
 
-/** Could be listed in the United States: letters only there, five at most, and a class of one letter. */
+/** Possibly listed in the United States: at most five letters, and a class of one letter. */
 export function isOfUnitedStates({ root, shareClass, exchangeSuffix }: Ticker): boolean {
   return exchangeSuffix === undefined && /^[A-Z]{1,5}$/.test(root) && /^[A-Z]?$/.test(shareClass ?? '')
 }
@@ -34,7 +34,7 @@ export function withClass({ root, shareClass }: Ticker, mark: '.' | '-'): string
   return shareClass === undefined ? root : `${root}${mark}${shareClass}`
 }
 
-/** Whether a provider speaks of what it was asked for; one writes `BRK/B` where another writes `BRK.B`. */
+/** Compares tickers across spellings: `BRK/B` and `BRK.B` are equal. */
 export function isSameSymbol(a: string, b: string): boolean {
   return plain(a) === plain(b)
 }

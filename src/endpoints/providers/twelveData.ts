@@ -6,11 +6,11 @@ import { decimalOf, type Observation, paceOf, errorIn, type ProviderDeps, readJs
 import { stockObservation, type StockPrice, type StockProvider, type StockQuery } from './stockPrice.ts'
 import { isSameSymbol, withClass } from './ticker.ts'
 
-// The Basic plan: 8 credits a minute and 800 a day, one for each quote.
+// The Basic plan allows 8 credits a minute and 800 a day; a quote costs one.
 const pacePublic = { requests: 8, perSeconds: 60 }
 const minutePauseMs = 60_000
 
-/** The exchanges that are asked of it by their market identifier code (ISO 10383). Others it may have are not tried. */
+/** Exchanges by their market identifier code (ISO 10383). Other exchanges are not asked for. */
 const micOfSuffix: ReadonlyMap<string, string> = new Map([
   ['L', 'XLON'],
   ['DE', 'XETR'],
@@ -43,7 +43,7 @@ const quote = z.object({
   is_market_open: z.boolean().nullish(),
 })
 
-/** With a key only: `key` is the operator's, and without one this provider is not in the list at all. */
+/** Only with the operator's key; without one this provider is left out. */
 export function createTwelveData(deps: ProviderDeps, key: string): StockProvider {
   const setting = deps.upstreams.TWELVE_DATA
   const upstream = deps.openUpstream({
@@ -59,7 +59,7 @@ export function createTwelveData(deps: ProviderDeps, key: string): StockProvider
     async ask(query) {
       const mic = micOf(query)
       const place = mic === undefined ? undefined : { mic_code: mic }
-      // The key stands in the query because that is their way; no log and no error of ours has an address.
+      // The API takes the key in the query. Our logs and errors contain no addresses.
       const fields = { symbol: withClass(query.ticker, '.'), ...place, apikey: key }
       return upstream.ask({ path: '/quote', query: fields }, (reply) => read(reply, query, mic))
     },
@@ -83,7 +83,7 @@ function read(reply: Reply, query: StockQuery, mic: string | undefined): Observa
     price: decimalOf(found.close),
     previousClose: decimalOf(found.previous_close),
     volume: decimalOf(found.volume),
-    // `timestamp` is the opening of the day's bar, which is hours before the price.
+    // `timestamp` is the opening of the day's bar, hours before the price.
     asOfMs: (found.last_quote_at ?? found.timestamp ?? 0) * 1000,
     currency: found.currency,
     name: found.name,
@@ -96,14 +96,14 @@ function read(reply: Reply, query: StockQuery, mic: string | undefined): Observa
 
 const errorBody = z.object({ status: z.literal('error'), code: z.number(), message: z.string() })
 
-/** Every error comes as a body, under 200 as a rule. */
+/** Errors come as a body, usually under 200. */
 function refuseError(reply: Reply): void {
   const error = errorIn(reply, errorBody)
   if (error === undefined) return refuseStatus(reply, 'bad_payload')
   const { code, message } = error
   if (code === 429) throw new UpstreamFailure('rate_limited', 'credits are used up', { retryAfterMs: minutePauseMs })
   if (code === 401) throw new UpstreamFailure('auth', 'the key is not accepted')
-  // The same code for what does not exist and for what another plan would have.
+  // The same code stands for unknown symbols and for symbols of another plan.
   if (/\bplan\b|available starting with|upgrade/i.test(message))
     throw new UpstreamFailure('not_covered', 'another plan')
   if (code === 403) throw new UpstreamFailure('auth', 'not for this key')

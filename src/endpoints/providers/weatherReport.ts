@@ -1,13 +1,13 @@
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 
-/** What the weather of a place is asked by. */
+/** The place whose weather is asked for. */
 export interface WeatherQuery {
   readonly countryCode: string
   readonly latitude: number
   readonly longitude: number
 }
 
-/** `current` of the answer, as it is sold. */
+/** `current` of the answer. */
 export type WeatherReport = {
   readonly temperature: { readonly celsius: number; readonly fahrenheit: number }
   readonly humidity: number
@@ -20,7 +20,7 @@ export interface Measured {
   readonly description: string
 }
 
-// The coldest and hottest air ever measured, with a margin: beyond them it is a flaw of the data, or another unit.
+// The coldest and hottest air ever measured, with a margin. Figures beyond are defects or another unit.
 const celsiusMin = -95
 const celsiusMax = 65
 
@@ -34,12 +34,12 @@ export function reportOf({ celsius, humidityPercent, description }: Measured): W
   }
 }
 
-/** `+ 0` because there is no -0 degrees. */
+/** `+ 0` turns -0 into 0. */
 function tenths(value: number): number {
   return Math.round(value * 10) / 10 + 0
 }
 
-/** Four decimals, some eleven metres: more is refused by MET Norway, and trailing zeros are redirected by NWS. */
+/** Four decimals, about eleven metres: MET Norway refuses more, and NWS redirects trailing zeros. */
 export function coordinate(degrees: number): string {
   return String(Number(degrees.toFixed(4)) + 0)
 }

@@ -13,7 +13,7 @@ import {
 } from './stockPrice.ts'
 import { isSameSymbol, type Ticker, withClass } from './ticker.ts'
 
-// Unpublished; addresses of data centres are throttled early.
+// The limit is not published; addresses of data centres are throttled early.
 const pacePublic = { requests: 20, perSeconds: 60 }
 
 const number = z.number().nullish()
@@ -35,14 +35,14 @@ const meta = z.object({
   range: text,
   currentTradingPeriod: z.object({ pre: period, regular: period, post: period }).nullish(),
 })
-type Meta = z.infer<typeof meta>
+type ChartMeta = z.infer<typeof meta>
 const problem = z.object({ code: z.string(), description: z.string().nullish() }).nullish()
 const answer = z.object({
   chart: z.object({ result: z.array(z.object({ meta })).max(10).nullish(), error: problem }).optional(),
   finance: z.object({ error: problem }).optional(),
 })
 
-/** The chart of one day: the only call that needs neither cookie nor crumb. */
+/** The chart of one day: the only call without cookie and crumb. */
 export function createYahoo(deps: ProviderDeps): StockProvider {
   const setting = deps.upstreams.YAHOO
   const upstream = deps.openUpstream({
@@ -59,7 +59,7 @@ export function createYahoo(deps: ProviderDeps): StockProvider {
     ask(query) {
       const symbol = spell(query.ticker)
       return upstream.ask(
-        // One day and no other range: `chartPreviousClose` is the close before the range.
+        // One day only: `chartPreviousClose` is the close before the range.
         { path: `/v8/finance/chart/${encodeURIComponent(symbol)}`, query: { interval: '1d', range: '1d' } },
         (reply) => read({ reply, query, symbol, nowMs: deps.clock.nowMs() }),
       )
@@ -84,10 +84,10 @@ const stockTypes = new Set(['EQUITY', 'ETF', 'MUTUALFUND'])
 function read({ reply, query, symbol, nowMs }: Reading): Observation<StockPrice> {
   const found = metaOf(reply)
   if (!isSameSymbol(found.symbol, symbol)) throw new UpstreamFailure('bad_payload', 'another symbol was answered')
-  // It also knows currencies, futures and coins, and an empty shell for what it has dropped.
+  // Yahoo also lists currencies, futures and coins, and returns an empty shell for delisted symbols.
   const { instrumentType } = found
   if (instrumentType !== null && instrumentType !== undefined && !stockTypes.has(instrumentType))
-    throw new UpstreamFailure('not_found', `it is no stock: ${instrumentType}`)
+    throw new UpstreamFailure('not_found', `it is not a stock: ${instrumentType}`)
   return stockObservation(query, {
     price: found.regularMarketPrice,
     previousClose: previousCloseOf(found),
@@ -100,7 +100,7 @@ function read({ reply, query, symbol, nowMs }: Reading): Observation<StockPrice>
   })
 }
 
-function metaOf(reply: Reply): Meta {
+function metaOf(reply: Reply): ChartMeta {
   refuseAccess(reply)
   if (/^\s*(edge: )?too many requests/i.test(reply.text)) throw new UpstreamFailure('rate_limited', 'as text')
   const parsed = answer.safeParse(parseJson(reply))
@@ -125,13 +125,13 @@ function refuseProblem(
   throw new UpstreamFailure('bad_payload', 'an error in the body')
 }
 
-/** The close of the day before. `previousClose` says so; the other only where the range is that one day. */
-function previousCloseOf({ previousClose, chartPreviousClose, range }: Meta): number | null | undefined {
+/** The close of the day before: `previousClose`, or `chartPreviousClose` where the range is one day. */
+function previousCloseOf({ previousClose, chartPreviousClose, range }: ChartMeta): number | null | undefined {
   return previousClose ?? (range === '1d' ? chartPreviousClose : undefined)
 }
 
-/** There is no such field: it follows from the hours of the current trading day. */
-function marketStateOf({ currentTradingPeriod: hours }: Meta, nowSeconds: number): MarketState | undefined {
+/** Derived from the hours of the current trading day, because no field has it. */
+function marketStateOf({ currentTradingPeriod: hours }: ChartMeta, nowSeconds: number): MarketState | undefined {
   if (hours?.regular === undefined || hours.regular === null) return undefined
   const isIn = (span: z.infer<typeof period>) =>
     span !== undefined && span !== null && nowSeconds >= span.start && nowSeconds < span.end

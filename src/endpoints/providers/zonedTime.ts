@@ -1,4 +1,4 @@
-export interface WallTime {
+export interface ClockReading {
   readonly year: number
   /** 1 to 12. */
   readonly month: number
@@ -8,10 +8,10 @@ export interface WallTime {
   readonly second: number
 }
 
-/** When a clock in that zone showed this. Of the two moments that an autumn night shows twice it is the later. */
-export function epochMsOf({ year, month, day, hour, minute, second }: WallTime, timeZone: string): number {
+/** The instant at which a clock in that zone showed this time. In the repeated hour of autumn it is the later one. */
+export function epochMsOf({ year, month, day, hour, minute, second }: ClockReading, timeZone: string): number {
   const asUtcMs = Date.UTC(year, month - 1, day, hour, minute, second)
-  // The offset of a moment near by, then that of the moment it leads to: they differ on the days when clocks change.
+  // Uses the offset of a nearby instant, then that of the result: they differ on the days when clocks change.
   const nearMs = asUtcMs - offsetMsOf(asUtcMs, timeZone)
   return asUtcMs - offsetMsOf(nearMs, timeZone)
 }
@@ -19,7 +19,7 @@ export function epochMsOf({ year, month, day, hour, minute, second }: WallTime, 
 function offsetMsOf(epochMs: number, timeZone: string): number {
   const parts = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' }).formatToParts(epochMs)
   const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
-  // `GMT-05:00`, and `GMT` alone for none.
+  // `GMT-05:00`, or `GMT` alone for no offset.
   const [, sign, hours = '0', minutes = '0'] = /^GMT(?:([+-])(\d{2}):(\d{2}))?$/.exec(name) ?? []
   return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000
 }

@@ -4,9 +4,9 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../../primitives/log.ts'
 import { type ArtifactType, newArtifactName, readArtifactName } from './artifactName.ts'
 
-/** Results that are too large for an answer, kept for a while under a name that nobody can guess. */
+/** Results that are too large for an answer, stored for a limited time under a name that cannot be guessed. */
 export interface ArtifactStore {
-  /** Undefined when something can be kept now. */
+  /** Undefined when results can be stored. */
   whyUnavailable(): string | undefined
   keep(contentType: ArtifactType, bytes: Uint8Array): Promise<KeptArtifact>
   /** Undefined for a name that was never given, and from its expiry on. */
@@ -27,16 +27,16 @@ export interface FoundArtifact {
   readonly body: Readable
 }
 
-/** Where the bytes are: a folder or a bucket. Names are ours and checked before they come here. */
-export interface ArtifactShelf {
-  put(name: string, artifact: ShelvedArtifact): Promise<void>
+/** A folder or a bucket. Names are made by this process and checked before they come here. */
+export interface ArtifactStorage {
+  put(name: string, artifact: StoredArtifact): Promise<void>
   get(name: string): Promise<{ readonly size: number; readonly body: Readable } | undefined>
   remove(name: string): Promise<void>
-  /** Some of the names that are there, the oldest as a rule. */
+  /** Some of the stored names, usually the oldest. */
   list(): Promise<readonly string[]>
 }
 
-export interface ShelvedArtifact {
+export interface StoredArtifact {
   readonly bytes: Uint8Array
   readonly contentType: ArtifactType
   readonly expiresAtMs: number
@@ -45,15 +45,15 @@ export interface ShelvedArtifact {
 export interface ArtifactStoreDeps {
   readonly clock: Clock
   readonly log: Log
-  readonly shelf: ArtifactShelf
+  readonly storage: ArtifactStorage
   readonly ttlMs: number
 }
 
 export const artifactBytesMax = 32 * 1024 * 1024
-// A disk that is full stays full for a while; nobody is asked to pay meanwhile.
+// A full disk stays full for a while; no quote is given meanwhile.
 const pauseMs = 30_000
 
-export function createArtifactStore({ clock, log, shelf, ttlMs }: ArtifactStoreDeps): ArtifactStore {
+export function createArtifactStore({ clock, log, storage, ttlMs }: ArtifactStoreDeps): ArtifactStore {
   let failedAtMs = Number.NEGATIVE_INFINITY
   return {
     whyUnavailable: () =>
@@ -64,7 +64,7 @@ export function createArtifactStore({ clock, log, shelf, ttlMs }: ArtifactStoreD
       const expiresAtMs = clock.nowMs() + ttlMs
       const name = newArtifactName(contentType, expiresAtMs)
       try {
-        await shelf.put(name, { bytes, contentType, expiresAtMs })
+        await storage.put(name, { bytes, contentType, expiresAtMs })
       } catch (error) {
         failedAtMs = clock.monotonicMs()
         log.warn({ event: 'artifact_not_kept', error: describeError(error) })
@@ -75,14 +75,14 @@ export function createArtifactStore({ clock, log, shelf, ttlMs }: ArtifactStoreD
     async find(name) {
       const read = readArtifactName(name)
       if (read === undefined || read.expiresAtMs <= clock.nowMs()) return undefined
-      const found = await shelf.get(name)
+      const found = await storage.get(name)
       return found === undefined ? undefined : { ...read, ...found }
     },
     async sweep() {
-      for (const name of await shelf.list()) {
+      for (const name of await storage.list()) {
         const read = readArtifactName(name)
-        // What is not ours is left alone: the operator may have named a folder that holds other things.
-        if (read !== undefined && read.expiresAtMs <= clock.nowMs()) await shelf.remove(name)
+        // Other files are left alone: the operator may have named a folder that holds other things.
+        if (read !== undefined && read.expiresAtMs <= clock.nowMs()) await storage.remove(name)
       }
     },
   }

@@ -1,13 +1,13 @@
 /**
- * What keeps a page from reaching anything but its line. A proxy alone does not: of 193 attacks 51 got past one, 7 past
+ * Arguments that keep a page from reaching anything but its proxy. A proxy alone does not: of 193 attacks 51 got past one, 7 past
  * one that also has loopback, none past all of these (facts/platform.md, 3).
  */
 export const guardArguments: readonly string[] = [
-  // A page without a line of its own reaches nothing: nobody listens there.
+  // A page without a proxy of its own reaches nothing: no server listens there.
   '--proxy-server=http://127.0.0.1:9',
   // Chromium goes to loopback and link-local addresses directly, whatever proxy is set, unless it is told this.
   '--proxy-bypass-list=<-loopback>',
-  // No name is ever resolved by the browser. The exception is the line itself.
+  // No name is ever resolved by the browser. The exception is the proxy itself.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
   '--disable-quic',
   // The headless shell obeys the first spelling only, full Chromium the second only.

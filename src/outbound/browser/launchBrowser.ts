@@ -9,10 +9,10 @@ import type { Chromium } from './chromium.ts'
 /** One way to run a browser here: which, as whom, and whether its own sandbox is on. */
 export interface Recipe {
   readonly chromium: Chromium
-  readonly footing: Footing
+  readonly mode: LaunchMode
 }
 
-export interface Footing {
+export interface LaunchMode {
   /** As `nobody`, for a service that runs as root. */
   readonly dropsRoot: boolean
   readonly sandboxed: boolean
@@ -24,7 +24,7 @@ export interface LaunchedBrowser {
   end(): Promise<void>
 }
 
-export interface LaunchOptions {
+export interface BrowserLaunchOptions {
   readonly clock: Clock
   /** What keeps pages away from our network. */
   readonly guardArguments: readonly string[]
@@ -33,7 +33,7 @@ export interface LaunchOptions {
 }
 
 /** From the safest; each is tried, because no look at the system tells whether it allows it. */
-export function footingsHere(): readonly Footing[] {
+export function launchModesHere(): readonly LaunchMode[] {
   const isRoot = process.getuid?.() === 0
   return [
     { dropsRoot: isRoot, sandboxed: true },
@@ -53,8 +53,8 @@ const dataKilobytesMax = 1_536 * 1024
 // `nobody` on Linux.
 const unprivileged = { uid: 65_534, gid: 65_534 }
 
-export async function launchBrowser(recipe: Recipe, options: LaunchOptions): Promise<LaunchedBrowser> {
-  const { chromium, footing } = recipe
+export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOptions): Promise<LaunchedBrowser> {
+  const { chromium, mode } = recipe
   const { guardArguments, clock, signal } = options
   const home = await makeBrowserHome()
   try {
@@ -76,7 +76,7 @@ export async function launchBrowser(recipe: Recipe, options: LaunchOptions): Pro
       handleSIGHUP: false,
       // Nothing of ours: our environment holds API keys.
       env: { PATH: '/usr/bin:/bin', HOME: home, TMPDIR: home, TZ: 'UTC', LANG: 'C.UTF-8', ...chromium.environment },
-      args: [...guardArguments, ...boundsArguments, ...(footing.sandboxed ? [] : ['--no-sandbox'])],
+      args: [...guardArguments, ...boundsArguments, ...(mode.sandboxed ? [] : ['--no-sandbox'])],
     })
     return { browser, end: () => end({ browser, home, clock }) }
   } catch (error) {
@@ -86,12 +86,12 @@ export async function launchBrowser(recipe: Recipe, options: LaunchOptions): Pro
 }
 
 /** Three lines of shell that set a limit, become `nobody`, and then by exec the browser: no process of a shell remains. */
-async function programFor({ chromium, footing }: Recipe, home: string): Promise<string> {
+async function programFor({ chromium, mode }: Recipe, home: string): Promise<string> {
   const profile = join(home, 'profile')
   await mkdir(profile)
   const { uid, gid } = unprivileged
-  if (footing.dropsRoot) for (const folder of [home, profile]) await chown(folder, uid, gid)
-  const become = footing.dropsRoot ? `setpriv --reuid=${uid} --regid=${gid} --clear-groups --no-new-privs ` : ''
+  if (mode.dropsRoot) for (const folder of [home, profile]) await chown(folder, uid, gid)
+  const become = mode.dropsRoot ? `setpriv --reuid=${uid} --regid=${gid} --clear-groups --no-new-privs ` : ''
   const program = join(home, 'chromium.sh')
   await writeFile(program, `#!/bin/sh\nulimit -d ${dataKilobytesMax}\nexec ${become}${quoted(chromium.path)} "$@"\n`)
   await chmod(program, 0o755)

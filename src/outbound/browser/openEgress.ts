@@ -1,18 +1,18 @@
 import { guardPage } from './guardPage.ts'
 import { webPorts } from '../urlGuard.ts'
 import { guardArguments } from './browserArguments.ts'
-import { type EgressLimits, openEgressLine } from './egressLine.ts'
+import { type EgressLimits, openEgressProxy } from './egressProxy.ts'
 import { createResolve, type EgressRules, resolveOnThisMachine } from './egressRules.ts'
 import type { Egress } from './renderJob.ts'
 
 export interface EgressOptions {
   readonly allowHosts: readonly string[]
-  /** Where tests say what a name resolves to, and which ports are of the web. */
+  /** For tests: what names resolve to, and which ports are allowed. */
   readonly rules?: Partial<EgressRules>
   readonly limits?: EgressLimits
 }
 
-/** The guard: a browser that can go nowhere by itself, and for each job a line that judges every target. */
+/** The guard: a browser that reaches nothing by itself, and for each job a proxy that judges every target. */
 export function openEgress({ allowHosts, rules = {}, limits }: EgressOptions): Egress {
   const all: EgressRules = {
     allowHosts,
@@ -21,5 +21,5 @@ export function openEgress({ allowHosts, rules = {}, limits }: EgressOptions): E
     resolveAllowed: resolveOnThisMachine,
     ...rules,
   }
-  return { browserArguments: guardArguments, open: () => openEgressLine(all, limits), guardPage }
+  return { allowHosts, browserArguments: guardArguments, open: () => openEgressProxy(all, limits), guardPage }
 }

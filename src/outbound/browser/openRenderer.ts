@@ -1,10 +1,10 @@
-import { bulkhead, BulkheadRejectedError, TaskCancelledError } from 'cockatiel'
 import type { Clock } from '@tollbook/core/clock'
 import type { Log } from '../../primitives/log.ts'
-import { type BrowserSupply, openBrowserSupply } from './browserSupply.ts'
+import { type BrowserPool, openBrowserPool } from './browserPool.ts'
 import { checkChromiumPath } from './chromium.ts'
 import { capturePdf, captureScreenshot, viewportOfPdf } from './capture.ts'
 import { type Egress, renderJob } from './renderJob.ts'
+import { createRenderQueue } from './renderQueue.ts'
 import type { RenderTask } from './renderTask.ts'
 import { RenderFailure, type Rendered, type Renderer } from './renderer.ts'
 
@@ -33,44 +33,46 @@ const queuePerPlaceMax = 50
 
 /** Throws for a CHROMIUM_PATH that is wrong. Everything else that is missing shows in `whyUnavailable`. */
 export async function openRenderer(deps: RendererDeps): Promise<Renderer> {
-  if (deps.concurrency === 0) return switchedOff
+  if (deps.concurrency === 0) return { ...switchedOff, allowHosts: deps.egress.allowHosts }
   await checkChromiumPath(deps.chromiumPath)
   const { egress, concurrency } = deps
   const limits = { ...limitsDefault, ...deps.limits }
-  const supply = openBrowserSupply({ ...deps, ...limits, guardArguments: egress.browserArguments })
-  const places = bulkhead(concurrency, concurrency * queuePerPlaceMax)
-  const waiting = (): number => concurrency * queuePerPlaceMax - places.queueSlots
+  const browsers = openBrowserPool({ ...deps, ...limits, guardArguments: egress.browserArguments })
+  const queue = createRenderQueue({ placesMax: concurrency, waitingMax: concurrency * queuePerPlaceMax })
   const render = async (task: RenderTask, signal: AbortSignal): Promise<Rendered> => {
+    const entry = await queue.enter(signal)
+    if (entry === 'full') throw new RenderFailure('broken', 'too many pages are waiting')
+    if (entry === 'aborted') throw new RenderFailure('timeout', 'the page waited too long for its turn')
     try {
-      return await places.execute(() => renderWithin({ supply, egress, task, signal, limits }), signal)
-    } catch (error) {
-      if (error instanceof BulkheadRejectedError) throw new RenderFailure('broken', 'too many pages are waiting', error)
-      if (error instanceof TaskCancelledError)
-        throw new RenderFailure('timeout', 'it waited too long for its turn', error)
-      throw error
+      return await renderWithin({ browsers, egress, task, signal, limits })
+    } finally {
+      queue.leave()
     }
   }
   return {
+    allowHosts: deps.egress.allowHosts,
     whyUnavailable: () =>
-      waiting() >= concurrency * waitingPerPlaceMax ? 'too many pages are being rendered' : supply.whyUnavailable(),
+      queue.waitingCount() >= concurrency * waitingPerPlaceMax
+        ? 'too many pages are being rendered'
+        : browsers.whyUnavailable(),
     screenshot: (order, signal) =>
       render({ page: order, viewport: order, capture: (page) => captureScreenshot(page, order) }, signal),
     pdf: (order, signal) =>
       render({ page: order.page, viewport: viewportOfPdf, capture: (page) => capturePdf(page, order) }, signal),
-    close: () => supply.close(),
+    close: () => browsers.close(),
   }
 }
 
 interface Rendering {
-  readonly supply: BrowserSupply
+  readonly browsers: BrowserPool
   readonly egress: Egress
   readonly task: RenderTask
   readonly signal: AbortSignal
   readonly limits: RenderLimits
 }
 
-async function renderWithin({ supply, egress, task, signal, limits }: Rendering): Promise<Rendered> {
-  const lease = await supply.take().catch((error: unknown) => {
+async function renderWithin({ browsers, egress, task, signal, limits }: Rendering): Promise<Rendered> {
+  const lease = await browsers.take().catch((error: unknown) => {
     throw new RenderFailure('broken', 'no browser could be started', error)
   })
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(limits.jobTimeoutMs)])
@@ -80,7 +82,7 @@ async function renderWithin({ supply, egress, task, signal, limits }: Rendering)
   return outcome.rendered
 }
 
-const switchedOff: Renderer = {
+const switchedOff: Omit<Renderer, 'allowHosts'> = {
   whyUnavailable: () => 'this server renders no pages',
   screenshot: () => Promise.reject(new RenderFailure('broken', 'this server renders no pages')),
   pdf: () => Promise.reject(new RenderFailure('broken', 'this server renders no pages')),

@@ -1,14 +1,16 @@
 import type { Browser, BrowserContext, Page } from 'puppeteer'
-import type { EgressLine } from './egressLine.ts'
+import type { EgressProxy } from './egressProxy.ts'
 import { RenderFailure, type Rendered } from './renderer.ts'
 import type { RenderTask } from './renderTask.ts'
 import { visitPage, type Visit } from './visitPage.ts'
 
 /** How a job reaches the world; the tests of the guard have one without it. */
 export interface Egress {
+  /** Hosts that may be reached though their addresses are not global: `name` or `name:port`. */
+  readonly allowHosts: readonly string[]
   readonly browserArguments: readonly string[]
-  open(): Promise<EgressLine>
-  /** Shuts what a proxy does not see, before the page loads anything. */
+  open(): Promise<EgressProxy>
+  /** Shuts what a proxyOptions does not see, before the page loads anything. */
   guardPage(page: Page): Promise<void>
 }
 
@@ -19,23 +21,23 @@ export interface JobDeps {
 }
 
 /**
- * One job in a browser context of its own: no cookie, cache or storage of another caller, one line to the world, both
+ * One job in a browser context of its own: no cookie, cache or storage of another caller, one proxy to the world, both
  * gone when it ends.
  */
 export async function renderJob(browser: Browser, task: RenderTask, { egress, signal }: JobDeps): Promise<JobOutcome> {
-  const line = await egress.open()
+  const proxy = await egress.open()
   const ended = whenAborted(signal)
-  const opening = openContext(browser, line)
+  const opening = openContext(browser, proxy)
   const outcome = await Promise.race([
-    opening.then((context) => renderIn(context, task, { egress, line })),
+    opening.then((context) => renderIn(context, task, { egress, proxy })),
     ended.promise,
   ]).then(
     (rendered) => ({ rendered }),
-    (error: unknown) => ({ failure: asFailure(error, { line, signal, browser }) }),
+    (error: unknown) => ({ failure: asFailure(error, { proxy, signal, browser }) }),
   )
   ended.forget()
-  // The line first: nothing may be fetched for a job that is over.
-  await line.close()
+  // The proxy first: nothing may be fetched for a job that is over.
+  await proxy.close()
   return { ...outcome, obeyed: await closes(opening) }
 }
 
@@ -58,9 +60,10 @@ async function closes(opening: Promise<BrowserContext>): Promise<boolean> {
   return Promise.race([closed, tooLate])
 }
 
-function openContext(browser: Browser, line: EgressLine): Promise<BrowserContext> {
-  const proxy = line.proxyServer === '' ? {} : { proxyServer: line.proxyServer, proxyBypassList: ['<-loopback>'] }
-  return browser.createBrowserContext({ ...proxy, downloadBehavior: { policy: 'deny' } })
+function openContext(browser: Browser, proxy: EgressProxy): Promise<BrowserContext> {
+  const proxyOptions =
+    proxy.proxyServer === '' ? {} : { proxyServer: proxy.proxyServer, proxyBypassList: ['<-loopback>'] }
+  return browser.createBrowserContext({ ...proxyOptions, downloadBehavior: { policy: 'deny' } })
 }
 
 function whenAborted(signal: AbortSignal) {
@@ -75,27 +78,27 @@ function whenAborted(signal: AbortSignal) {
   return { promise, forget: () => signal.removeEventListener('abort', onAbort) }
 }
 
-interface Guarded {
+interface GuardedJob {
   readonly egress: Egress
-  readonly line: EgressLine
+  readonly proxy: EgressProxy
 }
 
-async function renderIn(context: BrowserContext, task: RenderTask, { egress, line }: Guarded): Promise<Rendered> {
+async function renderIn(context: BrowserContext, task: RenderTask, { egress, proxy }: GuardedJob): Promise<Rendered> {
   const page = await context.newPage()
   await egress.guardPage(page)
   const crashed = new Promise<never>((_resolve, reject) => {
     page.once('error', (error) => reject(new RenderFailure('broken', 'the page used up its memory', error)))
   })
   crashed.catch(() => undefined)
-  return Promise.race([visitAndCapture(page, task, line), crashed])
+  return Promise.race([visitAndCapture(page, task, proxy), crashed])
 }
 
-async function visitAndCapture(page: Page, task: RenderTask, line: EgressLine): Promise<Rendered> {
-  const visit = await visitPage(page, task, line)
+async function visitAndCapture(page: Page, task: RenderTask, proxy: EgressProxy): Promise<Rendered> {
+  const visit = await visitPage(page, task, proxy)
   const captured = await task.capture(page)
   // Again: the page may have led itself elsewhere while its picture was taken.
   visit.check()
-  return { ...captured, ...resultOf(page, visit), refusedRequests: line.refusedCount() }
+  return { ...captured, ...resultOf(page, visit), refusedRequests: proxy.refusedCount() }
 }
 
 function resultOf(page: Page, { httpStatus, complete }: Visit) {
@@ -103,14 +106,14 @@ function resultOf(page: Page, { httpStatus, complete }: Visit) {
 }
 
 interface Circumstances {
-  readonly line: EgressLine
+  readonly proxy: EgressProxy
   readonly signal: AbortSignal
   readonly browser: Browser
 }
 
 /** Whatever the browser says, in our words. What ended the job comes before what that made the browser say. */
-function asFailure(error: unknown, { line, signal, browser }: Circumstances): RenderFailure {
-  if (line.isOverdrawn()) return new RenderFailure('too_large', 'the page fetches more than 64 MiB', error)
+function asFailure(error: unknown, { proxy, signal, browser }: Circumstances): RenderFailure {
+  if (proxy.isOverdrawn()) return new RenderFailure('too_large', 'the page fetches more than 64 MiB', error)
   if (signal.aborted) return new RenderFailure('timeout', 'the page was not ready in time', error)
   if (error instanceof RenderFailure) return error
   if (!browser.connected) return new RenderFailure('broken', 'the browser ended', error)

@@ -2,6 +2,8 @@ import { Fault } from '@tollbook/core/fault'
 
 /** Makes pictures and documents of pages, on a browser that can reach the world and not our network. */
 export interface Renderer {
+  /** Hosts that may be rendered though their addresses are not global: `name` or `name:port`. */
+  readonly allowHosts: readonly string[]
   /** Undefined when a job can be taken now. */
   whyUnavailable(): string | undefined
   /** Throws `RenderFailure` and nothing else that is not a bug. */

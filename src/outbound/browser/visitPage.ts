@@ -1,5 +1,5 @@
 import { type HTTPResponse, type Page, TimeoutError } from 'puppeteer'
-import type { EgressLine } from './egressLine.ts'
+import type { EgressProxy } from './egressProxy.ts'
 import { RenderFailure } from './renderer.ts'
 import type { RenderTask } from './renderTask.ts'
 
@@ -18,9 +18,9 @@ const settleIdleMs = 50
 const settleTimeoutMs = 1_500
 
 /** Goes there, waits until it stands, and makes sure that it is a page and not the picture of a refusal. */
-export async function visitPage(page: Page, task: RenderTask, line: EgressLine): Promise<Visit> {
+export async function visitPage(page: Page, task: RenderTask, proxy: EgressProxy): Promise<Visit> {
   await prepare(page, task)
-  const watch = watchNavigation(page, line)
+  const watch = watchNavigation(page, proxy)
   const arrived = 'url' in task.page ? await goTo(page, task.page.url, watch) : await showHtml(page, task.page.html)
   watch.check()
   await settle(page)
@@ -40,7 +40,7 @@ interface NavigationWatch {
 }
 
 /** Follows where the main frame goes, by redirect, script or refresh. */
-function watchNavigation(page: Page, line: EgressLine): NavigationWatch {
+function watchNavigation(page: Page, proxy: EgressProxy): NavigationWatch {
   const visited = new Set<string>()
   let last: string | undefined
   page.on('request', (request) => {
@@ -51,14 +51,14 @@ function watchNavigation(page: Page, line: EgressLine): NavigationWatch {
   return {
     lastUrl: () => last,
     check() {
-      // What a cut line leaves may look like a page that has loaded.
-      if (line.isOverdrawn()) throw new RenderFailure('too_large', 'the page fetches more than 64 MiB')
+      // What a cut proxy leaves may look like a page that has loaded.
+      if (proxy.isOverdrawn()) throw new RenderFailure('too_large', 'the page fetches more than 64 MiB')
       for (const url of visited)
-        if (line.troubleWith(url) === 'forbidden') throw new RenderFailure('forbidden', forbiddenMessage)
+        if (proxy.troubleWith(url) === 'forbidden') throw new RenderFailure('forbidden', forbiddenMessage)
       // A page of the browser's own, which stands where a page failed to load.
       if (!/^(https?:|about:blank)/.test(page.url()))
         throw new RenderFailure('unreachable', 'the page led to something that cannot be shown')
-      if (last !== undefined && line.troubleWith(last) === 'unreachable')
+      if (last !== undefined && proxy.troubleWith(last) === 'unreachable')
         throw new RenderFailure('unreachable', 'the server of the page cannot be reached')
     },
   }

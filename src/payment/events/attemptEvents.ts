@@ -24,7 +24,7 @@ export interface ProofClaimed {
   readonly exposedBaseUnits: bigint
 }
 
-export const proofClaimed = defineEvent<ProofClaimed>({
+const proofClaimed = defineEvent<ProofClaimed>({
   kind: 'ProofClaimed',
   schema: z.object({
     kind: z.literal('ProofClaimed'),
@@ -49,7 +49,7 @@ export interface AnswerStarted {
   readonly attemptId: string
 }
 
-export const answerStarted = defineEvent<AnswerStarted>({
+const answerStarted = defineEvent<AnswerStarted>({
   kind: 'AnswerStarted',
   schema: z.object({ kind: z.literal('AnswerStarted'), attempt, attemptId }),
 })
@@ -75,7 +75,7 @@ export function unexposed({ mint, exposedBaseUnits }: Unexposed): readonly Posti
   return [{ debit: accounts.exposedContra, credit: accounts.exposed, mint, amountBaseUnits: exposedBaseUnits }]
 }
 
-export const answerBroken = defineEvent<AnswerBroken>({
+const answerBroken = defineEvent<AnswerBroken>({
   kind: 'AnswerBroken',
   schema: z.object({
     kind: z.literal('AnswerBroken'),
@@ -147,7 +147,7 @@ export interface RequestFailed extends Unexposed {
   readonly reason: FailureReason
 }
 
-export const requestFailed = defineEvent<RequestFailed>({
+const requestFailed = defineEvent<RequestFailed>({
   kind: 'RequestFailed',
   schema: z.object({
     kind: z.literal('RequestFailed'),

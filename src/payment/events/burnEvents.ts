@@ -29,7 +29,7 @@ export interface BurnSubmitted {
   readonly transactionBase64: string
 }
 
-export const burnSubmitted = defineEvent<BurnSubmitted>({
+const burnSubmitted = defineEvent<BurnSubmitted>({
   kind: 'BurnSubmitted',
   schema: z.object({
     kind: z.literal('BurnSubmitted'),
@@ -52,7 +52,7 @@ export interface BurnConfirmed {
   readonly parts: readonly EndpointBurn[]
 }
 
-export const burnConfirmed = defineEvent<BurnConfirmed>({
+const burnConfirmed = defineEvent<BurnConfirmed>({
   kind: 'BurnConfirmed',
   schema: z.object({
     kind: z.literal('BurnConfirmed'),

@@ -15,7 +15,7 @@ export interface PaymentFinalized extends Unexposed {
   readonly slot: number
 }
 
-export const paymentFinalized = defineEvent<PaymentFinalized>({
+const paymentFinalized = defineEvent<PaymentFinalized>({
   kind: 'PaymentFinalized',
   schema: z.object({
     kind: z.literal('PaymentFinalized'),
@@ -48,7 +48,7 @@ export interface PaymentReversed extends Unexposed {
   readonly burnOwedBaseUnits: bigint
 }
 
-export const paymentReversed = defineEvent<PaymentReversed>({
+const paymentReversed = defineEvent<PaymentReversed>({
   kind: 'PaymentReversed',
   schema: z.object({
     kind: z.literal('PaymentReversed'),
@@ -87,7 +87,7 @@ export interface BurnReversed {
   readonly burnedBaseUnits: bigint
 }
 
-export const burnReversed = defineEvent<BurnReversed>({
+const burnReversed = defineEvent<BurnReversed>({
   kind: 'BurnReversed',
   schema: z.object({
     kind: z.literal('BurnReversed'),
@@ -108,7 +108,7 @@ export interface RefundDue {
   readonly refundBaseUnits: bigint
 }
 
-export const refundDue = defineEvent<RefundDue>({
+const refundDue = defineEvent<RefundDue>({
   kind: 'RefundDue',
   schema: z.object({ kind: z.literal('RefundDue'), wallet: address, mint: address, refundBaseUnits: baseUnits }),
   postings: ({ wallet, mint, refundBaseUnits }) => [
@@ -126,7 +126,7 @@ export interface TransferReceived {
   readonly slot: number
 }
 
-export const transferReceived = defineEvent<TransferReceived>({
+const transferReceived = defineEvent<TransferReceived>({
   kind: 'TransferReceived',
   schema: z.object({
     kind: z.literal('TransferReceived'),

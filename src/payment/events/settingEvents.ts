@@ -47,7 +47,7 @@ const marketEvidence: z.ZodType<MarketEvidence> = z.object({
   silent: z.array(z.object({ source: z.string(), why: z.string() })),
 })
 
-export const priceListPublished = defineEvent<PriceListPublished>({
+const priceListPublished = defineEvent<PriceListPublished>({
   kind: 'PriceListPublished',
   schema: z.object({
     kind: z.literal('PriceListPublished'),
@@ -71,7 +71,7 @@ export interface SettingChanged {
 
 const json: z.ZodType<Json> = z.json()
 
-export const settingChanged = defineEvent<SettingChanged>({
+const settingChanged = defineEvent<SettingChanged>({
   kind: 'SettingChanged',
   schema: z.object({
     kind: z.literal('SettingChanged'),

@@ -17,7 +17,7 @@ export interface PaymentSubmitted {
   readonly transactionBase64: string
 }
 
-export const paymentSubmitted = defineEvent<PaymentSubmitted>({
+const paymentSubmitted = defineEvent<PaymentSubmitted>({
   kind: 'PaymentSubmitted',
   schema: z.object({
     kind: z.literal('PaymentSubmitted'),
@@ -50,7 +50,7 @@ const settlement: z.ZodType<Settlement> = z.object({
   }),
 })
 
-export const paymentVerified = defineEvent<PaymentVerified>({
+const paymentVerified = defineEvent<PaymentVerified>({
   kind: 'PaymentVerified',
   schema: z.object({ kind: z.literal('PaymentVerified'), settlement }),
   postings: (event) => received(event.settlement),
@@ -96,7 +96,7 @@ export interface BurnOwed {
   readonly owedBaseUnits: bigint
 }
 
-export const burnOwed = defineEvent<BurnOwed>({
+const burnOwed = defineEvent<BurnOwed>({
   kind: 'BurnOwed',
   schema: z.object({ kind: z.literal('BurnOwed'), mint: address, endpoint: z.string(), owedBaseUnits: baseUnits }),
   postings: ({ mint, owedBaseUnits }) => [

@@ -13,6 +13,7 @@ import { burnPercentage, distributionOf, type SplitShare } from '../../pricing/s
 export interface QuoteDeps {
   readonly ledger: Pick<PaymentLedger, 'recordQuote'>
   readonly terms: PaymentTerms
+  /** The operator's split of each payment. */
   readonly split: readonly SplitShare[]
   /** A slot that the chain has certainly reached. */
   readonly slot: () => number
@@ -31,13 +32,13 @@ export async function challenge(deps: QuoteDeps, offer: Offer): Promise<Challeng
   await deps.ledger.recordQuote(quote)
   return {
     instruction: `burn ${quote.burnBaseUnits} and transfer ${transferBaseUnits(quote)} base units of the token, then repeat the request with x-payment-proof`,
-    members: membersOf(quote, secret, deps),
+    members: membersOf(deps, quote, secret),
     headers: {},
   }
 }
 
-/** Specification, section 2.8, and beside it what a program needs to pay. */
-function membersOf(quote: Quote, secret: string, { terms, split }: QuoteDeps): Challenge['members'] {
+/** The members of specification, section 2.8, and those that a program needs to pay. */
+function membersOf({ terms, split }: QuoteDeps, quote: Quote, secret: string): Challenge['members'] {
   const transfer = transferBaseUnits(quote)
   // A price of one base unit is burned whole, and a transfer of nothing has no fee.
   const fee =
@@ -46,10 +47,7 @@ function membersOf(quote: Quote, secret: string, { terms, split }: QuoteDeps): C
       : { transferWithFeeBaseUnits: sentForArrival(transfer, terms.transferFee).toString() }
   return {
     distribution: distributionOf(split),
-    burnInfo: {
-      percentage: burnPercentage(split),
-      tokensToBurn: displayNumber(quote.burnBaseUnits, quote.decimals),
-    },
+    burnInfo: { percentage: burnPercentage(split), tokensToBurn: displayNumber(quote.burnBaseUnits, quote.decimals) },
     paymentWallet: terms.paymentWallet,
     tokenMint: terms.mint,
     tokenProgram: terms.tokenProgram,

@@ -8,7 +8,7 @@ import { type Refusal, refuseProof } from '@tollbook/core/refusal'
 export interface PriceDeps {
   readonly ledger: PaymentLedger
   readonly currentPrice: (endpoint: string) => Price | undefined
-  /** For how long after its expiry a quote is still honoured. */
+  /** Grace period after the expiry of a quote. */
   readonly quoteGraceMs: number
 }
 
@@ -29,13 +29,12 @@ interface ChosenPrice {
   readonly quoteId: string | undefined
 }
 
-// The longest that a bound payment can lag behind its quote: presented at the last moment of its age, quoted a day before.
+// Maximum lag of a bound payment behind its quote: presented at the last moment of its age, quoted a day before.
 const quoteSearchMs = 24 * 60 * 60 * 1000
 
 /**
- * A bound payment has the price of its quote, a plain one that of the cheapest quote that was open when it landed. Where
- * there is none, or it had expired, the list in force at that moment decides: late payers pay the price of the day, and
- * are not left with nothing.
+ * A bound payment has the price of its quote, a plain one that of the cheapest quote that was open when it landed. If
+ * there is none, or it had expired, the list in force at that moment decides: late payers pay the price of the day.
  */
 export async function choosePrice(
   deps: PriceDeps,

@@ -8,7 +8,7 @@ import { readSignature, type Signature, signatureOfBytes } from '@tollbook/core/
 
 export const proofHeader = 'x-payment-proof'
 
-/** What `x-payment-proof` carries. Every form has a signature, which is the reference of the payment. */
+/** Content of `x-payment-proof`. Every form has a signature, which is the reference of the payment. */
 export interface NativeProof extends Proof {
   readonly signature: Signature
   /** Present in the bound forms: it opens the memo of a quote. */

@@ -4,7 +4,7 @@ import { type Refusal, refuse, refuseField } from '@tollbook/core/refusal'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { RailRequest } from '../../paywall/rail.ts'
 
-export const walletHeader = 'x-wallet-address'
+const walletHeader = 'x-wallet-address'
 
 export type WalletTerms = Pick<PaymentTerms, 'mint' | 'paymentWallet'>
 

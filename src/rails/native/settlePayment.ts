@@ -12,9 +12,9 @@ import { checkSigners, submitTransaction } from './submitTransaction.ts'
 
 export interface SettleDeps extends BalanceDeps {
   readonly terms: PaymentTerms
-  /** How long a signature that is not on chain yet is waited for. */
+  /** Time to wait for a signature that is not on chain yet. */
   readonly lookupWaitMs: number
-  /** How long a transaction that we have sent is waited for. */
+  /** Time to wait for a transaction that this service has sent. */
   readonly broadcastWaitMs: number
   /** A payment is presented for the first time within this time of landing. */
   readonly proofMaxAgeMs: number
@@ -46,8 +46,8 @@ export async function settlePayment(
 }
 
 /**
- * It is not there. A wallet that could not pay is told so, but not before another look: a payment that landed since the
- * last one has emptied the wallet, and whoever is told that it has not paid would pay again (I8).
+ * The payment is not on chain. A wallet that cannot pay is refused for that, but only after a second lookup: a payment that
+ * landed since the first one has emptied the wallet, and a caller who reads that it has not paid would pay again (I8).
  */
 async function judgeAbsence(deps: SettleDeps, question: SettleQuestion<NativeProof>): Promise<Settlement | Refusal> {
   const shortage = await findShortage(deps, question.order)
@@ -86,7 +86,7 @@ async function judgeRecord(
   const binding = bindSecret(record.memos, proof.secret)
   if (isRefusal(binding)) return binding
   const ageMs = deps.clock.nowMs() - blockTimeMs
-  // What we have sent ourselves was presented in time; the book says so.
+  // A payment that this service has sent was presented in time, as the ledger shows.
   if (ageMs > deps.proofMaxAgeMs && payment.phase !== 'submitted')
     return refuseProof('too_old', `landed ${Math.floor(ageMs / 1000)} s ago`)
   const chosen = await choosePrice(deps, {

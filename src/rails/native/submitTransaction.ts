@@ -23,7 +23,7 @@ export interface Submission {
   readonly transaction: SignedTransaction
 }
 
-/** What can be said of a signed transaction without asking anybody. */
+/** The check of a signed transaction that needs no network. */
 export function checkSigners(transaction: SignedTransaction, order: Order): Refusal | undefined {
   return transaction.signers.includes(order.wallet) ? undefined : refuseProof('wallet_did_not_sign')
 }
@@ -41,7 +41,7 @@ export async function submitTransaction(deps: SubmitDeps, submission: Submission
   if (transaction.usesDurableNonce) return refuseProof('durable_nonce')
   const simulation = await deps.chain.simulate(transaction)
   if (simulation.outcome === 'blockhash_expired') return refuseUnlessLanded(deps, transaction)
-  // Somebody has sent it already, and it will be confirmed in a moment.
+  // It has been sent already, and will be confirmed in a moment.
   if (simulation.outcome === 'already_landed') return undefined
   const price = await judgeSimulation(deps, submission, simulation)
   if (isRefusal(price)) return price
@@ -58,13 +58,13 @@ async function resend(deps: SubmitDeps, transaction: SignedTransaction): Promise
   return undefined
 }
 
-/** Its blockhash has expired. It may have landed since we looked; only if it is still not there will it never be. */
+/** The blockhash has expired. The transaction may have landed since the last lookup; if it has not, it never will. */
 async function refuseUnlessLanded({ chain }: SubmitDeps, { signature }: SignedTransaction) {
   const landed = await chain.findTransaction(signature)
   return landed === undefined ? refuseProof('blockhash_expired') : undefined
 }
 
-// What is sent may land until its blockhash is too old, 150 slots of at most 0.4 s; its quote has to be open even then,
+// A transaction may land until its blockhash is too old, 150 slots of at most 0.4 s; its quote has to be open even then,
 // or we would send a payment that buys nothing.
 const landingMaxMs = 60_000
 

@@ -8,7 +8,7 @@ import { type Customer, land, newCustomer, signedBy } from '../paymentLab.ts'
 import { type Offer, type PaymentShop, present, quoteFor, signatureProof, transactionProof } from '../paymentShop.ts'
 import type { Verdict } from './verificationCase.ts'
 
-/** What somebody presents to the native rail of a shop, and what it has to say. */
+/** A proof presented to the native rail of a service, and the expected verdict. */
 export interface RailCase {
   readonly rule: string
   readonly says: string
@@ -56,7 +56,7 @@ export const bindingCases: readonly RailCase[] = [
   },
   {
     rule: '7c',
-    says: "the quote's memo without the secret: somebody has copied the signature from the chain",
+    says: "the quote's memo without the secret: the signature was copied from the chain",
     verdict: 'secret_required',
     present: landed({ memos: (offer) => [boundMemo(offer)] }),
   },
@@ -74,7 +74,7 @@ export const bindingCases: readonly RailCase[] = [
   },
   {
     rule: '7c',
-    says: "the quote's memo and the secret of nobody",
+    says: "the quote's memo and a secret of no quote",
     verdict: 'secret_mismatch',
     present: landed({ memos: (offer) => [boundMemo(offer)], secret: () => randomToken() }),
   },
@@ -86,7 +86,7 @@ export const bindingCases: readonly RailCase[] = [
   },
   {
     rule: '7d',
-    says: 'a secret, and its memo for a program that is no memo program',
+    says: 'a secret, and its memo for a program that is not a memo program',
     verdict: 'memo_missing',
     present: landed({ memos: (offer) => [imitated(boundMemo(offer))], secret: rightSecret }),
   },

@@ -39,8 +39,8 @@ export const burnCases = casesOf([
     verdict: 'burn_insufficient',
     pay: burning(burnChecked, -1n),
   },
-  { rule: '3b', says: 'BurnChecked of more than is asked', verdict: 'accepted', pay: burning(burnChecked, 1n) },
-  { rule: '3b', says: 'two burns that are enough together', verdict: 'accepted', pay: burnTwice(0n) },
+  { rule: '3b', says: 'BurnChecked of more than required', verdict: 'accepted', pay: burning(burnChecked, 1n) },
+  { rule: '3b', says: 'two burns that suffice together', verdict: 'accepted', pay: burnTwice(0n) },
   { rule: '3b', says: 'two burns that are one base unit short', verdict: 'burn_insufficient', pay: burnTwice(-1n) },
   { rule: '3c', says: 'a burn that another program calls', verdict: 'accepted', pay: burnWrapped(relayed) },
   {
@@ -70,7 +70,7 @@ export const burnCases = casesOf([
   },
   {
     rule: '3e',
-    says: 'a burn of the right mint beside one of another',
+    says: 'a burn of the right mint and one of another',
     verdict: 'accepted',
     pay: (lab) => burnForeign(lab, lab.kind, (payer) => [burnOf(lab, payer)]),
   },
@@ -82,7 +82,7 @@ export const burnCases = casesOf([
   },
   {
     rule: '3f',
-    says: 'a burn of the right mint beside one of the other token program',
+    says: 'a burn of the right mint and one of the other token program',
     verdict: 'accepted',
     pay: (lab) => burnForeign(lab, otherProgramKind(lab), (payer) => [burnOf(lab, payer)]),
   },
@@ -94,13 +94,13 @@ export const burnCases = casesOf([
   },
   {
     rule: '3f',
-    says: 'the bytes of a burn, for a program that is no token program',
+    says: 'the bytes of a burn, for a program that is not a token program',
     verdict: 'burn_insufficient',
     pay: burnWrapped(imitated),
   },
   {
     rule: '3g',
-    says: 'MintTo in the same transaction gives back what was burned',
+    says: 'MintTo in the same transaction restores the burned amount',
     verdict: 'supply_increased',
     pay: minting((lab, payer) => mintTo(lab, payer.account, lab.price.burnBaseUnits)),
   },
@@ -134,7 +134,7 @@ export const burnCases = casesOf([
   },
   {
     rule: '3h',
-    says: 'the burn is made, and as much again is sent to the incinerator',
+    says: 'the burn is made, and the same amount is sent to the incinerator',
     verdict: 'accepted',
     pay: (lab) => sendToAshes(lab, (payer) => [burnOf(lab, payer)]),
   },
@@ -146,7 +146,7 @@ export const burnCases = casesOf([
   },
   {
     rule: '3h',
-    says: "the wallet burns what lies in the incinerator's account, as anybody may",
+    says: "the wallet burns tokens in the incinerator's account, as every wallet may",
     verdict: 'burn_insufficient',
     async pay(lab) {
       const payer = await newCustomer(lab)
@@ -158,13 +158,13 @@ export const burnCases = casesOf([
   },
   {
     rule: '3i',
-    says: 'somebody else burns as well',
+    says: 'another wallet also burns',
     verdict: 'accepted',
     pay: (lab) => burnWithHelp(lab, { own: lab.price.burnBaseUnits, other: 1n }),
   },
   {
     rule: '3i',
-    says: 'somebody else burns the base unit that the wallet left out',
+    says: 'another wallet burns the base unit that the wallet omitted',
     verdict: 'burn_insufficient',
     pay: (lab) => burnWithHelp(lab, { own: lab.price.burnBaseUnits - 1n, other: 1n }),
   },
@@ -280,7 +280,7 @@ async function mintForeign(lab: PaymentLab): Promise<Presented> {
   return { signature, wallet: payer.address }
 }
 
-/** Fees that earlier transfers left behind come back into balances, which hides as much of the burn. */
+/** Fees withheld from earlier transfers return to balances, which hides the same amount of the burn. */
 async function payOutFees(lab: PaymentLab): Promise<Presented> {
   const [payer, trader] = [await newCustomer(lab), await newCustomer(lab, 100_000_000n)]
   const { account: from, address: by } = trader

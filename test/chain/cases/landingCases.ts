@@ -35,7 +35,7 @@ export const landingCases = casesOf([
   },
   {
     rule: '1b',
-    says: 'a full payment beside an instruction that does nothing',
+    says: 'a full payment with an additional instruction that has no effect',
     verdict: 'accepted',
     pay: (lab) => payBeside(lab, imitated),
   },
@@ -70,7 +70,7 @@ export const landingCases = casesOf([
   },
   {
     rule: '1b',
-    says: "somebody else's payment that failed for want of tokens",
+    says: "another wallet's payment that failed for lack of tokens",
     verdict: 'wallet_did_not_sign',
     async pay(lab) {
       const [payer, presenter] = [await newCustomer(lab, 1n), await newCustomer(lab)]

@@ -57,13 +57,13 @@ const layouts: readonly Layout[] = [
   { rule: '5g', says: 'the account is emptied by the payment and closed', pay: payAndClose },
   {
     rule: '5h',
-    says: 'compute budget, memos of others, and transfers to others around it',
+    says: 'compute budget, other memos, and other transfers around it',
     pay: paying((lab, plain, payer) => [
       ComputeBudgetProgram.setComputeUnitLimit({ units: 400_000 }),
       ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1_000 }),
       memo('for the weather'),
       ...plain,
-      memo('tollbooth: of somebody else', 1),
+      memo('tollbooth: of another service', 1),
       SystemProgram.transfer({ fromPubkey: payer.address, toPubkey: lab.issuer.publicKey, lamports: 1_000 }),
     ]),
   },
@@ -120,7 +120,7 @@ async function payFromThree(lab: PaymentLab, more: bigint): Promise<Presented> {
   return { signature: await land(lab, instructions, [payer.keypair]), wallet: payer.address }
 }
 
-/** A payment wallet that nobody has paid yet: its account does not exist before the transaction. */
+/** A payment wallet without payments: its account does not exist before the transaction. */
 async function payOpening(lab: PaymentLab, more: bigint): Promise<Presented> {
   const [payer, wallet] = [await newCustomer(lab), Keypair.generate().publicKey]
   const account = accountOf(lab, wallet)
@@ -146,7 +146,7 @@ async function payWithBought(lab: PaymentLab, more: bigint): Promise<Presented> 
   return { signature: await land(lab, instructions, [buyer, seller.keypair]), wallet: buyer.publicKey }
 }
 
-/** No token balance of the account is told before or after; only its opening shows whose it was. */
+/** No token balance of the account is reported before or after; only its opening shows its owner. */
 async function payFromPassing(lab: PaymentLab, more: bigint): Promise<Presented> {
   const [payer, passing] = [await newCustomer(lab), Keypair.generate()]
   const { account: from, address: by } = payer

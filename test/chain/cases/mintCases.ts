@@ -20,7 +20,7 @@ import { Keypair, type PublicKey, SystemProgram, TransactionInstruction } from '
 import { openPlainAccount } from '../labTokens.ts'
 import { type PaymentLab, createAllocation, decimals, idleAddress, stage } from '../paymentLab.ts'
 
-/** What an operator names as TOKEN_MINT, and what the service says of it at start. */
+/** A value of TOKEN_MINT, and the service's verdict on it at start. */
 export interface MintCase {
   readonly rule: string
   readonly says: string
@@ -88,7 +88,7 @@ export const mintCases: readonly MintCase[] = [
   ),
   {
     rule: '6c',
-    says: 'an address with nothing at it',
+    says: 'an address without an account',
     refusedBecause: /does not exist/,
     make: () => Promise.resolve(Keypair.generate().publicKey),
   },
@@ -110,7 +110,7 @@ export const mintCases: readonly MintCase[] = [
   },
   {
     rule: '6c',
-    says: 'room for a mint in which none has been made yet',
+    says: 'space for a mint that has not been initialised',
     refusedBecause: /is not a mint/,
     async make(lab) {
       const account = Keypair.generate()

@@ -17,7 +17,7 @@ export const nodeCases: readonly NodeCase[] = [
   ...forgeryCases(),
 ]
 
-/** The node is not there, or what it says is no answer. */
+/** The node is unreachable, or its answer is not valid. */
 function transportCases(): readonly NodeCase[] {
   const text =
     (status: number, body: string): Tamper =>
@@ -31,7 +31,7 @@ function transportCases(): readonly NodeCase[] {
     { says: 'the connection is cut', tamper: () => 'cut' },
     { says: 'an empty body', tamper: text(200, '') },
     { says: 'a page of HTML', tamper: text(200, '<html>maintenance</html>') },
-    { says: 'JSON that is no answer', tamper: text(200, '[]') },
+    { says: 'JSON that is not an answer', tamper: text(200, '[]') },
     { says: 'an answer with neither result nor error', tamper: text(200, '{"jsonrpc":"2.0","id":1}') },
     {
       says: 'an answer that is cut off',
@@ -50,13 +50,13 @@ function refusalCases(): readonly NodeCase[] {
       errorReply(code, message)
   return [
     {
-      says: 'error -32015, it does not show this version of transaction',
+      says: 'error -32015, it does not support this version of transaction',
       tamper: error(-32015, 'unsupported version'),
     },
     { says: 'error -32011, it keeps no history', tamper: error(-32011, 'transaction history is not available') },
     { says: 'error -32005, it is behind', tamper: error(-32005, 'node is behind by 42 slots') },
-    { says: 'error -32603, it broke', tamper: error(-32603, 'internal error') },
-    { says: 'error -32602, it does not take the parameters', tamper: error(-32602, 'invalid params') },
+    { says: 'error -32603, internal error', tamper: error(-32603, 'internal error') },
+    { says: 'error -32602, it rejects the parameters', tamper: error(-32602, 'invalid params') },
   ]
 }
 
@@ -140,7 +140,10 @@ function forgeryCases(): readonly NodeCase[] {
         header: { ...header, numRequiredSignatures: header.numRequiredSignatures - 1 },
       })),
     },
-    { says: 'an account key that is no address', tamper: message((rest) => ({ ...rest, accountKeys: ['tokens'] })) },
+    {
+      says: 'an account key that is not an address',
+      tamper: message((rest) => ({ ...rest, accountKeys: ['tokens'] })),
+    },
     { says: 'the version of another transaction', tamper: changed((answer) => ({ ...answer, version: 'legacy' })) },
     {
       says: 'a loaded address in the wrong list, which shifts the others',
@@ -159,7 +162,7 @@ function forgeryCases(): readonly NodeCase[] {
       tamper: changedBalances((balance) => ({ ...balance, uiTokenAmount: { amount: '-1' } })),
     },
     {
-      says: 'an inner instruction with data that is no base58',
+      says: 'an inner instruction with data that is not base58',
       tamper: changed(({ meta, ...answer }) => ({
         ...answer,
         meta: {

@@ -15,7 +15,7 @@ import {
 } from '../paymentShop.ts'
 import type { Verdict } from './verificationCase.ts'
 
-/** What decides the price, and what it comes to. */
+/** Facts that decide the price, and the expected result. */
 export interface PriceCase {
   readonly rule: string
   readonly says: string
@@ -54,7 +54,7 @@ export const priceCases: readonly PriceCase[] = [
   },
   {
     rule: '9a',
-    says: 'two open quotes: the dearer one is paid, and the cheaper one decides',
+    says: 'two open quotes: the more expensive one is paid, and the cheaper one decides',
     verdict: 'accepted',
     async present(shop) {
       const { payer, cheap } = await payerWithTwoQuotes(shop)
@@ -139,7 +139,7 @@ export const priceCases: readonly PriceCase[] = [
   },
   {
     rule: '9d',
-    says: 'paid before the quote was made: a later, cheaper quote is not taken',
+    says: 'paid before the quote was made: a later, cheaper quote is not used',
     verdict: 'burn_insufficient',
     async present(shop) {
       const payer = await newCustomer(shop)
@@ -162,7 +162,7 @@ export const priceCases: readonly PriceCase[] = [
   },
   {
     rule: '9e',
-    says: "bound to the dearer of two open quotes, and the cheaper one's amount is paid",
+    says: "bound to the more expensive of two open quotes, and the cheaper one's amount is paid",
     verdict: 'burn_insufficient',
     async present(shop) {
       const { payer, dear } = await payerWithTwoQuotes(shop)
@@ -171,7 +171,7 @@ export const priceCases: readonly PriceCase[] = [
   },
   {
     rule: '9e',
-    says: 'bound to the dearer of two open quotes, and its amount is paid',
+    says: 'bound to the more expensive of two open quotes, and its amount is paid',
     verdict: 'accepted',
     async present(shop) {
       const { payer, dear } = await payerWithTwoQuotes(shop)
@@ -202,7 +202,7 @@ export const priceCases: readonly PriceCase[] = [
   },
   {
     rule: '1d',
-    says: 'landed in the very slot of the quote that its memo names',
+    says: 'landed in the slot of the quote that its memo names',
     verdict: 'accepted',
     async present(shop) {
       const payer = await newCustomer(shop)

@@ -80,7 +80,7 @@ export const sendingCases: readonly SendingCase[] = [
   },
   {
     rule: '11e',
-    says: 'it would fail, and the wallet could pay its quote, though not what a quote would be now',
+    says: 'it would fail, and the wallet could pay its quote, but not a quote at the current price',
     verdict: 'simulation_failed',
     kinds: sendingKinds,
     async present(shop) {
@@ -115,7 +115,7 @@ export const sendingCases: readonly SendingCase[] = [
   },
   {
     rule: '11g',
-    says: 'it has a durable nonce, so that it could be kept and sent a year later',
+    says: 'it has a durable nonce, so it could be sent a year later',
     verdict: 'durable_nonce',
     kinds: sendingKinds,
     present: (shop) => presentPaid(shop, (plain, payer) => [advanceNonce(payer), ...plain]),
@@ -148,12 +148,12 @@ export const sendingCases: readonly SendingCase[] = [
   },
   {
     rule: '11h',
-    says: 'it has a durable nonce and has landed already: what the chain says counts',
+    says: 'it has a durable nonce and has landed already: the chain decides',
     verdict: 'transaction_failed',
     kinds: sendingKinds,
     async present(shop) {
       const payer = await newCustomer(shop)
-      // The local chain has no nonce accounts, so this one lands as a failure, and that is what has to be told.
+      // The local chain has no nonce accounts, so this one lands as a failure, and the verdict has to report that.
       const instructions = [advanceNonce(payer), ...payment(shop, payer)]
       const transaction = await signedBy(shop.connection, instructions, [payer.keypair])
       await sendAndConfirm(shop, transaction.serialize())
@@ -174,7 +174,7 @@ function brokenBytes(): readonly SendingCase[] {
   // One byte that says how many there are, and then the signatures.
   const [first, second, end] = [1, 65, 129]
   return [
-    { ...broken, says: 'nobody has signed it', present: breaking((bytes) => bytes.fill(0, first, end)) },
+    { ...broken, says: 'no signer has signed it', present: breaking((bytes) => bytes.fill(0, first, end)) },
     { ...broken, says: 'its fee payer has not signed it', present: breaking((bytes) => bytes.fill(0, first, second)) },
     {
       ...broken,
@@ -189,7 +189,7 @@ function brokenBytes(): readonly SendingCase[] {
     },
     {
       ...broken,
-      says: 'a byte stands behind it',
+      says: 'an extra byte at the end',
       verdict: 'malformed_proof',
       present: breaking((bytes) => Buffer.concat([bytes, Buffer.alloc(1)])),
     },
@@ -209,7 +209,7 @@ type Arrange = (
 
 function acceptedLayouts(): readonly SendingCase[] {
   const layouts: readonly (readonly [string, Arrange])[] = [
-    ['the burn and the transfer that the quote asks for', (plain) => plain],
+    ['the burn and the transfer that the quote requires', (plain) => plain],
     ['both instructions called by another program', (plain) => plain.map(relayed)],
     ['both instructions in a Batch', (plain, _payer, shop) => [batch(shop, plain)]],
     ['both instructions in a Batch that another program calls', (plain, _payer, shop) => [relayed(batch(shop, plain))]],
@@ -261,7 +261,7 @@ function shortPayments(): readonly SendingCase[] {
     },
     {
       ...short,
-      says: 'the asked amount, of which the transfer fee takes its part',
+      says: 'the required amount, reduced by the transfer fee',
       kinds: feeKind,
       present: (shop) => presentPaid(shop, (plain) => plain, due(shop) - gross(shop, due(shop))),
     },

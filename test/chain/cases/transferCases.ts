@@ -32,7 +32,7 @@ export const transferCases = casesOf([
   },
   {
     rule: '4a',
-    says: 'Transfer, which the token program refuses for a mint with a fee',
+    says: 'Transfer, which the token program rejects for a mint with a fee',
     verdict: 'transaction_failed',
     kinds: feeKind,
     pay: sending(transfer),
@@ -60,7 +60,7 @@ export const transferCases = casesOf([
   },
   {
     rule: '4d',
-    says: "sent to the payment wallet's associated account, and as much to somebody else",
+    says: "sent to the payment wallet's associated account, and the same amount to another wallet",
     verdict: 'accepted',
     async pay(lab) {
       const [payer, friend] = [await newCustomer(lab), await newCustomer(lab, 0n)]
@@ -86,7 +86,7 @@ export const transferCases = casesOf([
   },
   {
     rule: '4d',
-    says: 'sent to somebody else',
+    says: 'sent to another wallet',
     verdict: 'transfer_insufficient',
     async pay(lab) {
       const [payer, friend] = [await newCustomer(lab), await newCustomer(lab, 0n)]
@@ -95,7 +95,7 @@ export const transferCases = casesOf([
   },
   {
     rule: '4d',
-    says: 'the bytes of a transfer, for a program that is no token program',
+    says: 'the bytes of a transfer, for a program that is not a token program',
     verdict: 'transfer_insufficient',
     async pay(lab) {
       const payer = await newCustomer(lab)
@@ -133,7 +133,7 @@ export const transferCases = casesOf([
   },
   {
     rule: '4e',
-    says: 'more is sent than is asked, and the excess is sent back',
+    says: 'more than required is sent, and the excess is sent back',
     verdict: 'accepted',
     async pay(lab) {
       const payer = await newCustomer(lab)
@@ -146,7 +146,7 @@ export const transferCases = casesOf([
   },
   {
     rule: '4f',
-    says: 'the asked amount is sent, and the transfer fee takes its part',
+    says: 'the required amount is sent, and the transfer fee reduces it',
     verdict: 'transfer_insufficient',
     kinds: feeKind,
     pay: (lab) => pay(lab, { send: due(lab) }),
@@ -165,7 +165,7 @@ export const transferCases = casesOf([
     pay: (lab) => pay(lab, { send: 2n * gross(lab, due(lab)) }),
   },
   { rule: '4g', says: 'nothing is sent', verdict: 'transfer_insufficient', pay: (lab) => pay(lab, { send: 0n }) },
-  { rule: '4g', says: 'three transfers that are enough together', verdict: 'accepted', pay: sendInThree(0n) },
+  { rule: '4g', says: 'three transfers that suffice together', verdict: 'accepted', pay: sendInThree(0n) },
   {
     rule: '4g',
     says: 'three transfers that are one base unit short',
@@ -174,26 +174,26 @@ export const transferCases = casesOf([
   },
   {
     rule: '4h',
-    says: 'somebody else sends as well',
+    says: 'another wallet also sends',
     verdict: 'accepted',
     pay: (lab) => toppedUp(lab, { own: gross(lab, due(lab)), other: due(lab) }),
   },
   {
     rule: '4h',
-    says: 'somebody else sends the base unit that the wallet left out',
+    says: 'another wallet sends the base unit that the wallet omitted',
     verdict: 'transfer_insufficient',
     kinds: withoutFeeKinds,
     pay: (lab) => toppedUp(lab, { own: due(lab) - 1n, other: 1n }),
   },
   {
     rule: '4h',
-    says: 'somebody else sends all of it',
+    says: 'another wallet sends all of it',
     verdict: 'transfer_insufficient',
     pay: (lab) => toppedUp(lab, { own: 0n, other: gross(lab, due(lab)) }),
   },
   {
     rule: '4h',
-    says: 'the wallet sends the asked amount, and somebody else makes up for the transfer fee',
+    says: 'the wallet sends the required amount, and another wallet compensates the transfer fee',
     verdict: 'accepted',
     kinds: feeKind,
     pay: (lab) => toppedUp(lab, { own: due(lab), other: 2n * withheld(lab, due(lab)) }),

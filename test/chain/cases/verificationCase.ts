@@ -10,13 +10,14 @@ export type Verdict = 'accepted' | InvalidPaymentReason | Exclude<RefusalCode, '
 export interface Presented {
   readonly signature: Signature
   readonly wallet: PublicKey
-  /** The lab's, unless the case has a payment wallet of its own. */
+  /** The fixture's, unless the case has a separate payment wallet. */
   readonly terms?: PaymentTerms
 }
 
 /**
- * One row of the table in docs/verification.md: what somebody does on a real chain, and what the verifier has to say.
- * The tests run these and the document lists these, so neither can have one that the other has not.
+ * One row of the table in docs/verification.md: an action on a real chain, and the verdict that the verifier must
+ * return.
+ * The tests run these rows and the document lists them, so each list contains exactly the same cases.
  */
 export interface VerificationCase {
   /** A number of the rules in docs/verification.md. */

@@ -34,7 +34,7 @@ import { type Presented, casesOf, token2022Kinds } from './verificationCase.ts'
 export const walletCases = casesOf([
   {
     rule: '2a',
-    says: 'the wallet signs, and somebody else pays the fee in SOL',
+    says: 'the wallet signs, and another account pays the fee in SOL',
     verdict: 'accepted',
     async pay(lab) {
       const [payer, sponsor] = [await newCustomer(lab), await newCustomer(lab, 0n)]
@@ -44,7 +44,7 @@ export const walletCases = casesOf([
   },
   {
     rule: '2a',
-    says: "somebody presents another wallet's payment",
+    says: "another wallet's payment is presented",
     verdict: 'wallet_did_not_sign',
     async pay(lab) {
       const [payer, thief] = [await newCustomer(lab), await newCustomer(lab)]
@@ -120,7 +120,7 @@ export const walletCases = casesOf([
   },
   {
     rule: '2c',
-    says: "the wallet is the delegate and spends somebody else's tokens",
+    says: "the wallet is the delegate and spends another wallet's tokens",
     verdict: 'burn_insufficient',
     async pay(lab) {
       const [owner, delegate] = [await newCustomer(lab), await newCustomer(lab)]
@@ -131,7 +131,7 @@ export const walletCases = casesOf([
   },
   {
     rule: '2c',
-    says: "the wallet is the permanent delegate and spends somebody else's tokens",
+    says: "the wallet is the permanent delegate and spends another wallet's tokens",
     verdict: 'burn_insufficient',
     kinds: token2022Kinds,
     async pay(lab) {
@@ -142,7 +142,7 @@ export const walletCases = casesOf([
   },
   {
     rule: '2c',
-    says: "the wallet burns its own and, as a delegate, sends somebody else's tokens",
+    says: "the wallet burns its own and, as a delegate, sends another wallet's tokens",
     verdict: 'transfer_insufficient',
     async pay(lab) {
       const [owner, delegate] = [await newCustomer(lab), await newCustomer(lab)]
@@ -153,7 +153,7 @@ export const walletCases = casesOf([
   },
   {
     rule: '2c',
-    says: "the wallet only co-signs somebody else's payment",
+    says: "the wallet only co-signs another wallet's payment",
     verdict: 'burn_insufficient',
     async pay(lab) {
       const [payer, coSigner] = [await newCustomer(lab), await newCustomer(lab)]
@@ -163,7 +163,7 @@ export const walletCases = casesOf([
   },
   {
     rule: '2c',
-    says: 'the wallet pays from an account of its own that is no associated account',
+    says: 'the wallet pays from its own account that is not its associated one',
     verdict: 'accepted',
     async pay(lab) {
       const { payer, account } = await payerWithPlainAccount(lab)
@@ -173,7 +173,7 @@ export const walletCases = casesOf([
   },
   {
     rule: '2c',
-    says: 'the account that pays is given away at the end of the transaction',
+    says: 'the paying account is given away at the end of the transaction',
     verdict: 'burn_insufficient',
     async pay(lab) {
       const { payer, account } = await payerWithPlainAccount(lab)
@@ -184,7 +184,7 @@ export const walletCases = casesOf([
   },
   {
     rule: '2c',
-    says: "the account that pays was somebody else's when the transaction began",
+    says: 'the paying account belonged to another wallet when the transaction began',
     verdict: 'burn_insufficient',
     async pay(lab) {
       const { payer: seller, account } = await payerWithPlainAccount(lab)
@@ -196,7 +196,7 @@ export const walletCases = casesOf([
   },
   {
     rule: '2c',
-    says: "the account that pays was somebody else's and lived only within the transaction",
+    says: 'the paying account belonged to another wallet and existed only within the transaction',
     verdict: 'burn_insufficient',
     pay: payFromForeignPassingAccount,
   },

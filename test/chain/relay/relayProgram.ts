@@ -1,6 +1,6 @@
 import { sbpfProgram } from '../sbpfProgram.ts'
 
-/** What relay.c compiles to: calls its first account with the rest. The command stands in relay.c. */
+/** Bytecode of relay.c: it calls its first account with the rest. relay.c contains the compiler command. */
 export const relayProgram: Uint8Array = sbpfProgram(
   Buffer.from(
     [

@@ -44,7 +44,7 @@ export async function openScene(options: Partial<PayingFetchOptions> = {}): Prom
   }
 }
 
-/** A wallet of its own for each test, which counts: the number of signatures is what a payer can lose money by. */
+/** A separate wallet for each test, which counts: the number of signatures determines the possible loss of a payer. */
 function createCountingWallet(): CountingWallet {
   const wallet = keypairWallet(Keypair.generate())
   let signed = 0
@@ -64,7 +64,7 @@ function distinct(presented: readonly Presented[], header: string): readonly str
   return [...new Set(presented.map(({ headers }) => String(headers[header])))]
 }
 
-/** What a call was rejected with; fails the test when it was not. */
+/** Rejection of a call; fails the test if it was not rejected. */
 export async function rejectionOf(call: Promise<unknown>): Promise<unknown> {
   const outcome = await call.then(
     () => undefined,

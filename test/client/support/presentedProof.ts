@@ -1,7 +1,7 @@
 import { VersionedTransaction } from '@solana/web3.js'
 import { encodeBase58 } from '@tollbook/core/base58'
 
-/** What is in an `x-payment-proof`, read the way a stranger would, without our own encoder. */
+/** Content of an `x-payment-proof`, parsed as a third party would, without our own encoder. */
 export interface PresentedProof {
   readonly signature: string
   readonly transaction: VersionedTransaction | undefined
@@ -10,7 +10,7 @@ export interface PresentedProof {
 
 export function readPresentedProof(value: string): PresentedProof {
   const bytes = Buffer.from(value, 'base64')
-  if (bytes.toString('base64') !== value) throw new Error('the proof is no canonical base64')
+  if (bytes.toString('base64') !== value) throw new Error('the proof is not canonical base64')
   if (bytes[0] === 0x7b) {
     const { transaction, secret } = JSON.parse(bytes.toString('utf8')) as { transaction: string; secret: string }
     return { ...readTransaction(Buffer.from(transaction, 'base64')), secret }

@@ -3,7 +3,7 @@ import { encodeBase58 } from '@tollbook/core/base58'
 import { sha256 } from '@tollbook/core/digest'
 import { genesisHash, mintData, paymentWallet, tokenAccountData } from './testToken.ts'
 
-/** What a JSON-RPC call is answered with; an error is a refusal of the node, `broken` a 500 without a body. */
+/** Answer to a JSON-RPC call; an error is a refusal of the node, `broken` a 500 without a body. */
 export type NodeAnswer = { readonly result: unknown } | { readonly error: { code: number; message: string } } | 'broken'
 
 /** A Solana node with one token on it. A test replaces the answers that it is about. */

@@ -6,7 +6,7 @@ import { type PresentedProof, readPresentedProof } from './presentedProof.ts'
 import { createScriptedNode, type ScriptedNode } from './scriptedNode.ts'
 import { makeQuote } from './testToken.ts'
 
-/** What happens to one request that comes with a proof. */
+/** Outcome of one request that carries a proof. */
 export type Step =
   | 'deliver'
   /** The service has done its work, and the connection breaks before a byte of the answer. */
@@ -27,7 +27,7 @@ export interface ScriptedService {
   quote: (endpoint: string) => unknown
   receipt: (proof: PresentedProof, endpoint: string) => unknown
   onHang: () => void
-  readonly quotesMade: readonly QuoteBody[]
+  readonly issuedQuotes: readonly QuoteBody[]
   readonly presented: readonly Presented[]
   readonly unpaid: readonly Presented[]
 }
@@ -39,9 +39,9 @@ export interface Presented {
   readonly body: string
 }
 
-/** A service that speaks the true wire format and misbehaves to order, and a Solana node beside it. */
+/** A service that speaks the real wire format and misbehaves on request, together with a Solana node. */
 export async function startScriptedService(): Promise<ScriptedService> {
-  const quotesMade: QuoteBody[] = []
+  const issuedQuotes: QuoteBody[] = []
   const [presented, unpaid]: Presented[][] = [[], []]
   const server = createServer((request, response) => void handle(request, response))
   await new Promise<void>((resolve) => {
@@ -55,12 +55,12 @@ export async function startScriptedService(): Promise<ScriptedService> {
     script: [],
     quote: (endpoint) => {
       const quote = makeQuote({ endpoint, nowMs: Date.now() })
-      quotesMade.push(quote)
+      issuedQuotes.push(quote)
       return quote
     },
     receipt: ({ signature }) => ({ signature }),
     onHang: () => undefined,
-    quotesMade,
+    issuedQuotes,
     presented: presented ?? [],
     unpaid: unpaid ?? [],
   }

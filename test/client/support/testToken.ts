@@ -29,7 +29,7 @@ export interface QuoteTerms {
   readonly endpoint: string
   readonly priceUSD?: number
   readonly tokenPrice?: number
-  readonly lifeMs?: number
+  readonly lifetimeMs?: number
   readonly nowMs: number
 }
 
@@ -38,7 +38,7 @@ export function makeQuote({
   endpoint,
   priceUSD = 0.02,
   tokenPrice = 0.001,
-  lifeMs = 300_000,
+  lifetimeMs = 300_000,
   nowMs,
 }: QuoteTerms): QuoteBody {
   const requiredBaseUnits = BigInt(Math.ceil((priceUSD / tokenPrice) * 10 ** decimals - 1e-6))
@@ -57,7 +57,7 @@ export function makeQuote({
     network,
     quote: {
       id: newId('quote'),
-      expiresAt: new Date(nowMs + lifeMs).toISOString(),
+      expiresAt: new Date(nowMs + lifetimeMs).toISOString(),
       requiredBaseUnits: requiredBaseUnits.toString(),
       burnBaseUnits: burnBaseUnits.toString(),
       transferBaseUnits: (requiredBaseUnits - burnBaseUnits).toString(),

@@ -1,8 +1,8 @@
 import type { Clock } from '@tollbook/core/clock'
 
-/** Time that passes only when somebody waits for it. */
+/** Time that passes only during waits. */
 export interface VirtualClock extends Clock {
-  /** How long was waited between two attempts, in order. */
+  /** Pauses between the attempts, in order. */
   readonly pausesMs: readonly number[]
   /** Ends the time limits that are running now. */
   expire(): void

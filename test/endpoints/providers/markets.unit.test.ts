@@ -32,7 +32,7 @@ async function hear(
   const deps: ProviderDeps = {
     clock: systemClock,
     log: silentLog,
-    upstreams: readConfig({ ...servers.env, JUPITER_API_KEY: 'jupiter-key' }).upstreams,
+    upstreams: readConfig({ ...servers.env, JUPITER_API_KEY: 'jupiter-key' }).providers.upstreams,
     sampleUpstreams: false,
     openUpstream: (options) =>
       createUpstream(

@@ -11,7 +11,7 @@ import type { Fault } from '@tollbook/core/fault'
 import { createLog, silentLog } from '../../../src/primitives/log.ts'
 import { connectTo, eventually, makeStateDirectory } from './testChain.ts'
 
-test('a spawned chain serves, passes its log on, stops when told and keeps its state', async () => {
+test('a spawned chain serves, forwards its log, stops on request and persists its state', async () => {
   const stateDirectory = await makeStateDirectory()
   const lines: string[] = []
   const destination = new Writable({ write: (chunk, _, done) => (lines.push(String(chunk)), done()) })
@@ -58,7 +58,7 @@ test('kill -9 in the middle of a stream of transactions loses nothing that was a
     const { value } = await again.getSignatureStatuses(signatures.splice(0, 256), { searchTransactionHistory: true })
     for (const status of value) expect(status).toMatchObject({ err: null })
   }
-  // What was under way may have landed or not, but balance and history agree.
+  // Requests in progress may have landed or not, but balance and history agree.
   const landed = await again.getTransactionCount()
   expect(landed).toBeGreaterThanOrEqual(acknowledged.length)
   expect(await again.getBalance(address)).toBe(landed * 1_000_000)

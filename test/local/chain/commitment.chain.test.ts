@@ -37,7 +37,7 @@ test('slots and blockhashes are older the stronger the commitment is', async () 
   expect(newest.blockhash).not.toBe(final.blockhash)
 })
 
-test('history is not told at processed, as a real node refuses', async () => {
+test('history is not available at processed, as on a real node', async () => {
   const target = await openChain()
   const payer = await fundedKeypair(target)
 

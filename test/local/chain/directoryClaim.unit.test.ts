@@ -34,7 +34,7 @@ test('a claim whose pid has come round to another process is cleared away', asyn
   await claim.release()
 })
 
-test('the claim of a zombie is cleared away, though its pid and start mark still stand in the process table', async () => {
+test('the claim of a zombie is cleared away, although the process table still contains its pid and start mark', async () => {
   const pid = await makeZombie()
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
   const startMark = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
@@ -44,7 +44,7 @@ test('the claim of a zombie is cleared away, though its pid and start mark still
   await claim.release()
 })
 
-test('a neighbour whose name only begins alike is no rival', async () => {
+test('a neighbour whose name only begins alike is not a rival', async () => {
   const neighbour = await claimDirectory(`${scratch}/wanted2`)
   const claim = await claimDirectory(`${scratch}/wanted`)
   await claim.release()

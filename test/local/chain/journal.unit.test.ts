@@ -23,12 +23,12 @@ test('cut off at any byte, a journal keeps exactly the entries that are whole', 
   for (let length = 0; length <= whole.length; length++) {
     await writeFile(path, whole.subarray(0, length))
     const cut = new Journal(path)
-    const kept = [...cut.recover()]
-    expect(kept).toEqual([1, 2, 3].slice(0, ends.filter((end) => end <= length).length).map(entry))
+    const recovered = [...cut.recover()]
+    expect(recovered).toEqual([1, 2, 3].slice(0, ends.filter((end) => end <= length).length).map(entry))
     cut.append(entry(9))
     cut.close()
     const again = new Journal(path)
-    expect([...again.recover()]).toEqual([...kept, entry(9)])
+    expect([...again.recover()]).toEqual([...recovered, entry(9)])
     again.close()
   }
 })

@@ -89,7 +89,7 @@ async function createTable({ chain, connection }: TestChain, payer: Keypair, add
   const transaction = new VersionedTransaction(message.compileToV0Message())
   transaction.sign([payer])
   await connection.sendTransaction(transaction)
-  // What a table was extended by can be used from the next slot on.
+  // Addresses added to a table can be used from the next slot on.
   chain.advanceSlots(1)
   return lookupTable
 }

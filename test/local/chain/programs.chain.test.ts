@@ -16,7 +16,7 @@ test('a program of ours is called like any other, and also after a restart', asy
   expect(await logsOf(await openChain({ stateDirectory }), program)).toContain(`Program ${program.toBase58()} success`)
 })
 
-test('what is no program is refused, and a restart does not know of it', async () => {
+test('bytes that are not a program are refused, and a restart does not know them', async () => {
   const stateDirectory = await makeStateDirectory()
   const first = await startLocalChain({ slotMs: 0, stateDirectory })
   const program = Keypair.generate().publicKey.toBase58()

@@ -213,7 +213,7 @@ test('blocks hold their transactions, one chain of hashes, and what is not there
   expect((await call(chain, 'getBlock', 0)).error?.code).toBe(-32001)
 })
 
-test('the identity of the chain is told in all the ways that clients ask for it', async () => {
+test('the identity of the chain is returned by every method that clients use for it', async () => {
   const { chain, connection } = await openChain()
 
   expect(await connection.getGenesisHash()).toBe(chain.genesisHash)

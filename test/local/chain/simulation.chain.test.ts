@@ -9,7 +9,7 @@ import { expect, test } from 'vitest'
 import { type TestChain, call, fundedKeypair, openChain } from './testChain.ts'
 import { createPurse, decimals } from './tokenPurse.ts'
 
-test('a simulation tells what would happen, and nothing happens', async () => {
+test('a simulation reports the effects, and has none', async () => {
   const { chain, connection } = await openChain({ slotMs: 20 })
   const { payer, mint, source, destination, owner } = await createPurse(connection, TOKEN_PROGRAM_ID)
   const stranger = Keypair.generate().publicKey

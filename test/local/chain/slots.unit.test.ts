@@ -26,13 +26,13 @@ test('another chain has other blockhashes, the same chain has the same after a r
 
 test('a new branch forgets the hashes that were dropped and keeps those before it, however far it goes back', () => {
   const slots = freshSlots()
-  const kept = slots.blockhashOf(firstSlot)
+  const firstBlockhash = slots.blockhashOf(firstSlot)
   for (let step = 0; step < 1_000; step++) slots.advance()
   const dropped = slots.blockhashOf(firstSlot + 1)
 
   slots.branchAt(firstSlot, salt(9))
 
-  expect([slots.current, slots.slotOfBlockhash(kept)]).toEqual([firstSlot, firstSlot])
+  expect([slots.current, slots.slotOfBlockhash(firstBlockhash)]).toEqual([firstSlot, firstSlot])
   slots.advance()
   expect(slots.slotOfBlockhash(dropped)).toBeUndefined()
   expect(slots.blockhashOf(firstSlot + 1)).not.toBe(dropped)

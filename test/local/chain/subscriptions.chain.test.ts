@@ -7,7 +7,7 @@ import { encodeBase58 } from '@tollbook/core/base58'
 import type { LocalChain } from '@tollbook/localnet/localChain'
 import { eventually, fund, fundedKeypair, memo, openChain } from './testChain.ts'
 
-test('a signature is told at each commitment exactly when it is reached, and then its subscription is closed', async () => {
+test('a signature is notified at each commitment exactly when it is reached, and then its subscription is closed', async () => {
   const { chain, connection } = await openChain()
   const socket = await openSocket(chain)
   const signature = await connection.requestAirdrop(Keypair.generate().publicKey, 1_000_000)
@@ -16,24 +16,24 @@ test('a signature is told at each commitment exactly when it is reached, and the
   for (const commitment of ['processed', 'confirmed', 'finalized']) {
     numbers.push(await socket.subscribe('signatureSubscribe', [signature, { commitment }]))
   }
-  const told = async () => (await socket.settled()).map(({ params }) => params?.subscription)
+  const notified = async () => (await socket.settled()).map(({ params }) => params?.subscription)
 
-  expect(await told()).toEqual([numbers[0]])
+  expect(await notified()).toEqual([numbers[0]])
   chain.advanceSlots(1)
-  expect(await told()).toEqual(numbers.slice(0, 2))
+  expect(await notified()).toEqual(numbers.slice(0, 2))
   chain.advanceSlots(30)
-  expect(await told()).toEqual(numbers.slice(0, 2))
+  expect(await notified()).toEqual(numbers.slice(0, 2))
   chain.advanceSlots(1)
-  expect(await told()).toEqual(numbers)
+  expect(await notified()).toEqual(numbers)
   chain.advanceSlots(40)
-  expect(await told()).toEqual(numbers)
+  expect(await notified()).toEqual(numbers)
   expect((await socket.settled()).at(-1)).toMatchObject({
     method: 'signatureNotification',
     params: { result: { context: { slot }, value: { err: null } } },
   })
 })
 
-test('a failed transaction is told with its error, and receivedSignature comes first', async () => {
+test('a failed transaction is notified with its error, and receivedSignature comes first', async () => {
   const target = await openChain()
   const { chain, connection } = target
   const payer = await fundedKeypair(target)
@@ -57,7 +57,7 @@ test('a failed transaction is told with its error, and receivedSignature comes f
   expect(settled).toMatchObject({ value: { err: { InstructionError: [0, { Custom: 1 }] } } })
 })
 
-test('slots and roots are told one by one', async () => {
+test('slots and roots are notified one by one', async () => {
   const { chain, connection } = await openChain()
   const socket = await openSocket(chain)
   const slot = await connection.getSlot('processed')
@@ -110,7 +110,7 @@ test('account, program and log subscriptions of web3.js hear what concerns them 
   )
 })
 
-test('after unsubscribing nothing more is told, and an unknown number is refused', async () => {
+test('after unsubscribing no notification is sent, and an unknown number is refused', async () => {
   const target = await openChain()
   const payer = await fundedKeypair(target)
   const socket = await openSocket(target.chain)
@@ -123,7 +123,7 @@ test('after unsubscribing nothing more is told, and an unknown number is refused
   expect(await socket.ask('accountUnsubscribe', [number])).toMatchObject({ error: { code: -32602 } })
 })
 
-test('a dropped fork takes back what was not told yet', async () => {
+test('a dropped fork takes back notifications that were not sent yet', async () => {
   const target = await openChain()
   const { chain, connection } = target
   const payer = await fundedKeypair(target)

@@ -20,7 +20,7 @@ export interface TestChain {
   readonly connection: Connection
 }
 
-/** A chain of its own for the running test, with manual slots unless told otherwise; closed when the test ends. */
+/** A separate chain for the running test, with manual slots by default; closed when the test ends. */
 export async function openChain(options: LocalChainOptions = {}): Promise<TestChain> {
   const chain = await startLocalChain({ slotMs: 0, ...options })
   onTestFinished(() => chain.close())
@@ -28,8 +28,8 @@ export async function openChain(options: LocalChainOptions = {}): Promise<TestCh
 }
 
 /**
- * Unmodified web3.js, with a fetch that we can wait for: `confirmTransaction` leaves a status request behind when the
- * WebSocket is faster, and if its node is closed under it, it rejects where nobody catches.
+ * Unmodified web3.js, with a fetch that the test can await: `confirmTransaction` leaves a status request open if the
+ * WebSocket is faster, and if its node is closed meanwhile, it rejects without a handler.
  */
 export function connectTo(chain: { readonly rpcUrl: string; readonly wsUrl?: string }): Connection {
   const pending = new Set<Promise<unknown>>()
@@ -96,7 +96,9 @@ export function post(chain: LocalChain, body: string | Uint8Array<ArrayBuffer>):
   return fetch(chain.rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
 }
 
-/** A directory for a chain's state that does not exist yet, gone after the test together with what stands beside it. */
+/**
+ * A directory for a chain's state that does not exist yet, removed after the test together with the files next to it.
+ */
 export async function makeStateDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'tollbook-chain-'))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))

@@ -99,7 +99,7 @@ test('creating an associated token account shows the calls that it made as inner
   ])
 })
 
-test('a web3.js that is told only the HTTP address finds the WebSocket on the next port', async () => {
+test('a web3.js that gets only the HTTP address finds the WebSocket on the next port', async () => {
   const { chain } = await openChain({ slotMs: 20 })
   const connection = connectTo({ rpcUrl: chain.rpcUrl })
   const signature = await connection.requestAirdrop(Keypair.generate().publicKey, 1_000_000)

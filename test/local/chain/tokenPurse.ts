@@ -9,7 +9,7 @@ export interface Purse {
   readonly payer: Keypair
   readonly mint: PublicKey
   readonly source: PublicKey
-  /** An empty account of somebody else, `owner`. */
+  /** An empty account of another wallet, `owner`. */
   readonly destination: PublicKey
   readonly owner: PublicKey
 }

@@ -10,7 +10,7 @@ import {
 test.each([
   ['TransactionErrorFieldless', transactionErrorTexts],
   ['InstructionErrorFieldless', instructionErrorTexts],
-])('our names stand in the order of litesvm %s', async (name, texts) => {
+])('our names are in the order of litesvm %s', async (name, texts) => {
   const declarations = await readFile(createRequire(import.meta.url).resolve('litesvm/dist/internal.d.ts'), 'utf8')
   const [, members = ''] = new RegExp(`const enum ${name} \\{([^}]*)\\}`).exec(declarations) ?? []
   const numbered = [...members.matchAll(/(\w+) = (\d+)/g)].map(([, member, number]) => [Number(number), member])

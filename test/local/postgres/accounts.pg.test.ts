@@ -14,8 +14,8 @@ import { awaitEndOf, ownerProgram, startOwner } from './owner.ts'
 import { queryColumn } from './query.ts'
 
 /*
- * Postgres refuses to run as root, so root has to become somebody else. What only root can set up is skipped for an
- * ordinary user, for whom every other test of this folder speaks; the other conditions say what a machine allows.
+ * Postgres refuses to run as root, so root has to switch to another account. Setups that need root are skipped for an
+ * ordinary user, who is covered by every other test of this folder; the other conditions depend on the machine.
  */
 const nobody = { uid: 65_534, gid: 65_534 }
 const isRoot = process.getuid?.() === 0
@@ -25,11 +25,11 @@ const nobodyCanRunNode = isRoot && spawnSync(process.execPath, ['--version'], { 
 
 const scratch = await makeScratchDirectory()
 const installed = await findBinaries()
-/** Ours to spoil: each test that uses it first brings it into the state that it needs. */
+/** Scratch state: each test that uses it first brings it into the state that it needs. */
 const packageCopy = `${scratch}/package`
 await cp(dirname(installed.directory), packageCopy, { recursive: true, verbatimSymlinks: true })
 
-test.runIf(isRoot)('root runs Postgres as nobody, who owns the data', async () => {
+test.runIf(isRoot)('root runs Postgres as `nobody`, who owns the data', async () => {
   const cluster = await startIn('open')
   expect(await userOf(cluster.pid())).toBe(nobody.uid)
   expect((await stat(`${scratch}/open/postgres`)).uid).toBe(nobody.uid)
@@ -58,7 +58,7 @@ test.runIf(isRoot && canMakeNamespaces)(
   },
 )
 
-test.runIf(nobodyCanRunNode)('an ordinary user is told how to get at data that belongs to root', async () => {
+test.runIf(nobodyCanRunNode)('an ordinary user gets instructions for data that belongs to root', async () => {
   await mkdir(`${scratch}/roots/postgres`, { recursive: true, mode: 0o755 })
   await chown(`${scratch}/roots`, nobody.uid, nobody.gid)
   const words = [ownerProgram, `${scratch}/roots/postgres`]
@@ -74,7 +74,10 @@ test.runIf(isRoot && canMakeNamespaces)(
     await mkdir(closed, { mode: 0o700 })
     const enter = `id -u; cd ${closed}`
     expect((await runShell(assertPresent(plainAccount, 'there is a first account'), enter)).succeeded).toBe(false)
-    expect(otherAccounts.map((account) => account.name)).toEqual(['user namespace', 'nobody with a capability'])
+    expect(otherAccounts.map((account) => account.name)).toEqual([
+      'user namespace',
+      'the unprivileged user with a capability',
+    ])
     for (const account of otherAccounts) {
       expect(await runShell(account, enter)).toEqual({ succeeded: true, output: String(nobody.uid) })
     }
@@ -104,7 +107,7 @@ test('links that the package lacks are made in place where that is possible', as
 })
 
 test.runIf(nobodyCanRunNode)(
-  'an ordinary user with a strict umask and a read-only package without links gets a linked copy of his own',
+  'an ordinary user with a strict umask and a read-only package without links gets a separate linked copy',
   async () => {
     await removeLinks()
     const home = await makeHome('ordinary')
@@ -123,19 +126,22 @@ test.runIf(nobodyCanRunNode)(
   },
 )
 
-test.runIf(isRoot)('binaries below a directory that is closed to others are copied beside the data, once', async () => {
-  // As npm leaves it for a root whose umask is 077.
-  spawnSync('chmod', ['-R', 'go-rwx', packageCopy])
-  const first = await startIn('home', await binariesIn(packageCopy))
-  await first.stop()
-  const copy = `${scratch}/home/postgres.binaries-${installed.version}`
-  const { birthtimeMs } = await stat(copy)
+test.runIf(isRoot)(
+  'binaries below a directory that is closed to others are copied next to the data, once',
+  async () => {
+    // As npm leaves it for a root whose umask is 077.
+    spawnSync('chmod', ['-R', 'go-rwx', packageCopy])
+    const first = await startIn('home', await binariesIn(packageCopy))
+    await first.stop()
+    const copy = `${scratch}/home/postgres.binaries-${installed.version}`
+    const { birthtimeMs } = await stat(copy)
 
-  const second = await startIn('home', await binariesIn(packageCopy))
-  expect(await queryColumn(adminUrlOf(second), 'select 1')).toEqual(['1'])
-  await second.stop()
-  expect((await stat(copy)).birthtimeMs).toBe(birthtimeMs)
-})
+    const second = await startIn('home', await binariesIn(packageCopy))
+    expect(await queryColumn(adminUrlOf(second), 'select 1')).toEqual(['1'])
+    await second.stop()
+    expect((await stat(copy)).birthtimeMs).toBe(birthtimeMs)
+  },
+)
 
 test('where nothing works each obstacle is named, with the ways out', async () => {
   const fake = `${scratch}/fake`

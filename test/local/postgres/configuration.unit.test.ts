@@ -17,7 +17,7 @@ test('a setting of the caller replaces ours, but not the port', async () => {
 test.each([{ work_mem: "1MB'\nfsync = 'off" }, { "fsync = 'off' #": '' }, { Include: '/etc/passwd' }])(
   'a setting cannot smuggle in another one: %j',
   async (settings) => {
-    await expect(write(settings)).rejects.toThrow('is no Postgres setting')
+    await expect(write(settings)).rejects.toThrow('is not a Postgres setting')
   },
 )
 

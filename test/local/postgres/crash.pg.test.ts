@@ -33,8 +33,8 @@ test('after kill -9 of the postmaster under ten writers it is back on the same p
   await writers.reach(2_000)
   const acknowledged = await writers.stop()
 
-  const kept = new Set(await queryColumn(adminUrl, 'select id from written'))
-  expect(acknowledged.filter((id) => !kept.has(String(id)))).toEqual([])
+  const stored = new Set(await queryColumn(adminUrl, 'select id from written'))
+  expect(acknowledged.filter((id) => !stored.has(String(id)))).toEqual([])
   expect(acknowledged.length).toBeGreaterThanOrEqual(2_000)
 })
 
@@ -93,16 +93,16 @@ test('a stale postmaster.pid that names a zombie does not hinder a start', async
   await expectStart()
 })
 
-test('a half-made cluster of a start that was killed during initdb is made anew', async () => {
-  const halfMade = `${scratch}/half`
-  await mkdir(`${halfMade}.initialising/base`, { recursive: true })
-  await writeFile(`${halfMade}.initialising/PG_VERSION`, '18\n')
-  const postgres = await startEmbeddedPostgres({ dataDirectory: halfMade, log: silentLog })
+test('a half-made cluster of a start that was killed during initdb is created again', async () => {
+  const unfinished = `${scratch}/half`
+  await mkdir(`${unfinished}.initialising/base`, { recursive: true })
+  await writeFile(`${unfinished}.initialising/PG_VERSION`, '18\n')
+  const postgres = await startEmbeddedPostgres({ dataDirectory: unfinished, log: silentLog })
   expect(await queryColumn(postgres.adminUrl, 'select 1')).toEqual(['1'])
   await postgres.stop()
 })
 
-test('a Postgres in the directory that somebody else started is left alone, and the start refused', async () => {
+test('a Postgres that another process started in the directory is left alone, and the start refused', async () => {
   const { account, binaries } = await findFooting({ binaries: await findBinaries(), dataDirectory, log: silentLog })
   const program = `${binaries.directory}/bin/postgres`
   const words = ['-D', dataDirectory, '-p', String(await choosePort(0)), '-c', 'unix_socket_directories=']
@@ -153,7 +153,7 @@ function startWriters(url: string): Writers {
     while (!stopping.signal.aborted) {
       const session = new Client({ connectionString: url })
       session.on('error', () => undefined)
-      // What failed was never acknowledged; the crash is the point of the test.
+      // A failed write was never acknowledged; the crash is the point of the test.
       await session
         .connect()
         .then(() => write(session))

@@ -42,14 +42,14 @@ test('settings of the caller reach the server, quotes and all', async () => {
   expect(await show('tollbook.greeting')).toBe("it's")
 })
 
-test('nobody gets in without the password, and it is kept as scram-sha-256', async () => {
+test('no client can log in without the password, and it is stored as scram-sha-256', async () => {
   const wrong = postgres.urlFor({ user: 'postgres', password: 'guess', database: 'postgres' })
   await expect(queryColumn(wrong, 'select 1')).rejects.toThrow('password authentication failed')
-  const [kept] = await queryColumn(postgres.adminUrl, "select rolpassword from pg_authid where rolname = 'postgres'")
-  expect(kept).toMatch(/^SCRAM-SHA-256\$/)
+  const [stored] = await queryColumn(postgres.adminUrl, "select rolpassword from pg_authid where rolname = 'postgres'")
+  expect(stored).toMatch(/^SCRAM-SHA-256\$/)
 })
 
-test('the password file is for its owner alone, and no other file beside the data holds the password', async () => {
+test('only its owner can read the password file, and no other file next to the data contains the password', async () => {
   const password = new URL(postgres.adminUrl).password
   expect((await stat(`${dataDirectory}.password`)).mode & 0o777).toBe(0o600)
   const holders: string[] = []
@@ -60,7 +60,7 @@ test('the password file is for its owner alone, and no other file beside the dat
   expect(holders).toEqual(['postgres.password'])
 })
 
-test('the password stands on no command line, neither during initdb nor later', async () => {
+test('the password is on no command line, neither during initdb nor later', async () => {
   const password = new URL(postgres.adminUrl).password
   expect(seenDuringColdStart.some((line) => line.includes('initdb'))).toBe(true)
   expect(seenDuringColdStart.filter((line) => line.includes(password))).toEqual([])
@@ -101,7 +101,7 @@ test('a stop ends the postmaster, may be called twice, and a warm start finds wh
   expect(await queryColumn(postgres.adminUrl, 'select id from kept')).toEqual(['7'])
 })
 
-test('a lost password file is reported, and putting it back mends it', async () => {
+test('a lost password file is reported, and restoring it fixes the start', async () => {
   await postgres.stop()
   await rename(`${dataDirectory}.password`, `${scratch}/aside`)
   await expect(start()).rejects.toThrow('has lost its password file')

@@ -21,7 +21,7 @@ export interface Owner {
 
 export interface OwnerOptions {
   readonly dataDirectory: string
-  /** Where the package with the binaries lies, when not in node_modules. */
+  /** Location of the package with the binaries, if not in node_modules. */
   readonly packageDirectory?: string
   readonly uid?: number
   readonly umask?: string
@@ -29,7 +29,7 @@ export interface OwnerOptions {
 
 export const ownerProgram = fileURLToPath(new URL('ownerProcess.ts', import.meta.url))
 
-/** In a process group of its own, as a terminal would start it. Stopped after the test file at the latest. */
+/** In a separate process group, as a terminal would start it. Stopped after the test file at the latest. */
 export async function startOwner(options: OwnerOptions): Promise<Owner> {
   const { dataDirectory, packageDirectory = '', uid, umask = '022' } = options
   const words = [umask, process.execPath, ownerProgram, dataDirectory, packageDirectory]

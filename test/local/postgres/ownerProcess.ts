@@ -3,8 +3,8 @@ import { startCluster } from '@tollbook/sandbox/postgres/cluster'
 import { createLog } from '../../../src/primitives/log.ts'
 
 /*
- * A program that owns an embedded Postgres, for tests that kill or interrupt one, or run it as somebody else:
- * `node ownerProcess.ts DATA_DIRECTORY [PACKAGE_DIRECTORY]`. It says where Postgres is on one line of stdout.
+ * A program that owns an embedded Postgres, for tests that kill or interrupt one, or run it as another user:
+ * `node ownerProcess.ts DATA_DIRECTORY [PACKAGE_DIRECTORY]`. It prints the address of Postgres on one line of stdout.
  * SIGINT starts an endless drain; SIGTERM stops it properly.
  */
 process.on('SIGINT', () => process.stdout.write('draining\n'))

@@ -5,21 +5,21 @@ import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { createLog } from '../../../src/primitives/log.ts'
 
-/** What the supervisor sees of the world: a clock, a log, and postmasters that end when the test says so. */
+/** Environment of the supervisor: a clock, a log, and postmasters that end when the test says so. */
 interface Scene {
   readonly pausesMs: number[]
   readonly events: string[]
-  /** What the owner was told. */
+  /** Events reported to the owner. */
   readonly lost: string[]
   readonly end: (how: string) => void
-  /** What the next launches do: a fault is thrown, undefined is a success. The last one goes on for ever. */
+  /** Outcomes of the next launches: a fault is thrown, undefined is a success. The last one repeats without limit. */
   script: readonly (Fault | undefined)[]
   launches: number
   start(): Promise<Supervisor>
   settle(): Promise<void>
 }
 
-function makeScene(options: { lifeMs: number }): Scene {
+function makeScene(options: { lifetimeMs: number }): Scene {
   let nowMs = 0
   let endCurrent = (_how: string): void => undefined
   const pausesMs: number[] = []
@@ -39,7 +39,7 @@ function makeScene(options: { lifeMs: number }): Scene {
     if (outcome !== undefined) throw outcome
     const { promise: ended, resolve } = Promise.withResolvers<string>()
     endCurrent = (how) => {
-      nowMs += options.lifeMs
+      nowMs += options.lifetimeMs
       resolve(how)
     }
     return { pid: scene.launches, ended, stop: async () => resolve('stopped') }
@@ -66,7 +66,7 @@ const transient = new Fault('shared memory is still in use', { retryable: true }
 const lasting = new Fault('no such setting', { retryable: false })
 
 test('a postmaster that dies is replaced at once, and its successor is watched too', async () => {
-  const scene = makeScene({ lifeMs: 60_000 })
+  const scene = makeScene({ lifetimeMs: 60_000 })
   const supervisor = await scene.start()
   for (const pid of [1, 2, 3]) {
     expect(supervisor.pid()).toBe(pid)
@@ -78,7 +78,7 @@ test('a postmaster that dies is replaced at once, and its successor is watched t
 })
 
 test('a restart waits twice as long after each failure, four seconds at most, and gives up after twelve attempts', async () => {
-  const scene = makeScene({ lifeMs: 60_000 })
+  const scene = makeScene({ lifetimeMs: 60_000 })
   scene.script = [undefined, lasting]
   await scene.start()
   scene.end('ended with SIGKILL')
@@ -90,18 +90,18 @@ test('a restart waits twice as long after each failure, four seconds at most, an
 })
 
 test('a first start is tried again only when the obstacle may go by itself', async () => {
-  const hopeless = makeScene({ lifeMs: 0 })
+  const hopeless = makeScene({ lifetimeMs: 0 })
   hopeless.script = [lasting]
   await expect(hopeless.start()).rejects.toBe(lasting)
   expect(hopeless.launches).toBe(1)
 
-  const passing = makeScene({ lifeMs: 0 })
+  const passing = makeScene({ lifetimeMs: 0 })
   passing.script = [transient, transient, undefined]
   expect((await passing.start()).pid()).toBe(3)
 })
 
 test('a postmaster that dies young again and again is given up after fifty restarts', async () => {
-  const scene = makeScene({ lifeMs: 10 })
+  const scene = makeScene({ lifetimeMs: 10 })
   await scene.start()
   for (let death = 1; death <= 60; death++) {
     scene.end('ended with exit code 1')
@@ -111,8 +111,8 @@ test('a postmaster that dies young again and again is given up after fifty resta
   expect(scene.lost).toHaveLength(1)
 })
 
-test('after stop the end of the postmaster is no reason to start another', async () => {
-  const scene = makeScene({ lifeMs: 60_000 })
+test('after stop the end of the postmaster does not cause a restart', async () => {
+  const scene = makeScene({ lifetimeMs: 60_000 })
   const supervisor = await scene.start()
   await supervisor.stop()
   await scene.settle()
@@ -121,7 +121,7 @@ test('after stop the end of the postmaster is no reason to start another', async
 })
 
 test('stop in the middle of a recovery ends it', async () => {
-  const scene = makeScene({ lifeMs: 60_000 })
+  const scene = makeScene({ lifetimeMs: 60_000 })
   scene.script = [undefined, transient]
   const supervisor = await scene.start()
   scene.end('ended with SIGKILL')

@@ -26,7 +26,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../../src/primitives/log.ts'
 import { fixtureMint, fixtureMs, openHeldSamples } from './heldSamples.ts'
 
-/* Every adapter reads the sample of its provider, so that nobody is asked in vain when the one before it fails. */
+/* Every adapter reads the sample of its provider, so that each fallback works when the provider before it fails. */
 
 const clock = { ...systemClock, nowMs: () => fixtureMs }
 let deps: ProviderDeps

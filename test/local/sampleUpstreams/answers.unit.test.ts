@@ -169,7 +169,7 @@ describe('articles', () => {
 describe('MET Norway', () => {
   const path = '/weatherapi/locationforecast/2.0/compact?lat=51.5085&lon=-0.1257'
 
-  test('answers 304 to whoever has the newest forecast already', async () => {
+  test('answers 304 to a client that has the newest forecast already', async () => {
     const first = await ask('MET_NORWAY', path)
     const lastModified = first.headers.get('last-modified') ?? ''
     expect(Date.parse(first.headers.get('expires') ?? '')).toBeGreaterThan(fixtureMs)
@@ -223,7 +223,7 @@ describe('the chat server', () => {
     expect(usage.completion_tokens).toBe(3)
   })
 
-  test('knows one model, and refuses what is no request', async () => {
+  test('knows one model, and refuses a body that is not a request', async () => {
     const unknown = await chat({ ...order, model: 'gpt-none' })
     expect([unknown.status, await unknown.json()]).toMatchObject([404, { error: { code: 'model_not_found' } }])
     expect((await chat({ model: 'sample-model', messages: [] })).status).toBe(400)
@@ -236,7 +236,7 @@ describe('the chat server', () => {
   })
 })
 
-test('nobody answers any more after the samples are closed, and a path that cannot be decoded is refused before', async () => {
+test('no sample answers after the samples are closed, and a path that cannot be decoded is refused before', async () => {
   const own = await openHeldSamples()
   expect((await fetch(own.pageUrl)).status).toBe(200)
   expect((await fetch(`${own.originOf('YAHOO')}/v8/finance/chart/%E0%A4%A`)).status).toBe(400)

@@ -47,9 +47,9 @@ const names = {
   yahoo: 'YAHOO',
 } as const
 
-/** What a provider leaves out when it has nothing to say, and our samples leave out too. */
+/** Fields that a provider omits when they are empty, and that our samples omit too. */
 const mayBeAbsent: ReadonlySet<string> = new Set(['admin2', 'admin2_id', 'children[]'])
-/** Limits are not sampled: nobody should have to wait for a sample. */
+/** Limits are not sampled, so that no test waits for a sample. */
 const isLimit = (file: string) => file.includes('429')
 
 const cases = readdirSync(fixtures, { withFileTypes: true })
@@ -136,7 +136,7 @@ function isUnderNull(kinds: Kinds, path: string): boolean {
   return [...kinds].some(([other, kind]) => kind === 'null' && path.startsWith(`${other}.`))
 }
 
-/** Every path of a value with what stands there; the elements of a list count as one. */
+/** Every path of a value with its content; the elements of a list count as one. */
 function kindsOf(value: unknown, path = '', kinds = new Map<string, string>()): Kinds {
   if (Array.isArray(value)) for (const element of value) kindsOf(element, `${path}[]`, kinds)
   else if (typeof value === 'object' && value !== null)

@@ -4,12 +4,12 @@ import { buffer } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { readArtifactName } from '../../../src/outbound/artifacts/artifactName.ts'
 import {
-  type ArtifactShelf,
+  type ArtifactStorage,
   artifactBytesMax,
   createArtifactStore,
 } from '../../../src/outbound/artifacts/artifactStore.ts'
-import { openDiskShelf } from '../../../src/outbound/artifacts/diskShelf.ts'
-import { openS3Shelf } from '../../../src/outbound/artifacts/s3Shelf.ts'
+import { openDiskStorage } from '../../../src/outbound/artifacts/diskStorage.ts'
+import { openS3Storage } from '../../../src/outbound/artifacts/s3Storage.ts'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../../src/primitives/log.ts'
 import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
@@ -18,19 +18,19 @@ import { startBucketServer } from './bucketServer.ts'
 const ttlMs = 60_000
 const picture = Buffer.from('a picture')
 
-function openStore(shelf: ArtifactShelf) {
+function openStore(storage: ArtifactStorage) {
   let nowMs = 1_800_000_000_000
   const clock = { ...systemClock, nowMs: () => nowMs, monotonicMs: () => nowMs }
-  const store = createArtifactStore({ clock, log: silentLog, shelf, ttlMs })
+  const store = createArtifactStore({ clock, log: silentLog, storage, ttlMs })
   return { store, pass: (durationMs: number) => (nowMs += durationMs) }
 }
 
 const directory = await makeScratchDirectory()
 const bucket = await startBucketServer()
 const s3 = { bucket: 'bucket', region: 'us-east-1', accessKeyId: 'key', secretAccessKey: 'secret' }
-const shelves: readonly (readonly [string, () => Promise<ArtifactShelf>])[] = [
-  ['a folder', () => openDiskShelf({ directory, nowMs: systemClock.nowMs })],
-  ['a bucket', () => Promise.resolve(openS3Shelf({ ...s3, endpoint: bucket.endpoint }))],
+const shelves: readonly (readonly [string, () => Promise<ArtifactStorage>])[] = [
+  ['a folder', () => openDiskStorage({ directory, nowMs: systemClock.nowMs })],
+  ['a bucket', () => Promise.resolve(openS3Storage({ ...s3, endpoint: bucket.endpoint }))],
 ]
 
 describe.each(shelves)('in %s', (_name, open) => {
@@ -65,14 +65,14 @@ describe.each(shelves)('in %s', (_name, open) => {
 })
 
 test('two artifacts never share a name', async () => {
-  const { store } = openStore(await openDiskShelf({ directory, nowMs: systemClock.nowMs }))
+  const { store } = openStore(await openDiskStorage({ directory, nowMs: systemClock.nowMs }))
   const names = await Promise.all(Array.from({ length: 50 }, () => store.keep('image/png', picture)))
   expect(new Set(names.map(({ name }) => name)).size).toBe(50)
 })
 
 test('a file is readable by nobody else, and what is not ours is never swept', async () => {
   const folder = await makeScratchDirectory()
-  const { store, pass } = openStore(await openDiskShelf({ directory: folder, nowMs: systemClock.nowMs }))
+  const { store, pass } = openStore(await openDiskStorage({ directory: folder, nowMs: systemClock.nowMs }))
   const { name } = await store.keep('image/png', picture)
   expect((await stat(join(folder, name))).mode & 0o077).toBe(0)
   await writeFile(join(folder, 'notes.txt'), 'mine')
@@ -85,7 +85,7 @@ test('a file is readable by nobody else, and what is not ours is never swept', a
 })
 
 test('a store that cannot write says so before the next is asked to pay', async () => {
-  const { store, pass } = openStore(openS3Shelf({ ...s3, accessKeyId: 'other', endpoint: bucket.endpoint }))
+  const { store, pass } = openStore(openS3Storage({ ...s3, accessKeyId: 'other', endpoint: bucket.endpoint }))
   expect(store.whyUnavailable()).toBeUndefined()
   await expect(store.keep('image/png', picture)).rejects.toThrow('the result could not be stored')
   expect(store.whyUnavailable()).toBe('results cannot be stored at the moment')
@@ -94,6 +94,6 @@ test('a store that cannot write says so before the next is asked to pay', async 
 })
 
 test('a result that is too large is not kept', async () => {
-  const { store } = openStore(await openDiskShelf({ directory, nowMs: systemClock.nowMs }))
+  const { store } = openStore(await openDiskStorage({ directory, nowMs: systemClock.nowMs }))
   await expect(store.keep('image/png', Buffer.alloc(artifactBytesMax + 1))).rejects.toThrow('too large')
 })

@@ -128,7 +128,7 @@ export interface PageAttack {
   readonly html: string
 }
 
-/** What a page loads or sends by itself. All of them fit into one page too. */
+/** Requests that a page starts automatically. All of them also fit into one page. */
 export function subresources(ground: AttackGround): readonly PageAttack[] {
   const host = `${ground.privateHost}${ground.port}`
   const inside = urlOf(ground)

@@ -4,12 +4,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { AttackGround } from './attacks.ts'
 
-/** Where attacks are tried: the attacker's site, and canaries that count who comes. */
+/** Environment of the attacks: the attacker's site, and canaries that count arrivals. */
 export interface EgressGround extends AsyncDisposable, AttackGround {
   readonly addresses: ReadonlyMap<string, readonly string[]>
   /** Connections and datagrams that a canary has seen. */
   hits(): number
-  /** What the attacker's site answers next. */
+  /** The next answer of the attacker's site. */
   serve(answer: SiteAnswer): void
 }
 
@@ -20,7 +20,7 @@ export interface SiteAnswer {
 }
 
 export interface GroundOptions {
-  /** Where the attacker's site is; port 0 is any. */
+  /** Address of the attacker's site; port 0 is any. */
   readonly site: { readonly address: string; readonly port: number }
   readonly canaries: { readonly addresses: readonly string[]; readonly ports: readonly number[] }
   readonly secretFile: string
@@ -57,7 +57,7 @@ export async function openGround({ site, canaries, secretFile }: GroundOptions):
   )
   const sitePort = await listen(attacker, site.address, site.port)
   opened.defer(() => attacker.close().closeAllConnections())
-  const kept = opened.move()
+  const disposables = opened.move()
   return {
     site: `http://attack.test${sitePort === 80 ? '' : `:${sitePort}`}`,
     privateHost,
@@ -66,7 +66,7 @@ export async function openGround({ site, canaries, secretFile }: GroundOptions):
     addresses: addressesOf(site.address, privateHost),
     hits: () => hits,
     serve: (next) => void (answer = next),
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    [Symbol.asyncDispose]: () => disposables.disposeAsync(),
   }
 }
 

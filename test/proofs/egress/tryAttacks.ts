@@ -23,10 +23,10 @@ export interface Tried {
 export const secretText = 'secret-of-this-machine'
 const margin = { top: '0px', right: '0px', bottom: '0px', left: '0px' }
 const jobTimeoutMs = 8_000
-// What a page has sent may still be under way when its job has ended.
+// Requests of a page may still be in flight after its job has ended.
 const lingerMs = 30
 
-/** The guard as it is in service, but for where names lead: nothing of the test's network is known to a name server. */
+/** The production guard except for name resolution: no name server knows the test's network. */
 export function guarded(ground: EgressGround): Egress {
   const asked = new Map<string, number>()
   const resolve = (hostname: string): Promise<readonly string[]> => {

@@ -1,7 +1,7 @@
 import type { Egress } from '../../../src/outbound/browser/renderJob.ts'
 import type { EgressGround } from './ground.ts'
 
-/** The same browser with the guard switched off: what the attacks do when nobody stops them. */
+/** The same browser with the guard switched off: the effect of the attacks without protection. */
 export function unguarded({ addresses, privateHost }: EgressGround): Egress {
   // The browser resolves by itself, and there is no name server; rebinding ends at the private address.
   const rules = [...addresses].map(([name, all]) => {
@@ -10,6 +10,7 @@ export function unguarded({ addresses, privateHost }: EgressGround): Egress {
   })
   return {
     browserArguments: [`--host-resolver-rules=${rules.join(', ')}`],
+    allowHosts: [],
     guardPage: () => Promise.resolve(),
     open: () =>
       Promise.resolve({

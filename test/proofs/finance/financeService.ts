@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { createService } from '../../../src/compose.ts'
-import { readConfig } from '../../../src/config.ts'
+import { isServiceConfig, readConfig } from '../../../src/config.ts'
 import { openLocalFinance } from '../../../src/cli/local/financeTokens.ts'
 import { openHome } from '../../../src/cli/local/home.ts'
 import { readAddress } from '@tollbook/core/address'
-import { assertPresent } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../../src/primitives/log.ts'
 import { buy } from '../../support/ask.ts'
@@ -29,16 +29,13 @@ export async function openFinanceService(payments: number): Promise<FinanceServi
   const ground = opened.use(await breakGround())
   const access = await openLocalFinance(await openHome(join(ground.directory, 'home')), systemClock)
   const config = readConfig(ground.env)
-  const chain = assertPresent(config.chain, 'the ground has a chain')
-  const mint = assertPresent(readAddress(chain.tokenMint), 'a mint')
+  assert(isServiceConfig(config), 'the ground has a database, a chain and a key')
+  const mint = assertPresent(readAddress(config.chain.tokenMint), 'a mint')
   const onProgress = (done: number) => say(`       ${done} of ${payments} payments seeded`)
   await seedLedger(ground.database.serviceUrl, { mint, payments, onProgress })
   say(`${payments} payments seeded over 120 days`)
-  const receiptSigningKey = assertPresent(config.receiptSigningKey, 'the ground has a key')
-  const service = await createService(
-    { ...config, databaseUrl: ground.database.serviceUrl, chain, receiptSigningKey, finance: access.config },
-    { log: silentLog },
-  )
+  const ledger = { databaseUrl: ground.database.serviceUrl }
+  const service = await createService({ ...config, ledger, finance: access.config }, { log: silentLog })
   opened.defer(() => service.close())
   const baseUrl = `http://127.0.0.1:${service.port}`
   const ask = (path: string) =>
@@ -47,14 +44,14 @@ export async function openFinanceService(payments: number): Promise<FinanceServi
     z.object({ data: shape }).parse(await (await ask(path)).json()).data
   const { receipt } = await buy({ baseUrl, payer: ground.payer })
   await caughtUp(dataOf)
-  const kept = opened.move()
+  const disposables = opened.move()
   return {
     baseUrl,
     financeToken: access.financeToken,
     signature: receipt.signature,
     ask,
     dataOf,
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    [Symbol.asyncDispose]: () => disposables.disposeAsync(),
   }
 }
 

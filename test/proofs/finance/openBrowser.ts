@@ -2,16 +2,16 @@ import type { Browser } from 'puppeteer'
 import { Fault } from '@tollbook/core/fault'
 import { systemClock } from '@tollbook/core/clock'
 import { findChromiums } from '../../../src/outbound/browser/chromium.ts'
-import { footingsHere, launchBrowser } from '../../../src/outbound/browser/launchBrowser.ts'
+import { launchModesHere, launchBrowser } from '../../../src/outbound/browser/launchBrowser.ts'
 
-/** A real browser as the service finds it, for pages of our own: it may reach loopback. */
+/** A real browser as the service finds it, for our own pages: it may reach loopback. */
 export async function openBrowser(): Promise<{ readonly browser: Browser; end(): Promise<void> }> {
   const { signal } = new AbortController()
   let last: unknown
   for await (const chromium of findChromiums(process.env['CHROMIUM_PATH'], signal)) {
-    for (const footing of footingsHere()) {
+    for (const mode of launchModesHere()) {
       try {
-        return await launchBrowser({ chromium, footing }, { clock: systemClock, guardArguments: [], signal })
+        return await launchBrowser({ chromium, mode }, { clock: systemClock, guardArguments: [], signal })
       } catch (error) {
         last = error
       }

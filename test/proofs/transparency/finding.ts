@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** How often one thing was looked at, and where it did not hold. Go's findings have the same form. */
+/** Number of checks of one property, and its failures. Go's findings have the same form. */
 export const finding = z.object({
   what: z.string(),
   checked: z.int(),
@@ -12,7 +12,7 @@ export const finding = z.object({
 
 export type Finding = z.infer<typeof finding>
 
-/** One for each case; a case gives undefined where it holds, and otherwise says what is wrong. */
+/** One per case; a case returns undefined if it holds, and otherwise a description of the failure. */
 export function look<T>(what: string, cases: Iterable<T>, judge: (one: T) => string | undefined): Finding {
   const failed: string[] = []
   let checked = 0

@@ -7,8 +7,8 @@ import { assertPresent } from '@tollbook/core/assert'
 import { type Finding, look } from './finding.ts'
 
 /*
- * The other direction: a log that Go has made, its tree, its proofs and its signed notes, read by our verifiers. What they
- * take must be taken for what it says, and with one bit altered not at all.
+ * The other direction: a log made by Go, its tree, its proofs and its signed notes, read by our verifiers. They must
+ * accept them with the right content, and reject them with one bit altered.
  */
 
 const bytes = z.base64().transform((text) => Buffer.from(text, 'base64'))

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describeError, Fault } from '@tollbook/core/fault'
 
-/** The program beside this file, which is built on golang.org/x/mod/sumdb. */
+/** The program next to this file, which is built on golang.org/x/mod/sumdb. */
 export interface GoChecker {
   /** Its lines as they come. Throws at the end, with what it complained of, when it gave up before it was done. */
   run(...words: readonly string[]): AsyncGenerator<string>
@@ -15,7 +15,7 @@ export interface GoChecker {
 const run = promisify(execFile)
 const folder = fileURLToPath(new URL('.', import.meta.url))
 const libraries = ['golang.org/x/mod/sumdb/tlog', 'golang.org/x/mod/sumdb/note']
-// Where Debian's packages put the sources of Go's libraries.
+// Directory of Go's library sources in Debian's packages.
 const debianSources = '/usr/share/gocode'
 
 /** The program, built in a folder that is gone afterwards; or why it cannot be, in words for who could install it. */

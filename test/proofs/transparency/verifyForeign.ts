@@ -12,7 +12,7 @@ const program = fileURLToPath(new URL('../../../src/cli/tollbook.js', import.met
 const validExitCode = 0
 const invalidExitCode = 9
 
-/** `tollbook verify` on a receipt whose leaf stands in the log of Go, with proof, checkpoint and key of Go. */
+/** `tollbook verify` on a receipt whose leaf is in the log of Go, with proof, checkpoint and key of Go. */
 export async function verifyForeign(log: ForeignLog, directory: string): Promise<Finding> {
   const { name, publicKey } = assertPresent(readVerifierKey(log.verifierKey), 'the verifier key of Go')
   const [x, d] = [Buffer.from(publicKey).toString('base64url'), log.signingSeed.toString('base64url')]

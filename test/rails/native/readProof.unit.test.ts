@@ -30,7 +30,17 @@ describe('a legal proof', () => {
     ['the 64 bytes of a signature', base64(raw), undefined],
     ['a signature with a secret', base64(JSON.stringify({ signature, secret })), secret],
   ])('is %s, and has the same key in each of them', (_name, value, expectedSecret) => {
-    expect(read(value)).toEqual({ reference: signature, signature, secret: expectedSecret, transaction: undefined })
+    expect(read(value)).toEqual({
+      reference: `solana:${signature}`,
+      signature,
+      secret: expectedSecret,
+      transaction: undefined,
+    })
+  })
+
+  test('may be a signature that starts with the byte of an opening brace', () => {
+    const bytes = Uint8Array.of(0x7b, ...raw.subarray(1))
+    expect(read(base64(bytes))).toMatchObject({ signature: encodeBase58(bytes) })
   })
 
   test('is a signed transaction, alone or with a secret, and its key is the first signature', () => {

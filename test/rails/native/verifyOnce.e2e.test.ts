@@ -96,8 +96,8 @@ test('12a a transaction that is sent is on record first, and is sent exactly as 
   expect(verdictOf(judged)).toBe('accepted')
   expect(stateAtSending).toMatchObject({ phase: 'submitted', wallet: presentable.payer.address.toBase58() })
   expect(judged).toMatchObject({
-    signature: signatureIn(presentable),
-    transactionBase64: presentable.transaction.serialize().toString('base64'),
+    reference: `solana:${signatureIn(presentable)}`,
+    evidence: { transactionBase64: presentable.transaction.serialize().toString('base64') },
   })
 })
 
@@ -126,7 +126,7 @@ test('12b the sending itself is lost: the next presentation sends the same bytes
   const judged = await present(shop, presentable.payer, presentable.header)
 
   expect(verdictOf(judged)).toBe('accepted')
-  expect(judged).toMatchObject({ signature: signatureIn(presentable) })
+  expect(judged).toMatchObject({ reference: `solana:${signatureIn(presentable)}` })
   expect(shop.node.asked).not.toContain('simulateTransaction')
   expect((await receivedBaseUnits()) - presentable.receivedBeforeBaseUnits).toBe(due(shop))
 })

@@ -21,8 +21,9 @@ const blockConfig = configParam({
 type BlockConfig = z.output<typeof blockConfig>
 
 /**
- * Reads of blocks. Every slot has one here, most of them empty, and none is stored: it is put together from the history
- * and from the line of blockhashes when somebody asks.
+ * Reads of blocks. Every slot has one here, most of them empty, and none is stored: a block is assembled on request
+ * from
+ * the history and from the line of blockhashes.
  */
 export function blockMethods(bank: Bank): RpcMethods {
   return {
@@ -76,7 +77,7 @@ function styleOf(config: BlockConfig) {
   return { encoding: config?.encoding ?? 'json', versionMax: config?.maxSupportedTransactionVersion } as const
 }
 
-/** Who took part, without what was done: the cheap form for those who watch balances. */
+/** Participants without their instructions: the cheap form for clients that follow balances. */
 function withAccountsOnly(entry: HistoryEntry, config: BlockConfig): Json {
   const record = entry.record()
   const { signatures, keys, message } = record.transaction
@@ -87,7 +88,9 @@ function withAccountsOnly(entry: HistoryEntry, config: BlockConfig): Json {
   }
 }
 
-/** What is not there yet and what is not there any more have codes of their own, and clients wait only for the first. */
+/**
+ * Blocks that do not exist yet and blocks that are pruned have different codes, and clients wait only for the first.
+ */
 function checkAvailable(bank: Bank, slot: number, commitment: Commitment): void {
   if (slot > bank.slots.at(commitment)) {
     throw new RpcError(rpcErrorCodes.blockNotAvailable, `Block not available for slot ${slot}`)

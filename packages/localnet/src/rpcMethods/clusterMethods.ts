@@ -19,7 +19,7 @@ import { blockhashWindowSlots, slotsUntil } from '../slots.ts'
 const noParams = z.tuple([]).or(z.undefined())
 const onlyContext = z.tuple([contextConfig.optional()]).or(z.undefined())
 
-/** What a client asks about the chain as a whole: its identity, its slots, its blockhashes. */
+/** Queries about the chain as a whole: its identity, its slots, its blockhashes. */
 export function clusterMethods(bank: Bank): RpcMethods {
   const identity = encodeBase58(sha256(Buffer.concat([Buffer.from('identity'), bank.genesis.hash])))
   return {
@@ -79,7 +79,7 @@ function latestBlockhash(bank: Bank, slot: number) {
   return inContext(slot, value)
 }
 
-/** Blocks are never full here, so nobody has to pay for priority. */
+/** Blocks are never full here, so priority fees are never needed. */
 function prioritizationFees(bank: Bank) {
   const newest = bank.slots.current - slotsUntil.confirmed
   return Array.from({ length: blockhashWindowSlots }, (_, age) => ({

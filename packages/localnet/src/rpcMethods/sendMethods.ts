@@ -70,7 +70,7 @@ export function resolveOrRefuse(bank: Bank, transaction: ChainTransaction): Reso
   throw invalidParams(`invalid transaction: ${describeTransactionError(resolved)}`)
 }
 
-/** A real node without preflight would take it and drop it in silence, which helps nobody who builds a client. */
+/** A real node without preflight would accept it and drop it silently, which does not help developers of clients. */
 export function signatureFailure(): RpcError {
   return new RpcError(rpcErrorCodes.signatureVerificationFailure, 'Transaction signature verification failure')
 }

@@ -67,7 +67,7 @@ function simulate(bank: Bank, transaction: ChainTransaction, config: SimulateCon
   return { ...reportJson(report, config), accounts: accountsJson(bank, report, config) }
 }
 
-/** Balances, fee and loaded addresses are what newer Agave nodes tell beside the rest; older ones leave them out. */
+/** Newer Agave nodes also report balances, fee and loaded addresses; older ones omit them. */
 function reportJson({ transaction, outcome, before, after }: SimulationReport, config: SimulateConfig): SimulationJson {
   // In simulations inner instructions are always parsed; there is no encoding to ask for.
   const inner = { keys: transaction.keys, parsed: true }

@@ -90,7 +90,7 @@ function signatureStatus(bank: Bank, signature: Uint8Array, oldestSlot: number):
 
 /**
  * Newest first: from just before one signature (or the newest) down to just after another (or the first).
- * A `before` that nobody knows gives nothing and an unknown `until` sets no end, as on a real node.
+ * An unknown `before` yields an empty list and an unknown `until` sets no end, as on a real node.
  */
 function signaturesForAddress(bank: Bank, address: Uint8Array, config: z.output<typeof signaturesConfig>): Json {
   const newestSlot = bank.slots.at(atLeastConfirmed(config))

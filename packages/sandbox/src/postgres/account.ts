@@ -2,8 +2,8 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 
 /** As whom the programs of Postgres run. They refuse to run as root. */
 export interface Account {
-  readonly name: 'self' | 'nobody' | 'user namespace' | 'nobody with a capability'
-  /** Who has to own the data directory; undefined when that is us anyhow. */
+  readonly name: 'self' | 'nobody' | 'user namespace' | 'the unprivileged user with a capability'
+  /** Required owner of the data directory; undefined if it is the current user. */
   readonly owner: Owner | undefined
   /** Words before the command, such as `unshare …`. Empty for a plain start. */
   readonly prefix: readonly string[]
@@ -25,7 +25,7 @@ export interface Command {
 }
 
 /**
- * Always `detached`: a process group and session of its own, so that Ctrl-C in the terminal reaches us and not Postgres,
+ * Always `detached`: a separate process group and session, so that Ctrl-C in the terminal reaches us and not Postgres,
  * which would otherwise shut down in the same millisecond, before our own requests have drained.
  * The working directory is `/` because the account need not be able to enter ours.
  */

@@ -2,17 +2,20 @@ import { readFile } from 'node:fs/promises'
 import type { Account, Owner } from './account.ts'
 
 /**
- * An ordinary user runs Postgres as is. Root must not, so it becomes somebody else; the least powerful that works:
+ * An ordinary user runs Postgres directly. Root must not, so it switches to another account; the least powerful one
+ * that works:
  *
- * 1. `nobody`, by setuid. Needs no tool and no new user. It fails where the way to the data directory is closed to
- *    others, as below a 0700 /root or in what `mktemp -d` makes.
- * 2. A user namespace in which root appears as `nobody`. To the machine it is still root without its powers, so what is
- *    closed to others is open to it, and so is what else belongs to root. Not allowed in a chroot, nor in a container
- *    as a rule, and unknown to macOS.
+ * 1. `nobody`, by setuid. This needs no tool and no new user. It fails if the path to the data directory is closed to
+ *    others, as below a 0700 /root or in a directory created by `mktemp -d`.
+ * 2. A user namespace in which root appears as `nobody`. To the machine it is still root without its powers, so it can
+ *    open
+ *    paths closed to others, and all other files of root. This is forbidden in a chroot and usually in a container, and
+ *    unknown to macOS.
  * 3. `nobody` with the capability to pass any directory, which a container's root has. It could open every file of the
  *    container, hence last.
  *
- * An ordinary user without a line in /etc/passwd (`docker run --user 12345`) needs the second too: initdb wants a name.
+ * An ordinary user without a line in /etc/passwd (`docker run --user 12345`) needs the second too: initdb requires a
+ * name.
  */
 export async function accountsToTry(): Promise<readonly Account[]> {
   const nobody = await readNobody()
@@ -28,7 +31,12 @@ export async function accountsToTry(): Promise<readonly Account[]> {
   return [
     { name: 'nobody', owner: nobody, prefix: [], setsUid: true },
     { name: 'user namespace', owner: { uid: 0, gid: 0 }, prefix: unshare, setsUid: false },
-    { name: 'nobody with a capability', owner: nobody, prefix: ['setpriv', ...ids, ...capability], setsUid: false },
+    {
+      name: 'the unprivileged user with a capability',
+      owner: nobody,
+      prefix: ['setpriv', ...ids, ...capability],
+      setsUid: false,
+    },
   ]
 }
 

@@ -14,7 +14,7 @@ export interface Binaries {
 }
 
 const setDatabaseUrl =
-  'Set DATABASE_URL to a Postgres of your own (15 or newer) and Tollbook will not start the embedded one.'
+  'Set DATABASE_URL to your own Postgres (15 or newer) and Tollbook will not start the embedded one.'
 
 /** The npm package with the binaries for this machine: Linux with glibc, and macOS. */
 export async function findBinaries(platform = `${process.platform}-${process.arch}`): Promise<Binaries> {
@@ -47,12 +47,12 @@ export async function binariesIn(packageDirectory: string): Promise<Binaries> {
 export async function linkLibraries(binaries: Binaries): Promise<boolean> {
   for (const link of await readLinks(binaries)) {
     if (existsSync(link.path)) continue
-    const made = await symlink(link.leadsTo, link.path).then(
+    const created = await symlink(link.leadsTo, link.path).then(
       () => true,
       // Another process of ours may make the same link at the same moment; that is as good.
       (error: unknown) => systemErrorCode(error) === 'EEXIST',
     )
-    if (!made) return false
+    if (!created) return false
   }
   return true
 }

@@ -30,7 +30,10 @@ export interface Cluster {
   readonly stop: () => Promise<void>
 }
 
-/** From a directory's name to a supervised server, in order. What was opened before a failure is closed again. */
+/**
+ * Opens a supervised server from a directory's name, in order. After a failure, everything opened before is closed
+ * again.
+ */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const dataDirectory = await settleDataDirectoryPath(options.dataDirectory)
   const claim = await claimDirectory(dataDirectory)

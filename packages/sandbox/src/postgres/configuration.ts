@@ -5,8 +5,8 @@ import { randomToken } from '@tollbook/core/id'
 export type Settings = Readonly<Record<string, string>>
 
 /**
- * Our settings. They stand in a file beside the data directory and not in it: as root we never write into a directory
- * that somebody less privileged could have filled with symbolic links. `ALTER SYSTEM` still works, and wins.
+ * Our settings, in a file next to the data directory and not in it: as root we never write into a directory that a less
+ * privileged user could have filled with symbolic links. `ALTER SYSTEM` still works, and wins.
  */
 const ourSettings: Settings = {
   listen_addresses: '127.0.0.1',
@@ -32,7 +32,7 @@ export interface ConfigurationOptions {
   readonly settings: Settings
 }
 
-/** Writes both files anew at each start and returns the path of the main one. */
+/** Rewrites both files at each start and returns the path of the main one. */
 export async function writeConfiguration(options: ConfigurationOptions): Promise<string> {
   const accessFile = `${options.dataDirectory}.hba.conf`
   const settingsFile = `${options.dataDirectory}.conf`
@@ -45,14 +45,14 @@ export async function writeConfiguration(options: ConfigurationOptions): Promise
 function renderSettings(settings: Settings): string {
   const lines = Object.entries(settings).map(([name, value]) => {
     if (!/^[a-z_][a-z0-9_.]*$/.test(name) || /[\0\r\n]/.test(value)) {
-      throw new Fault(`${JSON.stringify(name)} is no Postgres setting`, { retryable: false })
+      throw new Fault(`${JSON.stringify(name)} is not a Postgres setting`, { retryable: false })
     }
     return `${name} = '${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'\n`
   })
   return `# Written by Tollbook at each start; changes made here are lost.\n${lines.join('')}`
 }
 
-/** Readable for everybody whatever the umask: no secret stands in it, and the account that runs Postgres must read it. */
+/** World-readable for every umask: it contains no secret, and the account that runs Postgres must read it. */
 async function replaceFile(path: string, text: string): Promise<void> {
   const fresh = `${path}.${randomToken()}`
   await writeFile(fresh, text, { flag: 'wx' })

@@ -5,7 +5,7 @@ import { Fault } from '@tollbook/core/fault'
 import { randomToken } from '@tollbook/core/id'
 import { type Binaries, linkLibraries } from './binaries.ts'
 
-/** A copy of our own, made once per version: 60 MB, about half a second. Appears whole or not at all. */
+/** A copy made once per version: 60 MB, about half a second. Appears whole or not at all. */
 export async function copyBinaries(binaries: Binaries, target: string): Promise<Binaries> {
   const copy = { ...binaries, directory: target }
   if (existsSync(target)) return copy

@@ -4,8 +4,9 @@ import { Fault } from '@tollbook/core/fault'
 import { systemErrorCode } from './systemErrorCode.ts'
 
 /*
- * Beside the data directory, each with its name in front: `.password`, `.conf`, `.hba.conf`, `.owner-…` (who uses it),
- * `.initialising` (while initdb runs), `.binaries-…` (only where npm's own cannot be used).
+ * Files next to the data directory, each prefixed with its name: `.password`, `.conf`, `.hba.conf`, `.owner-…` (its
+ * user),
+ * `.initialising` (while initdb runs), `.binaries-…` (only if npm's own cannot be used).
  */
 
 /** One directory has one name, also when it is reached through a symbolic link. Makes the folder around it. */
@@ -35,7 +36,7 @@ async function refuseOtherOwner(dataDirectory: string): Promise<void> {
   const found = await stat(dataDirectory).catch(() => undefined)
   if (found === undefined || found.uid === process.getuid?.()) return
   throw new Fault(
-    `the data directory ${dataDirectory} belongs to user ${found.uid}, probably from a run as root: run as that user, or give it and the files beside it to yours with chown -R`,
+    `the data directory ${dataDirectory} belongs to user ${found.uid}, probably from a run as root: run as that user, or change the owner of it and of the files next to it to yours with chown -R`,
     { retryable: false },
   )
 }

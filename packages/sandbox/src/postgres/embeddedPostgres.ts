@@ -3,14 +3,14 @@ import { findBinaries } from './binaries.ts'
 import { startCluster } from './cluster.ts'
 
 export interface EmbeddedPostgresOptions {
-  /** Created when absent. Some files of ours stand beside it, with its name in front. */
+  /** Created if absent. Some of our files are next to it, prefixed with its name. */
   readonly dataDirectory: string
   /** 0 or absent: any free one. */
   readonly port?: number
   readonly log: Log
   /** Further settings as in postgresql.conf; they win over ours. */
   readonly settings?: Readonly<Record<string, string>>
-  /** It died and could not be brought back; nobody tries any more. */
+  /** It died and could not be restarted; the supervisor has stopped trying. */
   readonly onLost?: (error: Error) => void
 }
 

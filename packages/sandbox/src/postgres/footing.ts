@@ -7,7 +7,7 @@ import { type Binaries, linkLibraries } from './binaries.ts'
 import { copyBinaries } from './copyBinaries.ts'
 import { runCommand } from './runCommand.ts'
 
-/** Who runs Postgres, and from where. Both have been tried, not guessed. */
+/** Account that runs Postgres, and its binaries. Both have been tested, not guessed. */
 export interface Footing {
   readonly account: Account
   readonly binaries: Binaries
@@ -20,10 +20,12 @@ export interface FootingOptions {
 }
 
 /**
- * Finds out as whom the programs run here, by running them. Each account is tried with the binaries where npm put them,
- * and else with a copy beside the data directory: for a repository below a closed directory, and for a node_modules
- * that is read-only and lacks the library links. Trying costs one `postgres --version`, 5 ms, and sees what no look at
- * mode bits does: access lists, noexec mounts, a missing glibc.
+ * Finds the account that can run the programs here, by running them. Each account is tried with npm's binaries, and
+ * else
+ * with a copy next to the data directory: for a repository below a closed directory, and for a node_modules that is
+ * read-only and lacks the library links. An attempt costs one `postgres --version`, 5 ms, and detects problems that
+ * mode
+ * bits do not show: access lists, noexec mounts, a missing glibc.
  */
 export async function findFooting(options: FootingOptions): Promise<Footing> {
   const obstacles: string[] = []

@@ -4,8 +4,8 @@ import { randomToken } from '@tollbook/core/id'
 import type { Owner } from './account.ts'
 
 /*
- * The superuser's password lives in one file beside the data directory, mode 0600, and nowhere else: never on a command
- * line (`ps` shows those to everybody), never in a temporary file. initdb reads it from that very file.
+ * The superuser's password is stored in one file next to the data directory, mode 0600, and nowhere else: never on a
+ * command line (`ps` shows those to all users), never in a temporary file. initdb reads it from that file.
  */
 
 export function passwordFileOf(dataDirectory: string): string {

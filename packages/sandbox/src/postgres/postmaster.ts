@@ -28,7 +28,7 @@ export interface LaunchOptions {
 /** On the command line of each postmaster of ours, so that an orphan is known for one. Shown by `ps` too. */
 export const clusterMark = 'cluster_name=tollbook'
 
-/** Returns when it accepts connections. Throws a retryable fault when what stood in its way may go by itself. */
+/** Returns when it accepts connections. Throws a retryable fault if the obstacle may disappear without action. */
 export async function launchPostmaster(options: LaunchOptions): Promise<Postmaster> {
   const { dataDirectory, footing, watchdog, log } = options
   const child = spawnAs(footing.account, {
@@ -36,19 +36,19 @@ export async function launchPostmaster(options: LaunchOptions): Promise<Postmast
     arguments: ['-D', dataDirectory, '-c', `config_file=${options.settingsFile}`, '-c', clusterMark],
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  const life = followLife(child)
+  const lifecycle = followLifecycle(child)
   const lastLines = forwardLog(child, log)
   const { pid } = child
-  if (pid === undefined) throw new Fault(`Postgres ${await life.ended}`, { retryable: false })
+  if (pid === undefined) throw new Fault(`Postgres ${await lifecycle.ended}`, { retryable: false })
   watchdog.guard(pid)
-  void life.ended.then(() => watchdog.release(pid))
+  void lifecycle.ended.then(() => watchdog.release(pid))
   const stop = (): Promise<void> =>
-    shutDown({ pid, send: (signal) => child.kill(signal), hasEnded: () => life.end !== undefined, log })
+    shutDown({ pid, send: (signal) => child.kill(signal), hasEnded: () => lifecycle.end !== undefined, log })
 
-  const answer = await poll({ probe: () => life.end ?? readiness(dataDirectory, pid), timeoutMs: startTimeoutMs })
-  if (answer === 'ready') return { pid, ended: life.ended, stop }
+  const answer = await poll({ probe: () => lifecycle.end ?? readiness(dataDirectory, pid), timeoutMs: startTimeoutMs })
+  if (answer === 'ready') return { pid, ended: lifecycle.ended, stop }
   if (answer === undefined) await stop()
-  await poll({ probe: () => life.isClosed || undefined, timeoutMs: lastWordsTimeoutMs })
+  await poll({ probe: () => lifecycle.isClosed || undefined, timeoutMs: lastWordsTimeoutMs })
   throw startFault(answer ?? `was not ready within ${startTimeoutMs} ms`, lastLines)
 }
 
@@ -62,25 +62,25 @@ async function readiness(dataDirectory: string, pid: number): Promise<'ready' | 
   return file?.pid === pid && file.status === 'ready' ? 'ready' : undefined
 }
 
-interface Life {
+interface Lifecycle {
   readonly ended: Promise<string>
   end: string | undefined
   isClosed: boolean
 }
 
-function followLife(child: ChildProcess): Life {
+function followLifecycle(child: ChildProcess): Lifecycle {
   const { promise: ended, resolve } = Promise.withResolvers<string>()
-  const life: Life = { ended, end: undefined, isClosed: false }
+  const lifecycle: Lifecycle = { ended, end: undefined, isClosed: false }
   const finish = (how: string): void => {
-    life.end = how
+    lifecycle.end = how
     resolve(how)
   }
   child.once('error', (error) => finish(`could not be started: ${error.message}`))
   child.once('exit', (code, signal) => finish(`ended with ${signal ?? `exit code ${code}`}`))
   child.once('close', () => {
-    life.isClosed = true
+    lifecycle.isClosed = true
   })
-  return life
+  return lifecycle
 }
 
 function startFault(what: string, lastLines: readonly string[]): Fault {

@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** What Postgres says about itself in `postmaster.pid`, one fact a line (miscadmin.h, LOCK_FILE_LINE_*). */
+/** Content of `postmaster.pid`, one fact per line (miscadmin.h, LOCK_FILE_LINE_*). */
 export interface PostmasterFile {
   readonly pid: number
   /** `starting`, `ready`, `stopping`, or empty when the line is not written yet. */

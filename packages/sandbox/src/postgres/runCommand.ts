@@ -44,7 +44,7 @@ function resultOf(child: ChildProcess): Promise<RunResult> {
   })
 }
 
-/** Only the end is kept: what went wrong stands there. */
+/** Only the end is stored: it contains the error. */
 function collectOutput(child: ChildProcess): () => string {
   let text = ''
   for (const stream of [child.stdout, child.stderr]) {

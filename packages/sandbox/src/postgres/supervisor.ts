@@ -42,7 +42,7 @@ interface Watch extends SupervisorDeps {
   postmaster: Postmaster
   launchedAtMs: number
   shortLives: number
-  /** The restart under way, or the last one. Never rejects. */
+  /** The current restart, or the last one. Never rejects. */
   recovery: Promise<void>
 }
 
@@ -56,9 +56,9 @@ function awaitEnd(watch: Watch): void {
 
 async function recover(watch: Watch): Promise<void> {
   const diedAtMs = watch.clock.monotonicMs()
-  watch.shortLives = diedAtMs - watch.launchedAtMs < shortLifeMs ? watch.shortLives + 1 : 0
+  watch.shortLives = diedAtMs - watch.launchedAtMs < shortLifetimeMs ? watch.shortLives + 1 : 0
   if (watch.shortLives > shortLivesMax) {
-    const lives = `Postgres died ${watch.shortLives} times in a row, each time within ${shortLifeMs} ms`
+    const lives = `Postgres died ${watch.shortLives} times in a row, each time within ${shortLifetimeMs} ms`
     giveUp(watch, new Fault(lives, { retryable: false }))
     return
   }
@@ -84,7 +84,7 @@ function giveUp(watch: Watch, fault: Fault): void {
 }
 
 interface Patience {
-  /** Whether to go on after a failure that will hardly mend itself: no for a first start, yes for a restart. */
+  /** Whether to retry after a failure that is probably permanent: no for a first start, yes for a restart. */
   readonly insist: boolean
   readonly signal: AbortSignal | undefined
 }
@@ -109,6 +109,6 @@ const attemptsMax = 12
 const pauseMinMs = 20
 const pauseMaxMs = 4_000
 
-/** A postmaster that dies this young again and again has a fault that no restart mends. */
-const shortLifeMs = 1_000
+/** A postmaster that repeatedly dies this early has a fault that a restart does not fix. */
+const shortLifetimeMs = 1_000
 const shortLivesMax = 50

@@ -19,11 +19,11 @@ const titles: Readonly<Record<string, readonly string[]>> = {
   crypto: [
     'Bitcoin holds its range while Ethereum gains',
     'Solana developers agree on a faster client',
-    'Blockchain payments reach small shops',
+    'Blockchain payments reach small retailers',
     'Cryptocurrency exchange publishes its proof of reserves',
   ],
   entertainment: [
-    'Film festival opens with a comedy nobody expected',
+    'Film festival opens with a surprise comedy',
     'Music streaming service pays its artists weekly',
     'Television series ends after ten seasons',
     'Celebrity chef writes a cookbook without recipes',
@@ -88,7 +88,7 @@ export function articlesAt(nowMs: number): readonly Article[] {
 
 export const articleCategories: readonly string[] = Object.keys(titles)
 
-/** Whether all of the words stand in it, or one of them. */
+/** Whether it contains all of the words, or one of them. */
 export function mentions({ title, category }: Article, { words, enough }: Wanted): boolean {
   const own = new Set(wordsOf(`${title} ${category}`))
   return enough === 'all' ? words.every((word) => own.has(word)) : words.some((word) => own.has(word))

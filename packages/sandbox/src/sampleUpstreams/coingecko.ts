@@ -3,7 +3,7 @@ import { type Coin, coins, figuresOf } from './coins.ts'
 import { rounded } from './drift.ts'
 import { json, listOf, type SampleProvider } from './sampleProvider.ts'
 
-/** `/coins/markets`, and `/simple/price` for whoever wants less. What is unknown is left out, under 200. */
+/** `/coins/markets`, and `/simple/price` for shorter answers. Unknown coins are omitted, with status 200. */
 export const coingecko: SampleProvider = ({ path, query, nowMs }) => {
   switch (path) {
     case '/api/v3/coins/markets':

@@ -6,13 +6,13 @@ export interface Coin {
   readonly paprikaId: string
   readonly symbol: string
   readonly name: string
-  /** Null for one that nobody ranks. */
+  /** Null for an unranked coin. */
   readonly rank: number | null
   readonly priceUsd: number
   readonly supply: number
   readonly supplyMax: number | null
   readonly volumeUsd: number
-  /** How far the price wanders from its centre. */
+  /** Maximum deviation of the price from its centre. */
   readonly swing: number
   readonly coinbase?: string
   readonly kraken?: { readonly pair: string; readonly key: string }
@@ -130,7 +130,7 @@ export const coins: readonly Coin[] = [
     coinbase: 'UNI-USD',
     kraken: { pair: 'UNIUSD', key: 'UNIUSD' },
   },
-  // Nobody's coin: it shows what two coins of one symbol look like.
+  // An invented coin: it shows the answer for two coins of one symbol.
   {
     id: 'sample-unicorn',
     paprikaId: 'uni-sample-unicorn',

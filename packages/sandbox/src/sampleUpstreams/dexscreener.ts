@@ -1,7 +1,7 @@
 import { json, type SampleProvider } from './sampleProvider.ts'
 import { decimalText, solUsd, type Token, tokenChangePercent, tokenPrice } from './tokens.ts'
 
-/** `/tokens/v1/solana/{mints}`: a bare array of pools, with a thin one that nobody should believe. */
+/** `/tokens/v1/solana/{mints}`: a bare array of pools, including a thin one that a client should ignore. */
 export function dexscreenerWith(tokens: readonly Token[]): SampleProvider {
   return ({ path, nowMs }) => {
     const [, mints] = /^\/tokens\/v1\/solana\/([^/]+)$/.exec(path) ?? []

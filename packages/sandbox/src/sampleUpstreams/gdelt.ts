@@ -2,7 +2,10 @@ import { isoTime } from '@tollbook/core/clock'
 import { type Article, articlesAt, mentions, type Wanted, wordsOf } from './articles.ts'
 import { json, plain, type SampleProvider } from './sampleProvider.ts'
 
-/** The article list of `/api/v2/doc/doc`. It says no in plain text under 200, and nothing found as an empty object. */
+/**
+ * The article list of `/api/v2/doc/doc`. It reports errors as plain text with status 200, and an empty result as an
+ * empty object.
+ */
 export const gdelt: SampleProvider = ({ path, query, nowMs }) => {
   if (path !== '/api/v2/doc/doc') return plain('404 Not Found', 404)
   const asked = query.get('query') ?? ''
@@ -18,7 +21,7 @@ const queryMax = 250
 const operator = /-?\b(?:sourcelang|sourcecountry|domain|domainis|theme|tone|near\d+|repeat\d+):\S+/gi
 const gridMs = 15 * 60 * 1000
 
-/** Words count together unless OR stands between them; a phrase counts by its words. */
+/** All words must match unless they are joined with OR; a phrase counts by its words. */
 function wantedOf(text: string): Wanted {
   const words = wordsOf(text.replaceAll(/\bOR\b/g, ' '))
   return { words, enough: /\bOR\b/.test(text) ? 'one' : 'all' }

@@ -29,7 +29,7 @@ export const guardian: SampleProvider = ({ path, query, nowMs }) => {
   })
 }
 
-/** Where its sections have other names than our categories. */
+/** Sections whose names differ from our categories. */
 const sections: Readonly<Record<string, string>> = {
   tech: 'technology',
   sports: 'sport',

@@ -2,7 +2,7 @@ import { isoTime } from '@tollbook/core/clock'
 import { type Article, articlesAt, mentions, wordsOf } from './articles.ts'
 import { json, type SampleProvider, type SampleRequest } from './sampleProvider.ts'
 
-/** Hacker News by Algolia: `/api/v1/search_by_date`. Technology only, and every other one has no link of its own. */
+/** Hacker News by Algolia: `/api/v1/search_by_date`. Technology only, and every second story has no link. */
 export const hnAlgolia: SampleProvider = (request) => {
   const { path, query, nowMs } = request
   if (path !== '/api/v1/search_by_date' && path !== '/api/v1/search')

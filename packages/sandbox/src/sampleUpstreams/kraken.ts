@@ -1,7 +1,7 @@
 import { type Coin, coins, figuresOf } from './coins.ts'
 import { json, type SampleProvider } from './sampleProvider.ts'
 
-/** `/0/public/Ticker`. It says no under 200, and answers under another name than the one it was asked for. */
+/** `/0/public/Ticker`. It reports errors with status 200, and answers under another name than the requested one. */
 export const kraken: SampleProvider = ({ path, query, nowMs }) => {
   if (path !== '/0/public/Ticker') return json({ error: ['EGeneral:Unknown method'] })
   const found = (query.get('pair') ?? '').split(',').map((pair) => coins.find((coin) => isPair(coin, pair)))

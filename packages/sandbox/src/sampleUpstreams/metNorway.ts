@@ -44,7 +44,7 @@ function forecastOf(place: Place, { headers, nowMs }: SampleRequest) {
     geometry: { type: 'Point', coordinates: [place.longitude, place.latitude, 25] },
     properties: {
       meta: { updated_at: isoSeconds(updatedMs), units },
-      // The last one looks at nothing that comes after it.
+      // The last one does not depend on later ones.
       timeseries: times.map((atMs, index) => entryOf(place, atMs, index < times.length - 1)),
     },
   }

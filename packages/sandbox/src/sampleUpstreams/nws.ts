@@ -11,7 +11,7 @@ interface Station extends Place {
   readonly timeZone: string
 }
 
-/** Where these stations are is true; there are only few of them. */
+/** The locations of these stations are real; there are only few of them. */
 const stations: readonly Station[] = [
   station('KNYC', [40.78, -73.97], { office: 'OKX', city: 'New York', state: 'NY', timeZone: 'America/New_York' }),
   station('KMIA', [25.79, -80.32], { office: 'MFL', city: 'Miami', state: 'FL', timeZone: 'America/New_York' }),

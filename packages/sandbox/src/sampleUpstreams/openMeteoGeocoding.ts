@@ -13,7 +13,7 @@ interface SampleCity {
   readonly admin1: string
 }
 
-/** Where these cities are is true; there are only few of them. */
+/** The locations of these cities are real; there are only few of them. */
 const cities: readonly SampleCity[] = [
   city('London', [51.508_53, -0.125_74], {
     code: 'GB',
@@ -133,9 +133,9 @@ interface Wanted {
 /** Two letters have to be the whole name; of more, the beginning is enough. */
 function isMeant(one: SampleCity, { name, area, country }: Wanted): boolean {
   const own = one.name.toLowerCase()
-  const isNamed = name.length === 2 ? own === name : own.startsWith(name)
+  const matches = name.length === 2 ? own === name : own.startsWith(name)
   const isThere = area === undefined || [one.admin1, one.country].some((text) => text.toLowerCase() === area)
-  return isNamed && isThere && (country === undefined || country === one.country_code)
+  return matches && isThere && (country === undefined || country === one.country_code)
 }
 
 interface CityDetail {

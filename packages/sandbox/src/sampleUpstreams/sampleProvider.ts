@@ -14,7 +14,7 @@ export interface SampleRequest {
   readonly headers: IncomingHttpHeaders
   readonly body: string
   readonly nowMs: number
-  /** Where this server is reached, for links to itself. */
+  /** Address of this server, for links to itself. */
   readonly origin: string
 }
 

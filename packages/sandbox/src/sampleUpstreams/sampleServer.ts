@@ -13,11 +13,11 @@ export interface SampleServer {
 const bodyBytesMax = 256 * 1024
 const host = '127.0.0.1'
 
-/** One provider on a port of its own, so that its paths are those of the true one, from the first slash on. */
+/** One provider on a separate port, so that its paths are those of the true one, from the first slash on. */
 export async function openSampleServer(provider: SampleProvider, clock: Clock): Promise<SampleServer> {
   let origin = ''
   const server = createServer((request, response) => {
-    // Every error of this promise is one of the connection, and there is nobody left to tell.
+    // This promise only rejects when the connection is gone, so the error cannot be reported to the client.
     void respond(request, response).catch(() => response.destroy())
   })
   const respond = async (request: IncomingMessage, response: ServerResponse) => {

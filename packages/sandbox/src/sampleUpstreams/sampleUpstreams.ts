@@ -27,7 +27,7 @@ import { yahoo } from './yahoo.ts'
 
 /** Stand-ins for every provider that Tollbook queries, on loopback, for a machine without internet. */
 export interface SampleUpstreams {
-  /** Where the stand-in of a provider listens: `http://127.0.0.1:port`. */
+  /** Address of a provider's sample: `http://127.0.0.1:port`. */
   originOf(provider: SampledProvider): string
   /** Accepted by every stand-in, so that providers which require a key are queried too. The operator's own keys stay unused. */
   readonly apiKey: string
@@ -64,14 +64,14 @@ export async function startSampleUpstreams({ clock, tokenMint }: SampleUpstreams
     ),
   )
   const [feeds, chat, page] = await Promise.all([open(publisherFeeds), open(chatServer), open(samplePage)])
-  const kept = opened.move()
+  const disposables = opened.move()
   return {
     originOf: (provider) => assertPresent(origins.get(provider), 'every provider has a stand-in'),
     apiKey: sampleKey,
     newsFeeds: feedsAt(feeds.origin),
     chatServer: { baseUrl: `${chat.origin}/v1`, model: sampleModel },
     pageUrl: `${page.origin}/`,
-    close: () => kept.disposeAsync(),
+    close: () => disposables.disposeAsync(),
   }
 }
 

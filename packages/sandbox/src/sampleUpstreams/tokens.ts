@@ -35,7 +35,7 @@ const knownTokens: readonly Token[] = [
   },
 ]
 
-/** The tokens everybody knows, and the one that this service is paid with. */
+/** Well-known tokens, and the payment token of this service. */
 export function tokensWith(serviceMint: string): readonly Token[] {
   const service = {
     mint: serviceMint,

@@ -1,6 +1,6 @@
 import { assertPresent } from '@tollbook/core/assert'
 
-/** What a clock on the wall shows there. Providers of stock prices tell it in this way and not in UTC. */
+/** Local wall-clock time. Providers of stock prices report it instead of UTC. */
 export interface WallTime {
   readonly date: string
   readonly time: string

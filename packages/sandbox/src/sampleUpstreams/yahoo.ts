@@ -2,7 +2,7 @@ import { figuresOf, type Listing, listings } from './listings.ts'
 import { json, plain, type SampleProvider } from './sampleProvider.ts'
 import { wallTimeIn, zoneAbbreviation } from './wallTime.ts'
 
-/** The chart of one day, `/v8/finance/chart/{symbol}`. It answers browsers only, and everybody else with 429. */
+/** The chart of one day, `/v8/finance/chart/{symbol}`. It answers browsers only, and other clients with 429. */
 export const yahoo: SampleProvider = ({ path, headers, nowMs }) => {
   if (!(headers['user-agent'] ?? '').startsWith('Mozilla/')) return plain('Too Many Requests\r\n', 429)
   const [, symbol] = /^\/v8\/finance\/chart\/([^/]+)$/.exec(path) ?? []

@@ -1,0 +1,12 @@
+/** The public interface of @tollbook/client. Everything else in this package may change without notice. */
+export { createPayingFetch, type PayingFetch, type ResumeOptions } from './payingFetch.ts'
+export type { PayingFetchOptions } from './payer.ts'
+export { keypairWallet, type PayerWallet, readKeypairFile } from './payerWallet.ts'
+export { type Ceiling, type Cost, type SpendingLimit, SpendingLimitExceeded } from './spendingLimit.ts'
+export type { PaymentProgress } from './paymentProgress.ts'
+export { PaymentError, PaymentNotSent, PaymentRefused, PaymentUnresolved, PaymentUnspent } from './paymentError.ts'
+export { type QuoteProblem, type QuoteProblemKind, QuoteRefused } from './quoteProblem.ts'
+export { type PendingPayment, readPendingPayment } from './pendingPayment.ts'
+export { type ReceiptProblem, type ReceiptVerdict, type VerifiedReceipt, verifyReceipt } from './verifyReceipt.ts'
+export { type InclusionProblem, type InclusionVerdict, verifyInclusion } from './verifyInclusion.ts'
+export { type ProofForm, encodeProof } from './encodeProof.ts'

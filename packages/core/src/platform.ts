@@ -1,0 +1,17 @@
+/**
+ * Functions that core takes from its platform. `#platform` in package.json selects native code on Node and pure
+ * JavaScript elsewhere; both return the same bytes (test/core/platform.property.test.ts).
+ */
+export interface Platform {
+  sha256(data: Uint8Array | string): Uint8Array
+  /** From the system's secure source. */
+  fillRandom(bytes: Uint8Array): void
+  /** Returns a function that signs with the 32-byte seed (RFC 8032). */
+  ed25519Signer(seed: Uint8Array, publicKey: Uint8Array): (message: Uint8Array) => Uint8Array
+  verifyEd25519(signed: { publicKey: Uint8Array; message: Uint8Array; signature: Uint8Array }): boolean
+  toBase64(bytes: Uint8Array): string
+  toBase64Url(bytes: Uint8Array): string
+  /** Undefined unless the text is canonical padded base64. */
+  fromBase64(text: string): Uint8Array | undefined
+  toHex(bytes: Uint8Array): string
+}

@@ -1,0 +1,128 @@
+import type { Server } from 'node:http'
+import { type RawData, WebSocket, WebSocketServer } from 'ws'
+import { z } from 'zod'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { describeError } from '@tollbook/core/fault'
+import type { Log } from './log.ts'
+import type { RequestWatch } from './requestWatch.ts'
+import { RpcError, invalidParams, rpcErrorCodes } from './rpcError.ts'
+import { errorBody, frameShape, parseJson } from './rpcService.ts'
+import { isUnsubscribe, readSubscription } from './subscription.ts'
+import type { Subscriptions } from './subscriptions.ts'
+
+export interface SubscriptionServerDeps {
+  readonly subscriptions: Subscriptions
+  readonly watch: RequestWatch
+  readonly log: Log
+}
+
+export interface SubscriptionServer {
+  /** Takes upgrade requests of that server too. */
+  serve(server: Server): void
+  close(): void
+}
+
+/** Subscriptions over WebSocket. As on a real node, all other methods are to be called over HTTP. */
+export function createSubscriptionServer(deps: SubscriptionServerDeps): SubscriptionServer {
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: messageBytesMax })
+  return {
+    serve: (server) => {
+      server.on('upgrade', (request, socket, head) => {
+        sockets.handleUpgrade(request, socket, head, (webSocket) => new Connection(deps, webSocket))
+      })
+    },
+    close: () => {
+      // A clean goodbye lets web3.js reconnect by itself; one that does not answer it is cut right away.
+      for (const socket of sockets.clients) socket.close(goingAway)
+      for (const socket of sockets.clients) socket.terminate()
+      sockets.close()
+    },
+  }
+}
+
+/** One client. Its subscriptions end with it, however it goes. */
+class Connection {
+  readonly #deps: SubscriptionServerDeps
+  readonly #socket: WebSocket
+  readonly #open = new Set<number>()
+
+  constructor(deps: SubscriptionServerDeps, socket: WebSocket) {
+    this.#deps = deps
+    this.#socket = socket
+    socket.on('message', (data, isBinary) => this.#receive(isBinary ? '' : textOf(data)))
+    // A broken frame or a reset; `close` follows and clears up.
+    socket.on('error', (error) => deps.log.debug({ error: describeError(error) }, 'local_chain_socket_error'))
+    socket.on('close', () => this.#forgetAll())
+  }
+
+  #receive(text: string): void {
+    const request = parseJson(text)
+    const frame = frameShape.safeParse(request)
+    if (!frame.success) {
+      const wrong = request === undefined ? rpcErrorCodes.parseError : rpcErrorCodes.invalidRequest
+      return this.#send(errorBody(null, new RpcError(wrong, request === undefined ? 'Parse error' : 'Invalid request')))
+    }
+    const { id, method, params } = frame.data
+    // Notifications want no answer; web3.js sends one named `ping` every five seconds.
+    if (id === undefined) return
+    try {
+      this.#answer({ id, method, params })
+    } catch (error) {
+      if (error instanceof RpcError) return this.#send(errorBody(id, error))
+      this.#deps.log.error({ method, error: describeError(error) }, 'local_chain_subscription_failed')
+      this.#send(errorBody(id, new RpcError(rpcErrorCodes.internalError, 'Internal error')))
+    }
+  }
+
+  #answer({ id, method, params }: Asked): void {
+    this.#deps.watch.note(method)
+    if (isUnsubscribe(method)) return this.#send({ jsonrpc: '2.0', result: this.#unsubscribe(params), id })
+    const wanted = readSubscription(method, params)
+    if (wanted === undefined) throw new RpcError(rpcErrorCodes.methodNotFound, 'Method not found')
+    if (this.#open.size >= subscriptionsMax) {
+      throw new RpcError(rpcErrorCodes.internalError, `Too many subscriptions; max ${subscriptionsMax}`)
+    }
+    const number = this.#deps.subscriptions.open(wanted, (notification) => this.#send(notification))
+    this.#open.add(number)
+    this.#send({ jsonrpc: '2.0', result: number, id })
+    this.#deps.subscriptions.catchUp(number)
+  }
+
+  #unsubscribe(params: unknown): boolean {
+    const [number] = unsubscribeParams.safeParse(params).data ?? []
+    if (number === undefined || !this.#open.delete(number)) throw invalidParams('Invalid subscription id.')
+    // A subscription that has sent its signature is closed already; for the client that is the same.
+    this.#deps.subscriptions.close(number)
+    return true
+  }
+
+  #send(message: Json): void {
+    if (this.#socket.readyState !== WebSocket.OPEN) return
+    // A client that does not read would otherwise take our memory with it.
+    if (this.#socket.bufferedAmount > unsentBytesMax) return this.#socket.terminate()
+    this.#socket.send(JSON.stringify(message))
+  }
+
+  #forgetAll(): void {
+    for (const number of this.#open) this.#deps.subscriptions.close(number)
+    this.#open.clear()
+  }
+}
+
+interface Asked {
+  readonly id: string | number | null
+  readonly method: string
+  readonly params: unknown
+}
+
+const unsubscribeParams = z.tuple([z.number().int()])
+
+function textOf(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8')
+  return (Buffer.isBuffer(data) ? data : Buffer.from(data)).toString('utf8')
+}
+
+const messageBytesMax = 64 * 1024
+const subscriptionsMax = 1_000
+const unsentBytesMax = 8 * 1024 * 1024
+const goingAway = 1_001

@@ -1,0 +1,80 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+
+/*
+ * Packs the publishable workspaces: `npm run pack [-- --dry-run]`.
+ * In the repository a package exports its TypeScript. A published package exports JavaScript and types, so each package
+ * is
+ * copied to .packed/, built there against the built copies of the packages it needs, and packed with its publishConfig
+ * merged into its package.json.
+ */
+
+const manifestShape = z.looseObject({
+  name: z.string(),
+  private: z.boolean().optional(),
+  dependencies: z.record(z.string(), z.string()).optional(),
+  publishConfig: z.looseObject({}).optional(),
+})
+type Manifest = z.infer<typeof manifestShape>
+
+const staging = '.packed'
+const scope = '@tollbook/'
+
+function readManifest(folder: string): Manifest {
+  return manifestShape.parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')))
+}
+
+/** A package after every package that it depends on. */
+function inBuildOrder(names: readonly string[]): readonly string[] {
+  const ordered: string[] = []
+  const visit = (name: string): void => {
+    if (ordered.includes(name)) return
+    for (const dependency of Object.keys(readManifest(`packages/${name}`).dependencies ?? {}))
+      if (dependency.startsWith(scope)) visit(dependency.slice(scope.length))
+    ordered.push(name)
+  }
+  names.forEach(visit)
+  return ordered
+}
+
+function build(name: string): string {
+  const folder = join(staging, 'node_modules', scope, name)
+  mkdirSync(folder, { recursive: true })
+  cpSync(`packages/${name}`, folder, { recursive: true, filter: (path) => !path.includes('node_modules') })
+  const { publishConfig, ...manifest } = readManifest(folder)
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(buildOptions))
+  execFileSync('node', ['node_modules/typescript-native/bin/tsc', '-p', folder], { stdio: 'inherit' })
+  for (const left of ['src', 'tsconfig.json']) rmSync(join(folder, left), { recursive: true })
+  cpSync('LICENSE', join(folder, 'LICENSE'))
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ ...manifest, ...publishConfig }, null, 2)}\n`)
+  return folder
+}
+
+const buildOptions = {
+  extends: '../../../../tsconfig.json',
+  compilerOptions: {
+    noEmit: false,
+    allowImportingTsExtensions: false,
+    rewriteRelativeImportExtensions: true,
+    rootDir: 'src',
+    outDir: 'dist',
+    declaration: true,
+    sourceMap: false,
+  },
+  include: ['src'],
+}
+
+const dryRun = process.argv.includes('--dry-run')
+rmSync(staging, { recursive: true, force: true })
+mkdirSync(staging, { recursive: true })
+const publishable = readdirSync('packages').filter(
+  (name) => existsSync(`packages/${name}/package.json`) && readManifest(`packages/${name}`).private !== true,
+)
+for (const name of inBuildOrder(publishable)) {
+  const folder = build(name)
+  execFileSync('npm', ['pack', `./${folder}`, '--pack-destination', staging, ...(dryRun ? ['--dry-run'] : [])], {
+    stdio: 'inherit',
+  })
+}

@@ -1,0 +1,53 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { readConfig } from '../config.ts'
+import { readLocalJson } from './localJson.ts'
+import { UsageProblem } from './usageProblem.ts'
+
+/** Address of a ledger, with the facts that this machine has about it. */
+export interface LedgerPlace {
+  readonly databaseUrl: string
+  readonly rpcUrl: string | undefined
+  readonly paymentWallet: string | undefined
+  readonly origin: string | undefined
+  /** 32 bytes, the key that signs receipts and checkpoints. */
+  readonly publicKey: Buffer | undefined
+  /** A file outside the database with the newest checkpoint. */
+  readonly checkpointFile: string | undefined
+}
+
+const jwk = z.object({ x: z.base64url() })
+
+/**
+ * `--database` first, then DATABASE_URL, then local mode. The facts of this machine's service apply to its own database only;
+ * for another ledger they would be wrong.
+ */
+export async function findLedger(home: string, database: string | undefined): Promise<LedgerPlace> {
+  const config = readConfig()
+  const local = await readLocalJson(join(home, 'local.json'))
+  const databaseUrl = database ?? config.ledger?.databaseUrl ?? local?.databaseUrl
+  if (databaseUrl === undefined) {
+    throw new UsageProblem('--database', 'is missing: a postgres:// URL of a role that may read the ledger')
+  }
+  const isLocal = databaseUrl === local?.databaseUrl
+  const isOwn = isLocal || databaseUrl === config.ledger?.databaseUrl
+  if (!isOwn) return { databaseUrl, ...unknown }
+  const paymentWallet = config.chain?.paymentWallet ?? (isLocal ? local.paymentWallet : undefined)
+  const key = jwk.safeParse(config.receiptSigningKey ?? (isLocal ? local.receiptKey : undefined)).data
+  return {
+    databaseUrl,
+    rpcUrl: config.chain?.rpcUrls[0] ?? (isLocal ? local.rpcUrl : undefined),
+    paymentWallet,
+    origin: config.seal.origin ?? (paymentWallet === undefined ? undefined : `tollbook/${paymentWallet}`),
+    publicKey: key === undefined ? undefined : Buffer.from(key.x, 'base64url'),
+    checkpointFile: config.seal.checkpointFile ?? (isLocal ? join(home, 'checkpoint') : undefined),
+  }
+}
+
+const unknown = {
+  rpcUrl: undefined,
+  paymentWallet: undefined,
+  origin: undefined,
+  publicKey: undefined,
+  checkpointFile: undefined,
+} as const

@@ -1,0 +1,51 @@
+import { join } from 'node:path'
+import { askFree } from '@tollbook/client/freeRoute'
+import type { Config } from '../config.ts'
+import { loadLocalMode } from './local/loadLocalMode.ts'
+import { Fault } from '@tollbook/core/fault'
+import type { Log } from '../primitives/log.ts'
+import { migrate } from '../store/migrate.ts'
+import { type LocalJson, readLocalJson } from './localJson.ts'
+
+/** A local service to show: the one that runs in this home already, or one that is started for the occasion. */
+export interface OpenedService {
+  readonly local: LocalJson
+  readonly started: boolean
+  close(): Promise<void>
+}
+
+export interface OpenServiceOptions {
+  readonly log: Log
+  readonly onProgress: (step: string) => void
+}
+
+export async function openLocalService(
+  config: Config,
+  { log, onProgress }: OpenServiceOptions,
+): Promise<OpenedService> {
+  const localJsonPath = join(config.local.home, 'local.json')
+  const running = await readLocalJson(localJsonPath)
+  if (running !== undefined && (await answers(running.baseUrl))) {
+    if (config.providers.sampleUpstreams && !running.sampleUpstreams) {
+      const why = `the service that runs in ${config.local.home} asks the real providers`
+      throw new Fault(`${why}; stop it, or leave out --sample-upstreams`, { retryable: false })
+    }
+    return { local: running, started: false, close: () => Promise.resolve() }
+  }
+  const lost = (error: Error) => log.fatal({ event: 'part_lost', error: error.message })
+  const { startLocalMode } = await loadLocalMode()
+  const localMode = await startLocalMode(config, { log, migrate, onPartLost: lost, onProgress })
+  const local = await readLocalJson(localJsonPath)
+  if (local === undefined) throw new Fault(`${localJsonPath} was not written`, { retryable: false })
+  return { local, started: true, close: () => localMode.close() }
+}
+
+/** A service that was stopped leaves its file behind; only an answer shows that it is there. */
+async function answers(baseUrl: string): Promise<boolean> {
+  try {
+    return (await askFree({ baseUrl, path: '/livez' })).status === 200
+  } catch {
+    // The listener is gone, so a service is started.
+    return false
+  }
+}

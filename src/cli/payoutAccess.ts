@@ -1,0 +1,48 @@
+import { join } from 'node:path'
+import { type Config, readConfig } from '../config.ts'
+import { openPayout, type Payout } from '../payout/openPayout.ts'
+import { systemClock } from '@tollbook/core/clock'
+import { silentLog } from '../primitives/log.ts'
+import type { CommandDeps } from './commandDeps.ts'
+import { type LocalJson, readLocalJson } from './localJson.ts'
+import { UsageProblem } from './usageProblem.ts'
+
+/** The database and the chain of the environment, or those of local mode. */
+export async function openPayoutAccess(deps: CommandDeps): Promise<Payout> {
+  const config = readConfig()
+  const local = await readLocalJson(join(deps.home(), 'local.json'))
+  const databaseUrl = config.payout.databaseUrl ?? local?.adminDatabaseUrl ?? undefined
+  if (databaseUrl === undefined)
+    throw new UsageProblem('PAYOUT_DATABASE_URL', 'is missing: a login that is a member of tollbook_payout')
+  const chain = chainOf(config, local)
+  return openPayout({ ...chain, databaseUrl, clock: deps.clock ?? systemClock, log: silentLog })
+}
+
+/** URL of the node to which `send` sends transactions. */
+export function payoutRpcUrl(config: Config, local: LocalJson | undefined): string {
+  const [url] = chainOf(config, local).rpcUrls
+  if (url === undefined) throw new UsageProblem('SOLANA_RPC_URLS', 'is missing')
+  return url
+}
+
+function chainOf(config: Config, local: LocalJson | undefined) {
+  if (config.chain !== undefined) return config.chain
+  if (local?.rpcUrl === undefined)
+    throw new UsageProblem('SOLANA_RPC_URLS', 'is missing, with TOKEN_MINT and PAYMENT_WALLET; or run local mode here')
+  return { rpcUrls: [local.rpcUrl], tokenMint: local.tokenMint, paymentWallet: local.paymentWallet }
+}
+
+interface WalletFlags {
+  readonly providerWallet?: string
+  readonly holdersWallet?: string
+  readonly treasuryWallet?: string
+}
+
+export function payoutWallets(flags: WalletFlags) {
+  const { payout } = readConfig()
+  return {
+    provider: flags.providerWallet ?? payout.providerWallet,
+    holders: flags.holdersWallet ?? payout.holdersWallet,
+    treasury: flags.treasuryWallet ?? payout.treasuryWallet,
+  }
+}

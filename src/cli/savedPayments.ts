@@ -1,0 +1,35 @@
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { PendingPayment } from '@tollbook/client/pendingPayment'
+
+/** Payments between signing and answer, one file each: a process that is killed in between loses nothing. */
+export interface SavedPayments {
+  keep(payment: PendingPayment): Promise<void>
+  /** Drops what this run has kept: there is an answer for it, or it never left. */
+  forget(): Promise<void>
+  pathOf(payment: PendingPayment): string
+}
+
+// A proof is money until it is used.
+const privateFolder = 0o700
+const privateFile = 0o600
+
+export function openSavedPayments(folder: string): SavedPayments {
+  const pathOf = ({ signature }: PendingPayment) => join(folder, `${signature}.json`)
+  const kept = new Set<string>()
+  return {
+    pathOf,
+    async keep(payment) {
+      await mkdir(folder, { recursive: true, mode: privateFolder })
+      const path = pathOf(payment)
+      // On disk and renamed into place before the payment leaves.
+      await writeFile(`${path}.tmp`, `${JSON.stringify(payment, null, 2)}\n`, { mode: privateFile, flush: true })
+      await rename(`${path}.tmp`, path)
+      kept.add(path)
+    },
+    async forget() {
+      await Promise.all([...kept].map((path) => rm(path, { force: true })))
+      kept.clear()
+    },
+  }
+}

@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import {
+  type KeyedUpstreamName,
+  keyedUpstreamNames,
+  type UpstreamName,
+  upstreamNames,
+  type UpstreamSetting,
+  type UpstreamSettings,
+} from '../outbound/upstreamName.ts'
+import { type GivenVariables, httpUrl, missingBeside, type MissingVariable, onOff, secret, whole } from './variables.ts'
+
+/** The providers of data, prices, headlines and chat. */
+export interface ProviderSettings {
+  readonly upstreams: UpstreamSettings
+  /** True: `upstreams` are the loopback samples of local mode, and every answer made from them says so. */
+  readonly sampleUpstreams: boolean
+  /** The operator's URL or e-mail address, for the User-Agent that providers ask for. */
+  readonly contact: string
+  readonly newsFeeds: readonly NewsFeed[]
+  /** In the order in which they are asked. Empty: no chat is sold. */
+  readonly aiServers: readonly AiServer[]
+  readonly aiOutputTokensMax: number
+  /** Time of a request handler; the chat servers share most of it. */
+  readonly handlerTimeoutMs: number
+}
+
+export interface NewsFeed {
+  readonly category: string
+  readonly url: string
+}
+
+export interface AiServer {
+  readonly baseUrl: string
+  readonly model: string
+  readonly apiKey: string | undefined
+}
+
+const newsFeeds = z
+  .string()
+  .transform((value) =>
+    value.split(',').map((feed) => {
+      const [category = '', ...url] = feed.trim().split('=')
+      return { category, url: url.join('=') }
+    }),
+  )
+  .refine(
+    (feeds) => feeds.every(({ category, url }) => /^[a-z]+$/.test(category) && /^https?:\/\//.test(url)),
+    'must be category=URL, separated by commas',
+  )
+  .default([])
+type UpstreamVariables = Record<`${UpstreamName}_URL`, typeof httpUrl> &
+  Record<`${KeyedUpstreamName}_API_KEY`, typeof secret>
+
+export const providerVariables = {
+  ...upstreamVariables(),
+  SAMPLE_UPSTREAMS: onOff('0'),
+  UPSTREAM_CONTACT: z
+    .string()
+    .regex(/^[\x20-\x7e]{1,200}$/, 'must be at most 200 printable ASCII characters')
+    .default('operator not named'),
+  NEWS_FEEDS: newsFeeds,
+  AI_BASE_URL: httpUrl,
+  AI_MODEL: z.string().optional(),
+  AI_API_KEY: secret,
+  AI_FALLBACK_BASE_URL: httpUrl,
+  AI_FALLBACK_MODEL: z.string().optional(),
+  AI_FALLBACK_API_KEY: secret,
+  AI_OUTPUT_TOKENS_MAX: whole(1, 32_768, 1_024),
+}
+
+function upstreamVariables(): UpstreamVariables {
+  const urls = upstreamNames.map((name) => [`${name}_URL`, httpUrl])
+  const keys = keyedUpstreamNames.map((name) => [`${name}_API_KEY`, secret])
+  return Object.fromEntries([...urls, ...keys])
+}
+
+type ProviderEnvironment = z.infer<z.ZodObject<typeof providerVariables>>
+
+export function missingProviderVariables(given: GivenVariables): readonly MissingVariable[] {
+  return [...missingModel(given, 'AI'), ...missingModel(given, 'AI_FALLBACK')]
+}
+
+function missingModel(given: GivenVariables, prefix: 'AI' | 'AI_FALLBACK'): readonly MissingVariable[] {
+  return missingBeside(given, `${prefix}_BASE_URL`, [
+    [`${prefix}_MODEL`, `the model to ask for at the server of ${prefix}_BASE_URL`],
+  ])
+}
+
+export function providerSettingsOf(env: ProviderEnvironment, handlerTimeoutMs: number): ProviderSettings {
+  return {
+    upstreams: upstreamsOf(env),
+    sampleUpstreams: env.SAMPLE_UPSTREAMS,
+    contact: env.UPSTREAM_CONTACT,
+    newsFeeds: env.NEWS_FEEDS,
+    aiServers: [
+      aiServerOf(env.AI_BASE_URL, env.AI_MODEL, env.AI_API_KEY),
+      aiServerOf(env.AI_FALLBACK_BASE_URL, env.AI_FALLBACK_MODEL, env.AI_FALLBACK_API_KEY),
+    ].filter((server) => server !== undefined),
+    aiOutputTokensMax: env.AI_OUTPUT_TOKENS_MAX,
+    handlerTimeoutMs,
+  }
+}
+
+function upstreamsOf(env: ProviderEnvironment): UpstreamSettings {
+  const apiKeys = new Map<UpstreamName, string | undefined>(
+    keyedUpstreamNames.map((name) => [name, env[`${name}_API_KEY`]]),
+  )
+  const settings = upstreamNames.map((name): [UpstreamName, UpstreamSetting] => [
+    name,
+    { url: env[`${name}_URL`], apiKey: apiKeys.get(name) },
+  ])
+  return Object.fromEntries(settings)
+}
+
+function aiServerOf(baseUrl: string | undefined, model: string | undefined, apiKey: string | undefined) {
+  return baseUrl === undefined || model === undefined ? undefined : { baseUrl, model, apiKey }
+}

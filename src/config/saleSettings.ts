@@ -1,0 +1,54 @@
+import type { z } from 'zod'
+import { daySeconds, type GivenVariables, whole } from './variables.ts'
+
+/** Time limits of a sale, from the quote to the answer. */
+export interface SaleSettings {
+  readonly quoteTtlMs: number
+  readonly quoteGraceMs: number
+  /** Age, since it landed, at which a payment can no longer be presented for the first time. */
+  readonly proofMaxAgeMs: number
+  readonly proofLookupWaitMs: number
+  readonly claimLeaseMs: number
+  readonly handlerTimeoutMs: number
+}
+
+/** Payments after their answers. */
+export interface LifecycleSettings {
+  /** Whole tokens that may be served for payments that are not final. 0: no limit. */
+  readonly exposureMaxTokens: number
+  readonly proofMaxAgeMs: number
+}
+
+export const saleVariables = {
+  QUOTE_TTL_SECONDS: whole(10, daySeconds / 2, 300),
+  QUOTE_GRACE_SECONDS: whole(0, 3_600, 60),
+  PROOF_MAX_AGE_SECONDS: whole(10, daySeconds / 2, 600),
+  PROOF_LOOKUP_WAIT_MS: whole(0, 20_000, 2_000),
+  CLAIM_LEASE_SECONDS: whole(1, 600, 60),
+  EXPOSURE_MAX_TOKENS: whole(0, 9_999_999_999, 0),
+  HANDLER_TIMEOUT_MS: whole(100, 300_000, 30_000),
+}
+
+type SaleEnvironment = z.infer<z.ZodObject<typeof saleVariables>>
+
+export function saleSettingsOf(env: SaleEnvironment): SaleSettings {
+  return {
+    quoteTtlMs: env.QUOTE_TTL_SECONDS * 1000,
+    quoteGraceMs: env.QUOTE_GRACE_SECONDS * 1000,
+    proofMaxAgeMs: env.PROOF_MAX_AGE_SECONDS * 1000,
+    proofLookupWaitMs: env.PROOF_LOOKUP_WAIT_MS,
+    claimLeaseMs: env.CLAIM_LEASE_SECONDS * 1000,
+    handlerTimeoutMs: env.HANDLER_TIMEOUT_MS,
+  }
+}
+
+export function lifecycleSettingsOf(env: SaleEnvironment): LifecycleSettings {
+  return { exposureMaxTokens: env.EXPOSURE_MAX_TOKENS, proofMaxAgeMs: env.PROOF_MAX_AGE_SECONDS * 1000 }
+}
+
+/** True when an attempt could lose its lease while its handler still runs. */
+export function outlastsLease(given: GivenVariables): boolean {
+  const timeout = saleVariables.HANDLER_TIMEOUT_MS.safeParse(given['HANDLER_TIMEOUT_MS'])
+  const lease = saleVariables.CLAIM_LEASE_SECONDS.safeParse(given['CLAIM_LEASE_SECONDS'])
+  return timeout.success && lease.success && timeout.data >= lease.data * 1000
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { isBase58Of32Bytes } from '@tollbook/core/base58'
+
+/** The variables that have a value, as text. */
+export type GivenVariables = Readonly<Record<string, string>>
+
+/** A variable that another one makes necessary, with the reason. */
+export type MissingVariable = readonly [name: string, why: string]
+
+export const daySeconds = 24 * 60 * 60
+
+/** An integer within its limits. */
+export function whole(min: number, max: number, standard: number) {
+  const expected = `must be a whole number from ${min} to ${max}`
+  return z
+    .string()
+    .regex(/^\d{1,10}$/, expected)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, expected)
+    .default(standard)
+}
+
+export const httpUrl = z
+  .string()
+  .refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), 'must be an http(s) URL')
+  .optional()
+
+export const httpUrls = z
+  .string()
+  .transform((value) => value.split(',').map((url) => url.trim()))
+  .refine(
+    (urls) => urls.every((url) => /^https?:\/\//.test(url) && URL.canParse(url)),
+    'must be http(s) URLs, separated by commas',
+  )
+  .optional()
+
+export const postgresUrl = z
+  .string()
+  .refine((value) => /^postgres(ql)?:\/\//.test(value) && URL.canParse(value), 'must be a postgres:// URL')
+  .optional()
+
+export const solanaAddress = z
+  .string()
+  .refine(isBase58Of32Bytes, 'must be a Solana address (base58 of 32 bytes)')
+  .optional()
+
+// Keys are sent in headers and addresses, where any other character would fail at each request instead of at start-up.
+export const secret = z
+  .string()
+  .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')
+  .optional()
+
+/** `1` or `0`. */
+export function onOff(standard: '0' | '1') {
+  return z
+    .enum(['0', '1'], 'must be 0 or 1')
+    .default(standard)
+    .transform((value) => value === '1')
+}
+
+/** Each name of the list that has no value, where the first name of the pair has one. */
+export function missingBeside(
+  given: GivenVariables,
+  present: string,
+  needed: readonly MissingVariable[],
+): readonly MissingVariable[] {
+  return given[present] === undefined ? [] : needed.filter(([name]) => given[name] === undefined)
+}

@@ -1,0 +1,69 @@
+import { Readable } from 'node:stream'
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  NoSuchKey,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3'
+import type { ArtifactStorage } from './artifactStore.ts'
+
+export interface S3StorageOptions {
+  readonly bucket: string
+  readonly region: string
+  /** Undefined: Amazon's. */
+  readonly endpoint: string | undefined
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+}
+
+const prefix = 'artifacts/'
+const attemptsMax = 2
+const connectTimeoutMs = 3_000
+const requestTimeoutMs = 10_000
+// Of one sweep; what is left comes with the next.
+const listedMax = 1_000
+
+/** A bucket of Amazon's or of anything that speaks its protocol; we are between it and the callers. */
+export function openS3Storage(options: S3StorageOptions): ArtifactStorage & { close(): void } {
+  const { bucket: Bucket, region, endpoint, accessKeyId, secretAccessKey } = options
+  const client = new S3Client({
+    region,
+    credentials: { accessKeyId, secretAccessKey },
+    maxAttempts: attemptsMax,
+    requestHandler: { connectionTimeout: connectTimeoutMs, requestTimeout: requestTimeoutMs },
+    // Servers of one's own have no host name for each bucket, and few know the newer checksums.
+    ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  })
+  return {
+    async put(name, { bytes, contentType, expiresAtMs }) {
+      const Expires = new Date(expiresAtMs)
+      await client.send(
+        new PutObjectCommand({ Bucket, Key: prefix + name, Body: bytes, ContentType: contentType, Expires }),
+      )
+    },
+    async get(name) {
+      try {
+        const { Body, ContentLength } = await client.send(new GetObjectCommand({ Bucket, Key: prefix + name }))
+        if (!(Body instanceof Readable) || ContentLength === undefined) return undefined
+        return { size: ContentLength, body: Body }
+      } catch (error) {
+        if (error instanceof NoSuchKey) return undefined
+        throw error
+      }
+    },
+    async remove(name) {
+      await client.send(new DeleteObjectCommand({ Bucket, Key: prefix + name }))
+    },
+    async list() {
+      const { Contents = [] } = await client.send(
+        new ListObjectsV2Command({ Bucket, Prefix: prefix, MaxKeys: listedMax }),
+      )
+      return Contents.map(({ Key = '' }) => Key.slice(prefix.length))
+    },
+    close: () => client.destroy(),
+  }
+}

@@ -1,0 +1,39 @@
+import { parseDecimal } from '@tollbook/core/money'
+import { usdDecimals } from './priceList.ts'
+import { type ParsedSetting, parsedUnless, readEntries, repeatedNames, type SettingEntry } from './settingList.ts'
+
+const pathPattern = /^(\/[A-Za-z0-9._-]+)+$/
+// A request for 10,000 dollars is a typing mistake and not a price.
+const priceMaxMicroUsd = 10_000n * 10n ** BigInt(usdDecimals)
+
+/** `PRICES_USD`, such as `/api/data/crypto=0.03,/api/tools/pdf=0.1`: prices by path, in millionths of a US dollar. */
+export function parsePrices(setting: string): ParsedSetting<ReadonlyMap<string, bigint>> {
+  const prices = new Map<string, bigint>()
+  const problems: string[] = []
+  const entries = readEntries(setting, '=')
+  for (const entry of entries) {
+    const price = priceOf(entry)
+    if (typeof price === 'string') problems.push(price)
+    else prices.set(entry.name, price)
+  }
+  for (const name of repeatedNames(entries)) problems.push(`names "${name}" more than once; keep one price for it`)
+  return parsedUnless(problems, prices)
+}
+
+/** `PRODUCTS_OFF`, such as `/api/ai/chat,/api/tools/pdf`: the paths that are not sold. */
+export function parseProductsOff(setting: string): ParsedSetting<ReadonlySet<string>> {
+  const entries = readEntries(setting, '=')
+  const problems = entries
+    .filter(({ text }) => !pathPattern.test(text))
+    .map(({ text }) => `has "${text}": write paths such as /api/ai/chat, separated by commas`)
+  return parsedUnless(problems, new Set(entries.map(({ text }) => text)))
+}
+
+/** The price, or what is wrong with the entry. */
+function priceOf({ text, name, value }: SettingEntry): bigint | string {
+  if (value === undefined || !pathPattern.test(name))
+    return `has "${text}": write path=price, such as /api/data/crypto=0.03, separated by commas`
+  const price = parseDecimal(value, usdDecimals)
+  if (price !== undefined && price > 0n && price <= priceMaxMicroUsd) return price
+  return `has "${text}": the price must be a decimal number of US dollars from 0.000001 to 10000, such as 0.03`
+}

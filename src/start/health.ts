@@ -1,0 +1,30 @@
+import type { HealthCheck } from '../http/freeRoutes.ts'
+import type { HealthJobs } from '../jobs/healthJobs.ts'
+
+/** Whether the service sells, and why not. */
+export interface Health {
+  readonly checks: readonly HealthCheck[]
+  /** Undefined while paid requests are accepted. */
+  whyClosed(): string | undefined
+  isDraining(): boolean
+  startDraining(): void
+}
+
+export interface HealthDeps {
+  readonly jobs: Pick<HealthJobs, 'checks' | 'problem'>
+  readonly seal: { readonly check: HealthCheck }
+  readonly prices: { readonly checks: readonly HealthCheck[] }
+  readonly lifecycle: { readonly checks: readonly HealthCheck[] }
+}
+
+export function createHealth({ jobs, seal, prices, lifecycle }: HealthDeps): Health {
+  let draining = false
+  return {
+    checks: [...jobs.checks, seal.check, ...prices.checks, ...lifecycle.checks],
+    whyClosed: () => (draining ? 'the server is shutting down' : (seal.check.problem() ?? jobs.problem())),
+    isDraining: () => draining,
+    startDraining() {
+      draining = true
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import type { Chain } from '../chain/openChain.ts'
+import type { FinanceSettings } from '../config/financeSettings.ts'
+import { createFinanceAccess } from '../http/financeAccess.ts'
+import { createFinanceRoutes } from '../http/financeRoutes.ts'
+import type { FinanceServing } from '../http/openServer.ts'
+import { repeat } from '../jobs/repeat.ts'
+import type { LedgerPart } from './openLedger.ts'
+import type { PartDeps } from './partDeps.ts'
+
+export interface FinanceDeps extends PartDeps {
+  readonly ledger: Pick<LedgerPart, 'openReports'>
+  readonly chain: Pick<Chain, 'reader' | 'terms'>
+}
+
+export interface Finance {
+  /** Undefined while the reports are not served over HTTP. */
+  readonly serving: FinanceServing | undefined
+  close(): Promise<void>
+}
+
+// Each report rolls up at most one step before it is read; this interval keeps the backlog within one step.
+const rollUpEveryMs = 1_000
+
+/** The finance reports and their access. Without settings, nothing is rolled up and nothing is served. */
+export function openFinance(settings: FinanceSettings | undefined, deps: FinanceDeps): Finance {
+  if (settings === undefined) return { serving: undefined, close: () => Promise.resolve() }
+  const { clock, log, ledger, chain } = deps
+  const { mint, decimals, network, paymentWallet } = chain.terms
+  const reports = ledger.openReports({ mint, decimals })
+  const rolling = repeat(deps, { name: 'report roll-up', everyMs: rollUpEveryMs, run: () => reports.rollUp() })
+  const routes = createFinanceRoutes({
+    clock,
+    log,
+    access: createFinanceAccess(settings, { clock, log }),
+    reports,
+    network,
+    publicUrl: settings.publicUrl,
+    walletBaseUnits: () => chain.reader.balanceBaseUnits(paymentWallet),
+  })
+  return {
+    serving: { routes, listener: settings.listener },
+    async close() {
+      await rolling.stop()
+      await reports.close()
+    },
+  }
+}

@@ -1,0 +1,66 @@
+import type { LedgerSettings } from '../config.ts'
+import type { SealStep } from '../jobs/sealJob.ts'
+import type { TreeHead } from '@tollbook/core/merkle'
+import type { PaymentLedger } from '../payment/paymentLedger.ts'
+import type { PaymentLifecycle } from '../payment/paymentLifecycle.ts'
+import type { PaymentTerms } from '../payment/settlement.ts'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { newId } from '@tollbook/core/id'
+import { burnStats } from '../reports/burnStats.ts'
+import { readSealedTree, type SealedTree } from '../reports/sealedTree.ts'
+import { requireKeptCheckpoint } from '../store/checkpointFile.ts'
+import { createNewsStore, type NewsStore } from '../store/newsStore.ts'
+import { type Ledger, openLedger as openStore } from '../store/openLedger.ts'
+import { sealNext } from '../store/sealer.ts'
+import { type OpenReports, openReports, type ReportsOptions } from './openReports.ts'
+import type { PartDeps } from './partDeps.ts'
+
+/** The database of the ledger, as ports. The handle stays in here. */
+export interface LedgerPart {
+  readonly payments: PaymentLedger
+  readonly lifecycle: PaymentLifecycle
+  readonly priceLists: Ledger['priceLists']
+  readonly settings: Ledger['settings']
+  readonly upkeep: Pick<Ledger, 'findDurabilityProblem' | 'addPartitions' | 'forgetOldAnswers'>
+  readonly seal: SealPort
+  openNews(options: { readonly isSample: boolean }): NewsStore
+  burnStats(terms: PaymentTerms): Promise<Json>
+  /** Opens a pool of its own. */
+  openReports(token: ReportsOptions['token']): OpenReports
+  close(): Promise<void>
+}
+
+export interface SealPort {
+  readonly tree: SealedTree
+  /** Throws when the ledger is older than the checkpoint in the file, or another one. */
+  requireCheckpoint(file: string): Promise<void>
+  sealNext(sign: (tree: TreeHead) => string): Promise<SealStep>
+}
+
+export async function openLedger({ databaseUrl }: LedgerSettings, deps: PartDeps): Promise<LedgerPart> {
+  const { clock, log, metrics } = deps
+  const store = await openStore({
+    databaseUrl,
+    applicationName: newId('instance'),
+    clock,
+    log,
+    onFlush: metrics.onFlush,
+  })
+  const { database } = store
+  return {
+    payments: store.payments,
+    lifecycle: store.lifecycle,
+    priceLists: store.priceLists,
+    settings: store.settings,
+    upkeep: store,
+    seal: {
+      tree: readSealedTree(database),
+      requireCheckpoint: (file) => requireKeptCheckpoint(database, file),
+      sealNext: (sign) => sealNext({ database, sign }),
+    },
+    openNews: (options) => createNewsStore(database, options),
+    openReports: (token) => openReports({ databaseUrl, token, log }),
+    burnStats: (terms) => burnStats({ database, clock }, terms),
+    close: () => store.close(),
+  }
+}

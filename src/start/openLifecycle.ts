@@ -1,0 +1,53 @@
+import type { Chain } from '../chain/openChain.ts'
+import type { LifecycleSettings } from '../config/saleSettings.ts'
+import type { Check } from '../jobs/healthJobs.ts'
+import { startOpenWorkJob } from '../jobs/openWorkJob.ts'
+import { startFinalityJob } from '../jobs/finalityJob.ts'
+import type { StepDeps } from '../jobs/recordStep.ts'
+import { startRefundJob } from '../jobs/refundJob.ts'
+import { startTransferScanJob } from '../jobs/transferScanJob.ts'
+import type { LedgerPart } from './openLedger.ts'
+import type { PartDeps } from './partDeps.ts'
+
+export interface LifecycleJobsDeps extends PartDeps {
+  readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle'>
+  readonly chain: Pick<Chain, 'reader' | 'finality' | 'terms'>
+}
+
+export interface Lifecycle {
+  readonly checks: readonly Check[]
+  /** Undefined while the amount served for payments that are not final is within the operator's limit. */
+  whyExposed(): Promise<string | undefined>
+  close(): Promise<void>
+}
+
+const refundAfterMs = 24 * 60 * 60 * 1000
+// Grace period beyond the age of a proof, for callers told to retry the same proof.
+const settleMarginMs = 60 * 60 * 1000
+
+/** Payments after their answers: final, reversed, refunded, matched with transfers. */
+export function openLifecycle(settings: LifecycleSettings, deps: LifecycleJobsDeps): Lifecycle {
+  const { chain, clock, log, metrics, ledger } = deps
+  const { payments, lifecycle } = ledger
+  const steps: StepDeps = { clock, log, payments, lifecycle, onStep: (step) => metrics.onLifeStep(step) }
+  const openWork = startOpenWorkJob(steps)
+  const finality = startFinalityJob({ ...steps, chain: { ...chain.reader, ...chain.finality } })
+  const refunds = startRefundJob({ ...steps, refundAfterMs })
+  const settleAgeMs = settings.proofMaxAgeMs + settleMarginMs
+  const transfers = startTransferScanJob({ ...steps, chain: chain.finality, terms: chain.terms, settleAgeMs })
+  const exposureMaxBaseUnits = BigInt(settings.exposureMaxTokens) * 10n ** BigInt(chain.terms.decimals)
+  return {
+    checks: [{ name: 'finality', problem: finality.problem, quotesOnly: true }],
+    async whyExposed() {
+      if (exposureMaxBaseUnits === 0n) return undefined
+      const exposed = await lifecycle.exposureBaseUnits(chain.terms.mint)
+      return exposed < exposureMaxBaseUnits ? undefined : overexposed
+    },
+    async close() {
+      await Promise.all([openWork.stop(), finality.stop(), refunds.stop(), transfers.stop()])
+    },
+  }
+}
+
+const overexposed =
+  'the chain has yet to make the payments of the last seconds final; repeat in a moment, with the same proof if you sent one'

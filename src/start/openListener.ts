@@ -1,0 +1,66 @@
+import packageJson from '../../package.json' with { type: 'json' }
+import type { ServerSettings } from '../config/serverSettings.ts'
+import { openServer, type ServerDeps } from '../http/openServer.ts'
+import type { Health } from './health.ts'
+import type { Prices } from './prices.ts'
+import type { ReceiptKeys } from './openReceiptKeys.ts'
+import type { ServiceAddress } from './serviceAddress.ts'
+import type { PartDeps } from './partDeps.ts'
+
+export interface ListenerDeps
+  extends
+    PartDeps,
+    Pick<ServerDeps, 'callers' | 'paywall' | 'endpoints' | 'finance' | 'burnStats' | 'terms' | 'split'> {
+  readonly routes: ServerDeps['moreRoutes']
+  readonly address: Pick<ServiceAddress, 'publicUrl' | 'listensOn'>
+  readonly health: Health
+  readonly keys: Pick<ReceiptKeys, 'published'>
+  readonly prices: Pick<Prices, 'tokenPrice'>
+}
+
+export interface HttpListener {
+  readonly port: number
+  /** Undefined when the finance reports are not served. */
+  readonly financePort: number | undefined
+  /** Stops accepting requests and answers those in progress. */
+  close(): Promise<void>
+}
+
+const drainTimeoutMs = 35_000
+
+/** HTTP, opened last: from here on the service is reachable. */
+export async function openListener(settings: ServerSettings, deps: ListenerDeps): Promise<HttpListener> {
+  const { health, prices, keys } = deps
+  const { host, port } = settings
+  const server = await openServer(
+    { host, port },
+    {
+      callers: deps.callers,
+      publicUrl: deps.address.publicUrl,
+      clock: deps.clock,
+      log: deps.log,
+      metrics: deps.metrics,
+      version: packageJson.version,
+      endpoints: deps.endpoints,
+      moreRoutes: deps.routes,
+      finance: deps.finance,
+      isDraining: health.isDraining,
+      checks: health.checks,
+      receiptKeys: keys.published,
+      tokenPrice: prices.tokenPrice,
+      burnStats: deps.burnStats,
+      paywall: deps.paywall,
+      terms: deps.terms,
+      split: deps.split,
+    },
+  )
+  deps.address.listensOn(server.port)
+  return {
+    port: server.port,
+    financePort: server.financePort,
+    close() {
+      health.startDraining()
+      return server.drain({ timeoutMs: drainTimeoutMs })
+    },
+  }
+}

@@ -1,0 +1,35 @@
+import type { Log } from '../primitives/log.ts'
+import { createReports, type Reports } from '../reports/reports.ts'
+import { eventsPerRollUpMax, rollUp } from '../reports/rollUp.ts'
+import { openDatabase } from '../store/database.ts'
+
+/** The reports over a small pool of connections. The handle stays in here. */
+export interface OpenReports extends Reports {
+  /** Brings the reports up to date, or closer to it by a bounded amount of work. */
+  rollUp(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface ReportsOptions {
+  readonly databaseUrl: string
+  readonly token: { readonly mint: string; readonly decimals: number }
+  readonly log: Log
+}
+
+// Separate and small: a download of a report never holds a connection that a payment waits for.
+const connectionsMax = 3
+// A longer backlog is spread over several rounds.
+const stepsPerRoundMax = 20
+
+export function openReports({ databaseUrl, token, log }: ReportsOptions): OpenReports {
+  const opened = new AsyncDisposableStack()
+  const options = { databaseUrl, applicationName: 'tollbook finance', connectionsMax, log }
+  const database = opened.adopt(openDatabase(options), (handle) => handle.destroy())
+  return {
+    ...createReports(database, token),
+    async rollUp() {
+      for (let step = 0; step < stepsPerRoundMax; step++) if ((await rollUp(database)) < eventsPerRollUpMax) return
+    },
+    close: () => opened.disposeAsync(),
+  }
+}

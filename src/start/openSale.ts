@@ -1,0 +1,65 @@
+import type { Chain } from '../chain/openChain.ts'
+import type { SaleSettings } from '../config/saleSettings.ts'
+import type { PaymentLedger } from '../payment/paymentLedger.ts'
+import type { Paywall } from '../paywall/paywall.ts'
+import type { PaymentRail } from '../paywall/rail.ts'
+import type { SplitShare } from '../pricing/splitSetting.ts'
+import { createNativeRail } from '../rails/native/nativeRail.ts'
+import { describeError } from '@tollbook/core/fault'
+import type { Health } from './health.ts'
+import type { Lifecycle } from './openLifecycle.ts'
+import type { Prices } from './prices.ts'
+import type { ReceiptKeys } from './openReceiptKeys.ts'
+import type { PartDeps } from './partDeps.ts'
+
+export interface SaleDeps extends PartDeps {
+  readonly ledger: PaymentLedger
+  readonly chain: Pick<Chain, 'reader' | 'terms'>
+  readonly keys: Pick<ReceiptKeys, 'signReceipt'>
+  readonly prices: Pick<Prices, 'currentPrice'>
+  readonly lifecycle: Pick<Lifecycle, 'whyExposed'>
+  readonly health: Pick<Health, 'whyClosed'>
+  /** A slot that the chain has certainly reached. */
+  readonly slot: () => number
+  readonly split: readonly SplitShare[]
+  /** For tests: adds rails. */
+  readonly withRails: ((rails: readonly PaymentRail[]) => readonly PaymentRail[]) | undefined
+}
+
+// A slot takes 0.4 s and a confirmation a few slots.
+const broadcastWaitMs = 10_000
+
+/** The paywall with its rails. */
+export function openSale(settings: SaleSettings, deps: SaleDeps): Paywall {
+  const { clock, log, ledger, chain, keys, lifecycle, health } = deps
+  const { terms } = chain
+  const { currentPrice } = deps.prices
+  const { quoteGraceMs, proofMaxAgeMs, proofLookupWaitMs: lookupWaitMs } = settings
+  const nativeRail = createNativeRail({
+    clock,
+    ledger,
+    chain: chain.reader,
+    terms,
+    split: deps.split,
+    slot: deps.slot,
+    currentPrice,
+    quoteGraceMs,
+    proofMaxAgeMs,
+    lookupWaitMs,
+    broadcastWaitMs,
+  })
+  return {
+    clock,
+    log,
+    ledger,
+    currentPrice,
+    quoteTtlMs: settings.quoteTtlMs,
+    leaseMs: settings.claimLeaseMs,
+    handlerTimeoutMs: settings.handlerTimeoutMs,
+    whyExposed: lifecycle.whyExposed,
+    whyClosed: health.whyClosed,
+    rails: deps.withRails?.([nativeRail]) ?? [nativeRail],
+    signReceipt: keys.signReceipt,
+    onFault: (fault, requestId) => log.warn({ event: 'outcome_unknown', requestId, error: describeError(fault) }),
+  }
+}

@@ -1,0 +1,96 @@
+import { Fault } from '@tollbook/core/fault'
+import { describe, expect, test } from 'vitest'
+import { environmentNames, isServiceConfig, readConfig } from '../../src/config.ts'
+
+const address = '11111111111111111111111111111111'
+const operated = {
+  DATABASE_URL: 'postgres://api:pw@db/tollbook',
+  SOLANA_RPC_URLS: 'https://node.example.com/',
+  TOKEN_MINT: address,
+  PAYMENT_WALLET: address,
+  RECEIPT_SIGNING_KEY: '{"kty":"OKP","crv":"Ed25519","x":"x","d":"d"}',
+}
+
+function mistakesOf(env: Readonly<Record<string, string>>): readonly string[] {
+  try {
+    readConfig(env)
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    const [, ...lines] = error.message.split('\n')
+    return lines.map((line) => line.trim())
+  }
+  throw new Error('it was accepted')
+}
+
+describe('mistakes', () => {
+  test('are all reported at once, each with its value and its fix, those between variables too', () => {
+    const env = { PORT: '70000', LOG_LEVEL: 'loud', TOKEN_MINT: 'abc', FINANCE_PORT: '1', HANDLER_TIMEOUT_MS: '60000' }
+    expect(mistakesOf(env)).toEqual([
+      'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent (got "loud")',
+      'TOKEN_MINT must be a Solana address (base58 of 32 bytes) (got "abc")',
+      'PORT must be a whole number from 0 to 65535 (got "70000")',
+      'FINANCE_ISSUER is missing: the issuer of the tokens that may read the finance reports',
+      'FINANCE_JWKS_URL is missing: where that issuer publishes its keys',
+      'HANDLER_TIMEOUT_MS must be shorter than CLAIM_LEASE_SECONDS, or an attempt could be taken over while it runs',
+    ])
+  })
+
+  test('never show a value that may hold a secret', () => {
+    const planted = '\u0000planted\u0000'
+    const env = Object.fromEntries(environmentNames.map((name) => [name, planted]))
+    const mistakes = mistakesOf(env)
+    const shown = mistakes
+      .filter((mistake) => mistake.includes('planted'))
+      .map((mistake) => mistake.split(' ')[0] ?? '')
+    expect(mistakes.length).toBeGreaterThan(60)
+    expect(shown).toContain('PORT')
+    expect(shown.filter((name) => /KEY|SECRET|PASSWORD|URL|FEEDS/.test(name))).toEqual([])
+  })
+
+  test('a long value is left out of its message', () => {
+    expect(mistakesOf({ TOKEN_PRICE_USD: '9'.repeat(500) + 'x' })).toEqual([
+      'TOKEN_PRICE_USD must be a positive decimal in US dollars, such as 0.001',
+    ])
+  })
+
+  test.each([
+    [{ SOLANA_RPC_URLS: 'http://node' }, ['TOKEN_MINT', 'PAYMENT_WALLET']],
+    [{ ...operated, RECEIPT_SIGNING_KEY: '' }, ['RECEIPT_SIGNING_KEY']],
+    [{ ...operated, SAMPLE_UPSTREAMS: '1' }, ['SAMPLE_UPSTREAMS']],
+    [{ AI_BASE_URL: 'http://ai/v1' }, ['AI_MODEL']],
+    [{ AI_FALLBACK_BASE_URL: 'http://ai/v1' }, ['AI_FALLBACK_MODEL']],
+    [{ ARTIFACT_S3_BUCKET: 'b' }, ['ARTIFACT_S3_ACCESS_KEY_ID', 'ARTIFACT_S3_SECRET_ACCESS_KEY']],
+  ])('%j names %j', (env, names) => {
+    expect(mistakesOf(env).map((mistake) => mistake.split(' ')[0])).toEqual(names)
+  })
+})
+
+describe('a configuration', () => {
+  test('of nothing at all is local mode on this machine only', () => {
+    const config = readConfig({})
+    expect(isServiceConfig(config)).toBe(false)
+    expect(config.server).toMatchObject({ host: '127.0.0.1', port: 3402, publicUrl: undefined })
+  })
+
+  test('with a database, a chain and a key leaves nothing to local mode', () => {
+    const config = readConfig(operated)
+    expect(isServiceConfig(config)).toBe(true)
+    expect(config.server.host).toBe('0.0.0.0')
+  })
+
+  test('takes an empty variable for an unset one, and ignores what it does not know', () => {
+    expect(readConfig({ PORT: '', TOKEN_MINT: '', HOME: '/root' })).toEqual(readConfig({}))
+  })
+
+  test('gives each provider its address and, where it takes one, its key', () => {
+    const keys = environmentNames.filter((name) => name.endsWith('_API_KEY') && !name.startsWith('AI_'))
+    expect(keys).toHaveLength(6)
+    const { upstreams } = readConfig(Object.fromEntries(keys.map((name) => [name, `key-of-${name}`]))).providers
+    const given = Object.entries(upstreams).flatMap(([name, { apiKey }]) =>
+      apiKey === undefined ? [] : [[name, apiKey]],
+    )
+    expect(Object.fromEntries(given)).toEqual(
+      Object.fromEntries(keys.map((name) => [name.replace('_API_KEY', ''), `key-of-${name}`])),
+    )
+  })
+})
