@@ -107,7 +107,7 @@ module.exports = {
     { name: 'config-stands-alone', severity: 'error', from: { path: '^src/config(\\.ts$|/)' }, to: { path: '^src/', pathNot: '^src/(config(\\.ts$|/)|primitives/|pricing/|outbound/upstreamName\\.ts$)' } },
     {
       name: 'long-answers-are-light',
-      comment: 'a command that streams the book loads neither a browser nor a chain: they are three times its memory',
+      comment: 'a command that streams the ledger loads neither a browser nor a chain: they are three times its memory',
       severity: 'error',
       from: { path: '^src/cli/(export|report|audit)\\.ts$' },
       to: { path: 'node_modules/(puppeteer|@solana/web3\\.js|@aws-sdk|litesvm|koa)/', reachable: true },

@@ -7,7 +7,7 @@ import type { BenchOptions } from './yardstick.ts'
 const eventsPerPayment = 5.1
 const daysBack = 120
 
-/** A ledger of about so many events, vacuumed like an old database. Returns the URL of the service. */
+/** A ledger of about that many events, vacuumed like an old database. Returns the URL of the service. */
 export async function openAgedLedger(
   server: LedgerServer,
   events: number,

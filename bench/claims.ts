@@ -18,10 +18,13 @@ export const claims: Bench = {
   about: `full claims and payments at ${callers} callers, against single-row inserts, the naive transaction and the earlier append`,
   async run(options) {
     await using opened = new AsyncDisposableStack()
-    const ground = await openGround(opened)
-    const rounds = await measureRounds(ground, options)
-    const { now, earlier } = ground
-    const wal = { now: await walOf(now.claimer, ground.admin), earlier: await walOf(earlier.claimer, ground.admin) }
+    const environment = await openEnvironment(opened)
+    const rounds = await measureRounds(environment, options)
+    const { now, earlier } = environment
+    const wal = {
+      now: await walOf(now.claimer, environment.admin),
+      earlier: await walOf(earlier.claimer, environment.admin),
+    }
     await now.claimer.close()
     const hot = await hotShare(now.database.adminUrl)
     return [...ratios(rounds), ...writes(wal, hot)]
@@ -34,7 +37,7 @@ interface Side {
   readonly applicationName: string
 }
 
-interface Ground {
+interface Environment {
   readonly admin: pg.Client
   readonly inserter: pg.Pool
   readonly naive: () => Promise<void>
@@ -52,7 +55,7 @@ interface NaiveClaim {
 
 const names = { insert: 'bench-insert', naive: 'bench-naive', now: 'bench-now', earlier: 'bench-earlier' }
 
-async function openGround(opened: AsyncDisposableStack): Promise<Ground> {
+async function openEnvironment(opened: AsyncDisposableStack): Promise<Environment> {
   const server = opened.use(await startLedgerServer())
   const tree = await checkOut(earlierCommit)
   opened.defer(async () => void (await tree.remove()))
@@ -85,10 +88,10 @@ interface Round {
 }
 
 async function measureRounds(
-  ground: Ground,
+  environment: Environment,
   { rounds, roundSeconds, progress }: BenchOptions,
 ): Promise<readonly Round[]> {
-  const { admin, inserter, naive, now, earlier } = ground
+  const { admin, inserter, naive, now, earlier } = environment
   const load = (applicationName: string, call: () => Promise<unknown>) =>
     measureLoad({ callers, seconds: roundSeconds, call, admin, applicationName })
   const found: Round[] = []

@@ -38,13 +38,13 @@ interface Round {
   readonly copyMs: number
 }
 
-interface Books {
+interface Ledgers {
   readonly long: string
   readonly short: string
   readonly format: ExportFormat
 }
 
-async function measure({ long, short, format }: Books): Promise<Round> {
+async function measure({ long, short, format }: Ledgers): Promise<Round> {
   const copied = await copyMs(long, { table: 'events', format: 'text' })
   return { copyMs: copied, long: await exported(long, format), short: await exported(short, format) }
 }

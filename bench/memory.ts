@@ -1,7 +1,7 @@
 import { assert } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { askQuote, present } from '../test/proofs/present.ts'
-import { breakGround } from '../test/proofs/proofGround.ts'
+import { openEnvironment } from '../test/proofs/proofEnvironment.ts'
 import { spawnServer } from '../test/proofs/spawnServer.ts'
 import type { Bench } from './yardstick.ts'
 
@@ -29,12 +29,12 @@ export const memory: Bench = {
   about:
     'resident memory of the API process after many paid requests against after 1,000, over real HTTP and the real chain',
   async run({ requests, progress }) {
-    await using ground = await breakGround()
-    const { payer } = ground
+    await using environment = await openEnvironment()
+    const { payer } = environment
     const server = await spawnServer({
       // An expensive token, because the payer's tokens would otherwise be spent after 5,000 requests.
-      env: { ...ground.env, TOKEN_PRICE_USD: '100' },
-      runsFile: `${ground.directory}/runs`,
+      env: { ...environment.env, TOKEN_PRICE_USD: '100' },
+      runsFile: `${environment.directory}/runs`,
       nodeOptions: ['--expose-gc'],
     })
     const startedAtMs = systemClock.monotonicMs()

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { breakGround } from '../test/proofs/proofGround.ts'
+import { openEnvironment } from '../test/proofs/proofEnvironment.ts'
 import { spawnServer } from '../test/proofs/spawnServer.ts'
 import { answersPerSecond } from './autocannon.ts'
 import { type Bench, median } from './yardstick.ts'
@@ -16,15 +16,15 @@ export const quotes: Bench = {
   name: 'quotes',
   about: '402 quotes a second over HTTP, against bare Koa and its router',
   async run({ rounds, roundSeconds, progress }) {
-    await using ground = await breakGround()
-    const server = await spawnServer({ env: ground.env, runsFile: `${ground.directory}/runs` })
+    await using environment = await openEnvironment()
+    const server = await spawnServer({ env: environment.env, runsFile: `${environment.directory}/runs` })
     const bare = await startBare()
     const load = { seconds: roundSeconds, connections }
     const found: { bare: number; quotes: number }[] = []
     try {
       // The first round warms both up and is thrown away.
       for (let round = 0; round <= rounds; round++) {
-        const headers = { 'x-wallet-address': ground.payer.address }
+        const headers = { 'x-wallet-address': environment.payer.address }
         const url = (base: string): string => `${base}/api/data/crypto?symbol=BTC`
         const result = {
           bare: await answersPerSecond({ ...load, url: url(bare.baseUrl), headers, expected: '2xx' }),

@@ -3,7 +3,7 @@ import { assert } from '@tollbook/core/assert'
 import { startLocalChain } from '@tollbook/localnet/localChain'
 import { provisionChain } from '../src/cli/local/provisionChain.ts'
 import { askQuote, present } from '../test/proofs/present.ts'
-import { breakGround } from '../test/proofs/proofGround.ts'
+import { openEnvironment } from '../test/proofs/proofEnvironment.ts'
 import { spawnServer } from '../test/proofs/spawnServer.ts'
 import { createPayer } from '../test/support/payer.ts'
 import type { Bench } from './yardstick.ts'
@@ -17,7 +17,7 @@ export const rpcCalls: Bench = {
   about: 'calls to the Solana node per paid request: signature form, already confirmed',
   async run({ progress }) {
     await using opened = new AsyncDisposableStack()
-    const ground = opened.use(await breakGround())
+    const environment = opened.use(await openEnvironment())
     // A chain of this process, because it can be asked what it has been asked.
     const chain = await startLocalChain({ slotMs: 40 })
     opened.defer(() => chain.close())
@@ -28,8 +28,8 @@ export const rpcCalls: Bench = {
     )
     await provisionChain(chain, { mint, mintAuthority, paymentWallet, demoWallet })
     const [TOKEN_MINT, PAYMENT_WALLET] = [mint.publicKey.toBase58(), paymentWallet.publicKey.toBase58()]
-    const env = { ...ground.env, SOLANA_RPC_URLS: chain.rpcUrl, TOKEN_MINT, PAYMENT_WALLET }
-    const server = await spawnServer({ env, runsFile: `${ground.directory}/runs` })
+    const env = { ...environment.env, SOLANA_RPC_URLS: chain.rpcUrl, TOKEN_MINT, PAYMENT_WALLET }
+    const server = await spawnServer({ env, runsFile: `${environment.directory}/runs` })
     opened.defer(() => server.stop())
 
     const payer = createPayer({ rpcUrl: chain.rpcUrl, wallet: demoWallet })

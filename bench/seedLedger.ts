@@ -43,7 +43,7 @@ export async function seedLedger(serviceUrl: string, options: SeedOptions): Prom
   let events = 1
   for (let done = 0; done < payments; done += batchSize) {
     const stories = Array.from({ length: Math.min(batchSize, payments - done) }, (_, offset) => {
-      const price = assertPresent(prices[(done + offset) % prices.length], 'there are so many endpoints')
+      const price = assertPresent(prices[(done + offset) % prices.length], 'there are enough endpoints')
       const blockTimeMs = Math.floor(nowMs - spanMs + (spanMs * (done + offset)) / payments)
       const wallet = assertPresent(wallets[(done + offset) % walletCount], 'there are enough wallets')
       return storyOf(wallet, { blockTimeMs, price, fails: (done + offset) % failedEvery === 0 })

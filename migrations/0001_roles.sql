@@ -15,8 +15,8 @@ begin
 end
 $$;
 
--- A function may be called by its owner alone until a grant beside its text says otherwise. Not limited to a schema:
--- PostgreSQL ignores a revoke per schema of what it grants by default.
+-- Only its owner may call a function until a grant next to its text allows others. Not limited to a schema:
+-- PostgreSQL ignores a revoke per schema of privileges that it grants by default.
 alter default privileges revoke execute on functions from public;
 
 -- Each process compares what was applied with its own files when it starts.

@@ -32,7 +32,7 @@ create table ledger.steps (
   after_lease boolean not null default false,
   -- Class of the debited account > class of the credited account.
   moves text[] not null default '{}',
-  -- Who may append it: the service calls ledger.append, the others a function of their own.
+  -- Writer of the step: the service calls ledger.append, all others a separate function.
   writer text not null default 'service',
   -- Of a setting: the highest number that this step may record.
   number_max integer,
@@ -147,7 +147,7 @@ create table ledger.accounts (
   ceiling numeric(38, 0),
   balance numeric(38, 0) not null default 0,
   entries bigint not null default 0,
-  -- Of these, debits: a count of burns less reversed burns is one number, however long the ledger is.
+  -- Number of debits among these: a count of burns less reversed burns is one number, at any length of the ledger.
   debit_entries bigint not null default 0,
   upto_seq bigint not null default 0,
   constraint accounts_one_row_each primary key (id),

@@ -1,9 +1,10 @@
 -- Why: a superuser can rewrite the ledger. The seal is a Merkle tree over the events and signed statements of its root,
 -- which others keep (docs/decisions/0010). Nothing here takes a lock that an append waits for.
 
--- Full tiles only (C2SP tlog-tiles): 256 neighbouring hashes of one level, leaves at level 0. The rest of the tree is read
--- from the events and from the roots of the tiles below. Leaves are kept here a second time, so that proofs outlive
--- partitions of events that were put away, and because 256 leaves stand in one row instead of in 100 pages.
+-- Full tiles only (C2SP tlog-tiles): 256 neighbouring hashes of one level, leaves at level 0. The rest of the tree is
+-- read
+-- from the events and from the roots of the tiles below. Leaves are stored here a second time, so that proofs outlive
+-- archived partitions of events, and because 256 leaves are in one row instead of in 100 pages.
 create table ledger.tiles (
   level smallint not null,
   index bigint not null,

@@ -1,8 +1,9 @@
--- Why: jobs need the few streams that still wait for something, and an index for them on ledger.streams would make every
--- claim's update write all indexes. The list follows the log by position, beside the append. A stale row is harmless,
--- because each decision is appended on a version; when the follower stands still, jobs are late and never wrong.
+-- Why: jobs need the few streams with open work, and an index for them on ledger.streams would make every claim's
+-- update
+-- write all indexes. The list follows the log by position, outside the append. A stale row is harmless, because each
+-- decision is appended on a version; if the follower stops, jobs are late and never wrong.
 
--- A stream of this kind in this state stands in the queue. Written by migrations/kinds/*.sql alone.
+-- A stream of this kind in this state is in the queue. Written by migrations/kinds/*.sql alone.
 create table work.rules (
   kind text not null,
   state text not null,

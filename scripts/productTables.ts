@@ -14,7 +14,7 @@ export interface TablePage {
   readonly generated: string
 }
 
-/** Each page as it is, and with its table generated anew. */
+/** Each page in its current state, and with its table generated again. */
 export function readTablePages(): Promise<readonly TablePage[]> {
   return Promise.all(
     pages.map(async ({ url, marker, table }) => {

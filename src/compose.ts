@@ -29,7 +29,7 @@ import { soldProducts, type SoldProducts } from './start/soldProducts.ts'
 export interface ServiceOptions {
   readonly log: Log
   readonly clock?: Clock
-  /** Where tests replace a part: a ledger that dies at a chosen step, a product, an endpoint or a rail of their own. */
+  /** Replacements for tests: a ledger that dies at a chosen step, a product, an endpoint or a rail. */
   readonly seams?: {
     readonly ledger?: (inner: PaymentLedger) => PaymentLedger
     readonly products?: (inner: SoldProducts) => SoldProducts
@@ -112,6 +112,6 @@ export async function createService(
     split,
   })
   const listener = opened.adopt(serving, close)
-  const kept = opened.move()
-  return { port: listener.port, financePort: listener.financePort, close: () => kept.disposeAsync() }
+  const stored = opened.move()
+  return { port: listener.port, financePort: listener.financePort, close: () => stored.disposeAsync() }
 }

@@ -167,7 +167,7 @@ function configOf(env: z.infer<typeof environment>): Config {
   const { DATABASE_URL: databaseUrl } = env
   const chain = chainSettingsOf(env)
   const isLocal = chain === undefined || databaseUrl === undefined
-  // Local mode holds keys to demonstration money only, and still serves nobody but its own machine by default.
+  // Local mode holds keys to demonstration money only, and still serves only its own machine by default.
   const server = serverSettingsOf(env, isLocal ? '127.0.0.1' : '0.0.0.0')
   const sale = saleSettingsOf(env)
   return {

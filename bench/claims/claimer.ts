@@ -9,7 +9,7 @@ export interface Claimer {
   claim(): Promise<void>
   /** A claim, then its fulfilment, by the same caller. */
   pay(): Promise<void>
-  /** Claims so many and returns the fulfilment of each, to be measured apart. */
+  /** Claims this many payments and returns the fulfilment of each, to be measured separately. */
   claimMany(count: number): Promise<readonly (() => Promise<void>)[]>
   /** A change as the tree's paywall would hand it to its ledger. */
   nextChange(): unknown
@@ -24,7 +24,7 @@ export interface ClaimerOptions {
   readonly applicationName: string
 }
 
-/** What the trees have in common; their types are their own. */
+/** Common part of the trees; their types differ. */
 interface Store {
   openLedger(options: object): Promise<{ readonly payments: Payments; close(): Promise<void> }>
 }

@@ -19,8 +19,9 @@ end
 $$;
 grant execute on function ledger.change_setting to tollbook_operator;
 
--- The setting in force at a moment; the first one, if none was in force yet. The newest number decides, not the latest time:
--- instances publish by clocks of their own, which differ a little.
+-- The setting in force at a moment; the first one, if none was in force yet. The newest number decides, not the latest
+-- time:
+-- the clocks of instances differ a little.
 create or replace function ledger.setting_at(wanted text, at timestamptz) returns setof ledger.settings
 language sql
 stable

@@ -18,7 +18,7 @@ insert into ledger.classes (class, prefix, is_exact, floor, ceiling, hourly) val
   -- Tallied here and not per endpoint: one row an hour and mint.
   ('burned_by_callers', 'Income:BurnedByCallers', true, null, null, true),
   ('lost', 'Expenses:ReversedPayments', true, null, null, false),
-  -- What the chain could still drop, per mint. Left out of finance's trial balance.
+  -- Value that the chain could still drop, per mint. Not part of finance's trial balance.
   ('exposed', 'Memo:Exposed', true, 0, null, false),
   ('exposed_contra', 'Memo:ExposedContra', true, null, 0, false)
 on conflict (class) do update set
@@ -46,7 +46,7 @@ insert into ledger.steps (step, kind, from_state, to_state, event_kinds, lease, 
     '{exposed_contra>exposed,exposed>exposed_contra}'),
   ('payment.claim', 'payment', 'streaming.final', 'claimed.final', '{RequestFailed,ProofClaimed}', 'take', true, '{}'),
 
-  -- The first byte of a streamed answer is about to be sent; the lease starts anew.
+  -- The first byte of a streamed answer is about to be sent; the lease is renewed.
   ('payment.start', 'payment', 'claimed', 'streaming', '{AnswerStarted}', 'take', false, '{}'),
   ('payment.start', 'payment', 'claimed.final', 'streaming.final', '{AnswerStarted}', 'take', false, '{}'),
 

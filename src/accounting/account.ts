@@ -37,7 +37,6 @@ export function shareName(account: string): string | undefined {
 
 /** Tokens destroyed for answers of one endpoint. */
 export function burnedFor(endpoint: string): Account {
-  assert(!endpoint.includes('\0'), 'an account has a name that the database can hold')
   return `Expenses:Burned:${endpoint}`
 }
 
@@ -51,7 +50,7 @@ export function refundDueTo(wallet: Address): Account {
   return owedTo(`Liabilities:RefundsDue:${wallet}`)
 }
 
-/** Arrived without a request. `unknown` for tokens that were minted to us. */
+/** Arrived without a request. `unknown` without a sender: the tokens were minted to us. */
 export function unmatchedFrom(wallet: Address | undefined): Account {
   return wallet === undefined ? 'Liabilities:Unmatched:unknown' : owedTo(`Liabilities:Unmatched:${wallet}`)
 }

@@ -6,7 +6,7 @@ import { parseBaseUnits } from '@tollbook/core/money'
 import { type Address, readAddress } from '@tollbook/core/address'
 import { shareName } from './account.ts'
 
-/** Who is to be paid how much, of which debts. Its id is a digest of all the rest, so a memo that names it names all of it. */
+/** Payouts by debt and receiver. Its id is a digest of all the rest, so a memo that names it names all of it. */
 export interface PayoutPlan {
   readonly id: string
   /** CAIP-2: a plan for one chain is none for another. */
@@ -28,7 +28,7 @@ export interface PlannedPayment {
   readonly baseUnits: bigint
 }
 
-/** What an account owes; a positive amount. */
+/** Debt of an account; a positive amount. */
 export interface Debt {
   readonly account: string
   readonly baseUnits: bigint
@@ -47,7 +47,7 @@ export type Destinations = ReadonlyMap<string, Address>
 // With a token account to open for each, five take 900 of a transaction's 1,232 bytes.
 const partMax = 5
 
-/** Pure: the same debts and destinations give the same plan, to its id. Undefined when there is nothing to pay. */
+/** Pure: the same debts and destinations yield the same plan, to its id. Undefined if there is nothing to pay. */
 export function planPayout({ debts, destinations, leastBaseUnits, ...plan }: PayoutQuestion): PayoutPlan | undefined {
   assert(leastBaseUnits >= 0n, 'the least payment is not a debt')
   assert(
@@ -58,7 +58,7 @@ export function planPayout({ debts, destinations, leastBaseUnits, ...plan }: Pay
     .filter(({ baseUnits }) => baseUnits > 0n && baseUnits >= leastBaseUnits)
     .flatMap(({ account, baseUnits }): PlannedPayment[] => {
       const wallet = walletOf(account, destinations)
-      // What the payment wallet owes itself, it has.
+      // A debt of the payment wallet to itself needs no payment.
       return wallet === undefined || wallet === plan.paymentWallet ? [] : [{ account, wallet, baseUnits }]
     })
     .toSorted((one, other) => (one.account < other.account ? -1 : 1))
@@ -81,7 +81,7 @@ function walletOf(account: string, destinations: Destinations): Address | undefi
 
 const memoPrefix = 'tollbook-payout:'
 
-/** Stands in the transaction that pays the part. */
+/** Memo of the transaction that pays the part. */
 export function payoutMemo(plan: Pick<PayoutPlan, 'id'>, part: number): string {
   assert(part >= 1, 'the parts of a plan count from 1')
   return `${memoPrefix}${plan.id}:${part}`
@@ -120,7 +120,7 @@ const planFile = z.object({
   ),
 })
 
-/** Undefined for what is no plan, and for one that was changed since it was made. */
+/** Undefined for a text that is not a plan, and for one that was changed since it was written. */
 export function readPayoutPlan(json: unknown): PayoutPlan | undefined {
   const parsed = planFile.safeParse(json)
   if (!parsed.success) return undefined

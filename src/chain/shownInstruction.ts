@@ -20,14 +20,14 @@ export function readShown(instruction: ShownInstruction): Call {
   const program = addressOf(instruction.programId)
   if (!('parsed' in instruction)) return readCall(program, instruction.accounts.map(addressOf), instruction.data)
   if (memoPrograms.has(program)) return { program, effects: [], memo: z.string().parse(instruction.parsed) }
-  const effects = tokenPrograms.has(program) ? readNamed(namedInstruction.parse(instruction.parsed)) : []
+  const effects = tokenPrograms.has(program) ? readDecoded(decodedInstruction.parse(instruction.parsed)) : []
   return { program, effects, memo: undefined }
 }
 
 const amountText = z.string().regex(/^\d{1,20}$/)
 
-const namedInstruction = z.object({ type: z.string(), info: z.record(z.string(), z.unknown()) })
-type InstructionNames = z.infer<typeof namedInstruction>
+const decodedInstruction = z.object({ type: z.string(), info: z.record(z.string(), z.unknown()) })
+type InstructionNames = z.infer<typeof decodedInstruction>
 
 /** The names of the parts that matter; each kind of instruction has some of them. */
 const parts = z.object({
@@ -58,9 +58,9 @@ const readers: ReadonlyMap<string, (parts: Parts) => TokenEffect> = new Map([
   ['initializeAccount3', readOpening],
 ])
 
-const batchParts = z.object({ instructions: z.array(namedInstruction) })
+const batchParts = z.object({ instructions: z.array(decodedInstruction) })
 
-function readNamed({ type, info }: InstructionNames): readonly TokenEffect[] {
+function readDecoded({ type, info }: InstructionNames): readonly TokenEffect[] {
   // A Batch cannot contain a Batch, so one level suffices; a deeper answer of a node is not followed.
   if (type === 'batch') return batchParts.parse(info).instructions.flatMap((inner) => readSingle(inner))
   return readSingle({ type, info })

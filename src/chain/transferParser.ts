@@ -35,11 +35,11 @@ export function parseEffects(raw: RawEffects): ParsedEffects {
   const bare = effects.map(({ effect }) => effect)
   const balances = balancesOf(raw, raw.accountKeys.map(addressOf), bare)
   const mints = mintsOf(balances, bare)
-  const told = raw.preTokenBalances !== undefined && raw.postTokenBalances !== undefined
+  const reported = raw.preTokenBalances !== undefined && raw.postTokenBalances !== undefined
   return {
     memos: raw.calls.flatMap(({ memo }) => memo ?? []),
     movements: effects.flatMap(({ program, effect }) => movementOf(program, effect, mints)),
-    balances: told ? balances : undefined,
+    balances: reported ? balances : undefined,
   }
 }
 
@@ -47,8 +47,8 @@ export function parseEffects(raw: RawEffects): ParsedEffects {
 export function callsOf(accountKeys: readonly string[], instructions: readonly InstructionJson[]): readonly Call[] {
   const keys = accountKeys.map(addressOf)
   return instructions.map(({ programIdIndex, accounts, data }) => {
-    const named = accounts.map((index) => keyAt(keys, index))
-    return readCall(keyAt(keys, programIdIndex), named, data)
+    const accountAddresses = accounts.map((index) => keyAt(keys, index))
+    return readCall(keyAt(keys, programIdIndex), accountAddresses, data)
   })
 }
 

@@ -23,7 +23,7 @@ const unavailableExitCode = 7
 export function anchorCommand(deps: CommandDeps): Command {
   return new Command('anchor')
     .description(
-      'write the newest checkpoint of the service into a memo on Solana, signed and paid by a key of its own',
+      'write the newest checkpoint of the service into a memo on Solana, signed and paid with a separate key',
     )
     .requiredOption('--keypair <file>', 'keypair file of the Solana CLI; a little SOL for fees is all it needs')
     .option('--base-url <url>', 'the service (default: the one that runs in local mode)')
@@ -58,7 +58,7 @@ async function anchor(deps: CommandDeps, options: AnchorOptions): Promise<number
     const signal = deps.interrupted
     const { signature, memo } = await anchorCheckpoint({ rpcUrl, keypair, signal, ...clock }, checkpoint)
     const { origin, size, root } = checkpoint
-    const words = `checkpoint ${size} of ${origin} stands in transaction ${signature}`
+    const words = `checkpoint ${size} of ${origin} is in transaction ${signature}`
     const json = JSON.stringify({ origin, size, root: encodeBase64(root), signature, memo })
     deps.stdout.write(`${deps.stdout.isTTY === true ? words : json}\n`)
     return 0
@@ -72,7 +72,7 @@ async function anchor(deps: CommandDeps, options: AnchorOptions): Promise<number
 async function readPlaces(deps: CommandDeps, options: AnchorOptions) {
   const local = await readLocalJson(join(deps.home(), 'local.json'))
   const baseUrl = requireUrl('--base-url', options.baseUrl ?? local?.baseUrl)
-  // What local.json says holds for the service that wrote it.
+  // local.json describes the service that wrote it.
   const own = local !== undefined && URL.parse(local.baseUrl)?.origin === new URL(baseUrl).origin ? local : undefined
   const rpcUrl = requireUrl('--rpc-url', options.rpcUrl ?? own?.rpcUrl)
   const keys = options.key === undefined ? own?.receiptKey : await readKeyFile(options.key)
@@ -90,6 +90,6 @@ async function readKeyFile(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8'))
   } catch {
-    throw new UsageProblem('--key', `${path} is no file with JSON; expected the key of the service as JWK or JWKS`)
+    throw new UsageProblem('--key', `${path} is not a JSON file; expected the key of the service as JWK or JWKS`)
   }
 }

@@ -4,7 +4,7 @@ import { localnetCommand } from '@tollbook/localnet/localnetCommand'
 import { readConfig } from '../config.ts'
 import { createLog } from '../primitives/log.ts'
 
-// Where every Solana tool looks for a local node.
+// Default address of a local node in all Solana tools.
 const standardPort = 8_899
 
 /** `tollbook chain`: the local chain alone, with the ports and the folder of local mode. */

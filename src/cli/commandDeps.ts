@@ -2,11 +2,11 @@ import type { Clock } from '@tollbook/core/clock'
 
 export interface OutputStream {
   write(text: string): unknown
-  /** Somebody reads along, so words; otherwise a program does, so JSON. */
+  /** Text for a person at a terminal; JSON for a program. */
   readonly isTTY?: boolean
 }
 
-/** What a command of the payer needs of the process it runs in. */
+/** Dependencies of the payer's commands on the process. */
 export interface CommandDeps {
   readonly stdout: OutputStream
   readonly stderr: OutputStream

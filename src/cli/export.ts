@@ -63,8 +63,8 @@ async function runExport(deps: CommandDeps, format: string, options: ExportOptio
     if (options.output === undefined && question.format === 'parquet' && deps.stdout.isTTY === true) {
       throw new UsageProblem('--output', 'is missing: Parquet is binary and cannot be written to a terminal')
     }
-    const book = await findLedger(deps.home(), options.database)
-    return await write(deps, book, { ...question, output: options.output })
+    const ledger = await findLedger(deps.home(), options.database)
+    return await write(deps, ledger, { ...question, output: options.output })
   } catch (error) {
     if (!(error instanceof UsageProblem)) throw error
     deps.stderr.write(`${error.message}\n`)
@@ -101,8 +101,8 @@ function boundOf(end: 'from' | 'to', text: string | undefined): Bound | undefine
 
 type ExportOrder = ExportQuestion & { readonly output: string | undefined }
 
-async function write(deps: CommandDeps, book: LedgerPlace, order: ExportOrder): Promise<number> {
-  const { databaseUrl, origin, publicKey } = book
+async function write(deps: CommandDeps, ledger: LedgerPlace, order: ExportOrder): Promise<number> {
+  const { databaseUrl, origin, publicKey } = ledger
   const log = createLog({ level: 'silent', name: 'export' })
   const output = order.output === undefined ? openStandardOutput(deps) : await openOutputFile(order.output)
   const naming = { databaseUrl, applicationName: 'tollbook export' }

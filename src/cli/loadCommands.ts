@@ -48,8 +48,8 @@ async function loadAudit(deps: CommandDeps): Promise<Command> {
 
 /** The command of that name. Without one, or for a name that is none, all of them: the help lists them, and guesses. */
 export function loadCommands(name: string | undefined, deps: CommandDeps): Promise<readonly Command[]> {
-  const named = commands.get(name ?? '')
-  return Promise.all((named === undefined ? [...commands.values()] : [named]).map((load) => load(deps)))
+  const command = commands.get(name ?? '')
+  return Promise.all((command === undefined ? [...commands.values()] : [command]).map((load) => load(deps)))
 }
 
 /**

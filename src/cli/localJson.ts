@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { Fault } from '@tollbook/core/fault'
 
-/** What local mode says of itself, as far as a payer needs it. Paths are absolute after reading. */
+/** Facts of local mode that a payer needs. Paths are absolute after reading. */
 export type LocalJson = z.infer<typeof localJson>
 
 const localJson = z.object({
@@ -34,7 +34,7 @@ export async function readLocalJson(path: string): Promise<LocalJson | undefined
   if (!parsed.success) {
     const [issue] = parsed.error.issues
     const where = issue?.path.join('.') ?? ''
-    throw new Fault(`${path} is damaged (${where}: ${issue?.message}); start local mode again, which writes it anew`, {
+    throw new Fault(`${path} is damaged (${where}: ${issue?.message}); restart local mode, which writes it again`, {
       retryable: false,
     })
   }

@@ -2,30 +2,30 @@ import { Writable } from 'node:stream'
 import { describeError, Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
 
-/** Where a long answer goes, piece by piece. */
+/** Destination of a long answer, piece by piece. */
 export interface Output {
-  /** Comes back when the next piece may be given. */
+  /** Resolves when the next piece may be written. */
   write(chunk: string | Uint8Array): Promise<void>
-  /** Comes back when all of it has been taken; a file is there under its name only now. */
+  /** Resolves when all of it has been written; a file appears under its name only now. */
   finish(): Promise<void>
   /** Leaves nothing behind. */
   abandon(): Promise<void>
 }
 
-/** Whoever read has seen enough, as `head` has: no failure, and nobody is left to tell. */
+/** The reader has enough, as `head` does: this is not a failure, and there is no one to report it to. */
 class ReaderGone extends Error {
   override readonly name = 'ReaderGone'
 }
 
 const interruptedExitCode = 130
 
-/** How a command ends whose answer was broken off by Ctrl-C or by its reader; undefined when it was neither. */
+/** Exit code of a command whose answer was interrupted by Ctrl-C or by its reader; undefined otherwise. */
 export function brokenOffExitCode(error: unknown, interrupted: AbortSignal): number | undefined {
   if (interrupted.aborted) return interruptedExitCode
   return error instanceof ReaderGone ? 0 : undefined
 }
 
-/** Whoever reads at the end of the pipe decides how fast it goes, and when it is enough; so does Ctrl-C. */
+/** The reader at the end of the pipe decides the speed and the end; Ctrl-C ends it too. */
 export function openStandardOutput({ stdout, interrupted }: Pick<CommandDeps, 'stdout' | 'interrupted'>): Output {
   if (stdout instanceof Writable) return openStream(stdout, interrupted)
   return {
@@ -36,7 +36,7 @@ export function openStandardOutput({ stdout, interrupted }: Pick<CommandDeps, 's
 }
 
 function openStream(stream: Writable, interrupted: AbortSignal): Output {
-  // Each failure is told by the write that it was of; without a listener it would end the process besides.
+  // Each failure is reported by its write; without a listener it would also end the process.
   stream.on('error', () => undefined)
   return {
     write: (chunk) => handOver({ stream, chunk, interrupted }),
@@ -66,6 +66,6 @@ function handOver({ stream, chunk, interrupted }: Handed): Promise<void> {
 }
 
 function failureOf(error: NodeJS.ErrnoException): Error {
-  if (error.code === 'EPIPE') return new ReaderGone('nobody reads any more', { cause: error })
+  if (error.code === 'EPIPE') return new ReaderGone('the reader has closed the pipe', { cause: error })
   return new Fault(`standard output cannot be written: ${describeError(error)}`, { cause: error, retryable: false })
 }

@@ -3,11 +3,12 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Output } from './output.ts'
 
 /**
- * Written beside and renamed when it is whole: an export that was interrupted is never taken for one that is complete, and
- * the file that stood there before stays until then. A device or a named pipe is written to as it is.
+ * Written to a temporary file and renamed when complete: an interrupted export is never taken for a complete one, and
+ * an
+ * existing file stays until then. A device or a named pipe is written to directly.
  */
 export async function openOutputFile(path: string): Promise<Output> {
-  return told(path, async () => {
+  return reported(path, async () => {
     const found = await stat(path).catch(() => undefined)
     if (found?.isDirectory() === true) throw new Error('it is a directory')
     if (found?.isFile() === false) return openDevice(path)
@@ -16,7 +17,7 @@ export async function openOutputFile(path: string): Promise<Output> {
   })
 }
 
-// Who bought what is nobody else's on the machine.
+// Other users of the machine must not see the buyers.
 const privateFile = 0o600
 
 async function openFile(path: string, target: string): Promise<Output> {
@@ -28,9 +29,9 @@ async function openFile(path: string, target: string): Promise<Output> {
     await rm(partial, { force: true })
   }
   return {
-    write: (chunk) => told(path, () => file.writeFile(chunk)),
+    write: (chunk) => reported(path, () => file.writeFile(chunk)),
     finish: () =>
-      told(path, async () => {
+      reported(path, async () => {
         await file.sync()
         await file.close()
         await rename(partial, target)
@@ -42,13 +43,13 @@ async function openFile(path: string, target: string): Promise<Output> {
 async function openDevice(path: string): Promise<Output> {
   const file = await open(path, 'w')
   return {
-    write: (chunk) => told(path, () => file.writeFile(chunk)),
-    finish: () => told(path, () => file.close()),
+    write: (chunk) => reported(path, () => file.writeFile(chunk)),
+    finish: () => reported(path, () => file.close()),
     abandon: () => file.close(),
   }
 }
 
-async function told<T>(path: string, use: () => Promise<T>): Promise<T> {
+async function reported<T>(path: string, use: () => Promise<T>): Promise<T> {
   try {
     return await use()
   } catch (error) {

@@ -47,24 +47,24 @@ export function payCommand(deps: CommandDeps): Command {
 }
 
 async function pay(deps: CommandDeps, given: PayArguments): Promise<number> {
-  const kept = openSavedPayments(join(deps.home(), 'payments'))
+  const stored = openSavedPayments(join(deps.home(), 'payments'))
   try {
     const order = await readPayOrder(deps.home(), given)
-    return await perform(deps, order, kept)
+    return await perform(deps, order, stored)
   } catch (error) {
     const exitCode = exitCodeOf(error, deps.interrupted)
     if (exitCode === undefined || !(error instanceof Error)) throw error
-    if (error instanceof PaymentNotSent) await kept.forget()
-    reportPayFailure(deps, { error, exitCode, pathOf: kept.pathOf })
+    if (error instanceof PaymentNotSent) await stored.forget()
+    reportPayFailure(deps, { error, exitCode, pathOf: stored.pathOf })
     return exitCode
   }
 }
 
-async function perform(deps: CommandDeps, order: PayOrder, kept: SavedPayments): Promise<number> {
+async function perform(deps: CommandDeps, order: PayOrder, stored: SavedPayments): Promise<number> {
   const { receiptKeys: keys, output } = order
   const response = await send(deps, order, async (event) => {
     // On disk before it leaves, so that nothing that happens to this process can lose it.
-    if (event.kind === 'signed' || event.kind === 'resumed') await kept.keep(event.payment)
+    if (event.kind === 'signed' || event.kind === 'resumed') await stored.keep(event.payment)
     reportProgress(deps, event)
   })
   const body = await readAnswer(response)
@@ -73,8 +73,8 @@ async function perform(deps: CommandDeps, order: PayOrder, kept: SavedPayments):
   if (output !== undefined) await writeFile(output, `${JSON.stringify(body, null, 2)}\n`)
   const { status, headers } = response
   reportAnswer(deps, { status, body, verdict, output, replayed: headers.get('idempotent-replay') === 'true' })
-  // Only now is the answer in the hands of whoever paid for it.
-  await kept.forget()
+  // Only now has the payer received the answer.
+  await stored.forget()
   return verdict?.valid === false ? payExitCodes.receiptInvalid : exitCodeOfStatus(status)
 }
 

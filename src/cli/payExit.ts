@@ -21,13 +21,13 @@ export const payExitCodes = {
 export const payExitHelp = `
 Exit codes:
   0    answered, and the receipt verified if its key was known
-  2    not called right: an option, a file or a URL
+  2    wrong usage: an option, a file or a URL
   3    the price is above --max-usd; nothing was signed
-  4    the payment was refused for good; no answer, and nothing is paid again
-  5    the outcome of the payment is not known; resume it, do not pay again
-  6    the request was refused; if a payment was made it stays good, and can be resumed for another request
-  7    the service, its source or the Solana node is not available; a payment that was made stays good
-  8    the offer of the service does not add up, or names another mint, wallet or network; nothing was signed
+  4    the payment was permanently refused; no answer, and nothing is paid again
+  5    the outcome of the payment is unknown; resume it, do not pay again
+  6    the request was rejected; a payment, if made, stays valid and can be resumed for another request
+  7    the service, its source or the Solana node is unavailable; a payment, if made, stays valid
+  8    the offer of the service is inconsistent, or names another mint, wallet or network; nothing was signed
   9    answered, but the receipt does not verify
   130  interrupted before anything was paid`
 
@@ -46,7 +46,7 @@ export function exitCodeOf(error: unknown, interrupted: AbortSignal): number | u
   return isNobodyThere(error) ? payExitCodes.unavailable : undefined
 }
 
-/** What `fetch` throws when it gets no answer. */
+/** Error of `fetch` without an answer. */
 export function isNobodyThere(error: unknown): boolean {
   return error instanceof TypeError && error.cause !== undefined
 }
@@ -55,7 +55,7 @@ function isRetryable(cause: unknown): boolean {
   return cause instanceof Fault && cause.retryable
 }
 
-/** What a plain answer means: a request that was refused, or a service that cannot answer now. */
+/** Meaning of a plain answer: a rejected request, or a service that cannot answer now. */
 export function exitCodeOfStatus(status: number): number {
   if (status >= 200 && status <= 299) return payExitCodes.answered
   return status >= 500 || status === 429 ? payExitCodes.unavailable : payExitCodes.requestRefused

@@ -31,7 +31,7 @@ export interface PayRequest {
   readonly init: RequestInit
 }
 
-/** What is to be bought, by whom and how, with every default filled in. */
+/** The purchase with all defaults filled in: request, payer and form. */
 export interface PayOrder {
   readonly task:
     | { readonly kind: 'buy'; readonly request: PayRequest }
@@ -51,7 +51,7 @@ export interface PayOrder {
 export async function readPayOrder(home: string, given: PayArguments): Promise<PayOrder> {
   const { options } = given
   const local = await readLocalJson(join(home, 'local.json'))
-  const resumed = options.resume === undefined ? undefined : await readKeptPayment(options.resume)
+  const resumed = options.resume === undefined ? undefined : await readStoredPayment(options.resume)
   const baseUrl = resumed === undefined ? (options.baseUrl ?? local?.baseUrl) : new URL(resumed.request.url).origin
   if (baseUrl === undefined) throw missing('--base-url', 'the URL of the service')
   const rpcUrl = options.rpcUrl ?? local?.rpcUrl
@@ -61,7 +61,7 @@ export async function readPayOrder(home: string, given: PayArguments): Promise<P
   checkAmount(options.maxUsd)
   await checkOutput(options.output)
 
-  // What local.json says holds for the service that wrote it, and says nothing of another one.
+  // local.json describes the service that wrote it, and no other.
   const own = local !== undefined && isSameOrigin(local.baseUrl, baseUrl) ? local : undefined
   const { receiptKey } = options
   return {
@@ -78,7 +78,7 @@ export async function readPayOrder(home: string, given: PayArguments): Promise<P
 
 function checkAmount(maxUsd: string): void {
   if (!/^\d{1,12}(\.\d{1,18})?$/.test(maxUsd))
-    throw new UsageProblem('--max-usd', `${maxUsd} is no amount in US dollars such as 0.05`)
+    throw new UsageProblem('--max-usd', `${maxUsd} is not an amount in US dollars such as 0.05`)
 }
 
 /** Before anything is paid: an answer that cannot be written down would be paid for and lost. */
@@ -127,7 +127,7 @@ async function readRequest(baseUrl: string, { method, path, options: { json } }:
   if (method === undefined || path === undefined)
     throw new UsageProblem('METHOD PATH', "are missing, for example: GET '/api/data/crypto?symbol=BTC'")
   const verb = method.toUpperCase()
-  if (!methods.has(verb)) throw new UsageProblem('METHOD', `${method} is no HTTP method; use GET or POST`)
+  if (!methods.has(verb)) throw new UsageProblem('METHOD', `${method} is not a supported HTTP method; use GET or POST`)
   if (!path.startsWith('/'))
     throw new UsageProblem('PATH', `${path} does not begin with /; the host of the service goes into --base-url`)
   if (json !== undefined && (verb === 'GET' || verb === 'HEAD'))
@@ -170,9 +170,9 @@ function pinsOf({ mint }: PayOptions, own: LocalJson | undefined) {
   }
 }
 
-async function readKeptPayment(path: string): Promise<PendingPayment> {
+async function readStoredPayment(path: string): Promise<PendingPayment> {
   const payment = readPendingPayment(await readText('--resume', path))
-  if (payment === undefined) throw new UsageProblem('--resume', `${path} is no payment that was kept`)
+  if (payment === undefined) throw new UsageProblem('--resume', `${path} is not a stored payment`)
   requireServiceUrl(payment.request.url)
   return payment
 }

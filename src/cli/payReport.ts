@@ -16,7 +16,7 @@ export interface ShownAnswer {
   readonly body: unknown
   readonly replayed: boolean
   readonly verdict: ReceiptVerdict | undefined
-  /** Where the answer was written instead. */
+  /** File that received the answer instead. */
   readonly output: string | undefined
 }
 
@@ -85,7 +85,7 @@ function verdictText(verdict: ReceiptVerdict | undefined): string {
 export interface ShownFailure {
   readonly error: Error
   readonly exitCode: number
-  /** Where the payment is kept, if one was made. */
+  /** File that stores the payment, if one was made. */
   readonly pathOf: (payment: PendingPayment) => string
 }
 
@@ -99,14 +99,14 @@ export function reportPayFailure({ stdout, stderr }: Streams, failure: ShownFail
     return
   }
   const answer = error instanceof PaymentError ? error.lastAnswer : undefined
-  const kept = payment === undefined ? {} : { payment, keptIn: pathOf(payment) }
+  const stored = payment === undefined ? {} : { payment, storedIn: pathOf(payment) }
   const json = {
     error: error.message,
     name: error.name,
     exitCode,
     ...(hint === undefined ? {} : { hint }),
     answer,
-    ...kept,
+    ...stored,
   }
   stdout.write(`${JSON.stringify(json)}\n`)
 }

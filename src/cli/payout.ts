@@ -102,17 +102,17 @@ async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promis
     const text = wallets[name]
     return text === undefined ? undefined : addressIn(`the ${name} wallet`, text)
   }
-  const named = (['provider', 'holders', 'treasury'] as const).map((name) => [name, wallet(name)] as const)
-  const destinations = new Map(named.flatMap(([name, address]) => (address === undefined ? [] : [[name, address]])))
-  const made = await payout.plan({ destinations, leastBaseUnits, except: flags.except })
-  if (made === undefined) {
+  const chosen = (['provider', 'holders', 'treasury'] as const).map((name) => [name, wallet(name)] as const)
+  const destinations = new Map(chosen.flatMap(([name, address]) => (address === undefined ? [] : [[name, address]])))
+  const created = await payout.plan({ destinations, leastBaseUnits, except: flags.except })
+  if (created === undefined) {
     deps.stderr.write('nothing is owed that could be paid\n')
     return
   }
-  if (flags.output === undefined) deps.stdout.write(planText(made))
+  if (flags.output === undefined) deps.stdout.write(planText(created))
   else {
-    await writeFile(flags.output, planText(made))
-    deps.stdout.write(`${JSON.stringify({ id: made.id, parts: made.parts.length, file: flags.output })}\n`)
+    await writeFile(flags.output, planText(created))
+    deps.stdout.write(`${JSON.stringify({ id: created.id, parts: created.parts.length, file: flags.output })}\n`)
   }
 }
 
@@ -121,11 +121,11 @@ async function send(
   payout: Payout,
   { file, flags }: { readonly file: string; readonly flags: SendFlags },
 ): Promise<void> {
-  const made = await readPlanFile(file)
+  const created = await readPlanFile(file)
   if ((flags.keypair === undefined) === (flags.unsigned !== true))
     throw new UsageProblem('--keypair', 'give either a keypair or --unsigned')
-  const parts = await payout.openParts(made)
+  const parts = await payout.openParts(created)
   if (parts.length === 0) deps.stderr.write('every part of the plan is on chain or in the ledger already\n')
-  if (flags.keypair === undefined) await printUnsigned(deps, payout, { plan: made, parts })
-  else await sendParts(deps, payout, { plan: made, parts, keypair: flags.keypair, feePayer: flags.feePayer })
+  if (flags.keypair === undefined) await printUnsigned(deps, payout, { plan: created, parts })
+  else await sendParts(deps, payout, { plan: created, parts, keypair: flags.keypair, feePayer: flags.feePayer })
 }

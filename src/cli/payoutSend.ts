@@ -19,7 +19,7 @@ export interface PartsToSend {
   readonly parts: readonly number[]
 }
 
-/** For a multisig: whoever signs adds the signatures of the payment wallet. */
+/** For a multisig: its signers add the signatures of the payment wallet. */
 export async function printUnsigned(deps: CommandDeps, payout: Payout, { plan, parts }: PartsToSend): Promise<void> {
   for (const part of parts) {
     const { transaction, memo } = await payout.build(plan, part, payout.terms.paymentWallet)

@@ -5,7 +5,7 @@ export interface ProgressBar {
   stop(): void
 }
 
-/** A bar on stderr when somebody healthJobs, and nothing for a program: stdout belongs to the result. */
+/** A bar on stderr at a terminal, and nothing for a program: stdout belongs to the result. */
 export function openProgressBar(unit: string, isWanted: boolean): ProgressBar {
   if (!isWanted) return { update: () => undefined, stop: () => undefined }
   const bar = new SingleBar(

@@ -16,7 +16,7 @@ const privateFile = 0o600
 
 export function openSavedPayments(folder: string): SavedPayments {
   const pathOf = ({ signature }: PendingPayment) => join(folder, `${signature}.json`)
-  const kept = new Set<string>()
+  const stored = new Set<string>()
   return {
     pathOf,
     async keep(payment) {
@@ -25,11 +25,11 @@ export function openSavedPayments(folder: string): SavedPayments {
       // On disk and renamed into place before the payment leaves.
       await writeFile(`${path}.tmp`, `${JSON.stringify(payment, null, 2)}\n`, { mode: privateFile, flush: true })
       await rename(`${path}.tmp`, path)
-      kept.add(path)
+      stored.add(path)
     },
     async forget() {
-      await Promise.all([...kept].map((path) => rm(path, { force: true })))
-      kept.clear()
+      await Promise.all([...stored].map((path) => rm(path, { force: true })))
+      stored.clear()
     },
   }
 }

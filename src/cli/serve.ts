@@ -24,8 +24,9 @@ export function serveCommand(): Command {
     .addHelpText('after', '\nConfigured by environment: docs/operations.md has the table.')
     .action(async (flags: { readonly sampleUpstreams: boolean }) => {
       const code = await serve(readConfig(undefined, flags))
-      // Everything is closed. What may still hold the process is a look-up of a name that nobody waits for any more, and
-      // without a name server that takes half a minute.
+      // Everything is closed. The process may still wait for an abandoned name lookup, which takes half a minute
+      // without a name
+      // server.
       process.exit(code)
     })
 }
@@ -40,7 +41,7 @@ async function serve(config: Config): Promise<number> {
     code = 1
     stopped.abort()
   })
-  // First, because whoever waits for the line that says ready has read all of it then.
+  // First, so that a reader that waits for the ready line has read all of it then.
   if (running.financeUrl !== undefined) process.stdout.write(`finance page ${running.financeUrl}\n`)
   process.stdout.write(`listening on ${running.baseUrl}\n`)
 

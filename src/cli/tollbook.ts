@@ -30,7 +30,7 @@ const usageExitCode = 2
 try {
   await program.parseAsync()
 } catch (error) {
-  // Commander has told the user already; everything else has not been said yet.
+  // Commander has reported its own errors already; all others are reported here.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : usageExitCode
   else reportFailure(error)
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 
 /** Resolves on SIGTERM or Ctrl-C, or when the signal is aborted. */
 export async function untilStopped(lost?: AbortSignal): Promise<void> {
-  const told = (['SIGTERM', 'SIGINT'] as const).map((signal) => once(process, signal))
+  const reported = (['SIGTERM', 'SIGINT'] as const).map((signal) => once(process, signal))
   const ended = lost === undefined ? [] : [lost.aborted ? Promise.resolve() : once(lost, 'abort')]
-  await Promise.race([...told, ...ended])
+  await Promise.race([...reported, ...ended])
 }

@@ -18,7 +18,7 @@ interface VerifyOptions {
 /** The same as for a receipt that does not verify after `tollbook pay`. */
 const invalidExitCode = 9
 
-/** `tollbook verify`: a receipt, and that the ledger holds it, checked without asking anybody. */
+/** `tollbook verify`: a receipt, and that the ledger contains it, verified offline. */
 export function verifyCommand(deps: CommandDeps): Command {
   return new Command('verify')
     .description(

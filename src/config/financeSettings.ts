@@ -7,7 +7,7 @@ export interface FinanceSettings {
   readonly issuer: string
   readonly audience: string
   readonly keys: { readonly jwksUrl: string } | { readonly jwks: { keys: PublicKey[] } }
-  /** A listener of its own. Undefined only in local mode, which serves the reports on the service's. */
+  /** A separate listener. Undefined only in local mode, which serves the reports on the service's. */
   readonly listener: { readonly host: string; readonly port: number } | undefined
   /** Base of the public routes: empty on the same listener, undefined without PUBLIC_URL. */
   readonly publicUrl: string | undefined

@@ -14,7 +14,7 @@ export function schemaOf(type: z.ZodType): JsonObject {
     io: 'input',
     override: ({ zodSchema, jsonSchema }) => tidy(zodSchema, jsonSchema),
   })
-  assert(!('$defs' in schema), 'a schema of the document has no definitions of its own, which would be out of reach')
+  assert(!('$defs' in schema), 'a schema of the document has no inner definitions, which would be out of reach')
   return jsonObject.parse(schema)
 }
 

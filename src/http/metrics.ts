@@ -6,7 +6,7 @@ export interface Metrics {
   onRequest(request: { readonly route: string; readonly status: number; readonly durationMs: number }): void
   onFlush(flush: { readonly items: number; readonly durationMs: number }): void
   onRpcCall(call: { readonly method: string; readonly ok: boolean }): void
-  onLifeStep(step: string): void
+  onLifecycleStep(step: string): void
   onUpstreamCall(call: { readonly upstream: string; readonly outcome: string }): void
   onSeal(seal: { readonly unsealedEvents: number; readonly damaged: boolean }): void
 }
@@ -71,7 +71,7 @@ export function createMetrics(): Metrics {
 }
 
 /** Counters and gauges that the background jobs feed. */
-function jobMetrics(registers: Registry[]): Pick<Metrics, 'onLifeStep' | 'onSeal'> {
+function jobMetrics(registers: Registry[]): Pick<Metrics, 'onLifecycleStep' | 'onSeal'> {
   const lifecycleSteps = new Counter({
     name: 'tollbook_payment_steps_total',
     help: 'Steps of payments after their answers',
@@ -89,7 +89,7 @@ function jobMetrics(registers: Registry[]): Pick<Metrics, 'onLifeStep' | 'onSeal
     registers,
   })
   return {
-    onLifeStep: (step) => lifecycleSteps.inc({ step }),
+    onLifecycleStep: (step) => lifecycleSteps.inc({ step }),
     onSeal(seal) {
       unsealed.set(seal.unsealedEvents)
       damaged.set(seal.damaged ? 1 : 0)

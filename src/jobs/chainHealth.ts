@@ -2,7 +2,7 @@ import type { ChainReader } from '../payment/chainReader.ts'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
 export interface ChainHealth extends Repeated {
-  /** Undefined while a node answers. Without one no payment can be verified, so none is asked for. */
+  /** Undefined while a node answers. Without one no payment could be verified, so no quotes are made. */
   problem(): string | undefined
   /** A slot that the chain has certainly reached. */
   slot(): number

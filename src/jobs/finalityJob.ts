@@ -145,8 +145,9 @@ async function judgeAbsence(deps: FinalityDeps, memory: FinalityMemory, judged: 
 }
 
 /**
- * Slot of the finalized chain at which it had the payment nowhere and could not take it any more. Undefined when that is
- * not certain: it may still land, the node has put those blocks away, or it has it after all.
+ * Height of the finalized chain at which the payment was absent and could no longer land. Undefined if that is
+ * uncertain:
+ * it may still land, the node has pruned those blocks, or the chain has it.
  */
 async function findAbsence(
   { chain }: FinalityDeps,

@@ -6,7 +6,7 @@ import { startLedgerHealth } from './ledgerHealth.ts'
 import type { RepeatDeps } from './repeat.ts'
 import { startTermsHealth } from './termsHealth.ts'
 
-/** A condition of selling. */
+/** Conditions for selling anything. */
 export interface Check {
   readonly name: string
   /** Undefined when it is well; otherwise what is wrong, for the operator and the caller alike. */
@@ -53,11 +53,11 @@ export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsD
     { name: 'chain', problem: chainHealth.problem },
     { name: 'token', problem: termsHealth.problem },
   ]
-  const kept = started.move()
+  const stored = started.move()
   return {
     checks,
     problem: () => checks.map(({ problem }) => problem()).find((problem) => problem !== undefined),
     slot: chainHealth.slot,
-    stop: () => kept.disposeAsync(),
+    stop: () => stored.disposeAsync(),
   }
 }

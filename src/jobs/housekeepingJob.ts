@@ -8,7 +8,7 @@ export interface HousekeepingDeps extends RepeatDeps {
 // Partitions are made a week and ten million positions ahead, so an hour late does no harm.
 const everyMs = 60 * 60 * 1000
 
-/** Runs the work that is needed so that the ledger always has somewhere to write. */
+/** Periodic work so that the ledger always has a partition to write to. */
 export async function startHousekeepingJob(deps: HousekeepingDeps): Promise<Repeated> {
   await deps.addPartitions()
   return repeat(deps, {

@@ -18,7 +18,7 @@ export interface Known {
   readonly lastModified: string | undefined
 }
 
-/** Who may poll what is decided where all instances meet. */
+/** The database, which all instances share, decides which instance polls a source, and when. */
 export interface PollStore<Article> {
   takePoll(sources: readonly PolledSource<Article>[]): Promise<(Known & { readonly name: string }) | undefined>
   keep(batch: {
@@ -35,7 +35,7 @@ export interface NewsPollingDeps<Article> extends RepeatDeps {
   /** Empty: another instance polls, and this one only serves. */
   readonly sources: readonly PolledSource<Article>[]
   readonly store: PollStore<Article>
-  /** Lets the endpoint see what there is now, from any instance. */
+  /** Updates the endpoint's view, independent of the instance that fetched. */
   readonly refresh: () => Promise<void>
 }
 
@@ -45,7 +45,7 @@ const forgetEveryMs = 60 * 60 * 1000
 // A feed that hangs must not keep the others waiting; more at once would only be haste.
 const pollersMax = 3
 
-/** Gathers news in the background. Starts at once; a stop aborts the polls in progress. */
+/** Polls news in the background. Starts immediately without waiting; a stop interrupts polls in progress. */
 export function startNewsPolling<Article>(deps: NewsPollingDeps<Article>): Repeated {
   const stopping = new AbortController()
   const state: State<Article> = {
@@ -70,14 +70,14 @@ interface State<Article> extends NewsPollingDeps<Article> {
   readonly signal: AbortSignal
   /** Lanes whose last poll failed, and why. */
   readonly failing: Map<string, string>
-  /** Of those, what the log knows. */
+  /** Failing sources that have been logged. */
   reported: string
   /** Of the store; undefined while it answers. */
   problem: string | undefined
   refreshedAtMs: number
 }
 
-/** Everything that is due now, and a look at the store. Trouble is logged when it begins and when it ends. */
+/** Polls every source that is due, and checks the store. Failures are logged when they begin and when they end. */
 async function round<Article>(state: State<Article>): Promise<void> {
   const { clock, log } = state
   try {

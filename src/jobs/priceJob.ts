@@ -22,11 +22,11 @@ export interface PriceInForce {
   readonly priceList: number
   /** When the markets last agreed on it, by the clock on the wall. */
   readonly agreedAtMs: number
-  /** Their answers at that time. */
+  /** Their reports at that time. */
   readonly readings: readonly MarketReading[]
 }
 
-/** A market, and never a fault: one that does not answer is left out. */
+/** A market that never throws: one that does not answer has reported nothing. */
 export interface PriceSource {
   ask(): Promise<MarketReading | Silence>
 }
@@ -39,7 +39,7 @@ export interface Silence {
 export interface PriceJobDeps extends RepeatDeps {
   readonly sources: readonly PriceSource[]
   readonly policy: AgreementPolicy & { readonly ageMaxMs: number }
-  /** As it stands in the lists that are published. */
+  /** In the form of the published lists. */
   readonly sourceName: string
   /** Undefined when a request would cost more tokens than can exist. */
   readonly pricesAt: (tokenPriceAttoUsd: TokenPriceAttoUsd) => readonly Price[] | undefined
@@ -67,8 +67,9 @@ interface State {
 }
 
 /**
- * Asks the markets by the clock and never for a caller: no caller can choose the moment at which a price is read. Ready when
- * they have been asked once, whatever they said.
+ * Queries the markets on a schedule and never for a caller, so that no caller can choose the moment of a price. Ready
+ * after
+ * the first poll, whatever its result.
  */
 export async function startPriceJob(deps: PriceJobDeps): Promise<PriceJob> {
   const state: State = { memory: noMemory, inForce: undefined, trouble: undefined }
@@ -119,7 +120,7 @@ function describe(said: MarketReading | Silence): string {
   if ('why' in said) return `${said.source}: ${said.why}`
   const { source, tokenPriceAttoUsd, liquidityUsd } = said
   const price = formatDecimal(tokenPriceAttoUsd, tokenPriceDecimals)
-  return `${source}: ${price} USD, liquidity ${liquidityUsd ?? 'not reported'}`
+  return `${source}: ${price} USD, liquidity ${liquidityUsd ?? 'not told'}`
 }
 
 function remember({ log }: PriceJobDeps, state: State, trouble: string | undefined): void {

@@ -4,7 +4,7 @@ import { recordStep, type StepDeps } from './recordStep.ts'
 import { type Repeated, repeat } from './repeat.ts'
 
 export interface RefundDeps extends StepDeps {
-  /** Longest time that a payment may stay undelivered before it is owed back. */
+  /** Maximum time without delivery before a payment is owed back. */
   readonly refundAfterMs: number
 }
 

@@ -14,7 +14,7 @@ export interface Task {
 }
 
 export interface Repeated {
-  /** Resolves when a run that is under way has ended. */
+  /** Resolves when a run in progress has ended. */
   stop(): Promise<void>
 }
 

@@ -2,7 +2,7 @@ import { LedgerDamage } from '@tollbook/core/ledgerDamage'
 import { describeError } from '@tollbook/core/fault'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
-/** Result of one step of the sealer, whichever instance has sealed. */
+/** Result of a step of the sealer, on any instance. */
 export interface SealStep {
   /** By this step; 0 when there was nothing to seal, or another instance is at it. */
   readonly sealedEvents: number
@@ -11,27 +11,27 @@ export interface SealStep {
 }
 
 export interface SealJobDeps extends RepeatDeps {
-  /** Seals a portion of what has not been sealed. Throws `LedgerDamage` when the ledger is not what was written. */
+  /** Seals a portion of the unsealed events. Throws `LedgerDamage` if the ledger differs from what was written. */
   readonly sealNext: () => Promise<SealStep>
   /** Keeps the newest checkpoint outside the database; undefined when the operator has not said where. */
   readonly keep: ((note: string) => Promise<void>) | undefined
-  /** Called after each round, for the metrics. */
+  /** Called after each check, for the metrics. */
   readonly onSeal: (seal: { readonly unsealedEvents: number; readonly damaged: boolean }) => void
 }
 
 export interface SealJob extends Repeated {
-  /** Undefined while the ledger is whole. Damage stays until an operator restarts the service. */
+  /** Undefined while the ledger is intact. Damage stays until a person has checked and restarted the service. */
   problem(): string | undefined
 }
 
 // Half of the second that the seal may be behind.
 const everyMs = 500
-// A step seals 16,384 events at most; after so many of them the stop signal is looked at again.
+// A step seals 16,384 events at most; after this many the stop signal is checked again.
 const stepsMax = 1_000
 // More would wear out a disk for nothing.
 const keepEveryMs = 1_000
 
-/** Seals by the clock, and knows whether anything may still be sold. The first round is over when it resolves. */
+/** Seals on a schedule, and reports whether sales may continue. Resolves after the first check. */
 export async function startSealJob(deps: SealJobDeps): Promise<SealJob> {
   const watch = createWatch(deps)
   await watch.look({ stepsMax: 1 })
@@ -45,7 +45,7 @@ export async function startSealJob(deps: SealJobDeps): Promise<SealJob> {
     async stop() {
       watch.stopping()
       await task.stop()
-      // Seals the last appends now, if that needs no waiting, instead of at the next start.
+      // Seals the last appended events now, if possible, instead of leaving them to the next start.
       await watch.look({ stepsMax: 1, keepNow: true })
     },
   }
@@ -60,7 +60,7 @@ function createWatch({ clock, log, sealNext, keep, onSeal }: SealJobDeps) {
   let damage: string | undefined
   let isDelayed = false
   const stopping = new AbortController()
-  let kept: { readonly note: string; readonly atMs: number } | undefined
+  let stored: { readonly note: string; readonly atMs: number } | undefined
 
   async function seal(steps: number): Promise<SealStep | undefined> {
     let step: SealStep | undefined
@@ -75,10 +75,10 @@ function createWatch({ clock, log, sealNext, keep, onSeal }: SealJobDeps) {
 
   async function keepNewest({ checkpoint }: SealStep, now: boolean): Promise<void> {
     const nowMs = clock.monotonicMs()
-    if (keep === undefined || checkpoint === undefined || checkpoint.note === kept?.note) return
-    if (!now && kept !== undefined && nowMs - kept.atMs < keepEveryMs) return
+    if (keep === undefined || checkpoint === undefined || checkpoint.note === stored?.note) return
+    if (!now && stored !== undefined && nowMs - stored.atMs < keepEveryMs) return
     await keep(checkpoint.note)
-    kept = { note: checkpoint.note, atMs: nowMs }
+    stored = { note: checkpoint.note, atMs: nowMs }
   }
 
   function onFailure(error: unknown): void {

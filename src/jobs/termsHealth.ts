@@ -38,7 +38,7 @@ async function findChange({ readTerms, terms }: TermsHealthDeps): Promise<string
     const same = describe(await readTerms()) === describe(terms)
     return same ? undefined : 'the mint of the token has changed; the service has to be started again'
   } catch (error) {
-    // A node that does not answer says nothing of the mint; a mint that is refused now says so itself.
+    // A node that does not answer reports nothing about the mint; a mint that is refused now has a message.
     if (!(error instanceof Fault) || error.retryable) throw error
     return error.message
   }

@@ -12,12 +12,12 @@ import { type Repeated, repeat } from './repeat.ts'
 export interface TransferScanDeps extends StepDeps {
   readonly chain: Pick<FinalityReader, 'listSignatures' | 'findFinalized'>
   readonly terms: Pick<PaymentTerms, 'mint' | 'paymentTokenAccount'>
-  /** A transfer that is older than this is no longer accepted as a payment. */
+  /** Age at which a transfer is no longer accepted as a payment. */
   readonly settleAgeMs: number
 }
 
 const everyMs = 60_000
-// 200,000 transactions since the last search. More is an account with a past of its own, and wants a person to look.
+// 200,000 transactions since the last search. More indicates an account with a history, which a person has to check.
 const pagesMax = 200
 // The place is kept so often that a search that is cut off does little twice.
 const stepMax = 100
@@ -98,7 +98,7 @@ function changeOf({ balances }: TransactionRecord, { mint, paymentTokenAccount }
     .reduce((sum, { beforeBaseUnits, afterBaseUnits }) => sum + afterBaseUnits - beforeBaseUnits, 0n)
 }
 
-/** Sender of the largest part: the owner of the source account, or its authority where no owner is shown. */
+/** Sender of most of it: the owner of the source account, or its authority if no owner is shown. */
 function senderOf(
   { movements, balances }: TransactionRecord,
   { mint, paymentTokenAccount }: TransferScanDeps['terms'],

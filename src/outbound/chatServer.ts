@@ -19,7 +19,7 @@ export interface ChatReply {
   readonly reply: string
   readonly model: string
   readonly finishReason: string
-  /** Null where the server does not say. A number of ours would look like one of its own. */
+  /** Null if the server does not report it. A number of ours would look like the server's. */
   readonly usage: {
     readonly promptTokens: number | null
     readonly completionTokens: number | null

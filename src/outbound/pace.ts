@@ -5,7 +5,7 @@ export interface PaceLimit {
   readonly perSeconds: number
 }
 
-/** Never more than so many in any stretch of so many seconds, wherever the stretch begins. */
+/** Sliding window: never more than this many calls in any interval of this many seconds. */
 export interface Pace {
   isFull(): boolean
   /** False when it is full; nothing is counted then. */
@@ -13,7 +13,7 @@ export interface Pace {
 }
 
 export function createPace(clock: Clock, { requests, perSeconds }: PaceLimit): Pace {
-  // The times of the last so many, the oldest first: as long as the limit is high, which is hundreds at most.
+  // The times of the latest calls, oldest first: as many as the limit, which is hundreds at most.
   const takenMs: number[] = []
   const isFull = () => {
     const [oldestMs] = takenMs

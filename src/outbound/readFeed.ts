@@ -70,7 +70,7 @@ async function follow({ version, contact }: FeedDeps, request: FeedRequest): Pro
     if (![301, 302, 303, 307, 308].includes(response.status) || location === null) return response
     await response.body?.cancel()
     const next = URL.parse(location, url.href)
-    if (next === null) throw new UpstreamFailure('bad_payload', 'the feed has moved to what is no address')
+    if (next === null) throw new UpstreamFailure('bad_payload', 'the feed has moved to a target that is not an address')
     url = next
   }
   throw new UpstreamFailure('bad_payload', `the feed has moved more than ${hopsMax} times`)
@@ -108,7 +108,7 @@ function kindOf(status: number) {
   return status === 401 || status === 403 || status === 451 ? 'blocked' : 'bad_payload'
 }
 
-/** By the header, by the XML declaration, or UTF-8; an encoding that nobody knows is UTF-8 too. */
+/** By the header, by the XML declaration, or UTF-8; an unknown encoding is read as UTF-8 too. */
 function decode(bytes: Buffer, contentType: string): string {
   const declared = /^[^>]*\sencoding=["']([\w-]+)["']/.exec(bytes.toString('latin1', 0, 200))?.[1]
   const label = /charset="?([\w-]+)/i.exec(contentType)?.[1] ?? declared ?? 'utf-8'

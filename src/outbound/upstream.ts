@@ -7,7 +7,9 @@ import { readBytes, TooLong } from './readBytes.ts'
 import { retryAfterMsOf } from './retryAfter.ts'
 import { isVerdict, speaksAgainst, UpstreamFailure } from './upstreamFailure.ts'
 
-/** One provider as we reach it. What keeps it from hurting us, and us from hurting it, is in here and not in an adapter. */
+/**
+ * One provider. All protection of the provider from us, and of us from the provider, is in here and not in an adapter.
+ */
 export interface Upstream {
   readonly name: string
   /** Undefined when it can be asked now; otherwise why not. */
@@ -30,7 +32,7 @@ export interface UpstreamRequest {
   readonly signal?: AbortSignal
 }
 
-/** Whatever came back, of any status: many providers say the truth in the body and not in the status. */
+/** Any answer with any status: many providers report errors in the body and not in the status. */
 export interface Reply {
   readonly status: number
   readonly headers: Headers
@@ -65,14 +67,14 @@ export interface UpstreamOptions extends UpstreamLimits {
   readonly readsFailures?: boolean
   /** The shortest rest after a request to wait. Default: 5 s. */
   readonly pauseMinMs?: number
-  /** How long its 429 asks us to wait, where it says so in the body and not in Retry-After. */
+  /** Pause that a 429 requests in its body and not in Retry-After. */
   readonly pauseMs?: (reply: Reply) => number
 }
 
 const timeoutMsDefault = 4_000
 const bytesMaxDefault = 256 * 1024
 const pauseMaxMs = 15 * 60 * 1000
-// Some say 0 and mean it, some say nothing: a limit that was hit once is hit again at once.
+// Some send 0 and mean it, some send nothing: a limit that was hit once is hit again immediately.
 const pauseMinMsDefault = 5_000
 // A second try helps against one lost connection and makes an outage worse, so there are few of them.
 const triesMaxDefault = 2
@@ -132,7 +134,7 @@ async function ask<T>(state: State, request: UpstreamRequest, read: (reply: Repl
 
 function asFailure(error: unknown, name: string): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error
-  // An adapter that trips over an answer has met a shape that nobody promised.
+  // An adapter that fails on an answer has met an undocumented shape.
   return new UpstreamFailure('bad_payload', `${name} sent what we cannot read`, { cause: error })
 }
 
@@ -160,7 +162,7 @@ async function tryAgain<T>(state: State, request: UpstreamRequest, read: (reply:
     } catch (error) {
       if (attempt >= triesMax || signal.aborted || !mayHelp(error) || pace?.isFull() === true || !retries.take())
         throw error
-      // Between half and one and a half of it, so that those who failed together do not come back together.
+      // Between half and one and a half of it, so that instances that failed together do not retry together.
       await clock.sleep(retryPauseMs * (0.5 + (clock.monotonicMs() % 1)))
     }
   }
@@ -189,7 +191,7 @@ async function fetchReply(state: State, request: UpstreamRequest, signal: AbortS
     })
     const failure = whyUnread(state, response)
     if (failure !== undefined) {
-      // Nobody reads it, and an open body would keep the connection.
+      // The body is not read, and an open body would hold the connection.
       await response.body?.cancel()
       throw failure
     }
@@ -208,7 +210,7 @@ async function fetchReply(state: State, request: UpstreamRequest, signal: AbortS
 
 const redirects = new Set([301, 302, 303, 307, 308])
 
-/** What the status alone settles, whatever the body says. */
+/** Outcome by status alone, for any body. */
 function whyUnread({ options, clock }: State, { status, headers }: Response): UpstreamFailure | undefined {
   const { name, readsFailures = false } = options
   if (status >= 500 && !readsFailures) {

@@ -1,13 +1,15 @@
 import { Fault } from '@tollbook/core/fault'
 
 /**
- * Why a provider gave no answer that can be used. Ours, whatever words, status and spelling the provider has for it; the
- * caller never sees a provider's 401, 402 or 429 as such.
+ * Reason why a provider gave no usable answer, in our terms for all providers; the caller never sees a provider's 401,
+ * 402
+ * or 429 as such.
  *
- * `not_found`: it does not know what was asked for · `not_covered`: it does not serve this kind or region ·
- * `rate_limited`: it, or our own pace, asks us to wait · `auth`: key, plan or quota · `blocked`: region or User-Agent ·
- * `incomplete`: a field that we sell is missing, zero or stale · `bad_payload`: not the shape it promised ·
- * `upstream`: its 5xx, or no connection · `timeout` · `resting`: its breaker is open, nobody was asked.
+ * `not_found`: it does not know the item · `not_covered`: it does not serve this kind or region ·
+ * `rate_limited`: it, or our own limit, requires a pause · `auth`: key, plan or quota · `blocked`: region or User-Agent
+ * ·
+ * `incomplete`: a field that we sell is missing, zero or stale · `bad_payload`: not the documented shape ·
+ * `upstream`: its 5xx, or no connection · `timeout` · `resting`: its breaker is open, no request was sent.
  */
 export type FailureKind =
   | 'not_found'
@@ -24,7 +26,7 @@ export type FailureKind =
 export class UpstreamFailure extends Fault {
   override readonly name = 'UpstreamFailure'
   readonly kind: FailureKind
-  /** What the provider asked us to wait. */
+  /** Pause that the provider requested. */
   readonly retryAfterMs: number | undefined
 
   constructor(
@@ -38,17 +40,20 @@ export class UpstreamFailure extends Fault {
   }
 }
 
-/** Says nothing against the provider: it works, and has no such thing. */
+/** Not a failure of the provider: it works, and does not have the item. */
 export function isVerdict({ kind }: UpstreamFailure): boolean {
   return kind === 'not_found' || kind === 'not_covered'
 }
 
-/** What counts for its breaker. One answer with a gap does not: else a few asks for exotic things would close it to all. */
+/**
+ * Failures that count for its breaker. One answer with a gap does not: otherwise a few requests for exotic items would
+ * close it for all callers.
+ */
 export function speaksAgainst(failure: UpstreamFailure): boolean {
   return !isVerdict(failure) && failure.kind !== 'incomplete'
 }
 
-/** It may be over in a moment, so that whoever says so has not said yet whether it knows the thing. */
+/** It may be temporary, so such an answer does not show whether the provider knows the item. */
 export function isPassing({ kind }: UpstreamFailure): boolean {
   return kind === 'rate_limited' || kind === 'upstream' || kind === 'timeout' || kind === 'resting'
 }

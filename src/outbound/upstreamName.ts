@@ -41,7 +41,7 @@ export interface UpstreamSetting {
   readonly apiKey?: string | undefined
 }
 
-/** A provider that is missing has no settings of its own. */
+/** A provider that is missing has no settings. */
 export type UpstreamSettings = Readonly<Partial<Record<UpstreamName, UpstreamSetting>>>
 
 /**

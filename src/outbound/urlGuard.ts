@@ -51,13 +51,13 @@ const control = /[\p{Cc} ]/u
 /** The ports of the web; no other is reached for a caller, except on a host that the operator allows by name. */
 export const webPorts: readonly number[] = [80, 443]
 
-/** A host as it stands in a parsed URL, so lower case and with an IPv6 address in brackets. */
+/** A host from a parsed URL, so lower case and with an IPv6 address in brackets. */
 export interface Target {
   readonly hostname: string
   readonly port: number
 }
 
-/** Undefined when it is no http or https URL. */
+/** Undefined if it is not an http or https URL. */
 export function targetOf(text: string): Target | undefined {
   const url = URL.parse(text)
   if (url === null || url.hostname === '' || !/^(https?|wss?):$/.test(url.protocol)) return undefined
@@ -80,8 +80,8 @@ export function isAllowedHost(allowHosts: readonly string[], { hostname, port }:
 }
 
 /**
- * What is wrong with a target, in words for the caller; undefined when it may be tried. No name is resolved here.
- * Hosts that the operator allows may be private and on any port.
+ * Problem of a target, in words for the caller; undefined if it may be tried. No name is resolved here. Hosts that the
+ * operator allows may be private and on any port.
  */
 export function findUrlProblem(text: string, allowHosts: readonly string[] = []): string | undefined {
   if (text.length > urlCharactersMax) return `must have at most ${urlCharactersMax} characters`
@@ -95,7 +95,8 @@ export function findUrlProblem(text: string, allowHosts: readonly string[] = [])
   const port = portOf(url)
   if (isAllowedHost(allowHosts, { hostname: url.hostname, port })) return undefined
   if (!webPorts.includes(port)) return 'must use port 80 or 443'
-  // Node leaves a label alone that is no punycode; what still begins with xn-- after decoding names no host.
+  // Node leaves a label unchanged that is not punycode; a label that still begins with xn-- after decoding names no
+  // host.
   if (/(^|\.)xn--/.test(domainToUnicode(url.hostname))) return 'must have a valid international host name'
   return findHostProblem(url.hostname)
 }

@@ -5,8 +5,9 @@ import type { Signature } from '@tollbook/core/signature'
 import type { TransactionRecord } from './transactionRecord.ts'
 
 /**
- * What the paywall asks of a chain. Every method but `readTransaction` talks to a node and throws a retryable `Fault` when
- * the node cannot say: a node's silence is never an answer.
+ * Chain operations of the paywall. Every method except `readTransaction` queries a node and throws a retryable `Fault`
+ * if
+ * the node cannot answer: silence is never an answer.
  */
 export interface ChainReader {
   /** One call. Undefined when the chain does not have it at the configured commitment, for now. */

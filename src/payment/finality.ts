@@ -66,7 +66,7 @@ function reversal(
   return { step: 'payment.reverse', events: isOwed ? [reversed] : [reversed, burn] }
 }
 
-/** Ends a claim whose process died and that nobody took over. */
+/** Ends a claim whose process died and that no caller took over. */
 export function decideExpiry(state: PaymentState, nowMs: number): PaymentDecision | undefined {
   if (state.phase !== 'claimed' && state.phase !== 'streaming') return undefined
   if (nowMs < state.leaseUntilMs) return undefined

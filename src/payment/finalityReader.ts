@@ -2,11 +2,11 @@ import type { Address } from '@tollbook/core/address'
 import type { Signature } from '@tollbook/core/signature'
 import type { TransactionRecord } from './transactionRecord.ts'
 
-/** What is asked of a chain after a payment has been taken. Faults as in `chainReader.ts`: silence is never an answer. */
+/** Chain queries after a payment has been accepted. Faults as in `chainReader.ts`: silence is never an answer. */
 export interface FinalityReader {
   /** At most `statusesMax` at once. Undefined where the node knows nothing. */
   findStatuses(question: StatusQuestion): Promise<StatusAnswer>
-  /** What the node can say nothing about is before this slot. */
+  /** First slot that the node knows. */
   firstSlot(): Promise<number>
   finalizedSlot(): Promise<number>
   /** Undefined when the finalized chain does not have it. */
@@ -26,7 +26,7 @@ export interface StatusQuestion {
 }
 
 export interface StatusAnswer {
-  /** How far the node that answered has come. */
+  /** Height of the node that answered. */
   readonly slot: number
   readonly statuses: readonly (SignatureStatus | undefined)[]
 }

@@ -6,18 +6,21 @@ import { type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
 import { owesBurn, type Settlement } from './settlement.ts'
 
 /*
- * The lifecycle of one payment: commands in, a step and its events out. Pure; the ledger decides who is first, because it
+ * The lifecycle of one payment: commands in, a step and its events out. Pure; the ledger decides who is first, because
+ * it
  * takes the events only if the version is still the one that was decided on.
  *
  *   unknown ──submit──▶ submitted ──claim──▶ claimed ──fulfil──▶ fulfilled
- *      └──────────────claim─────────────────▶ │ ▲  └─start─▶ streaming ──fulfil──▶
- *                                     release│ │claim            │ release
- *                                             ▼ │                 ▼
+ *      └──────────────claim─────────────────▶ │ ▲ └─start─▶ streaming ──fulfil──▶
+ *                                     release│ │claim │ release
+ *                                             ▼ │ ▼
  *                                           released ──refund──▶ refund_due
  *
- * A verified payment also waits for finality, which never comes in the middle of a claim. It ends as final, in the same
- * phase, or as reversed; only a final payment is ever refunded. Tokens that nobody presented, and those of a reversed
- * payment that arrived after all, end as unmatched. The ledger stores phase and finality as one state (`stateName`), and
+ * A verified payment also waits for finality, which never occurs during a claim. It ends as final, in the same phase,
+ * or as
+ * reversed; only a final payment is ever refunded. Tokens without a request, and those of a reversed payment that
+ * landed
+ * later, end as unmatched. The ledger stores phase and finality as one state (`stateName`), and
  * migrations/kinds/payment.sql has each step as rows.
  */
 
@@ -78,7 +81,7 @@ export type PaymentStep =
   | 'payment.refund'
   | 'payment.unmatch'
 
-/** What a wallet orders for the payment. */
+/** Order of a wallet for the payment. */
 export interface Order {
   readonly wallet: Address
   readonly endpoint: string

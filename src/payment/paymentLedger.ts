@@ -6,7 +6,8 @@ import type { Price, Quote } from '@tollbook/core/quote'
 
 /**
  * The ledger as the paywall uses it. The ledger, and nothing in memory, decides who is first. Every method throws a
- * retryable `Fault` when the outcome is unknown; the answer then says so, and never that the payment is bad (I8).
+ * retryable `Fault` when the outcome is unknown; the caller gets that answer, and never that the payment is invalid
+ * (I8).
  */
 export interface PaymentLedger {
   /** A payment and an idempotency key, as the ledger knows them. */
@@ -67,7 +68,7 @@ export interface OpenQuoteQuestion {
   readonly landedAtMs: number
   /** A payment cannot have landed before the slot that its quote names; no clock is compared for this side. */
   readonly landedSlot: number
-  /** For how long after its expiry a quote is still honoured. */
+  /** Grace period of a quote after its expiry. */
   readonly graceMs: number
 }
 
@@ -92,7 +93,7 @@ export type AppendOutcome =
       readonly recordedAtMs: number
       readonly leaves: readonly Leaf[]
     }
-  /** Another writer was first: look it up again and decide anew. */
+  /** Another writer was first: look it up again and repeat the decision. */
   | { readonly outcome: 'conflict' }
   | { readonly outcome: 'idempotency_key_reused' }
 

@@ -5,8 +5,8 @@ import { readSignature, type Signature, signatureOfBytes } from '@tollbook/core/
 declare const referenceBrand: unique symbol
 
 /**
- * The key that makes a payment single-use: the space of a rail and the bytes that are unique in it. The text is one to one with
- * the bytes, for example `solana:<base58 of 64 bytes>`. A Solana signature is one kind of reference.
+ * Single-use key of a payment: the space of a rail and the bytes that are unique in it. The text is one to one with the
+ * bytes, for example `solana:<base58 of 64 bytes>`. A Solana signature is one kind of reference.
  */
 export type PaymentReference = string & { readonly [referenceBrand]: true }
 

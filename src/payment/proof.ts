@@ -11,7 +11,7 @@ export interface SignedTransaction {
   readonly usesDurableNonce: boolean
 }
 
-/** What would happen if a transaction were sent now. */
+/** Effects of a transaction if it were sent now. */
 export type Simulation =
   | { readonly outcome: 'would_succeed'; readonly effects: SimulatedEffects }
   | { readonly outcome: 'would_fail'; readonly text: string; readonly insufficientFunds: boolean }

@@ -27,7 +27,7 @@ export interface Receipt {
   readonly issuedAt: string
 }
 
-/** The receipt beside a compact EdDSA JWS over it. */
+/** The receipt with a compact EdDSA JWS over it. */
 export type SignedReceipt = Receipt & { readonly jws: string }
 
 export interface Fulfilment {

@@ -4,8 +4,9 @@ import { isoTime } from '@tollbook/core/clock'
 import type { PriceListPublished, SettingChanged } from './events/settingEvents.ts'
 
 /*
- * Price lists and settings of the ledger. Each version is a stream of its own, `prices#17` or `receipt-key#1`, and is
- * guarded by the version before it, so that numbers have no gap and two writers cannot take the same one.
+ * Price lists and settings of the ledger. Each version is a separate stream, `prices#17` or `receipt-key#1`, and is
+ * guarded
+ * by the version before it, so that numbers have no gap and two writers cannot take the same one.
  */
 
 /** First byte of their streams' ids in the ledger (migrations/kinds). */
@@ -62,7 +63,7 @@ export function decideSetting(
   { name, value }: SettingValue,
   validFromMs: number,
 ): SettingDecision<SettingChanged> | undefined {
-  assert(name !== priceListName && !name.includes('#'), 'a setting has a name of its own')
+  assert(name !== priceListName && !name.includes('#'), 'a setting has a name')
   if (newest !== undefined && canonicalJson(newest.event.value) === canonicalJson(value)) return undefined
   const number = (newest?.number ?? 0) + 1
   const changed: SettingChanged = { kind: 'SettingChanged', name, number, validFrom: isoTime(validFromMs), value }

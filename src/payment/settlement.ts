@@ -6,7 +6,7 @@ import { type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
 import type { TransferFee } from '@tollbook/core/transferFee'
 import type { TokenBalance, TokenMovement, TransactionRecord } from './transactionRecord.ts'
 
-/** Where money has to go and what counts as money. Read from the chain once at start. */
+/** Receiver of payments and accepted token. Read from the chain once at start. */
 export interface PaymentTerms {
   readonly mint: Address
   readonly decimals: number
@@ -43,8 +43,9 @@ export interface SettlementEvidence {
   readonly slot: number
   readonly blockTimeMs: number
   /**
-   * The signed transaction itself. With it the payer's signature and the instructions can be checked for ever without a
-   * node, which keeps history for days only. Undefined when the node's answer could not be turned back into bytes.
+   * The signed transaction itself. With it the payer's signature and the instructions can be checked permanently
+   * without a
+   * node, which keeps history for days only. Undefined if the node's answer could not be turned back into bytes.
    */
   readonly transactionBase64: string | undefined
 }
@@ -87,13 +88,14 @@ export function settle(question: Question): ProvenAmounts | Refusal {
   const { record, wallet, price, terms } = question
   assert(price.mint === terms.mint, 'a price is in the mint that is taken')
 
-  // Rule 2a: the wallet signed. Who paid the fee in SOL does not matter. It comes first, because the failure of somebody
-  // else's transaction says nothing about this wallet's balance.
+  // Rule 2a: the wallet signed. The payer of the SOL fee does not matter. It comes first, because the failure of
+  // another
+  // wallet's transaction is not evidence of this wallet's balance.
   if (!record.signers.includes(wallet)) return refuseProof('wallet_did_not_sign')
   // Rule 1b: it succeeded.
   if (record.failure !== undefined) {
     return record.failure.insufficientFunds
-      ? refuse('INSUFFICIENT_BALANCE', `the transaction failed for want of tokens: ${record.failure.text}`)
+      ? refuse('INSUFFICIENT_BALANCE', `the transaction failed for lack of tokens: ${record.failure.text}`)
       : refuseProof('transaction_failed', record.failure.text)
   }
 
@@ -128,8 +130,9 @@ function judgeBurn(own: readonly TokenMovement[], { record, price, terms }: Ques
 
 /**
  * Rule 4: enough was sent by the wallet to exactly our token account, and enough stayed there. The instructions alone
- * overstate where a transfer fee is withheld or the money is pulled back; the balance alone may be somebody else's payment.
- * Booked is all that arrived: what others sent along pays for nothing, and is owed to the wallet like any overpayment.
+ * overstate if a transfer fee is withheld or the money is pulled back; the balance alone may be another wallet's
+ * payment.
+ * All that arrived is recorded: transfers of others pay for nothing, and are owed to the wallet like any overpayment.
  */
 function judgeTransfer(own: readonly TokenMovement[], { record, price, terms }: Question): ProvenAmounts | Refusal {
   const sentBaseUnits = sumOf(

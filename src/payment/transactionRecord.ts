@@ -2,8 +2,8 @@ import type { Address } from '@tollbook/core/address'
 import type { Signature } from '@tollbook/core/signature'
 
 /**
- * What a chain says about one transaction, as plain data. An adapter makes it; the rules of `settlement.ts` judge it.
- * A record is whole or it is not made: what is missing in a node's answer is a fault, never an empty list.
+ * Facts of a chain about one transaction, as plain data. An adapter builds it; the rules of `settlement.ts` judge it. A
+ * record is complete or it is not built: a part missing in a node's answer is a fault, never an empty list.
  */
 export interface TransactionRecord {
   readonly signature: Signature

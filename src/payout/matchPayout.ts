@@ -12,8 +12,9 @@ export interface PayoutMatch {
 }
 
 /**
- * Did this transaction pay one part of the plan, all of it and nothing else? What is booked is what left our wallet, whatever
- * fee the mint withheld on the way. A text says why not.
+ * Checks whether this transaction pays one part of the plan, all of it and nothing else. The recorded amount is what
+ * left
+ * our wallet, independent of a fee that the mint withheld. A text explains a rejection.
  */
 export function matchPayout({ record, plan, terms, tokenAccountOf }: PayoutMatch): DistributionPaid | string {
   if (plan.mint !== terms.mint || plan.paymentWallet !== terms.paymentWallet || plan.network !== terms.network)

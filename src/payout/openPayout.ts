@@ -24,12 +24,12 @@ export interface PayoutOptions {
   readonly log: Log
 }
 
-/** Pays debts: reads the ledger, builds transactions, and records the final ones. */
+/** Pays out debts: reads the ledger, builds transactions, and records those that are final. */
 export interface Payout {
   readonly terms: Chain['terms']
   /** Undefined when nothing is owed that could be paid. */
-  plan(wish: PayoutWish): Promise<PayoutPlan | undefined>
-  /** The parts that are neither in the ledger nor on chain. Refuses when the debts are no longer what they were. */
+  plan(request: PayoutRequest): Promise<PayoutPlan | undefined>
+  /** The parts that are neither in the ledger nor on chain. Refuses if the debts have changed. */
   openParts(plan: PayoutPlan): Promise<readonly number[]>
   /** Not signed. The payment wallet has to, and the fee payer. */
   build(plan: PayoutPlan, part: number, feePayer: Address): Promise<UnsignedPayout>
@@ -39,7 +39,7 @@ export interface Payout {
   close(): Promise<void>
 }
 
-export interface PayoutWish {
+export interface PayoutRequest {
   readonly destinations: Destinations
   readonly leastBaseUnits: bigint
   /** Accounts whose debts stay as they are. */
@@ -77,11 +77,11 @@ export async function openPayout(options: PayoutOptions): Promise<Payout> {
     const opened = { database, chain, clock }
     return {
       terms: chain.terms,
-      plan: (wish) => plan(opened, wish),
-      openParts: (made) => openParts(opened, made),
-      build: (made, part, feePayer) => build(opened, { plan: made, part, feePayer }),
+      plan: (request) => plan(opened, request),
+      openParts: (created) => openParts(opened, created),
+      build: (created, part, feePayer) => build(opened, { plan: created, part, feePayer }),
       sign: signPayout,
-      record: (made, signature) => record(opened, made, signature),
+      record: (created, signature) => record(opened, created, signature),
       close: () => database.destroy(),
     }
   } catch (error) {
@@ -92,30 +92,30 @@ export async function openPayout(options: PayoutOptions): Promise<Payout> {
   }
 }
 
-async function plan(opened: Opened, { except = [], ...wish }: PayoutWish): Promise<PayoutPlan | undefined> {
+async function plan(opened: Opened, { except = [], ...request }: PayoutRequest): Promise<PayoutPlan | undefined> {
   const { chain, database } = opened
   const { network, mint, decimals, paymentWallet } = chain.terms
-  // Before the debts are read: the sender of the plan sees payments after this slot.
+  // Before the debts are read: payments after this slot are checked when the plan is sent.
   const slot = await chain.finality.finalizedSlot()
   const unrecorded = await findUnrecorded(opened, 0)
   if (unrecorded.length > 0) throw new Fault(unrecordedMessage(unrecorded), { retryable: false })
   const { position, debts: all } = await readDebts(database, mint)
   // A name that was mistyped would be paid after all.
-  const strange = except.filter((name) => !all.some(({ account }) => account === name))
-  if (strange.length > 0) throw new Fault(`nothing is owed on ${strange.join(', ')}`, { retryable: false })
+  const unexpected = except.filter((name) => !all.some(({ account }) => account === name))
+  if (unexpected.length > 0) throw new Fault(`nothing is owed on ${unexpected.join(', ')}`, { retryable: false })
   const debts = all.filter(({ account }) => !except.includes(account))
-  return planPayout({ network, mint, decimals, paymentWallet, position, slot, debts, ...wish })
+  return planPayout({ network, mint, decimals, paymentWallet, position, slot, debts, ...request })
 }
 
 function unrecordedMessage(unrecorded: readonly ListedSignature[]): string {
   const signatures = unrecorded.map(({ signature }) => signature).join(', ')
-  return `payouts are on chain that are not in the ledger, so the debts are not what they seem; record them first: ${signatures}`
+  return `payouts are on chain that are not in the ledger, so the debts are not correct; record them first: ${signatures}`
 }
 
-// 10,000 transactions of the payment wallet. What is older was recorded, or the operator has looked for it long since.
+// 10,000 transactions of the payment wallet. Older payouts were recorded, or the operator has noticed them long ago.
 const pagesMax = 10
 
-/** Payouts that have landed since the slot and are not in the book. */
+/** Payouts that have landed since the slot and are not in the ledger. */
 async function findUnrecorded(opened: Opened, sinceSlot: number): Promise<readonly ListedSignature[]> {
   const { chain, database } = opened
   const found: ListedSignature[] = []
@@ -123,14 +123,14 @@ async function findUnrecorded(opened: Opened, sinceSlot: number): Promise<readon
   for (let page = 0; page < pagesMax; page++) {
     const account = chain.terms.paymentTokenAccount
     const listed = await chain.finality.listSignatures({ account, commitment: 'confirmed', before, until: undefined })
-    const named = listed.filter(
+    const candidates = listed.filter(
       ({ memo, hasFailed, slot }) => memo !== undefined && isPayoutMemo(memo) && !hasFailed && slot >= sinceSlot,
     )
     const recorded = await findRecorded(
       database,
-      named.map(({ signature }) => signature),
+      candidates.map(({ signature }) => signature),
     )
-    for (const payout of named) {
+    for (const payout of candidates) {
       if (!recorded.has(payout.signature) && (await hasPaidOut(opened, payout))) found.push(payout)
     }
     const last = listed.at(-1)
@@ -140,7 +140,9 @@ async function findUnrecorded(opened: Opened, sinceSlot: number): Promise<readon
   return found
 }
 
-/** Anybody can write our memo into a transaction that names our account; only our wallet can take tokens out of it. */
+/**
+ * Every sender can write our memo into a transaction that names our account; only our wallet can move tokens out of it.
+ */
 async function hasPaidOut({ chain }: Opened, { signature }: ListedSignature): Promise<boolean> {
   const record = await chain.reader.findTransaction(signature)
   if (record === undefined)
@@ -152,25 +154,25 @@ async function hasPaidOut({ chain }: Opened, { signature }: ListedSignature): Pr
   )
 }
 
-async function openParts(opened: Opened, made: PayoutPlan): Promise<readonly number[]> {
+async function openParts(opened: Opened, created: PayoutPlan): Promise<readonly number[]> {
   const { chain, database } = opened
   const { mint, network, paymentWallet } = chain.terms
-  if (made.mint !== mint || made.network !== network || made.paymentWallet !== paymentWallet)
+  if (created.mint !== mint || created.network !== network || created.paymentWallet !== paymentWallet)
     throw new Fault('the plan is for another mint, payment wallet or network', { retryable: false })
-  const unrecorded = await findUnrecorded(opened, made.slot)
-  const foreign = unrecorded.filter(({ memo }) => memo?.includes(made.id) !== true)
+  const unrecorded = await findUnrecorded(opened, created.slot)
+  const foreign = unrecorded.filter(({ memo }) => memo?.includes(created.id) !== true)
   if (foreign.length > 0) throw new Fault(unrecordedMessage(foreign), { retryable: false })
-  const recorded = await findRecordedParts(database, made)
-  const unpaid = made.parts.map((_, index) => index + 1).filter((part) => !recorded.has(part))
-  await checkDebts(opened, made, unpaid)
-  // Nodes report a memo with its length before it, so the end is what counts: part 1 is not part 11.
-  return unpaid.filter((part) => !unrecorded.some(({ memo }) => memo?.endsWith(payoutMemo(made, part))))
+  const recorded = await findRecordedParts(database, created)
+  const unpaid = created.parts.map((_, index) => index + 1).filter((part) => !recorded.has(part))
+  await checkDebts(opened, created, unpaid)
+  // A memo is prefixed with its length, so the end is compared: part 1 is not part 11.
+  return unpaid.filter((part) => !unrecorded.some(({ memo }) => memo?.endsWith(payoutMemo(created, part))))
 }
 
-async function checkDebts({ database }: Opened, made: PayoutPlan, unpaid: readonly number[]): Promise<void> {
-  const { debts } = await readDebts(database, made.mint)
+async function checkDebts({ database }: Opened, created: PayoutPlan, unpaid: readonly number[]): Promise<void> {
+  const { debts } = await readDebts(database, created.mint)
   const owed = new Map(debts.map(({ account, baseUnits }) => [account, baseUnits]))
-  for (const { account, baseUnits } of unpaid.flatMap((part) => made.parts[part - 1] ?? [])) {
+  for (const { account, baseUnits } of unpaid.flatMap((part) => created.parts[part - 1] ?? [])) {
     const left = (owed.get(account) ?? 0n) - baseUnits
     if (left < 0n) throw new Fault(`${account} is owed less than the plan pays; make a new plan`, { retryable: false })
     owed.set(account, left)
@@ -183,9 +185,9 @@ interface PartOrder {
   readonly feePayer: Address
 }
 
-async function build({ chain }: Opened, { plan: made, part, feePayer }: PartOrder): Promise<UnsignedPayout> {
-  const payments = assertPresent(made.parts[part - 1], 'the plan has the part')
-  const memo = payoutMemo(made, part)
+async function build({ chain }: Opened, { plan: created, part, feePayer }: PartOrder): Promise<UnsignedPayout> {
+  const payments = assertPresent(created.parts[part - 1], 'the plan has the part')
+  const memo = payoutMemo(created, part)
   const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash()
   const transaction = buildPayout({ terms: chain.terms, memo, payments, blockhash, feePayer })
   return { transaction, memo, lastValidBlockHeight }
@@ -195,13 +197,13 @@ const pollMs = 1_000
 // Finality takes some 13 s. A transaction that is not final after this has not landed, or the chain stands still.
 const pollsMax = 60
 
-async function record(opened: Opened, made: PayoutPlan, signature: Signature): Promise<RecordedPart> {
+async function record(opened: Opened, created: PayoutPlan, signature: Signature): Promise<RecordedPart> {
   const { chain, database } = opened
   const { terms } = chain
   const found = await findWhenFinal(opened, signature)
   const event = matchPayout({
     record: found,
-    plan: made,
+    plan: created,
     terms,
     tokenAccountOf: (wallet) => tokenAccountOf(terms, wallet),
   })
@@ -212,7 +214,7 @@ async function record(opened: Opened, made: PayoutPlan, signature: Signature): P
   const recorded = await recordPayout(database, event, blockTimeMs)
   if (recorded.outcome === 'more_than_owed') {
     throw new Fault(
-      `${signature} is not recorded: it pays more than is owed. Somebody else has recorded a payout of the same debt; what was paid twice has to come back`,
+      `${signature} is not recorded: it pays more than is owed. Another payout of the same debt has been recorded; the second payment has to be returned`,
       { retryable: false },
     )
   }

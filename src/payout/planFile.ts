@@ -14,7 +14,7 @@ export async function readPlanFile(path: string): Promise<PayoutPlan> {
   })
   const plan = readPayoutPlan(parseJson(text))
   if (plan !== undefined) return plan
-  throw new Fault(`${path} is no plan as \`tollbook payout plan\` wrote it; a plan that was changed is none`, {
+  throw new Fault(`${path} is not a plan written by \`tollbook payout plan\`, or it was changed`, {
     retryable: false,
   })
 }

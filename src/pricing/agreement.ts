@@ -5,7 +5,7 @@ import type { TokenPriceAttoUsd } from './tokenPrice.ts'
 export interface MarketReading {
   readonly source: string
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd
-  /** Whole US dollars that stand behind the price, rounded down. Undefined: the market does not report it. */
+  /** Liquidity behind the price in whole US dollars, rounded down. Undefined: the market does not report it. */
   readonly liquidityUsd: bigint | undefined
 }
 
@@ -37,7 +37,7 @@ export function agree(readings: readonly MarketReading[], policy: AgreementPolic
   if (near.length < agreeingMin)
     return none(`the markets are more than ${policy.tolerancePercent} % away from their median`)
   if (liquidityMinUsd > 0n && near.every(({ liquidityUsd }) => liquidityUsd === undefined))
-    return none('none of the markets that agree tells how much liquidity stands behind its price')
+    return none('none of the agreeing markets reports the liquidity behind its price')
   return { kind: 'agreed', tokenPriceAttoUsd: median }
 }
 

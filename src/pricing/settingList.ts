@@ -20,7 +20,7 @@ export function readEntries(setting: string, separator: '=' | ':'): readonly Set
   })
 }
 
-/** Names that stand in the setting more than once, each reported once. */
+/** Names that occur in the setting more than once, each reported once. */
 export function repeatedNames(entries: readonly SettingEntry[]): readonly string[] {
   const names = entries.map(({ name }) => name)
   return [...new Set(names.filter((name, at) => names.indexOf(name) !== at))]

@@ -11,7 +11,7 @@ export interface SplitShare {
 const whole = 1_000
 const percentDecimals = 1
 const burnAccount = 'burn'
-// More shares than this would make each allocation a report of its own.
+// With more shares than this each allocation would be a report.
 const accountsMax = 20
 const accountPattern = /^[a-z][a-z0-9-]{0,30}$/
 

@@ -35,7 +35,7 @@ export interface RequiredInput {
   readonly decimals: number
 }
 
-/** ⌈priceUSD / tokenPrice⌉ in base units. Rounded up: rounded down, a dear token would make a request free. */
+/** ⌈priceUSD / tokenPrice⌉ in base units. Rounded up: rounded down, an expensive token would make a request free. */
 export function requiredBaseUnits(input: RequiredInput): bigint {
   assert(input.priceMicroUsd > 0n, 'a price is positive')
   const scale = 10n ** BigInt(input.decimals + tokenPriceDecimals - usdDecimals)

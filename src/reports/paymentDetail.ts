@@ -5,7 +5,7 @@ import { isoTime } from '@tollbook/core/clock'
 import { type PaymentReference, streamIdOf } from '../payment/paymentReference.ts'
 import { type Database, readOrFault } from '../store/database.ts'
 
-// A wallet that was paid back more often has a report of its own: `payouts`, by wallet.
+// A wallet that was paid back more often has a separate report: `payouts`, by wallet.
 const payoutsMax = 100
 
 /**

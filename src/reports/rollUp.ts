@@ -11,10 +11,12 @@ export interface ReportPosition {
 export const eventsPerRollUpMax = 5_000
 
 /**
- * Brings the tables of the reports nearer to the head of the ledger; returns the number of events that it took. Does nothing
- * in a session that may only read, such as an auditor's. Looks first, because a lock is a write and mostly there is nothing
- * to do. The call is a statement of its own: PostgreSQL asks for the right to execute a function before it evaluates the
- * condition around it.
+ * Brings the tables of the reports nearer to the head of the ledger; returns the number of processed events. Does
+ * nothing
+ * in a session that may only read, such as an auditor's. Checks first, because a lock is a write and mostly there is
+ * nothing to do. The call is a separate statement: PostgreSQL checks the right to execute a function before it
+ * evaluates
+ * the condition around it.
  */
 export async function rollUp(database: Database, eventsMax = eventsPerRollUpMax): Promise<number> {
   return readOrFault('the roll-up of the reports', async () => {

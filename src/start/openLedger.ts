@@ -8,7 +8,7 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { newId } from '@tollbook/core/id'
 import { burnStats } from '../reports/burnStats.ts'
 import { readSealedTree, type SealedTree } from '../reports/sealedTree.ts'
-import { requireKeptCheckpoint } from '../store/checkpointFile.ts'
+import { requireStoredCheckpoint } from '../store/checkpointFile.ts'
 import { createNewsStore, type NewsStore } from '../store/newsStore.ts'
 import { type Ledger, openLedger as openStore } from '../store/openLedger.ts'
 import { sealNext } from '../store/sealer.ts'
@@ -25,7 +25,7 @@ export interface LedgerPart {
   readonly seal: SealPort
   openNews(options: { readonly isSample: boolean }): NewsStore
   burnStats(terms: PaymentTerms): Promise<Json>
-  /** Opens a pool of its own. */
+  /** Opens a separate pool. */
   openReports(token: ReportsOptions['token']): OpenReports
   close(): Promise<void>
 }
@@ -55,7 +55,7 @@ export async function openLedger({ databaseUrl }: LedgerSettings, deps: PartDeps
     upkeep: store,
     seal: {
       tree: readSealedTree(database),
-      requireCheckpoint: (file) => requireKeptCheckpoint(database, file),
+      requireCheckpoint: (file) => requireStoredCheckpoint(database, file),
       sealNext: (sign) => sealNext({ database, sign }),
     },
     openNews: (options) => createNewsStore(database, options),

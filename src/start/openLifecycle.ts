@@ -29,7 +29,7 @@ const settleMarginMs = 60 * 60 * 1000
 export function openLifecycle(settings: LifecycleSettings, deps: LifecycleJobsDeps): Lifecycle {
   const { chain, clock, log, metrics, ledger } = deps
   const { payments, lifecycle } = ledger
-  const steps: StepDeps = { clock, log, payments, lifecycle, onStep: (step) => metrics.onLifeStep(step) }
+  const steps: StepDeps = { clock, log, payments, lifecycle, onStep: (step) => metrics.onLifecycleStep(step) }
   const openWork = startOpenWorkJob(steps)
   const finality = startFinalityJob({ ...steps, chain: { ...chain.reader, ...chain.finality } })
   const refunds = startRefundJob({ ...steps, refundAfterMs })

@@ -46,10 +46,10 @@ export async function openProducts(settings: DeliverySettings, deps: ProductsDep
     allowHosts: renderer.allowHosts,
   })
   opened.defer(() => catalog.close())
-  const kept = opened.move()
+  const stored = opened.move()
   return {
     endpoints: catalog.endpoints,
     routes: [artifactRoute(artifacts, clock)],
-    close: () => kept.disposeAsync(),
+    close: () => stored.disposeAsync(),
   }
 }

@@ -10,8 +10,9 @@ import { rootAt } from './sealer.ts'
 import { headPosition } from './sealStore.ts'
 
 /*
- * The newest checkpoint, kept outside the database: which tells a restored backup from the ledger. A payment that was claimed
- * after the backup was made would be unknown to it, and could buy a second time.
+ * The newest checkpoint, stored outside the database: it distinguishes a restored backup from the ledger. A backup does
+ * not
+ * know payments claimed after it was made, so they could buy a second time.
  */
 
 /** Renamed into place and on disk before, so that a reader, or a machine that lost power, finds a whole one. */
@@ -35,7 +36,7 @@ export async function keepCheckpoint(path: string, note: string): Promise<void> 
 const readableFile = 0o644
 
 /** Undefined when there is none yet. */
-async function readKeptCheckpoint(path: string): Promise<Checkpoint | undefined> {
+async function readStoredCheckpoint(path: string): Promise<Checkpoint | undefined> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw new Fault(`${path} (CHECKPOINT_FILE) cannot be read`, { cause: error, retryable: false })
@@ -43,29 +44,32 @@ async function readKeptCheckpoint(path: string): Promise<Checkpoint | undefined>
   if (text === undefined) return undefined
   const checkpoint = readCheckpoint(text)
   if (checkpoint !== undefined) return checkpoint
-  throw new Fault(`${path} (CHECKPOINT_FILE) is no checkpoint: put back a good one, or remove it if it never was one`, {
-    retryable: false,
-  })
+  throw new Fault(
+    `${path} (CHECKPOINT_FILE) is not a checkpoint: restore a valid one, or remove it if it never was one`,
+    {
+      retryable: false,
+    },
+  )
 }
 
-/** Throws when the database does not hold the ledger that the kept checkpoint was signed over. */
-export async function requireKeptCheckpoint(database: Database, path: string): Promise<void> {
-  const kept = await readKeptCheckpoint(path)
-  if (kept === undefined) return requireFolder(path)
+/** Throws if the database does not contain the ledger that the stored checkpoint was signed over. */
+export async function requireStoredCheckpoint(database: Database, path: string): Promise<void> {
+  const stored = await readStoredCheckpoint(path)
+  if (stored === undefined) return requireFolder(path)
   const head = await headPosition(database)
-  if (head < kept.size) {
+  if (head < stored.size) {
     throw refusal(
       path,
-      `the database ends at event ${head}, and the checkpoint of ${kept.origin} kept in ${path} is of ${kept.size} events`,
+      `the database ends at event ${head}, and the checkpoint of ${stored.origin} kept in ${path} is of ${stored.size} events`,
     )
   }
-  const root = await rootAt(database, kept.size)
-  assert(root.length === kept.root.length, 'two roots are hashes of one length')
-  if (!equal(root, kept.root)) {
-    const roots = `${encodeBase64(root)} and not ${encodeBase64(kept.root)}`
+  const root = await rootAt(database, stored.size)
+  assert(root.length === stored.root.length, 'two roots are hashes of one length')
+  if (!equal(root, stored.root)) {
+    const roots = `${encodeBase64(root)} and not ${encodeBase64(stored.root)}`
     throw refusal(
       path,
-      `the first ${kept.size} events of the database are not those of the checkpoint of ${kept.origin} kept in ${path}: their root is ${roots}`,
+      `the first ${stored.size} events of the database are not those of the checkpoint of ${stored.origin} kept in ${path}: their root is ${roots}`,
     )
   }
 }
@@ -79,7 +83,9 @@ function refusal(path: string, finding: string): Fault {
   )
 }
 
-/** A folder that cannot be written would fail only at the first checkpoint, long after the start. */
+/**
+ * A folder without write permission would otherwise show only at the first checkpoint, without an operator watching.
+ */
 async function requireFolder(path: string): Promise<void> {
   await access(dirname(path), constants.W_OK).catch((error: unknown) => {
     throw new Fault(`nothing can be written into the folder of ${path} (CHECKPOINT_FILE)`, {

@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import { type Database, readOrFault } from './database.ts'
 
 export interface NewsStore {
-  /** How many of them were new. */
+  /** Number of new ones among them. */
   keep(batch: NewsBatch): Promise<number>
   /** The newest first. */
-  find(question: NewsQuestion): Promise<readonly KeptArticle[]>
+  find(question: NewsQuestion): Promise<readonly StoredArticle[]>
   summary(): Promise<NewsSummary>
   /** One poll that is due, reserved for us; undefined when none is. */
   takePoll(polls: readonly PollPlan[]): Promise<TakenPoll | undefined>
@@ -16,9 +16,9 @@ export interface NewsStore {
 
 export interface NewsBatch {
   readonly provider: string
-  /** What the provider files them under. */
+  /** The provider's own category. */
   readonly category?: string | undefined
-  /** What the provider was asked to find them. */
+  /** Query for which the provider returned them. */
   readonly question?: string | undefined
   readonly articles: readonly NewArticle[]
 }
@@ -34,7 +34,7 @@ export interface NewArticle {
   readonly publishedAtMs: number
 }
 
-export interface KeptArticle {
+export interface StoredArticle {
   readonly title: string
   readonly publisher: string
   readonly url: string
@@ -86,19 +86,19 @@ export interface NewsStoreOptions {
 const leaseMs = 60_000
 const sampleMark = 'sample:'
 
-interface Shelf {
+interface NewsStorage {
   readonly database: Database
   readonly mark: '' | typeof sampleMark
 }
 
 export function createNewsStore(database: Database, { isSample }: NewsStoreOptions): NewsStore {
-  const shelf: Shelf = { database, mark: isSample ? sampleMark : '' }
-  const marked = (name: string): string => shelf.mark + name
+  const storage: NewsStorage = { database, mark: isSample ? sampleMark : '' }
+  const marked = (name: string): string => storage.mark + name
   return {
-    keep: (batch) => keep(shelf, batch),
-    find: (question) => readOrFault('news', () => find(shelf, question)),
-    summary: () => readOrFault('news', () => summary(shelf)),
-    takePoll: (polls) => takePoll(shelf, polls),
+    keep: (batch) => keep(storage, batch),
+    find: (question) => readOrFault('news', () => find(storage, question)),
+    summary: () => readOrFault('news', () => summary(storage)),
+    takePoll: (polls) => takePoll(storage, polls),
     async pollSucceeded({ name, everyMs, etag = null, lastModified = null }) {
       await sql`select news.poll_succeeded(${marked(name)}, ${everyMs}, ${etag}, ${lastModified})`.execute(database)
     },
@@ -111,25 +111,25 @@ export function createNewsStore(database: Database, { isSample }: NewsStoreOptio
   }
 }
 
-async function keep({ database, mark }: Shelf, batch: NewsBatch): Promise<number> {
+async function keep({ database, mark }: NewsStorage, batch: NewsBatch): Promise<number> {
   const { articles, provider, category = null, question = null } = batch
   if (articles.length === 0) return 0
   const column = <T>(value: (article: NewArticle) => T): T[] => articles.map(value)
-  const { rows } = await sql<{ kept: number }>`
+  const { rows } = await sql<{ stored: number }>`
     select news.keep_articles(
       ${column(({ urlKey }) => mark + urlKey)}::text[], ${column(({ url }) => url)}::text[],
       ${column(({ title }) => title)}::text[], ${column(({ titleKey }) => (mark === '' ? titleKey : `${mark} ${titleKey}`))}::text[],
       ${column(({ publisher }) => publisher)}::text[], ${column(({ publishedAtMs }) => publishedAtMs)}::bigint[],
       ${mark + provider}::text, ${category}::text, ${question}::text) as kept`.execute(database)
-  return rows[0]?.kept ?? 0
+  return rows[0]?.stored ?? 0
 }
 
-async function find({ database, mark }: Shelf, question: NewsQuestion): Promise<readonly KeptArticle[]> {
+async function find({ database, mark }: NewsStorage, question: NewsQuestion): Promise<readonly StoredArticle[]> {
   const { category, query, question: asked, limit } = question
   let select = database
     .selectFrom('news.articles')
     .select(['title', 'publisher', 'url', 'published_at', 'provider'])
-    .where(ofShelf(mark, 'provider'))
+    .where(ofStorage(mark, 'provider'))
     .orderBy('published_at', 'desc')
     .orderBy('url_hash')
     .limit(limit)
@@ -147,21 +147,21 @@ async function find({ database, mark }: Shelf, question: NewsQuestion): Promise<
   }))
 }
 
-function ofShelf(mark: string, column: 'provider' | 'name') {
+function ofStorage(mark: string, column: 'provider' | 'name') {
   return sql<boolean>`starts_with(${sql.ref(column)}, ${sampleMark}) = ${mark !== ''}`
 }
 
-async function summary({ database, mark }: Shelf): Promise<NewsSummary> {
+async function summary({ database, mark }: NewsStorage): Promise<NewsSummary> {
   const { rows } = await sql<{ category: string; filled: boolean; succeeded_at: Date | null }>`
     select p.category, max(p.succeeded_at) as succeeded_at,
-      exists (select from news.articles where categories @> array[p.category] and ${ofShelf(mark, 'provider')}) as filled
+      exists (select from news.articles where categories @> array[p.category] and ${ofStorage(mark, 'provider')}) as filled
     from news.polls p
-    where ${ofShelf(mark, 'name')}
+    where ${ofStorage(mark, 'name')}
     group by p.category`.execute(database)
   const some = await database
     .selectFrom('news.articles')
     .select('url')
-    .where(ofShelf(mark, 'provider'))
+    .where(ofStorage(mark, 'provider'))
     .limit(1)
     .executeTakeFirst()
   return {
@@ -173,7 +173,7 @@ async function summary({ database, mark }: Shelf): Promise<NewsSummary> {
   }
 }
 
-async function takePoll({ database, mark }: Shelf, polls: readonly PollPlan[]): Promise<TakenPoll | undefined> {
+async function takePoll({ database, mark }: NewsStorage, polls: readonly PollPlan[]): Promise<TakenPoll | undefined> {
   const column = <T>(value: (poll: PollPlan) => T): T[] => polls.map(value)
   const { rows } = await sql<{ poll: string; poll_etag: string | null; poll_last_modified: string | null }>`
     select * from news.take_poll(

@@ -43,7 +43,7 @@ export interface Ledger {
 
 // Two for appends, two for quotes, the rest for lookups; Postgres answers those in well under a millisecond.
 const connectionsMax = 12
-// How long a failover may take before callers are told that the outcome is unknown.
+// Maximum duration of a failover before callers get an unknown outcome.
 const outcomeTimeoutMs = 15_000
 
 /** Refuses to open a database whose schema is not this program's. */

@@ -75,7 +75,7 @@ function idempotencyKey({ wallet, key, orderDigest }: NonNullable<PaymentChange[
     space: idempotencySpace,
     key: idempotencyKeyBytes(wallet, key),
     digest: Buffer.from(orderDigest, 'hex'),
-    lifeSeconds: idempotencySeconds,
+    lifetimeSeconds: idempotencySeconds,
   }
 }
 

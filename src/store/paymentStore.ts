@@ -30,8 +30,9 @@ export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
   const { database, kernel, priceLists } = deps
   return {
     async lookUp(question) {
-      // In this order, not side by side: a payment that is seen fulfilled then always comes with its stored answer, and a
-      // caller who repeats a request in that very moment does not get already_used.
+      // In this order, not concurrently: a payment that is seen fulfilled then always comes with its stored answer, and
+      // a caller
+      // who repeats a request at that moment does not get that the payment has been used.
       const payment = await loadPayment(kernel, question.reference)
       return { payment, earlier: await loadEarlierUse(deps, question) }
     },

@@ -53,7 +53,7 @@ export interface RecordedPayout {
   readonly part: number
 }
 
-/** Of these signatures, those that the ledger has as payouts. */
+/** Signatures among these that the ledger has as payouts. */
 export async function findRecorded(
   database: Database,
   signatures: readonly Signature[],

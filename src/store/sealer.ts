@@ -21,7 +21,7 @@ export interface SealerDeps {
 }
 
 export interface SealStep {
-  /** How many events this step has sealed; 0 when all were, or when another instance is at it. */
+  /** Number of events that this step has sealed; 0 if all were sealed, or if another instance is sealing. */
   readonly sealedEvents: number
   /** The position of the newest event when the step began. */
   readonly head: number
@@ -30,13 +30,14 @@ export interface SealStep {
 
 // A body has at most 65,519 bytes, so a page is at most 34 MB and usually half of one.
 const pageEvents = 512
-// What one database transaction seals at most: 0.3 s of work, of which nothing is in memory but a page and 64 tiles.
+// Maximum per database transaction: 0.3 s of work, of which only a page and 64 tiles are in memory.
 const stepEventsMax = 64 * 256
 
 /**
- * Seals what has been appended since the newest checkpoint, as much as one step may. Any instance may call it at any time:
- * the advisory lock lets one of them in, and what a killed one had not committed was never there. Throws `LedgerDamage`
- * when the ledger is not what was recorded or signed.
+ * Seals events appended since the newest checkpoint, up to the limit of one step. Any instance may call it at any time:
+ * the advisory lock admits one of them, and work that a killed one had not committed is gone. Throws `LedgerDamage` if
+ * the
+ * ledger differs from what was recorded or signed.
  */
 export async function sealNext(deps: SealerDeps): Promise<SealStep> {
   const { database } = deps

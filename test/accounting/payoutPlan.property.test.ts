@@ -63,7 +63,7 @@ test('the order in which debts are read makes no other plan, and a plan that is 
   )
 })
 
-test('a plan that was changed anywhere is no plan', () => {
+test('a plan that was changed anywhere is rejected', () => {
   const debts = [{ account: 'Liabilities:Share:provider', baseUnits: 5n }]
   const destinations = new Map([['provider', otherWallet]])
   const plan = planPayout({ ...rest, debts, destinations, leastBaseUnits: 0n })

@@ -111,8 +111,8 @@ test('an instance starts with the example as it is copied, and with its lines ta
 
 test('every password that the compose file asks for is made by deploy/init.sh', () => {
   const asked = new Set([...readText('docker-compose.yml').matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name))
-  const made = /^ *for name in ([A-Z0-9_ ]+);/m.exec(readText('deploy/init.sh'))?.[1]?.split(' ') ?? []
-  expect(new Set(made.map((name) => `${name}_PASSWORD`))).toEqual(asked)
+  const created = /^ *for name in ([A-Z0-9_ ]+);/m.exec(readText('deploy/init.sh'))?.[1]?.split(' ') ?? []
+  expect(new Set(created.map((name) => `${name}_PASSWORD`))).toEqual(asked)
 })
 
 test('alerts and dashboard ask for metrics and labels that the service has', async () => {
@@ -191,14 +191,14 @@ function dashboardExpressions(): readonly string[] {
   return panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))
 }
 
-/** What a scrape would find, after one of everything; `up`, `instance` and `job` are Prometheus' own. */
+/** Content of a scrape after one event of every kind; `up`, `instance` and `job` are Prometheus' own. */
 async function servedMetrics() {
   const metrics = createMetrics()
   metrics.onRequest({ route: '/livez', status: 200, durationMs: 1 })
   metrics.onFlush({ items: 1, durationMs: 1 })
   metrics.onRpcCall({ method: 'getSlot', ok: true })
   metrics.onUpstreamCall({ upstream: 'ai-1', outcome: 'ok' })
-  metrics.onLifeStep('finalized')
+  metrics.onLifecycleStep('finalized')
   metrics.onSeal({ unsealedEvents: 0, damaged: false })
   const served = await metrics.registry.metrics()
   const names = [...served.matchAll(/^([a-z]\w*)/gm)].map(([name]) => name)

@@ -10,20 +10,20 @@ import { ask, buy, type Order } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { answersJson, openLoopbackServer } from '../support/loopbackServer.ts'
 import { badInput } from '../support/rawRequest.ts'
-import { openShop, type Shop } from '../support/shop.ts'
+import { openTestService, type TestService } from '../support/testService.ts'
 import { type OpenApi, openApiShape } from './openApiShape.ts'
 
 const chatServer = await openLoopbackServer(
   answersJson(200, { model: 'm', choices: [{ message: { content: 'Hi!' }, finish_reason: 'stop' }] }),
 )
 
-let shop: Shop
+let service: TestService
 let document: OpenApi
 let definitions: Record<string, unknown>
 
 beforeAll(async () => {
-  shop = await openShop({ env: { AI_BASE_URL: chatServer.url, AI_MODEL: 'm' } })
-  document = openApiShape.parse((await ask(shop, { path: '/openapi.json' })).body)
+  service = await openTestService({ env: { AI_BASE_URL: chatServer.url, AI_MODEL: 'm' } })
+  document = openApiShape.parse((await ask(service, { path: '/openapi.json' })).body)
   definitions = jsonObject.parse(withinSchema(document.components.schemas))
 })
 
@@ -70,39 +70,42 @@ describe('document, routes and price list agree', () => {
     const paid = operations().filter(({ operation }) => operation.tags.includes('Paid'))
     expect(paid.map(({ path }) => path)).toEqual(paidPaths)
     for (const path of paidPaths) {
-      const { body } = await ask(shop, orderOf(path))
-      // Whatever it says, the example was read: its parameters are legal.
+      const { body } = await ask(service, orderOf(path))
+      // With any answer, the example was read: its parameters are legal.
       expect(['PAYMENT_REQUIRED', 'ENDPOINT_UNAVAILABLE', 'NO_DATA'], JSON.stringify(body)).toContain(body['code'])
       const [method] = Object.keys(document.paths[path] ?? {})
-      expect((await fetch(`${shop.baseUrl}${path}`, { method: method === 'get' ? 'POST' : 'GET' })).status).toBe(405)
+      expect((await fetch(`${service.baseUrl}${path}`, { method: method === 'get' ? 'POST' : 'GET' })).status).toBe(405)
       expect(Object.values(document.paths[path] ?? {})[0]).toMatchObject({
         'x-price-usd': displayUsd(productAt(path)),
       })
     }
   })
 
-  test('on what is free: each route in the code is told or known to be the operator’s', async () => {
+  test('on free routes: each route in the code is documented or known to be the operator’s', async () => {
     const folder = new URL('../../src/http/', import.meta.url)
     const names = (await readdir(folder)).filter((name) => name.endsWith('.ts'))
     const sources = await Promise.all(names.map((name) => readFile(new URL(name, folder), 'utf8')))
     const routes = sources.flatMap((text) => [...text.matchAll(/\bpath: '(\/[^']+)'/g)].map(([, path = '']) => path))
     expect(routes.length).toBeGreaterThan(15)
     expect(routes.filter((path) => freeOperations[path] === undefined).sort()).toEqual(['/docs/:file', '/metrics'])
-    const told = new Set(Object.keys(document.paths))
+    const reported = new Set(Object.keys(document.paths))
     expect(
-      routes.filter((path) => freeOperations[path] !== undefined && !told.has(path.replace(/[:*](\w+)/, '{$1}'))),
+      routes.filter((path) => freeOperations[path] !== undefined && !reported.has(path.replace(/[:*](\w+)/, '{$1}'))),
     ).toEqual([])
   })
 
-  test('each free path answers in the shape that is told', async () => {
+  test('each free path answers in the documented shape', async () => {
     const free = operations().filter(({ path, operation }) => operation.tags.includes('Free') && !path.includes('{'))
     expect(free.length).toBeGreaterThan(11)
-    await awaitThat('the price list is sealed', async () => (await fetch(`${shop.baseUrl}/checkpoint`)).status === 200)
+    await awaitThat(
+      'the price list is sealed',
+      async () => (await fetch(`${service.baseUrl}/checkpoint`)).status === 200,
+    )
     for (const { path, operation } of free) {
-      const response = await fetch(`${shop.baseUrl}${path}`)
-      const told = operation.responses[String(response.status)]
-      assert(told !== undefined && 'content' in told, `${path} tells of ${response.status}`)
-      const [mediaType, { schema }] = Object.entries(told.content ?? {})[0] ?? ['', { schema: undefined }]
+      const response = await fetch(`${service.baseUrl}${path}`)
+      const reported = operation.responses[String(response.status)]
+      assert(reported !== undefined && 'content' in reported, `${path} documents ${response.status}`)
+      const [mediaType, { schema }] = Object.entries(reported.content ?? {})[0] ?? ['', { schema: undefined }]
       expect(response.headers.get('content-type')).toContain(mediaType)
       const text = await response.text()
       if (mediaType === 'application/json')
@@ -121,11 +124,11 @@ describe('document, routes and price list agree', () => {
       example: jsonObject,
     })
     const list = z.object({ data: z.object({ products: z.array(product) }) })
-    const { products: listed } = list.parse((await ask(shop, { path: '/api/catalog' })).body).data
+    const { products: listed } = list.parse((await ask(service, { path: '/api/catalog' })).body).data
     expect(listed.map(({ path }) => path)).toEqual(paidPaths)
     for (const { path, priceUSD, requiredTokens, requiredBaseUnits, available, reason, example } of listed) {
       expect(example).toEqual(productAt(path).example.order)
-      const { status, body } = await ask(shop, orderOf(path))
+      const { status, body } = await ask(service, orderOf(path))
       if (!available) expect([status, body['error']]).toEqual([503, reason])
       else if (status !== 404)
         expect(body).toMatchObject({ pricing: { priceUSD, requiredTokens }, quote: { requiredBaseUnits } })
@@ -134,18 +137,20 @@ describe('document, routes and price list agree', () => {
   })
 })
 
-describe('what is sent has the shape that is told', () => {
+describe('each answer has the documented shape', () => {
   const schemaFor = (path: string, method: 'get' | 'post', status: number) => {
-    const told = document.paths[path]?.[method]?.responses[String(status)]
+    const reported = document.paths[path]?.[method]?.responses[String(status)]
     const response =
-      told !== undefined && '$ref' in told ? document.components.responses[told.$ref.split('/')[3] ?? ''] : told
+      reported !== undefined && '$ref' in reported
+        ? document.components.responses[reported.$ref.split('/')[3] ?? '']
+        : reported
     const schema =
       response !== undefined && 'content' in response ? response.content?.['application/json']?.schema : undefined
-    return validatorOf(assertPresent(schema, `${path} tells of ${status}`))
+    return validatorOf(assertPresent(schema, `${path} documents ${status}`))
   }
 
   test.each(['/api/tools/qrcode', '/api/ai/chat'] as const)('a sale of %s', async (path) => {
-    const sale = await buy(shop, orderOf(path))
+    const sale = await buy(service, orderOf(path))
     expect(schemaFor(path, 'post', 200).safeParse(sale).error?.issues ?? []).toEqual([])
   })
 
@@ -157,8 +162,8 @@ describe('what is sent has the shape that is told', () => {
     [413, { path: '/api/tools/qrcode', body: { data: 'x'.repeat(70_000) } }],
     [415, { path: '/api/tools/qrcode', body: {}, headers: { 'content-type': 'text/plain' } }],
   ])('a refusal with %i', async (status, order) => {
-    const { path, body, headers, wallet = shop.payer.address, proof } = order
-    const response = await fetch(`${shop.baseUrl}${path}`, {
+    const { path, body, headers, wallet = service.payer.address, proof } = order
+    const response = await fetch(`${service.baseUrl}${path}`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -175,7 +180,7 @@ describe('what is sent has the shape that is told', () => {
 
 describe('the page', () => {
   test('fetches everything from here, by addresses that change with the content', async () => {
-    const page = await fetch(`${shop.baseUrl}/docs`)
+    const page = await fetch(`${service.baseUrl}/docs`)
     expect(page.headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; script-src 'self'; style-src 'self';/,
     )
@@ -184,7 +189,7 @@ describe('the page', () => {
     const files = [...html.matchAll(/(?:src|href)="(docs\/[^"]+)"/g)].map(([, address = '']) => address)
     expect(files).toHaveLength(5)
     for (const address of files) {
-      const file = await fetch(new URL(address, `${shop.baseUrl}/docs`))
+      const file = await fetch(new URL(address, `${service.baseUrl}/docs`))
       expect(file.status).toBe(200)
       expect(file.headers.get('content-type')).toMatch(/^(text\/(css|javascript); charset=utf-8|image\/png)$/)
       expect(file.headers.get('cache-control')).toContain('immutable')
@@ -195,7 +200,7 @@ describe('the page', () => {
   test.each(['package.json', '..%2f..%2fpackage.json', '%2e%2e', 'swagger-ui.js.map'])(
     'does not serve %s',
     async (name) => {
-      expect((await fetch(`${shop.baseUrl}/docs/${name}`)).status).toBe(404)
+      expect((await fetch(`${service.baseUrl}/docs/${name}`)).status).toBe(404)
     },
   )
 })
@@ -203,14 +208,14 @@ describe('the page', () => {
 describe('the samples', () => {
   test('are for the address that was asked', async () => {
     const sample = jsonObject.parse(document.paths['/api/data/crypto']?.get)['description']
-    expect(sample).toContain(`curl -si '${shop.baseUrl}/api/data/crypto?symbol=BTC'`)
+    expect(sample).toContain(`curl -si '${service.baseUrl}/api/data/crypto?symbol=BTC'`)
     expect(sample).toContain(
-      `npx tollbook pay GET '/api/data/crypto?symbol=BTC' --base-url ${shop.baseUrl} --max-usd 0.02`,
+      `npx tollbook pay GET '/api/data/crypto?symbol=BTC' --base-url ${service.baseUrl} --max-usd 0.02`,
     )
   })
 
   test('are for PUBLIC_URL where it is set, and nothing of a Host gets into a shell', async () => {
-    const open = await openShop({ besides: shop, env: { PUBLIC_URL: 'https://pay.example/tollbook/' } })
+    const open = await openTestService({ besides: service, env: { PUBLIC_URL: 'https://pay.example/tollbook/' } })
     const body = JSON.stringify((await ask(open, { path: '/openapi.json' })).body)
     expect(body).toContain("curl -si 'https://pay.example/tollbook/api/data/crypto")
     expect(body).not.toContain(open.baseUrl)
@@ -221,7 +226,7 @@ describe('the samples', () => {
 
 // Last: these keep the process busy, and a server in it would rightly refuse unpaid work meanwhile.
 describe('the document', () => {
-  test('is OpenAPI 3.1: names are unique, tags are known, parameters of a path stand in it', () => {
+  test('is OpenAPI 3.1: names are unique, tags are known, parameters of a path are part of it', () => {
     const ids = operations().map(({ operation }) => operation.operationId)
     expect(new Set(ids).size).toBe(ids.length)
     const tags = new Set(document.tags.map(({ name }) => name))
@@ -236,19 +241,19 @@ describe('the document', () => {
     const refs = [...objectsIn(document)].flatMap(([, { $ref }]) => (typeof $ref === 'string' ? [$ref] : []))
     expect(refs.length).toBeGreaterThan(100)
     const there = new Set(
-      Object.entries(document.components).flatMap(([kind, named]) =>
-        Object.keys(named).map((name) => `#/components/${kind}/${name}`),
+      Object.entries(document.components).flatMap(([kind, parts]) =>
+        Object.keys(parts).map((name) => `#/components/${kind}/${name}`),
       ),
     )
     expect(refs.filter((ref) => !there.has(ref))).toEqual([])
     const unused = Object.keys(document.components.schemas).filter(
       (name) => !refs.includes(`#/components/schemas/${name}`),
     )
-    // The orders of a GET are told as parameters.
+    // The orders of a GET are documented as parameters.
     expect(unused.filter((name) => !/^(Crypto|Weather|Stock|News)Order$/.test(name))).toEqual([])
   })
 
-  test('has only examples that are valid by the schema beside them', () => {
+  test('has only examples that are valid by their schema', () => {
     let checked = 0
     for (const [place, { schema, example, examples: several }] of objectsIn(document)) {
       const given = [
@@ -268,7 +273,7 @@ describe('the document', () => {
   test('tells lengths and bounds of every text and number that a caller sends', () => {
     const orders = Object.entries(document.components.schemas).filter(([name]) => name.endsWith('Order'))
     for (const [name, schema] of orders)
-      // What is under oneOf repeats what is told of the same field.
+      // The part under oneOf repeats the description of the same field.
       for (const [place, { type, enum: closed, maxLength, pattern, maximum }] of objectsIn(schema, name)) {
         if (place.includes('/oneOf/')) continue
         if (type === 'string' && closed === undefined) expect(maxLength ?? pattern, place).toBeDefined()

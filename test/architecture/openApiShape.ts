@@ -9,7 +9,7 @@ const ref = z.strictObject({
   $ref: z.string().regex(/^#\/components\/(schemas|parameters|responses|headers)\/[\w.-]+$/),
 })
 const orRef = <T extends z.ZodType>(type: T) => z.union([ref, type])
-/** What begins with x- may stand anywhere in it. */
+/** Names that begin with x- are allowed anywhere in it. */
 const extensible = <T extends z.ZodRawShape>(shape: T) =>
   z
     .object(shape)

@@ -7,51 +7,51 @@ import { openTamperingNode, resultReply } from '../chain/tamperingNode.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { ask, askForQuote, qrOrder } from '../support/ask.ts'
 import { type Form, forms } from '../support/payer.ts'
-import { openShop, type Shop } from '../support/shop.ts'
+import { openTestService, type TestService } from '../support/testService.ts'
 
 /* Real payments on the local chain, audited against its node. */
 
-let shop: Shop
+let service: TestService
 let paymentWallet: string
 let paid = 0
 // On the local chain as on a real one, what is 32 slots old is final.
 const finalSlots = 40
 
 beforeAll(async () => {
-  shop = await openShop()
+  service = await openTestService()
   for (const form of forms) await pay(form)
-  ;({ paymentWallet } = await askForQuote(shop))
-  shop.chain.advanceSlots(finalSlots)
+  ;({ paymentWallet } = await askForQuote(service))
+  service.chain.advanceSlots(finalSlots)
 })
 
 async function pay(form: Form): Promise<void> {
-  const proof = await shop.payer.pay(await askForQuote(shop), form)
-  const { status } = await ask(shop, { ...qrOrder, proof })
+  const proof = await service.payer.pay(await askForQuote(service), form)
+  const { status } = await ask(service, { ...qrOrder, proof })
   expect(status).toBe(200)
   paid++
 }
 
 // As if the ledger had had its time to record every transfer; tests may choose another time.
-function auditAgainst(rpcUrl: string, bookedWithinMs = 0, sleep = systemClock.sleep): Promise<AuditReport> {
+function auditAgainst(rpcUrl: string, recordedWithinMs = 0, sleep = systemClock.sleep): Promise<AuditReport> {
   return audit({
-    source: { kind: 'database', url: shop.database.serviceUrl },
+    source: { kind: 'database', url: service.database.serviceUrl },
     verifierKeys: [],
     ownCheckpoints: [],
     transactions: true,
-    chain: { rpcUrl, paymentWallet, bookedWithinMs, fetch: globalThis.fetch },
+    chain: { rpcUrl, paymentWallet, recordedWithinMs, fetch: globalThis.fetch },
     resumeFile: undefined,
     clock: { ...systemClock, sleep },
   })
 }
 
 async function openNode() {
-  const node = await openTamperingNode(shop.chain.rpcUrl)
+  const node = await openTamperingNode(service.chain.rpcUrl)
   afterFile(() => node.close())
   return node
 }
 
 test('the chain confirms every payment of the ledger and has no other', async () => {
-  const report = await auditAgainst(shop.chain.rpcUrl)
+  const report = await auditAgainst(service.chain.rpcUrl)
   expect(report.findings).toEqual([])
   expect(report.verdicts.chainTruth).toMatchObject({ status: 'holds', findings: 0 })
   expect(report.verdicts.chainTruth.checked).toContain(`${paid} payments confirmed by a node`)
@@ -64,13 +64,13 @@ test('the chain confirms every payment of the ledger and has no other', async ()
 test('the audit waits for a payment of the last seconds until the chain has made it final', async () => {
   await pay('transaction')
   let polls = 0
-  const held = await auditAgainst(shop.chain.rpcUrl, 0, () => Promise.resolve(void polls++))
+  const held = await auditAgainst(service.chain.rpcUrl, 0, () => Promise.resolve(void polls++))
   expect(held.verdicts.chainTruth, 'a chain that stands still').toMatchObject({ status: 'not_re_checkable' })
   expect(held.verdicts.chainTruth.notChecked).toContain('1 payments are not final yet')
   expect(polls).toBeGreaterThan(30)
 
-  const waited = await auditAgainst(shop.chain.rpcUrl, 0, () => {
-    shop.chain.advanceSlots(finalSlots)
+  const waited = await auditAgainst(service.chain.rpcUrl, 0, () => {
+    service.chain.advanceSlots(finalSlots)
     return Promise.resolve()
   })
   expect(waited.verdicts.chainTruth).toMatchObject({ status: 'holds', findings: 0 })
@@ -81,7 +81,7 @@ test('the audit waits once for a chain that stands still, and not for each payme
   let polls = 0
   const sleep = () => Promise.resolve(void polls++)
   const clock = { ...systemClock, sleep }
-  const node = createChainNode({ rpcUrl: shop.chain.rpcUrl, fetch: globalThis.fetch, clock })
+  const node = createChainNode({ rpcUrl: service.chain.rpcUrl, fetch: globalThis.fetch, clock })
   const never = Number.MAX_SAFE_INTEGER
   expect(await node.untilFinal(never)).toBe(false)
   const ofTheFirst = polls
@@ -126,12 +126,12 @@ test.each([
 })
 
 test('a payment that only the chain has breaks completeness, with the amounts of the chain', async () => {
-  const unseen = await shop.payer.sign(await askForQuote(shop))
-  await shop.payer.send(unseen)
+  const unseen = await service.payer.sign(await askForQuote(service))
+  await service.payer.send(unseen)
   // A transfer after the newest event may still be presented, so one more payment is made behind it.
   await pay('transaction')
-  shop.chain.advanceSlots(finalSlots)
-  const report = await auditAgainst(shop.chain.rpcUrl)
+  service.chain.advanceSlots(finalSlots)
+  const report = await auditAgainst(service.chain.rpcUrl)
   expect(report.verdicts.completeness.status).toBe('broken')
   expect(report.findings).toEqual([
     expect.objectContaining({
@@ -142,7 +142,7 @@ test('a payment that only the chain has breaks completeness, with the amounts of
   ])
   expect(exitCodeOf(report)).toBe(4)
 
-  const sooner = await auditAgainst(shop.chain.rpcUrl, 3_600_000)
+  const sooner = await auditAgainst(service.chain.rpcUrl, 3_600_000)
   expect(sooner.verdicts.completeness, 'a caller has paid and not presented the proof yet').toMatchObject({
     status: 'holds',
   })
@@ -156,11 +156,11 @@ test('a node that does not answer ends the audit without a verdict', async () =>
   const quick = { ...systemClock, sleep: () => Promise.resolve() }
   await expect(
     audit({
-      source: { kind: 'database', url: shop.database.serviceUrl },
+      source: { kind: 'database', url: service.database.serviceUrl },
       verifierKeys: [],
       ownCheckpoints: [],
       transactions: false,
-      chain: { rpcUrl: node.url, paymentWallet, bookedWithinMs: 0, fetch: globalThis.fetch },
+      chain: { rpcUrl: node.url, paymentWallet, recordedWithinMs: 0, fetch: globalThis.fetch },
       resumeFile: undefined,
       clock: quick,
     }),

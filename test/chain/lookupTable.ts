@@ -8,15 +8,15 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import { assertPresent } from '@tollbook/core/assert'
-import { type PaymentLab, stage } from './paymentLab.ts'
+import { type ChainFixture, stage } from './chainFixture.ts'
 
 /** A table on chain with all the accounts of these instructions that a table may hold. */
 async function openLookupTable(
-  lab: PaymentLab,
+  fixture: ChainFixture,
   instructions: readonly TransactionInstruction[],
 ): Promise<AddressLookupTableAccount> {
-  const recentSlot = (await lab.connection.getSlot('processed')) - 1
-  const authority = lab.issuer.publicKey
+  const recentSlot = (await fixture.connection.getSlot('processed')) - 1
+  const authority = fixture.issuer.publicKey
   const [create, table] = AddressLookupTableProgram.createLookupTable({ authority, payer: authority, recentSlot })
   const addresses = accountsOf(instructions)
   const extend = AddressLookupTableProgram.extendLookupTable({
@@ -25,8 +25,8 @@ async function openLookupTable(
     lookupTable: table,
     addresses: [...addresses],
   })
-  await stage(lab, [create, extend])
-  const { value } = await lab.connection.getAddressLookupTable(table, { commitment: 'processed' })
+  await stage(fixture, [create, extend])
+  const { value } = await fixture.connection.getAddressLookupTable(table, { commitment: 'processed' })
   return assertPresent(value, 'the table that was just made exists')
 }
 
@@ -38,12 +38,12 @@ function accountsOf(instructions: readonly TransactionInstruction[]): readonly P
 
 /** A v0 transaction that names its accounts by the table as far as it can. */
 export async function signedThroughTable(
-  lab: PaymentLab,
+  fixture: ChainFixture,
   instructions: readonly TransactionInstruction[],
   signers: readonly [Keypair, ...Keypair[]],
 ): Promise<VersionedTransaction> {
-  const table = await openLookupTable(lab, instructions)
-  const { blockhash } = await lab.connection.getLatestBlockhash('processed')
+  const table = await openLookupTable(fixture, instructions)
+  const { blockhash } = await fixture.connection.getLatestBlockhash('processed')
   const message = new TransactionMessage({
     payerKey: signers[0].publicKey,
     recentBlockhash: blockhash,

@@ -8,9 +8,9 @@ import { Fault } from '@tollbook/core/fault'
 import { silentLog } from '../../src/primitives/log.ts'
 import { changed, nodeCases } from './cases/nodeCases.ts'
 import { type Presented, judge, verdictOf } from './cases/verificationCase.ts'
-import { payment, relayed } from './labTokens.ts'
+import { payment, relayed } from './fixtureTokens.ts'
 import { signedThroughTable } from './lookupTable.ts'
-import { type PaymentLab, land, newCustomer, openPaymentLab, sendAndConfirm } from './paymentLab.ts'
+import { type ChainFixture, land, newCustomer, openChainFixture, sendAndConfirm } from './chainFixture.ts'
 import { type TamperingNode, errorReply, openTamperingNode, resultReply } from './tamperingNode.ts'
 import { call } from '../local/chain/testChain.ts'
 
@@ -18,25 +18,25 @@ import { call } from '../local/chain/testChain.ts'
  * A payment that is good, with everything that an answer can have (co-signer, lookup table, inner instructions), and a
  * node in front of the chain that breaks or lies about it.
  */
-let lab: PaymentLab
+let fixture: ChainFixture
 let node: TamperingNode
 let presented: Presented
 
 beforeAll(async () => {
-  lab = await openPaymentLab('Token-2022')
-  node = await openTamperingNode(lab.chain.rpcUrl)
-  const [payer, sponsor] = [await newCustomer(lab), await newCustomer(lab, 0n)]
-  const instructions = payment(lab, payer).map(relayed)
-  const transaction = await signedThroughTable(lab, instructions, [sponsor.keypair, payer.keypair])
-  presented = { signature: await sendAndConfirm(lab, transaction.serialize()), wallet: payer.address }
+  fixture = await openChainFixture('Token-2022')
+  node = await openTamperingNode(fixture.chain.rpcUrl)
+  const [payer, sponsor] = [await newCustomer(fixture), await newCustomer(fixture, 0n)]
+  const instructions = payment(fixture, payer).map(relayed)
+  const transaction = await signedThroughTable(fixture, instructions, [sponsor.keypair, payer.keypair])
+  presented = { signature: await sendAndConfirm(fixture, transaction.serialize()), wallet: payer.address }
 })
 afterAll(async () => {
   await node.close()
-  await lab.chain.close()
+  await fixture.chain.close()
 })
 beforeEach(() => {
   node.behave()
-  lab.chain.forgetRequestCounts()
+  fixture.chain.forgetRequestCounts()
 })
 
 // As long as a test may wait for a node that hangs, and much longer than a loopback answer takes.
@@ -44,12 +44,12 @@ const timeoutMs = 500
 
 function readerOf(urls: readonly string[]): ChainReader {
   const rpc = createRpcClient({ urls, postJson, timeoutMs, log: silentLog })
-  return createSolanaChainReader({ rpc, mint: lab.terms.mint, commitment: 'confirmed' })
+  return createSolanaChainReader({ rpc, mint: fixture.terms.mint, commitment: 'confirmed' })
 }
 
 describe('with one node', () => {
   test('an honest one is believed', async () => {
-    expect(verdictOf(await judge({ ...lab, reader: readerOf([node.url]) }, presented))).toBe('accepted')
+    expect(verdictOf(await judge({ ...fixture, reader: readerOf([node.url]) }, presented))).toBe('accepted')
     expect(node.asked).toEqual(['getTransaction'])
   })
 
@@ -66,23 +66,30 @@ describe('with one node', () => {
   })
 
   test('another payment of the same wallet, real and well signed, is a fault and not the one that was asked for', async () => {
-    const payer = await newCustomer(lab)
-    const earlier = await land(lab, payment(lab, payer), [payer.keypair])
-    const later = await land(lab, payment(lab, payer, { burn: lab.price.burnBaseUnits + 1n }), [payer.keypair])
-    const { result } = await call(lab.chain, 'getTransaction', earlier, { commitment: 'confirmed', encoding: 'json' })
+    const payer = await newCustomer(fixture)
+    const earlier = await land(fixture, payment(fixture, payer), [payer.keypair])
+    const later = await land(fixture, payment(fixture, payer, { burn: fixture.price.burnBaseUnits + 1n }), [
+      payer.keypair,
+    ])
+    const { result } = await call(fixture.chain, 'getTransaction', earlier, {
+      commitment: 'confirmed',
+      encoding: 'json',
+    })
     node.answer('getTransaction', () => resultReply(result))
 
-    const judged = judge({ ...lab, reader: readerOf([node.url]) }, { signature: later, wallet: payer.address })
+    const judged = judge({ ...fixture, reader: readerOf([node.url]) }, { signature: later, wallet: payer.address })
 
     await expect(judged).rejects.toThrow(Fault)
-    expect((await lab.reader.findTransaction(earlier))?.failure).toBeUndefined()
+    expect((await fixture.reader.findTransaction(earlier))?.failure).toBeUndefined()
   })
 
   for (const { says, tamper } of nodeCases) {
     test(`${says} is a temporary fault, never a verdict (I8)`, async () => {
       node.answer('getTransaction', tamper)
 
-      const thrown = await judge({ ...lab, reader: readerOf([node.url]) }, presented).catch((error: unknown) => error)
+      const thrown = await judge({ ...fixture, reader: readerOf([node.url]) }, presented).catch(
+        (error: unknown) => error,
+      )
 
       expect(thrown).toBeInstanceOf(Fault)
       expect(thrown).toMatchObject({ retryable: true })
@@ -94,10 +101,10 @@ describe('with two nodes', () => {
   for (const { says, tamper } of nodeCases) {
     test(`${says} from the first: the second one is asked, and then preferred`, async () => {
       node.answer('getTransaction', tamper)
-      const reader = readerOf([node.url, lab.chain.rpcUrl])
+      const reader = readerOf([node.url, fixture.chain.rpcUrl])
 
-      expect(verdictOf(await judge({ ...lab, reader }, presented))).toBe('accepted')
-      expect(verdictOf(await judge({ ...lab, reader }, presented))).toBe('accepted')
+      expect(verdictOf(await judge({ ...fixture, reader }, presented))).toBe('accepted')
+      expect(verdictOf(await judge({ ...fixture, reader }, presented))).toBe('accepted')
 
       expect(node.asked).toEqual(['getTransaction'])
     })
@@ -105,13 +112,13 @@ describe('with two nodes', () => {
 })
 
 test('a version 0 transaction without lookup tables is not believed either when its loaded addresses are missing', async () => {
-  const payer = await newCustomer(lab)
-  const { blockhash } = await lab.connection.getLatestBlockhash('processed')
-  const instructions = [...payment(lab, payer)]
+  const payer = await newCustomer(fixture)
+  const { blockhash } = await fixture.connection.getLatestBlockhash('processed')
+  const instructions = [...payment(fixture, payer)]
   const message = new TransactionMessage({ payerKey: payer.address, recentBlockhash: blockhash, instructions })
   const transaction = new VersionedTransaction(message.compileToV0Message())
   transaction.sign([payer.keypair])
-  const signature = await sendAndConfirm(lab, transaction.serialize())
+  const signature = await sendAndConfirm(fixture, transaction.serialize())
   node.answer(
     'getTransaction',
     changed((answer) => ({ ...answer, meta: { ...answer.meta, loadedAddresses: undefined } })),
@@ -123,9 +130,9 @@ test('a version 0 transaction without lookup tables is not believed either when 
 test('each call of a node is reported once, with its outcome', async () => {
   node.answer('getTransaction', () => errorReply(-32005, 'node is behind'))
   const reported: unknown[] = []
-  const urls = [node.url, lab.chain.rpcUrl]
+  const urls = [node.url, fixture.chain.rpcUrl]
   const rpc = createRpcClient({ urls, postJson, timeoutMs, log: silentLog, onCall: (call) => void reported.push(call) })
-  const reader = createSolanaChainReader({ rpc, mint: lab.terms.mint, commitment: 'confirmed' })
+  const reader = createSolanaChainReader({ rpc, mint: fixture.terms.mint, commitment: 'confirmed' })
 
   await reader.findTransaction(presented.signature)
 
@@ -137,7 +144,7 @@ test('each call of a node is reported once, with its outcome', async () => {
 })
 
 test('when the preferred node fails too, the one before it is asked again', async () => {
-  const other = await openTamperingNode(lab.chain.rpcUrl)
+  const other = await openTamperingNode(fixture.chain.rpcUrl)
   onTestFinished(() => other.close())
   const reader = readerOf([node.url, other.url])
   node.answer('getTransaction', () => 'cut')
@@ -145,7 +152,7 @@ test('when the preferred node fails too, the one before it is asked again', asyn
   node.behave()
   other.answer('getTransaction', () => 'cut')
 
-  expect(verdictOf(await judge({ ...lab, reader }, presented))).toBe('accepted')
+  expect(verdictOf(await judge({ ...fixture, reader }, presented))).toBe('accepted')
   expect(node.asked).toEqual(['getTransaction'])
 })
 
@@ -159,14 +166,14 @@ test('twenty questions about one signature at the same moment are one call', asy
 })
 
 test('at the commitment finalized a payment is not there before 32 slots have passed over it', async () => {
-  const payer = await newCustomer(lab)
-  const signature = await land(lab, payment(lab, payer), [payer.keypair])
+  const payer = await newCustomer(fixture)
+  const signature = await land(fixture, payment(fixture, payer), [payer.keypair])
   const rpc = createRpcClient({ urls: [node.url], postJson, timeoutMs, log: silentLog })
-  const reader = createSolanaChainReader({ rpc, mint: lab.terms.mint, commitment: 'finalized' })
-  const verdict = async () => verdictOf(await judge({ ...lab, reader }, { signature, wallet: payer.address }))
+  const reader = createSolanaChainReader({ rpc, mint: fixture.terms.mint, commitment: 'finalized' })
+  const verdict = async () => verdictOf(await judge({ ...fixture, reader }, { signature, wallet: payer.address }))
 
-  lab.chain.advanceSlots(30)
+  fixture.chain.advanceSlots(30)
   expect(await verdict()).toBe('not_found')
-  lab.chain.advanceSlots(1)
+  fixture.chain.advanceSlots(1)
   expect(await verdict()).toBe('accepted')
 })

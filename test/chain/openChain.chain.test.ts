@@ -4,21 +4,21 @@ import { type Chain, openChain } from '../../src/chain/openChain.ts'
 import { postJson } from '../../src/outbound/postJson.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { mintCases } from './cases/mintCases.ts'
-import { type PaymentLab, openPaymentLab, transferFee } from './paymentLab.ts'
+import { type ChainFixture, openChainFixture, transferFee } from './chainFixture.ts'
 import { errorReply, openTamperingNode, resultReply } from './tamperingNode.ts'
 
-let lab: PaymentLab
+let fixture: ChainFixture
 
 beforeAll(async () => {
-  lab = await openPaymentLab('Token-2022 with a transfer fee')
+  fixture = await openChainFixture('Token-2022 with a transfer fee')
 })
-afterAll(() => lab.chain.close())
+afterAll(() => fixture.chain.close())
 
 function open(changes: { readonly rpcUrls?: readonly string[]; readonly tokenMint?: string } = {}): Promise<Chain> {
   return openChain({
-    rpcUrls: [lab.chain.rpcUrl],
-    tokenMint: lab.terms.mint,
-    paymentWallet: lab.terms.paymentWallet,
+    rpcUrls: [fixture.chain.rpcUrl],
+    tokenMint: fixture.terms.mint,
+    paymentWallet: fixture.terms.paymentWallet,
     commitment: 'confirmed',
     postJson,
     log: silentLog,
@@ -28,7 +28,7 @@ function open(changes: { readonly rpcUrls?: readonly string[]; readonly tokenMin
 
 for (const { rule, says, refusedBecause, make } of mintCases) {
   test(`${rule} ${says} is ${refusedBecause === undefined ? 'taken' : 'refused at start, with the reason'}`, async () => {
-    const tokenMint = (await make(lab)).toBase58()
+    const tokenMint = (await make(fixture)).toBase58()
 
     const opening = open({ tokenMint })
 
@@ -39,7 +39,7 @@ for (const { rule, says, refusedBecause, make } of mintCases) {
 }
 
 test('6b a mint with an extension that is newer than this program is refused at start', async () => {
-  const node = await openTamperingNode(lab.chain.rpcUrl)
+  const node = await openTamperingNode(fixture.chain.rpcUrl)
   onTestFinished(() => node.close())
   node.answer('getAccountInfo', async ({ forward }) => {
     const { value } = accountAnswer.parse(JSON.parse(await forward())).result
@@ -61,25 +61,25 @@ const accountAnswer = z.object({
 test('6d the terms name the program that owns the mint, its fee, and the network', async () => {
   const { terms } = await open()
 
-  expect(terms.tokenProgram).toBe(lab.program.toBase58())
+  expect(terms.tokenProgram).toBe(fixture.program.toBase58())
   expect(terms.transferFee).toEqual(transferFee)
-  expect(terms.paymentTokenAccount).toBe(lab.paymentAccount.toBase58())
-  expect(terms.network).toBe(`solana:${lab.chain.genesisHash.slice(0, 32)}`)
+  expect(terms.paymentTokenAccount).toBe(fixture.paymentAccount.toBase58())
+  expect(terms.network).toBe(`solana:${fixture.chain.genesisHash.slice(0, 32)}`)
 })
 
 test('6e a node of another network is refused at start, at any place in the list', async () => {
-  const other = await openPaymentLab('SPL Token')
+  const other = await openChainFixture('SPL Token')
   onTestFinished(() => other.chain.close())
 
-  const opening = open({ rpcUrls: [lab.chain.rpcUrl, other.chain.rpcUrl] })
+  const opening = open({ rpcUrls: [fixture.chain.rpcUrl, other.chain.rpcUrl] })
 
   await expect(opening).rejects.toMatchObject({ retryable: false, message: expect.stringMatching(/another network/) })
 })
 
 test('6e a second node that does not answer at start does not prevent the start', async () => {
-  const node = await openTamperingNode(lab.chain.rpcUrl)
+  const node = await openTamperingNode(fixture.chain.rpcUrl)
   onTestFinished(() => node.close())
   node.answer('getGenesisHash', () => errorReply(-32005, 'node is behind'))
 
-  await expect(open({ rpcUrls: [lab.chain.rpcUrl, node.url] })).resolves.toHaveProperty('terms')
+  await expect(open({ rpcUrls: [fixture.chain.rpcUrl, node.url] })).resolves.toHaveProperty('terms')
 })

@@ -19,58 +19,58 @@ import {
   transfer,
   transferChecked,
   transferCheckedWithFee,
-} from './labTokens.ts'
+} from './fixtureTokens.ts'
 import {
   type Customer,
   type MintKind,
-  type PaymentLab,
+  type ChainFixture,
   accountOf,
   createAllocation,
   mintKinds,
   newCustomer,
   openAccount,
-  openPaymentLab,
+  openChainFixture,
   sendAndConfirm,
   signedBy,
   stage,
-} from './paymentLab.ts'
+} from './chainFixture.ts'
 
 interface Layout {
   readonly says: string
-  readonly layout: (lab: PaymentLab, payer: Customer) => readonly TransactionInstruction[]
+  readonly layout: (fixture: ChainFixture, payer: Customer) => readonly TransactionInstruction[]
   /** The kind of mint for which the token program does not know it. */
   readonly without?: MintKind
 }
 
 const layouts: readonly Layout[] = [
   { says: 'a payment at top level', layout: payment },
-  { says: 'a payment that another program calls', layout: (lab, payer) => payment(lab, payer).map(relayed) },
+  { says: 'a payment that another program calls', layout: (fixture, payer) => payment(fixture, payer).map(relayed) },
   {
     says: 'a Batch that another program calls',
-    layout: (lab, payer) => [relayed(batch(lab, payment(lab, payer)))],
+    layout: (fixture, payer) => [relayed(batch(fixture, payment(fixture, payer)))],
   },
   {
     says: 'Burn and BurnChecked',
-    layout: (lab, payer) => [burn, burnChecked].map((each) => relayed(each(lab, spendingOf(payer)))),
+    layout: (fixture, payer) => [burn, burnChecked].map((each) => relayed(each(fixture, spendingOf(payer)))),
   },
   {
     says: 'Transfer',
     without: 'Token-2022 with a transfer fee',
-    layout: (lab, payer) => [relayed(transfer(lab, spendingOf(payer)))],
+    layout: (fixture, payer) => [relayed(transfer(fixture, spendingOf(payer)))],
   },
   {
     says: 'TransferCheckedWithFee',
     without: 'SPL Token',
-    layout: (lab, payer) => [relayed(transferCheckedWithFee(lab, spendingOf(payer)))],
+    layout: (fixture, payer) => [relayed(transferCheckedWithFee(fixture, spendingOf(payer)))],
   },
-  { says: 'minting', layout: (lab, payer) => [relayed(mintTo(lab, payer.account, 9n))] },
+  { says: 'minting', layout: (fixture, payer) => [relayed(mintTo(fixture, payer.account, 9n))] },
   {
     says: 'an approval, which moves nothing,',
-    layout: (lab, payer) => [relayed(approve(lab, payer, lab.issuer.publicKey))],
+    layout: (fixture, payer) => [relayed(approve(fixture, payer, fixture.issuer.publicKey))],
   },
   {
     says: 'opening an associated account',
-    layout: (lab) => [openAccount(lab, { ...lab, owner: Keypair.generate().publicKey })],
+    layout: (fixture) => [openAccount(fixture, { ...fixture, owner: Keypair.generate().publicKey })],
   },
   {
     says: 'memos of both versions',
@@ -88,56 +88,56 @@ function spendingOf({ account, address }: Customer) {
  * with the same result.
  */
 describe.each(mintKinds)('%s', (kind) => {
-  let lab: PaymentLab
+  let fixture: ChainFixture
 
   beforeAll(async () => {
-    lab = await openPaymentLab(kind)
+    fixture = await openChainFixture(kind)
   })
-  afterAll(() => lab.chain.close())
+  afterAll(() => fixture.chain.close())
 
   for (const { says, layout } of layouts.filter(({ without }) => without !== kind)) {
     test(`${says} is read alike before and after it lands`, async () => {
-      const payer = await newCustomer(lab)
+      const payer = await newCustomer(fixture)
 
-      await expectRehearsed(lab, layout(lab, payer), [payer.keypair, lab.issuer])
+      await expectRehearsed(fixture, layout(fixture, payer), [payer.keypair, fixture.issuer])
     })
   }
 
   test('the opening of a plain account by another program is read alike before and after it lands', async () => {
-    const [payer, opened] = [await newCustomer(lab), Keypair.generate()]
-    const [create, initialize] = openPlainAccount(lab, opened.publicKey, payer.address)
+    const [payer, opened] = [await newCustomer(fixture), Keypair.generate()]
+    const [create, initialize] = openPlainAccount(fixture, opened.publicKey, payer.address)
     const instructions = [assertPresent(create, 'there are two'), relayed(assertPresent(initialize, 'there are two'))]
 
-    await expectRehearsed(lab, instructions, [payer.keypair, lab.issuer, opened])
+    await expectRehearsed(fixture, instructions, [payer.keypair, fixture.issuer, opened])
   })
 
   test('a multisig is its own authority before and after it lands', async () => {
-    const [member, multisig] = [await newCustomer(lab), Keypair.generate()]
-    const { program } = lab
-    const account = accountOf(lab, multisig.publicKey)
-    const room = { account: multisig.publicKey, payer: lab.issuer.publicKey, space: MULTISIG_SIZE, program }
+    const [member, multisig] = [await newCustomer(fixture), Keypair.generate()]
+    const { program } = fixture
+    const account = accountOf(fixture, multisig.publicKey)
+    const room = { account: multisig.publicKey, payer: fixture.issuer.publicKey, space: MULTISIG_SIZE, program }
     const makeMultisig = createInitializeMultisigInstruction(multisig.publicKey, [member.address], 1, program)
-    const opening = openAccount(lab, { ...lab, owner: multisig.publicKey })
-    await stage(lab, [createAllocation(room), makeMultisig, opening, mintTo(lab, account, 100n)], [multisig])
-    const burning = createBurnInstruction(account, lab.mint, multisig.publicKey, 5n, [member.keypair], program)
+    const opening = openAccount(fixture, { ...fixture, owner: multisig.publicKey })
+    await stage(fixture, [createAllocation(room), makeMultisig, opening, mintTo(fixture, account, 100n)], [multisig])
+    const burning = createBurnInstruction(account, fixture.mint, multisig.publicKey, 5n, [member.keypair], program)
     const sending = { from: account, by: multisig.publicKey, amount: 50n, members: [member.keypair] }
 
-    await expectRehearsed(lab, [relayed(burning), relayed(transferChecked(lab, sending))], [member.keypair])
+    await expectRehearsed(fixture, [relayed(burning), relayed(transferChecked(fixture, sending))], [member.keypair])
   })
 })
 
 async function expectRehearsed(
-  lab: PaymentLab,
+  fixture: ChainFixture,
   instructions: readonly TransactionInstruction[],
   signers: readonly Keypair[],
 ): Promise<void> {
-  const signed = await signedBy(lab.connection, instructions, usedSigners(instructions, signers))
-  const transaction = lab.reader.readTransaction(signed.serialize())
+  const signed = await signedBy(fixture.connection, instructions, usedSigners(instructions, signers))
+  const transaction = fixture.reader.readTransaction(signed.serialize())
   assert(!isRefusal(transaction), 'it is signed by all')
 
-  const simulation = await lab.reader.simulate(transaction)
-  await sendAndConfirm(lab, transaction.bytes)
-  const landed = assertPresent(await lab.reader.findTransaction(transaction.signature), 'it has landed')
+  const simulation = await fixture.reader.simulate(transaction)
+  await sendAndConfirm(fixture, transaction.bytes)
+  const landed = assertPresent(await fixture.reader.findTransaction(transaction.signature), 'it has landed')
 
   assert(simulation.outcome === 'would_succeed', 'nothing stands against it')
   expect(landed.failure).toBeUndefined()

@@ -18,7 +18,7 @@ import { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readTokenInstruction, type TokenEffect } from '../../src/chain/tokenInstruction.ts'
-import { addressOf } from './paymentLab.ts'
+import { addressOf } from './chainFixture.ts'
 
 function key(byte: number): PublicKey {
   return new PublicKey(Buffer.alloc(32, byte))
@@ -166,9 +166,9 @@ test('arbitrary bytes neither crash the reader nor make it name an account or an
   )
   const someAccounts = fc.array(fc.constantFrom(source, destination, mint, authority, owner), { maxLength: 6 })
   fc.assert(
-    fc.property(someAccounts, bytes, (named, data) => {
-      const known = new Set(named.map(addressOf))
-      const effects = readTokenInstruction(named.map(addressOf), data)
+    fc.property(someAccounts, bytes, (accounts, data) => {
+      const known = new Set(accounts.map(addressOf))
+      const effects = readTokenInstruction(accounts.map(addressOf), data)
       expect(effects.length).toBeLessThanOrEqual(data[0] === 255 ? data.length / 2 : 1)
       for (const effect of effects) {
         if (effect.kind === 'open') expect(known.has(effect.tokenAccount) && known.has(effect.mint)).toBe(true)

@@ -2,33 +2,33 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isRefusal } from '@tollbook/core/refusal'
 import { allCases } from './cases/allCases.ts'
 import { judge, verdictOf } from './cases/verificationCase.ts'
-import { type PaymentLab, due, mintKinds, openPaymentLab } from './paymentLab.ts'
+import { type ChainFixture, due, mintKinds, openChainFixture } from './chainFixture.ts'
 
 /*
  * Every row of the table in docs/verification.md: a real transaction, executed by the real token programs, read over HTTP
  * with the adapter of the service, and judged by its rules.
  */
 describe.each(mintKinds)('%s', (kind) => {
-  let lab: PaymentLab
+  let fixture: ChainFixture
 
   beforeAll(async () => {
-    lab = await openPaymentLab(kind)
+    fixture = await openChainFixture(kind)
   })
-  afterAll(() => lab.chain.close())
+  afterAll(() => fixture.chain.close())
 
   for (const { rule, says, verdict, pay } of allCases.filter(({ kinds }) => kinds.includes(kind))) {
     test(`${rule} ${says}: ${verdict}`, async () => {
-      const presented = await pay(lab)
-      lab.chain.forgetRequestCounts()
+      const presented = await pay(fixture)
+      fixture.chain.forgetRequestCounts()
 
-      const judged = await judge(lab, presented)
+      const judged = await judge(fixture, presented)
 
       expect(verdictOf(judged), messageOf(judged)).toBe(verdict)
-      expect(lab.chain.requestCounts(), 'one call for each verified signature').toEqual(onceRead)
+      expect(fixture.chain.requestCounts(), 'one call for each verified signature').toEqual(onceRead)
       if (judged === undefined || isRefusal(judged)) return
       // I12: the burned and received amounts that the service records are never less than the price.
-      expect(judged.burnedBaseUnits).toBeGreaterThanOrEqual(lab.price.burnBaseUnits)
-      expect(judged.receivedBaseUnits).toBeGreaterThanOrEqual(due(lab))
+      expect(judged.burnedBaseUnits).toBeGreaterThanOrEqual(fixture.price.burnBaseUnits)
+      expect(judged.receivedBaseUnits).toBeGreaterThanOrEqual(due(fixture))
     })
   }
 })

@@ -38,7 +38,7 @@ describe('the demo', () => {
     expect(stdout).toContain('They agree to the base unit.')
   })
 
-  test('refuses to sell samples beside a service that asks the real providers, and says what to do', async () => {
+  test('refuses to sell samples next to a service that queries the real providers, and names the remedy', async () => {
     const home = await makeScratchDirectory()
     const service = await startLocalProcess(home)
     const { code, stderr } = await runDemo(home, ['--sample-upstreams'])

@@ -134,7 +134,7 @@ describe('an output file', () => {
     return (await readdir(folder)).toSorted()
   }
 
-  test('that its disk has no room for leaves what stood there, and nothing beside it', async () => {
+  test('for which the disk has no space leaves an existing file unchanged, and no other file', async () => {
     const folder = `${directory}/full`
     await mkdir(folder)
     await writeFile(`${folder}/ledger.csv`, 'of yesterday')

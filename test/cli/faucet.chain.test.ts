@@ -42,7 +42,7 @@ test.each([
   expect(await token.connection.getBalance(address)).toBe(500_000_000)
 })
 
-test('refuses what it cannot give, names the argument and gives nothing', async () => {
+test('rejects impossible amounts, names the argument and sends nothing', async () => {
   const token = await openTokenChain({ program: TOKEN_PROGRAM_ID })
   const terminal = await openAt(token)
   const address = Keypair.generate().publicKey.toBase58()
@@ -53,10 +53,10 @@ test('refuses what it cannot give, names the argument and gives nothing', async 
     ['--sol', [address, '1', '--sol', '-1']],
     ['missing required argument', [address]],
   ]
-  for (const [named, words] of mistakes) {
+  for (const [expected, words] of mistakes) {
     const { exitCode, stderr } = await terminal.run(faucetCommand, ...words)
     expect([exitCode, words]).toEqual([2, words])
-    expect(stderr).toContain(named)
+    expect(stderr).toContain(expected)
   }
   expect(await token.connection.getBalance(new PublicKey(address))).toBe(0)
 })

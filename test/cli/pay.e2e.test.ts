@@ -4,20 +4,20 @@ import { expect, test } from 'vitest'
 import { faucetCommand } from '../../src/cli/faucet.ts'
 import { payCommand } from '../../src/cli/pay.ts'
 import { openTokenChain } from '../client/support/tokenChain.ts'
-import { openShop } from '../support/shop.ts'
+import { openTestService } from '../support/testService.ts'
 import { openTerminal } from './support/terminal.ts'
 
 test('a new wallet is funded by the faucet and buys from the real service in each form, with verified receipts', async () => {
   const token = await openTokenChain({ program: TOKEN_PROGRAM_ID })
   const addresses = { TOKEN_MINT: token.mint.toBase58(), PAYMENT_WALLET: token.paymentWallet.toBase58() }
-  const shop = await openShop({ env: { SOLANA_RPC_URLS: token.chain.rpcUrl, ...addresses } })
-  const jwks = (await (await fetch(`${shop.baseUrl}/.well-known/jwks.json`)).json()) as { keys: object[] }
+  const service = await openTestService({ env: { SOLANA_RPC_URLS: token.chain.rpcUrl, ...addresses } })
+  const jwks = (await (await fetch(`${service.baseUrl}/.well-known/jwks.json`)).json()) as { keys: object[] }
   const terminal = await openTerminal()
   const wallet = Keypair.generate()
   const keypairPath = await terminal.writeFile('keys/new.json', [...wallet.secretKey])
   await terminal.writeFile('keys/mint-authority.json', [...token.mintAuthority.secretKey])
   await terminal.writeFile('local.json', {
-    baseUrl: shop.baseUrl,
+    baseUrl: service.baseUrl,
     rpcUrl: token.chain.rpcUrl,
     tokenMint: addresses.TOKEN_MINT,
     paymentWallet: addresses.PAYMENT_WALLET,

@@ -6,16 +6,16 @@ import { payCommand } from '../../src/cli/pay.ts'
 import { readPresentedProof } from '../client/support/presentedProof.ts'
 import type { Step } from '../client/support/scriptedService.ts'
 import { makeQuote } from '../client/support/testToken.ts'
-import { openLocalShop } from './support/localShop.ts'
+import { openLocalService } from './support/localService.ts'
 import { openTerminal } from './support/terminal.ts'
 
 const crypto = '/api/data/crypto?symbol=BTC'
 const refusal = (status: number, code: string, more: object = {}): Step => {
-  return { status, body: { error: 'it says no', code, ...more } }
+  return { status, body: { error: 'it is refused', code, ...more } }
 }
 
 test('a program gets one JSON object with the data, the receipt and what checking it found', async () => {
-  const { terminal, service, wallet } = await openLocalShop()
+  const { terminal, service, wallet } = await openLocalService()
   const { exitCode, stdout, stderr } = await terminal.run(payCommand, 'GET', crypto)
   expect([exitCode, stderr]).toEqual([0, ''])
   expect(JSON.parse(stdout)).toMatchObject({
@@ -30,7 +30,7 @@ test('a program gets one JSON object with the data, the receipt and what checkin
 })
 
 test('a person gets the data, what it cost, and that the receipt was verified', async () => {
-  const { terminal } = await openLocalShop({ isTTY: true })
+  const { terminal } = await openLocalService({ isTTY: true })
   const { exitCode, stdout, stderr } = await terminal.run(payCommand, 'GET', crypto)
   expect(exitCode).toBe(0)
   expect(stdout).toContain(`"ok": "${crypto}"`)
@@ -40,7 +40,7 @@ test('a person gets the data, what it cost, and that the receipt was verified', 
 })
 
 test('a body goes out as it was given, and so does one from a file', async () => {
-  const { terminal, service } = await openLocalShop()
+  const { terminal, service } = await openLocalService()
   const file = await terminal.writeFile('body.json', '{"data": "from a file"}')
   await terminal.run(payCommand, 'post', '/api/tools/qrcode', '--json', '{"data": "x"}')
   await terminal.run(payCommand, 'POST', '/api/tools/qrcode', '--json', `@${file}`)
@@ -55,7 +55,7 @@ test.each([
   ['transaction', 0],
   ['signature', 1],
 ] as const)('--form %s presents that form and sends %i transactions by itself', async (form, sent) => {
-  const { terminal, service } = await openLocalShop()
+  const { terminal, service } = await openLocalService()
   expect((await terminal.run(payCommand, 'GET', crypto, '--form', form)).exitCode).toBe(0)
   const proof = readPresentedProof(String(service.presented[0]?.headers['x-payment-proof']))
   expect([proof.secret !== undefined, proof.transaction === undefined]).toEqual([
@@ -66,7 +66,7 @@ test.each([
 })
 
 test('a free endpoint costs nothing and has no receipt', async () => {
-  const { terminal, service } = await openLocalShop()
+  const { terminal, service } = await openLocalService()
   const { exitCode, stdout } = await terminal.run(payCommand, 'GET', '/api/health')
   expect(exitCode).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ status: 200, receipt: null, receiptCheck: 'no_receipt' })
@@ -74,7 +74,7 @@ test('a free endpoint costs nothing and has no receipt', async () => {
 })
 
 test('an answer can be written to a file', async () => {
-  const { terminal } = await openLocalShop()
+  const { terminal } = await openLocalService()
   const file = join(terminal.home, 'answer.json')
   const { stdout } = await terminal.run(payCommand, 'GET', crypto, '--output', file)
   expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ success: true, data: { ok: crypto } })
@@ -82,7 +82,7 @@ test('an answer can be written to a file', async () => {
 })
 
 test('a price above --max-usd ends with 3, says both numbers and signs nothing', async () => {
-  const { terminal, service } = await openLocalShop({ isTTY: true })
+  const { terminal, service } = await openLocalService({ isTTY: true })
   service.quote = (endpoint) => makeQuote({ endpoint, priceUSD: 0.08, nowMs: Date.now() })
   const { exitCode, stdout, stderr } = await terminal.run(payCommand, 'GET', crypto, '--max-usd', '0.05')
   expect([exitCode, stdout]).toEqual([3, ''])
@@ -102,7 +102,7 @@ const endings: [string, Step[], number, string][] = [
 test.each(endings)(
   '%s ends with its own code, and the payment is kept and can be resumed',
   async (_name, script, code, name) => {
-    const { terminal, service } = await openLocalShop()
+    const { terminal, service } = await openLocalService()
     service.script = [...script]
     const { exitCode, stdout } = await terminal.run(payCommand, 'GET', crypto)
     expect(exitCode).toBe(code)
@@ -112,7 +112,7 @@ test.each(endings)(
     expect(await terminal.files('payments')).toEqual([`${report.payment.signature}.json`])
 
     service.script = []
-    const resumed = await terminal.run(payCommand, '--resume', report.keptIn)
+    const resumed = await terminal.run(payCommand, '--resume', report.storedIn)
     expect(resumed.exitCode).toBe(0)
     expect(JSON.parse(resumed.stdout)).toMatchObject({ data: { ok: crypto }, receiptCheck: 'verified' })
     expect(new Set(service.presented.map(({ headers }) => headers['x-payment-proof'])).size).toBe(1)
@@ -122,7 +122,7 @@ test.each(endings)(
 )
 
 test('an open outcome shows a person the proof, the key and the command to go on with', async () => {
-  const { terminal, service } = await openLocalShop({ isTTY: true })
+  const { terminal, service } = await openLocalService({ isTTY: true })
   service.script = [{ status: 418, body: {} }]
   const { exitCode, stdout, stderr } = await terminal.run(payCommand, 'GET', crypto)
   expect([exitCode, stdout]).toEqual([5, ''])
@@ -134,17 +134,17 @@ test('an open outcome shows a person the proof, the key and the command to go on
 })
 
 test('an unspent payment buys another request of the endpoint', async () => {
-  const { terminal, service } = await openLocalShop()
+  const { terminal, service } = await openLocalService()
   service.script = [refusal(404, 'NO_DATA')]
   const { stdout } = await terminal.run(payCommand, 'GET', '/api/data/weather?city=Lodnon')
-  const { keptIn } = JSON.parse(stdout)
-  const resumed = await terminal.run(payCommand, 'GET', '/api/data/weather?city=London', '--resume', keptIn)
+  const { storedIn } = JSON.parse(stdout)
+  const resumed = await terminal.run(payCommand, 'GET', '/api/data/weather?city=London', '--resume', storedIn)
   expect(JSON.parse(resumed.stdout)).toMatchObject({ data: { ok: '/api/data/weather?city=London' } })
   expect(new Set(service.presented.map(({ headers }) => headers['idempotency-key'])).size).toBe(2)
 })
 
 test('a payment is on disk, readable by its owner alone, before the service sees it', async () => {
-  const { terminal, service } = await openLocalShop()
+  const { terminal, service } = await openLocalService()
   const onDisk: (readonly string[])[] = []
   const sign = service.receipt
   service.receipt = async (proof, endpoint) => {
@@ -156,7 +156,7 @@ test('a payment is on disk, readable by its owner alone, before the service sees
 })
 
 test('Ctrl-C after the payment has left keeps it, and before that ends with 130', async () => {
-  const { terminal, service } = await openLocalShop()
+  const { terminal, service } = await openLocalService()
   service.script = ['hang']
   service.onHang = () => terminal.interrupt.abort()
   const { exitCode, stdout } = await terminal.run(payCommand, 'GET', crypto)
@@ -167,7 +167,7 @@ test('Ctrl-C after the payment has left keeps it, and before that ends with 130'
 })
 
 test('a request that is refused for free ends with 6, and a service that is not available with 7', async () => {
-  const { terminal, service } = await openLocalShop()
+  const { terminal, service } = await openLocalService()
   for (const [status, code] of [
     [400, 6],
     [404, 6],
@@ -182,7 +182,7 @@ test('a request that is refused for free ends with 6, and a service that is not 
 })
 
 test('an offer that names another wallet than local.json ends with 8', async () => {
-  const { terminal, service } = await openLocalShop()
+  const { terminal, service } = await openLocalService()
   const stranger = Keypair.generate().publicKey.toBase58()
   service.quote = (endpoint) => ({ ...makeQuote({ endpoint, nowMs: Date.now() }), tokenMint: stranger })
   const { exitCode, stderr } = await terminal.run(payCommand, 'GET', crypto)
@@ -190,30 +190,30 @@ test('an offer that names another wallet than local.json ends with 8', async () 
   expect(stderr).toContain('nothing was signed')
 })
 
-test('a receipt that does not verify ends with 9, with the answer printed all the same', async () => {
-  const { terminal, service, desk } = await openLocalShop()
-  service.receipt = async ({ signature }) => ({ ...(await desk.sign({ signature })), burned: '1' })
+test('a receipt that does not verify ends with 9, and the answer is still printed', async () => {
+  const { terminal, service, receipts } = await openLocalService()
+  service.receipt = async ({ signature }) => ({ ...(await receipts.sign({ signature })), burned: '1' })
   const { exitCode, stdout } = await terminal.run(payCommand, 'GET', crypto)
   expect(exitCode).toBe(9)
   expect(JSON.parse(stdout)).toMatchObject({ data: { ok: crypto }, receiptCheck: 'payload_differs' })
 })
 
 test('a receipt of an unknown service is not checked, and with --receipt-key it is', async () => {
-  const { terminal, service, desk } = await openLocalShop()
+  const { terminal, service, receipts } = await openLocalService()
   const wallet = join(terminal.home, 'keys/demo-wallet.json')
   await terminal.writeFile('local.json', '{}')
   const bare = await openTerminal()
   const options = ['--base-url', service.baseUrl, '--rpc-url', service.rpcUrl, '--wallet', wallet]
   const unknown = await bare.run(payCommand, 'GET', crypto, ...options)
   expect(JSON.parse(unknown.stdout)).toMatchObject({ receiptCheck: 'not_checked' })
-  const keys = await bare.writeFile('jwks.json', desk.keys)
+  const keys = await bare.writeFile('jwks.json', receipts.keys)
   const known = await bare.run(payCommand, 'GET', crypto, ...options, '--receipt-key', keys)
   expect(JSON.parse(known.stdout)).toMatchObject({ receiptCheck: 'verified' })
 })
 
 test('a service that is not there ends with 7 and says what to look at', async () => {
-  const { terminal } = await openLocalShop()
-  // Port 1 of this machine answers nobody.
+  const { terminal } = await openLocalService()
+  // Port 1 of this machine has no listener.
   const { exitCode, stderr } = await terminal.run(payCommand, 'GET', crypto, '--base-url', 'http://127.0.0.1:1')
   expect(exitCode).toBe(7)
   expect(stderr).toContain('is the service running')
@@ -240,11 +240,11 @@ const mistakes: [string, string[]][] = [
 
 test.each(mistakes)(
   'a mistake in %s ends with 2, names it and asks the service for nothing (%j)',
-  async (named, words) => {
-    const { terminal, service } = await openLocalShop()
+  async (expected, words) => {
+    const { terminal, service } = await openLocalService()
     const { exitCode, stderr } = await terminal.run(payCommand, ...words)
     expect(exitCode).toBe(2)
-    expect(stderr).toContain(named)
+    expect(stderr).toContain(expected)
     expect(service.unpaid).toHaveLength(0)
   },
 )
@@ -257,7 +257,7 @@ test('without local mode every missing option is named', async () => {
 })
 
 test('a damaged local.json is named, and so is a keypair file whose content never shows', async () => {
-  const { terminal } = await openLocalShop()
+  const { terminal } = await openLocalService()
   const bad = await terminal.writeFile('bad.json', '[1,2,"sixty-four bytes of secret"]')
   const keypair = await terminal.run(payCommand, 'GET', crypto, '--wallet', bad)
   expect(keypair.stderr).toContain('is not a keypair file')

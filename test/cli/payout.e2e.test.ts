@@ -3,25 +3,25 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { payoutCommand } from '../../src/cli/payout.ts'
-import { balances, onChain } from '../jobs/lifeGround.ts'
-import { makeDebts, openPayoutGround, type PayoutGround } from '../payout/payoutGround.ts'
+import { balances, onChain } from '../jobs/lifecycleFixture.ts'
+import { makeDebts, openPayoutFixture, type PayoutFixture } from '../payout/payoutFixture.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 
-let ground: PayoutGround
+let environment: PayoutFixture
 let folder: string
 
 beforeAll(async () => {
-  ground = await openPayoutGround('SPL Token')
+  environment = await openPayoutFixture('SPL Token')
   folder = await makeScratchDirectory()
-  const { lab, destinations } = ground
-  vi.stubEnv('PAYOUT_DATABASE_URL', ground.payoutUrl)
-  vi.stubEnv('SOLANA_RPC_URLS', lab.chain.rpcUrl)
-  vi.stubEnv('TOKEN_MINT', lab.terms.mint)
-  vi.stubEnv('PAYMENT_WALLET', lab.terms.paymentWallet)
+  const { fixture, destinations } = environment
+  vi.stubEnv('PAYOUT_DATABASE_URL', environment.payoutUrl)
+  vi.stubEnv('SOLANA_RPC_URLS', fixture.chain.rpcUrl)
+  vi.stubEnv('TOKEN_MINT', fixture.terms.mint)
+  vi.stubEnv('PAYMENT_WALLET', fixture.terms.paymentWallet)
   vi.stubEnv('PAYOUT_PROVIDER_WALLET', destinations.get('provider'))
   vi.stubEnv('PAYOUT_HOLDERS_WALLET', destinations.get('holders'))
-  await writeFile(join(folder, 'wallet.json'), JSON.stringify([...lab.paymentWallet.secretKey]))
-  await makeDebts(ground)
+  await writeFile(join(folder, 'wallet.json'), JSON.stringify([...fixture.paymentWallet.secretKey]))
+  await makeDebts(environment)
 })
 afterAll(() => vi.unstubAllEnvs())
 
@@ -34,7 +34,7 @@ async function run(...words: readonly string[]) {
     home: () => folder,
     setExitCode: (exitCode) => void (code = exitCode),
     interrupted: new AbortController().signal,
-    clock: ground.clock,
+    clock: environment.clock,
   })
   await command.parseAsync([...words], { from: 'user' })
   return { code, lines: said.join('').trim().split('\n'), complaint: complained.join('') }
@@ -43,7 +43,7 @@ async function run(...words: readonly string[]) {
 test('a plan is made, sent and recorded, and what has no destination yet stays owed', async () => {
   const file = join(folder, 'plan.json')
   const wallet = join(folder, 'wallet.json')
-  const debts = Object.keys(await balances(ground)).filter((account) => account.startsWith('Liabilities:'))
+  const debts = Object.keys(await balances(environment)).filter((account) => account.startsWith('Liabilities:'))
   const [spared = ''] = debts
   expect(await run('plan', '--except', `${spared}x`)).toMatchObject({
     code: 4,
@@ -67,9 +67,11 @@ test('a plan is made, sent and recorded, and what has no destination yet stays o
   const recorded = await run('record', signature, '--plan', file)
   expect(recorded.code).toBe(0)
   expect(await run('record', signature, '--plan', file)).toEqual(recorded)
-  const after = await balances(ground)
-  expect(Object.keys(after).filter((account) => account.startsWith('Liabilities:'))).toEqual(['Liabilities:Share:treasury'])
-  expect(after['Assets:PaymentWallet']).toBe(await onChain(ground))
+  const after = await balances(environment)
+  expect(Object.keys(after).filter((account) => account.startsWith('Liabilities:'))).toEqual([
+    'Liabilities:Share:treasury',
+  ])
+  expect(after['Assets:PaymentWallet']).toBe(await onChain(environment))
   expect(await run('send', file, '--keypair', wallet)).toMatchObject({
     code: 0,
     complaint: expect.stringMatching(/already/),
@@ -78,7 +80,7 @@ test('a plan is made, sent and recorded, and what has no destination yet stays o
 })
 
 test('a plan that was changed, another wallet, and a wrong call are refused before anything is sent', async () => {
-  const { destinations } = ground
+  const { destinations } = environment
   const file = join(folder, 'second.json')
   const treasury = ['--treasury-wallet', assertPresent(destinations.get('treasury'), 'the treasury has a wallet')]
   await run('plan', ...treasury, '--output', file)
@@ -90,7 +92,7 @@ test('a plan that was changed, another wallet, and a wrong call are refused befo
     complaint: expect.stringMatching(/changed/),
   })
   const stranger = join(folder, 'stranger.json')
-  await writeFile(stranger, JSON.stringify([...ground.lab.issuer.secretKey]))
+  await writeFile(stranger, JSON.stringify([...environment.fixture.issuer.secretKey]))
   expect(await run('send', file, '--keypair', stranger)).toMatchObject({
     code: 2,
     complaint: expect.stringMatching(/payment wallet/),

@@ -7,26 +7,26 @@ import { readCheckpoint } from '@tollbook/core/checkpoint'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { buy } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
-import { openShop, type Shop } from '../support/shop.ts'
+import { openTestService, type TestService } from '../support/testService.ts'
 import { openTerminal, type Terminal } from './support/terminal.ts'
 
-let shop: Shop
+let service: TestService
 let terminal: Terminal
 let files: { readonly receipt: string; readonly proof: string; readonly key: string }
 let position: number
 
-/** What a caller has on disk after a purchase, and one download later. */
+/** Files of a caller after a purchase, and one download later. */
 beforeAll(async () => {
-  shop = await openShop()
+  service = await openTestService()
   terminal = await openTerminal()
-  const sale = await buy(shop)
+  const sale = await buy(service)
   ;({ position } = sale.receipt.ledger)
-  const path = `${shop.baseUrl}/api/ledger/inclusion/${position}`
+  const path = `${service.baseUrl}/api/ledger/inclusion/${position}`
   await awaitThat('the sale is sealed', async () => (await fetch(path)).status === 200)
   files = {
     receipt: await terminal.writeFile('answer.json', sale),
     proof: await terminal.writeFile('proof.json', await (await fetch(path)).text()),
-    key: await terminal.writeFile('key.json', await (await fetch(`${shop.baseUrl}/.well-known/jwks.json`)).text()),
+    key: await terminal.writeFile('key.json', await (await fetch(`${service.baseUrl}/.well-known/jwks.json`)).text()),
   }
 })
 
@@ -48,7 +48,7 @@ test('what does not verify is 9, and says why', async () => {
   const stranger = await terminal.writeFile('stranger.json', makeReceiptKey())
   const proof = z
     .object({ data: z.record(z.string(), z.unknown()) })
-    .parse(JSON.parse(await (await fetch(`${shop.baseUrl}/api/ledger/inclusion/1`)).text()))
+    .parse(JSON.parse(await (await fetch(`${service.baseUrl}/api/ledger/inclusion/1`)).text()))
   const ofOther = await terminal.writeFile('other.json', proof)
   for (const [problem, words] of [
     ['key_unknown', ['--proof', files.proof, '--key', stranger]],
@@ -62,7 +62,7 @@ test('what does not verify is 9, and says why', async () => {
 })
 
 test('what was not called right is 2, and names the option', async () => {
-  for (const [named, words] of [
+  for (const [expected, words] of [
     ['RECEIPT', ['nowhere.json', '--key', files.key]],
     ['--proof', [files.receipt, '--key', files.key, '--proof', 'nowhere.json']],
     ['--key', [files.receipt]],
@@ -70,16 +70,16 @@ test('what was not called right is 2, and names the option', async () => {
     ['missing required argument', []],
   ] as const) {
     const { exitCode, stderr } = await verify(...words)
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(named)])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(expected)])
   }
 })
 
-test('a checkpoint is anchored in a memo that anybody can read, by a key that is not the service’s', async () => {
+test('a checkpoint is anchored in a public memo, with a key that is not the service’s', async () => {
   const anchorKey = Keypair.generate()
-  const connection = new Connection(shop.chain.rpcUrl, 'confirmed')
+  const connection = new Connection(service.chain.rpcUrl, 'confirmed')
   await connection.confirmTransaction(await connection.requestAirdrop(anchorKey.publicKey, 1_000_000_000))
   const keypair = await terminal.writeFile('anchor.json', [...anchorKey.secretKey])
-  const places = ['--base-url', shop.baseUrl, '--rpc-url', shop.chain.rpcUrl, '--key', files.key]
+  const places = ['--base-url', service.baseUrl, '--rpc-url', service.chain.rpcUrl, '--key', files.key]
   const { exitCode, stdout, stderr } = await terminal.run(anchorCommand, '--keypair', keypair, ...places)
   expect([exitCode, stderr]).toEqual([0, ''])
   const anchored = z
@@ -88,7 +88,7 @@ test('a checkpoint is anchored in a memo that anybody can read, by a key that is
   const landed = await connection.getTransaction(anchored.signature, { maxSupportedTransactionVersion: 0 })
   expect(landed?.meta?.logMessages?.join('\n')).toContain(anchored.memo)
   expect(anchored.memo).toBe(`tollbook-checkpoint ${anchored.origin} ${anchored.size} ${anchored.root}`)
-  const newest = readCheckpoint(await (await fetch(`${shop.baseUrl}/checkpoint`)).text())
+  const newest = readCheckpoint(await (await fetch(`${service.baseUrl}/checkpoint`)).text())
   expect(newest?.size).toBeGreaterThanOrEqual(anchored.size)
 })
 
@@ -97,11 +97,11 @@ test('a checkpoint of another key is not anchored, and a service or node that is
   const stranger = await terminal.writeFile('stranger.json', makeReceiptKey())
   const at = (baseUrl: string, rpcUrl: string, key = files.key) =>
     terminal.run(anchorCommand, '--keypair', keypair, '--base-url', baseUrl, '--rpc-url', rpcUrl, '--key', key)
-  const forged = await at(shop.baseUrl, shop.chain.rpcUrl, stranger)
+  const forged = await at(service.baseUrl, service.chain.rpcUrl, stranger)
   expect([forged.exitCode, forged.stderr]).toEqual([2, expect.stringContaining('not signed with the key')])
-  expect((await at('http://127.0.0.1:1', shop.chain.rpcUrl)).exitCode).toBe(7)
-  expect((await at(shop.baseUrl, 'http://127.0.0.1:1')).exitCode).toBe(7)
-  // Nobody has given this key any SOL.
-  const poor = await at(shop.baseUrl, shop.chain.rpcUrl)
+  expect((await at('http://127.0.0.1:1', service.chain.rpcUrl)).exitCode).toBe(7)
+  expect((await at(service.baseUrl, 'http://127.0.0.1:1')).exitCode).toBe(7)
+  // This key has no SOL.
+  const poor = await at(service.baseUrl, service.chain.rpcUrl)
   expect([poor.exitCode, poor.stderr]).toEqual([2, expect.stringContaining('was not anchored')])
 })

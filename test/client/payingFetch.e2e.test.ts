@@ -8,7 +8,7 @@ import { keypairWallet } from '@tollbook/client/payerWallet'
 import { createPayingFetch, type PayingFetch } from '@tollbook/client/payingFetch'
 import { verifyReceipt } from '@tollbook/client/verifyReceipt'
 import { saleBody } from '@tollbook/core/wire'
-import { openShop, type Shop } from '../support/shop.ts'
+import { openTestService, type TestService } from '../support/testService.ts'
 import { impatientClock } from './support/impatientClock.ts'
 import { rejectionOf } from './support/payerScene.ts'
 import { openTokenChain, type TokenChain, type TokenKind } from './support/tokenChain.ts'
@@ -22,7 +22,7 @@ const kinds: [string, TokenKind][] = [
 
 describe.each(kinds)('the real service, paid in %s', (_name, kind) => {
   let token: TokenChain
-  let shop: Shop
+  let service: TestService
 
   beforeAll(async () => {
     token = await openTokenChain(kind)
@@ -34,7 +34,7 @@ describe.each(kinds)('the real service, paid in %s', (_name, kind) => {
       TOKEN_MINT: token.mint.toBase58(),
       PAYMENT_WALLET: token.paymentWallet.toBase58(),
     }
-    shop = await openShop({ env })
+    service = await openTestService({ env })
   })
 
   function pay(options: Partial<PayingFetchOptions> = {}): PayingFetch {
@@ -53,14 +53,14 @@ describe.each(kinds)('the real service, paid in %s', (_name, kind) => {
     return account.amount
   }
 
-  const url = () => `${shop.baseUrl}/api/tools/qrcode`
+  const url = () => `${service.baseUrl}/api/tools/qrcode`
 
   test.each(proofForms)('sells for a payment in %s form, with a receipt that verifies offline', async (form) => {
     const response = await pay({ form })(url(), qrcode)
     expect(response.status).toBe(200)
     const { data, receipt } = saleBody.parse(await response.json())
     expect(data).toMatchObject({ originalData: 'hello' })
-    const keys = await (await fetch(`${shop.baseUrl}/.well-known/jwks.json`)).json()
+    const keys = await (await fetch(`${service.baseUrl}/.well-known/jwks.json`)).json()
     const expected = { wallet: token.payer.publicKey.toBase58(), endpoint: '/api/tools/qrcode' }
     expect(await verifyReceipt({ receipt, keys, expected })).toEqual({ valid: true, receipt })
   })

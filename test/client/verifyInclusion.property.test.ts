@@ -7,15 +7,15 @@ import { signCheckpoint } from '@tollbook/core/checkpoint'
 import { inclusionRanges, rootOfHashes } from '@tollbook/core/merkle'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { type InclusionProblem, verifyInclusion } from '@tollbook/client/verifyInclusion'
-import { openReceiptDesk } from './support/testReceipt.ts'
+import { openReceiptFixture } from './support/testReceipt.ts'
 
-const desk = await openReceiptDesk()
-const other = await openReceiptDesk()
-const receipt = await desk.sign()
+const receipts = await openReceiptFixture()
+const other = await openReceiptFixture()
+const receipt = await receipts.sign()
 const { position, leafHash } = receipt['ledger'] as { position: number; leafHash: string }
 
 /** A ledger in which the receipt stands where it says. */
-function proofOf({ size = 20, origin = 'tollbook/shop', key = desk.privateKey, at = position } = {}) {
+function proofOf({ size = 20, origin = 'tollbook/shop', key = receipts.privateKey, at = position } = {}) {
   const leaves = Array.from({ length: size }, (_, k) => (k === at - 1 ? Buffer.from(leafHash, 'hex') : sha256(`${k}`)))
   const { x, d } = key
   const signer = ed25519Signer({ kty: 'OKP', crv: 'Ed25519', x: assertPresent(x, 'x'), d: assertPresent(d, 'd') })
@@ -32,7 +32,7 @@ function proofOf({ size = 20, origin = 'tollbook/shop', key = desk.privateKey, a
 }
 
 async function problemOf(proof: unknown, more: object = {}): Promise<InclusionProblem | 'none'> {
-  const verdict = await verifyInclusion({ receipt, keys: desk.keys, proof, ...more })
+  const verdict = await verifyInclusion({ receipt, keys: receipts.keys, proof, ...more })
   return verdict.valid ? 'none' : verdict.problem
 }
 

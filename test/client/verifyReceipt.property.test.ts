@@ -3,17 +3,17 @@ import { CompactSign, importJWK } from 'jose'
 import { beforeAll, expect, test } from 'vitest'
 import { canonicalJson } from '@tollbook/core/canonicalJson'
 import { type ReceiptProblem, verifyReceipt } from '@tollbook/client/verifyReceipt'
-import { openReceiptDesk, type ReceiptDesk } from './support/testReceipt.ts'
+import { openReceiptFixture, type ReceiptFixture } from './support/testReceipt.ts'
 
-let desk: ReceiptDesk
-let other: ReceiptDesk
+let receipts: ReceiptFixture
+let other: ReceiptFixture
 
 beforeAll(async () => {
-  desk = await openReceiptDesk()
-  other = await openReceiptDesk()
+  receipts = await openReceiptFixture()
+  other = await openReceiptFixture()
 })
 
-async function problemOf(receipt: unknown, keys: unknown = desk.keys): Promise<ReceiptProblem | 'none'> {
+async function problemOf(receipt: unknown, keys: unknown = receipts.keys): Promise<ReceiptProblem | 'none'> {
   const verdict = await verifyReceipt({ receipt, keys })
   return verdict.valid ? 'none' : verdict.problem
 }
@@ -25,19 +25,19 @@ async function signAnything(fields: Record<string, unknown>, header: object = {}
   const kid = JSON.parse(Buffer.from(String(fields['jws']).split('.')[0] ?? '', 'base64url').toString()).kid as string
   const jws = await new CompactSign(payload)
     .setProtectedHeader({ alg: 'EdDSA', kid, typ: 'tollbook-receipt', ...header })
-    .sign(await importJWK(desk.privateKey, 'EdDSA'))
+    .sign(await importJWK(receipts.privateKey, 'EdDSA'))
   return { ...content, jws }
 }
 
 test('a receipt for any price, and for more burned than was due, verifies with the published keys and with the bare key', async () => {
-  const { d: _private, ...bareKey } = desk.privateKey
+  const { d: _private, ...bareKey } = receipts.privateKey
   await fc.assert(
     fc.asyncProperty(
       fc.bigInt(1n, 10n ** 15n),
       fc.bigInt(0n, 10n ** 12n),
       async (requiredBaseUnits, overburnedBaseUnits) => {
-        const receipt = await desk.sign({ requiredBaseUnits, overburnedBaseUnits })
-        expect(await verifyReceipt({ receipt, keys: desk.keys })).toEqual({ valid: true, receipt })
+        const receipt = await receipts.sign({ requiredBaseUnits, overburnedBaseUnits })
+        expect(await verifyReceipt({ receipt, keys: receipts.keys })).toEqual({ valid: true, receipt })
         expect(await problemOf(receipt, bareKey)).toBe('none')
       },
     ),
@@ -77,7 +77,7 @@ function replaceAt(receipt: Record<string, unknown>, path: string, value: unknow
 }
 
 test('no field of a receipt can be changed', async () => {
-  const receipt = await desk.sign()
+  const receipt = await receipts.sign()
   const anyValue = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.nat().map(String),
@@ -100,7 +100,7 @@ function safely(_key: string, value: unknown): unknown {
 }
 
 test('no character of the signature can be changed', async () => {
-  const receipt = await desk.sign()
+  const receipt = await receipts.sign()
   const jws = String(receipt['jws'])
   await fc.assert(
     fc.asyncProperty(
@@ -127,7 +127,7 @@ function isSameBytes(one: string, other: string): boolean {
 }
 
 test('whatever it is given, it answers and does not throw', async () => {
-  const receipt = await desk.sign()
+  const receipt = await receipts.sign()
   const loop: { self?: unknown } = {}
   loop.self = loop
   const deep = JSON.parse('['.repeat(50_000) + ']'.repeat(50_000)) as unknown
@@ -164,20 +164,20 @@ test('whatever it is given, it answers and does not throw', async () => {
 })
 
 test('a receipt of another service, or with a key that is not given, does not verify', async () => {
-  const receipt = await desk.sign()
+  const receipt = await receipts.sign()
   expect(await problemOf(receipt, other.keys)).toBe('key_unknown')
   const { keys } = other.keys as { keys: object[] }
   const [impostor] = keys
-  const kid = (desk.keys as { keys: { kid: string }[] }).keys[0]?.kid
+  const kid = (receipts.keys as { keys: { kid: string }[] }).keys[0]?.kid
   expect(await problemOf(receipt, { ...impostor, kid })).toBe('signature_invalid')
-  expect(await problemOf(receipt, { keys: [impostor, ...(desk.keys as { keys: object[] }).keys] })).toBe('none')
+  expect(await problemOf(receipt, { keys: [impostor, ...(receipts.keys as { keys: object[] }).keys] })).toBe('none')
 })
 
 test('another message signed with the same key is not a receipt', async () => {
-  const receipt = await desk.sign()
+  const receipt = await receipts.sign()
   expect(await problemOf(await signAnything(receipt, { typ: 'JWT' }))).toBe('signature_invalid')
   expect(await problemOf({ ...receipt, jws: 'eyJhbGciOiJub25lIn0..' })).toBe('signature_invalid')
-  const { ...fields } = await desk.sign({ signature: String(receipt['signature']), requiredBaseUnits: 5n })
+  const { ...fields } = await receipts.sign({ signature: String(receipt['signature']), requiredBaseUnits: 5n })
   expect(await problemOf({ ...receipt, jws: fields['jws'] })).toBe('payload_differs')
 })
 
@@ -193,29 +193,29 @@ const wrongAmounts: [string, Record<string, unknown>][] = [
 
 for (const [name, change] of wrongAmounts) {
   test(`a receipt that ${name} is found out even when the service signed it`, async () => {
-    const signed = await signAnything({ ...(await desk.sign()), ...change })
+    const signed = await signAnything({ ...(await receipts.sign()), ...change })
     expect(await problemOf(signed)).toBe('amounts_wrong')
   })
 }
 
 test('a receipt of a service with another split verifies', async () => {
   const distribution = { provider: '9000000', holders: '3000000', treasury: '1000000', charity: '2500000' }
-  const signed = await signAnything({ ...(await desk.sign()), distribution, burned: '4500000' })
+  const signed = await signAnything({ ...(await receipts.sign()), distribution, burned: '4500000' })
   expect(await problemOf(signed)).toBe('none')
   expect(await problemOf(await signAnything({ ...signed, burned: '4499999' }))).toBe('amounts_wrong')
 })
 
-test('a receipt with a field of a later release verifies, and only fields that are known come back', async () => {
-  const signed = await signAnything({ ...(await desk.sign()), inclusionProof: ['ab'] })
-  const verdict = await verifyReceipt({ receipt: signed, keys: desk.keys })
+test('a receipt with a field of a later release verifies, and only known fields are returned', async () => {
+  const signed = await signAnything({ ...(await receipts.sign()), inclusionProof: ['ab'] })
+  const verdict = await verifyReceipt({ receipt: signed, keys: receipts.keys })
   expect(verdict.valid && Object.keys(verdict.receipt)).not.toContain('inclusionProof')
   expect(verdict.valid).toBe(true)
 })
 
 test('a receipt for another wallet, endpoint or payment than expected is named so', async () => {
-  const receipt = await desk.sign()
+  const receipt = await receipts.sign()
   const check = async (expected: object) => {
-    const verdict = await verifyReceipt({ receipt, keys: desk.keys, expected })
+    const verdict = await verifyReceipt({ receipt, keys: receipts.keys, expected })
     return verdict.valid ? 'none' : verdict.problem
   }
   expect(await check({ wallet: 'somebody' })).toBe('other_wallet')

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type BadInput, badInput, type RawReply, sendRaw } from '../support/rawRequest.ts'
 import { ask, askForQuote } from '../support/ask.ts'
-import { openShop, type Shop } from '../support/shop.ts'
+import { openTestService, type TestService } from '../support/testService.ts'
 
 const cases = z
   .array(badInput)
@@ -13,18 +13,18 @@ const unpaid = cases.filter(
   ({ modes, fixture }) => (modes === undefined || modes.includes('noproof')) && fixture === undefined,
 )
 
-let shop: Shop
+let service: TestService
 let values: Record<string, string>
 let port: number
 
 beforeAll(async () => {
-  shop = await openShop({ env: { PROOF_LOOKUP_WAIT_MS: '0' } })
-  const { tokenMint, paymentWallet } = await askForQuote(shop)
-  values = { WALLET: shop.payer.address, MINT: tokenMint, TREASURY: paymentWallet }
-  port = Number(new URL(shop.baseUrl).port)
+  service = await openTestService({ env: { PROOF_LOOKUP_WAIT_MS: '0' } })
+  const { tokenMint, paymentWallet } = await askForQuote(service)
+  values = { WALLET: service.payer.address, MINT: tokenMint, TREASURY: paymentWallet }
+  port = Number(new URL(service.baseUrl).port)
 })
 
-/** Where a product cannot be had now, 503 ENDPOINT_UNAVAILABLE stands for the quote that would otherwise be due. */
+/** If a product is unavailable, 503 ENDPOINT_UNAVAILABLE replaces the quote. */
 function verdictOf(reply: RawReply, input: BadInput): string {
   const code = reply.body?.['code']
   const unavailable =
@@ -43,15 +43,15 @@ describe.each([...new Set(unpaid.map(({ group }) => group))])('bad input: %s', (
       const reply = await sendRaw(port, input, values)
       expect(verdictOf(reply, input)).toBe('as expected')
       expect(reply.text).not.toMatch(/\bat \S+ \(|node_modules|node:internal/)
-      const named = z.array(z.object({ field: z.string().min(1), message: z.string().min(1) })).min(1)
-      if (reply.body?.['code'] === 'INVALID_REQUEST' && input.group !== 'http') named.parse(reply.body['details'])
+      const problems = z.array(z.object({ field: z.string().min(1), message: z.string().min(1) })).min(1)
+      if (reply.body?.['code'] === 'INVALID_REQUEST' && input.group !== 'http') problems.parse(reply.body['details'])
     },
   )
 })
 
 describe('I9 a refusal for the request costs nothing', () => {
   test('no call to the chain, no event, no quote, no handler, over all cases that must be refused for free', async () => {
-    const admin = new pg.Client({ connectionString: shop.database.adminUrl })
+    const admin = new pg.Client({ connectionString: service.database.adminUrl })
     await admin.connect()
     const rows = async () =>
       (await admin.query('select (select seq from ledger.head) as seq, (select count(*) from ledger.quotes) as quotes'))
@@ -61,21 +61,21 @@ describe('I9 a refusal for the request costs nothing', () => {
         mustNot?.rpcCalls === 0 && expectStatus.every((status) => status >= 400 && status < 500 && status !== 402),
     )
     expect(free.length).toBeGreaterThan(300)
-    shop.chain.forgetRequestCounts()
+    service.chain.forgetRequestCounts()
     const before = await rows()
     for (const input of free)
       if (input.maxMs !== undefined || input.group === 'order') await sendRaw(port, input, values)
     expect(await rows()).toEqual(before)
     await admin.end()
-    expect([...shop.chain.requestCounts().keys()].filter((method) => method !== 'getSlot')).toEqual([])
+    expect([...service.chain.requestCounts().keys()].filter((method) => method !== 'getSlot')).toEqual([])
   })
 
   test('I33 the largest legal drawing does not keep others waiting: they are answered before it', async () => {
     const order = { path: '/api/tools/qrcode', body: { data: 'x'.repeat(2_048), size: 2_048 } }
-    const proof = await shop.payer.pay(await askForQuote(shop, order))
+    const proof = await service.payer.pay(await askForQuote(service, order))
     const answered: string[] = []
-    const drawing = ask(shop, { ...order, proof }).then(({ status }) => answered.push(`drawing ${status}`))
-    for (let asked = 0; asked < 10; asked++) await ask(shop, { path: '/livez' }).then(() => answered.push('livez'))
+    const drawing = ask(service, { ...order, proof }).then(({ status }) => answered.push(`drawing ${status}`))
+    for (let asked = 0; asked < 10; asked++) await ask(service, { path: '/livez' }).then(() => answered.push('livez'))
     await drawing
     expect(answered.indexOf('drawing 200')).toBeGreaterThan(0)
   })

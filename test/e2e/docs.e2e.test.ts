@@ -7,8 +7,9 @@ import { type LocalProcess, newcomerEnv, startLocalProcess } from '../support/lo
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 
 /*
- * Every example of the pages for newcomers, run as it stands and in the order of the page, beside a local mode as the
- * pages assume it. A fence that names a language is an example; one that names none shows something.
+ * Every example of the pages for new users, run unchanged and in the order of the page, next to a local mode as the
+ * pages
+ * assume it. A fence that names a language is an example; one that names none shows something.
  */
 
 const root = new URL('../..', import.meta.url).pathname

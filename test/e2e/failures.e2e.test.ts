@@ -5,25 +5,25 @@ import type { Outcome } from '../../src/product/product.ts'
 import { quoteBody } from '@tollbook/core/wire'
 import { ask, askForQuote, qrOrder } from '../support/ask.ts'
 import { scriptedEndpoint, withEndpoint } from '../support/scriptedEndpoint.ts'
-import { openShop, type Shop } from '../support/shop.ts'
+import { openTestService, type TestService } from '../support/testService.ts'
 
 const scripted = scriptedEndpoint()
 const { order } = scripted
-let shop: Shop
+let service: TestService
 let admin: pg.Client
 
 beforeAll(async () => {
-  shop = await openShop({
+  service = await openTestService({
     seams: { endpoints: withEndpoint(scripted) },
     env: { CLAIM_LEASE_SECONDS: '1', HANDLER_TIMEOUT_MS: '300' },
   })
-  admin = new pg.Client({ connectionString: shop.database.adminUrl })
+  admin = new pg.Client({ connectionString: service.database.adminUrl })
   await admin.connect()
 })
 afterAll(() => admin.end())
 
 async function paidProof(): Promise<string> {
-  return shop.payer.pay(await askForQuote(shop, order))
+  return service.payer.pay(await askForQuote(service, order))
 }
 
 const failed = (code: Extract<Outcome, { kind: 'failed' }>['code']) => () =>
@@ -42,11 +42,11 @@ describe('I4 a handler that fails leaves the proof good', () => {
   ])('%s is %i, and the same proof then buys the answer', async (code, status, step) => {
     const proof = await paidProof()
     scripted.script(step)
-    const failure = await ask(shop, { ...order, proof })
+    const failure = await ask(service, { ...order, proof })
     expect(failure).toMatchObject({ status, body: { code } })
     expect(JSON.stringify(failure.body)).not.toContain('a bug of ours')
 
-    const success = await ask(shop, { ...order, proof })
+    const success = await ask(service, { ...order, proof })
     expect(success).toMatchObject({ status: 200, body: { data: { answer: 42 } } })
     const { rows } = await admin.query(
       `select array_agg(kind order by seq) as kinds,
@@ -78,15 +78,15 @@ describe('I4 a handler that fails leaves the proof good', () => {
   test('for other parameters of the same endpoint too', async () => {
     const proof = await paidProof()
     scripted.script(failed('NO_DATA'))
-    expect((await ask(shop, { ...order, proof })).status).toBe(404)
-    expect((await ask(shop, { path: '/api/data/crypto?symbol=ETH', proof })).status).toBe(200)
+    expect((await ask(service, { ...order, proof })).status).toBe(404)
+    expect((await ask(service, { path: '/api/data/crypto?symbol=ETH', proof })).status).toBe(200)
   })
 
   test('I6 but not for another endpoint', async () => {
     const proof = await paidProof()
     scripted.script(failed('NO_DATA'))
-    expect((await ask(shop, { ...order, proof })).status).toBe(404)
-    expect(await ask(shop, { ...qrOrder, proof })).toMatchObject({ status: 402, body: { reason: 'other_endpoint' } })
+    expect((await ask(service, { ...order, proof })).status).toBe(404)
+    expect(await ask(service, { ...qrOrder, proof })).toMatchObject({ status: 402, body: { reason: 'other_endpoint' } })
   })
 })
 
@@ -100,9 +100,9 @@ describe('while an attempt runs', () => {
       return gate.promise
     })
     const runsBefore = scripted.runs()
-    const first = ask(shop, { ...order, proof })
+    const first = ask(service, { ...order, proof })
     await started.promise
-    const second = await ask(shop, { ...order, proof })
+    const second = await ask(service, { ...order, proof })
     expect(second).toMatchObject({ status: 409, body: { code: 'PAYMENT_IN_PROGRESS' } })
     expect(second.headers.get('retry-after')).toBe('1')
     gate.resolve({ kind: 'delivered', data: {}, meta: { source: 'test', asOf: '', cached: false } })
@@ -112,69 +112,72 @@ describe('while an attempt runs', () => {
 })
 
 describe('theft', () => {
-  test('a payment presented with another wallet buys nothing, and stays good for its own', async () => {
+  test('a payment presented with another wallet buys nothing, and stays valid for its own', async () => {
     const proof = await paidProof()
-    const thief = await ask(shop, { ...order, proof, wallet: 'A49WZKxeih54nXzPtAez9tQmdAveq7jtxk1EtcW85seq' })
+    const thief = await ask(service, { ...order, proof, wallet: 'A49WZKxeih54nXzPtAez9tQmdAveq7jtxk1EtcW85seq' })
     expect(thief).toMatchObject({ status: 402, body: { reason: 'wallet_did_not_sign' } })
-    expect((await ask(shop, { ...order, proof })).status).toBe(200)
+    expect((await ask(service, { ...order, proof })).status).toBe(200)
   })
 
-  test('a bound payment seen on chain is worth nothing without its secret, whoever presents it', async () => {
-    const quote = await askForQuote(shop, order)
-    const payment = await shop.payer.sign(quote, { bound: true })
-    await shop.payer.send(payment)
+  test('a bound payment seen on chain is worth nothing to any caller without its secret', async () => {
+    const quote = await askForQuote(service, order)
+    const payment = await service.payer.sign(quote, { bound: true })
+    await service.payer.send(payment)
     const bare = Buffer.from(payment.signature).toString('base64')
     const wrong = Buffer.from(
       JSON.stringify({ signature: payment.signature, secret: 'AAAAAAAAAAAAAAAAAAAAAA' }),
     ).toString('base64')
-    expect(await ask(shop, { ...order, proof: bare })).toMatchObject({
+    expect(await ask(service, { ...order, proof: bare })).toMatchObject({
       status: 402,
       body: { reason: 'secret_required' },
     })
-    expect(await ask(shop, { ...order, proof: wrong })).toMatchObject({
+    expect(await ask(service, { ...order, proof: wrong })).toMatchObject({
       status: 402,
       body: { reason: 'secret_mismatch' },
     })
     const right = Buffer.from(JSON.stringify({ signature: payment.signature, secret: payment.secret })).toString(
       'base64',
     )
-    expect((await ask(shop, { ...order, proof: right })).status).toBe(200)
-    expect(await ask(shop, { ...order, proof: bare })).toMatchObject({ status: 402, body: { reason: 'already_used' } })
+    expect((await ask(service, { ...order, proof: right })).status).toBe(200)
+    expect(await ask(service, { ...order, proof: bare })).toMatchObject({
+      status: 402,
+      body: { reason: 'already_used' },
+    })
   })
 })
 
 describe('a payment that does not pay', () => {
   test('one base unit short is refused, and an unsent one is not even sent', async () => {
-    const quote = quoteBody.parse((await ask(shop, order)).body)
-    const short = await shop.payer.sign(quote, { shortBy: 1n })
-    shop.chain.forgetRequestCounts()
+    const quote = quoteBody.parse((await ask(service, order)).body)
+    const short = await service.payer.sign(quote, { shortBy: 1n })
+    service.chain.forgetRequestCounts()
     const unsent = Buffer.from(short.bytes).toString('base64')
-    expect(await ask(shop, { ...order, proof: unsent })).toMatchObject({
+    expect(await ask(service, { ...order, proof: unsent })).toMatchObject({
       status: 402,
       body: { reason: 'transfer_insufficient' },
     })
-    expect(shop.chain.requestCounts().get('sendTransaction') ?? 0).toBe(0)
-    await shop.payer.send(short)
+    expect(service.chain.requestCounts().get('sendTransaction') ?? 0).toBe(0)
+    await service.payer.send(short)
     const landed = Buffer.from(short.signature).toString('base64')
-    expect(await ask(shop, { ...order, proof: landed })).toMatchObject({
+    expect(await ask(service, { ...order, proof: landed })).toMatchObject({
       status: 402,
       body: { reason: 'transfer_insufficient' },
     })
   })
 
-  test('that nobody has sent is not found, with the advice to keep the proof', async () => {
-    const payment = await shop.payer.sign(await askForQuote(shop, order))
+  test('that was never sent is not found, with the advice to keep the proof', async () => {
+    const payment = await service.payer.sign(await askForQuote(service, order))
     const proof = Buffer.from(payment.signature).toString('base64')
-    const reply = await ask(shop, { ...order, proof })
+    const reply = await ask(service, { ...order, proof })
     expect(reply).toMatchObject({ status: 402, body: { code: 'INVALID_PAYMENT', reason: 'not_found' } })
     expect(reply.headers.get('retry-after')).toBe('2')
-    await shop.payer.send(payment)
-    expect((await ask(shop, { ...order, proof })).status).toBe(200)
+    await service.payer.send(payment)
+    expect((await ask(service, { ...order, proof })).status).toBe(200)
   })
 
   test('from a wallet that could not pay says so', async () => {
     const proof = Buffer.from(new Uint8Array(64).fill(5)).toString('base64')
-    const reply = await ask(shop, { ...order, proof, wallet: 'A49WZKxeih54nXzPtAez9tQmdAveq7jtxk1EtcW85seq' })
+    const reply = await ask(service, { ...order, proof, wallet: 'A49WZKxeih54nXzPtAez9tQmdAveq7jtxk1EtcW85seq' })
     expect(reply).toMatchObject({ status: 402, body: { code: 'INSUFFICIENT_BALANCE' } })
   })
 })

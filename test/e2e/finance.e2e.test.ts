@@ -10,7 +10,7 @@ import { createLog } from '../../src/primitives/log.ts'
 import { withAdminSession } from '../support/adminSession.ts'
 import { askForQuote, buy } from '../support/ask.ts'
 import { openLoopbackServer } from '../support/loopbackServer.ts'
-import { openShop } from '../support/shop.ts'
+import { openTestService } from '../support/testService.ts'
 
 /*
  * The operator's identity provider is a loopback server that publishes keys; everything else is real.
@@ -32,13 +32,13 @@ const destination = new Writable({
     done()
   },
 })
-const shop = await openShop({
+const service = await openTestService({
   log: createLog({ level: 'info', name: 'test', destination }),
   env: { FINANCE_PORT: '0', FINANCE_ISSUER: issuer, FINANCE_JWKS_URL: `${provider.url}/jwks` },
 })
-const plain = await openShop({ besides: shop })
-const financeUrl = shop.financeUrl ?? ''
-const sale = await buy(shop)
+const plain = await openTestService({ besides: service })
+const financeUrl = service.financeUrl ?? ''
+const sale = await buy(service)
 
 const answer = z.object({ data: z.object({ rows: z.array(z.unknown()).default([]) }).loose() })
 const detail = z.object({
@@ -127,7 +127,7 @@ describe('access', () => {
     },
   )
 
-  test('nobody comes in without a token, whatever the scheme', async () => {
+  test('no request is admitted without a token, in any scheme', async () => {
     for (const headers of [{}, { authorization: 'Basic bWlyYTpwdw==' }, { authorization: 'Bearer ' }]) {
       const response = await get('/api/finance/summary', headers)
       expect(response.status).toBe(401)
@@ -160,14 +160,14 @@ describe('access', () => {
     },
   )
 
-  test('clocks that differ a little do not shut anybody out', async () => {
+  test('clocks that differ a little do not cause a rejection', async () => {
     expect((await withToken(await tokenOf({ expiresInSeconds: -20 }))).status).toBe(200)
   })
 
   test('an identity provider that does not answer is a 503 and not a refusal', async () => {
     const silent = await openLoopbackServer((_, response) => void response.writeHead(500).end())
     const env = { FINANCE_PORT: '0', FINANCE_ISSUER: issuer, FINANCE_JWKS_URL: silent.url }
-    const other = await openShop({ besides: shop, env })
+    const other = await openTestService({ besides: service, env })
     const headers = { authorization: `Bearer ${await tokenOf()}` }
     expect((await fetch(`${other.financeUrl}/api/finance/summary`, { headers })).status).toBe(503)
     await other.close()
@@ -177,8 +177,8 @@ describe('access', () => {
     '%s is like any unknown path on the public listener, and where it is not enabled',
     async (path) => {
       const headers = { authorization: `Bearer ${await tokenOf()}` }
-      const unknown = await (await fetch(`${shop.baseUrl}/api/nothing`)).text()
-      for (const { baseUrl } of [shop, plain]) {
+      const unknown = await (await fetch(`${service.baseUrl}/api/nothing`)).text()
+      for (const { baseUrl } of [service, plain]) {
         const response = await fetch(`${baseUrl}${path}`, { headers })
         expect([response.status, await response.text()]).toEqual([404, unknown])
       }
@@ -271,14 +271,14 @@ describe('reports over HTTP', () => {
   })
 })
 
-test('reports that wait for the database keep nobody from buying: they have connections of their own', async () => {
+test('reports that wait for the database do not delay purchases: they have separate connections', async () => {
   const token = await tokenOf()
-  await withAdminSession(shop.database.adminUrl, async (admin) => {
+  await withAdminSession(service.database.adminUrl, async (admin) => {
     await admin.query('begin')
     await admin.query('lock table reports.payments in access exclusive mode')
     const reports = Array.from({ length: 20 }, () => withToken(token, '/api/finance/payments'))
     const names = await namesOfWaiting(admin)
-    expect((await askForQuote(shop)).quote.memo, 'a quote, which is in the ledger').toMatch(/^tollbook:/)
+    expect((await askForQuote(service)).quote.memo, 'a quote, which is in the ledger').toMatch(/^tollbook:/)
     await admin.query('rollback')
     expect(new Set((await Promise.all(reports)).map(({ status }) => status))).toEqual(new Set([200]))
     expect(new Set(names)).toEqual(new Set(['tollbook finance']))
@@ -303,7 +303,7 @@ describe('tollbook report', () => {
       stderr: { write: (text) => (said.err += text) },
       interrupted: new AbortController().signal,
       setExitCode: () => undefined,
-      databaseUrl: () => Promise.resolve(shop.database.serviceUrl),
+      databaseUrl: () => Promise.resolve(service.database.serviceUrl),
     })
     const code = await command.parseAsync(words, { from: 'user' }).then(
       () => 0,
@@ -331,7 +331,7 @@ describe('tollbook report', () => {
     expect(csv.out.split('\r\n')[1]).toContain(sale.receipt.signature)
   })
 
-  test('is told by name what is not right, with exit code 2', async () => {
+  test('reports each wrong value by name, with exit code 2', async () => {
     expect(await run('burns', '--from', 'May')).toMatchObject({
       code: 2,
       err: expect.stringContaining('--from must be'),
@@ -346,7 +346,7 @@ describe('tollbook report', () => {
 
 describe('pages', () => {
   test('the finance page and the burn page run nothing that does not come from here', async () => {
-    for (const url of [`${financeUrl}/finance`, `${shop.baseUrl}/burn`]) {
+    for (const url of [`${financeUrl}/finance`, `${service.baseUrl}/burn`]) {
       const response = await fetch(url)
       const html = await response.text()
       expect(response.headers.get('content-security-policy')).toContain("script-src 'self'")

@@ -2,18 +2,18 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ask, askForQuote, buy, qrOrder } from '../support/ask.ts'
-import { openShop, type Shop } from '../support/shop.ts'
+import { openTestService, type TestService } from '../support/testService.ts'
 
-let shop: Shop
+let service: TestService
 beforeAll(async () => {
-  shop = await openShop()
+  service = await openTestService()
 })
 
-const get = (path: string, init: RequestInit = {}) => fetch(`${shop.baseUrl}${path}`, init)
+const get = (path: string, init: RequestInit = {}) => fetch(`${service.baseUrl}${path}`, init)
 
 describe('free routes', () => {
   test('need no wallet, and answer in the envelope', async () => {
-    const health = await ask(shop, { path: '/api/health' })
+    const health = await ask(service, { path: '/api/health' })
     expect(health).toMatchObject({
       status: 200,
       body: {
@@ -21,7 +21,7 @@ describe('free routes', () => {
         data: { status: 'ok', version: '0.1.0', checks: { ledger: { status: 'ok' }, chain: { status: 'ok' } } },
       },
     })
-    expect(await ask(shop, { path: '/api/token/price' })).toMatchObject({
+    expect(await ask(service, { path: '/api/token/price' })).toMatchObject({
       status: 200,
       body: { data: { priceUSD: 0.001, source: 'fixed', decimals: 6 } },
     })
@@ -36,14 +36,14 @@ describe('free routes', () => {
   })
 
   test('a proof sent to them by mistake is not looked at', async () => {
-    shop.chain.forgetRequestCounts()
-    expect((await ask(shop, { path: '/api/token/price', proof: 'garbage' })).status).toBe(200)
-    expect(shop.chain.requestCounts().get('getTransaction') ?? 0).toBe(0)
+    service.chain.forgetRequestCounts()
+    expect((await ask(service, { path: '/api/token/price', proof: 'garbage' })).status).toBe(200)
+    expect(service.chain.requestCounts().get('getTransaction') ?? 0).toBe(0)
   })
 
   test('burn statistics name totals, spans, endpoints and days', async () => {
-    await buy(shop)
-    const { body } = await ask(shop, { path: '/api/token/burn-stats' })
+    await buy(service)
+    const { body } = await ask(service, { path: '/api/token/burn-stats' })
     const burned = { tokens: 1.5, baseUnits: '1500000', payments: 1 }
     expect(body).toMatchObject({
       success: true,
@@ -61,7 +61,7 @@ describe('free routes', () => {
 })
 
 describe('metrics', () => {
-  test('count requests by route and status, and paths that nobody has do not make series', async () => {
+  test('count requests by route and status, and unknown paths do not create series', async () => {
     await get('/api/nope-1')
     const exposed = await (await get('/metrics')).text()
     expect(exposed).toMatch(/tollbook_http_requests_total\{route="\/api\/health",status="200"\} \d+/)
@@ -69,16 +69,16 @@ describe('metrics', () => {
     expect(exposed).not.toContain('nope')
   })
 
-  test('are not there for whoever is outside the subnets of the operator', async () => {
-    const closed = await openShop({ besides: shop, env: { METRICS_SUBNETS: '192.0.2.0/24' } })
+  test("are not available outside the operator's subnets", async () => {
+    const closed = await openTestService({ besides: service, env: { METRICS_SUBNETS: '192.0.2.0/24' } })
     expect((await fetch(`${closed.baseUrl}/metrics`)).status).toBe(404)
     await closed.close()
   })
 })
 
 describe('limits', () => {
-  test('too many requests of one client are told when to come back', async () => {
-    const limited = await openShop({ besides: shop, env: { RATE_LIMIT_PER_MINUTE: '2' } })
+  test('too many requests of one client get the time to retry', async () => {
+    const limited = await openTestService({ besides: service, env: { RATE_LIMIT_PER_MINUTE: '2' } })
     const statuses = []
     for (let request = 0; request < 3; request++) statuses.push((await ask(limited, qrOrder)).status)
     expect(statuses).toEqual([402, 402, 429])
@@ -89,7 +89,7 @@ describe('limits', () => {
   })
 
   test('two Host headers are refused', async () => {
-    const socket = connect(Number(new URL(shop.baseUrl).port), '127.0.0.1')
+    const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
     socket.end('GET /api/health HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n')
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 400/)
   })
@@ -97,11 +97,11 @@ describe('limits', () => {
 
 describe('the yardstick', () => {
   test('a confirmed payment in signature form costs one call to the chain', async () => {
-    const proof = await shop.payer.pay(await askForQuote(shop))
-    shop.chain.forgetRequestCounts()
-    expect((await ask(shop, { ...qrOrder, proof })).status).toBe(200)
-    const counts = new Map(shop.chain.requestCounts())
-    // The watch of the node's health is by the clock and not by the request.
+    const proof = await service.payer.pay(await askForQuote(service))
+    service.chain.forgetRequestCounts()
+    expect((await ask(service, { ...qrOrder, proof })).status).toBe(200)
+    const counts = new Map(service.chain.requestCounts())
+    // The job that checks the node's health runs on a schedule and not per request.
     counts.delete('getSlot')
     expect([...counts]).toEqual([['getTransaction', 1]])
   })

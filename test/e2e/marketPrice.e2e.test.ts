@@ -6,17 +6,17 @@ import { ask, askForQuote, qrOrder } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { openMarketServers } from '../support/marketServers.ts'
 import { shiftedClock } from '../support/shiftedClock.ts'
-import { openShop, type Shop } from '../support/shop.ts'
+import { openTestService, type TestService } from '../support/testService.ts'
 
 const clock = shiftedClock()
 const markets = await openMarketServers('0.001')
 /** Each quote, with the price that was on record when it was made. */
 const quoted: { readonly quote: Quote; readonly listed: Price | undefined }[] = []
-let shop: Shop
+let service: TestService
 let firstQuote: QuoteBody
 
 beforeAll(async () => {
-  shop = await openShop({
+  service = await openTestService({
     clock,
     env: { ...markets.env, TOKEN_PRICE_AGE_MAX_SECONDS: '45' },
     seams: {
@@ -32,10 +32,10 @@ beforeAll(async () => {
 })
 
 async function askedFree(path: string) {
-  return ask(shop, { path })
+  return ask(service, { path })
 }
 
-/** Lets time pass that is shorter than what the watch of the chain takes for an outage, and the chain be heard again. */
+/** Advances time by less than the outage threshold of the chain's health, and lets the chain answer again. */
 async function pass(durationMs: number): Promise<void> {
   clock.advance(durationMs)
   await awaitThat('the chain is heard', async () => {
@@ -55,7 +55,7 @@ async function untilPolled(what: string, isSo: () => Promise<boolean>): Promise<
 }
 
 test('quotes are at the price that the markets agree on', async () => {
-  firstQuote = await askForQuote(shop)
+  firstQuote = await askForQuote(service)
   expect(firstQuote.pricing).toMatchObject({ tokenPrice: 0.001, requiredTokens: 5 })
   const price = await askedFree('/api/token/price')
   expect(price.body).toMatchObject({
@@ -73,7 +73,7 @@ test('quotes are at the price that the markets agree on', async () => {
 
 test('a new price is on record before the first quote at it', async () => {
   markets.sayAll('0.0009')
-  await untilPolled('a quote at the new price', async () => (await askForQuote(shop)).pricing.tokenPrice === 0.0009)
+  await untilPolled('a quote at the new price', async () => (await askForQuote(service)).pricing.tokenPrice === 0.0009)
   // A quote that is made while the list is being written may still have the old price, which is on record too.
   const firsts = [1_000_000_000_000_000n, 900_000_000_000_000n].map((price) =>
     quoted.find(({ quote }) => quote.tokenPriceAttoUsd === price),
@@ -86,8 +86,8 @@ test('a new price is on record before the first quote at it', async () => {
 })
 
 test('a quote from before the change is honoured at its own price', async () => {
-  const proof = await shop.payer.pay(firstQuote, 'boundSignature')
-  const sale = await ask(shop, { ...qrOrder, proof })
+  const proof = await service.payer.pay(firstQuote, 'boundSignature')
+  const sale = await ask(service, { ...qrOrder, proof })
   expect(sale.status).toBe(200)
   expect(saleBody.parse(sale.body).receipt).toMatchObject({
     quoteId: firstQuote.quote.id,
@@ -96,16 +96,16 @@ test('a quote from before the change is honoured at its own price', async () => 
 })
 
 test('when the markets part, the last price holds to its age; then nothing is quoted, and who has paid is served', async () => {
-  const held = await askForQuote(shop)
+  const held = await askForQuote(service)
   expect(held.pricing.tokenPrice).toBe(0.0009)
   markets.say('jupiter', { price: '0.0012' })
   markets.say('dexscreener', { price: '0.0009', liquidity: 311.2 })
   await pass(15_000)
-  expect((await askForQuote(shop)).pricing.tokenPrice).toBe(0.0009)
+  expect((await askForQuote(service)).pricing.tokenPrice).toBe(0.0009)
 
   await pass(16_000)
   await pass(16_000)
-  const refused = await ask(shop, qrOrder)
+  const refused = await ask(service, qrOrder)
   expect(refused.status).toBe(503)
   expect(refused.body).toMatchObject({
     code: 'ENDPOINT_UNAVAILABLE',
@@ -120,25 +120,25 @@ test('when the markets part, the last price holds to its age; then nothing is qu
   expect((await askedFree('/api/token/price')).status).toBe(503)
   expect((await askedFree('/readyz')).status, 'who has paid must find us').toBe(200)
 
-  const proof = await shop.payer.pay(held)
-  expect((await ask(shop, { ...qrOrder, proof })).status).toBe(200)
+  const proof = await service.payer.pay(held)
+  expect((await ask(service, { ...qrOrder, proof })).status).toBe(200)
 })
 
 test('and when they agree again, it is quoted again', async () => {
   markets.sayAll('0.0009')
-  await untilPolled('a quote', async () => (await ask(shop, qrOrder)).status === 402)
+  await untilPolled('a quote', async () => (await ask(service, qrOrder)).status === 402)
   expect((await askedFree('/api/health')).status).toBe(200)
 })
 
 test('another instance quotes from the list on record', async () => {
-  const other = await openShop({ besides: shop, env: markets.env })
-  expect((await askForQuote(other)).pricing).toEqual((await askForQuote(shop)).pricing)
+  const other = await openTestService({ besides: service, env: markets.env })
+  expect((await askForQuote(other)).pricing).toEqual((await askForQuote(service)).pricing)
 })
 
 test('a service that starts while the markets part sells nothing yet, and says why', async () => {
   markets.say('jupiter', { price: '0.0012' })
   markets.say('dexscreener', { status: 404, body: '{}' })
-  const other = await openShop({ besides: shop, env: markets.env })
+  const other = await openTestService({ besides: service, env: markets.env })
   expect((await ask(other, qrOrder)).status).toBe(503)
   expect((await ask(other, { path: '/api/token/price' })).status).toBe(503)
   expect(health.parse((await ask(other, { path: '/api/health' })).body).data.checks['price']?.problem).toEqual(

@@ -7,14 +7,14 @@ import { quoteBody, saleBody } from '@tollbook/core/wire'
 import { ask, askForQuote, buy, qrOrder } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { forms } from '../support/payer.ts'
-import { openShop, type Shop } from '../support/shop.ts'
+import { openTestService, type TestService } from '../support/testService.ts'
 
-let shop: Shop
+let service: TestService
 let admin: pg.Client
 
 beforeAll(async () => {
-  shop = await openShop()
-  admin = new pg.Client({ connectionString: shop.database.adminUrl })
+  service = await openTestService()
+  admin = new pg.Client({ connectionString: service.database.adminUrl })
   await admin.connect()
 })
 afterAll(() => admin.end())
@@ -29,7 +29,7 @@ async function eventsOf(signature: string): Promise<readonly string[]> {
 
 describe('a request without proof', () => {
   test('is answered with a 402 that has every field of the specification and adds up', async () => {
-    const reply = await ask(shop, qrOrder)
+    const reply = await ask(service, qrOrder)
     expect(reply.status).toBe(402)
     expect(reply.headers.get('cache-control')).toBe('no-store')
     expect(reply.headers.get('x-request-id')).toMatch(/^request_/)
@@ -41,37 +41,37 @@ describe('a request without proof', () => {
       burnInfo: { percentage: 30, tokensToBurn: 1.5 },
       quote: { requiredBaseUnits: '5000000', burnBaseUnits: '1500000', transferBaseUnits: '3500000', decimals: 6 },
     })
-    expect(body.network).toBe(`solana:${shop.chain.genesisHash.slice(0, 32)}`)
+    expect(body.network).toBe(`solana:${service.chain.genesisHash.slice(0, 32)}`)
   })
 
   test('gets a new quote each time, and the ledger has the memo and not the secret', async () => {
-    const [one, other] = [await askForQuote(shop), await askForQuote(shop)]
+    const [one, other] = [await askForQuote(service), await askForQuote(service)]
     expect(one.quote.id).not.toBe(other.quote.id)
     expect(one.quote.secret).not.toBe(other.quote.secret)
     const { rows } = await admin.query('select * from ledger.quotes where id = $1', [one.quote.id])
-    expect(rows).toMatchObject([{ memo: one.quote.memo, wallet: shop.payer.address }])
+    expect(rows).toMatchObject([{ memo: one.quote.memo, wallet: service.payer.address }])
     expect(JSON.stringify(rows)).not.toContain(one.quote.secret)
   })
 })
 
 describe.each(forms)('a payment in the form %s', (form) => {
   test('buys exactly one answer', async () => {
-    const quote = await askForQuote(shop)
-    const proof = await shop.payer.pay(quote, form)
-    const first = await ask(shop, { ...qrOrder, proof })
+    const quote = await askForQuote(service)
+    const proof = await service.payer.pay(quote, form)
+    const first = await ask(service, { ...qrOrder, proof })
     expect(first.status).toBe(200)
     expect(first.headers.get('cache-control')).toBe('private, no-store')
     const sale = saleBody.parse(first.body)
     expect(sale.data).toMatchObject({ originalData: 'hello', size: '256x256' })
     expect(sale.receipt).toMatchObject({
-      wallet: shop.payer.address,
+      wallet: service.payer.address,
       quoteId: quote.quote.id,
       requiredBaseUnits: '5000000',
       burned: '1500000',
     })
     expect(sale.receipt.distribution).toEqual({ provider: '2500000', holders: '750000', treasury: '250000' })
 
-    const second = await ask(shop, { ...qrOrder, proof })
+    const second = await ask(service, { ...qrOrder, proof })
     expect(second).toMatchObject({ status: 402, body: { code: 'INVALID_PAYMENT', reason: 'already_used' } })
     const submitted = form === 'transaction' || form === 'boundTransaction' ? ['PaymentSubmitted'] : []
     expect(await eventsOf(sale.receipt.signature)).toEqual([
@@ -87,10 +87,10 @@ describe.each(forms)('a payment in the form %s', (form) => {
 
 describe('a receipt', () => {
   test('verifies offline with the published key and with no other', async () => {
-    const { receipt } = await buy(shop)
+    const { receipt } = await buy(service)
     const keys = z
       .object({ keys: z.array(z.record(z.string(), z.string())) })
-      .parse((await ask(shop, { path: '/.well-known/jwks.json' })).body)
+      .parse((await ask(service, { path: '/.well-known/jwks.json' })).body)
     const { jws, ...claims } = receipt
     const { payload, protectedHeader } = await compactVerify(jws, createLocalJWKSet(keys))
     expect(Buffer.from(payload).toString('utf8')).toBe(canonicalJson(claims))
@@ -111,7 +111,7 @@ describe('a receipt', () => {
   })
 
   test('names the place in the ledger where the fulfilment stands', async () => {
-    const { receipt } = await buy(shop)
+    const { receipt } = await buy(service)
     const { rows } = await admin.query(
       "select kind, convert_from(body, 'UTF8')::jsonb ->> 'stream' as stream, encode(leaf_hash, 'hex') as leaf from ledger.events where seq = $1",
       [receipt.ledger.position],
@@ -128,9 +128,9 @@ test('I18 the burn statistics, the balances and the chain move together, to the 
       ledger: z.object({ position: z.int() }),
     }),
   })
-  const read = async () => stats.parse((await ask(shop, { path: '/api/token/burn-stats' })).body).data
+  const read = async () => stats.parse((await ask(service, { path: '/api/token/burn-stats' })).body).data
   const before = await read()
-  const { receipt } = await buy(shop)
+  const { receipt } = await buy(service)
   const after = await read()
   expect(BigInt(after.total.baseUnits) - BigInt(before.total.baseUnits)).toBe(1_500_000n)
   expect(after.total.payments - before.total.payments).toBe(1)
@@ -145,13 +145,13 @@ test('I18 the burn statistics, the balances and the chain move together, to the 
 })
 
 test('more than was asked is owed back to the wallet and not silently ours', async () => {
-  const dear = await askForQuote(shop, { path: '/api/tools/qrcode', body: { data: 'dear' } })
+  const dear = await askForQuote(service, { path: '/api/tools/qrcode', body: { data: 'dear' } })
   const generous = { ...dear, quote: { ...dear.quote, transferBaseUnits: '4000000' } }
-  const proof = await shop.payer.pay(generous)
-  const reply = await ask(shop, { ...qrOrder, proof })
+  const proof = await service.payer.pay(generous)
+  const reply = await ask(service, { ...qrOrder, proof })
   expect(reply.status).toBe(200)
   const { rows } = await admin.query('select balance from ledger.accounts where name = $1', [
-    `Liabilities:Overpaid:${shop.payer.address}`,
+    `Liabilities:Overpaid:${service.payer.address}`,
   ])
   expect(rows).toEqual([{ balance: '-500000' }])
 })

@@ -2,15 +2,15 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { isoTime, systemClock } from '@tollbook/core/clock'
 import { ask, askForQuote, buy } from '../support/ask.ts'
 import { type Answering, deadUrl, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
-import { readBook } from '../support/readBook.ts'
-import { openShop, type Shop } from '../support/shop.ts'
+import { readLedgerState } from '../support/readLedgerState.ts'
+import { openTestService, type TestService } from '../support/testService.ts'
 import { sampleAnswer, withField } from '../support/upstreamSample.ts'
 
 const coinGecko = await startLoopbackProvider()
 const coinPaprika = await startLoopbackProvider()
 const bitcoin = '/api/data/crypto?symbol=BTC'
 const nothing = '/api/data/crypto?symbol=ZZZQQ'
-let shop: Shop
+let service: TestService
 
 /** Bitcoin and nothing else, as of now. */
 const ofNow: Answering = (response, asked) =>
@@ -21,7 +21,7 @@ const unpaid = json({ error: 'payment required: account 7, key CG-secret-key' },
 
 beforeAll(async () => {
   const dead = await deadUrl()
-  shop = await openShop({
+  service = await openTestService({
     env: {
       COINGECKO_URL: coinGecko.url,
       COINGECKO_API_KEY: 'CG-secret-key',
@@ -32,11 +32,11 @@ beforeAll(async () => {
   })
 })
 
-test('a price is bought with its receipt, and says where it is from; a quote alone asks nobody', async () => {
+test('a price is bought with its receipt, and names its source; a quote alone queries no provider', async () => {
   coinGecko.answer(ofNow)
-  await askForQuote(shop, { path: bitcoin })
+  await askForQuote(service, { path: bitcoin })
   expect(coinGecko.asked).toHaveLength(0)
-  const sale = await buy(shop, { path: bitcoin })
+  const sale = await buy(service, { path: bitcoin })
   expect(sale.data).toEqual({
     symbol: 'BTC',
     price: 77671,
@@ -50,24 +50,24 @@ test('a price is bought with its receipt, and says where it is from; a quote alo
 test('I4 an unknown symbol is 404 with the proof kept, then 404 before any quote, and the proof buys another', async () => {
   coinGecko.answer(ofNow)
   coinPaprika.answer(json({ currencies: [] }))
-  const proof = await shop.payer.pay(await askForQuote(shop, { path: nothing }))
-  expect(await ask(shop, { path: nothing, proof })).toMatchObject({ status: 404, body: { code: 'NO_DATA' } })
+  const proof = await service.payer.pay(await askForQuote(service, { path: nothing }))
+  expect(await ask(service, { path: nothing, proof })).toMatchObject({ status: 404, body: { code: 'NO_DATA' } })
   const asked = coinGecko.asked.length
-  expect(await ask(shop, { path: nothing })).toMatchObject({ status: 404, body: { code: 'NO_DATA' } })
+  expect(await ask(service, { path: nothing })).toMatchObject({ status: 404, body: { code: 'NO_DATA' } })
   expect(coinGecko.asked).toHaveLength(asked)
-  expect(await ask(shop, { path: bitcoin, proof })).toMatchObject({ status: 200, body: { data: { symbol: 'BTC' } } })
+  expect(await ask(service, { path: bitcoin, proof })).toMatchObject({ status: 200, body: { data: { symbol: 'BTC' } } })
 })
 
 test('a 402 of a provider is never ours: 502 without its words or our key, and the proof kept', async () => {
   const path = '/api/data/crypto?symbol=ETH'
   coinGecko.answer(unpaid)
   coinPaprika.answer(unpaid)
-  const proof = await shop.payer.pay(await askForQuote(shop, { path }))
-  const failure = await ask(shop, { path, proof })
+  const proof = await service.payer.pay(await askForQuote(service, { path }))
+  const failure = await ask(service, { path, proof })
   expect(failure).toMatchObject({ status: 502, body: { code: 'UPSTREAM_FAILED' } })
   expect(JSON.stringify(failure.body)).not.toMatch(/account|CG-secret-key|127\.0\.0\.1/)
   coinGecko.answer(ofNow)
-  expect((await ask(shop, { path: bitcoin, proof })).status).toBe(200)
+  expect((await ask(service, { path: bitcoin, proof })).status).toBe(200)
 })
 
 describe('I4 every way in which providers fail keeps the proof, which then buys the answer', () => {
@@ -89,17 +89,17 @@ describe('I4 every way in which providers fail keeps the proof, which then buys 
     const path = `/api/data/crypto?symbol=${symbol}`
     coinGecko.answer(answering)
     coinPaprika.answer(answering)
-    const proof = await shop.payer.pay(await askForQuote(shop, { path }))
-    expect(await ask(shop, { path, proof })).toMatchObject({ status, body: { code } })
+    const proof = await service.payer.pay(await askForQuote(service, { path }))
+    expect(await ask(service, { path, proof })).toMatchObject({ status, body: { code } })
     coinGecko.answer(ofNow)
-    expect((await ask(shop, { path: bitcoin, proof })).status).toBe(200)
-    expect((await ask(shop, { path: bitcoin, proof })).body).toMatchObject({ reason: 'already_used' })
+    expect((await ask(service, { path: bitcoin, proof })).status).toBe(200)
+    expect((await ask(service, { path: bitcoin, proof })).body).toMatchObject({ reason: 'already_used' })
   })
 
-  test('I17 and the book balances, with nothing owed', async () => {
-    const book = await readBook(shop)
-    expect(book.failures.filter((reason) => reason === 'upstream_timeout')).toHaveLength(1)
-    expect(book.failures.filter((reason) => reason === 'upstream_failed')).toHaveLength(4)
-    expect(book).toMatchObject({ entriesSum: '0', unearned: '0' })
+  test('I17 and the ledger balances, with nothing owed', async () => {
+    const ledger = await readLedgerState(service)
+    expect(ledger.failures.filter((reason) => reason === 'upstream_timeout')).toHaveLength(1)
+    expect(ledger.failures.filter((reason) => reason === 'upstream_failed')).toHaveLength(4)
+    expect(ledger).toMatchObject({ entriesSum: '0', unearned: '0' })
   })
 })

@@ -7,8 +7,8 @@ import { pngSize } from '../../src/endpoints/pngSize.ts'
 import { ask, askForQuote, buy, type Order } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
-import { openShop } from '../support/shop.ts'
-import { readBook } from '../support/readBook.ts'
+import { openTestService } from '../support/testService.ts'
+import { readLedgerState } from '../support/readLedgerState.ts'
 import { browsersOf, startWeb } from '../outbound/browser/testRenderer.ts'
 
 let isDown = false
@@ -21,7 +21,7 @@ const web = await startWeb((request, response) => {
   return response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>A page</h1>')
 })
 const artifactDirectory = await makeScratchDirectory()
-const shop = await openShop({
+const service = await openTestService({
   env: {
     RENDER_CONCURRENCY: '2',
     EGRESS_ALLOW_HOSTS: `127.0.0.1:${web.port}`,
@@ -36,9 +36,9 @@ const pdf: Order = {
   body: { html: '<p>one</p><p style="page-break-before:always">two</p>', format: 'Letter', margin: { top: '2cm' } },
 }
 
-let first = await ask(shop, screenshot)
+let first = await ask(service, screenshot)
 await awaitThat('a browser is started or not', async () => {
-  first = await ask(shop, screenshot)
+  first = await ask(service, screenshot)
   return !/being started/.test(String(first.body['error']))
 })
 const canRender = first.status === 402
@@ -53,11 +53,11 @@ const screenshotData = z.strictObject({
 const pdfData = z.strictObject({ pdfUrl: z.url(), pages: z.int(), size: z.string().regex(/^\d+(\.\d)? (B|KB|MB)$/) })
 
 describe.skipIf(!canRender)('a screenshot that was paid for', () => {
-  test('has the fields of the specification, and the picture is there for everybody who has its address', async () => {
-    const sale = await buy(shop, screenshot)
+  test('has the fields of the specification, and the picture is available to everyone who has its address', async () => {
+    const sale = await buy(service, screenshot)
     const data = screenshotData.parse(sale.data)
     expect(data).toMatchObject({ width: 800, height: 600 })
-    expect(data.imageUrl.startsWith(`${shop.baseUrl}/artifacts/`)).toBe(true)
+    expect(data.imageUrl.startsWith(`${service.baseUrl}/artifacts/`)).toBe(true)
     expect(sale.meta).toMatchObject({ source: 'tollbook', cached: false, httpStatus: 200, finalUrl: url })
 
     const answer = await fetch(data.imageUrl)
@@ -81,14 +81,14 @@ describe.skipIf(!canRender)('a screenshot that was paid for', () => {
     const [name = ''] = await readdir(artifactDirectory)
     const later = name.replace(/-\w+\./, (expiry) => expiry.replace(/.\.$/, 'z.'))
     for (const wrong of [later, `${name}x`, 'x', '..%2f..%2fpackage.json', '%2e%2e', name.replace('.png', '.pdf')]) {
-      const answer = await fetch(`${shop.baseUrl}/artifacts/${wrong}`)
+      const answer = await fetch(`${service.baseUrl}/artifacts/${wrong}`)
       expect([answer.status, await answer.json()]).toEqual([404, expect.objectContaining({ code: 'NOT_FOUND' })])
     }
   })
 })
 
 test.skipIf(!canRender)('a document that was paid for says how many pages it has', async () => {
-  const data = pdfData.parse((await buy(shop, pdf)).data)
+  const data = pdfData.parse((await buy(service, pdf)).data)
   const answer = await fetch(data.pdfUrl)
   expect(answer.headers.get('content-type')).toBe('application/pdf')
   expect(answer.headers.get('content-disposition')).toMatch(/^attachment/)
@@ -98,46 +98,46 @@ test.skipIf(!canRender)('a document that was paid for says how many pages it has
 
 describe.skipIf(!canRender)('the payment of a page that could not be had', () => {
   test('buys the next: unreachable', async () => {
-    const proof = await shop.payer.pay(await askForQuote(shop, screenshot))
+    const proof = await service.payer.pay(await askForQuote(service, screenshot))
     isDown = true
-    const failed = await ask(shop, { ...screenshot, proof })
+    const failed = await ask(service, { ...screenshot, proof })
     expect([failed.status, failed.body['code']]).toEqual([502, 'UPSTREAM_FAILED'])
     isDown = false
-    screenshotData.parse(saleBody.parse((await ask(shop, { ...screenshot, proof })).body).data)
-    expect((await ask(shop, { ...screenshot, proof })).body).toMatchObject({ reason: 'already_used' })
+    screenshotData.parse(saleBody.parse((await ask(service, { ...screenshot, proof })).body).data)
+    expect((await ask(service, { ...screenshot, proof })).body).toMatchObject({ reason: 'already_used' })
   })
 
   test('buys the next: forbidden', async () => {
     const away: Order = { ...pdf, body: { url: `${url}away` } }
-    const proof = await shop.payer.pay(await askForQuote(shop, away))
-    const failed = await ask(shop, { ...away, proof })
+    const proof = await service.payer.pay(await askForQuote(service, away))
+    const failed = await ask(service, { ...away, proof })
     expect([failed.status, failed.body['code']]).toEqual([403, 'TARGET_FORBIDDEN'])
-    pdfData.parse(saleBody.parse((await ask(shop, { ...pdf, proof })).body).data)
+    pdfData.parse(saleBody.parse((await ask(service, { ...pdf, proof })).body).data)
   })
 })
 
 describe.skipIf(!canRender)('I4 the payment of a page whose rendering broke', () => {
   test('buys the next: the browser was killed', async () => {
-    const proof = await shop.payer.pay(await askForQuote(shop, screenshot))
+    const proof = await service.payer.pay(await askForQuote(service, screenshot))
     isSilent = true
-    const asking = ask(shop, { ...screenshot, proof })
+    const asking = ask(service, { ...screenshot, proof })
     await awaitThat('the page is asked for', () => silentlyAsked > 0)
     for (const pid of browsersOf(process.pid)) process.kill(pid, 'SIGKILL')
     const failed = await asking
     isSilent = false
     expect([failed.status, failed.body['code']]).toEqual([502, 'UPSTREAM_FAILED'])
-    await awaitThat('there is a browser again', async () => (await ask(shop, screenshot)).status === 402)
-    expect((await ask(shop, { ...screenshot, proof })).status).toBe(200)
+    await awaitThat('there is a browser again', async () => (await ask(service, screenshot)).status === 402)
+    expect((await ask(service, { ...screenshot, proof })).status).toBe(200)
   })
 
-  test('I17 and the book says so: failed and fulfilled attempts, entries that sum to zero, nothing owed', async () => {
-    const book = await readBook(shop)
-    expect(book.failures).toEqual(['target_forbidden', 'upstream_failed', 'upstream_failed'])
-    expect(book).toMatchObject({ entriesSum: '0', unearned: '0' })
+  test('I17 and the ledger records it: failed and fulfilled attempts, entries that sum to zero, nothing owed', async () => {
+    const ledger = await readLedgerState(service)
+    expect(ledger.failures).toEqual(['target_forbidden', 'upstream_failed', 'upstream_failed'])
+    expect(ledger).toMatchObject({ entriesSum: '0', unearned: '0' })
   })
 })
 
-describe('nobody is asked to pay', () => {
+describe('no payment is requested', () => {
   test.each([
     [{ url: 'http://10.0.0.1/' }],
     [{ url: `http://127.0.0.1:${web.port + 1}/` }],
@@ -145,12 +145,12 @@ describe('nobody is asked to pay', () => {
     [{}],
     [{ html: 'x', format: 'A5', margin: { left: '5in', right: '5in' } }],
   ])('for a document of %j', async (body) => {
-    const { status } = await ask(shop, { ...pdf, body })
+    const { status } = await ask(service, { ...pdf, body })
     expect(status).toBe(400)
   })
 
   test('where no page is rendered', async () => {
-    const without = await openShop({ besides: shop, env: { RENDER_CONCURRENCY: '0' } })
+    const without = await openTestService({ besides: service, env: { RENDER_CONCURRENCY: '0' } })
     const answer = await ask(without, screenshot)
     expect([answer.status, answer.body['code']]).toEqual([400, 'INVALID_REQUEST'])
     const known = await ask(without, { ...screenshot, body: { url: 'https://example.com/' } })
@@ -160,6 +160,6 @@ describe('nobody is asked to pay', () => {
 
 test('a CHROMIUM_PATH that is wrong stops the start', async () => {
   await expect(
-    openShop({ besides: shop, env: { RENDER_CONCURRENCY: '1', CHROMIUM_PATH: '/nowhere/chromium' } }),
+    openTestService({ besides: service, env: { RENDER_CONCURRENCY: '1', CHROMIUM_PATH: '/nowhere/chromium' } }),
   ).rejects.toThrow('CHROMIUM_PATH names /nowhere/chromium')
 })

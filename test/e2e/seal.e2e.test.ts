@@ -11,17 +11,17 @@ import { tamper } from '../store/tamper.ts'
 import { ask, buy, qrOrder } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
-import { openShop, type Shop } from '../support/shop.ts'
+import { openTestService, type TestService } from '../support/testService.ts'
 
-let shop: Shop
+let service: TestService
 let file: string
 
 beforeAll(async () => {
   file = join(await makeScratchDirectory(), 'checkpoint')
-  shop = await openShop({ env: { CHECKPOINT_FILE: file, LEDGER_ORIGIN: 'shop.example/ledger' } })
+  service = await openTestService({ env: { CHECKPOINT_FILE: file, LEDGER_ORIGIN: 'shop.example/ledger' } })
 })
 
-const get = (path: string, { baseUrl }: Shop = shop) => fetch(`${baseUrl}${path}`)
+const get = (path: string, { baseUrl }: TestService = service) => fetch(`${baseUrl}${path}`)
 const json = async (path: string): Promise<unknown> => (await get(path)).json()
 const newest = async () =>
   assertPresent(readCheckpoint(await (await get('/api/ledger/checkpoint')).text()), 'a checkpoint')
@@ -48,7 +48,7 @@ const proofAnswer = z.object({
 
 describe('a receipt', () => {
   test('comes with the address of a proof, and is proved with it by nothing but the public key', async () => {
-    const sale = await buy(shop)
+    const sale = await buy(service)
     const { receipt } = sale
     await sealedUpTo(receipt.ledger.position)
     const proof = proofAnswer.parse(await json(`/api/ledger/inclusion/${receipt.ledger.position}`))
@@ -62,11 +62,11 @@ describe('a receipt', () => {
   })
 
   test('keeps its answer and its proof when later ones come, and every later tree begins with the one of its proof', async () => {
-    const { receipt } = await buy(shop)
+    const { receipt } = await buy(service)
     await sealedUpTo(receipt.ledger.position)
     const path = `/api/ledger/inclusion/${receipt.ledger.position}`
     const first = proofAnswer.parse(await json(path)).data
-    await sealedUpTo((await buy(shop)).receipt.ledger.position)
+    await sealedUpTo((await buy(service)).receipt.ledger.position)
     expect(proofAnswer.parse(await json(`${path}?treeSize=${first.treeSize}`)).data).toEqual(first)
 
     const later = await newest()
@@ -78,9 +78,9 @@ describe('a receipt', () => {
     expect(isConsistent({ earlier, later, path: consistency })).toBe(true)
   })
 
-  test('is told where its proof is by the answer itself', async () => {
-    const proof = await shop.payer.pay(z.any().parse((await ask(shop, qrOrder)).body))
-    const { body } = await ask(shop, { ...qrOrder, proof })
+  test('names the address of its proof in the answer itself', async () => {
+    const proof = await service.payer.pay(z.any().parse((await ask(service, qrOrder)).body))
+    const { body } = await ask(service, { ...qrOrder, proof })
     const { receipt } = z.object({ receipt: z.object({ ledger: z.object({ position: z.int() }) }) }).parse(body)
     expect(body['inclusionProof']).toBe(`/api/ledger/inclusion/${receipt.ledger.position}`)
   })
@@ -100,29 +100,29 @@ describe('the seal over HTTP', () => {
     expect(openCheckpoint(await standard.text(), key)).toBeDefined()
   })
 
-  test('has the tiles of C2SP tlog-tiles, which may be cached for ever', async () => {
+  test('has the tiles of C2SP tlog-tiles, which may be cached permanently', async () => {
     await sealedUpTo(1)
     const { size } = await newest()
     const tile = await get(`/tile/0/000.p/${size}`)
     expect([tile.status, tile.headers.get('content-type')]).toEqual([200, 'application/octet-stream'])
     expect(tile.headers.get('cache-control')).toContain('immutable')
     expect((await tile.arrayBuffer()).byteLength).toBe(size * 32)
-    expect((await fetch(`${shop.baseUrl}/tile/0/000.p/${size}`, { method: 'HEAD' })).status).toBe(200)
+    expect((await fetch(`${service.baseUrl}/tile/0/000.p/${size}`, { method: 'HEAD' })).status).toBe(200)
   })
 
   test('keeps the entries for auditors unless the operator opens them', async () => {
     await sealedUpTo(1)
     expect((await get('/tile/entries/000.p/1')).status).toBe(404)
-    const open = await openShop({ besides: shop, env: { LEDGER_ENTRIES: 'public' } })
+    const open = await openTestService({ besides: service, env: { LEDGER_ENTRIES: 'public' } })
     const bundle = Buffer.from(await (await get('/tile/entries/000.p/1', open)).arrayBuffer())
     expect(JSON.parse(bundle.subarray(18).toString())).toMatchObject({ kind: 'SettingChanged' })
     expect(bundle.readUInt16BE()).toBe(bundle.length - 2)
     await open.close()
   })
 
-  test('compresses entries for whoever takes gzip, as C2SP tlog-tiles wishes, and for nobody else', async () => {
+  test('compresses entries for clients that accept gzip, as C2SP tlog-tiles requires, and for no others', async () => {
     await sealedUpTo(1)
-    const open = await openShop({ besides: shop, env: { LEDGER_ENTRIES: 'public' } })
+    const open = await openTestService({ besides: service, env: { LEDGER_ENTRIES: 'public' } })
     const bundle = async (coding: string) => {
       const answer = await fetch(`${open.baseUrl}/tile/entries/000.p/1`, { headers: { 'accept-encoding': coding } })
       const { headers } = answer
@@ -180,16 +180,16 @@ describe('the seal over HTTP', () => {
     await sealedUpTo(1)
     const answer = await get(path)
     expect(answer.status).toBe(status)
-    // What is not there now may be in a second.
+    // An event that is not sealed now may be in a second.
     expect(answer.headers.get('cache-control')).toBe('no-store')
     expect(await answer.json()).toMatchObject({ code: status === 404 ? 'NOT_FOUND' : 'INVALID_REQUEST' })
   })
 
   test('burn statistics name the newest checkpoint', async () => {
-    const { receipt } = await buy(shop)
+    const { receipt } = await buy(service)
     await sealedUpTo(receipt.ledger.position)
     const { size, root } = await newest()
-    const { body } = await ask(shop, { path: '/api/token/burn-stats' })
+    const { body } = await ask(service, { path: '/api/token/burn-stats' })
     expect(body).toMatchObject({ data: { ledger: { position: size, root: Buffer.from(root).toString('base64') } } })
   })
 
@@ -200,24 +200,24 @@ describe('the seal over HTTP', () => {
 
 describe('the checkpoint kept outside the database', () => {
   test('is the newest within two seconds or so, and the next start accepts it', async () => {
-    const { receipt } = await buy(shop)
+    const { receipt } = await buy(service)
     await awaitThat('the file has caught up', async () => {
-      const kept = readCheckpoint(await readFile(file, 'utf8'))
-      return kept !== undefined && kept.size >= receipt.ledger.position
+      const stored = readCheckpoint(await readFile(file, 'utf8'))
+      return stored !== undefined && stored.size >= receipt.ledger.position
     })
-    const again = await openShop({ besides: shop, env: { CHECKPOINT_FILE: file } })
+    const again = await openTestService({ besides: service, env: { CHECKPOINT_FILE: file } })
     expect((await get('/readyz', again)).status).toBe(200)
     await again.close()
   })
 
   test('keeps a service from starting on a database that is behind it', async () => {
-    await expect(openShop({ env: { CHECKPOINT_FILE: file } })).rejects.toThrow(/older backup was restored/)
+    await expect(openTestService({ env: { CHECKPOINT_FILE: file } })).rejects.toThrow(/older backup was restored/)
   })
 })
 
-test('damage closes the paid routes of every instance, is told by health, and leaves the proofs of before', async () => {
-  const one = await openShop()
-  const other = await openShop({ besides: one })
+test('damage closes the paid routes of every instance, is reported by health, and leaves the earlier proofs', async () => {
+  const one = await openTestService()
+  const other = await openTestService({ besides: one })
   const { receipt } = await buy(one)
   await awaitThat(
     'the sale is sealed',
@@ -230,14 +230,14 @@ test('damage closes the paid routes of every instance, is told by health, and le
   // The next event to be sealed makes the sealer look at what it builds on.
   expect((await ask(one, { ...qrOrder, proof })).status).toBe(200)
 
-  for (const shop of [one, other]) {
-    await awaitThat('the damage is noticed', async () => (await get('/readyz', shop)).status === 503)
-    const refused = await ask(shop, qrOrder)
+  for (const service of [one, other]) {
+    await awaitThat('the damage is noticed', async () => (await get('/readyz', service)).status === 503)
+    const refused = await ask(service, qrOrder)
     expect(refused).toMatchObject({ status: 503, body: { code: 'ENDPOINT_UNAVAILABLE' } })
-    expect((await ask(shop, { path: '/api/health' })).body).toMatchObject({
+    expect((await ask(service, { path: '/api/health' })).body).toMatchObject({
       data: { status: 'degraded', checks: { seal: { status: 'failing' } } },
     })
-    expect((await get(`/api/ledger/inclusion/${receipt.ledger.position}`, shop)).status).toBe(200)
+    expect((await get(`/api/ledger/inclusion/${receipt.ledger.position}`, service)).status).toBe(200)
   }
   expect(await (await get('/metrics', one)).text()).toMatch(/tollbook_ledger_damaged 1/)
 })

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import type { Job, Outcome, Stream } from '../../src/product/product.ts'
-import type { Shop } from '../support/shop.ts'
+import type { TestService } from '../support/testService.ts'
 
 /** A promise that a test resolves. */
 export interface Gate {
@@ -52,15 +52,15 @@ export interface PaidOrder {
   readonly idempotencyKey?: string
 }
 
-/** A paid request over a socket of its own, whose reading a test controls. */
-export function openReply(shop: Shop, { path, proof, idempotencyKey }: PaidOrder): OpenReply {
+/** A paid request over a separate socket, whose reading a test controls. */
+export function openReply(service: TestService, { path, proof, idempotencyKey }: PaidOrder): OpenReply {
   const first = Promise.withResolvers<Buffer>()
   const ended = Promise.withResolvers<StreamReply>()
   const paused = createPause()
-  const sent = request(`${shop.baseUrl}${path}`, {
+  const sent = request(`${service.baseUrl}${path}`, {
     agent: false,
     headers: {
-      'x-wallet-address': shop.payer.address,
+      'x-wallet-address': service.payer.address,
       'x-payment-proof': proof,
       ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
     },

@@ -10,25 +10,25 @@ import { ask, askForQuote } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { readPaymentEvents } from '../support/paymentEvents.ts'
 import { scriptedEndpoint, withEndpoint } from '../support/scriptedEndpoint.ts'
-import { openShop, type Shop } from '../support/shop.ts'
+import { openTestService, type TestService } from '../support/testService.ts'
 import { chunksOf, createGate, meta, openReply, type StreamReply, streams } from './streamedAnswer.ts'
 
 const scripted = scriptedEndpoint()
 const { path } = scripted.order
-let shop: Shop
+let service: TestService
 /** An instance that waits 0.3 s for a provider and 0.35 s for a caller. */
-let impatient: Shop
+let impatient: TestService
 /** An instance whose ledger does not record deliveries. */
-let forgetful: Shop
+let forgetful: TestService
 let admin: pg.Client
 
 beforeAll(async () => {
   const seams = { endpoints: withEndpoint(scripted) }
-  shop = await openShop({ seams })
+  service = await openTestService({ seams })
   const env = { HANDLER_TIMEOUT_MS: '300', CLAIM_LEASE_SECONDS: '1' }
-  impatient = await openShop({ besides: shop, seams, env })
-  forgetful = await openShop({
-    besides: shop,
+  impatient = await openTestService({ besides: service, seams, env })
+  forgetful = await openTestService({
+    besides: service,
     seams: {
       ...seams,
       ledger: (inner) => ({
@@ -40,7 +40,7 @@ beforeAll(async () => {
       }),
     },
   })
-  admin = new pg.Client({ connectionString: shop.database.adminUrl })
+  admin = new pg.Client({ connectionString: service.database.adminUrl })
   await admin.connect()
 })
 afterAll(() => admin.end())
@@ -51,8 +51,8 @@ interface Paid {
 }
 
 async function pay(): Promise<Paid> {
-  const payment = await shop.payer.sign(await askForQuote(shop, scripted.order))
-  await shop.payer.send(payment)
+  const payment = await service.payer.sign(await askForQuote(service, scripted.order))
+  await service.payer.send(payment)
   return { signature: payment.signature, order: { path, proof: Buffer.from(payment.signature).toString('base64') } }
 }
 
@@ -84,7 +84,7 @@ describe('a streamed answer', () => {
         yield* chunksOf('data: one\n\n', 'data: zwö\n\n')
       }),
     )
-    const reply = openReply(shop, paid.order)
+    const reply = openReply(service, paid.order)
     await awaitThat('the answer is started', async () => (await kindsOf(paid)).includes('AnswerStarted'))
     expect(await kindsOf(paid)).toEqual([...claimed, 'AnswerStarted'])
     gate.open()
@@ -100,7 +100,7 @@ describe('a streamed answer', () => {
     expect(answer).toBe('data: one\n\ndata: zwö\n\n')
     expect(await kindsOf(paid)).toEqual([...claimed, ...delivered])
     expect(await bodyOf(paid, 'RequestFulfilled')).toMatchObject({ answerDigest: sha256Hex(answer) })
-    expect(last).toMatchObject({ meta, receipt: { signature: paid.signature, wallet: shop.payer.address } })
+    expect(last).toMatchObject({ meta, receipt: { signature: paid.signature, wallet: service.payer.address } })
     expect(last.inclusionProof).toBe(`/api/ledger/inclusion/${last.receipt.ledger.position}`)
   })
 
@@ -114,28 +114,28 @@ describe('a streamed answer', () => {
         yield* chunksOf('data: two\n\n')
       }),
     )
-    const reply = openReply(shop, paid.order)
+    const reply = openReply(service, paid.order)
     expect((await reply.firstBytes).toString()).toBe('data: one\n\n')
     gate.open()
     const { headers, bytes } = await reply.ended
     const location = String(headers['receipt-location'])
     const { receipt, inclusionProof } = readEvents(bytes).last
-    expect(await ask(shop, { path: location })).toMatchObject({
+    expect(await ask(service, { path: location })).toMatchObject({
       status: 200,
       body: { success: true, data: { receipt, inclusionProof } },
     })
-    expect(await ask(shop, { path: `${location}x` })).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } })
-    expect((await ask(shop, { path: location.replace(/\?.*/, '') })).status).toBe(400)
+    expect(await ask(service, { path: `${location}x` })).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } })
+    expect((await ask(service, { path: location.replace(/\?.*/, '') })).status).toBe(400)
   })
 
   test('of another media type carries its receipt in a trailer', async () => {
     const paid = await pay()
     scripted.script(streams(() => chunksOf('{"n":1}\n', '{"n":2}\n'), 'application/x-ndjson'))
-    const { bytes, headers, trailers, isWhole } = await openReply(shop, paid.order).ended
+    const { bytes, headers, trailers, isWhole } = await openReply(service, paid.order).ended
     expect({ text: bytes.toString(), isWhole }).toEqual({ text: '{"n":1}\n{"n":2}\n', isWhole: true })
     expect(headers['trailer']).toBe('tollbook-receipt')
     const keys = z.object({ keys: z.array(z.record(z.string(), z.string())) })
-    const jwks = keys.parse((await ask(shop, { path: '/.well-known/jwks.json' })).body)
+    const jwks = keys.parse((await ask(service, { path: '/.well-known/jwks.json' })).body)
     const { payload } = await compactVerify(String(trailers['tollbook-receipt']), createLocalJWKSet(jwks))
     expect(JSON.parse(Buffer.from(payload).toString())).toMatchObject({ signature: paid.signature })
   })
@@ -149,20 +149,20 @@ describe('a streamed answer', () => {
         await gate.opened
       }),
     )
-    const reply = openReply(shop, paid.order)
+    const reply = openReply(service, paid.order)
     await reply.firstBytes
     const { proof } = paid.order
-    expect(await ask(shop, { path, proof })).toMatchObject({ status: 409, body: { code: 'PAYMENT_IN_PROGRESS' } })
+    expect(await ask(service, { path, proof })).toMatchObject({ status: 409, body: { code: 'PAYMENT_IN_PROGRESS' } })
     gate.open()
     await reply.ended
-    expect(await ask(shop, { path, proof })).toMatchObject({ status: 402, body: { reason: 'already_used' } })
+    expect(await ask(service, { path, proof })).toMatchObject({ status: 402, body: { reason: 'already_used' } })
   })
 
   test('with an Idempotency-Key is replayed to the byte', async () => {
     const { order } = await pay()
     scripted.script(streams(() => chunksOf('data: one\n\n', 'data: two\n\n')))
     const request = { ...order, idempotencyKey: 'stream-1' }
-    const first = await openReply(shop, request).ended
+    const first = await openReply(service, request).ended
     const replay = await openReply(impatient, request).ended
     expect(replay.headers).toMatchObject({
       'idempotent-replay': 'true',
@@ -178,7 +178,10 @@ describe('a stream that breaks', () => {
     expect(reply.isWhole).toBe(false)
     await awaitThat('the payment is released', async () => (await kindsOf(paid)).includes('AnswerBroken'))
     expect(await kindsOf(paid)).toEqual([...claimed, 'AnswerStarted', 'AnswerBroken'])
-    expect(await ask(shop, { path, proof: paid.order.proof })).toMatchObject({ status: 200, body: { success: true } })
+    expect(await ask(service, { path, proof: paid.order.proof })).toMatchObject({
+      status: 200,
+      body: { success: true },
+    })
   }
 
   test('at the provider is torn down, and the ledger has its length and digest so far', async () => {
@@ -189,7 +192,7 @@ describe('a stream that breaks', () => {
         throw new Fault('the provider hung up', { retryable: true })
       }),
     )
-    const reply = await openReply(shop, paid.order).ended
+    const reply = await openReply(service, paid.order).ended
     await expectBroken(paid, reply)
     const sent = 'data: one\n\ndata: two\n\n'
     expect(await bodyOf(paid, 'AnswerBroken')).toMatchObject({ bytes: sent.length, digest: sha256Hex(sent) })
@@ -218,7 +221,7 @@ describe('a stream that breaks', () => {
         for (let sent = 0; sent <= 8; sent++) yield await Promise.resolve(mebibyte)
       }),
     )
-    const reply = await openReply(shop, paid.order).ended
+    const reply = await openReply(service, paid.order).ended
     await expectBroken(paid, reply)
     expect(await bodyOf(paid, 'AnswerBroken')).toMatchObject({ bytes: 8 * mebibyte.length })
   })
@@ -230,7 +233,7 @@ describe('a stream that breaks', () => {
         [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Fault('no connection', { retryable: true })) }),
       })),
     )
-    await expectBroken(paid, await openReply(shop, paid.order).ended)
+    await expectBroken(paid, await openReply(service, paid.order).ended)
   })
 
   test('at the ledger has no receipt, and its connection is torn down after the last byte', async () => {
@@ -250,8 +253,8 @@ test('an answer that breaks on HTTP/1.0, which has no chunks, resets the connect
       throw new Fault('the provider hung up', { retryable: true })
     }),
   )
-  const socket = connect({ host: '127.0.0.1', port: Number(new URL(shop.baseUrl).port) })
-  const headers = `x-wallet-address: ${shop.payer.address}\r\nx-payment-proof: ${order.proof}\r\nhost: localhost`
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(service.baseUrl).port) })
+  const headers = `x-wallet-address: ${service.payer.address}\r\nx-payment-proof: ${order.proof}\r\nhost: localhost`
   socket.write(`GET ${path} HTTP/1.0\r\n${headers}\r\n\r\n`)
   const ended = await new Promise((resolve) => {
     socket.on('error', ({ message }) => resolve(message))
@@ -264,7 +267,7 @@ test('an answer that breaks on HTTP/1.0, which has no chunks, resets the connect
 test('a server that shuts down finishes the answer first', async () => {
   const gate = createGate()
   const { order } = await pay()
-  const leaving = await openShop({ besides: shop, seams: { endpoints: withEndpoint(scripted) } })
+  const leaving = await openTestService({ besides: service, seams: { endpoints: withEndpoint(scripted) } })
   scripted.script(
     streams(async function* () {
       yield* chunksOf('data: one\n\n')
@@ -291,17 +294,17 @@ describe('a caller who leaves', () => {
       }),
     )
     const request = { ...paid.order, idempotencyKey: 'left-1' }
-    const reply = openReply(shop, request)
+    const reply = openReply(service, request)
     await reply.firstBytes
     reply.leave()
     gate.open()
     await awaitThat('the answer is sealed', async () => (await kindsOf(paid)).includes('RequestFulfilled'))
     const whole = 'data: one\n\ndata: two\n\n'
     expect(await bodyOf(paid, 'RequestFulfilled')).toMatchObject({ answerDigest: sha256Hex(whole) })
-    const replay = await openReply(shop, request).ended
+    const replay = await openReply(service, request).ended
     expect(readEvents(replay.bytes).answer).toBe(whole)
     expect(replay.headers['idempotent-replay']).toBe('true')
-    expect(await ask(shop, { path, proof: paid.order.proof })).toMatchObject({ body: { reason: 'already_used' } })
+    expect(await ask(service, { path, proof: paid.order.proof })).toMatchObject({ body: { reason: 'already_used' } })
   })
 
   test('keeps the payment when the provider breaks off afterwards', async () => {
@@ -314,12 +317,12 @@ describe('a caller who leaves', () => {
         throw new Fault('the provider hung up', { retryable: true })
       }),
     )
-    const reply = openReply(shop, paid.order)
+    const reply = openReply(service, paid.order)
     await reply.firstBytes
     reply.leave()
     gate.open()
     await awaitThat('the payment is released', async () => (await kindsOf(paid)).includes('AnswerBroken'))
-    expect(await ask(shop, { path, proof: paid.order.proof })).toMatchObject({ status: 200 })
+    expect(await ask(service, { path, proof: paid.order.proof })).toMatchObject({ status: 200 })
   })
 })
 
@@ -338,12 +341,12 @@ describe('a caller who reads slowly', () => {
     const paid = await pay()
     const asked = { count: 0 }
     scripted.script(counted(asked))
-    const reply = openReply(shop, paid.order)
+    const reply = openReply(service, paid.order)
     reply.pause()
     // The sockets of both sides hold a few blocks; the rest is not asked for while the caller does not read.
     await awaitThat('the provider is held back', async () => {
       const before = asked.count
-      for (let round = 0; round < 5; round++) await ask(shop, { path: '/livez' })
+      for (let round = 0; round < 5; round++) await ask(service, { path: '/livez' })
       return before > 0 && asked.count === before
     })
     expect(asked.count).toBeLessThan(blocks)

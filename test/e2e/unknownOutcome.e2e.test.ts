@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { Fault } from '@tollbook/core/fault'
 import type { PaymentChange, PaymentLedger } from '../../src/payment/paymentLedger.ts'
 import { ask, askForQuote, qrOrder } from '../support/ask.ts'
-import { openShop, type Shop } from '../support/shop.ts'
+import { openTestService, type TestService } from '../support/testService.ts'
 
 /** A ledger that can be told to lose its answer: before the append happens, or after it. */
 type Loss = { readonly of: string; readonly when: 'before' | 'after' } | undefined
@@ -26,18 +26,21 @@ function unreliable(inner: PaymentLedger): PaymentLedger {
   }
 }
 
-let shop: Shop
+let service: TestService
 beforeAll(async () => {
-  shop = await openShop({ seams: { ledger: unreliable }, env: { CLAIM_LEASE_SECONDS: '1', HANDLER_TIMEOUT_MS: '500' } })
+  service = await openTestService({
+    seams: { ledger: unreliable },
+    env: { CLAIM_LEASE_SECONDS: '1', HANDLER_TIMEOUT_MS: '500' },
+  })
 })
 
 async function paidProof(): Promise<string> {
-  return shop.payer.pay(await askForQuote(shop))
+  return service.payer.pay(await askForQuote(service))
 }
 
 const askUntilServed = async (request: Parameters<typeof ask>[1]) => {
   for (let tries = 1; tries <= triesMax; tries++) {
-    const reply = await ask(shop, request)
+    const reply = await ask(service, request)
     if (reply.status !== 409) return reply
   }
   throw new Error('still in progress')
@@ -51,22 +54,22 @@ describe('I8 an unknown outcome is never a 402', () => {
     'disconnect',
     { code: -32_015, message: 'Transaction version (1) is not supported' },
     { code: -32_004, message: 'Block not available' },
-  ] as const)('when the node fails with %j: 503, the proof stays good', async (outcome) => {
+  ] as const)('when the node fails with %j: 503, the proof stays valid', async (outcome) => {
     const proof = await paidProof()
-    shop.chain.failRequests({ method: 'getTransaction', times: 1, outcome })
-    const reply = await ask(shop, { ...qrOrder, proof })
+    service.chain.failRequests({ method: 'getTransaction', times: 1, outcome })
+    const reply = await ask(service, { ...qrOrder, proof })
     expect(reply).toMatchObject({ status: 503, body: { code: 'PAYMENT_PENDING' } })
     expect(reply.headers.get('retry-after')).toBe('2')
-    expect((await ask(shop, { ...qrOrder, proof })).status).toBe(200)
+    expect((await ask(service, { ...qrOrder, proof })).status).toBe(200)
   })
 
-  test('when the ledger cannot be read: 503, the proof stays good', async () => {
+  test('when the ledger cannot be read: 503, the proof stays valid', async () => {
     const proof = await paidProof()
     readFails = true
-    expect(await ask(shop, { ...qrOrder, proof })).toMatchObject({ status: 503, body: { code: 'PAYMENT_PENDING' } })
-    expect(await ask(shop, qrOrder)).toMatchObject({ status: 503, body: { code: 'ENDPOINT_UNAVAILABLE' } })
+    expect(await ask(service, { ...qrOrder, proof })).toMatchObject({ status: 503, body: { code: 'PAYMENT_PENDING' } })
+    expect(await ask(service, qrOrder)).toMatchObject({ status: 503, body: { code: 'ENDPOINT_UNAVAILABLE' } })
     readFails = false
-    expect((await ask(shop, { ...qrOrder, proof })).status).toBe(200)
+    expect((await ask(service, { ...qrOrder, proof })).status).toBe(200)
   })
 
   test.each([
@@ -78,27 +81,30 @@ describe('I8 an unknown outcome is never a 402', () => {
     async (of, when) => {
       const proof = await paidProof()
       loss = { of, when }
-      expect(await ask(shop, { ...qrOrder, proof })).toMatchObject({ status: 503, body: { code: 'PAYMENT_PENDING' } })
+      expect(await ask(service, { ...qrOrder, proof })).toMatchObject({
+        status: 503,
+        body: { code: 'PAYMENT_PENDING' },
+      })
       expect((await askUntilServed({ ...qrOrder, proof })).status).toBe(200)
-      expect(await ask(shop, { ...qrOrder, proof })).toMatchObject({ status: 402, body: { reason: 'already_used' } })
+      expect(await ask(service, { ...qrOrder, proof })).toMatchObject({ status: 402, body: { reason: 'already_used' } })
     },
   )
 
   test('when the answer of the fulfilment is lost after it was taken, the key of the caller still gets the answer', async () => {
     const request = { ...qrOrder, proof: await paidProof(), idempotencyKey: 'lost-1' }
     loss = { of: 'RequestFulfilled', when: 'after' }
-    expect((await ask(shop, request)).status).toBe(503)
-    const replay = await ask(shop, request)
+    expect((await ask(service, request)).status).toBe(503)
+    const replay = await ask(service, request)
     expect(replay.status).toBe(200)
     expect(replay.headers.get('idempotent-replay')).toBe('true')
   })
 
   test('when a transaction was sent and its answer was lost, nothing else is sent and the same proof buys', async () => {
-    const quote = await askForQuote(shop)
-    const payment = await shop.payer.sign(quote)
+    const quote = await askForQuote(service)
+    const payment = await service.payer.sign(quote)
     const request = { ...qrOrder, proof: Buffer.from(payment.bytes).toString('base64') }
-    shop.chain.failRequests({ method: 'sendTransaction', times: 1, outcome: 'disconnect', afterEffect: true })
-    expect(await ask(shop, request)).toMatchObject({ status: 503, body: { code: 'PAYMENT_PENDING' } })
+    service.chain.failRequests({ method: 'sendTransaction', times: 1, outcome: 'disconnect', afterEffect: true })
+    expect(await ask(service, request)).toMatchObject({ status: 503, body: { code: 'PAYMENT_PENDING' } })
     expect((await askUntilServed(request)).status).toBe(200)
   })
 })

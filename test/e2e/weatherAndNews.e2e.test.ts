@@ -4,7 +4,7 @@ import { isoTime, systemClock } from '@tollbook/core/clock'
 import { ask, askForQuote, buy } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { type Answering, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
-import { openShop } from '../support/shop.ts'
+import { openTestService } from '../support/testService.ts'
 
 const hour = 3_600_000
 const nowMs = systemClock.nowMs()
@@ -56,7 +56,7 @@ const gdelt = await startLoopbackProvider(json({}))
 const hackerNews = await startLoopbackProvider((response, asked) =>
   (asked.url.searchParams.get('query') === '' ? hits('Polled story') : hits())(response, asked),
 )
-/** Each feed has one article of its category, except that nobody writes about sports. */
+/** Each feed has one article of its category; no feed covers sports. */
 const feedOf: Answering = (response, asked) => {
   const category = asked.url.pathname.slice(1)
   const item = `<item><title>All about ${category} &amp;amp; more</title><link>https://www.feed.example/${category}?utm_source=rss</link><pubDate>${new Date(nowMs - 2 * hour).toUTCString()}</pubDate></item>`
@@ -65,7 +65,7 @@ const feedOf: Answering = (response, asked) => {
 }
 const feeds = await startLoopbackProvider(feedOf)
 
-const shop = await openShop({
+const service = await openTestService({
   env: {
     MET_NORWAY_URL: metNorway.url,
     OPEN_METEO_URL: openMeteo.url,
@@ -81,8 +81,8 @@ const weather = (city: string) => ({ path: `/api/data/weather?city=${encodeURICo
 const news = (query = '') => ({ path: `/api/data/news${query}` })
 
 describe('weather', () => {
-  test('of a city is sold with exactly the fields of the specification, and the rest beside them', async () => {
-    const { data, meta } = await buy(shop, weather('Cologne'))
+  test('of a city is sold with exactly the fields of the specification, and all other fields in meta', async () => {
+    const { data, meta } = await buy(service, weather('Cologne'))
     expect(data).toEqual({
       location: { city: 'Köln', country: 'Germany' },
       current: { temperature: { celsius: 8.4, fahrenheit: 47.1 }, humidity: 81, description: 'Partly cloudy' },
@@ -98,49 +98,46 @@ describe('weather', () => {
   })
 
   test('of one place is asked for once, whatever the place is called', async () => {
-    await buy(shop, weather('Munich'))
+    await buy(service, weather('Munich'))
     const asked = metNorway.asked.length
-    const { meta } = await buy(shop, weather('München, Deutschland'))
+    const { meta } = await buy(service, weather('München, Deutschland'))
     expect(meta).toMatchObject({ cached: true })
     expect(metNorway.asked).toHaveLength(asked)
   })
 
   test('of a village that the local list does not have is sold too, and where it is is asked for once', async () => {
-    const { data, meta } = await buy(shop, weather('Hallstatt, Austria'))
+    const { data, meta } = await buy(service, weather('Hallstatt, Austria'))
     expect(data).toMatchObject({ location: { city: 'Hallstatt', country: 'Austria' }, current: { humidity: 81 } })
     expect(meta).toMatchObject({
       source: 'met-norway',
       place: { region: 'Upper Austria', latitude: 47.56222, source: 'open-meteo-geocoding' },
       alternatives: [],
     })
-    await buy(shop, weather('hallstatt,Austria'))
+    await buy(service, weather('hallstatt,Austria'))
     expect(geocoder.asked.map(({ url }) => url.searchParams.get('name'))).toEqual(['Hallstatt,Austria'])
   })
 
   test.each([
     ['Lodnon', /no city named "Lodnon"/],
     ['Paris, Germany', /in Germany/],
-  ])(
-    'of a place that does not exist, %s, is NO_DATA with the proof kept, then before anybody pays',
-    async (city, why) => {
-      geocoder.answer(noPlace)
-      const proof = await shop.payer.pay(await askForQuote(shop, weather(city)))
-      const refusal = { status: 404, body: { code: 'NO_DATA', error: expect.stringMatching(why) } }
-      expect(await ask(shop, { ...weather(city), proof })).toMatchObject(refusal)
-      const asked = geocoder.asked.length
-      expect(await ask(shop, weather(city))).toMatchObject(refusal)
-      expect(geocoder.asked).toHaveLength(asked)
-      expect(await ask(shop, { ...weather('London'), proof })).toMatchObject({ status: 200 })
-    },
-  )
+  ])('of a place that does not exist, %s, is NO_DATA with the proof kept, then before a payment', async (city, why) => {
+    geocoder.answer(noPlace)
+    const proof = await service.payer.pay(await askForQuote(service, weather(city)))
+    const refusal = { status: 404, body: { code: 'NO_DATA', error: expect.stringMatching(why) } }
+    expect(await ask(service, { ...weather(city), proof })).toMatchObject(refusal)
+    const asked = geocoder.asked.length
+    expect(await ask(service, weather(city))).toMatchObject(refusal)
+    expect(geocoder.asked).toHaveLength(asked)
+    expect(await ask(service, { ...weather('London'), proof })).toMatchObject({ status: 200 })
+  })
 
-  test('that nobody can tell costs nothing: the same proof buys it when somebody can', async () => {
+  test('that no provider knows costs nothing: the same proof buys it when a provider knows it', async () => {
     const order = weather('Reykjavik')
-    const proof = await shop.payer.pay(await askForQuote(shop, order))
+    const proof = await service.payer.pay(await askForQuote(service, order))
     metNorway.answer(text('broken', { status: 500 }))
-    expect(await ask(shop, { ...order, proof })).toMatchObject({ status: 502, body: { code: 'UPSTREAM_FAILED' } })
+    expect(await ask(service, { ...order, proof })).toMatchObject({ status: 502, body: { code: 'UPSTREAM_FAILED' } })
     metNorway.answer(forecast)
-    expect(await ask(shop, { ...order, proof })).toMatchObject({
+    expect(await ask(service, { ...order, proof })).toMatchObject({
       status: 200,
       body: { data: { location: { city: 'Reykjavík', country: 'Iceland' } } },
     })
@@ -149,17 +146,17 @@ describe('weather', () => {
   test('of a place that cannot be looked up costs nothing, and is not offered until it can', async () => {
     geocoder.answer(text('slow down', { status: 429, headers: { 'retry-after': '600' } }))
     const order = weather('Clachtoll')
-    const proof = await shop.payer.pay(await askForQuote(shop, order))
-    expect(await ask(shop, { ...order, proof })).toMatchObject({ status: 502, body: { code: 'UPSTREAM_FAILED' } })
-    expect(await ask(shop, order)).toMatchObject({ status: 503, body: { code: 'ENDPOINT_UNAVAILABLE' } })
-    expect(await ask(shop, { ...weather('London'), proof })).toMatchObject({ status: 200 })
+    const proof = await service.payer.pay(await askForQuote(service, order))
+    expect(await ask(service, { ...order, proof })).toMatchObject({ status: 502, body: { code: 'UPSTREAM_FAILED' } })
+    expect(await ask(service, order)).toMatchObject({ status: 503, body: { code: 'ENDPOINT_UNAVAILABLE' } })
+    expect(await ask(service, { ...weather('London'), proof })).toMatchObject({ status: 200 })
   })
 })
 
 describe('news', () => {
-  test('is on sale as soon as somebody was heard, with exactly the fields of the specification', async () => {
-    await awaitThat('the feeds are read', async () => (await ask(shop, news('?category=world'))).status === 402)
-    const { data, meta } = await buy(shop, news('?category=world'))
+  test('is on sale as soon as one source has answered, with exactly the fields of the specification', async () => {
+    await awaitThat('the feeds are read', async () => (await ask(service, news('?category=world'))).status === 402)
+    const { data, meta } = await buy(service, news('?category=world'))
     expect(data).toEqual({
       articles: [
         {
@@ -175,44 +172,44 @@ describe('news', () => {
   })
 
   test('of all sources comes the newest first, and no more than asked for', async () => {
-    await awaitThat('everybody has been polled', async () => {
-      const { body } = await ask(shop, news('?category=tech'))
+    await awaitThat('every source has been polled', async () => {
+      const { body } = await ask(service, news('?category=tech'))
       return body['code'] === 'PAYMENT_REQUIRED' && hackerNews.asked.length > 0
     })
-    const { data, meta } = await buy(shop, news('?limit=3'))
+    const { data, meta } = await buy(service, news('?limit=3'))
     expect(data).toMatchObject({ total: 3, articles: [{ title: 'Polled story', source: 'hn.example' }, {}, {}] })
     expect(meta).toMatchObject({ source: 'hn-algolia+publisher-rss', sources: ['hn-algolia', 'publisher-rss'] })
   })
 
-  test('in a category without an article is refused before anybody pays', async () => {
-    const { status, body } = await ask(shop, news('?category=sports'))
+  test('in a category without an article is refused before a payment', async () => {
+    const { status, body } = await ask(service, news('?category=sports'))
     expect([status, body['code']]).toEqual([404, 'NO_DATA'])
   })
 
   test('about something unseen is asked for once, and found again by the same question', async () => {
     hackerNews.answer(hits('A story of another name'))
     const asked = () => hackerNews.asked.filter(({ url }) => url.searchParams.get('query') === 'zebra crossings').length
-    const [one, two] = await Promise.all([1, 2].map(() => buy(shop, news('?query=Zebra+crossings!'))))
+    const [one, two] = await Promise.all([1, 2].map(() => buy(service, news('?query=Zebra+crossings!'))))
     expect(one?.data).toMatchObject({ total: 1, articles: [{ title: 'A story of another name' }] })
     expect(two?.data).toEqual(one?.data)
-    await buy(shop, news('?query=zebra+crossings'))
+    await buy(service, news('?query=zebra+crossings'))
     expect(asked()).toBe(1)
   })
 
-  test('about what nobody has written of is NO_DATA with the proof kept, and then before anybody pays', async () => {
+  test('on a subject without articles is NO_DATA with the proof kept, and then before a payment', async () => {
     hackerNews.answer(hits())
     const order = news('?query=qwzxv')
-    const proof = await shop.payer.pay(await askForQuote(shop, order))
-    expect(await ask(shop, { ...order, proof })).toMatchObject({ status: 404, body: { code: 'NO_DATA' } })
-    expect(await ask(shop, order)).toMatchObject({ status: 404, body: { code: 'NO_DATA' } })
-    expect(await ask(shop, { ...news('?category=world'), proof })).toMatchObject({ status: 200 })
+    const proof = await service.payer.pay(await askForQuote(service, order))
+    expect(await ask(service, { ...order, proof })).toMatchObject({ status: 404, body: { code: 'NO_DATA' } })
+    expect(await ask(service, order)).toMatchObject({ status: 404, body: { code: 'NO_DATA' } })
+    expect(await ask(service, { ...news('?category=world'), proof })).toMatchObject({ status: 200 })
   })
 
   test('is not said to be missing while a provider could not be asked', async () => {
     gdelt.answer(text('Please limit requests to one every 5 seconds'))
     const order = news('?query=mwvyx')
-    const proof = await shop.payer.pay(await askForQuote(shop, order))
-    expect(await ask(shop, { ...order, proof })).toMatchObject({ status: 502, body: { code: 'UPSTREAM_FAILED' } })
-    expect((await ask(shop, order)).status).toBe(402)
+    const proof = await service.payer.pay(await askForQuote(service, order))
+    expect(await ask(service, { ...order, proof })).toMatchObject({ status: 502, body: { code: 'UPSTREAM_FAILED' } })
+    expect((await ask(service, order)).status).toBe(402)
   })
 })

@@ -104,7 +104,7 @@ describe('the samples of the facts', () => {
       JSON.parse(await readFile(new URL(`../fixtures/openaiCompatible/${name}.json`, import.meta.url), 'utf8')),
     )
 
-  test('chat-ok: the request is the one of the protocol, and the reply is told with model and usage', async () => {
+  test('chat-ok: the request is the one of the protocol, and the reply is returned with model and usage', async () => {
     const { request, response } = await readSample('chat-ok')
     first.script(answersJson(response.status, response.body, response.headers))
     expect(await say(openChat())).toMatchObject({
@@ -117,7 +117,7 @@ describe('the samples of the facts', () => {
     expect(JSON.parse(asked?.body ?? '')).toEqual(request.body)
   })
 
-  test('rate-limited-429: the caller is told nothing of it, and the server is left alone as long as it asks', async () => {
+  test('rate-limited-429: the caller does not see it, and the server is skipped for as long as it requests', async () => {
     const { response } = await readSample('rate-limited-429')
     first.script(answersJson(response.status, response.body, response.headers))
     const chat = openChat()
@@ -225,7 +225,7 @@ const noAnswers: readonly (readonly [string, Script])[] = [
   ['no body', answersText(200, '')],
   ['HTML', answersText(200, `<html>${key}</html>`, { 'content-type': 'text/html' })],
   ['an error under 200', answersJson(200, { error: { code: 502, message: `Provider ${key}` } })],
-  ['an error beside choices under 200', says({ error: { message: key } })],
+  ['an error together with choices under 200', says({ error: { message: key } })],
   ['an error in the choice', says({}, { error: { code: 502 }, finish_reason: 'error' })],
   ['a body beyond any answer', says({}, message('x'.repeat(1024 * 1024)))],
   ['400', answersJson(400, { error: { message: `context length ${key}`, code: 'context_length_exceeded' } })],
@@ -269,7 +269,7 @@ describe('no answer', () => {
     expect(logged).toContain('ECONNREFUSED')
   })
 
-  test('of an address with a password in it, which stands in no log', async () => {
+  test('of an address with a password in it, which appears in no log', async () => {
     await say(openChat({ baseUrl: first.url.replace('//', '//user:sk-very-hidden@') }))
     expect(logged).toContain('upstream_failed')
   })
@@ -280,7 +280,7 @@ describe('time', () => {
   const stalled: Script = (_asked, response) => void response.writeHead(200).write('{"choices":')
 
   test.each([
-    ['says nothing', silent],
+    ['is empty', silent],
     ['stops in the middle of the body', stalled],
   ])('a server that %s is given up, and the next one is asked', async (_what, script) => {
     first.script(script)
@@ -322,7 +322,7 @@ describe('before a quote', () => {
   })
 
   test.each([401, 402, 403, 404])(
-    'after one HTTP %i it is left alone at once: nobody else would fare better',
+    'after one HTTP %i it is skipped immediately: the next caller would fail too',
     async (status) => {
       first.script(answersText(status, ''))
       const chat = openChat({ servers: [first, second] })

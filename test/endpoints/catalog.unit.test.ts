@@ -9,7 +9,7 @@ import { weather } from '../../src/endpoints/weather.ts'
 import { requestOf } from '../../src/endpoints/productFacts.ts'
 import { displayUsd } from '../../src/pricing/priceList.ts'
 import { upstreamNames, type UpstreamSettings } from '../../src/outbound/upstreamName.ts'
-import { openProviderGround } from '../support/providerGround.ts'
+import { openProviderFixture } from '../support/providerFixture.ts'
 
 /** Section 4 of the specification, written down a second time: a definition cannot change it unnoticed. */
 const specified: readonly (readonly [method: string, path: string, priceUsd: number])[] = [
@@ -45,7 +45,7 @@ describe('the products', () => {
         return Reflect.get(settings, name, self)
       },
     })
-    const { deps } = openProviderGround(upstreams)
+    const { deps } = openProviderFixture(upstreams)
     const readFeed = () => Promise.resolve({ kind: 'unchanged' as const })
     const openings = [
       [crypto, () => openEndpoint(crypto, deps)],

@@ -7,7 +7,7 @@ import type { CryptoQuery } from '../../src/endpoints/providers/cryptoPrice.ts'
 import { createKraken } from '../../src/endpoints/providers/kraken.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import { type Answering, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
-import { openProviderGround } from '../support/providerGround.ts'
+import { openProviderFixture } from '../support/providerFixture.ts'
 import {
   errorBodies,
   kindOf,
@@ -23,10 +23,10 @@ const bitcoin = assertPresent(coinOf('BTC'), 'bitcoin is in the list')
 const query = (symbol: string): CryptoQuery => ({ symbol, coin: coinOf(symbol) })
 
 const setting = { url: server.url, apiKey: undefined }
-const ground = () =>
-  openProviderGround({ COINGECKO: setting, COINPAPRIKA: setting, COINBASE: setting, KRAKEN: setting }, sampleTimeMs)
-const coinGecko = () => createCoinGecko(ground().deps)
-const coinPaprika = () => createCoinPaprika(ground().deps)
+const fixture = () =>
+  openProviderFixture({ COINGECKO: setting, COINPAPRIKA: setting, COINBASE: setting, KRAKEN: setting }, sampleTimeMs)
+const coinGecko = () => createCoinGecko(fixture().deps)
+const coinPaprika = () => createCoinPaprika(fixture().deps)
 
 describe('CoinGecko', () => {
   test('is read as the sample expects, and asked for all who bear the symbol', async () => {
@@ -45,7 +45,7 @@ describe('CoinGecko', () => {
   test('gets a key as a demo key, unless it is asked at its host for paying customers', async () => {
     server.answer(sampleAnswer('coingecko/markets-btc'))
     const begun = server.asked.length
-    const { deps } = openProviderGround({ COINGECKO: { url: server.url, apiKey: 'CG-key' } }, sampleTimeMs)
+    const { deps } = openProviderFixture({ COINGECKO: { url: server.url, apiKey: 'CG-key' } }, sampleTimeMs)
     await createCoinGecko(deps).ask(query('BTC'))
     expect(server.asked[begun]?.headers['x-cg-demo-api-key']).toBe('CG-key')
     const opened: unknown[] = []
@@ -75,7 +75,7 @@ describe('CoinGecko', () => {
     ...fields,
   })
 
-  test('of several coins the best ranked is taken, then the most traded, and the others are told', async () => {
+  test('of several coins the best ranked is taken, then the most traded, and the others are listed', async () => {
     server.answer(
       json([
         one({ id: 'unranked', market_cap_rank: null, total_volume: 9e9 }),
@@ -89,7 +89,7 @@ describe('CoinGecko', () => {
     expect(detail).toMatchObject({ id: 'busier-twin', alternatives: ['twin', 'second', 'unranked'] })
   })
 
-  test('a coin of our list is taken by its id, whoever claims to rank higher', async () => {
+  test('a coin of our list is taken by its id, even if another coin ranks higher', async () => {
     server.answer(
       json([
         one({ id: 'impostor', symbol: 'uni', market_cap_rank: 1 }),
@@ -144,7 +144,7 @@ describe('CoinGecko', () => {
     ['market_cap', null],
     ['last_updated', null],
     ['last_updated', 'yesterday'],
-  ])('%s: %j is no price', async (field, value) => {
+  ])('%s: %j is not a price', async (field, value) => {
     server.answer(sampleAnswer('coingecko/markets-btc', withField([0, field], value)))
     expect(await kindOf(coinGecko().ask(query('BTC')))).toBe('incomplete')
   })
@@ -165,9 +165,9 @@ describe('CoinGecko', () => {
     [12.345, '+12.35%'],
     [1e-9, '+0.00%'],
     [1_234.5, '+1234.50%'],
-  ])('a change of %d is told as %s', async (change, told) => {
+  ])('a change of %d is returned as %s', async (change, reported) => {
     server.answer(sampleAnswer('coingecko/markets-btc', withField([0, 'price_change_percentage_24h'], change)))
-    expect((await coinGecko().ask(query('BTC'))).data.change24h).toBe(told)
+    expect((await coinGecko().ask(query('BTC'))).data.change24h).toBe(reported)
   })
 })
 
@@ -186,7 +186,7 @@ describe('CoinPaprika', () => {
   test('with a key is asked where keys are taken', async () => {
     server.answer(sampleAnswer('coinpaprika/ticker-btc'))
     const begun = server.asked.length
-    const { deps } = openProviderGround({ COINPAPRIKA: { url: server.url, apiKey: 'CP-key' } }, sampleTimeMs)
+    const { deps } = openProviderFixture({ COINPAPRIKA: { url: server.url, apiKey: 'CP-key' } }, sampleTimeMs)
     await createCoinPaprika(deps).ask(query('BTC'))
     expect(server.asked[begun]?.headers.authorization).toBe('CP-key')
   })
@@ -249,14 +249,14 @@ describe('CoinPaprika', () => {
     expect(await kindOf(coinPaprika().ask(query('ABC')))).toBe(kind)
   })
 
-  test.each(['price', 'volume_24h', 'market_cap', 'percent_change_24h'])('%s: null is no price', async (field) => {
+  test.each(['price', 'volume_24h', 'market_cap', 'percent_change_24h'])('%s: null is not a price', async (field) => {
     server.answer(sampleAnswer('coinpaprika/ticker-btc', withField(['quotes', 'USD', field], null)))
     expect(await kindOf(coinPaprika().ask(query('BTC')))).toBe('incomplete')
   })
 })
 
 describe('Coinbase', () => {
-  const coinbase = () => createCoinbase(ground().deps)
+  const coinbase = () => createCoinbase(fixture().deps)
 
   test('says what was last paid', async () => {
     server.answer(sampleAnswer('coinbase-exchange/ticker-btc-usd'))
@@ -277,14 +277,14 @@ describe('Coinbase', () => {
     ['no number', sampleAnswer('coinbase-exchange/ticker-btc-usd', withField(['price'], 'NaN')), 'incomplete'],
     ['zero', sampleAnswer('coinbase-exchange/ticker-btc-usd', withField(['price'], '0.00')), 'incomplete'],
     ['a page', text('<html>'), 'bad_payload'],
-  ])('%s is no price', async (_what, answering, kind) => {
+  ])('%s is not a price', async (_what, answering, kind) => {
     server.answer(answering)
     expect(await kindOf(coinbase().ask(bitcoin))).toBe(kind)
   })
 })
 
 describe('Kraken', () => {
-  const kraken = () => createKraken(ground().deps)
+  const kraken = () => createKraken(fixture().deps)
 
   test('says what was last paid, under whatever name it returns the pair', async () => {
     server.answer(sampleAnswer('kraken/ticker-xbtusd'))
@@ -301,7 +301,7 @@ describe('Kraken', () => {
     ['two pairs', json({ error: [], result: { A: { c: ['1'] }, B: { c: ['2'] } } }), 'bad_payload'],
     ['no pair', json({ error: [], result: {} }), 'bad_payload'],
     ['zero', json({ error: [], result: { A: { c: ['0.0'] } } }), 'incomplete'],
-  ])('%s is no price', async (_what, answering, kind) => {
+  ])('%s is not a price', async (_what, answering, kind) => {
     server.answer(answering)
     expect(await kindOf(kraken().ask(bitcoin))).toBe(kind)
   })

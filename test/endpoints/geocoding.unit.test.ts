@@ -3,7 +3,7 @@ import { createOpenMeteoGeocoding } from '../../src/endpoints/providers/openMete
 import { openEndpoint } from '../../src/endpoints/productDefinition.ts'
 import { weather } from '../../src/endpoints/weather.ts'
 import { type Answering, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
-import { openProviderGround } from '../support/providerGround.ts'
+import { openProviderFixture } from '../support/providerFixture.ts'
 import { errorBodies, kindOf, readSample, sampleAnswer, withField } from '../support/upstreamSample.ts'
 
 const server = await startLoopbackProvider()
@@ -12,11 +12,11 @@ const london = { name: 'London', qualifiers: [] }
 
 function open(answering: Answering) {
   server.answer(answering)
-  const ground = openProviderGround({ OPEN_METEO_GEOCODING: setting })
-  return { ...ground, geocoding: createOpenMeteoGeocoding(ground.deps) }
+  const fixture = openProviderFixture({ OPEN_METEO_GEOCODING: setting })
+  return { ...fixture, geocoding: createOpenMeteoGeocoding(fixture.deps) }
 }
 
-/** What the geocoder says of some places, the least that it says of one being a village in Austria. */
+/** Answers of the geocoder for some places; its shortest is for a village in Austria. */
 const places = (...results: readonly object[]) =>
   json({
     results: results.map((one) => ({
@@ -58,7 +58,7 @@ describe('the geocoder of Open-Meteo', () => {
     ['places of no country', { country_code: undefined }],
     ['places without both coordinates', { latitude: undefined, longitude: undefined }],
     ['larger places that only begin so', { name: 'Unterhofen', population: 90_000 }],
-  ])('%s are no such place', async (_, change) => {
+  ])('%s are not such places', async (_, change) => {
     expect(await kindOf(open(places(change)).geocoding.ask(asked('Unterhof')))).toBe('not_found')
     const { data } = await open(places(change, { latitude: 47 })).geocoding.ask(asked('Unterhof'))
     expect([data.place.latitude, data.alternatives]).toEqual([47, []])
@@ -69,7 +69,7 @@ describe('the geocoder of Open-Meteo', () => {
     expect((await geocoding.ask(asked('Unterhof'))).data.place).toMatchObject({ latitude: 46.5, longitude: 0 })
   })
 
-  test('another name for it is as good, where nobody bears it as the first one', async () => {
+  test('another name for it also counts, if no place has it as its first name', async () => {
     const large = { name: 'Spodnji Dvor', population: 5_000 }
     const alone = await open(places(large)).geocoding.ask(asked('Unterhof'))
     expect(alone.data.place.name).toBe('Spodnji Dvor')
@@ -116,7 +116,7 @@ describe('the geocoder of Open-Meteo', () => {
   test('the key of an Open-Meteo customer goes with the question, and into no log line', async () => {
     server.answer(text('broken', { status: 500 }))
     const key = { apiKey: 'customer-key' }
-    const { deps, lines } = openProviderGround({ OPEN_METEO_GEOCODING: setting, OPEN_METEO: key })
+    const { deps, lines } = openProviderFixture({ OPEN_METEO_GEOCODING: setting, OPEN_METEO: key })
     expect(await kindOf(createOpenMeteoGeocoding(deps).ask(london))).toBe('upstream')
     expect(server.asked.at(-1)?.url.searchParams.get('apikey')).toBe('customer-key')
     expect(lines.join()).not.toContain('customer-key')

@@ -8,7 +8,7 @@ import { articlesOfFeed } from '../../src/endpoints/providers/publisherFeed.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
 import { type Answering, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
-import { openProviderGround } from '../support/providerGround.ts'
+import { openProviderFixture } from '../support/providerFixture.ts'
 import { errorBodies, kindOf, readSample, sampleAnswer, sampleTimeMs, withField } from '../support/upstreamSample.ts'
 
 const server = await startLoopbackProvider()
@@ -17,12 +17,12 @@ const { signal } = new AbortController()
 
 function open(answering: Answering) {
   server.answer(answering)
-  const ground = openProviderGround({ GDELT: setting, HN_ALGOLIA: setting, GUARDIAN: setting }, sampleTimeMs)
+  const fixture = openProviderFixture({ GDELT: setting, HN_ALGOLIA: setting, GUARDIAN: setting }, sampleTimeMs)
   return {
-    ...ground,
-    gdelt: createGdelt(ground.deps),
-    hnAlgolia: createHnAlgolia(ground.deps),
-    guardian: assertPresent(createGuardian(ground.deps), 'there is a key'),
+    ...fixture,
+    gdelt: createGdelt(fixture.deps),
+    hnAlgolia: createHnAlgolia(fixture.deps),
+    guardian: assertPresent(createGuardian(fixture.deps), 'there is a key'),
   }
 }
 
@@ -88,7 +88,7 @@ describe('GDELT', () => {
   })
 
   test('is asked no more than once in 15 seconds at its public address', () => {
-    const { deps } = openProviderGround()
+    const { deps } = openProviderFixture()
     expect(createGdelt(deps).spacingMs).toBe(15_000)
   })
 })
@@ -140,7 +140,7 @@ describe('the Guardian', () => {
   })
 
   test('is not there without a key', () => {
-    expect(createGuardian(openProviderGround().deps)).toBeUndefined()
+    expect(createGuardian(openProviderFixture().deps)).toBeUndefined()
   })
 })
 
@@ -188,7 +188,7 @@ describe('feeds of publishers', () => {
     ])
   })
 
-  test('the publisher is named by us, by the item, or by the part of the title that is no section', () => {
+  test('the publisher is named by us, by the item, or by the part of the title that is not a section', () => {
     expect(read(item(whole), 'The Name')[0]?.source).toBe('The Name')
     expect(read(item(`${whole}<source url="https://s.example">Agency</source>`))[0]?.source).toBe('Agency')
     expect(read(item(whole))[0]?.source).toBe('Example Daily')
@@ -208,12 +208,12 @@ describe('feeds of publishers', () => {
     ['a page that asks whether we are human', '<!doctype html><html><body>Just a moment...</body></html>'],
     ['half a feed', '<rss version="2.0"><channel><title>cut off'],
     ['nothing', ''],
-    ['JSON that is no feed', '{"a":1}'],
-  ])('%s is no feed', (_, body) => {
+    ['JSON that is not a feed', '{"a":1}'],
+  ])('%s is not a feed', (_, body) => {
     expect(() => read(body)).toThrow(expect.objectContaining({ kind: 'bad_payload' }))
   })
 
-  test('entities of its own are not expanded, however they nest', () => {
+  test('entities defined by the feed are not expanded, at any nesting', () => {
     const bomb = `<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>${item(whole.replace('One', '&b;'))}`
     expect(read(bomb)[0]?.title.length).toBeLessThan(50)
   })

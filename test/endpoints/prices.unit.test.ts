@@ -5,7 +5,7 @@ import { openEndpoint } from '../../src/endpoints/productDefinition.ts'
 import { stock } from '../../src/endpoints/stock.ts'
 import { assert } from '@tollbook/core/assert'
 import { type Answering, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
-import { openProviderGround } from '../support/providerGround.ts'
+import { openProviderFixture } from '../support/providerFixture.ts'
 import { readSample, sampleAnswer, sampleTimeMs, withField } from '../support/upstreamSample.ts'
 
 const servers = {
@@ -47,18 +47,24 @@ interface Stage {
 }
 
 function open({ says = {}, twelveDataKey }: Stage = {}) {
-  const named = Object.entries(servers).map(([name, { url }]) => [
+  const settings = Object.entries(servers).map(([name, { url }]) => [
     name,
     { url, apiKey: name === 'TWELVE_DATA' ? twelveDataKey : undefined },
   ])
-  const ground = openProviderGround(Object.fromEntries(named), sampleTimeMs)
+  const fixture = openProviderFixture(Object.fromEntries(settings), sampleTimeMs)
   const say = (more: Partial<Record<Name, Answering>>) => {
     for (const name of names) servers[name].answer({ ...answers, ...says, ...more }[name])
   }
   say({})
   const begun = Object.fromEntries(Object.entries(servers).map(([name, { asked }]) => [name, asked.length]))
   const askedOf = (name: Name) => servers[name].asked.length - (begun[name] ?? 0)
-  return { ...ground, say, askedOf, crypto: openEndpoint(crypto, ground.deps), stock: openEndpoint(stock, ground.deps) }
+  return {
+    ...fixture,
+    say,
+    askedOf,
+    crypto: openEndpoint(crypto, fixture.deps),
+    stock: openEndpoint(stock, fixture.deps),
+  }
 }
 
 const job = { signal: new AbortController().signal, requestId: 'request_1' }
@@ -119,7 +125,7 @@ describe('a cryptocurrency price', () => {
     expect(askedOf('COINGECKO')).toBe(1)
   })
 
-  test('that no exchange agrees with is not sold by anybody', async () => {
+  test('that no exchange confirms is not sold by any provider', async () => {
     const wrong = { COINGECKO: sampleAnswer('coingecko/markets-btc', priced(60_000)) }
     const alsoWrong = sampleAnswer('coinpaprika/ticker-btc', withField(['quotes', 'USD', 'price'], 60_000))
     const outcome = await buy(open({ says: { ...wrong, COINPAPRIKA: alsoWrong } }).crypto, 'BTC')
@@ -142,7 +148,7 @@ describe('a cryptocurrency price', () => {
     expect(outcome).not.toHaveProperty('meta.checkedWith')
   })
 
-  test('of a symbol that nobody knows is NO_DATA, with a hint, and refused before a quote for ten minutes', async () => {
+  test('of an unknown symbol is NO_DATA, with a hint, and refused before a quote for ten minutes', async () => {
     const { crypto, askedOf, clock } = open({
       says: { COINGECKO: json([]), COINPAPRIKA: json({ currencies: [] }) },
     })
@@ -158,7 +164,7 @@ describe('a cryptocurrency price', () => {
     expect(order(crypto, 'ZZZQQ').whyNoData()).toBeUndefined()
   })
 
-  test('is refused before a quote when nobody can be asked, but not what is still at hand', async () => {
+  test('is refused before a quote if no provider is available, except for cached answers', async () => {
     const { crypto, say, clock } = open()
     await buy(crypto, 'BTC')
     const limited = text('', { status: 429, headers: { 'retry-after': '120' } })
@@ -236,7 +242,7 @@ describe('a stock price', () => {
     expect(askedOf('YAHOO')).toBe(1)
   })
 
-  test('that nobody knows is NO_DATA and remembered, though two providers do not cover it', async () => {
+  test('that no provider knows is NO_DATA and cached, though two providers do not cover it', async () => {
     const { stock, askedOf } = open({ says: { YAHOO: sampleAnswer('yahoo/chart-not-found-404') } })
     expect(await buy(stock, '9999.HK')).toMatchObject({ kind: 'failed', code: 'NO_DATA' })
     expect(order(stock, '9999.HK').whyNoData()).toBeDefined()

@@ -9,7 +9,7 @@ import {
   startLoopbackProvider,
   text,
 } from '../support/loopbackProvider.ts'
-import { openProviderGround, type ProviderGround } from '../support/providerGround.ts'
+import { openProviderFixture, type ProviderFixture } from '../support/providerFixture.ts'
 
 const servers = { first: await startLoopbackProvider(), second: await startLoopbackProvider() }
 
@@ -22,12 +22,12 @@ interface Setting {
 
 /** Two providers in a row, whose servers say `{price, ageMs?}` or 404. */
 function open({ options = {}, timeoutMs = 1_000 }: Setting = {}) {
-  const ground = openProviderGround()
+  const fixture = openProviderFixture()
   servers.first.answer(json({ price: 1 }))
   servers.second.answer(json({ price: 2 }))
-  const source = createSource<string, Price>(ground.deps, {
+  const source = createSource<string, Price>(fixture.deps, {
     what: 'a price',
-    providers: [provider(ground, 'first', timeoutMs), provider(ground, 'second', timeoutMs)],
+    providers: [provider(fixture, 'first', timeoutMs), provider(fixture, 'second', timeoutMs)],
     keyOf: (query) => query,
     freshMs: 60_000,
     staleMs: 600_000,
@@ -36,13 +36,13 @@ function open({ options = {}, timeoutMs = 1_000 }: Setting = {}) {
   })
   const begun = { first: servers.first.asked.length, second: servers.second.asked.length }
   const asked = (name: keyof typeof servers) => servers[name].asked.length - begun[name]
-  return { ...ground, source, asked: () => [asked('first'), asked('second')] }
+  return { ...fixture, source, asked: () => [asked('first'), asked('second')] }
 }
 
-function provider(ground: ProviderGround, name: keyof typeof servers, timeoutMs: number): Provider<string, Price> {
+function provider(fixture: ProviderFixture, name: keyof typeof servers, timeoutMs: number): Provider<string, Price> {
   const base = new URL(servers[name].url)
   const pace = { requests: 1_000, perSeconds: 1 }
-  const upstream = ground.deps.openUpstream({ name, base, pace, timeoutMs })
+  const upstream = fixture.deps.openUpstream({ name, base, pace, timeoutMs })
   return {
     name,
     licence: 'none',
@@ -57,7 +57,7 @@ function provider(ground: ProviderGround, name: keyof typeof servers, timeoutMs:
         if (typeof body !== 'object' || body === null || !('price' in body) || typeof body.price !== 'number')
           throw new UpstreamFailure('incomplete', 'no price')
         const ageMs = 'ageMs' in body && typeof body.ageMs === 'number' ? body.ageMs : 1_000
-        return { data: { price: body.price }, asOfMs: ground.clock.nowMs() - ageMs, detail: { id: query } }
+        return { data: { price: body.price }, asOfMs: fixture.clock.nowMs() - ageMs, detail: { id: query } }
       }),
   }
 }
@@ -98,7 +98,7 @@ describe('the providers are asked in turn', () => {
   })
 
   test('and one that hangs beyond every promise is left after four seconds, all of them after ten', async () => {
-    const ground = openProviderGround()
+    const fixture = openProviderFixture()
     const asked: string[] = []
     const waits: number[] = []
     const stuck = (name: string): Provider<string, Price> => ({
@@ -110,12 +110,12 @@ describe('the providers are asked in turn', () => {
         return new Promise(() => undefined)
       },
     })
-    // Time passes as fast as somebody waits for it.
+    // Time passes as fast as the code under test waits for it.
     const clock = {
-      ...ground.clock,
+      ...fixture.clock,
       sleep(durationMs: number) {
         waits.push(Math.round(durationMs / 100) * 100)
-        ground.clock.forward(durationMs)
+        fixture.clock.forward(durationMs)
         return Promise.resolve()
       },
     }
@@ -162,7 +162,7 @@ describe('callers who ask for the same at once', () => {
 })
 
 describe('an answer', () => {
-  test('is given again for a minute, says its age, and is fetched anew afterwards', async () => {
+  test('is returned again for a minute, with its age, and is fetched again afterwards', async () => {
     const { source, asked, clock } = open()
     await source.ask('btc')
     clock.forward(59_000)
@@ -174,7 +174,7 @@ describe('an answer', () => {
     expect(asked()).toEqual([2, 0])
   })
 
-  test('stands in while everybody fails, to its limit and no longer', async () => {
+  test('is served stale while all providers fail, to its limit and no longer', async () => {
     const { source, clock } = open()
     await source.ask('btc')
     servers.first.answer(status(401))
@@ -187,7 +187,7 @@ describe('an answer', () => {
     expect(await source.ask('btc')).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
   })
 
-  test('that stands in is not asked for again for five seconds, and gives way as soon as somebody answers', async () => {
+  test('that is stale is not fetched again for five seconds, and is replaced as soon as a provider answers', async () => {
     const { source, asked, clock } = open()
     await source.ask('btc')
     servers.first.answer(status(401))
@@ -201,7 +201,7 @@ describe('an answer', () => {
     expect(await source.ask('btc')).toMatchObject({ data: { price: 4 }, meta: { cached: false, ageSeconds: 0 } })
   })
 
-  test('does not stand in for what everybody says is gone', async () => {
+  test('is not served stale if all providers report that it is gone', async () => {
     const { source, clock } = open()
     await source.ask('btc')
     servers.first.answer(status(404))
@@ -211,29 +211,29 @@ describe('an answer', () => {
   })
 
   test('that its provider had kept says when that was asked', async () => {
-    const ground = openProviderGround()
-    const kept: Provider<string, Price> = {
+    const fixture = openProviderFixture()
+    const stored: Provider<string, Price> = {
       name: 'keeper',
       licence: 'none',
       whyUnavailable: () => undefined,
       ask: () => {
-        const nowMs = ground.clock.nowMs()
+        const nowMs = fixture.clock.nowMs()
         return Promise.resolve({ data: { price: 1 }, asOfMs: nowMs, fetchedAtMs: nowMs - 90_000 })
       },
     }
-    const options = { what: 'a price', providers: [kept], keyOf: (query: string) => query }
-    const source = createSource<string, Price>(ground.deps, { ...options, freshMs: 1, staleMs: 1, ageMaxMs: 60_000 })
+    const options = { what: 'a price', providers: [stored], keyOf: (query: string) => query }
+    const source = createSource<string, Price>(fixture.deps, { ...options, freshMs: 1, staleMs: 1, ageMaxMs: 60_000 })
     expect(await source.ask('btc')).toMatchObject({ meta: { cached: true, ageSeconds: 90 } })
   })
 
   test('from the samples of local mode says so', async () => {
-    const ground = openProviderGround()
+    const fixture = openProviderFixture()
     servers.first.answer(json({ price: 1 }))
     const source = createSource<string, Price>(
-      { clock: ground.clock, sampleUpstreams: true },
+      { clock: fixture.clock, sampleUpstreams: true },
       {
         what: 'a price',
-        providers: [provider(ground, 'first', 1_000)],
+        providers: [provider(fixture, 'first', 1_000)],
         keyOf: (query) => query,
         freshMs: 1,
         staleMs: 1,
@@ -244,7 +244,7 @@ describe('an answer', () => {
   })
 })
 
-describe('what nobody has', () => {
+describe('an item that no provider has', () => {
   test('is NO_DATA, and known for ten minutes without asking', async () => {
     const { source, clock } = open()
     servers.first.answer(status(404))
@@ -282,7 +282,7 @@ describe('what nobody has', () => {
   })
 })
 
-describe('when nobody can be asked', () => {
+describe('when no provider is available', () => {
   const restAll = (source: { ask(query: string): Promise<unknown> }) => {
     for (const server of Object.values<LoopbackProvider>(servers))
       server.answer(text('', { status: 429, headers: { 'retry-after': '60' } }))
@@ -299,7 +299,7 @@ describe('when nobody can be asked', () => {
     expect(source.whyUnavailable('btc')).toBeUndefined()
   })
 
-  test('what is at hand is sold all the same, to its limit', async () => {
+  test('a cached answer is still sold, to its limit', async () => {
     const { source, clock } = open()
     await source.ask('btc')
     clock.forward(61_000)

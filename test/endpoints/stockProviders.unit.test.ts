@@ -6,7 +6,7 @@ import { tickerOf } from '../../src/endpoints/providers/ticker.ts'
 import { createTwelveData } from '../../src/endpoints/providers/twelveData.ts'
 import { createYahoo } from '../../src/endpoints/providers/yahoo.ts'
 import { type Answering, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
-import { openProviderGround } from '../support/providerGround.ts'
+import { openProviderFixture } from '../support/providerFixture.ts'
 import {
   errorBodies,
   kindOf,
@@ -21,7 +21,7 @@ const server = await startLoopbackProvider()
 const query = (symbol: string): StockQuery => ({ symbol, ticker: tickerOf(symbol) })
 const setting = { url: server.url }
 const depsAt = (timeMs = sampleTimeMs) =>
-  openProviderGround({ YAHOO: setting, STOOQ: setting, NASDAQ: setting, TWELVE_DATA: setting }, timeMs).deps
+  openProviderFixture({ YAHOO: setting, STOOQ: setting, NASDAQ: setting, TWELVE_DATA: setting }, timeMs).deps
 const lastUrl = () => server.asked.at(-1)?.url
 const isoOf = (observation: { asOfMs: number }) => new Date(observation.asOfMs).toISOString()
 
@@ -63,7 +63,7 @@ describe('Yahoo', () => {
     expect((await yahoo(seconds * 1_000 + 1).ask(query('AAPL'))).detail).toMatchObject({ marketState: state })
   })
 
-  test('in pence is told in pounds', async () => {
+  test('in pence is returned in pounds', async () => {
     const pence = withField(['chart', 'result', 0, 'meta', 'currency'], 'GBp')
     const symbol = withField(['chart', 'result', 0, 'meta', 'symbol'], 'VOD.L')
     server.answer(sampleAnswer(sample, (body) => pence(symbol(body))))
@@ -75,7 +75,7 @@ describe('Yahoo', () => {
   test.each([
     ['ILA', 'ILS'],
     ['ZAc', 'ZAR'],
-  ])('in %s is told in %s', async (quoted, currency) => {
+  ])('in %s is returned in %s', async (quoted, currency) => {
     server.answer(meta('currency', quoted))
     expect(await yahoo().ask(query('AAPL'))).toMatchObject({ data: { price: 2.6744 }, detail: { currency } })
   })
@@ -147,7 +147,7 @@ describe('Yahoo', () => {
     ['chartPreviousClose', 0],
     ['chartPreviousClose', undefined],
     ['currency', null],
-  ])('%s: %j is no price', async (field, value) => {
+  ])('%s: %j is not a price', async (field, value) => {
     server.answer(meta(field, value))
     expect(await kindOf(yahoo().ask(query('AAPL')))).toBe('incomplete')
   })
@@ -356,15 +356,15 @@ describe('Twelve Data', () => {
   })
 
   test('whose key is refused does not get it into an error or a log', async () => {
-    const ground = openProviderGround({ TWELVE_DATA: setting }, sampleTimeMs)
-    const provider = createTwelveData(ground.deps, 'a-very-secret-key')
+    const fixture = openProviderFixture({ TWELVE_DATA: setting }, sampleTimeMs)
+    const provider = createTwelveData(fixture.deps, 'a-very-secret-key')
     for (const answering of [text('a-very-secret-key'), text('', { status: 500 }), error(401, 'a-very-secret-key')]) {
       server.answer(answering)
       await provider.ask(query('AAPL')).catch((failure: Error) => {
         expect(`${failure.stack}`).not.toContain('a-very-secret-key')
       })
     }
-    expect(ground.lines).toHaveLength(3)
-    expect(ground.lines.join()).not.toContain('a-very-secret-key')
+    expect(fixture.lines).toHaveLength(3)
+    expect(fixture.lines.join()).not.toContain('a-very-secret-key')
   })
 })

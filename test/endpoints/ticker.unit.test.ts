@@ -7,13 +7,13 @@ import { createTwelveData } from '../../src/endpoints/providers/twelveData.ts'
 import { createYahoo } from '../../src/endpoints/providers/yahoo.ts'
 import { epochMsOf } from '../../src/endpoints/providers/zonedTime.ts'
 import { startLoopbackProvider, text } from '../support/loopbackProvider.ts'
-import { openProviderGround } from '../support/providerGround.ts'
+import { openProviderFixture } from '../support/providerFixture.ts'
 import { kindOf } from '../support/upstreamSample.ts'
 
 const server = await startLoopbackProvider()
 const query = (symbol: string): StockQuery => ({ symbol, ticker: tickerOf(symbol) })
 const setting = { url: server.url }
-const depsAt = () => openProviderGround({ YAHOO: setting, STOOQ: setting, NASDAQ: setting, TWELVE_DATA: setting }).deps
+const depsAt = () => openProviderFixture({ YAHOO: setting, STOOQ: setting, NASDAQ: setting, TWELVE_DATA: setting }).deps
 const lastUrl = () => server.asked.at(-1)?.url
 
 describe('a ticker', () => {

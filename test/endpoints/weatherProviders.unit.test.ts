@@ -4,7 +4,7 @@ import { createNws } from '../../src/endpoints/providers/nws.ts'
 import { createOpenMeteo } from '../../src/endpoints/providers/openMeteo.ts'
 import type { WeatherQuery } from '../../src/endpoints/providers/weatherReport.ts'
 import { type Answering, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
-import { openProviderGround } from '../support/providerGround.ts'
+import { openProviderFixture } from '../support/providerFixture.ts'
 import { errorBodies, kindOf, readSample, sampleAnswer, sampleTimeMs, withField } from '../support/upstreamSample.ts'
 
 const london: WeatherQuery = { countryCode: 'GB', latitude: 51.50853, longitude: -0.12574 }
@@ -21,13 +21,13 @@ const setting = { url: server.url }
 
 function open(answering: Answering) {
   server.answer(answering)
-  const ground = openProviderGround({ MET_NORWAY: setting, OPEN_METEO: setting, NWS: setting }, sampleTimeMs)
+  const fixture = openProviderFixture({ MET_NORWAY: setting, OPEN_METEO: setting, NWS: setting }, sampleTimeMs)
   const askedBefore = server.asked.length
   return {
-    ...ground,
-    metNorway: createMetNorway(ground.deps),
-    openMeteo: createOpenMeteo(ground.deps),
-    nws: createNws(ground.deps),
+    ...fixture,
+    metNorway: createMetNorway(fixture.deps),
+    openMeteo: createOpenMeteo(fixture.deps),
+    nws: createNws(fixture.deps),
     asked: () => server.asked.slice(askedBefore),
   }
 }
@@ -76,7 +76,7 @@ describe('MET Norway', () => {
     ['no humidity', [...details, 'relative_humidity'], 'incomplete'],
     ['no sky', ['properties', 'timeseries', 1, 'data', 'next_1_hours', 'summary'], 'incomplete'],
     ['no steps', ['properties', 'timeseries'], 'bad_payload'],
-  ])('%s is no report', async (_, path, kind) => {
+  ])('%s is not a report', async (_, path, kind) => {
     const { metNorway } = open(sampleAnswer(sample, withField(path, undefined)))
     expect(await kindOf(metNorway.ask(london))).toBe(kind)
   })
@@ -97,7 +97,7 @@ describe('MET Norway', () => {
   test.each([
     ['403 without a User-Agent', text('403 Forbidden', { status: 403 }), 'blocked'],
     ['429', sampleAnswer('met-norway/throttled-429'), 'rate_limited'],
-    ['404, which says nothing of the city', text('', { status: 404 }), 'not_covered'],
+    ['404, which does not mention the city', text('', { status: 404 }), 'not_covered'],
     ['304 that was not asked for', text('', { status: 304 }), 'bad_payload'],
   ])('%s', async (_, answering, kind) => {
     expect(await kindOf(open(answering).metNorway.ask(london))).toBe(kind)
@@ -145,7 +145,7 @@ describe('Open-Meteo', () => {
     expect((await openMeteo.ask(london)).asOfMs).toBe(Date.parse('2026-11-20T12:45:00Z'))
   })
 
-  test('showers that are dry at the moment are showers all the same', async () => {
+  test('showers that are dry at the moment are still showers', async () => {
     const { openMeteo } = open(sampleAnswer(sample, withField(['current', 'weather_code'], 80)))
     expect((await openMeteo.ask(london)).data.description).toBe('Slight rain showers')
   })
@@ -153,7 +153,7 @@ describe('Open-Meteo', () => {
   test.each([
     ['no temperature', ['current', 'temperature_2m'], null, 'incomplete'],
     ['no humidity', ['current', 'relative_humidity_2m'], undefined, 'incomplete'],
-    ['a code that nobody defined', ['current', 'weather_code'], 42, 'incomplete'],
+    ['an undefined code', ['current', 'weather_code'], 42, 'incomplete'],
     ['degrees of another scale', ['current_units', 'temperature_2m'], '°F', 'bad_payload'],
     ['a temperature of no air', ['current', 'temperature_2m'], 999, 'incomplete'],
     ['a time that is none', ['current', 'time'], 'noon', 'bad_payload'],
@@ -182,7 +182,7 @@ describe('Open-Meteo', () => {
 
   test('a customer’s key goes with the question, and into no log line', async () => {
     server.answer(text('broken', { status: 500 }))
-    const { deps, lines } = openProviderGround({ OPEN_METEO: { ...setting, apiKey: 'customer-key' } }, sampleTimeMs)
+    const { deps, lines } = openProviderFixture({ OPEN_METEO: { ...setting, apiKey: 'customer-key' } }, sampleTimeMs)
     expect(await kindOf(createOpenMeteo(deps).ask(london))).toBe('upstream')
     expect(server.asked.at(-1)?.url.searchParams.get('apikey')).toBe('customer-key')
     expect(lines.join()).not.toContain('customer-key')
@@ -194,7 +194,7 @@ describe('NWS', () => {
   const stations = (...names: readonly string[]) =>
     json({ features: names.map((stationIdentifier) => ({ properties: { stationIdentifier } })) })
 
-  /** Answers each path as told; a path that nobody told of is 404. */
+  /** Answers each configured path; any other path is 404. */
   const routes =
     (answers: Readonly<Record<string, Answering>>): Answering =>
     (response, asked) =>

@@ -42,7 +42,7 @@ async function balances(): Promise<Readonly<Record<string, bigint>>> {
   return Object.fromEntries(rows.map(({ name, balance }) => [name, BigInt(balance)]))
 }
 
-/** The only function of the ledger that the burner's login may call. */
+/** Functions that the burner's login may call, and nothing else of the ledger. */
 async function record(stream: PaymentReference, version: number, event: BurnEvent) {
   const body = Buffer.from(codec.encode(event, { stream, version, effectiveAtMs }), 'utf8')
   const { rows } = await admin.query<{ refusal: string | null; seq: number | null }>(

@@ -7,7 +7,7 @@ import { openEndpoint } from '../../src/endpoints/productDefinition.ts'
 import type { SoldProducts } from '../../src/start/soldProducts.ts'
 import { ask, askForQuote, buy } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
-import { openShop, type Shop } from '../support/shop.ts'
+import { openTestService, type TestService } from '../support/testService.ts'
 import { countdownProduct } from './countdownProduct.ts'
 import { lengthProduct } from './lengthProduct.ts'
 
@@ -15,30 +15,30 @@ import { lengthProduct } from './lengthProduct.ts'
 
 const withNew = (inner: SoldProducts) => [...inner, lengthProduct, countdownProduct]
 const order = { path: '/api/tools/length?amount=3&unit=foot' }
-let shop: Shop
+let service: TestService
 
 beforeAll(async () => {
-  shop = await openShop({ seams: { products: withNew } })
+  service = await openTestService({ seams: { products: withNew } })
   // A machine that is busy with the start refuses unpaid work for a moment.
   await awaitThat('the service accepts unpaid requests', async () => {
-    return (await ask(shop, { path: '/api/catalog' })).status === 200
+    return (await ask(service, { path: '/api/catalog' })).status === 200
   })
 })
 
 const catalogShape = z.object({
   data: z.object({ products: z.array(z.object({ path: z.string(), priceUSD: z.number() }).loose()) }),
 })
-const readCatalog = async (from: Shop) =>
+const readCatalog = async (from: TestService) =>
   catalogShape.parse((await ask(from, { path: '/api/catalog' })).body).data.products
 const operationShape = z.object({
   paths: z.record(z.string(), z.record(z.string(), z.looseObject({ responses: z.record(z.string(), z.unknown()) }))),
 })
 const readOperation = async (path: string) =>
-  operationShape.parse((await ask(shop, { path: '/openapi.json' })).body).paths[path]?.['get']
+  operationShape.parse((await ask(service, { path: '/openapi.json' })).body).paths[path]?.['get']
 
 describe('a new product', () => {
   test('is in the catalog, the last, at the price of its definition', async () => {
-    expect((await readCatalog(shop)).at(-2)).toMatchObject({
+    expect((await readCatalog(service)).at(-2)).toMatchObject({
       path: '/api/tools/length',
       method: 'GET',
       summary: 'Length in metres',
@@ -68,16 +68,16 @@ describe('a new product', () => {
   })
 
   test('is quoted, bought and delivered with a receipt, and its answer has the shape of its definition', async () => {
-    expect(await askForQuote(shop, order)).toMatchObject({
+    expect(await askForQuote(service, order)).toMatchObject({
       pricing: { endpoint: '/api/tools/length', priceUSD: 0.0015 },
     })
-    const sale = await buy(shop, order)
+    const sale = await buy(service, order)
     expect(sale).toMatchObject({ success: true, data: { metres: 0.9144 }, receipt: { requiredTokens: 1.5 } })
     expect(lengthProduct.answer.safeParse(sale.data).success).toBe(true)
   })
 
   test('refuses for free what its schema refuses', async () => {
-    expect(await ask(shop, { path: '/api/tools/length?amount=3&unit=yard' })).toMatchObject({
+    expect(await ask(service, { path: '/api/tools/length?amount=3&unit=yard' })).toMatchObject({
       status: 400,
       body: { code: 'INVALID_REQUEST', details: [{ field: 'unit' }] },
     })
@@ -98,8 +98,8 @@ describe('a new product', () => {
 
 describe('the operator', () => {
   test('sets prices, and takes products out of the catalog, the document and the routes', async () => {
-    const other = await openShop({
-      besides: shop,
+    const other = await openTestService({
+      besides: service,
       seams: { products: withNew },
       env: { PRICES_USD: '/api/tools/length=0.25', PRODUCTS_OFF: '/api/data/crypto,/api/tools/countdown' },
     })
@@ -121,7 +121,7 @@ describe('the operator', () => {
 
   test('hears of every path that is not a product, and nothing starts', async () => {
     const env = { PRICES_USD: '/api/tools/fax=1', PRODUCTS_OFF: '/api/tools/telex' }
-    await expect(openShop({ besides: shop, env })).rejects.toThrow(
+    await expect(openTestService({ besides: service, env })).rejects.toThrow(
       /2 mistakes:\n {2}PRICES_USD names "\/api\/tools\/fax".*\n {2}PRODUCTS_OFF names "\/api\/tools\/telex"/,
     )
   })
@@ -137,15 +137,15 @@ describe('a product that streams its answer', () => {
 
   test('is bought over HTTP, and comes as its media type without an envelope', async () => {
     const path = '/api/tools/countdown?from=5'
-    const quote = await askForQuote(shop, { path })
+    const quote = await askForQuote(service, { path })
     expect(quote).toMatchObject({ pricing: { priceUSD: 0.002 } })
-    const proof = await shop.payer.pay(quote)
-    const response = await fetch(`${shop.baseUrl}${path}`, {
-      headers: { 'x-wallet-address': shop.payer.address, 'x-payment-proof': proof },
+    const proof = await service.payer.pay(quote)
+    const response = await fetch(`${service.baseUrl}${path}`, {
+      headers: { 'x-wallet-address': service.payer.address, 'x-payment-proof': proof },
     })
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
     expect(await response.text()).toBe('5\n4\n3\n2\n1\n')
-    const again = await ask(shop, { path, proof })
+    const again = await ask(service, { path, proof })
     expect(again).toMatchObject({ status: 402, body: { reason: 'already_used' } })
   })
 

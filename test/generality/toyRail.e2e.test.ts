@@ -5,15 +5,15 @@ import { openChain } from '../../src/chain/openChain.ts'
 import { postJson } from '../../src/outbound/postJson.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { ask, askForQuote, qrOrder, type Reply } from '../support/ask.ts'
-import { openShop, type Shop } from '../support/shop.ts'
+import { openTestService, type TestService } from '../support/testService.ts'
 import { createToyRail, toyProof } from './toyRail.ts'
 
-/** The native rail alone, and beside it an instance on the same ledger that also speaks the toy rail. */
-let native: Shop
-let shop: Shop
+/** The native rail alone, and an instance on the same ledger that also speaks the toy rail. */
+let native: TestService
+let service: TestService
 
 beforeAll(async () => {
-  native = await openShop()
+  native = await openTestService()
   const { tokenMint, paymentWallet } = await askForQuote(native)
   const { reader: chain, terms } = await openChain({
     rpcUrls: [native.chain.rpcUrl],
@@ -24,14 +24,14 @@ beforeAll(async () => {
     log: silentLog,
   })
   const toy = createToyRail({ chain, terms })
-  shop = await openShop({ besides: native, seams: { rails: (inner) => [toy, ...inner] } })
+  service = await openTestService({ besides: native, seams: { rails: (inner) => [toy, ...inner] } })
 })
 
 const marked = { 'accept-payment': 'toy' }
 
 /** A request of a client that knows the toy rail alone: no wallet header. */
 async function askToy(headers: Readonly<Record<string, string>>, path = qrOrder.path): Promise<Reply> {
-  const response = await fetch(`${shop.baseUrl}${path}`, {
+  const response = await fetch(`${service.baseUrl}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(qrOrder.body),
@@ -47,14 +47,14 @@ async function toyOffer(): Promise<string> {
 
 /** A landed payment of the price, and its signature. */
 async function pay(bound = false): Promise<{ readonly signature: string; readonly proof: string }> {
-  const payment = await shop.payer.sign(await askForQuote(native), { bound })
-  await shop.payer.send(payment)
+  const payment = await service.payer.sign(await askForQuote(native), { bound })
+  await service.payer.send(payment)
   return { signature: payment.signature, proof: Buffer.from(payment.signature).toString('base64') }
 }
 
 describe('the 402', () => {
   test('merges the challenges of both rails for a caller with a wallet', async () => {
-    const reply = await ask(shop, qrOrder)
+    const reply = await ask(service, qrOrder)
     const body = quoteBody.parse(reply.body)
     expect(reply.status).toBe(402)
     expect(body.error).toMatch(/^payment required: pay \d+ .* Toy; or burn \d+ and transfer \d+ .* x-payment-proof$/)
@@ -80,11 +80,11 @@ describe('the 402', () => {
 describe('a payment by the toy rail', () => {
   test('buys one answer for the payer that its proof names, and the receipt goes with its header', async () => {
     const { signature } = await pay()
-    const proof = toyProof(await toyOffer(), shop.payer.address, signature)
+    const proof = toyProof(await toyOffer(), service.payer.address, signature)
     const reply = await askToy(proof)
     expect(reply.status).toBe(200)
     expect(reply.headers.get('toy-receipt')).toBe(signature)
-    expect(saleBody.parse(reply.body).receipt).toMatchObject({ wallet: shop.payer.address, signature })
+    expect(saleBody.parse(reply.body).receipt).toMatchObject({ wallet: service.payer.address, signature })
     expect(await askToy(proof)).toMatchObject({ status: 402, body: { reason: 'already_used' } })
   })
 
@@ -96,19 +96,19 @@ describe('a payment by the toy rail', () => {
   })
 
   async function absent() {
-    const { signature } = await shop.payer.sign(await askForQuote(native))
-    return toyProof(await toyOffer(), shop.payer.address, signature)
+    const { signature } = await service.payer.sign(await askForQuote(native))
+    return toyProof(await toyOffer(), service.payer.address, signature)
   }
 })
 
 describe('I1 one payment on two rails', () => {
   test('raced over both rails and both instances is served once', async () => {
     const { signature, proof } = await pay()
-    const toy = toyProof(await toyOffer(), shop.payer.address, signature)
+    const toy = toyProof(await toyOffer(), service.payer.address, signature)
     const replies = await Promise.all(
       Array.from({ length: 24 }, (_, index) => {
         if (index % 3 === 0) return ask(native, { ...qrOrder, proof })
-        return index % 3 === 1 ? ask(shop, { ...qrOrder, proof }) : askToy(toy)
+        return index % 3 === 1 ? ask(service, { ...qrOrder, proof }) : askToy(toy)
       }),
     )
     const statuses = replies.map(({ status }) => status)
@@ -118,7 +118,7 @@ describe('I1 one payment on two rails', () => {
 
   test.each(['native', 'toy'])('used on the rail %s is used on the other', async (first) => {
     const { signature, proof } = await pay()
-    const byToy = askToy.bind(undefined, toyProof(await toyOffer(), shop.payer.address, signature))
+    const byToy = askToy.bind(undefined, toyProof(await toyOffer(), service.payer.address, signature))
     const byNative = () => ask(native, { ...qrOrder, proof })
     const [one, other] = first === 'native' ? [byNative, byToy] : [byToy, byNative]
     expect((await one()).status).toBe(200)
@@ -127,7 +127,7 @@ describe('I1 one payment on two rails', () => {
 
   test('bound to a native quote does not buy on the toy rail without its secret', async () => {
     const { signature } = await pay(true)
-    const toy = toyProof(await toyOffer(), shop.payer.address, signature)
+    const toy = toyProof(await toyOffer(), service.payer.address, signature)
     expect(await askToy(toy)).toMatchObject({ status: 402, body: { reason: 'secret_required' } })
   })
 })

@@ -9,8 +9,9 @@ import { type PaymentTerms, settle } from '../../src/payment/settlement.ts'
 import type { PaymentRail, Proof } from '../../src/paywall/rail.ts'
 
 /*
- * A payment scheme that the service does not have: other headers, a challenge in WWW-Authenticate, a payer that stands in
- * the proof alone, and a mount of its own. It sells for the same transactions as the native rail.
+ * A payment scheme that the service does not have: other headers, a challenge in WWW-Authenticate, a payer that only
+ * the
+ * proof names, and a separate mount. It sells for the same transactions as the native rail.
  */
 
 interface ToyProof extends Proof {

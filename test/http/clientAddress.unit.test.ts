@@ -21,7 +21,7 @@ test('as many hops are believed as the operator runs, counted from our end', () 
   expect(clientAddress(requestFrom('10.0.0.1', forged), 2)).toBe('198.51.100.7')
 })
 
-test('what is forwarded and is no address counts as the proxy itself', () => {
+test('a forwarded value that is not an address counts as the proxy itself', () => {
   expect(clientAddress(requestFrom('10.0.0.1', 'unknown'), 1)).toBe('10.0.0.1')
   expect(clientAddress(requestFrom('10.0.0.1', ' '.repeat(100_000)), 1)).toBe('10.0.0.1')
 })

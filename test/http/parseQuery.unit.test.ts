@@ -26,7 +26,7 @@ test('a name that is also a property of every object is a name like any other', 
   expect(parsed.ok && Object.keys(parsed.values)).toEqual(['__proto__', 'constructor'])
 })
 
-test('any parameters that were encoded come back', () => {
+test('any encoded parameters decode to the same values', () => {
   const names = fc.string({ minLength: 1 }).filter((text) => text.isWellFormed())
   fc.assert(
     fc.property(fc.dictionary(names, names, { maxKeys: 20, noNullPrototype: true }), (values) => {

@@ -24,18 +24,18 @@ function source(name: string, poll: Poll, change: Partial<PolledSource<string>> 
   }
 }
 
-/** The job over a store that hands out every source once a round and notes what it is told. */
+/** The job over a store that schedules every source once per round and records its reports. */
 function start(sources: readonly PolledSource<string>[], change: Partial<PollStore<string>> = {}) {
   const clock = steppedClock()
   const lines: string[] = []
-  const told: string[] = []
+  const reported: string[] = []
   let due: string[] = []
   const polling = startNewsPolling({
     clock,
     log: createLog({ level: 'info', name: 'test', destination: { write: (line) => void lines.push(line) } }),
     sources,
     refresh: () => {
-      told.push('refreshed')
+      reported.push('refreshed')
       return Promise.resolve()
     },
     store: {
@@ -45,14 +45,14 @@ function start(sources: readonly PolledSource<string>[], change: Partial<PollSto
         return Promise.resolve(name === undefined ? undefined : { name, etag: undefined, lastModified: undefined })
       },
       keep: ({ articles }) => Promise.resolve(articles.length),
-      pollSucceeded: ({ name, etag }) => Promise.resolve(void told.push(`${name} succeeded ${etag ?? ''}`)),
-      pollFailed: (name) => Promise.resolve(void told.push(`${name} failed`)),
+      pollSucceeded: ({ name, etag }) => Promise.resolve(void reported.push(`${name} succeeded ${etag ?? ''}`)),
+      pollFailed: (name) => Promise.resolve(void reported.push(`${name} failed`)),
       forgetOld: () => Promise.resolve(),
       ...change,
     },
   })
   return {
-    told,
+    reported,
     lines,
     stop: polling.stop,
     async round() {
@@ -69,8 +69,8 @@ describe('news polling', () => {
     const job = start([source('a', fine), source('b', broken)])
     await job.round()
     await job.stop()
-    expect(job.told.at(-1)).toBe('refreshed')
-    expect(job.told.slice(0, -1).sort()).toEqual(['a succeeded "1"', 'b failed'])
+    expect(job.reported.at(-1)).toBe('refreshed')
+    expect(job.reported.slice(0, -1).sort()).toEqual(['a succeeded "1"', 'b failed'])
   })
 
   test('says once that sources fail, and once that they have recovered, however often it asks', async () => {
@@ -100,10 +100,10 @@ describe('news polling', () => {
     const job = start([source('a', fine, { whyUnavailable: () => 'asked a moment ago' })])
     await job.round()
     await job.stop()
-    expect(job.told).toEqual(['refreshed'])
+    expect(job.reported).toEqual(['refreshed'])
   })
 
-  test('stops in the middle of a poll that would never end, and calls nobody failing for it', async () => {
+  test('stops in the middle of a poll that would never end, and reports no source as failing for it', async () => {
     const polled = Promise.withResolvers<void>()
     const endless: Poll = (_known, signal) =>
       new Promise((_resolve, reject) => {

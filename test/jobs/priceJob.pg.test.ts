@@ -41,11 +41,11 @@ interface Stall {
   lists(): Promise<readonly PriceListPublished[]>
 }
 
-/** A ledger of its own, three markets, and a clock that goes when the test says so. */
+/** A separate ledger, three markets, and a clock that the test advances. */
 async function openStall(price = '0.001'): Promise<Stall> {
   const { serviceUrl } = await createTestDatabase()
   const [clock, markets] = [steppedClock(), await openMarketServers(price)]
-  const ledger = await openLedger({ databaseUrl: serviceUrl, applicationName: 'price watch', clock, log: silentLog })
+  const ledger = await openLedger({ databaseUrl: serviceUrl, applicationName: 'price job', clock, log: silentLog })
   onTestFinished(() => ledger.close())
   const sessions = openSessions(serviceUrl, 1)
   return {
@@ -224,7 +224,7 @@ test('a list that the operator fixed, or one by other decimals, is not taken for
   const { open, lists } = await openStall()
   await open({ env: { TOKEN_PRICE_SOURCE: 'fixed', TOKEN_PRICE_USD: '0.001' } })
   await open()
-  // Jupiter says six, so it has no voice here; the two others are enough.
+  // Jupiter reports six, so it is ignored here; the two others are enough.
   const nine = await open({ terms: { ...terms, decimals: 9 } })
   expect(requiredOf(nine)).toBe(5_000_000_000n)
   expect((await lists()).map(({ source, prices: [first] }) => `${source} ${first?.decimals}`)).toEqual([
@@ -242,7 +242,7 @@ test('a token worth so little that a request needs more than 2^64 - 1 base units
   await clock.step()
   expect(requiredOf(prices), 'it may be a jump').toBe(5_000_000_000n)
   await clock.step()
-  expect(requiredOf(prices), 'it is none: the old price is no price').toBeUndefined()
+  expect(requiredOf(prices), 'it is none: the old price is not valid').toBeUndefined()
   expect(problemOf(prices)).toMatch(/more of them than can exist/)
   expect(await lists()).toHaveLength(1)
 

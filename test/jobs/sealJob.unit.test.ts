@@ -4,7 +4,7 @@ import { startSealJob, type SealStep } from '../../src/jobs/sealJob.ts'
 import { LedgerDamage } from '@tollbook/core/ledgerDamage'
 import { steppedClock } from '../support/steppedClock.ts'
 
-/** A watch over a sealer whose steps the test writes down, or throws. */
+/** A job over a sealer whose steps the test scripts, or that throws. */
 async function watchOver(steps: (SealStep | Error)[], keep?: (note: string) => Promise<void>) {
   const clock = steppedClock()
   const events: string[] = []
@@ -75,19 +75,19 @@ test('a database that is away closes nothing, is logged once, and so is its retu
 })
 
 test('the newest checkpoint is kept at once, then once a second at most, and at the end whatever the time', async () => {
-  const kept: string[] = []
+  const stored: string[] = []
   const { clock, watch } = await watchOver(
     [sealed(1), sealed(2, 1), sealed(3, 1), sealed(4, 1), sealed(4)],
-    async (note) => void kept.push(note),
+    async (note) => void stored.push(note),
   )
-  expect(kept).toEqual(['note 1'])
+  expect(stored).toEqual(['note 1'])
   await clock.step()
-  expect(kept).toEqual(['note 1'])
+  expect(stored).toEqual(['note 1'])
   await clock.step()
-  expect(kept).toEqual(['note 1', 'note 3'])
+  expect(stored).toEqual(['note 1', 'note 3'])
   await clock.step()
   await watch.stop()
-  expect(kept).toEqual(['note 1', 'note 3', 'note 4'])
+  expect(stored).toEqual(['note 1', 'note 3', 'note 4'])
 })
 
 test('a checkpoint that cannot be kept is tried again, and does not stop the seal', async () => {

@@ -40,6 +40,6 @@ test('a mint that payments can no longer be proved with closes them with its rea
   )
 })
 
-test('a node that does not answer says nothing of the mint', async () => {
+test('a node that does not answer reports nothing about the mint', async () => {
   expect(await problemAfter(() => Promise.reject(new Fault('no node answered', { retryable: true })))).toBeUndefined()
 })

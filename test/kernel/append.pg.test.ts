@@ -121,14 +121,14 @@ describe('in one batch', () => {
 })
 
 describe('keys', () => {
-  const keyed = (stream: Uint8Array, digest: number, lifeSeconds?: number): Item => ({
+  const keyed = (stream: Uint8Array, digest: number, lifetimeSeconds?: number): Item => ({
     ...claim(stream),
     keys: [
       {
         space: 10,
         key: Buffer.from('wallet key'),
         digest: Uint8Array.of(digest),
-        ...(lifeSeconds === undefined ? {} : { lifeSeconds }),
+        ...(lifetimeSeconds === undefined ? {} : { lifetimeSeconds }),
       },
     ],
   })
@@ -146,7 +146,7 @@ describe('keys', () => {
   })
 
   test('a key that has ended is free again, and the housekeeping deletes it with notes of a day ago', async () => {
-    const key = { space: 12, key: Buffer.from('short'), digest: Uint8Array.of(1), lifeSeconds: 0 }
+    const key = { space: 12, key: Buffer.from('short'), digest: Uint8Array.of(1), lifetimeSeconds: 0 }
     expect(await reasonsOf([{ ...claim(newSignature()), keys: [key] }])).toEqual(['appended'])
     expect(await reasonsOf([{ ...claim(newSignature()), keys: [key] }])).toEqual(['appended'])
     await pool.query('select ledger.forget_old_notes()')
@@ -184,8 +184,8 @@ describe('settings', () => {
   })
 
   test('a price list has the name of one, and the service records only the first value of a setting (I25)', async () => {
-    const named = (text: string): Item => ({ ...priceList(1), stream: sample.settingId(text) })
-    expect(await reasonsOf([named('receipt-key#1'), named('prices#0'), named('prices#1x')])).toEqual([
+    const listOf = (text: string): Item => ({ ...priceList(1), stream: sample.settingId(text) })
+    expect(await reasonsOf([listOf('receipt-key#1'), listOf('prices#0'), listOf('prices#1x')])).toEqual([
       'not_this_id',
       'not_this_id',
       'not_this_id',

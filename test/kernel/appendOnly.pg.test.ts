@@ -13,14 +13,14 @@ const service = openPool(serviceUrl, 4)
 const ledger = openKernel(service)
 await ledger.append({
   ...claim(newSignature()),
-  keys: [{ space: 10, key: Buffer.from('one'), digest: Uint8Array.of(1), lifeSeconds: 60 }],
+  keys: [{ space: 10, key: Buffer.from('one'), digest: Uint8Array.of(1), lifetimeSeconds: 60 }],
   note: Buffer.from('answer'),
 })
 await ledger.append(priceList(1))
 await service.query(`select ledger.record_quotes(array['one'], array['wallet'], array['/api/x'], array['memo'], array[1], array['mint'],
   array[5], array[(extract(epoch from now()) * 1000)::bigint], array[(extract(epoch from now()) * 1000)::bigint + 1000], array[1])`)
 await service.query('select work.follow(100)')
-// Enough for a full tile beside the checkpoint.
+// Enough for a full tile besides the checkpoint.
 await addEvents(admin, 256)
 await service.query(
   `select ledger.seal(256, sha256('root'), 'a note', array[0]::smallint[], array[0]::bigint[],
@@ -41,11 +41,11 @@ const { rows: tables } = await admin.query<Table>(`
   join pg_namespace n on n.oid = c.relnamespace
   where n.nspname in ('ledger', 'work', 'paywall', 'news', 'reports', 'migration') and c.relkind in ('r', 'p')
   order by 1`)
-// The declaration is written by migrations alone, which run as the owner: its digest stands in ledger.code.
+// The declaration is written by migrations alone, which run as the owner: its digest is in ledger.code.
 const declared = new Set(['kinds', 'steps', 'classes', 'lane', 'code'].map((name) => `ledger.${name}`))
 const log = tables.filter(({ schema, name }) => schema === 'ledger' && !declared.has(name))
 const projections = new Set(['ledger.head', 'ledger.streams', 'ledger.accounts', 'ledger.tallies'])
-const kept = new Set(['ledger.keys', 'ledger.notes'])
+const stored = new Set(['ledger.keys', 'ledger.notes'])
 
 const insufficientPrivilege = '42501'
 
@@ -85,7 +85,7 @@ test('the catalogue shows the tables of the ledger and their partitions, and eac
     'settings',
     'tiles',
     'checkpoints',
-    ...[...projections, ...kept].map((name) => name.slice(7)),
+    ...[...projections, ...stored].map((name) => name.slice(7)),
   ]
   for (const parent of parents) {
     expect(log.map(({ name }) => name)).toContain(`ledger.${parent}`)
@@ -175,7 +175,7 @@ describe('rows never change (I22), because the owner', () => {
       const isAllowed =
         statement.startsWith('insert') ||
         (projections.has(table.name) && statement.startsWith('update')) ||
-        (kept.has(table.name) && !statement.startsWith('truncate'))
+        (stored.has(table.name) && !statement.startsWith('truncate'))
       if (isAllowed) continue
       expect(await refusalOf(owner, statement, "set local ledger.writing = 'on'"), statement).toBe(
         insufficientPrivilege,

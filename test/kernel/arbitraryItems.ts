@@ -37,7 +37,7 @@ export function arbitraryItems(random: () => number): () => Item {
     space: 10,
     key: Uint8Array.of(number(40)),
     digest: stream.subarray(1, 2 + number(2)),
-    lifeSeconds: 60,
+    lifetimeSeconds: 60,
   })
   const makers: readonly (() => Item)[] = [
     () => sample.claim(payment(), sum()),

@@ -4,7 +4,7 @@ import { type BatchQueue, createBatchQueue } from '@tollbook/ledger/batchQueue'
 interface Bench {
   readonly queue: BatchQueue<string, string>
   readonly batches: string[][]
-  /** Ends the oldest flush that is under way. */
+  /** Ends the oldest flush in progress. */
   finish(fail?: Error): Promise<void>
 }
 
@@ -51,7 +51,7 @@ test('what gathers in one turn of the loop is one batch, and a lone item waits f
   expect(await both).toEqual(['a done', 'b done'])
 })
 
-test('while one batch is under way a second starts only when it is full, and a third never', async () => {
+test('while one batch is in progress a second starts only when it is full, and a third never', async () => {
   const { queue, batches, finish } = openBench()
   const all = [queue.submit('a')]
   await turns()
@@ -70,7 +70,7 @@ test('while one batch is under way a second starts only when it is full, and a t
   expect(await Promise.all(all)).toHaveLength(9)
 })
 
-test('two items of one key are never under way together, and stay in their order', async () => {
+test('two items of one key are never in progress together, and stay in their order', async () => {
   const { queue, batches, finish } = openBench()
   const all = Promise.all(['a1', 'a2', 'b1', 'a3'].map((item) => queue.submit(item)))
   await turns()
@@ -115,7 +115,7 @@ test('beyond its bound the queue refuses with a retryable fault, and takes again
   expect(await Promise.all([first, ...waiting, late])).toEqual(['a done', 'b done', 'c done', 'e done'])
 })
 
-test('drained waits for what is waiting and what is under way, and for nothing when there is nothing', async () => {
+test('drained waits for queued items and items in progress, and returns immediately without any', async () => {
   const { queue, finish } = openBench({ flushesMax: 1 })
   await queue.drained()
   const all = ['a1', 'a2'].map((item) => queue.submit(item))

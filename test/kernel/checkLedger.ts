@@ -42,7 +42,7 @@ interface LeafRow {
   readonly leaf_hash: Buffer
 }
 
-/** What must hold of the ledger after any test. Returns the sentences that do not. */
+/** Invariants of the ledger after any test. Returns the violated ones as sentences. */
 export async function findBroken(runner: QueryRunner): Promise<readonly string[]> {
   const broken: string[] = []
   for (const [sentence, question] of Object.entries(questions)) {

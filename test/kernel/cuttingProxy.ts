@@ -1,12 +1,12 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterFile } from '../support/afterFile.ts'
 
-/** Where the connection breaks: before the server has the request, right behind it, or when the answer is on its way. */
+/** Point at which the connection breaks: before the server has the request, directly after it, or during the answer. */
 export type Cut = 'before the request' | 'behind the request' | 'before the answer'
 
 export interface CuttingProxy {
   readonly databaseUrl: string
-  /** The next so many appends are cut. */
+  /** The next appends, in this number, are cut. */
   cut(where: Cut, times: number): void
   /** Appends that were cut so far. */
   cuts(): number

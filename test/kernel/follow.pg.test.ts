@@ -62,6 +62,6 @@ test('work is due by the lease or since the first event, and a second follower r
   } finally {
     blocker.release()
   }
-  // What was rolled back is followed again.
+  // Rolled-back work is followed again.
   expect((await pool.query('select work.follow(100) as followed')).rows).toEqual([{ followed: 3 }])
 })

@@ -14,7 +14,7 @@ export function openPool(databaseUrl: string, connectionsMax = 8): pg.Pool {
   return pool
 }
 
-/** One process's ledger: a queue of its own over the pool. */
+/** One process's ledger: a separate queue over the pool. */
 export function openKernel(pool: LedgerDeps['pool'], more: Partial<LedgerDeps> = {}): LedgerKernel {
   return createLedger({ pool, clock: systemClock, log: quiet, outcomeTimeoutMs: 15_000, ...more })
 }

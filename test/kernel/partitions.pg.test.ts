@@ -142,7 +142,7 @@ test('partitions are added while claims are being written, and neither fails', a
   expect(new Set(await Promise.all(work))).toEqual(new Set(['appended']))
 })
 
-test('a batch that crosses a boundary stands in both partitions, without a gap (I22)', async () => {
+test('a batch that crosses a boundary is in both partitions, without a gap (I22)', async () => {
   await moveHead(3 * positionsEach - 20)
   const outcomes = await Promise.all(Array.from({ length: 32 }, () => ledger.append(claim(newSignature()))))
   expect(outcomes.every(({ outcome }) => outcome === 'appended')).toBe(true)

@@ -26,7 +26,7 @@ const firstEpoch = 1
 const batches = 120
 const batchMax = 48
 
-/** What differs from one item after the other: an item never sees an earlier one of its own batch. */
+/** Differences between items of one batch: an item never sees an earlier one of the same batch. */
 function isShadowed(batch: readonly Item[], index: number): boolean {
   const item = assertPresent(batch[index], 'the item is of the batch')
   const others = batch.slice(0, index)

@@ -58,7 +58,7 @@ const provider = async () => {
   return BigInt(assertPresent(rows[0], 'the provider has an account').balance)
 }
 
-test('a payout is recorded once, whoever repeats it, and never pays more than is owed (I1)', async () => {
+test('a payout is recorded once, even if it is repeated, and never pays more than is owed (I1)', async () => {
   const owed = -(await provider())
   const stream = newSignature()
   const body = payoutBody(stream, { paid: owed - 1n })

@@ -24,7 +24,7 @@ const neumannLine =
 const rootLine =
   '— EnochRoot rwz+eBzmZa0SO3NbfRGzPCpDckykFXSdeX+MNtCOXm2/5n2tiOHp+vAF1aGrQ5ovTG01oOTGwnWLox33WWd1RvMc+QQ=\n'
 const note = `${text}\n${neumannLine}${rootLine}`
-// The seed behind Neumann's key, published beside it for tests.
+// The seed of Neumann's key, published with it for tests.
 const seed = Buffer.from('AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz', 'base64').subarray(1)
 
 const verifier = (key: string) => assertPresent(readVerifierKey(key), 'a verifier key')
@@ -67,19 +67,19 @@ describe('C2SP signed-note', () => {
     ['has an empty list of signatures', `${text}\n`],
     ['does not end its last line', note.slice(0, -1)],
     ['holds a control character', `\u0001${note}`],
-    ['was no UTF-8', `\uFFFD${note}`],
+    ['was not UTF-8', `\uFFFD${note}`],
     ['has a signature of a name with a space', note.replace('PeterNeumann', 'Peter Neumann')],
     ['has a signature of a name with a plus', note.replace('PeterNeumann', 'Peter+Neumann')],
     ['has another line behind the signatures', `${note}Unexpected line.\n`],
     ['has a signature too short to hold a key id', `${text}\n— PeterNeumann AAAA\n`],
-    ['has a signature that is no base64', `${text}\n— PeterNeumann x08go\n`],
-    ['has more signatures than anybody needs', `${text}\n${neumannLine.repeat(101)}`],
+    ['has a signature that is not base64', `${text}\n— PeterNeumann x08go\n`],
+    ['has more signatures than allowed', `${text}\n${neumannLine.repeat(101)}`],
   ])('a note that %s is none', (_, wrong) => {
     expect(readNote(wrong)).toBeUndefined()
     expect(openNote(wrong, verifier(neumann))).toBeUndefined()
   })
 
-  test('a signature of a key that nobody here knows is ignored, whatever C2SP lets the key be called', () => {
+  test('a signature of an unknown key is ignored, with any name that C2SP allows', () => {
     const stranger = ed25519Signer(makeReceiptKey())
     // A joiner and other invisible characters, a character of no alphabet yet, and more letters than a name of ours has.
     for (const name of ['👩\u200d🚀.example', 'a\u00adb', 'a\u0378b', 'a\u007fb', '\ufeffa', 'w'.repeat(300)]) {
@@ -176,7 +176,7 @@ CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
     expect(openCheckpoint(borrowed, own)).toBeUndefined()
   })
 
-  test('an origin that is no key name is never signed', () => {
+  test('an origin that is not a key name is never signed', () => {
     const signer = ed25519Signer(makeReceiptKey())
     for (const origin of ['', 'a b', 'a+b', 'a\nb', 'a\u00a0b', 'a'.repeat(201)])
       expect(() => signCheckpoint({ origin, size: 1, root: sha256('') }, signer)).toThrow(/an origin is a key name/)

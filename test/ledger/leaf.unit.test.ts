@@ -16,7 +16,7 @@ test('I23: a leaf is the SHA-256 of a zero byte and the entry, as RFC 6962 has i
   expect(Buffer.from(leafHash(input)).toString('hex')).toBe(expected)
 })
 
-test('a position that is no position is a bug', () => {
+test('an invalid position is a bug', () => {
   for (const position of [0, -1, 1.5, Number.NaN, 2 ** 53]) {
     expect(() => leafEntry({ ...input, position })).toThrow(/positions count from 1/)
   }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { createReadFeed } from '../../src/outbound/readFeed.ts'
 import { type Answering, deadUrl, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
-import { openProviderGround } from '../support/providerGround.ts'
+import { openProviderFixture } from '../support/providerFixture.ts'
 import { kindOf } from '../support/upstreamSample.ts'
 
 const server = await startLoopbackProvider()
-const { upstreamDeps, calls } = openProviderGround()
+const { upstreamDeps, calls } = openProviderFixture()
 const readFeed = createReadFeed(upstreamDeps)
 const nothing = { etag: undefined, lastModified: undefined }
 const { signal } = new AbortController()
@@ -93,7 +93,7 @@ test('a feed of more than a mebibyte is not read to its end', async () => {
   expect(await kindOf(read('/', text('x'.repeat(1024 * 1024 + 1))))).toBe('bad_payload')
 })
 
-test('where nobody listens, or whoever asked has left, is a failure that names no address', async () => {
+test('a port without a listener, or a caller that has left, is a failure that names no address', async () => {
   const url = `${await deadUrl()}/?key=secret`
   const dead = readFeed({ url, ...nothing, signal })
   await expect(dead).rejects.toMatchObject({ kind: 'upstream', message: expect.not.stringContaining('secret') })

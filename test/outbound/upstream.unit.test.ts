@@ -3,21 +3,21 @@ import { describe, expect, test } from 'vitest'
 import { createUpstream, type Reply, type Upstream, type UpstreamOptions } from '../../src/outbound/upstream.ts'
 import { UpstreamFailure } from '../../src/outbound/upstreamFailure.ts'
 import { type Answering, deadUrl, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
-import { openProviderGround } from '../support/providerGround.ts'
+import { openProviderFixture } from '../support/providerFixture.ts'
 
 const server = await startLoopbackProvider()
 const unlimited = { requests: 1_000, perSeconds: 1 }
 
 function open(options: Partial<UpstreamOptions> = {}) {
-  const ground = openProviderGround()
-  const upstream = createUpstream(ground.upstreamDeps, {
+  const fixture = openProviderFixture()
+  const upstream = createUpstream(fixture.upstreamDeps, {
     name: 'sample',
     base: new URL(`${server.url}/v1`),
     pace: unlimited,
     ...options,
   })
   const asked = server.asked.length
-  return { ...ground, upstream, askedSince: () => server.asked.slice(asked) }
+  return { ...fixture, upstream, askedSince: () => server.asked.slice(asked) }
 }
 
 async function failureOf(
@@ -84,7 +84,7 @@ describe('a provider that does not answer', () => {
     expect((await failureOf(upstream)).kind).toBe('timeout')
   })
 
-  test('is not waited for by somebody who has left', async () => {
+  test('is not awaited after the caller has left', async () => {
     const { upstream } = open({ timeoutMs: 60_000 })
     const leaving = new AbortController()
     server.answer(() => leaving.abort())
@@ -111,7 +111,7 @@ describe('a provider that does not answer', () => {
     expect(askedSince()).toHaveLength(2)
   })
 
-  test('is not asked a second time when it said when to come back', async () => {
+  test('is not queried a second time if it sent a time to retry', async () => {
     const { upstream, askedSince } = open()
     server.answer(text('later', { status: 503, headers: { 'retry-after': '30' } }))
     expect((await failureOf(upstream)).kind).toBe('upstream')
@@ -134,7 +134,7 @@ describe('a provider that does not answer', () => {
     expect(askedSince()).toHaveLength(12)
   })
 
-  test('is `upstream` when nobody listens, without its address in the message', async () => {
+  test('is `upstream` without a listener, without its address in the message', async () => {
     const base = new URL(`${await deadUrl()}/v1`)
     const failure = await failureOf(open({ base }).upstream)
     expect(failure.kind).toBe('upstream')
@@ -195,7 +195,7 @@ describe('an answer that is not one', () => {
     },
   )
 
-  test('that says nothing has changed is handed over', async () => {
+  test('that reports no change is returned', async () => {
     const { upstream } = open()
     server.answer(text('', { status: 304 }))
     expect(await upstream.ask({ path: '/price' }, ({ status }) => status)).toBe(304)
@@ -213,20 +213,24 @@ describe('a limit', () => {
     ['nonsense', 'soon', 5_000],
     ['a year', String(365 * 86_400), 15 * 60_000],
   ])('with %s in Retry-After is kept', async (_what, given, pauseMs) => {
-    const ground = openProviderGround({}, now)
-    const upstream = createUpstream(ground.upstreamDeps, { name: 'sample', base: new URL(server.url), pace: unlimited })
+    const fixture = openProviderFixture({}, now)
+    const upstream = createUpstream(fixture.upstreamDeps, {
+      name: 'sample',
+      base: new URL(server.url),
+      pace: unlimited,
+    })
     const first = server.asked.length
     server.answer(text('slow down', { status: 429, headers: given === undefined ? {} : { 'retry-after': given } }))
     expect((await failureOf(upstream)).kind).toBe('rate_limited')
-    ground.clock.forward(pauseMs - 2_000)
+    fixture.clock.forward(pauseMs - 2_000)
     expect(upstream.whyResting()).toBeDefined()
     expect((await failureOf(upstream)).kind).toBe('resting')
     expect(server.asked.length - first).toBe(1)
-    ground.clock.forward(2_000)
+    fixture.clock.forward(2_000)
     expect(upstream.whyResting()).toBeUndefined()
   })
 
-  test('that is told in the body of a 429 only is kept', async () => {
+  test('that is only in the body of a 429 is respected', async () => {
     const { upstream, clock } = open({ pauseMs: ({ text }) => Number(/(\d+) seconds/.exec(text)?.[1]) * 1_000 })
     server.answer(text('one request every 40 seconds', { status: 429 }))
     expect((await failureOf(upstream)).retryAfterMs).toBe(40_000)
@@ -236,7 +240,7 @@ describe('a limit', () => {
     expect(upstream.whyResting()).toBeUndefined()
   })
 
-  test('that stands in the body is kept as well', async () => {
+  test('that is in the body is respected as well', async () => {
     const { upstream, askedSince } = open()
     server.answer(json({ code: 429 }))
     await failureOf(upstream, fails('rate_limited'))
@@ -267,16 +271,16 @@ describe('a limit', () => {
 
 describe('the breaker', () => {
   async function opened() {
-    const ground = open({ timeoutMs: 200 })
+    const fixture = open({ timeoutMs: 200 })
     server.answer(json({}))
     for (let i = 0; i < 5; i++) {
-      expect(ground.upstream.whyResting()).toBeUndefined()
-      await failureOf(ground.upstream, fails('bad_payload'))
+      expect(fixture.upstream.whyResting()).toBeUndefined()
+      await failureOf(fixture.upstream, fails('bad_payload'))
     }
-    return ground
+    return fixture
   }
 
-  test('opens at the fifth failure in a row, and nobody is asked for half a minute', async () => {
+  test('opens at the fifth failure in a row, and sends no request for half a minute', async () => {
     const { upstream, askedSince, clock, lines } = await opened()
     expect(upstream.whyResting()).toMatch(/left alone/)
     expect((await failureOf(upstream)).kind).toBe('resting')
@@ -348,7 +352,7 @@ describe('a key', () => {
     ['hangs up', (response) => void response.destroy()],
     ['sends a page that quotes it', text(`<html>${key}</html>`)],
     ['redirects with it', text('', { status: 302, headers: { location: `/?apikey=${key}` } })],
-  ])('stands in no log line and no error when the provider %s', async (_what, answering) => {
+  ])('is in no log line and no error when the provider %s', async (_what, answering) => {
     const { upstream, lines } = open({ headers: { authorization: key }, timeoutMs: 500 })
     server.answer(answering)
     const failure = await upstream
@@ -362,7 +366,7 @@ describe('a key', () => {
     expect(`${lines.join()} ${describeAll(failure)}`).not.toContain(key)
   })
 
-  test('that cannot stand in a header is not quoted either', async () => {
+  test('that cannot be in a header is not quoted either', async () => {
     const { upstream, lines } = open({ headers: { authorization: `${key}\nx` } })
     const failure = await failureOf(upstream)
     expect(`${lines.join()} ${describeAll(failure)}`).not.toContain(key)

@@ -20,7 +20,7 @@ test('a memo opens with the secret behind it and with no other', () => {
   )
 })
 
-test('memos of others bind nothing, and a secret beside them proves nothing', () => {
+test('memos of other services bind nothing, and a secret with them proves nothing', () => {
   fc.assert(
     fc.property(secrets, fc.array(others, { maxLength: 4 }), (secret, memos) => {
       expect(bindSecret(memos, undefined)).toEqual({ memo: undefined })

@@ -31,7 +31,7 @@ test('one event has one spelling, whatever the order of its fields', () => {
   )
 })
 
-// Bodies as the first release writes them. They stand in ledgers for ever: this file is never edited, only added to.
+// Bodies as the first release writes them. Ledgers contain them permanently: this file is never edited, only added to.
 const frozen = bodiesOf('fixtures/events-v1.json')
 
 function bodiesOf(file: string): readonly string[] {

@@ -25,7 +25,7 @@ const step = fc.record({
   waitMs: fc.integer({ min: 0, max: 1_500 }),
 })
 
-/** Any number of processes, each doing what it likes in any order: what does the book allow? */
+/** Any number of processes, each acting in any order: which results does the ledger allow? */
 function play(steps: readonly { kind: string; attemptId: string; waitMs: number }[]): readonly PaymentEvent[] {
   const recorded: PaymentEvent[] = []
   let state: PaymentState = unknownPayment

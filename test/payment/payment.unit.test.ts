@@ -44,7 +44,7 @@ function fulfilled(): PaymentState {
   )
 }
 
-describe('a payment that nobody has presented', () => {
+describe('a payment that was never presented', () => {
   test('is verified, burned and claimed in one step', () => {
     const decision = decideClaim(unknownPayment, claimBy('attempt_1'))
     assert(!isRefusal(decision), 'a first claim is granted')

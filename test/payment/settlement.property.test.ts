@@ -58,7 +58,7 @@ function transferOf(amountBaseUnits: bigint): TokenMovement {
 
 const opening = 1n << 62n
 
-/** What the balances of these movements are when everything that they say has happened. */
+/** Balances after all of these movements have happened. */
 function balancesAfter(movements: readonly TokenMovement[]): readonly TokenBalance[] {
   const accounts = [
     { tokenAccount: walletAccount, ownersSeen: [wallet] },
@@ -177,7 +177,7 @@ test('nothing is accepted that burned or delivered less than the price, whatever
       expect(judged.burnedBaseUnits).toBe(burned)
       expect(sum(sent)).toBeGreaterThanOrEqual(requiredBaseUnits - price.burnBaseUnits)
       expect(sum(arrived)).toBeGreaterThanOrEqual(requiredBaseUnits - price.burnBaseUnits)
-      expect(judged.receivedBaseUnits, 'all that arrived is booked').toBe(sum(arrived))
+      expect(judged.receivedBaseUnits, 'everything that arrived is recorded').toBe(sum(arrived))
       expect(sum(ofMint.map((balance) => balance.beforeBaseUnits - balance.afterBaseUnits))).toBeGreaterThanOrEqual(
         burned,
       )
@@ -253,7 +253,7 @@ test('what does not pay a price does not pay a higher one', () => {
 const price = priceOf(101n)
 const good = recordOf([burnOf(31n), transferOf(70n)])
 
-test('2c an account whose owner nothing shows counts for nobody', () => {
+test('2c an account without a shown owner does not count', () => {
   const balances = good.balances.filter(({ tokenAccount }) => tokenAccount !== walletAccount)
 
   expect(verdictOf(judge({ ...good, balances }, price))).toBe('burn_insufficient')

@@ -64,8 +64,8 @@ describe('the markets agree', () => {
   })
 })
 
-describe('whoever lies alone', () => {
-  test('beside two honest markets cannot move the price out of what they say', () => {
+describe('one dishonest market', () => {
+  test('together with two honest markets cannot move the price out of their range', () => {
     fc.assert(
       fc.property(honestPair, fc.bigInt({ min: 1n, max: 10n ** 25n }), ([one, two], lie) => {
         const agreement = agree([reading(one), reading(lie), reading(two)], policy)
@@ -77,7 +77,7 @@ describe('whoever lies alone', () => {
     )
   })
 
-  test('beside one honest market cannot move the price away from it by more than the tolerance', () => {
+  test('together with one honest market cannot move the price away from it by more than the tolerance', () => {
     fc.assert(
       fc.property(anyPrice, fc.bigInt({ min: 900n, max: 1_100n }), (honest, perMille) => {
         const agreement = agree([reading(honest), reading((honest * perMille) / 1_000n)], policy)
@@ -86,7 +86,7 @@ describe('whoever lies alone', () => {
     )
   })
 
-  test('and loudly closes the shop at worst, when only one honest market is left', () => {
+  test('and at worst stops sales with an alarm, if only one honest market is left', () => {
     fc.assert(
       fc.property(anyPrice, fc.bigInt({ min: 2n, max: 1_000n }), (honest, times) => {
         expect(agree([reading(honest), reading(honest * times)], policy).kind).toBe('none')
@@ -96,7 +96,7 @@ describe('whoever lies alone', () => {
 })
 
 describe('thin pools', () => {
-  test('have no voice, however many of them say the same', () => {
+  test('are ignored, in any number', () => {
     fc.assert(
       fc.property(honestPair, anyPrice, ([one, two], lie) => {
         const liars = [reading(lie, thin), reading(lie, 0n)]
@@ -117,18 +117,18 @@ describe('thin pools', () => {
     )
   })
 
-  test('a market that does not tell agrees beside one that does', () => {
+  test('a market without reported liquidity agrees together with one that reports it', () => {
     expect(agree([reading(1_000n, 'untold'), reading(1_000n, 10_000n)], policy).kind).toBe('agreed')
   })
 
-  test('and without a floor nobody has to tell', () => {
+  test('and without a minimum no market has to report it', () => {
     const noFloor = { ...policy, liquidityMinUsd: 0 }
     expect(agree([reading(1_000n, 'untold'), reading(1_000n, 'untold')], noFloor).kind).toBe('agreed')
   })
 })
 
 test.each([[[]], [[reading(1_000n)]], [[reading(1_000n), reading(1_000n, thin)]]])(
-  'fewer than two voices are no agreement (%#)',
+  'fewer than two counted markets are not an agreement (%#)',
   (readings) => {
     expect(agree(readings, policy).kind).toBe('none')
   },

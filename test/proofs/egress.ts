@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { attacksOn } from './egress/attacks.ts'
-import { type EgressGround, openGround } from './egress/ground.ts'
+import { type EgressEnvironment, openEnvironment } from './egress/environment.ts'
 import { guarded, openAttackedRenderer, secretText, type Tried, tryAttack } from './egress/tryAttacks.ts'
 import { unguarded } from './egress/unguarded.ts'
 import { concludeProof, say } from './verdict.ts'
@@ -56,18 +56,18 @@ function mayHaveNamespace(): boolean {
 async function prove(): Promise<void> {
   await using opened = new AsyncDisposableStack()
   const secretFile = await writeSecret(opened)
-  const ground = opened.use(
-    values.inside ? await openNamespaceGround(secretFile) : await openLoopbackGround(secretFile),
+  const environment = opened.use(
+    values.inside ? await openNamespaceEnvironment(secretFile) : await openLoopbackEnvironment(secretFile),
   )
-  const renderer = await openAttackedRenderer(values.unguarded ? unguarded(ground) : guarded(ground))
+  const renderer = await openAttackedRenderer(values.unguarded ? unguarded(environment) : guarded(environment))
   opened.defer(() => renderer.close())
   const why = renderer.whyUnavailable()
   if (why !== undefined) return concludeProof({ holds: false, lines: [why] })
-  const attacks = attacksOn(ground).filter(({ group, name }) => `${group} ${name}`.includes(values.only))
+  const attacks = attacksOn(environment).filter(({ group, name }) => `${group} ${name}`.includes(values.only))
   say(`${attacks.length} attacks, guard ${values.unguarded ? 'OFF' : 'on'}, private network: ${placeName()}`)
   const tried: Tried[] = []
   for (const attack of attacks) {
-    const result = await tryAttack(renderer, ground, attack)
+    const result = await tryAttack(renderer, environment, attack)
     tried.push(result)
     process.stdout.write(`${rowOf(result)}\n`)
   }
@@ -87,7 +87,7 @@ async function writeSecret(opened: AsyncDisposableStack): Promise<string> {
   return file
 }
 
-async function openNamespaceGround(secretFile: string): Promise<EgressGround> {
+async function openNamespaceEnvironment(secretFile: string): Promise<EgressEnvironment> {
   const ip = (words: string) => execFileSync('ip', words.split(' '))
   ip('link set lo up')
   for (const address of privateAddresses) ip(`addr add ${address}/32 dev lo`)
@@ -103,15 +103,15 @@ async function openNamespaceGround(secretFile: string): Promise<EgressGround> {
   ip('link set card up')
   ip(`addr add ${globalAddress}/24 dev card`)
   ip('route add default dev card')
-  return openGround({
+  return openEnvironment({
     site: { address: globalAddress, port: 80 },
     canaries: { addresses: [...privateAddresses, '127.0.0.1', '::1', 'fd00::1'], ports: [80, 443] },
     secretFile,
   })
 }
 
-function openLoopbackGround(secretFile: string): Promise<EgressGround> {
-  return openGround({
+function openLoopbackEnvironment(secretFile: string): Promise<EgressEnvironment> {
+  return openEnvironment({
     site: { address: '127.0.0.1', port: 0 },
     canaries: { addresses: ['127.0.0.1'], ports: [0] },
     secretFile,

@@ -111,7 +111,7 @@ async function lookAtFinance(scheme: 'light' | 'dark', size: Size): Promise<void
     !page.url().includes('token'),
     `${name}: the token is not in the address (first paint after ${Math.round(Number(paintMs))} ms)`,
   )
-  // Each chart has a request of its own.
+  // Each chart has a separate request.
   const areDrawn = page.waitForFunction(`document.querySelectorAll('.stage canvas').length === 4`, { timeout: 8_000 })
   check(await areDrawn.then(Boolean, () => false), `${name}: four charts are drawn`)
   check(await fits(page), `${name}: the page is not wider than its window`)
@@ -194,7 +194,7 @@ async function refuseStrangers(): Promise<void> {
   await page.waitForFunction('document.querySelector("#status").textContent.startsWith("Not signed in")')
   check(
     await page.$eval('#ledger', (ledger) => ledger.hasAttribute('hidden')),
-    'a stranger sees no figures, and is told why',
+    'an unauthenticated user sees no figures, and gets the reason',
   )
   await judge(page, 'finance-sign-in')
   await page.close()

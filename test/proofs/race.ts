@@ -3,7 +3,7 @@ import pg from 'pg'
 import { systemClock } from '@tollbook/core/clock'
 import { assertPresent } from '@tollbook/core/assert'
 import { askQuote, present, type Presented } from './present.ts'
-import { breakGround, type ProofGround } from './proofGround.ts'
+import { openEnvironment, type ProofEnvironment } from './proofEnvironment.ts'
 import { type SpawnedServer, spawnServer } from './spawnServer.ts'
 import { families } from './spellings.ts'
 import { concludeProof, readOptions, say } from './verdict.ts'
@@ -18,22 +18,24 @@ const { proofs, requests, servers: serverCount } = readOptions({ proofs: 200, re
 const atOnce = 4
 const pendingTriesMax = 100
 
-await using ground = await breakGround()
-const runsFile = `${ground.directory}/runs`
+await using environment = await openEnvironment()
+const runsFile = `${environment.directory}/runs`
 await writeFile(runsFile, '')
-const servers = await Promise.all(Array.from({ length: serverCount }, () => spawnServer({ env: ground.env, runsFile })))
+const servers = await Promise.all(
+  Array.from({ length: serverCount }, () => spawnServer({ env: environment.env, runsFile })),
+)
 say(`${servers.length} servers, ${proofs} payments, ${requests} requests at once for each`)
 
 const tally = new Map<string, number>()
 const wrong: string[] = []
 for (let first = 0; first < proofs; first += atOnce) {
   const indexes = Array.from({ length: Math.min(atOnce, proofs - first) }, (_, offset) => first + offset)
-  await Promise.all(indexes.map((index) => race(ground, servers, index)))
+  await Promise.all(indexes.map((index) => race(environment, servers, index)))
   const done = first + indexes.length
   if (done % 20 < atOnce) say(`${done} of ${proofs} payments raced`)
 }
 const runs = (await readFile(runsFile, 'utf8')).split('\n').filter((line) => line !== '')
-const fulfilled = await countFulfilled(ground)
+const fulfilled = await countFulfilled(environment)
 await Promise.all(servers.map((server) => server.stop()))
 
 if (runs.length !== proofs || new Set(runs).size !== proofs)
@@ -48,7 +50,7 @@ concludeProof({
   ],
 })
 
-async function race({ payer }: ProofGround, servers: readonly SpawnedServer[], index: number): Promise<void> {
+async function race({ payer }: ProofEnvironment, servers: readonly SpawnedServer[], index: number): Promise<void> {
   const family = assertPresent(families[index % families.length], 'there are five families')
   const symbol = `P${index}`
   const baseUrls = servers.map(({ baseUrl }) => baseUrl)
@@ -81,7 +83,7 @@ function count(answer: string): void {
   tally.set(answer, (tally.get(answer) ?? 0) + 1)
 }
 
-async function countFulfilled({ database }: ProofGround): Promise<number> {
+async function countFulfilled({ database }: ProofEnvironment): Promise<number> {
   const client = new pg.Client({ connectionString: database.adminUrl })
   await client.connect()
   const { rows } = await client.query<{ count: number }>(

@@ -4,7 +4,7 @@ import { systemClock } from '@tollbook/core/clock'
 import type { Payer } from '../support/payer.ts'
 import { type CrashStep, crashSteps } from './crashStep.ts'
 import { askQuote, present, type Presented } from './present.ts'
-import { breakGround, type ProofGround } from './proofGround.ts'
+import { openEnvironment, type ProofEnvironment } from './proofEnvironment.ts'
 import { type SpawnedServer, spawnServer } from './spawnServer.ts'
 import { families } from './spellings.ts'
 import { concludeProof, readOptions, say } from './verdict.ts'
@@ -19,11 +19,11 @@ const { runs, every } = readOptions({ runs: 20, every: 1 })
 const steps = crashSteps.filter((_, index) => index % every === 0)
 const triesMax = 40
 
-await using ground = await breakGround()
-const runsFile = `${ground.directory}/runs`
+await using environment = await openEnvironment()
+const runsFile = `${environment.directory}/runs`
 await writeFile(runsFile, '')
 // Short leases, so that a dead attempt is taken over soon; the handler is quicker than that.
-const env = { ...ground.env, CLAIM_LEASE_SECONDS: '1', HANDLER_TIMEOUT_MS: '500' }
+const env = { ...environment.env, CLAIM_LEASE_SECONDS: '1', HANDLER_TIMEOUT_MS: '500' }
 say(`${steps.length} steps, ${runs} runs each`)
 
 const wrong: string[] = []
@@ -32,7 +32,7 @@ for (const step of steps) {
   const tries: number[] = []
   let replays = 0
   for (let run = 0; run < runs; run++) {
-    const outcome = await buyThroughCrash({ payer: ground.payer, step, run })
+    const outcome = await buyThroughCrash({ payer: environment.payer, step, run })
     tries.push(outcome.tries)
     if (outcome.first.replayed) replays++
   }
@@ -40,17 +40,17 @@ for (const step of steps) {
 }
 await server.stop()
 
-const book = await readBook(ground)
+const ledger = await readLedgerState(environment)
 const handled = (await readFile(runsFile, 'utf8')).split('\n').filter((line) => line !== '').length
 const expected = steps.length * runs
-if (book.fulfilled !== expected) wrong.push(`${book.fulfilled} RequestFulfilled for ${expected} payments`)
-if (book.payments !== expected) wrong.push(`${book.payments} payments fulfilled of ${expected}`)
-if (book.unbalanced !== 0) wrong.push(`${book.unbalanced} sums of entries are not zero`)
-if (book.gaps !== 0) wrong.push(`${book.gaps} gaps in the positions`)
+if (ledger.fulfilled !== expected) wrong.push(`${ledger.fulfilled} RequestFulfilled for ${expected} payments`)
+if (ledger.payments !== expected) wrong.push(`${ledger.payments} payments fulfilled of ${expected}`)
+if (ledger.unbalanced !== 0) wrong.push(`${ledger.unbalanced} sums of entries are not zero`)
+if (ledger.gaps !== 0) wrong.push(`${ledger.gaps} gaps in the positions`)
 concludeProof({
   holds: wrong.length === 0,
   lines: [
-    `${expected} crashes: ${book.fulfilled} RequestFulfilled, ${handled} handler runs (a handler may run again, its answer is sold once), ${book.gaps} gaps, ${book.unbalanced} unbalanced`,
+    `${expected} crashes: ${ledger.fulfilled} RequestFulfilled, ${handled} handler runs (a handler may run again, its answer is sold once), ${ledger.gaps} gaps, ${ledger.unbalanced} unbalanced`,
     ...wrong.slice(0, 20),
   ],
 })
@@ -104,17 +104,17 @@ async function presentUntilAnswered(
   }
 }
 
-interface Book {
+interface LedgerState {
   readonly fulfilled: number
   readonly payments: number
   readonly unbalanced: number
   readonly gaps: number
 }
 
-async function readBook({ database }: ProofGround): Promise<Book> {
+async function readLedgerState({ database }: ProofEnvironment): Promise<LedgerState> {
   const client = new pg.Client({ connectionString: database.adminUrl })
   await client.connect()
-  const { rows } = await client.query<Book>(`
+  const { rows } = await client.query<LedgerState>(`
     select (select count(*)::int from ledger.events where kind = 'RequestFulfilled') as fulfilled,
       (select count(*)::int from ledger.payments where state = 'fulfilled') as payments,
       (select count(*)::int from (select from ledger.entries group by seq, mint having sum(amount) <> 0) u) as unbalanced,

@@ -6,7 +6,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import { buy } from '../support/ask.ts'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
-import { breakGround, type ProofGround } from './proofGround.ts'
+import { openEnvironment, type ProofEnvironment } from './proofEnvironment.ts'
 import { spawnServer } from './spawnServer.ts'
 import { type Finding, finding } from './transparency/finding.ts'
 import { checkForeignLog, foreignLog } from './transparency/foreignLog.ts'
@@ -43,8 +43,8 @@ else await prove(checker)
 
 async function prove(checker: GoChecker): Promise<void> {
   say(`seed ${seed}`)
-  const ground = opened.use(await breakGround())
-  await checkService(ground, checker)
+  const environment = opened.use(await openEnvironment())
+  await checkService(environment, checker)
   for await (const line of checker.run('make', ...picking)) {
     const log = foreignLog.parse(JSON.parse(line))
     for (const found of checkForeignLog(log)) report(found)
@@ -53,7 +53,7 @@ async function prove(checker: GoChecker): Promise<void> {
   concludeProof({ holds: problems.length === 0, lines: [`${checks} checks, ${problems.length} problems`] })
 }
 
-async function checkService({ database, env, payer, directory }: ProofGround, checker: GoChecker): Promise<void> {
+async function checkService({ database, env, payer, directory }: ProofEnvironment, checker: GoChecker): Promise<void> {
   const events = await seedLedger(database.serviceUrl, { payments, daysBack: 30, progress: say })
   const runsFile = `${directory}/runs`
   const server = await spawnServer({ env: { ...env, LEDGER_ENTRIES: 'public', NEWS_POLLING: '0' }, runsFile })

@@ -10,7 +10,7 @@ import { isProblems, readQuestion } from '../../src/reports/reportQuestion.ts'
 import type { ReportRow } from '../../src/reports/reportTable.ts'
 import { rollUp } from '../../src/reports/rollUp.ts'
 import { summary } from '../../src/reports/summary.ts'
-import { openPayoutGround } from '../payout/payoutGround.ts'
+import { openPayoutFixture } from '../payout/payoutFixture.ts'
 import { openSessions } from '../store/instance.ts'
 import { tamper } from '../store/tamper.ts'
 import { forgeLeaf } from '../audit/tampering.ts'
@@ -22,10 +22,10 @@ import { overpaid, rangesOf, runLifecycles, unasked } from './lifecycleStory.ts'
  * every report, compared with the chain to the base unit.
  */
 
-const ground = await openPayoutGround('SPL Token')
-const story = await runLifecycles(ground)
-const { lab, ledger, database } = ground
-const { price } = lab
+const environment = await openPayoutFixture('SPL Token')
+const story = await runLifecycles(environment)
+const { fixture, ledger, database } = environment
+const { price } = fixture
 const price70 = transferBaseUnits(price)
 const stages = [
   ['before anything is paid out', story.owed],
@@ -69,7 +69,7 @@ const cases = [
     { ...burnedOnce, receivedBaseUnits: price70, owedBaseUnits: price70 },
   ],
   [
-    'a transfer that nobody asked for, owed to its sender',
+    'a transfer without a request, owed to its sender',
     story.unmatched,
     'unmatched',
     { receivedBaseUnits: unasked, owedBaseUnits: unasked },
@@ -97,7 +97,7 @@ describe('the list of payments shows', () => {
     expect(filtered.every((row) => row['state'] === state)).toBe(true)
   })
 
-  test('tokens without a request under an endpoint of their own, with their sender', () => {
+  test('tokens without a request under a separate endpoint, with their sender', () => {
     const rows = story.owed.report('payments', { endpoint: 'unmatched' }).rows
     expect(rows).toMatchObject([{ reference: story.unmatched, endpoint: 'unmatched', wallet: expect.any(String) }])
   })
@@ -132,7 +132,7 @@ describe.each(stages)('%s', (_, view) => {
     expect(view.balances['Assets:PaymentWallet']).toBe(view.walletOnChain)
   })
 
-  test('what was burned is what the supply fell by, but for the burn of the payment that landed after its reversal', () => {
+  test('the burned amount equals the decrease of the supply, except for the burn of the payment that landed after its reversal', () => {
     const burned = view.balances['Expenses:Burned'] ?? 0n
     expect(story.minted - view.supplyOnChain).toBe(burned + price.burnBaseUnits)
     expect(burned).toBe(3n * price.burnBaseUnits)
@@ -144,7 +144,7 @@ describe.each(stages)('%s', (_, view) => {
     }
   })
 
-  test('the columns of the payments are the balances, but for what was paid out of them', () => {
+  test('the columns of the payments equal the balances, except for amounts paid out of them', () => {
     const { totals } = view.report('payments')
     const payouts = view.report('payouts').rows
     const paidOf = (kind: string) =>
@@ -210,7 +210,7 @@ describe.each(stages)('%s', (_, view) => {
       expect(payouts.totals).toEqual({ paidBaseUnits: sumOf(payouts.rows, 'paidBaseUnits') })
       expect(sumOf(payouts.rows, 'paidBaseUnits')).toBe(total('paidOutBaseUnits') + total('paidBackBaseUnits'))
       if (view !== story.paid) return
-      const entries = await entriesOf(ground, range)
+      const entries = await entriesOf(environment, range)
       for (const [account, sum] of entries) expect([account, moved(account)]).toEqual([account, sum])
     },
   )
@@ -242,7 +242,7 @@ describe('a payout', () => {
 
   test('is found by the wallet that was paid, and page by page', async () => {
     const rows = story.paid.report('payouts').rows
-    const token = { mint: lab.terms.mint, decimals: 6 }
+    const token = { mint: fixture.terms.mint, decimals: 6 }
     const read = (given: Given) => {
       const question = readQuestion('payouts', given)
       if (isProblems(question)) throw new Error(JSON.stringify(question))
@@ -315,7 +315,7 @@ describe('one payment is shown with', () => {
 })
 
 test('the summary counts the payments that stand, and says what was lost', async () => {
-  expect(await summary(ledger.database, { mint: lab.terms.mint, decimals: 6 })).toMatchObject({
+  expect(await summary(ledger.database, { mint: fixture.terms.mint, decimals: 6 })).toMatchObject({
     payments: 3,
     burnedBaseUnits: (3n * price.burnBaseUnits).toString(),
     lostBaseUnits: (2n * price70).toString(),
@@ -326,16 +326,16 @@ test('the summary counts the payments that stand, and says what was lost', async
 
 test.each([1, 3, 1_000])('a reset and a roll-up in steps of %i events end with the same rows', async (events) => {
   const owner = openSessions(database.ownerUrl)
-  const before = await dumpReports(ground)
+  const before = await dumpReports(environment)
   await owner.query('select reports.reset()')
-  expect(await dumpReports(ground)).toEqual([expect.stringMatching(/^progress/)])
+  expect(await dumpReports(environment)).toEqual([expect.stringMatching(/^progress/)])
   while ((await rollUp(ledger.database, events)) > 0);
-  expect(await dumpReports(ground)).toEqual(before)
+  expect(await dumpReports(environment)).toEqual(before)
 })
 
 function auditWithChain() {
-  const { paymentWallet } = lab.terms
-  lab.chain.advanceSlots(40)
+  const { paymentWallet } = fixture.terms
+  fixture.chain.advanceSlots(40)
   return audit({
     source: { kind: 'database', url: database.serviceUrl },
     verifierKeys: [],
@@ -343,11 +343,11 @@ function auditWithChain() {
     transactions: true,
     resumeFile: undefined,
     clock: systemClock,
-    chain: { rpcUrl: lab.chain.rpcUrl, paymentWallet, bookedWithinMs: 0, fetch: globalThis.fetch },
+    chain: { rpcUrl: fixture.chain.rpcUrl, paymentWallet, recordedWithinMs: 0, fetch: globalThis.fetch },
   })
 }
 
-test('an audit, which reads ledger and chain by code of its own, finds only the prices of the lab', async () => {
+test('an independent audit of ledger and chain finds only the prices of the fixture', async () => {
   const { findings, verdicts } = await auditWithChain()
   expect(findings.filter(({ code }) => !code.startsWith('price_'))).toEqual([])
   expect(verdicts.chainTruth.status).toBe('holds')
@@ -361,7 +361,7 @@ test('an audit reads the recipient of a payout from the chain', async () => {
   const [payout] = rows
   if (payout === undefined) throw new Error('there is a payout')
   const destination = (share: 'holders' | 'treasury') =>
-    assertPresent(ground.destinations.get(share), 'every share has a destination')
+    assertPresent(environment.destinations.get(share), 'every share has a destination')
   const [holders, treasury] = [destination('holders'), destination('treasury')]
   const write = (text: string) =>
     tamper(

@@ -16,8 +16,9 @@ import { ends, seedPayment } from './seedPayment.ts'
 const endpoints = ['/api/data/weather', '/api/data/crypto', '/api/tools/qrcode'] as const
 
 /**
- * A price list, and payments with every outcome, with and without an owed burn; then a payout and a burn. `admin` stands in
- * for the logins of the payer of payouts and of the burner.
+ * A price list, and payments with every outcome, with and without an owed burn; then a payout and a burn. `admin`
+ * replaces
+ * the logins of the payer of payouts and of the burner.
  */
 export async function recordEveryOutcome(ledger: Ledger, admin: pg.Pool): Promise<void> {
   await publishPrices(ledger)

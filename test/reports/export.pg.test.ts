@@ -261,7 +261,7 @@ describe.each(['beancount', 'hledger'] as const)('a %s journal', (format) => {
   })
 })
 
-/** What its own tool says of a journal; undefined on a machine without that tool. */
+/** Verdict of a journal's own tool; undefined on a machine without that tool. */
 async function judge([tool, ...words]: readonly string[], file: string): Promise<string | undefined> {
   const run = promisify(execFile)(
     tool ?? '',

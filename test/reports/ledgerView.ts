@@ -7,7 +7,7 @@ import { isProblems, readQuestion, type ReportName } from '../../src/reports/rep
 import type { ReportRow } from '../../src/reports/reportTable.ts'
 import { rollUp } from '../../src/reports/rollUp.ts'
 import { trialBalance } from '../../src/reports/trialBalance.ts'
-import { type LifeGround, onChain } from '../jobs/lifeGround.ts'
+import { type LifecycleFixture, onChain } from '../jobs/lifecycleFixture.ts'
 
 /* A ledger as its reports show it, with its entries and the chain for comparison. */
 
@@ -32,20 +32,20 @@ export interface LedgerView {
 
 /** Reads everything now, so that later comparisons see this moment. */
 export async function readLedgerView(
-  ground: LifeGround,
+  environment: LifecycleFixture,
   questions: readonly (readonly [ReportName, Given])[],
 ): Promise<LedgerView> {
-  const { ledger, lab } = ground
+  const { ledger, fixture } = environment
   while ((await rollUp(ledger.database)) > 0);
   const reports = new Map<string, Report>()
-  for (const [name, given] of questions) reports.set(keyOf(name, given), await readAll(ground, name, given))
+  for (const [name, given] of questions) reports.set(keyOf(name, given), await readAll(environment, name, given))
   const all = await trialBalance(ledger.database)
   const balances: Record<string, bigint> = {}
   for (const { account, baseUnits } of all) {
     const kind = lineOf(account)
     balances[kind] = (balances[kind] ?? 0n) + baseUnits
   }
-  const { supply } = await getMint(lab.connection, lab.mint, 'processed', lab.program)
+  const { supply } = await getMint(fixture.connection, fixture.mint, 'processed', fixture.program)
   return {
     report: (name, given = {}) => {
       const read = reports.get(keyOf(name, given))
@@ -54,9 +54,9 @@ export async function readLedgerView(
     },
     balances,
     byAccount: Object.fromEntries(all.map(({ account, baseUnits }) => [account, baseUnits])),
-    walletOnChain: await onChain(ground),
+    walletOnChain: await onChain(environment),
     supplyOnChain: supply,
-    publicBurns: await readBurns(ground),
+    publicBurns: await readBurns(environment),
   }
 }
 
@@ -69,10 +69,10 @@ function keyOf(name: ReportName, given: Given): string {
   return `${name} ${JSON.stringify(given)}`
 }
 
-async function readAll({ ledger, lab }: LifeGround, name: ReportName, given: Given): Promise<Report> {
+async function readAll({ ledger, fixture }: LifecycleFixture, name: ReportName, given: Given): Promise<Report> {
   const question = readQuestion(name, given)
   if (isProblems(question)) throw new Error(JSON.stringify(question))
-  const asked: AskedReport = { report: name, token: { mint: lab.terms.mint, decimals: 6 }, ...question }
+  const asked: AskedReport = { report: name, token: { mint: fixture.terms.mint, decimals: 6 }, ...question }
   const rows: ReportRow[] = []
   for await (const row of allRows(ledger.database, asked)) rows.push(row)
   return { rows, totals: (await readReport(ledger.database, { ...asked, limit: 1 })).totals }
@@ -80,14 +80,14 @@ async function readAll({ ledger, lab }: LifeGround, name: ReportName, given: Giv
 
 const statistics = z.object({ total: z.object({ baseUnits: z.string().transform(BigInt), payments: z.int() }) })
 
-async function readBurns({ ledger, lab, clock }: LifeGround): Promise<LedgerView['publicBurns']> {
-  const stats = await burnStats({ database: ledger.database, clock }, { mint: lab.terms.mint, decimals: 6 })
+async function readBurns({ ledger, fixture, clock }: LifecycleFixture): Promise<LedgerView['publicBurns']> {
+  const stats = await burnStats({ database: ledger.database, clock }, { mint: fixture.terms.mint, decimals: 6 })
   const { baseUnits, payments } = statistics.parse(stats).total
   return { burned: baseUnits, payments }
 }
 
 /** Movements per line of the trial balance in a range of UTC days, from the entries themselves. */
-export async function entriesOf({ ledger }: LifeGround, { from = '-infinity', to = 'infinity' }: Given) {
+export async function entriesOf({ ledger }: LifecycleFixture, { from = '-infinity', to = 'infinity' }: Given) {
   const { rows } = await sql<{ account: string; sum: string }>`
     select t.account, sum(t.amount)::text as sum
     from ledger.entries t join ledger.events e on e.seq = t.seq
@@ -99,7 +99,7 @@ export async function entriesOf({ ledger }: LifeGround, { from = '-infinity', to
 }
 
 /** Every row of every derived table. */
-export async function dumpReports({ ledger }: LifeGround): Promise<readonly string[]> {
+export async function dumpReports({ ledger }: LifecycleFixture): Promise<readonly string[]> {
   const { rows: tables } = await sql<{ name: string }>`
     select table_name as name from information_schema.tables where table_schema = 'reports' order by 1`.execute(
     ledger.database,

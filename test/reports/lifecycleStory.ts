@@ -6,9 +6,9 @@ import { type PaymentReference, solanaReference } from '../../src/payment/paymen
 import { assertPresent } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
 import type { ReportName } from '../../src/reports/reportQuestion.ts'
-import { newCustomer, sendAndConfirm } from '../chain/paymentLab.ts'
-import { finalityRound, pay, refundRound, sendTokens, serve, stateOf } from '../jobs/lifeGround.ts'
-import { type PayoutGround, sendPart } from '../payout/payoutGround.ts'
+import { newCustomer, sendAndConfirm } from '../chain/chainFixture.ts'
+import { finalityRound, pay, refundRound, sendTokens, serve, stateOf } from '../jobs/lifecycleFixture.ts'
+import { type PayoutFixture, sendPart } from '../payout/payoutFixture.ts'
 import { type Given, type LedgerView, readLedgerView } from './ledgerView.ts'
 
 /*
@@ -43,31 +43,31 @@ const settleAgeMs = 3_600_000
 /** Enough slots that no earlier transaction can land any more. */
 const longAgo = 400
 
-export async function runLifecycles(ground: PayoutGround): Promise<Lifecycles> {
+export async function runLifecycles(environment: PayoutFixture): Promise<Lifecycles> {
   // From noon, so that no step crosses midnight, whenever the test runs.
-  const { clock } = ground
+  const { clock } = environment
   clock.advance(dayMs - ((clock.nowMs() + dayMs / 2) % dayMs))
-  const first = dayOf(ground)
-  const paid = await payEverything(ground)
+  const first = dayOf(environment)
+  const paid = await payEverything(environment)
   clock.advance(dayMs)
-  const second = dayOf(ground)
-  await followUp(ground, paid)
+  const second = dayOf(environment)
+  await followUp(environment, paid)
   const days = [first, second, isoTime(clock.nowMs() + dayMs).slice(0, 10)] as const
   const questions = everyQuestion(days)
 
-  const owed = await readLedgerView(ground, questions)
+  const owed = await readLedgerView(environment, questions)
   clock.advance(dayMs)
   // The block that is being made has the time of the day before.
-  ground.lab.chain.advanceSlots(1)
+  environment.fixture.chain.advanceSlots(1)
   // Losses by reversals are missing in the wallet, so the provider is not paid.
-  const destinations = new Map([...ground.destinations].filter(([share]) => share !== 'provider'))
-  const plan = assertPresent(await ground.payout.plan({ destinations, leastBaseUnits: 0n }), 'something is owed')
-  const one = await sendPart(ground, plan, 1)
-  await ground.payout.record(plan, one)
-  const partlyPaid = await readLedgerView(ground, questions)
-  const two = await sendPart(ground, plan, 2)
-  await ground.payout.record(plan, two)
-  const after = await readLedgerView(ground, questions)
+  const destinations = new Map([...environment.destinations].filter(([share]) => share !== 'provider'))
+  const plan = assertPresent(await environment.payout.plan({ destinations, leastBaseUnits: 0n }), 'something is owed')
+  const one = await sendPart(environment, plan, 1)
+  await environment.payout.record(plan, one)
+  const partlyPaid = await readLedgerView(environment, questions)
+  const two = await sendPart(environment, plan, 2)
+  await environment.payout.record(plan, two)
+  const after = await readLedgerView(environment, questions)
   return {
     ...paid,
     payouts: [solanaReference(one), solanaReference(two)],
@@ -79,7 +79,7 @@ export async function runLifecycles(ground: PayoutGround): Promise<Lifecycles> {
   }
 }
 
-function dayOf({ clock }: PayoutGround): string {
+function dayOf({ clock }: PayoutFixture): string {
   return isoTime(clock.nowMs()).slice(0, 10)
 }
 
@@ -88,35 +88,35 @@ type Payments = Pick<
   'served' | 'overpaid' | 'refunded' | 'unmatched' | 'reversedUnserved' | 'reversedServed' | 'landedAfterAll'
 >
 
-async function payEverything(ground: PayoutGround): Promise<Payments> {
-  const { lab, deps } = ground
-  const customer = () => newCustomer(lab, purse)
+async function payEverything(environment: PayoutFixture): Promise<Payments> {
+  const { fixture, deps } = environment
+  const customer = () => newCustomer(fixture, purse)
   // Before the fork, so that these customers keep their tokens.
   const [five, six, seven] = [await customer(), await customer(), await customer()]
 
-  const { settlement: served } = await pay(ground, 0n, await customer())
-  await serve(ground, served)
-  const { settlement: overpaidOne } = await pay(ground, overpaid, await customer())
-  await serve(ground, overpaidOne)
-  const { settlement: refunded } = await pay(ground, 0n, await customer())
-  await serve(ground, refunded, 'released')
-  const unmatched = solanaReference(await sendTokens(ground, await customer(), unasked))
+  const { settlement: served } = await pay(environment, 0n, await customer())
+  await serve(environment, served)
+  const { settlement: overpaidOne } = await pay(environment, overpaid, await customer())
+  await serve(environment, overpaidOne)
+  const { settlement: refunded } = await pay(environment, 0n, await customer())
+  await serve(environment, refunded, 'released')
+  const unmatched = solanaReference(await sendTokens(environment, await customer(), unasked))
 
-  const fork = lab.chain.markFork()
+  const fork = fixture.chain.markFork()
   // First, so that its blockhash is from before the fork.
-  const { settlement: landed } = await pay(ground, 0n, seven)
-  await serve(ground, landed)
-  const { settlement: reversedUnserved } = await pay(ground, 5n, five)
-  await serve(ground, reversedUnserved, 'released')
-  const { settlement: reversedServed } = await pay(ground, 7n, six)
-  await serve(ground, reversedServed)
-  lab.chain.dropFork(fork)
+  const { settlement: landed } = await pay(environment, 0n, seven)
+  await serve(environment, landed)
+  const { settlement: reversedUnserved } = await pay(environment, 5n, five)
+  await serve(environment, reversedUnserved, 'released')
+  const { settlement: reversedServed } = await pay(environment, 7n, six)
+  await serve(environment, reversedServed)
+  fixture.chain.dropFork(fork)
   // A wrong node reverses it, which no rule of ours should allow; and it lands after all.
-  const before = await stateOf(ground, landed.reference)
+  const before = await stateOf(environment, landed.reference)
   const wrong = { kind: 'reversed', reason: 'absent', finalizedSlot: 1 } as const
   const decision = decideFinality(before, wrong)
   await recordStep(deps, { kind: 'reversed', reference: landed.reference, before, decision })
-  await sendAndConfirm(lab, Buffer.from(landed.evidence.transactionBase64 ?? '', 'base64'))
+  await sendAndConfirm(fixture, Buffer.from(landed.evidence.transactionBase64 ?? '', 'base64'))
   return {
     served: served.reference,
     overpaid: overpaidOne.reference,
@@ -129,18 +129,18 @@ async function payEverything(ground: PayoutGround): Promise<Payments> {
 }
 
 /** The jobs of the next day. */
-async function followUp(ground: PayoutGround, { reversedServed }: Payments): Promise<void> {
-  const { lab, clock, deps } = ground
+async function followUp(environment: PayoutFixture, { reversedServed }: Payments): Promise<void> {
+  const { fixture, clock, deps } = environment
   const memory = noFinalityMemory()
-  lab.chain.advanceSlots(longAgo)
-  await finalityRound(ground, memory)
+  fixture.chain.advanceSlots(longAgo)
+  await finalityRound(environment, memory)
   clock.advance(10_000)
-  await finalityRound(ground, memory)
-  const { phase } = await stateOf(ground, reversedServed)
+  await finalityRound(environment, memory)
+  const { phase } = await stateOf(environment, reversedServed)
   if (phase !== 'reversed') throw new Error(`the dropped payment is ${phase}`)
-  await refundRound(ground, 0)
+  await refundRound(environment, 0)
   clock.advance(settleAgeMs)
-  await scanTransfers({ ...deps, terms: lab.terms, settleAgeMs })
+  await scanTransfers({ ...deps, terms: fixture.terms, settleAgeMs })
 }
 
 export function rangesOf([first, second, third]: Lifecycles['days']): readonly Given[] {

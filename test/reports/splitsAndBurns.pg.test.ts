@@ -119,7 +119,7 @@ describe('a split', () => {
 })
 
 describe('a second mint', () => {
-  test('has sums of its own in every report, and leaves those of the first alone', async () => {
+  test('has separate sums in every report, and does not change those of the first', async () => {
     const reports = ['burns', 'distributions', 'payments', 'liabilities', 'trial-balance'] as const
     const before = await Promise.all(reports.map((report) => read(report, sampleMint)))
     await pay({ price: priceOf(otherMint, 1_000n), end: 'fulfilled', overpaidBaseUnits: 7n })

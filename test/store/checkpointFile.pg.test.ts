@@ -8,7 +8,7 @@ import { signCheckpoint } from '@tollbook/core/checkpoint'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { systemClock } from '@tollbook/core/clock'
 import { openLedger } from '../../src/store/openLedger.ts'
-import { keepCheckpoint, requireKeptCheckpoint } from '../../src/store/checkpointFile.ts'
+import { keepCheckpoint, requireStoredCheckpoint } from '../../src/store/checkpointFile.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { sealNext } from '../../src/store/sealer.ts'
 import { silentLog } from '../../src/primitives/log.ts'
@@ -30,7 +30,7 @@ async function sealAndKeep(database: Parameters<typeof sealNext>[0]['database'])
   await keepCheckpoint(file, assertPresent(checkpoint, 'there are events').note)
 }
 
-/** A copy of the database as it is, under a name of its own: a backup. Nobody may be connected to it meanwhile. */
+/** A copy of the database in its current state, under another name: a backup. It must have no connections meanwhile. */
 async function backUp({ name, adminUrl, serviceUrl }: TestDatabase) {
   const copy = `${name}_backup`
   const url = new URL(adminUrl)
@@ -53,7 +53,7 @@ function open(databaseUrl: string) {
   return database
 }
 
-test('a restored older backup is refused, the book itself is not, and neither is one that has grown', async () => {
+test('a restored older backup is refused, the ledger itself is not, and neither is one that has grown', async () => {
   const original = await createTestDatabase()
   const before = await openInstanceForAWhile(original.serviceUrl)
   await mustAppend(before.ledger, claimOf(sampleSettlement()).change)
@@ -64,21 +64,21 @@ test('a restored older backup is refused, the book itself is not, and neither is
   const ledger = await openInstance(original.serviceUrl)
   await mustAppend(ledger, claimOf(sampleSettlement()).change)
   // Kept as it was when the backup was made: both are good continuations of it.
-  await requireKeptCheckpoint(ledger.database, file)
-  await requireKeptCheckpoint(open(backupUrl), file)
+  await requireStoredCheckpoint(ledger.database, file)
+  await requireStoredCheckpoint(open(backupUrl), file)
 
   await sealAndKeep(ledger.database)
-  await requireKeptCheckpoint(ledger.database, file)
-  await expect(requireKeptCheckpoint(open(backupUrl), file)).rejects.toMatchObject({
+  await requireStoredCheckpoint(ledger.database, file)
+  await expect(requireStoredCheckpoint(open(backupUrl), file)).rejects.toMatchObject({
     retryable: false,
     message:
       /ends at event 3, and the checkpoint of tollbook\/test kept in .* is of 6 events.*older backup.*Restore a newer/s,
   })
 
-  // A backup that has gone on by itself is as long, and another book all the same.
+  // A backup with its own later events has the same length, and is still another ledger.
   const fork = await openInstance(backupUrl)
   for (let payment = 0; payment < 2; payment++) await mustAppend(fork, claimOf(sampleSettlement()).change)
-  await expect(requireKeptCheckpoint(fork.database, file)).rejects.toThrow(
+  await expect(requireStoredCheckpoint(fork.database, file)).rejects.toThrow(
     /the first 6 events of the database are not those of the checkpoint/,
   )
 })
@@ -89,7 +89,7 @@ async function openInstanceForAWhile(databaseUrl: string) {
   return { ledger, close: () => ledger.close() }
 }
 
-test('a checkpoint is kept whole: written beside and renamed into place, over the one before', async () => {
+test('a checkpoint is written whole: to a temporary file and renamed over the one before', async () => {
   const folder = await makeScratchDirectory()
   const path = join(folder, 'checkpoint')
   await keepCheckpoint(path, 'one')
@@ -99,14 +99,14 @@ test('a checkpoint is kept whole: written beside and renamed into place, over th
   await expect(keepCheckpoint(join(folder, 'no', 'checkpoint'), 'x')).rejects.toThrow(/CHECKPOINT_FILE/)
 })
 
-test('no file is the first start; a folder that is not there, and a file that is no checkpoint, are refused', async () => {
+test('a missing file is the first start; a missing folder, and a file that is not a checkpoint, are refused', async () => {
   const database = open((await createTestDatabase()).serviceUrl)
   const folder = await makeScratchDirectory()
-  await requireKeptCheckpoint(database, join(folder, 'checkpoint'))
-  await expect(requireKeptCheckpoint(database, join(folder, 'no', 'checkpoint'))).rejects.toThrow(
+  await requireStoredCheckpoint(database, join(folder, 'checkpoint'))
+  await expect(requireStoredCheckpoint(database, join(folder, 'no', 'checkpoint'))).rejects.toThrow(
     /nothing can be written/,
   )
-  await expect(requireKeptCheckpoint(database, folder)).rejects.toThrow(/cannot be read/)
+  await expect(requireStoredCheckpoint(database, folder)).rejects.toThrow(/cannot be read/)
   await writeFile(join(folder, 'half'), 'tollbook/test\n12')
-  await expect(requireKeptCheckpoint(database, join(folder, 'half'))).rejects.toThrow(/is no checkpoint: put back/)
+  await expect(requireStoredCheckpoint(database, join(folder, 'half'))).rejects.toThrow(/is no checkpoint: put back/)
 })

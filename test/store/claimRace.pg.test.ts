@@ -56,8 +56,8 @@ test('I1: two orders with keys of their own cannot both claim one payment', asyn
   const outcomes = (await Promise.all(claims)).map(({ outcome }) => outcome)
   expect(outcomes.toSorted()).toEqual(['appended', ...Array.from({ length: 5 }, () => 'conflict')])
   const keys = instances.map((_, index) => idempotencyKeyBytes(settlement.wallet, `order ${index}`))
-  const kept = await admin.query('select from ledger.keys where key = any($1)', [keys])
-  expect(kept.rowCount).toBe(1)
+  const stored = await admin.query('select from ledger.keys where key = any($1)', [keys])
+  expect(stored.rowCount).toBe(1)
 })
 
 test('I1: of many who fulfil one claim at once exactly one is taken', async () => {
@@ -95,7 +95,7 @@ test('I3: attempts are 1, 2, 3, and each new one needs the end of the one before
   expect(await claimsOf(settlement.reference)).toMatchObject([{ attempt: 1 }, { attempt: 2 }, { attempt: 3 }])
 })
 
-test("I3: a lease is live until the database's clock says otherwise, whatever the clock of an instance says", async () => {
+test("I3: the database's clock decides whether a lease is live, not the clock of an instance", async () => {
   const settlement = sampleSettlement()
   const { after } = await mustAppend(ledger, claimOf(settlement, { leaseMs: 60_000 }).change)
   const hasty = claimOf(settlement, { before: after, nowMs: Date.now() + 24 * 60 * 60 * 1000 })
@@ -131,7 +131,7 @@ test('I3: an attempt that is late but not taken over may still fulfil', async ()
   })
 })
 
-test('I4: a released payment is claimed again by whoever comes next, and is then fulfilled', async () => {
+test('I4: a released payment is claimed again by the next caller, and is then fulfilled', async () => {
   const settlement = sampleSettlement()
   const first = claimOf(settlement)
   const claimed = await mustAppend(ledger, first.change)

@@ -46,7 +46,7 @@ test('I27: fsync off, full_page_writes off and a standby are problems, each by i
   expect(await problemAt(careless.adminUrl)).toMatch(/turn on fsync, full_page_writes$/)
   await careless.stop()
 
-  // What makes a server a standby is this file; without anybody to follow it serves readers for ever.
+  // This file makes a server a standby; without a primary it serves readers without end.
   const signal = `${dataDirectory}/standby.signal`
   await writeFile(signal, '')
   await chmod(signal, 0o644)

@@ -21,7 +21,7 @@ export interface KillOptions {
 
 export interface KillFindings {
   readonly acknowledged: number
-  /** Callers who were told that the outcome is not known. */
+  /** Callers who were answered with an unknown outcome. */
   readonly unknown: number
   /** Callers who got a conflict although no other caller was first: they would be told to pay again. */
   readonly misled: number
@@ -88,8 +88,9 @@ async function claimWithoutPause(load: Load): Promise<void> {
 }
 
 /**
- * From a process of its own: a killer that runs in the callers' event loop strikes only while none of them is at work, and
- * never sees an unknown outcome (facts/reliability.md, 0.10).
+ * From a separate process: a killer in the callers' event loop strikes only while none of them is at work, and never
+ * sees
+ * an unknown outcome (facts/reliability.md, 0.10).
  */
 async function killPostmaster({ pid, msBetweenKills }: KillOptions): Promise<void> {
   const victim = pid()
@@ -108,7 +109,7 @@ async function compare({ adminUrl }: TestDatabase, acknowledged: ReadonlyMap<str
     const found = new Map(stored.rows.map(({ stream, events }) => [stream, events]))
     const isLost = ([stream, events]: [string, number]): boolean => {
       const count = found.get(stream) ?? 0
-      // A claim whose fulfilment was not acknowledged may be fulfilled all the same.
+      // A claim whose fulfilment was not acknowledged may still be fulfilled.
       return count < events || count > 5
     }
     const { rows } = await client.query<{ gaps: number; unbalanced: number }>(

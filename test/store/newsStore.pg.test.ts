@@ -52,7 +52,7 @@ beforeEach(async () => {
 })
 
 describe('keeping', () => {
-  test('an article comes back as it was kept', async () => {
+  test('an article is read as it was stored', async () => {
     expect(await keep([article()])).toBe(1)
     expect(await store.find({ limit: 10 })).toEqual([
       {
@@ -94,8 +94,8 @@ describe('keeping', () => {
     const bringing = Array.from({ length: 8 }, (_, n) =>
       (n % 2 === 0 ? store : otherStore).keep({ provider: 'p', category: 'tech', articles: batch }),
     )
-    const kept = await Promise.all(bringing)
-    expect(kept.reduce((sum, count) => sum + count, 0)).toBe(20)
+    const stored = await Promise.all(bringing)
+    expect(stored.reduce((sum, count) => sum + count, 0)).toBe(20)
     expect(await titles()).toHaveLength(20)
   })
 
@@ -111,15 +111,15 @@ describe('keeping', () => {
 })
 
 describe('finding', () => {
-  const kept = [
+  const stored = [
     article({ url: 'https://a.example/1', title: 'Elections in Norway', publishedAtMs: nowMs - 3 * hour }),
     article({ url: 'https://a.example/2', title: 'The Who play again', publishedAtMs: nowMs - 2 * hour }),
     article({ url: 'https://a.example/3', title: 'A bank’s “quantum” plan', publishedAtMs: nowMs - hour }),
   ]
 
   test('is by category, the newest first, and no more than asked for', async () => {
-    await keep(kept.slice(0, 2), { category: 'world' })
-    await keep(kept.slice(2), { category: 'business' })
+    await keep(stored.slice(0, 2), { category: 'world' })
+    await keep(stored.slice(2), { category: 'business' })
     expect(await titles({ limit: 2 })).toEqual(['A bank’s “quantum” plan', 'The Who play again'])
     expect(await titles({ category: 'world' })).toEqual(['The Who play again', 'Elections in Norway'])
     expect(await titles({ category: 'health' })).toEqual([])
@@ -138,12 +138,12 @@ describe('finding', () => {
     ["'; drop table news.articles; --", []],
     ['!!! & | <-> :*', []],
   ])('by the words %s', async (query, expected) => {
-    await keep(kept)
+    await keep(stored)
     expect(await titles({ query: foldQuestion(query) })).toEqual(expected)
   })
 
   test('by the question that a provider answered with it, though its title has other words', async () => {
-    await keep(kept.slice(2), { question: 'superposition' })
+    await keep(stored.slice(2), { question: 'superposition' })
     expect(await titles({ query: 'Superposition!', question: 'superposition' })).toHaveLength(1)
     expect(await titles({ query: 'Superposition!', category: 'tech', question: 'superposition' })).toEqual([])
   })
@@ -228,7 +228,7 @@ test('samples are never served as news, nor news as samples, though they share a
   expect(await samples.summary()).toMatchObject({ hasArticles: true, categories: new Set(['tech']) })
 })
 
-test('what is older than a week is forgotten, and polls that nobody has asked for as long', async () => {
+test('articles older than a week are deleted, and so are polls that were not requested for as long', async () => {
   await keep([
     article(),
     article({ url: 'https://a.example/old', title: 'Old', publishedAtMs: nowMs - 7.1 * 24 * hour }),

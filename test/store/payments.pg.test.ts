@@ -187,7 +187,7 @@ test('one item that the database cannot take fails alone; the others of its batc
   expect(known.payment).toEqual({ phase: 'unknown', version: 0 })
 })
 
-test('a signature that paid a payout or a burn is not a payment, from any caller', async () => {
+test('a signature that paid a payout or a burn is not a payment, for any caller', async () => {
   const reference = sampleReference()
   const { database } = ledger
   const signature = assertPresent(signatureOf(reference), 'a reference has a signature')
@@ -232,7 +232,7 @@ test('an Idempotency-Key that stands for one order is refused for another paymen
   expect(await other.payments.append(stranger.change)).toMatchObject({ outcome: 'appended' })
 })
 
-test('of two payments under one key in the same batch one is taken and the other is refused as a used key', async () => {
+test('of two payments under one key in the same batch one is accepted and the other is refused with key_used', async () => {
   const wallet = sampleAddress()
   const claims = [sampleSettlement({ wallet }), sampleSettlement({ wallet })].map((settlement) =>
     ledger.payments.append(claimOf(settlement, { idempotencyKey: 'twice' }).change),

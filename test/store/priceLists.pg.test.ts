@@ -20,7 +20,7 @@ function list(required: bigint): PriceListPublished {
   }
 }
 
-test('of two who publish after the same list one does, and the other is told', async () => {
+test('of two that publish after the same list one succeeds, and the other is refused', async () => {
   const { serviceUrl } = await createTestDatabase()
   const instances = await Promise.all([openInstance(serviceUrl), openInstance(serviceUrl)])
   const taken = await Promise.all(
@@ -51,7 +51,7 @@ test('the price in force at a moment is of the newest list by then, though the c
   expect(await priceAt(60_000)).toBe(30n)
 })
 
-test('instances that start together with one list put it on record once, and each gets its number', async () => {
+test('instances that start together with one list record it once, and each gets its number', async () => {
   const { serviceUrl } = await createTestDatabase()
   const instances = await Promise.all(Array.from({ length: 4 }, () => openInstance(serviceUrl)))
   const numbers = await Promise.all(instances.map(({ priceLists }) => priceLists.publish(list(10n))))

@@ -9,7 +9,7 @@ const reader = openSessions(serviceUrl)
 
 const payments = 300
 
-/** Follows the book as an exporter would: from the last position it saw, until it has seen them all. */
+/** Follows the ledger as an exporter would: from the last position it saw, until it has seen them all. */
 async function follow(total: number, page: number): Promise<readonly number[]> {
   const seen: number[] = []
   while (seen.length < total) {

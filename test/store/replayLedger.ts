@@ -1,8 +1,9 @@
 import type pg from 'pg'
 
 /*
- * A second reading of the ledger, from the bodies alone. It shares nothing with the write path: not the codec, not the
- * postings, not a name. Where it and the tables disagree, one of the two is wrong.
+ * A second implementation that reads the ledger from the bodies alone. It shares nothing with the write path: not the
+ * codec,
+ * not the postings, not a name. If it and the tables disagree, one of the two is wrong.
  */
 
 type Body = { readonly [key: string]: unknown }

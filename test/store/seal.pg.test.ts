@@ -25,14 +25,14 @@ const signer = ed25519Signer(makeReceiptKey())
 const verifier = { name: 'tollbook/test', publicKey: signer.publicKey }
 const sign = (tree: TreeHead) => signCheckpoint({ origin: 'tollbook/test', ...tree }, signer)
 
-async function openBook() {
+async function openTestLedger() {
   const database = await createTestDatabase()
   const ledger = await openInstance(database.serviceUrl)
   const admin = openSessions(database.adminUrl)
   return { database, ledger, admin, sealer: { database: ledger.database, sign }, tree: readSealedTree(ledger.database) }
 }
 
-type Book = Awaited<ReturnType<typeof openBook>>
+type LedgerState = Awaited<ReturnType<typeof openTestLedger>>
 
 async function sealAll(sealer: SealerDeps): Promise<number> {
   let steps = 0
@@ -45,7 +45,7 @@ async function sealAll(sealer: SealerDeps): Promise<number> {
   return steps
 }
 
-async function leavesOf({ admin }: Book): Promise<readonly Buffer[]> {
+async function leavesOf({ admin }: LedgerState): Promise<readonly Buffer[]> {
   const { rows } = await admin.query<{ leaf: Buffer }>(
     `select sha256('\\x00'::bytea || int8send(seq) || int8send((extract(epoch from recorded_at) * 1000)::bigint) || body) as leaf
      from ledger.events order by seq`,
@@ -53,36 +53,36 @@ async function leavesOf({ admin }: Book): Promise<readonly Buffer[]> {
   return rows.map(({ leaf }) => leaf)
 }
 
-describe('a book of payments', () => {
-  let book: Book
+describe('a ledger of payments', () => {
+  let records: LedgerState
   beforeAll(async () => {
-    book = await openBook()
-    for (let payment = 0; payment < 3; payment++) await mustAppend(book.ledger, claimOf(sampleSettlement()).change)
+    records = await openTestLedger()
+    for (let payment = 0; payment < 3; payment++) await mustAppend(records.ledger, claimOf(sampleSettlement()).change)
   })
 
   test('nothing is sealed before there is anything', async () => {
-    const empty = await openBook()
+    const empty = await openTestLedger()
     expect(await sealNext(empty.sealer)).toEqual({ sealedEvents: 0, head: 0, checkpoint: undefined })
     expect(await empty.tree.checkpoint()).toBeUndefined()
   })
 
   test('I23: what is signed is the root of RFC 6962 over the leaves of the events, up to the newest', async () => {
-    const step = await sealNext(book.sealer)
-    const leaves = await leavesOf(book)
+    const step = await sealNext(records.sealer)
+    const leaves = await leavesOf(records)
     expect(step).toMatchObject({ sealedEvents: leaves.length, head: leaves.length })
-    const note = assertPresent(await book.tree.checkpoint(), 'a checkpoint')
+    const note = assertPresent(await records.tree.checkpoint(), 'a checkpoint')
     const checkpoint = assertPresent(openCheckpoint(note, verifier), 'its signature holds')
     expect(checkpoint.size).toBe(leaves.length)
     expect(Buffer.from(checkpoint.root).equals(rootOfHashes(leaves))).toBe(true)
-    expect(await sealNext(book.sealer)).toMatchObject({ sealedEvents: 0, checkpoint: { note } })
+    expect(await sealNext(records.sealer)).toMatchObject({ sealedEvents: 0, checkpoint: { note } })
   })
 
   test('later events are sealed into a later tree that begins with the earlier one', async () => {
-    const earlier = assertPresent(openCheckpoint((await book.tree.checkpoint()) ?? '', verifier), 'signed')
-    await mustAppend(book.ledger, claimOf(sampleSettlement()).change)
-    await sealAll(book.sealer)
-    const later = assertPresent(openCheckpoint((await book.tree.checkpoint()) ?? '', verifier), 'signed')
-    const proof = assertPresent(await book.tree.proveConsistency({ from: earlier.size, to: later.size }), 'a proof')
+    const earlier = assertPresent(openCheckpoint((await records.tree.checkpoint()) ?? '', verifier), 'signed')
+    await mustAppend(records.ledger, claimOf(sampleSettlement()).change)
+    await sealAll(records.sealer)
+    const later = assertPresent(openCheckpoint((await records.tree.checkpoint()) ?? '', verifier), 'signed')
+    const proof = assertPresent(await records.tree.proveConsistency({ from: earlier.size, to: later.size }), 'a proof')
     const path = proof.path.map((hash) => Buffer.from(hash, 'base64'))
     expect(isConsistent({ earlier, later, path })).toBe(true)
     expect(openCheckpoint(proof.checkpoints.from ?? '', verifier)).toEqual(earlier)
@@ -90,7 +90,7 @@ describe('a book of payments', () => {
   })
 
   test('two sealers at once sign once', async () => {
-    const other = await openInstance(book.database.serviceUrl)
+    const other = await openInstance(records.database.serviceUrl)
     let signatures = 0
     const counting = (database: SealerDeps['database']): SealerDeps => ({
       database,
@@ -100,8 +100,10 @@ describe('a book of payments', () => {
       },
     })
     for (let round = 1; round <= 5; round++) {
-      await mustAppend(book.ledger, claimOf(sampleSettlement()).change)
-      const sealers = Array.from({ length: 8 }, (_, k) => counting(k % 2 === 0 ? book.ledger.database : other.database))
+      await mustAppend(records.ledger, claimOf(sampleSettlement()).change)
+      const sealers = Array.from({ length: 8 }, (_, k) =>
+        counting(k % 2 === 0 ? records.ledger.database : other.database),
+      )
       const steps = await Promise.all(sealers.map(sealNext))
       expect(steps.filter(({ sealedEvents }) => sealedEvents > 0)).toHaveLength(1)
       expect(signatures).toBe(round)
@@ -109,38 +111,38 @@ describe('a book of payments', () => {
   })
 
   test('an append does not wait for a sealer that is in the middle of its work, and the sealer not for appends', async () => {
-    await mustAppend(book.ledger, claimOf(sampleSettlement()).change)
-    const session = await openSessions(book.database.serviceUrl).connect()
+    await mustAppend(records.ledger, claimOf(sampleSettlement()).change)
+    const session = await openSessions(records.database.serviceUrl).connect()
     await session.query('begin')
     await session.query(`select pg_advisory_xact_lock(hashtext('ledger.seal'))`)
     await session.query(
       `select ledger.seal((select seq from ledger.head), sha256(''), 'a note', '{}', '{}', '{}', '{}')`,
     )
-    await mustAppend(book.ledger, claimOf(sampleSettlement()).change)
-    expect(await sealNext(book.sealer)).toMatchObject({ sealedEvents: 0 })
+    await mustAppend(records.ledger, claimOf(sampleSettlement()).change)
+    expect(await sealNext(records.sealer)).toMatchObject({ sealedEvents: 0 })
     // The sealer dies: what it had not committed was never there, and its lock is gone with it.
     const { rows } = await session.query<{ pid: number }>('select pg_backend_pid() as pid')
     session.on('error', () => undefined)
-    await book.admin.query('select pg_terminate_backend($1, 5000)', [rows[0]?.pid])
+    await records.admin.query('select pg_terminate_backend($1, 5000)', [rows[0]?.pid])
     session.release(true)
-    expect((await sealNext(book.sealer)).sealedEvents).toBeGreaterThan(0)
+    expect((await sealNext(records.sealer)).sealedEvents).toBeGreaterThan(0)
 
-    const appender = await openSessions(book.database.serviceUrl).connect()
-    await mustAppend(book.ledger, claimOf(sampleSettlement()).change)
+    const appender = await openSessions(records.database.serviceUrl).connect()
+    await mustAppend(records.ledger, claimOf(sampleSettlement()).change)
     await appender.query('begin')
     await appendOfNothing(appender)
-    expect((await sealNext(book.sealer)).sealedEvents).toBeGreaterThan(0)
+    expect((await sealNext(records.sealer)).sealedEvents).toBeGreaterThan(0)
     await appender.query('rollback')
     appender.release()
   })
 
   test('a sealer that breaks before it commits has done nothing', async () => {
-    await mustAppend(book.ledger, claimOf(sampleSettlement()).change)
-    const before = await book.tree.checkpoint()
-    const broken = { ...book.sealer, sign: raise }
+    await mustAppend(records.ledger, claimOf(sampleSettlement()).change)
+    const before = await records.tree.checkpoint()
+    const broken = { ...records.sealer, sign: raise }
     await expect(sealNext(broken)).rejects.toThrow('the power is gone')
-    expect(await book.tree.checkpoint()).toBe(before)
-    expect((await sealNext(book.sealer)).sealedEvents).toBe(3)
+    expect(await records.tree.checkpoint()).toBe(before)
+    expect((await sealNext(records.sealer)).sealedEvents).toBe(3)
   })
 })
 
@@ -148,7 +150,7 @@ function raise(): never {
   throw new Error('the power is gone')
 }
 
-/** Takes the head's lock and changes nothing: a fulfilment that nobody claimed is refused. */
+/** Takes the head's lock and changes nothing: a fulfilment without a claim is refused. */
 async function appendOfNothing(session: pg.PoolClient): Promise<void> {
   const settlement = sampleSettlement()
   const { attemptId, change } = claimOf(settlement)
@@ -158,41 +160,41 @@ async function appendOfNothing(session: pg.PoolClient): Promise<void> {
   expect(result).toEqual({ outcome: 'refused', refusal: { reason: 'conflict' } })
 }
 
-describe('a long book, the older events of which were put away', () => {
+describe('a long ledger, whose older events were pruned', () => {
   // Past one full tile of the second level, and two portions past what is there as tiles only.
   const eventsCount = 66_000
   const putAwayCount = 192 * 256
-  let book: Book
+  let records: LedgerState
   let steps: number
   let leaves: readonly Buffer[]
   beforeAll(async () => {
-    book = await openBook()
+    records = await openTestLedger()
     const putAway = Array.from({ length: putAwayCount }, (_, k) => createHash('sha256').update(String(k)).digest())
-    await addSealedTiles(book.admin, { leaves: putAway, sign })
-    await addEvents(book.admin, eventsCount - putAwayCount)
-    steps = await sealAll(book.sealer)
-    leaves = [...putAway, ...(await leavesOf(book))]
+    await addSealedTiles(records.admin, { leaves: putAway, sign })
+    await addEvents(records.admin, eventsCount - putAwayCount)
+    steps = await sealAll(records.sealer)
+    leaves = [...putAway, ...(await leavesOf(records))]
   })
 
   test('is sealed in portions, each signed, and has the tiles of its size', async () => {
     expect(steps).toBe(Math.ceil((eventsCount - putAwayCount) / 16_384))
-    const { rows } = await book.admin.query(
+    const { rows } = await records.admin.query(
       'select level, count(*)::int as tiles, max(index)::int as last from ledger.tiles group by level order by level',
     )
     expect(rows).toEqual([
       { level: 0, tiles: 257, last: 256 },
       { level: 1, tiles: 1, last: 0 },
     ])
-    const checkpoint = assertPresent(openCheckpoint((await book.tree.checkpoint()) ?? '', verifier), 'signed')
+    const checkpoint = assertPresent(openCheckpoint((await records.tree.checkpoint()) ?? '', verifier), 'signed')
     expect(Buffer.from(checkpoint.root).equals(rootOfHashes(leaves))).toBe(true)
   })
 
-  test('proves any event in a few look-ups, at the newest size and at an earlier one', async () => {
+  test('proves any event in a few lookups, at the newest size and at an earlier one', async () => {
     for (const position of [1, 256, 257, 65_536, 65_537, 65_792, 65_793, eventsCount]) {
       for (const treeSize of [undefined, putAwayCount + 16_384].filter(
         (size) => size === undefined || size >= position,
       )) {
-        const proof = assertPresent(await book.tree.proveInclusion({ position, treeSize }), 'a proof')
+        const proof = assertPresent(await records.tree.proveInclusion({ position, treeSize }), 'a proof')
         const root = rootFromInclusion({
           index: position - 1,
           size: proof.treeSize,
@@ -205,21 +207,21 @@ describe('a long book, the older events of which were put away', () => {
         expect(proof.root).toBe(Buffer.from(signed.root).toString('base64'))
       }
     }
-    expect(await book.tree.proveInclusion({ position: eventsCount + 1, treeSize: undefined })).toBeUndefined()
-    expect(await book.tree.proveInclusion({ position: 1, treeSize: 1_000 })).toBeUndefined()
-    expect(await book.tree.proveConsistency({ from: 1, to: eventsCount + 1 })).toBeUndefined()
+    expect(await records.tree.proveInclusion({ position: eventsCount + 1, treeSize: undefined })).toBeUndefined()
+    expect(await records.tree.proveInclusion({ position: 1, treeSize: 1_000 })).toBeUndefined()
+    expect(await records.tree.proveConsistency({ from: 1, to: eventsCount + 1 })).toBeUndefined()
   })
 
   test('has the same root at any size, sealed or not, as its first events', async () => {
     for (const size of [putAwayCount + 1, 65_535, eventsCount]) {
-      const root = await rootAt(book.ledger.database, size)
+      const root = await rootAt(records.ledger.database, size)
       expect(Buffer.from(root).equals(rootOfHashes(leaves.slice(0, size))), `at ${size}`).toBe(true)
     }
   })
 
   test('serves its tiles as C2SP tlog-tiles has them, whole and in part', async () => {
     const tile = async (path: string) =>
-      splitHashes((await book.tree.tile(path)) ?? Buffer.of()).map((hash) => Buffer.from(hash))
+      splitHashes((await records.tree.tile(path)) ?? Buffer.of()).map((hash) => Buffer.from(hash))
     expect(await tile('0/000')).toEqual(leaves.slice(0, 256))
     expect(await tile('0/000.p/7')).toEqual(leaves.slice(0, 7))
     expect(await tile('0/257.p/208')).toEqual(leaves.slice(65_792))
@@ -237,12 +239,12 @@ describe('a long book, the older events of which were put away', () => {
       '2/001.p/1',
       '../0/000',
     ])
-      expect(await book.tree.tile(path), path).toBeUndefined()
+      expect(await records.tree.tile(path), path).toBeUndefined()
   })
 
   test('serves entries that hash to the leaves', async () => {
-    const bundle = assertPresent(await book.tree.tile('entries/257.p/208'), 'a bundle')
-    const { rows } = await book.admin.query<{ leaf: Buffer }>(
+    const bundle = assertPresent(await records.tree.tile('entries/257.p/208'), 'a bundle')
+    const { rows } = await records.admin.query<{ leaf: Buffer }>(
       'select leaf_hash as leaf from ledger.events where seq > 65792 order by seq',
     )
     const hashes: Buffer[] = []
@@ -254,8 +256,8 @@ describe('a long book, the older events of which were put away', () => {
   })
 })
 
-test('a tile past the thousandth stands under x001, as C2SP tlog-tiles has it', async () => {
-  const { admin, sealer, tree } = await openBook()
+test('a tile past the thousandth is under x001, as C2SP tlog-tiles has it', async () => {
+  const { admin, sealer, tree } = await openTestLedger()
   const putAway = Array.from({ length: 1_002 * 256 }, (_, k) => createHash('sha256').update(String(k)).digest())
   await addSealedTiles(admin, { leaves: putAway, sign })
   await addEvents(admin, 3)
@@ -311,13 +313,13 @@ describe('I23: nothing is signed on top of', () => {
     return `update ledger.events set body = ${body}, leaf_hash = ${leaf} where seq = ${seq}`
   }
 
-  let book: Book
+  let records: LedgerState
   beforeAll(async () => {
-    book = await openBook()
-    for (let payment = 0; payment < 2; payment++) await mustAppend(book.ledger, claimOf(sampleSettlement()).change)
-    await sealAll(book.sealer)
-    for (let payment = 0; payment < 3; payment++) await mustAppend(book.ledger, claimOf(sampleSettlement()).change)
-    await book.admin.query(
+    records = await openTestLedger()
+    for (let payment = 0; payment < 2; payment++) await mustAppend(records.ledger, claimOf(sampleSettlement()).change)
+    await sealAll(records.sealer)
+    for (let payment = 0; payment < 3; payment++) await mustAppend(records.ledger, claimOf(sampleSettlement()).change)
+    await records.admin.query(
       `create schema saved; ${saved.map((name) => `create table saved.${name} as table ledger.${name}`).join(';')}`,
     )
   })
@@ -327,26 +329,28 @@ describe('I23: nothing is signed on top of', () => {
     .join(';')
 
   test.each(cases)('%s', async (_, statement, problem) => {
-    await tamper(book.admin, statement)
-    await expect(sealNext(book.sealer)).rejects.toThrow(problem)
-    await expect(sealNext(book.sealer)).rejects.toBeInstanceOf(LedgerDamage)
-    const { rows } = await book.admin.query<{ count: number }>('select count(*)::int as count from ledger.checkpoints')
+    await tamper(records.admin, statement)
+    await expect(sealNext(records.sealer)).rejects.toThrow(problem)
+    await expect(sealNext(records.sealer)).rejects.toBeInstanceOf(LedgerDamage)
+    const { rows } = await records.admin.query<{ count: number }>(
+      'select count(*)::int as count from ledger.checkpoints',
+    )
     expect(rows[0]?.count).toBe(1)
-    await tamper(book.admin, restore)
+    await tamper(records.admin, restore)
   })
 
   test('what is put back as it was is sealed again', async () => {
-    expect(await sealNext(book.sealer)).toMatchObject({ sealedEvents: 9, head: 15 })
+    expect(await sealNext(records.sealer)).toMatchObject({ sealedEvents: 9, head: 15 })
   })
 })
 
 describe('the write path of the seal refuses', () => {
-  let book: Book
+  let records: LedgerState
   let database: TestDatabase
   beforeAll(async () => {
-    book = await openBook()
-    ;({ database } = book)
-    await addEvents(book.admin, 600)
+    records = await openTestLedger()
+    ;({ database } = records)
+    await addEvents(records.admin, 600)
   })
 
   const tile = (
@@ -369,7 +373,7 @@ describe('the write path of the seal refuses', () => {
       /not of the leaves/,
     ],
     ['a tile too much', `300, sha256(''), 'n', ${bothTiles}`, /the tiles are not those/],
-    ['a root that is no hash', `100, '\\x00', 'n', ${none}`, /checkpoints_root_is_sha256/],
+    ['a root that is not a hash', `100, '\\x00', 'n', ${none}`, /checkpoints_root_is_sha256/],
     ['a size of nothing', `0, sha256(''), 'n', ${none}`, /is not newer/],
   ])('%s', async (_, values, problem) => {
     const service = openSessions(database.serviceUrl)
@@ -377,7 +381,7 @@ describe('the write path of the seal refuses', () => {
   })
 
   test('a size that is sealed already, and one before it', async () => {
-    await sealAll(book.sealer)
+    await sealAll(records.sealer)
     const service = openSessions(database.serviceUrl)
     for (const size of [600, 599])
       await expect(service.query(`select ledger.seal(${size}, sha256(''), 'n', ${none})`)).rejects.toThrow(

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** Changes the book as nobody can but a superuser who means it: with every trigger off meanwhile. */
+/** Changes the ledger as only a superuser can: with every trigger off meanwhile. */
 export async function tamper(admin: pg.Pool, statement: string): Promise<void> {
   const session = await admin.connect()
   try {

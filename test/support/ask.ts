@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { quoteBody, type QuoteBody, saleBody, type SaleBody } from '@tollbook/core/wire'
-import type { Shop } from './shop.ts'
+import type { TestService } from './testService.ts'
 
 /** Address of the service, and the payer. */
-export type Counter = Pick<Shop, 'baseUrl' | 'payer'>
+export type Counter = Pick<TestService, 'baseUrl' | 'payer'>
 
 export interface Order {
   readonly path: string
@@ -24,23 +24,26 @@ export interface Reply {
 export const qrOrder: Order = { path: '/api/tools/qrcode', body: { data: 'hello' } }
 
 /** One request of the service's payer. */
-export async function ask(shop: Counter, order: Order): Promise<Reply> {
-  const headers: Record<string, string> = { 'x-wallet-address': order.wallet ?? shop.payer.address, ...order.headers }
+export async function ask(service: Counter, order: Order): Promise<Reply> {
+  const headers: Record<string, string> = {
+    'x-wallet-address': order.wallet ?? service.payer.address,
+    ...order.headers,
+  }
   if (order.proof !== undefined) headers['x-payment-proof'] = order.proof
   if (order.idempotencyKey !== undefined) headers['idempotency-key'] = order.idempotencyKey
   const post = order.body === undefined ? {} : { method: 'POST', body: JSON.stringify(order.body) }
   if (order.body !== undefined) headers['content-type'] = 'application/json'
-  const response = await fetch(`${shop.baseUrl}${order.path}`, { headers, ...post })
+  const response = await fetch(`${service.baseUrl}${order.path}`, { headers, ...post })
   const body = z.record(z.string(), z.unknown()).parse(JSON.parse(await response.text()))
   return { status: response.status, headers: response.headers, body }
 }
 
-export async function askForQuote(shop: Counter, order: Order = qrOrder): Promise<QuoteBody> {
-  return quoteBody.parse((await ask(shop, order)).body)
+export async function askForQuote(service: Counter, order: Order = qrOrder): Promise<QuoteBody> {
+  return quoteBody.parse((await ask(service, order)).body)
 }
 
 /** Asks, pays and asks again. */
-export async function buy(shop: Counter, order: Order = qrOrder): Promise<SaleBody> {
-  const proof = await shop.payer.pay(await askForQuote(shop, order))
-  return saleBody.parse((await ask(shop, { ...order, proof })).body)
+export async function buy(service: Counter, order: Order = qrOrder): Promise<SaleBody> {
+  const proof = await service.payer.pay(await askForQuote(service, order))
+  return saleBody.parse((await ask(service, { ...order, proof })).body)
 }

@@ -32,7 +32,7 @@ export interface AuditOptions {
   readonly onProgress?: (position: number, lastPosition: number) => void
 }
 
-export interface ChainQuestion extends Pick<ChainAuditOptions, 'paymentWallet' | 'bookedWithinMs'> {
+export interface ChainQuestion extends Pick<ChainAuditOptions, 'paymentWallet' | 'recordedWithinMs'> {
   readonly rpcUrl: string
   readonly fetch: typeof fetch
 }

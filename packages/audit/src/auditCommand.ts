@@ -132,13 +132,13 @@ function chainOf(
   }
   const paymentWallet = words.paymentWallet ?? ledger?.paymentWallet
   if (paymentWallet === undefined) throw new UsageError('--payment-wallet: is missing; give the wallet that is paid')
-  const bookedWithinMs = minutesIn(words.bookedWithin) * minuteMs
-  return { rpcUrl, paymentWallet, bookedWithinMs, fetch: deps.fetch ?? globalThis.fetch }
+  const recordedWithinMs = minutesIn(words.recordedWithin) * minuteMs
+  return { rpcUrl, paymentWallet, recordedWithinMs, fetch: deps.fetch ?? globalThis.fetch }
 }
 
 const minuteMs = 60_000
 
 function minutesIn(text: string): number {
   if (/^\d{1,6}$/.test(text)) return Number(text)
-  throw new UsageError(`--booked-within: must be a whole number of minutes (got ${text})`)
+  throw new UsageError(`--recorded-within: must be a whole number of minutes (got ${text})`)
 }

@@ -39,7 +39,7 @@ interface Noted {
   readonly position: number
 }
 
-// A public node takes a few requests at a time; a private one answers so many in a millisecond or two each.
+// A public node takes a few requests at a time; a private one answers this many in a millisecond or two each.
 const callsAtOnceMax = 16
 // On a node of another network every payment is an open question; this many are kept.
 const openMax = 100_000
@@ -47,7 +47,7 @@ const openMax = 100_000
 export interface ChainAuditOptions {
   readonly paymentWallet: string
   /** Maximum age of a transfer on chain that the ledger does not have yet. */
-  readonly bookedWithinMs: number
+  readonly recordedWithinMs: number
   readonly figures?: ChainFigures | undefined
 }
 
@@ -59,15 +59,15 @@ export class ChainAudit {
   readonly #node: ChainNode
   readonly #replay: Replay
   readonly #paymentWallet: string
-  readonly #bookedWithinMs: number
+  readonly #recordedWithinMs: number
   readonly #tokenAccounts = new Map<string, Promise<string>>()
   #waiting: Noted[] = []
 
-  constructor(node: ChainNode, replay: Replay, { paymentWallet, bookedWithinMs, figures }: ChainAuditOptions) {
+  constructor(node: ChainNode, replay: Replay, { paymentWallet, recordedWithinMs, figures }: ChainAuditOptions) {
     this.#node = node
     this.#replay = replay
     this.#paymentWallet = paymentWallet
-    this.#bookedWithinMs = bookedWithinMs
+    this.#recordedWithinMs = recordedWithinMs
     this.figures = { ...noFigures, open: [], ...figures }
   }
 
@@ -238,7 +238,7 @@ export class ChainAudit {
     const change = changes.get(account)?.change ?? 0n
     // Such as the transaction that opened the account.
     if (change === 0n) return
-    if (change > 0n && ageMs < this.#bookedWithinMs) {
+    if (change > 0n && ageMs < this.#recordedWithinMs) {
       this.figures.presentable++
       return
     }

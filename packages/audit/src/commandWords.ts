@@ -12,7 +12,7 @@ export interface AuditWords {
   /** `true` without a URL: the node that is known for the ledger. */
   readonly chain: string | true | undefined
   readonly paymentWallet: string | undefined
-  readonly bookedWithin: string
+  readonly recordedWithin: string
   readonly resumeFile: string | undefined
   readonly transactions: boolean
   readonly json: boolean
@@ -27,27 +27,26 @@ Arguments:
 
 Options:
   --database <url>            a role that may read the ledger (default: DATABASE_URL)
-  --checkpoint <file>         a checkpoint that you have kept; may be given more than once
+  --checkpoint <file>         a checkpoint that you have stored; may be given more than once
   --verifier-key <key>        key that signs checkpoints, name+id+key; may be given more than once
-  --chain [url]               ask a Solana node for every payment, and for payments that the ledger does not have
+  --chain [url]               query a Solana node for every payment, and for payments that the ledger does not have
   --payment-wallet <address>  the wallet that is paid, for --chain
-  --booked-within <minutes>   with --chain: a younger transfer may still be missing (default: 90)
+  --recorded-within <minutes> with --chain: a younger transfer may still be missing (default: 90)
   --no-transactions           do not check the signed transactions in the events
-  --resume <file>             continue where this file ends, and write the new state to it
+  --resume <file>             continue at the end of this file, and write the new state to it
   --json                      print the report as one JSON document
   -h, --help                  print this help
 
 Exit codes, the worst verdict decides:
-  0    everything that was asked holds
+  0    all requested checks hold
   1    the audit could not be carried out: the ledger or the node cannot be read
-  2    the command was not called correctly
-  3    no error was found, and a part can no longer be checked (pruned by the node)
-  4    completeness: something is missing, or there that should not be
+  2    wrong usage
+  3    no error was found, but a part can no longer be checked (pruned by the node)
+  4    completeness: something is missing, or unexpected
   5    chain truth: the chain contradicts the ledger
   6    arithmetic: the ledger contradicts its own rules
   7    integrity: a record was changed
-  130  interrupted; with --resume the audit can continue
-`
+  130  interrupted; with --resume the audit can continue`
 
 type Value = 'none' | 'one' | 'optional'
 
@@ -57,7 +56,7 @@ const options: Readonly<Record<string, Value>> = {
   '--verifier-key': 'one',
   '--chain': 'optional',
   '--payment-wallet': 'one',
-  '--booked-within': 'one',
+  '--recorded-within': 'one',
   '--no-transactions': 'none',
   '--resume': 'one',
   '--json': 'none',
@@ -79,7 +78,7 @@ export function readWords(words: readonly string[]): AuditWords | undefined {
     checkpoints: all('--checkpoint'),
     chain: last('--chain') ?? (given.has('--chain') ? true : undefined),
     paymentWallet: last('--payment-wallet'),
-    bookedWithin: last('--booked-within') ?? '90',
+    recordedWithin: last('--recorded-within') ?? '90',
     resumeFile: last('--resume'),
     transactions: !given.has('--no-transactions'),
     json: given.has('--json'),

@@ -20,7 +20,7 @@ export interface Share {
   readonly baseUnits: bigint
 }
 
-/** A price as it stands in a list on record; the amounts of a quote are those of its list. */
+/** A price from a recorded list; the amounts of a quote are those of its list. */
 export interface ListedPrice extends Price {
   /** Number of the price list. */
   readonly priceList: number

@@ -1,4 +1,4 @@
--- A partition is made beside its parent and then attached, which does not block readers or writers of the parent.
+-- A partition is created as a separate table and then attached, which does not block readers or writers of the parent.
 create or replace function ledger.add_partition(parent regclass, name text, bounds text[]) returns void
 language plpgsql
 as $$

@@ -372,7 +372,7 @@ begin
 end
 $$;
 
--- The service's entry point. Steps of other writers are refused here; they have functions and grants of their own.
+-- The service's entry point. Steps of other writers are refused here; they have separate functions and grants.
 create or replace function ledger.append(
   ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[],
   event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[],

@@ -3,7 +3,7 @@ import { assert, assertPresent, Bug } from '@tollbook/core/assert'
 import { appendCall, appendValues } from './batch.ts'
 import { type AppendResult, type Item, plainRefusals, refused } from './item.ts'
 
-/** Anything that runs one query: a pool, or a client of its own. */
+/** Anything that runs one query: a pool, or a separate client. */
 export type QueryRunner = Pick<pg.Pool, 'query'>
 
 /** A prepared statement of the call, whose answer is read as text without a detour over buffers. */

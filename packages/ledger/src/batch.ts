@@ -96,12 +96,12 @@ function addItem(batch: Batch, item: Item, number: number): void {
     columns.guard_ids.push(stream)
     columns.guard_versions.push(version)
   }
-  for (const { space, key, digest, lifeSeconds } of item.keys ?? []) {
+  for (const { space, key, digest, lifetimeSeconds } of item.keys ?? []) {
     columns.key_items.push(number)
     columns.key_spaces.push(space)
     columns.key_values.push(key)
     columns.key_digests.push(digest)
-    columns.key_lives_s.push(lifeSeconds)
+    columns.key_lives_s.push(lifetimeSeconds)
   }
   if (item.note !== undefined) {
     columns.note_items.push(number)

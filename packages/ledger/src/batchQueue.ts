@@ -10,7 +10,7 @@ export interface BatchQueueOptions<Item, Outcome> {
   readonly flushesMax: number
   /** More than this many waiting means that the database does not keep up; refusing is better than growing. */
   readonly waitingMax: number
-  /** Items with the same key are never under way together, so they never conflict with each other. */
+  /** Items with the same key are never in progress together, so they never conflict with each other. */
   readonly keyOf: (item: Item) => string
   /**
    * One round trip for the whole batch; outcomes in the order of the items. An item that failed by itself is a rejected
@@ -21,7 +21,7 @@ export interface BatchQueueOptions<Item, Outcome> {
 
 export interface BatchQueue<Item, Outcome> {
   submit(item: Item): Promise<Outcome>
-  /** Resolves when nothing is waiting or under way. */
+  /** Resolves when nothing is waiting or in progress. */
   drained(): Promise<void>
 }
 
@@ -33,8 +33,8 @@ interface Waiting<Item, Outcome> {
 }
 
 /**
- * Group commit without a timer: whatever has gathered while the flushes were under way is the next batch. A lone item
- * waits for nothing, and under load the batches grow by themselves.
+ * Group commit without a timer: the items that arrived during the current flushes are the next batch. A lone item is
+ * flushed immediately, and under load the batches grow.
  */
 export function createBatchQueue<Item, Outcome>(options: BatchQueueOptions<Item, Outcome>): BatchQueue<Item, Outcome> {
   assert(options.batchMax > 0 && options.flushesMax > 0, 'a queue flushes batches of at least one item')

@@ -1,7 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { assert, assertPresent, Bug } from '@tollbook/core/assert'
 
-/** What streams may do: the rows of migrations/kinds, for a ledger in memory and for tests of the deciders. */
+/**
+ * Declared transitions of streams: the rows of migrations/kinds, for a ledger in memory and for tests of the deciders.
+ */
 export interface Declaration {
   readonly kinds: readonly Kind[]
   readonly steps: readonly Step[]
@@ -111,7 +113,7 @@ function tuples(values: string): readonly (readonly Value[])[] {
   const found: Value[][] = []
   for (const [word] of values.matchAll(literal)) {
     if (word === '(') found.push([])
-    else if (word !== ')') assertPresent(found.at(-1), 'a value stands in a row').push(valueOf(word))
+    else if (word !== ')') assertPresent(found.at(-1), 'a value is in a row').push(valueOf(word))
   }
   return found
 }

@@ -13,7 +13,7 @@ export interface Item {
   readonly guards?: readonly Guard[]
   /** Further unique keys. */
   readonly keys?: readonly ItemKey[]
-  /** Kept beside the ledger for replay; the first note of a stream stays. */
+  /** Stored with the ledger for replay; the first note of a stream stays. */
   readonly note?: Uint8Array
 }
 
@@ -45,8 +45,8 @@ export interface ItemKey {
   readonly key: Uint8Array
   /** The same stream may use its key again with the same digest. */
   readonly digest?: Uint8Array
-  /** Without it the key is used for ever. */
-  readonly lifeSeconds?: number
+  /** Without it the key is used permanently. */
+  readonly lifetimeSeconds?: number
 }
 
 export interface Leaf {

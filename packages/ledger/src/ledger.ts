@@ -114,7 +114,7 @@ async function settleOne(deps: LedgerDeps, item: Item, doubt: Doubt): Promise<Ap
   return assertPresent(outcome, 'an append answers each item').value
 }
 
-/** Of the items that conflict now, those whose bodies stand in the ledger were taken by the append whose answer was lost. */
+/** Items that conflict now but whose bodies are in the ledger were committed by the append whose answer was lost. */
 async function recogniseOwn(
   { pool }: LedgerDeps,
   batch: readonly Item[],

@@ -1,4 +1,4 @@
-/** Where the ledger reports what an operator should know; any structured logger fits. */
+/** Log for operators; any structured logger fits. */
 export interface LedgerLog {
   warn(fields: object): void
   error(fields: object): void

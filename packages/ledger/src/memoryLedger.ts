@@ -9,7 +9,7 @@ import { streamKey } from './readEvents.ts'
 export interface MemoryLedgerOptions {
   readonly declaration: Declaration
   readonly clock: Clock
-  /** Whose steps it takes; the service's by default. */
+  /** Writer whose steps it accepts; the service's by default. */
   readonly writer?: string
 }
 
@@ -76,14 +76,14 @@ function judge(memory: Memory, item: Item): Step | PlainRefusal {
   const { declaration, streams, writer, recordedAtMs } = memory
   const known = streams.get(streamKey(item.stream))
   const from = known?.state ?? ''
-  const named = declaration.steps.filter(({ step }) => step === item.step)
+  const declared = declaration.steps.filter(({ step }) => step === item.step)
   const kinds = item.events.map(({ kind }) => kind).join(',')
-  const step = named.find(({ fromState, eventKinds }) => fromState === from && eventKinds.join(',') === kinds)
+  const step = declared.find(({ fromState, eventKinds }) => fromState === from && eventKinds.join(',') === kinds)
   if ((known?.events.length ?? 0) !== item.expectedVersion) return 'conflict'
   if (known !== undefined && step !== undefined && known.kind !== step.kind) return 'conflict'
   if (step === undefined) {
-    const startsHere = named.some(({ fromState }) => fromState === from)
-    return named.length === 0 || startsHere ? 'not_this_step' : 'conflict'
+    const startsHere = declared.some(({ fromState }) => fromState === from)
+    return declared.length === 0 || startsHere ? 'not_this_step' : 'conflict'
   }
   if (step.afterLease && (known?.leaseUntilMs ?? 0) > recordedAtMs) return 'conflict'
   if (step.writer !== writer || (step.lease === 'take') !== (item.leaseMs !== undefined) || (item.leaseMs ?? 1) <= 0)
@@ -192,7 +192,7 @@ function record(memory: Memory, item: Item, { step, moved }: Judged): AppendResu
   })
   for (const [account, balance] of moved) balances.set(account, balance)
   for (const key of item.keys ?? []) {
-    const untilMs = key.lifeSeconds === undefined ? Infinity : recordedAtMs + key.lifeSeconds * 1000
+    const untilMs = key.lifetimeSeconds === undefined ? Infinity : recordedAtMs + key.lifetimeSeconds * 1000
     keys.set(keyText(key), { stream: id, digest: digestText(key), untilMs })
   }
   if (item.note !== undefined && !notes.has(id)) notes.set(id, item.note)

@@ -34,7 +34,7 @@ export interface Schema {
 const kernelCode = fileURLToPath(new URL('../sql', import.meta.url))
 const numberedFile = /^\d{4}_[a-z0-9_]+\.sql$/
 const codeFile = /^[a-z0-9_]+\.sql$/
-// A table that somebody holds makes the migration fail instead of queueing every query behind it.
+// A locked table makes the migration fail instead of queueing every query behind it.
 const lockTimeoutMs = 10_000
 
 export async function readSchema({ numbered, code }: SchemaSources): Promise<Schema> {

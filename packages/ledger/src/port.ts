@@ -1,6 +1,6 @@
 import type { AppendResult, Item } from './item.ts'
 
-/** What a service asks of its ledger; implemented on Postgres and in memory with the same meaning. */
+/** Operations of a service on its ledger; implemented on Postgres and in memory with the same meaning. */
 export interface LedgerKernel {
   /** Resolves when the outcome is certain; rejects with a Fault when it cannot be learned in time. */
   append(item: Item): Promise<AppendResult>
@@ -8,7 +8,7 @@ export interface LedgerKernel {
   read(stream: Uint8Array): Promise<readonly RecordedEvent[]>
   /** In the order of the streams. */
   readMany(streams: readonly Uint8Array[]): Promise<readonly (readonly RecordedEvent[])[]>
-  /** Resolves when no append is waiting or under way. */
+  /** Resolves when no append is waiting or in progress. */
   drained(): Promise<void>
 }
 

@@ -33,7 +33,7 @@ export async function tellProducts(deps: DemoDeps): Promise<readonly Spent[]> {
       missing++
     }
   }
-  if (missing > 0) deps.say('   Without internet, --sample-upstreams puts samples in the place of the providers.')
+  if (missing > 0) deps.say('   Without internet, --sample-upstreams replaces the providers with samples.')
   return spent
 }
 

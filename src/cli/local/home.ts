@@ -30,7 +30,7 @@ export type ReceiptKey = z.infer<typeof receiptKeyJson>
 const keypairJson = z.array(z.int().min(0).max(255)).length(64)
 const receiptKeyJson = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.string() })
 
-// Keys to demonstration money are still keys: nobody else on the machine may read them.
+// Keys to demonstration money are still keys: no other user of the machine may read them.
 const privateFolder = 0o700
 const enterableFolder = 0o711
 const privateFile = 0o600
@@ -85,7 +85,7 @@ function parse(file: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new Fault(`${file} is damaged; restore it, or remove the whole folder to start anew`, {
+    throw new Fault(`${file} is damaged; restore it, or remove the whole folder to start over`, {
       cause: error,
       retryable: false,
     })

@@ -17,7 +17,7 @@ export interface LocalModeOptions {
   readonly migrate: (options: { readonly databaseUrl: string }) => Promise<unknown>
   /** A part that local mode started has died. */
   readonly onPartLost: (error: Error) => void
-  /** What is being started, in words, because the first start takes some seconds. */
+  /** Progress in words, because the first start takes some seconds. */
   readonly onProgress?: (step: string) => void
 }
 
@@ -85,11 +85,11 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   })
   // In the fragment, which no browser sends and no server or proxy logs.
   const financeUrl = finance === undefined ? undefined : `${baseUrl}/finance#token=${finance.financeToken}`
-  const kept = opened.move()
-  return { baseUrl, localJsonPath, financeUrl, close: () => kept.disposeAsync() }
+  const stored = opened.move()
+  return { baseUrl, localJsonPath, financeUrl, close: () => stored.disposeAsync() }
 }
 
-/** Only beside the embedded database: for the operator's, the file would outlive a change of DATABASE_URL. */
+/** Only with the embedded database: for the operator's, the file would outlive a change of DATABASE_URL. */
 function checkpointFileOf({ seal, ledger }: Config, home: Home): string | undefined {
   return seal.checkpointFile ?? (ledger === undefined ? join(home.path, 'checkpoint') : undefined)
 }

@@ -36,7 +36,7 @@ interface Role {
 async function makeRole(client: pg.Client, { role, password, options }: Role): Promise<void> {
   const { rowCount } = await client.query('select from pg_roles where rolname = $1', [role])
   const verb = rowCount === 0 ? 'create' : 'alter'
-  // DDL takes no parameters; the password is one of ours, base64url, and quoted all the same.
+  // DDL takes no parameters; the password is one of ours, base64url, and still quoted.
   await client.query(`${verb} role ${role} ${options} password ${client.escapeLiteral(password)}`)
 }
 

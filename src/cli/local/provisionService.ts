@@ -9,9 +9,9 @@ export interface ServiceProvision {
   /** Keeps all keys, those of the wallets too; the service never sees it. */
   readonly home: string
   readonly rpcUrl: string
-  /** Where callers reach the service, for `local.json`. */
+  /** Public address of the service, for `local.json`. */
   readonly baseUrl: string
-  /** What the service needs and no more, for `node --env-file`. */
+  /** Settings that the service needs and no more, for `node --env-file`. */
   readonly settingsFile: string
 }
 
@@ -21,7 +21,9 @@ const pauseMs = 1_000
 // The file holds the private receipt key.
 const privateFile = 0o600
 
-/** What local mode does for a service in its own process, for services that start elsewhere: several, in containers. */
+/**
+ * Provisions what local mode provisions in its own process, for services that start elsewhere: several, in containers.
+ */
 export async function provisionService(options: ServiceProvision): Promise<void> {
   const { baseUrl, settingsFile } = options
   const home = await openHome(options.home)

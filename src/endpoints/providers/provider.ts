@@ -79,7 +79,7 @@ export function refuseAccess({ status }: Reply): void {
   if (status === 403 || status === 451) throw new UpstreamFailure('blocked', `refused us: HTTP ${status}`)
 }
 
-// A relay, a stand-in or a paid plan has a limit of its own. This one only keeps us from flooding it.
+// A relay, a replacement or a paid plan has its own limit. This one only protects it from flooding.
 const ownAddressPace: PaceLimit = { requests: 300, perSeconds: 60 }
 
 /** The published limit of the public address, unless the operator names another address. */

@@ -90,7 +90,7 @@ function rowOf(tag, rows, scope) {
 
 function draw(figure, title, plan) {
   const stage = figure.querySelector('.stage')
-  // A browser that cannot draw shows the figures all the same.
+  // A browser that cannot draw still shows the figures.
   if (typeof uPlot === 'undefined') {
     stage.textContent = 'This browser cannot draw the chart.'
     return

@@ -108,7 +108,7 @@ async function showSummary() {
     ...liabilities.map(({ account, owedBaseUnits }) => [account.replace('Liabilities:', ''), owedBaseUnits]),
   ]
   drawNames(figure, {
-    title: 'What is owed, against what the payment wallet holds',
+    title: 'Debts, against the balance of the payment wallet',
     names: lines.map(([name]) => name),
     values: lines.map(([, amount]) => tokensNumber(amount, decimals)),
   })

@@ -21,7 +21,7 @@ export async function openPayment(dialog, reference) {
     ]),
   ]
   dialog.querySelector('h2').textContent = titles[payment.kind] ?? 'One payment'
-  // A payout has no wallet of its own, and tokens without a request have no endpoint.
+  // A payout has no wallet, and tokens without a request have no endpoint.
   dialog.querySelector('.facts').replaceChildren(...factsOf(facts.filter(([, text]) => text !== '')))
   dialog.querySelector('.meaning').textContent = stateMeaning(payment.state)
   dialog.querySelector('.links').replaceChildren(...linksOf(links))
@@ -99,8 +99,8 @@ function anchor(href, text) {
 }
 
 function element(tag, text, className = '') {
-  const made = document.createElement(tag)
-  made.textContent = text
-  if (className !== '') made.className = className
-  return made
+  const created = document.createElement(tag)
+  created.textContent = text
+  if (className !== '') created.className = className
+  return created
 }

@@ -7,7 +7,7 @@ const states = {
   streaming: ['being sent', 'Its answer is being sent, piece by piece.'],
   released: [
     'not delivered',
-    'What was paid for could not be delivered; the caller may ask again with the same payment.',
+    'The purchased answer could not be delivered; the caller may repeat the request with the same payment.',
   ],
   fulfilled: ['delivered', 'The request was answered, and the price is earned.'],
   refund_due: [
@@ -16,7 +16,7 @@ const states = {
   ],
   reversed: [
     'reversed',
-    'The chain dropped the payment: its tokens never arrived. What had been delivered for it is our loss.',
+    'The chain dropped the payment: its tokens never arrived. Answers delivered for it are our loss.',
   ],
   unmatched: [
     'unmatched',

@@ -1,6 +1,6 @@
 import { randomToken } from '@tollbook/core/id'
 
-/** What is kept, by its media type; nothing else is ever served under our name. */
+/** Stored media types; nothing else is ever served under our name. */
 export type ArtifactType = 'image/png' | 'application/pdf'
 
 const endings = { 'image/png': 'png', 'application/pdf': 'pdf' } as const satisfies Record<ArtifactType, string>

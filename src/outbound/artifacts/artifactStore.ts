@@ -8,14 +8,14 @@ import { type ArtifactType, newArtifactName, readArtifactName } from './artifact
 export interface ArtifactStore {
   /** Undefined when results can be stored. */
   whyUnavailable(): string | undefined
-  keep(contentType: ArtifactType, bytes: Uint8Array): Promise<KeptArtifact>
+  keep(contentType: ArtifactType, bytes: Uint8Array): Promise<ArtifactHandle>
   /** Undefined for a name that was never given, and from its expiry on. */
   find(name: string): Promise<FoundArtifact | undefined>
   /** Removes what has expired. */
   sweep(): Promise<void>
 }
 
-export interface KeptArtifact {
+export interface ArtifactHandle {
   readonly name: string
   readonly expiresAt: string
 }

@@ -5,7 +5,7 @@
 export const guardArguments: readonly string[] = [
   // A page without a proxy of its own reaches nothing: no server listens there.
   '--proxy-server=http://127.0.0.1:9',
-  // Chromium goes to loopback and link-local addresses directly, whatever proxy is set, unless it is told this.
+  // Chromium connects to loopback and link-local addresses directly, with any proxy, unless this is set.
   '--proxy-bypass-list=<-loopback>',
   // No name is ever resolved by the browser. The exception is the proxy itself.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
@@ -15,7 +15,7 @@ export const guardArguments: readonly string[] = [
   '--webrtc-ip-handling-policy=disable_non_proxied_udp',
 ]
 
-/** What a page may use of the machine. */
+/** Limits of a page on the machine. */
 export const boundsArguments: readonly string[] = [
   // A page that fills memory ends itself at this size, in 0.2 s, and the browser lives on; without it, at 4 GB.
   '--js-flags=--max-old-space-size=256',

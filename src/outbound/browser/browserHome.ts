@@ -14,7 +14,7 @@ export async function removeBrowserHome(home: string): Promise<void> {
   await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
 }
 
-/** What a service that was killed has left. Another user's is not ours to remove, and no reason not to start. */
+/** Remains of a killed service. Those of another user are not ours to remove, and do not prevent the start. */
 export async function removeAbandonedHomes(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = Number(new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1])
@@ -27,7 +27,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // Not allowed to signal it: it lives, and is somebody else's.
+    // No permission to signal it: it is alive, and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }

@@ -4,7 +4,7 @@ import type { Captured } from './renderTask.ts'
 
 // Beyond 16,384 pixels the graphics library of the browser repeats or drops what it draws.
 const pictureHeightMax = 16_384
-// A picture comes as one message, and reading it holds up everybody: 0.2 s for the worst, noise of this many pixels.
+// A picture is one message, and reading it blocks the event loop: 0.2 s for the worst, noise of this many pixels.
 const picturePixelsMax = 24_000_000
 const resultBytesMax = 32 * 1024 * 1024
 const captureTimeoutMs = 20_000
@@ -33,7 +33,7 @@ async function contentHeight(page: Page): Promise<number> {
   return Math.ceil(cssContentSize.height)
 }
 
-// What a page is laid out in before it is printed; scripts that look at the width see a desktop.
+// Layout viewport of a page before printing; scripts that check the width see a desktop.
 export const viewportOfPdf = { width: 1_280, height: 720 }
 
 export async function capturePdf(page: Page, { format, margin }: PdfOrder): Promise<Captured> {

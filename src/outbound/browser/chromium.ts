@@ -47,7 +47,7 @@ export async function* findChromiums(chromiumPath: string | undefined, signal: A
   if (unpacked !== undefined) yield { source: 'npm', ...unpacked }
 }
 
-/** What `npx puppeteer browsers install` has downloaded. */
+/** Browser that `npx puppeteer browsers install` has downloaded. */
 async function puppeteersOwn(): Promise<string | undefined> {
   for (const headless of ['shell', true] as const) {
     try {

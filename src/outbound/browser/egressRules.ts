@@ -32,7 +32,8 @@ export async function judgeTarget(rules: EgressRules, target: Target): Promise<E
 }
 
 // Not getaddrinfo: it holds one of Node's four threads until the name server answers, and a page may name a hundred
-// hosts of a server that never does. Files and compression of everybody else would wait with it.
+// hosts
+// of a server that never does. Files and compression of all other requests would wait with it.
 const resolverOptions = { timeout: 2_000, tries: 2 }
 
 export function createResolve(): Resolve {

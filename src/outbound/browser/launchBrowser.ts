@@ -26,9 +26,9 @@ export interface LaunchedBrowser {
 
 export interface BrowserLaunchOptions {
   readonly clock: Clock
-  /** What keeps pages away from our network. */
+  /** Restrictions that keep pages away from our network. */
   readonly guardArguments: readonly string[]
-  /** Ends an attempt that nobody needs any more. */
+  /** Ends an attempt that is no longer needed. */
   readonly signal: AbortSignal
 }
 
@@ -47,8 +47,9 @@ const launchTimeoutMs = 20_000
 // Longer than a job may take; what hangs is ended by the deadline of its job.
 const protocolTimeoutMs = 60_000
 const closeTimeoutMs = 3_000
-// Of each of its processes. What scripts allocate has a limit of its own (`browserArguments.ts`); a page of millions of
-// elements or a large canvas fills other memory, up to the 4 GB that Chromium allows itself.
+// Per process. Allocations by scripts have a separate limit (`browserArguments.ts`); a page of millions of elements or
+// a
+// large canvas fills other memory, up to the 4 GB that Chromium allows itself.
 const dataKilobytesMax = 1_536 * 1024
 // `nobody` on Linux.
 const unprivileged = { uid: 65_534, gid: 65_534 }
@@ -70,7 +71,7 @@ export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOption
       protocolTimeout: protocolTimeoutMs,
       waitForInitialPage: false,
       defaultViewport: null,
-      // Whoever runs us decides when to stop, and closes us.
+      // The caller decides when to stop, and closes us.
       handleSIGINT: false,
       handleSIGTERM: false,
       handleSIGHUP: false,
@@ -124,6 +125,6 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // Nobody is left.
+    // No process is left.
   }
 }

@@ -44,8 +44,9 @@ async function packageVersion(): Promise<string> {
 }
 
 /**
- * A folder that only we may write, named by version and user. The package itself takes whatever lies in /tmp/chromium,
- * of any version and from anybody. A folder of our name that is not ours is left alone and a new one is made.
+ * A folder that only we may write, named by version and user. The package itself uses any content of /tmp/chromium, of
+ * any
+ * version and owner. A folder of our name with another owner is left alone and a new one is created.
  */
 async function unpackedDirectory(version: string, signal: AbortSignal): Promise<string> {
   const uid = process.getuid?.() ?? 0

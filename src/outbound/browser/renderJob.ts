@@ -4,7 +4,7 @@ import { RenderFailure, type Rendered } from './renderer.ts'
 import type { RenderTask } from './renderTask.ts'
 import { visitPage, type Visit } from './visitPage.ts'
 
-/** How a job reaches the world; the tests of the guard have one without it. */
+/** Network access of a job; the tests of the guard have one without restrictions. */
 export interface Egress {
   /** Hosts that may be reached though their addresses are not global: `name` or `name:port`. */
   readonly allowHosts: readonly string[]
@@ -21,7 +21,7 @@ export interface JobDeps {
 }
 
 /**
- * One job in a browser context of its own: no cookie, cache or storage of another caller, one proxy to the world, both
+ * One job in a separate browser context: no cookie, cache or storage of another caller, one proxy to the world, both
  * gone when it ends.
  */
 export async function renderJob(browser: Browser, task: RenderTask, { egress, signal }: JobDeps): Promise<JobOutcome> {
@@ -73,7 +73,7 @@ function whenAborted(signal: AbortSignal) {
     if (signal.aborted) onAbort()
     else signal.addEventListener('abort', onAbort)
   })
-  // It may be rejected when nobody waits any more.
+  // It may be rejected when no caller waits any more.
   promise.catch(() => undefined)
   return { promise, forget: () => signal.removeEventListener('abort', onAbort) }
 }
@@ -111,7 +111,7 @@ interface Circumstances {
   readonly browser: Browser
 }
 
-/** Whatever the browser says, in our words. What ended the job comes before what that made the browser say. */
+/** Translates errors of the browser into our words. The cause that ended the job comes before the browser's error. */
 function asFailure(error: unknown, { proxy, signal, browser }: Circumstances): RenderFailure {
   if (proxy.isOverdrawn()) return new RenderFailure('too_large', 'the page fetches more than 64 MiB', error)
   if (signal.aborted) return new RenderFailure('timeout', 'the page was not ready in time', error)

@@ -1,6 +1,6 @@
 import type { Page } from 'puppeteer'
 
-/** What a job visits, and what it takes from there. */
+/** Target of a job, and its result. */
 export interface RenderTask {
   readonly page: { readonly url: string } | { readonly html: string }
   readonly viewport: { readonly width: number; readonly height: number }

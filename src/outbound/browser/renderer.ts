@@ -36,7 +36,7 @@ export interface Rendered {
   readonly bytes: Uint8Array
   /** The page's own status; a page that says 404 is a page. Undefined for HTML that was given. */
   readonly httpStatus: number | undefined
-  /** Where redirects led. */
+  /** Address after redirects. */
   readonly finalUrl: string | undefined
   /** Everything had loaded; otherwise it was taken as it stood when the time was up. */
   readonly complete: boolean

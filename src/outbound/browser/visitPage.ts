@@ -51,7 +51,7 @@ function watchNavigation(page: Page, proxy: EgressProxy): NavigationWatch {
   return {
     lastUrl: () => last,
     check() {
-      // What a cut proxy leaves may look like a page that has loaded.
+      // The remains of a cut proxy may look like a page that has loaded.
       if (proxy.isOverdrawn()) throw new RenderFailure('too_large', 'the page fetches more than 64 MiB')
       for (const url of visited)
         if (proxy.troubleWith(url) === 'forbidden') throw new RenderFailure('forbidden', forbiddenMessage)
@@ -89,10 +89,11 @@ function statusOf(response: HTTPResponse | null): number | undefined {
   return response?.status()
 }
 
-// What the browser itself refuses: a port of another service, a redirect to another scheme, a scheme of our list.
+// Requests that the browser itself refuses: a port of another service, a redirect to another scheme, a scheme of our
+// list.
 const refusedByBrowser = new Set(['ERR_UNSAFE_PORT', 'ERR_UNSAFE_REDIRECT', 'ERR_BLOCKED_BY_CLIENT'])
 
-/** The browser's own code for it says more than we could; nothing else of its message is told. */
+/** The browser's own error code is precise enough; the rest of its message is not shown. */
 function noPage(error: unknown): RenderFailure {
   const code = /net::(ERR_[A-Z0-9_]+)/.exec(error instanceof Error ? error.message : '')?.[1] ?? ''
   if (refusedByBrowser.has(code)) return new RenderFailure('forbidden', forbiddenMessage, error)
@@ -108,7 +109,7 @@ async function showHtml(page: Page, html: string) {
     await page.setContent(html, { waitUntil: 'load', timeout: loadTimeoutMs })
     return { httpStatus: undefined, complete: true }
   } catch (error) {
-    // What was given stands at once; only what it fetches can be late.
+    // Given HTML is available immediately; only its subresources can be late.
     if (error instanceof TimeoutError) return { httpStatus: undefined, complete: false }
     throw error
   }

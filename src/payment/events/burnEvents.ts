@@ -6,7 +6,7 @@ import type { Address } from '@tollbook/core/address'
 import { defineEvent } from './eventDefinition.ts'
 import { address, baseUnits } from './fields.ts'
 
-/* A round of burning: tokens that we received for burning are burned by one transaction of our own. */
+/* A round of burning: tokens that we received for burning are burned by one transaction of the service. */
 
 /** Part of a round that is owed for the answers of one endpoint. */
 export interface EndpointBurn {

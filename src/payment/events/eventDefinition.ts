@@ -15,7 +15,7 @@ export interface EventDefinition<Event extends AnyEvent> {
   readonly kind: Event['kind']
   /** Of the body without its header. */
   readonly schema: z.ZodType<Event>
-  /** Method syntax on purpose: definitions of different events stand in one list. */
+  /** Method syntax on purpose: definitions of different events are in one list. */
   postings(event: Event): readonly Posting[]
 }
 

@@ -56,7 +56,9 @@ const paymentVerified = defineEvent<PaymentVerified>({
   postings: (event) => received(event.settlement),
 })
 
-/** The received amount is an asset; the price of it is owed to the caller until delivery, the rest is owed back to the wallet. */
+/**
+ * The received amount is an asset; the price is owed to the caller until delivery, the rest is owed back to the wallet.
+ */
 function received(paid: Settlement): readonly Posting[] {
   const { mint } = paid.price
   const held = heldForCallerBaseUnits(paid)

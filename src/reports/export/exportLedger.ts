@@ -16,7 +16,7 @@ import { type Column, entryColumns, eventColumns, paymentColumns } from './table
 export const exportFormats = ['jsonl', 'csv', 'parquet', 'beancount', 'hledger'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
-/** Rows of csv and parquet; the other formats have rows of their own. */
+/** Rows of csv and parquet; the other formats have different rows. */
 export const exportTables = ['entries', 'payments', 'events'] as const
 export type ExportTable = (typeof exportTables)[number]
 

@@ -119,7 +119,7 @@ interface Balance {
   readonly sum: string
 }
 
-// A wallet that overpaid has an account of its own, so there may be as many balances as wallets.
+// A wallet that overpaid has a separate account, so there may be as many balances as wallets.
 const balancesPage = 1_000
 
 /** Sums of the entries, because ledger.accounts has the balances at the head and the export ends at a position. */

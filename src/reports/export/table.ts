@@ -5,8 +5,9 @@ import { exportedShareColumn } from '../shareNames.ts'
 import type { EntryRow, EventRow, PaymentRow } from './exportRows.ts'
 
 /*
- * Rows as columns, for CSV and Parquet. Amounts in tokens are decimals with a point, amounts in base units are integers.
- * Debits and credits have columns of their own, so that no figure has a sign.
+ * Rows as columns, for CSV and Parquet. Amounts in tokens are decimals with a point, amounts in base units are
+ * integers.
+ * Debits and credits have separate columns, so that no figure has a sign.
  */
 
 export type Cell = string | number | bigint | Date | null

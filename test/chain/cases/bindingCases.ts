@@ -3,9 +3,16 @@ import { randomToken } from '@tollbook/core/id'
 import type { Refusal } from '@tollbook/core/refusal'
 import type { Settlement } from '../../../src/payment/settlement.ts'
 import { memoOfSecret } from '@tollbook/core/binding'
-import { imitated, memo, payment, relayed } from '../labTokens.ts'
-import { type Customer, land, newCustomer, signedBy } from '../paymentLab.ts'
-import { type Offer, type PaymentShop, present, quoteFor, signatureProof, transactionProof } from '../paymentShop.ts'
+import { imitated, memo, payment, relayed } from '../fixtureTokens.ts'
+import { type Customer, land, newCustomer, signedBy } from '../chainFixture.ts'
+import {
+  type Offer,
+  type VerifierFixture,
+  present,
+  quoteFor,
+  signatureProof,
+  transactionProof,
+} from '../verifierFixture.ts'
 import type { Verdict } from './verificationCase.ts'
 
 /** A proof presented to the native rail of a service, and the expected verdict. */
@@ -13,7 +20,7 @@ export interface RailCase {
   readonly rule: string
   readonly says: string
   readonly verdict: Verdict
-  readonly present: (shop: PaymentShop) => Promise<Settlement | Refusal>
+  readonly present: (verifier: VerifierFixture) => Promise<Settlement | Refusal>
 }
 
 interface Binding {
@@ -109,29 +116,29 @@ export const bindingCases: readonly RailCase[] = [
     rule: '7f',
     says: 'a memo and its secret that no quote has',
     verdict: 'quote_unknown',
-    async present(shop) {
-      const [payer, secret] = [await newCustomer(shop), randomToken()]
-      return payBound(shop, payer, { payer, secret, memo: memoOfSecret(secret) })
+    async present(verifier) {
+      const [payer, secret] = [await newCustomer(verifier), randomToken()]
+      return payBound(verifier, payer, { payer, secret, memo: memoOfSecret(secret) })
     },
   },
   {
     rule: '7f',
     says: "the memo and the secret of another wallet's quote",
     verdict: 'quote_unknown',
-    async present(shop) {
-      const [payer, other] = [await newCustomer(shop), await newCustomer(shop, 0n)]
-      const { quote, secret } = await quoteFor(shop, other)
-      return payBound(shop, payer, { payer, secret, memo: quote.memo })
+    async present(verifier) {
+      const [payer, other] = [await newCustomer(verifier), await newCustomer(verifier, 0n)]
+      const { quote, secret } = await quoteFor(verifier, other)
+      return payBound(verifier, payer, { payer, secret, memo: quote.memo })
     },
   },
   {
     rule: '7f',
     says: "the memo and the secret of another endpoint's quote",
     verdict: 'quote_unknown',
-    async present(shop) {
-      const payer = await newCustomer(shop)
-      const { quote, secret } = await quoteFor(shop, payer, { endpoint: '/api/tools/qrcode' })
-      return payBound(shop, payer, { payer, secret, memo: quote.memo })
+    async present(verifier) {
+      const payer = await newCustomer(verifier)
+      const { quote, secret } = await quoteFor(verifier, payer, { endpoint: '/api/tools/qrcode' })
+      return payBound(verifier, payer, { payer, secret, memo: quote.memo })
     },
   },
   {
@@ -167,21 +174,21 @@ export const bindingCases: readonly RailCase[] = [
 ]
 
 function landed({ memos, secret }: Binding) {
-  return async (shop: PaymentShop): Promise<Settlement | Refusal> => {
-    const payer = await newCustomer(shop)
-    const offer = await quoteFor(shop, payer)
-    const signature = await land(shop, [...memos(offer), ...payment(shop, payer)], [payer.keypair])
-    return present(shop, payer, signatureProof(signature, secret?.(offer)))
+  return async (verifier: VerifierFixture): Promise<Settlement | Refusal> => {
+    const payer = await newCustomer(verifier)
+    const offer = await quoteFor(verifier, payer)
+    const signature = await land(verifier, [...memos(offer), ...payment(verifier, payer)], [payer.keypair])
+    return present(verifier, payer, signatureProof(signature, secret?.(offer)))
   }
 }
 
 function unsent({ memos, secret }: Binding) {
-  return async (shop: PaymentShop): Promise<Settlement | Refusal> => {
-    const payer = await newCustomer(shop)
-    const offer = await quoteFor(shop, payer)
-    const instructions = [...memos(offer), ...payment(shop, payer)]
-    const transaction = await signedBy(shop.connection, instructions, [payer.keypair])
-    return present(shop, payer, transactionProof(transaction.serialize(), secret?.(offer)))
+  return async (verifier: VerifierFixture): Promise<Settlement | Refusal> => {
+    const payer = await newCustomer(verifier)
+    const offer = await quoteFor(verifier, payer)
+    const instructions = [...memos(offer), ...payment(verifier, payer)]
+    const transaction = await signedBy(verifier.connection, instructions, [payer.keypair])
+    return present(verifier, payer, transactionProof(transaction.serialize(), secret?.(offer)))
   }
 }
 
@@ -192,10 +199,10 @@ interface Bound {
 }
 
 async function payBound(
-  shop: PaymentShop,
+  verifier: VerifierFixture,
   presenter: { readonly address: PublicKey },
   { payer, memo: text, secret }: Bound,
 ): Promise<Settlement | Refusal> {
-  const signature = await land(shop, [memo(text), ...payment(shop, payer)], [payer.keypair])
-  return present(shop, presenter, signatureProof(signature, secret))
+  const signature = await land(verifier, [memo(text), ...payment(verifier, payer)], [payer.keypair])
+  return present(verifier, presenter, signatureProof(signature, secret))
 }

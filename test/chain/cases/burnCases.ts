@@ -12,11 +12,11 @@ import {
   relayed,
   transferChecked,
   transferOf,
-} from '../labTokens.ts'
+} from '../fixtureTokens.ts'
 import {
   type Customer,
   type MintKind,
-  type PaymentLab,
+  type ChainFixture,
   accountOf,
   decimals,
   land,
@@ -24,7 +24,7 @@ import {
   newMint,
   openAccount,
   stage,
-} from '../paymentLab.ts'
+} from '../chainFixture.ts'
 import { type Presented, casesOf, feeKind } from './verificationCase.ts'
 
 /** Rule 3: enough was burned, by the token program, of the right mint, for good. */
@@ -72,25 +72,25 @@ export const burnCases = casesOf([
     rule: '3e',
     says: 'a burn of the right mint and one of another',
     verdict: 'accepted',
-    pay: (lab) => burnForeign(lab, lab.kind, (payer) => [burnOf(lab, payer)]),
+    pay: (fixture) => burnForeign(fixture, fixture.kind, (payer) => [burnOf(fixture, payer)]),
   },
   {
     rule: '3e',
     says: 'a burn of another mint',
     verdict: 'burn_insufficient',
-    pay: (lab) => burnForeign(lab, lab.kind),
+    pay: (fixture) => burnForeign(fixture, fixture.kind),
   },
   {
     rule: '3f',
     says: 'a burn of the right mint and one of the other token program',
     verdict: 'accepted',
-    pay: (lab) => burnForeign(lab, otherProgramKind(lab), (payer) => [burnOf(lab, payer)]),
+    pay: (fixture) => burnForeign(fixture, otherProgramKind(fixture), (payer) => [burnOf(fixture, payer)]),
   },
   {
     rule: '3f',
     says: 'a burn of a mint of the other token program',
     verdict: 'burn_insufficient',
-    pay: (lab) => burnForeign(lab, otherProgramKind(lab)),
+    pay: (fixture) => burnForeign(fixture, otherProgramKind(fixture)),
   },
   {
     rule: '3f',
@@ -102,27 +102,35 @@ export const burnCases = casesOf([
     rule: '3g',
     says: 'MintTo in the same transaction restores the burned amount',
     verdict: 'supply_increased',
-    pay: minting((lab, payer) => mintTo(lab, payer.account, lab.price.burnBaseUnits)),
+    pay: minting((fixture, payer) => mintTo(fixture, payer.account, fixture.price.burnBaseUnits)),
   },
   {
     rule: '3g',
     says: 'MintToChecked of one base unit in the same transaction',
     verdict: 'supply_increased',
-    pay: minting((lab, payer) =>
-      createMintToCheckedInstruction(lab.mint, payer.account, lab.issuer.publicKey, 1n, decimals, [], lab.program),
+    pay: minting((fixture, payer) =>
+      createMintToCheckedInstruction(
+        fixture.mint,
+        payer.account,
+        fixture.issuer.publicKey,
+        1n,
+        decimals,
+        [],
+        fixture.program,
+      ),
     ),
   },
   {
     rule: '3g',
     says: 'MintTo that another program calls',
     verdict: 'supply_increased',
-    pay: minting((lab, payer) => relayed(mintTo(lab, payer.account, 1n))),
+    pay: minting((fixture, payer) => relayed(mintTo(fixture, payer.account, 1n))),
   },
   {
     rule: '3g',
     says: 'MintTo inside a Batch',
     verdict: 'supply_increased',
-    pay: minting((lab, payer) => batch(lab, [mintTo(lab, payer.account, 1n)])),
+    pay: minting((fixture, payer) => batch(fixture, [mintTo(fixture, payer.account, 1n)])),
   },
   { rule: '3g', says: 'another mint is minted in the same transaction', verdict: 'accepted', pay: mintForeign },
   {
@@ -136,64 +144,64 @@ export const burnCases = casesOf([
     rule: '3h',
     says: 'the burn is made, and the same amount is sent to the incinerator',
     verdict: 'accepted',
-    pay: (lab) => sendToAshes(lab, (payer) => [burnOf(lab, payer)]),
+    pay: (fixture) => sendToAshes(fixture, (payer) => [burnOf(fixture, payer)]),
   },
   {
     rule: '3h',
     says: 'the burn is sent to the incinerator instead',
     verdict: 'burn_insufficient',
-    pay: (lab) => sendToAshes(lab),
+    pay: (fixture) => sendToAshes(fixture),
   },
   {
     rule: '3h',
     says: "the wallet burns tokens in the incinerator's account, as every wallet may",
     verdict: 'burn_insufficient',
-    async pay(lab) {
-      const payer = await newCustomer(lab)
-      const ashes = await openIncinerator(lab)
-      await stage(lab, [mintTo(lab, ashes, 5_000_000n)])
-      const instructions = [burnOf(lab, payer, { from: ashes }), transferOf(lab, payer)]
-      return { signature: await land(lab, instructions, [payer.keypair]), wallet: payer.address }
+    async pay(fixture) {
+      const payer = await newCustomer(fixture)
+      const ashes = await openIncinerator(fixture)
+      await stage(fixture, [mintTo(fixture, ashes, 5_000_000n)])
+      const instructions = [burnOf(fixture, payer, { from: ashes }), transferOf(fixture, payer)]
+      return { signature: await land(fixture, instructions, [payer.keypair]), wallet: payer.address }
     },
   },
   {
     rule: '3i',
     says: 'another wallet also burns',
     verdict: 'accepted',
-    pay: (lab) => burnWithHelp(lab, { own: lab.price.burnBaseUnits, other: 1n }),
+    pay: (fixture) => burnWithHelp(fixture, { own: fixture.price.burnBaseUnits, other: 1n }),
   },
   {
     rule: '3i',
     says: 'another wallet burns the base unit that the wallet omitted',
     verdict: 'burn_insufficient',
-    pay: (lab) => burnWithHelp(lab, { own: lab.price.burnBaseUnits - 1n, other: 1n }),
+    pay: (fixture) => burnWithHelp(fixture, { own: fixture.price.burnBaseUnits - 1n, other: 1n }),
   },
 ])
 
 type BurnInstruction = typeof burn
 
 function burning(instruction: BurnInstruction, more = 0n) {
-  return async (lab: PaymentLab): Promise<Presented> => {
-    const payer = await newCustomer(lab)
+  return async (fixture: ChainFixture): Promise<Presented> => {
+    const payer = await newCustomer(fixture)
     const { account: from, address: by } = payer
-    const amount = lab.price.burnBaseUnits + more
-    const instructions = [instruction(lab, { from, by, amount }), transferOf(lab, payer)]
-    return { signature: await land(lab, instructions, [payer.keypair]), wallet: payer.address }
+    const amount = fixture.price.burnBaseUnits + more
+    const instructions = [instruction(fixture, { from, by, amount }), transferOf(fixture, payer)]
+    return { signature: await land(fixture, instructions, [payer.keypair]), wallet: payer.address }
   }
 }
 
-async function sendEverything(lab: PaymentLab): Promise<Presented> {
-  const payer = await newCustomer(lab)
-  const all = transferOf(lab, payer, { send: 2n * lab.price.requiredBaseUnits })
-  return { signature: await land(lab, [all], [payer.keypair]), wallet: payer.address }
+async function sendEverything(fixture: ChainFixture): Promise<Presented> {
+  const payer = await newCustomer(fixture)
+  const all = transferOf(fixture, payer, { send: 2n * fixture.price.requiredBaseUnits })
+  return { signature: await land(fixture, [all], [payer.keypair]), wallet: payer.address }
 }
 
 function burnTwice(more: bigint) {
-  return async (lab: PaymentLab): Promise<Presented> => {
-    const payer = await newCustomer(lab)
-    const first = burnOf(lab, payer, { burn: 100_000n })
-    const second = burnOf(lab, payer, { burn: lab.price.burnBaseUnits - 100_000n + more })
-    const signature = await land(lab, [first, transferOf(lab, payer), second], [payer.keypair])
+  return async (fixture: ChainFixture): Promise<Presented> => {
+    const payer = await newCustomer(fixture)
+    const first = burnOf(fixture, payer, { burn: 100_000n })
+    const second = burnOf(fixture, payer, { burn: fixture.price.burnBaseUnits - 100_000n + more })
+    const signature = await land(fixture, [first, transferOf(fixture, payer), second], [payer.keypair])
     return { signature, wallet: payer.address }
   }
 }
@@ -201,18 +209,24 @@ function burnTwice(more: bigint) {
 type Wrap = (instruction: TransactionInstruction) => TransactionInstruction
 
 function burnWrapped(wrap: Wrap, more = 0n) {
-  return async (lab: PaymentLab): Promise<Presented> => {
-    const payer = await newCustomer(lab)
-    const wrapped = wrap(burnOf(lab, payer, { burn: lab.price.burnBaseUnits + more }))
-    return { signature: await land(lab, [wrapped, transferOf(lab, payer)], [payer.keypair]), wallet: payer.address }
+  return async (fixture: ChainFixture): Promise<Presented> => {
+    const payer = await newCustomer(fixture)
+    const wrapped = wrap(burnOf(fixture, payer, { burn: fixture.price.burnBaseUnits + more }))
+    return {
+      signature: await land(fixture, [wrapped, transferOf(fixture, payer)], [payer.keypair]),
+      wallet: payer.address,
+    }
   }
 }
 
 function burnBatched(wrap: Wrap, more = 0n) {
-  return async (lab: PaymentLab): Promise<Presented> => {
-    const payer = await newCustomer(lab)
-    const instructions = payment(lab, payer, { burn: lab.price.burnBaseUnits + more })
-    return { signature: await land(lab, [wrap(batch(lab, instructions))], [payer.keypair]), wallet: payer.address }
+  return async (fixture: ChainFixture): Promise<Presented> => {
+    const payer = await newCustomer(fixture)
+    const instructions = payment(fixture, payer, { burn: fixture.price.burnBaseUnits + more })
+    return {
+      signature: await land(fixture, [wrap(batch(fixture, instructions))], [payer.keypair]),
+      wallet: payer.address,
+    }
   }
 }
 
@@ -220,27 +234,30 @@ type More = (payer: Customer) => readonly TransactionInstruction[]
 
 const nothingMore: More = () => []
 
-function otherProgramKind({ kind }: PaymentLab): MintKind {
+function otherProgramKind({ kind }: ChainFixture): MintKind {
   return kind === 'SPL Token' ? 'Token-2022' : 'SPL Token'
 }
 
 /** The wallet holds and burns a mint that it made itself; the transfer is real. */
-async function burnForeign(lab: PaymentLab, kind: MintKind, more = nothingMore): Promise<Presented> {
-  const payer = await newCustomer(lab)
-  const foreign = await openForeignMint(lab, kind)
+async function burnForeign(fixture: ChainFixture, kind: MintKind, more = nothingMore): Promise<Presented> {
+  const payer = await newCustomer(fixture)
+  const foreign = await openForeignMint(fixture, kind)
   const account = accountOf(foreign, payer.address)
-  await stage(lab, [openAccount(lab, { ...foreign, owner: payer.address }), mintTo(foreign, account, 5_000_000n)])
-  const instructions = [burnOf(foreign, payer, { from: account }), transferOf(lab, payer), ...more(payer)]
-  return { signature: await land(lab, instructions, [payer.keypair]), wallet: payer.address }
+  await stage(fixture, [
+    openAccount(fixture, { ...foreign, owner: payer.address }),
+    mintTo(foreign, account, 5_000_000n),
+  ])
+  const instructions = [burnOf(foreign, payer, { from: account }), transferOf(fixture, payer), ...more(payer)]
+  return { signature: await land(fixture, instructions, [payer.keypair]), wallet: payer.address }
 }
 
-async function sendToAshes(lab: PaymentLab, more = nothingMore): Promise<Presented> {
-  const payer = await newCustomer(lab)
-  const ashes = await openIncinerator(lab)
+async function sendToAshes(fixture: ChainFixture, more = nothingMore): Promise<Presented> {
+  const payer = await newCustomer(fixture)
+  const ashes = await openIncinerator(fixture)
   const { account: from, address: by } = payer
-  const toAshes = transferChecked(lab, { from, by, to: ashes, amount: lab.price.burnBaseUnits })
-  const instructions = [toAshes, transferOf(lab, payer), ...more(payer)]
-  return { signature: await land(lab, instructions, [payer.keypair]), wallet: payer.address }
+  const toAshes = transferChecked(fixture, { from, by, to: ashes, amount: fixture.price.burnBaseUnits })
+  const instructions = [toAshes, transferOf(fixture, payer), ...more(payer)]
+  return { signature: await land(fixture, instructions, [payer.keypair]), wallet: payer.address }
 }
 
 interface Help {
@@ -248,55 +265,59 @@ interface Help {
   readonly other: bigint
 }
 
-async function burnWithHelp(lab: PaymentLab, { own, other }: Help): Promise<Presented> {
-  const [payer, helper] = [await newCustomer(lab), await newCustomer(lab)]
-  const instructions = [burnOf(lab, payer, { burn: own }), burnOf(lab, helper, { burn: other }), transferOf(lab, payer)]
-  return { signature: await land(lab, instructions, [payer.keypair, helper.keypair]), wallet: payer.address }
+async function burnWithHelp(fixture: ChainFixture, { own, other }: Help): Promise<Presented> {
+  const [payer, helper] = [await newCustomer(fixture), await newCustomer(fixture)]
+  const instructions = [
+    burnOf(fixture, payer, { burn: own }),
+    burnOf(fixture, helper, { burn: other }),
+    transferOf(fixture, payer),
+  ]
+  return { signature: await land(fixture, instructions, [payer.keypair, helper.keypair]), wallet: payer.address }
 }
 
 /** The same lab, but with a mint that is not the service token. */
-async function openForeignMint(lab: PaymentLab, kind: MintKind): Promise<PaymentLab> {
+async function openForeignMint(fixture: ChainFixture, kind: MintKind): Promise<ChainFixture> {
   const mint = Keypair.generate()
-  const instructions = newMint({ kind, mint: mint.publicKey, issuer: lab.issuer.publicKey })
-  await stage(lab, instructions, [mint])
-  const program = instructions.at(-1)?.programId ?? lab.program
-  return { ...lab, kind, mint: mint.publicKey, program }
+  const instructions = newMint({ kind, mint: mint.publicKey, issuer: fixture.issuer.publicKey })
+  await stage(fixture, instructions, [mint])
+  const program = instructions.at(-1)?.programId ?? fixture.program
+  return { ...fixture, kind, mint: mint.publicKey, program }
 }
 
-function minting(instruction: (lab: PaymentLab, payer: Customer) => TransactionInstruction) {
-  return async (lab: PaymentLab): Promise<Presented> => {
-    const payer = await newCustomer(lab)
-    const instructions = [...payment(lab, payer), instruction(lab, payer)]
-    return { signature: await land(lab, instructions, [payer.keypair, lab.issuer]), wallet: payer.address }
+function minting(instruction: (fixture: ChainFixture, payer: Customer) => TransactionInstruction) {
+  return async (fixture: ChainFixture): Promise<Presented> => {
+    const payer = await newCustomer(fixture)
+    const instructions = [...payment(fixture, payer), instruction(fixture, payer)]
+    return { signature: await land(fixture, instructions, [payer.keypair, fixture.issuer]), wallet: payer.address }
   }
 }
 
-async function mintForeign(lab: PaymentLab): Promise<Presented> {
-  const payer = await newCustomer(lab)
-  const foreign = await openForeignMint(lab, lab.kind)
-  const opening = openAccount(lab, { ...foreign, owner: payer.address })
+async function mintForeign(fixture: ChainFixture): Promise<Presented> {
+  const payer = await newCustomer(fixture)
+  const foreign = await openForeignMint(fixture, fixture.kind)
+  const opening = openAccount(fixture, { ...foreign, owner: payer.address })
   const minted = mintTo(foreign, accountOf(foreign, payer.address), 5_000_000n)
-  const signature = await land(lab, [...payment(lab, payer), opening, minted], [payer.keypair, lab.issuer])
+  const signature = await land(fixture, [...payment(fixture, payer), opening, minted], [payer.keypair, fixture.issuer])
   return { signature, wallet: payer.address }
 }
 
 /** Fees withheld from earlier transfers return to balances, which hides the same amount of the burn. */
-async function payOutFees(lab: PaymentLab): Promise<Presented> {
-  const [payer, trader] = [await newCustomer(lab), await newCustomer(lab, 100_000_000n)]
+async function payOutFees(fixture: ChainFixture): Promise<Presented> {
+  const [payer, trader] = [await newCustomer(fixture), await newCustomer(fixture, 100_000_000n)]
   const { account: from, address: by } = trader
-  const trade = transferChecked(lab, { from, by, to: payer.account, amount: 50_000_000n })
-  await stage(lab, [trade, harvest(lab, [payer.account])], [trader.keypair])
-  const { mint, program, issuer } = lab
+  const trade = transferChecked(fixture, { from, by, to: payer.account, amount: 50_000_000n })
+  await stage(fixture, [trade, harvest(fixture, [payer.account])], [trader.keypair])
+  const { mint, program, issuer } = fixture
   const payOut = createWithdrawWithheldTokensFromMintInstruction(mint, trader.account, issuer.publicKey, [], program)
-  const signature = await land(lab, [...payment(lab, payer), payOut], [payer.keypair, issuer])
+  const signature = await land(fixture, [...payment(fixture, payer), payOut], [payer.keypair, issuer])
   return { signature, wallet: payer.address }
 }
 
 const incinerator = new PublicKey('1nc1nerator11111111111111111111111111111111')
 
-async function openIncinerator(lab: PaymentLab): Promise<PublicKey> {
-  const account = accountOf(lab, incinerator)
-  const exists = await lab.connection.getAccountInfo(account, 'processed')
-  if (exists === null) await stage(lab, [openAccount(lab, { ...lab, owner: incinerator })])
+async function openIncinerator(fixture: ChainFixture): Promise<PublicKey> {
+  const account = accountOf(fixture, incinerator)
+  const exists = await fixture.connection.getAccountInfo(account, 'processed')
+  if (exists === null) await stage(fixture, [openAccount(fixture, { ...fixture, owner: incinerator })])
   return account
 }

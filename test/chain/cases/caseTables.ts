@@ -1,4 +1,4 @@
-import { mintKinds } from '../paymentLab.ts'
+import { mintKinds } from '../chainFixture.ts'
 import { allCases } from './allCases.ts'
 import { bindingCases } from './bindingCases.ts'
 import { mintCases } from './mintCases.ts'

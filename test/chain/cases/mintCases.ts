@@ -17,8 +17,8 @@ import {
   getMintLen,
 } from '@solana/spl-token'
 import { Keypair, type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
-import { openPlainAccount } from '../labTokens.ts'
-import { type PaymentLab, createAllocation, decimals, idleAddress, stage } from '../paymentLab.ts'
+import { openPlainAccount } from '../fixtureTokens.ts'
+import { type ChainFixture, createAllocation, decimals, idleAddress, stage } from '../chainFixture.ts'
 
 /** A value of TOKEN_MINT, and the service's verdict on it at start. */
 export interface MintCase {
@@ -27,7 +27,7 @@ export interface MintCase {
   /** Part of the reason; undefined for a mint that is taken. */
   readonly refusedBecause: RegExp | undefined
   /** Puts it on chain and tells where. */
-  readonly make: (lab: PaymentLab) => Promise<PublicKey>
+  readonly make: (fixture: ChainFixture) => Promise<PublicKey>
 }
 
 type Initialize = (mint: PublicKey, authority: PublicKey) => TransactionInstruction
@@ -40,13 +40,13 @@ export const mintCases: readonly MintCase[] = [
     rule: '6a',
     says: 'a mint of SPL Token',
     refusedBecause: undefined,
-    make: (lab) => makeMint(lab, TOKEN_PROGRAM_ID),
+    make: (fixture) => makeMint(fixture, TOKEN_PROGRAM_ID),
   },
   {
     rule: '6a',
     says: 'a mint of Token-2022 without extensions',
     refusedBecause: undefined,
-    make: (lab) => makeMint(lab, program),
+    make: (fixture) => makeMint(fixture, program),
   },
   ...taken('a transfer fee', ExtensionType.TransferFeeConfig, (mint, authority) =>
     createInitializeTransferFeeConfigInstruction(mint, authority, authority, 100, 1_000n, program),
@@ -102,9 +102,9 @@ export const mintCases: readonly MintCase[] = [
     rule: '6c',
     says: 'a token account',
     refusedBecause: /is not a mint/,
-    async make(lab) {
+    async make(fixture) {
       const account = Keypair.generate()
-      await stage(lab, openPlainAccount(lab, account.publicKey, lab.issuer.publicKey), [account])
+      await stage(fixture, openPlainAccount(fixture, account.publicKey, fixture.issuer.publicKey), [account])
       return account.publicKey
     },
   },
@@ -112,10 +112,10 @@ export const mintCases: readonly MintCase[] = [
     rule: '6c',
     says: 'space for a mint that has not been initialised',
     refusedBecause: /is not a mint/,
-    async make(lab) {
+    async make(fixture) {
       const account = Keypair.generate()
-      const room = { account: account.publicKey, payer: lab.issuer.publicKey, space: 82, program: TOKEN_PROGRAM_ID }
-      await stage(lab, [createAllocation(room)], [account])
+      const room = { account: account.publicKey, payer: fixture.issuer.publicKey, space: 82, program: TOKEN_PROGRAM_ID }
+      await stage(fixture, [createAllocation(room)], [account])
       return account.publicKey
     },
   },
@@ -123,12 +123,12 @@ export const mintCases: readonly MintCase[] = [
     rule: '6c',
     says: "a mint's bytes in an account of another program",
     refusedBecause: /not owned by a token program/,
-    async make(lab) {
+    async make(fixture) {
       const account = Keypair.generate()
       const { publicKey: newAccountPubkey } = account
-      const fromPubkey = lab.issuer.publicKey
+      const fromPubkey = fixture.issuer.publicKey
       const owned = { fromPubkey, newAccountPubkey, space: 82, lamports: 10_000_000, programId: idleAddress }
-      await stage(lab, [SystemProgram.createAccount(owned)], [account])
+      await stage(fixture, [SystemProgram.createAccount(owned)], [account])
       return newAccountPubkey
     },
   },
@@ -145,11 +145,11 @@ function refused(what: string, why: RegExp, extension: ExtensionType, initialize
 }
 
 function makeExtended(extension: ExtensionType, initialize: Initialize) {
-  return async (lab: PaymentLab): Promise<PublicKey> => {
-    const [mint, authority] = [Keypair.generate(), lab.issuer.publicKey]
+  return async (fixture: ChainFixture): Promise<PublicKey> => {
+    const [mint, authority] = [Keypair.generate(), fixture.issuer.publicKey]
     const room = { account: mint.publicKey, payer: authority, space: getMintLen([extension]), program }
     await stage(
-      lab,
+      fixture,
       [
         createAllocation(room),
         initialize(mint.publicKey, authority),
@@ -161,11 +161,11 @@ function makeExtended(extension: ExtensionType, initialize: Initialize) {
   }
 }
 
-async function makeMint(lab: PaymentLab, owner: PublicKey): Promise<PublicKey> {
-  const [mint, authority] = [Keypair.generate(), lab.issuer.publicKey]
+async function makeMint(fixture: ChainFixture, owner: PublicKey): Promise<PublicKey> {
+  const [mint, authority] = [Keypair.generate(), fixture.issuer.publicKey]
   const room = { account: mint.publicKey, payer: authority, space: getMintLen([]), program: owner }
   const initialize = createInitializeMint2Instruction(mint.publicKey, decimals, authority, null, owner)
-  await stage(lab, [createAllocation(room), initialize], [mint])
+  await stage(fixture, [createAllocation(room), initialize], [mint])
   return mint.publicKey
 }
 

@@ -1,10 +1,10 @@
 import type { Refusal } from '@tollbook/core/refusal'
 import type { Settlement } from '../../../src/payment/settlement.ts'
-import { burnOf, memo, transferOf } from '../labTokens.ts'
-import { type Customer, gross, land, newCustomer, priceOf } from '../paymentLab.ts'
+import { burnOf, memo, transferOf } from '../fixtureTokens.ts'
+import { type Customer, gross, land, newCustomer, priceOf } from '../chainFixture.ts'
 import {
   type Offer,
-  type PaymentShop,
+  type VerifierFixture,
   listRequiredBaseUnits,
   present,
   proofMaxAgeMs,
@@ -12,7 +12,7 @@ import {
   quoteGraceMs,
   quoteTtlMs,
   signatureProof,
-} from '../paymentShop.ts'
+} from '../verifierFixture.ts'
 import type { Verdict } from './verificationCase.ts'
 
 /** Facts that decide the price, and the expected result. */
@@ -20,7 +20,7 @@ export interface PriceCase {
   readonly rule: string
   readonly says: string
   readonly verdict: Verdict
-  readonly present: (shop: PaymentShop) => Promise<Presentation>
+  readonly present: (verifier: VerifierFixture) => Promise<Presentation>
 }
 
 interface Presentation {
@@ -47,193 +47,194 @@ export const priceCases: readonly PriceCase[] = [
     rule: '9a',
     says: 'two open quotes: the cheaper one is paid',
     verdict: 'accepted',
-    async present(shop) {
-      const { payer, cheap } = await payerWithTwoQuotes(shop)
-      return priced(await payPlainly(shop, payer, cheapBaseUnits), cheap)
+    async present(verifier) {
+      const { payer, cheap } = await payerWithTwoQuotes(verifier)
+      return priced(await payPlainly(verifier, payer, cheapBaseUnits), cheap)
     },
   },
   {
     rule: '9a',
     says: 'two open quotes: the more expensive one is paid, and the cheaper one decides',
     verdict: 'accepted',
-    async present(shop) {
-      const { payer, cheap } = await payerWithTwoQuotes(shop)
-      return priced(await payPlainly(shop, payer, dearBaseUnits), cheap)
+    async present(verifier) {
+      const { payer, cheap } = await payerWithTwoQuotes(verifier)
+      return priced(await payPlainly(verifier, payer, dearBaseUnits), cheap)
     },
   },
   {
     rule: '9a',
     says: 'two open quotes: less than the cheaper one is paid',
     verdict: 'burn_insufficient',
-    async present(shop) {
-      const { payer, cheap } = await payerWithTwoQuotes(shop)
-      return priced(await payPlainly(shop, payer, cheapBaseUnits - 10n), cheap)
+    async present(verifier) {
+      const { payer, cheap } = await payerWithTwoQuotes(verifier)
+      return priced(await payPlainly(verifier, payer, cheapBaseUnits - 10n), cheap)
     },
   },
   {
     rule: '9a',
     says: "another wallet's cheaper quote",
     verdict: 'burn_insufficient',
-    async present(shop) {
-      const [payer, other] = [await newCustomer(shop), await newCustomer(shop, 0n)]
-      const cheap = await quoteAt(shop, other, cheapBaseUnits)
-      return priced(await payPlainly(shop, payer, cheapBaseUnits), cheap)
+    async present(verifier) {
+      const [payer, other] = [await newCustomer(verifier), await newCustomer(verifier, 0n)]
+      const cheap = await quoteAt(verifier, other, cheapBaseUnits)
+      return priced(await payPlainly(verifier, payer, cheapBaseUnits), cheap)
     },
   },
   {
     rule: '9b',
     says: 'landed at the last moment of the grace after the quote expired',
     verdict: 'accepted',
-    present: (shop) =>
-      paidLate(shop, { lateMs: quoteGraceMs - secondMs, paidBaseUnits: cheapBaseUnits, decides: 'quote' }),
+    present: (verifier) =>
+      paidLate(verifier, { lateMs: quoteGraceMs - secondMs, paidBaseUnits: cheapBaseUnits, decides: 'quote' }),
   },
   {
     rule: '9b',
     says: "landed at the end of the grace, with the quote's amount",
     verdict: 'burn_insufficient',
-    present: (shop) => paidLate(shop, { lateMs: quoteGraceMs, paidBaseUnits: cheapBaseUnits, decides: 'quote' }),
+    present: (verifier) =>
+      paidLate(verifier, { lateMs: quoteGraceMs, paidBaseUnits: cheapBaseUnits, decides: 'quote' }),
   },
   {
     rule: '9b',
     says: "landed at the end of the grace, bound, with the quote's amount",
     verdict: 'burn_insufficient',
-    async present(shop) {
-      startSecond(shop)
-      const payer = await newCustomer(shop)
-      const offer = await quoteAt(shop, payer, cheapBaseUnits)
-      passTime(shop, quoteTtlMs + quoteGraceMs)
-      return priced(await payBound(shop, payer, { offer, paidBaseUnits: cheapBaseUnits }), offer)
+    async present(verifier) {
+      startSecond(verifier)
+      const payer = await newCustomer(verifier)
+      const offer = await quoteAt(verifier, payer, cheapBaseUnits)
+      passTime(verifier, quoteTtlMs + quoteGraceMs)
+      return priced(await payBound(verifier, payer, { offer, paidBaseUnits: cheapBaseUnits }), offer)
     },
   },
   {
     rule: '9b',
     says: "landed after the grace, with the quote's amount",
     verdict: 'burn_insufficient',
-    present: (shop) =>
-      paidLate(shop, { lateMs: quoteGraceMs + secondMs, paidBaseUnits: cheapBaseUnits, decides: 'quote' }),
+    present: (verifier) =>
+      paidLate(verifier, { lateMs: quoteGraceMs + secondMs, paidBaseUnits: cheapBaseUnits, decides: 'quote' }),
   },
   {
     rule: '9b',
     says: 'landed after the grace, with the amount of the list in force',
     verdict: 'accepted',
-    present: (shop) =>
-      paidLate(shop, { lateMs: quoteGraceMs + secondMs, paidBaseUnits: listRequiredBaseUnits, decides: 'list' }),
+    present: (verifier) =>
+      paidLate(verifier, { lateMs: quoteGraceMs + secondMs, paidBaseUnits: listRequiredBaseUnits, decides: 'list' }),
   },
   {
     rule: '9c',
     says: 'paid without a quote, with the amount of the list in force',
     verdict: 'accepted',
-    async present(shop) {
-      const payer = await newCustomer(shop)
-      return listed(await payPlainly(shop, payer, listRequiredBaseUnits))
+    async present(verifier) {
+      const payer = await newCustomer(verifier)
+      return listed(await payPlainly(verifier, payer, listRequiredBaseUnits))
     },
   },
   {
     rule: '9c',
     says: 'paid without a quote, with ten base units less',
     verdict: 'burn_insufficient',
-    async present(shop) {
-      const payer = await newCustomer(shop)
-      return listed(await payPlainly(shop, payer, listRequiredBaseUnits - 10n))
+    async present(verifier) {
+      const payer = await newCustomer(verifier)
+      return listed(await payPlainly(verifier, payer, listRequiredBaseUnits - 10n))
     },
   },
   {
     rule: '9d',
     says: 'paid before the quote was made: a later, cheaper quote is not used',
     verdict: 'burn_insufficient',
-    async present(shop) {
-      const payer = await newCustomer(shop)
-      const signature = await landPrice(shop, payer, cheapBaseUnits)
-      shop.chain.advanceSlots(1)
-      const later = await quoteAt(shop, payer, cheapBaseUnits)
-      return priced(await present(shop, payer, signatureProof(signature)), later)
+    async present(verifier) {
+      const payer = await newCustomer(verifier)
+      const signature = await landPrice(verifier, payer, cheapBaseUnits)
+      verifier.chain.advanceSlots(1)
+      const later = await quoteAt(verifier, payer, cheapBaseUnits)
+      return priced(await present(verifier, payer, signatureProof(signature)), later)
     },
   },
   {
     rule: '9d',
     says: 'paid in the slot in which the quote was made',
     verdict: 'accepted',
-    async present(shop) {
-      const payer = await newCustomer(shop)
-      const signature = await landPrice(shop, payer, cheapBaseUnits)
-      const same = await quoteAt(shop, payer, cheapBaseUnits)
-      return priced(await present(shop, payer, signatureProof(signature)), same)
+    async present(verifier) {
+      const payer = await newCustomer(verifier)
+      const signature = await landPrice(verifier, payer, cheapBaseUnits)
+      const same = await quoteAt(verifier, payer, cheapBaseUnits)
+      return priced(await present(verifier, payer, signatureProof(signature)), same)
     },
   },
   {
     rule: '9e',
     says: "bound to the more expensive of two open quotes, and the cheaper one's amount is paid",
     verdict: 'burn_insufficient',
-    async present(shop) {
-      const { payer, dear } = await payerWithTwoQuotes(shop)
-      return priced(await payBound(shop, payer, { offer: dear, paidBaseUnits: cheapBaseUnits }), dear)
+    async present(verifier) {
+      const { payer, dear } = await payerWithTwoQuotes(verifier)
+      return priced(await payBound(verifier, payer, { offer: dear, paidBaseUnits: cheapBaseUnits }), dear)
     },
   },
   {
     rule: '9e',
     says: 'bound to the more expensive of two open quotes, and its amount is paid',
     verdict: 'accepted',
-    async present(shop) {
-      const { payer, dear } = await payerWithTwoQuotes(shop)
-      return priced(await payBound(shop, payer, { offer: dear, paidBaseUnits: dearBaseUnits }), dear)
+    async present(verifier) {
+      const { payer, dear } = await payerWithTwoQuotes(verifier)
+      return priced(await payBound(verifier, payer, { offer: dear, paidBaseUnits: dearBaseUnits }), dear)
     },
   },
   {
     rule: '9e',
     says: 'bound to a quote that had expired, with the amount of the list in force',
     verdict: 'accepted',
-    async present(shop) {
-      const payer = await newCustomer(shop)
-      const offer = await quoteAt(shop, payer, cheapBaseUnits)
-      passTime(shop, quoteTtlMs + quoteGraceMs + secondMs)
-      return listed(await payBound(shop, payer, { offer, paidBaseUnits: listRequiredBaseUnits }))
+    async present(verifier) {
+      const payer = await newCustomer(verifier)
+      const offer = await quoteAt(verifier, payer, cheapBaseUnits)
+      passTime(verifier, quoteTtlMs + quoteGraceMs + secondMs)
+      return listed(await payBound(verifier, payer, { offer, paidBaseUnits: listRequiredBaseUnits }))
     },
   },
   {
     rule: '9e',
     says: "bound to a quote that had expired, with the quote's amount",
     verdict: 'burn_insufficient',
-    async present(shop) {
-      const payer = await newCustomer(shop)
-      const offer = await quoteAt(shop, payer, cheapBaseUnits)
-      passTime(shop, quoteTtlMs + quoteGraceMs + secondMs)
-      return priced(await payBound(shop, payer, { offer, paidBaseUnits: cheapBaseUnits }), offer)
+    async present(verifier) {
+      const payer = await newCustomer(verifier)
+      const offer = await quoteAt(verifier, payer, cheapBaseUnits)
+      passTime(verifier, quoteTtlMs + quoteGraceMs + secondMs)
+      return priced(await payBound(verifier, payer, { offer, paidBaseUnits: cheapBaseUnits }), offer)
     },
   },
   {
     rule: '1d',
     says: 'landed in the slot of the quote that its memo names',
     verdict: 'accepted',
-    async present(shop) {
-      const payer = await newCustomer(shop)
-      const slot = await shop.connection.getSlot('processed')
-      const offer = await quoteFor(shop, payer, { ...priceOf(shop.terms, cheapBaseUnits), slot })
-      return priced(await payBound(shop, payer, { offer, paidBaseUnits: cheapBaseUnits }), offer)
+    async present(verifier) {
+      const payer = await newCustomer(verifier)
+      const slot = await verifier.connection.getSlot('processed')
+      const offer = await quoteFor(verifier, payer, { ...priceOf(verifier.terms, cheapBaseUnits), slot })
+      return priced(await payBound(verifier, payer, { offer, paidBaseUnits: cheapBaseUnits }), offer)
     },
   },
   {
     rule: '1d',
     says: 'landed before the slot of the quote that its memo names',
     verdict: 'landed_before_quote',
-    async present(shop) {
-      const payer = await newCustomer(shop)
-      const slot = (await shop.connection.getSlot('processed')) + 10
-      const offer = await quoteFor(shop, payer, { ...priceOf(shop.terms, cheapBaseUnits), slot })
-      return priced(await payBound(shop, payer, { offer, paidBaseUnits: dearBaseUnits }), offer)
+    async present(verifier) {
+      const payer = await newCustomer(verifier)
+      const slot = (await verifier.connection.getSlot('processed')) + 10
+      const offer = await quoteFor(verifier, payer, { ...priceOf(verifier.terms, cheapBaseUnits), slot })
+      return priced(await payBound(verifier, payer, { offer, paidBaseUnits: dearBaseUnits }), offer)
     },
   },
 ]
 
 function presentedAfter(moreMs: number) {
-  return async (shop: PaymentShop): Promise<Presentation> => {
-    const payer = await newCustomer(shop)
-    const offer = await quoteAt(shop, payer, cheapBaseUnits)
-    passTime(shop, 0)
-    const signature = await landPrice(shop, payer, cheapBaseUnits)
+  return async (verifier: VerifierFixture): Promise<Presentation> => {
+    const payer = await newCustomer(verifier)
+    const offer = await quoteAt(verifier, payer, cheapBaseUnits)
+    passTime(verifier, 0)
+    const signature = await landPrice(verifier, payer, cheapBaseUnits)
     // The block's time has no fraction of a second, so the age is counted from the full second.
-    const landedAtMs = Math.floor(shop.clock.nowMs() / secondMs) * secondMs
-    shop.clock.advance(landedAtMs + proofMaxAgeMs + moreMs - shop.clock.nowMs())
-    return priced(await present(shop, payer, signatureProof(signature)), offer)
+    const landedAtMs = Math.floor(verifier.clock.nowMs() / secondMs) * secondMs
+    verifier.clock.advance(landedAtMs + proofMaxAgeMs + moreMs - verifier.clock.nowMs())
+    return priced(await present(verifier, payer, signatureProof(signature)), offer)
   }
 }
 
@@ -243,50 +244,62 @@ interface Late {
   readonly decides: 'quote' | 'list'
 }
 
-async function paidLate(shop: PaymentShop, { lateMs, paidBaseUnits, decides }: Late): Promise<Presentation> {
-  startSecond(shop)
-  const payer = await newCustomer(shop)
-  const offer = await quoteAt(shop, payer, cheapBaseUnits)
-  passTime(shop, quoteTtlMs + lateMs)
-  const judged = await payPlainly(shop, payer, paidBaseUnits)
+async function paidLate(verifier: VerifierFixture, { lateMs, paidBaseUnits, decides }: Late): Promise<Presentation> {
+  startSecond(verifier)
+  const payer = await newCustomer(verifier)
+  const offer = await quoteAt(verifier, payer, cheapBaseUnits)
+  passTime(verifier, quoteTtlMs + lateMs)
+  const judged = await payPlainly(verifier, payer, paidBaseUnits)
   return decides === 'quote' ? priced(judged, offer) : listed(judged)
 }
 
 /** Quotes are timed in milliseconds and blocks in seconds; from here on the two agree. */
-function startSecond(shop: PaymentShop): void {
-  passTime(shop, secondMs - (shop.clock.nowMs() % secondMs))
+function startSecond(verifier: VerifierFixture): void {
+  passTime(verifier, secondMs - (verifier.clock.nowMs() % secondMs))
 }
 
 /** The chain notices the time when its next slot begins. */
-function passTime(shop: PaymentShop, durationMs: number): void {
-  shop.clock.advance(durationMs)
-  shop.chain.advanceSlots(1)
+function passTime(verifier: VerifierFixture, durationMs: number): void {
+  verifier.clock.advance(durationMs)
+  verifier.chain.advanceSlots(1)
 }
 
-async function payerWithTwoQuotes(shop: PaymentShop) {
-  const payer = await newCustomer(shop)
-  const dear = await quoteAt(shop, payer, dearBaseUnits)
-  const cheap = await quoteAt(shop, payer, cheapBaseUnits)
-  await quoteAt(shop, payer, dearBaseUnits)
+async function payerWithTwoQuotes(verifier: VerifierFixture) {
+  const payer = await newCustomer(verifier)
+  const dear = await quoteAt(verifier, payer, dearBaseUnits)
+  const cheap = await quoteAt(verifier, payer, cheapBaseUnits)
+  await quoteAt(verifier, payer, dearBaseUnits)
   return { payer, dear, cheap }
 }
 
-function quoteAt(shop: PaymentShop, customer: Pick<Customer, 'address'>, requiredBaseUnits: bigint): Promise<Offer> {
-  return quoteFor(shop, customer, priceOf(shop.terms, requiredBaseUnits))
+function quoteAt(
+  verifier: VerifierFixture,
+  customer: Pick<Customer, 'address'>,
+  requiredBaseUnits: bigint,
+): Promise<Offer> {
+  return quoteFor(verifier, customer, priceOf(verifier.terms, requiredBaseUnits))
 }
 
-export async function landPrice(shop: PaymentShop, payer: Customer, requiredBaseUnits: bigint): Promise<string> {
-  return land(shop, instructionsFor(shop, payer, requiredBaseUnits), [payer.keypair])
+export async function landPrice(
+  verifier: VerifierFixture,
+  payer: Customer,
+  requiredBaseUnits: bigint,
+): Promise<string> {
+  return land(verifier, instructionsFor(verifier, payer, requiredBaseUnits), [payer.keypair])
 }
 
-function instructionsFor(shop: PaymentShop, payer: Customer, requiredBaseUnits: bigint) {
-  const price = priceOf(shop.terms, requiredBaseUnits)
-  const send = gross(shop, price.requiredBaseUnits - price.burnBaseUnits)
-  return [burnOf(shop, payer, { burn: price.burnBaseUnits }), transferOf(shop, payer, { send })]
+function instructionsFor(verifier: VerifierFixture, payer: Customer, requiredBaseUnits: bigint) {
+  const price = priceOf(verifier.terms, requiredBaseUnits)
+  const send = gross(verifier, price.requiredBaseUnits - price.burnBaseUnits)
+  return [burnOf(verifier, payer, { burn: price.burnBaseUnits }), transferOf(verifier, payer, { send })]
 }
 
-async function payPlainly(shop: PaymentShop, payer: Customer, baseUnits: bigint): Promise<Settlement | Refusal> {
-  return present(shop, payer, signatureProof(await landPrice(shop, payer, baseUnits)))
+async function payPlainly(
+  verifier: VerifierFixture,
+  payer: Customer,
+  baseUnits: bigint,
+): Promise<Settlement | Refusal> {
+  return present(verifier, payer, signatureProof(await landPrice(verifier, payer, baseUnits)))
 }
 
 interface BoundPayment {
@@ -295,13 +308,13 @@ interface BoundPayment {
 }
 
 async function payBound(
-  shop: PaymentShop,
+  verifier: VerifierFixture,
   payer: Customer,
   { offer, paidBaseUnits }: BoundPayment,
 ): Promise<Settlement | Refusal> {
-  const instructions = [memo(offer.quote.memo), ...instructionsFor(shop, payer, paidBaseUnits)]
-  const signature = await land(shop, instructions, [payer.keypair])
-  return present(shop, payer, signatureProof(signature, offer.secret))
+  const instructions = [memo(offer.quote.memo), ...instructionsFor(verifier, payer, paidBaseUnits)]
+  const signature = await land(verifier, instructions, [payer.keypair])
+  return present(verifier, payer, signatureProof(signature, offer.secret))
 }
 
 function priced(judged: Settlement | Refusal, { quote }: Offer): Presentation {

@@ -2,7 +2,7 @@ import { createAssociatedTokenAccountInstruction, createTransferCheckedInstructi
 import { Keypair, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
 import type { Refusal } from '@tollbook/core/refusal'
 import type { Settlement } from '../../../src/payment/settlement.ts'
-import { batch, imitated, memo, payment, relayed, transferChecked } from '../labTokens.ts'
+import { batch, imitated, memo, payment, relayed, transferChecked } from '../fixtureTokens.ts'
 import { signedThroughTable } from '../lookupTable.ts'
 import {
   type Customer,
@@ -15,10 +15,10 @@ import {
   sendAndConfirm,
   signedBy,
   stage,
-} from '../paymentLab.ts'
-import { type PaymentShop, present, quoteFor, transactionProof } from '../paymentShop.ts'
+} from '../chainFixture.ts'
+import { type VerifierFixture, present, quoteFor, transactionProof } from '../verifierFixture.ts'
 import { feeKind } from './verificationCase.ts'
-import type { MintKind } from '../paymentLab.ts'
+import type { MintKind } from '../chainFixture.ts'
 import type { Verdict } from './verificationCase.ts'
 
 /** A signed transaction that we are to send, and how often it may be sent. */
@@ -27,7 +27,7 @@ export interface SendingCase {
   readonly says: string
   readonly verdict: Verdict
   readonly kinds: readonly MintKind[]
-  readonly present: (shop: PaymentShop) => Promise<Settlement | Refusal>
+  readonly present: (verifier: VerifierFixture) => Promise<Settlement | Refusal>
 }
 
 /** The plain mint, and the one whose fee makes the most ways of being short. */
@@ -43,9 +43,13 @@ export const sendingCases: readonly SendingCase[] = [
     says: 'the wallet has not signed it',
     verdict: 'wallet_did_not_sign',
     kinds: sendingKinds,
-    async present(shop) {
-      const [payer, other] = [await newCustomer(shop), await newCustomer(shop)]
-      return presentSigned(shop, other, await signedBy(shop.connection, payment(shop, payer), [payer.keypair]))
+    async present(verifier) {
+      const [payer, other] = [await newCustomer(verifier), await newCustomer(verifier)]
+      return presentSigned(
+        verifier,
+        other,
+        await signedBy(verifier.connection, payment(verifier, payer), [payer.keypair]),
+      )
     },
   },
   {
@@ -53,10 +57,14 @@ export const sendingCases: readonly SendingCase[] = [
     says: 'the wallet holds too few tokens',
     verdict: 'INSUFFICIENT_BALANCE',
     kinds: sendingKinds,
-    async present(shop) {
-      const payer = await newCustomer(shop, shop.price.requiredBaseUnits - 1n)
-      await quoteFor(shop, payer)
-      return presentSigned(shop, payer, await signedBy(shop.connection, payment(shop, payer), [payer.keypair]))
+    async present(verifier) {
+      const payer = await newCustomer(verifier, verifier.price.requiredBaseUnits - 1n)
+      await quoteFor(verifier, payer)
+      return presentSigned(
+        verifier,
+        payer,
+        await signedBy(verifier.connection, payment(verifier, payer), [payer.keypair]),
+      )
     },
   },
   {
@@ -64,11 +72,11 @@ export const sendingCases: readonly SendingCase[] = [
     says: 'the wallet has no token account at all',
     verdict: 'INSUFFICIENT_BALANCE',
     kinds: sendingKinds,
-    async present(shop) {
+    async present(verifier) {
       const keypair = Keypair.generate()
-      const payer = { keypair, address: keypair.publicKey, account: accountOf(shop, keypair.publicKey) }
-      await stage(shop, [giveSol(shop, payer.address)])
-      return presentSigned(shop, payer, await signedBy(shop.connection, payment(shop, payer), [keypair]))
+      const payer = { keypair, address: keypair.publicKey, account: accountOf(verifier, keypair.publicKey) }
+      await stage(verifier, [giveSol(verifier, payer.address)])
+      return presentSigned(verifier, payer, await signedBy(verifier.connection, payment(verifier, payer), [keypair]))
     },
   },
   {
@@ -76,18 +84,18 @@ export const sendingCases: readonly SendingCase[] = [
     says: 'it would fail, although the wallet could pay',
     verdict: 'simulation_failed',
     kinds: sendingKinds,
-    present: (shop) => presentPaid(shop, (plain, payer) => [...plain, wrongDecimals(shop, payer)]),
+    present: (verifier) => presentPaid(verifier, (plain, payer) => [...plain, wrongDecimals(verifier, payer)]),
   },
   {
     rule: '11e',
     says: 'it would fail, and the wallet could pay its quote, but not a quote at the current price',
     verdict: 'simulation_failed',
     kinds: sendingKinds,
-    async present(shop) {
-      const payer = await newCustomer(shop, 2n * shop.price.requiredBaseUnits)
-      await quoteFor(shop, payer)
-      const instructions = [...payment(shop, payer), wrongDecimals(shop, payer)]
-      return presentSigned(shop, payer, await signedBy(shop.connection, instructions, [payer.keypair]))
+    async present(verifier) {
+      const payer = await newCustomer(verifier, 2n * verifier.price.requiredBaseUnits)
+      await quoteFor(verifier, payer)
+      const instructions = [...payment(verifier, payer), wrongDecimals(verifier, payer)]
+      return presentSigned(verifier, payer, await signedBy(verifier.connection, instructions, [payer.keypair]))
     },
   },
   {
@@ -95,10 +103,10 @@ export const sendingCases: readonly SendingCase[] = [
     says: 'its fee payer has no SOL',
     verdict: 'simulation_failed',
     kinds: sendingKinds,
-    async present(shop) {
-      const [payer, pauper] = [await newCustomer(shop), Keypair.generate()]
-      const transaction = await signedBy(shop.connection, payment(shop, payer), [pauper, payer.keypair])
-      return presentSigned(shop, payer, transaction)
+    async present(verifier) {
+      const [payer, pauper] = [await newCustomer(verifier), Keypair.generate()]
+      const transaction = await signedBy(verifier.connection, payment(verifier, payer), [pauper, payer.keypair])
+      return presentSigned(verifier, payer, transaction)
     },
   },
   {
@@ -106,11 +114,11 @@ export const sendingCases: readonly SendingCase[] = [
     says: 'its blockhash has expired',
     verdict: 'blockhash_expired',
     kinds: sendingKinds,
-    async present(shop) {
-      const payer = await newCustomer(shop)
-      const transaction = await signedBy(shop.connection, payment(shop, payer), [payer.keypair])
-      shop.chain.advanceSlots(200)
-      return presentSigned(shop, payer, transaction)
+    async present(verifier) {
+      const payer = await newCustomer(verifier)
+      const transaction = await signedBy(verifier.connection, payment(verifier, payer), [payer.keypair])
+      verifier.chain.advanceSlots(200)
+      return presentSigned(verifier, payer, transaction)
     },
   },
   {
@@ -118,19 +126,19 @@ export const sendingCases: readonly SendingCase[] = [
     says: 'it has a durable nonce, so it could be sent a year later',
     verdict: 'durable_nonce',
     kinds: sendingKinds,
-    present: (shop) => presentPaid(shop, (plain, payer) => [advanceNonce(payer), ...plain]),
+    present: (verifier) => presentPaid(verifier, (plain, payer) => [advanceNonce(payer), ...plain]),
   },
   {
     rule: '11h',
     says: 'it has landed already',
     verdict: 'accepted',
     kinds: sendingKinds,
-    async present(shop) {
-      const payer = await newCustomer(shop)
-      await quoteFor(shop, payer)
-      const transaction = await signedBy(shop.connection, payment(shop, payer), [payer.keypair])
-      await sendAndConfirm(shop, transaction.serialize())
-      return presentSigned(shop, payer, transaction)
+    async present(verifier) {
+      const payer = await newCustomer(verifier)
+      await quoteFor(verifier, payer)
+      const transaction = await signedBy(verifier.connection, payment(verifier, payer), [payer.keypair])
+      await sendAndConfirm(verifier, transaction.serialize())
+      return presentSigned(verifier, payer, transaction)
     },
   },
   {
@@ -138,12 +146,12 @@ export const sendingCases: readonly SendingCase[] = [
     says: 'it has landed already and failed',
     verdict: 'transaction_failed',
     kinds: sendingKinds,
-    async present(shop) {
-      const payer = await newCustomer(shop)
-      const instructions = [...payment(shop, payer), wrongDecimals(shop, payer)]
-      const transaction = await signedBy(shop.connection, instructions, [payer.keypair])
-      await sendAndConfirm(shop, transaction.serialize())
-      return presentSigned(shop, payer, transaction)
+    async present(verifier) {
+      const payer = await newCustomer(verifier)
+      const instructions = [...payment(verifier, payer), wrongDecimals(verifier, payer)]
+      const transaction = await signedBy(verifier.connection, instructions, [payer.keypair])
+      await sendAndConfirm(verifier, transaction.serialize())
+      return presentSigned(verifier, payer, transaction)
     },
   },
   {
@@ -151,13 +159,13 @@ export const sendingCases: readonly SendingCase[] = [
     says: 'it has a durable nonce and has landed already: the chain decides',
     verdict: 'transaction_failed',
     kinds: sendingKinds,
-    async present(shop) {
-      const payer = await newCustomer(shop)
+    async present(verifier) {
+      const payer = await newCustomer(verifier)
       // The local chain has no nonce accounts, so this one lands as a failure, and the verdict has to report that.
-      const instructions = [advanceNonce(payer), ...payment(shop, payer)]
-      const transaction = await signedBy(shop.connection, instructions, [payer.keypair])
-      await sendAndConfirm(shop, transaction.serialize())
-      return presentSigned(shop, payer, transaction)
+      const instructions = [advanceNonce(payer), ...payment(verifier, payer)]
+      const transaction = await signedBy(verifier.connection, instructions, [payer.keypair])
+      await sendAndConfirm(verifier, transaction.serialize())
+      return presentSigned(verifier, payer, transaction)
     },
   },
 ]
@@ -165,11 +173,11 @@ export const sendingCases: readonly SendingCase[] = [
 /** Rule 11i: what is not signed by all, or is spelled in another way, is refused before any node is asked. */
 function brokenBytes(): readonly SendingCase[] {
   const broken = { rule: '11i', verdict: 'signature_invalid', kinds: sendingKinds } as const
-  const breaking = (change: (bytes: Buffer) => Uint8Array) => async (shop: PaymentShop) => {
-    const [payer, sponsor] = [await newCustomer(shop), await newCustomer(shop, 0n)]
+  const breaking = (change: (bytes: Buffer) => Uint8Array) => async (verifier: VerifierFixture) => {
+    const [payer, sponsor] = [await newCustomer(verifier), await newCustomer(verifier, 0n)]
     const signers = [sponsor.keypair, payer.keypair]
-    const bytes = (await signedBy(shop.connection, payment(shop, payer), signers)).serialize()
-    return presentSigned(shop, payer, { serialize: () => change(Buffer.from(bytes)) })
+    const bytes = (await signedBy(verifier.connection, payment(verifier, payer), signers)).serialize()
+    return presentSigned(verifier, payer, { serialize: () => change(Buffer.from(bytes)) })
   }
   // One byte that says how many there are, and then the signatures.
   const [first, second, end] = [1, 65, 129]
@@ -204,16 +212,19 @@ function flip(bytes: Buffer, at: number): Buffer {
 type Arrange = (
   plain: readonly TransactionInstruction[],
   payer: Customer,
-  shop: PaymentShop,
+  verifier: VerifierFixture,
 ) => readonly TransactionInstruction[]
 
 function acceptedLayouts(): readonly SendingCase[] {
   const layouts: readonly (readonly [string, Arrange])[] = [
     ['the burn and the transfer that the quote requires', (plain) => plain],
     ['both instructions called by another program', (plain) => plain.map(relayed)],
-    ['both instructions in a Batch', (plain, _payer, shop) => [batch(shop, plain)]],
-    ['both instructions in a Batch that another program calls', (plain, _payer, shop) => [relayed(batch(shop, plain))]],
-    ['it opens a token account as well', (plain, payer, shop) => [openSomebodys(shop, payer), ...plain]],
+    ['both instructions in a Batch', (plain, _payer, verifier) => [batch(verifier, plain)]],
+    [
+      'both instructions in a Batch that another program calls',
+      (plain, _payer, verifier) => [relayed(batch(verifier, plain))],
+    ],
+    ['it opens a token account as well', (plain, payer, verifier) => [openSomebodys(verifier, payer), ...plain]],
     ['memos, one of them called by another program', (plain) => [memo('one'), relayed(memo('two')), ...plain]],
   ]
   return [
@@ -222,21 +233,21 @@ function acceptedLayouts(): readonly SendingCase[] {
       says,
       verdict: 'accepted' as const,
       kinds: sendingKinds,
-      present: (shop: PaymentShop) => presentPaid(shop, arrange),
+      present: (verifier: VerifierFixture) => presentPaid(verifier, arrange),
     })),
     {
       rule: '11a',
       says: 'a version 0 transaction with a lookup table',
       verdict: 'accepted',
       kinds: sendingKinds,
-      present: (shop) => presentThroughTable(shop, 0n),
+      present: (verifier) => presentThroughTable(verifier, 0n),
     },
   ]
 }
 
 function shortPayments(): readonly SendingCase[] {
   const short = { rule: '11b', verdict: 'transfer_insufficient', kinds: sendingKinds } as const
-  const oneLess = (arrange: Arrange) => (shop: PaymentShop) => presentPaid(shop, arrange, -1n)
+  const oneLess = (arrange: Arrange) => (verifier: VerifierFixture) => presentPaid(verifier, arrange, -1n)
   return [
     { ...short, says: 'one base unit short', present: oneLess((plain) => plain) },
     {
@@ -247,80 +258,80 @@ function shortPayments(): readonly SendingCase[] {
     {
       ...short,
       says: 'one base unit short, in a Batch',
-      present: oneLess((plain, _payer, shop) => [batch(shop, plain)]),
+      present: oneLess((plain, _payer, verifier) => [batch(verifier, plain)]),
     },
     {
       ...short,
       says: 'one base unit short, in a Batch that another program calls',
-      present: oneLess((plain, _payer, shop) => [relayed(batch(shop, plain))]),
+      present: oneLess((plain, _payer, verifier) => [relayed(batch(verifier, plain))]),
     },
     {
       ...short,
       says: 'one base unit short, through a lookup table',
-      present: (shop) => presentThroughTable(shop, -1n),
+      present: (verifier) => presentThroughTable(verifier, -1n),
     },
     {
       ...short,
       says: 'the required amount, reduced by the transfer fee',
       kinds: feeKind,
-      present: (shop) => presentPaid(shop, (plain) => plain, due(shop) - gross(shop, due(shop))),
+      present: (verifier) => presentPaid(verifier, (plain) => plain, due(verifier) - gross(verifier, due(verifier))),
     },
     {
       ...short,
       says: 'the payment is only imitated',
       verdict: 'burn_insufficient',
-      present: (shop) => presentPaid(shop, (plain) => plain.map(imitated)),
+      present: (verifier) => presentPaid(verifier, (plain) => plain.map(imitated)),
     },
     {
       ...short,
       says: 'one base unit is sent back, called by another program',
-      async present(shop) {
-        const payer = await newCustomer(shop)
-        await quoteFor(shop, payer)
-        const { paymentAccount: from, paymentWallet } = shop
-        const back = transferChecked(shop, { from, by: paymentWallet.publicKey, to: payer.account, amount: 1n })
-        const instructions = [...payment(shop, payer), relayed(back)]
-        const transaction = await signedBy(shop.connection, instructions, [payer.keypair, paymentWallet])
-        return presentSigned(shop, payer, transaction)
+      async present(verifier) {
+        const payer = await newCustomer(verifier)
+        await quoteFor(verifier, payer)
+        const { paymentAccount: from, paymentWallet } = verifier
+        const back = transferChecked(verifier, { from, by: paymentWallet.publicKey, to: payer.account, amount: 1n })
+        const instructions = [...payment(verifier, payer), relayed(back)]
+        const transaction = await signedBy(verifier.connection, instructions, [payer.keypair, paymentWallet])
+        return presentSigned(verifier, payer, transaction)
       },
     },
   ]
 }
 
 /** A customer with a quote signs its payment, arranged in some way and with so much more or less, and presents it. */
-async function presentPaid(shop: PaymentShop, arrange: Arrange, more = 0n): Promise<Settlement | Refusal> {
-  const payer = await newCustomer(shop)
-  await quoteFor(shop, payer)
-  const plain = payment(shop, payer, { send: gross(shop, due(shop)) + more })
-  const transaction = await signedBy(shop.connection, arrange(plain, payer, shop), [payer.keypair])
-  return presentSigned(shop, payer, transaction)
+async function presentPaid(verifier: VerifierFixture, arrange: Arrange, more = 0n): Promise<Settlement | Refusal> {
+  const payer = await newCustomer(verifier)
+  await quoteFor(verifier, payer)
+  const plain = payment(verifier, payer, { send: gross(verifier, due(verifier)) + more })
+  const transaction = await signedBy(verifier.connection, arrange(plain, payer, verifier), [payer.keypair])
+  return presentSigned(verifier, payer, transaction)
 }
 
-async function presentThroughTable(shop: PaymentShop, more: bigint): Promise<Settlement | Refusal> {
-  const payer = await newCustomer(shop)
-  await quoteFor(shop, payer)
-  const plain = payment(shop, payer, { send: gross(shop, due(shop)) + more })
-  return presentSigned(shop, payer, await signedThroughTable(shop, plain, [payer.keypair]))
+async function presentThroughTable(verifier: VerifierFixture, more: bigint): Promise<Settlement | Refusal> {
+  const payer = await newCustomer(verifier)
+  await quoteFor(verifier, payer)
+  const plain = payment(verifier, payer, { send: gross(verifier, due(verifier)) + more })
+  return presentSigned(verifier, payer, await signedThroughTable(verifier, plain, [payer.keypair]))
 }
 
 /** Only what the presentation itself causes is counted. */
 function presentSigned(
-  shop: PaymentShop,
+  verifier: VerifierFixture,
   payer: Pick<Customer, 'address'>,
   transaction: { serialize(): Uint8Array },
 ): Promise<Settlement | Refusal> {
-  shop.chain.forgetRequestCounts()
-  return present(shop, payer, transactionProof(transaction.serialize()))
+  verifier.chain.forgetRequestCounts()
+  return present(verifier, payer, transactionProof(transaction.serialize()))
 }
 
-function wrongDecimals(shop: PaymentShop, { account, address }: Customer): TransactionInstruction {
-  const { mint, paymentAccount, program } = shop
+function wrongDecimals(verifier: VerifierFixture, { account, address }: Customer): TransactionInstruction {
+  const { mint, paymentAccount, program } = verifier
   return createTransferCheckedInstruction(account, mint, paymentAccount, address, 1n, decimals + 1, [], program)
 }
 
-function openSomebodys({ mint, program, ...shop }: PaymentShop, { address }: Customer): TransactionInstruction {
+function openSomebodys({ mint, program, ...verifier }: VerifierFixture, { address }: Customer): TransactionInstruction {
   const owner = Keypair.generate().publicKey
-  const account = accountOf({ mint, program, ...shop }, owner)
+  const account = accountOf({ mint, program, ...verifier }, owner)
   return createAssociatedTokenAccountInstruction(address, account, owner, mint, program)
 }
 

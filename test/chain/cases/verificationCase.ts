@@ -2,7 +2,7 @@ import type { PublicKey } from '@solana/web3.js'
 import { type Refusal, type RefusalCode, type InvalidPaymentReason, isRefusal } from '@tollbook/core/refusal'
 import { type ProvenAmounts, type PaymentTerms, settle } from '../../../src/payment/settlement.ts'
 import type { Signature } from '@tollbook/core/signature'
-import { type MintKind, type PaymentLab, addressOf, mintKinds } from '../paymentLab.ts'
+import { type MintKind, type ChainFixture, addressOf, mintKinds } from '../chainFixture.ts'
 
 export type Verdict = 'accepted' | InvalidPaymentReason | Exclude<RefusalCode, 'INVALID_PAYMENT'>
 
@@ -25,7 +25,7 @@ export interface VerificationCase {
   readonly says: string
   readonly verdict: Verdict
   readonly kinds: readonly MintKind[]
-  readonly pay: (lab: PaymentLab) => Promise<Presented>
+  readonly pay: (fixture: ChainFixture) => Promise<Presented>
 }
 
 type CaseOf = Omit<VerificationCase, 'kinds'> & Partial<Pick<VerificationCase, 'kinds'>>
@@ -40,11 +40,11 @@ export const feeKind = ['Token-2022 with a transfer fee'] as const
 export const withoutFeeKinds = ['SPL Token', 'Token-2022'] as const
 
 /** Reads the transaction with one call and judges it, as the paywall does. Undefined: the chain does not have it. */
-export async function judge(lab: PaymentLab, presented: Presented): Promise<ProvenAmounts | Refusal | undefined> {
-  const record = await lab.reader.findTransaction(presented.signature)
+export async function judge(fixture: ChainFixture, presented: Presented): Promise<ProvenAmounts | Refusal | undefined> {
+  const record = await fixture.reader.findTransaction(presented.signature)
   if (record === undefined) return undefined
-  const { terms = lab.terms, wallet } = presented
-  return settle({ record, wallet: addressOf(wallet), price: lab.price, terms })
+  const { terms = fixture.terms, wallet } = presented
+  return settle({ record, wallet: addressOf(wallet), price: fixture.price, terms })
 }
 
 export function verdictOf(judged: object | undefined): Verdict {

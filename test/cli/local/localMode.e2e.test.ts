@@ -80,7 +80,7 @@ describe('local mode', () => {
       receiptKey: first.local.receiptKey,
     })
     expect(await ask(second, { ...qrOrder, proof })).toMatchObject({ status: 402, body: { reason: 'already_used' } })
-    // The key is in the home, so a token of the first start still opens the books of the second.
+    // The key is in the home, so a token of the first start is still valid at the second.
     for (const token of [first.local.financeToken, second.local.auditorToken]) {
       const headers = { authorization: `Bearer ${token}` }
       expect((await ask(second, { path: '/api/finance/summary', headers })).status).toBe(200)
@@ -93,9 +93,9 @@ describe('local mode', () => {
     expect(await answers(second.local.rpcUrl)).toBe(false)
     expect(await databaseAnswers(second.local.adminDatabaseUrl)).toBe(false)
 
-    // What is left of the book when its database is gone: enough to refuse another in its place.
-    const kept = readCheckpoint(await readFile(join(home, 'checkpoint'), 'utf8'))
-    expect(kept?.size).toBeGreaterThanOrEqual(receipt.ledger.position)
+    // The remains of the ledger after its database is lost: enough to refuse another one.
+    const stored = readCheckpoint(await readFile(join(home, 'checkpoint'), 'utf8'))
+    expect(stored?.size).toBeGreaterThanOrEqual(receipt.ledger.position)
     await rm(join(home, 'postgres'), { recursive: true })
     const third = await run(home)
     expect(third.exitCode).toBe(1)

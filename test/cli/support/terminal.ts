@@ -5,7 +5,7 @@ import type { CommandDeps } from '../../../src/cli/commandDeps.ts'
 import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
 import { createVirtualClock, type VirtualClock } from '../../client/support/virtualClock.ts'
 
-/** A shell without a shell: what was written, how it ended, and a home folder of its own. */
+/** A shell without a shell: the output, the exit code, and a separate home folder. */
 export interface Terminal {
   readonly home: string
   readonly clock: VirtualClock

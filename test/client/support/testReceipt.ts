@@ -24,13 +24,13 @@ export interface ReceiptTerms {
 }
 
 /** Receipts as the server makes them, with a key of the test. */
-export interface ReceiptDesk {
+export interface ReceiptFixture {
   readonly privateKey: JWK
   readonly keys: unknown
   sign(terms?: ReceiptTerms): Promise<Record<string, unknown>>
 }
 
-export async function openReceiptDesk(privateKey: JWK = makeReceiptKey()): Promise<ReceiptDesk> {
+export async function openReceiptFixture(privateKey: JWK = makeReceiptKey()): Promise<ReceiptFixture> {
   const signReceipt = await createReceiptSigner(privateKey)
   return {
     privateKey,

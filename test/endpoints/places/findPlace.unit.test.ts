@@ -79,7 +79,7 @@ test.each([
   expect(found(text)).toBe(expected)
 })
 
-test('the largest is meant, and the others are named beside it', () => {
+test('the largest is taken, and the others are listed', () => {
   const search = find('Valencia')
   expect(search).toMatchObject({ place: { countryCode: 'VE' } })
   expect(search.kind === 'found' && search.alternatives.map(({ countryCode }) => countryCode)).toContain('ES')
@@ -99,7 +99,7 @@ describe('is not listed, and says what is not known', () => {
   })
 })
 
-test('what is not listed is taken apart for whoever knows more places', () => {
+test('a place outside the list is split into its parts for a geocoder', () => {
   expect(find('  Ober   Unterhof,, Kärnten , Austria')).toMatchObject({
     query: { name: 'Ober Unterhof', qualifiers: ['Kärnten', 'Austria'] },
   })

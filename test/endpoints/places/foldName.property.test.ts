@@ -43,7 +43,7 @@ test('every listed city is found by its name, in capitals, without marks, and wi
   )
 })
 
-test('every listed city is found within its country, or named beside a larger one of a region with the same letters', () => {
+test('every listed city is found within its country, or listed with a larger one of a region with the same letters', () => {
   const countriesOf = (name: string, countryCode: string) => {
     const search = findPlace(gazetteer, `${name}, ${countryCode}`)
     return search.kind === 'found' ? [search.place, ...search.alternatives].map((place) => place.countryCode) : []

@@ -22,7 +22,7 @@ interface Said {
   readonly liquidityUsd: bigint | undefined
 }
 
-/** What the adapter makes of an answer: a price, or the kind of failure. Each question has an adapter of its own. */
+/** Result of the adapter for an answer: a price, or the kind of failure. Each query has a separate adapter. */
 async function hear(
   market: MarketName,
   answer: { status?: number; body: unknown; headers?: Readonly<Record<string, string>> },

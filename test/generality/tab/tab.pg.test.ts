@@ -39,7 +39,7 @@ async function balanceOf(account: string): Promise<bigint> {
   return BigInt(rows[0]?.balance ?? 0)
 }
 
-/** From one of three processes, each with a queue of its own. */
+/** From one of three processes, each with a separate queue. */
 function debit(tab: Tab, number: number) {
   return (ledgers[number % ledgers.length] ?? ledgers[0]).kernel.append(debitTab(tab, number, priceBaseUnits))
 }
@@ -99,9 +99,9 @@ test('the rest of a closed tab is paid out as any refund is, once', async () => 
   const account = `Liabilities:RefundsDue:${tab.wallet}`
   const paid = { account, wallet: tab.wallet, paidBaseUnits: 3n * priceBaseUnits }
   const payout = () => ({ ...samplePayout(), mint: tab.mint, payments: [paid] })
-  const payouts = databaseOn(admin)
-  expect(await recordPayout(payouts, payout(), 0)).toMatchObject({ outcome: 'recorded' })
-  expect(await recordPayout(payouts, payout(), 0)).toEqual({ outcome: 'more_than_owed' })
+  const receipts = databaseOn(admin)
+  expect(await recordPayout(receipts, payout(), 0)).toMatchObject({ outcome: 'recorded' })
+  expect(await recordPayout(receipts, payout(), 0)).toEqual({ outcome: 'more_than_owed' })
   expect(await balanceOf(account)).toBe(0n)
 })
 

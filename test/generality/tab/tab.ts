@@ -6,7 +6,7 @@ import { type PaymentReference, streamIdOf } from '../../../src/payment/paymentR
 import { itemEvent } from '../../../src/store/paymentItem.ts'
 import { tabCodec, type TabEvent } from './tabEvents.ts'
 
-/* The decider of tabs. A request is a stream of its own, so that the requests of one tab never wait for each other. */
+/* The decider of tabs. A request is a separate stream, so that the requests of one tab never wait for each other. */
 
 export interface Tab {
   /** The deposit's signature: it cannot also be a payment. */

@@ -36,7 +36,7 @@ export type TabEvent =
   | RequestFulfilled
   | DistributionAllocated
 
-/** Four events of its own, and three of the product's as they are. */
+/** Four events of the tab, and three of the product's, unchanged. */
 export const tabCodec = createEventCodec<TabEvent>([
   defineEvent<TabOpened>({
     kind: 'TabOpened',

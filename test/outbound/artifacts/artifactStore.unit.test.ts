@@ -70,7 +70,7 @@ test('two artifacts never share a name', async () => {
   expect(new Set(names.map(({ name }) => name)).size).toBe(50)
 })
 
-test('a file is readable by nobody else, and what is not ours is never swept', async () => {
+test('a file is readable by its owner only, and foreign files are never deleted', async () => {
   const folder = await makeScratchDirectory()
   const { store, pass } = openStore(await openDiskStorage({ directory: folder, nowMs: systemClock.nowMs }))
   const { name } = await store.keep('image/png', picture)

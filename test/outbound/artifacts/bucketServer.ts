@@ -6,7 +6,7 @@ import { afterFile } from '../../support/afterFile.ts'
 export interface BucketServer {
   readonly endpoint: string
   readonly objects: Map<string, { readonly body: Buffer; readonly contentType: string }>
-  /** What comes next is answered with this status. */
+  /** The next request is answered with this status. */
   fail(status: number): void
 }
 

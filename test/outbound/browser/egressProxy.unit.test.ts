@@ -125,7 +125,7 @@ test('a site cannot say in our name that it was refused', async () => {
   expect(line.troubleWith(`http://${site}/`)).toBeUndefined()
 })
 
-test('a name is asked for once in the life of a line, and what it said then is where it leads', async () => {
+test('a name is resolved once in the lifetime of a line, and the first result holds', async () => {
   const own = await openLine()
   for (let nth = 0; nth < 3; nth++)
     expect(
@@ -161,7 +161,7 @@ test('a page of too many hosts reaches no more of them', async () => {
   )
 })
 
-test('closing ends what is under way', async () => {
+test('closing ends requests in progress', async () => {
   const hanging = createServer(() => undefined).listen(0, '127.0.0.1')
   await once(hanging, 'listening')
   const address = hanging.address()

@@ -55,7 +55,7 @@ const { port } = await startWeb((request, response) => {
 })
 const closed = await startWeb(() => undefined)
 closed.stop()
-// What a service that was killed has left behind.
+// Remains of a killed service.
 const abandoned = await mkdtemp(join(tmpdir(), `tollbook-browser-${spawnSync('true').pid}-`))
 const rules = {
   resolve: (name: string) => Promise.resolve(name === 'private.test' ? ['192.168.1.1'] : []),

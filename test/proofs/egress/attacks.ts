@@ -17,7 +17,7 @@ export type AttackTarget =
   /** Given to be printed. */
   | { readonly html: string }
 
-export interface AttackGround {
+export interface AttackEnvironment {
   /** `http://attack.test`, perhaps with a port. */
   readonly site: string
   /** A private host with a canary, and how its port is written: empty, or `:8080`. */
@@ -67,20 +67,24 @@ const literals = [
 ]
 const names = ['private', 'mixed', 'v6', 'mapped', 'nat64', 'zero', 'metadata']
 
-export function attacksOn(ground: AttackGround): readonly Attack[] {
+export function attacksOn(environment: AttackEnvironment): readonly Attack[] {
   return [
-    ...literals.map((host) => ({ group: 'literal', name: host, target: { url: `http://${host}${ground.port}/` } })),
-    ...names.map((name) => ({ group: 'name', name, target: { url: `http://${name}.test${ground.port}/` } })),
-    ...tls(ground),
-    ...rebinding(ground),
-    ...redirects(ground),
-    ...subresources(ground).map((attack) => ({ ...attack, target: { page: attack.html } })),
-    ...schemes(ground),
-    ...documents(ground),
+    ...literals.map((host) => ({
+      group: 'literal',
+      name: host,
+      target: { url: `http://${host}${environment.port}/` },
+    })),
+    ...names.map((name) => ({ group: 'name', name, target: { url: `http://${name}.test${environment.port}/` } })),
+    ...tls(environment),
+    ...rebinding(environment),
+    ...redirects(environment),
+    ...subresources(environment).map((attack) => ({ ...attack, target: { page: attack.html } })),
+    ...schemes(environment),
+    ...documents(environment),
   ]
 }
 
-function tls({ privateHost, port }: AttackGround): readonly Attack[] {
+function tls({ privateHost, port }: AttackEnvironment): readonly Attack[] {
   return [`https://${privateHost}${port}/`, `https://private.test${port}/`, `http://attack.test:22/`].map((url) => ({
     group: 'port and TLS',
     name: url,
@@ -88,12 +92,12 @@ function tls({ privateHost, port }: AttackGround): readonly Attack[] {
   }))
 }
 
-function rebinding({ port }: AttackGround): readonly Attack[] {
+function rebinding({ port }: AttackEnvironment): readonly Attack[] {
   return [{ group: 'rebinding', name: 'the second answer is private', target: { url: `http://rebind.test${port}/` } }]
 }
 
-function redirects(ground: AttackGround): readonly Attack[] {
-  const inside = urlOf(ground)
+function redirects(environment: AttackEnvironment): readonly Attack[] {
+  const inside = urlOf(environment)
   const byStatus = [301, 302, 303, 307, 308].map((status) => ({
     name: `${status}`,
     target: { page: '', status, headers: { location: inside } },
@@ -102,7 +106,7 @@ function redirects(ground: AttackGround): readonly Attack[] {
     'meta refresh': `<meta http-equiv="refresh" content="0;url=${inside}">`,
     'location =': `<script>location = ${JSON.stringify(inside)}</script>`,
     'location.replace': `<script>location.replace(${JSON.stringify(inside)})</script>`,
-    'location of a name': `<script>location = 'http://private.test${ground.port}/'</script>`,
+    'location of a name': `<script>location = 'http://private.test${environment.port}/'</script>`,
     'form, GET': `<form action="${inside}"></form><script>document.forms[0].submit()</script>`,
     'form, POST': `<form method="post" action="${inside}"><input name="a" value="b"></form><script>document.forms[0].submit()</script>`,
     'a link that is clicked': `<a href="${inside}">x</a><script>document.links[0].click()</script>`,
@@ -117,7 +121,10 @@ function redirects(ground: AttackGround): readonly Attack[] {
       target: { page: '', status: 302, headers: { location: inside.replace('http:', 'https:') } },
     },
     { name: 'Refresh header', target: { page: 'x', headers: { refresh: `0;url=${inside}` } } },
-    { name: '302 to a file', target: { page: '', status: 302, headers: { location: `file://${ground.secretFile}` } } },
+    {
+      name: '302 to a file',
+      target: { page: '', status: 302, headers: { location: `file://${environment.secretFile}` } },
+    },
     ...Object.entries(pages).map(([name, page]) => ({ name, target: { page } })),
   ].map((attack) => ({ group: 'redirect', ...attack }))
 }
@@ -129,13 +136,13 @@ export interface PageAttack {
 }
 
 /** Requests that a page starts automatically. All of them also fit into one page. */
-export function subresources(ground: AttackGround): readonly PageAttack[] {
-  const host = `${ground.privateHost}${ground.port}`
-  const inside = urlOf(ground)
+export function subresources(environment: AttackEnvironment): readonly PageAttack[] {
+  const host = `${environment.privateHost}${environment.port}`
+  const inside = urlOf(environment)
   const script = (code: string): string => `<script>try{${code}}catch(error){}</script>`
   const parts: Record<string, string> = {
     iframe: `<iframe src="${inside}?iframe"></iframe>`,
-    'iframe of a name': `<iframe src="http://private.test${ground.port}/?iframe"></iframe>`,
+    'iframe of a name': `<iframe src="http://private.test${environment.port}/?iframe"></iframe>`,
     'iframe srcdoc': `<iframe srcdoc="<img src='${inside}?srcdoc'>"></iframe>`,
     'iframe of data:': `<iframe src="data:text/html,<img src='${inside}?data'>"></iframe>`,
     'iframe of a blob': script(
@@ -180,7 +187,7 @@ export function subresources(ground: AttackGround): readonly PageAttack[] {
     EventSource: script(`new EventSource('${inside}?events')`),
     WebSocket: script(`new WebSocket('ws://${host}/')`),
     'WebSocket with TLS': script(`new WebSocket('wss://${host}/')`),
-    'WebSocket of a name': script(`new WebSocket('ws://private.test${ground.port}/')`),
+    'WebSocket of a name': script(`new WebSocket('ws://private.test${environment.port}/')`),
     worker: script(
       `new Worker(URL.createObjectURL(new Blob(["fetch('${inside}?worker',{mode:'no-cors'})"],{type:'text/javascript'})))`,
     ),
@@ -188,12 +195,12 @@ export function subresources(ground: AttackGround): readonly PageAttack[] {
       `new SharedWorker(URL.createObjectURL(new Blob(["fetch('${inside}?shared',{mode:'no-cors'})"],{type:'text/javascript'})))`,
     ),
     WebRTC: script(
-      `const p=new RTCPeerConnection({iceServers:[{urls:'stun:${ground.privateHost}:3478'}]});p.createDataChannel('x');p.createOffer().then(o=>p.setLocalDescription(o))`,
+      `const p=new RTCPeerConnection({iceServers:[{urls:'stun:${environment.privateHost}:3478'}]});p.createDataChannel('x');p.createOffer().then(o=>p.setLocalDescription(o))`,
     ),
     'WebRTC over TCP': script(
       `const p=new RTCPeerConnection({iceServers:[{urls:'turn:${host}?transport=tcp',username:'u',credential:'p'}]});p.createDataChannel('x');p.createOffer().then(o=>p.setLocalDescription(o))`,
     ),
-    WebTransport: script(`new WebTransport('https://${ground.privateHost}:3478/').ready.catch(()=>{})`),
+    WebTransport: script(`new WebTransport('https://${environment.privateHost}:3478/').ready.catch(()=>{})`),
     'service worker': script(`navigator.serviceWorker.register('/worker.js').catch(()=>{})`),
     'report-to': `<meta http-equiv="content-security-policy-report-only" content="img-src 'none'; report-uri ${inside}?report">`,
     'link ping': `<a href="#x" ping="${inside}?ping">x</a><script>document.links[0]?.click()</script>`,
@@ -202,8 +209,8 @@ export function subresources(ground: AttackGround): readonly PageAttack[] {
   return Object.entries(parts).map(([name, html]) => ({ group: 'subresource', name, html }))
 }
 
-function schemes({ site, secretFile, ...ground }: AttackGround): readonly Attack[] {
-  const inside = urlOf({ site, secretFile, ...ground })
+function schemes({ site, secretFile, ...environment }: AttackEnvironment): readonly Attack[] {
+  const inside = urlOf({ site, secretFile, ...environment })
   return [
     `file://${secretFile}`,
     `FILE://localhost${secretFile}`,
@@ -219,9 +226,9 @@ function schemes({ site, secretFile, ...ground }: AttackGround): readonly Attack
   ].map((url) => ({ group: 'scheme', name: url, target: { url } }))
 }
 
-function documents(ground: AttackGround): readonly Attack[] {
-  const inside = urlOf(ground)
-  const file = `file://${ground.secretFile}`
+function documents(environment: AttackEnvironment): readonly Attack[] {
+  const inside = urlOf(environment)
+  const file = `file://${environment.secretFile}`
   const pages: Record<string, string> = {
     'iframe of a file': `<iframe src="${file}" width="900" height="900"></iframe>`,
     'object of a file': `<object data="${file}" width="900" height="900"></object>`,
@@ -239,11 +246,11 @@ function documents(ground: AttackGround): readonly Attack[] {
     'meta refresh inside': `<meta http-equiv="refresh" content="0;url=${inside}">`,
     'script inside': `<script src="${inside}"></script>`,
     'svg inside': `<svg xmlns:xlink="http://www.w3.org/1999/xlink"><image xlink:href="${inside}" width="9" height="9"/></svg>`,
-    'base of a file': `<base href="file:///"><iframe src="${ground.secretFile.slice(1)}"></iframe>`,
+    'base of a file': `<base href="file:///"><iframe src="${environment.secretFile.slice(1)}"></iframe>`,
   }
   return Object.entries(pages).map(([name, html]) => ({ group: 'HTML to PDF', name, target: { html } }))
 }
 
-function urlOf({ privateHost, port }: AttackGround): string {
+function urlOf({ privateHost, port }: AttackEnvironment): string {
   return `http://${privateHost}${port}/`
 }

@@ -7,7 +7,7 @@ import { webPorts } from '../../../src/outbound/urlGuard.ts'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../../src/primitives/log.ts'
 import type { Attack } from './attacks.ts'
-import { canaryText, type EgressGround } from './ground.ts'
+import { canaryText, type EgressEnvironment } from './environment.ts'
 
 export interface Tried {
   readonly group: string
@@ -27,16 +27,16 @@ const jobTimeoutMs = 8_000
 const lingerMs = 30
 
 /** The production guard except for name resolution: no name server knows the test's network. */
-export function guarded(ground: EgressGround): Egress {
+export function guarded(environment: EgressEnvironment): Egress {
   const asked = new Map<string, number>()
   const resolve = (hostname: string): Promise<readonly string[]> => {
     const count = (asked.get(hostname) ?? 0) + 1
     asked.set(hostname, count)
-    if (hostname === 'rebind.test' && count > 1) return Promise.resolve([ground.privateHost])
-    return Promise.resolve(ground.addresses.get(hostname) ?? [])
+    if (hostname === 'rebind.test' && count > 1) return Promise.resolve([environment.privateHost])
+    return Promise.resolve(environment.addresses.get(hostname) ?? [])
   }
-  const sitePort = new URL(ground.site).port
-  const canaryPort = ground.port.slice(1)
+  const sitePort = new URL(environment.site).port
+  const canaryPort = environment.port.slice(1)
   return openEgress({
     // On loopback the attacker's site is itself private, and has to be let in by name.
     allowHosts: sitePort === '' ? [] : [`attack.test:${sitePort}`],
@@ -62,18 +62,18 @@ export async function openAttackedRenderer(egress: Egress): Promise<Renderer> {
   return renderer
 }
 
-export async function tryAttack(renderer: Renderer, ground: EgressGround, attack: Attack): Promise<Tried> {
-  const before = ground.hits()
-  const { outcome, text } = await run(renderer, ground, attack)
+export async function tryAttack(renderer: Renderer, environment: EgressEnvironment, attack: Attack): Promise<Tried> {
+  const before = environment.hits()
+  const { outcome, text } = await run(renderer, environment, attack)
   await systemClock.sleep(lingerMs)
   const leaked = text.includes(secretText) || text.includes(canaryText)
-  return { group: attack.group, name: attack.name, hits: ground.hits() - before, leaked, outcome }
+  return { group: attack.group, name: attack.name, hits: environment.hits() - before, leaked, outcome }
 }
 
-async function run(renderer: Renderer, ground: EgressGround, { target }: Attack) {
+async function run(renderer: Renderer, environment: EgressEnvironment, { target }: Attack) {
   const never = new AbortController().signal
-  ground.serve('page' in target ? target : { page: `<script>fetch('/again')</script>` })
-  const page = 'html' in target ? target : { url: 'url' in target ? target.url : `${ground.site}/` }
+  environment.serve('page' in target ? target : { page: `<script>fetch('/again')</script>` })
+  const page = 'html' in target ? target : { url: 'url' in target ? target.url : `${environment.site}/` }
   try {
     // A document of everything, because its text can be searched.
     const { bytes } = await renderer.pdf({ page, format: 'A4', margin }, never)

@@ -1,8 +1,8 @@
 import type { Egress } from '../../../src/outbound/browser/renderJob.ts'
-import type { EgressGround } from './ground.ts'
+import type { EgressEnvironment } from './environment.ts'
 
 /** The same browser with the guard switched off: the effect of the attacks without protection. */
-export function unguarded({ addresses, privateHost }: EgressGround): Egress {
+export function unguarded({ addresses, privateHost }: EgressEnvironment): Egress {
   // The browser resolves by itself, and there is no name server; rebinding ends at the private address.
   const rules = [...addresses].map(([name, all]) => {
     const address = name === 'rebind.test' ? privateHost : (all.at(-1) ?? '')

@@ -9,7 +9,7 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../../src/primitives/log.ts'
 import { buy } from '../../support/ask.ts'
-import { breakGround } from '../proofGround.ts'
+import { openEnvironment } from '../proofEnvironment.ts'
 import { say } from '../verdict.ts'
 import { seedLedger } from './seedLedger.ts'
 
@@ -26,15 +26,15 @@ export interface FinanceService extends AsyncDisposable {
 
 export async function openFinanceService(payments: number): Promise<FinanceService> {
   await using opened = new AsyncDisposableStack()
-  const ground = opened.use(await breakGround())
-  const access = await openLocalFinance(await openHome(join(ground.directory, 'home')), systemClock)
-  const config = readConfig(ground.env)
-  assert(isServiceConfig(config), 'the ground has a database, a chain and a key')
+  const environment = opened.use(await openEnvironment())
+  const access = await openLocalFinance(await openHome(join(environment.directory, 'home')), systemClock)
+  const config = readConfig(environment.env)
+  assert(isServiceConfig(config), 'the environment has a database, a chain and a key')
   const mint = assertPresent(readAddress(config.chain.tokenMint), 'a mint')
   const onProgress = (done: number) => say(`       ${done} of ${payments} payments seeded`)
-  await seedLedger(ground.database.serviceUrl, { mint, payments, onProgress })
+  await seedLedger(environment.database.serviceUrl, { mint, payments, onProgress })
   say(`${payments} payments seeded over 120 days`)
-  const ledger = { databaseUrl: ground.database.serviceUrl }
+  const ledger = { databaseUrl: environment.database.serviceUrl }
   const service = await createService({ ...config, ledger, finance: access.config }, { log: silentLog })
   opened.defer(() => service.close())
   const baseUrl = `http://127.0.0.1:${service.port}`
@@ -42,7 +42,7 @@ export async function openFinanceService(payments: number): Promise<FinanceServi
     fetch(`${baseUrl}/api/finance/${path}`, { headers: { authorization: `Bearer ${access.auditorToken}` } })
   const dataOf = async <T>(path: string, shape: z.ZodType<T>): Promise<T> =>
     z.object({ data: shape }).parse(await (await ask(path)).json()).data
-  const { receipt } = await buy({ baseUrl, payer: ground.payer })
+  const { receipt } = await buy({ baseUrl, payer: environment.payer })
   await caughtUp(dataOf)
   const disposables = opened.move()
   return {

@@ -57,7 +57,7 @@ export async function seedLedger(serviceUrl: string, { mint, payments, onProgres
       const nth = done + offset
       // Busier at the end than at the start.
       const blockTimeMs = Math.floor(firstMs + daysBack * dayMs * Math.sqrt(nth / payments))
-      const wallet = assertPresent(wallets[(nth * 7) % wallets.length], 'there are so many wallets')
+      const wallet = assertPresent(wallets[(nth * 7) % wallets.length], 'there are enough wallets')
       return storyOf(nth, settlementOf(nth, { mint, wallet, blockTimeMs }))
     })
     await writeStories(client, stories)

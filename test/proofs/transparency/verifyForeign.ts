@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readVerifierKey } from '@tollbook/core/checkpoint'
 import { assertPresent } from '@tollbook/core/assert'
-import { openReceiptDesk } from '../../client/support/testReceipt.ts'
+import { openReceiptFixture } from '../../client/support/testReceipt.ts'
 import { type Finding, look } from './finding.ts'
 import { type ForeignLog, leafOf } from './foreignLog.ts'
 
@@ -16,17 +16,17 @@ const invalidExitCode = 9
 export async function verifyForeign(log: ForeignLog, directory: string): Promise<Finding> {
   const { name, publicKey } = assertPresent(readVerifierKey(log.verifierKey), 'the verifier key of Go')
   const [x, d] = [Buffer.from(publicKey).toString('base64url'), log.signingSeed.toString('base64url')]
-  const desk = await openReceiptDesk({ kty: 'OKP', crv: 'Ed25519', x, d })
+  const receipts = await openReceiptFixture({ kty: 'OKP', crv: 'Ed25519', x, d })
   const [claim, other] = log.inclusions.filter(({ path }) => path.length > 10)
   const receiptOf = async (claim: ForeignLog['inclusions'][number]) =>
-    desk.sign({ position: claim.index + 1, leafHash: Buffer.from(leafOf(claim)).toString('hex') })
+    receipts.sign({ position: claim.index + 1, leafHash: Buffer.from(leafOf(claim)).toString('hex') })
   const proofOf = ({ index, size, path }: ForeignLog['inclusions'][number]) => ({
     position: index + 1,
     path: path.map((hash) => hash.toString('base64')),
     checkpoint: log.trees.find((tree) => tree.size === size)?.note,
   })
   const [own, foreign] = [assertPresent(claim, 'a long path'), assertPresent(other, 'another long path')]
-  const stranger = await openReceiptDesk()
+  const stranger = await openReceiptFixture()
   const file = async (file: string, content: unknown) => {
     await writeFile(join(directory, file), JSON.stringify(content))
     return join(directory, file)
@@ -34,7 +34,7 @@ export async function verifyForeign(log: ForeignLog, directory: string): Promise
   const [receipt, proof, keys] = [
     await file('receipt.json', await receiptOf(own)),
     await file('proof.json', proofOf(own)),
-    await file('keys.json', desk.keys),
+    await file('keys.json', receipts.keys),
   ]
   const cases: readonly (readonly [exitCode: number, words: readonly string[]])[] = [
     [validExitCode, [receipt, '--proof', proof, '--key', keys, '--origin', name]],

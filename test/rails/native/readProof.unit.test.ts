@@ -85,14 +85,14 @@ describe('the bound form', () => {
     ['a third key', { signature, secret, wallet: 'x' }],
     ['both a signature and a transaction', { signature, transaction: 'AAAA', secret }],
     ['a signature that is a number', { signature: 1, secret }],
-    ['a transaction that is no base64', { transaction: '****', secret }],
+    ['a transaction that is not base64', { transaction: '****', secret }],
     ['a prototype instead of keys', JSON.parse(`{"__proto__":{"signature":"${signature}","secret":"${secret}"}}`)],
   ])('with %s is refused', (_name, value) => {
     expect(read(base64(JSON.stringify(value)))).toMatchObject({ reason: 'malformed_proof' })
   })
 })
 
-test('64 zero bytes are no signature', () => {
+test('64 zero bytes are not a signature', () => {
   expect(read(base64(new Uint8Array(64)))).toMatchObject({ reason: 'malformed_proof' })
 })
 

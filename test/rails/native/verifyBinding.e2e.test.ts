@@ -2,24 +2,24 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { isRefusal } from '@tollbook/core/refusal'
 import { bindingCases } from '../../chain/cases/bindingCases.ts'
 import { verdictOf } from '../../chain/cases/verificationCase.ts'
-import { type PaymentShop, openPaymentShop } from '../../chain/paymentShop.ts'
+import { type VerifierFixture, openVerifierFixture } from '../../chain/verifierFixture.ts'
 import { createTestDatabase } from '../../support/database.ts'
 
-let shop: PaymentShop
+let verifier: VerifierFixture
 
 beforeAll(async () => {
-  shop = await openPaymentShop('Token-2022', (await createTestDatabase()).serviceUrl)
-  shop.clock.onSleep(() => shop.chain.advanceSlots(1))
+  verifier = await openVerifierFixture('Token-2022', (await createTestDatabase()).serviceUrl)
+  verifier.clock.onSleep(() => verifier.chain.advanceSlots(1))
 })
-afterAll(() => shop.close())
-beforeEach(() => shop.node.behave())
+afterAll(() => verifier.close())
+beforeEach(() => verifier.node.behave())
 
 for (const { rule, says, verdict, present } of bindingCases) {
   test(`${rule} ${says}: ${verdict}`, async () => {
-    const judged = await present(shop)
+    const judged = await present(verifier)
 
     expect(verdictOf(judged), isRefusal(judged) ? judged.message : '').toBe(verdict)
-    const sentOnlyIfAccepted = verdict === 'accepted' || !shop.node.asked.includes('sendTransaction')
+    const sentOnlyIfAccepted = verdict === 'accepted' || !verifier.node.asked.includes('sendTransaction')
     expect(sentOnlyIfAccepted, 'what would buy nothing is not sent').toBe(true)
   })
 }

@@ -4,17 +4,17 @@ import { z } from 'zod'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { Fault } from '@tollbook/core/fault'
 import { verdictOf } from '../../chain/cases/verificationCase.ts'
-import { payment, relayed } from '../../chain/labTokens.ts'
+import { payment, relayed } from '../../chain/fixtureTokens.ts'
 import { signedThroughTable } from '../../chain/lookupTable.ts'
-import { type Customer, due, gross, newCustomer, signedBy } from '../../chain/paymentLab.ts'
+import { type Customer, due, gross, newCustomer, signedBy } from '../../chain/chainFixture.ts'
 import {
-  type PaymentShop,
-  openPaymentShop,
+  type VerifierFixture,
+  openVerifierFixture,
   present,
   quoteFor,
   signatureProof,
   transactionProof,
-} from '../../chain/paymentShop.ts'
+} from '../../chain/verifierFixture.ts'
 import { type Tamper, errorReply, resultReply } from '../../chain/tamperingNode.ts'
 import { createTestDatabase } from '../../support/database.ts'
 
@@ -22,14 +22,14 @@ import { createTestDatabase } from '../../support/database.ts'
  * A node that breaks while a transaction is rehearsed and sent, or while a balance is asked for. That is never a verdict on
  * the payment (I8), and nothing is sent that has not been rehearsed.
  */
-let shop: PaymentShop
+let verifier: VerifierFixture
 
 beforeAll(async () => {
-  shop = await openPaymentShop('Token-2022 with a transfer fee', (await createTestDatabase()).serviceUrl)
-  shop.clock.onSleep(() => shop.chain.advanceSlots(1))
+  verifier = await openVerifierFixture('Token-2022 with a transfer fee', (await createTestDatabase()).serviceUrl)
+  verifier.clock.onSleep(() => verifier.chain.advanceSlots(1))
 })
-afterAll(() => shop.close())
-beforeEach(() => shop.node.behave())
+afterAll(() => verifier.close())
+beforeEach(() => verifier.node.behave())
 
 interface Prepared {
   readonly payer: Customer
@@ -38,17 +38,17 @@ interface Prepared {
 
 /** A payment that is good, with inner instructions and a lookup table, so that an answer has all that it can have. */
 async function preparePayment(more = 0n): Promise<Prepared> {
-  const payer = await newCustomer(shop)
-  await quoteFor(shop, payer)
-  const instructions = payment(shop, payer, { send: gross(shop, due(shop)) + more }).map(relayed)
-  const transaction = await signedThroughTable(shop, instructions, [payer.keypair])
+  const payer = await newCustomer(verifier)
+  await quoteFor(verifier, payer)
+  const instructions = payment(verifier, payer, { send: gross(verifier, due(verifier)) + more }).map(relayed)
+  const transaction = await signedThroughTable(verifier, instructions, [payer.keypair])
   return { payer, header: transactionProof(transaction.serialize()) }
 }
 
 async function preparePlain(instructions: (payer: Customer) => readonly TransactionInstruction[]): Promise<Prepared> {
-  const payer = await newCustomer(shop)
-  await quoteFor(shop, payer)
-  const transaction = await signedBy(shop.connection, instructions(payer), [payer.keypair])
+  const payer = await newCustomer(verifier)
+  await quoteFor(verifier, payer)
+  const transaction = await signedBy(verifier.connection, instructions(payer), [payer.keypair])
   return { payer, header: transactionProof(transaction.serialize()) }
 }
 
@@ -76,49 +76,51 @@ const simulationTroubles: readonly (readonly [string, Tamper])[] = [
 ]
 
 for (const [says, tamper] of simulationTroubles) {
-  test(`14a a rehearsal with ${says} is a fault that may heal, and nothing is sent (I8)`, async () => {
+  test(`14a a simulation with ${says} is a temporary fault, and nothing is sent (I8)`, async () => {
     const { payer, header } = await preparePayment()
-    shop.node.answer('simulateTransaction', tamper)
+    verifier.node.answer('simulateTransaction', tamper)
 
-    const thrown = await present(shop, payer, header).catch((error: unknown) => error)
+    const thrown = await present(verifier, payer, header).catch((error: unknown) => error)
 
     expect(thrown).toBeInstanceOf(Fault)
     expect(thrown).toMatchObject({ retryable: true })
-    expect(shop.node.asked).not.toContain('sendTransaction')
-    shop.node.behave()
-    expect(verdictOf(await present(shop, payer, header)), 'the proof is as good as before').toBe('accepted')
+    expect(verifier.node.asked).not.toContain('sendTransaction')
+    verifier.node.behave()
+    expect(verdictOf(await present(verifier, payer, header)), 'the proof is as good as before').toBe('accepted')
   })
 }
 
-describe('14b a node that tells no token balances of a rehearsal', () => {
-  beforeEach(() => shop.node.answer('simulateTransaction', without('preTokenBalances', 'postTokenBalances')))
+describe('14b a node that reports no token balances of a simulation', () => {
+  beforeEach(() => verifier.node.answer('simulateTransaction', without('preTokenBalances', 'postTokenBalances')))
 
   test('sends a full payment, which is then judged by what landed', async () => {
     const { payer, header } = await preparePayment()
 
-    expect(verdictOf(await present(shop, payer, header))).toBe('accepted')
+    expect(verdictOf(await present(verifier, payer, header))).toBe('accepted')
   })
 
   test('does not send one that is one base unit short, counting the transfer fee', async () => {
     const { payer, header } = await preparePayment(-1n)
 
-    expect(verdictOf(await present(shop, payer, header))).toBe('transfer_insufficient')
-    expect(shop.node.asked).not.toContain('sendTransaction')
+    expect(verdictOf(await present(verifier, payer, header))).toBe('transfer_insufficient')
+    expect(verifier.node.asked).not.toContain('sendTransaction')
   })
 
   test('does not send one that burns too little', async () => {
-    const { payer, header } = await preparePlain((from) => payment(shop, from, { burn: shop.price.burnBaseUnits - 1n }))
+    const { payer, header } = await preparePlain((from) =>
+      payment(verifier, from, { burn: verifier.price.burnBaseUnits - 1n }),
+    )
 
-    expect(verdictOf(await present(shop, payer, header))).toBe('burn_insufficient')
-    expect(shop.node.asked).not.toContain('sendTransaction')
+    expect(verdictOf(await present(verifier, payer, header))).toBe('burn_insufficient')
+    expect(verifier.node.asked).not.toContain('sendTransaction')
   })
 })
 
-test('14b balances of one side only are no balances', async () => {
+test('14b balances of one side only count as missing', async () => {
   const { payer, header } = await preparePayment()
-  shop.node.answer('simulateTransaction', without('postTokenBalances'))
+  verifier.node.answer('simulateTransaction', without('postTokenBalances'))
 
-  expect(verdictOf(await present(shop, payer, header))).toBe('accepted')
+  expect(verdictOf(await present(verifier, payer, header))).toBe('accepted')
 })
 
 const balanceTroubles: readonly (readonly [string, Tamper])[] = [
@@ -130,10 +132,10 @@ const balanceTroubles: readonly (readonly [string, Tamper])[] = [
 
 for (const [says, tamper] of balanceTroubles) {
   test(`14c a balance that comes as ${says} is a fault, not an empty wallet (I8)`, async () => {
-    const payer = await newCustomer(shop, 1n)
-    shop.node.answer('getTokenAccountsByOwner', tamper)
+    const payer = await newCustomer(verifier, 1n)
+    verifier.node.answer('getTokenAccountsByOwner', tamper)
 
-    await expect(present(shop, payer, signatureProof(encodeBase58(Buffer.alloc(64, 9))))).rejects.toMatchObject({
+    await expect(present(verifier, payer, signatureProof(encodeBase58(Buffer.alloc(64, 9))))).rejects.toMatchObject({
       retryable: true,
     })
   })
@@ -145,31 +147,31 @@ function wholeAccounts(): ReturnType<Tamper> {
   return resultReply({ context: {}, value: [{ account: { data } }] })
 }
 
-test('14d a node that does not know whether a blockhash is still good is a fault, not an expiry (I8)', async () => {
+test('14d a node that does not know whether a blockhash is still valid is a fault, not an expiry (I8)', async () => {
   const { payer, header } = await preparePayment()
-  shop.node.answer('sendTransaction', () => 'cut')
-  await expect(present(shop, payer, header)).rejects.toThrow(Fault)
-  shop.node.answer('isBlockhashValid', () => errorReply(-32602, 'invalid params'))
+  verifier.node.answer('sendTransaction', () => 'cut')
+  await expect(present(verifier, payer, header)).rejects.toThrow(Fault)
+  verifier.node.answer('isBlockhashValid', () => errorReply(-32602, 'invalid params'))
 
-  await expect(present(shop, payer, header)).rejects.toMatchObject({ retryable: true })
+  await expect(present(verifier, payer, header)).rejects.toMatchObject({ retryable: true })
 })
 
 test('14d a node that does not know the time of the block yet is a fault, not a payment of any age (I8)', async () => {
   const { payer, header } = await preparePayment()
-  shop.node.answer('getTransaction', async ({ forward }) => {
+  verifier.node.answer('getTransaction', async ({ forward }) => {
     const answer = z.object({ result: z.looseObject({}).nullable() }).parse(JSON.parse(await forward()))
     return resultReply(answer.result === null ? null : { ...answer.result, blockTime: null })
   })
 
-  await expect(present(shop, payer, header)).rejects.toMatchObject({ retryable: true })
+  await expect(present(verifier, payer, header)).rejects.toMatchObject({ retryable: true })
 })
 
 test('14e what a node says of a sending does not matter, only what is on chain', async () => {
   const { payer, header } = await preparePayment()
-  shop.node.answer('sendTransaction', async ({ forward }) => {
+  verifier.node.answer('sendTransaction', async ({ forward }) => {
     await forward()
     return errorReply(-32002, 'this transaction has already been processed')
   })
 
-  expect(verdictOf(await present(shop, payer, header))).toBe('accepted')
+  expect(verdictOf(await present(verifier, payer, header))).toBe('accepted')
 })

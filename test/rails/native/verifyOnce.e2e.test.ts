@@ -8,12 +8,12 @@ import { encodeBase58 } from '@tollbook/core/base58'
 import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { verdictOf } from '../../chain/cases/verificationCase.ts'
-import { payment } from '../../chain/labTokens.ts'
-import { type Customer, due, newCustomer, priceOf, signatureOf, signedBy } from '../../chain/paymentLab.ts'
+import { payment } from '../../chain/fixtureTokens.ts'
+import { type Customer, due, newCustomer, priceOf, signatureOf, signedBy } from '../../chain/chainFixture.ts'
 import {
-  type PaymentShop,
+  type VerifierFixture,
   listRequiredBaseUnits,
-  openPaymentShop,
+  openVerifierFixture,
   orderOf,
   present,
   proofMaxAgeMs,
@@ -21,22 +21,22 @@ import {
   quoteGraceMs,
   signatureProof,
   transactionProof,
-} from '../../chain/paymentShop.ts'
+} from '../../chain/verifierFixture.ts'
 import { answered, loseAnswer, resultReply } from '../../chain/tamperingNode.ts'
 import { createTestDatabase } from '../../support/database.ts'
 
 /*
- * A transaction that we send for a caller, when answers are lost, late, or overtaken by the chain. Whatever happens, the
- * caller's one transaction is the only one, and nobody is told to pay again while it may still land (I8).
+ * A transaction that we send for a caller, when answers are lost, late, or overtaken by the chain. In every case the
+ * caller's one transaction is the only one, and no caller is asked to pay again while it may still land (I8).
  */
-let shop: PaymentShop
+let verifier: VerifierFixture
 
 beforeAll(async () => {
-  shop = await openPaymentShop('SPL Token', (await createTestDatabase()).serviceUrl)
+  verifier = await openVerifierFixture('SPL Token', (await createTestDatabase()).serviceUrl)
 })
-afterAll(() => shop.close())
+afterAll(() => verifier.close())
 beforeEach(() => {
-  shop.node.behave()
+  verifier.node.behave()
   confirmWhileWaiting(true)
 })
 
@@ -48,16 +48,16 @@ interface Presentable {
 }
 
 async function signPayment(tokens?: bigint): Promise<Presentable> {
-  const payer = await newCustomer(shop, tokens)
-  await quoteFor(shop, payer)
-  const transaction = await signedBy(shop.connection, payment(shop, payer), [payer.keypair])
+  const payer = await newCustomer(verifier, tokens)
+  await quoteFor(verifier, payer)
+  const transaction = await signedBy(verifier.connection, payment(verifier, payer), [payer.keypair])
   const receivedBeforeBaseUnits = await receivedBaseUnits()
-  shop.chain.forgetRequestCounts()
+  verifier.chain.forgetRequestCounts()
   return { payer, transaction, header: transactionProof(transaction.serialize()), receivedBeforeBaseUnits }
 }
 
 async function receivedBaseUnits(): Promise<bigint> {
-  return (await getAccount(shop.connection, shop.paymentAccount, 'processed', shop.program)).amount
+  return (await getAccount(verifier.connection, verifier.paymentAccount, 'processed', verifier.program)).amount
 }
 
 function signatureIn({ transaction }: Presentable): string {
@@ -67,31 +67,31 @@ function signatureIn({ transaction }: Presentable): string {
 async function bookedState(presentable: Presentable): Promise<PaymentState> {
   const reference = solanaReference(signatureOf(signatureIn(presentable)))
   const { wallet } = orderOf(presentable.payer)
-  return (await shop.ledger.lookUp({ reference, wallet, idempotencyKey: undefined })).payment
+  return (await verifier.ledger.lookUp({ reference, wallet, idempotencyKey: undefined })).payment
 }
 
 function confirmWhileWaiting(on: boolean): void {
-  shop.clock.onSleep(() => shop.chain.advanceSlots(on ? 1 : 0))
+  verifier.clock.onSleep(() => verifier.chain.advanceSlots(on ? 1 : 0))
 }
 
 /** The payer itself sends it, past us. */
 async function sendDirectly({ transaction }: Presentable): Promise<void> {
-  await shop.connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
+  await verifier.connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
 }
 
 function sentToChain(): number {
-  return shop.chain.requestCounts().get('sendTransaction') ?? 0
+  return verifier.chain.requestCounts().get('sendTransaction') ?? 0
 }
 
 test('12a a transaction that is sent is on record first, and is sent exactly as it was presented', async () => {
   const presentable = await signPayment()
   let stateAtSending: PaymentState | undefined
-  shop.node.answer('sendTransaction', async ({ forward }) => {
+  verifier.node.answer('sendTransaction', async ({ forward }) => {
     stateAtSending = await bookedState(presentable)
     return answered(await forward())
   })
 
-  const judged = await present(shop, presentable.payer, presentable.header)
+  const judged = await present(verifier, presentable.payer, presentable.header)
 
   expect(verdictOf(judged)).toBe('accepted')
   expect(stateAtSending).toMatchObject({ phase: 'submitted', wallet: presentable.payer.address.toBase58() })
@@ -103,52 +103,52 @@ test('12a a transaction that is sent is on record first, and is sent exactly as 
 
 test('12b the answer to a sending is lost: the next presentation finds the payment and sends nothing (I8)', async () => {
   const presentable = await signPayment()
-  shop.node.answer('sendTransaction', loseAnswer)
-  await expect(present(shop, presentable.payer, presentable.header)).rejects.toThrow(Fault)
-  shop.node.behave()
-  shop.chain.advanceSlots(1)
+  verifier.node.answer('sendTransaction', loseAnswer)
+  await expect(present(verifier, presentable.payer, presentable.header)).rejects.toThrow(Fault)
+  verifier.node.behave()
+  verifier.chain.advanceSlots(1)
 
-  const judged = await present(shop, presentable.payer, presentable.header)
+  const judged = await present(verifier, presentable.payer, presentable.header)
 
   expect(verdictOf(judged)).toBe('accepted')
   expect(sentToChain()).toBe(1)
-  expect(shop.node.asked).toEqual(['getTransaction'])
-  expect((await receivedBaseUnits()) - presentable.receivedBeforeBaseUnits).toBe(due(shop))
+  expect(verifier.node.asked).toEqual(['getTransaction'])
+  expect((await receivedBaseUnits()) - presentable.receivedBeforeBaseUnits).toBe(due(verifier))
 })
 
 test('12b the sending itself is lost: the next presentation sends the same bytes again', async () => {
   const presentable = await signPayment()
-  shop.node.answer('sendTransaction', () => 'cut')
-  await expect(present(shop, presentable.payer, presentable.header)).rejects.toThrow(Fault)
+  verifier.node.answer('sendTransaction', () => 'cut')
+  await expect(present(verifier, presentable.payer, presentable.header)).rejects.toThrow(Fault)
   expect(await bookedState(presentable)).toMatchObject({ phase: 'submitted' })
-  shop.node.behave()
+  verifier.node.behave()
 
-  const judged = await present(shop, presentable.payer, presentable.header)
+  const judged = await present(verifier, presentable.payer, presentable.header)
 
   expect(verdictOf(judged)).toBe('accepted')
   expect(judged).toMatchObject({ reference: `solana:${signatureIn(presentable)}` })
-  expect(shop.node.asked).not.toContain('simulateTransaction')
-  expect((await receivedBaseUnits()) - presentable.receivedBeforeBaseUnits).toBe(due(shop))
+  expect(verifier.node.asked).not.toContain('simulateTransaction')
+  expect((await receivedBaseUnits()) - presentable.receivedBeforeBaseUnits).toBe(due(verifier))
 })
 
 test('12c a transaction that is not confirmed in time is pending, and the next presentation sends nothing', async () => {
   const presentable = await signPayment()
   confirmWhileWaiting(false)
 
-  const pending = await present(shop, presentable.payer, presentable.header)
-  shop.chain.advanceSlots(1)
-  const judged = await present(shop, presentable.payer, presentable.header)
+  const pending = await present(verifier, presentable.payer, presentable.header)
+  verifier.chain.advanceSlots(1)
+  const judged = await present(verifier, presentable.payer, presentable.header)
 
   expect(pending).toMatchObject({ code: 'PAYMENT_PENDING', retryAfterSeconds: 2 })
   expect(verdictOf(judged)).toBe('accepted')
   expect(sentToChain()).toBe(1)
 })
 
-test('12c twenty presentations at once pay once, and none is told that it has not paid', async () => {
+test('12c twenty concurrent presentations pay once, and none is reported as unpaid', async () => {
   const presentable = await signPayment()
 
   const judged = await Promise.all(
-    Array.from({ length: 20 }, () => present(shop, presentable.payer, presentable.header)),
+    Array.from({ length: 20 }, () => present(verifier, presentable.payer, presentable.header)),
   )
 
   const verdicts = judged.map(verdictOf)
@@ -156,19 +156,19 @@ test('12c twenty presentations at once pay once, and none is told that it has no
   const harmless = new Set<string>(['accepted', 'PAYMENT_IN_PROGRESS', 'PAYMENT_PENDING'])
   expect(verdicts.filter((verdict) => !harmless.has(verdict))).toEqual([])
   // Some find it on record and not on chain yet, and send it again; the chain takes the same bytes once.
-  expect((await receivedBaseUnits()) - presentable.receivedBeforeBaseUnits).toBe(due(shop))
+  expect((await receivedBaseUnits()) - presentable.receivedBeforeBaseUnits).toBe(due(verifier))
 })
 
 test('12c a request that is overtaken while it rehearses does not send the transaction again', async () => {
   const { payer, header } = await signPayment()
-  shop.node.answer('simulateTransaction', async ({ forward }) => {
+  verifier.node.answer('simulateTransaction', async ({ forward }) => {
     const rehearsal = await forward()
-    shop.node.behave()
-    expect(verdictOf(await present(shop, payer, header))).toBe('accepted')
+    verifier.node.behave()
+    expect(verdictOf(await present(verifier, payer, header))).toBe('accepted')
     return answered(rehearsal)
   })
 
-  const overtaken = await present(shop, payer, header)
+  const overtaken = await present(verifier, payer, header)
 
   expect(overtaken).toMatchObject({ code: 'PAYMENT_IN_PROGRESS', retryAfterSeconds: 1 })
   expect(sentToChain()).toBe(1)
@@ -176,70 +176,70 @@ test('12c a request that is overtaken while it rehearses does not send the trans
 
 test('12d what was sent, never landed and cannot land any more is refused for good', async () => {
   const presentable = await signPayment()
-  shop.node.answer('sendTransaction', () => 'cut')
-  await expect(present(shop, presentable.payer, presentable.header)).rejects.toThrow(Fault)
-  shop.node.behave()
-  shop.chain.advanceSlots(200)
+  verifier.node.answer('sendTransaction', () => 'cut')
+  await expect(present(verifier, presentable.payer, presentable.header)).rejects.toThrow(Fault)
+  verifier.node.behave()
+  verifier.chain.advanceSlots(200)
 
-  const judged = await present(shop, presentable.payer, presentable.header)
+  const judged = await present(verifier, presentable.payer, presentable.header)
 
   expect(verdictOf(judged)).toBe('blockhash_expired')
-  expect(shop.node.asked).not.toContain('sendTransaction')
+  expect(verifier.node.asked).not.toContain('sendTransaction')
 })
 
 test('12d what was sent and is confirmed just as its blockhash expires is accepted (I8)', async () => {
   const presentable = await signPayment()
-  shop.node.answer('sendTransaction', () => 'cut')
-  await expect(present(shop, presentable.payer, presentable.header)).rejects.toThrow(Fault)
-  shop.chain.advanceSlots(149)
+  verifier.node.answer('sendTransaction', () => 'cut')
+  await expect(present(verifier, presentable.payer, presentable.header)).rejects.toThrow(Fault)
+  verifier.chain.advanceSlots(149)
   await sendDirectly(presentable)
-  shop.node.answer('isBlockhashValid', async ({ forward }) => {
-    shop.chain.advanceSlots(10)
+  verifier.node.answer('isBlockhashValid', async ({ forward }) => {
+    verifier.chain.advanceSlots(10)
     return answered(await forward())
   })
 
-  expect(verdictOf(await present(shop, presentable.payer, presentable.header))).toBe('accepted')
+  expect(verdictOf(await present(verifier, presentable.payer, presentable.header))).toBe('accepted')
 })
 
 test('12d what the payer sent itself and is confirmed just as its blockhash expires is accepted (I8)', async () => {
   const presentable = await signPayment()
-  shop.chain.advanceSlots(149)
+  verifier.chain.advanceSlots(149)
   await sendDirectly(presentable)
   // A validator looks at the age of the blockhash first, and does not remember signatures for longer than that.
-  shop.node.answer('simulateTransaction', () => {
-    shop.chain.advanceSlots(10)
+  verifier.node.answer('simulateTransaction', () => {
+    verifier.chain.advanceSlots(10)
     return resultReply({ context: { slot: 1 }, value: { err: 'BlockhashNotFound', innerInstructions: null } })
   })
 
-  expect(verdictOf(await present(shop, presentable.payer, presentable.header))).toBe('accepted')
+  expect(verdictOf(await present(verifier, presentable.payer, presentable.header))).toBe('accepted')
 })
 
-test('12e a payment that we sent in time is accepted, however late the caller comes back', async () => {
+test('12e a payment that we sent in time is accepted, however late the caller returns', async () => {
   const presentable = await signPayment()
   confirmWhileWaiting(false)
-  expect(verdictOf(await present(shop, presentable.payer, presentable.header))).toBe('PAYMENT_PENDING')
-  shop.chain.advanceSlots(1)
-  shop.clock.advance(2 * proofMaxAgeMs)
+  expect(verdictOf(await present(verifier, presentable.payer, presentable.header))).toBe('PAYMENT_PENDING')
+  verifier.chain.advanceSlots(1)
+  verifier.clock.advance(2 * proofMaxAgeMs)
 
-  expect(verdictOf(await present(shop, presentable.payer, presentable.header))).toBe('accepted')
+  expect(verdictOf(await present(verifier, presentable.payer, presentable.header))).toBe('accepted')
 })
 
 /** A payment of half the list price, with a quote at that price that lapses so soon. */
 async function signLapsing(lapsesInMs: number): Promise<Pick<Presentable, 'payer' | 'header'>> {
-  const payer = await newCustomer(shop)
-  const price = priceOf(shop.terms, listRequiredBaseUnits / 2n)
-  const expiresAtMs = shop.clock.nowMs() + lapsesInMs - quoteGraceMs
-  await quoteFor(shop, payer, { ...price, expiresAtMs, issuedAtMs: expiresAtMs - 1_000 })
+  const payer = await newCustomer(verifier)
+  const price = priceOf(verifier.terms, listRequiredBaseUnits / 2n)
+  const expiresAtMs = verifier.clock.nowMs() + lapsesInMs - quoteGraceMs
+  await quoteFor(verifier, payer, { ...price, expiresAtMs, issuedAtMs: expiresAtMs - 1_000 })
   const changes = { burn: price.burnBaseUnits, send: price.requiredBaseUnits - price.burnBaseUnits }
-  const transaction = await signedBy(shop.connection, payment(shop, payer, changes), [payer.keypair])
-  shop.chain.forgetRequestCounts()
+  const transaction = await signedBy(verifier.connection, payment(verifier, payer, changes), [payer.keypair])
+  verifier.chain.forgetRequestCounts()
   return { payer, header: transactionProof(transaction.serialize()) }
 }
 
 test('12f what might land after its quote has lapsed is not sent, because it would then buy nothing', async () => {
   const { payer, header } = await signLapsing(60_000)
 
-  const judged = await present(shop, payer, header)
+  const judged = await present(verifier, payer, header)
 
   expect(verdictOf(judged)).toBe('burn_insufficient')
   expect(sentToChain()).toBe(0)
@@ -248,7 +248,7 @@ test('12f what might land after its quote has lapsed is not sent, because it wou
 test('12f what cannot land after its quote has lapsed is sent', async () => {
   const { payer, header } = await signLapsing(61_000)
 
-  const judged = await present(shop, payer, header)
+  const judged = await present(verifier, payer, header)
 
   expect(verdictOf(judged)).toBe('accepted')
   expect(judged).toMatchObject({ price: { requiredBaseUnits: listRequiredBaseUnits / 2n } })
@@ -256,13 +256,13 @@ test('12f what cannot land after its quote has lapsed is sent', async () => {
 
 test('13a a signature that is not on chain is waited for, and then to be presented again', async () => {
   const presentable = await signPayment()
-  const startedAtMs = shop.clock.nowMs()
+  const startedAtMs = verifier.clock.nowMs()
 
-  const judged = await present(shop, presentable.payer, signatureProof(signatureIn(presentable)))
+  const judged = await present(verifier, presentable.payer, signatureProof(signatureIn(presentable)))
 
   expect(judged).toMatchObject({ code: 'INVALID_PAYMENT', reason: 'not_found', retryAfterSeconds: 2 })
-  expect(shop.clock.nowMs() - startedAtMs).toBe(2_000)
-  expect(shop.chain.requestCounts()).toEqual(
+  expect(verifier.clock.nowMs() - startedAtMs).toBe(2_000)
+  expect(verifier.chain.requestCounts()).toEqual(
     new Map([
       ['getTransaction', 9],
       ['getTokenAccountsByOwner', 1],
@@ -274,42 +274,46 @@ test('13a a signature that arrives while it is waited for is accepted', async ()
   const presentable = await signPayment()
   await sendDirectly(presentable)
 
-  expect(verdictOf(await present(shop, presentable.payer, signatureProof(signatureIn(presentable))))).toBe('accepted')
+  expect(verdictOf(await present(verifier, presentable.payer, signatureProof(signatureIn(presentable))))).toBe(
+    'accepted',
+  )
 })
 
 test('13b a signature that is not on chain, from a wallet that could not pay: insufficient balance', async () => {
   const presentable = await signPayment(1n)
 
-  const judged = await present(shop, presentable.payer, signatureProof(signatureIn(presentable)))
+  const judged = await present(verifier, presentable.payer, signatureProof(signatureIn(presentable)))
 
   expect(verdictOf(judged)).toBe('INSUFFICIENT_BALANCE')
   expect(isRefusal(judged) && judged.message).toContain('holds 1 base units')
 })
 
 test('13b a wallet that holds exactly what its quote asks is not short', async () => {
-  const presentable = await signPayment(shop.price.requiredBaseUnits)
+  const presentable = await signPayment(verifier.price.requiredBaseUnits)
 
-  const judged = await present(shop, presentable.payer, signatureProof(signatureIn(presentable)))
+  const judged = await present(verifier, presentable.payer, signatureProof(signatureIn(presentable)))
 
   expect(verdictOf(judged)).toBe('not_found')
 })
 
 test('13b a wallet that can pay its quote, though not what a quote would be now, is not short', async () => {
-  const presentable = await signPayment(2n * shop.price.requiredBaseUnits)
+  const presentable = await signPayment(2n * verifier.price.requiredBaseUnits)
 
-  const judged = await present(shop, presentable.payer, signatureProof(signatureIn(presentable)))
+  const judged = await present(verifier, presentable.payer, signatureProof(signatureIn(presentable)))
 
   expect(verdictOf(judged)).toBe('not_found')
 })
 
 test('13b a payment that empties the wallet while we look is not taken for an empty wallet (I8)', async () => {
-  const presentable = await signPayment(shop.price.requiredBaseUnits)
+  const presentable = await signPayment(verifier.price.requiredBaseUnits)
   await sendDirectly(presentable)
   confirmWhileWaiting(false)
-  shop.node.answer('getTokenAccountsByOwner', async ({ forward }) => {
-    shop.chain.advanceSlots(1)
+  verifier.node.answer('getTokenAccountsByOwner', async ({ forward }) => {
+    verifier.chain.advanceSlots(1)
     return answered(await forward())
   })
 
-  expect(verdictOf(await present(shop, presentable.payer, signatureProof(signatureIn(presentable))))).toBe('accepted')
+  expect(verdictOf(await present(verifier, presentable.payer, signatureProof(signatureIn(presentable))))).toBe(
+    'accepted',
+  )
 })

@@ -2,37 +2,37 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'v
 import { isRefusal } from '@tollbook/core/refusal'
 import { ageCases, landPrice, priceCases } from '../../chain/cases/priceCases.ts'
 import { verdictOf } from '../../chain/cases/verificationCase.ts'
-import { newCustomer } from '../../chain/paymentLab.ts'
+import { newCustomer } from '../../chain/chainFixture.ts'
 import {
-  type PaymentShop,
+  type VerifierFixture,
   listRequiredBaseUnits,
-  openPaymentShop,
+  openVerifierFixture,
   present,
   signatureProof,
-} from '../../chain/paymentShop.ts'
+} from '../../chain/verifierFixture.ts'
 import { createTestDatabase } from '../../support/database.ts'
 
-let shop: PaymentShop
+let verifier: VerifierFixture
 
 beforeAll(async () => {
-  shop = await openPaymentShop('SPL Token', (await createTestDatabase()).serviceUrl)
+  verifier = await openVerifierFixture('SPL Token', (await createTestDatabase()).serviceUrl)
 })
-afterAll(() => shop.close())
-beforeEach(() => shop.node.behave())
+afterAll(() => verifier.close())
+beforeEach(() => verifier.node.behave())
 
 for (const { rule, says, verdict, present: presenting } of [...ageCases, ...priceCases]) {
   test(`${rule} ${says}: ${verdict}`, async () => {
-    const { judged, quoteId, requiredBaseUnits } = await presenting(shop)
+    const { judged, quoteId, requiredBaseUnits } = await presenting(verifier)
 
     expect(verdictOf(judged), isRefusal(judged) ? judged.message : '').toBe(verdict)
-    expect(shop.node.asked, 'one call for each verified signature').toEqual(['getTransaction'])
+    expect(verifier.node.asked, 'one call for each verified signature').toEqual(['getTransaction'])
     if (isRefusal(judged)) return
     expect(judged).toMatchObject({ quoteId, price: { requiredBaseUnits } })
   })
 }
 
 test('9f a payment without a quote has the price of the list in force when it landed, not of a later one', async () => {
-  const own = await openPaymentShop('SPL Token', (await createTestDatabase()).serviceUrl)
+  const own = await openVerifierFixture('SPL Token', (await createTestDatabase()).serviceUrl)
   onTestFinished(() => own.close())
   const payer = await newCustomer(own)
   const signature = await landPrice(own, payer, listRequiredBaseUnits)

@@ -2,30 +2,30 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isRefusal } from '@tollbook/core/refusal'
 import { sendingCases, sendingKinds } from '../../chain/cases/sendingCases.ts'
 import { verdictOf } from '../../chain/cases/verificationCase.ts'
-import { type PaymentShop, openPaymentShop } from '../../chain/paymentShop.ts'
+import { type VerifierFixture, openVerifierFixture } from '../../chain/verifierFixture.ts'
 import { createTestDatabase } from '../../support/database.ts'
 
 describe.each(sendingKinds)('%s', (kind) => {
-  let shop: PaymentShop
+  let verifier: VerifierFixture
 
   beforeAll(async () => {
-    shop = await openPaymentShop(kind, (await createTestDatabase()).serviceUrl)
-    shop.clock.onSleep(() => shop.chain.advanceSlots(1))
+    verifier = await openVerifierFixture(kind, (await createTestDatabase()).serviceUrl)
+    verifier.clock.onSleep(() => verifier.chain.advanceSlots(1))
   })
-  afterAll(() => shop.close())
+  afterAll(() => verifier.close())
 
   for (const { rule, says, verdict, present } of sendingCases.filter(({ kinds }) => kinds.includes(kind))) {
     test(`${rule} ${says}: ${verdict}`, async () => {
-      const judged = await present(shop)
+      const judged = await present(verifier)
 
       expect(verdictOf(judged), isRefusal(judged) ? judged.message : '').toBe(verdict)
-      const wasSent = shop.chain.requestCounts().get('sendTransaction') ?? 0
+      const wasSent = verifier.chain.requestCounts().get('sendTransaction') ?? 0
       const hadLanded = rule === '11h'
-      if (freeVerdicts.has(verdict)) expect(shop.chain.requestCounts(), 'no node is asked').toEqual(new Map())
+      if (freeVerdicts.has(verdict)) expect(verifier.chain.requestCounts(), 'no node is asked').toEqual(new Map())
       expect(wasSent, 'only what buys is sent, and once').toBe(verdict === 'accepted' && !hadLanded ? 1 : 0)
     })
   }
 })
 
-/** What can be said of the bytes alone. */
+/** Verdicts from the bytes alone. */
 const freeVerdicts = new Set<string>(['wallet_did_not_sign', 'signature_invalid', 'malformed_proof'])

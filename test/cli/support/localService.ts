@@ -1,27 +1,28 @@
 import { Keypair } from '@solana/web3.js'
-import { type ReceiptDesk, openReceiptDesk } from '../../client/support/testReceipt.ts'
+import { type ReceiptFixture, openReceiptFixture } from '../../client/support/testReceipt.ts'
 import { type ScriptedService, startScriptedService } from '../../client/support/scriptedService.ts'
 import { mint, paymentWallet } from '../../client/support/testToken.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 
-/** A terminal beside a service in local mode: `local.json` names it, and its receipts are real ones. */
-export interface LocalShop {
+/** A terminal next to a service in local mode: `local.json` names it, and its receipts are real ones. */
+export interface LocalService {
   readonly terminal: Terminal
   readonly service: ScriptedService
-  readonly desk: ReceiptDesk
+  readonly receipts: ReceiptFixture
   readonly wallet: Keypair
 }
 
-export async function openLocalShop(options: { readonly isTTY?: boolean } = {}): Promise<LocalShop> {
-  const [terminal, service, desk] = await Promise.all([
+export async function openLocalService(options: { readonly isTTY?: boolean } = {}): Promise<LocalService> {
+  const [terminal, service, receipts] = await Promise.all([
     openTerminal(options),
     startScriptedService(),
-    openReceiptDesk(),
+    openReceiptFixture(),
   ])
   const wallet = Keypair.generate()
   service.onHang = () => terminal.clock.expire()
-  service.receipt = ({ signature }, endpoint) => desk.sign({ signature, endpoint, wallet: wallet.publicKey.toBase58() })
-  const { d: _private, ...receiptKey } = desk.privateKey
+  service.receipt = ({ signature }, endpoint) =>
+    receipts.sign({ signature, endpoint, wallet: wallet.publicKey.toBase58() })
+  const { d: _private, ...receiptKey } = receipts.privateKey
   await terminal.writeFile('keys/demo-wallet.json', [...wallet.secretKey])
   await terminal.writeFile('local.json', {
     baseUrl: service.baseUrl,
@@ -31,5 +32,5 @@ export async function openLocalShop(options: { readonly isTTY?: boolean } = {}):
     demoWallet: { address: wallet.publicKey.toBase58(), keypairPath: 'keys/demo-wallet.json' },
     receiptKey,
   })
-  return { terminal, service, desk, wallet }
+  return { terminal, service, receipts, wallet }
 }

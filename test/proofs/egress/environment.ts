@@ -2,10 +2,10 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { AttackGround } from './attacks.ts'
+import type { AttackEnvironment } from './attacks.ts'
 
 /** Environment of the attacks: the attacker's site, and canaries that count arrivals. */
-export interface EgressGround extends AsyncDisposable, AttackGround {
+export interface EgressEnvironment extends AsyncDisposable, AttackEnvironment {
   readonly addresses: ReadonlyMap<string, readonly string[]>
   /** Connections and datagrams that a canary has seen. */
   hits(): number
@@ -19,7 +19,7 @@ export interface SiteAnswer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export interface GroundOptions {
+export interface EnvironmentOptions {
   /** Address of the attacker's site; port 0 is any. */
   readonly site: { readonly address: string; readonly port: number }
   readonly canaries: { readonly addresses: readonly string[]; readonly ports: readonly number[] }
@@ -31,7 +31,7 @@ const stunPort = 3478
 // Keeps the page loading, so that what its scripts have begun is seen.
 const slowMs = 300
 
-export async function openGround({ site, canaries, secretFile }: GroundOptions): Promise<EgressGround> {
+export async function openEnvironment({ site, canaries, secretFile }: EnvironmentOptions): Promise<EgressEnvironment> {
   await using opened = new AsyncDisposableStack()
   const [privateHost = ''] = canaries.addresses
   let hits = 0

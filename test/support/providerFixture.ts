@@ -22,7 +22,7 @@ function createForwardClock(startMs = systemClock.nowMs()): ForwardClock {
   }
 }
 
-export interface ProviderGround {
+export interface ProviderFixture {
   readonly clock: ForwardClock
   readonly deps: ProviderDeps
   readonly upstreamDeps: UpstreamDeps
@@ -33,7 +33,7 @@ export interface ProviderGround {
 }
 
 /** Dependencies of providers, with our real client and nothing between it and their servers. */
-export function openProviderGround(upstreams: UpstreamSettings = {}, startMs?: number): ProviderGround {
+export function openProviderFixture(upstreams: UpstreamSettings = {}, startMs?: number): ProviderFixture {
   const clock = createForwardClock(startMs)
   const lines: string[] = []
   const calls: string[] = []

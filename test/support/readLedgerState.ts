@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { z } from 'zod'
-import type { Shop } from './shop.ts'
+import type { TestService } from './testService.ts'
 
 const rowsJson = z.tuple([
   z.object({
@@ -11,7 +11,7 @@ const rowsJson = z.tuple([
 ])
 
 /** Failed deliveries in the ledger, and whether it balances. */
-export async function readBook({ database }: Pick<Shop, 'database'>) {
+export async function readLedgerState({ database }: Pick<TestService, 'database'>) {
   const client = new pg.Client({ connectionString: database.adminUrl })
   await client.connect()
   try {
@@ -23,8 +23,8 @@ export async function readBook({ database }: Pick<Shop, 'database'>) {
           where event.kind = 'RequestFailed'), '{}') as failures,
         (select coalesce(sum(amount), 0)::text from ledger.entries) as "entriesSum",
         (select coalesce(sum(balance), 0)::text from ledger.accounts where name = 'Liabilities:Unearned') as unearned`)
-    const [book] = rowsJson.parse(rows)
-    return book
+    const [ledger] = rowsJson.parse(rows)
+    return ledger
   } finally {
     await client.end()
   }

@@ -12,18 +12,18 @@ import { createPayer, type Payer } from './payer.ts'
 import { makeScratchDirectory } from './scratchDirectory.ts'
 import type { TestDatabase } from './testDatabase.ts'
 
-export interface ShopOptions {
+export interface TestServiceOptions {
   readonly seams?: ServiceOptions['seams']
   readonly log?: Log
   readonly env?: Readonly<Record<string, string>>
   /** The service's; the chain goes by real time. */
   readonly clock?: Clock
   /** Another instance of this service: same ledger, same chain. */
-  readonly besides?: Shop
+  readonly besides?: TestService
 }
 
 /** The whole service on real parts: real Postgres, the real SVM, real HTTP. */
-export interface Shop {
+export interface TestService {
   readonly baseUrl: string
   /** Undefined when the finance reports are not served. */
   readonly financeUrl: string | undefined
@@ -34,7 +34,7 @@ export interface Shop {
   readonly close: () => Promise<void>
 }
 
-interface Ground {
+interface Environment {
   readonly chain: LocalChain
   readonly database: TestDatabase
   readonly wallets: {
@@ -47,13 +47,14 @@ interface Ground {
   readonly artifactDirectory: string
 }
 
-const grounds = new WeakMap<Shop, Ground>()
+const environments = new WeakMap<TestService, Environment>()
 // Fast enough that a payment confirms at once, slow enough that the slot timer is not all that runs.
 const slotMs = 40
 
-export async function openShop(options: ShopOptions = {}): Promise<Shop> {
-  const ground = (options.besides === undefined ? undefined : grounds.get(options.besides)) ?? (await breakGround())
-  const { chain, database, wallets, receiptKey, artifactDirectory } = ground
+export async function openTestService(options: TestServiceOptions = {}): Promise<TestService> {
+  const environment =
+    (options.besides === undefined ? undefined : environments.get(options.besides)) ?? (await openEnvironment())
+  const { chain, database, wallets, receiptKey, artifactDirectory } = environment
   const config = readConfig({
     PORT: '0',
     HOST: '127.0.0.1',
@@ -70,7 +71,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     ARTIFACT_DIR: artifactDirectory,
     ...options.env,
   })
-  if (!isServiceConfig(config)) throw new Error('the shop is configured')
+  if (!isServiceConfig(config)) throw new Error('the service is configured')
   const service = await createService(config, {
     log: options.log ?? silentLog,
     ...(options.seams === undefined ? {} : { seams: options.seams }),
@@ -82,12 +83,12 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   const payer = createPayer({ rpcUrl: chain.rpcUrl, wallet: wallets.demoWallet })
   const urlOf = (port: number) => `http://127.0.0.1:${port}`
   const financeUrl = service.financePort === undefined ? undefined : urlOf(service.financePort)
-  const shop: Shop = { baseUrl: urlOf(service.port), financeUrl, chain, database, payer, close }
-  grounds.set(shop, ground)
-  return shop
+  const testService: TestService = { baseUrl: urlOf(service.port), financeUrl, chain, database, payer, close }
+  environments.set(testService, environment)
+  return testService
 }
 
-async function breakGround(): Promise<Ground> {
+async function openEnvironment(): Promise<Environment> {
   const artifactDirectory = await makeScratchDirectory()
   const database = await createTestDatabase()
   const chain = await startLocalChain({ slotMs })

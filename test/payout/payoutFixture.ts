@@ -15,21 +15,21 @@ import {
   newCustomer,
   sendAndConfirm,
   stage,
-} from '../chain/paymentLab.ts'
+} from '../chain/chainFixture.ts'
 import {
   finalityRound,
-  type LifeGround,
-  openLifeGround,
+  type LifecycleFixture,
+  openLifecycleFixture,
   pay,
   refundRound,
   sendTokens,
   serve,
-} from '../jobs/lifeGround.ts'
+} from '../jobs/lifecycleFixture.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { withAdminSession } from '../support/adminSession.ts'
 
 /** A ledger with debts of every kind, and a login that may pay them. */
-export interface PayoutGround extends LifeGround {
+export interface PayoutFixture extends LifecycleFixture {
   readonly payoutUrl: string
   readonly payout: Payout
   readonly destinations: ReadonlyMap<'provider' | 'holders' | 'treasury', Address>
@@ -37,29 +37,30 @@ export interface PayoutGround extends LifeGround {
 
 const settleAgeMs = 3_600_000
 
-export async function openPayoutGround(kind: MintKind): Promise<PayoutGround> {
-  const ground = await openLifeGround(kind)
-  const { lab, clock, database } = ground
-  // Whoever waits for finality lets slots pass.
-  clock.onSleep(() => lab.chain.advanceSlots(10))
-  await stage(lab, [giveSol(lab, lab.paymentWallet.publicKey)])
+export async function openPayoutFixture(kind: MintKind): Promise<PayoutFixture> {
+  const environment = await openLifecycleFixture(kind)
+  const { fixture, clock, database } = environment
+  // Waiting for finality lets slots pass.
+  clock.onSleep(() => fixture.chain.advanceSlots(10))
+  await stage(fixture, [giveSol(fixture, fixture.paymentWallet.publicKey)])
   const payoutUrl = await makePayoutLogin(database.adminUrl)
   const payout = await openPayout({
     databaseUrl: payoutUrl,
-    rpcUrls: [lab.chain.rpcUrl],
-    tokenMint: lab.terms.mint,
-    paymentWallet: lab.terms.paymentWallet,
+    rpcUrls: [fixture.chain.rpcUrl],
+    tokenMint: fixture.terms.mint,
+    paymentWallet: fixture.terms.paymentWallet,
     clock,
     log: silentLog,
   })
   afterFile(() => payout.close())
   const destinations = new Map<'provider' | 'holders' | 'treasury', Address>()
-  for (const share of ['provider', 'holders', 'treasury'] as const) destinations.set(share, await newAddress(ground))
-  return { ...ground, payoutUrl, payout, destinations }
+  for (const share of ['provider', 'holders', 'treasury'] as const)
+    destinations.set(share, await newAddress(environment))
+  return { ...environment, payoutUrl, payout, destinations }
 }
 
-async function newAddress({ lab }: LifeGround): Promise<Address> {
-  return addressOf((await newCustomer(lab, 0n)).address)
+async function newAddress({ fixture }: LifecycleFixture): Promise<Address> {
+  return addressOf((await newCustomer(fixture, 0n)).address)
 }
 
 async function makePayoutLogin(adminUrl: string): Promise<string> {
@@ -80,42 +81,42 @@ async function makePayoutLogin(adminUrl: string): Promise<string> {
 }
 
 /** Two deliveries, one of them overpaid; a refund; and tokens out of the blue. All final. */
-export async function makeDebts(ground: PayoutGround): Promise<void> {
-  const { lab, clock, deps } = ground
+export async function makeDebts(environment: PayoutFixture): Promise<void> {
+  const { fixture, clock, deps } = environment
   for (const [more, ending] of [
     [0n, 'fulfilled'],
     [500n, 'fulfilled'],
     [0n, 'released'],
   ] as const) {
-    const { settlement } = await pay(ground, more)
-    await serve(ground, settlement, ending)
+    const { settlement } = await pay(environment, more)
+    await serve(environment, settlement, ending)
   }
-  await sendTokens(ground, await newCustomer(lab), 7_000n)
-  lab.chain.advanceSlots(32)
-  await finalityRound(ground)
-  await refundRound(ground, 0)
+  await sendTokens(environment, await newCustomer(fixture), 7_000n)
+  fixture.chain.advanceSlots(32)
+  await finalityRound(environment)
+  await refundRound(environment, 0)
   clock.advance(settleAgeMs + 1_000)
-  await scanTransfers({ ...deps, terms: lab.terms, settleAgeMs })
+  await scanTransfers({ ...deps, terms: fixture.terms, settleAgeMs })
 }
 
-export async function planAll({ payout, destinations }: PayoutGround): Promise<PayoutPlan> {
+export async function planAll({ payout, destinations }: PayoutFixture): Promise<PayoutPlan> {
   return assertPresent(await payout.plan({ destinations, leastBaseUnits: 0n }), 'something is owed')
 }
 
 /** Signs a part with the payment wallet and puts it on chain, not final yet. */
-export async function sendPart(ground: PayoutGround, plan: PayoutPlan, part: number): Promise<Signature> {
-  const { lab, payout } = ground
-  const { transaction } = await payout.build(plan, part, lab.terms.paymentWallet)
-  return sendAndConfirm(lab, signedBy(ground, transaction, [lab.paymentWallet]))
+export async function sendPart(environment: PayoutFixture, plan: PayoutPlan, part: number): Promise<Signature> {
+  const { fixture, payout } = environment
+  const { transaction } = await payout.build(plan, part, fixture.terms.paymentWallet)
+  return sendAndConfirm(fixture, signedBy(environment, transaction, [fixture.paymentWallet]))
 }
 
-function signedBy({ payout }: PayoutGround, transaction: Uint8Array, keypairs: readonly Keypair[]): Uint8Array {
+function signedBy({ payout }: PayoutFixture, transaction: Uint8Array, keypairs: readonly Keypair[]): Uint8Array {
   return payout.sign(transaction, keypairs).transaction
 }
 
-/** What a wallet holds of the mint. */
-export async function tokensOf({ lab }: LifeGround, wallet: Address): Promise<bigint> {
-  const account = accountOf(lab, new PublicKey(wallet))
-  const { value } = await lab.connection.getTokenAccountBalance(account, 'processed')
+/** Balance of a wallet in the mint. */
+export async function tokensOf({ fixture }: LifecycleFixture, wallet: Address): Promise<bigint> {
+  const account = accountOf(fixture, new PublicKey(wallet))
+  const { value } = await fixture.connection.getTokenAccountBalance(account, 'processed')
   return BigInt(value.amount)
 }

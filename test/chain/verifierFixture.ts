@@ -15,11 +15,18 @@ import { newId, randomToken } from '@tollbook/core/id'
 import { silentLog } from '../../src/primitives/log.ts'
 import { openLedger } from '../../src/store/openLedger.ts'
 import { type HeldClock, createHeldClock } from './heldClock.ts'
-import { type Customer, type MintKind, type PaymentLab, addressOf, openPaymentLab, priceOf } from './paymentLab.ts'
+import {
+  type Customer,
+  type MintKind,
+  type ChainFixture,
+  addressOf,
+  openChainFixture,
+  priceOf,
+} from './chainFixture.ts'
 import { type TamperingNode, openTamperingNode } from './tamperingNode.ts'
 
 /** A lab with everything the native rail needs: a real ledger, a clock that a test moves, and a node that it can break. */
-export interface PaymentShop extends PaymentLab {
+export interface VerifierFixture extends ChainFixture {
   readonly clock: HeldClock
   readonly ledger: PaymentLedger
   readonly rail: PaymentRail<NativeProof>
@@ -27,7 +34,7 @@ export interface PaymentShop extends PaymentLab {
   publishPrice(requiredBaseUnits: bigint): Promise<void>
   /** Number of a list with this price, which is on record and no longer in force. */
   listNumberOf(price: Price): Promise<number>
-  /** Stands between the rail and the chain. */
+  /** Proxy between the rail and the chain. */
   readonly node: TamperingNode
   close(): Promise<void>
 }
@@ -44,17 +51,17 @@ export const listRequiredBaseUnits = 2_000_000n
 const currentRequiredBaseUnits = 3_000_000n
 
 /** `databaseUrl`: a migrated database that belongs to this service. */
-export async function openPaymentShop(kind: MintKind, databaseUrl: string): Promise<PaymentShop> {
+export async function openVerifierFixture(kind: MintKind, databaseUrl: string): Promise<VerifierFixture> {
   const clock = createHeldClock(systemClock.nowMs())
-  const lab = await openPaymentLab(kind, clock)
-  const node = await openTamperingNode(lab.chain.rpcUrl)
+  const fixture = await openChainFixture(kind, clock)
+  const node = await openTamperingNode(fixture.chain.rpcUrl)
   const opened = { databaseUrl, applicationName: 'verification tests', log: silentLog }
   const ledger = await openLedger({ ...opened, clock })
   const publish = (price: Price) =>
     ledger.priceLists.publish({ kind: 'PriceListPublished', source: 'fixed', split: defaultSplit, prices: [price] })
-  let inForce = priceOf(lab.terms, listRequiredBaseUnits, endpoint)
+  let inForce = priceOf(fixture.terms, listRequiredBaseUnits, endpoint)
   const publishPrice = async (requiredBaseUnits: bigint) => {
-    inForce = priceOf(lab.terms, requiredBaseUnits, endpoint)
+    inForce = priceOf(fixture.terms, requiredBaseUnits, endpoint)
     await publish(inForce)
   }
   const listNumberOf = async (price: Price) => {
@@ -65,8 +72,8 @@ export async function openPaymentShop(kind: MintKind, databaseUrl: string): Prom
   await publish(inForce)
   const { reader: chain, terms } = await openChain({
     rpcUrls: [node.url],
-    tokenMint: lab.terms.mint,
-    paymentWallet: lab.terms.paymentWallet,
+    tokenMint: fixture.terms.mint,
+    paymentWallet: fixture.terms.paymentWallet,
     commitment: 'confirmed',
     postJson,
     log: silentLog,
@@ -79,9 +86,9 @@ export async function openPaymentShop(kind: MintKind, databaseUrl: string): Prom
   const close = async () => {
     await ledger.close()
     await node.close()
-    await lab.chain.close()
+    await fixture.chain.close()
   }
-  return { ...lab, clock, ledger: ledger.payments, publishPrice, listNumberOf, rail, node, close }
+  return { ...fixture, clock, ledger: ledger.payments, publishPrice, listNumberOf, rail, node, close }
 }
 
 export function orderOf(customer: Pick<Customer, 'address'>): Order {
@@ -90,7 +97,7 @@ export function orderOf(customer: Pick<Customer, 'address'>): Order {
 
 /** Presents a proof as the paywall does: reads it, looks it up in the ledger, judges it. */
 export async function present(
-  shop: PaymentShop,
+  verifier: VerifierFixture,
   customer: Pick<Customer, 'address'>,
   header: string,
 ): Promise<Settlement | Refusal> {
@@ -99,12 +106,12 @@ export async function present(
     ['x-wallet-address', order.wallet],
     ['x-payment-proof', header],
   ])
-  const presented = shop.rail.read({ mount: undefined, header: (name) => headers.get(name) })
+  const presented = verifier.rail.read({ mount: undefined, header: (name) => headers.get(name) })
   if (isRefusal(presented)) return presented
   const { proof } = presented
   const { reference } = proof
-  const { payment } = await shop.ledger.lookUp({ reference, wallet: order.wallet, idempotencyKey: undefined })
-  return shop.rail.settle({ proof, order, payment })
+  const { payment } = await verifier.ledger.lookUp({ reference, wallet: order.wallet, idempotencyKey: undefined })
+  return verifier.rail.settle({ proof, order, payment })
 }
 
 export interface Offer {
@@ -114,24 +121,24 @@ export interface Offer {
 
 /** A quote at the lab's price, as a 402 would have made it now. */
 export async function quoteFor(
-  shop: PaymentShop,
+  verifier: VerifierFixture,
   customer: Pick<Customer, 'address'>,
   changes: Partial<Quote> = {},
 ): Promise<Offer> {
   const secret = randomToken()
-  const issuedAtMs = shop.clock.nowMs()
+  const issuedAtMs = verifier.clock.nowMs()
   const quote: Quote = {
-    ...shop.price,
+    ...verifier.price,
     id: newId('quote'),
     wallet: addressOf(customer.address),
     memo: memoOfSecret(secret),
     issuedAtMs,
     expiresAtMs: issuedAtMs + quoteTtlMs,
-    slot: await shop.connection.getSlot('confirmed'),
+    slot: await verifier.connection.getSlot('confirmed'),
     ...changes,
-    priceList: await shop.listNumberOf(plainPrice({ ...shop.price, ...changes })),
+    priceList: await verifier.listNumberOf(plainPrice({ ...verifier.price, ...changes })),
   }
-  await shop.ledger.recordQuote(quote)
+  await verifier.ledger.recordQuote(quote)
   return { quote, secret }
 }
 

@@ -40,7 +40,7 @@ export const mintKinds = ['SPL Token', 'Token-2022', 'Token-2022 with a transfer
 export type MintKind = (typeof mintKinds)[number]
 
 /** A local chain with one mint of that kind and a payment wallet, read by the real adapter over HTTP. */
-export interface PaymentLab {
+export interface ChainFixture {
   readonly kind: MintKind
   readonly chain: LocalChain
   readonly connection: Connection
@@ -64,7 +64,7 @@ export const relayAddress = new PublicKey(Buffer.alloc(32, 7))
 /** Does nothing, whatever it is asked. */
 export const idleAddress = new PublicKey(Buffer.alloc(32, 8))
 
-export async function openPaymentLab(kind: MintKind, clock: Clock = systemClock): Promise<PaymentLab> {
+export async function openChainFixture(kind: MintKind, clock: Clock = systemClock): Promise<ChainFixture> {
   const chain = await startLocalChain({ slotMs: 0, clock })
   chain.addProgram(relayAddress.toBase58(), relayProgram)
   chain.addProgram(idleAddress.toBase58(), idleProgram)
@@ -95,7 +95,7 @@ export function priceOf(terms: PaymentTerms, requiredBaseUnits: bigint, endpoint
   return { endpoint, ...market, mint, decimals, requiredBaseUnits, ...split(requiredBaseUnits, defaultSplit) }
 }
 
-type Scene = Pick<PaymentLab, 'chain' | 'connection' | 'issuer'>
+type Scene = Pick<ChainFixture, 'chain' | 'connection' | 'issuer'>
 
 /** Makes the scenery of a test: the issuer pays, and a transaction that fails is the test's own mistake. */
 export async function stage(
@@ -110,16 +110,16 @@ export async function stage(
 
 /** Puts a transaction on chain, whether it succeeds there or not. The first signer pays the fee in SOL. */
 export async function land(
-  lab: Pick<PaymentLab, 'chain' | 'connection'>,
+  fixture: Pick<ChainFixture, 'chain' | 'connection'>,
   instructions: readonly TransactionInstruction[],
   signers: readonly Keypair[],
 ): Promise<Signature> {
-  const transaction = await signedBy(lab.connection, instructions, signers)
-  return sendAndConfirm(lab, transaction.serialize())
+  const transaction = await signedBy(fixture.connection, instructions, signers)
+  return sendAndConfirm(fixture, transaction.serialize())
 }
 
 export async function sendAndConfirm(
-  { chain, connection }: Pick<PaymentLab, 'chain' | 'connection'>,
+  { chain, connection }: Pick<ChainFixture, 'chain' | 'connection'>,
   bytes: Uint8Array,
 ): Promise<Signature> {
   const signature = await connection.sendRawTransaction(bytes, { skipPreflight: true })
@@ -145,22 +145,24 @@ export interface Customer {
   readonly account: PublicKey
 }
 
-export async function newCustomer(lab: PaymentLab, tokens = 10_000_000n): Promise<Customer> {
+export async function newCustomer(fixture: ChainFixture, tokens = 10_000_000n): Promise<Customer> {
   const keypair = Keypair.generate()
   const address = keypair.publicKey
-  const account = accountOf(lab, address)
+  const account = accountOf(fixture, address)
   const minted =
-    tokens === 0n ? [] : [createMintToInstruction(lab.mint, account, lab.issuer.publicKey, tokens, [], lab.program)]
-  await stage(lab, [giveSol(lab, address), openAccount(lab, { ...lab, owner: address }), ...minted])
+    tokens === 0n
+      ? []
+      : [createMintToInstruction(fixture.mint, account, fixture.issuer.publicKey, tokens, [], fixture.program)]
+  await stage(fixture, [giveSol(fixture, address), openAccount(fixture, { ...fixture, owner: address }), ...minted])
   return { keypair, address, account }
 }
 
-export function accountOf({ mint, program }: Pick<PaymentLab, 'mint' | 'program'>, owner: PublicKey): PublicKey {
+export function accountOf({ mint, program }: Pick<ChainFixture, 'mint' | 'program'>, owner: PublicKey): PublicKey {
   return getAssociatedTokenAddressSync(mint, owner, true, program)
 }
 
 /** Enough for fees and for the rent of a few accounts. */
-export function giveSol({ issuer }: Pick<PaymentLab, 'issuer'>, to: PublicKey): TransactionInstruction {
+export function giveSol({ issuer }: Pick<ChainFixture, 'issuer'>, to: PublicKey): TransactionInstruction {
   return SystemProgram.transfer({ fromPubkey: issuer.publicKey, toPubkey: to, lamports: 100_000_000 })
 }
 
@@ -172,7 +174,7 @@ interface Opening {
 
 /** Opens the associated account; the issuer pays the rent. */
 export function openAccount(
-  { issuer }: Pick<PaymentLab, 'issuer'>,
+  { issuer }: Pick<ChainFixture, 'issuer'>,
   { program, mint, owner }: Opening,
 ): TransactionInstruction {
   const account = getAssociatedTokenAddressSync(mint, owner, true, program)
@@ -229,17 +231,17 @@ export function accountBytes(kind: MintKind): number {
 }
 
 /** Amount to send so that this much arrives. */
-export function gross({ terms }: Pick<PaymentLab, 'terms'>, arrivingBaseUnits: bigint): bigint {
+export function gross({ terms }: Pick<ChainFixture, 'terms'>, arrivingBaseUnits: bigint): bigint {
   return terms.transferFee === undefined ? arrivingBaseUnits : sentForArrival(arrivingBaseUnits, terms.transferFee)
 }
 
 /** Amount withheld from a sent amount. */
-export function withheld({ terms }: Pick<PaymentLab, 'terms'>, sentBaseUnits: bigint): bigint {
+export function withheld({ terms }: Pick<ChainFixture, 'terms'>, sentBaseUnits: bigint): bigint {
   return terms.transferFee === undefined ? 0n : feeOf(sentBaseUnits, terms.transferFee)
 }
 
 /** Amount that has to arrive for the fixture's price. */
-export function due({ price }: Pick<PaymentLab, 'price'>): bigint {
+export function due({ price }: Pick<ChainFixture, 'price'>): bigint {
   return transferBaseUnits(price)
 }
 

@@ -9,7 +9,7 @@ import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
 import type { TestDatabase } from '../support/testDatabase.ts'
 
 /** Dependencies of server processes: a Postgres, a chain in a separate process, and a wallet with tokens. */
-export interface ProofGround extends AsyncDisposable {
+export interface ProofEnvironment extends AsyncDisposable {
   readonly database: TestDatabase
   readonly chain: SpawnedLocalChain
   readonly payer: Payer
@@ -22,7 +22,7 @@ export interface ProofGround extends AsyncDisposable {
 // A slot is quick, so that a payment confirms at once, and not so quick that the timer is all that runs.
 const slotMs = 40
 
-export async function breakGround(): Promise<ProofGround> {
+export async function openEnvironment(): Promise<ProofEnvironment> {
   await using opened = new AsyncDisposableStack()
   const directory = await makeTemporaryDirectory()
   opened.defer(directory.remove)

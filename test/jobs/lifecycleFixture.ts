@@ -16,7 +16,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../src/primitives/log.ts'
 import { trialBalance } from '../../src/reports/trialBalance.ts'
 import type { Ledger } from '../../src/store/openLedger.ts'
-import { payment, transferOf } from '../chain/labTokens.ts'
+import { payment, transferOf } from '../chain/fixtureTokens.ts'
 import { createHeldClock, type HeldClock } from '../chain/heldClock.ts'
 import {
   addressOf,
@@ -27,9 +27,9 @@ import {
   land,
   type MintKind,
   newCustomer,
-  openPaymentLab,
-  type PaymentLab,
-} from '../chain/paymentLab.ts'
+  openChainFixture,
+  type ChainFixture,
+} from '../chain/chainFixture.ts'
 import { mustAppend, openInstance } from '../store/instance.ts'
 import { claimOf, fulfilmentOf, releaseOf } from '../store/samplePayment.ts'
 import { afterFile } from '../support/afterFile.ts'
@@ -37,20 +37,20 @@ import { createTestDatabase } from '../support/database.ts'
 import type { TestDatabase } from '../support/testDatabase.ts'
 
 /** One round of the finality job, after the open work of all events. */
-export async function finalityRound({ deps }: LifeGround, memory = noFinalityMemory()): Promise<void> {
+export async function finalityRound({ deps }: LifecycleFixture, memory = noFinalityMemory()): Promise<void> {
   await followOpenWork(deps)
   await recordFinality(deps, memory)
 }
 
 /** One round of the refund job, after the open work of all events. */
-export async function refundRound({ deps }: LifeGround, refundAfterMs: number): Promise<void> {
+export async function refundRound({ deps }: LifecycleFixture, refundAfterMs: number): Promise<void> {
   await followOpenWork(deps)
   await recordRefunds({ ...deps, refundAfterMs })
 }
 
 /** A real ledger over a real chain whose slots, forks and clock a test holds. */
-export interface LifeGround {
-  readonly lab: PaymentLab
+export interface LifecycleFixture {
+  readonly fixture: ChainFixture
   readonly clock: HeldClock
   readonly ledger: Ledger
   readonly database: TestDatabase
@@ -58,16 +58,16 @@ export interface LifeGround {
   readonly steps: readonly LifecycleStep[]
 }
 
-export async function openLifeGround(kind: MintKind): Promise<LifeGround> {
+export async function openLifecycleFixture(kind: MintKind): Promise<LifecycleFixture> {
   const database = await createTestDatabase()
   const clock = createHeldClock(systemClock.nowMs())
-  const lab = await openPaymentLab(kind, clock)
-  afterFile(() => lab.chain.close())
+  const fixture = await openChainFixture(kind, clock)
+  afterFile(() => fixture.chain.close())
   const ledger = await openInstance(database.serviceUrl)
   const chain = await openChain({
-    rpcUrls: [lab.chain.rpcUrl],
-    tokenMint: lab.terms.mint,
-    paymentWallet: lab.terms.paymentWallet,
+    rpcUrls: [fixture.chain.rpcUrl],
+    tokenMint: fixture.terms.mint,
+    paymentWallet: fixture.terms.paymentWallet,
     commitment: 'confirmed',
     postJson,
     log: silentLog,
@@ -81,7 +81,7 @@ export async function openLifeGround(kind: MintKind): Promise<LifeGround> {
     onStep: (step: LifecycleStep) => void steps.push(step),
     chain: { ...chain.reader, ...chain.finality },
   }
-  return { lab, clock, ledger, database, deps, steps }
+  return { fixture, clock, ledger, database, deps, steps }
 }
 
 export interface Paid {
@@ -89,28 +89,28 @@ export interface Paid {
   readonly settlement: Settlement
 }
 
-/** What somebody else does in the same chain transaction. */
+/** Instructions of a co-signer in the same chain transaction. */
 export interface Along {
   readonly instructions: readonly TransactionInstruction[]
   readonly signers: readonly Keypair[]
 }
 
 /** A payment on chain, verified as the paywall does; `more` arrives beyond the price. */
-export async function pay({ lab }: LifeGround, more = 0n, known?: Customer, along?: Along): Promise<Paid> {
-  const customer = known ?? (await newCustomer(lab))
-  const send = gross(lab, due(lab) + more)
-  const instructions = [...payment(lab, customer, { send }), ...(along?.instructions ?? [])]
-  const signature = await land(lab, instructions, [customer.keypair, ...(along?.signers ?? [])])
-  const record = assertPresent(await lab.reader.findTransaction(signature), 'the payment landed')
+export async function pay({ fixture }: LifecycleFixture, more = 0n, known?: Customer, along?: Along): Promise<Paid> {
+  const customer = known ?? (await newCustomer(fixture))
+  const send = gross(fixture, due(fixture) + more)
+  const instructions = [...payment(fixture, customer, { send }), ...(along?.instructions ?? [])]
+  const signature = await land(fixture, instructions, [customer.keypair, ...(along?.signers ?? [])])
+  const record = assertPresent(await fixture.reader.findTransaction(signature), 'the payment landed')
   const wallet = addressOf(customer.address)
-  const amounts = settle({ record, wallet, price: lab.price, terms: lab.terms })
+  const amounts = settle({ record, wallet, price: fixture.price, terms: fixture.terms })
   if (isRefusal(amounts)) throw new Error(amounts.message)
   const { slot, blockTimeMs, bytes } = record
   const transactionBase64 = Buffer.from(assertPresent(bytes, 'the bytes are there')).toString('base64')
   const settlement: Settlement = {
     reference: solanaReference(signature),
     wallet,
-    price: lab.price,
+    price: fixture.price,
     quoteId: undefined,
     memo: undefined,
     ...amounts,
@@ -124,9 +124,9 @@ export async function pay({ lab }: LifeGround, more = 0n, known?: Customer, alon
   return { customer, settlement }
 }
 
-/** What became of the request for it. */
+/** Outcome of the request for it. */
 export async function serve(
-  { ledger }: LifeGround,
+  { ledger }: LifecycleFixture,
   settlement: Settlement,
   ending: 'fulfilled' | 'released' | 'claimed' = 'fulfilled',
 ): Promise<PaymentState> {
@@ -138,12 +138,16 @@ export async function serve(
 }
 
 /** Sends tokens without a request. */
-export async function sendTokens({ lab }: LifeGround, customer: Customer, amount: bigint): Promise<Signature> {
-  return land(lab, [transferOf(lab, customer, { send: amount })], [customer.keypair])
+export async function sendTokens(
+  { fixture }: LifecycleFixture,
+  customer: Customer,
+  amount: bigint,
+): Promise<Signature> {
+  return land(fixture, [transferOf(fixture, customer, { send: amount })], [customer.keypair])
 }
 
-export function transferFrom(lab: PaymentLab, to: Customer, amount: bigint): readonly TransactionInstruction[] {
-  const { paymentAccount, mint, paymentWallet, program } = lab
+export function transferFrom(fixture: ChainFixture, to: Customer, amount: bigint): readonly TransactionInstruction[] {
+  const { paymentAccount, mint, paymentWallet, program } = fixture
   return [
     createTransferCheckedInstruction(
       paymentAccount,
@@ -158,13 +162,13 @@ export function transferFrom(lab: PaymentLab, to: Customer, amount: bigint): rea
   ]
 }
 
-export async function stateOf({ ledger }: LifeGround, reference: PaymentReference): Promise<PaymentState> {
+export async function stateOf({ ledger }: LifecycleFixture, reference: PaymentReference): Promise<PaymentState> {
   const states = await ledger.lifecycle.loadPayments([reference])
   return assertPresent(states.get(reference), 'the payment is in the ledger')
 }
 
 /** Balances by account, without those that are zero. Throws where they do not sum to zero. */
-export async function balances({ ledger }: LifeGround): Promise<Readonly<Record<string, bigint>>> {
+export async function balances({ ledger }: LifecycleFixture): Promise<Readonly<Record<string, bigint>>> {
   const all = await trialBalance(ledger.database)
   const sum = all.reduce((total, { baseUnits }) => total + baseUnits, 0n)
   if (sum !== 0n) throw new Error(`the trial balance is ${sum}`)
@@ -173,8 +177,8 @@ export async function balances({ ledger }: LifeGround): Promise<Readonly<Record<
   )
 }
 
-/** What the chain says that the payment wallet holds. */
-export async function onChain({ lab }: LifeGround): Promise<bigint> {
-  const { value } = await lab.connection.getTokenAccountBalance(lab.paymentAccount, 'processed')
+/** Balance of the payment wallet on chain. */
+export async function onChain({ fixture }: LifecycleFixture): Promise<bigint> {
+  const { value } = await fixture.connection.getTokenAccountBalance(fixture.paymentAccount, 'processed')
   return BigInt(value.amount)
 }
