@@ -180,7 +180,7 @@ const tamperedBurns: readonly Tampering[] = [
     },
   },
   {
-    name: 'a burn that is not owed, in a round of its own',
+    name: 'a burn that is not owed, in another round',
     run: async (ledger) => {
       const whole = await ledger.value(
         `select -sum(balance) as value from ledger.accounts where name = 'Liabilities:BurnOwed'`,

@@ -41,7 +41,7 @@ export async function auditDatabase(
   matchAccounts(replay, accounts)
   await matchTallies(replay, source, accounts)
   await matchSettings(replay, source)
-  // A role that may only read the ledger may be kept from idempotency keys, which stand in the same table.
+  // A role that may only read the ledger may be kept from idempotency keys, which are in the same table.
   const areKeysRead = await source.mayRead('ledger.keys')
   if (areKeysRead) await matchKeys(replay, source)
   await matchQuotes(replay, source)

@@ -62,7 +62,7 @@ export class AuditRun {
     if (signal?.aborted === true) throw new AuditInterrupted(`interrupted after position ${replay.position}`)
   }
 
-  /** The source has no more events: all that is under way is awaited, and the next audit can go on from here. */
+  /** The source has no more events: pending checks are awaited, and the next audit can go on from here. */
   async end(): Promise<void> {
     const { stored, replay } = this.#deps
     await stored?.drain()

@@ -39,7 +39,7 @@ interface Noted {
   readonly position: number
 }
 
-// A public node takes a few requests at a time; a private one answers so many in a millisecond or two each.
+// A public node takes a few requests at a time; a private one answers this many in a millisecond or two each.
 const callsAtOnceMax = 16
 // On a node of another network every payment is an open question; this many are kept.
 const openMax = 100_000

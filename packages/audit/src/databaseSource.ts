@@ -5,7 +5,7 @@ import { invariant } from './invariant.ts'
 
 /** A live ledger at one moment: every table as it was when the source was opened. It can only read. */
 export interface DatabaseSource extends AsyncDisposable {
-  /** A COPY of the query's rows, on a connection of its own. */
+  /** A COPY of the query's rows, on a separate connection. */
   copy(query: string): AsyncGenerator<CopyBlock>
   rows<T extends pg.QueryResultRow>(query: string, values?: readonly unknown[]): Promise<readonly T[]>
   /** Does the role that connects have the right to read this table? */
@@ -78,7 +78,7 @@ async function openSession(databaseUrl: string): Promise<pg.Client> {
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
   })
-  // The query that is under way reports a session that breaks.
+  // The pending query reports a session that breaks.
   session.on('error', () => undefined)
   try {
     await session.connect()

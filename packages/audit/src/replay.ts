@@ -185,7 +185,7 @@ export class Replay {
       const missing = position === expected + 1 ? `${expected} is` : `${expected} to ${position - 1} are`
       this.#blame('position_missing', expected, `position ${missing} not in the ledger`)
     } else if (position < expected) {
-      this.#blame('position_missing', position, `position ${position} stands behind ${this.#position}`)
+      this.#blame('position_missing', position, `position ${position} comes after ${this.#position}`)
     }
     if (recordedAtMs < this.#recordedAtMs) {
       this.#blame('recorded_out_of_order', position, 'it was recorded before the event in front of it')

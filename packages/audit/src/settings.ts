@@ -44,7 +44,7 @@ export class Settings {
       this.#deps.findings.add(code, { position: recorded.position, subject: stream, message })
     }
     const [, digits] = priceListForm.exec(stream) ?? []
-    if (digits === undefined) blame('lifecycle_impossible', 'a price list stands in another stream')
+    if (digits === undefined) blame('lifecycle_impossible', 'a price list is in another stream')
     const number = Number(digits ?? 0)
     this.#count({ name: 'prices', number, position: recorded.position, validFromMs: effectiveAtMs, digest })
     const split = findSplitProblem(event.split)
@@ -62,7 +62,7 @@ export class Settings {
     const blame = (message: string): void => {
       this.#deps.findings.add('lifecycle_impossible', { position: recorded.position, subject: stream, message })
     }
-    if (!nameForm.test(name) || stream !== `${name}#${number}`) blame('a setting stands in another stream')
+    if (!nameForm.test(name) || stream !== `${name}#${number}`) blame('a setting is in another stream')
     if (name === 'prices') blame('prices are set by a price list')
     if (validFromMs !== effectiveAtMs) blame('it took effect at another time')
     this.#count({ name, number, position: recorded.position, validFromMs: effectiveAtMs, digest })

@@ -61,7 +61,7 @@ export class StoredTransactions {
     )
   }
 
-  /** Waits until what is under way fits in memory; the rest goes on while the next events are read. */
+  /** Waits until the pending checks fit in memory; the rest goes on while the next events are read. */
   async keepUp(): Promise<void> {
     while (this.#underWay.length > underWayMax) await this.#underWay.shift()
   }

@@ -10,7 +10,7 @@ const tileHashes = 256
 const hashBytes = 32
 // Each level of tiles stands for eight levels of the tree.
 const levelsPerTile = 8
-// So many full tiles wait to be compared in one query: half a megabyte.
+// Number of full tiles that wait to be compared in one query: half a megabyte.
 const waitingMax = 64
 
 interface FullTile {
