@@ -68,7 +68,9 @@ test('a plan is made, sent and recorded, and what has no destination yet stays o
   expect(recorded.code).toBe(0)
   expect(await run('record', signature, '--plan', file)).toEqual(recorded)
   const after = await balances(environment)
-  expect(Object.keys(after).filter((account) => account.startsWith('Liabilities:'))).toEqual(['Liabilities:Treasury'])
+  expect(Object.keys(after).filter((account) => account.startsWith('Liabilities:'))).toEqual([
+    'Liabilities:Share:treasury',
+  ])
   expect(after['Assets:PaymentWallet']).toBe(await onChain(environment))
   expect(await run('send', file, '--keypair', wallet)).toMatchObject({
     code: 0,

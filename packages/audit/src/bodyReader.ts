@@ -92,13 +92,21 @@ export class BodyReader {
 
   /** A bigint as a string of decimal digits. */
   amount(before: string, digitsMax = amountDigitsMax): bigint {
-    const digits = this.plain(before)
-    for (let index = 0; index < digits.length; index++) {
-      if (!isDigit(digits.charCodeAt(index))) throw this.#unreadable('expected decimal digits')
+    this.literal(before)
+    this.literal('"')
+    const start = this.#at
+    let end = start
+    let small = 0
+    for (let code = this.text.charCodeAt(end); isDigit(code); code = this.text.charCodeAt(++end)) {
+      small = small * 10 + code - zero
     }
-    const leadingZero = digits.length > 1 && digits.charCodeAt(0) === zero
-    if (digits.length === 0 || digits.length > digitsMax || leadingZero) throw this.#unreadable('expected an amount')
-    return BigInt(digits)
+    const digits = end - start
+    if (this.text.charCodeAt(end) !== quote) throw this.#unreadable('expected decimal digits')
+    const leadingZero = digits > 1 && this.text.charCodeAt(start) === zero
+    if (digits === 0 || digits > digitsMax || leadingZero) throw this.#unreadable('expected an amount')
+    this.#at = end + 1
+    // A number of 15 digits is exact, and makes a bigint in a third of the time of a text.
+    return digits <= integerDigitsMax ? BigInt(small) : BigInt(this.text.slice(start, end))
   }
 
   /** The items of an array whose bracket has been opened. */
@@ -186,6 +194,7 @@ const zero = 48
 const nine = 57
 const minus = 45
 const backslash = 92
+const quote = 34
 const notPlain = /[^\x20-\x7e]|\\/
 
 function isDigit(code: number): boolean {

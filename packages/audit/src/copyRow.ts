@@ -83,16 +83,19 @@ export class CopyRow {
   }
 
   /** One dimension of int4; empty for null. */
-  int32s(): readonly number[] {
-    const values: number[] = []
-    for (const at of this.#elements()) values.push(this.bytes.readInt32BE(at))
+  int32s<T>(as: (value: number) => T): readonly T[] {
+    const values: T[] = []
+    let at = this.#firstElement()
+    for (; at < this.end; at += 4 + elementBytes) values.push(as(this.bytes.readInt32BE(at + 4)))
     return values
   }
 
   /** One dimension of numeric integers; empty for null. */
   numerics(): readonly bigint[] {
     const values: bigint[] = []
-    for (const at of this.#elements()) values.push(this.#numericAt(at))
+    for (let at = this.#firstElement(); at < this.end; at += 4 + this.bytes.readInt32BE(at)) {
+      values.push(this.#numericAt(at + 4))
+    }
     return values
   }
 
@@ -112,18 +115,12 @@ export class CopyRow {
     return bounds
   }
 
-  /** Starts of the elements of an array. */
-  #elements(): readonly number[] {
-    if (!this.next() || this.bytes.readInt32BE(this.start) !== 1) return []
-    const count = this.bytes.readInt32BE(this.start + arrayCountAt)
-    const starts: number[] = []
-    let at = this.start + arrayHeadBytes
-    for (let index = 0; index < count; index++) {
-      const length = this.bytes.readInt32BE(at)
-      starts.push(at + 4)
-      at += 4 + Math.max(length, 0)
-    }
-    return starts
+  /** The first element of an array, with its length in front; the end of the field for null and an empty array. */
+  #firstElement(): number {
+    // One dimension, no nulls: any other array is not one that an append writes, and reads as empty.
+    const isPlain =
+      this.next() && this.bytes.readInt32BE(this.start) === 1 && this.bytes.readInt32BE(this.start + 4) === 0
+    return isPlain ? this.start + arrayHeadBytes : this.end
   }
 
   #numericAt(start: number): bigint {
@@ -157,5 +154,6 @@ const exactWeightMax = 2
 const plainRangeBytes = 25
 const lowerInclusive = 2
 // Dimensions, null flag, element type, then for the one dimension its count and lower bound.
-const arrayCountAt = 12
 const arrayHeadBytes = 20
+// Of an int4.
+const elementBytes = 4

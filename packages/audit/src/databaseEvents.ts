@@ -26,8 +26,8 @@ export function readEventBlock(
     const recordedAtMs = row.timeMs() ?? 0
     const effectiveAtMs = row.timeMs() ?? 0
     const kind = row.latin1()
-    const debits = row.int32s().map(accountOf)
-    const credits = row.int32s().map(accountOf)
+    const debits = row.int32s(accountOf)
+    const credits = row.int32s(accountOf)
     const amounts = row.numerics()
     row.next()
     const { start: bodyStart, end: bodyEnd } = row

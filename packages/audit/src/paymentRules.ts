@@ -32,35 +32,33 @@ export interface Step {
   readonly deps: LifecycleDeps
 }
 
-type StepOf<K extends PaymentEvent['kind']> = Step & { readonly event: PaymentEventOf<K> }
-
 /** Holds the event against the payment, and carries the payment on. */
 export function applyEvent(step: Step): void {
   const { event } = step
   switch (event.kind) {
     case 'PaymentSubmitted':
-      return submit({ ...step, event })
+      return submit(step, event)
     case 'PaymentVerified':
-      return verify({ ...step, event })
+      return verify(step, event)
     case 'ProofClaimed':
-      return claim({ ...step, event })
+      return claim(step, event)
     case 'AnswerStarted':
-      return start({ ...step, event })
+      return start(step, event)
     case 'AnswerBroken':
       expectPhase(step, ['streaming'])
-      return release({ ...step, event })
+      return release(step, event)
     case 'RequestFulfilled':
-      return fulfil({ ...step, event })
+      return fulfil(step, event)
     case 'RequestFailed':
-      return fail({ ...step, event })
+      return fail(step, event)
     case 'PaymentFinalized':
-      return finalize({ ...step, event })
+      return finalize(step, event)
     case 'PaymentReversed':
-      return reverse({ ...step, event })
+      return reverse(step, event)
     case 'RefundDue':
-      return refund({ ...step, event })
+      return refund(step, event)
     case 'TransferReceived':
-      return receive({ ...step, event })
+      return receive(step, event)
     case 'TokensBurned':
     case 'BurnOwed':
     case 'DistributionAllocated':
@@ -77,18 +75,18 @@ function expectPhase({ event, payment, blame }: Step, allowed: readonly Phase[])
   if (!allowed.includes(phase)) blame('lifecycle_impossible', `${event.kind} of a payment that is ${phase}`)
 }
 
-function submit(step: StepOf<'PaymentSubmitted'>): void {
+function submit(step: Step, event: PaymentEventOf<'PaymentSubmitted'>): void {
   expectPhase(step, ['unknown'])
   step.payment.phase = phaseNumber('submitted')
-  step.payment.walletDigest = step.deps.digest.ofRecent(step.event.wallet)
-  step.payment.endpoint = step.deps.names.numberOf(step.event.endpoint)
+  step.payment.walletDigest = step.deps.digest.ofRecent(event.wallet)
+  step.payment.endpoint = step.deps.names.numberOf(event.endpoint)
 }
 
-function verify(step: StepOf<'PaymentVerified'>): void {
+function verify(step: Step, event: PaymentEventOf<'PaymentVerified'>): void {
   expectPhase(step, ['unknown', 'submitted'])
-  judgeSettlement(step)
+  judgeSettlement(step, event)
   const { payment, deps } = step
-  const { settlement } = step.event
+  const { settlement } = event
   const { price } = settlement
   payment.phase = phaseNumber('verified')
   payment.walletDigest = deps.digest.ofRecent(settlement.wallet)
@@ -107,7 +105,7 @@ function verify(step: StepOf<'PaymentVerified'>): void {
   payment.mint = deps.names.numberOf(price.mint)
 }
 
-function judgeSettlement({ payment, recorded, blame, deps, event }: StepOf<'PaymentVerified'>): void {
+function judgeSettlement({ payment, recorded, blame, deps }: Step, event: PaymentEventOf<'PaymentVerified'>): void {
   const { settlement } = event
   const { price, wallet, burnedBaseUnits, receivedBaseUnits } = settlement
   if (payment.phase === phaseNumber('submitted')) {
@@ -134,9 +132,9 @@ function judgeSettlement({ payment, recorded, blame, deps, event }: StepOf<'Paym
   if (receivedBaseUnits < due) blame('payment_short', `${receivedBaseUnits} were received of ${due}`)
 }
 
-function claim(step: StepOf<'ProofClaimed'>): void {
+function claim(step: Step, event: PaymentEventOf<'ProofClaimed'>): void {
   expectPhase(step, ['verified', 'released'])
-  const { payment, recorded, blame, deps, event } = step
+  const { payment, recorded, blame, deps } = step
   if (event.attempt !== payment.attempt + 1) {
     blame('attempt_wrong', `attempt ${event.attempt} follows attempt ${payment.attempt}`)
   }
@@ -145,7 +143,7 @@ function claim(step: StepOf<'ProofClaimed'>): void {
     blame('owner_differs', `it was paid for ${deps.names.nameOf(payment.endpoint)}`)
   }
   // Until the chain can no longer drop it, an answer risks the whole price.
-  expectExposure(step, payment.awaitsFinality ? payment.requiredBaseUnits : 0n)
+  expectExposure(step, event, payment.awaitsFinality ? payment.requiredBaseUnits : 0n)
   payment.exposedBaseUnits += event.exposedBaseUnits
   payment.phase = phaseNumber('claimed')
   payment.attempt = event.attempt
@@ -156,17 +154,17 @@ function claim(step: StepOf<'ProofClaimed'>): void {
 }
 
 /** The first byte of a streamed answer renews the lease. */
-function start(step: StepOf<'AnswerStarted'>): void {
+function start(step: Step, event: PaymentEventOf<'AnswerStarted'>): void {
   expectPhase(step, ['claimed'])
-  expectAttempt(step, step.event)
+  expectAttempt(step, event)
   step.payment.phase = phaseNumber('streaming')
   step.payment.leaseUntilMs = step.recorded.recordedAtMs + step.payment.leaseMs
 }
 
-function fulfil(step: StepOf<'RequestFulfilled'>): void {
+function fulfil(step: Step, event: PaymentEventOf<'RequestFulfilled'>): void {
   expectPhase(step, ['claimed', 'streaming'])
-  expectAttempt(step, step.event)
-  if (step.deps.digest.of(step.event.orderDigest) !== step.payment.orderDigest) {
+  expectAttempt(step, event)
+  if (step.deps.digest.of(event.orderDigest) !== step.payment.orderDigest) {
     step.blame('attempt_wrong', 'the order that was fulfilled is not the one that was claimed')
   }
   step.payment.phase = phaseNumber('fulfilled')
@@ -182,21 +180,21 @@ const failureReasons = new Set([
   'lease_expired',
 ])
 
-function fail(step: StepOf<'RequestFailed'>): void {
+function fail(step: Step, event: PaymentEventOf<'RequestFailed'>): void {
   const { payment, recorded, blame } = step
-  const { reason } = step.event
+  const { reason } = event
   // An answer that had begun ends as broken, unless its process died.
   expectPhase(step, reason === 'lease_expired' ? ['claimed', 'streaming'] : ['claimed'])
   if (!failureReasons.has(reason)) blame('lifecycle_impossible', `an attempt does not end with the reason ${reason}`)
   if (reason === 'lease_expired' && recorded.recordedAtMs < payment.leaseUntilMs) {
     blame('lifecycle_impossible', 'the attempt was ended before its lease had')
   }
-  release(step)
+  release(step, event)
 }
 
-function release(step: StepOf<'RequestFailed' | 'AnswerBroken'>): void {
-  expectAttempt(step, step.event)
-  endExposure(step)
+function release(step: Step, event: PaymentEventOf<'RequestFailed' | 'AnswerBroken'>): void {
+  expectAttempt(step, event)
+  endExposure(step, event)
   step.payment.phase = phaseNumber('released')
   step.payment.leaseUntilMs = none
 }
@@ -206,32 +204,29 @@ function expectAttempt({ payment, blame, deps }: Step, { attempt, attemptId }: A
   if (deps.digest.of(attemptId) !== payment.attemptDigest) blame('attempt_wrong', 'another attempt id was claimed')
 }
 
-type ExposureStep = Step & { readonly event: Exposure }
-
-function endExposure(step: ExposureStep): void {
-  expectExposure(step, step.payment.exposedBaseUnits)
+function endExposure(step: Step, event: Exposure): void {
+  expectExposure(step, event, step.payment.exposedBaseUnits)
   step.payment.exposedBaseUnits = 0n
 }
 
-function expectExposure({ payment, blame, deps, event }: ExposureStep, right: bigint): void {
-  const { exposedBaseUnits, mint } = event
+function expectExposure({ payment, blame, deps }: Step, { exposedBaseUnits, mint }: Exposure, right: bigint): void {
   if (exposedBaseUnits !== right) {
     blame('exposure_differs', `${exposedBaseUnits} are recorded as exposed, and ${right} change`)
   }
   if (deps.names.numberOf(mint) !== payment.mint) blame('owner_differs', 'another mint was paid')
 }
 
-function finalize(step: StepOf<'PaymentFinalized'>): void {
+function finalize(step: Step, event: PaymentEventOf<'PaymentFinalized'>): void {
   expectPhase(step, ['released', 'fulfilled'])
   if (!step.payment.awaitsFinality) step.blame('lifecycle_impossible', 'it is final already')
-  endExposure(step)
+  endExposure(step, event)
   step.payment.awaitsFinality = false
-  step.payment.slot = step.event.slot
+  step.payment.slot = event.slot
 }
 
-function reverse(step: StepOf<'PaymentReversed'>): void {
+function reverse(step: Step, event: PaymentEventOf<'PaymentReversed'>): void {
   expectPhase(step, ['released', 'fulfilled'])
-  const { payment, blame, deps, event } = step
+  const { payment, blame, deps } = step
   if (!payment.awaitsFinality) blame('lifecycle_impossible', 'the chain cannot drop what is final')
   const owed = owedBy(payment)
   const isServed = payment.phase === phaseNumber('fulfilled')
@@ -243,14 +238,14 @@ function reverse(step: StepOf<'PaymentReversed'>): void {
   }
   expectOwner(step, event)
   if (deps.names.numberOf(event.endpoint) !== payment.endpoint) blame('owner_differs', 'it was for another endpoint')
-  endExposure(step)
+  endExposure(step, event)
   payment.phase = phaseNumber('reversed')
   payment.awaitsFinality = false
 }
 
-function refund(step: StepOf<'RefundDue'>): void {
+function refund(step: Step, event: PaymentEventOf<'RefundDue'>): void {
   expectPhase(step, ['released'])
-  const { payment, blame, event } = step
+  const { payment, blame } = step
   if (payment.awaitsFinality) blame('lifecycle_impossible', 'only a final payment is refunded')
   const owed = owedBy(payment)
   if (event.refundBaseUnits !== owed) blame('refund_differs', `${event.refundBaseUnits} are owed back of ${owed}`)
@@ -258,9 +253,9 @@ function refund(step: StepOf<'RefundDue'>): void {
   payment.phase = phaseNumber('refund_due')
 }
 
-function receive(step: StepOf<'TransferReceived'>): void {
+function receive(step: Step, event: PaymentEventOf<'TransferReceived'>): void {
   expectPhase(step, ['unknown', 'submitted', 'reversed'])
-  step.payment.slot = step.event.slot
+  step.payment.slot = event.slot
   step.payment.phase = phaseNumber('unmatched')
 }
 

@@ -19,7 +19,12 @@ const exposedContra = 'Memo:ExposedContra'
 const nothing: readonly DerivedPosting[] = []
 
 export function postingsOf(event: AuditedEvent): readonly DerivedPosting[] {
-  return allPostingsOf(event).filter(([, , amount]) => amount !== 0n)
+  const postings = allPostingsOf(event)
+  return postings.every(movesSomething) ? postings : postings.filter(movesSomething)
+}
+
+function movesSomething([, , amount]: DerivedPosting): boolean {
+  return amount !== 0n
 }
 
 function allPostingsOf(event: AuditedEvent): readonly DerivedPosting[] {

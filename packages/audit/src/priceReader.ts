@@ -64,9 +64,25 @@ function parsePrice(reader: BodyReader): AuditedPrice {
 
 const accountForm = /^[a-z][a-z0-9-]{0,31}$/
 
-/** A list of shares, in the order of the split. */
+const listCache = new Map<string, readonly Share[]>()
+
+/** A list of shares, in the order of the split. Lists come again as often as prices. */
 export function readShares(reader: BodyReader, before: string): readonly Share[] {
   reader.literal(before)
+  const start = reader.at
+  const end = reader.text.indexOf(']', start) + 1
+  const known = listCache.get(reader.text.slice(start, end))
+  if (known !== undefined) {
+    reader.jumpTo(end)
+    return known
+  }
+  const shares = parseShares(reader)
+  if (listCache.size >= cacheMax) listCache.clear()
+  listCache.set(ownCopy(reader.text.slice(start, reader.at)), shares)
+  return shares
+}
+
+function parseShares(reader: BodyReader): readonly Share[] {
   reader.literal('[')
   return reader.list(() => {
     const account = readAccountName(reader, '{"account":')
@@ -83,12 +99,18 @@ export function readAccountName(reader: BodyReader, before: string): string {
   return ownCopy(name)
 }
 
+const texts = new WeakMap<readonly Share[], string>()
+
 /** Shares of nothing are posted nowhere, and are not part of the text. */
 export function describeShares(shares: readonly Share[]): string {
-  return shares
+  const known = texts.get(shares)
+  if (known !== undefined) return known
+  const text = shares
     .filter(({ baseUnits }) => baseUnits !== 0n)
     .map(({ account, baseUnits }) => `${account} ${baseUnits}`)
     .join(', ')
+  texts.set(shares, text)
+  return text
 }
 
 interface StatedPrice extends Omit<AuditedPrice, 'text' | 'sharesText' | 'problem'> {

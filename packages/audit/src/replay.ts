@@ -2,7 +2,7 @@ import { type AuditedEvent, readEvent } from './auditedEvent.ts'
 import { UnreadableBody } from './bodyReader.ts'
 import { type FindingCode, Findings, type FindingsState } from './findings.ts'
 import { GrowingTree, type TreeState } from './growingTree.ts'
-import { Journal, type JournalState } from './journal.ts'
+import { type EnteredPosting, Journal, type JournalState } from './journal.ts'
 import { NumberedNames } from './numberedNames.ts'
 import { type OtherStream, OtherStreams } from './otherStreams.ts'
 import { isPaymentEvent, type PaymentEvent } from './paymentEvents.ts'
@@ -120,7 +120,7 @@ export class Replay {
     if (event === undefined) return
     const mint = mintOf(event)
     const place = { position, recordedAtMs, effectiveAtMs: event.effectiveAtMs }
-    const entered = mint === undefined ? [] : this.journal.enter(mint, place, postingsOf(event))
+    const entered = mint === undefined ? noPostings : this.journal.enter(mint, place, postingsOf(event))
     if (raw.columns !== undefined) matchPostings(raw.columns.postings, entered, { position, findings: this.findings })
     const firstPosition = this.#advance(event, { position, recordedAtMs }, body)
     if (raw.columns !== undefined) this.#compareColumns(event, raw.columns, { position, firstPosition })
@@ -206,22 +206,26 @@ export class Replay {
   }
 
   #compareColumns(event: AuditedEvent, columns: EventColumns, { position, firstPosition }: EventPlace): void {
-    const compare = (column: string, found: string | number, right: string | number): void => {
-      if (found === right) return
-      const message = `the column ${column} holds ${found}, and the event says ${right}`
-      this.findings.add('column_differs', { position, subject: event.stream, message })
+    const { stream, version, kind, schemaVersion, effectiveAtMs } = columns
+    const differing = [
+      stream !== firstPosition && `stream holds ${stream}, and the first event is at ${firstPosition}`,
+      version !== event.version && `version holds ${version}, and the event says ${event.version}`,
+      kind !== event.kind && `kind holds ${kind}, and the event says ${event.kind}`,
+      schemaVersion !== event.schemaVersion && `schema_version holds ${schemaVersion}, and not ${event.schemaVersion}`,
+      effectiveAtMs !== event.effectiveAtMs && `effective_at holds ${effectiveAtMs}, and not ${event.effectiveAtMs}`,
+    ]
+    for (const difference of differing) {
+      if (difference === false) continue
+      this.findings.add('column_differs', { position, subject: event.stream, message: `the column ${difference}` })
     }
-    compare('stream', columns.stream, firstPosition)
-    compare('version', columns.version, event.version)
-    compare('kind', columns.kind, event.kind)
-    compare('schema_version', columns.schemaVersion, event.schemaVersion)
-    compare('effective_at', columns.effectiveAtMs, event.effectiveAtMs)
   }
 
   #blame(code: FindingCode, position: number, message: string): void {
     this.findings.add(code, { position, subject: `position ${position}`, message })
   }
 }
+
+const noPostings: readonly EnteredPosting[] = []
 
 interface EventPlace {
   readonly position: number

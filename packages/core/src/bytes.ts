@@ -12,7 +12,9 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
 
 /** Not constant in time: for hashes and keys that are public. */
 export function equalBytes(one: Uint8Array, other: Uint8Array): boolean {
-  return one.length === other.length && one.every((byte, index) => byte === other[index])
+  if (one.length !== other.length) return false
+  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false
+  return true
 }
 
 const encoder = new TextEncoder()
