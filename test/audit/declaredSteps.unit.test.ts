@@ -31,7 +31,7 @@ import {
  * each event. Walking the steps shows that every step is possible by the rules, leads to its state, and moves what it says.
  */
 
-/** What the fields of the next events depend on. */
+/** State on which the fields of the next events depend. */
 interface Walk {
   readonly steps: readonly DeclaredStep[]
   readonly state: string
