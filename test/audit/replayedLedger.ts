@@ -1,3 +1,4 @@
+import type { AuditedEvent } from '@tollbook/audit/auditedEvent'
 import type { FindingCode } from '../../packages/audit/src/findings.ts'
 import { leafHashOf, leafRoom } from '../../packages/audit/src/rawEvent.ts'
 import { Replay } from '../../packages/audit/src/replay.ts'
@@ -21,6 +22,8 @@ export function signed(seed: number): string {
 
 export class ReplayedLedger {
   readonly replay = new Replay()
+  /** As the auditor read them. */
+  readonly events: AuditedEvent[] = []
   readonly #versions = new Map<string, number>()
   #position = 0
   #recordedAtMs = blockTimeMs
@@ -48,7 +51,7 @@ export class ReplayedLedger {
     const bytes = Buffer.concat([Buffer.alloc(leafRoom), body])
     const bounds = { bytes, bodyStart: leafRoom, bodyEnd: bytes.length, leafHash: '', columns: undefined }
     const raw = { position: ++this.#position, recordedAtMs: this.#recordedAtMs, ...bounds }
-    this.replay.apply({ ...raw, leafHash: leafHashOf(raw) })
+    this.replay.apply({ ...raw, leafHash: leafHashOf(raw) }, (event) => this.events.push(event))
   }
 
   /** Everything that is wrong, by code and position. */
@@ -133,7 +136,7 @@ export const exposed = { mint, exposedBaseUnits: String(required) }
 export const notExposed = { mint, exposedBaseUnits: '0' }
 export const claimed: Fields = { ...attempt, wallet, endpoint, orderDigest: 'ab', leaseMs: 60_000, ...exposed }
 export const fulfilled: Fields = { ...attempt, orderDigest: 'ab', answerDigest: 'cd' }
-const allocated: Fields = { mint, parts: shares }
+export const allocated: Fields = { mint, parts: shares }
 export const failed: Fields = { ...attempt, reason: 'no_data', ...exposed }
 
 export function paid(): ReplayedLedger {
