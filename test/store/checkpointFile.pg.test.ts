@@ -108,5 +108,7 @@ test('a missing file is the first start; a missing folder, and a file that is no
   )
   await expect(requireStoredCheckpoint(database, folder)).rejects.toThrow(/cannot be read/)
   await writeFile(join(folder, 'half'), 'tollbook/test\n12')
-  await expect(requireStoredCheckpoint(database, join(folder, 'half'))).rejects.toThrow(/is not a checkpoint: restore a valid one/)
+  await expect(requireStoredCheckpoint(database, join(folder, 'half'))).rejects.toThrow(
+    /is not a checkpoint: restore a valid one/,
+  )
 })
