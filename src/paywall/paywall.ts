@@ -57,7 +57,8 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     if (isRefusal(presented)) return refusalAnswer(presented)
     const { payer, proof } = presented
     const order: Order = { wallet: payer, endpoint: product.path, digest: orderDigest(product, ordered.parameters) }
-    const known = await deps.ledger.lookUp({ reference: proof.reference, wallet: payer, idempotencyKey })
+    const sought = { reference: proof.reference, wallet: payer, orderDigest: order.digest }
+    const known = await deps.ledger.lookUp({ ...sought, idempotencyKey })
     const replay = findReplay(known, { rail, proof, order })
     if (isRefusal(replay)) return refusalAnswer(replay)
     if (replay !== undefined) return await sendReceipt({ ...deps, rail }, replay)

@@ -9,7 +9,7 @@ import { decideFulfil, decideRelease, type PaymentDecision } from '../payment/pa
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import type { Fulfilment } from '../payment/receipt.ts'
 import type { HandlerFailure, Value } from '../product/product.ts'
-import type { Claim } from './claimPayment.ts'
+import { type Claim, idempotencyOf } from './claimPayment.ts'
 
 export interface RedeemDeps {
   readonly clock: Clock
@@ -21,7 +21,7 @@ export interface RedeemDeps {
 export interface Delivery {
   /** SHA-256 in hex of the bytes that the caller gets. */
   readonly answerDigest: string
-  /** Text from which a replay is made; undefined when the answer is too large to keep. */
+  /** Text from which a replay is made; undefined when the answer is too large to store. */
   readonly storedAnswer: string | undefined
 }
 
@@ -39,27 +39,17 @@ export function deliveryOf(answerJson: string): Delivery {
  * (I26). Undefined when the lease had ended and another attempt took over: then this answer must not be served.
  */
 export async function fulfil(deps: RedeemDeps, claim: Claim, delivery: Delivery): Promise<Fulfilment | undefined> {
-  const { order, attemptId, payment, settlement, idempotencyKey } = claim
-  const { answerDigest, storedAnswer } = delivery
+  const { order, attemptId, payment, settlement } = claim
+  const { answerDigest, storedAnswer: answerJson } = delivery
   const decision = decideFulfil(payment, { attemptId, orderDigest: order.digest, answerDigest })
   if (decision === undefined) return undefined
-  const key =
-    idempotencyKey === undefined || storedAnswer === undefined
-      ? {}
-      : {
-          idempotency: {
-            wallet: order.wallet,
-            key: idempotencyKey,
-            orderDigest: order.digest,
-            answerJson: storedAnswer,
-          },
-        }
   const appended = await deps.ledger.append({
     reference: settlement.reference,
     before: payment,
     ...decision,
     nowMs: deps.clock.nowMs(),
-    ...key,
+    ...idempotencyOf(claim),
+    ...(answerJson === undefined ? {} : { answerJson }),
   })
   const [leaf] = appended.outcome === 'appended' ? appended.leaves : []
   if (leaf === undefined || appended.outcome !== 'appended') return undefined

@@ -110,9 +110,11 @@ export interface EndOptions {
   readonly before: PaymentState
   readonly attemptId: string
   readonly idempotency?: PaymentChange['idempotency']
+  readonly answerJson?: string
 }
 
-export function fulfilmentOf(settlement: Settlement, { before, attemptId, idempotency }: EndOptions): PaymentChange {
+export function fulfilmentOf(settlement: Settlement, options: EndOptions): PaymentChange {
+  const { before, attemptId, idempotency, answerJson } = options
   const decision = decideFulfil(before, { attemptId, orderDigest: 'ab'.repeat(32), answerDigest: 'cd'.repeat(32) })
   return {
     reference: settlement.reference,
@@ -120,6 +122,7 @@ export function fulfilmentOf(settlement: Settlement, { before, attemptId, idempo
     ...assertPresent(decision, 'the attempt is live'),
     nowMs: Date.now(),
     ...(idempotency === undefined ? {} : { idempotency }),
+    ...(answerJson === undefined ? {} : { answerJson }),
   }
 }
 
