@@ -11,6 +11,8 @@ export interface ClaimDeps {
   readonly clock: Clock
   readonly ledger: PaymentLedger
   readonly leaseMs: number
+  /** Attempts to serve one payment; then it is owed back. */
+  readonly attemptsMax: number
 }
 
 /** The exclusive right to serve one order for one payment, committed to the ledger. */
@@ -31,7 +33,7 @@ export interface ClaimQuestion {
 }
 
 // Each conflict means that another attempt won, and the next lookup shows its result; one lookup is nearly always enough.
-const attemptsMax = 4
+const triesMax = 4
 
 /**
  * Consumes the settlement. Committed before the handler runs (I2); the database alone decides who is first (I1). An
@@ -39,12 +41,13 @@ const attemptsMax = 4
  */
 export async function claimPayment(deps: ClaimDeps, question: ClaimQuestion): Promise<Claim | Refusal> {
   const { order, settlement, idempotencyKey } = question
+  const { leaseMs, attemptsMax } = deps
   const attemptId = newId('attempt')
   const sought = { reference: settlement.reference, wallet: order.wallet, orderDigest: order.digest }
   let before = question.known.payment
-  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+  for (let tries = 1; tries <= triesMax; tries++) {
     const nowMs = deps.clock.nowMs()
-    const decision = decideClaim(before, { order, settlement, attemptId, leaseMs: deps.leaseMs, nowMs })
+    const decision = decideClaim(before, { order, settlement, attemptId, leaseMs, attemptsMax, nowMs })
     if (isRefusal(decision)) return decision
     const appended = await deps.ledger.append({
       reference: settlement.reference,

@@ -135,5 +135,5 @@ async function breakOff(deps: StreamDeps, { claim, reader }: Run, error: unknown
   const [bytes, digest] = [reader.bytes(), reader.digest()]
   deps.log.warn({ event: 'stream_broke', reference, bytes, error: describeError(error) })
   const { attemptId, payment } = claim
-  await recordRelease(deps, claim, decideBreak(payment, { attemptId, bytes, digest }))
+  await recordRelease(deps, claim, decideBreak(payment, { attemptId, bytes, digest, attemptsMax: deps.attemptsMax }))
 }

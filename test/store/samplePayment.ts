@@ -93,7 +93,7 @@ export function claimOf(settlement: Settlement, options: ClaimOptions = {}): Sam
   const { before = unknownPayment, leaseMs = 60_000, nowMs = Date.now(), idempotencyKey } = options
   const order = orderOf(settlement, options.order)
   const attemptId = newId('attempt')
-  const decision = decideClaim(before, { order, settlement, attemptId, leaseMs, nowMs })
+  const decision = decideClaim(before, { order, settlement, attemptId, leaseMs, attemptsMax: 10, nowMs })
   if (isRefusal(decision)) throw new Error(`the sample claim was refused: ${decision.message}`)
   const idempotency =
     idempotencyKey === undefined
@@ -127,7 +127,7 @@ export function fulfilmentOf(settlement: Settlement, options: EndOptions): Payme
 }
 
 export function releaseOf(settlement: Settlement, { before, attemptId }: EndOptions): PaymentChange {
-  const decision = decideRelease(before, attemptId, 'upstream_failed')
+  const decision = decideRelease(before, { attemptId, reason: 'upstream_failed', attemptsMax: 10 })
   return {
     reference: settlement.reference,
     before,
