@@ -10,15 +10,20 @@ export function say(line: string): void {
   process.stdout.write(`${String(seconds).padStart(4)} s  ${line}\n`)
 }
 
-/** `--name N` on the command line for each number of the defaults. */
-export function readOptions<T extends Readonly<Record<string, number>>>(defaults: T): T {
+/** `--name N` on the command line for each number of the defaults; `--help` prints the usage and ends the process. */
+export function readOptions<T extends Readonly<Record<string, number>>>(defaults: T, usage = ''): T {
   const options = Object.fromEntries(Object.keys(defaults).map((name) => [name, { type: 'string' as const }]))
-  const { values } = parseArgs({ options })
-  const given = Object.entries(values).map(([name, value]): [string, number] => {
+  const { values: given } = parseArgs({ options: { ...options, help: { type: 'boolean' } } })
+  const { help, ...values } = given
+  if (help === true) {
+    process.stdout.write(`${usage === '' ? `options: ${Object.keys(defaults).join(', ')}` : usage}\n`)
+    process.exit(0)
+  }
+  const numbers = Object.entries(values).map(([name, value]): [string, number] => {
     assert(typeof value === 'string' && /^\d{1,7}$/.test(value), `--${name} is a whole number`)
     return [name, Number(value)]
   })
-  return { ...defaults, ...Object.fromEntries(given) }
+  return { ...defaults, ...Object.fromEntries(numbers) }
 }
 
 export interface Verdict {
