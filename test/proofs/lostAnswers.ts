@@ -3,23 +3,37 @@ import { systemClock } from '@tollbook/core/clock'
 import { type CrashStep, crashSteps } from './crashStep.ts'
 import { openLossyProxy } from './lossyProxy.ts'
 import { askQuote, present, type Presented } from './present.ts'
+import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { openEnvironment } from './proofEnvironment.ts'
 import { readProofLedger } from './proofLedger.ts'
 import { spawnServer } from './spawnServer.ts'
-import { concludeProof, readOptions, say } from './verdict.ts'
+import { concludeProof, say } from './verdict.ts'
 
 /*
  * Callers without an Idempotency-Key lose no answer: a fulfilment whose commit acknowledgement is lost for longer than the
  * read-back, and a server that is killed at any step between claim and answer, end with exactly one answer for each payer.
  */
 
-const { losses, group, runs, from, to } = readOptions(
-  { losses: 100, group: 25, runs: 20, from: 1, to: crashSteps.length },
-  `npm run proof:lost -- [--losses 100] [--group 25] [--runs 20] [--from 1] [--to 7]
-  losses     fulfilments whose acknowledgement is lost, in groups of --group callers at once
-  runs       kill -9 of the server at each step, from step --from to step --to:
-${crashSteps.map((step, index) => `             ${index + 1}  ${step}`).join('\n')}`,
+interface Options {
+  readonly losses: number
+  readonly group: number
+  readonly runs: number
+  readonly from: number
+  readonly to: number
+}
+
+const steps = crashSteps.map((step, index) => `  ${index + 1}  ${step}`).join('\n')
+const command = proofCommand(
+  'lost',
+  'Lost acknowledgements and killed servers lose no answer, without an Idempotency-Key.',
 )
+  .option('--losses <n>', 'fulfilments whose acknowledgement is lost', wholeNumber, 100)
+  .option('--group <n>', 'callers at once who lose an acknowledgement', wholeNumber, 25)
+  .option('--runs <n>', 'kill -9 of the server at each step', wholeNumber, 20)
+  .option('--from <step>', 'first step to kill at', wholeNumber, 1)
+  .option('--to <step>', 'last step to kill at', wholeNumber, crashSteps.length)
+  .addHelpText('after', `\nSteps:\n${steps}`)
+const { losses, group, runs, from, to } = command.parse().opts<Options>()
 const triesMax = 200
 const tryEveryMs = 200
 
@@ -73,8 +87,13 @@ async function loseAcknowledgements(): Promise<void> {
   for (let first = 0; first < losses; first += group) {
     const symbols = Array.from({ length: Math.min(group, losses - first) }, (_, index) => `L${first + index}`)
     const purchases = await Promise.all(symbols.map((symbol) => pay(server.baseUrl, symbol)))
+    // All handlers end together, so that each caller's own fulfilment is lost, and no claim that shares a batch with one.
+    await server.hold()
+    const presenting = purchases.map(present)
+    await untilHandled(first + symbols.length)
     proxy.lose('RequestFulfilled')
-    const lost = await Promise.all(purchases.map(present))
+    await server.letGo()
+    const lost = await Promise.all(presenting)
     proxy.lose(undefined)
     pending += lost.filter(({ code }) => code === 'PAYMENT_PENDING').length
     const answers = await Promise.all(purchases.map(collect))
@@ -87,6 +106,10 @@ async function loseAcknowledgements(): Promise<void> {
   const handled = await countRuns((symbol) => symbol.startsWith('L'))
   if (handled.runs !== losses || handled.most !== 1) wrong.push(`${handled.runs} handler runs for ${losses} answers`)
   table.push(`lost acknowledgement | ${losses} | ${losses} | ${replays} | ${handled.runs}`)
+}
+
+async function untilHandled(handlers: number): Promise<void> {
+  while ((await countRuns((symbol) => symbol.startsWith('L'))).runs < handlers) await systemClock.sleep(tryEveryMs)
 }
 
 // Short leases, so that a dead attempt is taken over soon; the handler is quicker than that.
