@@ -355,6 +355,7 @@ ledger.change_setting(body bytea) returns TABLE(refusal text, seq bigint, leaf_h
 ledger.end_notes(ids bytea[]) returns bigint security definer search_path="" enable_seqscan=off
 ledger.find_open_quote(paying_wallet text, paid_endpoint text, landed_at timestamp with time zone, landed_slot bigint, grace interval) returns SETOF ledger.quotes search_path="" plan_cache_mode=force_custom_plan
 ledger.find_quote_by_memo(paying_wallet text, paid_endpoint text, wanted_memo text, issued_after timestamp with time zone) returns SETOF ledger.quotes search_path="" plan_cache_mode=force_custom_plan
+ledger.forget_notes_beyond(notes_max bigint, bytes_max bigint) returns bigint search_path=""
 ledger.forget_old_notes() returns bigint security definer search_path=""
 ledger.protect_kept(protected regclass) returns void 
 ledger.protect_log(protected regclass) returns void 

@@ -30,9 +30,10 @@ export async function openLossyProxy(databaseUrl: string): Promise<LossyProxy> {
       upstream.write(chunk)
     })
     upstream.on('data', (chunk) => {
-      if (!isLost) return void client.write(chunk)
-      losses++
-      end()
+      if (isLost) {
+        losses++
+        end()
+      } else client.write(chunk)
     })
   }
 

@@ -101,7 +101,7 @@ async function loseAcknowledgements(): Promise<void> {
     say(`${first + symbols.length} acknowledgements lost, ${pending} callers got 503, ${replays} got the stored answer`)
   }
   await server.stop()
-  if (pending !== losses) wrong.push(`${pending} of ${losses} callers were told that the outcome is unknown`)
+  if (pending !== losses) wrong.push(`${pending} of ${losses} callers got that the outcome is unknown`)
   if (replays !== losses) wrong.push(`${replays} of ${losses} answers were the stored ones`)
   const handled = await countRuns((symbol) => symbol.startsWith('L'))
   if (handled.runs !== losses || handled.most !== 1) wrong.push(`${handled.runs} handler runs for ${losses} answers`)
