@@ -63,22 +63,24 @@ moved as materialized (
 ),
 posted as materialized (
   select m.stream, s.kind, m.day, a.mint, m.debits, m.credits, m.debits - m.credits as amount, l.wallet,
-    a.class, case when a.class = 'share' then substr(a.name, length('Liabilities:Share:') + 1) end as share,
-    case when a.class = 'burned' then substr(a.name, length('Expenses:Burned:') + 1) else coalesce(l.endpoint, '') end as endpoint,
-    case when a.class = 'share' then a.name else split_part(a.name, ':', 1) || ':' || split_part(a.name, ':', 2) end as line
+    n.share, coalesce(n.burned_at, l.endpoint, '') as endpoint,
+    case when n.share is null then split_part(a.name, ':', 1) || ':' || split_part(a.name, ':', 2) else a.name end as line
   from moved m
-  join ledger.accounts a on a.id = m.account and a.class not in ('exposed', 'exposed_contra')
+  join ledger.accounts a on a.id = m.account and a.name not like 'Memo:%'
+  cross join lateral (
+    select substring(a.name from '^Liabilities:Share:(.*)$') as share, substring(a.name from '^Expenses:Burned:(.*)$') as burned_at
+  ) n
   join ledger.streams s on s.stream = m.stream
   left join listed l on l.stream = m.stream
 )`
 
 const amounts = `
-    coalesce(sum(p.amount) filter (where p.class = 'wallet'), 0) as received,
-    coalesce(sum(p.amount) filter (where p.class = 'burned'), 0) as burned,
-    coalesce(-sum(p.amount) filter (where p.class = 'burn_owed'), 0) as burn_owed,
-    coalesce(sum(p.amount) filter (where p.class = 'lost'), 0) as lost,
-    coalesce(-sum(p.amount) filter (where p.class = 'unearned'), 0) as unearned,
-    coalesce(-sum(p.amount) filter (where p.class in ('overpaid', 'refund', 'unmatched')), 0) as owed`
+    coalesce(sum(p.amount) filter (where p.line = 'Assets:PaymentWallet'), 0) as received,
+    coalesce(sum(p.amount) filter (where p.line = 'Expenses:Burned'), 0) as burned,
+    coalesce(-sum(p.amount) filter (where p.line = 'Liabilities:BurnOwed'), 0) as burn_owed,
+    coalesce(sum(p.amount) filter (where p.line = 'Expenses:ReversedPayments'), 0) as lost,
+    coalesce(-sum(p.amount) filter (where p.line = 'Liabilities:Unearned'), 0) as unearned,
+    coalesce(-sum(p.amount) filter (where p.line in ('Liabilities:Overpaid', 'Liabilities:RefundsDue', 'Liabilities:Unmatched')), 0) as owed`
 
 /** What each table has to hold. */
 const expected = `
