@@ -9,13 +9,13 @@ import { reportNames } from '../../src/reports/reportQuestion.ts'
 import { growLedger, ledgerKeyText } from '../audit/auditedLedger.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { createMemberLogin } from '../support/memberLogin.ts'
+import { makeMemberLogin } from '../support/memberLogin.ts'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
 
 /* `tollbook export` and `tollbook audit` as they are called, one after the other. */
 
 const { serviceUrl, adminUrl } = await createTestDatabase()
-const financeUrl = await createMemberLogin({ serviceUrl, adminUrl }, 'tollbook_reader')
+const financeUrl = await makeMemberLogin(adminUrl, 'tollbook_reader')
 const directory = await makeTemporaryDirectory()
 afterFile(directory.remove)
 const exportFile = `${directory.path}/ledger.jsonl`

@@ -15,7 +15,7 @@ import { summary } from '../../src/reports/summary.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { createMemberLogin } from '../support/memberLogin.ts'
+import { makeMemberLogin } from '../support/memberLogin.ts'
 import { openInstance, openSessions } from '../store/instance.ts'
 import { sampleAddress, sampleMint } from '../store/samplePayment.ts'
 import { ends, type SeededPayment, seedPayment } from './seedPayment.ts'
@@ -251,7 +251,7 @@ test('sessions that roll up at the same time count nothing twice', async () => {
   expect(totals).toMatchObject({ burnedBaseUnits: expected })
 })
 
-const reader = await createMemberLogin({ adminUrl, serviceUrl }, 'tollbook_reader')
+const reader = await makeMemberLogin(adminUrl, 'tollbook_reader')
 
 describe('a login of tollbook_reader', () => {
   test.each(reportNames)('reads the report %s as far as the service has rolled it up', async (report) => {

@@ -1,21 +1,21 @@
+import { newId, randomToken } from '@tollbook/core/id'
 import { afterFile } from './afterFile.ts'
 import { withAdminSession } from './adminSession.ts'
-import type { TestDatabase } from './testDatabase.ts'
 
-/** The URL of a login that is a member of one role and of no other, as docs/operations.md tells operators to create one. */
-export async function createMemberLogin(
-  { adminUrl, serviceUrl }: Pick<TestDatabase, 'adminUrl' | 'serviceUrl'>,
-  role: string,
-): Promise<string> {
-  const name = await withAdminSession(adminUrl, async (admin) => {
-    const { rows } = await admin.query<{ name: string }>(`select 'k_' || md5(random()::text) as name`)
-    const name = String(rows[0]?.name)
-    await admin.query(`create role ${name} login password '${name}' in role ${role}`)
-    return name
+/** A login that is a member of one group role and of nothing else, dropped after the test file. */
+export async function makeMemberLogin(adminUrl: string, group: string): Promise<string> {
+  const [role, password] = [`member_${newId('instance')}`.toLowerCase(), randomToken()]
+  await withAdminSession(adminUrl, async (admin) => {
+    await admin.query(`create role ${admin.escapeIdentifier(role)} login password ${admin.escapeLiteral(password)}`)
+    await admin.query(`grant ${admin.escapeIdentifier(group)} to ${admin.escapeIdentifier(role)}`)
   })
-  afterFile(() => withAdminSession(adminUrl, async (admin) => void (await admin.query(`drop role ${name}`))))
-  const url = new URL(serviceUrl)
-  url.username = name
-  url.password = name
+  afterFile(() =>
+    withAdminSession(adminUrl, (admin) => admin.query(`drop role ${admin.escapeIdentifier(role)}`)).then(
+      () => undefined,
+    ),
+  )
+  const url = new URL(adminUrl)
+  url.username = role
+  url.password = password
   return url.href
 }
