@@ -200,6 +200,7 @@ async function servedMetrics() {
   metrics.onUpstreamCall({ upstream: 'ai-1', outcome: 'ok' })
   metrics.onLifecycleStep('finalized')
   metrics.onSeal({ unsealedEvents: 0, damaged: false })
+  metrics.showChecks([{ name: 'ledger', problem: () => undefined }])
   const served = await metrics.registry.metrics()
   const names = [...served.matchAll(/^([a-z]\w*)/gm)].map(([name]) => name)
   const labels = [...served.matchAll(/[{,](\w+)="/g)].map(([, label = '']) => label)

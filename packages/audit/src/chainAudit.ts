@@ -139,7 +139,8 @@ export class ChainAudit {
     const landed = await this.#findLanded({ signature, slot, position })
     if (landed === undefined) return
     if (hasFailed(landed)) return this.#leaveOpen({ signature, position, said: 'failed', slot: landed.slot })
-    const message = contradictionOf(landed, settlement, await this.#tokenAccountOf(price.mint))
+    const paid = { wallet: this.#paymentWallet, tokenAccount: await this.#tokenAccountOf(price.mint) }
+    const message = contradictionOf(landed, settlement, paid)
     if (message !== undefined) this.#contradict(signature, position, message)
     else if (landed.slot === slot) this.figures.confirmed++
     else this.#leaveOpen({ signature, position, said: 'landed', slot: landed.slot })
@@ -150,7 +151,7 @@ export class ChainAudit {
     const { signature, mint, slot, change, position } = booked
     const landed = await this.#findLanded(booked)
     if (landed === undefined) return undefined
-    const found = movesOf(landed, mint).changes.get(await this.#tokenAccountOf(mint))?.change ?? 0n
+    const found = movesOf(landed, mint).accounts.get(await this.#tokenAccountOf(mint))?.change ?? 0n
     if (hasFailed(landed)) this.#leaveOpen({ signature, position, said: 'failed', slot })
     else if (found !== change) this.#contradict(signature, position, `${found} moved, and ${change} is recorded`)
     else if (landed.slot !== slot) this.#contradict(signature, position, `it landed in ${landed.slot}, not ${slot}`)
@@ -234,8 +235,8 @@ export class ChainAudit {
   async #judgeUnrecorded({ signature, mint, account, ageMs }: Unrecorded): Promise<void> {
     const landed = await this.#node.transaction(signature)
     if (landed === undefined) return
-    const { moves, changes } = movesOf(landed, mint)
-    const change = changes.get(account)?.change ?? 0n
+    const { moves, accounts } = movesOf(landed, mint)
+    const change = accounts.get(account)?.change ?? 0n
     // Such as the transaction that opened the account.
     if (change === 0n) return
     if (change > 0n && ageMs < this.#recordedWithinMs) {

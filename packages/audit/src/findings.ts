@@ -44,6 +44,7 @@ export const findingAspects = {
   posting_unexpected: 'arithmetic',
   account_differs: 'arithmetic',
   tally_differs: 'arithmetic',
+  report_differs: 'arithmetic',
   ledger_unbalanced: 'arithmetic',
   position_missing: 'completeness',
   version_missing: 'completeness',

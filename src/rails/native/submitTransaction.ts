@@ -84,7 +84,7 @@ async function judgeSimulation(deps: SubmitDeps, submission: Submission, simulat
   return judgeEffects(deps.terms, { effects, order, transaction, price: chosen.price }) ?? chosen
 }
 
-interface Rehearsal {
+export interface Rehearsal {
   readonly effects: SimulatedEffects
   readonly order: Order
   readonly transaction: SignedTransaction
@@ -92,7 +92,10 @@ interface Rehearsal {
 }
 
 /** With balances the full rules; from a node that does not tell them, the amounts of the wallet's own instructions. */
-function judgeEffects(terms: PaymentTerms, { effects, order, transaction, price }: Rehearsal): Refusal | undefined {
+export function judgeEffects(
+  terms: PaymentTerms,
+  { effects, order, transaction, price }: Rehearsal,
+): Refusal | undefined {
   if (effects.balances !== undefined) {
     const { movements, memos, balances } = effects
     const { signature, signers, bytes } = transaction
