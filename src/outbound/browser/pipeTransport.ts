@@ -3,7 +3,10 @@ import type { ConnectionTransport } from 'puppeteer'
 import type { BrowserProcess } from './browserProcess.ts'
 
 /** DevTools messages over the two pipes of a browser: JSON texts, each ended by a zero byte. */
-export function createPipeTransport({ commands, answers }: BrowserProcess): ConnectionTransport {
+export function createPipeTransport({
+  commands,
+  answers,
+}: Pick<BrowserProcess, 'commands' | 'answers'>): ConnectionTransport {
   const transport: ConnectionTransport = {
     send(message) {
       commands.write(`${message}\0`)
