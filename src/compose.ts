@@ -82,7 +82,7 @@ export async function createService(
   )
   const finance = opened.adopt(openFinance(config.finance, { ...deps, ledger, chain }), close)
 
-  const health = createHealth({ jobs, seal, prices, lifecycle })
+  const health = createHealth({ jobs, seal, prices, lifecycle, catalog })
   const paywall = openSale(config.sale, {
     ...deps,
     ledger: seams.ledger?.(ledger.payments) ?? ledger.payments,

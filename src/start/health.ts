@@ -15,12 +15,13 @@ export interface HealthDeps {
   readonly seal: { readonly check: HealthCheck }
   readonly prices: { readonly checks: readonly HealthCheck[] }
   readonly lifecycle: { readonly checks: readonly HealthCheck[] }
+  readonly catalog: { readonly checks: readonly HealthCheck[] }
 }
 
-export function createHealth({ jobs, seal, prices, lifecycle }: HealthDeps): Health {
+export function createHealth({ jobs, seal, prices, lifecycle, catalog }: HealthDeps): Health {
   let draining = false
   return {
-    checks: [...jobs.checks, seal.check, ...prices.checks, ...lifecycle.checks],
+    checks: [...jobs.checks, seal.check, ...prices.checks, ...lifecycle.checks, ...catalog.checks],
     whyClosed: () => (draining ? 'the server is shutting down' : (seal.check.problem() ?? jobs.problem())),
     isDraining: () => draining,
     startDraining() {
