@@ -8,6 +8,7 @@ import {
   missingFinanceVariables,
 } from './config/financeSettings.ts'
 import { type LocalSettings, localVariables } from './config/localSettings.ts'
+import { operatorVariables } from './config/operatorSettings.ts'
 import { type PayoutSettings, payoutSettingsOf, payoutVariables } from './config/payoutSettings.ts'
 import { type PriceSettings, priceSettingsOf, priceVariables } from './config/priceSettings.ts'
 import {
@@ -44,6 +45,8 @@ export interface Config {
   readonly logLevel: LogLevel
   readonly local: LocalSettings
   readonly migrationDatabaseUrl: string | undefined
+  /** For the commands that change settings of the ledger only. */
+  readonly operatorDatabaseUrl: string | undefined
   readonly payout: PayoutSettings
   /** Undefined: local mode starts an embedded Postgres. */
   readonly ledger: LedgerSettings | undefined
@@ -79,6 +82,7 @@ const environment = z.object({
   DATABASE_URL: postgresUrl,
   MIGRATION_DATABASE_URL: postgresUrl,
   ...localVariables,
+  ...operatorVariables,
   ...payoutVariables,
   ...chainVariables,
   ...sealVariables,
@@ -160,7 +164,7 @@ function findConflicts(given: GivenVariables): readonly string[] {
 }
 
 function missingReceiptKey(given: GivenVariables) {
-  return missingBeside(given, 'DATABASE_URL', [['RECEIPT_SIGNING_KEY', 'make one with `tollbook receipt-key`']])
+  return missingBeside(given, 'DATABASE_URL', [['RECEIPT_SIGNING_KEY', 'make one with `tollbook key new`']])
 }
 
 function configOf(env: z.infer<typeof environment>): Config {
@@ -179,6 +183,7 @@ function configOf(env: z.infer<typeof environment>): Config {
       commitment: env.SOLANA_COMMITMENT,
     },
     migrationDatabaseUrl: env.MIGRATION_DATABASE_URL,
+    operatorDatabaseUrl: env.OPERATOR_DATABASE_URL,
     payout: payoutSettingsOf(env),
     ledger: databaseUrl === undefined ? undefined : { databaseUrl },
     chain,

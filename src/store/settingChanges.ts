@@ -62,9 +62,19 @@ async function callChange(database: Database, body: Buffer) {
       select refusal, seq from ledger.change_setting(${body})`.execute(database)
     return rows[0]
   } catch (error) {
+    if (isDenied(error))
+      throw new Fault('the login of OPERATOR_DATABASE_URL is not a member of tollbook_operator', {
+        cause: error,
+        retryable: false,
+      })
     throw new Fault('the ledger did not report whether it took the change; run the command again', {
       cause: error,
       retryable: true,
     })
   }
+}
+
+/** `insufficient_privilege`. */
+function isDenied(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '42501'
 }
