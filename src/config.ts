@@ -38,6 +38,7 @@ import { Fault } from '@tollbook/core/fault'
 import { type LogLevel, logLevels } from './primitives/log.ts'
 
 export { upstreamNames } from './outbound/upstreamName.ts'
+export { parseSplit } from './pricing/splitSetting.ts'
 export type { ReceiptSigningKey }
 
 /** The operator's settings, grouped by the part that takes them; docs/operations.md has the table. */

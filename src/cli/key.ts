@@ -58,7 +58,10 @@ async function readPublicKey(text: string): Promise<PublicReceiptKey> {
   const bare = publicReceiptKey.safeParse({ kty: 'OKP', crv: 'Ed25519', x: text }).data
   if (bare !== undefined) return bare
   const content = await readFile(text, 'utf8').catch(() => {
-    throw new UsageProblem('PUBLIC-KEY', `is neither 43 characters of base64url nor a file that can be read (got ${text})`)
+    throw new UsageProblem(
+      'PUBLIC-KEY',
+      `is neither 43 characters of base64url nor a file that can be read (got ${text})`,
+    )
   })
   const key = publicReceiptKey.safeParse(parseJson(content)).data
   if (key === undefined) throw new UsageProblem('PUBLIC-KEY', `${text} is not an Ed25519 key as a JWK`)

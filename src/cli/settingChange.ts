@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
 import { describeError, Fault } from '@tollbook/core/fault'
@@ -21,7 +21,7 @@ import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
 const refusedExitCode = 4
 const unavailableExitCode = 7
 
-export const settingExitHelp = `
+const settingExitHelp = `
 The login of OPERATOR_DATABASE_URL is a member of tollbook_operator; in local mode none is needed.
 
 Exit codes:
@@ -46,9 +46,16 @@ export interface SettingChangeOrder {
 /** Options of every command that changes a setting. A split takes effect at once. */
 export function withChangeOptions(command: Command, { takesEffectAtOnce = false } = {}): Command {
   if (!takesEffectAtOnce)
-    command.option('--valid-from <time>', 'ISO 8601 time, or a duration from now such as 10m (default: 5m; at least 60s)')
+    command.option(
+      '--valid-from <time>',
+      'ISO 8601 time, or a duration from now such as 10m (default: 5m; at least 60s)',
+    )
   return command
-    .option('--overlap <duration>', 'the value before it stays accepted for this long, such as 90s, 10m, 24h, 7d', '24h')
+    .option(
+      '--overlap <duration>',
+      'the value before it stays accepted for this long, such as 90s, 10m, 24h, 7d',
+      '24h',
+    )
     .option('--dry-run', 'show the change and record nothing')
     .option('--yes', 'record the change')
 }
@@ -178,7 +185,8 @@ const unitsMs: ReadonlyMap<string, number> = new Map([
 function readDuration(option: string, text: string, maxMs: number): number {
   const [, digits = '', unit = ''] = /^(\d{1,7})([smhd])$/.exec(text) ?? []
   const durationMs = Number(digits) * (unitsMs.get(unit) ?? Number.NaN)
-  if (Number.isNaN(durationMs)) throw new UsageProblem(option, `must be a duration such as 90s, 10m, 24h or 7d (got ${text})`)
+  if (Number.isNaN(durationMs))
+    throw new UsageProblem(option, `must be a duration such as 90s, 10m, 24h or 7d (got ${text})`)
   if (durationMs > maxMs) throw new UsageProblem(option, `must be at most ${maxMs / 86_400_000}d (got ${text})`)
   return durationMs
 }
@@ -186,6 +194,7 @@ function readDuration(option: string, text: string, maxMs: number): number {
 function readTime(option: string, text: string, nowMs: number): number {
   if (/^\d{1,7}[smhd]$/.test(text)) return nowMs + readDuration(option, text, Number.MAX_SAFE_INTEGER)
   const atMs = /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(atMs)) throw new UsageProblem(option, `must be an ISO 8601 time with its zone, or a duration (got ${text})`)
+  if (Number.isNaN(atMs))
+    throw new UsageProblem(option, `must be an ISO 8601 time with its zone, or a duration (got ${text})`)
   return atMs
 }

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { catalogVariables } from '../config/catalogSettings.ts'
+import { parseSplit } from '../config.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import {
   changeSetting,
@@ -33,7 +33,7 @@ export function splitCommand(deps: CommandDeps): Command {
 }
 
 function readSplit(text: string) {
-  const { data, error } = catalogVariables.SPLIT.safeParse(text)
-  if (data === undefined) throw new UsageProblem('SPLIT', error?.issues.map(({ message }) => message).join('; ') ?? '')
-  return data.map(({ account, perMille }) => ({ account, perMille }))
+  const split = parseSplit(text)
+  if (!split.ok) throw new UsageProblem('SPLIT', split.problems.join('; '))
+  return split.value.map(({ account, perMille }) => ({ account, perMille }))
 }

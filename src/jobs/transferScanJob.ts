@@ -25,7 +25,7 @@ const pagesMax = 200
 const stepMax = 100
 
 export interface TransferScanJobDeps extends Omit<TransferScanDeps, 'terms' | 'ownAccounts'> {
-  /** Of each payment wallet on record: tokens may arrive at, and leave, an old wallet too. */
+  /** Terms of each payment wallet on record: tokens may also arrive at an old wallet, and leave it. */
   readonly allTerms: () => readonly TransferScanDeps['terms'][]
 }
 

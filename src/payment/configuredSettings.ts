@@ -22,12 +22,7 @@ export interface SettingSources {
 }
 
 /** Everything on which the meaning of the ledger depends besides its events. */
-export function configuredSettings({
-  receiptKey,
-  terms,
-  split,
-  origin,
-}: SettingSources): readonly ConfiguredSetting[] {
+export function configuredSettings({ receiptKey, terms, split, origin }: SettingSources): readonly ConfiguredSetting[] {
   const { mint, decimals, tokenProgram, paymentWallet, network } = terms
   const shares = split.map(({ account, perMille }) => ({ account, perMille }))
   return [

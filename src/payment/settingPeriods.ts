@@ -1,3 +1,4 @@
+import { type Address, readAddress } from '@tollbook/core/address'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
 import type { SettingChanged } from './events/settingEvents.ts'
@@ -45,7 +46,7 @@ export function periodsOf(versions: readonly RecordedSetting[]): readonly Settin
   })
 }
 
-// A value that is not an object stands in a member of this name once it has `previousUntil`.
+// A value that is not an object is wrapped in a member of this name once it has `previousUntil`.
 const wrappingMembers: ReadonlyMap<string, string> = new Map([
   ['payment-wallet', 'wallet'],
   ['split', 'shares'],
@@ -96,7 +97,7 @@ export function isWithin({ fromMs, untilMs }: Pick<SettingPeriod, 'fromMs' | 'un
   return fromMs <= atMs && atMs < untilMs
 }
 
-/** How a configured value relates to the values on record. */
+/** Relation of a configured value to the values on record. */
 export type Standing =
   | { readonly standing: 'unrecorded' }
   /** `untilMs` is `Infinity` while no later value is on record. */
@@ -109,8 +110,13 @@ export function standingOf(periods: readonly SettingPeriod[], value: Json, atMs:
   if (inForce === undefined) return { standing: 'unrecorded' }
   const same = periods.filter((period) => isSameValue(period.name, period.value, value))
   const accepted = same.filter((period) => isWithin(period, atMs))
-  if (accepted.length > 0)
-    return { standing: 'accepted', untilMs: Math.max(...accepted.map(({ untilMs }) => untilMs)) }
+  if (accepted.length > 0) return { standing: 'accepted', untilMs: Math.max(...accepted.map(({ untilMs }) => untilMs)) }
   const later = same.find(({ fromMs }) => fromMs > atMs)
   return later === undefined ? { standing: 'differs', inForce } : { standing: 'not_yet', fromMs: later.fromMs }
+}
+
+/** The address of a `payment-wallet`. */
+export function walletOf({ value }: SettingPeriod): Address {
+  const address = typeof value === 'string' ? readAddress(value) : undefined
+  return assertPresent(address, 'a payment wallet on record is an address')
 }

@@ -1,3 +1,4 @@
+import { assertNever } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
 import type { ConfiguredSetting } from './configuredSettings.ts'
 import type { Standing } from './settingPeriods.ts'
@@ -25,5 +26,7 @@ export function standingProblem(
       return `${variable} takes effect at ${isoTime(standing.fromMs)}; this instance sells from then on`
     case 'differs':
       return `${variable} is not the ${name} of the ledger since ${standing.inForce.validFrom}; restart this instance with the value on record`
+    default:
+      return assertNever(standing)
   }
 }

@@ -1,12 +1,11 @@
 import type { Chain } from '../chain/openChain.ts'
 import { tokenAccountOf } from '../chain/payoutTransaction.ts'
 import type { PayoutPlan } from '../accounting/payoutPlan.ts'
-import { type Address, readAddress } from '@tollbook/core/address'
-import { assertPresent } from '@tollbook/core/assert'
+import type { Address } from '@tollbook/core/address'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { formatDecimal } from '@tollbook/core/money'
-import { periodInForce, periodsOf, type SettingPeriod } from '../payment/settingPeriods.ts'
+import { periodInForce, periodsOf, type SettingPeriod, walletOf } from '../payment/settingPeriods.ts'
 import type { Database } from '../store/database.ts'
 import { readVersions } from '../store/settingStore.ts'
 
@@ -40,11 +39,7 @@ export function openPayoutWallets(deps: PayoutWalletsDeps): PayoutWallets {
 
 /** PAYMENT_WALLET first, each wallet once. */
 function walletsOf({ terms }: PayoutWalletsDeps['chain'], periods: readonly SettingPeriod[]): readonly Address[] {
-  return [...new Set([terms.paymentWallet, ...periods.map(addressOf)])]
-}
-
-function addressOf({ value }: SettingPeriod): Address {
-  return assertPresent(readAddress(String(value)), 'a payment wallet on record is an address')
+  return [...new Set([terms.paymentWallet, ...periods.map(walletOf)])]
 }
 
 function requireWallet(
@@ -54,10 +49,12 @@ function requireWallet(
 ): void {
   const { paymentWallet } = chain.terms
   const inForce = periodInForce(periods, clock.nowMs())
-  if (inForce === undefined || addressOf(inForce) === paymentWallet) return
-  const current = `the payment wallet of the ledger is ${addressOf(inForce)} since ${inForce.validFrom}`
-  if (!periods.some((period) => addressOf(period) === paymentWallet))
-    throw refused(`PAYMENT_WALLET ${paymentWallet} is not on record: ${current}. Set PAYMENT_WALLET to a wallet on record`)
+  if (inForce === undefined || walletOf(inForce) === paymentWallet) return
+  const current = `the payment wallet of the ledger is ${walletOf(inForce)} since ${inForce.validFrom}`
+  if (!periods.some((period) => walletOf(period) === paymentWallet))
+    throw refused(
+      `PAYMENT_WALLET ${paymentWallet} is not on record: ${current}. Set PAYMENT_WALLET to a wallet on record`,
+    )
   if (!fromOldWallet)
     throw refused(
       `PAYMENT_WALLET ${paymentWallet} is not in force: ${current}. Set PAYMENT_WALLET to it, or pay out of the other wallet on purpose with --from-old-wallet`,

@@ -22,7 +22,8 @@ export function createHealth({ jobs, seal, settings, prices, lifecycle }: Health
   let draining = false
   return {
     checks: [...jobs.checks, seal.check, settings.check, ...prices.checks, ...lifecycle.checks],
-    whyClosed: () => (draining ? 'the server is shutting down' : (seal.check.problem() ?? settings.check.problem() ?? jobs.problem())),
+    whyClosed: () =>
+      draining ? 'the server is shutting down' : (seal.check.problem() ?? settings.check.problem() ?? jobs.problem()),
     isDraining: () => draining,
     startDraining() {
       draining = true

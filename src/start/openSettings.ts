@@ -2,7 +2,6 @@ import type { ReceiptSigningKey, ServiceConfig } from '../config.ts'
 import { tokenAccountOf } from '../chain/payoutTransaction.ts'
 import type { HealthCheck } from '../http/freeRoutes.ts'
 import { repeat } from '../jobs/repeat.ts'
-import { readAddress } from '@tollbook/core/address'
 import { readCheckpoint } from '@tollbook/core/checkpoint'
 import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
@@ -14,7 +13,7 @@ import {
   type SettingDifference,
 } from '../payment/configuredSettings.ts'
 import { publicReceiptKey } from '../payment/receiptKeys.ts'
-import { isWithin, periodsOf, type SettingPeriod, standingOf } from '../payment/settingPeriods.ts'
+import { isWithin, periodsOf, type SettingPeriod, standingOf, walletOf } from '../payment/settingPeriods.ts'
 import { standingProblem } from '../payment/settingProblem.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { SplitShare } from '../pricing/splitSetting.ts'
@@ -178,9 +177,9 @@ function allTerms(terms: PaymentTerms, periods: readonly SettingPeriod[]): reado
   return periods.length === 0 ? [terms] : termsOf(terms, periods)
 }
 
-/** Of each wallet once, the configured one first. */
+/** One entry per wallet, the configured one first. */
 function termsOf(terms: PaymentTerms, periods: readonly SettingPeriod[]): readonly PaymentTerms[] {
-  const wallets = new Set(periods.map(({ value }) => assertPresent(readAddress(String(value)), 'a wallet is an address')))
+  const wallets = new Set(periods.map(walletOf))
   const isOwnOnRecord = wallets.delete(terms.paymentWallet)
   const others = [...wallets].map((paymentWallet) => {
     return { ...terms, paymentWallet, paymentTokenAccount: tokenAccountOf(terms, paymentWallet) }

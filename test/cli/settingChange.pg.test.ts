@@ -63,10 +63,10 @@ async function numberOf(name: string): Promise<number> {
 
 test('a key is made, rotated to by its file, listed with the periods, and recorded once', async () => {
   const file = join(folder, 'next.json')
-  const made = await run(keyCommand, 'new', '--output', file)
+  const created = await run(keyCommand, 'new', '--output', file)
   expect((await stat(file)).mode & 0o777).toBe(0o600)
-  expect(made.complaint).toMatch(/npx tollbook key rotate [\w-]{43}\n/)
-  expect(JSON.stringify(made), 'the private key is in the file alone').not.toContain('"d"')
+  expect(created.complaint).toMatch(/npx tollbook key rotate [\w-]{43}\n/)
+  expect(JSON.stringify(created), 'the private key is in the file alone').not.toContain('"d"')
 
   const preview = await run(keyCommand, 'rotate', file)
   expect(preview).toMatchObject({ code: 4, complaint: expect.stringContaining('--yes') })
@@ -104,7 +104,9 @@ test('a key of the past is not used again, and a change needs its lead', async (
 
 test('of two operators who change a wallet at once, both are recorded, one after the other', async () => {
   const wallets = [newWallet(), newWallet()]
-  const runs = await Promise.all(wallets.map((wallet) => run(walletCommand, 'change', wallet, '--valid-from', '10m', '--yes')))
+  const runs = await Promise.all(
+    wallets.map((wallet) => run(walletCommand, 'change', wallet, '--valid-from', '10m', '--yes')),
+  )
   const codes = runs.map(({ code }) => code)
   const versions = (await service.settings.versions(['payment-wallet'])).get('payment-wallet') ?? []
   expect(versions.map(({ event }) => event.number)).toEqual([1, 2, 3].slice(0, versions.length))

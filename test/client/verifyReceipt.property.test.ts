@@ -222,7 +222,10 @@ test('a receipt of a service with another split verifies by the split that it na
 test.each([
   ['burn of another split than it names', { split: { ...charity.split, burn: '22.4%', provider: '45.1%' } }],
   ['burn that is a multiple of 0.1 % of no split', { distribution: { ...charity.distribution, charity: '2520000' } }],
-  ['amount of two accounts exchanged', { distribution: { ...charity.distribution, holders: '1000000', treasury: '3000000' } }],
+  [
+    'amount of two accounts exchanged',
+    { distribution: { ...charity.distribution, holders: '1000000', treasury: '3000000' } },
+  ],
   ['split that does not add up', { split: { ...charity.split, provider: '46%' } }],
   ['account that is not in its split', { split: { burn: '22.5%', provider: '77.5%' } }],
 ])('a signed receipt with an %s is refused', async (_what, change) => {
@@ -256,7 +259,12 @@ test('a receipt of an earlier period is reissued by the key of this one, and nam
   const nowMs = fulfilledAtMs + 60_000
   const later = await openReceiptFixture(other.privateKey, { endsAtMs: 0, nowMs })
   const [first, next] = [receipts, later].map(({ keys }) => keys.keys[0])
-  const keys = { keys: [{ ...next, nbf: second + 30 }, { ...first, exp: second + 30 }] }
+  const keys = {
+    keys: [
+      { ...next, nbf: second + 30 },
+      { ...first, exp: second + 30 },
+    ],
+  }
   const reissued = await later.sign()
   expect(reissued).toMatchObject({ issuedAt: isoTime(fulfilledAtMs), reissuedAt: isoTime(nowMs) })
   expect(await problemOf(reissued, keys)).toBe('none')

@@ -16,7 +16,10 @@ const silentChanges: readonly (readonly [string, string, RegExp])[] = [
   [
     'RECEIPT_SIGNING_KEY',
     JSON.stringify(otherKey),
-    new RegExp(`receipt-key.*recorded.*since 20.*configured.*${otherKey.x}.*npx tollbook key rotate ${otherKey.x}`, 's'),
+    new RegExp(
+      `receipt-key.*recorded.*since 20.*configured.*${otherKey.x}.*npx tollbook key rotate ${otherKey.x}`,
+      's',
+    ),
   ],
   [
     'PAYMENT_WALLET',
@@ -31,10 +34,13 @@ const silentChanges: readonly (readonly [string, string, RegExp])[] = [
   ['LEDGER_ORIGIN', 'example.com/other', /origin.*recorded.*since 20.*configured.*example\.com\/other/s],
 ]
 
-test.each(silentChanges)('a start with another %s than the ledger has on record is refused', async (name, value, says) => {
-  const refused = openTestService({ besides: service, env: { [name]: value } })
-  await expect(refused).rejects.toThrow(says)
-})
+test.each(silentChanges)(
+  'a start with another %s than the ledger has on record is refused',
+  async (name, value, says) => {
+    const refused = openTestService({ besides: service, env: { [name]: value } })
+    await expect(refused).rejects.toThrow(says)
+  },
+)
 
 test('a start with the values on record is not refused', async () => {
   const again = await openTestService({ besides: service })

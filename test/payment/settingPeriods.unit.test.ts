@@ -83,7 +83,9 @@ test('a change has the next number, a lead that running instances notice, whole 
     decision: {
       step: 'setting.change',
       number: 3,
-      events: [{ validFrom: '2026-11-22T06:25:01.000Z', value: { wallet: 'C', previousUntil: '2026-11-22T06:35:01.000Z' } }],
+      events: [
+        { validFrom: '2026-11-22T06:25:01.000Z', value: { wallet: 'C', previousUntil: '2026-11-22T06:35:01.000Z' } },
+      ],
     },
   })
 })
@@ -99,7 +101,10 @@ test.each([
 })
 
 test('a change is refused before the first value, before a change that is scheduled, and to a key of the past', () => {
-  expect(decideSettingChange([], base)).toMatchObject({ verdict: 'refused', why: expect.stringContaining('no payment-wallet') })
+  expect(decideSettingChange([], base)).toMatchObject({
+    verdict: 'refused',
+    why: expect.stringContaining('no payment-wallet'),
+  })
   const scheduled = periodsOf([version(1, 'A', 0), version(2, { wallet: 'B', previousUntil: isoAt(600) }, 500)])
   expect(decideSettingChange(scheduled, base)).toMatchObject({ verdict: 'refused', why: expect.stringContaining('#2') })
   const [one, two] = ['A', 'B'].map((letter) => ({ kty: 'OKP', crv: 'Ed25519', x: letter.repeat(43) }) as const)
@@ -116,8 +121,14 @@ test('a change is refused before the first value, before a change that is schedu
 })
 
 test('a split takes effect at once', () => {
-  const periods = periodsOf([version(1, [], 0)].map(({ position, event }) => ({ position, event: { ...event, name: 'split' } })))
-  const verdict = decideSettingChange(periods, { ...base, name: 'split', value: [{ account: 'burn', perMille: 1_000 }] })
+  const periods = periodsOf(
+    [version(1, [], 0)].map(({ position, event }) => ({ position, event: { ...event, name: 'split' } })),
+  )
+  const verdict = decideSettingChange(periods, {
+    ...base,
+    name: 'split',
+    value: [{ account: 'burn', perMille: 1_000 }],
+  })
   expect(verdict).toMatchObject({ decision: { events: [{ validFrom: isoTime(base.nowMs) }] } })
 })
 

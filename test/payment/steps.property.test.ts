@@ -161,7 +161,14 @@ function walkSettings(): Walked {
   const value = { name: 'payment-wallet', value: 'a' }
   const first = decideFirstSetting(0, value, 0)
   const periods = periodsOf((first?.events ?? []).map((event) => ({ position: 1, event })))
-  const change = { ...value, name: 'payment-wallet', value: 'b', validFromMs: undefined, overlapMs: 0, nowMs: 0 } as const
+  const change = {
+    ...value,
+    name: 'payment-wallet',
+    value: 'b',
+    validFromMs: undefined,
+    overlapMs: 0,
+    nowMs: 0,
+  } as const
   const second = decideSettingChange(periods, change)
   assert(second.verdict === 'change', 'the operator changes a setting')
   for (const decision of [first, second.decision])

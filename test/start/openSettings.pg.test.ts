@@ -64,7 +64,10 @@ const options: SettingsOptions = {
 async function open(changed: Partial<SettingsOptions> = {}, terms = termsOf(wallet)): Promise<LedgerSettingsPart> {
   const { settings } = ledger
   const seal = { tree: readSealedTree(ledger.database) }
-  const part = await openSettings({ ...options, ...changed }, { clock, log: silentLog, ledger: { settings, seal }, terms })
+  const part = await openSettings(
+    { ...options, ...changed },
+    { clock, log: silentLog, ledger: { settings, seal }, terms },
+  )
   afterFile(() => part.close())
   return part
 }
@@ -133,10 +136,20 @@ test('a key signs checkpoints of its period only, and the keys of all periods ar
   await pass(6, outgoing, incoming)
   const nextNote = next.signCheckpoint(tree)
   const verifiers = next.verifierKeys().map((text) => assertPresent(readVerifierKey(text), 'a key is listed'))
-  const opened = [nextNote, note].map((text, index) => openCheckpoint(text, assertPresent(verifiers[index], 'two keys')))
-  expect(opened).toEqual([{ origin: `tollbook/${wallet}`, ...tree }, { origin: `tollbook/${wallet}`, ...tree }])
+  const opened = [nextNote, note].map((text, index) =>
+    openCheckpoint(text, assertPresent(verifiers[index], 'two keys')),
+  )
+  expect(opened).toEqual([
+    { origin: `tollbook/${wallet}`, ...tree },
+    { origin: `tollbook/${wallet}`, ...tree },
+  ])
   expect(keys.published()).toEqual(next.published())
-  expect(next.published()).toMatchObject({ keys: [{ x: nextKey.x, nbf: expect.any(Number) }, { x: key.x, exp: expect.any(Number) }] })
+  expect(next.published()).toMatchObject({
+    keys: [
+      { x: nextKey.x, nbf: expect.any(Number) },
+      { x: key.x, exp: expect.any(Number) },
+    ],
+  })
   await pass(9, outgoing, incoming)
   expect(() => keys.signCheckpoint(tree), 'a minute early: the clocks differ').toThrow('signs no checkpoint')
 })

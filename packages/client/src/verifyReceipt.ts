@@ -53,10 +53,10 @@ export async function verifyReceipt({ receipt, keys, expected = {} }: ReceiptQue
   const header = readHeader(read.jws)
   if (header === undefined)
     return invalid('signature_invalid', 'its jws is not a compact EdDSA JWS of a tollbook-receipt')
-  const named = known.find(({ kid }) => kid === header.kid)
+  const ofKid = known.find(({ kid }) => kid === header.kid)
   // The operator can name a key as they like, and a set of later keys does not have that name.
-  const signed = await findSigned(read.jws, named === undefined ? known : [named])
-  if (signed === undefined && named === undefined)
+  const signed = await findSigned(read.jws, ofKid === undefined ? known : [ofKid])
+  if (signed === undefined && ofKid === undefined)
     return invalid('key_unknown', `it is signed with the key ${header.kid}, which is not given`)
   if (signed === undefined) return invalid('signature_invalid', 'the signature does not hold')
   return (
