@@ -106,7 +106,7 @@ async function auditTried(
   const settlements: Settlement[] = []
   for (const one of group) settlements.push(await recordedAs(fixture, one.presented, amounts(one)))
   const { paymentWallet } = group[0]?.presented.terms ?? fixture.terms
-  return auditPayments(fixture, paymentWallet, settlements)
+  return auditPayments(fixture, { paymentWallet, settlements })
 }
 
 /** As the verifier found them. */

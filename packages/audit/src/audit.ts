@@ -81,7 +81,8 @@ async function prepare(options: AuditOptions, { replay, resumed, database, file 
   const storedClaims = database === undefined ? undefined : storedCheckpoints(database)
   const deps: CheckpointDeps = {
     findings: replay.findings,
-    keys: options.verifierKeys,
+    given: options.verifierKeys,
+    periods: replay.periods,
     claims: [...options.ownCheckpoints.map(claimOf), ...(file === undefined ? [] : claimsOfExport(file))],
     ...(storedClaims === undefined ? {} : { stored: storedClaims }),
   }

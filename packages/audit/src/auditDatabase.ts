@@ -44,7 +44,7 @@ export async function auditDatabase(
   // Before the end is judged: the next audit goes on from here, and judges another end.
   await run.end()
   replay.finish()
-  await checkpoints.finish(replay.tree)
+  await checkpoints.finish(replay.tree, replay.recordedAtMs)
   await matchDeclaration(replay.findings, source)
   await matchStreams(replay, source)
   matchAccounts(replay, accounts)

@@ -27,6 +27,7 @@ export const findingAspects = {
   declaration_differs: 'integrity',
   price_wrong: 'arithmetic',
   price_not_published: 'arithmetic',
+  setting_wrong: 'arithmetic',
   split_wrong: 'arithmetic',
   payment_short: 'arithmetic',
   burn_differs: 'arithmetic',

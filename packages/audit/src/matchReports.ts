@@ -12,7 +12,7 @@ const reportTables = ['progress', 'payments', 'daily_totals', 'wallet_totals', '
 /** The derivation in progress; undefined where the role may not read the reports. */
 export type DerivedReports = AsyncGenerator<CopyBlock> | undefined
 
-/** Starts to derive the reports, in a session of its own: it takes about as long as the replay. */
+/** Starts to derive the reports, in a separate session: it takes about as long as the replay. */
 export async function deriveReports(source: DatabaseSource): Promise<DerivedReports> {
   for (const table of reportTables) if (!(await source.mayRead(`reports.${table}`))) return undefined
   return source.copyBeside(reportsQuery)

@@ -2,7 +2,7 @@
  * The tables of the reports (docs/finance.md), derived a second time: in one pass over everything up to the position that they
  * have reached, where the service adds a range of positions at a time. Their sums rest on columns that the replay has compared
  * with the bodies (postings, kinds, times), on accounts and streams that are compared as well, and on bodies. Postgres sums
- * because a ledger may have as many wallets as payments; the query runs beside the replay, in the same snapshot.
+ * because a ledger may have as many wallets as payments; the query runs during the replay, in the same snapshot.
  */
 
 /** Events that a payment's row is made of, read once. */
@@ -82,7 +82,7 @@ const amounts = `
     coalesce(-sum(p.amount) filter (where p.line = 'Liabilities:Unearned'), 0) as unearned,
     coalesce(-sum(p.amount) filter (where p.line in ('Liabilities:Overpaid', 'Liabilities:RefundsDue', 'Liabilities:Unmatched')), 0) as owed`
 
-/** What each table has to hold. */
+/** The right rows of each table. */
 const expected = `
 right_days as materialized (
   select m.mint, d.day, m.kind, m.endpoint, m.line as account, sum(m.debits) as debits, sum(m.credits) as credits,
@@ -191,8 +191,22 @@ const tables: readonly Table[] = [
     right: 'right_payments',
     keys: ['stream'],
     columns: [
-      ...['reference', 'wallet', 'endpoint', 'mint', 'attempts', 'paid_at', 'fulfilled_at', 'finalized_at', 'slot'],
-      ...['price_micro_usd', 'required', ...ofPayments, 'unearned', 'owed', 'state', 'is_final'],
+      'reference',
+      'wallet',
+      'endpoint',
+      'mint',
+      'attempts',
+      'paid_at',
+      'fulfilled_at',
+      'finalized_at',
+      'slot',
+      'price_micro_usd',
+      'required',
+      ...ofPayments,
+      'unearned',
+      'owed',
+      'state',
+      'is_final',
     ],
     position: 'coalesce(r.last_seq, k.stream)',
   },

@@ -15,16 +15,30 @@ export function positionOf(index: number): number {
   return 2 + 3 * index
 }
 
+/** A setting with its number, and when it takes effect. */
+export interface RecordedSetting {
+  readonly name: string
+  readonly number: number
+  readonly validFromMs: number
+  readonly value: unknown
+}
+
+export interface WrittenLedger {
+  readonly settlements: readonly Settlement[]
+  readonly settings?: readonly RecordedSetting[]
+  /** The auditor's own; undefined where the ledger has its wallets on record. */
+  readonly paymentWallet?: string | undefined
+}
+
 /** Audits an export of a ledger that has exactly these payments, against the chain that they landed on. */
 export async function auditPayments(
   { chain, price }: ChainFixture,
-  paymentWallet: string,
-  settlements: readonly Settlement[],
+  { settlements, settings = [], paymentWallet }: WrittenLedger,
 ): Promise<AuditReport> {
   const directory = await makeTemporaryDirectory()
   const path = `${directory.path}/ledger.jsonl`
   try {
-    await writeFile(path, exportOf([listOf(price), ...settlements.flatMap(appendOf)]))
+    await writeFile(path, exportOf([listOf(price), ...settings.map(settingOf), ...settlements.flatMap(appendOf)]))
     return await audit({
       source: { kind: 'export', path },
       verifierKeys: [],
@@ -51,6 +65,11 @@ interface Written {
 function listOf(price: ChainFixture['price']): Written {
   const fields = { source: 'fixed', split: defaultSplit, prices: [price] }
   return { kind: 'PriceListPublished', stream: 'prices#1', version: 1, effectiveAtMs: systemClock.nowMs(), fields }
+}
+
+function settingOf({ name, number, validFromMs, value }: RecordedSetting): Written {
+  const fields = { name, number, validFrom: isoTime(validFromMs), value }
+  return { kind: 'SettingChanged', stream: `${name}#${number}`, version: 1, effectiveAtMs: validFromMs, fields }
 }
 
 function appendOf(settlement: Settlement): readonly Written[] {
