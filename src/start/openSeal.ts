@@ -6,6 +6,8 @@ import { signCheckpoint, verifierKeyText } from '@tollbook/core/checkpoint'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { Ed25519Signer } from '@tollbook/core/ed25519'
 import { keepCheckpoint } from '../store/checkpointFile.ts'
+import { writeLossNote } from '../store/lossNote.ts'
+import { signOnce } from '../store/signOnce.ts'
 import type { SealPort } from './openLedger.ts'
 import type { PartDeps } from './partDeps.ts'
 
@@ -27,10 +29,12 @@ export async function openSeal(settings: SealSettings, deps: SealDeps): Promise<
   const { clock, log, metrics, ledger, signer } = deps
   const origin = settings.origin ?? `tollbook/${deps.terms.paymentWallet}`
   if (checkpointFile !== undefined) await ledger.requireCheckpoint(checkpointFile)
+  const sign = signOnce((tree) => signCheckpoint({ origin, ...tree }, signer))
   const sealing = await startSealJob({
     clock,
     log,
-    sealNext: () => ledger.sealNext((tree) => signCheckpoint({ origin, ...tree }, signer)),
+    sealNext: () => ledger.sealNext(sign),
+    noteLoss: createLossNote(ledger, checkpointFile),
     keep: checkpointFile === undefined ? undefined : (note) => keepCheckpoint(checkpointFile, note),
     onSeal: metrics.onSeal,
   })
@@ -39,5 +43,16 @@ export async function openSeal(settings: SealSettings, deps: SealDeps): Promise<
     check: { name: 'seal', problem: sealing.problem },
     routes: createLedgerRoutes({ log, tree: ledger.tree, verifierKey, entriesArePublic }),
     close: sealing.stop,
+  }
+}
+
+/** A restart must not open an instance that has seen more than the database has. Writes once. */
+function createLossNote({ history }: SealPort, checkpointFile: string | undefined): () => Promise<void> {
+  let isNoted = false
+  return async () => {
+    const seen = history.lost()?.seen
+    if (isNoted || checkpointFile === undefined || seen === undefined) return
+    await writeLossNote(checkpointFile, seen)
+    isNoted = true
   }
 }
