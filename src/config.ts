@@ -7,6 +7,7 @@ import {
   financeVariables,
   missingFinanceVariables,
 } from './config/financeSettings.ts'
+import { type LedgerSettings, ledgerSettingsOf, ledgerVariables } from './config/ledgerSettings.ts'
 import { type LocalSettings, localVariables } from './config/localSettings.ts'
 import { type PayoutSettings, payoutSettingsOf, payoutVariables } from './config/payoutSettings.ts'
 import { type PriceSettings, priceSettingsOf, priceVariables } from './config/priceSettings.ts'
@@ -62,11 +63,6 @@ export interface Config {
   readonly server: ServerSettings
 }
 
-export interface LedgerSettings {
-  /** The service's login. */
-  readonly databaseUrl: string
-}
-
 /** A configuration that leaves nothing to local mode. */
 export type ServiceConfig = Config & {
   readonly ledger: LedgerSettings
@@ -76,7 +72,7 @@ export type ServiceConfig = Config & {
 
 const environment = z.object({
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
-  DATABASE_URL: postgresUrl,
+  ...ledgerVariables,
   MIGRATION_DATABASE_URL: postgresUrl,
   ...localVariables,
   ...payoutVariables,
@@ -180,7 +176,7 @@ function configOf(env: z.infer<typeof environment>): Config {
     },
     migrationDatabaseUrl: env.MIGRATION_DATABASE_URL,
     payout: payoutSettingsOf(env),
-    ledger: databaseUrl === undefined ? undefined : { databaseUrl },
+    ledger: ledgerSettingsOf(env),
     chain,
     receiptSigningKey: env.RECEIPT_SIGNING_KEY,
     seal: sealSettingsOf(env),

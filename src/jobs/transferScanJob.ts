@@ -27,7 +27,8 @@ export function startTransferScanJob(deps: TransferScanDeps): Repeated {
   return repeat(deps, {
     name: 'transfer scan',
     everyMs,
-    run: () => deps.lifecycle.runElected('tollbook transfer scan', () => scanTransfers(deps)),
+    run: () =>
+      deps.lifecycle.runElected('tollbook transfer scan', (lifecycle) => scanTransfers({ ...deps, lifecycle })),
   })
 }
 

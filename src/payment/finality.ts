@@ -1,7 +1,7 @@
 import { assert } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import type { PaymentReversed, ReversalReason } from './events/finalityEvents.ts'
-import { exposureOf, failureEvent, type PaymentDecision, type PaymentState } from './payment.ts'
+import { exposureOf, failureEvent, mayTakeOver, type PaymentDecision, type PaymentState } from './payment.ts'
 import { transferBaseUnits } from '@tollbook/core/quote'
 import { heldForCallerBaseUnits, owesBurn } from './settlement.ts'
 
@@ -69,7 +69,7 @@ function reversal(
 /** Ends a claim whose process died and that no caller took over. */
 export function decideExpiry(state: PaymentState, nowMs: number): PaymentDecision | undefined {
   if (state.phase !== 'claimed' && state.phase !== 'streaming') return undefined
-  if (nowMs < state.leaseUntilMs) return undefined
+  if (!mayTakeOver(state, nowMs)) return undefined
   return { step: 'payment.release', events: [failureEvent(state, 'lease_expired')] }
 }
 
