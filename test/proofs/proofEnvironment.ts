@@ -1,5 +1,5 @@
 import { Keypair } from '@solana/web3.js'
-import { startLedgerServer } from './ledgerServer.ts'
+import { type LedgerServer, startLedgerServer } from './ledgerServer.ts'
 import { type SpawnedLocalChain, spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { provisionChain } from '../../src/cli/local/provisionChain.ts'
@@ -22,11 +22,13 @@ export interface ProofEnvironment extends AsyncDisposable {
 // A slot is quick, so that a payment confirms at once, and not so quick that the timer is all that runs.
 const slotMs = 40
 
-export async function openEnvironment(): Promise<ProofEnvironment> {
+export async function openEnvironment(
+  startServer: () => Promise<Pick<LedgerServer, 'createDatabase' | typeof Symbol.asyncDispose>> = startLedgerServer,
+): Promise<ProofEnvironment> {
   await using opened = new AsyncDisposableStack()
   const directory = await makeTemporaryDirectory()
   opened.defer(directory.remove)
-  const server = opened.use(await startLedgerServer())
+  const server = opened.use(await startServer())
   const database = await server.createDatabase()
   const chain = await spawnLocalChain({ slotMs, log: silentLog })
   opened.defer(() => chain.stop())
