@@ -221,6 +221,11 @@ ledger.events events_leaf_is_sha256 CHECK ((octet_length(leaf_hash) = 32))
 ledger.events events_position_counts_from_one CHECK ((seq > 0))
 ledger.events events_position_is_unique PRIMARY KEY (seq)
 ledger.events events_postings_are_whole CHECK (((cardinality(debits) = cardinality(amounts)) AND (cardinality(credits) = cardinality(amounts))))
+ledger.events events_postings_have_both_sides CHECK (
+CASE
+    WHEN ((debits IS NULL) AND (credits IS NULL) AND (amounts IS NULL)) THEN true
+    ELSE COALESCE(((cardinality(debits) = cardinality(amounts)) AND (cardinality(credits) = cardinality(amounts)) AND (array_position(debits, NULL::integer) IS NULL) AND (array_position(credits, NULL::integer) IS NULL) AND (array_position(amounts, NULL::numeric) IS NULL) AND ((0)::numeric < ALL (amounts))), false)
+END) NOT VALID
 ledger.events events_version_counts_from_one CHECK ((version > 0))
 ledger.head head_is_one_row PRIMARY KEY (one)
 ledger.head head_is_the_one CHECK (one)
@@ -376,6 +381,7 @@ ledger.find_quote_by_memo(paying_wallet text, paid_endpoint text, wanted_memo te
 ledger.forget_old_notes() returns bigint security definer search_path=""
 ledger.has_event(wanted_seq bigint, wanted_leaf bytea) returns boolean search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
 ledger.identify(known_seq bigint, OUT system_identifier text, OUT timeline integer, OUT head_seq bigint, OUT head_leaf bytea, OUT known_leaf bytea, OUT lost_number bigint, OUT lost_seq bigint, OUT lost_leaf bytea) returns record security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
+ledger.next_time(ledger_time timestamp with time zone, clock_before timestamp with time zone, OUT next_time timestamp with time zone, OUT clock timestamp with time zone) returns record search_path=""
 ledger.probe_commit() returns void security definer search_path="" lock_timeout=2s
 ledger.protect_kept(protected regclass) returns void 
 ledger.protect_log(protected regclass) returns void 

@@ -1,19 +1,23 @@
 import { systemClock } from '@tollbook/core/clock'
 import { type Findings, type RunOptions, runScenario, type Scenario } from './failover/scenario.ts'
 import { ask, mostAdvanced, promote, requireStandby } from './failover/replicas.ts'
-import { concludeProof, readOptions, say } from './verdict.ts'
+import { proofCommand, wholeNumber } from './proofCommand.ts'
+import { concludeProof, say } from './verdict.ts'
 
 /*
  * The database of a running service is replaced: by a synchronous standby, by an asynchronous one that lacks the last
  * commits, and by an old backup. No payment buys twice, and where payments are lost the service is closed with a reason.
  */
 
-if (process.argv.includes('--help')) {
-  process.stdout.write(`node test/proofs/failover.ts [--servers 3] [--callers 6] [--seconds 5] [--only N]
-Replaces the database under paid load: 1 synchronous standby, 2 asynchronous standby, 3 old backup. About two minutes.
-Exit code 0: no payment was sold twice, no checkpoint file moved back, no two roots were signed for one size.\n`)
-  process.exit(0)
-}
+const command = proofCommand(
+  'failover',
+  'Replaces the database under paid load. No payment buys twice; where commits are lost the service closes. About 3 minutes.',
+)
+  .option('--servers <n>', 'server processes', wholeNumber, 3)
+  .option('--callers <n>', 'callers who buy without a pause', wholeNumber, 6)
+  .option('--seconds <n>', 'load before and after', wholeNumber, 5)
+  .option('--only <n>', '1: synchronous standby, 2: asynchronous standby, 3: old backup, 0: all', wholeNumber, 0)
+const { only, ...options } = command.parse().opts<RunOptions & { only: number }>()
 
 const lagMs = 2_000
 
@@ -70,7 +74,6 @@ const oldBackup: Scenario = {
 }
 
 let standbys: Parameters<typeof mostAdvanced>[0] = []
-const { only, ...options } = readOptions({ servers: 3, callers: 6, seconds: 5, only: 0 })
 const scenarios = [synchronous, asynchronous, oldBackup].filter((_, index) => only === 0 || only === index + 1)
 const lines: string[] = []
 const wrong: string[] = []

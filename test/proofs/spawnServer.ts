@@ -27,7 +27,12 @@ export interface SpawnOptions {
 
 const entry = fileURLToPath(new URL('serverProcess.ts', import.meta.url))
 
-export async function spawnServer({ env, runsFile, nodeOptions = [], stderr = 'inherit' }: SpawnOptions): Promise<SpawnedServer> {
+export async function spawnServer({
+  env,
+  runsFile,
+  nodeOptions = [],
+  stderr = 'inherit',
+}: SpawnOptions): Promise<SpawnedServer> {
   const child = spawn(process.execPath, [...nodeOptions, entry, runsFile], {
     env: { ...env },
     stdio: ['pipe', 'pipe', stderr],

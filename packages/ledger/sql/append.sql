@@ -32,11 +32,8 @@ as $$
 #variable_conflict use_column
 declare
   head_seq bigint;
-  stamp timestamptz;
-  head_clock timestamptz;  -- the clock of the database at the append before
-  clock timestamptz;
-  is_ahead boolean;        -- the time of the ledger is ahead of the clock, which went back
-  stamp_bytes bytea;
+  head_clock timestamptz; clock timestamptz;  -- of the database: at the append before, and now
+  stamp timestamptz; stamp_bytes bytea;
   lane_number integer;
   lanes integer;
   epoch integer;
@@ -52,12 +49,9 @@ declare
   account_ids integer[];
   classes text[];
   hourly boolean[];
-  balances numeric[];
-  floors numeric[];
-  ceilings numeric[];
+  balances numeric[]; floors numeric[]; ceilings numeric[];
   opened integer;
-  debit_ids integer[];
-  credit_ids integer[];
+  debit_ids integer[]; credit_ids integer[];
   moved integer[];
   gross_in numeric[];
   gross_out numeric[];
@@ -75,20 +69,7 @@ begin
   select h.seq, h.recorded_at, h.clock_at, l.number, l.lanes, l.epoch
     into strict head_seq, stamp, head_clock, lane_number, lanes, epoch
     from ledger.head h, ledger.lane l where h.one and l.one for update of h;
-  -- The time of the ledger never goes back, and never stands still either: after the clock went back it runs at half speed
-  -- until the clock has caught up. Standing still it would keep every lease from ending for as long.
-  clock := date_trunc('milliseconds', clock_timestamp());
-  is_ahead := stamp > clock;
-  if is_ahead then
-    head_clock := least(head_clock, clock);
-    -- Less than two milliseconds are left to the next append, or the time would stand still under load.
-    if clock - head_clock < interval '2 milliseconds' then
-      clock := head_clock;
-    end if;
-    stamp := date_trunc('milliseconds', stamp + (clock - head_clock) / 2);
-  else
-    stamp := clock;
-  end if;
+  select t.* into strict stamp, clock from ledger.next_time(stamp, head_clock) t;
   stamp_bytes := int8send((extract(epoch from stamp) * 1000)::bigint);
 
   -- Accounts: names to numbers, once for the batch. A new account gets the limits of its class.
@@ -322,10 +303,9 @@ begin
     where known.id = account_ids[t.account]
   ),
   counted as (
-    update ledger.head h
-    set seq = head_seq + taken, recorded_at = stamp, clock_at = clock,
+    update ledger.head h set seq = head_seq + taken, recorded_at = stamp, clock_at = clock,
       leaf_hash = coalesce((select l.leaf_hash from log l order by l.seq desc limit 1), h.leaf_hash)
-    where h.one and (taken > 0 or is_ahead)
+    where h.one and (taken > 0 or stamp > clock)
   )
   select string_agg(l.leaf_hash, ''::bytea order by l.seq) into leaf_hashes from log l;
 

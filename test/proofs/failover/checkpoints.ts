@@ -32,11 +32,11 @@ export function watchCheckpoints(servers: readonly WatchedServer[]): CheckpointW
     return checkpoint.size
   }
   const watch = async ({ baseUrl, file }: WatchedServer): Promise<void> => {
-    let kept = 0
+    let greatest = 0
     while (!isOver) {
       const size = note(await readFile(file, 'utf8').catch(() => undefined))
-      if (size !== undefined && size < kept) movesBack++
-      kept = Math.max(kept, size ?? 0)
+      if (size !== undefined && size < greatest) movesBack++
+      greatest = Math.max(greatest, size ?? 0)
       note(await published(baseUrl))
       await systemClock.sleep(everyMs)
     }

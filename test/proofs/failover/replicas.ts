@@ -24,7 +24,12 @@ export interface Backup {
   restore(): Promise<EmbeddedPostgres>
 }
 
-const settings = { max_connections: '100', wal_keep_size: '256MB', wal_receiver_timeout: '5s', wal_sender_timeout: '5s' }
+const settings = {
+  max_connections: '100',
+  wal_keep_size: '256MB',
+  wal_receiver_timeout: '5s',
+  wal_sender_timeout: '5s',
+}
 
 export async function startReplicas(): Promise<Replicas> {
   await using opened = new AsyncDisposableStack()
@@ -128,7 +133,7 @@ export async function requireStandby(server: EmbeddedPostgres, standbys: number)
   await awaitThat(`${standbys} standbys are attached`, async () => (await countStandbys(server)) === standbys)
 }
 
-export async function countStandbys(server: EmbeddedPostgres): Promise<number> {
+async function countStandbys(server: EmbeddedPostgres): Promise<number> {
   const [row] = await ask<{ count: number }>(
     server.adminUrl,
     "select count(*)::int as count from pg_stat_replication where state = 'streaming'",

@@ -53,12 +53,13 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
   await using opened = new AsyncDisposableStack()
   const replicas = await startReplicas()
   const environment = opened.use(
-    await openEnvironment(() =>
-      Promise.resolve({
-        createDatabase: replicas.createDatabase,
-        [Symbol.asyncDispose]: () => replicas[Symbol.asyncDispose](),
-      }),
-    ),
+    await openEnvironment({
+      startServer: () =>
+        Promise.resolve({
+          createDatabase: replicas.createDatabase,
+          [Symbol.asyncDispose]: () => replicas[Symbol.asyncDispose](),
+        }),
+    }),
   )
   const front = opened.use(await openRelay(replicas.primary.port))
   const back = opened.use(await openRelay(replicas.primary.port))
@@ -78,7 +79,12 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
   const checkpoints = watchCheckpoints(servers)
   opened.defer(() => checkpoints.stop())
   const baseUrls = servers.map(({ baseUrl }) => baseUrl)
-  const load = startLoad({ payer: environment.payer, baseUrls, callers: options.callers, name: scenario.name[0] ?? 'x' })
+  const load = startLoad({
+    payer: environment.payer,
+    baseUrls,
+    callers: options.callers,
+    name: scenario.name[0] ?? 'x',
+  })
   await systemClock.sleep(options.seconds * 1000)
 
   const inUse = await scenario.act({ replicas, front, back, load })
@@ -138,7 +144,9 @@ async function endsAs(servers: readonly SpawnedServer[], ends: Scenario['ends'])
   )
   const problems = await Promise.all(servers.map(findProblems))
   if (ends === 'open') return statuses.every((status) => status === 200)
-  return statuses.every((status) => status === 503) && problems.every((found) => found.some((one) => /history/.test(one)))
+  return (
+    statuses.every((status) => status === 503) && problems.every((found) => found.some((one) => /history/.test(one)))
+  )
 }
 
 const healthShape = z.object({
