@@ -23,7 +23,7 @@ const everyMs = 100
 export function watchCheckpoints(servers: readonly WatchedServer[]): CheckpointWatch {
   const roots = new Map<number, Set<string>>()
   let movesBack = 0
-  let isOver = false
+  const stopping = new AbortController()
   const note = (text: string | undefined): number | undefined => {
     const checkpoint = text === undefined ? undefined : readCheckpoint(text)
     if (checkpoint === undefined) return undefined
@@ -33,7 +33,7 @@ export function watchCheckpoints(servers: readonly WatchedServer[]): CheckpointW
   }
   const watch = async ({ baseUrl, file }: WatchedServer): Promise<void> => {
     let greatest = 0
-    while (!isOver) {
+    while (!stopping.signal.aborted) {
       const size = note(await readFile(file, 'utf8').catch(() => undefined))
       if (size !== undefined && size < greatest) movesBack++
       greatest = Math.max(greatest, size ?? 0)
@@ -47,7 +47,7 @@ export function watchCheckpoints(servers: readonly WatchedServer[]): CheckpointW
     moves: () => movesBack,
     seen: () => roots.size,
     async stop() {
-      isOver = true
+      stopping.abort()
       await Promise.all(watching)
     },
   }
