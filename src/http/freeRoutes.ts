@@ -54,8 +54,8 @@ export interface FreeRouteDeps {
   readonly isDraining: () => boolean
   readonly tokenPrice: () => Json | undefined
   readonly burnStats: () => Promise<Json>
-  /** The public half of the receipt key, as a JWK set. */
-  readonly receiptKeys: Json
+  /** Public keys of receipts, as a JWK set. */
+  readonly receiptKeys: () => Json
   readonly mayReadMetrics: (address: string) => boolean
 }
 
@@ -66,7 +66,7 @@ export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
     { path: '/api/token/burn-stats', serve: () => burnStats(deps) },
     {
       path: '/.well-known/jwks.json',
-      serve: () => Promise.resolve(jsonAnswer(200, canonicalJson(deps.receiptKeys), cacheable)),
+      serve: () => Promise.resolve(jsonAnswer(200, canonicalJson(deps.receiptKeys()), cacheable)),
     },
     { path: '/livez', serve: () => Promise.resolve(jsonAnswer(200, '{"status":"alive"}')) },
     { path: '/readyz', serve: () => Promise.resolve(readiness(deps)) },
@@ -74,8 +74,8 @@ export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
   ]
 }
 
-// Keys change rarely, and a cached set still contains the old keys.
-const cacheable = { 'cache-control': 'public, max-age=3600' }
+// A new key is listed at least this long before it signs, unless the operator asks for less (settingChange.ts).
+const cacheable = { 'cache-control': 'public, max-age=300' }
 
 function health({ clock, version, checks, isDraining }: FreeRouteDeps): Answer {
   const results = checks.map((check) => ({ ...check, problem: check.problem() }))
