@@ -24,11 +24,14 @@ export interface SpawnOptions {
   readonly env: Readonly<Record<string, string>>
   readonly runsFile: string
   readonly nodeOptions?: readonly string[]
+  /** Of another release; this one's by default. */
+  readonly entry?: string
 }
 
-const entry = fileURLToPath(new URL('serverProcess.ts', import.meta.url))
+const ownEntry = fileURLToPath(new URL('serverProcess.ts', import.meta.url))
 
-export async function spawnServer({ env, runsFile, nodeOptions = [] }: SpawnOptions): Promise<SpawnedServer> {
+export async function spawnServer(options: SpawnOptions): Promise<SpawnedServer> {
+  const { env, runsFile, nodeOptions = [], entry = ownEntry } = options
   const child = spawn(process.execPath, [...nodeOptions, entry, runsFile], {
     env: { ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
