@@ -51,7 +51,6 @@ function column<T>(encode: (values: readonly T[]) => Buffer) {
 }
 
 const names = [...Object.keys(emptyColumns()), 'bodies', 'lane_epoch']
-export const appendParameters = names.length
 const parameters = names.map((name, index) => `${name} => $${index + 1}`)
 
 /** The same text for every batch, so it is parsed and planned once a connection. */
@@ -60,6 +59,8 @@ export const appendCall = {
   text: `select (extract(epoch from recorded_at) * 1000)::bigint, first_position, refusals, leaf_hashes
     from ledger.append(${parameters.join(', ')})`,
 }
+
+export const appendParameters = new Set(appendCall.text.match(/\$\d+/g)).size
 
 /** The parameters of `appendCall`, in its order. */
 export function appendValues(items: readonly Item[], laneEpoch: number): (Buffer | number)[] {
