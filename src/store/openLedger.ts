@@ -64,7 +64,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     payments: createPaymentLedger({ database, kernel, quotes, priceLists, sentAnswers }),
     lifecycle: createPaymentLifecycle({ database, kernel }),
     priceLists,
-    settings: createSettingStore({ database, kernel, log, nowMs }),
+    settings: createSettingStore({ database, kernel, nowMs }),
     kernel,
     database,
     findDurabilityProblem: async () => (await findDurabilityProblem(database)) ?? (await findProblem()),

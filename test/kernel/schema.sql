@@ -422,6 +422,8 @@ ledger.lane tollbook_service SELECT
 ledger.notes tollbook_service SELECT
 ledger.quotes tollbook_reader SELECT
 ledger.quotes tollbook_service SELECT
+ledger.settings tollbook_operator SELECT
+ledger.settings tollbook_payout SELECT
 ledger.settings tollbook_reader SELECT
 ledger.settings tollbook_service SELECT
 ledger.steps tollbook_reader SELECT
