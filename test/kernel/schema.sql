@@ -209,6 +209,11 @@ ledger.events events_leaf_is_sha256 CHECK ((octet_length(leaf_hash) = 32))
 ledger.events events_position_counts_from_one CHECK ((seq > 0))
 ledger.events events_position_is_unique PRIMARY KEY (seq)
 ledger.events events_postings_are_whole CHECK (((cardinality(debits) = cardinality(amounts)) AND (cardinality(credits) = cardinality(amounts))))
+ledger.events events_postings_have_both_sides CHECK (
+CASE
+    WHEN ((debits IS NULL) AND (credits IS NULL) AND (amounts IS NULL)) THEN true
+    ELSE COALESCE(((cardinality(debits) = cardinality(amounts)) AND (cardinality(credits) = cardinality(amounts)) AND (array_position(debits, NULL::integer) IS NULL) AND (array_position(credits, NULL::integer) IS NULL) AND (array_position(amounts, NULL::numeric) IS NULL) AND ((0)::numeric < ALL (amounts))), false)
+END) NOT VALID
 ledger.events events_version_counts_from_one CHECK ((version > 0))
 ledger.head head_is_one_row PRIMARY KEY (one)
 ledger.head head_is_the_one CHECK (one)
