@@ -15,7 +15,7 @@ import { type SpawnedPeer, spawnPeer } from './peer/spawnPeer.ts'
 import { type Bench, type Yardstick, median } from './yardstick.ts'
 
 const callerCounts = [1, 16] as const
-/** What both sell one answer for. The token is worth 100 dollars, so that the payer's tokens last. */
+/** The token is worth 100 dollars, so that the payer's tokens last. */
 const tokenPriceUsd = '100'
 const peerAmountBaseUnits = '1000'
 
@@ -64,9 +64,9 @@ export const peer: Bench = {
 
 function yardsticks(callers: number, rounds: readonly Round[]): Yardstick[] {
   const medianOf = (read: (round: Round) => number): number => median(rounds.map(read))
-  const named = `${callers} caller${callers === 1 ? '' : 's'}`
+  const load = `${callers} caller${callers === 1 ? '' : 's'}`
   const p50 = {
-    what: `p50 of a paid request ÷ stock x402, ${named}`,
+    what: `p50 of a paid request ÷ stock x402, ${load}`,
     value: medianOf(({ ours, theirs }) => ours.p50Ms / theirs.p50Ms),
     goal: { atMost: 1 },
     detail: [
@@ -75,7 +75,7 @@ function yardsticks(callers: number, rounds: readonly Round[]): Yardstick[] {
     ].join('; '),
   }
   const processor = {
-    what: `server processor time of a paid request ÷ stock x402, ${named}`,
+    what: `server processor time of a paid request ÷ stock x402, ${load}`,
     value: medianOf(({ ours, theirs }) => (ours.serverMs + ours.databaseMs) / theirs.serverMs),
     goal: { atMost: 1 },
     detail: [

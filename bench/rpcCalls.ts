@@ -39,24 +39,24 @@ export const rpcCalls: Bench = {
     const env = { ...environment.env, SOLANA_RPC_URLS: serviceNode.rpcUrl, TOKEN_MINT, PAYMENT_WALLET }
     const server = await spawnServer({ env, runsFile: `${environment.directory}/runs` })
     opened.defer(() => server.stop())
-    const shop = { baseUrl: server.baseUrl, demoWallet: wallets.demoWallet, serviceNode, payerNode }
+    const service = { baseUrl: server.baseUrl, demoWallet: wallets.demoWallet, serviceNode, payerNode }
     // The jobs have work from here on: a payment that waits for finality.
-    await presentAll(shop, await landPayments(shop, 1))
+    await presentAll(service, await landPayments(service, 1))
     const idle = await countCalls(serviceNode, () => systemClock.sleep(idleSeconds * 1000))
     progress(`rpc: without payments ${idle.perSecond.toFixed(1)} calls a second`)
 
-    const landed = await landedForm(shop, idle.perSecond)
+    const landed = await landedForm(service, idle.perSecond)
     progress(`rpc: ${landedPayments} landed payments`)
     const found = [landed]
     for (const callers of [1, 16] as const) {
-      found.push(await unsentForm(shop, callers, idle.perSecond))
+      found.push(await unsentForm(service, callers, idle.perSecond))
       progress(`rpc: ${unsentPayments[callers]} unsent payments of ${callers} callers`)
     }
     return found
   },
 }
 
-interface Shop {
+interface PaidService {
   readonly baseUrl: string
   readonly demoWallet: Keypair
   readonly serviceNode: LocalNode
@@ -81,44 +81,47 @@ async function countCalls(node: LocalNode, work: () => Promise<unknown>): Promis
 }
 
 /** Returns the proofs of payments that are on chain. */
-async function landPayments({ baseUrl, demoWallet, payerNode }: Shop, count: number): Promise<readonly string[]> {
+async function landPayments(
+  { baseUrl, demoWallet, payerNode }: PaidService,
+  count: number,
+): Promise<readonly string[]> {
   const payer = createPayer({ rpcUrl: payerNode.rpcUrl, wallet: demoWallet })
   const request = { baseUrl, wallet: payer.address, symbol: 'BTC' }
   return Promise.all(Array.from({ length: count }, async () => payer.pay(await askQuote(request))))
 }
 
-async function presentAll({ baseUrl, demoWallet }: Shop, proofs: readonly string[]): Promise<void> {
+async function presentAll({ baseUrl, demoWallet }: PaidService, proofs: readonly string[]): Promise<void> {
   const request = { baseUrl, wallet: demoWallet.publicKey.toBase58(), symbol: 'BTC' }
   for (const proof of proofs) assert((await present({ ...request, proof })).status === 200, 'each proof buys an answer')
 }
 
-async function landedForm(shop: Shop, idlePerSecond: number): Promise<Yardstick> {
-  const proofs = await landPayments(shop, landedPayments)
-  const calls = await countCalls(shop.serviceNode, () => presentAll(shop, proofs))
+async function landedForm(service: PaidService, idlePerSecond: number): Promise<Yardstick> {
+  const proofs = await landPayments(service, landedPayments)
+  const calls = await countCalls(service.serviceNode, () => presentAll(service, proofs))
   const what = 'RPC calls per paid request, signature form, already confirmed'
   return yardstick({ what, calls, payments: landedPayments, idlePerSecond, goal: 1 })
 }
 
-async function unsentForm(shop: Shop, callers: keyof typeof unsentPayments, idlePerSecond: number) {
+async function unsentForm(service: PaidService, callers: keyof typeof unsentPayments, idlePerSecond: number) {
   const payments = unsentPayments[callers]
   const payingFetch = createPayingFetch({
-    wallet: keypairWallet(shop.demoWallet),
-    rpcUrl: shop.payerNode.rpcUrl,
+    wallet: keypairWallet(service.demoWallet),
+    rpcUrl: service.payerNode.rpcUrl,
     spendingLimit: { perRequest: { usd: '1' } },
   })
   let left = payments
   const work = async (): Promise<void> => {
     while (left-- > 0) {
-      const response = await payingFetch(`${shop.baseUrl}/api/data/crypto?symbol=BTC`)
+      const response = await payingFetch(`${service.baseUrl}/api/data/crypto?symbol=BTC`)
       assert(response.status === 200, `a paid request is answered 200, not ${response.status}`)
     }
   }
-  shop.payerNode.forgetRequestCounts()
-  const calls = await countCalls(shop.serviceNode, () => Promise.all(Array.from({ length: callers }, work)))
-  const client = [...shop.payerNode.requestCounts()].reduce((sum, [, count]) => sum + count, 0)
+  service.payerNode.forgetRequestCounts()
+  const calls = await countCalls(service.serviceNode, () => Promise.all(Array.from({ length: callers }, work)))
+  const client = [...service.payerNode.requestCounts()].reduce((sum, [, count]) => sum + count, 0)
   const what = `RPC calls per paid request, unsent form, ${callers} waiting payment${callers === 1 ? '' : 's'}`
   const found = yardstick({ what, calls, payments, idlePerSecond, goal: 2.5 })
-  return { ...found, detail: `${found.detail}; the client makes ${(client / payments).toFixed(1)} of its own` }
+  return { ...found, detail: `${found.detail}; the client makes ${(client / payments).toFixed(1)} more` }
 }
 
 interface Counted {

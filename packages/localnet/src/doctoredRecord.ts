@@ -7,8 +7,8 @@ import type { TransactionError } from './transactionError.ts'
 import type { TransactionRecord } from './transactionRecord.ts'
 
 /*
- * Records as a lying node answers them. A lie is consistent within the record. Where the message or its signature is
- * changed, the ed25519 signature no longer fits.
+ * Records as a lying node answers them. A lie is consistent within the record. The ed25519 signature no longer fits a
+ * changed message.
  */
 
 /** The record under another signature. */
