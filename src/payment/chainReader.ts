@@ -12,8 +12,8 @@ import type { TransactionRecord } from './transactionRecord.ts'
 export interface ChainReader {
   /** Looks a transaction up. Equal lookups at the same moment are one, and an answer is remembered for a moment. */
   find(signature: Signature, options?: FindOptions): Promise<Finding>
-  /** All of the wallet's token accounts of the service token together, in a state of this slot or a later one. */
-  readBalance(wallet: Address, minSlot?: number): Promise<Balance>
+  /** All of the wallet's token accounts of the service token together. */
+  readBalance(question: BalanceQuestion): Promise<Balance>
   /** Decodes and checks every signature; no network. */
   readTransaction(bytes: Uint8Array): SignedTransaction | Refusal
   /** Rehearses it, in a state of this slot or a later one. */
@@ -33,6 +33,8 @@ export interface FindOptions {
   readonly isSent?: boolean
   /** `finalized` where a younger answer is not enough. By default the commitment of the settings. */
   readonly commitment?: 'finalized'
+  /** An absence counts only in a state of this slot or a later one. */
+  readonly minSlot?: number
   /** Number of nodes that have to return the same record; 1 by default. */
   readonly nodesMin?: number
   /** Without a bound, absence cannot be proven. */
@@ -55,8 +57,18 @@ export interface Unknown {
   readonly kind: 'unknown'
   /** For the caller and the log. */
   readonly why: string
-  /** The oldest state among those in which it was looked for and not found; 0 when no node reported one. */
+  /** A node has it, but not at the commitment, or not enough nodes have it. */
+  readonly isSeen: boolean
+  /** The oldest state among those in which it was looked for. */
   readonly slot: number
+}
+
+export interface BalanceQuestion {
+  readonly wallet: Address
+  /** In a state of this slot or a later one. */
+  readonly minSlot?: number
+  /** A smaller balance is not believed before every node was asked. */
+  readonly enoughBaseUnits?: bigint
 }
 
 /** A balance and the state that it was read from. */
