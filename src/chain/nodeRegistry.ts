@@ -75,7 +75,13 @@ export function createNodeRegistry(deps: NodeRegistryDeps): NodeRegistry {
   assert(nodes.length > 0, 'a chain has a node')
   const time = createChainTime(clock)
   let genesisHash: string | undefined
-  let standings = nodes.map((node): NodeStanding => ({ name: node.name, slot: 0, lagSlots: 0, problem: undefined }))
+  let standings = nodes.map((node): NodeStanding => ({
+    name: node.name,
+    slot: 0,
+    lagSlots: 0,
+    isSilent: false,
+    problem: undefined,
+  }))
   let preferred: ChainNode | undefined
   let reachedSlot = 0
   const pace = createPace(clock)

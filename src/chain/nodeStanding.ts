@@ -17,6 +17,8 @@ export interface NodeStanding {
   readonly slot: number
   /** Slots behind the best node. */
   readonly lagSlots: number
+  /** It does not answer at all. */
+  readonly isSilent: boolean
   /** Undefined while it is in rotation. */
   readonly problem: string | undefined
 }
@@ -37,7 +39,7 @@ export function judgeNodes(nodes: readonly ChainNode[], judging: Judging): NodeS
     const problem = isForeign(node)
       ? 'is on another network; check SOLANA_RPC_URLS'
       : (whySilent(node, nowMs) ?? whyLate(node, { ...judging, lagSlots }))
-    return { name: node.name, slot, lagSlots, problem }
+    return { name: node.name, slot, lagSlots, isSilent: node.failingSinceMs() !== undefined, problem }
   })
 }
 

@@ -1,5 +1,4 @@
 import type { Json } from '@tollbook/core/canonicalJson'
-import type { NodeRegistry } from '../chain/nodeRegistry.ts'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
 export interface ChainHealth extends Repeated {
@@ -11,8 +10,26 @@ export interface ChainHealth extends Repeated {
   facts(): Json
 }
 
+/** The nodes of SOLANA_RPC_URLS. */
+export interface NodeWatch {
+  poll(): Promise<void>
+  inRotation(): readonly unknown[]
+  standings(): readonly NodeFacts[]
+  /** A slot that the chain has certainly reached. */
+  slot(): number
+  readonly time: { skewMs(): number }
+}
+
+interface NodeFacts {
+  readonly name: string
+  readonly slot: number
+  readonly lagSlots: number
+  readonly isSilent: boolean
+  readonly problem: string | undefined
+}
+
 export interface ChainHealthDeps extends RepeatDeps {
-  readonly nodes: NodeRegistry
+  readonly nodes: NodeWatch
   readonly clockSkewMaxMs: number
 }
 
@@ -49,10 +66,10 @@ export function startChainHealth(deps: ChainHealthDeps): ChainHealth {
 }
 
 /** Undefined while a node is in rotation, or silent for so short that a restart explains it. */
-function describeOutage(nodes: NodeRegistry, outMs: number): string | undefined {
+function describeOutage(nodes: NodeWatch, outMs: number): string | undefined {
   if (nodes.inRotation().length > 0) return undefined
   const problems = nodes.standings().map(({ name, problem }) => `${name} ${problem ?? 'is being identified'}`)
-  const isSilent = nodes.candidates().every((node) => node.failingSinceMs() !== undefined)
+  const isSilent = nodes.standings().every((node) => node.isSilent)
   if (isSilent && outMs <= silenceMaxMs) return undefined
   return `no Solana node is in rotation: ${problems.join('; ')}`
 }

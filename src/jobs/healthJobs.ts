@@ -1,7 +1,6 @@
 import type { Json } from '@tollbook/core/canonicalJson'
-import type { NodeRegistry } from '../chain/nodeRegistry.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
-import { startChainHealth } from './chainHealth.ts'
+import { type NodeWatch, startChainHealth } from './chainHealth.ts'
 import { startHousekeepingJob } from './housekeepingJob.ts'
 import { startLedgerHealth } from './ledgerHealth.ts'
 import type { RepeatDeps } from './repeat.ts'
@@ -37,7 +36,7 @@ export interface HealthJobsDeps extends RepeatDeps {
     forgetOldPresentations(): Promise<void>
   }
   readonly chain: {
-    readonly nodes: NodeRegistry
+    readonly nodes: NodeWatch
     readonly clockSkewMaxMs: number
     readonly terms: PaymentTerms
     readTerms(): Promise<PaymentTerms>

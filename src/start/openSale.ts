@@ -39,8 +39,9 @@ export function openSale(settings: SaleSettings, deps: SaleDeps): Paywall {
   const { quoteGraceMs, proofMaxAgeMs, proofLookupWaitMs: lookupWaitMs } = settings
   const nativeRail = createNativeRail({
     clock,
-    log,
     ledger,
+    onUnrecorded: (error, { reference }) =>
+      log.warn({ event: 'presentation_not_recorded', reference, error: describeError(error) }),
     presentations: deps.presentations,
     chain: chain.reader,
     terms,

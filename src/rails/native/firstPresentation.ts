@@ -1,13 +1,12 @@
 import { LRUCache } from 'lru-cache'
-import { describeError } from '@tollbook/core/fault'
 import type { ChainReader } from '../../payment/chainReader.ts'
 import type { Presentation, Presentations } from '../../payment/presentations.ts'
-import type { Log } from '../../primitives/log.ts'
 
 export interface FirstPresentationDeps {
   readonly chain: Pick<ChainReader, 'landingBound' | 'timeMs'>
   readonly presentations: Presentations
-  readonly log: Log
+  /** For the operator's log: a proof that is presented again later may count as presented later. */
+  readonly onUnrecorded: (error: unknown, presented: Presented) => void
 }
 
 type Presented = Pick<Presentation, 'reference' | 'wallet'>
@@ -27,7 +26,11 @@ export interface FirstPresentations {
 // Proofs of some minutes of load. A process that forgets one asks the database.
 const notedMax = 20_000
 
-export function createFirstPresentations({ chain, presentations, log }: FirstPresentationDeps): FirstPresentations {
+export function createFirstPresentations({
+  chain,
+  presentations,
+  onUnrecorded,
+}: FirstPresentationDeps): FirstPresentations {
   const noted = new LRUCache<string, Presentation>({ max: notedMax })
   const recorded = new LRUCache<string, Presentation>({ max: notedMax })
   const keyOf = ({ reference, wallet }: Presented) => `${reference} ${wallet}`
@@ -54,7 +57,7 @@ export function createFirstPresentations({ chain, presentations, log }: FirstPre
       try {
         await record(presented)
       } catch (error) {
-        log.warn({ event: 'presentation_not_recorded', reference: presented.reference, error: describeError(error) })
+        onUnrecorded(error, presented)
       }
     },
     async find(presented) {

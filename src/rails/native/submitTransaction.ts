@@ -50,8 +50,11 @@ export async function submitTransaction(deps: SubmitDeps, submission: Submission
     if (isUnseen(finding)) await deps.chain.broadcast(transaction)
     return { isSent: true, bound: undefined }
   }
-  // Such a transaction could be kept back and sent a year later, so a refusal of it could never be final.
-  if (transaction.usesDurableNonce) return refuseProof('durable_nonce')
+  // Such a transaction could be kept back and sent a year later, so it is taken only after it has landed.
+  if (transaction.usesDurableNonce) {
+    const finding = await deps.chain.find(transaction.signature)
+    return isUnseen(finding) ? refuseProof('durable_nonce') : { isSent: true, bound: undefined }
+  }
   const simulation = await deps.chain.simulate(transaction)
   switch (simulation.outcome) {
     case 'already_landed':
