@@ -11,7 +11,7 @@ import type { LedgerPart } from './openLedger.ts'
 import type { PartDeps } from './partDeps.ts'
 
 export interface LifecycleJobsDeps extends PartDeps {
-  readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle'>
+  readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle' | 'presentations'>
   readonly chain: Pick<Chain, 'reader' | 'finality' | 'terms'>
 }
 
@@ -36,7 +36,13 @@ export function openLifecycle(settings: LifecycleSettings, deps: LifecycleJobsDe
   const refunds = startRefundJob({ ...steps, refundAfterMs })
   const rebroadcasts = startRebroadcastJob({ ...steps, chain: { ...chain.reader, ...chain.finality } })
   const settleAgeMs = settings.proofMaxAgeMs + settleMarginMs
-  const transfers = startTransferScanJob({ ...steps, chain: chain.finality, terms: chain.terms, settleAgeMs })
+  const transfers = startTransferScanJob({
+    ...steps,
+    chain: { ...chain.reader, ...chain.finality },
+    presentations: ledger.presentations,
+    terms: chain.terms,
+    settleAgeMs,
+  })
   const exposureMaxBaseUnits = BigInt(settings.exposureMaxTokens) * 10n ** BigInt(chain.terms.decimals)
   return {
     checks: [{ name: 'finality', problem: finality.problem, quotesOnly: true }],
