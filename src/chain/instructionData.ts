@@ -25,7 +25,7 @@ function valueOf(text: string): bigint {
   let parts: bigint[] = []
   for (let end = text.length; end > 0; end -= digitsAtOnce)
     parts.push(BigInt(numberOf(text, Math.max(0, end - digitsAtOnce), end)))
-  // Least significant first; each part has as many digits as the step says, but for the last.
+  // Least significant first; each part has as many digits as the step says, except the last.
   for (let digits = digitsAtOnce; parts.length > 1; digits *= 2) {
     const power = powerOf58(digits)
     const joined: bigint[] = []
@@ -45,7 +45,7 @@ function powerOf58(digits: number): bigint {
 
 const notADigit = 255
 const digitOfCode = new Uint8Array(128).fill(notADigit)
-for (const [digit, character] of [...alphabet].entries()) digitOfCode[character.charCodeAt(0)] = digit
+for (let digit = 0; digit < alphabet.length; digit++) digitOfCode[alphabet.charCodeAt(digit)] = digit
 
 function numberOf(text: string, from: number, to: number): number {
   let value = 0

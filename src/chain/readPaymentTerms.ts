@@ -95,7 +95,7 @@ function whyRefused(extension: ExtensionType): string | undefined {
   return refusedExtensions.get(extension) ?? `its extension ${extension} is not known to this program`
 }
 
-/** Whoever gets tokens could not pay with them before an authority thaws the account. */
+/** The holder of a new account cannot pay before an authority thaws it. */
 function whyFrozen(mint: Mint): string | undefined {
   return getDefaultAccountState(mint)?.state === AccountState.Frozen
     ? 'its new token accounts are frozen, so payers cannot pay and the payment wallet cannot be paid'

@@ -37,7 +37,7 @@ export function startTransferScanJob(deps: TransferScanDeps): Repeated {
 export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
   const { lifecycle, terms, clock, chain, settleAgeMs } = deps
   const newest = await listSince(deps, await lifecycle.readScanPlace(terms.paymentTokenAccount))
-  // By the slower of two clocks, so that neither books a payment as unmatched that may still be presented.
+  // By the slower of two clocks, so that neither records a payment as unmatched that may still be presented.
   const ripeBeforeMs = Math.min(clock.nowMs(), chain.timeMs()) - settleAgeMs
   const oldestFirst = newest.toReversed()
   const unripe = oldestFirst.findIndex(({ blockTimeMs }) => blockTimeMs === undefined || blockTimeMs > ripeBeforeMs)

@@ -6,7 +6,7 @@ export interface Health {
   readonly checks: readonly HealthCheck[]
   /** Undefined while paid requests are accepted. */
   whyClosed(): string | undefined
-  /** Undefined while quotes are made. Who has paid is served anyway. */
+  /** Undefined while quotes are made. A caller who has paid is served anyway. */
   whyNoQuotes(): string | undefined
   isDraining(): boolean
   startDraining(): void

@@ -21,7 +21,7 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js'
 import { openChain } from '../../src/chain/openChain.ts'
-import { type LocalChain, startLocalChain } from '@tollbook/localnet/localChain'
+import { type LocalChain, type NodeBehaviour, startLocalChain } from '@tollbook/localnet/localChain'
 import { postJson } from '../../src/outbound/postJson.ts'
 import { type Address, readAddress } from '@tollbook/core/address'
 import type { ChainReader } from '../../src/payment/chainReader.ts'
@@ -65,8 +65,13 @@ export const relayAddress = new PublicKey(Buffer.alloc(32, 7))
 /** Does nothing, whatever it is asked. */
 export const idleAddress = new PublicKey(Buffer.alloc(32, 8))
 
-export async function openChainFixture(kind: MintKind, clock: Clock = systemClock): Promise<ChainFixture> {
-  const chain = await startLocalChain({ slotMs: 0, clock })
+/** The first of `nodes` is the one of the test; without them there is one that shows the newest state. */
+export async function openChainFixture(
+  kind: MintKind,
+  clock: Clock = systemClock,
+  nodes?: readonly NodeBehaviour[],
+): Promise<ChainFixture> {
+  const chain = await startLocalChain({ slotMs: 0, clock, ...(nodes === undefined ? {} : { nodes }) })
   chain.addProgram(relayAddress.toBase58(), relayProgram)
   chain.addProgram(idleAddress.toBase58(), idleProgram)
   const connection = new Connection(chain.rpcUrl, { commitment: 'confirmed', wsEndpoint: chain.wsUrl })

@@ -31,9 +31,9 @@ export function checkSigners(transaction: SignedTransaction, order: Order): Refu
   return transaction.signers.includes(order.wallet) ? undefined : refuseProof('wallet_did_not_sign')
 }
 
-/** What was done with a transaction; where it stands is for the chain to say. */
+/** Result of a submission. Whether it landed is for the chain to answer. */
 export interface Submitted {
-  /** By this call or an earlier one. Otherwise no node knows its blockhash, which is no verdict. */
+  /** By this call or an earlier one. Otherwise no node knows its blockhash, which is not a verdict. */
   readonly isSent: boolean
   /** Undefined where no node has accepted its blockhash. */
   readonly bound: LandingBound | undefined
@@ -59,7 +59,7 @@ export async function submitTransaction(deps: SubmitDeps, submission: Submission
   switch (simulation.outcome) {
     case 'already_landed':
       return { isSent: true, bound: undefined }
-    case 'blockhash_unknown':
+    case 'unknown':
       return { isSent: false, bound: undefined }
     case 'would_fail':
       return judgeFailure(deps, submission, simulation)
@@ -82,7 +82,7 @@ export async function submitTransaction(deps: SubmitDeps, submission: Submission
 }
 
 /**
- * It would fail, and is not sent: for want of tokens, or for another reason. Neither is said before the payment was
+ * It would fail, and is not sent: for lack of tokens, or for another reason. Neither is said before the payment was
  * looked for in the same state or a later one, because it may have landed by itself and emptied the wallet.
  */
 async function judgeFailure(
