@@ -16,8 +16,12 @@ export interface NodeRegistryDeps {
   readonly limits: NodeLimits
   readonly clock: Clock
   readonly log: Log
-  readonly onCall?: ((call: { readonly method: string; readonly ok: boolean }) => void) | undefined
-  readonly onNode?: ((standing: NodeStanding) => void) | undefined
+  readonly metrics?: NodeMetrics
+}
+
+interface NodeMetrics {
+  onRpcCall(call: { readonly method: string; readonly ok: boolean }): void
+  onNode(standing: NodeStanding): void
 }
 
 /**
@@ -102,7 +106,7 @@ export function createNodeRegistry(deps: NodeRegistryDeps): NodeRegistry {
 }
 
 function openRegistry(deps: NodeRegistryDeps): Registry {
-  const { urls, clock, onCall } = deps
+  const { urls, clock, metrics } = deps
   assert(urls.length > 0, 'a chain has a node')
   const nodes = urls.map((url, index) =>
     createChainNode({
@@ -110,7 +114,7 @@ function openRegistry(deps: NodeRegistryDeps): Registry {
       url,
       number: index + 1,
       nowMs: () => clock.monotonicMs(),
-      onCall: ({ method, ok }) => onCall?.({ method, ok }),
+      onCall: ({ method, ok }) => metrics?.onRpcCall({ method, ok }),
     }),
   )
   const unknown = { slot: 0, lagSlots: 0, isSilent: false, problem: undefined }
@@ -186,11 +190,11 @@ async function pollNode(registry: Registry, node: ChainNode): Promise<void> {
 }
 
 function judge(registry: Registry): void {
-  const { nodes, limits, clock, log, onNode, standings: before } = registry
+  const { nodes, limits, clock, log, metrics, standings: before } = registry
   const judging = { limits, nowMs: clock.monotonicMs(), isForeign: (node: ChainNode) => isForeign(registry, node) }
   registry.standings = judgeNodes(nodes, judging)
   for (const [index, standing] of registry.standings.entries()) {
-    onNode?.(standing)
+    metrics?.onNode(standing)
     const was = before[index]?.problem
     if (was === undefined && standing.problem !== undefined)
       log.warn({ event: 'node_left_rotation', node: standing.name, problem: standing.problem })

@@ -129,7 +129,7 @@ interface Judged {
 
 async function judgeDoubtful(deps: FinalityDeps, memory: FinalityMemory, judged: Judged): Promise<void> {
   const { signature, before } = judged
-  if (before.phase !== 'released' && before.phase !== 'fulfilled') return
+  if (before.phase !== 'released' && before.phase !== 'fulfilled' && before.phase !== 'exhausted') return
   const reversal = await findReversal(deps, signature, before.settlement.evidence)
   if (reversal === undefined) {
     memory.absentSinceMs.delete(signature)

@@ -11,7 +11,7 @@ export async function forgetOldPresentations(database: Database): Promise<void> 
   await sql`select work.forget_old_presentations()`.execute(database)
 }
 
-/** Deletes idempotency keys that have ended, and answers a day old. */
+/** Deletes idempotency keys that have ended, answers a day old, and the oldest answers beyond the storage bound. */
 export async function forgetOldAnswers(database: Database): Promise<void> {
   await sql`select ledger.forget_old_notes()`.execute(database)
 }

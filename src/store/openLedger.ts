@@ -1,4 +1,5 @@
 import { createLedger, type LedgerDeps } from '@tollbook/ledger/ledger'
+import { createAppendHealth } from '@tollbook/ledger/appendHealth'
 import { openDatabase as openPool } from '@tollbook/ledger/database'
 import type { LedgerKernel } from '@tollbook/ledger/port'
 import type { Clock } from '@tollbook/core/clock'
@@ -16,6 +17,7 @@ import { createPresentations } from './presentationStore.ts'
 import { createPriceListStore, type PriceListStore } from './priceListStore.ts'
 import { createQuoteQueue } from './quoteStore.ts'
 import { checkSchemaVersion } from './schemaVersion.ts'
+import { createSentAnswers } from './sentAnswers.ts'
 import { createSettingStore, type SettingStore } from './settingStore.ts'
 
 export interface LedgerOptions extends Pick<LedgerDeps, 'onFlush'> {
@@ -55,34 +57,37 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { clock, log, onFlush } = options
   const pool = openPool({ ...options, connectionsMax })
   const database = databaseOn(pool)
-  await requireSchema(database)
-  const kernel = createLedger({ pool, clock, log, outcomeTimeoutMs, ...(onFlush === undefined ? {} : { onFlush }) })
+  await requireSchema(database, log)
+  const inner = createLedger({ pool, clock, log, outcomeTimeoutMs, ...(onFlush === undefined ? {} : { onFlush }) })
+  const { kernel, findProblem } = createAppendHealth({ kernel: inner, pool, clock })
   const nowMs = () => clock.nowMs()
   const quotes = createQuoteQueue(database)
+  const sentAnswers = createSentAnswers({ database, clock, log })
   const priceLists = createPriceListStore({ database, kernel, nowMs })
   return {
-    payments: createPaymentLedger({ database, kernel, quotes, priceLists }),
+    payments: createPaymentLedger({ database, kernel, quotes, priceLists, sentAnswers }),
     lifecycle: createPaymentLifecycle({ database, kernel }),
     presentations: createPresentations(database),
     priceLists,
-    settings: createSettingStore({ database, kernel, log, nowMs }),
+    settings: createSettingStore({ database, kernel, nowMs }),
     kernel,
     database,
-    findDurabilityProblem: () => findDurabilityProblem(database),
+    findDurabilityProblem: async () => (await findDurabilityProblem(database)) ?? (await findProblem()),
     addPartitions: () => addPartitions(database),
     forgetOldAnswers: () => forgetOldAnswers(database),
     forgetOldPresentations: () => forgetOldPresentations(database),
     async close() {
-      await Promise.all([kernel.drained(), quotes.drained()])
+      await Promise.all([kernel.drained(), quotes.drained(), sentAnswers.close()])
       await database.destroy()
     },
   }
 }
 
-async function requireSchema(database: Database): Promise<void> {
+async function requireSchema(database: Database, log: Log): Promise<void> {
   try {
     const schema = await checkSchemaVersion(database)
     if (!schema.fits) throw new Fault(schema.advice, { retryable: false })
+    if (schema.difference !== undefined) log.warn({ event: 'schema_newer', difference: schema.difference })
   } catch (error) {
     await database.destroy()
     throw error instanceof Fault

@@ -106,7 +106,7 @@ export async function openVerifierFixture(
     log: silentLog,
     clock: serverClock,
   })
-  const currentPrice = () => priceOf(terms, currentRequiredBaseUnits, endpoint)
+  const currentPrice = () => ({ ...priceOf(terms, currentRequiredBaseUnits, endpoint), priceList: 1 })
   const waits = { lookupWaitMs, broadcastWaitMs, proofMaxAgeMs, quoteGraceMs }
   const slot = () => 0
   const native = {

@@ -56,6 +56,8 @@ ledger.lane epoch integer not null
 ledger.notes id bytea not null
 ledger.notes note bytea not null
 ledger.notes recorded_at timestamp with time zone not null
+ledger.notes is_keyed boolean not null default true
+ledger.notes sent_at timestamp with time zone
 ledger.quotes id text not null
 ledger.quotes wallet text not null
 ledger.quotes endpoint text not null
@@ -215,6 +217,11 @@ ledger.events events_leaf_is_sha256 CHECK ((octet_length(leaf_hash) = 32))
 ledger.events events_position_counts_from_one CHECK ((seq > 0))
 ledger.events events_position_is_unique PRIMARY KEY (seq)
 ledger.events events_postings_are_whole CHECK (((cardinality(debits) = cardinality(amounts)) AND (cardinality(credits) = cardinality(amounts))))
+ledger.events events_postings_have_both_sides CHECK (
+CASE
+    WHEN ((debits IS NULL) AND (credits IS NULL) AND (amounts IS NULL)) THEN true
+    ELSE COALESCE(((cardinality(debits) = cardinality(amounts)) AND (cardinality(credits) = cardinality(amounts)) AND (array_position(debits, NULL::integer) IS NULL) AND (array_position(credits, NULL::integer) IS NULL) AND (array_position(amounts, NULL::numeric) IS NULL) AND ((0)::numeric < ALL (amounts))), false)
+END) NOT VALID
 ledger.events events_version_counts_from_one CHECK ((version > 0))
 ledger.head head_is_one_row PRIMARY KEY (one)
 ledger.head head_is_the_one CHECK (one)
@@ -362,8 +369,10 @@ ledger.append_as(writer text, ids bytea[], steps text[], expected integer[], lea
 ledger.append_one(writer text, step text, id bytea, expected integer, body bytea, mint text, debits text[], credits text[], amounts numeric[], guard_id bytea, key_space smallint, key_value bytea, OUT refusal text, OUT seq bigint, OUT leaf_hash bytea, OUT recorded_at timestamp with time zone) returns record search_path=""
 ledger.base58_bytes(written text) returns bytea search_path=""
 ledger.change_setting(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
+ledger.end_notes(ids bytea[]) returns bigint security definer search_path="" enable_seqscan=off
 ledger.find_open_quote(paying_wallet text, paid_endpoint text, landed_at timestamp with time zone, landed_slot bigint, grace interval) returns SETOF ledger.quotes search_path="" plan_cache_mode=force_custom_plan
 ledger.find_quote_by_memo(paying_wallet text, paid_endpoint text, wanted_memo text, issued_after timestamp with time zone) returns SETOF ledger.quotes search_path="" plan_cache_mode=force_custom_plan
+ledger.forget_notes_beyond(notes_max bigint, bytes_max bigint) returns bigint search_path=""
 ledger.forget_old_notes() returns bigint security definer search_path=""
 ledger.protect_kept(protected regclass) returns void 
 ledger.protect_log(protected regclass) returns void 
@@ -427,6 +436,8 @@ ledger.lane tollbook_service SELECT
 ledger.notes tollbook_service SELECT
 ledger.quotes tollbook_reader SELECT
 ledger.quotes tollbook_service SELECT
+ledger.settings tollbook_operator SELECT
+ledger.settings tollbook_payout SELECT
 ledger.settings tollbook_reader SELECT
 ledger.settings tollbook_service SELECT
 ledger.steps tollbook_reader SELECT
@@ -466,6 +477,7 @@ work.rules tollbook_service SELECT
 ledger.add_partitions tollbook_service
 ledger.append tollbook_service
 ledger.change_setting tollbook_operator
+ledger.end_notes tollbook_service
 ledger.find_open_quote tollbook_service
 ledger.find_quote_by_memo tollbook_service
 ledger.forget_old_notes tollbook_service
