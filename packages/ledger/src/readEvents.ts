@@ -3,6 +3,7 @@ import { assert } from '@tollbook/core/assert'
 import type { QueryRunner } from './appendBatch.ts'
 import type { RecordedEvent } from './port.ts'
 import { readOrFault } from './database.ts'
+import { queryPrepared } from './queryPrepared.ts'
 import { byteaArray } from './wire.ts'
 
 const columns = `seq, version, kind, schema_version as "schemaVersion", recorded_at as "recordedAt", effective_at as "effectiveAt",
@@ -20,7 +21,7 @@ interface EventRow extends pg.QueryResultRow, Pick<RecordedEvent, 'version' | 'k
 
 export async function readEvents(runner: QueryRunner, stream: Uint8Array): Promise<readonly RecordedEvent[]> {
   const { rows } = await readOrFault('a stream', () =>
-    runner.query<EventRow>({ ...readOne, values: [Buffer.from(stream)] }),
+    queryPrepared<EventRow>(runner, { ...readOne, values: [Buffer.from(stream)] }),
   )
   return numbered(rows.map(recorded))
 }
@@ -37,7 +38,7 @@ export async function readManyEvents(
   for (let from = 0; from < streams.length; from += streamsMax) {
     const values = [byteaArray(streams.slice(from, from + streamsMax))]
     const { rows } = await readOrFault('streams', () =>
-      runner.query<EventRow & { readonly id: Buffer }>({ ...readSome, values }),
+      queryPrepared<EventRow & { readonly id: Buffer }>(runner, { ...readSome, values }),
     )
     for (const row of rows) {
       const key = row.id.toString('latin1')
