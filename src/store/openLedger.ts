@@ -1,4 +1,5 @@
 import { createLedger, type LedgerDeps } from '@tollbook/ledger/ledger'
+import { createAppendHealth } from '@tollbook/ledger/appendHealth'
 import { openDatabase as openPool } from '@tollbook/ledger/database'
 import { createHistory, type LedgerHistory } from '@tollbook/ledger/history'
 import type { LedgerKernel } from '@tollbook/ledger/port'
@@ -17,6 +18,7 @@ import { createPaymentLedger } from './paymentStore.ts'
 import { createPriceListStore, type PriceListStore } from './priceListStore.ts'
 import { createQuoteQueue } from './quoteStore.ts'
 import { checkSchemaVersion } from './schemaVersion.ts'
+import { createSentAnswers } from './sentAnswers.ts'
 import { createSettingStore, type SettingStore } from './settingStore.ts'
 
 export interface LedgerOptions extends Pick<LedgerDeps, 'onFlush'> {
@@ -79,10 +81,10 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     },
   })
   const database = databaseOn(pool)
-  await requireSchema(database)
+  await requireSchema(database, log)
   schemaFits = true
   await history.compare(pool)
-  const kernel = createLedger({
+  const inner = createLedger({
     pool,
     clock,
     log,
@@ -90,36 +92,39 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     outcomeTimeoutMs,
     ...(onFlush === undefined ? {} : { onFlush }),
   })
+  const { kernel, findProblem } = createAppendHealth({ kernel: inner, pool, clock })
   const election = createElection({ database, clock, log, holder: options.applicationName })
   const nowMs = () => clock.nowMs()
   const quotes = createQuoteQueue(database)
+  const sentAnswers = createSentAnswers({ database, clock, log })
   const priceLists = createPriceListStore({ database, kernel, nowMs })
   return {
-    payments: createPaymentLedger({ database, kernel, quotes, priceLists }),
+    payments: createPaymentLedger({ database, kernel, quotes, priceLists, sentAnswers }),
     lifecycle: createPaymentLifecycle({ database, kernel, election }),
     priceLists,
-    settings: createSettingStore({ database, kernel, log, nowMs }),
+    settings: createSettingStore({ database, kernel, nowMs }),
     kernel,
     database,
     history,
     requireHistory: () => history.compare(pool),
     election,
     findDurabilityProblem: async () =>
-      (await findDurabilityProblem(database, { requiresStandby })) ?? findCommitProblem(pool),
+      (await findDurabilityProblem(database, { requiresStandby })) ?? (await findProblem()) ?? findCommitProblem(pool),
     readDatabaseClockMs: () => readDatabaseClockMs(database),
     addPartitions: () => addPartitions(database),
     forgetOldAnswers: () => forgetOldAnswers(database),
     async close() {
-      await Promise.all([kernel.drained(), quotes.drained()])
+      await Promise.all([kernel.drained(), quotes.drained(), sentAnswers.close()])
       await database.destroy()
     },
   }
 }
 
-async function requireSchema(database: Database): Promise<void> {
+async function requireSchema(database: Database, log: Log): Promise<void> {
   try {
     const schema = await checkSchemaVersion(database)
     if (!schema.fits) throw new Fault(schema.advice, { retryable: false })
+    if (schema.difference !== undefined) log.warn({ event: 'schema_newer', difference: schema.difference })
   } catch (error) {
     await database.destroy()
     throw error instanceof Fault

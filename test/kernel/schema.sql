@@ -63,6 +63,8 @@ ledger.lost_history reported_at timestamp with time zone not null
 ledger.notes id bytea not null
 ledger.notes note bytea not null
 ledger.notes recorded_at timestamp with time zone not null
+ledger.notes is_keyed boolean not null default true
+ledger.notes sent_at timestamp with time zone
 ledger.quotes id text not null
 ledger.quotes wallet text not null
 ledger.quotes endpoint text not null
@@ -376,8 +378,10 @@ ledger.append_as(writer text, ids bytea[], steps text[], expected integer[], lea
 ledger.append_one(writer text, step text, id bytea, expected integer, body bytea, mint text, debits text[], credits text[], amounts numeric[], guard_id bytea, key_space smallint, key_value bytea, OUT refusal text, OUT seq bigint, OUT leaf_hash bytea, OUT recorded_at timestamp with time zone) returns record search_path=""
 ledger.base58_bytes(written text) returns bytea search_path=""
 ledger.change_setting(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
+ledger.end_notes(ids bytea[]) returns bigint security definer search_path="" enable_seqscan=off
 ledger.find_open_quote(paying_wallet text, paid_endpoint text, landed_at timestamp with time zone, landed_slot bigint, grace interval) returns SETOF ledger.quotes search_path="" plan_cache_mode=force_custom_plan
 ledger.find_quote_by_memo(paying_wallet text, paid_endpoint text, wanted_memo text, issued_after timestamp with time zone) returns SETOF ledger.quotes search_path="" plan_cache_mode=force_custom_plan
+ledger.forget_notes_beyond(notes_max bigint, bytes_max bigint) returns bigint search_path=""
 ledger.forget_old_notes() returns bigint security definer search_path=""
 ledger.has_event(wanted_seq bigint, wanted_leaf bytea) returns boolean search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
 ledger.identify(known_seq bigint, OUT system_identifier text, OUT timeline integer, OUT head_seq bigint, OUT head_leaf bytea, OUT known_leaf bytea, OUT lost_number bigint, OUT lost_seq bigint, OUT lost_leaf bytea) returns record security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
@@ -453,6 +457,8 @@ ledger.lost_history tollbook_service SELECT
 ledger.notes tollbook_service SELECT
 ledger.quotes tollbook_reader SELECT
 ledger.quotes tollbook_service SELECT
+ledger.settings tollbook_operator SELECT
+ledger.settings tollbook_payout SELECT
 ledger.settings tollbook_reader SELECT
 ledger.settings tollbook_service SELECT
 ledger.steps tollbook_reader SELECT
@@ -492,6 +498,7 @@ work.rules tollbook_service SELECT
 ledger.add_partitions tollbook_service
 ledger.append tollbook_service
 ledger.change_setting tollbook_operator
+ledger.end_notes tollbook_service
 ledger.find_open_quote tollbook_service
 ledger.find_quote_by_memo tollbook_service
 ledger.forget_old_notes tollbook_service

@@ -12,6 +12,8 @@ export interface AuditedSettlement {
   readonly reference: string
   readonly wallet: string
   readonly price: AuditedPrice
+  /** Number of the price list that it is a price of. */
+  readonly priceList: number | undefined
   readonly quoteId: string | undefined
   readonly memo: string | undefined
   readonly burnedBaseUnits: bigint
@@ -80,6 +82,7 @@ export type PaymentEvent = EventHead &
     | (Attempt & { readonly kind: 'RequestFulfilled'; readonly orderDigest: string })
     | { readonly kind: 'DistributionAllocated'; readonly mint: string; readonly parts: readonly Share[] }
     | (Attempt & Exposure & { readonly kind: 'RequestFailed'; readonly reason: string })
+    | { readonly kind: 'AttemptsExhausted'; readonly attempts: number }
     | (Exposure & { readonly kind: 'PaymentFinalized'; readonly slot: number })
     | (Exposure & Reversal & { readonly kind: 'PaymentReversed' })
     | {
@@ -114,6 +117,7 @@ export const paymentReaders: ReadonlyMap<string, EventReader<PaymentEvent>> = ne
   ['RequestFulfilled', readFulfilled],
   ['DistributionAllocated', readAllocated],
   ['RequestFailed', readFailed],
+  ['AttemptsExhausted', readExhausted],
   ['PaymentFinalized', readFinalized],
   ['PaymentReversed', readReversed],
   ['BurnReversed', (reader) => readBurn(reader, 'BurnReversed')],
@@ -147,13 +151,25 @@ function readVerified(reader: BodyReader): PaymentEventOf<'PaymentVerified'> {
   const memo = reader.optionalString(',"memo":')
   reader.literal(',"price":')
   const price = readPrice(reader)
+  // Absent in the first releases.
+  const priceList = reader.takes(',"priceList":') ? reader.integer('') : undefined
   const quoteId = reader.optionalString(',"quoteId":')
   const receivedBaseUnits = reader.amount(',"receivedBaseUnits":')
   const reference = reader.plain(',"reference":')
   const wallet = reader.plain(',"wallet":')
   const stream = reader.plain('},"stream":')
   const version = reader.integer(',"version":')
-  const settlement = { reference, wallet, price, quoteId, memo, burnedBaseUnits, receivedBaseUnits, evidence }
+  const settlement = {
+    reference,
+    wallet,
+    price,
+    priceList,
+    quoteId,
+    memo,
+    burnedBaseUnits,
+    receivedBaseUnits,
+    evidence,
+  }
   return { kind: 'PaymentVerified', stream, version, effectiveAtMs, schemaVersion, settlement }
 }
 
@@ -249,6 +265,13 @@ function readFailed(reader: BodyReader): PaymentEventOf<'RequestFailed'> {
   const { schemaVersion, stream, version } = readTail(reader)
   const head = { stream, version, effectiveAtMs, schemaVersion }
   return { kind: 'RequestFailed', ...head, attempt, attemptId, reason, mint, exposedBaseUnits }
+}
+
+function readExhausted(reader: BodyReader): PaymentEventOf<'AttemptsExhausted'> {
+  const attempts = reader.integer('{"attempts":')
+  const effectiveAtMs = readTime(reader, ',"effectiveAt":')
+  reader.literal(',"kind":"AttemptsExhausted"')
+  return { kind: 'AttemptsExhausted', effectiveAtMs, ...readTail(reader), attempts }
 }
 
 function readFinalized(reader: BodyReader): PaymentEventOf<'PaymentFinalized'> {
