@@ -23,12 +23,11 @@ export async function appendToHistory(
   batch: readonly Item[],
   { laneEpoch, known }: AppendOptions,
 ): Promise<readonly AppendResult[]> {
-  const { rows } = await queryPrepared<AppendRow>(runner, {
-    ...appendCall,
-    values: appendValues(batch, laneEpoch, known),
-    rowMode: 'array',
-    types: rawBytes,
-  })
+  const { name, text } = appendCall
+  const values = appendValues(batch, laneEpoch, known)
+  const { rows } = await queryPrepared(runner, name, (statement) =>
+    runner.query<AppendRow>({ ...statement, text, values, rowMode: 'array', types: rawBytes }),
+  )
   return resultsOf(assertPresent(rows[0], 'an append returns one row'), batch)
 }
 
