@@ -115,11 +115,16 @@ test('an instance starts with the example as it is copied, and with its lines ta
 test('fault 19: every role that the schema grants to exists before a backup is restored', () => {
   const files = globSync(['migrations/**/*.sql', 'packages/ledger/sql/**/*.sql'], { cwd: fileURLToPath(root) })
   const schema = files.map(readText).join('\n')
-  const grantees = [...schema.matchAll(/\bto ((?:tollbook_\w+(?:, )?)+);/g)].flatMap(([, list = '']) => list.split(', '))
+  const grantees = [...schema.matchAll(/\bto ((?:tollbook_\w+(?:, )?)+);/g)].flatMap(([, list = '']) =>
+    list.split(', '),
+  )
   expect(new Set(grantees).size).toBeGreaterThan(3)
   for (const file of ['deploy/postgres/roles.sh', 'deploy/patroni/create-roles.sh']) {
     const roles = new Set([...readText(file).matchAll(/^create role (\w+)/gm)].map(([, role]) => role))
-    expect([...new Set(grantees)].filter((role) => !roles.has(role)), file).toEqual([])
+    expect(
+      [...new Set(grantees)].filter((role) => !roles.has(role)),
+      file,
+    ).toEqual([])
   }
 })
 
