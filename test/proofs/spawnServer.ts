@@ -26,15 +26,17 @@ export interface SpawnOptions {
   readonly nodeOptions?: readonly string[]
   /** Of another release; this one's by default. */
   readonly entry?: string
+  /** `ignore` for a server that is expected to fail. */
+  readonly stderr?: 'inherit' | 'ignore'
 }
 
 const ownEntry = fileURLToPath(new URL('serverProcess.ts', import.meta.url))
 
 export async function spawnServer(options: SpawnOptions): Promise<SpawnedServer> {
-  const { env, runsFile, nodeOptions = [], entry = ownEntry } = options
+  const { env, runsFile, nodeOptions = [], entry = ownEntry, stderr = 'inherit' } = options
   const child = spawn(process.execPath, [...nodeOptions, entry, runsFile], {
     env: { ...env },
-    stdio: ['pipe', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', stderr],
   })
   const gone = once(child, 'exit').then(([code, signal]: unknown[]) => String(signal ?? code))
   // A server that has killed itself does not read its input; `gone` reports that.
