@@ -27,16 +27,14 @@ export interface SpawnOptions {
   readonly nodeOptions?: readonly string[]
   /** `ignore` for a server that is expected to fail. */
   readonly stderr?: 'inherit' | 'ignore'
+  /** Of another release; this one's by default. */
+  readonly entry?: string
 }
 
-const entry = fileURLToPath(new URL('serverProcess.ts', import.meta.url))
+const ownEntry = fileURLToPath(new URL('serverProcess.ts', import.meta.url))
 
-export async function spawnServer({
-  env,
-  runsFile,
-  nodeOptions = [],
-  stderr = 'inherit',
-}: SpawnOptions): Promise<SpawnedServer> {
+export async function spawnServer(options: SpawnOptions): Promise<SpawnedServer> {
+  const { env, runsFile, nodeOptions = [], entry = ownEntry, stderr = 'inherit' } = options
   const child = spawn(process.execPath, [...nodeOptions, entry, runsFile], {
     env: { ...env },
     stdio: ['pipe', 'pipe', stderr],
