@@ -12,6 +12,8 @@ import { type Repeated, repeat } from './repeat.ts'
 export interface TransferScanDeps extends StepDeps {
   readonly chain: Pick<FinalityReader, 'listSignatures' | 'findFinalized'>
   readonly terms: Pick<PaymentTerms, 'mint' | 'paymentTokenAccount'>
+  /** Token accounts of all payment wallets on record. Absent: the one of the terms. */
+  readonly ownAccounts?: readonly Address[]
   /** Age at which a transfer is no longer accepted as a payment. */
   readonly settleAgeMs: number
 }
@@ -22,13 +24,24 @@ const pagesMax = 200
 // The place is kept so often that a search that is cut off does little twice.
 const stepMax = 100
 
+export interface TransferScanJobDeps extends Omit<TransferScanDeps, 'terms' | 'ownAccounts'> {
+  /** Terms of each payment wallet on record: tokens may also arrive at an old wallet, and leave it. */
+  readonly allTerms: () => readonly TransferScanDeps['terms'][]
+}
+
 /** Finds tokens that arrived, or left, without an entry in the ledger. Slow on purpose: one search a minute, oldest first. */
-export function startTransferScanJob(deps: TransferScanDeps): Repeated {
+export function startTransferScanJob(deps: TransferScanJobDeps): Repeated {
   return repeat(deps, {
     name: 'transfer scan',
     everyMs,
-    run: () => deps.lifecycle.runElected('tollbook transfer scan', () => scanTransfers(deps)),
+    run: () => deps.lifecycle.runElected('tollbook transfer scan', (lifecycle) => scanWallets({ ...deps, lifecycle })),
   })
+}
+
+async function scanWallets(deps: TransferScanJobDeps): Promise<void> {
+  const all = deps.allTerms()
+  const ownAccounts = all.map(({ paymentTokenAccount }) => paymentTokenAccount)
+  for (const terms of all) await scanTransfers({ ...deps, terms, ownAccounts })
 }
 
 export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
@@ -72,15 +85,18 @@ async function listSince(deps: TransferScanDeps, place: Place): Promise<readonly
 async function account(deps: TransferScanDeps, { signature, slot }: ListedSignature): Promise<boolean> {
   const record = await deps.chain.findFinalized(signature)
   if (record === undefined) throw new Fault('the node lists a transaction that it does not have', { retryable: true })
-  const change = changeOf(record, deps.terms)
-  if (change < 0n) {
+  const { mint, paymentTokenAccount } = deps.terms
+  const { ownAccounts = [paymentTokenAccount] } = deps
+  // Tokens that move from one payment wallet to another neither arrive nor leave.
+  const change = changeOf(record, mint, ownAccounts)
+  if (change < 0n && changeOf(record, mint, [paymentTokenAccount]) < 0n) {
     deps.onStep('unexplained_outflow')
     deps.log.error({ event: 'unexplained_outflow', signature, baseUnits: (-change).toString() })
   }
   if (change <= 0n) return true
   const transfer: ReceivedTransfer = {
-    wallet: senderOf(record, deps.terms),
-    mint: deps.terms.mint,
+    wallet: senderOf(record, mint, ownAccounts),
+    mint,
     receivedBaseUnits: change,
     slot,
   }
@@ -92,20 +108,22 @@ async function account(deps: TransferScanDeps, { signature, slot }: ListedSignat
   return isRecorded
 }
 
-function changeOf({ balances }: TransactionRecord, { mint, paymentTokenAccount }: TransferScanDeps['terms']): bigint {
+function changeOf({ balances }: TransactionRecord, mint: Address, ownAccounts: readonly Address[]): bigint {
   return balances
-    .filter((balance) => balance.tokenAccount === paymentTokenAccount && balance.mint === mint)
+    .filter((balance) => ownAccounts.includes(balance.tokenAccount) && balance.mint === mint)
     .reduce((sum, { beforeBaseUnits, afterBaseUnits }) => sum + afterBaseUnits - beforeBaseUnits, 0n)
 }
 
 /** Sender of most of it: the owner of the source account, or its authority if no owner is shown. */
 function senderOf(
   { movements, balances }: TransactionRecord,
-  { mint, paymentTokenAccount }: TransferScanDeps['terms'],
+  mint: Address,
+  ownAccounts: readonly Address[],
 ): Address | undefined {
   const sent = new Map<Address, bigint>()
   for (const movement of movements) {
-    if (movement.kind !== 'transfer' || movement.mint !== mint || movement.destination !== paymentTokenAccount) continue
+    if (movement.kind !== 'transfer' || movement.mint !== mint) continue
+    if (!ownAccounts.includes(movement.destination) || ownAccounts.includes(movement.source)) continue
     const account = balances.find(({ tokenAccount }) => tokenAccount === movement.source)
     const owner = account?.ownersSeen[0] ?? movement.authority
     sent.set(owner, (sent.get(owner) ?? 0n) + movement.amountBaseUnits)

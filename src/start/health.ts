@@ -13,15 +13,18 @@ export interface Health {
 export interface HealthDeps {
   readonly jobs: Pick<HealthJobs, 'checks' | 'problem'>
   readonly seal: { readonly check: HealthCheck }
+  readonly settings: { readonly check: HealthCheck }
   readonly prices: { readonly checks: readonly HealthCheck[] }
   readonly lifecycle: { readonly checks: readonly HealthCheck[] }
+  readonly catalog: { readonly checks: readonly HealthCheck[] }
 }
 
-export function createHealth({ jobs, seal, prices, lifecycle }: HealthDeps): Health {
+export function createHealth({ jobs, seal, settings, prices, lifecycle, catalog }: HealthDeps): Health {
   let draining = false
   return {
-    checks: [...jobs.checks, seal.check, ...prices.checks, ...lifecycle.checks],
-    whyClosed: () => (draining ? 'the server is shutting down' : (seal.check.problem() ?? jobs.problem())),
+    checks: [...jobs.checks, seal.check, settings.check, ...prices.checks, ...lifecycle.checks, ...catalog.checks],
+    whyClosed: () =>
+      draining ? 'the server is shutting down' : (seal.check.problem() ?? settings.check.problem() ?? jobs.problem()),
     isDraining: () => draining,
     startDraining() {
       draining = true

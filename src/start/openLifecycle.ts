@@ -7,11 +7,13 @@ import { lifecycleSteps, type StepDeps } from '../jobs/recordStep.ts'
 import { startRefundJob } from '../jobs/refundJob.ts'
 import { startTransferScanJob } from '../jobs/transferScanJob.ts'
 import type { LedgerPart } from './openLedger.ts'
+import type { LedgerSettingsPart } from './openSettings.ts'
 import type { PartDeps } from './partDeps.ts'
 
 export interface LifecycleJobsDeps extends PartDeps {
   readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle'>
   readonly chain: Pick<Chain, 'reader' | 'finality' | 'terms'>
+  readonly settings: Pick<LedgerSettingsPart, 'allTerms'>
 }
 
 export interface Lifecycle {
@@ -34,9 +36,14 @@ export function openLifecycle(settings: LifecycleSettings, deps: LifecycleJobsDe
   const steps: StepDeps = { clock, log, payments, lifecycle, onStep: (step) => metrics.onLifecycleStep(step) }
   const openWork = startOpenWorkJob(steps)
   const finality = startFinalityJob({ ...steps, chain: { ...chain.reader, ...chain.finality } })
-  const refunds = startRefundJob({ ...steps, refundAfterMs })
+  const refunds = startRefundJob({ ...steps, refundAfterMs, attemptsMax: settings.attemptsMax })
   const settleAgeMs = settings.proofMaxAgeMs + settleMarginMs
-  const transfers = startTransferScanJob({ ...steps, chain: chain.finality, terms: chain.terms, settleAgeMs })
+  const transfers = startTransferScanJob({
+    ...steps,
+    chain: chain.finality,
+    allTerms: deps.settings.allTerms,
+    settleAgeMs,
+  })
   const exposureMaxBaseUnits = BigInt(settings.exposureMaxTokens) * 10n ** BigInt(chain.terms.decimals)
   return {
     checks: [{ name: 'finality', problem: finality.problem, quotesOnly: true }],

@@ -10,12 +10,14 @@ import type { Health } from './health.ts'
 import type { Lifecycle } from './openLifecycle.ts'
 import type { Prices } from './prices.ts'
 import type { ReceiptKeys } from './openReceiptKeys.ts'
+import type { LedgerSettingsPart } from './openSettings.ts'
 import type { PartDeps } from './partDeps.ts'
 
 export interface SaleDeps extends PartDeps {
   readonly ledger: PaymentLedger
   readonly chain: Pick<Chain, 'reader' | 'terms'>
   readonly keys: Pick<ReceiptKeys, 'signReceipt'>
+  readonly settings: Pick<LedgerSettingsPart, 'acceptedTerms'>
   readonly prices: Pick<Prices, 'currentPrice'>
   readonly lifecycle: Pick<Lifecycle, 'whyExposed'>
   readonly health: Pick<Health, 'whyClosed'>
@@ -40,6 +42,7 @@ export function openSale(settings: SaleSettings, deps: SaleDeps): Paywall {
     ledger,
     chain: chain.reader,
     terms,
+    acceptedTerms: deps.settings.acceptedTerms,
     split: deps.split,
     slot: deps.slot,
     currentPrice,
@@ -55,6 +58,7 @@ export function openSale(settings: SaleSettings, deps: SaleDeps): Paywall {
     currentPrice,
     quoteTtlMs: settings.quoteTtlMs,
     leaseMs: settings.claimLeaseMs,
+    attemptsMax: settings.attemptsMax,
     handlerTimeoutMs: settings.handlerTimeoutMs,
     whyExposed: lifecycle.whyExposed,
     whyClosed: health.whyClosed,

@@ -94,10 +94,10 @@ export async function growLedger({ serviceUrl, payments, isNew, adminUrl }: Ledg
 // Small, so that most payments are rolled up in several steps.
 const eventsPerRollUp = 50
 
-async function sealLedger({ database }: Ledger): Promise<void> {
+async function sealLedger({ database, election }: Ledger): Promise<void> {
   const sign = (tree: { size: number; root: Uint8Array }) =>
     signCheckpoint({ origin: ledgerOrigin, ...tree }, ledgerSigner)
-  while ((await sealNext({ database, sign })).sealedEvents > 0);
+  while ((await sealNext({ database, election, sign })).sealedEvents > 0);
 }
 
 async function pay(ledger: Ledger, index: number): Promise<Answered> {
@@ -145,7 +145,7 @@ async function fail(ledger: Ledger, settlement: Settlement, { before, isStreamed
   const claimed = await append(ledger, change)
   if (!isStreamed) return append(ledger, releaseOf(settlement, { before: claimed, attemptId }))
   const started = await decide(ledger, { reference, before: claimed }, decideStart(claimed, attemptId))
-  const broken = decideBreak(started, { attemptId, bytes: 12, digest: 'ef'.repeat(32) })
+  const broken = decideBreak(started, { attemptId, bytes: 12, digest: 'ef'.repeat(32), attemptsMax: 10 })
   return decide(ledger, { reference, before: started }, broken)
 }
 

@@ -78,7 +78,7 @@ export async function openVerifierFixture(kind: MintKind, databaseUrl: string): 
     postJson,
     log: silentLog,
   })
-  const currentPrice = () => priceOf(terms, currentRequiredBaseUnits, endpoint)
+  const currentPrice = () => ({ ...priceOf(terms, currentRequiredBaseUnits, endpoint), priceList: 1 })
   const waits = { lookupWaitMs, broadcastWaitMs, proofMaxAgeMs, quoteGraceMs }
   const slot = () => 0
   const native = { ...waits, chain, clock, terms, ledger: ledger.payments, currentPrice, slot, split: defaultSplit }

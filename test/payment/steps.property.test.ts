@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { assertNever } from '@tollbook/core/assert'
+import { assert, assertNever } from '@tollbook/core/assert'
 import { isRefusal } from '@tollbook/core/refusal'
 import { type AccountClass, readDeclaration, type Step } from '@tollbook/ledger/declaration'
 import type { Posting } from '../../src/accounting/posting.ts'
@@ -9,7 +9,9 @@ import { evolveBurn, decideBurnConfirm, decideBurnSubmit, unknownBurn, type Burn
 import { ledgerCodec, type LedgerEvent } from '../../src/payment/events.ts'
 import { decideExpiry, decideFinality, decideRefund, decideUnmatched } from '../../src/payment/finality.ts'
 import * as payment from '../../src/payment/payment.ts'
-import { decidePriceList, decideSetting } from '../../src/payment/settings.ts'
+import { decideSettingChange } from '../../src/payment/settingChange.ts'
+import { periodsOf } from '../../src/payment/settingPeriods.ts'
+import { decideFirstSetting, decidePriceList } from '../../src/payment/settings.ts'
 import type { Settlement } from '../../src/payment/settlement.ts'
 import { anySettlement } from '../store/arbitraryEvent.ts'
 import { mint, order } from './paymentStory.ts'
@@ -65,9 +67,10 @@ type Command = (typeof commands)[number]
 interface Moment {
   readonly settlement: Settlement
   readonly nowMs: number
+  readonly attemptsMax: number
 }
 
-function decide(state: payment.PaymentState, kind: Command, { settlement, nowMs }: Moment) {
+function decide(state: payment.PaymentState, kind: Command, { settlement, nowMs, attemptsMax }: Moment) {
   const { wallet, price } = settlement
   const { endpoint } = price
   const attemptId = 'attemptId' in state ? state.attemptId : 'attempt'
@@ -75,20 +78,20 @@ function decide(state: payment.PaymentState, kind: Command, { settlement, nowMs 
     case 'submit':
       return payment.decideSubmit(state, { wallet, endpoint, quoteId: undefined, transactionBase64: 'AQ==' })
     case 'claim': {
-      const claim = { order: { ...order, wallet, endpoint }, settlement, attemptId, leaseMs, nowMs }
+      const claim = { order: { ...order, wallet, endpoint }, settlement, attemptId, leaseMs, attemptsMax, nowMs }
       const decision = payment.decideClaim(state, claim)
       return isRefusal(decision) ? undefined : decision
     }
     case 'start':
       return payment.decideStart(state, attemptId)
     case 'break':
-      return payment.decideBreak(state, { attemptId, bytes: 1, digest: '' })
+      return payment.decideBreak(state, { attemptId, bytes: 1, digest: '', attemptsMax })
     case 'fulfil':
       return payment.decideFulfil(state, { attemptId, orderDigest: '', answerDigest: '' })
     case 'release':
-      return payment.decideRelease(state, attemptId, 'no_data')
+      return payment.decideRelease(state, { attemptId, reason: 'no_data', attemptsMax })
     case 'expire':
-      return decideExpiry(state, nowMs)
+      return decideExpiry(state, { nowMs, attemptsMax })
     case 'finalize':
       return decideFinality(state, { kind: 'finalized', slot: 1 })
     case 'reverse':
@@ -102,14 +105,19 @@ function decide(state: payment.PaymentState, kind: Command, { settlement, nowMs 
   }
 }
 
-/** Every command in every state that commands lead to, with a live lease and with one that has ended. */
+/** With a live lease and with one that has ended, each before the last permitted attempt and as that attempt. */
+function variants(kind: Command) {
+  return [0, leaseMs].flatMap((nowMs) => [1, 1_000].map((attemptsMax) => [kind, nowMs, attemptsMax] as const))
+}
+
+/** Every command in every state that commands lead to. */
 function walkFrom(settlement: Settlement, walked: Walked): void {
   const known = new Set<string>([''])
   const open: payment.PaymentState[] = [payment.unknownPayment]
   for (let state = open.pop(); state !== undefined; state = open.pop()) {
     const from = payment.stateName(state)
-    for (const [kind, nowMs] of commands.flatMap((each) => [[each, 0] as const, [each, leaseMs] as const])) {
-      const decision = decide(state, kind, { settlement, nowMs })
+    for (const [kind, nowMs, attemptsMax] of commands.flatMap(variants)) {
+      const decision = decide(state, kind, { settlement, nowMs, attemptsMax })
       if (decision === undefined) continue
       const after = payment.evolveAll(state, decision.events, 0)
       const to = payment.stateName(after)
@@ -157,10 +165,20 @@ function walkSettings(): Walked {
     if (decision !== undefined) note(walked, { ...decision, from: '', to: 'published' })
   }
   const value = { name: 'payment-wallet', value: 'a' }
-  const first = decideSetting(undefined, value, 0)
-  const [event] = first?.events ?? []
-  const second = event === undefined ? undefined : decideSetting({ number: 1, event }, { ...value, value: 'b' }, 0)
-  for (const decision of [first, second]) if (decision !== undefined) note(walked, { ...decision, from: '', to: 'set' })
+  const first = decideFirstSetting(0, value, 0)
+  const periods = periodsOf((first?.events ?? []).map((event) => ({ position: 1, event })))
+  const change = {
+    ...value,
+    name: 'payment-wallet',
+    value: 'b',
+    validFromMs: undefined,
+    overlapMs: 0,
+    nowMs: 0,
+  } as const
+  const second = decideSettingChange(periods, change)
+  assert(second.verdict === 'change', 'the operator changes a setting')
+  for (const decision of [first, second.decision])
+    if (decision !== undefined) note(walked, { ...decision, from: '', to: 'set' })
   return walked
 }
 

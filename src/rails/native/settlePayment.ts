@@ -1,17 +1,17 @@
 import { Fault } from '@tollbook/core/fault'
 import { bindSecret } from '@tollbook/core/binding'
 import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
-import { type PaymentTerms, settle, type Settlement } from '../../payment/settlement.ts'
+import { settleByAny, type Settlement } from '../../payment/settlement.ts'
 import type { Signature } from '@tollbook/core/signature'
 import type { TransactionRecord } from '../../payment/transactionRecord.ts'
+import { acceptedAt, type WalletDeps } from './acceptedTerms.ts'
 import { type BalanceDeps, findShortage } from './checkBalance.ts'
 import { choosePrice } from './choosePrice.ts'
 import type { SettleQuestion } from '../../paywall/rail.ts'
 import type { NativeProof } from './readProof.ts'
 import { checkSigners, submitTransaction } from './submitTransaction.ts'
 
-export interface SettleDeps extends BalanceDeps {
-  readonly terms: PaymentTerms
+export interface SettleDeps extends BalanceDeps, WalletDeps {
   /** Time to wait for a signature that is not on chain yet. */
   readonly lookupWaitMs: number
   /** Time to wait for a transaction that this service has sent. */
@@ -97,13 +97,14 @@ async function judgeRecord(
   })
   if (isRefusal(chosen)) return chosen
 
-  const amounts = settle({ record, wallet: order.wallet, price: chosen.price, terms: deps.terms })
+  const amounts = settleByAny({ record, wallet: order.wallet, price: chosen.price }, acceptedAt(deps, blockTimeMs))
   if (isRefusal(amounts)) return amounts
   const transactionBase64 = record.bytes === undefined ? undefined : Buffer.from(record.bytes).toString('base64')
   return {
     reference: proof.reference,
     wallet: order.wallet,
     price: chosen.price,
+    priceList: chosen.priceList,
     quoteId: chosen.quoteId,
     memo: binding.memo,
     ...amounts,

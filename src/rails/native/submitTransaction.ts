@@ -8,13 +8,12 @@ import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/ref
 import { type PaymentTerms, settle } from '../../payment/settlement.ts'
 import type { TokenMovement } from '../../payment/transactionRecord.ts'
 import { feeOf } from '@tollbook/core/transferFee'
+import { acceptedAt, type WalletDeps } from './acceptedTerms.ts'
 import { type BalanceDeps, findShortage } from './checkBalance.ts'
 import { choosePrice, landingNow } from './choosePrice.ts'
 import type { NativeProof } from './readProof.ts'
 
-export interface SubmitDeps extends BalanceDeps {
-  readonly terms: PaymentTerms
-}
+export interface SubmitDeps extends BalanceDeps, WalletDeps {}
 
 export interface Submission {
   readonly proof: NativeProof
@@ -81,7 +80,9 @@ async function judgeSimulation(deps: SubmitDeps, submission: Submission, simulat
   const landing = { ...landingNow(deps.clock), landedAtMs: deps.clock.nowMs() + landingMaxMs }
   const chosen = await choosePrice(deps, { order, memo: binding.memo, ...landing })
   if (isRefusal(chosen)) return chosen
-  return judgeEffects(deps.terms, { effects, order, transaction, price: chosen.price }) ?? chosen
+  const rehearsal = { effects, order, transaction, price: chosen.price }
+  const refusals = acceptedAt(deps, landing.landedAtMs).map((terms) => judgeEffects(terms, rehearsal))
+  return refusals.includes(undefined) ? chosen : (refusals[0] ?? chosen)
 }
 
 export interface Rehearsal {
