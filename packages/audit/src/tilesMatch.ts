@@ -53,8 +53,10 @@ export class TilesMatch {
     if (level % levelsPerTile !== 0) return
     const tileLevel = level / levelsPerTile
     // The root of a tile is reported after its last hash, before anything else.
-    const below = this.#waiting.findLast((tile) => tile.level === tileLevel - 1)
-    if (below !== undefined) below.root = hash
+    if (tileLevel > 0) {
+      const below = this.#waiting.findLast((tile) => tile.level === tileLevel - 1)
+      if (below !== undefined) below.root = hash
+    }
     const growing = (this.#growing[tileLevel] ??= [])
     growing.push(hash)
     if (growing.length < tileHashes) return
