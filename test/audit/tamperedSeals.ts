@@ -32,6 +32,14 @@ export const tamperedSeals: readonly Tampering[] = [
     },
   },
   {
+    name: 'the hash in the head',
+    run: async (ledger) => {
+      const position = await ledger.head()
+      await ledger.sql(`update ledger.head set leaf_hash = sha256('x')`)
+      return { aspect: 'completeness', code: 'head_differs', position }
+    },
+  },
+  {
     name: 'a hash of a tile',
     run: async (ledger) => {
       await ledger.sql(
