@@ -1,5 +1,5 @@
 import { Keypair } from '@solana/web3.js'
-import { startLedgerServer } from './ledgerServer.ts'
+import { type LedgerServer, startLedgerServer } from './ledgerServer.ts'
 import type { NodeBehaviour } from '@tollbook/localnet/localChain'
 import { type SpawnedLocalChain, spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
@@ -14,6 +14,8 @@ export interface ProofEnvironment extends AsyncDisposable {
   readonly database: TestDatabase
   readonly chain: SpawnedLocalChain
   readonly payer: Payer
+  /** The payer's. */
+  readonly demoWallet: Keypair
   /** Gone with everything else at the end. */
   readonly directory: string
   /** The configuration of one more server. */
@@ -26,13 +28,18 @@ const slotMs = 40
 export interface EnvironmentOptions {
   /** RPC nodes of the chain; the payer uses the last one. By default one node that shows the newest state. */
   readonly nodes?: readonly NodeBehaviour[]
+  /** By default one durable Postgres. */
+  readonly startServer?: () => Promise<Pick<LedgerServer, 'createDatabase' | typeof Symbol.asyncDispose>>
 }
 
-export async function openEnvironment(options: EnvironmentOptions = {}): Promise<ProofEnvironment> {
+export async function openEnvironment({
+  startServer = startLedgerServer,
+  ...options
+}: EnvironmentOptions = {}): Promise<ProofEnvironment> {
   await using opened = new AsyncDisposableStack()
   const directory = await makeTemporaryDirectory()
   opened.defer(directory.remove)
-  const server = opened.use(await startLedgerServer())
+  const server = opened.use(await startServer())
   const database = await server.createDatabase()
   const chain = await spawnLocalChain({ slotMs, log: silentLog, ...options })
   opened.defer(() => chain.stop())
@@ -62,6 +69,7 @@ export async function openEnvironment(options: EnvironmentOptions = {}): Promise
     database,
     chain,
     payer,
+    demoWallet: wallets.demoWallet,
     directory: directory.path,
     env,
     [Symbol.asyncDispose]: () => disposables.disposeAsync(),
