@@ -17,6 +17,28 @@ export interface MemoryLedger extends LedgerKernel {
   /** Balance of an account; 0n when it has never been posted to. */
   balance(mint: string, account: string): bigint
   note(stream: Uint8Array): Uint8Array | undefined
+  /** State of a stream; undefined when it does not exist. */
+  stateOf(stream: Uint8Array): StreamState | undefined
+  /** Use of a key that has not ended. */
+  findKey(key: Pick<ItemKey, 'space' | 'key'>): UsedKey | undefined
+  /** All accounts that were posted to, as `mint name`. */
+  balances(): ReadonlyMap<string, bigint>
+  /** `append` without a promise. */
+  appendNow(item: Item): AppendResult
+  /** `read` without a promise. */
+  readNow(stream: Uint8Array): readonly RecordedEvent[]
+}
+
+export interface StreamState {
+  readonly kind: string
+  readonly state: string
+  readonly version: number
+  readonly leaseUntilMs: number | undefined
+}
+
+export interface UsedKey {
+  readonly stream: Uint8Array
+  readonly digest: Uint8Array | undefined
 }
 
 interface Stream {
@@ -47,7 +69,8 @@ export function createMemoryLedger({ writer = 'service', ...options }: MemoryLed
     position: 0,
     recordedAtMs: 0,
   }
-  const read = (stream: Uint8Array) => Promise.resolve(memory.streams.get(streamKey(stream))?.events ?? [])
+  const readNow = (stream: Uint8Array) => memory.streams.get(streamKey(stream))?.events ?? []
+  const read = (stream: Uint8Array) => Promise.resolve(readNow(stream))
   return {
     append: async (item) => append(memory, item),
     read,
@@ -55,6 +78,21 @@ export function createMemoryLedger({ writer = 'service', ...options }: MemoryLed
     drained: () => Promise.resolve(),
     balance: (mint, account) => memory.balances.get(accountKey(mint, account)) ?? 0n,
     note: (stream) => memory.notes.get(streamKey(stream)),
+    stateOf(stream) {
+      const known = memory.streams.get(streamKey(stream))
+      return known === undefined
+        ? undefined
+        : { kind: known.kind, state: known.state, version: known.events.length, leaseUntilMs: known.leaseUntilMs }
+    },
+    findKey(key) {
+      const used = memory.keys.get(keyText(key))
+      if (used === undefined || used.untilMs <= memory.clock.nowMs()) return undefined
+      const digest = used.digest === '' ? undefined : Buffer.from(used.digest, 'latin1')
+      return { stream: Buffer.from(used.stream, 'latin1'), digest }
+    },
+    balances: () => memory.balances,
+    appendNow: (item) => append(memory, item),
+    readNow,
   }
 }
 
@@ -203,7 +241,7 @@ function accountKey(mint: string, account: string): string {
   return `${mint} ${account}`
 }
 
-function keyText({ space, key }: ItemKey): string {
+function keyText({ space, key }: Pick<ItemKey, 'space' | 'key'>): string {
   return `${space} ${streamKey(key)}`
 }
 
