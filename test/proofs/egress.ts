@@ -3,11 +3,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { Option } from 'commander'
 import { attacksOn } from './egress/attacks.ts'
 import { type EgressEnvironment, openEnvironment } from './egress/environment.ts'
 import { guarded, openAttackedRenderer, secretText, type Tried, tryAttack } from './egress/tryAttacks.ts'
 import { unguarded } from './egress/unguarded.ts'
+import { proofCommand } from './proofCommand.ts'
 import { concludeProof, say } from './verdict.ts'
 
 /*
@@ -19,14 +20,12 @@ import { concludeProof, say } from './verdict.ts'
  * web. Otherwise loopback stands for the private network.
  */
 
-const { values } = parseArgs({
-  options: {
-    unguarded: { type: 'boolean', default: false },
-    inside: { type: 'boolean', default: false },
-    loopback: { type: 'boolean', default: false },
-    only: { type: 'string', default: '' },
-  },
-})
+const command = proofCommand('egress', 'No page that the browser renders reaches an address that is not global.')
+  .option('--unguarded', 'switch the guard off, to show that the canaries work', false)
+  .option('--loopback', 'let loopback stand for the private network, as without root', false)
+  .option('--only <text>', 'run only the attacks whose name contains the text', '')
+  .addOption(new Option('--inside', 'this process is in the network namespace').default(false).hideHelp())
+const values = command.parse().opts<{ unguarded: boolean; inside: boolean; loopback: boolean; only: string }>()
 // Below this the attacks would prove little.
 const unguardedHitsMin = 20
 

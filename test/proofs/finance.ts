@@ -1,12 +1,12 @@
 import '@tollbook/core/quietBindings'
 import { readFile, writeFile } from 'node:fs/promises'
-import { parseArgs } from 'node:util'
 import type { Page } from 'puppeteer'
 import { z } from 'zod'
 import { sumsOfCsv } from './finance/csvSums.ts'
 import { type FinanceService, openFinanceService } from './finance/financeService.ts'
 import { openBrowser } from './finance/openBrowser.ts'
 import { compareDrawing, type Look } from './finance/paint.ts'
+import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { concludeProof, say } from './verdict.ts'
 
 /*
@@ -15,10 +15,11 @@ import { concludeProof, say } from './verdict.ts'
  * takes no longer with all payments than with a thousand.
  */
 
-const { values: flags } = parseArgs({
-  options: { payments: { type: 'string', default: '5000' }, pictures: { type: 'string' } },
-})
-const payments = Number(flags.payments)
+const command = proofCommand('finance', 'The finance page and the burn page in a real browser, on a seeded ledger.')
+  .option('--payments <n>', 'payments in the ledger', wholeNumber, 5_000)
+  .option('--pictures <prefix>', 'write a picture of each page to PREFIX-<name>.png')
+const flags = command.parse().opts<{ payments: number; pictures?: string }>()
+const { payments } = flags
 const few = 1_000
 const slowerMax = 1.5
 const problems: string[] = []

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { proofCommand } from './proofCommand.ts'
 
 /*
  * `npm run proof:packages`: packs every publishable package, installs each from its tarball into an empty folder, prints
@@ -72,6 +73,14 @@ console.log(typeof createMemoryLedger)`,
 ]
 
 const staging = resolve('.packed')
+const command = proofCommand(
+  'packages',
+  'Packs each publishable package, installs it elsewhere and runs it. Needs the npm registry.',
+)
+  .allowExcessArguments()
+  .usage('[package ...]')
+const chosen = command.parse().args
+
 const root = mkdtempSync(join(tmpdir(), 'tollbook-packages-'))
 let problems = 0
 
@@ -128,7 +137,6 @@ function prove(subject: Subject): void {
 }
 
 run('npm', ['run', 'pack'], resolve('.'))
-const chosen = process.argv.slice(2)
 for (const subject of subjects.filter(({ name }) => chosen.length === 0 || chosen.includes(name))) prove(subject)
 rmSync(root, { recursive: true, force: true })
 process.stdout.write(`\n${problems} problems\n`)

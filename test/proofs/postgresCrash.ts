@@ -1,6 +1,7 @@
 import { killUnderLoad } from '../store/killUnderLoad.ts'
 import { startLedgerServer } from './ledgerServer.ts'
-import { concludeProof, readOptions, say } from './verdict.ts'
+import { proofCommand, wholeNumber } from './proofCommand.ts'
+import { concludeProof, say } from './verdict.ts'
 
 /*
  * kill -9 of the postmaster under load: everything acknowledged is there, once, without a gap and in balance (I5, I8,
@@ -9,7 +10,10 @@ import { concludeProof, readOptions, say } from './verdict.ts'
  * that the checker detects the loss.
  */
 
-const { kills, callers } = readOptions({ kills: 10, callers: 32 })
+const command = proofCommand('postgres', 'kill -9 of Postgres under load loses nothing that was acknowledged.')
+  .option('--kills <n>', 'kills of the postmaster', wholeNumber, 10)
+  .option('--callers <n>', 'callers that append at once', wholeNumber, 32)
+const { kills, callers } = command.parse().opts<{ kills: number; callers: number }>()
 
 async function run(settings: Readonly<Record<string, string>>) {
   await using server = await startLedgerServer(settings)

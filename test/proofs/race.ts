@@ -4,16 +4,28 @@ import { systemClock } from '@tollbook/core/clock'
 import { assertPresent } from '@tollbook/core/assert'
 import { askQuote, present, type Presented } from './present.ts'
 import { openEnvironment, type ProofEnvironment } from './proofEnvironment.ts'
+import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { type SpawnedServer, spawnServer } from './spawnServer.ts'
 import { families } from './spellings.ts'
-import { concludeProof, readOptions, say } from './verdict.ts'
+import { concludeProof, say } from './verdict.ts'
 
 /*
  * One payment buys one answer, over all instances, forms and spellings (I1, I26): four server processes on one ledger and
  * one chain, each payment presented in 64 requests at once, in every form and spelling that it has.
  */
 
-const { proofs, requests, servers: serverCount } = readOptions({ proofs: 200, requests: 64, servers: 4 })
+const command = proofCommand(
+  'race',
+  'One payment buys one answer, over several server processes on one ledger and one chain.',
+)
+  .option('--proofs <n>', 'payments that are raced', wholeNumber, 200)
+  .option('--requests <n>', 'requests at once for each payment', wholeNumber, 64)
+  .option('--servers <n>', 'server processes', wholeNumber, 4)
+const {
+  proofs,
+  requests,
+  servers: serverCount,
+} = command.parse().opts<{ proofs: number; requests: number; servers: number }>()
 // Number of payments raced concurrently.
 const atOnce = 4
 const pendingTriesMax = 100

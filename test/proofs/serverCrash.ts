@@ -5,17 +5,20 @@ import type { Payer } from '../support/payer.ts'
 import { type CrashStep, crashSteps } from './crashStep.ts'
 import { askQuote, present, type Presented } from './present.ts'
 import { openEnvironment, type ProofEnvironment } from './proofEnvironment.ts'
+import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { type SpawnedServer, spawnServer } from './spawnServer.ts'
 import { families } from './spellings.ts'
-import { concludeProof, readOptions, say } from './verdict.ts'
+import { concludeProof, say } from './verdict.ts'
 
 /*
  * A server that dies at any step between claim and answer loses no payment: with a new process, the same proof and the
  * same Idempotency-Key, the caller gets exactly one answer (I1, I4, I5, I26).
  */
 
-// With --every 3 it is the first, the fourth and the last step.
-const { runs, every } = readOptions({ runs: 20, every: 1 })
+const command = proofCommand('crash', 'A server that dies at any step between claim and answer loses no payment.')
+  .option('--runs <n>', 'kills at each step', wholeNumber, 20)
+  .option('--every <n>', 'kill at every n-th step only: 3 is the first, the fourth and the last', wholeNumber, 1)
+const { runs, every } = command.parse().opts<{ runs: number; every: number }>()
 const steps = crashSteps.filter((_, index) => index % every === 0)
 const triesMax = 40
 

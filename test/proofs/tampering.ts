@@ -12,14 +12,21 @@ import {
 import { tamperings } from '../audit/tamperings.ts'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
 import { startLedgerServer } from './ledgerServer.ts'
-import { concludeProof, readOptions, say } from './verdict.ts'
+import { proofCommand, wholeNumber } from './proofCommand.ts'
+import { concludeProof, say } from './verdict.ts'
 
 /*
  * An audit finds every change that a superuser makes to a ledger with all triggers off, and every change to an export: it
  * names the broken question and the first bad position. The untouched ledger passes.
  */
 
-const { payments } = readOptions({ payments: 120 })
+const command = proofCommand('tampering', 'An audit finds every change to a ledger or an export, and names it.').option(
+  '--payments <n>',
+  'payments in the ledger',
+  wholeNumber,
+  120,
+)
+const { payments } = command.parse().opts<{ payments: number }>()
 
 await using server = await startLedgerServer()
 const directory = await makeTemporaryDirectory()

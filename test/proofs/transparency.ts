@@ -12,22 +12,26 @@ import { type Finding, finding } from './transparency/finding.ts'
 import { checkForeignLog, foreignLog } from './transparency/foreignLog.ts'
 import { buildGoChecker, type GoChecker } from './transparency/goChecker.ts'
 import { verifyForeign } from './transparency/verifyForeign.ts'
-import { concludeProof, couldNotRun, readOptions, say } from './verdict.ts'
+import { proofCommand, wholeNumber } from './proofCommand.ts'
+import { concludeProof, couldNotRun, say } from './verdict.ts'
 
 /*
  * The seal of a real service on a long ledger, checked over HTTP by an independent implementation: Go's checksum
  * database
  * (golang.org/x/mod/sumdb). Then the other direction: a log made by Go, checked by our verifiers.
- *
- *   npm run proof:transparency -- --payments 52000 long enough for tiles past the thousandth (x001/000)
  */
 
 // 14,000 payments are some 71,000 events, and a tile of the third level begins at 65,536.
-const { payments, proofs, seed } = readOptions({
-  payments: 14_000,
-  proofs: 400,
-  seed: systemClock.nowMs() % 1_000_000,
-})
+const command = proofCommand('transparency', "Go's checksum database and our verifiers check each other's logs.")
+  .option(
+    '--payments <n>',
+    'payments in the ledger; 52000 is enough for tiles past the thousandth',
+    wholeNumber,
+    14_000,
+  )
+  .option('--proofs <n>', 'proofs of each kind', wholeNumber, 400)
+  .option('--seed <n>', 'seed that picks the proofs', wholeNumber, systemClock.nowMs() % 1_000_000)
+const { payments, proofs, seed } = command.parse().opts<{ payments: number; proofs: number; seed: number }>()
 const picking = ['-proofs', String(proofs), '-seed', String(seed)]
 // A sealer takes less than a second for 16,384 events, and one query here a tenth of that.
 const looksMax = 600

@@ -1,5 +1,3 @@
-import { parseArgs } from 'node:util'
-import { assert } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 
 const startedAtMs = systemClock.monotonicMs()
@@ -8,17 +6,6 @@ const startedAtMs = systemClock.monotonicMs()
 export function say(line: string): void {
   const seconds = Math.round((systemClock.monotonicMs() - startedAtMs) / 1000)
   process.stdout.write(`${String(seconds).padStart(4)} s  ${line}\n`)
-}
-
-/** `--name N` on the command line for each number of the defaults. */
-export function readOptions<T extends Readonly<Record<string, number>>>(defaults: T): T {
-  const options = Object.fromEntries(Object.keys(defaults).map((name) => [name, { type: 'string' as const }]))
-  const { values } = parseArgs({ options })
-  const given = Object.entries(values).map(([name, value]): [string, number] => {
-    assert(typeof value === 'string' && /^\d{1,7}$/.test(value), `--${name} is a whole number`)
-    return [name, Number(value)]
-  })
-  return { ...defaults, ...Object.fromEntries(given) }
 }
 
 export interface Verdict {
