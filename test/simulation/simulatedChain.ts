@@ -106,7 +106,12 @@ export function createSimulatedChain({ time, chance, epochMs }: ChainOptions): S
     send(signature) {
       const one = assertPresent(traced.get(signature), 'a transaction is signed before it is sent')
       const now = slot()
-      if (one.landings.some(({ slot: at, droppedAtSlot }) => droppedAtSlot === undefined || droppedAtSlot > now || at > now)) return
+      if (
+        one.landings.some(
+          ({ slot: at, droppedAtSlot }) => droppedAtSlot === undefined || droppedAtSlot > now || at > now,
+        )
+      )
+        return
       if (weather !== undefined && chance.happens(weather.transactionLost)) return
       const isLate = weather !== undefined && chance.happens(weather.transactionLate)
       const isForked = weather !== undefined && chance.happens(weather.transactionForked)
@@ -118,7 +123,8 @@ export function createSimulatedChain({ time, chance, epochMs }: ChainOptions): S
         ?.landings.find((landing) => landing.slot <= atSlot && (landing.droppedAtSlot ?? Infinity) > atSlot)
       return seen?.slot
     },
-    finalSlot: (signature) => traced.get(signature)?.landings.find(({ droppedAtSlot }) => droppedAtSlot === undefined)?.slot,
+    finalSlot: (signature) =>
+      traced.get(signature)?.landings.find(({ droppedAtSlot }) => droppedAtSlot === undefined)?.slot,
     transactions: () => [...traced.values()].map(({ transaction }) => transaction),
     record(signature, at) {
       const transaction = assertPresent(traced.get(signature), 'a record is of a signed transaction').transaction
@@ -170,8 +176,20 @@ function recordOf(transaction: SimulatedTransaction, { terms, slot, blockTimeMs 
     balances: fails
       ? []
       : [
-          { tokenAccount: wallet, mint, ownersSeen: [wallet], beforeBaseUnits: walletBalance, afterBaseUnits: walletBalance - sent },
-          { tokenAccount: paymentTokenAccount, mint, ownersSeen: [paymentWallet], beforeBaseUnits: 0n, afterBaseUnits: transferBaseUnits },
+          {
+            tokenAccount: wallet,
+            mint,
+            ownersSeen: [wallet],
+            beforeBaseUnits: walletBalance,
+            afterBaseUnits: walletBalance - sent,
+          },
+          {
+            tokenAccount: paymentTokenAccount,
+            mint,
+            ownersSeen: [paymentWallet],
+            beforeBaseUnits: 0n,
+            afterBaseUnits: transferBaseUnits,
+          },
         ],
     memos: memo === undefined ? [] : [memo],
     bytes: undefined,

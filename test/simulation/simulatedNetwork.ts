@@ -1,4 +1,12 @@
-import { CompiledQuery, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, type DatabaseConnection, type Driver } from 'kysely'
+import {
+  CompiledQuery,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type DatabaseConnection,
+  type Driver,
+} from 'kysely'
 import { deserialize, serialize } from 'node:v8'
 import { z } from 'zod'
 import type { QueryRunner } from '@tollbook/ledger/appendBatch'
@@ -30,7 +38,12 @@ export function connectPool(postgres: SimulatedPostgres, carry: Carry, name: str
     acquireConnection: () => {
       const session = `${name}/${(opened += 1)}`
       sessions.add(session)
-      return Promise.resolve(connectionOf(ask, session))
+      // A broken connection is the end of its session, and of its locks.
+      const broken = (error: unknown) => {
+        postgres.endSession(session)
+        throw error
+      }
+      return Promise.resolve(connectionOf((statement) => ask(statement).catch(broken), session))
     },
     beginTransaction: () => Promise.reject(new Error('the service opens no transactions')),
     commitTransaction: () => Promise.resolve(),
@@ -61,8 +74,7 @@ function queryRows(ask: Ask, asked: unknown): ReturnType<typeof deserialize> {
 
 function connectionOf(ask: Ask, session: string): DatabaseConnection {
   return {
-    executeQuery: (query: CompiledQuery) =>
-      queryOf(ask, { text: query.sql, values: query.parameters, session }),
+    executeQuery: (query: CompiledQuery) => queryOf(ask, { text: query.sql, values: query.parameters, session }),
     streamQuery: () => {
       throw new Error('the service streams no rows in a simulation')
     },

@@ -34,7 +34,9 @@ export async function readSchemaRules(): Promise<SchemaRules> {
   const texts = await Promise.all(files.map((name) => readFile(`${kindsFolder}/${name}`, 'utf8')))
   const work = texts
     .flatMap((text) => text.split('insert into work.rules').slice(1))
-    .flatMap((rows) => [...(rows.split('on conflict')[0] ?? '').matchAll(/\('([^']*)', '([^']*)', '([^']*)', '([^']*)'\)/g)])
+    .flatMap((rows) => [
+      ...(rows.split('on conflict')[0] ?? '').matchAll(/\('([^']*)', '([^']*)', '([^']*)', '([^']*)'\)/g),
+    ])
     .map(([, kind = '', state = '', queue = '', due = '']) => ({ kind, state, queue, due }))
   assert(work.length > 0, 'the declaration has rules for open work')
   return { declaration, work }
@@ -133,19 +135,34 @@ export function createSimulatedPostgres(options: SimulatedPostgresOptions): Simu
 const answers: readonly (readonly [RegExp, Answer])[] = [
   [/from ledger\.append\(/, append],
   [/from ledger\.read\(/, ({ memory }, { values }) => readStream(memory, bytesOf(values[0]))],
-  [/from ledger\.read_many\(/, ({ memory }, { values }) => elements(Buffer.from(bytesOf(values[0]))).flatMap((id) => readStream(memory, assertPresent(id, 'an id is not null')))],
+  [
+    /from ledger\.read_many\(/,
+    ({ memory }, { values }) =>
+      elements(Buffer.from(bytesOf(values[0]))).flatMap((id) =>
+        readStream(memory, assertPresent(id, 'an id is not null')),
+      ),
+  ],
   [/ledger\.record_quotes\(/, recordQuotes],
   [/ledger\.find_open_quote\(/, findOpenQuote],
   [/ledger\.find_quote_by_memo\(/, findQuoteByMemo],
   [/ledger\.setting_at\(/, settingAt],
-  [/select "body" from "ledger"\."settings"/, ({ settings }, { values }) => settings.filter(({ name, number }) => name === values[0] && number === values[1])],
+  [
+    /select "body" from "ledger"\."settings"/,
+    ({ settings }, { values }) => settings.filter(({ name, number }) => name === values[0] && number === values[1]),
+  ],
   [/from "ledger"\."settings" where "name" = \$1 order by "number" desc/, newestSetting],
   [/from "ledger"\."keys" left join "ledger"\."notes"/, findKey],
   [/from "work"\."open"/, findOpen],
   [/work\.follow\(/, follow],
   [/from "ledger"\."streams" where "id" in/, findStreams],
-  [/from "ledger"\."accounts"/, ({ memory }, { values }) => [{ balance: memory.balance(String(values[0]), String(values[1])).toString() }]],
-  [/from "paywall"\."transfer_scans"/, ({ scans }, { values }) => [scans.get(String(values[0]))].filter((row) => row !== undefined)],
+  [
+    /from "ledger"\."accounts"/,
+    ({ memory }, { values }) => [{ balance: memory.balance(String(values[0]), String(values[1])).toString() }],
+  ],
+  [
+    /from "paywall"\."transfer_scans"/,
+    ({ scans }, { values }) => [scans.get(String(values[0]))].filter((row) => row !== undefined),
+  ],
   [/paywall\.move_transfer_scan\(/, moveScan],
   [/pg_try_advisory_lock/, takeLock],
   [/pg_advisory_unlock/, dropLock],

@@ -1,0 +1,118 @@
+import type { Clock } from '@tollbook/core/clock'
+import { createLedger } from '@tollbook/ledger/ledger'
+import type { ListedPrice } from '@tollbook/core/quote'
+import { noFinalityMemory, recordFinality } from '../../src/jobs/finalityJob.ts'
+import { followOpenWork } from '../../src/jobs/openWorkJob.ts'
+import type { StepDeps } from '../../src/jobs/recordStep.ts'
+import { recordRefunds } from '../../src/jobs/refundJob.ts'
+import { scanTransfers } from '../../src/jobs/transferScanJob.ts'
+import type { ChainReader } from '../../src/payment/chainReader.ts'
+import type { FinalityReader } from '../../src/payment/finalityReader.ts'
+import type { PaymentLedger } from '../../src/payment/paymentLedger.ts'
+import type { PaymentLifecycle } from '../../src/payment/paymentLifecycle.ts'
+import { receiptOf } from '../../src/payment/receipt.ts'
+import type { PaymentTerms } from '../../src/payment/settlement.ts'
+import type { Paywall } from '../../src/paywall/paywall.ts'
+import { defaultSplit } from '../../src/pricing/splitSetting.ts'
+import { silentLog } from '../../src/primitives/log.ts'
+import { createNativeRail } from '../../src/rails/native/nativeRail.ts'
+import { createPaymentLifecycle } from '../../src/store/lifecycleStore.ts'
+import { createPaymentLedger } from '../../src/store/paymentStore.ts'
+import { createPriceListStore, type PriceListStore } from '../../src/store/priceListStore.ts'
+import { createQuoteQueue } from '../../src/store/quoteStore.ts'
+import type { SimulatedPool } from './simulatedNetwork.ts'
+
+/** Seams for planted bugs: a port of one instance, replaced by one that is wrong. */
+export interface PlantedPorts {
+  readonly payments?: (payments: PaymentLedger, deps: { readonly clock: Clock }) => PaymentLedger
+  readonly lifecycle?: (lifecycle: PaymentLifecycle) => PaymentLifecycle
+  readonly chain?: (chain: ChainReader & FinalityReader) => ChainReader & FinalityReader
+}
+
+export interface InstanceDeps {
+  readonly pool: SimulatedPool
+  readonly clock: Clock
+  readonly chain: ChainReader & FinalityReader
+  readonly terms: PaymentTerms
+  readonly slot: () => number
+  readonly currentPrice: (endpoint: string) => ListedPrice | undefined
+  readonly exposureMaxBaseUnits: bigint
+  readonly planted: PlantedPorts
+}
+
+/** The parts of one instance of the service, wired as src/start wires them. */
+export interface ServiceParts {
+  readonly paywall: Paywall
+  readonly priceLists: PriceListStore
+  readonly jobs: Readonly<Record<JobName, () => Promise<void>>>
+}
+
+export type JobName = 'open work' | 'finality' | 'refunds' | 'transfer scan'
+
+export const leaseMs = 20_000
+export const handlerTimeoutMs = 8_000
+export const quoteTtlMs = 120_000
+const quoteGraceMs = 60_000
+export const proofMaxAgeMs = 600_000
+const refundAfterMs = 24 * 60 * 60 * 1000
+const settleAgeMs = proofMaxAgeMs + 60 * 60 * 1000
+
+export function openInstance(deps: InstanceDeps): ServiceParts {
+  const { clock, terms, planted } = deps
+  const { runner: pool, database } = deps.pool
+  const log = silentLog
+  const kernel = createLedger({ pool, clock, log, outcomeTimeoutMs: 15_000 })
+  const quotes = createQuoteQueue(database)
+  const priceLists = createPriceListStore({ database, kernel, nowMs: () => clock.nowMs() })
+  const honestPayments = createPaymentLedger({ database, kernel, quotes, priceLists })
+  const ledger = planted.payments?.(honestPayments, { clock }) ?? honestPayments
+  const honestLifecycle = createPaymentLifecycle({ database, kernel })
+  const lifecycle = planted.lifecycle?.(honestLifecycle) ?? honestLifecycle
+  const chain = planted.chain?.(deps.chain) ?? deps.chain
+  const rail = createNativeRail({
+    clock,
+    ledger,
+    chain,
+    terms,
+    split: defaultSplit,
+    slot: deps.slot,
+    currentPrice: deps.currentPrice,
+    quoteGraceMs,
+    proofMaxAgeMs,
+    lookupWaitMs: 2_000,
+    broadcastWaitMs: 10_000,
+  })
+  const paywall: Paywall = {
+    clock,
+    log,
+    ledger,
+    currentPrice: deps.currentPrice,
+    quoteTtlMs,
+    leaseMs,
+    handlerTimeoutMs,
+    whyExposed: async () =>
+      (await lifecycle.exposureBaseUnits(terms.mint)) < deps.exposureMaxBaseUnits ? undefined : 'too much is exposed',
+    whyClosed: () => undefined,
+    rails: [rail],
+    // The signature of a receipt decides nothing, and a real one is made in another thread, whose time no seed controls.
+    signReceipt: (fulfilment) => Promise.resolve({ ...receiptOf(fulfilment), jws: 'simulated.e30.simulated' }),
+    onFault: () => undefined,
+  }
+  return {
+    paywall,
+    priceLists,
+    jobs: jobsOf({ clock, log, payments: ledger, lifecycle, onStep: () => undefined }, chain, terms),
+  }
+}
+
+function jobsOf(steps: StepDeps, chain: ChainReader & FinalityReader, terms: PaymentTerms): ServiceParts['jobs'] {
+  const { lifecycle } = steps
+  const memory = noFinalityMemory()
+  const elected = (name: string, work: () => Promise<void>) => () => lifecycle.runElected(name, work)
+  return {
+    'open work': () => followOpenWork({ ...steps }),
+    finality: elected('tollbook finality', () => recordFinality({ ...steps, chain }, memory)),
+    refunds: elected('tollbook refunds', () => recordRefunds({ ...steps, refundAfterMs })),
+    'transfer scan': elected('tollbook transfer scan', () => scanTransfers({ ...steps, chain, terms, settleAgeMs })),
+  }
+}

@@ -1,0 +1,326 @@
+import type { Clock } from '@tollbook/core/clock'
+import { assertPresent } from '@tollbook/core/assert'
+import { Fault } from '@tollbook/core/fault'
+import type { ListedPrice, Price } from '@tollbook/core/quote'
+import { split } from '../../src/pricing/split.ts'
+import { defaultSplit } from '../../src/pricing/splitSetting.ts'
+import { createHistory, countFault, type History } from './history.ts'
+import { type JobName, openInstance, type PlantedPorts, type ServiceParts } from './instance.ts'
+import { createSimulatedChain, firstSlot, type SimulatedChain } from './simulatedChain.ts'
+import { type Carry, connectPool } from './simulatedNetwork.ts'
+import { createSimulatedNode } from './simulatedNodes.ts'
+import { createSimulatedPostgres, type SchemaRules, type SimulatedPostgres } from './simulatedPostgres.ts'
+import { type Chance, createChance, createVirtualTime, type VirtualTime } from './virtualTime.ts'
+import { clearSky, drawWeather, type Weather } from './weather.ts'
+
+/** A bug that is planted into one run, to see whether the simulation finds it. */
+export interface PlantedBug extends PlantedPorts {
+  readonly name: string
+  readonly rules?: (rules: SchemaRules) => SchemaRules
+}
+
+export interface WorldOptions {
+  readonly seed: number
+  readonly rules: SchemaRules
+  readonly planted: PlantedBug | undefined
+  readonly isTraced: boolean
+}
+
+/** Everything of one run. */
+export interface World {
+  readonly time: VirtualTime
+  readonly chance: Chance
+  readonly chain: SimulatedChain
+  readonly postgres: SimulatedPostgres
+  readonly history: History
+  readonly instances: readonly RunningInstance[]
+  readonly prices: readonly Price[]
+  weather(): Weather
+  /** Ends all faults: clocks are right, everything is up, and the network loses nothing. */
+  calm(): void
+  trace(line: () => string): void
+}
+
+/** One place at which an instance runs; after a kill another instance of the service runs there. */
+export interface RunningInstance {
+  readonly name: string
+  isAlive(): boolean
+  parts(): ServiceParts
+  /** Resolves when the instance that runs now is killed. */
+  died(): Promise<void>
+}
+
+export const epochMs = Date.UTC(2026, 10, 22, 6)
+const instanceCount = 3
+const exposureMaxBaseUnits = 200_000_000n
+export const products = ['/api/sim/whole', '/api/sim/stream', '/api/sim/failing'] as const
+
+export function never(): Promise<never> {
+  return new Promise(() => undefined)
+}
+
+export async function openWorld(options: WorldOptions): Promise<World> {
+  const { planted } = options
+  const chance = createChance(options.seed)
+  const time = createVirtualTime(chance)
+  const history = createHistory()
+  let weather = drawWeather(chance)
+  const drift = { databaseMs: 0, databaseDownUntilMs: 0, isCalm: false }
+  const chain = createSimulatedChain({ time, chance, epochMs })
+  chain.setWeather(weather)
+  const trace = (line: () => string) => {
+    if (options.isTraced) history.trace.push(`${String(time.nowMs()).padStart(9)} ${line()}`)
+  }
+  const postgres = createSimulatedPostgres({
+    rules: planted?.rules?.(options.rules) ?? options.rules,
+    clock: { nowMs: () => epochMs + time.nowMs() + drift.databaseMs, monotonicMs: time.nowMs, sleep: time.wait },
+    grantsTwice: () => chance.happens(weather.secondLeader),
+  })
+  const prices = products.map((endpoint, n) => priceOf(endpoint, BigInt(n + 1), chain.terms.mint))
+  const context = { ...options, time, chance, history, chain, postgres, prices, drift, weather: () => weather, trace }
+  const instances = Array.from({ length: instanceCount }, (_, n) => runInstance(context, `instance ${n + 1}`))
+  const world: World = {
+    time,
+    chance,
+    chain,
+    postgres,
+    history,
+    instances,
+    prices,
+    weather: () => weather,
+    calm() {
+      weather = clearSky
+      chain.setWeather(clearSky)
+      Object.assign(drift, { databaseMs: 0, databaseDownUntilMs: 0, isCalm: true })
+    },
+    trace,
+  }
+  await publishPrices(world)
+  disturbDatabase(context)
+  return world
+}
+
+interface Drift {
+  databaseMs: number
+  databaseDownUntilMs: number
+  isCalm: boolean
+}
+
+interface Context extends WorldOptions {
+  readonly time: VirtualTime
+  readonly chance: Chance
+  readonly history: History
+  readonly chain: SimulatedChain
+  readonly postgres: SimulatedPostgres
+  readonly prices: readonly Price[]
+  readonly drift: Drift
+  readonly weather: () => Weather
+  readonly trace: World['trace']
+}
+
+function priceOf(endpoint: string, times: bigint, mint: Price['mint']): Price {
+  const requiredBaseUnits = 5_000_003n * times
+  const usd = { priceMicroUsd: 5_000n * times, tokenPriceAttoUsd: 10n ** 15n }
+  return { endpoint, ...usd, mint, decimals: 6, requiredBaseUnits, ...split(requiredBaseUnits, defaultSplit) }
+}
+
+/** Before the run starts, without faults. */
+async function publishPrices({ instances, prices, time, history }: World): Promise<void> {
+  const [first] = instances
+  const { priceLists } = assertPresent(first, 'there is an instance').parts()
+  const list = { kind: 'PriceListPublished', source: 'simulation', split: defaultSplit, prices } as const
+  const published = priceLists.publish(list).then(
+    () => undefined,
+    (error: unknown) => history.violations.push(`the price list is not published: ${String(error)}`),
+  )
+  await time.runUntil(time.nowMs() + 60_000, () => undefined)
+  await published
+}
+
+const outageMaxMs = 40_000
+const jumpMaxMs = 600_000
+const minuteMs = 60_000
+
+/** Plans outages and clock jumps of the database. */
+function disturbDatabase({ time, chance, history, drift, weather, trace }: Context): void {
+  const round = () => {
+    if (drift.isCalm) return
+    if (chance.happens(weather().databaseOutagesPerMinute / 6)) {
+      const lengthMs = chance.between(100, outageMaxMs)
+      drift.databaseDownUntilMs = time.nowMs() + lengthMs
+      countFault(history, 'database outage')
+      trace(() => `the database is away for ${lengthMs} ms`)
+    }
+    if (chance.happens(weather().databaseJumpsPerMinute / 6)) {
+      drift.databaseMs = chance.between(-jumpMaxMs, jumpMaxMs)
+      countFault(history, 'database clock jump')
+      trace(() => `the clock of the database is off by ${drift.databaseMs} ms`)
+    }
+    time.after(minuteMs / 6, round)
+  }
+  time.after(minuteMs / 6, round)
+}
+
+class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost'
+}
+
+interface Life {
+  isAlive: boolean
+  readonly died: Promise<void>
+  readonly end: () => void
+  clockOffMs: number
+}
+
+function newLife(): Life {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return { isAlive: true, died: promise, end: resolve, clockOffMs: 0 }
+}
+
+function runInstance(context: Context, name: string): RunningInstance {
+  const { time, chance, history, drift, postgres, weather, trace } = context
+  let generation = 1
+  let life = newLife()
+  let parts = open()
+
+  function open(): ServiceParts {
+    const own = life
+    const clock = clockOf(context, own)
+    const pool = connectPool(postgres, databaseCarry(context, own), `${name}.${generation}`)
+    void own.died.then(() => time.after(chance.between(10, 5_000), () => pool.sessions.forEach(postgres.endSession)))
+    const chain = createSimulatedNode({
+      chain: context.chain,
+      carry: nodeCarry(context, own),
+      lagSlots: () => (weather().nodeLagSlots === 0 ? 0 : chance.number(weather().nodeLagSlots + 1)),
+    })
+    const priced = context.prices.map((price): [string, ListedPrice] => [price.endpoint, { ...price, priceList: 1 }])
+    const current = new Map(priced)
+    const opened = openInstance({
+      pool,
+      clock,
+      chain,
+      terms: context.chain.terms,
+      slot: () => Math.max(firstSlot, context.chain.slot() - 50),
+      currentPrice: (endpoint) => current.get(endpoint),
+      exposureMaxBaseUnits,
+      planted: context.planted ?? {},
+    })
+    for (const [job, everyMs] of jobTimes) repeatJob(context, own, { run: opened.jobs[job], everyMs })
+    return opened
+  }
+
+  const round = () => {
+    if (drift.isCalm) {
+      life.clockOffMs = 0
+      if (!life.isAlive) restart()
+      return
+    }
+    if (life.isAlive && chance.happens(weather().killsPerMinute / 60)) kill()
+    if (chance.happens(weather().serverJumpsPerMinute / 60)) {
+      life.clockOffMs = chance.happens(0.5) ? 0 : chance.between(-jumpMaxMs, jumpMaxMs)
+      countFault(history, 'server clock jump')
+      trace(() => `the clock of ${name} is off by ${life.clockOffMs} ms`)
+    }
+    time.after(chance.between(900, 1_100), round)
+  }
+  const kill = () => {
+    countFault(history, 'kill')
+    trace(() => `${name} is killed`)
+    life.isAlive = false
+    life.end()
+    time.after(chance.between(100, 20_000), () => {
+      if (!life.isAlive) restart()
+    })
+  }
+  const restart = () => {
+    generation++
+    life = newLife()
+    parts = open()
+  }
+  time.after(1_000, round)
+  return { name, isAlive: () => life.isAlive, parts: () => parts, died: () => life.died }
+}
+
+const jobTimes: readonly (readonly [JobName, number])[] = [
+  ['open work', 1_000],
+  ['finality', 4_000],
+  ['refunds', 10_000],
+  ['transfer scan', 30_000],
+]
+
+interface Repeated {
+  readonly run: () => Promise<void>
+  readonly everyMs: number
+}
+
+/** One run at a time, as `repeat` of src/jobs does. Ends when all is calm: the end of a run starts its own rounds. */
+function repeatJob({ time, drift, chance }: Context, life: Life, { run, everyMs }: Repeated): void {
+  const round = async (): Promise<void> => {
+    while (life.isAlive && !drift.isCalm) {
+      await time.wait(everyMs + chance.number(100))
+      if (!life.isAlive || drift.isCalm) return
+      await run().catch(() => undefined)
+    }
+  }
+  void round()
+}
+
+function clockOf({ time }: Context, life: Life): Clock {
+  return {
+    nowMs: () => epochMs + time.nowMs() + life.clockOffMs,
+    monotonicMs: () => time.nowMs(),
+    sleep: (durationMs, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted === true) {
+          reject(new Error('aborted'))
+          return
+        }
+        const cancel = time.after(durationMs, () => {
+          if (life.isAlive) resolve()
+        })
+        signal?.addEventListener('abort', () => {
+          cancel()
+          reject(new Error('aborted'))
+        })
+      }),
+  }
+}
+
+const stallMaxMs = 10_000
+
+function databaseCarry({ time, chance, history, drift, weather }: Context, life: Life): Carry {
+  return async (work) => {
+    if (!life.isAlive) return never()
+    const isStalled = chance.happens(weather().databaseStalls)
+    if (isStalled) countFault(history, 'database stall')
+    await time.wait(isStalled ? chance.number(stallMaxMs) : chance.number(5))
+    const isRefused = drift.databaseDownUntilMs > time.nowMs() || chance.happens(weather().databaseRefuses)
+    if (isRefused) countFault(history, 'database refused')
+    // A statement that has arrived runs, also when the instance that sent it is gone.
+    const result = isRefused ? undefined : { value: work() }
+    await time.wait(chance.number(5))
+    if (!life.isAlive) return never()
+    if (result === undefined) throw new ConnectionLost('the connection was refused')
+    if (chance.happens(weather().databaseLosesAnswer)) {
+      countFault(history, 'database answer lost')
+      throw new ConnectionLost('the connection broke before the answer')
+    }
+    return result.value
+  }
+}
+
+function nodeCarry({ time, chance, history, weather }: Context, life: Life): Carry {
+  return async (work) => {
+    if (!life.isAlive) return never()
+    const isStalled = chance.happens(weather().nodeStalls)
+    await time.wait(isStalled ? chance.number(stallMaxMs) : chance.between(5, 80))
+    const value = work()
+    await time.wait(chance.between(5, 80))
+    if (!life.isAlive) return never()
+    if (chance.happens(weather().nodeFails)) {
+      countFault(history, 'node failed')
+      throw new Fault('the node does not answer', { retryable: true })
+    }
+    return value
+  }
+}
