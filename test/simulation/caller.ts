@@ -211,15 +211,20 @@ async function serve(world: World, instance: RunningInstance, wanted: Wanted): P
   if (!isReceived) countFault(history, 'answer lost')
   if ('body' in answer) return { status: answer.status, body: answer.body, isReceived, isStream: false }
   const chunks: Uint8Array[] = []
+  let hasLeft = false
   try {
     for await (const chunk of answer.chunks) {
       chunks.push(chunk)
       await time.wait(chance.number(50))
-      if (!isReceived && chance.happens(0.3)) break
+      if (!isReceived && chance.happens(0.3)) {
+        hasLeft = true
+        break
+      }
     }
   } catch {
     return undefined
   }
+  if (hasLeft) return undefined
   return { status: answer.status, body: Buffer.concat(chunks).toString('utf8'), isReceived, isStream: true }
 }
 

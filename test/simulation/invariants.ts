@@ -173,9 +173,10 @@ function checkEnd(checks: Checks, transaction: SimulatedTransaction): void {
   }
   const isDecided = replies.some((reply) => reply.status === 200 || isFinalRefusal(reply))
   const wasPresented = history.presentations.some((one) => one.signature === signature && one.isHonest)
-  if (wasPresented && !isDecided) violate(checks, `${name} never got an answer or a final refusal`)
   const phase = paymentOf(checks, signature)?.payment.phase ?? 'unknown'
   const isPaid = chain.finalSlot(signature) !== undefined && !transaction.fails
+  // A signature that never lands stays "not found": only its wallet knows whether it was ever sent.
+  if (isPaid && wasPresented && !isDecided) violate(checks, `${name} never got an answer or a final refusal`)
   const wanted = isPaid ? paidPhases : unpaidPhases
   if (!wanted.has(phase))
     violate(checks, `${name} ${isPaid ? 'stays on chain' : 'is not on chain'} and ends as ${phase}`)

@@ -94,6 +94,7 @@ interface State extends SimulatedPostgresOptions {
   readonly quotes: QuoteRow[]
   readonly settings: SettingRow[]
   readonly locks: Map<string, Set<string>>
+  readonly ended: Set<string>
   readonly scans: Map<string, { readonly signature: string; readonly slot: number }>
   open: readonly OpenWork[]
   followedTo: number
@@ -112,6 +113,7 @@ export function createSimulatedPostgres(options: SimulatedPostgresOptions): Simu
     quotes: [],
     settings: [],
     locks: new Map(),
+    ended: new Set(),
     scans: new Map(),
     open: [],
     followedTo: 0,
@@ -126,6 +128,7 @@ export function createSimulatedPostgres(options: SimulatedPostgresOptions): Simu
       return assertPresent(answer, `the simulated Postgres knows the statement ${statement.text}`)(state, statement)
     },
     endSession(session) {
+      state.ended.add(session)
       for (const holders of state.locks.values()) holders.delete(session)
     },
   }
@@ -372,12 +375,13 @@ function moveScan({ scans }: State, { values }: Statement): readonly object[] {
   return []
 }
 
-function takeLock({ locks, grantsTwice }: State, { values, session }: Statement): readonly object[] {
+function takeLock({ locks, ended, grantsTwice }: State, { values, session }: Statement): readonly object[] {
   const name = String(values[0])
   const holders = locks.get(name) ?? new Set()
   locks.set(name, holders)
   const locked = [...holders].every((holder) => holder === session) || grantsTwice()
-  if (locked) holders.add(session)
+  // A lock that is granted to a client that has gone ends with the statement.
+  if (locked && !ended.has(session)) holders.add(session)
   return [{ locked }]
 }
 

@@ -64,10 +64,9 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const chance = createChance(options.seed)
   const time = createVirtualTime(chance)
   const history = createHistory()
-  let weather = drawWeather(chance)
+  let weather = clearSky
   const drift = { databaseMs: 0, databaseDownUntilMs: 0, isCalm: false }
   const chain = createSimulatedChain({ time, chance, epochMs })
-  chain.setWeather(weather)
   const trace = (line: () => string) => {
     if (options.isTraced) history.trace.push(`${String(time.nowMs()).padStart(9)} ${line()}`)
   }
@@ -96,6 +95,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     trace,
   }
   await publishPrices(world)
+  weather = drawWeather(chance)
+  chain.setWeather(weather)
   disturbDatabase(context)
   return world
 }
