@@ -32,7 +32,7 @@ export function openLifecycle(settings: LifecycleSettings, deps: LifecycleJobsDe
   const steps: StepDeps = { clock, log, payments, lifecycle, onStep: (step) => metrics.onLifecycleStep(step) }
   const openWork = startOpenWorkJob(steps)
   const finality = startFinalityJob({ ...steps, chain: { ...chain.reader, ...chain.finality } })
-  const refunds = startRefundJob({ ...steps, refundAfterMs })
+  const refunds = startRefundJob({ ...steps, refundAfterMs, attemptsMax: settings.attemptsMax })
   const settleAgeMs = settings.proofMaxAgeMs + settleMarginMs
   const transfers = startTransferScanJob({ ...steps, chain: chain.finality, terms: chain.terms, settleAgeMs })
   const exposureMaxBaseUnits = BigInt(settings.exposureMaxTokens) * 10n ** BigInt(chain.terms.decimals)

@@ -14,6 +14,7 @@ import { createPaymentLedger } from './paymentStore.ts'
 import { createPriceListStore, type PriceListStore } from './priceListStore.ts'
 import { createQuoteQueue } from './quoteStore.ts'
 import { checkSchemaVersion } from './schemaVersion.ts'
+import { createSentAnswers } from './sentAnswers.ts'
 import { createSettingStore, type SettingStore } from './settingStore.ts'
 
 export interface LedgerOptions extends Pick<LedgerDeps, 'onFlush'> {
@@ -55,9 +56,10 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const kernel = createLedger({ pool, clock, log, outcomeTimeoutMs, ...(onFlush === undefined ? {} : { onFlush }) })
   const nowMs = () => clock.nowMs()
   const quotes = createQuoteQueue(database)
+  const sentAnswers = createSentAnswers({ database, clock, log })
   const priceLists = createPriceListStore({ database, kernel, nowMs })
   return {
-    payments: createPaymentLedger({ database, kernel, quotes, priceLists }),
+    payments: createPaymentLedger({ database, kernel, quotes, priceLists, sentAnswers }),
     lifecycle: createPaymentLifecycle({ database, kernel }),
     priceLists,
     settings: createSettingStore({ database, kernel, log, nowMs }),
@@ -67,7 +69,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     addPartitions: () => addPartitions(database),
     forgetOldAnswers: () => forgetOldAnswers(database),
     async close() {
-      await Promise.all([kernel.drained(), quotes.drained()])
+      await Promise.all([kernel.drained(), quotes.drained(), sentAnswers.close()])
       await database.destroy()
     },
   }

@@ -140,7 +140,7 @@ async function fail(ledger: Ledger, settlement: Settlement, { before, isStreamed
   const claimed = await append(ledger, change)
   if (!isStreamed) return append(ledger, releaseOf(settlement, { before: claimed, attemptId }))
   const started = await decide(ledger, { reference, before: claimed }, decideStart(claimed, attemptId))
-  const broken = decideBreak(started, { attemptId, bytes: 12, digest: 'ef'.repeat(32) })
+  const broken = decideBreak(started, { attemptId, bytes: 12, digest: 'ef'.repeat(32), attemptsMax: 10 })
   return decide(ledger, { reference, before: started }, broken)
 }
 

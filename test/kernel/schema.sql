@@ -56,6 +56,8 @@ ledger.lane epoch integer not null
 ledger.notes id bytea not null
 ledger.notes note bytea not null
 ledger.notes recorded_at timestamp with time zone not null
+ledger.notes is_keyed boolean not null default true
+ledger.notes sent_at timestamp with time zone
 ledger.quotes id text not null
 ledger.quotes wallet text not null
 ledger.quotes endpoint text not null
@@ -350,6 +352,7 @@ ledger.append_as(writer text, ids bytea[], steps text[], expected integer[], lea
 ledger.append_one(writer text, step text, id bytea, expected integer, body bytea, mint text, debits text[], credits text[], amounts numeric[], guard_id bytea, key_space smallint, key_value bytea, OUT refusal text, OUT seq bigint, OUT leaf_hash bytea, OUT recorded_at timestamp with time zone) returns record search_path=""
 ledger.base58_bytes(written text) returns bytea search_path=""
 ledger.change_setting(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
+ledger.end_notes(ids bytea[]) returns bigint security definer search_path="" enable_seqscan=off
 ledger.find_open_quote(paying_wallet text, paid_endpoint text, landed_at timestamp with time zone, landed_slot bigint, grace interval) returns SETOF ledger.quotes search_path="" plan_cache_mode=force_custom_plan
 ledger.find_quote_by_memo(paying_wallet text, paid_endpoint text, wanted_memo text, issued_after timestamp with time zone) returns SETOF ledger.quotes search_path="" plan_cache_mode=force_custom_plan
 ledger.forget_old_notes() returns bigint security definer search_path=""
@@ -451,6 +454,7 @@ work.rules tollbook_service SELECT
 ledger.add_partitions tollbook_service
 ledger.append tollbook_service
 ledger.change_setting tollbook_operator
+ledger.end_notes tollbook_service
 ledger.find_open_quote tollbook_service
 ledger.find_quote_by_memo tollbook_service
 ledger.forget_old_notes tollbook_service

@@ -51,6 +51,8 @@ export function applyEvent(step: Step): void {
       return fulfil(step, event)
     case 'RequestFailed':
       return fail(step, event)
+    case 'AttemptsExhausted':
+      return exhaust(step, event)
     case 'PaymentFinalized':
       return finalize(step, event)
     case 'PaymentReversed':
@@ -199,6 +201,15 @@ function release(step: Step, event: PaymentEventOf<'RequestFailed' | 'AnswerBrok
   step.payment.leaseUntilMs = none
 }
 
+/** The attempt that has just failed was the last. */
+function exhaust(step: Step, { attempts }: PaymentEventOf<'AttemptsExhausted'>): void {
+  expectPhase(step, ['released'])
+  const { payment, blame } = step
+  if (attempts !== payment.attempt)
+    blame('attempt_wrong', `${attempts} attempts are counted, and ${payment.attempt} were made`)
+  payment.phase = phaseNumber('exhausted')
+}
+
 function expectAttempt({ payment, blame, deps }: Step, { attempt, attemptId }: Attempt): void {
   if (attempt !== payment.attempt) blame('attempt_wrong', `the event names attempt ${attempt}, not ${payment.attempt}`)
   if (deps.digest.of(attemptId) !== payment.attemptDigest) blame('attempt_wrong', 'another attempt id was claimed')
@@ -217,7 +228,7 @@ function expectExposure({ payment, blame, deps }: Step, { exposedBaseUnits, mint
 }
 
 function finalize(step: Step, event: PaymentEventOf<'PaymentFinalized'>): void {
-  expectPhase(step, ['released', 'fulfilled'])
+  expectPhase(step, ['released', 'fulfilled', 'exhausted'])
   if (!step.payment.awaitsFinality) step.blame('lifecycle_impossible', 'it is final already')
   endExposure(step, event)
   step.payment.awaitsFinality = false
@@ -225,7 +236,7 @@ function finalize(step: Step, event: PaymentEventOf<'PaymentFinalized'>): void {
 }
 
 function reverse(step: Step, event: PaymentEventOf<'PaymentReversed'>): void {
-  expectPhase(step, ['released', 'fulfilled'])
+  expectPhase(step, ['released', 'fulfilled', 'exhausted'])
   const { payment, blame, deps } = step
   if (!payment.awaitsFinality) blame('lifecycle_impossible', 'the chain cannot drop what is final')
   const owed = owedBy(payment)
@@ -244,7 +255,7 @@ function reverse(step: Step, event: PaymentEventOf<'PaymentReversed'>): void {
 }
 
 function refund(step: Step, event: PaymentEventOf<'RefundDue'>): void {
-  expectPhase(step, ['released'])
+  expectPhase(step, ['released', 'exhausted'])
   const { payment, blame } = step
   if (payment.awaitsFinality) blame('lifecycle_impossible', 'only a final payment is refunded')
   const owed = owedBy(payment)

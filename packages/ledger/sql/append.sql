@@ -349,8 +349,8 @@ begin
     on conflict (space, key) do update set id = excluded.id, digest = excluded.digest, until = excluded.until;
   end if;
   if cardinality(note_items) > 0 then
-    insert into ledger.notes (id, note, recorded_at)
-    select ids[q.i], q.note, stamp
+    insert into ledger.notes (id, note, recorded_at, is_keyed)
+    select ids[q.i], q.note, stamp, q.i = any(key_items)
     from unnest(note_items, note_values) as q (i, note)
     where firsts[q.i] is not null
     on conflict (id) do nothing;
