@@ -57,7 +57,14 @@ export async function createService(
   const deps = { clock, log, metrics }
 
   const ledger = opened.adopt(await openLedger(config.ledger, deps), close)
-  const chain = await openChain({ ...config.chain, postJson, log, onCall: metrics.onRpcCall })
+  const chain = await openChain({
+    ...config.chain,
+    clock,
+    log,
+    postJson,
+    onCall: metrics.onRpcCall,
+    onNode: metrics.onNode,
+  })
   const { terms } = chain
   const keys = await openReceiptKeys(config.receiptSigningKey)
   const seal = opened.adopt(
@@ -86,6 +93,7 @@ export async function createService(
   const paywall = openSale(config.sale, {
     ...deps,
     ledger: seams.ledger?.(ledger.payments) ?? ledger.payments,
+    presentations: ledger.presentations,
     chain,
     keys,
     prices,

@@ -15,7 +15,7 @@ import { type Address, readAddress } from '@tollbook/core/address'
 import { tokenPrograms } from '@tollbook/core/programs'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { TransferFee } from '@tollbook/core/transferFee'
-import type { RpcClient } from './rpcClient.ts'
+import type { RpcClient } from './nodeClient.ts'
 
 export interface TermsQuestion {
   readonly mint: Address

@@ -41,6 +41,8 @@ export interface HealthCheck {
    * too old at every instance at once.
    */
   readonly quotesOnly?: boolean
+  /** More for the operator than whether it is well. */
+  readonly facts?: () => Json
 }
 
 export interface FreeRouteDeps {
@@ -76,12 +78,12 @@ export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
 const cacheable = { 'cache-control': 'public, max-age=3600' }
 
 function health({ clock, version, checks, isDraining }: FreeRouteDeps): Answer {
-  const results = checks.map((check) => ({ name: check.name, problem: check.problem() }))
+  const results = checks.map(({ name, problem, facts }) => ({ name, problem: problem(), facts: facts?.() }))
   const well = results.every(({ problem }) => problem === undefined) && !isDraining()
-  const states = results.map(({ name, problem }): [string, Json] => [
-    name,
-    problem === undefined ? { status: 'ok' } : { status: 'failing', problem },
-  ])
+  const states = results.map(({ name, problem, facts }): [string, Json] => {
+    const state = problem === undefined ? { status: 'ok' } : { status: 'failing', problem }
+    return [name, facts === undefined ? state : { ...state, facts }]
+  })
   const data: Json = {
     status: isDraining() ? 'draining' : well ? 'ok' : 'degraded',
     version,

@@ -144,11 +144,11 @@ async function findUnrecorded(opened: Opened, sinceSlot: number): Promise<readon
  * Every sender can write our memo into a transaction that names our account; only our wallet can move tokens out of it.
  */
 async function hasPaidOut({ chain }: Opened, { signature }: ListedSignature): Promise<boolean> {
-  const record = await chain.reader.findTransaction(signature)
-  if (record === undefined)
+  const finding = await chain.reader.find(signature)
+  if (finding.kind !== 'found')
     throw new Fault(`the node lists ${signature} and does not have it; ask again`, { retryable: true })
   const { mint, paymentTokenAccount } = chain.terms
-  return record.balances.some(
+  return finding.record.balances.some(
     ({ tokenAccount, mint: moved, beforeBaseUnits, afterBaseUnits }) =>
       tokenAccount === paymentTokenAccount && moved === mint && afterBaseUnits < beforeBaseUnits,
   )

@@ -6,12 +6,14 @@ export interface Health {
   readonly checks: readonly HealthCheck[]
   /** Undefined while paid requests are accepted. */
   whyClosed(): string | undefined
+  /** Undefined while quotes are made. Who has paid is served anyway. */
+  whyNoQuotes(): string | undefined
   isDraining(): boolean
   startDraining(): void
 }
 
 export interface HealthDeps {
-  readonly jobs: Pick<HealthJobs, 'checks' | 'problem'>
+  readonly jobs: Pick<HealthJobs, 'checks' | 'problem' | 'whyNoQuotes'>
   readonly seal: { readonly check: HealthCheck }
   readonly prices: { readonly checks: readonly HealthCheck[] }
   readonly lifecycle: { readonly checks: readonly HealthCheck[] }
@@ -22,6 +24,7 @@ export function createHealth({ jobs, seal, prices, lifecycle }: HealthDeps): Hea
   return {
     checks: [...jobs.checks, seal.check, ...prices.checks, ...lifecycle.checks],
     whyClosed: () => (draining ? 'the server is shutting down' : (seal.check.problem() ?? jobs.problem())),
+    whyNoQuotes: jobs.whyNoQuotes,
     isDraining: () => draining,
     startDraining() {
       draining = true

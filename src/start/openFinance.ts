@@ -35,7 +35,7 @@ export function openFinance(settings: FinanceSettings | undefined, deps: Finance
     reports,
     network,
     publicUrl: settings.publicUrl,
-    walletBaseUnits: () => chain.reader.balanceBaseUnits(paymentWallet),
+    walletBaseUnits: async () => (await chain.reader.readBalance({ wallet: paymentWallet })).baseUnits,
   })
   return {
     serving: { routes, listener: settings.listener },

@@ -19,9 +19,13 @@ import type { PartDeps } from './partDeps.ts'
 export interface LedgerPart {
   readonly payments: PaymentLedger
   readonly lifecycle: PaymentLifecycle
+  readonly presentations: Ledger['presentations']
   readonly priceLists: Ledger['priceLists']
   readonly settings: Ledger['settings']
-  readonly upkeep: Pick<Ledger, 'findDurabilityProblem' | 'addPartitions' | 'forgetOldAnswers'>
+  readonly upkeep: Pick<
+    Ledger,
+    'findDurabilityProblem' | 'addPartitions' | 'forgetOldAnswers' | 'forgetOldPresentations'
+  >
   readonly seal: SealPort
   openNews(options: { readonly isSample: boolean }): NewsStore
   burnStats(terms: PaymentTerms): Promise<Json>
@@ -50,6 +54,7 @@ export async function openLedger({ databaseUrl }: LedgerSettings, deps: PartDeps
   return {
     payments: store.payments,
     lifecycle: store.lifecycle,
+    presentations: store.presentations,
     priceLists: store.priceLists,
     settings: store.settings,
     upkeep: store,

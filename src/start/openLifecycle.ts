@@ -4,6 +4,7 @@ import type { Check } from '../jobs/healthJobs.ts'
 import { startOpenWorkJob } from '../jobs/openWorkJob.ts'
 import { startFinalityJob } from '../jobs/finalityJob.ts'
 import type { StepDeps } from '../jobs/recordStep.ts'
+import { startRebroadcastJob } from '../jobs/rebroadcastJob.ts'
 import { startRefundJob } from '../jobs/refundJob.ts'
 import { startTransferScanJob } from '../jobs/transferScanJob.ts'
 import type { LedgerPart } from './openLedger.ts'
@@ -33,6 +34,7 @@ export function openLifecycle(settings: LifecycleSettings, deps: LifecycleJobsDe
   const openWork = startOpenWorkJob(steps)
   const finality = startFinalityJob({ ...steps, chain: { ...chain.reader, ...chain.finality } })
   const refunds = startRefundJob({ ...steps, refundAfterMs, attemptsMax: settings.attemptsMax })
+  const rebroadcasts = startRebroadcastJob({ ...steps, chain: { ...chain.reader, ...chain.finality } })
   const settleAgeMs = settings.proofMaxAgeMs + settleMarginMs
   const transfers = startTransferScanJob({ ...steps, chain: chain.finality, terms: chain.terms, settleAgeMs })
   const exposureMaxBaseUnits = BigInt(settings.exposureMaxTokens) * 10n ** BigInt(chain.terms.decimals)
@@ -44,7 +46,7 @@ export function openLifecycle(settings: LifecycleSettings, deps: LifecycleJobsDe
       return exposed < exposureMaxBaseUnits ? undefined : overexposed
     },
     async close() {
-      await Promise.all([openWork.stop(), finality.stop(), refunds.stop(), transfers.stop()])
+      await Promise.all([openWork.stop(), finality.stop(), refunds.stop(), rebroadcasts.stop(), transfers.stop()])
     },
   }
 }

@@ -53,6 +53,11 @@ async function findOpen(database: Database, question: OpenQuestion, max: number)
           .where('queue', '=', 'lease')
           .where('due_at', '<=', sql<Date>`now()`)
           .execute()
+      case 'submitted':
+        return open
+          .where('queue', '=', 'submitted')
+          .where('due_at', '>', sql<Date>`now() - ${question.forMsMax}::float8 * interval '1 millisecond'`)
+          .execute()
       case 'undelivered':
         return open
           .where('queue', '=', 'undelivered')

@@ -5,12 +5,14 @@ import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import type { PaymentLifecycle } from '../payment/paymentLifecycle.ts'
+import type { Presentations } from '../payment/presentations.ts'
 import type { Log } from '../primitives/log.ts'
 import { type Database, databaseOn } from './database.ts'
 import { findDurabilityProblem } from './durability.ts'
-import { addPartitions, forgetOldAnswers } from './housekeeping.ts'
+import { addPartitions, forgetOldAnswers, forgetOldPresentations } from './housekeeping.ts'
 import { createPaymentLifecycle } from './lifecycleStore.ts'
 import { createPaymentLedger } from './paymentStore.ts'
+import { createPresentations } from './presentationStore.ts'
 import { createPriceListStore, type PriceListStore } from './priceListStore.ts'
 import { createQuoteQueue } from './quoteStore.ts'
 import { checkSchemaVersion } from './schemaVersion.ts'
@@ -29,6 +31,7 @@ export interface Ledger {
   readonly payments: PaymentLedger
   /** Payments after their answers. */
   readonly lifecycle: PaymentLifecycle
+  readonly presentations: Presentations
   readonly priceLists: PriceListStore
   readonly settings: SettingStore
   /** For kinds of streams that this service does not know. */
@@ -38,6 +41,7 @@ export interface Ledger {
   findDurabilityProblem(): Promise<string | undefined>
   addPartitions(): Promise<void>
   forgetOldAnswers(): Promise<void>
+  forgetOldPresentations(): Promise<void>
   /** Writes what is queued, then closes. */
   close(): Promise<void>
 }
@@ -61,6 +65,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   return {
     payments: createPaymentLedger({ database, kernel, quotes, priceLists, sentAnswers }),
     lifecycle: createPaymentLifecycle({ database, kernel }),
+    presentations: createPresentations(database),
     priceLists,
     settings: createSettingStore({ database, kernel, log, nowMs }),
     kernel,
@@ -68,6 +73,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     findDurabilityProblem: () => findDurabilityProblem(database),
     addPartitions: () => addPartitions(database),
     forgetOldAnswers: () => forgetOldAnswers(database),
+    forgetOldPresentations: () => forgetOldPresentations(database),
     async close() {
       await Promise.all([kernel.drained(), quotes.drained(), sentAnswers.close()])
       await database.destroy()

@@ -26,6 +26,7 @@ import { postJson } from '../../src/outbound/postJson.ts'
 import { type Address, readAddress } from '@tollbook/core/address'
 import type { ChainReader } from '../../src/payment/chainReader.ts'
 import { type Price, transferBaseUnits } from '@tollbook/core/quote'
+import type { TransactionRecord } from '../../src/payment/transactionRecord.ts'
 import type { PaymentTerms } from '../../src/payment/settlement.ts'
 import { type Signature, readSignature } from '@tollbook/core/signature'
 import { feeOf, sentForArrival } from '@tollbook/core/transferFee'
@@ -83,6 +84,7 @@ export async function openChainFixture(kind: MintKind, clock: Clock = systemCloc
     commitment: 'confirmed',
     postJson,
     log: silentLog,
+    clock,
   })
   const price = priceOf(terms, 1_000_001n)
   return { ...scene, kind, program, mint: mint.publicKey, paymentWallet, paymentAccount, reader, terms, price }
@@ -243,6 +245,13 @@ export function withheld({ terms }: Pick<ChainFixture, 'terms'>, sentBaseUnits: 
 /** Amount that has to arrive for the fixture's price. */
 export function due({ price }: Pick<ChainFixture, 'price'>): bigint {
   return transferBaseUnits(price)
+}
+
+/** A transaction that the chain has. */
+export async function mustFind(reader: ChainReader, signature: Signature): Promise<TransactionRecord> {
+  const finding = await reader.find(signature)
+  if (finding.kind !== 'found') throw new Error(`${signature} is not found: ${finding.kind}`)
+  return finding.record
 }
 
 export function addressOf(key: PublicKey): Address {

@@ -1,5 +1,8 @@
 import { openChain } from '../../src/chain/openChain.ts'
 import { postJson } from '../../src/outbound/postJson.ts'
+import { assert } from '@tollbook/core/assert'
+import { describeError } from '@tollbook/core/fault'
+import type { NodeRegistry } from '../../src/chain/nodeRegistry.ts'
 import { memoOfSecret } from '@tollbook/core/binding'
 import type { Order } from '../../src/payment/payment.ts'
 import type { PaymentLedger } from '../../src/payment/paymentLedger.ts'
@@ -34,6 +37,8 @@ export interface VerifierFixture extends ChainFixture {
   publishPrice(requiredBaseUnits: bigint): Promise<void>
   /** Number of a list with this price, which is on record and no longer in force. */
   listNumberOf(price: Price): Promise<number>
+  /** Polled by the tests that need to; the service polls them by the clock. */
+  readonly nodes: NodeRegistry
   /** Proxy between the rail and the chain. */
   readonly node: TamperingNode
   close(): Promise<void>
@@ -70,25 +75,42 @@ export async function openVerifierFixture(kind: MintKind, databaseUrl: string): 
     return number
   }
   await publish(inForce)
-  const { reader: chain, terms } = await openChain({
+  const {
+    reader: chain,
+    terms,
+    nodes,
+  } = await openChain({
     rpcUrls: [node.url],
     tokenMint: fixture.terms.mint,
     paymentWallet: fixture.terms.paymentWallet,
     commitment: 'confirmed',
     postJson,
     log: silentLog,
+    clock,
   })
   const currentPrice = () => priceOf(terms, currentRequiredBaseUnits, endpoint)
   const waits = { lookupWaitMs, broadcastWaitMs, proofMaxAgeMs, quoteGraceMs }
   const slot = () => 0
-  const native = { ...waits, chain, clock, terms, ledger: ledger.payments, currentPrice, slot, split: defaultSplit }
+  const native = {
+    ...waits,
+    chain,
+    clock,
+    terms,
+    ledger: ledger.payments,
+    presentations: ledger.presentations,
+    onUnrecorded: (error: unknown) => assert(false, `the presentation is recorded: ${describeError(error)}`),
+    quorumAboveMicroUsd: undefined,
+    currentPrice,
+    slot,
+    split: defaultSplit,
+  }
   const rail = createNativeRail(native)
   const close = async () => {
     await ledger.close()
     await node.close()
     await fixture.chain.close()
   }
-  return { ...fixture, clock, ledger: ledger.payments, publishPrice, listNumberOf, rail, node, close }
+  return { ...fixture, clock, ledger: ledger.payments, publishPrice, listNumberOf, rail, node, nodes, close }
 }
 
 export function orderOf(customer: Pick<Customer, 'address'>): Order {

@@ -29,6 +29,7 @@ import {
   newCustomer,
   openChainFixture,
   type ChainFixture,
+  mustFind,
 } from '../chain/chainFixture.ts'
 import { mustAppend, openInstance } from '../store/instance.ts'
 import { claimOf, fulfilmentOf, releaseOf } from '../store/samplePayment.ts'
@@ -71,6 +72,7 @@ export async function openLifecycleFixture(kind: MintKind): Promise<LifecycleFix
     commitment: 'confirmed',
     postJson,
     log: silentLog,
+    clock,
   })
   const steps: LifecycleStep[] = []
   const deps = {
@@ -101,7 +103,7 @@ export async function pay({ fixture }: LifecycleFixture, more = 0n, known?: Cust
   const send = gross(fixture, due(fixture) + more)
   const instructions = [...payment(fixture, customer, { send }), ...(along?.instructions ?? [])]
   const signature = await land(fixture, instructions, [customer.keypair, ...(along?.signers ?? [])])
-  const record = assertPresent(await fixture.reader.findTransaction(signature), 'the payment landed')
+  const record = await mustFind(fixture.reader, signature)
   const wallet = addressOf(customer.address)
   const amounts = settle({ record, wallet, price: fixture.price, terms: fixture.terms })
   if (isRefusal(amounts)) throw new Error(amounts.message)

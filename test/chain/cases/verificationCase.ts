@@ -41,8 +41,9 @@ export const withoutFeeKinds = ['SPL Token', 'Token-2022'] as const
 
 /** Reads the transaction with one call and judges it, as the paywall does. Undefined: the chain does not have it. */
 export async function judge(fixture: ChainFixture, presented: Presented): Promise<ProvenAmounts | Refusal | undefined> {
-  const record = await fixture.reader.findTransaction(presented.signature)
-  if (record === undefined) return undefined
+  const finding = await fixture.reader.find(presented.signature)
+  if (finding.kind !== 'found') return undefined
+  const { record } = finding
   const { terms = fixture.terms, wallet } = presented
   return settle({ record, wallet: addressOf(wallet), price: fixture.price, terms })
 }
