@@ -1,6 +1,5 @@
 import { assertPresent } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
-import { signatureBytes } from '@tollbook/core/signature'
 import { type QuoteBody, quoteBody } from '@tollbook/core/wire'
 import { z } from 'zod'
 import type { Ordered, Outcome, Product } from '../../src/product/product.ts'
@@ -8,8 +7,7 @@ import { orderDigest } from '../../src/paywall/orderDigest.ts'
 import type { PaidRequest } from '../../src/paywall/paidRequest.ts'
 import { sell } from '../../src/paywall/paywall.ts'
 import { countFault, isFinalRefusal, type Presentation, type Reply } from './history.ts'
-import { newAddress, type SimulatedTransaction } from './simulatedChain.ts'
-import { bytesOfTransaction } from './simulatedNodes.ts'
+import { address, newAddress, newPayer, type SimulatedTransaction } from './simulatedChain.ts'
 import { never, products, type RunningInstance, type World } from './world.ts'
 
 /*
@@ -42,15 +40,15 @@ const wordMax = 3
 
 async function buy(world: World, number: number): Promise<void> {
   const { chance, chain, time } = world
-  const wallet = newAddress(chance)
+  const payer = newPayer(chance)
+  const wallet = address(payer.publicKey)
   const path = chance.pick(products)
   const product: Product = { path, method: 'GET' }
   const { quote } = await askForQuote(world, { product, wallet })
   const [burn, transfer] = [BigInt(quote.burnBaseUnits), BigInt(quote.transferBaseUnits)]
   const isBound = chance.happens(0.5)
   const isSent = chance.happens(0.5)
-  const transaction = chain.sign({
-    wallet,
+  const transaction = chain.sign(payer, {
     burnBaseUnits: burn,
     transferBaseUnits: transfer + (chance.happens(0.2) ? 7n : 0n),
     memo: isBound ? quote.memo : undefined,
@@ -61,7 +59,7 @@ async function buy(world: World, number: number): Promise<void> {
     wallet,
     transaction,
     proof: proofOf(transaction, { isSent, secret: isBound ? quote.secret : undefined }),
-    idempotencyKey: chance.happens(0.3) ? `key ${number}`.replace(' ', '-') : undefined,
+    idempotencyKey: chance.happens(0.3) ? `key-${number}` : undefined,
   }
   if (isSent) {
     chain.send(transaction.signature)
@@ -69,17 +67,17 @@ async function buy(world: World, number: number): Promise<void> {
     for (const afterMs of [3_000, 9_000, 20_000]) time.after(afterMs, () => chain.send(transaction.signature))
     await time.wait(chance.number(6_000))
   }
-  const crowd = path !== '/api/sim/failing' && chance.happens(0.05) ? 64 : chance.pick([1, 1, 1, 2, 3])
+  const crowd = chance.happens(0.05) ? 64 : chance.pick([1, 1, 1, 2, 3])
   if (chance.happens(0.3)) startThief(world, purchase)
   const words = chance.happens(0.3) ? wordMax : 1
   await Promise.all(Array.from({ length: crowd }, () => presentUntilKnown(world, purchase, words)))
 }
 
 function proofOf(
-  { signature }: SimulatedTransaction,
+  { signature, bytes: transactionBytes }: SimulatedTransaction,
   { isSent, secret }: { readonly isSent: boolean; readonly secret: string | undefined },
 ): string {
-  const bytes = Buffer.from(bytesOfTransaction(signatureBytes(signature)))
+  const bytes = Buffer.from(transactionBytes)
   const bare = isSent ? Buffer.from(signature, 'latin1') : bytes
   if (secret === undefined) return bare.toString('base64')
   const bound = isSent ? { signature, secret } : { transaction: bytes.toString('base64'), secret }
@@ -146,7 +144,9 @@ async function present(
     presentedAtMs: time.nowMs(),
   }
   history.presentations.push(presentation)
-  const sent = await send(world, { product, wallet, word, proof, idempotencyKey, run: presentation })
+  // A key belongs to one order.
+  const key = idempotencyKey === undefined ? undefined : `${idempotencyKey}-${word}`
+  const sent = await send(world, { product, wallet, word, proof, idempotencyKey: key, run: presentation })
   if (sent === undefined) return undefined
   const { code, reason } = sent.status === 200 ? {} : refusalBody.parse(JSON.parse(sent.body))
   const reply: Reply = { ...presentation, ...sent, repliedAtMs: time.nowMs(), code, reason }
@@ -203,13 +203,21 @@ async function serve(world: World, instance: RunningInstance, wanted: Wanted): P
     header: (name) => headers[name],
     readParameters: () => Promise.resolve(orderedOf(world, product, { word, presentation: wanted.run })),
   }
+  // Nothing polls the nodes in the hours after the faults.
+  if (world.isCalm()) await instance.parts().pollNodes()
   const answer = await sell(instance.parts().paywall, product, request).catch((error: unknown) => {
     history.violations.push(`the paywall threw: ${describe(error)}`)
     return never()
   })
+  // The process may die, or not, before the answer is with the operating system.
+  await time.wait(chance.number(3))
+  if (!instance.isAlive()) return undefined
   const isReceived = !chance.happens(weather().answerLost)
   if (!isReceived) countFault(history, 'answer lost')
-  if ('body' in answer) return { status: answer.status, body: answer.body, isReceived, isStream: false }
+  if ('body' in answer) {
+    answer.dispatch?.markSent()
+    return { status: answer.status, body: answer.body, isReceived, isStream: false }
+  }
   const chunks: Uint8Array[] = []
   let hasLeft = false
   try {
@@ -225,6 +233,7 @@ async function serve(world: World, instance: RunningInstance, wanted: Wanted): P
     return undefined
   }
   if (hasLeft) return undefined
+  answer.dispatch()?.markSent()
   return { status: answer.status, body: Buffer.concat(chunks).toString('utf8'), isReceived, isStream: true }
 }
 

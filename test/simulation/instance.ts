@@ -7,6 +7,12 @@ import type { StepDeps } from '../../src/jobs/recordStep.ts'
 import { recordRefunds } from '../../src/jobs/refundJob.ts'
 import { scanTransfers } from '../../src/jobs/transferScanJob.ts'
 import type { ChainReader } from '../../src/payment/chainReader.ts'
+import { createNodeRegistry } from '../../src/chain/nodeRegistry.ts'
+import type { PostJson } from '../../src/chain/nodeClient.ts'
+import { defaultNodeLimits } from '../../src/chain/nodeStanding.ts'
+import { createSolanaChainReader } from '../../src/chain/solanaChainReader.ts'
+import { createSolanaFinalityReader } from '../../src/chain/solanaFinalityReader.ts'
+import { rebroadcast, type RebroadcastMemory } from '../../src/jobs/rebroadcastJob.ts'
 import type { FinalityReader } from '../../src/payment/finalityReader.ts'
 import type { PaymentLedger } from '../../src/payment/paymentLedger.ts'
 import type { PaymentLifecycle } from '../../src/payment/paymentLifecycle.ts'
@@ -19,7 +25,9 @@ import { createNativeRail } from '../../src/rails/native/nativeRail.ts'
 import { createPaymentLifecycle } from '../../src/store/lifecycleStore.ts'
 import { createPaymentLedger } from '../../src/store/paymentStore.ts'
 import { createPriceListStore, type PriceListStore } from '../../src/store/priceListStore.ts'
+import { createPresentations } from '../../src/store/presentationStore.ts'
 import { createQuoteQueue } from '../../src/store/quoteStore.ts'
+import { createSentAnswers } from '../../src/store/sentAnswers.ts'
 import type { SimulatedPool } from './simulatedNetwork.ts'
 
 /** Seams for planted bugs: a port of one instance, replaced by one that is wrong. */
@@ -32,9 +40,9 @@ export interface PlantedPorts {
 export interface InstanceDeps {
   readonly pool: SimulatedPool
   readonly clock: Clock
-  readonly chain: ChainReader & FinalityReader
+  readonly nodeUrls: readonly string[]
+  readonly postJson: PostJson
   readonly terms: PaymentTerms
-  readonly slot: () => number
   readonly currentPrice: (endpoint: string) => ListedPrice | undefined
   readonly exposureMaxBaseUnits: bigint
   readonly planted: PlantedPorts
@@ -45,15 +53,18 @@ export interface ServiceParts {
   readonly paywall: Paywall
   readonly priceLists: PriceListStore
   readonly jobs: Readonly<Record<JobName, () => Promise<void>>>
+  /** Asks the nodes where they are. */
+  readonly pollNodes: () => Promise<void>
 }
 
-export type JobName = 'open work' | 'finality' | 'refunds' | 'transfer scan'
+export type JobName = 'open work' | 'finality' | 'rebroadcast' | 'refunds' | 'transfer scan'
 
 export const leaseMs = 20_000
 export const handlerTimeoutMs = 8_000
 export const quoteTtlMs = 120_000
 const quoteGraceMs = 60_000
 export const proofMaxAgeMs = 600_000
+export const attemptsMax = 10
 const refundAfterMs = 24 * 60 * 60 * 1000
 const settleAgeMs = proofMaxAgeMs + 60 * 60 * 1000
 
@@ -64,23 +75,37 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
   const kernel = createLedger({ pool, clock, log, outcomeTimeoutMs: 15_000 })
   const quotes = createQuoteQueue(database)
   const priceLists = createPriceListStore({ database, kernel, nowMs: () => clock.nowMs() })
-  const honestPayments = createPaymentLedger({ database, kernel, quotes, priceLists })
+  const sentAnswers = createSentAnswers({ database, clock, log })
+  const honestPayments = createPaymentLedger({ database, kernel, quotes, priceLists, sentAnswers })
   const ledger = planted.payments?.(honestPayments, { clock }) ?? honestPayments
   const honestLifecycle = createPaymentLifecycle({ database, kernel })
   const lifecycle = planted.lifecycle?.(honestLifecycle) ?? honestLifecycle
-  const chain = planted.chain?.(deps.chain) ?? deps.chain
+  const nodes = createNodeRegistry({
+    urls: deps.nodeUrls,
+    postJson: deps.postJson,
+    timeoutMs: 5_000,
+    limits: defaultNodeLimits,
+    clock,
+    log,
+  })
+  const readerDeps = { nodes, log, clock, mint: terms.mint, commitment: 'confirmed' } as const
+  const honestChain = { ...createSolanaChainReader(readerDeps), ...createSolanaFinalityReader(readerDeps) }
+  const chain = planted.chain?.(honestChain) ?? honestChain
   const rail = createNativeRail({
     clock,
     ledger,
     chain,
     terms,
     split: defaultSplit,
-    slot: deps.slot,
+    slot: () => nodes.slot(),
     currentPrice: deps.currentPrice,
     quoteGraceMs,
     proofMaxAgeMs,
     lookupWaitMs: 2_000,
     broadcastWaitMs: 10_000,
+    presentations: createPresentations(database),
+    onUnrecorded: () => undefined,
+    quorumAboveMicroUsd: undefined,
   })
   const paywall: Paywall = {
     clock,
@@ -93,26 +118,27 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
     whyExposed: async () =>
       (await lifecycle.exposureBaseUnits(terms.mint)) < deps.exposureMaxBaseUnits ? undefined : 'too much is exposed',
     whyClosed: () => undefined,
+    whyNoQuotes: () => (nodes.inRotation().length === 0 ? 'no node is in rotation' : undefined),
+    attemptsMax,
     rails: [rail],
     // The signature of a receipt decides nothing, and a real one is made in another thread, whose time no seed controls.
     signReceipt: (fulfilment) => Promise.resolve({ ...receiptOf(fulfilment), jws: 'simulated.e30.simulated' }),
     onFault: () => undefined,
   }
-  return {
-    paywall,
-    priceLists,
-    jobs: jobsOf({ clock, log, payments: ledger, lifecycle, onStep: () => undefined }, chain, terms),
-  }
+  const steps = { clock, log, payments: ledger, lifecycle, onStep: () => undefined }
+  return { paywall, priceLists, jobs: jobsOf(steps, chain, terms), pollNodes: () => nodes.poll() }
 }
 
 function jobsOf(steps: StepDeps, chain: ChainReader & FinalityReader, terms: PaymentTerms): ServiceParts['jobs'] {
   const { lifecycle } = steps
   const memory = noFinalityMemory()
+  const followed: RebroadcastMemory = new Map()
   const elected = (name: string, work: () => Promise<void>) => () => lifecycle.runElected(name, work)
   return {
     'open work': () => followOpenWork({ ...steps }),
     finality: elected('tollbook finality', () => recordFinality({ ...steps, chain }, memory)),
-    refunds: elected('tollbook refunds', () => recordRefunds({ ...steps, refundAfterMs })),
+    rebroadcast: elected('tollbook rebroadcast', () => rebroadcast({ ...steps, chain }, followed)),
+    refunds: elected('tollbook refunds', () => recordRefunds({ ...steps, refundAfterMs, attemptsMax })),
     'transfer scan': elected('tollbook transfer scan', () => scanTransfers({ ...steps, chain, terms, settleAgeMs })),
   }
 }

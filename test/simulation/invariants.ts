@@ -74,7 +74,10 @@ function followLedger(checks: Checks): boolean {
     const seen: Seen = {
       recorded,
       events: [...(before?.events ?? []), ...added.map(({ event }) => event)],
-      payment: added.reduce((state, { event, recordedAtMs }) => evolve(state, event, recordedAtMs), before?.payment ?? unknownPayment),
+      payment: added.reduce(
+        (state, { event, recordedAtMs }) => evolve(state, event, recordedAtMs),
+        before?.payment ?? unknownPayment,
+      ),
     }
     checks.payments.set(key, seen)
     checkStream(checks, seen)

@@ -75,12 +75,24 @@ function runFor({ time }: World, durationMs: number, afterStep: () => void): Pro
   return time.runUntil(time.nowMs() + durationMs, afterStep)
 }
 
-const jobNames: readonly JobName[] = ['open work', 'finality', 'refunds', 'open work', 'transfer scan', 'open work']
+const jobNames: readonly JobName[] = [
+  'open work',
+  'finality',
+  'rebroadcast',
+  'refunds',
+  'open work',
+  'transfer scan',
+  'open work',
+]
 
 /** One round of each job, on an instance that this hour decides. Each round has a minute. */
 async function runJobs(world: World, afterStep: () => void): Promise<void> {
   const { instances, chance, history } = world
   const instance = assertPresent(instances[chance.number(instances.length)], 'there is an instance')
+  await runFor(world, 1_000, afterStep)
+  const polled = instance.parts().pollNodes()
+  await runFor(world, 2_000, afterStep)
+  await polled
   for (const job of jobNames) {
     let isDone = false
     const run = instance.parts().jobs[job]()

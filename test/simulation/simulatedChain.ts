@@ -1,15 +1,22 @@
 import { assertPresent } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
+import {
+  createBurnCheckedInstruction,
+  createTransferCheckedInstruction,
+  getAssociatedTokenAddressSync,
+  TOKEN_PROGRAM_ID,
+} from '@solana/spl-token'
+import { Keypair, PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { readAddress } from '@tollbook/core/address'
+import { memoPrograms } from '@tollbook/core/programs'
 import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
 import type { PaymentTerms } from '../../src/payment/settlement.ts'
-import type { TransactionRecord } from '../../src/payment/transactionRecord.ts'
 import type { Chance, VirtualTime } from './virtualTime.ts'
 import type { Weather } from './weather.ts'
 
 /*
- * The chain itself, without nodes: which transaction is in which slot, and since when. `simulatedNodes.ts` adds what a
+ * The chain itself, without nodes: which transaction is in which slot, and since when. `simulatedRpc.ts` adds what a
  * node makes of it.
  */
 
@@ -21,15 +28,21 @@ export const finalitySlots = 32
 /** A slot that the chain had reached before a run starts: nodes know the history behind it. */
 export const firstSlot = 1_000
 
-export interface SimulatedTransaction {
-  readonly signature: Signature
-  readonly wallet: Address
+/** A wallet's order to burn and to transfer. */
+export interface PaymentParts {
   readonly burnBaseUnits: bigint
   readonly transferBaseUnits: bigint
   readonly memo: string | undefined
-  readonly lastValidSlot: number
   /** The wallet holds too little: it lands and fails. */
   readonly fails: boolean
+}
+
+export interface SimulatedTransaction extends PaymentParts {
+  readonly signature: Signature
+  readonly wallet: Address
+  readonly lastValidSlot: number
+  readonly blockhash: string
+  readonly bytes: Uint8Array
 }
 
 /** A transaction in a slot, on one fork. */
@@ -46,7 +59,7 @@ export interface SimulatedChain {
   slot(): number
   blockTimeMs(slot: number): number
   /** Signs a transaction; it is not sent. */
-  sign(parts: Omit<SimulatedTransaction, 'signature' | 'lastValidSlot'>): SimulatedTransaction
+  sign(payer: Keypair, parts: PaymentParts): SimulatedTransaction
   transaction(signature: Signature): SimulatedTransaction | undefined
   /** Sends it to the leader. Sending it again is harmless. */
   send(signature: Signature): void
@@ -56,7 +69,6 @@ export interface SimulatedChain {
   finalSlot(signature: Signature): number | undefined
   /** All signed transactions, in the order of signing. */
   transactions(): readonly SimulatedTransaction[]
-  record(signature: Signature, slot: number): TransactionRecord
 }
 
 export interface ChainOptions {
@@ -96,10 +108,11 @@ export function createSimulatedChain({ time, chance, epochMs }: ChainOptions): S
     },
     slot,
     blockTimeMs,
-    sign(parts) {
-      const signature = assertPresent(signatureOfBytes(chance.bytes(64)), 'random bytes are a signature')
-      const transaction = { ...parts, signature, lastValidSlot: slot() + blockhashSlots }
-      traced.set(signature, { transaction, landings: [] })
+    sign(payer, parts) {
+      // A payer's node is a little behind, too.
+      const hashSlot = slot() - chance.number(5)
+      const transaction = signTransaction(payer, parts, { terms, hashSlot })
+      traced.set(transaction.signature, { transaction, landings: [] })
       return transaction
     },
     transaction: (signature) => traced.get(signature)?.transaction,
@@ -126,20 +139,17 @@ export function createSimulatedChain({ time, chance, epochMs }: ChainOptions): S
     finalSlot: (signature) =>
       traced.get(signature)?.landings.find(({ droppedAtSlot }) => droppedAtSlot === undefined)?.slot,
     transactions: () => [...traced.values()].map(({ transaction }) => transaction),
-    record(signature, at) {
-      const transaction = assertPresent(traced.get(signature), 'a record is of a signed transaction').transaction
-      return recordOf(transaction, { terms, slot: at, blockTimeMs: blockTimeMs(at) })
-    },
   }
 }
 
 function newTerms(chance: Chance): PaymentTerms {
+  const [mint, paymentWallet] = [newAddress(chance), newAddress(chance)]
   return {
-    mint: newAddress(chance),
+    mint,
     decimals: 6,
-    tokenProgram: newAddress(chance),
-    paymentWallet: newAddress(chance),
-    paymentTokenAccount: newAddress(chance),
+    tokenProgram: address(TOKEN_PROGRAM_ID),
+    paymentWallet,
+    paymentTokenAccount: tokenAccountOf(mint, paymentWallet),
     network: 'solana:simulation',
   }
 }
@@ -148,50 +158,55 @@ export function newAddress(chance: Chance): Address {
   return assertPresent(readAddress(encodeBase58(chance.bytes(32))), '32 bytes are an address')
 }
 
-interface Place {
-  readonly terms: PaymentTerms
-  readonly slot: number
-  readonly blockTimeMs: number
+export function newPayer(chance: Chance): Keypair {
+  return Keypair.fromSeed(chance.bytes(32))
 }
 
-const walletBalance = 10n ** 15n
+export function address(key: PublicKey): Address {
+  return assertPresent(readAddress(key.toBase58()), 'a public key is an address')
+}
 
-function recordOf(transaction: SimulatedTransaction, { terms, slot, blockTimeMs }: Place): TransactionRecord {
-  const { signature, wallet, burnBaseUnits, transferBaseUnits, memo, fails } = transaction
-  const { mint, tokenProgram, paymentTokenAccount, paymentWallet } = terms
-  const base = { tokenProgram, mint, authority: wallet, source: wallet }
-  const sent = burnBaseUnits + transferBaseUnits
+export function tokenAccountOf(mint: Address, owner: Address): Address {
+  return address(getAssociatedTokenAddressSync(new PublicKey(mint), new PublicKey(owner), true))
+}
+
+/** The blockhash of a slot: its number, so that a node can tell how old it is. */
+export function blockhashOf(slot: number): string {
+  const bytes = Buffer.alloc(32, 7)
+  bytes.writeUInt32BE(slot)
+  return encodeBase58(bytes)
+}
+
+interface Signing {
+  readonly terms: PaymentTerms
+  readonly hashSlot: number
+}
+
+function signTransaction(payer: Keypair, parts: PaymentParts, { terms, hashSlot }: Signing): SimulatedTransaction {
+  const { mint, paymentTokenAccount, decimals } = terms
+  const wallet = address(payer.publicKey)
+  const source = new PublicKey(tokenAccountOf(mint, wallet))
+  const [mintKey, destination] = [new PublicKey(mint), new PublicKey(paymentTokenAccount)]
+  const [memoProgram] = memoPrograms
+  const instructions = [
+    createBurnCheckedInstruction(source, mintKey, payer.publicKey, parts.burnBaseUnits, decimals),
+    createTransferCheckedInstruction(source, mintKey, destination, payer.publicKey, parts.transferBaseUnits, decimals),
+  ]
+  if (parts.memo !== undefined) {
+    const programId = new PublicKey(assertPresent(memoProgram, 'there is a memo program'))
+    instructions.push(new TransactionInstruction({ keys: [], programId, data: Buffer.from(parts.memo, 'utf8') }))
+  }
+  const blockhash = blockhashOf(hashSlot)
+  const message = new TransactionMessage({ payerKey: payer.publicKey, recentBlockhash: blockhash, instructions })
+  const transaction = new VersionedTransaction(message.compileToLegacyMessage())
+  transaction.sign([payer])
+  const signature = signatureOfBytes(assertPresent(transaction.signatures[0], 'it is signed'))
   return {
-    signature,
-    slot,
-    blockTimeMs,
-    failure: fails ? { text: 'insufficient funds', insufficientFunds: true } : undefined,
-    signers: [wallet],
-    movements: fails
-      ? []
-      : [
-          { ...base, kind: 'burn', amountBaseUnits: burnBaseUnits },
-          { ...base, kind: 'transfer', destination: paymentTokenAccount, amountBaseUnits: transferBaseUnits },
-        ],
-    balances: fails
-      ? []
-      : [
-          {
-            tokenAccount: wallet,
-            mint,
-            ownersSeen: [wallet],
-            beforeBaseUnits: walletBalance,
-            afterBaseUnits: walletBalance - sent,
-          },
-          {
-            tokenAccount: paymentTokenAccount,
-            mint,
-            ownersSeen: [paymentWallet],
-            beforeBaseUnits: 0n,
-            afterBaseUnits: transferBaseUnits,
-          },
-        ],
-    memos: memo === undefined ? [] : [memo],
-    bytes: undefined,
+    ...parts,
+    signature: assertPresent(signature, 'a signature has 64 bytes'),
+    wallet,
+    lastValidSlot: hashSlot + blockhashSlots,
+    blockhash,
+    bytes: transaction.serialize(),
   }
 }

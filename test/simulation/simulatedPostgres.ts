@@ -95,6 +95,9 @@ interface State extends SimulatedPostgresOptions {
   readonly settings: SettingRow[]
   readonly locks: Map<string, Set<string>>
   readonly ended: Set<string>
+  /** Notes that were marked as sent. */
+  readonly sent: Set<string>
+  readonly presentations: Map<string, PresentationRow>
   readonly scans: Map<string, { readonly signature: string; readonly slot: number }>
   open: readonly OpenWork[]
   followedTo: number
@@ -114,6 +117,8 @@ export function createSimulatedPostgres(options: SimulatedPostgresOptions): Simu
     settings: [],
     locks: new Map(),
     ended: new Set(),
+    sent: new Set(),
+    presentations: new Map(),
     scans: new Map(),
     open: [],
     followedTo: 0,
@@ -154,6 +159,11 @@ const answers: readonly (readonly [RegExp, Answer])[] = [
     ({ settings }, { values }) => settings.filter(({ name, number }) => name === values[0] && number === values[1]),
   ],
   [/from "ledger"\."settings" where "name" = \$1 order by "number" desc/, newestSetting],
+  [/select "note" from "ledger"\."notes" where "id" = \$1 and "sent_at" is null/, findUnsent],
+  [/ledger\.end_notes\(/, endNotes],
+  [/work\.record_presentation\(/, recordPresentation],
+  [/from "work"\."presentations" where "reference" = /, findPresentation],
+  [/from "work"\."presentations" where "reference" in/, findPresented],
   [/from "ledger"\."keys" left join "ledger"\."notes"/, findKey],
   [/from "work"\."open"/, findOpen],
   [/work\.follow\(/, follow],
@@ -322,12 +332,54 @@ function findKey({ memory }: State, { values }: Statement): readonly object[] {
   ]
 }
 
+function findUnsent({ memory, sent }: State, { values }: Statement): readonly object[] {
+  const id = bytesOf(values[0])
+  const note = memory.note(id)
+  return note === undefined || sent.has(streamKey(id)) ? [] : [{ note: Buffer.from(note) }]
+}
+
+function endNotes({ sent }: State, { values }: Statement): readonly object[] {
+  for (const id of elements(Buffer.from(bytesOf(values[0])))) if (id !== undefined) sent.add(streamKey(id))
+  return []
+}
+
+interface PresentationRow {
+  readonly id: Uint8Array
+  readonly presented_at: Date
+  readonly last_valid_height: number
+}
+
+function recordPresentation({ presentations }: State, { values }: Statement): readonly object[] {
+  const [id, wallet, presentedAt, height] = values
+  const key = `${String(wallet)} ${streamKey(bytesOf(id))}`
+  const row: PresentationRow = presentations.get(key) ?? {
+    id: bytesOf(id),
+    presented_at: new Date(timeOf(presentedAt)),
+    last_valid_height: Number(height),
+  }
+  presentations.set(key, row)
+  return [row]
+}
+
+function findPresentation({ presentations }: State, { values }: Statement): readonly object[] {
+  const row = presentations.get(`${String(values[1])} ${streamKey(bytesOf(values[0]))}`)
+  return row === undefined ? [] : [row]
+}
+
+function findPresented({ presentations }: State, { values }: Statement): readonly object[] {
+  const wanted = new Set(values.map((value) => streamKey(bytesOf(value))))
+  return [...presentations.values()]
+    .filter(({ id }) => wanted.has(streamKey(id)))
+    .map(({ id }) => ({ reference: Buffer.from(id) }))
+}
+
 function findOpen({ open, clock }: State, { text, values }: Statement): readonly object[] {
   const queue = String(values[0])
   const max = Number(values.at(-1))
   const nowMs = clock.nowMs()
   const isDue = ({ dueAtMs, position }: OpenWork) => {
     if (queue === 'lease') return dueAtMs <= nowMs
+    if (queue === 'submitted') return dueAtMs > nowMs - Number(values[1])
     if (queue === 'undelivered') return dueAtMs <= nowMs - Number(values[1])
     if (!text.includes('(due_at, stream) >')) return true
     const afterMs = timeOf(values[1])

@@ -23,6 +23,10 @@ export interface Weather {
   readonly nodeStalls: number
   /** Maximum lag of a node, in slots. */
   readonly nodeLagSlots: number
+  /** Each time that the nodes change, per node: it stands still, denies every transaction, or is of another network. */
+  readonly nodeFreezes: number
+  readonly nodeHides: number
+  readonly nodeForeign: number
   /** Per transaction: not landed by the first broadcast, landed late, or landed and dropped by a fork. */
   readonly transactionLost: number
   readonly transactionLate: number
@@ -46,6 +50,9 @@ export const clearSky: Weather = {
   nodeFails: 0,
   nodeStalls: 0,
   nodeLagSlots: 0,
+  nodeFreezes: 0,
+  nodeHides: 0,
+  nodeForeign: 0,
   transactionLost: 0,
   transactionLate: 0,
   transactionForked: 0,
@@ -68,7 +75,10 @@ export function drawWeather(chance: Chance): Weather {
     secondLeader: some(0.5),
     nodeFails: some(0.2),
     nodeStalls: some(0.1),
-    nodeLagSlots: chance.happens(0.5) ? chance.between(1, 20) : 0,
+    nodeLagSlots: chance.happens(0.5) ? chance.between(1, 60) : 0,
+    nodeFreezes: some(0.4),
+    nodeHides: some(0.4),
+    nodeForeign: some(0.3),
     transactionLost: some(0.3),
     transactionLate: some(0.3),
     transactionForked: some(0.3),

@@ -1,14 +1,14 @@
 import type { Clock } from '@tollbook/core/clock'
 import { assertPresent } from '@tollbook/core/assert'
-import { Fault } from '@tollbook/core/fault'
+import type { PostJson } from '../../src/chain/nodeClient.ts'
 import type { ListedPrice, Price } from '@tollbook/core/quote'
 import { split } from '../../src/pricing/split.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { createHistory, countFault, type History } from './history.ts'
 import { type JobName, openInstance, type PlantedPorts, type ServiceParts } from './instance.ts'
-import { createSimulatedChain, firstSlot, type SimulatedChain } from './simulatedChain.ts'
+import { createSimulatedChain, type SimulatedChain } from './simulatedChain.ts'
 import { type Carry, connectPool } from './simulatedNetwork.ts'
-import { createSimulatedNode } from './simulatedNodes.ts'
+import { answerCall, type NodeState } from './simulatedRpc.ts'
 import { createSimulatedPostgres, type SchemaRules, type SimulatedPostgres } from './simulatedPostgres.ts'
 import { type Chance, createChance, createVirtualTime, type VirtualTime } from './virtualTime.ts'
 import { clearSky, drawWeather, type Weather } from './weather.ts'
@@ -36,6 +36,7 @@ export interface World {
   readonly instances: readonly RunningInstance[]
   readonly prices: readonly Price[]
   weather(): Weather
+  isCalm(): boolean
   /** Ends all faults: clocks are right, everything is up, and the network loses nothing. */
   calm(): void
   trace(line: () => string): void
@@ -75,8 +76,21 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     clock: { nowMs: () => epochMs + time.nowMs() + drift.databaseMs, monotonicMs: time.nowMs, sleep: time.wait },
     grantsTwice: () => chance.happens(weather.secondLeader),
   })
+  const nodes = Array.from({ length: chance.between(1, 3) }, healthyNode)
   const prices = products.map((endpoint, n) => priceOf(endpoint, BigInt(n + 1), chain.terms.mint))
-  const context = { ...options, time, chance, history, chain, postgres, prices, drift, weather: () => weather, trace }
+  const context = {
+    ...options,
+    time,
+    chance,
+    history,
+    chain,
+    postgres,
+    prices,
+    drift,
+    nodes,
+    weather: () => weather,
+    trace,
+  }
   const instances = Array.from({ length: instanceCount }, (_, n) => runInstance(context, `instance ${n + 1}`))
   const world: World = {
     time,
@@ -87,9 +101,11 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     instances,
     prices,
     weather: () => weather,
+    isCalm: () => drift.isCalm,
     calm() {
       weather = clearSky
       chain.setWeather(clearSky)
+      for (const node of nodes) Object.assign(node, healthyNode())
       Object.assign(drift, { databaseMs: 0, databaseDownUntilMs: 0, isCalm: true })
     },
     trace,
@@ -98,6 +114,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   weather = drawWeather(chance)
   chain.setWeather(weather)
   disturbDatabase(context)
+  disturbNodes(context)
   return world
 }
 
@@ -115,6 +132,7 @@ interface Context extends WorldOptions {
   readonly postgres: SimulatedPostgres
   readonly prices: readonly Price[]
   readonly drift: Drift
+  readonly nodes: readonly NodeState[]
   readonly weather: () => Weather
   readonly trace: World['trace']
 }
@@ -189,24 +207,21 @@ function runInstance(context: Context, name: string): RunningInstance {
     const clock = clockOf(context, own)
     const pool = connectPool(postgres, databaseCarry(context, own), `${name}.${generation}`)
     void own.died.then(() => time.after(chance.between(10, 5_000), () => pool.sessions.forEach(postgres.endSession)))
-    const chain = createSimulatedNode({
-      chain: context.chain,
-      carry: nodeCarry(context, own),
-      lagSlots: () => (weather().nodeLagSlots === 0 ? 0 : chance.number(weather().nodeLagSlots + 1)),
-    })
     const priced = context.prices.map((price): [string, ListedPrice] => [price.endpoint, { ...price, priceList: 1 }])
     const current = new Map(priced)
     const opened = openInstance({
       pool,
       clock,
-      chain,
+      nodeUrls: context.nodes.map((_, n) => String(n)),
+      postJson: postToNode(context, own),
       terms: context.chain.terms,
-      slot: () => Math.max(firstSlot, context.chain.slot() - 50),
       currentPrice: (endpoint) => current.get(endpoint),
       exposureMaxBaseUnits,
       planted: context.planted ?? {},
     })
     for (const [job, everyMs] of jobTimes) repeatJob(context, own, { run: opened.jobs[job], everyMs })
+    repeatJob(context, own, { run: opened.pollNodes, everyMs: pollEveryMs })
+    opened.pollNodes().catch(() => undefined)
     return opened
   }
 
@@ -245,9 +260,12 @@ function runInstance(context: Context, name: string): RunningInstance {
 const jobTimes: readonly (readonly [JobName, number])[] = [
   ['open work', 1_000],
   ['finality', 4_000],
+  ['rebroadcast', 4_000],
   ['refunds', 10_000],
   ['transfer scan', 30_000],
 ]
+
+const pollEveryMs = 3_000
 
 interface Repeated {
   readonly run: () => Promise<void>
@@ -310,18 +328,46 @@ function databaseCarry({ time, chance, history, drift, weather }: Context, life:
   }
 }
 
-function nodeCarry({ time, chance, history, weather }: Context, life: Life): Carry {
-  return async (work) => {
+function healthyNode(): NodeState {
+  return { lagSlots: 0, frozenAtSlot: undefined, hides: false, isForeign: false }
+}
+
+/** Plans what goes wrong with the nodes: each of them by itself, for some seconds. */
+function disturbNodes({ time, chance, history, drift, chain, nodes, weather, trace }: Context): void {
+  const round = () => {
+    if (drift.isCalm) return
+    for (const [n, node] of nodes.entries()) {
+      const { nodeLagSlots, nodeFreezes, nodeHides, nodeForeign } = weather()
+      node.lagSlots = nodeLagSlots === 0 ? 0 : chance.number(nodeLagSlots + 1)
+      node.frozenAtSlot = chance.happens(nodeFreezes) ? chain.slot() : undefined
+      // One that lies is believed by nobody as long as another one is in rotation; alone it is the truth.
+      node.hides = n > 0 && chance.happens(nodeHides)
+      node.isForeign = n > 0 && chance.happens(nodeForeign)
+      if (node.frozenAtSlot !== undefined) countFault(history, 'node frozen')
+      if (node.hides) countFault(history, 'node hides')
+      if (node.isForeign) countFault(history, 'node of another network')
+      if (node.lagSlots > 0) countFault(history, 'node behind')
+      trace(() => `node ${n + 1}: ${JSON.stringify(node)}`)
+    }
+    time.after(chance.between(2_000, 30_000), round)
+  }
+  time.after(chance.between(1_000, 5_000), round)
+}
+
+/** The network between an instance and a node. */
+function postToNode(context: Context, life: Life): PostJson {
+  const { time, chance, history, weather, nodes, chain } = context
+  return async (url, body, { timeoutMs }) => {
     if (!life.isAlive) return never()
     const isStalled = chance.happens(weather().nodeStalls)
-    await time.wait(isStalled ? chance.number(stallMaxMs) : chance.between(5, 80))
-    const value = work()
+    const delayMs = isStalled ? chance.number(stallMaxMs) : chance.between(5, 80)
+    await time.wait(Math.min(delayMs, timeoutMs))
+    const node = assertPresent(nodes[Number(url)], 'a node has an address')
+    const answer = answerCall(chain, node, body)
     await time.wait(chance.between(5, 80))
     if (!life.isAlive) return never()
-    if (chance.happens(weather().nodeFails)) {
-      countFault(history, 'node failed')
-      throw new Fault('the node does not answer', { retryable: true })
-    }
-    return value
+    if (delayMs <= timeoutMs && !chance.happens(weather().nodeFails)) return answer
+    countFault(history, 'node failed')
+    throw new Error('the node did not answer')
   }
 }
