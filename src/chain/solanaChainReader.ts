@@ -41,7 +41,12 @@ function createBalanceReader(deps: SolanaReaderDeps): ChainReader['readBalance']
   const perf = { now: () => deps.clock.monotonicMs() }
   const recent = new LRUCache<string, Promise<Balance>>({ max: balancesMax, ttl: balanceForMs, ttlResolution: 0, perf })
   return (question) => {
-    const key = JSON.stringify([question.wallet, question.minSlot, question.enoughBaseUnits?.toString()])
+    const key = JSON.stringify([
+      question.wallet,
+      question.minSlot,
+      question.commitment,
+      question.enoughBaseUnits?.toString(),
+    ])
     const known = recent.get(key)
     if (known !== undefined) return known
     const asked = readTokenBalance(deps, { ...question, mint: deps.mint })

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Fault } from '@tollbook/core/fault'
 import type { Address } from '@tollbook/core/address'
 import type { Balance, BalanceQuestion } from '../payment/chainReader.ts'
+import type { Commitment } from './commitment.ts'
 import { callNode, type RotationDeps } from './rpcClient.ts'
 
 // Offset of the amount in a token account: after mint and owner.
@@ -18,12 +19,17 @@ const tokenAccountsJson = z
     baseUnits: value.reduce((sum, { account }) => sum + amountOf(account.data[0]), 0n),
   }))
 
+interface Asked extends Omit<BalanceQuestion, 'commitment'> {
+  readonly mint: Address
+  readonly commitment?: Commitment
+}
+
 /** The first balance that is enough; otherwise the newest one, after every node was asked. */
 export async function readTokenBalance(
   deps: RotationDeps,
-  { wallet, mint, minSlot = 0, enoughBaseUnits = 0n }: BalanceQuestion & { readonly mint: Address },
+  { wallet, mint, minSlot = 0, commitment = 'confirmed', enoughBaseUnits = 0n }: Asked,
 ): Promise<Balance> {
-  const options = { encoding: 'base64', commitment: 'confirmed', dataSlice: amountSlice, minContextSlot: minSlot }
+  const options = { encoding: 'base64', commitment, dataSlice: amountSlice, minContextSlot: minSlot }
   const params = [wallet, { mint }, options]
   let newest: Balance | undefined
   let lastError: unknown

@@ -41,7 +41,7 @@ export async function sendParts(deps: CommandDeps, payout: Payout, order: Signin
   const payer = order.feePayer === undefined ? wallet : await readKeypair(order.feePayer)
   const local = await readLocalJson(join(deps.home(), 'local.json'))
   const { clock = systemClock, interrupted: signal } = deps
-  const chain = connectPayerChain({ rpcUrl: payoutRpcUrl(readConfig(), local), fetch: globalThis.fetch })
+  const chain = connectPayerChain({ rpcUrl: payoutRpcUrl(readConfig(), local) })
   for (const part of order.parts) {
     const feePayer = addressIn('--fee-payer', payer.publicKey.toBase58())
     const { transaction: unsigned, lastValidBlockHeight } = await payout.build(order.plan, part, feePayer)

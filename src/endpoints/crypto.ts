@@ -11,6 +11,7 @@ import type { ProviderDeps } from './providers/provider.ts'
 import { crossChecked } from './providers/referencePrice.ts'
 import { percentText } from './signedText.ts'
 import { createSource } from './source.ts'
+import { symbolHandler } from './symbolHandler.ts'
 import { text } from './text.ts'
 
 const symbol = text({
@@ -68,22 +69,11 @@ function openCrypto(deps: ProviderDeps): ProductHandler<z.infer<typeof parameter
     ageMaxMs,
     hint,
   })
-  const queryOf = (asked: string): CryptoQuery => {
-    const symbol = asked.toUpperCase()
+  const queryOf = (requested: string): CryptoQuery => {
+    const symbol = requested.toUpperCase()
     return { symbol, coin: coinOf(symbol) }
   }
-  return {
-    whyUnavailable: (asked) => source.whyUnavailable(asked && queryOf(asked.symbol)),
-    whyNoData: (asked) =>
-      source.isKnownMissing(queryOf(asked.symbol)) ? `no provider knew it minutes ago; ${hint}` : undefined,
-    async deliver(asked) {
-      const query = queryOf(asked.symbol)
-      const found = await source.ask(query)
-      if (found.kind !== 'found') return found
-      // The answer repeats the requested symbol: XBT for a caller who asked for XBT, though BTC was fetched.
-      return { kind: 'delivered', data: { ...found.data, symbol: query.symbol }, meta: found.meta }
-    },
-  }
+  return symbolHandler({ source, queryOf, hint })
 }
 
 function checkDemo(

@@ -10,6 +10,7 @@ import { createTwelveData } from './providers/twelveData.ts'
 import { createYahoo } from './providers/yahoo.ts'
 import { amountText, percentText } from './signedText.ts'
 import { createSource } from './source.ts'
+import { symbolHandler } from './symbolHandler.ts'
 import { text } from './text.ts'
 
 const symbol = text({
@@ -66,19 +67,8 @@ function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters
     ageMaxMs,
     hint,
   })
-  const queryOf = (asked: string): StockQuery => ({ symbol: asked.toUpperCase(), ticker: tickerOf(asked) })
-  return {
-    whyUnavailable: (asked) => source.whyUnavailable(asked && queryOf(asked.symbol)),
-    whyNoData: (asked) =>
-      source.isKnownMissing(queryOf(asked.symbol)) ? `no provider knew it minutes ago; ${hint}` : undefined,
-    async deliver(asked) {
-      const query = queryOf(asked.symbol)
-      const found = await source.ask(query)
-      if (found.kind !== 'found') return found
-      // The answer repeats the requested spelling: BRK-B for a caller who asked for BRK-B, though BRK.B was fetched.
-      return { kind: 'delivered', data: { ...found.data, symbol: query.symbol }, meta: found.meta }
-    },
-  }
+  const queryOf = (requested: string): StockQuery => ({ symbol: requested.toUpperCase(), ticker: tickerOf(requested) })
+  return symbolHandler({ source, queryOf, hint })
 }
 
 function checkDemo(

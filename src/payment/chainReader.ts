@@ -67,6 +67,8 @@ export interface BalanceQuestion {
   readonly wallet: Address
   /** In a state of this slot or a later one. */
   readonly minSlot?: number
+  /** `finalized` for what cannot be the effect of a payment of the last seconds. By default `confirmed`. */
+  readonly commitment?: 'finalized'
   /** A smaller balance is not believed before every node was asked. */
   readonly enoughBaseUnits?: bigint
 }

@@ -30,7 +30,8 @@ import {
   widthAt,
 } from '@tollbook/core/tiles'
 
-const sizeMax = 300
+// Past 128 a tree has nine levels, and every shape of a smaller one occurs.
+const sizeMax = 140
 const leaves = Array.from({ length: sizeMax }, (_, k) => sha256(`leaf ${k}`))
 
 /** RFC 6962, 2.1, word for word: what everything else is held against. */

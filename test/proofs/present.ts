@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { systemClock } from '@tollbook/core/clock'
 import { type QuoteBody, quoteBody } from '@tollbook/core/wire'
 
 export interface Request {
@@ -41,9 +42,16 @@ export async function present({ baseUrl, wallet, symbol, proof, idempotencyKey }
   }
 }
 
+// A service whose payments wait for finality closes for a moment, and says when to ask again.
+const quoteTriesMax = 60
+
 export async function askQuote({ baseUrl, wallet, symbol }: Request): Promise<QuoteBody> {
-  const response = await fetch(`${baseUrl}/api/data/crypto?symbol=${symbol}`, {
-    headers: { 'x-wallet-address': wallet },
-  })
-  return quoteBody.parse(await response.json())
+  for (let tries = 1; ; tries++) {
+    const response = await fetch(`${baseUrl}/api/data/crypto?symbol=${symbol}`, {
+      headers: { 'x-wallet-address': wallet },
+    })
+    const body: unknown = await response.json()
+    if (response.status !== 503 || tries === quoteTriesMax) return quoteBody.parse(body)
+    await systemClock.sleep(Number(response.headers.get('retry-after') ?? 1) * 1000)
+  }
 }

@@ -1,5 +1,6 @@
 import { Keypair } from '@solana/web3.js'
 import { startLedgerServer } from './ledgerServer.ts'
+import type { NodeBehaviour } from '@tollbook/localnet/localChain'
 import { type SpawnedLocalChain, spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { provisionChain } from '../../src/cli/local/provisionChain.ts'
@@ -22,13 +23,18 @@ export interface ProofEnvironment extends AsyncDisposable {
 // A slot is quick, so that a payment confirms at once, and not so quick that the timer is all that runs.
 const slotMs = 40
 
-export async function openEnvironment(): Promise<ProofEnvironment> {
+export interface EnvironmentOptions {
+  /** RPC nodes of the chain; the payer uses the last one. By default one node that shows the newest state. */
+  readonly nodes?: readonly NodeBehaviour[]
+}
+
+export async function openEnvironment(options: EnvironmentOptions = {}): Promise<ProofEnvironment> {
   await using opened = new AsyncDisposableStack()
   const directory = await makeTemporaryDirectory()
   opened.defer(directory.remove)
   const server = opened.use(await startLedgerServer())
   const database = await server.createDatabase()
-  const chain = await spawnLocalChain({ slotMs, log: silentLog })
+  const chain = await spawnLocalChain({ slotMs, log: silentLog, ...options })
   opened.defer(() => chain.stop())
   const wallets = {
     mint: Keypair.generate(),
@@ -50,7 +56,7 @@ export async function openEnvironment(): Promise<ProofEnvironment> {
     ARTIFACT_DIR: `${directory.path}/artifacts`,
     RECEIPT_SIGNING_KEY: JSON.stringify(makeReceiptKey()),
   }
-  const payer = createPayer({ rpcUrl: chain.rpcUrl, wallet: wallets.demoWallet })
+  const payer = createPayer({ rpcUrl: chain.rpcUrls.at(-1) ?? chain.rpcUrl, wallet: wallets.demoWallet })
   const disposables = opened.move()
   return {
     database,

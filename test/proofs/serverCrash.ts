@@ -119,7 +119,7 @@ async function readLedgerState({ database }: ProofEnvironment): Promise<LedgerSt
   await client.connect()
   const { rows } = await client.query<LedgerState>(`
     select (select count(*)::int from ledger.events where kind = 'RequestFulfilled') as fulfilled,
-      (select count(*)::int from ledger.payments where state = 'fulfilled') as payments,
+      (select count(*)::int from ledger.payments where state in ('fulfilled', 'fulfilled.final')) as payments,
       (select count(*)::int from (select from ledger.entries group by seq, mint having sum(amount) <> 0) u) as unbalanced,
       (select count(*)::int from (select seq, row_number() over (order by seq) as n from ledger.events) e where seq <> n) as gaps`)
   await client.end()

@@ -1,7 +1,7 @@
 /** The public interface of @tollbook/client. Everything else in this package may change without notice. */
 export { createPayingFetch, type PayingFetch, type ResumeOptions } from './payingFetch.ts'
 export type { PayingFetchOptions } from './payer.ts'
-export { keypairWallet, type PayerWallet, readKeypairFile } from './payerWallet.ts'
+export { keypairWallet, type PayerWallet } from './payerWallet.ts'
 export { type Ceiling, type Cost, type SpendingLimit, SpendingLimitExceeded } from './spendingLimit.ts'
 export type { PaymentProgress } from './paymentProgress.ts'
 export { PaymentError, PaymentNotSent, PaymentRefused, PaymentUnresolved, PaymentUnspent } from './paymentError.ts'

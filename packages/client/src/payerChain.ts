@@ -40,7 +40,12 @@ export interface MintFacts {
 
 export type LandingStatus = 'not_found' | 'processed' | 'confirmed' | 'failed'
 
-export function connectPayerChain({ rpcUrl, fetch }: { readonly rpcUrl: string; readonly fetch: Fetch }): PayerChain {
+interface PayerChainOptions {
+  readonly rpcUrl: string
+  readonly fetch?: Fetch
+}
+
+export function connectPayerChain({ rpcUrl, fetch = globalThis.fetch }: PayerChainOptions): PayerChain {
   const rpc = createSolanaRpc({ url: rpcUrl, fetch })
   const known = new Map<string, TokenFacts>()
   return {

@@ -1,5 +1,4 @@
 import type { Keypair, VersionedTransaction } from '@solana/web3.js'
-import { readKeypair } from './keypairFile.ts'
 
 /** Payer: a keypair, or any signer with an address that signs transactions. The key itself is never requested. */
 export interface PayerWallet {
@@ -16,9 +15,4 @@ export function keypairWallet(keypair: Keypair): PayerWallet {
       return transaction
     },
   }
-}
-
-/** A wallet from a keypair file of the Solana CLI. */
-export async function readKeypairFile(path: string): Promise<PayerWallet> {
-  return keypairWallet(await readKeypair(path))
 }

@@ -2,16 +2,18 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import type { Clock } from '@tollbook/core/clock'
 import { randomBytesOf } from '@tollbook/core/id'
+import { AccountHistory } from './accountHistory.ts'
 import { type ResolvedTransaction, resolveTransaction } from './accountKeys.ts'
 import { type LookupFailure, loadAddresses } from './addressLookupTable.ts'
+import { type BankState, bankStateAt } from './bankState.ts'
 import { byteKey } from './byteKey.ts'
-import type { ChainStore, OpenedChain } from './chainStore.ts'
+import { type ChainStore, type OpenedChain, openMemoryStore } from './chainStore.ts'
 import type { ChainTransaction } from './chainTransaction.ts'
 import type { ExecutionOutcome } from './executionOutcome.ts'
 import { type Faucet, createFaucet } from './faucet.ts'
 import type { History } from './history.ts'
 import type { Genesis } from './journalEntry.ts'
-import { Slots } from './slots.ts'
+import { Slots, slotsUntil } from './slots.ts'
 import { type AccountAt, type AccountState, type Svm, createSvm } from './svm.ts'
 import { type Balances, collectBalances } from './tokenBalances.ts'
 import { TokenAccountIndex } from './tokenAccountIndex.ts'
@@ -50,14 +52,32 @@ export interface ForkPoint {
 export interface BankDeps {
   readonly opened: OpenedChain
   readonly clock: Clock
+  /** Of the bank that this one branches off. */
+  readonly origin?: BankOrigin
 }
+
+/** Start of a branch: the engine's state, older states of accounts and the times of the slots before. */
+interface BankOrigin {
+  readonly snapshot: Uint8Array
+  readonly older: AccountHistory
+  readonly slotTimes: ReadonlyMap<number, number>
+}
+
+/** A state to read or to execute from. */
+export interface SimulateOptions {
+  readonly slot: number
+  readonly verifySignatures: boolean
+}
+
+/** Largest lag of a node. States of accounts are stored for this many slots, plus those until finality. */
+export const lagSlotsMax = 512
 
 /** Mainnet's number: two days of slots. No local chain will live to see its second epoch. */
 const slotsPerEpoch = 432_000
 
 /**
  * The chain itself: one line of slots over one engine, with everything that landed. It knows nothing of JSON and
- * sockets. There is one state, the newest: reads of accounts do not depend on a commitment, unlike on a real node.
+ * sockets. The engine has the newest state only; older ones are read from the history of accounts.
  */
 export class Bank {
   readonly genesis: Genesis
@@ -72,18 +92,23 @@ export class Bank {
   readonly #listeners = new Set<BankListener>()
   readonly #slotTimes = new Map<number, number>()
   readonly #forks = new Map<ForkPoint, ForkState>()
+  readonly #older: AccountHistory
+  /** Slots whose states stay readable however old they get: those of nodes that stand still. */
+  readonly #pins = new Set<{ readonly slot: number }>()
   /** Slot of the engine's sysvars. Setting them takes 0.2 ms, so they are set only before a read. */
   #engineSlot = 0
 
-  constructor({ opened: { store, restored }, clock }: BankDeps) {
+  constructor({ opened: { store, restored }, clock, origin }: BankDeps) {
     this.genesis = restored.genesis
     this.slots = new Slots(restored.slot, restored.branches)
     this.history = restored.history
     this.#store = store
     this.#clock = clock
     this.#faucet = createFaucet(restored.genesis.hash)
-    this.#svm = createSvm(this.#epochs())
-    this.#svm.setAccount(this.#faucet.account)
+    this.#older = origin?.older ?? new AccountHistory()
+    for (const [slot, seconds] of origin?.slotTimes ?? []) this.#slotTimes.set(slot, seconds)
+    this.#svm = createSvm(this.#epochs(), origin?.snapshot)
+    if (origin === undefined) this.#svm.setAccount(this.#faucet.account)
     for (const { address, elf } of restored.programs) this.#svm.addProgram(address, elf)
     for (const account of executableLast(restored.accounts)) this.#svm.setAccount(account)
     this.tokenAccounts.rebuild(this.#svm)
@@ -95,12 +120,16 @@ export class Bank {
     this.#listeners.add(listener)
   }
 
-  account(address: Uint8Array): AccountState | undefined {
-    return this.#engine().account(address)
+  /** All accounts at the end of the slot. */
+  stateAt(slot: number): BankState {
+    return bankStateAt({ slot, engine: this.#engine(), older: this.#older, tokenAccounts: this.tokenAccounts })
   }
 
-  accountsOwnedBy(program: Uint8Array): readonly AccountAt[] {
-    return this.#engine().accountsOwnedBy(program)
+  /** Keeps the states of the slot until the pin is removed. */
+  pin(slot: number): () => void {
+    const pin = { slot }
+    this.#pins.add(pin)
+    return () => void this.#pins.delete(pin)
   }
 
   rentExemptLamports(dataLength: number): bigint {
@@ -112,39 +141,43 @@ export class Bank {
     return this.#slotTimes.get(slot) ?? this.history.inSlot(slot)[0]?.record().blockTimeSeconds
   }
 
-  /** Looks addresses up in tables as they are now; a v0 transaction cannot be read without. */
-  resolve(transaction: ChainTransaction): ResolvedTransaction | LookupFailure {
-    const loaded = loadAddresses(transaction.message, (address) => this.account(address))
+  /** Looks addresses up in tables as they were then; a v0 transaction cannot be read without. */
+  resolve(transaction: ChainTransaction, slot: number): ResolvedTransaction | LookupFailure {
+    const { account } = this.stateAt(slot)
+    const loaded = loadAddresses(transaction.message, account)
     return typeof loaded === 'string' ? loaded : resolveTransaction(transaction, loaded)
   }
 
-  /** Why the transaction cannot be executed now, whatever it does; undefined when it can. */
-  refusal(transaction: ChainTransaction): 'AlreadyProcessed' | 'BlockhashNotFound' | undefined {
-    if (this.history.hasMessage(transaction.messageBytes)) return 'AlreadyProcessed'
+  /** Why the transaction cannot be executed in that slot, whatever it does; undefined when it can. */
+  refusal(transaction: ChainTransaction, slot: number): 'AlreadyProcessed' | 'BlockhashNotFound' | undefined {
+    const landedSlot = this.history.slotOfMessage(transaction.messageBytes)
+    if (landedSlot !== undefined && landedSlot <= slot) return 'AlreadyProcessed'
     const blockhash = encodeBase58(transaction.message.recentBlockhash)
-    return this.slots.slotOfBlockhash(blockhash) === undefined ? 'BlockhashNotFound' : undefined
+    return this.slots.isBlockhashValid(blockhash, slot) ? undefined : 'BlockhashNotFound'
   }
 
   /** Executes with signatures checked and keeps nothing: what a node does before it passes a transaction on. */
-  preflight(transaction: ResolvedTransaction): ExecutionOutcome {
-    const engine = this.#engine()
-    engine.verifySignatures(true)
-    return engine.simulate(transaction.wire).outcome
+  preflight(transaction: ResolvedTransaction, slot: number): ExecutionOutcome {
+    return this.#inSlot({ slot, transaction }, (engine) => {
+      engine.verifySignatures(true)
+      return engine.simulate(transaction.wire).outcome
+    })
   }
 
-  /** Executes without keeping anything, and tells all about it. */
-  simulate(transaction: ResolvedTransaction, verifySignatures: boolean): SimulationReport {
-    const engine = this.#engine()
-    engine.verifySignatures(verifySignatures)
-    const before = collectBalances(transaction, engine)
-    const { outcome, accounts: written } = engine.simulate(transaction.wire)
-    const accounts = new Map(written.map(({ address, state }) => [byteKey(address), state]))
-    const account = (address: Uint8Array): AccountState | undefined => {
-      const key = byteKey(address)
-      return accounts.has(key) ? accounts.get(key) : engine.account(address)
-    }
-    const lamports = (address: Uint8Array): bigint => account(address)?.lamports ?? 0n
-    return { transaction, outcome, before, after: collectBalances(transaction, { account, lamports }), accounts }
+  /** Executes without keeping anything, and reports all effects. */
+  simulate(transaction: ResolvedTransaction, { slot, verifySignatures }: SimulateOptions): SimulationReport {
+    return this.#inSlot({ slot, transaction }, (engine) => {
+      engine.verifySignatures(verifySignatures)
+      const before = collectBalances(transaction, engine)
+      const { outcome, accounts: written } = engine.simulate(transaction.wire)
+      const accounts = new Map(written.map(({ address, state }) => [byteKey(address), state]))
+      const account = (address: Uint8Array): AccountState | undefined => {
+        const key = byteKey(address)
+        return accounts.has(key) ? accounts.get(key) : engine.account(address)
+      }
+      const lamports = (address: Uint8Array): bigint => account(address)?.lamports ?? 0n
+      return { transaction, outcome, before, after: collectBalances(transaction, { account, lamports }), accounts }
+    })
   }
 
   /**
@@ -152,15 +185,16 @@ export class Bank {
    * returned and nothing is recorded, as when a leader drops it. One that charged a fee is history, failed or not.
    */
   execute(transaction: ResolvedTransaction, verifySignatures: boolean): TransactionError | null {
-    assert(this.refusal(transaction) === undefined, 'only a transaction that may land is executed')
+    assert(this.refusal(transaction, this.slots.current) === undefined, 'only a transaction that may land is executed')
     this.#store.assertWritable()
     const engine = this.#engine()
     engine.verifySignatures(verifySignatures)
+    const states = transaction.keys.map(({ address, writable }) => (writable ? this.#newest(address) : undefined))
     const before = collectBalances(transaction, engine)
     const outcome = engine.execute(transaction.wire)
     const after = collectBalances(transaction, engine)
     const feeLamports = sum(before.lamports) - sum(after.lamports)
-    if (feeLamports > 0n) this.#keep({ transaction, outcome, feeLamports, before, after })
+    if (feeLamports > 0n) this.#keep({ transaction, outcome, feeLamports, before, after }, states)
     return outcome.error
   }
 
@@ -185,6 +219,7 @@ export class Bank {
     for (let step = 0; step < count; step++) {
       this.slots.advance()
       this.#noteSlot()
+      this.#forgetOldStates()
       for (const listener of this.#listeners) listener.slotReached(this.slots.current)
     }
   }
@@ -208,17 +243,41 @@ export class Bank {
     if (!this.#slotTimes.has(point.slot)) this.#noteSlot()
     this.#svm = createSvm(this.#epochs(), fork.snapshot)
     this.#engineSlot = 0
+    this.#older.truncate(point.slot, (address) => this.#svm.account(address))
     this.tokenAccounts.rebuild(this.#svm)
     for (const listener of this.#listeners) listener.forkDropped(point.slot)
   }
 
-  #keep(executed: Omit<TransactionRecord, 'slot' | 'blockTimeSeconds'>): void {
+  /** An independent chain with the same past. It is not stored, and its next slots have other blockhashes. */
+  branch(): Bank {
+    const { current, branches } = this.slots
+    const { store } = openMemoryStore(this.genesis)
+    const past = { slot: current, history: this.history.copy(), programs: [], accounts: [] }
+    const branch = { fromSlot: current + 1, salt: randomBytesOf(32) }
+    const restored = { genesis: this.genesis, branches: [...branches, branch], ...past }
+    const origin = {
+      snapshot: this.#engine().snapshot(),
+      older: this.#older.copy(),
+      slotTimes: new Map(this.#slotTimes),
+    }
+    return new Bank({ opened: { store, restored }, clock: this.#clock, origin })
+  }
+
+  /** `before`: the writable accounts by their position among the keys. */
+  #keep(
+    executed: Omit<TransactionRecord, 'slot' | 'blockTimeSeconds'>,
+    before: readonly (AccountState | undefined)[],
+  ): void {
     const slot = this.slots.current
     const blockTimeSeconds = assertPresent(this.#slotTimes.get(slot), 'the current slot has a time')
     const record = { slot, blockTimeSeconds, ...executed }
-    const changed = executed.transaction.keys
-      .filter(({ writable }) => writable)
-      .map(({ address }) => ({ address, state: this.#svm.account(address) }))
+    const changed: AccountAt[] = []
+    for (const [index, { address, writable }] of executed.transaction.keys.entries()) {
+      if (!writable) continue
+      const after = this.#svm.account(address)
+      changed.push({ address, state: after })
+      this.#older.note({ slot, address, before: before[index], after })
+    }
     const bytes = encodeRecord(record)
     this.#store.append({ kind: 'landed', record: bytes, changed })
     this.history.append(record, bytes)
@@ -236,6 +295,40 @@ export class Bank {
       this.#engineSlot = slot
     }
     return this.#svm
+  }
+
+  #newest(address: Uint8Array): AccountState | undefined {
+    const known = this.#older.newest(address)
+    return known === undefined ? this.#svm.account(address) : known.state
+  }
+
+  /**
+   * Runs with the transaction's accounts and the Clock as they were in the slot. The runtime reads nothing else but
+   * programs, which do not change, and SlotHashes, which stay the newest.
+   */
+  #inSlot<T>({ slot, transaction }: { slot: number; transaction: ResolvedTransaction }, run: (engine: Svm) => T): T {
+    const engine = this.#engine()
+    if (slot === this.slots.current) return run(engine)
+    const older = transaction.keys.flatMap(({ address }) => {
+      const known = this.#older.at(address, slot)
+      return known === undefined || known === this.#older.newest(address) ? [] : [{ address, state: known.state }]
+    })
+    const newest = older.map(({ address }) => ({ address, state: this.#newest(address) }))
+    for (const account of older) engine.setAccount(account)
+    engine.setClock({ slot, timeSeconds: this.blockTimeSeconds(slot) ?? this.genesis.createdAtSeconds })
+    try {
+      return run(engine)
+    } finally {
+      for (const account of newest) engine.setAccount(account)
+      const current = this.slots.current
+      engine.setClock({ slot: current, timeSeconds: assertPresent(this.#slotTimes.get(current), 'it has a time') })
+    }
+  }
+
+  #forgetOldStates(): void {
+    const oldest = this.slots.current - lagSlotsMax - slotsUntil.finalized
+    const pinned = [...this.#pins].map(({ slot }) => slot - slotsUntil.finalized)
+    this.#older.prune(Math.min(oldest, ...pinned))
   }
 
   /** Whole seconds, as the Clock sysvar has them; a transaction's block time is that of its slot. */

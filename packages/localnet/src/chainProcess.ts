@@ -3,10 +3,11 @@ import { parseArgs } from 'node:util'
 import { describeError } from '@tollbook/core/fault'
 import { createLineLog } from './log.ts'
 import { type LocalChain, startLocalChain } from './localChain.ts'
+import { type NodeBehaviour, readNodeBehaviour } from './nodeBehaviour.ts'
 
 /*
- * The local chain as a separate process: `node chainProcess.ts --port 8899 --slot-ms 400 --state DIR [--keep]`.
- * One JSON line on stdout contains its address; everything for people goes to stderr.
+ * The local chain as a separate process: `node chainProcess.ts --port 8899 --slot-ms 400 --state DIR [--keep]
+ * [--node lag=12,freeze ...]`. One JSON line on stdout contains its address; everything for people goes to stderr.
  */
 
 interface Arguments {
@@ -15,6 +16,7 @@ interface Arguments {
   readonly stateDirectory: string | undefined
   /** Goes on without the process that started it. */
   readonly keep: boolean
+  readonly nodes: readonly NodeBehaviour[]
 }
 
 try {
@@ -24,14 +26,15 @@ try {
   process.exitCode = 1
 }
 
-async function main({ port, slotMs, stateDirectory, keep }: Arguments): Promise<void> {
+async function main({ port, slotMs, stateDirectory, keep, nodes }: Arguments): Promise<void> {
   const log = createLineLog('local-chain', process.stderr)
   const state = stateDirectory === undefined ? {} : { stateDirectory }
-  const chain = await startLocalChain({ port, slotMs, log, ...state })
+  const chain = await startLocalChain({ port, slotMs, log, ...state, ...(nodes.length === 0 ? {} : { nodes }) })
   stopOnRequest(chain, keep)
   process.stderr.write(`local Solana chain answers at ${chain.rpcUrl} (WebSocket ${chain.wsUrl})\n`)
   const { rpcUrl, wsUrl, genesisHash } = chain
-  process.stdout.write(`${JSON.stringify({ rpcUrl, wsUrl, genesisHash })}\n`)
+  const rpcUrls = chain.nodes.map((node) => node.rpcUrl)
+  process.stdout.write(`${JSON.stringify({ rpcUrl, wsUrl, genesisHash, rpcUrls })}\n`)
 }
 
 /** The end of stdin signals the parent's death, also one by `kill -9`, which runs no handler. */
@@ -55,6 +58,7 @@ function readArguments(words: string[]): Arguments {
       'slot-ms': { type: 'string', default: '400' },
       state: { type: 'string' },
       keep: { type: 'boolean', default: false },
+      node: { type: 'string', multiple: true, default: [] },
     },
   })
   return {
@@ -62,6 +66,7 @@ function readArguments(words: string[]): Arguments {
     slotMs: readNumber('--slot-ms', values['slot-ms'], 60_000),
     stateDirectory: values.state,
     keep: values.keep,
+    nodes: values.node.map(readNodeBehaviour),
   }
 }
 

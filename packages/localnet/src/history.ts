@@ -42,8 +42,26 @@ export class History {
     pushInto(this.#bySlot, record.slot, position)
   }
 
-  hasMessage(messageBytes: Uint8Array): boolean {
-    return this.#byMessage.has(byteKey(sha256(messageBytes)))
+  /** An independent copy; the records are shared. */
+  copy(): History {
+    const copy = new History()
+    for (const entry of this.#entries) copy.#entries.push(entry)
+    for (const [key, position] of this.#bySignature) copy.#bySignature.set(key, position)
+    for (const [key, position] of this.#byMessage) copy.#byMessage.set(key, position)
+    for (const [key, positions] of this.#byAddress) copy.#byAddress.set(key, [...positions])
+    for (const [slot, positions] of this.#bySlot) copy.#bySlot.set(slot, [...positions])
+    return copy
+  }
+
+  /** The slot in which the message landed, under whichever signature. */
+  slotOfMessage(messageBytes: Uint8Array): number | undefined {
+    const position = this.#byMessage.get(byteKey(sha256(messageBytes)))
+    return position === undefined ? undefined : this.#entries[position]?.slot
+  }
+
+  /** Number of transactions up to the end of the slot. */
+  lengthAt(slot: number): number {
+    return this.#entries.findLastIndex((entry) => entry.slot <= slot) + 1
   }
 
   find(signature: Uint8Array): HistoryEntry | undefined {

@@ -76,6 +76,7 @@ function send(response: ServerResponse, answer: RpcAnswer): void {
     case 'failure':
       if (answer.outcome === 'disconnect') response.destroy()
       if (answer.outcome === 'unavailable') end(response, 503, '')
+      if (answer.outcome === 'tooManyRequests') end(response, 429, 'Too many requests')
     // A hanging request is left as it is; closing the server ends it.
   }
 }

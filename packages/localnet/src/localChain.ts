@@ -1,4 +1,4 @@
-import { assert } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { decodeBase58, encodeBase58 } from '@tollbook/core/base58'
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
@@ -6,19 +6,11 @@ import { randomBytesOf } from '@tollbook/core/id'
 import { type Log, silentLog } from './log.ts'
 import { Bank, type ForkPoint } from './bank.ts'
 import { type OpenedChain, openChainStore, openMemoryStore } from './chainStore.ts'
-import { closeServers, listenOnPair } from './portPair.ts'
-import { type RequestFailure, RequestWatch } from './requestWatch.ts'
-import { accountMethods } from './rpcMethods/accountMethods.ts'
-import { blockMethods } from './rpcMethods/blockMethods.ts'
-import { clusterMethods } from './rpcMethods/clusterMethods.ts'
-import { sendMethods } from './rpcMethods/sendMethods.ts'
-import { simulateMethods } from './rpcMethods/simulateMethods.ts'
-import { tokenMethods } from './rpcMethods/tokenMethods.ts'
-import { transactionMethods } from './rpcMethods/transactionMethods.ts'
-import { type RpcServiceDeps, answerText } from './rpcService.ts'
+import { type NodeBehaviour, nodeBehaviour } from './nodeBehaviour.ts'
+import { type NodeServer, startNodeServer } from './nodeServer.ts'
+import type { RequestFailure } from './requestWatch.ts'
+import { type ControlledNode, controlMethods } from './rpcMethods/controlMethods.ts'
 import { startSlotTimer } from './slotTimer.ts'
-import { Subscriptions } from './subscriptions.ts'
-import { createSubscriptionServer } from './subscriptionServer.ts'
 
 export interface LocalChainOptions {
   /** 0 or absent: any free one whose successor is free too. */
@@ -29,15 +21,35 @@ export interface LocalChainOptions {
   readonly slotMs?: number
   /** Directory that stores the chain. Absent: it ends with its process. */
   readonly stateDirectory?: string
+  /**
+   * How each RPC node behaves; `{}` is a healthy one, with the state of each commitment as on Agave. Without this option
+   * there is one node that shows the newest state at every commitment. Node N listens 2 N ports after the first.
+   */
+  readonly nodes?: readonly NodeBehaviour[]
   readonly log?: Log
   readonly clock?: Clock
 }
 
-/** A Solana node for development: see docs/local-chain.md for what it is and what it is not. */
-export interface LocalChain {
+/** One of the RPC nodes of a chain. */
+export interface LocalNode {
   readonly rpcUrl: string
   readonly wsUrl: string
+  /** Calls by method since the start, each member of a batch by itself, subscriptions too. */
+  requestCounts(): ReadonlyMap<string, number>
+  forgetRequestCounts(): void
+  /** Lets the next calls of a method fail; rules of one method are used up in the order in which they came. */
+  failRequests(failure: RequestFailure): void
+}
+
+/**
+ * A Solana chain for development: see docs/local-chain.md for what it is and what it is not. The members of `LocalNode`
+ * are those of the first node.
+ */
+export interface LocalChain extends LocalNode {
   readonly genesisHash: string
+  readonly nodes: readonly LocalNode[]
+  /** Replaces the whole behaviour of a node; `{}` makes it healthy. */
+  setNode(index: number, behaviour: NodeBehaviour): void
   advanceSlots(count: number): void
   /** Remembers this point … */
   markFork(): ForkPoint
@@ -45,15 +57,10 @@ export interface LocalChain {
   dropFork(point: ForkPoint): void
   /** Makes a program of ours callable; there is no deployment through the loader. */
   addProgram(address: string, elf: Uint8Array): void
-  /** Calls by method since the start, each member of a batch by itself, subscriptions too. */
-  requestCounts(): ReadonlyMap<string, number>
-  forgetRequestCounts(): void
-  /** Lets the next calls of a method fail; rules of one method are used up in the order in which they came. */
-  failRequests(failure: RequestFailure): void
   close(): Promise<void>
 }
 
-export type { ForkPoint, RequestFailure }
+export type { ForkPoint, NodeBehaviour, RequestFailure }
 
 export async function startLocalChain(options: LocalChainOptions): Promise<LocalChain> {
   const { log = silentLog, clock = systemClock } = options
@@ -77,24 +84,61 @@ interface Served extends LocalChainOptions {
 }
 
 async function serve(options: Served, opened: OpenedChain): Promise<LocalChain> {
-  const { log, clock, host = '127.0.0.1', port = 0, slotMs = defaultSlotMs } = options
+  const { log, clock, slotMs = defaultSlotMs } = options
   const bank = new Bank({ opened, clock })
-  const watch = new RequestWatch()
-  const service: RpcServiceDeps = { methods: allMethods(bank), watch, log }
-  const sockets = createSubscriptionServer({ subscriptions: new Subscriptions(bank), watch, log })
-  const pair = await listenOnPair({ host, port, log, answer: (text) => answerText(service, text) })
-  for (const server of pair.servers) sockets.serve(server)
+  const servers = await startNodes(options, bank)
   const timer = slotMs === 0 ? undefined : startSlotTimer({ slotMs, advance: () => bank.advanceSlots(1), clock, log })
   const close = async (): Promise<void> => {
     await timer?.stop()
-    sockets.close()
-    await closeServers(pair.servers)
+    await Promise.all(servers.map((server) => server.close()))
     await opened.store.close()
   }
-  return { ...addresses(host, pair.port), ...handles(bank, watch), close: once(close) }
+  const nodes = servers.map(localNode)
+  const first = assertPresent(nodes[0], 'a chain has a node')
+  const setNode = (index: number, behaviour: NodeBehaviour): void => {
+    const server = assertPresent(servers[index], `there are ${servers.length} nodes, and no node ${index}`)
+    server.node.behave(nodeBehaviour.parse(behaviour))
+  }
+  return { ...first, nodes, setNode, ...handles(bank), close: once(close) }
 }
 
-function handles(bank: Bank, watch: RequestWatch) {
+async function startNodes(options: Served, bank: Bank): Promise<readonly NodeServer[]> {
+  const { log, clock, host = '127.0.0.1', port = 0, nodes = [{ newestState: true }] } = options
+  assert(nodes.length > 0 && nodes.length <= nodesMax, `a chain has 1 to ${nodesMax} nodes`)
+  const servers: NodeServer[] = []
+  const control = controlMethods(() => servers.map(controlledNode))
+  try {
+    for (const [index, behaviour] of nodes.entries()) {
+      const place = { host, port: port === 0 ? 0 : port + 2 * index, behaviour: nodeBehaviour.parse(behaviour) }
+      servers.push(await startNodeServer({ bank, clock, log, control, ...place }))
+    }
+  } catch (error) {
+    await Promise.all(servers.map((server) => server.close()))
+    throw error
+  }
+  return servers
+}
+
+function controlledNode({ node, watch, rpcUrl }: NodeServer): ControlledNode {
+  return {
+    rpcUrl,
+    behaviour: () => node.behaviour,
+    behave: (behaviour) => node.behave(behaviour),
+    requestCounts: () => watch.counts(),
+  }
+}
+
+function localNode({ rpcUrl, wsUrl, watch }: NodeServer): LocalNode {
+  return {
+    rpcUrl,
+    wsUrl,
+    requestCounts: () => watch.counts(),
+    forgetRequestCounts: () => watch.forgetCounts(),
+    failRequests: (failure) => watch.fail(failure),
+  }
+}
+
+function handles(bank: Bank) {
   return {
     genesisHash: encodeBase58(bank.genesis.hash),
     advanceSlots: (count: number): void => {
@@ -104,31 +148,7 @@ function handles(bank: Bank, watch: RequestWatch) {
     markFork: () => bank.markFork(),
     dropFork: (point: ForkPoint) => bank.dropFork(point),
     addProgram: (address: string, elf: Uint8Array) => bank.addProgram(readAddress(address), elf),
-    requestCounts: () => watch.counts(),
-    forgetRequestCounts: () => watch.forgetCounts(),
-    failRequests: (failure: RequestFailure) => watch.fail(failure),
   }
-}
-
-function allMethods(bank: Bank): RpcServiceDeps['methods'] {
-  return new Map(
-    Object.entries({
-      ...clusterMethods(bank),
-      ...accountMethods(bank),
-      ...tokenMethods(bank),
-      ...sendMethods(bank),
-      ...simulateMethods(bank),
-      ...transactionMethods(bank),
-      ...blockMethods(bank),
-    }),
-  )
-}
-
-/** WebSockets are served on the first port too, so that one address is enough to know. */
-function addresses(host: string, port: number): { readonly rpcUrl: string; readonly wsUrl: string } {
-  // An IPv6 address is in brackets in a URL.
-  const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`
-  return { rpcUrl: `http://${authority}`, wsUrl: `ws://${authority}` }
 }
 
 function readAddress(text: string): Uint8Array {
@@ -143,5 +163,6 @@ function once(action: () => Promise<void>): () => Promise<void> {
 }
 
 const defaultSlotMs = 400
+const nodesMax = 16
 /** Each slot tells its subscribers; more than this at once would hold the event loop for long. */
 const advanceMax = 100_000

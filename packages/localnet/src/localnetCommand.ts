@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { Command, InvalidArgumentError } from 'commander'
 import { type LocalChain, startLocalChain } from './localChain.ts'
 import { createLineLog, type Log } from './log.ts'
+import { type NodeBehaviour, nodeBehaviourHelp, readNodeBehaviour } from './nodeBehaviour.ts'
 
 export interface LocalnetDefaults {
   readonly name: string
@@ -15,6 +16,7 @@ interface LocalnetOptions {
   readonly slotMs: number
   readonly state?: string
   readonly fresh: boolean
+  readonly node?: readonly NodeBehaviour[]
 }
 
 /** Runs the local chain until SIGTERM or Ctrl-C. */
@@ -30,19 +32,31 @@ export function localnetCommand({ name, settings }: LocalnetDefaults): Command {
     .option('--slot-ms <ms>', 'duration of a slot', wholeNumber, 400)
     .option('--state <folder>', 'folder for the state of the chain')
     .option('--fresh', 'keep no state: the chain ends with this process', false)
+    .option('--node <options>', 'an RPC node and its behaviour; repeat it for several nodes', addNode)
+    .addHelpText('after', nodeBehaviourHelp)
     .addHelpText('after', '\nThis is not a validator: it has no consensus, no gossip and no votes.')
     .action(async (options: LocalnetOptions) => {
       const { port, stateDirectory, log = createLineLog(name, process.stderr) } = settings()
       const { host, slotMs } = options
+      const nodes = options.node ?? [{}]
       const state = options.fresh ? {} : { stateDirectory: options.state ?? stateDirectory }
-      await serve(await startLocalChain({ host, port: options.port ?? port, slotMs, log, ...state }))
+      await serve(await startLocalChain({ host, port: options.port ?? port, slotMs, nodes, log, ...state }))
     })
 }
 
 async function serve(chain: LocalChain): Promise<void> {
-  process.stdout.write(`listening on ${chain.rpcUrl} (WebSocket ${chain.wsUrl}), genesis ${chain.genesisHash}\n`)
+  for (const { rpcUrl, wsUrl } of chain.nodes) process.stdout.write(`listening on ${rpcUrl} (WebSocket ${wsUrl})\n`)
+  process.stdout.write(`genesis ${chain.genesisHash}\n`)
   await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
   await chain.close()
+}
+
+function addNode(text: string, nodes: readonly NodeBehaviour[] = []): readonly NodeBehaviour[] {
+  try {
+    return [...nodes, readNodeBehaviour(text)]
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : '')
+  }
 }
 
 function wholeNumber(text: string): number {

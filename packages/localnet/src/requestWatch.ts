@@ -8,8 +8,13 @@ export type FailureOutcome =
   | 'disconnect'
   /** HTTP 503 without a body, as from a proxy whose node is gone. */
   | 'unavailable'
+  /** HTTP 429, as from a provider whose limit is reached. */
+  | 'tooManyRequests'
   /** An ordinary JSON-RPC error. */
   | { readonly code: number; readonly message: string }
+
+/** A failure below JSON-RPC. */
+export type TransportFailure = Extract<FailureOutcome, string>
 
 export interface RequestFailure {
   readonly method: string
@@ -27,6 +32,7 @@ export class RequestWatch {
 
   /** Notes a call; returns how it has to fail, if it has to. */
   note(method: string): RequestFailure | undefined {
+    if (method.startsWith('localnet_')) return undefined
     this.#counts.set(method, (this.#counts.get(method) ?? 0) + 1)
     const index = this.#failures.findIndex(({ rule }) => rule.method === method)
     const found = this.#failures[index]

@@ -24,6 +24,8 @@ export const rpcErrorCodes = {
   preflightFailure: -32002,
   signatureVerificationFailure: -32003,
   blockNotAvailable: -32004,
+  nodeUnhealthy: -32005,
+  transactionHistoryNotAvailable: -32011,
   unsupportedTransactionVersion: -32015,
   minContextSlotNotReached: -32016,
 } as const

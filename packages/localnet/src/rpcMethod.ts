@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { decodeBase58 } from '@tollbook/core/base58'
 import type { Json } from '@tollbook/core/canonicalJson'
-import type { Bank } from './bank.ts'
+import type { BankState } from './bankState.ts'
+import type { ChainNode } from './chainNode.ts'
 import { RpcError, invalidParams, rpcErrorCodes } from './rpcError.ts'
 import { type Commitment, commitments } from './slots.ts'
 
@@ -34,12 +35,14 @@ export function configParam<S extends z.ZodRawShape>(shape: S) {
   return z.object({ ...contextShape, ...shape }).nullish()
 }
 
+// The names before Solana 1.5.5 are still sent by old clients.
+export const commitmentParam = z
+  .enum([...commitments, 'recent', 'single', 'singleGossip', 'root', 'max'])
+  .nullish()
+  .transform(modernCommitment)
+
 const contextShape = {
-  // The names before Solana 1.5.5 are still sent by old clients.
-  commitment: z
-    .enum([...commitments, 'recent', 'single', 'singleGossip', 'root', 'max'])
-    .nullish()
-    .transform(modernCommitment),
+  commitment: commitmentParam,
   minContextSlot: slotParam.nullish(),
 }
 
@@ -51,9 +54,24 @@ export interface Context {
   readonly minContextSlot?: number | null | undefined
 }
 
-/** The slot that an answer speaks of. Without a commitment a node assumes `finalized`. */
-export function contextSlot(bank: Bank, config: Context | null | undefined): number {
-  const slot = bank.slots.at(config?.commitment ?? 'finalized')
+/** The commitment of a request; a node assumes `finalized`. */
+export function commitmentOf(config: Context | null | undefined): Commitment {
+  return config?.commitment ?? 'finalized'
+}
+
+/** The slot that an answer speaks of. */
+export function contextSlot(node: ChainNode, config: Context | null | undefined): number {
+  return reachedSlot(node.slotAt(commitmentOf(config)), config)
+}
+
+/** The accounts in the state that the request asks for. */
+export function contextState(node: ChainNode, config: Context | null | undefined): BankState {
+  const state = node.state(commitmentOf(config))
+  reachedSlot(state.slot, config)
+  return state
+}
+
+function reachedSlot(slot: number, config: Context | null | undefined): number {
   const least = config?.minContextSlot ?? 0
   if (least > slot) {
     const message = 'Minimum context slot has not been reached'

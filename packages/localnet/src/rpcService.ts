@@ -3,13 +3,15 @@ import { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { describeError } from '@tollbook/core/fault'
 import type { Log } from './log.ts'
-import { type FailureOutcome, type RequestFailure, type RequestWatch } from './requestWatch.ts'
+import type { RequestFailure, RequestWatch, TransportFailure } from './requestWatch.ts'
 import { RpcError, rpcErrorCodes } from './rpcError.ts'
 import type { RpcMethod } from './rpcMethod.ts'
 
 export interface RpcServiceDeps {
   readonly methods: ReadonlyMap<string, RpcMethod>
   readonly watch: RequestWatch
+  /** How every call of the method fails at present. */
+  readonly outage: (method: string) => TransportFailure | undefined
   readonly log: Log
 }
 
@@ -18,8 +20,6 @@ export type RpcAnswer =
   | { readonly kind: 'body'; readonly json: Json }
   | { readonly kind: 'nothing' }
   | { readonly kind: 'failure'; readonly outcome: TransportFailure }
-
-export type TransportFailure = Extract<FailureOutcome, string>
 
 /** JSON-RPC 2.0: takes the text of a request or of a batch. Never throws, whatever the text. */
 export async function answerText(deps: RpcServiceDeps, text: string): Promise<RpcAnswer> {
@@ -51,7 +51,7 @@ function answerOne(deps: RpcServiceDeps, request: unknown): RpcAnswer {
   if (!frame.success) return body(errorBody(null, new RpcError(rpcErrorCodes.invalidRequest, 'Invalid request')))
   const { id, method, params } = frame.data
   const failure = deps.watch.note(method)
-  const cut = transportFailure(failure)
+  const cut = transportFailure(failure) ?? outageAnswer(deps, method)
   if (cut !== undefined && failure?.afterEffect !== true) return cut
   const answered = call(deps, { id: id ?? null, method, params, failure })
   if (cut !== undefined) return cut
@@ -91,6 +91,11 @@ function failAsAsked(failure: RequestFailure | undefined): void {
 function transportFailure(failure: RequestFailure | undefined): RpcAnswer | undefined {
   const outcome = failure?.outcome
   return typeof outcome === 'string' ? { kind: 'failure', outcome } : undefined
+}
+
+function outageAnswer({ outage }: RpcServiceDeps, method: string): RpcAnswer | undefined {
+  const outcome = outage(method)
+  return outcome === undefined ? undefined : { kind: 'failure', outcome }
 }
 
 export function errorBody(id: string | number | null, error: RpcError): Json {

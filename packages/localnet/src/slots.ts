@@ -85,10 +85,10 @@ export class Slots {
     return this.#hashes.get(slot) ?? this.#draw(slot)
   }
 
-  /** Undefined when the hash is unknown or too old for a transaction. */
-  slotOfBlockhash(blockhash: string): number | undefined {
-    const slot = this.#slotsByHash.get(blockhash)
-    return slot !== undefined && slot + blockhashWindowSlots >= this.#current ? slot : undefined
+  /** Whether a transaction may name the hash in that slot: not one of a later slot, and not one that is too old. */
+  isBlockhashValid(blockhash: string, atSlot: number): boolean {
+    const slot = this.#slotsByHash.get(blockhash) ?? this.#searchBlockhash(blockhash, atSlot)
+    return slot !== undefined && slot <= atSlot && slot + blockhashWindowSlots >= atSlot
   }
 
   /** For the SlotHashes sysvar: the slots before the current one, newest first. */
@@ -97,6 +97,14 @@ export class Slots {
       const slot = this.#current - 1 - age
       return { slot, hash: this.blockhashOf(slot) }
     })
+  }
+
+  /** For a node that is far behind: hashes older than the window are not stored, and drawing one takes 5 µs. */
+  #searchBlockhash(blockhash: string, atSlot: number): number | undefined {
+    const oldest = atSlot - blockhashWindowSlots
+    if (oldest >= this.#current - slotHashesMax) return undefined
+    const slots = Array.from({ length: blockhashWindowSlots + 1 }, (_, age) => atSlot - age)
+    return slots.find((slot) => this.#draw(slot) === blockhash)
   }
 
   #rememberWindow(): void {

@@ -7,11 +7,14 @@ import { assertPresent } from '@tollbook/core/assert'
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { Log } from './log.ts'
+import { type NodeBehaviour, writeNodeBehaviour } from './nodeBehaviour.ts'
 
 export interface SpawnLocalChainOptions {
   readonly port?: number
   readonly slotMs?: number
   readonly stateDirectory?: string
+  /** As for `startLocalChain`. */
+  readonly nodes?: readonly NodeBehaviour[]
   readonly log: Log
   readonly clock?: Clock
   /** The process ended without a request to stop. */
@@ -22,6 +25,8 @@ export interface SpawnedLocalChain {
   readonly rpcUrl: string
   readonly wsUrl: string
   readonly genesisHash: string
+  /** One for each node. Their behaviour is changed by JSON-RPC: `localnet_setNode`. */
+  readonly rpcUrls: readonly string[]
   readonly pid: number
   /** Resolves when the process is gone and its state is complete on disk. */
   stop(): Promise<void>
@@ -57,9 +62,10 @@ export async function spawnLocalChain(options: SpawnLocalChainOptions): Promise<
 
 const entryFile = fileURLToPath(new URL('chainProcess.ts', import.meta.url))
 
-function wordsFor({ port, slotMs, stateDirectory }: SpawnLocalChainOptions): string[] {
+function wordsFor({ port, slotMs, stateDirectory, nodes = [] }: SpawnLocalChainOptions): string[] {
   const words = { '--port': port, '--slot-ms': slotMs, '--state': stateDirectory }
-  return Object.entries(words).flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)]))
+  const options = Object.entries(words).flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)]))
+  return [...options, ...nodes.flatMap((node) => ['--node', writeNodeBehaviour(node)])]
 }
 
 /** Its stderr is log lines in JSON and a few sentences; both go to our log. The newest stay for a fault's message. */
@@ -129,7 +135,12 @@ function exitFault(how: string, lastWords: readonly string[]): Fault {
   })
 }
 
-const readyLine = z.object({ rpcUrl: z.string(), wsUrl: z.string(), genesisHash: z.string() })
+const readyLine = z.object({
+  rpcUrl: z.string(),
+  wsUrl: z.string(),
+  genesisHash: z.string(),
+  rpcUrls: z.array(z.string()),
+})
 const lastWordsMax = 5
 /** A start takes 0.3 s; reading back 100,000 transactions a few seconds more. */
 const readyTimeoutMs = 60_000

@@ -163,7 +163,8 @@ export class Subscriptions implements BankListener {
   }
 
   #stateJson({ account }: Change, style: AccountShape): Json {
-    return accountJson(account.state ?? closedAccount, { ...style, read: (address) => this.#bank.account(address) })
+    const read = this.#bank.stateAt(this.#bank.slots.current).account
+    return accountJson(account.state ?? closedAccount, { ...style, read })
   }
 }
 

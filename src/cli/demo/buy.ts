@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PaymentError, PaymentUnspent } from '@tollbook/client/paymentError'
-import { readKeypairFile } from '@tollbook/client/payerWallet'
+import { readKeypairFile } from '@tollbook/client/node'
 import { createPayingFetch } from '@tollbook/client/payingFetch'
 import type { PendingPayment } from '@tollbook/client/pendingPayment'
 import { assertPresent } from '@tollbook/core/assert'

@@ -1,4 +1,5 @@
 import type { Clock } from '@tollbook/core/clock'
+import type { Address } from '@tollbook/core/address'
 import type { Balance, ChainReader } from '../../payment/chainReader.ts'
 import type { Order } from '../../payment/payment.ts'
 import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
@@ -12,6 +13,19 @@ export interface BalanceDeps extends PriceDeps {
 /** A wallet that could not pay, in the state of this slot. */
 export interface Shortage extends Balance {
   readonly requiredBaseUnits: bigint
+}
+
+/**
+ * Short in the finalized state too: a payment of the last seconds empties the wallet in the newest state, and a node may
+ * know the balance before it can find the transaction.
+ */
+export async function wasShortBefore(
+  { chain }: BalanceDeps,
+  wallet: Address,
+  { requiredBaseUnits }: Shortage,
+): Promise<boolean> {
+  const final = await chain.readBalance({ wallet, enoughBaseUnits: requiredBaseUnits, commitment: 'finalized' })
+  return final.baseUnits < requiredBaseUnits
 }
 
 /**

@@ -7,7 +7,7 @@ import type { FindOptions, Finding, Unknown } from '../../payment/chainReader.ts
 import { type PaymentTerms, settle, type Settlement } from '../../payment/settlement.ts'
 import type { SignedTransaction } from '../../payment/proof.ts'
 import type { TransactionRecord } from '../../payment/transactionRecord.ts'
-import { type BalanceDeps, findShortage, refuseShortage } from './checkBalance.ts'
+import { type BalanceDeps, findShortage, refuseShortage, wasShortBefore } from './checkBalance.ts'
 import { choosePrice } from './choosePrice.ts'
 import type { FirstPresentations } from './firstPresentation.ts'
 import type { SettleQuestion } from '../../paywall/rail.ts'
@@ -66,11 +66,12 @@ async function judgeUnseen(deps: SettleDeps, question: Question, unseen: Unknown
   const shortage = await findShortage(deps, question.order)
   if (shortage === undefined) return refuseProof('not_found')
   if (isRefusal(shortage)) return shortage
-  const again = await find(deps, question, { minSlot: shortage.slot })
+  if (!(await wasShortBefore(deps, question.order.wallet, shortage))) return refuseProof('not_found')
+  const minSlot = shortage.slot + 1
+  const again = await find(deps, question, { minSlot })
   if (again.kind === 'found') return judgeRecord(deps, question, again.record)
-  return again.kind === 'unknown' && !again.isSeen && again.slot >= shortage.slot
-    ? refuseShortage(shortage)
-    : refuseProof('not_found')
+  const isAbsent = again.kind === 'unknown' && !again.isSeen && again.slot >= minSlot
+  return isAbsent ? refuseShortage(shortage) : refuseProof('not_found')
 }
 
 /** The transaction itself: on chain already, sent by us before, or to be sent now. */

@@ -9,9 +9,18 @@ test('a blockhash is accepted for 150 slots after its own', () => {
   const blockhash = slots.blockhashOf(slots.current)
 
   for (let step = 0; step < 150; step++) slots.advance()
-  expect(slots.slotOfBlockhash(blockhash)).toBe(firstSlot)
+  expect(slots.isBlockhashValid(blockhash, slots.current)).toBe(true)
   slots.advance()
-  expect(slots.slotOfBlockhash(blockhash)).toBeUndefined()
+  expect(slots.isBlockhashValid(blockhash, slots.current)).toBe(false)
+})
+
+test('a node that is behind knows no later blockhash, and those of its own 150 slots however far it is behind', () => {
+  const slots = freshSlots()
+  const blockhash = slots.blockhashOf(firstSlot)
+  for (let step = 0; step < 2_000; step++) slots.advance()
+
+  const validAt = (slot: number) => slots.isBlockhashValid(blockhash, slot)
+  expect([firstSlot - 1, firstSlot, firstSlot + 150, firstSlot + 151].map(validAt)).toEqual([false, true, true, false])
 })
 
 test('another chain has other blockhashes, the same chain has the same after a restart', () => {
@@ -21,7 +30,7 @@ test('another chain has other blockhashes, the same chain has the same after a r
   expect(freshSlots(2).blockhashOf(firstSlot)).not.toBe(slots.blockhashOf(firstSlot))
   const restarted = new Slots(slots.current, slots.branches)
   expect(restarted.slotHashes()).toEqual(slots.slotHashes())
-  expect(restarted.slotOfBlockhash(slots.blockhashOf(firstSlot))).toBe(firstSlot)
+  expect(restarted.isBlockhashValid(slots.blockhashOf(firstSlot), slots.current)).toBe(true)
 })
 
 test('a new branch forgets the hashes that were dropped and keeps those before it, however far it goes back', () => {
@@ -32,9 +41,9 @@ test('a new branch forgets the hashes that were dropped and keeps those before i
 
   slots.branchAt(firstSlot, salt(9))
 
-  expect([slots.current, slots.slotOfBlockhash(firstBlockhash)]).toEqual([firstSlot, firstSlot])
+  expect([slots.current, slots.isBlockhashValid(firstBlockhash, firstSlot)]).toEqual([firstSlot, true])
   slots.advance()
-  expect(slots.slotOfBlockhash(dropped)).toBeUndefined()
+  expect(slots.isBlockhashValid(dropped, slots.current)).toBe(false)
   expect(slots.blockhashOf(firstSlot + 1)).not.toBe(dropped)
 })
 

@@ -87,12 +87,16 @@ const replyShape = z.object({
 })
 
 /** One JSON-RPC call without a client library in between, to see the bytes as they are. */
-export async function call(chain: LocalChain, method: string, ...params: readonly unknown[]): Promise<RpcReply> {
+export async function call(
+  chain: { readonly rpcUrl: string },
+  method: string,
+  ...params: readonly unknown[]
+): Promise<RpcReply> {
   const response = await post(chain, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
   return replyShape.parse(await response.json())
 }
 
-export function post(chain: LocalChain, body: string | Uint8Array<ArrayBuffer>): Promise<Response> {
+export function post(chain: { readonly rpcUrl: string }, body: string | Uint8Array<ArrayBuffer>): Promise<Response> {
   return fetch(chain.rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
 }
 

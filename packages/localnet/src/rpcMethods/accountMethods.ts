@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { encodeBase58 } from '@tollbook/core/base58'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { type AccountStyle, accountJson, accountStyleShape } from '../accountJson.ts'
-import type { Bank } from '../bank.ts'
+import type { BankState } from '../bankState.ts'
+import type { ChainNode } from '../chainNode.ts'
 import { parseMessage } from '../chainTransaction.ts'
 import { feeLamports } from '../fee.ts'
 import { accountFilters, matchesFilters } from '../programFilter.ts'
@@ -12,6 +13,7 @@ import {
   configParam,
   contextConfig,
   contextSlot,
+  contextState,
   inContext,
   rpcMethod,
   slotParam,
@@ -27,36 +29,36 @@ const programConfig = configParam({
   sortResults: z.boolean().nullish(),
 })
 
-/**
- * Reads of accounts. All of them answer from the newest state, whatever the commitment; see `Bank`. The commitment only
- * chooses the slot that the answer names.
- */
-export function accountMethods(bank: Bank): RpcMethods {
+/** Reads of accounts, in the state of the commitment that is asked for. */
+export function accountMethods(node: ChainNode): RpcMethods {
   return {
-    getBalance: rpcMethod(z.tuple([addressParam, contextConfig.optional()]), ([address, config]) =>
-      inContext(contextSlot(bank, config), Number(bank.account(address)?.lamports ?? 0n)),
-    ),
-    getAccountInfo: rpcMethod(z.tuple([addressParam, accountConfig.optional()]), ([address, config]) =>
-      inContext(contextSlot(bank, config), readAccountJson(bank, address, accountStyle(bank, config))),
-    ),
+    getBalance: rpcMethod(z.tuple([addressParam, contextConfig.optional()]), ([address, config]) => {
+      const state = contextState(node, config)
+      return inContext(state.slot, Number(state.account(address)?.lamports ?? 0n))
+    }),
+    getAccountInfo: rpcMethod(z.tuple([addressParam, accountConfig.optional()]), ([address, config]) => {
+      const state = contextState(node, config)
+      return inContext(state.slot, readAccountJson(state, address, accountStyle(state, config)))
+    }),
     getMultipleAccounts: rpcMethod(
       z.tuple([z.array(addressParam).max(addressesMax), accountConfig.optional()]),
       ([addresses, config]) => {
-        const style = accountStyle(bank, config, 'base64')
-        const accounts = addresses.map((address) => readAccountJson(bank, address, style))
-        return inContext(contextSlot(bank, config), accounts)
+        const state = contextState(node, config)
+        const style = accountStyle(state, config, 'base64')
+        const accounts = addresses.map((address) => readAccountJson(state, address, style))
+        return inContext(state.slot, accounts)
       },
     ),
     getProgramAccounts: rpcMethod(z.tuple([addressParam, programConfig.optional()]), ([program, config]) =>
-      programAccounts(bank, program, config),
+      programAccounts(contextState(node, config), program, config),
     ),
     getMinimumBalanceForRentExemption: rpcMethod(
       z.tuple([slotParam.max(accountBytesMax), contextConfig.optional()]),
-      ([length]) => Number(bank.rentExemptLamports(length)),
+      ([length]) => Number(node.bank.rentExemptLamports(length)),
     ),
     getFeeForMessage: rpcMethod(z.tuple([z.string(), contextConfig.optional()]), ([text, config]) => {
       const message = orInvalidParams('invalid transaction message', () => parseMessage(decodeBase64(text)))
-      return inContext(contextSlot(bank, config), Number(feeLamports(message)))
+      return inContext(contextSlot(node, config), Number(feeLamports(message)))
     }),
   }
 }
@@ -66,29 +68,27 @@ type ProgramConfig = z.output<typeof programConfig>
 
 /** Without an encoding a node answers in plain base58, the oldest form; only `getMultipleAccounts` says base64. */
 export function accountStyle(
-  bank: Bank,
+  state: BankState,
   config: AccountConfig,
   fallback: AccountStyle['encoding'] = 'binary',
 ): AccountStyle {
-  const read = (address: Uint8Array) => bank.account(address)
-  return { encoding: config?.encoding ?? fallback, dataSlice: config?.dataSlice, read }
+  return { encoding: config?.encoding ?? fallback, dataSlice: config?.dataSlice, read: state.account }
 }
 
-function readAccountJson(bank: Bank, address: Uint8Array, style: AccountStyle): Json {
-  const state = bank.account(address)
-  return state === undefined ? null : accountJson(state, style)
+function readAccountJson(state: BankState, address: Uint8Array, style: AccountStyle): Json {
+  const account = state.account(address)
+  return account === undefined ? null : accountJson(account, style)
 }
 
 /** Reads every account of the program: about 8 µs each, so 10,000 of them hold the chain for 80 ms. */
-function programAccounts(bank: Bank, program: Uint8Array, config: ProgramConfig): Json {
-  const style = accountStyle(bank, config)
+function programAccounts(accounts: BankState, program: Uint8Array, config: ProgramConfig): Json {
+  const style = accountStyle(accounts, config)
   const found: Json[] = []
-  for (const { address, state } of bank.accountsOwnedBy(program)) {
+  for (const { address, state } of accounts.accountsOwnedBy(program)) {
     if (state === undefined || !matchesFilters(state.data, config?.filters ?? [])) continue
     found.push({ pubkey: encodeBase58(address), account: accountJson(state, style) })
   }
-  const slot = contextSlot(bank, config)
-  return config?.withContext === true ? inContext(slot, found) : found
+  return config?.withContext === true ? inContext(accounts.slot, found) : found
 }
 
 /** A node's limit. */

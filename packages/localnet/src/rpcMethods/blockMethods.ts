@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { assertNever } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import type { Json } from '@tollbook/core/canonicalJson'
-import type { Bank } from '../bank.ts'
+import type { ChainNode } from '../chainNode.ts'
 import type { HistoryEntry } from '../history.ts'
 import { landedTransactionJson, versionJson } from '../landedTransaction.ts'
 import { RpcError, invalidParams, rpcErrorCodes } from '../rpcError.ts'
@@ -25,33 +25,34 @@ type BlockConfig = z.output<typeof blockConfig>
  * from
  * the history and from the line of blockhashes.
  */
-export function blockMethods(bank: Bank): RpcMethods {
+export function blockMethods(node: ChainNode): RpcMethods {
   return {
-    getBlock: rpcMethod(z.tuple([slotParam, blockConfig.optional()]), ([slot, config]) => block(bank, slot, config)),
+    getBlock: rpcMethod(z.tuple([slotParam, blockConfig.optional()]), ([slot, config]) => block(node, slot, config)),
     getBlocks: rpcMethod(z.tuple([slotParam, slotParam.nullish(), contextConfig.optional()]), ([first, last, config]) =>
-      slotRange(bank, { first, last: last ?? Infinity, commitment: atLeastConfirmed(config) }),
+      slotRange(node, { first, last: last ?? Infinity, commitment: atLeastConfirmed(config) }),
     ),
     getBlocksWithLimit: rpcMethod(z.tuple([slotParam, slotParam, contextConfig.optional()]), ([first, limit, config]) =>
-      slotRange(bank, { first, last: first + limit - 1, commitment: atLeastConfirmed(config) }),
+      slotRange(node, { first, last: first + limit - 1, commitment: atLeastConfirmed(config) }),
     ),
     getBlockTime: rpcMethod(z.tuple([slotParam]), ([slot]) => {
-      checkAvailable(bank, slot, 'confirmed')
-      return bank.blockTimeSeconds(slot) ?? null
+      checkAvailable(node, slot, 'confirmed')
+      return node.bank.blockTimeSeconds(slot) ?? null
     }),
     getFirstAvailableBlock: rpcMethod(z.tuple([]).or(z.undefined()), () => oldestBlock),
     minimumLedgerSlot: rpcMethod(z.tuple([]).or(z.undefined()), () => oldestBlock),
   }
 }
 
-function block(bank: Bank, slot: number, config: BlockConfig): Json {
-  checkAvailable(bank, slot, atLeastConfirmed(config))
-  const entries = bank.history.inSlot(slot)
+function block(node: ChainNode, slot: number, config: BlockConfig): Json {
+  node.history.assertStored()
+  checkAvailable(node, slot, atLeastConfirmed(config))
+  const entries = node.history.inSlot(slot)
   return {
-    blockhash: bank.slots.blockhashOf(slot),
-    previousBlockhash: bank.slots.blockhashOf(slot - 1),
+    blockhash: node.bank.slots.blockhashOf(slot),
+    previousBlockhash: node.bank.slots.blockhashOf(slot - 1),
     parentSlot: slot - 1,
     blockHeight: slot,
-    blockTime: bank.blockTimeSeconds(slot) ?? null,
+    blockTime: node.bank.blockTimeSeconds(slot) ?? null,
     ...(config?.rewards === false ? {} : { rewards: [] }),
     ...transactionsJson(entries, config),
   }
@@ -91,8 +92,8 @@ function withAccountsOnly(entry: HistoryEntry, config: BlockConfig): Json {
 /**
  * Blocks that do not exist yet and blocks that are pruned have different codes, and clients wait only for the first.
  */
-function checkAvailable(bank: Bank, slot: number, commitment: Commitment): void {
-  if (slot > bank.slots.at(commitment)) {
+function checkAvailable(node: ChainNode, slot: number, commitment: Commitment): void {
+  if (slot > node.slotAt(commitment)) {
     throw new RpcError(rpcErrorCodes.blockNotAvailable, `Block not available for slot ${slot}`)
   }
   if (slot < oldestBlock) {
@@ -107,9 +108,9 @@ interface SlotRange {
   readonly commitment: Commitment
 }
 
-function slotRange(bank: Bank, range: SlotRange): Json {
+function slotRange(node: ChainNode, range: SlotRange): Json {
   const first = Math.max(range.first, oldestBlock)
-  const last = Math.min(range.last, bank.slots.at(range.commitment))
+  const last = Math.min(range.last, node.slotAt(range.commitment))
   if (last - first > slotRangeMax) throw invalidParams(`Slot range too large; max ${slotRangeMax}`)
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index)
 }

@@ -3,7 +3,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { ResolvedTransaction } from '../accountKeys.ts'
-import type { Bank } from '../bank.ts'
+import type { ChainNode } from '../chainNode.ts'
 import type { ChainTransaction } from '../chainTransaction.ts'
 import type { ExecutionOutcome } from '../executionOutcome.ts'
 import { programNameOf } from '../programs.ts'
@@ -11,12 +11,14 @@ import { RpcError, invalidParams, rpcErrorCodes } from '../rpcError.ts'
 import {
   type RpcMethods,
   addressParam,
+  commitmentParam,
   configParam,
   contextConfig,
   contextSlot,
   rpcMethod,
   slotParam,
 } from '../rpcMethod.ts'
+import type { Commitment } from '../slots.ts'
 import { describeTransactionError } from '../transactionError.ts'
 import { returnDataJson } from '../transactionMeta.ts'
 import { readWireParam, wireEncodings } from '../wireParam.ts'
@@ -24,48 +26,63 @@ import { readWireParam, wireEncodings } from '../wireParam.ts'
 const sendConfig = configParam({
   encoding: z.enum(wireEncodings).nullish(),
   skipPreflight: z.boolean().nullish(),
-  preflightCommitment: z.string().nullish(),
+  preflightCommitment: commitmentParam,
   maxRetries: slotParam.nullish(),
 })
 
 /** The methods that change the chain. */
-export function sendMethods(bank: Bank): RpcMethods {
+export function sendMethods(node: ChainNode): RpcMethods {
   return {
     sendTransaction: rpcMethod(z.tuple([z.string(), sendConfig.optional()]), ([text, config]) => {
-      contextSlot(bank, { commitment: 'processed', minContextSlot: config?.minContextSlot })
+      const skipPreflight = config?.skipPreflight === true
+      const commitment = skipPreflight ? 'processed' : (config?.preflightCommitment ?? 'finalized')
+      contextSlot(node, { commitment, minContextSlot: config?.minContextSlot })
       const transaction = readWireParam(text, config?.encoding ?? 'base58')
-      return send(bank, transaction, config?.skipPreflight === true)
+      return send(node, transaction, { skipPreflight, commitment })
     }),
     requestAirdrop: rpcMethod(
       z.tuple([addressParam, z.number().int().positive().max(airdropLamportsMax), contextConfig.optional()]),
-      ([to, lamports]) => encodeBase58(bank.airdrop(to, BigInt(lamports))),
+      ([to, lamports]) => encodeBase58(node.bank.airdrop(to, BigInt(lamports))),
     ),
   }
 }
 
+interface SendOptions {
+  readonly skipPreflight: boolean
+  /** The state in which the node looks at the transaction before it passes it on. */
+  readonly commitment: Commitment
+}
+
 /** One transaction is executed or it is not: there is no queue, so a signature that is answered has its outcome. */
-function send(bank: Bank, transaction: ChainTransaction, skipPreflight: boolean): Json {
+function send(node: ChainNode, transaction: ChainTransaction, options: SendOptions): Json {
   const signature = encodeBase58(assertPresent(transaction.signatures[0], 'the reader insists on a signature'))
-  const refusal = bank.refusal(transaction)
+  const { bank } = node
+  const refusal = bank.refusal(transaction, bank.slots.current)
   if (refusal === 'BlockhashNotFound') refuseNonce(transaction)
-  if (refusal !== undefined) {
-    // Without preflight a node passes on what it gets; a duplicate or an expired one then comes to nothing.
-    if (skipPreflight) return signature
-    throw preflightFailure({ ...nothingHappened, error: refusal })
-  }
-  const resolved = resolveOrRefuse(bank, transaction)
-  if (!skipPreflight) {
-    const outcome = bank.preflight(resolved)
-    if (outcome.error === 'SignatureFailure') throw signatureFailure()
-    if (outcome.error !== null) throw preflightFailure(outcome)
-  }
-  if (bank.execute(resolved, skipPreflight) === 'SignatureFailure') throw signatureFailure()
+  if (!options.skipPreflight) preflight(node, transaction, options.commitment)
+  const resolved = resolveOrRefuse(node, transaction, options.commitment)
+  // A node passes on what it gets; a duplicate or an expired transaction then comes to nothing.
+  if (refusal !== undefined || node.behaviour.dropSends === true) return signature
+  if (bank.execute(resolved, options.skipPreflight) === 'SignatureFailure') throw signatureFailure()
   return signature
 }
 
+function preflight(node: ChainNode, transaction: ChainTransaction, commitment: Commitment): void {
+  node.assertHealthy()
+  const refusal = node.refusal(transaction, commitment)
+  if (refusal !== undefined) throw preflightFailure({ ...nothingHappened, error: refusal })
+  const outcome = node.preflight(resolveOrRefuse(node, transaction, commitment), commitment)
+  if (outcome.error === 'SignatureFailure') throw signatureFailure()
+  if (outcome.error !== null) throw preflightFailure(outcome)
+}
+
 /** A lookup that leads nowhere is the caller's mistake and not a failed simulation, on a real node too. */
-export function resolveOrRefuse(bank: Bank, transaction: ChainTransaction): ResolvedTransaction {
-  const resolved = bank.resolve(transaction)
+export function resolveOrRefuse(
+  node: ChainNode,
+  transaction: ChainTransaction,
+  commitment: Commitment,
+): ResolvedTransaction {
+  const resolved = node.resolve(transaction, commitment)
   if (typeof resolved !== 'string') return resolved
   throw invalidParams(`invalid transaction: ${describeTransactionError(resolved)}`)
 }

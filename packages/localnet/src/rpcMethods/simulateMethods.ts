@@ -1,13 +1,23 @@
 import { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { accountJson } from '../accountJson.ts'
-import type { Bank, SimulationReport } from '../bank.ts'
+import type { SimulationReport } from '../bank.ts'
+import type { BankState } from '../bankState.ts'
 import { byteKey } from '../byteKey.ts'
+import type { ChainNode } from '../chainNode.ts'
 import type { ChainTransaction } from '../chainTransaction.ts'
 import { feeLamports } from '../fee.ts'
 import { invalidParams } from '../rpcError.ts'
-import { type RpcMethods, addressParam, configParam, contextSlot, inContext, rpcMethod } from '../rpcMethod.ts'
-import { blockhashWindowSlots } from '../slots.ts'
+import {
+  type RpcMethods,
+  addressParam,
+  commitmentOf,
+  configParam,
+  contextState,
+  inContext,
+  rpcMethod,
+} from '../rpcMethod.ts'
+import { type Commitment, blockhashWindowSlots } from '../slots.ts'
 import type { TransactionError } from '../transactionError.ts'
 import {
   errorJson,
@@ -35,20 +45,21 @@ const simulateConfig = configParam({
 type SimulateConfig = z.output<typeof simulateConfig>
 
 /**
- * A dry run. Unlike a send it needs no valid signatures unless it is asked to look at them, and unlike a real node's it
- * always starts from the newest state.
+ * A dry run in the state of the commitment. Unlike a send it needs no valid signatures unless it is asked to look at
+ * them.
  */
-export function simulateMethods(bank: Bank): RpcMethods {
+export function simulateMethods(node: ChainNode): RpcMethods {
   return {
     simulateTransaction: rpcMethod(z.tuple([z.string(), simulateConfig.optional()]), ([text, config]) => {
-      const slot = contextSlot(bank, config)
+      const state = contextState(node, config)
       const transaction = readWireParam(text, config?.encoding ?? 'base58')
       if (config?.replaceRecentBlockhash !== true) {
-        const refusal = bank.refusal(transaction)
-        return inContext(slot, refusal === undefined ? simulate(bank, transaction, config) : refused(refusal))
+        const refusal = node.refusal(transaction, commitmentOf(config))
+        return inContext(state.slot, refusal === undefined ? simulate(node, transaction, config) : refused(refusal))
       }
       if (config.sigVerify === true) throw invalidParams('sigVerify may not be used with replaceRecentBlockhash')
-      return inContext(slot, { ...simulate(bank, transaction, config), replacementBlockhash: newestBlockhash(bank) })
+      const replacementBlockhash = newestBlockhash(node, commitmentOf(config))
+      return inContext(state.slot, { ...simulate(node, transaction, config), replacementBlockhash })
     }),
   }
 }
@@ -56,15 +67,15 @@ export function simulateMethods(bank: Bank): RpcMethods {
 type SimulationJson = Readonly<Record<string, Json>>
 
 /** The engine does not look at the blockhash, so replacing it changes nothing but the answer. */
-function simulate(bank: Bank, transaction: ChainTransaction, config: SimulateConfig): SimulationJson {
-  const resolved = resolveOrRefuse(bank, transaction)
+function simulate(node: ChainNode, transaction: ChainTransaction, config: SimulateConfig): SimulationJson {
+  const resolved = resolveOrRefuse(node, transaction, commitmentOf(config))
   const addresses = config?.accounts?.addresses ?? []
   if (addresses.length > resolved.keys.length) {
     throw invalidParams(`Too many accounts provided; max ${resolved.keys.length}`)
   }
-  const report = bank.simulate(resolved, config?.sigVerify === true)
+  const report = node.simulate(resolved, commitmentOf(config), config?.sigVerify === true)
   if (report.outcome.error === 'SignatureFailure') throw signatureFailure()
-  return { ...reportJson(report, config), accounts: accountsJson(bank, report, config) }
+  return { ...reportJson(report, config), accounts: accountsJson(node.state(commitmentOf(config)), report, config) }
 }
 
 /** Newer Agave nodes also report balances, fee and loaded addresses; older ones omit them. */
@@ -89,12 +100,12 @@ function reportJson({ transaction, outcome, before, after }: SimulationReport, c
 }
 
 /** The accounts that were asked for, as they would be afterwards; null for each when the transaction fails. */
-function accountsJson(bank: Bank, report: SimulationReport, config: SimulateConfig): Json {
+function accountsJson(before: BankState, report: SimulationReport, config: SimulateConfig): Json {
   const asked = config?.accounts
   if (asked === null || asked === undefined) return null
   const read = (address: Uint8Array) => {
     const key = byteKey(address)
-    return report.accounts.has(key) ? report.accounts.get(key) : bank.account(address)
+    return report.accounts.has(key) ? report.accounts.get(key) : before.account(address)
   }
   const style = { encoding: asked.encoding ?? 'base64', read } as const
   return asked.addresses.map((address) => {
@@ -116,7 +127,7 @@ function refused(error: TransactionError): SimulationJson {
   }
 }
 
-function newestBlockhash(bank: Bank): Json {
-  const slot = bank.slots.current
-  return { blockhash: bank.slots.blockhashOf(slot), lastValidBlockHeight: slot + blockhashWindowSlots }
+function newestBlockhash(node: ChainNode, commitment: Commitment): Json {
+  const slot = node.bankSlot(commitment)
+  return { blockhash: node.bank.slots.blockhashOf(slot), lastValidBlockHeight: slot + blockhashWindowSlots }
 }

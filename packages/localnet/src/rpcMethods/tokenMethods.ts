@@ -3,11 +3,12 @@ import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { accountJson } from '../accountJson.ts'
-import type { Bank } from '../bank.ts'
+import type { BankState } from '../bankState.ts'
+import type { ChainNode } from '../chainNode.ts'
 import { sameBytes } from '../byteKey.ts'
 import { isTokenProgram } from '../programs.ts'
 import { invalidParams } from '../rpcError.ts'
-import { type RpcMethods, addressParam, contextConfig, contextSlot, inContext, rpcMethod } from '../rpcMethod.ts'
+import { type RpcMethods, addressParam, contextConfig, contextState, inContext, rpcMethod } from '../rpcMethod.ts'
 import { type Mint, parseMint, parseTokenAccount } from '../tokenAccount.ts'
 import { tokenAmountJson } from '../tokenAmount.ts'
 import { accountConfig, accountStyle } from './accountMethods.ts'
@@ -18,73 +19,77 @@ const tokenFilter = z.union([z.object({ mint: addressParam }), z.object({ progra
  * Reads of token accounts and mints, of both token programs. They are answered from an index, so their cost depends on
  * what is found and not on how many token accounts the chain has. Refusals are worded as Agave words them.
  */
-export function tokenMethods(bank: Bank): RpcMethods {
+export function tokenMethods(node: ChainNode): RpcMethods {
   const addressAndContext = z.tuple([addressParam, contextConfig.optional()])
   return {
     getTokenAccountsByOwner: rpcMethod(
       z.tuple([addressParam, tokenFilter, accountConfig.optional()]),
       ([owner, filter, config]) => {
-        const style = accountStyle(bank, config)
-        const found = tokenAccountsOf(bank, owner, filter).map(({ address, state }) => ({
-          pubkey: encodeBase58(address),
-          account: accountJson(state, style),
+        const state = contextState(node, config)
+        const style = accountStyle(state, config)
+        const found = tokenAccountsOf(state, owner, filter).map((account) => ({
+          pubkey: encodeBase58(account.address),
+          account: accountJson(account.state, style),
         }))
-        return inContext(contextSlot(bank, config), found)
+        return inContext(state.slot, found)
       },
     ),
-    getTokenAccountBalance: rpcMethod(addressAndContext, ([address, config]) =>
-      inContext(contextSlot(bank, config), tokenAccountBalance(bank, address)),
-    ),
-    getTokenSupply: rpcMethod(addressAndContext, ([address, config]) => {
-      const mint = mintAt(bank, address)
-      return inContext(contextSlot(bank, config), tokenAmountJson(mint.supply, mint.decimals))
+    getTokenAccountBalance: rpcMethod(addressAndContext, ([address, config]) => {
+      const state = contextState(node, config)
+      return inContext(state.slot, tokenAccountBalance(state, address))
     }),
-    getTokenLargestAccounts: rpcMethod(addressAndContext, ([address, config]) =>
-      inContext(contextSlot(bank, config), largestAccounts(bank, address)),
-    ),
+    getTokenSupply: rpcMethod(addressAndContext, ([address, config]) => {
+      const state = contextState(node, config)
+      const mint = mintAt(state, address)
+      return inContext(state.slot, tokenAmountJson(mint.supply, mint.decimals))
+    }),
+    getTokenLargestAccounts: rpcMethod(addressAndContext, ([address, config]) => {
+      const state = contextState(node, config)
+      return inContext(state.slot, largestAccounts(state, address))
+    }),
   }
 }
 
 type TokenFilter = z.output<typeof tokenFilter>
 
-function tokenAccountsOf(bank: Bank, owner: Uint8Array, filter: TokenFilter) {
+function tokenAccountsOf(state: BankState, owner: Uint8Array, filter: TokenFilter) {
   if ('programId' in filter && !isTokenProgram(filter.programId)) {
     throw invalidParams('Invalid param: unrecognized Token program id')
   }
   // A mint that does not exist is a mistake and not an empty answer.
-  if ('mint' in filter) mintAt(bank, filter.mint)
-  return bank.tokenAccounts
-    .ofOwner(owner)
-    .map((address) => ({ address, state: assertPresent(bank.account(address), 'an indexed account exists') }))
-    .filter(({ state }) => {
-      if ('programId' in filter) return sameBytes(state.owner, filter.programId)
+  if ('mint' in filter) mintAt(state, filter.mint)
+  return state
+    .tokenAccountsOf(owner)
+    .map((account) => ({ address: account.address, state: assertPresent(account.state, 'a listed account exists') }))
+    .filter((account) => {
+      if ('programId' in filter) return sameBytes(account.state.owner, filter.programId)
       // A token account starts with its mint.
-      return sameBytes(state.data.subarray(0, 32), filter.mint)
+      return sameBytes(account.state.data.subarray(0, 32), filter.mint)
     })
 }
 
-function tokenAccountBalance(bank: Bank, address: Uint8Array): Json {
-  const state = bank.account(address)
-  if (state === undefined) throw invalidParams('Invalid param: could not find account')
-  const account = parseTokenAccount(state)
+function tokenAccountBalance(state: BankState, address: Uint8Array): Json {
+  const found = state.account(address)
+  if (found === undefined) throw invalidParams('Invalid param: could not find account')
+  const account = parseTokenAccount(found)
   if (account === undefined) throw invalidParams('Invalid param: not a Token account')
-  return tokenAmountJson(account.amount, mintAt(bank, account.mint).decimals)
+  return tokenAmountJson(account.amount, mintAt(state, account.mint).decimals)
 }
 
 /** Without its mint an amount has no decimals, so it cannot be shown. */
-function mintAt(bank: Bank, address: Uint8Array): Mint {
-  const state = bank.account(address)
-  if (state === undefined) throw invalidParams('Invalid param: could not find mint')
-  const mint = parseMint(state)
+function mintAt(state: BankState, address: Uint8Array): Mint {
+  const found = state.account(address)
+  if (found === undefined) throw invalidParams('Invalid param: could not find mint')
+  const mint = parseMint(found)
   if (mint === undefined) throw invalidParams('Invalid param: not a Token mint')
   return mint
 }
 
-function largestAccounts(bank: Bank, mintAddress: Uint8Array): Json {
-  const { decimals } = mintAt(bank, mintAddress)
-  const balances = bank.tokenAccounts.ofMint(mintAddress).map((address) => {
-    const state = assertPresent(bank.account(address), 'an indexed account exists')
-    return { address, amount: assertPresent(parseTokenAccount(state), 'an indexed account holds tokens').amount }
+function largestAccounts(state: BankState, mintAddress: Uint8Array): Json {
+  const { decimals } = mintAt(state, mintAddress)
+  const balances = state.tokenAccountsWith(mintAddress).map((account) => {
+    const found = assertPresent(account.state, 'a listed account exists')
+    return { address: account.address, amount: assertPresent(parseTokenAccount(found), 'it holds tokens').amount }
   })
   return (
     balances

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { encodeBase58 } from '@tollbook/core/base58'
 import type { Json } from '@tollbook/core/canonicalJson'
-import type { Bank } from '../bank.ts'
+import type { ChainNode } from '../chainNode.ts'
 import type { HistoryEntry } from '../history.ts'
 import { landedTransactionJson } from '../landedTransaction.ts'
 import { transactionMemo } from '../memo.ts'
@@ -16,15 +16,12 @@ import {
   signatureParam,
   slotParam,
 } from '../rpcMethod.ts'
-import { slotsUntil } from '../slots.ts'
 import { errorJson, statusJson } from '../transactionMeta.ts'
 import { transactionEncodings } from '../transactionJson.ts'
 
 /** A node's limits. */
 const statusesMax = 256
 const signaturesMax = 1_000
-/** Without `searchTransactionHistory` a node only knows the statuses of about the last 300 slots. */
-const statusCacheSlots = 300
 
 /** In place of a configuration, older clients send an encoding alone. */
 const transactionConfig = z
@@ -46,12 +43,12 @@ const signaturesConfig = configParam({
 })
 
 /** Reads of what landed. All but the statuses need `confirmed` at least, because a younger slot may still be dropped. */
-export function transactionMethods(bank: Bank): RpcMethods {
+export function transactionMethods(node: ChainNode): RpcMethods {
   return {
     getTransaction: rpcMethod(z.tuple([signatureParam, transactionConfig.optional()]), ([signature, config]) => {
       const commitment = atLeastConfirmed(config)
-      const entry = bank.history.find(signature)
-      if (entry === undefined || entry.slot > bank.slots.at(commitment)) return null
+      const entry = node.history.find(signature, commitment)
+      if (entry === undefined) return null
       const record = entry.record()
       const landed = landedTransactionJson(record, {
         encoding: config?.encoding ?? 'json',
@@ -62,29 +59,29 @@ export function transactionMethods(bank: Bank): RpcMethods {
     getSignatureStatuses: rpcMethod(
       z.tuple([z.array(signatureParam).max(statusesMax), statusesConfig.optional()]),
       ([signatures, config]) => {
-        const oldest = config?.searchTransactionHistory === true ? 0 : bank.slots.current - statusCacheSlots
-        const statuses = signatures.map((signature) => signatureStatus(bank, signature, oldest))
-        return inContext(contextSlot(bank, { commitment: 'processed' }), statuses)
+        const searchStored = config?.searchTransactionHistory === true
+        const statuses = signatures.map((signature) => signatureStatus(node, signature, searchStored))
+        return inContext(contextSlot(node, { commitment: 'processed' }), statuses)
       },
     ),
     getSignaturesForAddress: rpcMethod(z.tuple([addressParam, signaturesConfig.optional()]), ([address, config]) =>
-      signaturesForAddress(bank, address, config),
+      signaturesForAddress(node, address, config),
     ),
   }
 }
 
 /** The one question that is answered at `processed` too; clients poll it while they wait. */
-function signatureStatus(bank: Bank, signature: Uint8Array, oldestSlot: number): Json {
-  const entry = bank.history.find(signature)
-  if (entry === undefined || entry.slot < oldestSlot) return null
-  const age = bank.slots.current - entry.slot
+function signatureStatus(node: ChainNode, signature: Uint8Array, searchStored: boolean): Json {
+  const entry = node.history.findStatus(signature, searchStored)
+  if (entry === undefined) return null
+  const confirmationStatus = node.commitmentOf(entry.slot)
   return {
     slot: entry.slot,
     // Counts up to finality and is null from there on.
-    confirmations: age < slotsUntil.finalized ? age : null,
+    confirmations: confirmationStatus === 'finalized' ? null : node.slotAt('processed') - entry.slot,
     err: errorJson(entry.error),
     status: statusJson(entry.error),
-    confirmationStatus: bank.slots.commitmentOf(entry.slot),
+    confirmationStatus,
   }
 }
 
@@ -92,16 +89,17 @@ function signatureStatus(bank: Bank, signature: Uint8Array, oldestSlot: number):
  * Newest first: from just before one signature (or the newest) down to just after another (or the first).
  * An unknown `before` yields an empty list and an unknown `until` sets no end, as on a real node.
  */
-function signaturesForAddress(bank: Bank, address: Uint8Array, config: z.output<typeof signaturesConfig>): Json {
-  const newestSlot = bank.slots.at(atLeastConfirmed(config))
-  contextSlot(bank, config)
-  const before = positionOr(bank, config?.before, { absent: Infinity, unknown: -1 })
-  const until = positionOr(bank, config?.until, { absent: -1, unknown: -1 })
+function signaturesForAddress(node: ChainNode, address: Uint8Array, config: z.output<typeof signaturesConfig>): Json {
+  const commitment = atLeastConfirmed(config)
+  node.history.assertStored()
+  contextSlot(node, config)
+  const before = positionOr(node, config?.before, { absent: Infinity, unknown: -1 })
+  const until = positionOr(node, config?.until, { absent: -1, unknown: -1 })
   const limit = config?.limit ?? signaturesMax
   const found: Json[] = []
-  for (const entry of bank.history.mentioning(address)) {
+  for (const entry of node.history.mentioning(address, commitment)) {
     if (found.length === limit || entry.position <= until) break
-    if (entry.position < before && entry.slot <= newestSlot) found.push(signatureInfo(bank, entry))
+    if (entry.position < before) found.push(signatureInfo(node, entry))
   }
   return found
 }
@@ -111,12 +109,12 @@ interface Otherwise {
   readonly unknown: number
 }
 
-function positionOr(bank: Bank, signature: Uint8Array | null | undefined, otherwise: Otherwise): number {
+function positionOr(node: ChainNode, signature: Uint8Array | null | undefined, otherwise: Otherwise): number {
   if (signature === null || signature === undefined) return otherwise.absent
-  return bank.history.positionOf(signature) ?? otherwise.unknown
+  return node.history.positionOf(signature) ?? otherwise.unknown
 }
 
-function signatureInfo(bank: Bank, entry: HistoryEntry): Json {
+function signatureInfo(node: ChainNode, entry: HistoryEntry): Json {
   const record = entry.record()
   return {
     signature: encodeBase58(entry.signature),
@@ -124,6 +122,6 @@ function signatureInfo(bank: Bank, entry: HistoryEntry): Json {
     err: errorJson(entry.error),
     memo: transactionMemo(record.transaction) ?? null,
     blockTime: record.blockTimeSeconds,
-    confirmationStatus: bank.slots.commitmentOf(entry.slot),
+    confirmationStatus: node.commitmentOf(entry.slot),
   }
 }

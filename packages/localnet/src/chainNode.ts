@@ -1,0 +1,159 @@
+import type { Clock } from '@tollbook/core/clock'
+import { randomBytesOf } from '@tollbook/core/id'
+import type { ResolvedTransaction } from './accountKeys.ts'
+import type { LookupFailure } from './addressLookupTable.ts'
+import { Bank, type BankListener, type SimulationReport } from './bank.ts'
+import type { BankState } from './bankState.ts'
+import { openMemoryStore } from './chainStore.ts'
+import type { ChainTransaction } from './chainTransaction.ts'
+import type { ExecutionOutcome } from './executionOutcome.ts'
+import type { NodeBehaviour } from './nodeBehaviour.ts'
+import { NodeHistory } from './nodeHistory.ts'
+import type { TransportFailure } from './requestWatch.ts'
+import { RpcError, rpcErrorCodes } from './rpcError.ts'
+import { type Commitment, slotsUntil } from './slots.ts'
+
+export interface ChainNodeDeps {
+  readonly main: Bank
+  readonly clock: Clock
+}
+
+/** Slots that the node has reached while it stands still or follows its own branch. */
+interface Departure {
+  readonly frozenSlot: number | undefined
+  readonly forkSlot: number | undefined
+  readonly unpin: () => void
+}
+
+/**
+ * One RPC node: a view of the chain that depends on how the node behaves. All methods of JSON-RPC read through it.
+ * A healthy node shows the main bank as it is, by commitment as on Agave: a client that reads at `finalized` reads and
+ * simulates in the state of the finalized slot, with the blockhashes that were known then.
+ */
+export class ChainNode implements BankListener {
+  readonly #deps: ChainNodeDeps
+  #behaviour: NodeBehaviour = {}
+  #own: Bank | undefined
+  #departure: Departure = { frozenSlot: undefined, forkSlot: undefined, unpin: () => undefined }
+
+  constructor(deps: ChainNodeDeps) {
+    this.#deps = deps
+    deps.main.listen(this)
+  }
+
+  get behaviour(): NodeBehaviour {
+    return this.#behaviour
+  }
+
+  /** The chain that the node follows. */
+  get bank(): Bank {
+    return this.#own ?? this.#deps.main
+  }
+
+  /** Takes effect immediately: a node that lags from now on shows the past that it has just been ahead of. */
+  behave(behaviour: NodeBehaviour): void {
+    const was = this.#behaviour
+    this.#behaviour = behaviour
+    this.#departure.unpin()
+    if (behaviour.fork !== was.fork || behaviour.otherGenesis !== was.otherGenesis) this.#own = this.#openOwnBank()
+    const { current } = this.bank.slots
+    // The current slot is still being filled, so a node stands still in the one before.
+    const slotsBack = Math.max(1, behaviour.lag ?? 0)
+    const frozenSlot = behaviour.freeze === true ? (this.#departure.frozenSlot ?? current - slotsBack) : undefined
+    const forkSlot = behaviour.fork === true ? (this.#departure.forkSlot ?? current) : undefined
+    const unpin = frozenSlot === undefined ? () => undefined : this.bank.pin(frozenSlot)
+    this.#departure = { frozenSlot, forkSlot, unpin }
+  }
+
+  /** The newest slot that has the commitment on this node. */
+  slotAt(commitment: Commitment): number {
+    const { current } = this.bank.slots
+    const { frozenSlot, forkSlot } = this.#departure
+    const processed = Math.min(frozenSlot ?? current - (this.#behaviour.lag ?? 0), current)
+    const slot = processed - slotsUntil[commitment]
+    // A branch without the majority of votes gets no new root.
+    const hasRoot = commitment !== 'finalized' || forkSlot === undefined
+    return hasRoot ? slot : Math.min(slot, forkSlot - slotsUntil.finalized)
+  }
+
+  /** The slot whose bank answers, with its transactions and blockhashes. */
+  bankSlot(commitment: Commitment): number {
+    return this.slotAt(this.#behaviour.newestState === true ? 'processed' : commitment)
+  }
+
+  commitmentOf(slot: number): Commitment {
+    if (slot <= this.slotAt('finalized')) return 'finalized'
+    return slot <= this.slotAt('confirmed') ? 'confirmed' : 'processed'
+  }
+
+  /** The accounts at a commitment; the slot is the one that answers name. */
+  state(commitment: Commitment): BankState {
+    const slot = this.slotAt(commitment) - (this.#behaviour.accountLag ?? 0)
+    return { ...this.bank.stateAt(this.#stateSlot(commitment)), slot }
+  }
+
+  get history(): NodeHistory {
+    const { transactionLag = 0 } = this.#behaviour
+    const newestSlot = (commitment: Commitment): number => this.slotAt(commitment) - transactionLag
+    return new NodeHistory({ bank: this.bank, behaviour: this.#behaviour, newestSlot })
+  }
+
+  resolve(transaction: ChainTransaction, commitment: Commitment): ResolvedTransaction | LookupFailure {
+    return this.bank.resolve(transaction, this.#stateSlot(commitment))
+  }
+
+  refusal(transaction: ChainTransaction, commitment: Commitment): ReturnType<Bank['refusal']> {
+    return this.bank.refusal(transaction, this.bankSlot(commitment))
+  }
+
+  isBlockhashValid(blockhash: string, commitment: Commitment): boolean {
+    return this.bank.slots.isBlockhashValid(blockhash, this.bankSlot(commitment))
+  }
+
+  preflight(transaction: ResolvedTransaction, commitment: Commitment): ExecutionOutcome {
+    return this.bank.preflight(transaction, this.#stateSlot(commitment))
+  }
+
+  simulate(transaction: ResolvedTransaction, commitment: Commitment, verifySignatures: boolean): SimulationReport {
+    return this.bank.simulate(transaction, { slot: this.#stateSlot(commitment), verifySignatures })
+  }
+
+  assertHealthy(): void {
+    const { lag = 0 } = this.#behaviour
+    if (lag < unhealthyLagSlots) return
+    throw new RpcError(rpcErrorCodes.nodeUnhealthy, `Node is behind by ${lag} slots`, { numSlotsBehind: lag })
+  }
+
+  /** Every request of the method fails this way; the methods that change the behaviour never fail. */
+  outage(method: string): TransportFailure | undefined {
+    const { fail, only } = this.#behaviour
+    const isAffected = !method.startsWith('localnet_') && (only === undefined || only.includes(method))
+    return isAffected ? fail : undefined
+  }
+
+  slotReached(): void {
+    this.#own?.advanceSlots(1)
+  }
+
+  landed(): void {}
+
+  forkDropped(): void {}
+
+  #stateSlot(commitment: Commitment): number {
+    return this.bankSlot(commitment) - (this.#behaviour.accountLag ?? 0)
+  }
+
+  #openOwnBank(): Bank | undefined {
+    const { main, clock } = this.#deps
+    const { fork, otherGenesis } = this.#behaviour
+    if (fork === true) return main.branch()
+    if (otherGenesis !== true) return undefined
+    const genesis = { hash: randomBytesOf(32), createdAtSeconds: main.genesis.createdAtSeconds }
+    const { store, restored } = openMemoryStore(genesis)
+    // Its slot is near that of the main chain, so that only the genesis and the content differ.
+    return new Bank({ opened: { store, restored: { ...restored, slot: main.slots.current } }, clock })
+  }
+}
+
+/** A node's default for `--health-check-slot-distance`. */
+const unhealthyLagSlots = 128

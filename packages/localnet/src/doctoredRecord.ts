@@ -1,0 +1,57 @@
+import { resolveTransaction } from './accountKeys.ts'
+import { byteKey } from './byteKey.ts'
+import { parseChainTransaction } from './chainTransaction.ts'
+import { isTokenProgram } from './programs.ts'
+import type { TokenBalance } from './tokenBalances.ts'
+import type { TransactionRecord } from './transactionRecord.ts'
+
+/*
+ * Records as a lying node answers them. A lie is consistent within the record; only the ed25519 signature over the
+ * message no longer fits.
+ */
+
+/** The record under another signature. */
+export function withSignature(record: TransactionRecord, signature: Uint8Array): TransactionRecord {
+  return rewritten(record, ({ signatures }) => signatures[0]?.set(signature))
+}
+
+/** Token amounts in instructions and in the changes of balances become that many percent of the true ones. */
+export function scaledRecord(record: TransactionRecord, percent: number): TransactionRecord {
+  const scaled = rewritten(record, ({ message }) => {
+    for (const { programIndex, data } of message.instructions) {
+      const program = message.staticKeys[programIndex]
+      if (program !== undefined && isTokenProgram(program)) scaleInstruction(data, percent)
+    }
+  })
+  const before = new Map(record.before.tokens.map((balance) => [balance.accountIndex, balance.amount]))
+  const tokens = record.after.tokens.map((balance): TokenBalance => {
+    const amountBefore = before.get(balance.accountIndex) ?? 0n
+    return { ...balance, amount: amountBefore + percentOf(balance.amount - amountBefore, percent) }
+  })
+  return { ...scaled, after: { ...record.after, tokens } }
+}
+
+type Wire = ReturnType<typeof parseChainTransaction>
+
+/** A copy, because the byte strings of a transaction are views of its wire form. */
+function rewritten(record: TransactionRecord, change: (transaction: Wire) => void): TransactionRecord {
+  const transaction = parseChainTransaction(new Uint8Array(record.transaction.wire))
+  change(transaction)
+  return { ...record, transaction: resolveTransaction(transaction, record.transaction.loaded) }
+}
+
+function scaleInstruction(data: Uint8Array, percent: number): void {
+  if (data.length < amountEnd || !instructionsWithAmount.has(byteKey(data.subarray(0, 1)))) return
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
+  view.setBigUint64(1, percentOf(view.getBigUint64(1, true), percent), true)
+}
+
+function percentOf(amount: bigint, percent: number): bigint {
+  return (amount * BigInt(percent)) / 100n
+}
+
+/** Transfer, MintTo, Burn and their checked forms: the amount follows the first byte. */
+const instructionsWithAmount: ReadonlySet<string> = new Set(
+  [3, 7, 8, 12, 14, 15].map((tag) => byteKey(Uint8Array.of(tag))),
+)
+const amountEnd = 9

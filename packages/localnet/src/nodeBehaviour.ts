@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { decodeBase58 } from '@tollbook/core/base58'
+import { lagSlotsMax } from './bank.ts'
+
+const signature = z
+  .string()
+  .max(88)
+  .refine((text) => decodeBase58(text, 64) !== undefined, 'must be a base58 signature of 64 bytes')
+const slots = z.int().min(0).max(lagSlotsMax)
+
+/** Differences of a node from a healthy one. All are off by default. */
+export const nodeBehaviour = z
+  .strictObject({
+    /** Accounts, simulations and blockhashes are the newest at every commitment; no real node does this. */
+    newestState: z.boolean().optional(),
+    /** Number of slots that the node is behind: in everything. */
+    lag: slots.optional(),
+    /** The node's slot stands still; it goes on answering. */
+    freeze: z.boolean().optional(),
+    /** The node leaves the others and continues on a separate branch, which never becomes final. */
+    fork: z.boolean().optional(),
+    /** The node belongs to another network that has just started. */
+    otherGenesis: z.boolean().optional(),
+    /** Number of slots that accounts and simulations are behind the node's slot. */
+    accountLag: slots.optional(),
+    /** Number of slots that transactions and statuses are behind the node's slot. */
+    transactionLag: slots.optional(),
+    /** Number of slots whose transactions the node stores; recent statuses are known regardless. */
+    historySlots: z.int().min(0).max(1_000_000).optional(),
+    /** The node stores no transactions and says so (-32011). */
+    noHistory: z.boolean().optional(),
+    /** Each transaction and each status is answered with null. */
+    nullAnswers: z.boolean().optional(),
+    /** Signatures of transactions that the node denies. */
+    hide: z.array(signature).max(100).readonly().optional(),
+    /** Signature of the transaction whose record stands in for every unknown one. */
+    forge: signature.optional(),
+    /** Token amounts of each transaction, in percent of the true ones. */
+    amounts: z.int().min(0).max(1_000).optional(),
+    /** Sent transactions are accepted and go nowhere. */
+    dropSends: z.boolean().optional(),
+    /** Every request fails this way. */
+    fail: z.enum(['hang', 'disconnect', 'unavailable', 'tooManyRequests']).optional(),
+    /** Methods to which `fail` is limited. */
+    only: z.array(z.string().max(100)).max(100).readonly().optional(),
+  })
+  .refine(({ fork, otherGenesis }) => fork !== true || otherGenesis !== true, 'a node of another network has no fork')
+
+export type NodeBehaviour = z.input<typeof nodeBehaviour>
+
+const healthyWord = 'healthy'
+const listOptions: ReadonlySet<string> = new Set(['hide', 'only'])
+const numberOptions: ReadonlySet<string> = new Set(['lag', 'accountLag', 'transactionLag', 'historySlots', 'amounts'])
+
+/** Reads `lag=12,freeze` as a command line has it; throws an Error whose message says what is wrong. */
+export function readNodeBehaviour(text: string): NodeBehaviour {
+  const words = text.split(',').filter((word) => word !== '' && word !== healthyWord)
+  const parsed = nodeBehaviour.safeParse(Object.fromEntries(words.map(readOption)))
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  throw new Error(`${issue?.path.join('.') ?? ''}${issue?.path.length === 0 ? '' : ': '}${issue?.message ?? ''}`)
+}
+
+/** The inverse of `readNodeBehaviour`. */
+export function writeNodeBehaviour(behaviour: NodeBehaviour): string {
+  const options = Object.entries(behaviour).flatMap(([name, value]) => {
+    if (value === false || value === undefined) return []
+    if (value === true) return [name]
+    const text = typeof value === 'object' ? value.join('+') : String(value)
+    return [`${name}=${text}`]
+  })
+  return options.length === 0 ? healthyWord : options.join(',')
+}
+
+function readOption(word: string): [string, unknown] {
+  const [name = '', ...rest] = word.split('=')
+  const option = camelCase(name)
+  const value = rest.join('=')
+  if (rest.length === 0) return [option, true]
+  if (listOptions.has(option)) return [option, value.split('+')]
+  return [option, numberOptions.has(option) ? Number(value) : camelCase(value)]
+}
+
+function camelCase(name: string): string {
+  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** For `--help`. */
+export const nodeBehaviourHelp = `
+Options of --node, separated by commas ("lag=12,fail=hang,only=getTransaction"; "healthy" for none of them):
+  newest-state           accounts, simulations and blockhashes are the newest at every commitment
+  lag=SLOTS              the node is behind by this many slots, in everything
+  freeze                 its slot stands still; it goes on answering
+  fork                   it continues on a separate branch, which never becomes final
+  other-genesis          it belongs to another network
+  account-lag=SLOTS      accounts and simulations are behind the node's slot
+  transaction-lag=SLOTS  transactions and statuses are behind the node's slot
+  history-slots=SLOTS    older transactions are not stored
+  no-history             no transactions are stored, and the node says so (-32011)
+  null-answers           each transaction and each status is null
+  hide=SIGNATURE+...     these transactions are denied
+  forge=SIGNATURE        unknown signatures are answered with this transaction's record
+  amounts=PERCENT        token amounts of transactions are changed
+  drop-sends             sent transactions are accepted and go nowhere
+  fail=HOW               hang, disconnect, unavailable (HTTP 503) or too-many-requests (HTTP 429)
+  only=METHOD+...        the methods to which fail= is limited
+
+Over JSON-RPC, at any node: localnet_nodes [], localnet_setNode [INDEX, {"lag": 12, "otherGenesis": true}],
+localnet_requestCounts [INDEX].`

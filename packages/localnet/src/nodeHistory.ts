@@ -1,0 +1,104 @@
+import { decodeBase58 } from '@tollbook/core/base58'
+import type { Bank } from './bank.ts'
+import { byteKey } from './byteKey.ts'
+import { scaledRecord, withSignature } from './doctoredRecord.ts'
+import type { HistoryEntry } from './history.ts'
+import type { NodeBehaviour } from './nodeBehaviour.ts'
+import { RpcError, rpcErrorCodes } from './rpcError.ts'
+import type { Commitment } from './slots.ts'
+
+export interface NodeHistoryDeps {
+  readonly bank: Bank
+  readonly behaviour: NodeBehaviour
+  /** The newest slot whose transactions the node shows. */
+  readonly newestSlot: (commitment: Commitment) => number
+}
+
+/** Without `searchTransactionHistory` a node only knows the statuses of about the last 300 slots. */
+const statusCacheSlots = 300
+
+/** The transactions that one node shows: those of its slots, without the hidden ones, with the doctored ones. */
+export class NodeHistory {
+  readonly #deps: NodeHistoryDeps
+  readonly #hidden: ReadonlySet<string>
+
+  constructor(deps: NodeHistoryDeps) {
+    this.#deps = deps
+    this.#hidden = new Set(deps.behaviour.hide?.map((text) => byteKey(signatureOf(text))))
+  }
+
+  /** A stored transaction that has the commitment. */
+  find(signature: Uint8Array, commitment: Commitment): HistoryEntry | undefined {
+    this.assertStored()
+    const entry = this.#read(signature)
+    return entry !== undefined && this.#isStored(entry) && this.#hasReached(entry, commitment) ? entry : undefined
+  }
+
+  /** The newest transactions are known without being stored. */
+  findStatus(signature: Uint8Array, searchStored: boolean): HistoryEntry | undefined {
+    if (searchStored) this.assertStored()
+    const entry = this.#read(signature)
+    if (entry === undefined || !this.#hasReached(entry, 'processed')) return undefined
+    const isRecent = entry.slot >= this.#deps.newestSlot('processed') - statusCacheSlots
+    return isRecent || (searchStored && this.#isStored(entry)) ? entry : undefined
+  }
+
+  inSlot(slot: number): HistoryEntry[] {
+    return this.#deps.bank.history.inSlot(slot).filter(this.#isShown).map(this.#doctored)
+  }
+
+  /** Newest first. */
+  *mentioning(address: Uint8Array, commitment: Commitment): Generator<HistoryEntry & { readonly position: number }> {
+    for (const entry of this.#deps.bank.history.mentioning(address)) {
+      if (this.#isShown(entry) && this.#hasReached(entry, commitment)) yield { ...entry, ...this.#doctored(entry) }
+    }
+  }
+
+  positionOf(signature: Uint8Array): number | undefined {
+    return this.#deps.bank.history.positionOf(signature)
+  }
+
+  /** Number of transactions up to the node's slot. */
+  length(): number {
+    return this.#deps.bank.history.lengthAt(this.#deps.newestSlot('processed'))
+  }
+
+  assertStored(): void {
+    if (this.#deps.behaviour.noHistory !== true) return
+    const message = 'Transaction history is not available from this node'
+    throw new RpcError(rpcErrorCodes.transactionHistoryNotAvailable, message)
+  }
+
+  /** A forged record replaces only the null of a signature that the whole chain does not know. */
+  #read(signature: Uint8Array): HistoryEntry | undefined {
+    const { bank, behaviour } = this.#deps
+    if (behaviour.nullAnswers === true || this.#hidden.has(byteKey(signature))) return undefined
+    const entry = bank.history.find(signature)
+    if (entry !== undefined) return this.#doctored(entry)
+    const template = behaviour.forge === undefined ? undefined : bank.history.find(signatureOf(behaviour.forge))
+    if (template === undefined) return undefined
+    return { ...template, signature, record: () => withSignature(template.record(), signature) }
+  }
+
+  readonly #isShown = (entry: HistoryEntry): boolean =>
+    this.#deps.behaviour.nullAnswers !== true && !this.#hidden.has(byteKey(entry.signature)) && this.#isStored(entry)
+
+  readonly #isStored = ({ slot }: HistoryEntry): boolean => {
+    const { behaviour, newestSlot } = this.#deps
+    return behaviour.historySlots === undefined || slot > newestSlot('processed') - behaviour.historySlots
+  }
+
+  #hasReached({ slot }: HistoryEntry, commitment: Commitment): boolean {
+    return slot <= this.#deps.newestSlot(commitment)
+  }
+
+  readonly #doctored = (entry: HistoryEntry): HistoryEntry => {
+    const { amounts } = this.#deps.behaviour
+    return amounts === undefined ? entry : { ...entry, record: () => scaledRecord(entry.record(), amounts) }
+  }
+}
+
+/** Signatures of a behaviour were checked when it was read. */
+function signatureOf(text: string): Uint8Array {
+  return decodeBase58(text, 64) ?? new Uint8Array(64)
+}

@@ -1,0 +1,74 @@
+import type { Clock } from '@tollbook/core/clock'
+import type { Bank } from './bank.ts'
+import { ChainNode } from './chainNode.ts'
+import type { Log } from './log.ts'
+import type { NodeBehaviour } from './nodeBehaviour.ts'
+import { closeServers, listenOnPair } from './portPair.ts'
+import { RequestWatch } from './requestWatch.ts'
+import type { RpcMethods } from './rpcMethod.ts'
+import { accountMethods } from './rpcMethods/accountMethods.ts'
+import { blockMethods } from './rpcMethods/blockMethods.ts'
+import { clusterMethods } from './rpcMethods/clusterMethods.ts'
+import { sendMethods } from './rpcMethods/sendMethods.ts'
+import { simulateMethods } from './rpcMethods/simulateMethods.ts'
+import { tokenMethods } from './rpcMethods/tokenMethods.ts'
+import { transactionMethods } from './rpcMethods/transactionMethods.ts'
+import { type RpcServiceDeps, answerText } from './rpcService.ts'
+import { Subscriptions } from './subscriptions.ts'
+import { createSubscriptionServer } from './subscriptionServer.ts'
+
+export interface NodeServerOptions {
+  readonly bank: Bank
+  readonly clock: Clock
+  readonly log: Log
+  readonly host: string
+  readonly port: number
+  readonly behaviour: NodeBehaviour
+  readonly control: RpcMethods
+}
+
+/** One RPC node that listens. */
+export interface NodeServer {
+  readonly node: ChainNode
+  readonly watch: RequestWatch
+  readonly rpcUrl: string
+  readonly wsUrl: string
+  close(): Promise<void>
+}
+
+export async function startNodeServer(options: NodeServerOptions): Promise<NodeServer> {
+  const { bank, clock, log, host, port, control } = options
+  const node = new ChainNode({ main: bank, clock })
+  node.behave(options.behaviour)
+  const watch = new RequestWatch()
+  const outage: RpcServiceDeps['outage'] = (method) => node.outage(method)
+  const methods = new Map(Object.entries({ ...chainMethods(node), ...control }))
+  const service: RpcServiceDeps = { methods, watch, outage, log }
+  const sockets = createSubscriptionServer({ subscriptions: new Subscriptions(bank), watch, log })
+  const pair = await listenOnPair({ host, port, log, answer: (text) => answerText(service, text) })
+  for (const server of pair.servers) sockets.serve(server)
+  const close = async (): Promise<void> => {
+    sockets.close()
+    await closeServers(pair.servers)
+  }
+  return { node, watch, ...addresses(host, pair.port), close }
+}
+
+function chainMethods(node: ChainNode): RpcMethods {
+  return {
+    ...clusterMethods(node),
+    ...accountMethods(node),
+    ...tokenMethods(node),
+    ...sendMethods(node),
+    ...simulateMethods(node),
+    ...transactionMethods(node),
+    ...blockMethods(node),
+  }
+}
+
+/** WebSockets are served on the first port too, so that one address is enough to know. */
+function addresses(host: string, port: number): { readonly rpcUrl: string; readonly wsUrl: string } {
+  // An IPv6 address is in brackets in a URL.
+  const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  return { rpcUrl: `http://${authority}`, wsUrl: `ws://${authority}` }
+}
