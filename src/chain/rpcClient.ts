@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { Bug } from '@tollbook/core/assert'
 import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 import type { ChainNode } from './chainNode.ts'
@@ -52,12 +53,13 @@ export async function callNode<T>({ nodes, log }: RotationDeps, node: ChainNode,
   }
 }
 
-/** A node that refuses a question has not said that there is no payment. */
+/** A node that refuses a question, or fails in the middle of it, has not said that there is no payment. */
 export async function refusalIsFault<T>(call: Promise<T>): Promise<T> {
   try {
     return await call
   } catch (error) {
-    if (!(error instanceof RpcRefusal)) throw error
-    throw new Fault(`the node refused (${error.code}): ${error.message}`, { cause: error, retryable: true })
+    if (error instanceof Fault || error instanceof Bug) throw error
+    const what = error instanceof RpcRefusal ? `refused (${error.code}): ${error.message}` : 'did not answer usably'
+    throw new Fault(`the node ${what}`, { cause: error, retryable: true })
   }
 }

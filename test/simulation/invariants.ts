@@ -203,6 +203,8 @@ function whyUntrue(checks: Checks, transaction: SimulatedTransaction, refusal: R
     case 'payment_reversed':
       return landed === undefined || fails ? undefined : 'it stays on chain'
     case 'refund_due':
+    case 'attempts_exhausted':
+      if (phase === 'reversed' && landed === undefined) return undefined
       return phase === 'refund_due' ? undefined : `it is ${phase}`
     case 'already_used':
       return history.replies.some(
