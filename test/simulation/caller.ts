@@ -70,7 +70,9 @@ async function buy(world: World, number: number): Promise<void> {
   const crowd = chance.happens(0.05) ? 64 : chance.pick([1, 1, 1, 2, 3])
   if (chance.happens(0.3)) startThief(world, purchase)
   const words = chance.happens(0.3) ? wordMax : 1
-  await Promise.all(Array.from({ length: crowd }, () => presentUntilKnown(world, purchase, words)))
+  await Promise.all(
+    Array.from({ length: crowd }, () => presentUntilKnown(world, purchase, { words, isCrowd: crowd > wordMax })),
+  )
 }
 
 function proofOf(
@@ -95,10 +97,16 @@ async function askForQuote(
   }
 }
 
+interface Manner {
+  /** Number of different orders that are sent with one proof. */
+  readonly words: number
+  readonly isCrowd: boolean
+}
+
 /** Repeats the proof until there is an answer or a final refusal, and sometimes once more. */
-async function presentUntilKnown(world: World, purchase: Purchase, words: number): Promise<void> {
+async function presentUntilKnown(world: World, purchase: Purchase, { words, isCrowd }: Manner): Promise<void> {
   const { chance, time } = world
-  let repeatsLeft = chance.pick([0, 0, 1, 3])
+  let repeatsLeft = isCrowd ? 0 : chance.pick([0, 0, 1, 3])
   let patienceMs = 2_000
   for (;;) {
     const reply = await present(world, purchase, { word: chance.between(1, words), isHonest: true })
