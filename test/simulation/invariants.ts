@@ -206,12 +206,15 @@ function whyUntrue(checks: Checks, transaction: SimulatedTransaction, refusal: R
     case 'attempts_exhausted':
       if (phase === 'reversed' && landed === undefined) return undefined
       return phase === 'refund_due' ? undefined : `it is ${phase}`
-    case 'already_used':
-      return history.replies.some(
+    case 'already_used': {
+      // Another order of the payer has bought the answer; it is kept for that order alone.
+      const sold = paymentOf(checks, signature)?.events.find((event) => event.kind === 'RequestFulfilled')
+      if (sold !== undefined && sold.orderDigest !== refusal.orderDigest) return undefined
+      const wasSent = history.replies.some(
         (reply) => reply.signature === signature && reply.status === 200 && reply.repliedAtMs <= refusal.repliedAtMs,
       )
-        ? undefined
-        : 'no answer was sent before'
+      return wasSent ? undefined : 'no answer was sent before'
+    }
     case 'too_old': {
       const first = history.presentations.find((one) => one.signature === signature && one.isHonest)
       const presentedAtMs = assertPresent(first, 'a reply has a presentation').presentedAtMs + epochMs

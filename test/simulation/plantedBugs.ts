@@ -151,9 +151,11 @@ async function releaseWhenUnknown(payments: PaymentLedger, change: PaymentChange
   }
 }
 
+/** Orders that were served, for all instances of all runs. */
+const digests = new Map<PaymentChange['reference'], string>()
+
 /** The order is not part of the question for a stored answer. */
 function replayToAnyOrder(payments: PaymentLedger): PaymentLedger {
-  const digests = new Map<PaymentChange['reference'], string>()
   return {
     ...payments,
     append(change) {

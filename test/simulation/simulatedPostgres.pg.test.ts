@@ -64,8 +64,7 @@ function createTimekeeper(admin: pg.Pool) {
       const { recordedAtMs } = result
       leases.delete(streamKey(item.stream))
       if (item.leaseMs !== undefined) leases.set(streamKey(item.stream), recordedAtMs + item.leaseMs)
-      for (const key of item.keys ?? [])
-        keys.set(keyName(key), recordedAtMs + (key.lifetimeSeconds ?? Infinity) * 1000)
+      for (const key of item.keys ?? []) keys.set(keyName(key), recordedAtMs + (key.lifetimeSeconds ?? Infinity) * 1000)
     },
   }
 }
