@@ -18,8 +18,8 @@ interface Scan {
   place: ScanPlace | undefined
 }
 
-/** Three transfers that no request explains, oldest first, and a ledger that answers the second as the test says. */
-function depsOf(scan: Scan, second: () => Promise<AppendOutcome>): TransferScanDeps {
+/** Three transfers that no request explains, oldest first, and a ledger that answers one of them as the test says. */
+function depsOf(scan: Scan, special: number, answer: () => Promise<AppendOutcome>): TransferScanDeps {
   const places = [...signatures]
   return {
     clock: heldClock,
@@ -29,9 +29,9 @@ function depsOf(scan: Scan, second: () => Promise<AppendOutcome>): TransferScanD
     terms: { mint, paymentTokenAccount },
     payments: {
       async append({ reference }) {
-        const isSecond = reference.endsWith(assertPresent(signatures[1], 'there are three'))
-        const outcome: AppendOutcome = isSecond
-          ? await second()
+        const isSpecial = reference.endsWith(assertPresent(signatures[special], 'there are three'))
+        const outcome: AppendOutcome = isSpecial
+          ? await answer()
           : { outcome: 'appended', after: unknownPayment, recordedAtMs: nowMs, leaves: [] }
         if (outcome.outcome === 'appended') scan.recorded.push(reference)
         return outcome
@@ -69,19 +69,22 @@ function recordOf(signature: Signature) {
 
 const appended: AppendOutcome = { outcome: 'appended', after: unknownPayment, recordedAtMs: nowMs, leaves: [] }
 
-test('the search stays before a transfer that another writer has moved, and records it in the next round', async () => {
-  const scan: Scan = { recorded: [], place: undefined }
-  await scanTransfers(depsOf(scan, () => Promise.resolve({ outcome: 'conflict' })))
-  expect(scan.recorded).toHaveLength(1)
-  expect(scan.place).toBeUndefined()
-  await scanTransfers(depsOf(scan, () => Promise.resolve(appended)))
-  expect(new Set(scan.recorded)).toHaveProperty('size', 3)
-  expect(scan.place?.signature).toBe(signatures[2])
-})
+test.each([0, 1, 2])(
+  'the search stays before transfer %i that another writer has moved, and records it next',
+  async (n) => {
+    const scan: Scan = { recorded: [], place: undefined }
+    await scanTransfers(depsOf(scan, n, () => Promise.resolve({ outcome: 'conflict' })))
+    expect(scan.recorded).toHaveLength(n)
+    expect(scan.place).toBeUndefined()
+    await scanTransfers(depsOf(scan, n, () => Promise.resolve(appended)))
+    expect(new Set(scan.recorded)).toHaveProperty('size', 3)
+    expect(scan.place?.signature).toBe(signatures[2])
+  },
+)
 
-test('a fault in the middle of a step leaves the place where it was', async () => {
+test.each([0, 1, 2])('a fault at transfer %i leaves the place where it was', async (n) => {
   const scan: Scan = { recorded: [], place: undefined }
-  const failing = depsOf(scan, () => Promise.reject(new Fault('the outcome is unknown', { retryable: true })))
+  const failing = depsOf(scan, n, () => Promise.reject(new Fault('the outcome is unknown', { retryable: true })))
   await expect(scanTransfers(failing)).rejects.toThrow(Fault)
   expect(scan.place).toBeUndefined()
 })
