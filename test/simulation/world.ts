@@ -189,11 +189,13 @@ interface Life {
   readonly died: Promise<void>
   readonly end: () => void
   clockOffMs: number
+  /** No instance starts on nodes of another network: openChain refuses to. */
+  isStarting: boolean
 }
 
 function newLife(): Life {
   const { promise, resolve } = Promise.withResolvers<void>()
-  return { isAlive: true, died: promise, end: resolve, clockOffMs: 0 }
+  return { isAlive: true, died: promise, end: resolve, clockOffMs: 0, isStarting: true }
 }
 
 function runInstance(context: Context, name: string): RunningInstance {
@@ -221,7 +223,12 @@ function runInstance(context: Context, name: string): RunningInstance {
     })
     for (const [job, everyMs] of jobTimes) repeatJob(context, own, { run: opened.jobs[job], everyMs })
     repeatJob(context, own, { run: opened.pollNodes, everyMs: pollEveryMs })
-    opened.pollNodes().catch(() => undefined)
+    opened
+      .pollNodes()
+      .catch(() => undefined)
+      .finally(() => {
+        own.isStarting = false
+      })
     return opened
   }
 
@@ -363,6 +370,7 @@ function postToNode(context: Context, life: Life): PostJson {
     const delayMs = isStalled ? chance.number(stallMaxMs) : chance.between(5, 80)
     await time.wait(Math.min(delayMs, timeoutMs))
     const node = assertPresent(nodes[Number(url)], 'a node has an address')
+    if (life.isStarting && node.isForeign) throw new Error('the instance does not start on this node')
     const answer = answerCall(chain, node, body)
     await time.wait(chance.between(5, 80))
     if (!life.isAlive) return never()
