@@ -46,7 +46,7 @@ const packageHomes = {
   koa: ['^src/http/'],
   '@koa/router': ['^src/http/'],
   kysely: ['^packages/ledger/', '^src/store/', '^src/reports/'],
-  pg: ['^packages/(ledger|audit)/', '^src/store/', '^src/reports/', '^src/cli/local/'],
+  pg: ['^packages/(ledger|audit|sandbox)/', '^src/store/', '^src/reports/'],
   'csv-stringify': ['^src/reports/'],
   'hyparquet-writer': ['^src/reports/'],
   'cli-progress': ['^src/cli/'],

@@ -22,7 +22,7 @@ import { openProviders } from './start/openProviders.ts'
 import { openReceiptKeys } from './start/openReceiptKeys.ts'
 import { openSale } from './start/openSale.ts'
 import { openSeal } from './start/openSeal.ts'
-import { recordSettings } from './start/recordSettings.ts'
+import { openSettings, settingsOptionsOf } from './start/openSettings.ts'
 import { createServiceAddress } from './start/serviceAddress.ts'
 import { soldProducts, type SoldProducts } from './start/soldProducts.ts'
 
@@ -57,23 +57,14 @@ export async function createService(
   const deps = { clock, log, metrics }
 
   const ledger = opened.adopt(await openLedger(config.ledger, deps), close)
-  const chain = await openChain({
-    ...config.chain,
-    clock,
-    log,
-    postJson,
-    onCall: metrics.onRpcCall,
-    onNode: metrics.onNode,
-  })
+  const chain = await openChain({ ...config.chain, ...deps, postJson })
   const { terms } = chain
-  const keys = await openReceiptKeys(config.receiptSigningKey)
-  const seal = opened.adopt(
-    await openSeal(config.seal, { ...deps, ledger: ledger.seal, signer: keys.signer, terms }),
-    close,
-  )
+  const settings = opened.adopt(await openSettings(settingsOptionsOf(config), { ...deps, ledger, terms }), close)
+  const keys = await openReceiptKeys(config.receiptSigningKey, { ...deps, settings, priceLists: ledger.priceLists })
+  const seal = opened.adopt(await openSeal(config.seal, { ...deps, ledger: ledger.seal, keys }), close)
   const sold = soldProducts(seams.products?.(products) ?? products, config.catalog)
   const { split } = config.catalog
-  await recordSettings(ledger.settings, { keys, terms, split })
+  await settings.record()
   const providers = openProviders(config.providers, deps)
   const prices = opened.adopt(
     await openPrices(config.prices, { ...deps, priceLists: ledger.priceLists, providers, sold, split, terms }),
@@ -81,21 +72,22 @@ export async function createService(
   )
   const jobs = await startHealthJobs({ clock, log, ledger: ledger.upkeep, chain })
   opened.defer(() => jobs.stop())
-  const lifecycle = opened.adopt(openLifecycle(config.lifecycle, { ...deps, ledger, chain }), close)
+  const lifecycle = opened.adopt(openLifecycle(config.lifecycle, { ...deps, ledger, chain, settings }), close)
   const address = createServiceAddress(config.server)
   const catalog = opened.adopt(
     await openProducts(config.products, { ...deps, sold, ledger, providers, publicUrl: address.url }),
     close,
   )
-  const finance = opened.adopt(openFinance(config.finance, { ...deps, ledger, chain }), close)
+  const finance = opened.adopt(openFinance(config.finance, { ...deps, ledger, chain, settings }), close)
 
-  const health = createHealth({ jobs, seal, prices, lifecycle })
+  const health = createHealth({ jobs, seal, settings, prices, lifecycle, catalog })
   const paywall = openSale(config.sale, {
     ...deps,
     ledger: seams.ledger?.(ledger.payments) ?? ledger.payments,
     presentations: ledger.presentations,
     chain,
     keys,
+    settings,
     prices,
     lifecycle,
     health,

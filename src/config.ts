@@ -8,6 +8,7 @@ import {
   missingFinanceVariables,
 } from './config/financeSettings.ts'
 import { type LocalSettings, localVariables } from './config/localSettings.ts'
+import { operatorVariables } from './config/operatorSettings.ts'
 import { type PayoutSettings, payoutSettingsOf, payoutVariables } from './config/payoutSettings.ts'
 import { type PriceSettings, priceSettingsOf, priceVariables } from './config/priceSettings.ts'
 import {
@@ -37,6 +38,7 @@ import { Fault } from '@tollbook/core/fault'
 import { type LogLevel, logLevels } from './primitives/log.ts'
 
 export { upstreamNames } from './outbound/upstreamName.ts'
+export { parseSplit } from './pricing/splitSetting.ts'
 export type { ReceiptSigningKey }
 
 /** The operator's settings, grouped by the part that takes them; docs/operations.md has the table. */
@@ -44,6 +46,8 @@ export interface Config {
   readonly logLevel: LogLevel
   readonly local: LocalSettings
   readonly migrationDatabaseUrl: string | undefined
+  /** For the commands that change settings of the ledger only. */
+  readonly operatorDatabaseUrl: string | undefined
   readonly payout: PayoutSettings
   /** Undefined: local mode starts an embedded Postgres. */
   readonly ledger: LedgerSettings | undefined
@@ -79,6 +83,7 @@ const environment = z.object({
   DATABASE_URL: postgresUrl,
   MIGRATION_DATABASE_URL: postgresUrl,
   ...localVariables,
+  ...operatorVariables,
   ...payoutVariables,
   ...chainVariables,
   ...sealVariables,
@@ -160,7 +165,7 @@ function findConflicts(given: GivenVariables): readonly string[] {
 }
 
 function missingReceiptKey(given: GivenVariables) {
-  return missingBeside(given, 'DATABASE_URL', [['RECEIPT_SIGNING_KEY', 'make one with `tollbook receipt-key`']])
+  return missingBeside(given, 'DATABASE_URL', [['RECEIPT_SIGNING_KEY', 'make one with `tollbook key new`']])
 }
 
 function configOf(env: z.infer<typeof environment>): Config {
@@ -179,6 +184,7 @@ function configOf(env: z.infer<typeof environment>): Config {
       commitment: env.SOLANA_COMMITMENT,
     },
     migrationDatabaseUrl: env.MIGRATION_DATABASE_URL,
+    operatorDatabaseUrl: env.OPERATOR_DATABASE_URL,
     payout: payoutSettingsOf(env),
     ledger: databaseUrl === undefined ? undefined : { databaseUrl },
     chain,

@@ -1,7 +1,7 @@
 import type { Clock } from '@tollbook/core/clock'
 
 /**
- * Time as the chain tells it. Ages are judged by it, so that a wrong clock of this machine, and an outage of the nodes,
+ * Time by the blocks of the chain. Ages are judged by it, so that a wrong clock of this machine, and an outage of the nodes,
  * make no payment too old.
  */
 export interface ChainTime {

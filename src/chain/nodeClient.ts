@@ -72,7 +72,7 @@ export function createNodeClient({ url, postJson, timeoutMs, onCall }: NodeClien
 }
 
 /*
- * The node's own trouble, which says nothing about the question: -32005 (behind), -32016 (its state is older than the
+ * The node's own trouble and not a reply to the question: -32005 (behind), -32016 (its state is older than the
  * one that was asked for), -32603 (internal) and 429 in its JSON form.
  */
 const nodeTroubles = new Set([-32005, -32016, -32603, 429])

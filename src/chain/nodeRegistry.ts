@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { assert } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { describeError, Fault } from '@tollbook/core/fault'
-import { blockhashLifeBlocks, type LandingBound } from '../payment/absence.ts'
+import { blockhashValidBlocks, type LandingBound } from '../payment/absence.ts'
 import type { Log } from '../primitives/log.ts'
 import { type ChainNode, createChainNode } from './chainNode.ts'
 import { type ChainTime, createChainTime } from './chainTime.ts'
@@ -16,8 +16,12 @@ export interface NodeRegistryDeps {
   readonly limits: NodeLimits
   readonly clock: Clock
   readonly log: Log
-  readonly onCall?: ((call: { readonly method: string; readonly ok: boolean }) => void) | undefined
-  readonly onNode?: ((standing: NodeStanding) => void) | undefined
+  readonly metrics?: NodeMetrics
+}
+
+interface NodeMetrics {
+  onRpcCall(call: { readonly method: string; readonly ok: boolean }): void
+  onNode(standing: NodeStanding): void
 }
 
 /**
@@ -33,6 +37,8 @@ export interface NodeRegistry {
   candidates(): readonly ChainNode[]
   /** Identifies the node if that is due. Throws when it is on another network. */
   admit(node: ChainNode): Promise<void>
+  /** Identifies the nodes for which that is due, if none is in rotation. */
+  readmit(): Promise<void>
   /** Asks this node first from now on. */
   prefer(node: ChainNode): void
   /** Asks every node where it is. */
@@ -52,145 +58,196 @@ export interface NodeRegistry {
   landingBound(): LandingBound
 }
 
+const slotMsStandard = 400
+// A local chain can be faster than a cluster.
+const slotMsMin = 40
+// Shorter slots than a cluster has ever had make a bound larger, which is safe.
+const boundSlotMs = 200
 // The block time moves by whole seconds and only serves ages of minutes.
 const tipEveryMs = 10_000
-// No cluster has had shorter slots; shorter ones make a bound larger, which is safe.
-const slotMsMin = 200
-const slotMsStandard = 400
+
+interface Registry extends NodeRegistryDeps {
+  readonly nodes: readonly ChainNode[]
+  readonly time: ChainTime
+  genesisHash: string | undefined
+  standings: readonly NodeStanding[]
+  preferred: ChainNode | undefined
+  reachedSlot: number
+  slotMs: number
+  polled: { readonly slot: number; readonly atMs: number } | undefined
+  tipAskedAtMs: number
+}
 
 export function createNodeRegistry(deps: NodeRegistryDeps): NodeRegistry {
-  const { clock, log, limits } = deps
-  const nodes = deps.urls.map((url, index) =>
-    createChainNode({
-      url,
-      number: index + 1,
-      postJson: deps.postJson,
-      timeoutMs: deps.timeoutMs,
-      nowMs: clock.monotonicMs,
-      onCall(call) {
-        deps.onCall?.({ method: call.method, ok: call.ok })
-      },
-    }),
-  )
-  assert(nodes.length > 0, 'a chain has a node')
-  const time = createChainTime(clock)
-  let genesisHash: string | undefined
-  let standings = nodes.map((node): NodeStanding => ({
-    name: node.name,
-    slot: 0,
-    lagSlots: 0,
-    isSilent: false,
-    problem: undefined,
-  }))
-  let preferred: ChainNode | undefined
-  let reachedSlot = 0
-  const pace = createPace(clock)
-
-  const isForeign = (node: ChainNode) => {
-    const hash = node.genesisHash()
-    return hash !== undefined && genesisHash !== undefined && hash !== genesisHash
-  }
-  const problemOf = (node: ChainNode) => standings.find(({ name }) => name === node.name)?.problem
-  const preferredFirst = (list: readonly ChainNode[]) => [
-    ...list.filter((node) => node === preferred),
-    ...list.filter((node) => node !== preferred),
-  ]
-  const inRotation = () =>
-    preferredFirst(
-      nodes.filter(
-        (node) =>
-          node.genesisHash() !== undefined &&
-          !isForeign(node) &&
-          node.failingSinceMs() === undefined &&
-          problemOf(node) === undefined,
-      ),
-    )
-  const newestSlot = () => Math.max(0, ...nodes.filter((node) => !isForeign(node)).map((node) => node.slot()))
-  const heightAt = (slot: number) => {
-    const heights = nodes.flatMap((node) => (isForeign(node) ? [] : (node.status() ?? [])))
-    const [best] = heights.toSorted((one, other) => other.slot - one.slot)
-    // No slot has more than one block, so a slot's number is never below its height.
-    return best === undefined ? slot : best.height + Math.max(0, slot - best.slot)
-  }
-
-  async function admit(node: ChainNode): Promise<void> {
-    const hash = await node.identify()
-    genesisHash ??= hash
-    if (hash !== genesisHash) throw new Fault(`${node.name} of SOLANA_RPC_URLS is on another network`, foreign)
-  }
-
-  async function pollNode(node: ChainNode): Promise<void> {
-    try {
-      if (isForeign(node)) node.forgetGenesis()
-      await admit(node)
-      await node.poll()
-    } catch (error) {
-      log.debug({ event: 'node_poll_failed', node: node.name, error: describeError(error) })
-    }
-  }
-
-  function judge(): void {
-    const before = standings
-    standings = judgeNodes(nodes, { limits, nowMs: clock.monotonicMs(), isForeign })
-    for (const [index, standing] of standings.entries()) {
-      deps.onNode?.(standing)
-      const was = before[index]?.problem
-      if (was === undefined && standing.problem !== undefined)
-        log.warn({ event: 'node_left_rotation', node: standing.name, problem: standing.problem })
-      if (was !== undefined && standing.problem === undefined)
-        log.info({ event: 'node_joined_rotation', node: standing.name, slot: standing.slot })
-    }
-    const slots = inRotation().flatMap((node) => node.status()?.slot ?? [])
-    if (slots.length > 0) reachedSlot = Math.max(reachedSlot, Math.min(...slots))
-  }
-
-  let tipAskedAtMs = Number.NEGATIVE_INFINITY
-  async function readTip(): Promise<void> {
-    if (clock.monotonicMs() - tipAskedAtMs < tipEveryMs) return
-    const times = await Promise.all(inRotation().map(readTipTime))
-    const known = times.filter((timeMs) => timeMs !== undefined)
-    if (known.length === 0) return
-    tipAskedAtMs = clock.monotonicMs()
-    // The lowest, because a time that is too high would make payments too old.
-    time.sawTip(Math.min(...known))
-  }
-
+  const registry = openRegistry(deps)
+  const { nodes, time } = registry
   return {
     count: nodes.length,
     time,
-    inRotation,
-    candidates: () => {
-      const rotation = inRotation()
-      return [...rotation, ...preferredFirst(nodes.filter((node) => !isForeign(node) && !rotation.includes(node)))]
-    },
-    admit,
+    inRotation: () => inRotation(registry),
+    candidates: () => candidates(registry),
+    admit: (node) => admit(registry, node),
+    readmit: () => readmit(registry),
     prefer(node) {
-      preferred = node
+      registry.preferred = node
     },
-    async poll() {
-      await Promise.all(nodes.map(pollNode))
-      judge()
-      pace.saw(newestSlot())
-      await readTip()
-    },
-    standings: () => standings,
-    slot: () => reachedSlot,
-    height: () => heightAt(newestSlot()),
-    newestSlot: () => Math.max(0, ...nodes.filter((node) => !isForeign(node)).map((node) => node.status()?.slot ?? 0)),
-    slotMs: () => pace.slotMs(),
-    boundAt: (slot) => ({ lastValidHeight: heightAt(slot) + blockhashLifeBlocks, basis: 'blockhash_accepted' }),
-    landingBound() {
-      // A node may be behind the one that the payer uses: by the lag that is allowed, and by the time that our clock
-      // and the silence since the last block show.
-      const behindMs = Math.max(0, time.skewMs()) + time.ageMs()
-      const allowance = limits.lagSlotsMax + Math.ceil(behindMs / slotMsMin)
-      const lastValidHeight = heightAt(newestSlot()) + allowance + blockhashLifeBlocks
-      return { lastValidHeight, basis: 'first_presentation' }
-    },
+    poll: () => poll(registry),
+    standings: () => registry.standings,
+    slot: () => registry.reachedSlot,
+    height: () => heightAt(registry, highestSlot(registry)),
+    newestSlot: () => Math.max(0, ...ours(registry).map((node) => node.status()?.slot ?? 0)),
+    slotMs: () => registry.slotMs,
+    boundAt: (slot) => ({
+      lastValidHeight: heightAt(registry, slot) + blockhashValidBlocks,
+      basis: 'blockhash_accepted',
+    }),
+    landingBound: () => landingBound(registry),
   }
 }
 
-const foreign = { retryable: true }
+function openRegistry(deps: NodeRegistryDeps): Registry {
+  const { urls, clock, metrics } = deps
+  assert(urls.length > 0, 'a chain has a node')
+  const nodes = urls.map((url, index) =>
+    createChainNode({
+      ...deps,
+      url,
+      number: index + 1,
+      nowMs: () => clock.monotonicMs(),
+      onCall: ({ method, ok }) => metrics?.onRpcCall({ method, ok }),
+    }),
+  )
+  const unknown = { slot: 0, lagSlots: 0, isSilent: false, problem: undefined }
+  return {
+    ...deps,
+    nodes,
+    time: createChainTime(clock),
+    genesisHash: undefined,
+    standings: nodes.map(({ name }) => ({ name, ...unknown })),
+    preferred: undefined,
+    reachedSlot: 0,
+    slotMs: slotMsStandard,
+    polled: undefined,
+    tipAskedAtMs: Number.NEGATIVE_INFINITY,
+  }
+}
+
+function isForeign({ genesisHash }: Registry, node: ChainNode): boolean {
+  const hash = node.genesisHash()
+  return hash !== undefined && genesisHash !== undefined && hash !== genesisHash
+}
+
+function ours(registry: Registry): readonly ChainNode[] {
+  return registry.nodes.filter((node) => !isForeign(registry, node))
+}
+
+function preferredFirst({ preferred }: Registry, nodes: readonly ChainNode[]): readonly ChainNode[] {
+  return [...nodes.filter((node) => node === preferred), ...nodes.filter((node) => node !== preferred)]
+}
+
+function inRotation(registry: Registry): readonly ChainNode[] {
+  const problems = new Set(registry.standings.flatMap(({ name, problem }) => (problem === undefined ? [] : [name])))
+  const well = ours(registry).filter(
+    (node) => node.genesisHash() !== undefined && node.failingSinceMs() === undefined && !problems.has(node.name),
+  )
+  return preferredFirst(registry, well)
+}
+
+function candidates(registry: Registry): readonly ChainNode[] {
+  const rotation = inRotation(registry)
+  const others = ours(registry).filter((node) => !rotation.includes(node))
+  return [...rotation, ...preferredFirst(registry, others)]
+}
+
+async function admit(registry: Registry, node: ChainNode): Promise<void> {
+  const hash = await node.identify()
+  registry.genesisHash ??= hash
+  if (hash !== registry.genesisHash)
+    throw new Fault(`${node.name} of SOLANA_RPC_URLS is on another network`, { retryable: true })
+}
+
+async function readmit(registry: Registry): Promise<void> {
+  if (inRotation(registry).length > 0) return
+  const unidentified = registry.nodes.filter((node) => node.genesisHash() === undefined)
+  await Promise.allSettled(unidentified.map((node) => admit(registry, node)))
+}
+
+async function poll(registry: Registry): Promise<void> {
+  await Promise.all(registry.nodes.map((node) => pollNode(registry, node)))
+  judge(registry)
+  measurePace(registry)
+  await readTip(registry)
+}
+
+async function pollNode(registry: Registry, node: ChainNode): Promise<void> {
+  try {
+    if (isForeign(registry, node)) node.forgetGenesis()
+    await admit(registry, node)
+    await node.poll()
+  } catch (error) {
+    registry.log.debug({ event: 'node_poll_failed', node: node.name, error: describeError(error) })
+  }
+}
+
+function judge(registry: Registry): void {
+  const { nodes, limits, clock, log, metrics, standings: before } = registry
+  const judging = { limits, nowMs: clock.monotonicMs(), isForeign: (node: ChainNode) => isForeign(registry, node) }
+  registry.standings = judgeNodes(nodes, judging)
+  for (const [index, standing] of registry.standings.entries()) {
+    metrics?.onNode(standing)
+    const was = before[index]?.problem
+    if (was === undefined && standing.problem !== undefined)
+      log.warn({ event: 'node_left_rotation', node: standing.name, problem: standing.problem })
+    if (was !== undefined && standing.problem === undefined)
+      log.info({ event: 'node_joined_rotation', node: standing.name, slot: standing.slot })
+  }
+  const slots = inRotation(registry).flatMap((node) => node.status()?.slot ?? [])
+  if (slots.length > 0) registry.reachedSlot = Math.max(registry.reachedSlot, Math.min(...slots))
+}
+
+/** Longer slots than the standard are an outage and not a pace. */
+function measurePace(registry: Registry): void {
+  const { clock, polled } = registry
+  const now = { slot: highestSlot(registry), atMs: clock.monotonicMs() }
+  registry.polled = now
+  if (polled === undefined || now.slot <= polled.slot) return
+  const measuredMs = (now.atMs - polled.atMs) / (now.slot - polled.slot)
+  registry.slotMs = Math.min(slotMsStandard, Math.max(slotMsMin, measuredMs))
+}
+
+async function readTip(registry: Registry): Promise<void> {
+  const { clock, time, tipAskedAtMs } = registry
+  if (clock.monotonicMs() - tipAskedAtMs < tipEveryMs) return
+  const times = await Promise.all(inRotation(registry).map(readTipTime))
+  const known = times.filter((timeMs) => timeMs !== undefined)
+  if (known.length === 0) return
+  registry.tipAskedAtMs = clock.monotonicMs()
+  // The lowest, because a time that is too high would make payments too old.
+  time.sawTip(Math.min(...known))
+}
+
+function highestSlot(registry: Registry): number {
+  return Math.max(0, ...ours(registry).map((node) => node.slot()))
+}
+
+function heightAt(registry: Registry, slot: number): number {
+  const statuses = ours(registry).flatMap((node) => node.status() ?? [])
+  const [best] = statuses.toSorted((one, other) => other.slot - one.slot)
+  // No slot has more than one block, so a slot's number is never below its height.
+  return best === undefined ? slot : best.height + Math.max(0, slot - best.slot)
+}
+
+/**
+ * A node may be behind the one that the payer uses: by the lag that is allowed, and by the time that our clock and the
+ * silence since the last block show.
+ */
+function landingBound(registry: Registry): LandingBound {
+  const { time, limits } = registry
+  const behindMs = Math.max(0, time.skewMs()) + time.ageMs()
+  const allowance = limits.lagSlotsMax + Math.ceil(behindMs / boundSlotMs)
+  const lastValidHeight = heightAt(registry, highestSlot(registry)) + allowance + blockhashValidBlocks
+  return { lastValidHeight, basis: 'first_presentation' }
+}
 
 /** Undefined where the slot has no block, or the node does not know its time. */
 async function readTipTime(node: ChainNode): Promise<number | undefined> {
@@ -204,25 +261,3 @@ async function readTipTime(node: ChainNode): Promise<number | undefined> {
     return undefined
   }
 }
-
-interface Pace {
-  saw(slot: number): void
-  slotMs(): number
-}
-
-/** Slots of a local chain can be shorter than a cluster's; longer ones are an outage and no pace. */
-function createPace(clock: Clock): Pace {
-  let last: { readonly slot: number; readonly atMs: number } | undefined
-  let slotMs = slotMsStandard
-  return {
-    saw(slot) {
-      const atMs = clock.monotonicMs()
-      if (last !== undefined && slot > last.slot)
-        slotMs = Math.min(slotMsStandard, Math.max(paceMsMin, (atMs - last.atMs) / (slot - last.slot)))
-      last = { slot, atMs }
-    },
-    slotMs: () => slotMs,
-  }
-}
-
-const paceMsMin = 40

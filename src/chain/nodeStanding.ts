@@ -11,7 +11,7 @@ export interface NodeLimits {
 
 export const defaultNodeLimits: NodeLimits = { stillMs: 20_000, lagSlotsMax: 50, clockSkewMaxMs: 60_000 }
 
-/** Where a node is, and why it is out of rotation. For health, metrics and the log. */
+/** Position of a node, and the reason why it is out of rotation. For health, metrics and the log. */
 export interface NodeStanding {
   readonly name: string
   readonly slot: number

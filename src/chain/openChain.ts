@@ -14,7 +14,7 @@ import type { Commitment } from './commitment.ts'
 import { createSolanaChainReader } from './solanaChainReader.ts'
 import { createSolanaFinalityReader } from './solanaFinalityReader.ts'
 
-export interface ChainOptions extends Pick<NodeRegistryDeps, 'postJson' | 'onCall' | 'onNode'> {
+export interface ChainOptions extends Pick<NodeRegistryDeps, 'postJson' | 'metrics'> {
   readonly rpcUrls: readonly string[]
   readonly tokenMint: string
   readonly paymentWallet: string

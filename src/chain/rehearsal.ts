@@ -10,16 +10,12 @@ import { readSimulation, simulationJson, type Rehearsed } from './simulation.ts'
  * Rehearses the transaction on one node after another, until one says that it would succeed or that it has landed. A
  * node that does not know the blockhash, or in whose state it would fail, is not believed before the others were asked.
  */
-export async function rehearse(
-  deps: RotationDeps,
-  transaction: SignedTransaction,
-  minSlot: number,
-): Promise<Simulation> {
+export async function rehearse(deps: RotationDeps, transaction: SignedTransaction): Promise<Simulation> {
   const failures: Simulation[] = []
   let lastError: unknown
   for (const node of deps.nodes.candidates()) {
     try {
-      const simulation = await rehearseOn(deps, { node, transaction, minSlot })
+      const simulation = await rehearseOn(deps, node, transaction)
       if (simulation.outcome === 'would_succeed' || simulation.outcome === 'already_landed') return simulation
       failures.push(simulation)
     } catch (error) {
@@ -31,13 +27,7 @@ export async function rehearse(
   throw new Fault('no Solana node answered simulateTransaction usably', { cause: lastError, retryable: true })
 }
 
-interface Rehearsal {
-  readonly node: ChainNode
-  readonly transaction: SignedTransaction
-  readonly minSlot: number
-}
-
-async function rehearseOn(deps: RotationDeps, { node, transaction, minSlot }: Rehearsal): Promise<Simulation> {
+async function rehearseOn(deps: RotationDeps, node: ChainNode, transaction: SignedTransaction): Promise<Simulation> {
   const encoded = Buffer.from(transaction.bytes).toString('base64')
   const options = {
     encoding: 'base64',
@@ -46,7 +36,6 @@ async function rehearseOn(deps: RotationDeps, { node, transaction, minSlot }: Re
     sigVerify: true,
     replaceRecentBlockhash: false,
     innerInstructions: true,
-    minContextSlot: minSlot,
   }
   const { message } = VersionedTransaction.deserialize(transaction.bytes)
   const result = simulationJson.transform(({ context, value }) => ({
@@ -64,8 +53,10 @@ function inState({ nodes }: RotationDeps, rehearsed: Rehearsed, slot: number): S
     case 'would_succeed':
       return { ...rehearsed, bound: nodes.boundAt(slot) }
     case 'would_fail':
-      return { ...rehearsed, slot }
+      // A node that is behind may not have seen how the wallet came to its tokens.
+      return slot < nodes.newestSlot() ? { outcome: 'unknown' } : { ...rehearsed, slot }
     case 'blockhash_unknown':
+      return { outcome: 'unknown' }
     case 'already_landed':
       return rehearsed
     default:

@@ -3,7 +3,7 @@ import type { Signature } from '@tollbook/core/signature'
 import type { ChainNode } from './chainNode.ts'
 import { callNode, type RotationDeps } from './rpcClient.ts'
 
-/** What one node knows of some signatures, in its state of one slot. */
+/** Statuses of some signatures, in one node's state of one slot. */
 export interface NodeStatuses {
   readonly node: ChainNode
   readonly slot: number

@@ -25,8 +25,7 @@ export function createSolanaChainReader(deps: SolanaReaderDeps): ChainReader {
     find: createLookup(deps),
     readBalance: createBalanceReader(deps),
     readTransaction,
-    // A node that is behind another one is not asked what would happen.
-    simulate: (transaction, minSlot = 0) => rehearse(deps, transaction, Math.max(minSlot, nodes.newestSlot())),
+    simulate: (transaction) => rehearse(deps, transaction),
     broadcast: (transaction) => broadcast(deps, transaction),
     landingBound: () => nodes.landingBound(),
     timeMs: () => nodes.time.timeMs(),

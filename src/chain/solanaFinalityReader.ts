@@ -26,12 +26,15 @@ export function createSolanaFinalityReader(deps: RotationDeps): FinalityReader {
   }
 }
 
-/** A node is asked for those that the nodes before it do not know. */
+/**
+ * A node is asked for those that the nodes before it do not know. Nodes that are behind know
+ * less, so a missing status proves nothing; `findReversal` does.
+ */
 async function findStatuses(deps: RotationDeps, { signatures, searchHistory }: StatusQuestion): Promise<StatusAnswer> {
   const found = new Map<string, SignatureStatus>()
   let lastError: unknown
   let answers = 0
-  for (const node of deps.nodes.inRotation()) {
+  for (const node of deps.nodes.candidates()) {
     const missing = signatures.filter((signature) => !found.has(signature))
     if (missing.length === 0) break
     try {
@@ -48,7 +51,7 @@ async function findStatuses(deps: RotationDeps, { signatures, searchHistory }: S
     }
   }
   if (answers === 0)
-    throw new Fault('no Solana node in rotation answered getSignatureStatuses', { cause: lastError, retryable: true })
+    throw new Fault('no Solana node answered getSignatureStatuses usably', { cause: lastError, retryable: true })
   return { statuses: signatures.map((signature) => found.get(signature)) }
 }
 

@@ -25,6 +25,9 @@ const commands: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCommand>(
   ['chain', async () => (await import('./chain.ts')).chainCommand()],
   ['provision', async () => (await import('./provision.ts')).provisionCommand()],
   ['migrate', async () => (await import('./migrate.ts')).migrateCommand()],
+  ['key', async (deps) => (await import('./key.ts')).keyCommand(deps)],
+  ['wallet', async (deps) => (await import('./wallet.ts')).walletCommand(deps)],
+  ['split', async (deps) => (await import('./split.ts')).splitCommand(deps)],
   ['receipt-key', async () => (await import('./receiptKey.ts')).receiptKeyCommand()],
   ['report', loadReport],
 ])

@@ -26,6 +26,7 @@ interface PlanFlags {
   readonly treasuryWallet?: string
   readonly minTokens: string
   readonly except: readonly string[]
+  readonly fromOldWallet?: boolean
   readonly output?: string
 }
 
@@ -48,6 +49,7 @@ export function payoutCommand(deps: CommandDeps): Command {
     .option('--treasury-wallet <address>', 'default: PAYOUT_TREASURY_WALLET')
     .option('--min-tokens <amount>', 'let smaller debts wait', '0')
     .option('--except <account>', 'leave this debt as it is; may be given more than once', collect, [])
+    .option('--from-old-wallet', 'pay out of PAYMENT_WALLET although the ledger has another one in force')
     .option('--output <file>', 'write the plan to a file instead')
     .action((flags: PlanFlags) => run(deps, (payout) => plan(deps, payout, flags)))
   command
@@ -104,7 +106,8 @@ async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promis
   }
   const chosen = (['provider', 'holders', 'treasury'] as const).map((name) => [name, wallet(name)] as const)
   const destinations = new Map(chosen.flatMap(([name, address]) => (address === undefined ? [] : [[name, address]])))
-  const created = await payout.plan({ destinations, leastBaseUnits, except: flags.except })
+  const { except, fromOldWallet = false } = flags
+  const created = await payout.plan({ destinations, leastBaseUnits, except, fromOldWallet })
   if (created === undefined) {
     deps.stderr.write('nothing is owed that could be paid\n')
     return

@@ -11,10 +11,10 @@ export interface SaleSettings {
   readonly proofLookupWaitMs: number
   readonly claimLeaseMs: number
   readonly handlerTimeoutMs: number
-  /** Attempts to serve one payment. When the last one fails, the payment is owed back. */
-  readonly attemptsMax: number
   /** Above this price two nodes have to return the same record of a payment. Undefined: one node is enough. */
   readonly quorumAboveMicroUsd: bigint | undefined
+  /** Attempts to serve one payment. When the last one fails, the payment is owed back. */
+  readonly attemptsMax: number
 }
 
 /** Payments after their answers. */
@@ -58,8 +58,8 @@ export function saleSettingsOf(env: SaleEnvironment): SaleSettings {
     proofLookupWaitMs: env.PROOF_LOOKUP_WAIT_MS,
     claimLeaseMs: env.CLAIM_LEASE_SECONDS * 1000,
     handlerTimeoutMs: env.HANDLER_TIMEOUT_MS,
-    attemptsMax: env.PAYMENT_ATTEMPTS_MAX,
     quorumAboveMicroUsd: env.SOLANA_QUORUM_ABOVE_USD,
+    attemptsMax: env.PAYMENT_ATTEMPTS_MAX,
   }
 }
 

@@ -12,7 +12,7 @@ export interface SealSettings {
 
 export type ReceiptSigningKey = z.infer<typeof receiptSigningKey>
 
-const keyExpected = 'must be a private Ed25519 key as a JWK: print one with `tollbook receipt-key`'
+const keyExpected = 'must be a private Ed25519 key as a JWK: make one with `tollbook key new`'
 const receiptSigningKey = z.object(
   { kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.string(), kid: z.string().exactOptional() },
   { error: keyExpected },

@@ -43,6 +43,8 @@ export interface HealthCheck {
   readonly quotesOnly?: boolean
   /** More for the operator than whether it is well. */
   readonly facts?: () => Json
+  /** A failure stops some products only: the health is degraded, and the service stays ready and healthy for all others. */
+  readonly someProductsOnly?: boolean
 }
 
 export interface FreeRouteDeps {
@@ -54,8 +56,8 @@ export interface FreeRouteDeps {
   readonly isDraining: () => boolean
   readonly tokenPrice: () => Json | undefined
   readonly burnStats: () => Promise<Json>
-  /** The public half of the receipt key, as a JWK set. */
-  readonly receiptKeys: Json
+  /** Public keys of receipts, as a JWK set. */
+  readonly receiptKeys: () => Json
   readonly mayReadMetrics: (address: string) => boolean
 }
 
@@ -66,7 +68,7 @@ export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
     { path: '/api/token/burn-stats', serve: () => burnStats(deps) },
     {
       path: '/.well-known/jwks.json',
-      serve: () => Promise.resolve(jsonAnswer(200, canonicalJson(deps.receiptKeys), cacheable)),
+      serve: () => Promise.resolve(jsonAnswer(200, canonicalJson(deps.receiptKeys()), cacheable)),
     },
     { path: '/livez', serve: () => Promise.resolve(jsonAnswer(200, '{"status":"alive"}')) },
     { path: '/readyz', serve: () => Promise.resolve(readiness(deps)) },
@@ -74,23 +76,24 @@ export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
   ]
 }
 
-// Keys change rarely, and a cached set still contains the old keys.
-const cacheable = { 'cache-control': 'public, max-age=3600' }
+// A new key is listed at least this long before it signs, unless the operator asks for less (settingChange.ts).
+const cacheable = { 'cache-control': 'public, max-age=300' }
 
 function health({ clock, version, checks, isDraining }: FreeRouteDeps): Answer {
-  const results = checks.map(({ name, problem, facts }) => ({ name, problem: problem(), facts: facts?.() }))
-  const well = results.every(({ problem }) => problem === undefined) && !isDraining()
+  const results = checks.map((check) => ({ ...check, problem: check.problem() }))
+  const failing = results.filter(({ problem }) => problem !== undefined)
+  const sells = failing.every(({ someProductsOnly }) => someProductsOnly === true) && !isDraining()
   const states = results.map(({ name, problem, facts }): [string, Json] => {
     const state = problem === undefined ? { status: 'ok' } : { status: 'failing', problem }
-    return [name, facts === undefined ? state : { ...state, facts }]
+    return [name, facts === undefined ? state : { ...state, facts: facts() }]
   })
   const data: Json = {
-    status: isDraining() ? 'draining' : well ? 'ok' : 'degraded',
+    status: isDraining() ? 'draining' : failing.length === 0 ? 'ok' : 'degraded',
     version,
     checks: Object.fromEntries(states),
     time: isoTime(clock.nowMs()),
   }
-  return envelope(well ? 200 : 503, data)
+  return envelope(sells ? 200 : 503, data)
 }
 
 function tokenPrice({ tokenPrice: read }: FreeRouteDeps): Answer {
@@ -115,7 +118,8 @@ async function burnStats({ burnStats: read, log }: FreeRouteDeps): Promise<Answe
 
 function readiness({ checks, isDraining }: FreeRouteDeps): Answer {
   const failing = checks
-    .filter((check) => check.quotesOnly !== true && check.problem() !== undefined)
+    .filter(({ quotesOnly, someProductsOnly }) => quotesOnly !== true && someProductsOnly !== true)
+    .filter((check) => check.problem() !== undefined)
     .map(({ name }) => name)
   const ready = failing.length === 0 && !isDraining()
   return jsonAnswer(ready ? 200 : 503, JSON.stringify({ status: ready ? 'ready' : 'not ready', failing }))

@@ -11,8 +11,8 @@ import { errorAnswer, invalidRequest } from './transportError.ts'
 export interface LedgerRouteDeps {
   readonly log: Log
   readonly tree: SealedTree
-  /** Configured in external verifiers of checkpoints. */
-  readonly verifierKey: string
+  /** Configured in external verifiers of checkpoints; newest first. */
+  readonly verifierKeys: () => readonly string[]
   /** Whether the events themselves are public (docs/decisions/0010). */
   readonly entriesArePublic: boolean
 }
@@ -21,7 +21,7 @@ export interface LedgerRouteDeps {
 export function createLedgerRoutes(deps: LedgerRouteDeps): readonly FreeRoute[] {
   const routes: readonly FreeRoute[] = [
     { path: '/api/ledger/checkpoint', serve: () => checkpoint(deps) },
-    { path: '/api/ledger/key', serve: () => Promise.resolve(textAnswer(`${deps.verifierKey}\n`)) },
+    { path: '/api/ledger/key', serve: () => Promise.resolve(verifierKeys(deps)) },
     { path: '/api/ledger/inclusion/:position', serve: (request) => inclusion(deps, request) },
     { path: '/api/ledger/consistency/:sizes', serve: (request) => consistency(deps, request) },
     { path: '/checkpoint', serve: () => checkpoint(deps) },
@@ -37,6 +37,15 @@ function unreadable({ log }: LedgerRouteDeps, error: unknown): Answer {
   log.warn({ event: 'seal_unreadable', error: describeError(error) })
   const body = { error: 'the ledger did not answer; try again in 2 s', code: 'ENDPOINT_UNAVAILABLE' }
   return jsonAnswer(503, JSON.stringify(body), { 'retry-after': '2' })
+}
+
+function verifierKeys(deps: LedgerRouteDeps): FreeAnswer {
+  return textAnswer(
+    deps
+      .verifierKeys()
+      .map((key) => `${key}\n`)
+      .join(''),
+  )
 }
 
 async function checkpoint({ tree }: LedgerRouteDeps): Promise<FreeAnswer> {

@@ -5,7 +5,7 @@ import { Fault } from '@tollbook/core/fault'
 import type { Answer } from '../paywall/answer.ts'
 import { errorAnswer, type TransportError } from './transportError.ts'
 
-// Measured defaults of facts/reliability.md, 8. The largest legal proof makes a header of 2.3 kB.
+// Measured. The largest legal proof makes a header of 2.3 kB.
 const limits = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 10_000,

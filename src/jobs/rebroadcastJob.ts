@@ -16,7 +16,7 @@ export interface RebroadcastDeps extends Pick<StepDeps, 'clock' | 'log' | 'lifec
 const everyMs = 2_000
 // Within it a transaction is sent again without a question whether it still can land.
 const landingMs = 60_000
-// A chain that stands still makes a blockhash live longer than that; nobody waits for longer than this.
+// A chain that stands still makes a blockhash live longer than that; no caller waits for longer than this.
 const giveUpAfterMs = 10 * 60 * 1000
 // One call each; an outage may leave more, which come in the next rounds.
 const sentMax = 64

@@ -1,6 +1,8 @@
 import { Fault } from '@tollbook/core/fault'
 import type { Address } from '@tollbook/core/address'
 import { decideUnmatched, type ReceivedTransfer } from '../payment/finality.ts'
+import type { ChainReader } from '../payment/chainReader.ts'
+import type { Presentations } from '../payment/presentations.ts'
 import { type FinalityReader, type ListedSignature, listedMax } from '../payment/finalityReader.ts'
 import { unknownPayment } from '../payment/payment.ts'
 import { solanaReference } from '../payment/paymentReference.ts'
@@ -10,8 +12,11 @@ import { recordStep, type StepDeps } from './recordStep.ts'
 import { type Repeated, repeat } from './repeat.ts'
 
 export interface TransferScanDeps extends StepDeps {
-  readonly chain: Pick<FinalityReader, 'listSignatures' | 'findFinalized'>
+  readonly chain: Pick<FinalityReader, 'listSignatures' | 'findFinalized'> & Pick<ChainReader, 'timeMs'>
+  readonly presentations: Pick<Presentations, 'findPresented'>
   readonly terms: Pick<PaymentTerms, 'mint' | 'paymentTokenAccount'>
+  /** Token accounts of all payment wallets on record. Absent: the one of the terms. */
+  readonly ownAccounts?: readonly Address[]
   /** Age at which a transfer is no longer accepted as a payment. */
   readonly settleAgeMs: number
 }
@@ -22,31 +27,51 @@ const pagesMax = 200
 // The place is kept so often that a search that is cut off does little twice.
 const stepMax = 100
 
+export interface TransferScanJobDeps extends Omit<TransferScanDeps, 'terms' | 'ownAccounts'> {
+  /** Terms of each payment wallet on record: tokens may also arrive at an old wallet, and leave it. */
+  readonly allTerms: () => readonly TransferScanDeps['terms'][]
+}
+
 /** Finds tokens that arrived, or left, without an entry in the ledger. Slow on purpose: one search a minute, oldest first. */
-export function startTransferScanJob(deps: TransferScanDeps): Repeated {
+export function startTransferScanJob(deps: TransferScanJobDeps): Repeated {
   return repeat(deps, {
     name: 'transfer scan',
     everyMs,
-    run: () => deps.lifecycle.runElected('tollbook transfer scan', () => scanTransfers(deps)),
+    run: () => deps.lifecycle.runElected('tollbook transfer scan', () => scanWallets(deps)),
   })
 }
 
+async function scanWallets(deps: TransferScanJobDeps): Promise<void> {
+  const all = deps.allTerms()
+  const ownAccounts = all.map(({ paymentTokenAccount }) => paymentTokenAccount)
+  for (const terms of all) await scanTransfers({ ...deps, terms, ownAccounts })
+}
+
 export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
-  const { lifecycle, terms, clock, settleAgeMs } = deps
+  const { lifecycle, terms, clock, chain, settleAgeMs } = deps
   const newest = await listSince(deps, await lifecycle.readScanPlace(terms.paymentTokenAccount))
-  const ripeBeforeMs = clock.nowMs() - settleAgeMs
+  // By the slower of two clocks, so that neither records a payment as unmatched that may still be presented.
+  const ripeBeforeMs = Math.min(clock.nowMs(), chain.timeMs()) - settleAgeMs
   const oldestFirst = newest.toReversed()
   const unripe = oldestFirst.findIndex(({ blockTimeMs }) => blockTimeMs === undefined || blockTimeMs > ripeBeforeMs)
   const ripe = unripe === -1 ? oldestFirst : oldestFirst.slice(0, unripe)
+  let isHeld = false
   for (let from = 0; from < ripe.length; from += stepMax) {
     const step = ripe.slice(from, from + stepMax)
-    const accounted = await lifecycle.findAccounted(step.map(({ signature }) => solanaReference(signature)))
+    const references = step.map(({ signature }) => solanaReference(signature))
+    const accounted = await lifecycle.findAccounted(references)
+    const open = references.filter((reference) => !accounted.has(reference))
+    const presented = await deps.presentations.findPresented(open)
     for (const listed of step) {
+      const reference = solanaReference(listed.signature)
+      if (listed.hasFailed || accounted.has(reference)) continue
+      // Presented in time and not decided yet: it still buys. It is searched again until the presentation expires.
+      if (presented.has(reference)) isHeld = true
       // A payment that another writer has moved meanwhile is searched again next time, and everything after it.
-      if (!listed.hasFailed && !accounted.has(solanaReference(listed.signature)) && !(await account(deps, listed)))
-        return
-      if (listed === step.at(-1)) await lifecycle.moveScanPlace(terms.paymentTokenAccount, listed)
+      else if (!(await account(deps, listed))) return
     }
+    const last = step.at(-1)
+    if (!isHeld && last !== undefined) await lifecycle.moveScanPlace(terms.paymentTokenAccount, last)
   }
 }
 
@@ -72,15 +97,18 @@ async function listSince(deps: TransferScanDeps, place: Place): Promise<readonly
 async function account(deps: TransferScanDeps, { signature, slot }: ListedSignature): Promise<boolean> {
   const record = await deps.chain.findFinalized(signature)
   if (record === undefined) throw new Fault('the node lists a transaction that it does not have', { retryable: true })
-  const change = changeOf(record, deps.terms)
-  if (change < 0n) {
+  const { mint, paymentTokenAccount } = deps.terms
+  const { ownAccounts = [paymentTokenAccount] } = deps
+  // Tokens that move from one payment wallet to another neither arrive nor leave.
+  const change = changeOf(record, mint, ownAccounts)
+  if (change < 0n && changeOf(record, mint, [paymentTokenAccount]) < 0n) {
     deps.onStep('unexplained_outflow')
     deps.log.error({ event: 'unexplained_outflow', signature, baseUnits: (-change).toString() })
   }
   if (change <= 0n) return true
   const transfer: ReceivedTransfer = {
-    wallet: senderOf(record, deps.terms),
-    mint: deps.terms.mint,
+    wallet: senderOf(record, mint, ownAccounts),
+    mint,
     receivedBaseUnits: change,
     slot,
   }
@@ -92,20 +120,22 @@ async function account(deps: TransferScanDeps, { signature, slot }: ListedSignat
   return isRecorded
 }
 
-function changeOf({ balances }: TransactionRecord, { mint, paymentTokenAccount }: TransferScanDeps['terms']): bigint {
+function changeOf({ balances }: TransactionRecord, mint: Address, ownAccounts: readonly Address[]): bigint {
   return balances
-    .filter((balance) => balance.tokenAccount === paymentTokenAccount && balance.mint === mint)
+    .filter((balance) => ownAccounts.includes(balance.tokenAccount) && balance.mint === mint)
     .reduce((sum, { beforeBaseUnits, afterBaseUnits }) => sum + afterBaseUnits - beforeBaseUnits, 0n)
 }
 
 /** Sender of most of it: the owner of the source account, or its authority if no owner is shown. */
 function senderOf(
   { movements, balances }: TransactionRecord,
-  { mint, paymentTokenAccount }: TransferScanDeps['terms'],
+  mint: Address,
+  ownAccounts: readonly Address[],
 ): Address | undefined {
   const sent = new Map<Address, bigint>()
   for (const movement of movements) {
-    if (movement.kind !== 'transfer' || movement.mint !== mint || movement.destination !== paymentTokenAccount) continue
+    if (movement.kind !== 'transfer' || movement.mint !== mint) continue
+    if (!ownAccounts.includes(movement.destination) || ownAccounts.includes(movement.source)) continue
     const account = balances.find(({ tokenAccount }) => tokenAccount === movement.source)
     const owner = account?.ownersSeen[0] ?? movement.authority
     sent.set(owner, (sent.get(owner) ?? 0n) + movement.amountBaseUnits)

@@ -3,7 +3,7 @@ import { domainToUnicode } from 'node:url'
 
 /*
  * Which addresses a caller may send us to: global unicast and nothing else. Own ranges, because the usual library calls
- * 5 of 63 special addresses ordinary (facts/platform.md, 3). This is the courtesy before a quote; what a name resolves to
+ * 5 of 63 special addresses ordinary. This is the courtesy before a quote; what a name resolves to
  * is decided where the connection is made.
  */
 

@@ -6,8 +6,8 @@ import type { Signature } from '@tollbook/core/signature'
  * Upper bound of the block height at which a transaction can land. A transaction names a recent blockhash, and lands at
  * most 150 blocks after the block of that hash. The bytes do not contain the height of that block, so it is bounded:
  *
- * - `blockhash_accepted`: a node found the blockhash valid in a state of known height, so its block is no newer.
- * - `first_presentation`: the bytes existed at their first presentation, so their blockhash is no newer than the tip of
+ * - `blockhash_accepted`: a node found the blockhash valid in a state of known height, so its block is not newer.
+ * - `first_presentation`: the bytes existed at their first presentation, so their blockhash is not newer than the tip of
  *   the chain at that moment; an allowance covers nodes that were behind it.
  */
 export interface LandingBound {
@@ -16,7 +16,7 @@ export interface LandingBound {
 }
 
 /** A blockhash is valid for this many blocks after its own. */
-export const blockhashLifeBlocks = 150
+export const blockhashValidBlocks = 150
 
 /** One node's part of the evidence that a transaction never landed. */
 export interface AbsenceReading {

@@ -16,8 +16,8 @@ export interface ChainReader {
   readBalance(question: BalanceQuestion): Promise<Balance>
   /** Decodes and checks every signature; no network. */
   readTransaction(bytes: Uint8Array): SignedTransaction | Refusal
-  /** Rehearses it, in a state of this slot or a later one. */
-  simulate(transaction: SignedTransaction, minSlot?: number): Promise<Simulation>
+  /** Rehearses it. A failure is of a state that is as new as any that is known. */
+  simulate(transaction: SignedTransaction): Promise<Simulation>
   /** Sends exactly these bytes. Sending them again is harmless: the chain takes a signature once. */
   broadcast(transaction: Pick<SignedTransaction, 'bytes'>): Promise<void>
   /** For any transaction whose bytes exist by now. */

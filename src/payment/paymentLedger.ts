@@ -2,7 +2,7 @@ import type { Address } from '@tollbook/core/address'
 import type { PaymentDecision, PaymentState } from './payment.ts'
 import type { PaymentReference } from './paymentReference.ts'
 import type { Fulfilment } from './receipt.ts'
-import type { Price, Quote } from '@tollbook/core/quote'
+import type { ListedPrice, Quote } from '@tollbook/core/quote'
 
 /**
  * The ledger as the paywall uses it. The ledger, and nothing in memory, decides who is first. Every method throws a
@@ -32,7 +32,7 @@ export interface PaymentLedger {
     readonly issuedAfterMs: number
   }): Promise<Quote | undefined>
   /** The price list in force at that moment. */
-  findPrice(endpoint: string, atMs: number): Promise<Price | undefined>
+  findPrice(endpoint: string, atMs: number): Promise<ListedPrice | undefined>
 }
 
 export interface LookUp {

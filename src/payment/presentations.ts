@@ -19,6 +19,6 @@ export interface Presentation {
   readonly wallet: Address
   /** Time of the chain, see `ChainReader.timeMs`. */
   readonly presentedAtMs: number
-  /** Whatever bytes were presented existed by then. */
+  /** For the bytes of this presentation. */
   readonly bound: LandingBound
 }

@@ -22,8 +22,8 @@ export type Simulation =
       /** State in which it would fail. */
       readonly slot: number
     }
-  /** No node knows its blockhash: it is too old, or newer than the state of each node. */
-  | { readonly outcome: 'blockhash_unknown' }
+  /** No node could rehearse it in the newest state: its blockhash is too old, or newer than the state of each node. */
+  | { readonly outcome: 'unknown' }
   | { readonly outcome: 'already_landed' }
 
 export interface SimulatedEffects {

@@ -6,7 +6,7 @@ import type { Settlement } from './settlement.ts'
 
 /**
  * A signed statement that an answer was delivered for a payment. It is a function of the ledger alone, so the receipt of
- * a replayed answer is the same as the first one, to the byte. Amounts are base units as decimal strings, but
+ * a replayed answer is the same as the first one, to the byte, until the receipt key changes. Amounts are base units as decimal strings, but
  * `requiredTokens`, which the interface shows as a number.
  */
 export interface Receipt {
@@ -22,9 +22,15 @@ export interface Receipt {
   readonly burned: string
   /** Base units by account of the split. */
   readonly distribution: Readonly<Record<string, string>>
+  /** Number of the price list. Receipts of payments that the first release verified have neither list nor split. */
+  readonly priceList?: number
+  /** Percentages by account of the split of that list, `burn` included, such as `"30%"`. */
+  readonly split?: Readonly<Record<string, string>>
   /** Position of the fulfilment in the ledger, and its RFC 6962 leaf hash in hex. */
   readonly ledger: { readonly position: number; readonly leafHash: string }
   readonly issuedAt: string
+  /** Present when the key of `issuedAt` was replaced before this receipt was sent: the time of this signature. */
+  readonly reissuedAt?: string
 }
 
 /** The receipt with a compact EdDSA JWS over it. */
@@ -38,8 +44,15 @@ export interface Fulfilment {
   readonly recordedAtMs: number
 }
 
-export function receiptOf({ settlement, endpoint, position, leafHash, recordedAtMs }: Fulfilment): Receipt {
-  const { price, evidence } = settlement
+/** Parts of a receipt that are not in its fulfilment. */
+export interface ReceiptTerms {
+  readonly split?: Readonly<Record<string, string>>
+  readonly reissuedAtMs?: number
+}
+
+export function receiptOf(fulfilment: Fulfilment, { split, reissuedAtMs }: ReceiptTerms = {}): Receipt {
+  const { settlement, endpoint, position, leafHash, recordedAtMs } = fulfilment
+  const { price, evidence, priceList } = settlement
   assert(/^[0-9a-f]{64}$/.test(leafHash), 'a leaf hash is 32 bytes in hex')
   return {
     id: `receipt_${leafHash.slice(0, 32)}`,
@@ -53,7 +66,9 @@ export function receiptOf({ settlement, endpoint, position, leafHash, recordedAt
     requiredBaseUnits: price.requiredBaseUnits.toString(),
     burned: settlement.burnedBaseUnits.toString(),
     distribution: Object.fromEntries(price.shares.map(({ account, baseUnits }) => [account, baseUnits.toString()])),
+    ...(priceList === undefined || split === undefined ? {} : { priceList, split }),
     ledger: { position, leafHash },
     issuedAt: isoTime(recordedAtMs),
+    ...(reissuedAtMs === undefined ? {} : { reissuedAt: isoTime(reissuedAtMs) }),
   }
 }

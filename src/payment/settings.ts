@@ -1,5 +1,5 @@
 import { assert } from '@tollbook/core/assert'
-import { canonicalJson, canonicalText, type Json } from '@tollbook/core/canonicalJson'
+import { canonicalText, type Json } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
 import type { PriceListPublished, SettingChanged } from './events/settingEvents.ts'
 
@@ -57,15 +57,14 @@ export interface SettingValue {
   readonly value: Json
 }
 
-/** The service records a first value; only the operator changes one. Undefined when the value is on record. */
-export function decideSetting(
-  newest: Numbered<SettingChanged> | undefined,
+/** The first value of a setting, recorded by the service. Undefined when the setting has versions. */
+export function decideFirstSetting(
+  versionCount: number,
   { name, value }: SettingValue,
   validFromMs: number,
 ): SettingDecision<SettingChanged> | undefined {
   assert(name !== priceListName && !name.includes('#'), 'a setting has a name')
-  if (newest !== undefined && canonicalJson(newest.event.value) === canonicalJson(value)) return undefined
-  const number = (newest?.number ?? 0) + 1
-  const changed: SettingChanged = { kind: 'SettingChanged', name, number, validFrom: isoTime(validFromMs), value }
-  return { step: number === 1 ? 'setting.record' : 'setting.change', name, number, events: [changed] }
+  if (versionCount > 0) return undefined
+  const changed: SettingChanged = { kind: 'SettingChanged', name, number: 1, validFrom: isoTime(validFromMs), value }
+  return { step: 'setting.record', name, number: 1, events: [changed] }
 }

@@ -1,8 +1,8 @@
-import { assert } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import type { PaymentReference } from './paymentReference.ts'
 import { type Price, transferBaseUnits } from '@tollbook/core/quote'
-import { type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
+import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
 import type { TransferFee } from '@tollbook/core/transferFee'
 import type { TokenBalance, TokenMovement, TransactionRecord } from './transactionRecord.ts'
 
@@ -27,6 +27,8 @@ export interface Settlement {
   readonly reference: PaymentReference
   readonly wallet: Address
   readonly price: Price
+  /** Number of the price list that the price comes from. Payments verified by the first release have none. */
+  readonly priceList?: number
   /** Undefined when no quote was open and the price in force decided. */
   readonly quoteId: string | undefined
   /** Undefined when the payment is not bound to a quote's secret. */
@@ -149,6 +151,19 @@ function judgeTransfer(own: readonly TokenMovement[], { record, price, terms }: 
   }
   const burnedBaseUnits = sumOf(own.filter((movement) => movement.kind === 'burn'))
   return { burnedBaseUnits, receivedBaseUnits: arrivedBaseUnits }
+}
+
+/**
+ * The same question for each wallet that is accepted while the payment wallet changes. The first wallet that was paid decides;
+ * if none was, the refusal is that of the first.
+ */
+export function settleByAny(
+  question: Omit<Question, 'terms'>,
+  accepted: readonly PaymentTerms[],
+): ProvenAmounts | Refusal {
+  const [first, ...others] = accepted.map((terms) => settle({ ...question, terms }))
+  const own = assertPresent(first, 'a payment wallet is accepted at any time')
+  return [own, ...others].find((outcome) => !isRefusal(outcome)) ?? own
 }
 
 function netOf(balance: TokenBalance): bigint {

@@ -1,4 +1,5 @@
 import { openChain, type Chain } from '../chain/openChain.ts'
+import { openPayoutWallets, type PayoutWallets } from './payoutWallets.ts'
 import { buildPayout, signPayout, tokenAccountOf } from '../chain/payoutTransaction.ts'
 import { matchPayout } from './matchPayout.ts'
 import { type Destinations, isPayoutMemo, payoutMemo, type PayoutPlan, planPayout } from '../accounting/payoutPlan.ts'
@@ -44,6 +45,8 @@ export interface PayoutRequest {
   readonly leastBaseUnits: bigint
   /** Accounts whose debts stay as they are. */
   readonly except?: readonly string[]
+  /** Pays out of a wallet that is no longer the payment wallet. */
+  readonly fromOldWallet?: boolean
 }
 
 export interface UnsignedPayout {
@@ -62,6 +65,7 @@ interface Opened {
   readonly database: Database
   readonly chain: Chain
   readonly clock: Clock
+  readonly wallets: PayoutWallets
 }
 
 const connectionsMax = 2
@@ -74,7 +78,8 @@ export async function openPayout(options: PayoutOptions): Promise<Payout> {
     if (!schema.fits) throw new Fault(schema.advice, { retryable: false })
     // A payout that was just sent must be seen before it is final, or it would be sent again.
     const chain = await openChain({ ...options, commitment: 'confirmed', postJson })
-    const opened = { database, chain, clock }
+    const wallets = openPayoutWallets({ database, chain, clock })
+    const opened = { database, chain, clock, wallets }
     return {
       terms: chain.terms,
       plan: (request) => plan(opened, request),
@@ -92,8 +97,10 @@ export async function openPayout(options: PayoutOptions): Promise<Payout> {
   }
 }
 
-async function plan(opened: Opened, { except = [], ...request }: PayoutRequest): Promise<PayoutPlan | undefined> {
-  const { chain, database } = opened
+async function plan(opened: Opened, request: PayoutRequest): Promise<PayoutPlan | undefined> {
+  const { except = [], fromOldWallet = false, ...rest } = request
+  const { chain, database, wallets } = opened
+  await wallets.require({ fromOldWallet })
   const { network, mint, decimals, paymentWallet } = chain.terms
   // Before the debts are read: payments after this slot are checked when the plan is sent.
   const slot = await chain.finality.finalizedSlot()
@@ -104,7 +111,9 @@ async function plan(opened: Opened, { except = [], ...request }: PayoutRequest):
   const unexpected = except.filter((name) => !all.some(({ account }) => account === name))
   if (unexpected.length > 0) throw new Fault(`nothing is owed on ${unexpected.join(', ')}`, { retryable: false })
   const debts = all.filter(({ account }) => !except.includes(account))
-  return planPayout({ network, mint, decimals, paymentWallet, position, slot, debts, ...request })
+  const created = planPayout({ network, mint, decimals, paymentWallet, position, slot, debts, ...rest })
+  if (created !== undefined) await wallets.requireCover(created)
+  return created
 }
 
 function unrecordedMessage(unrecorded: readonly ListedSignature[]): string {
@@ -115,13 +124,23 @@ function unrecordedMessage(unrecorded: readonly ListedSignature[]): string {
 // 10,000 transactions of the payment wallet. Older payouts were recorded, or the operator has noticed them long ago.
 const pagesMax = 10
 
-/** Payouts that have landed since the slot and are not in the ledger. */
+/** Payouts of any payment wallet on record that have landed since the slot and are not in the ledger. */
 async function findUnrecorded(opened: Opened, sinceSlot: number): Promise<readonly ListedSignature[]> {
+  const found: ListedSignature[] = []
+  for (const account of await opened.wallets.tokenAccounts())
+    found.push(...(await findUnrecordedOf(opened, account, sinceSlot)))
+  return found
+}
+
+async function findUnrecordedOf(
+  opened: Opened,
+  account: Address,
+  sinceSlot: number,
+): Promise<readonly ListedSignature[]> {
   const { chain, database } = opened
   const found: ListedSignature[] = []
   let before: Signature | undefined
   for (let page = 0; page < pagesMax; page++) {
-    const account = chain.terms.paymentTokenAccount
     const listed = await chain.finality.listSignatures({ account, commitment: 'confirmed', before, until: undefined })
     const candidates = listed.filter(
       ({ memo, hasFailed, slot }) => memo !== undefined && isPayoutMemo(memo) && !hasFailed && slot >= sinceSlot,
@@ -131,7 +150,7 @@ async function findUnrecorded(opened: Opened, sinceSlot: number): Promise<readon
       candidates.map(({ signature }) => signature),
     )
     for (const payout of candidates) {
-      if (!recorded.has(payout.signature) && (await hasPaidOut(opened, payout))) found.push(payout)
+      if (!recorded.has(payout.signature) && (await hasPaidOut(opened, account, payout))) found.push(payout)
     }
     const last = listed.at(-1)
     if (listed.length < listedMax || last === undefined || last.slot < sinceSlot) break
@@ -143,14 +162,14 @@ async function findUnrecorded(opened: Opened, sinceSlot: number): Promise<readon
 /**
  * Every sender can write our memo into a transaction that names our account; only our wallet can move tokens out of it.
  */
-async function hasPaidOut({ chain }: Opened, { signature }: ListedSignature): Promise<boolean> {
+async function hasPaidOut({ chain }: Opened, account: Address, { signature }: ListedSignature): Promise<boolean> {
   const finding = await chain.reader.find(signature)
   if (finding.kind !== 'found')
     throw new Fault(`the node lists ${signature} and does not have it; ask again`, { retryable: true })
-  const { mint, paymentTokenAccount } = chain.terms
+  const { mint } = chain.terms
   return finding.record.balances.some(
     ({ tokenAccount, mint: moved, beforeBaseUnits, afterBaseUnits }) =>
-      tokenAccount === paymentTokenAccount && moved === mint && afterBaseUnits < beforeBaseUnits,
+      tokenAccount === account && moved === mint && afterBaseUnits < beforeBaseUnits,
   )
 }
 

@@ -52,11 +52,19 @@ export async function fulfil(deps: RedeemDeps, claim: Claim, delivery: Delivery)
     ...decision,
     nowMs: deps.clock.nowMs(),
     ...idempotencyOf(claim),
-    ...(answerJson === undefined ? {} : { answerJson }),
+    ...(answerJson === undefined || isTooLong(claim, answerJson) ? {} : { answerJson }),
   })
   const [leaf] = appended.outcome === 'appended' ? appended.leaves : []
   if (leaf === undefined || appended.outcome !== 'appended') return undefined
   return { settlement, endpoint: order.endpoint, recordedAtMs: appended.recordedAtMs, ...leaf }
+}
+
+// Answers of data have some kilobytes, and a large QR code 200; documents and images are artifacts with a URL.
+const unsentBytesMax = 1024 * 1024
+
+/** Under a key every answer is stored. Without one it is stored until it was sent, and a payer cannot fill the database. */
+function isTooLong({ idempotencyKey }: Claim, answerJson: string): boolean {
+  return idempotencyKey === undefined && Buffer.byteLength(answerJson) > unsentBytesMax
 }
 
 /** Frees the proof after a failed attempt (I4), or ends the payment after its last one. The caller gets the reason. */

@@ -38,7 +38,7 @@ export function findReplay(known: Known, held: Held): Sale | Refusal | undefined
   const settlement = settlementInLedger(payment, held)
   if (isRefusal(settlement)) return settlement
   const answer = earlier?.answer ?? unsent
-  // The order's digest does not name its wallet, and whoever reads the chain knows the signature.
+  // The order's digest does not name its wallet, and the payment reference is public.
   if (answer === undefined || settlement?.wallet !== order.wallet) return undefined
   const { answerJson, position, leafHash, recordedAtMs } = answer
   return {

@@ -1,9 +1,12 @@
-import { calculateJwkThumbprint, CompactSign, importJWK, type JWK } from 'jose'
+import { CompactSign, importJWK, type JWK } from 'jose'
 import { assert } from '@tollbook/core/assert'
-import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
+import { canonicalJson } from '@tollbook/core/canonicalJson'
+import { Fault } from '@tollbook/core/fault'
 import { type Fulfilment, receiptOf, type SignedReceipt } from '../payment/receipt.ts'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import { type Answer, type Dispatch, jsonAnswer, type StreamedAnswer } from './answer.ts'
+import { type PublicReceiptKey, receiptKeyId } from '../payment/receiptKeys.ts'
+import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
 import { inclusionProofOf } from './inclusionProof.ts'
 import type { PaymentRail } from './rail.ts'
 import { contentHeaders, type StoredStream, readStoredStream, receiptTrailers, streamEnd } from './streamFormat.ts'
@@ -11,29 +14,44 @@ import { contentHeaders, type StoredStream, readStoredStream, receiptTrailers, s
 /** Signs a receipt: a compact EdDSA JWS over its canonical JSON. Ed25519 is deterministic, so one receipt has one JWS. */
 export type SignReceipt = (fulfilment: Fulfilment) => Promise<SignedReceipt>
 
+export interface SignerDeps {
+  /** Whether verifiers accept the key at that moment. */
+  readonly isAccepted: (atMs: number) => boolean
+  readonly nowMs: () => number
+  /** Split of a price list on record. */
+  readonly splitOf: (priceList: number) => Promise<readonly SplitShare[] | undefined>
+}
+
 const receiptType = 'tollbook-receipt'
 
-export async function createReceiptSigner(privateKey: JWK): Promise<SignReceipt> {
+export async function createReceiptSigner(privateKey: ReceiptKey, deps: SignerDeps): Promise<SignReceipt> {
   const key = await importJWK(privateKey, 'EdDSA')
-  const header = { alg: 'EdDSA', kid: await keyId(privateKey), typ: receiptType }
+  const header = { alg: 'EdDSA', kid: receiptKeyId(privateKey), typ: receiptType }
   return async (fulfilment) => {
-    const receipt = receiptOf(fulfilment)
+    const receipt = receiptOf(fulfilment, {
+      ...(await splitOf(deps, fulfilment)),
+      ...reissueOf(deps, fulfilment),
+    })
     const payload = Buffer.from(canonicalJson({ ...receipt }), 'utf8')
     const jws = await new CompactSign(payload).setProtectedHeader(header).sign(key)
     return { ...receipt, jws }
   }
 }
 
-/** The public half, as it is published for verifiers of receipts. */
-export async function publicKeysOf(privateKey: JWK): Promise<Json> {
-  const { kty, crv, x } = privateKey
-  assert(kty === 'OKP' && crv === 'Ed25519' && x !== undefined, 'receipts are signed with Ed25519')
-  return { keys: [{ kty, crv, x, kid: await keyId(privateKey), alg: 'EdDSA', use: 'sig' }] }
+type ReceiptKey = JWK & PublicReceiptKey
+
+async function splitOf(deps: SignerDeps, { settlement: { priceList } }: Fulfilment) {
+  const split = priceList === undefined ? undefined : await deps.splitOf(priceList)
+  return split === undefined ? {} : { split: distributionOf(split) }
 }
 
-/** RFC 7638: the thumbprint names the key itself, so two keys never share a name by mistake. */
-function keyId(key: JWK): Promise<string> {
-  return key.kid === undefined ? calculateJwkThumbprint(key) : Promise.resolve(key.kid)
+/** An answer of an earlier period is signed with the key of this one, and carries the time at which it is signed now. */
+function reissueOf({ isAccepted, nowMs }: SignerDeps, { recordedAtMs }: Fulfilment) {
+  if (isAccepted(recordedAtMs)) return {}
+  const reissuedAtMs = nowMs()
+  if (reissuedAtMs < recordedAtMs || !isAccepted(reissuedAtMs))
+    throw new Fault('RECEIPT_SIGNING_KEY is not accepted now, so it signs no receipt', { retryable: true })
+  return { reissuedAtMs }
 }
 
 export interface Sale {

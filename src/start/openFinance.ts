@@ -5,11 +5,13 @@ import { createFinanceRoutes } from '../http/financeRoutes.ts'
 import type { FinanceServing } from '../http/openServer.ts'
 import { repeat } from '../jobs/repeat.ts'
 import type { LedgerPart } from './openLedger.ts'
+import type { LedgerSettingsPart } from './openSettings.ts'
 import type { PartDeps } from './partDeps.ts'
 
 export interface FinanceDeps extends PartDeps {
   readonly ledger: Pick<LedgerPart, 'openReports'>
   readonly chain: Pick<Chain, 'reader' | 'terms'>
+  readonly settings: Pick<LedgerSettingsPart, 'allTerms'>
 }
 
 export interface Finance {
@@ -24,8 +26,8 @@ const rollUpEveryMs = 1_000
 /** The finance reports and their access. Without settings, nothing is rolled up and nothing is served. */
 export function openFinance(settings: FinanceSettings | undefined, deps: FinanceDeps): Finance {
   if (settings === undefined) return { serving: undefined, close: () => Promise.resolve() }
-  const { clock, log, ledger, chain } = deps
-  const { mint, decimals, network, paymentWallet } = chain.terms
+  const { clock, log, ledger, chain, settings: onRecord } = deps
+  const { mint, decimals, network } = chain.terms
   const reports = ledger.openReports({ mint, decimals })
   const rolling = repeat(deps, { name: 'report roll-up', everyMs: rollUpEveryMs, run: () => reports.rollUp() })
   const routes = createFinanceRoutes({
@@ -35,7 +37,7 @@ export function openFinance(settings: FinanceSettings | undefined, deps: Finance
     reports,
     network,
     publicUrl: settings.publicUrl,
-    walletBaseUnits: async () => (await chain.reader.readBalance({ wallet: paymentWallet })).baseUnits,
+    walletBaseUnits: () => totalBaseUnits(chain.reader, onRecord.allTerms()),
   })
   return {
     serving: { routes, listener: settings.listener },
@@ -44,4 +46,13 @@ export function openFinance(settings: FinanceSettings | undefined, deps: Finance
       await reports.close()
     },
   }
+}
+
+/** An old payment wallet holds tokens until they are paid out or moved. */
+async function totalBaseUnits(
+  reader: Chain['reader'],
+  wallets: ReturnType<LedgerSettingsPart['allTerms']>,
+): Promise<bigint> {
+  const balances = await Promise.all(wallets.map(({ paymentWallet: wallet }) => reader.readBalance({ wallet })))
+  return balances.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
 }

@@ -3,16 +3,18 @@ import type { LifecycleSettings } from '../config/saleSettings.ts'
 import type { Check } from '../jobs/healthJobs.ts'
 import { startOpenWorkJob } from '../jobs/openWorkJob.ts'
 import { startFinalityJob } from '../jobs/finalityJob.ts'
-import type { StepDeps } from '../jobs/recordStep.ts'
 import { startRebroadcastJob } from '../jobs/rebroadcastJob.ts'
+import { lifecycleSteps, type StepDeps } from '../jobs/recordStep.ts'
 import { startRefundJob } from '../jobs/refundJob.ts'
 import { startTransferScanJob } from '../jobs/transferScanJob.ts'
 import type { LedgerPart } from './openLedger.ts'
+import type { LedgerSettingsPart } from './openSettings.ts'
 import type { PartDeps } from './partDeps.ts'
 
 export interface LifecycleJobsDeps extends PartDeps {
-  readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle'>
+  readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle' | 'presentations'>
   readonly chain: Pick<Chain, 'reader' | 'finality' | 'terms'>
+  readonly settings: Pick<LedgerSettingsPart, 'allTerms'>
 }
 
 export interface Lifecycle {
@@ -30,13 +32,21 @@ const settleMarginMs = 60 * 60 * 1000
 export function openLifecycle(settings: LifecycleSettings, deps: LifecycleJobsDeps): Lifecycle {
   const { chain, clock, log, metrics, ledger } = deps
   const { payments, lifecycle } = ledger
+  // Counted from 0, so that an alert sees the first one as an increase.
+  for (const step of lifecycleSteps) metrics.onLifecycleStep(step, 0)
   const steps: StepDeps = { clock, log, payments, lifecycle, onStep: (step) => metrics.onLifecycleStep(step) }
   const openWork = startOpenWorkJob(steps)
   const finality = startFinalityJob({ ...steps, chain: { ...chain.reader, ...chain.finality } })
   const refunds = startRefundJob({ ...steps, refundAfterMs, attemptsMax: settings.attemptsMax })
   const rebroadcasts = startRebroadcastJob({ ...steps, chain: { ...chain.reader, ...chain.finality } })
   const settleAgeMs = settings.proofMaxAgeMs + settleMarginMs
-  const transfers = startTransferScanJob({ ...steps, chain: chain.finality, terms: chain.terms, settleAgeMs })
+  const transfers = startTransferScanJob({
+    ...steps,
+    chain: { ...chain.reader, ...chain.finality },
+    presentations: ledger.presentations,
+    allTerms: deps.settings.allTerms,
+    settleAgeMs,
+  })
   const exposureMaxBaseUnits = BigInt(settings.exposureMaxTokens) * 10n ** BigInt(chain.terms.decimals)
   return {
     checks: [{ name: 'finality', problem: finality.problem, quotesOnly: true }],

@@ -1,25 +1,60 @@
 import type { ReceiptSigningKey } from '../config.ts'
-import { createReceiptSigner, publicKeysOf, type SignReceipt } from '../paywall/sendReceipt.ts'
+import { createReceiptSigner, type SignReceipt } from '../paywall/sendReceipt.ts'
+import { verifierKeyText } from '@tollbook/core/checkpoint'
 import type { Json } from '@tollbook/core/canonicalJson'
-import { type Ed25519Signer, ed25519Signer } from '@tollbook/core/ed25519'
+import type { TreeHead } from '@tollbook/core/merkle'
+import { ed25519Signer } from '@tollbook/core/ed25519'
+import { signCheckpoint } from '@tollbook/core/checkpoint'
+import { Fault } from '@tollbook/core/fault'
+import type { SplitPart } from '../payment/events/settingEvents.ts'
+import { jwkSetOf, receiptKeyBytes, receiptKeysOf } from '../payment/receiptKeys.ts'
+import { isSameValue, isWithin } from '../payment/settingPeriods.ts'
+import type { LedgerSettingsPart } from './openSettings.ts'
+import type { PartDeps } from './partDeps.ts'
 
 /** Uses of the operator's one private key. The key itself stays in this part. */
 export interface ReceiptKeys {
-  /** Signs checkpoints of the ledger. */
-  readonly signer: Ed25519Signer
+  /** The signed note of a tree head. Throws while the key is not accepted. */
+  signCheckpoint(tree: TreeHead): string
   readonly signReceipt: SignReceipt
-  /** The public half. */
-  readonly jwk: { readonly kty: 'OKP'; readonly crv: 'Ed25519'; readonly x: string }
-  /** The public half, as a JWK set. */
-  readonly published: Json
+  /** Public keys of all periods, as a JWK set. */
+  published(): Json
+  /** Keys for verifiers of checkpoints, newest first, one C2SP verifier key each. */
+  verifierKeys(): readonly string[]
 }
 
-export async function openReceiptKeys(key: ReceiptSigningKey): Promise<ReceiptKeys> {
+export interface ReceiptKeyDeps extends Pick<PartDeps, 'clock'> {
+  readonly settings: Pick<LedgerSettingsPart, 'origin' | 'periods'>
+  readonly priceLists: { listNumber(number: number): Promise<{ readonly split: readonly SplitPart[] } | undefined> }
+}
+
+// The key stops signing checkpoints early: events are recorded on the clock of the database, which differs from ours.
+const checkpointMarginMs = 60_000
+
+export async function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps): Promise<ReceiptKeys> {
+  const { clock, settings, priceLists } = deps
+  const { origin } = settings
+  const signer = ed25519Signer(key)
   const { kty, crv, x } = key
+  const recorded = () => settings.periods('receipt-key')
+  const isAccepted = (atMs: number, marginMs = 0) =>
+    recorded().length === 0 ||
+    recorded().some(({ name, value, fromMs, untilMs }) => {
+      return isSameValue(name, value, { kty, crv, x }) && isWithin({ fromMs, untilMs: untilMs - marginMs }, atMs)
+    })
   return {
-    jwk: { kty, crv, x },
-    signer: ed25519Signer(key),
-    signReceipt: await createReceiptSigner(key),
-    published: await publicKeysOf(key),
+    signCheckpoint(tree) {
+      if (!isAccepted(clock.nowMs(), checkpointMarginMs))
+        throw new Fault('RECEIPT_SIGNING_KEY is not accepted now, so it signs no checkpoint', { retryable: true })
+      return signCheckpoint({ origin, ...tree }, signer)
+    },
+    signReceipt: await createReceiptSigner(key, {
+      isAccepted,
+      nowMs: () => clock.nowMs(),
+      splitOf: async (priceList) => (await priceLists.listNumber(priceList))?.split,
+    }),
+    published: () => jwkSetOf(recorded()),
+    verifierKeys: () =>
+      receiptKeysOf(recorded()).map((each) => verifierKeyText({ name: origin, publicKey: receiptKeyBytes(each) })),
   }
 }

@@ -11,6 +11,7 @@ import type { Health } from './health.ts'
 import type { Lifecycle } from './openLifecycle.ts'
 import type { Prices } from './prices.ts'
 import type { ReceiptKeys } from './openReceiptKeys.ts'
+import type { LedgerSettingsPart } from './openSettings.ts'
 import type { PartDeps } from './partDeps.ts'
 
 export interface SaleDeps extends PartDeps {
@@ -18,6 +19,7 @@ export interface SaleDeps extends PartDeps {
   readonly presentations: Presentations
   readonly chain: Pick<Chain, 'reader' | 'terms'>
   readonly keys: Pick<ReceiptKeys, 'signReceipt'>
+  readonly settings: Pick<LedgerSettingsPart, 'acceptedTerms'>
   readonly prices: Pick<Prices, 'currentPrice'>
   readonly lifecycle: Pick<Lifecycle, 'whyExposed'>
   readonly health: Pick<Health, 'whyClosed' | 'whyNoQuotes'>
@@ -45,6 +47,7 @@ export function openSale(settings: SaleSettings, deps: SaleDeps): Paywall {
     presentations: deps.presentations,
     chain: chain.reader,
     terms,
+    acceptedTerms: deps.settings.acceptedTerms,
     split: deps.split,
     slot: deps.slot,
     currentPrice,

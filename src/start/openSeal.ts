@@ -2,11 +2,9 @@ import type { SealSettings } from '../config/sealSettings.ts'
 import type { FreeRoute, HealthCheck } from '../http/freeRoutes.ts'
 import { createLedgerRoutes } from '../http/ledgerRoutes.ts'
 import { startSealJob } from '../jobs/sealJob.ts'
-import { signCheckpoint, verifierKeyText } from '@tollbook/core/checkpoint'
-import type { PaymentTerms } from '../payment/settlement.ts'
-import type { Ed25519Signer } from '@tollbook/core/ed25519'
 import { keepCheckpoint } from '../store/checkpointFile.ts'
 import type { SealPort } from './openLedger.ts'
+import type { ReceiptKeys } from './openReceiptKeys.ts'
 import type { PartDeps } from './partDeps.ts'
 
 export interface Seal {
@@ -17,27 +15,24 @@ export interface Seal {
 
 export interface SealDeps extends PartDeps {
   readonly ledger: SealPort
-  readonly signer: Ed25519Signer
-  readonly terms: Pick<PaymentTerms, 'paymentWallet'>
+  readonly keys: Pick<ReceiptKeys, 'signCheckpoint' | 'verifierKeys'>
 }
 
 /** The signed checkpoints of the ledger. Opened before any part that appends, because an older backup must stay as it is. */
 export async function openSeal(settings: SealSettings, deps: SealDeps): Promise<Seal> {
   const { checkpointFile, entriesArePublic } = settings
-  const { clock, log, metrics, ledger, signer } = deps
-  const origin = settings.origin ?? `tollbook/${deps.terms.paymentWallet}`
+  const { clock, log, metrics, ledger, keys } = deps
   if (checkpointFile !== undefined) await ledger.requireCheckpoint(checkpointFile)
   const sealing = await startSealJob({
     clock,
     log,
-    sealNext: () => ledger.sealNext((tree) => signCheckpoint({ origin, ...tree }, signer)),
+    sealNext: () => ledger.sealNext(keys.signCheckpoint),
     keep: checkpointFile === undefined ? undefined : (note) => keepCheckpoint(checkpointFile, note),
     onSeal: metrics.onSeal,
   })
-  const verifierKey = verifierKeyText({ name: origin, publicKey: signer.publicKey })
   return {
     check: { name: 'seal', problem: sealing.problem },
-    routes: createLedgerRoutes({ log, tree: ledger.tree, verifierKey, entriesArePublic }),
+    routes: createLedgerRoutes({ log, tree: ledger.tree, verifierKeys: keys.verifierKeys, entriesArePublic }),
     close: sealing.stop,
   }
 }

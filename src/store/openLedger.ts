@@ -1,4 +1,5 @@
 import { createLedger, type LedgerDeps } from '@tollbook/ledger/ledger'
+import { createAppendHealth } from '@tollbook/ledger/appendHealth'
 import { openDatabase as openPool } from '@tollbook/ledger/database'
 import type { LedgerKernel } from '@tollbook/ledger/port'
 import type { Clock } from '@tollbook/core/clock'
@@ -56,8 +57,9 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { clock, log, onFlush } = options
   const pool = openPool({ ...options, connectionsMax })
   const database = databaseOn(pool)
-  await requireSchema(database)
-  const kernel = createLedger({ pool, clock, log, outcomeTimeoutMs, ...(onFlush === undefined ? {} : { onFlush }) })
+  await requireSchema(database, log)
+  const inner = createLedger({ pool, clock, log, outcomeTimeoutMs, ...(onFlush === undefined ? {} : { onFlush }) })
+  const { kernel, findProblem } = createAppendHealth({ kernel: inner, pool, clock })
   const nowMs = () => clock.nowMs()
   const quotes = createQuoteQueue(database)
   const sentAnswers = createSentAnswers({ database, clock, log })
@@ -67,10 +69,10 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     lifecycle: createPaymentLifecycle({ database, kernel }),
     presentations: createPresentations(database),
     priceLists,
-    settings: createSettingStore({ database, kernel, log, nowMs }),
+    settings: createSettingStore({ database, kernel, nowMs }),
     kernel,
     database,
-    findDurabilityProblem: () => findDurabilityProblem(database),
+    findDurabilityProblem: async () => (await findDurabilityProblem(database)) ?? (await findProblem()),
     addPartitions: () => addPartitions(database),
     forgetOldAnswers: () => forgetOldAnswers(database),
     forgetOldPresentations: () => forgetOldPresentations(database),
@@ -81,10 +83,11 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   }
 }
 
-async function requireSchema(database: Database): Promise<void> {
+async function requireSchema(database: Database, log: Log): Promise<void> {
   try {
     const schema = await checkSchemaVersion(database)
     if (!schema.fits) throw new Fault(schema.advice, { retryable: false })
+    if (schema.difference !== undefined) log.warn({ event: 'schema_newer', difference: schema.difference })
   } catch (error) {
     await database.destroy()
     throw error instanceof Fault

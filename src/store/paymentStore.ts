@@ -153,7 +153,8 @@ async function loadUnsent(
   recorded: readonly RecordedEvent[],
 ): Promise<StoredAnswer | undefined> {
   const delivery = orderDigest === undefined ? undefined : findDeliveryTo(recorded, orderDigest)
-  if (delivery === undefined) return undefined
+  // Asked before and after the table is read: this process may have sent the answer, and be recording that at this moment.
+  if (delivery === undefined || sentAnswers.has(reference)) return undefined
   const row = await readOrFault('an unsent answer', () =>
     database
       .selectFrom('ledger.notes')
@@ -162,7 +163,6 @@ async function loadUnsent(
       .where('sent_at', 'is', null)
       .executeTakeFirst(),
   )
-  // Asked after the table was read: this process may have sent the answer and not recorded it yet.
   if (row === undefined || sentAnswers.has(reference)) return undefined
   return { answerJson: row.note.toString('utf8'), ...delivery }
 }

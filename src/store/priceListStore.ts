@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { assert, Bug } from '@tollbook/core/assert'
-import type { Price } from '@tollbook/core/quote'
+import type { ListedPrice } from '@tollbook/core/quote'
 import type { LedgerKernel } from '@tollbook/ledger/port'
 import type { PriceListPublished } from '../payment/events/settingEvents.ts'
 import { decidePriceList, type Numbered, priceListName } from '../payment/settings.ts'
@@ -15,7 +15,7 @@ export interface PriceListOnRecord {
 
 export interface PriceListStore {
   /** The price of an endpoint in the list that was in force at that moment; in the first list, if none was yet. */
-  findPrice(endpoint: string, atMs: number): Promise<Price | undefined>
+  findPrice(endpoint: string, atMs: number): Promise<ListedPrice | undefined>
   listNumber(number: number): Promise<PriceListPublished | undefined>
   newest(): Promise<PriceListOnRecord | undefined>
   /** False when the list of that number is not the newest any more: another instance has published. */
@@ -80,8 +80,10 @@ export function createPriceListStore(deps: PriceListDeps): PriceListStore {
           database,
         ),
       )
-      const list = rows[0] === undefined ? undefined : await listNumber(rows[0].number)
-      return list?.prices.find((price) => price.endpoint === endpoint)
+      const priceList = rows[0]?.number
+      const list = priceList === undefined ? undefined : await listNumber(priceList)
+      const price = list?.prices.find((each) => each.endpoint === endpoint)
+      return price === undefined || priceList === undefined ? undefined : { ...price, priceList }
     },
     listNumber,
     newest,

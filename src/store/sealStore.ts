@@ -61,7 +61,7 @@ export async function tryLockSeal(transaction: Reader): Promise<boolean> {
 
 /**
  * The leaves after `from` up to `to`, made again from the bodies. A body that is no longer what was hashed when it was
- * written must never be signed over: one flipped bit ended a public log that did (facts/ledger.md, 2).
+ * written must never be signed over: one flipped bit ended a public log that did.
  */
 export async function readLeaves(database: Reader, { from, to }: Span): Promise<readonly Uint8Array[]> {
   assert(from >= 0 && from <= to, 'leaves are read forward')

@@ -5,15 +5,14 @@ import type { LedgerKernel } from '@tollbook/ledger/port'
 import { createEventCodec } from '../payment/eventCodec.ts'
 import type { SettingEvent } from '../payment/events.ts'
 import { type SettingChanged, settingEvents } from '../payment/events/settingEvents.ts'
+import type { RecordedSetting } from '../payment/settingPeriods.ts'
 import {
-  decideSetting,
-  type Numbered,
+  decideFirstSetting,
   type SettingDecision,
   settingStream,
   settingStreamId,
   type SettingValue,
 } from '../payment/settings.ts'
-import type { Log } from '../primitives/log.ts'
 import { type Database, readOrFault } from './database.ts'
 import { itemEvent, textOf } from './paymentItem.ts'
 
@@ -21,27 +20,40 @@ import { itemEvent, textOf } from './paymentItem.ts'
 export interface SettingStore {
   /** The setting in force at that moment; its first value, if none was in force yet. */
   find(name: string, atMs: number): Promise<SettingChanged | undefined>
-  /** Records values that the ledger does not have. Reports each value that differs from the one on record. */
+  /** All versions of these settings, oldest first, by name. */
+  versions(names: readonly string[]): Promise<SettingVersions>
+  /** Name of the newest setting `mint/<address>`: ledgers of the first release have no `token-mint`. */
+  newestMintName(): Promise<string | undefined>
+  /** Records values of settings that the ledger does not have. Changes nothing on record. */
   record(values: readonly SettingValue[]): Promise<void>
 }
+
+export type SettingVersions = ReadonlyMap<string, readonly RecordedSetting[]>
 
 export interface SettingDeps {
   readonly database: Database
   readonly kernel: LedgerKernel
-  readonly log: Log
   readonly nowMs: () => number
 }
 
 export function createSettingStore(deps: SettingDeps): SettingStore {
+  const { database } = deps
   return {
-    find: (name, atMs) => findSetting(deps.database, name, atMs),
+    find: (name, atMs) => findSetting(database, name, atMs),
+    versions: (names) => readVersions(database, names),
+    newestMintName: () => newestMintName(database),
     async record(values) {
-      for (const value of values) await recordSetting(deps, value)
+      for (const value of values) await recordFirst(deps, value)
     },
   }
 }
 
 const codec = createEventCodec<SettingEvent>(settingEvents)
+
+export function encodeSetting({ name, number, events: [event] }: SettingDecision<SettingChanged>): string {
+  const effectiveAtMs = Date.parse(event.validFrom)
+  return codec.encode(event, { stream: settingStream(name, number), version: 1, effectiveAtMs })
+}
 
 export function decodeSetting(body: Uint8Array) {
   return codec.decode(textOf(body))
@@ -69,17 +81,27 @@ async function findSetting(database: Database, name: string, atMs: number): Prom
   return rows[0] === undefined ? undefined : settingOf(rows[0].body)
 }
 
-async function newestSetting(database: Database, name: string): Promise<Numbered<SettingChanged> | undefined> {
-  const row = await readOrFault('the newest value of a setting', () =>
+export async function readVersions(database: Database, names: readonly string[]): Promise<SettingVersions> {
+  const rows = await readOrFault('the settings of the ledger', () =>
     database
       .selectFrom('ledger.settings')
-      .select(['number', 'body'])
-      .where('name', '=', name)
-      .orderBy('number', 'desc')
-      .limit(1)
-      .executeTakeFirst(),
+      .select(['name', 'seq', 'body'])
+      .where('name', 'in', names)
+      .orderBy('name')
+      .orderBy('number')
+      .execute(),
   )
-  return row === undefined ? undefined : { number: row.number, event: settingOf(row.body) }
+  const versions = new Map<string, RecordedSetting[]>(names.map((name) => [name, []]))
+  for (const { name, seq, body } of rows) versions.get(name)?.push({ position: seq, event: settingOf(body) })
+  return versions
+}
+
+async function newestMintName(database: Database): Promise<string | undefined> {
+  const { rows } = await readOrFault('the mint of the ledger', () =>
+    sql<{ name: string }>`
+      select name from ledger.settings where starts_with(name, 'mint/') order by seq desc limit 1`.execute(database),
+  )
+  return rows[0]?.name
 }
 
 function settingOf(body: Uint8Array): SettingChanged {
@@ -88,17 +110,13 @@ function settingOf(body: Uint8Array): SettingChanged {
   return event
 }
 
-/** Another instance that starts at the same time may be first: its value is then compared with ours. */
-async function recordSetting(deps: SettingDeps, value: SettingValue): Promise<void> {
-  const nowMs = deps.nowMs()
-  const newest = await newestSetting(deps.database, value.name)
-  const decision = decideSetting(newest, value, nowMs)
+/** Another instance that starts at the same time may be first. The caller then compares that value with its own. */
+async function recordFirst({ database, kernel, nowMs }: SettingDeps, value: SettingValue): Promise<void> {
+  const versions = await readVersions(database, [value.name])
+  const atMs = nowMs()
+  const decision = decideFirstSetting(versions.get(value.name)?.length ?? 0, value, atMs)
   if (decision === undefined) return
-  if (decision.step === 'setting.record') {
-    const result = await deps.kernel.append(settingItem(decision, nowMs))
-    if (result.outcome === 'appended') return
-    assert(result.refusal.reason === 'conflict', `a setting is not refused as ${result.refusal.reason}`)
-    if (decideSetting(await newestSetting(deps.database, value.name), value, nowMs) === undefined) return
-  }
-  deps.log.warn({ event: 'setting_differs', name: value.name, recorded: newest?.event.value, configured: value.value })
+  const result = await kernel.append(settingItem(decision, atMs))
+  if (result.outcome === 'appended') return
+  assert(result.refusal.reason === 'conflict', `a setting is not refused as ${result.refusal.reason}`)
 }

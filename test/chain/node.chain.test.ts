@@ -56,10 +56,22 @@ interface ReaderOptions {
 async function readerOf(urls: readonly string[], options: ReaderOptions = {}): Promise<ChainReader> {
   const { commitment = 'confirmed', onCall } = options
   const log = silentLog
-  const nodes = createNodeRegistry({ urls, postJson, timeoutMs, log, clock, limits: defaultNodeLimits, onCall })
+  const nodes = createNodeRegistry({
+    urls,
+    postJson,
+    timeoutMs,
+    log,
+    clock,
+    limits: defaultNodeLimits,
+    ...metricsOf(onCall),
+  })
   await nodes.poll()
   node.asked.length = 0
   return createSolanaChainReader({ nodes, log, clock, mint: fixture.terms.mint, commitment })
+}
+
+function metricsOf(onRpcCall: ReaderOptions['onCall']) {
+  return onRpcCall === undefined ? {} : { metrics: { onRpcCall, onNode: () => undefined } }
 }
 
 describe('with one node', () => {

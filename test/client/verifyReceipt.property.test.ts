@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { CompactSign, importJWK } from 'jose'
 import { beforeAll, expect, test } from 'vitest'
 import { canonicalJson } from '@tollbook/core/canonicalJson'
+import { isoTime } from '@tollbook/core/clock'
 import { type ReceiptProblem, verifyReceipt } from '@tollbook/client/verifyReceipt'
-import { openReceiptFixture, type ReceiptFixture } from './support/testReceipt.ts'
+import { fulfilledAtMs, openReceiptFixture, type ReceiptFixture } from './support/testReceipt.ts'
 
 let receipts: ReceiptFixture
 let other: ReceiptFixture
@@ -62,6 +63,10 @@ const paths = [
   'distribution.provider',
   'distribution.holders',
   'distribution.treasury',
+  'priceList',
+  'split',
+  'split.burn',
+  'split.provider',
   'ledger',
   'ledger.position',
   'ledger.leafHash',
@@ -198,11 +203,76 @@ for (const [name, change] of wrongAmounts) {
   })
 }
 
-test('a receipt of a service with another split verifies', async () => {
-  const distribution = { provider: '9000000', holders: '3000000', treasury: '1000000', charity: '2500000' }
-  const signed = await signAnything({ ...(await receipts.sign()), distribution, burned: '4500000' })
+const charity = {
+  distribution: { provider: '9000000', holders: '3000000', treasury: '1000000', charity: '2500000' },
+  split: { burn: '22.5%', provider: '45%', holders: '15%', treasury: '5%', charity: '12.5%' },
+  burned: '4500000',
+}
+
+test('a receipt of a service with another split verifies by the split that it names', async () => {
+  const signed = await signAnything({ ...(await receipts.sign()), ...charity })
   expect(await problemOf(signed)).toBe('none')
   expect(await problemOf(await signAnything({ ...signed, burned: '4499999' }))).toBe('amounts_wrong')
+  const expectBurn = async (burnPercent: number) =>
+    verifyReceipt({ receipt: signed, keys: receipts.keys, expected: { burnPercent } })
+  expect(await expectBurn(22.5)).toMatchObject({ valid: true })
+  expect(await expectBurn(30)).toMatchObject({ problem: 'other_burn' })
+})
+
+test.each([
+  ['burn of another split than it names', { split: { ...charity.split, burn: '22.4%', provider: '45.1%' } }],
+  ['burn that is a multiple of 0.1 % of no split', { distribution: { ...charity.distribution, charity: '2520000' } }],
+  [
+    'amount of two accounts exchanged',
+    { distribution: { ...charity.distribution, holders: '1000000', treasury: '3000000' } },
+  ],
+  ['split that does not add up', { split: { ...charity.split, provider: '46%' } }],
+  ['account that is not in its split', { split: { burn: '22.5%', provider: '77.5%' } }],
+])('a signed receipt with an %s is refused', async (_what, change) => {
+  const signed = await signAnything({ ...(await receipts.sign()), ...charity, ...change })
+  expect(await problemOf(signed)).toBe('amounts_wrong')
+})
+
+test('a receipt of the first release names no split: it burns 30 %, or what the caller expects', async () => {
+  const old = await receipts.sign({ ofFirstRelease: true })
+  expect([old['split'], old['priceList']]).toEqual([undefined, undefined])
+  expect(await problemOf(old)).toBe('none')
+  const { split: _split, ...other } = charity
+  const signed = await signAnything({ ...old, ...other })
+  expect(await problemOf(signed)).toBe('amounts_wrong')
+  const expected = { burnPercent: 22.5 }
+  expect(await verifyReceipt({ receipt: signed, keys: receipts.keys, expected })).toMatchObject({ valid: true })
+})
+
+const second = fulfilledAtMs / 1000
+
+test.each([
+  [{ nbf: second, exp: second + 1 }, 'none'],
+  [{ nbf: second + 1 }, 'key_out_of_period'],
+  [{ exp: second }, 'key_out_of_period'],
+] as const)('a receipt of second 0 with a key of the period %o: %s', async (period, problem) => {
+  const [key] = receipts.keys.keys
+  expect(await problemOf(await receipts.sign(), { keys: [{ ...key, ...period }] })).toBe(problem)
+})
+
+test('a receipt of an earlier period is reissued by the key of this one, and names both times', async () => {
+  const nowMs = fulfilledAtMs + 60_000
+  const later = await openReceiptFixture(other.privateKey, { endsAtMs: 0, nowMs })
+  const [first, next] = [receipts, later].map(({ keys }) => keys.keys[0])
+  const keys = {
+    keys: [
+      { ...next, nbf: second + 30 },
+      { ...first, exp: second + 30 },
+    ],
+  }
+  const reissued = await later.sign()
+  expect(reissued).toMatchObject({ issuedAt: isoTime(fulfilledAtMs), reissuedAt: isoTime(nowMs) })
+  expect(await problemOf(reissued, keys)).toBe('none')
+  expect(await problemOf(await receipts.sign(), keys)).toBe('none')
+  const { reissuedAt: _reissuedAt, ...backdated } = reissued
+  expect(await problemOf(backdated, keys)).toBe('payload_differs')
+  const ended = await openReceiptFixture(other.privateKey, { endsAtMs: 0, nowMs: 0 })
+  await expect(ended.sign()).rejects.toThrow('signs no receipt')
 })
 
 test('a receipt with a field of a later release verifies, and only known fields are returned', async () => {

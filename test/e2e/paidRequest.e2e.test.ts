@@ -55,7 +55,7 @@ describe('a request without proof', () => {
 })
 
 describe.each(forms)('a payment in the form %s', (form) => {
-  test('buys exactly one answer', async () => {
+  test('I26 buys exactly one answer, for one RequestFulfilled', async () => {
     const quote = await askForQuote(service)
     const proof = await service.payer.pay(quote, form)
     const first = await ask(service, { ...qrOrder, proof })

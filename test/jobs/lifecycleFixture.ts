@@ -2,6 +2,7 @@ import { createTransferCheckedInstruction } from '@solana/spl-token'
 import type { Keypair, TransactionInstruction } from '@solana/web3.js'
 import { openChain } from '../../src/chain/openChain.ts'
 import { type FinalityDeps, noFinalityMemory, recordFinality } from '../../src/jobs/finalityJob.ts'
+import type { TransferScanDeps } from '../../src/jobs/transferScanJob.ts'
 import { followOpenWork } from '../../src/jobs/openWorkJob.ts'
 import { recordRefunds } from '../../src/jobs/refundJob.ts'
 import type { LifecycleStep } from '../../src/jobs/recordStep.ts'
@@ -55,7 +56,7 @@ export interface LifecycleFixture {
   readonly clock: HeldClock
   readonly ledger: Ledger
   readonly database: TestDatabase
-  readonly deps: FinalityDeps
+  readonly deps: FinalityDeps & Pick<TransferScanDeps, 'chain' | 'presentations'>
   readonly steps: readonly LifecycleStep[]
 }
 
@@ -80,6 +81,7 @@ export async function openLifecycleFixture(kind: MintKind): Promise<LifecycleFix
     log: silentLog,
     payments: ledger.payments,
     lifecycle: ledger.lifecycle,
+    presentations: ledger.presentations,
     onStep: (step: LifecycleStep) => void steps.push(step),
     chain: { ...chain.reader, ...chain.finality },
   }

@@ -138,6 +138,7 @@ describe('least privilege: a member of tollbook_service', () => {
     expect(rows.map(({ name }) => name)).toEqual([
       'ledger.add_partitions',
       'ledger.append',
+      'ledger.end_notes',
       'ledger.find_open_quote',
       'ledger.find_quote_by_memo',
       'ledger.forget_old_notes',

@@ -188,6 +188,12 @@ work.open queue text not null
 work.open stream bigint not null
 work.open id bytea not null
 work.open due_at timestamp with time zone not null
+work.presentations reference bytea not null
+work.presentations wallet text not null
+work.presentations presented_at timestamp with time zone not null
+work.presentations last_valid_height bigint not null
+work.presentations number bigint not null
+work.presentations recorded_at timestamp with time zone not null default clock_timestamp()
 work.progress one boolean not null default true
 work.progress upto_seq bigint not null
 work.rules kind text not null
@@ -211,6 +217,11 @@ ledger.events events_leaf_is_sha256 CHECK ((octet_length(leaf_hash) = 32))
 ledger.events events_position_counts_from_one CHECK ((seq > 0))
 ledger.events events_position_is_unique PRIMARY KEY (seq)
 ledger.events events_postings_are_whole CHECK (((cardinality(debits) = cardinality(amounts)) AND (cardinality(credits) = cardinality(amounts))))
+ledger.events events_postings_have_both_sides CHECK (
+CASE
+    WHEN ((debits IS NULL) AND (credits IS NULL) AND (amounts IS NULL)) THEN true
+    ELSE COALESCE(((cardinality(debits) = cardinality(amounts)) AND (cardinality(credits) = cardinality(amounts)) AND (array_position(debits, NULL::integer) IS NULL) AND (array_position(credits, NULL::integer) IS NULL) AND (array_position(amounts, NULL::numeric) IS NULL) AND ((0)::numeric < ALL (amounts))), false)
+END) NOT VALID
 ledger.events events_version_counts_from_one CHECK ((version > 0))
 ledger.head head_is_one_row PRIMARY KEY (one)
 ledger.head head_is_the_one CHECK (one)
@@ -257,6 +268,10 @@ reports.progress progress_is_one_row PRIMARY KEY (one)
 reports.progress progress_is_the_one CHECK (one)
 reports.wallet_totals wallet_totals_one_row_each PRIMARY KEY (mint, wallet, day)
 work.open open_one_row_each PRIMARY KEY (queue, stream)
+work.presentations presentations_height_is_positive CHECK ((last_valid_height > 0))
+work.presentations presentations_one_row_each PRIMARY KEY (reference, wallet)
+work.presentations presentations_reference_is_short CHECK (((octet_length(reference) >= 2) AND (octet_length(reference) <= 65)))
+work.presentations presentations_wallet_is_an_address CHECK (((length(wallet) >= 32) AND (length(wallet) <= 44)))
 work.progress progress_is_one_row PRIMARY KEY (one)
 work.progress progress_is_the_one CHECK (one)
 work.rules rules_due_is_known CHECK ((due = ANY (ARRAY['created'::text, 'lease'::text])))
@@ -298,6 +313,8 @@ CREATE UNIQUE INDEX payments_one_row_each ON reports.payments USING btree (strea
 CREATE UNIQUE INDEX payments_reference_is_unique ON reports.payments USING btree (reference)
 CREATE UNIQUE INDEX payouts_one_row_each ON reports.payouts USING btree (seq, line)
 CREATE UNIQUE INDEX polls_name_is_unique ON news.polls USING btree (name)
+CREATE UNIQUE INDEX presentations_by_number ON work.presentations USING btree (number)
+CREATE UNIQUE INDEX presentations_one_row_each ON work.presentations USING btree (reference, wallet)
 CREATE UNIQUE INDEX progress_is_one_row ON reports.progress USING btree (one)
 CREATE UNIQUE INDEX progress_is_one_row ON work.progress USING btree (one)
 CREATE UNIQUE INDEX quotes_are_found_by_wallet_and_endpoint ON ONLY ledger.quotes USING btree (wallet, endpoint, issued_at, id)
@@ -355,6 +372,7 @@ ledger.change_setting(body bytea) returns TABLE(refusal text, seq bigint, leaf_h
 ledger.end_notes(ids bytea[]) returns bigint security definer search_path="" enable_seqscan=off
 ledger.find_open_quote(paying_wallet text, paid_endpoint text, landed_at timestamp with time zone, landed_slot bigint, grace interval) returns SETOF ledger.quotes search_path="" plan_cache_mode=force_custom_plan
 ledger.find_quote_by_memo(paying_wallet text, paid_endpoint text, wanted_memo text, issued_after timestamp with time zone) returns SETOF ledger.quotes search_path="" plan_cache_mode=force_custom_plan
+ledger.forget_notes_beyond(notes_max bigint, bytes_max bigint) returns bigint search_path=""
 ledger.forget_old_notes() returns bigint security definer search_path=""
 ledger.protect_kept(protected regclass) returns void 
 ledger.protect_log(protected regclass) returns void 
@@ -381,6 +399,8 @@ reports.list_payouts(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.reset() returns void search_path=""
 reports.roll_up(events_max integer) returns bigint security definer search_path="" jit=off plan_cache_mode=force_custom_plan
 work.follow(events_max integer) returns bigint security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
+work.forget_old_presentations() returns bigint security definer search_path=""
+work.record_presentation(given_reference bytea, given_wallet text, given_presented_at timestamp with time zone, given_last_valid_height bigint) returns TABLE(presented_at timestamp with time zone, last_valid_height bigint) security definer search_path=""
 
 -- rights on tables of others than the owner
 ledger.accounts tollbook_burner SELECT
@@ -416,6 +436,8 @@ ledger.lane tollbook_service SELECT
 ledger.notes tollbook_service SELECT
 ledger.quotes tollbook_reader SELECT
 ledger.quotes tollbook_service SELECT
+ledger.settings tollbook_operator SELECT
+ledger.settings tollbook_payout SELECT
 ledger.settings tollbook_reader SELECT
 ledger.settings tollbook_service SELECT
 ledger.steps tollbook_reader SELECT
@@ -446,6 +468,7 @@ reports.wallet_totals tollbook_reader SELECT
 reports.wallet_totals tollbook_service SELECT
 work.open tollbook_payout SELECT
 work.open tollbook_service SELECT
+work.presentations tollbook_service SELECT
 work.progress tollbook_payout SELECT
 work.progress tollbook_service SELECT
 work.rules tollbook_service SELECT
@@ -476,3 +499,5 @@ news.take_poll tollbook_service
 paywall.move_transfer_scan tollbook_service
 reports.roll_up tollbook_service
 work.follow tollbook_service
+work.forget_old_presentations tollbook_service
+work.record_presentation tollbook_service

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { assertNever } from '@tollbook/core/assert'
+import { assert, assertNever } from '@tollbook/core/assert'
 import { isRefusal } from '@tollbook/core/refusal'
 import { type AccountClass, readDeclaration, type Step } from '@tollbook/ledger/declaration'
 import type { Posting } from '../../src/accounting/posting.ts'
@@ -9,7 +9,9 @@ import { evolveBurn, decideBurnConfirm, decideBurnSubmit, unknownBurn, type Burn
 import { ledgerCodec, type LedgerEvent } from '../../src/payment/events.ts'
 import { decideExpiry, decideFinality, decideRefund, decideUnmatched } from '../../src/payment/finality.ts'
 import * as payment from '../../src/payment/payment.ts'
-import { decidePriceList, decideSetting } from '../../src/payment/settings.ts'
+import { decideSettingChange } from '../../src/payment/settingChange.ts'
+import { periodsOf } from '../../src/payment/settingPeriods.ts'
+import { decideFirstSetting, decidePriceList } from '../../src/payment/settings.ts'
 import type { Settlement } from '../../src/payment/settlement.ts'
 import { anySettlement } from '../store/arbitraryEvent.ts'
 import { mint, order } from './paymentStory.ts'
@@ -163,10 +165,20 @@ function walkSettings(): Walked {
     if (decision !== undefined) note(walked, { ...decision, from: '', to: 'published' })
   }
   const value = { name: 'payment-wallet', value: 'a' }
-  const first = decideSetting(undefined, value, 0)
-  const [event] = first?.events ?? []
-  const second = event === undefined ? undefined : decideSetting({ number: 1, event }, { ...value, value: 'b' }, 0)
-  for (const decision of [first, second]) if (decision !== undefined) note(walked, { ...decision, from: '', to: 'set' })
+  const first = decideFirstSetting(0, value, 0)
+  const periods = periodsOf((first?.events ?? []).map((event) => ({ position: 1, event })))
+  const change = {
+    ...value,
+    name: 'payment-wallet',
+    value: 'b',
+    validFromMs: undefined,
+    overlapMs: 0,
+    nowMs: 0,
+  } as const
+  const second = decideSettingChange(periods, change)
+  assert(second.verdict === 'change', 'the operator changes a setting')
+  for (const decision of [first, second.decision])
+    if (decision !== undefined) note(walked, { ...decision, from: '', to: 'set' })
   return walked
 }
 

@@ -10,6 +10,9 @@ export interface SpawnedServer {
   readonly baseUrl: string
   /** Returns when the server knows at which step it is to die. */
   arm(step: CrashStep): Promise<void>
+  /** Handlers that start from now on wait for `letGo`. */
+  hold(): Promise<void>
+  letGo(): Promise<void>
   /** Resident memory after a garbage collection; needs `--expose-gc`. */
   residentBytes(): Promise<number>
   /** Settles when the process has gone, with how. */
@@ -39,6 +42,11 @@ export async function spawnServer({ env, runsFile, nodeOptions = [] }: SpawnOpti
     assert(line.done !== true, 'a server of the proof is ready before it ends')
     return JSON.parse(line.value)
   }
+  const tell = async (command: string): Promise<void> => {
+    child.stdin.write(`${command}\n`)
+    const { done } = z.object({ done: z.string() }).parse(await nextLine())
+    assert(done === command, `the server did ${command}`)
+  }
   const { port } = z.object({ port: z.int() }).parse(await nextLine())
   return {
     baseUrl: `http://127.0.0.1:${port}`,
@@ -48,6 +56,8 @@ export async function spawnServer({ env, runsFile, nodeOptions = [] }: SpawnOpti
       const { armed } = z.object({ armed: z.string() }).parse(await nextLine())
       assert(armed === step, `the server knows the step ${step}`)
     },
+    hold: () => tell('hold'),
+    letGo: () => tell('let go'),
     async residentBytes() {
       child.stdin.write('memory\n')
       return z.object({ residentBytes: z.int() }).parse(await nextLine()).residentBytes

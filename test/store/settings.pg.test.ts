@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '@tollbook/core/clock'
-import { silentLog } from '../../src/primitives/log.ts'
-import { createSettingStore } from '../../src/store/settingStore.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { settingItem } from '../../src/store/settingStore.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { openInstance } from './instance.ts'
 
@@ -32,18 +32,15 @@ test('a setting of a mint has the address in its name', async () => {
   expect(await settings.find(mint.name, systemClock.nowMs())).toMatchObject(mint)
 })
 
-test('a value that differs from the one on record is reported and changes nothing', async () => {
+test('the service records the first value of a setting, and none after it', async () => {
   const { serviceUrl } = await createTestDatabase()
-  const { database, kernel, settings } = await openInstance(serviceUrl)
+  const { kernel, settings } = await openInstance(serviceUrl)
   await settings.record([wallet])
-  const warnings: object[] = []
-  const log = { ...silentLog, warn: (fields: object) => void warnings.push(fields) }
-  const again = createSettingStore({ database, kernel, log, nowMs: () => systemClock.nowMs() })
-  await again.record([wallet])
-  expect(warnings).toEqual([])
-  await again.record([{ ...wallet, value: 'another' }])
-  expect(warnings).toEqual([
-    { event: 'setting_differs', name: 'payment-wallet', recorded: wallet.value, configured: 'another' },
-  ])
-  expect(await settings.find('payment-wallet', systemClock.nowMs())).toMatchObject({ number: 1, value: wallet.value })
+  await settings.record([{ ...wallet, value: 'another' }])
+  const versions = (await settings.versions(['payment-wallet', 'split'])).get('payment-wallet') ?? []
+  expect(versions.map(({ event }) => event)).toMatchObject([{ number: 1, value: wallet.value }])
+  const [first] = versions
+  const event = { ...assertPresent(first, 'it is on record').event, number: 2 }
+  const change = { step: 'setting.change', name: 'payment-wallet', number: 2, events: [event] } as const
+  expect(await kernel.append(settingItem(change, 0))).toMatchObject({ refusal: { reason: 'not_this_step' } })
 })

@@ -12,6 +12,8 @@ export interface AuditedSettlement {
   readonly reference: string
   readonly wallet: string
   readonly price: AuditedPrice
+  /** Number of the price list that it is a price of. */
+  readonly priceList: number | undefined
   readonly quoteId: string | undefined
   readonly memo: string | undefined
   readonly burnedBaseUnits: bigint
@@ -149,13 +151,25 @@ function readVerified(reader: BodyReader): PaymentEventOf<'PaymentVerified'> {
   const memo = reader.optionalString(',"memo":')
   reader.literal(',"price":')
   const price = readPrice(reader)
+  // Absent in the first releases.
+  const priceList = reader.takes(',"priceList":') ? reader.integer('') : undefined
   const quoteId = reader.optionalString(',"quoteId":')
   const receivedBaseUnits = reader.amount(',"receivedBaseUnits":')
   const reference = reader.plain(',"reference":')
   const wallet = reader.plain(',"wallet":')
   const stream = reader.plain('},"stream":')
   const version = reader.integer(',"version":')
-  const settlement = { reference, wallet, price, quoteId, memo, burnedBaseUnits, receivedBaseUnits, evidence }
+  const settlement = {
+    reference,
+    wallet,
+    price,
+    priceList,
+    quoteId,
+    memo,
+    burnedBaseUnits,
+    receivedBaseUnits,
+    evidence,
+  }
   return { kind: 'PaymentVerified', stream, version, effectiveAtMs, schemaVersion, settlement }
 }
 

@@ -1,7 +1,7 @@
 import type { FindingCode, Findings } from './findings.ts'
 import { neverHappens } from './invariant.ts'
 import type { NumberedNames } from './numberedNames.ts'
-import type { Attempt, Exposure, PaymentEvent, PaymentEventOf } from './paymentEvents.ts'
+import type { Attempt, AuditedSettlement, Exposure, PaymentEvent, PaymentEventOf } from './paymentEvents.ts'
 import { type AuditedPayment, none, type PaymentTable, type Phase, phaseNumber, phases } from './paymentTable.ts'
 import { dueOf, owesBurn } from './postings.ts'
 import type { PublishedPrices } from './publishedPrices.ts'
@@ -126,12 +126,19 @@ function judgeSettlement({ payment, recorded, blame, deps }: Step, event: Paymen
     if (price.problem === undefined && problem !== undefined) blame('price_wrong', problem)
     blame('price_not_published', `no price list in force had this price for ${price.endpoint}`)
   }
+  judgePriceList(settlement, { blame, deps })
   // Either all of the burn is in the payment, or none of it and the service owes it.
   if (owesBurn(settlement) && burnedBaseUnits !== 0n) {
     blame('payment_short', `${burnedBaseUnits} were burned of ${price.burnBaseUnits}`)
   }
   const due = dueOf(settlement)
   if (receivedBaseUnits < due) blame('payment_short', `${receivedBaseUnits} were received of ${due}`)
+}
+
+/** A payment that names its price list has a price of it. */
+function judgePriceList({ price, priceList }: AuditedSettlement, { blame, deps }: Pick<Step, 'blame' | 'deps'>): void {
+  if (priceList === undefined || deps.prices.listOf(priceList)?.has(price.text) === true) return
+  blame('price_not_published', `price list ${priceList} does not have this price for ${price.endpoint}`)
 }
 
 function claim(step: Step, event: PaymentEventOf<'ProofClaimed'>): void {

@@ -1,6 +1,8 @@
 import { divideRoundingUp, parseDecimal } from '@tollbook/core/money'
 
-const whole = 1_000n
+export const whole = 1_000n
+/** Burn of each payment by section 5.2 of the specification. */
+export const specifiedBurnPercent = 30
 
 /** The burned part of an amount, rounded up because its percentage is promised. */
 export function burnShareOf(requiredBaseUnits: bigint, perMille: bigint): bigint {
@@ -24,14 +26,7 @@ export function announcedBurnPerMille({
   return sum === whole && burn === perMilleOf(`${burnInfo.percentage}%`) ? burn : undefined
 }
 
-/** Whether an amount is exactly the burn of some split. A receipt does not name the split that it was made under. */
-export function isBurnShare(requiredBaseUnits: bigint, burnBaseUnits: bigint): boolean {
-  if (requiredBaseUnits <= 0n || burnBaseUnits <= 0n || burnBaseUnits > requiredBaseUnits) return false
-  // The largest share that does not burn more; smaller shares burn no more than this one.
-  const perMille = (burnBaseUnits * whole) / requiredBaseUnits
-  return burnShareOf(requiredBaseUnits, perMille) === burnBaseUnits
-}
-
-function perMilleOf(percentText: string): bigint | undefined {
+/** `"30%"` in parts of a thousand. Undefined for anything but a percentage with at most one digit after the point. */
+export function perMilleOf(percentText: string): bigint | undefined {
   return percentText.endsWith('%') ? parseDecimal(percentText.slice(0, -1), 1) : undefined
 }

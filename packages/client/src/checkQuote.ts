@@ -5,7 +5,7 @@ import { type Address, readAddress } from '@tollbook/core/address'
 import { memoOfSecret } from '@tollbook/core/binding'
 import { tokenPrograms } from '@tollbook/core/programs'
 import { quoteBody, type QuoteBody } from '@tollbook/core/wire'
-import { announcedBurnPerMille, burnShareOf } from './burnShare.ts'
+import { announcedBurnPerMille, burnShareOf, specifiedBurnPercent } from './burnShare.ts'
 import { type QuoteProblem, quoteProblem } from './quoteProblem.ts'
 import type { Offer } from './readOffer.ts'
 import { attoUsdScale } from './spendingLimit.ts'
@@ -15,8 +15,8 @@ export interface QuotePins {
   readonly expectedMint?: string
   readonly expectedNetwork?: string
   readonly expectedPaymentWallet?: string
-  /** Refuses an offer that announces another burn, such as 30. */
-  readonly expectedBurnPercent?: number
+  /** Refuses an offer that announces another burn. Default: the 30 of the specification; `'any'` accepts each one. */
+  readonly expectedBurnPercent?: number | 'any'
 }
 
 /** An offer that holds together, in the units that are paid in. */
@@ -168,8 +168,9 @@ function checkPins(quote: PayableQuote, { expectedMint, expectedNetwork, expecte
   )
 }
 
-function checkBurn({ burnInfo: { percentage } }: QuoteBody, { expectedBurnPercent }: QuotePins) {
-  return expectedBurnPercent === undefined || percentage === expectedBurnPercent
+function checkBurn({ burnInfo: { percentage } }: QuoteBody, pins: QuotePins) {
+  const { expectedBurnPercent = specifiedBurnPercent } = pins
+  return expectedBurnPercent === 'any' || percentage === expectedBurnPercent
     ? undefined
     : quoteProblem('other_burn', `it burns ${percentage}%, and ${expectedBurnPercent}% is expected`)
 }

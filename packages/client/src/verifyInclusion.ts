@@ -41,7 +41,11 @@ export async function verifyInclusion(question: InclusionQuestion): Promise<Incl
   const { receipt } = verdict
   const proof = readProof(question.proof)
   if (proof === undefined) return invalid('proof_malformed', 'it is not an inclusion proof of this service')
-  const checkpoint = openWithKeys(proof.checkpoint, (await readKeys(question.keys)) ?? [])
+  // A key signs no tree with events of the time after its end, and this tree has the event of the receipt.
+  const keys = ((await readKeys(question.keys)) ?? []).filter(
+    ({ exp = Infinity }) => Date.parse(receipt.issuedAt) < exp * 1000,
+  )
+  const checkpoint = openWithKeys(proof.checkpoint, keys)
   if (checkpoint === undefined)
     return invalid('checkpoint_unsigned', 'its checkpoint is not signed with the key of the service')
   const { expectedOrigin } = question

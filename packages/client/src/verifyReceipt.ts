@@ -1,11 +1,11 @@
 import { calculateJwkThumbprint, compactVerify, importJWK, type JWK } from 'jose'
 import { z } from 'zod'
 import { canonicalJson } from '@tollbook/core/canonicalJson'
-import { displayNumber, parseBaseUnits } from '@tollbook/core/money'
+import { displayNumber, divideRoundingDown, parseBaseUnits } from '@tollbook/core/money'
 import { readAddress } from '@tollbook/core/address'
 import { readSignature } from '@tollbook/core/signature'
 import { receiptBody } from '@tollbook/core/wire'
-import { isBurnShare } from './burnShare.ts'
+import { burnShareOf, perMilleOf, specifiedBurnPercent, whole } from './burnShare.ts'
 import { parseJson } from './readBody.ts'
 
 export type VerifiedReceipt = z.infer<typeof receiptBody>
@@ -16,7 +16,15 @@ export interface ReceiptQuestion {
   /** The service's public key, as a JWK or a JWKS. Got from the service itself once, and kept. */
   readonly keys: unknown
   /** Expected content of the receipt, if the caller knows it. */
-  readonly expected?: { readonly wallet?: string; readonly endpoint?: string; readonly signature?: string }
+  readonly expected?: ExpectedReceipt
+}
+
+export interface ExpectedReceipt {
+  readonly wallet?: string
+  readonly endpoint?: string
+  readonly signature?: string
+  /** Burn of the price. Without it, a receipt that names no split has to burn the 30 % of the specification. */
+  readonly burnPercent?: number
 }
 
 export type ReceiptProblem =
@@ -24,11 +32,13 @@ export type ReceiptProblem =
   | 'keys_malformed'
   | 'key_unknown'
   | 'signature_invalid'
+  | 'key_out_of_period'
   | 'payload_differs'
   | 'amounts_wrong'
   | 'other_wallet'
   | 'other_endpoint'
   | 'other_signature'
+  | 'other_burn'
 
 export type ReceiptVerdict =
   | { readonly valid: true; readonly receipt: VerifiedReceipt }
@@ -43,13 +53,42 @@ export async function verifyReceipt({ receipt, keys, expected = {} }: ReceiptQue
   const header = readHeader(read.jws)
   if (header === undefined)
     return invalid('signature_invalid', 'its jws is not a compact EdDSA JWS of a tollbook-receipt')
-  const key = known.find(({ kid }) => kid === header.kid)
-  if (key === undefined) return invalid('key_unknown', `it is signed with the key ${header.kid}, which is not given`)
-  const payload = await verifySignature(read.jws, key)
-  if (payload === undefined) return invalid('signature_invalid', 'the signature does not hold')
+  const ofKid = known.find(({ kid }) => kid === header.kid)
+  // The operator can name a key as they like, and a set of later keys does not have that name.
+  const signed = await findSigned(read.jws, ofKid === undefined ? known : [ofKid])
+  if (signed === undefined && ofKid === undefined)
+    return invalid('key_unknown', `it is signed with the key ${header.kid}, which is not given`)
+  if (signed === undefined) return invalid('signature_invalid', 'the signature does not hold')
   return (
-    checkPayload(read, payload) ?? checkAmounts(read) ?? checkExpected(read, expected) ?? { valid: true, receipt: read }
+    checkPayload(read, signed.payload) ??
+    checkPeriod(read, signed.key) ??
+    checkAmounts(read, expected.burnPercent) ??
+    checkExpected(read, expected) ?? { valid: true, receipt: read }
   )
+}
+
+/** The key that signed it, and the signed bytes. */
+async function findSigned(jws: string, keys: readonly KeyWithId[]) {
+  for (const key of keys) {
+    const payload = await verifySignature(jws, key)
+    if (payload !== undefined) return { key, payload }
+  }
+  return undefined
+}
+
+/** A key signs receipts of its period only. A receipt of an earlier period is reissued, and names that time as well. */
+function checkPeriod({ issuedAt, reissuedAt }: VerifiedReceipt, key: KeyWithId): ReceiptVerdict | undefined {
+  const signedAt = reissuedAt ?? issuedAt
+  if (Date.parse(signedAt) < Date.parse(issuedAt))
+    return invalid('malformed', `it was reissued at ${signedAt}, before it was issued at ${issuedAt}`)
+  return isInPeriod(key, Date.parse(signedAt))
+    ? undefined
+    : invalid('key_out_of_period', `the key ${key.kid} was not valid at ${signedAt}`)
+}
+
+/** A key without `nbf` is valid from the beginning, one without `exp` until further notice. */
+function isInPeriod({ nbf = -Infinity, exp = Infinity }: KeyWithId, atMs: number): boolean {
+  return nbf * 1000 <= atMs && atMs < exp * 1000
 }
 
 function invalid(problem: ReceiptProblem, message: string): ReceiptVerdict {
@@ -82,6 +121,9 @@ const publicKey = z.object({
   crv: z.literal('Ed25519'),
   x: z.string(),
   kid: z.string().exactOptional(),
+  /** Period in which the key signs, in seconds since 1970. */
+  nbf: z.number().exactOptional(),
+  exp: z.number().exactOptional(),
 })
 const keySet = z.union([z.object({ keys: z.array(z.unknown()).max(100) }), publicKey])
 
@@ -137,16 +179,43 @@ function canonicalText(value: Omit<VerifiedReceipt, 'jws'> | undefined): string 
   }
 }
 
-function checkAmounts(receipt: VerifiedReceipt): ReceiptVerdict | undefined {
+function checkAmounts(receipt: VerifiedReceipt, burnPercent: number | undefined): ReceiptVerdict | undefined {
   const requiredBaseUnits = parseBaseUnits(receipt.requiredBaseUnits)
-  const distributedBaseUnits = Object.values(receipt.distribution).reduce((sum, text) => sum + parseBaseUnits(text), 0n)
+  const distribution = Object.entries(receipt.distribution)
+  const distributedBaseUnits = distribution.reduce((sum, [, text]) => sum + parseBaseUnits(text), 0n)
   const burnShareBaseUnits = requiredBaseUnits - distributedBaseUnits
-  if (!isBurnShare(requiredBaseUnits, burnShareBaseUnits))
+  const split = receipt.split ?? { burn: `${burnPercent ?? specifiedBurnPercent}%` }
+  const burnPerMille = perMilleOf(split['burn'] ?? '')
+  if (burnPerMille === undefined || requiredBaseUnits <= 0n)
+    return invalid('amounts_wrong', 'its split has no share for the burn, or nothing was required')
+  if (burnShareBaseUnits !== burnShareOf(requiredBaseUnits, burnPerMille))
     return invalid('amounts_wrong', 'the distribution and the burn do not add up to the required amount')
+  if (receipt.split !== undefined && !isSplitBy(receipt, receipt.split))
+    return invalid('amounts_wrong', 'the distribution is not the split of the required amount')
   if (parseBaseUnits(receipt.burned) < burnShareBaseUnits)
     return invalid('amounts_wrong', 'less was burned than the burn share')
   const isScaled = tokenScales.some((scale) => displayNumber(requiredBaseUnits, scale) === receipt.requiredTokens)
   return isScaled ? undefined : invalid('amounts_wrong', 'requiredTokens and requiredBaseUnits are not one amount')
+}
+
+/**
+ * The split in force: each share is rounded down, and one account takes the rest. The first account of the operator's split
+ * takes it, and the order is lost in canonical JSON, so any one account may.
+ */
+function isSplitBy(
+  { requiredBaseUnits, distribution }: VerifiedReceipt,
+  split: Readonly<Record<string, string>>,
+): boolean {
+  const required = parseBaseUnits(requiredBaseUnits)
+  const shares = Object.entries(split).filter(([account]) => account !== 'burn')
+  const perMilles = Object.values(split).map(perMilleOf)
+  const sum = perMilles.reduce<bigint>((total, perMille) => total + (perMille ?? whole + 1n), 0n)
+  if (sum !== whole || shares.length !== Object.keys(distribution).length) return false
+  const differing = shares.filter(([account, percent]) => {
+    const share = divideRoundingDown(required * (perMilleOf(percent) ?? 0n), whole)
+    return distribution[account] !== share.toString()
+  })
+  return differing.length <= 1
 }
 
 // The decimals of the mint are not in the receipt; no mint of a quote has more than 18.
@@ -156,12 +225,22 @@ function checkExpected(receipt: VerifiedReceipt, expected: NonNullable<ReceiptQu
   return (
     checkName('other_wallet', receipt.wallet, expected.wallet) ??
     checkName('other_endpoint', receipt.endpoint, expected.endpoint) ??
-    checkName('other_signature', receipt.signature, expected.signature)
+    checkName('other_signature', receipt.signature, expected.signature) ??
+    checkName('other_burn', receipt.split?.['burn'], percentText(expected.burnPercent))
   )
 }
 
-function checkName(problem: ReceiptProblem, actual: string, expected: string | undefined): ReceiptVerdict | undefined {
-  return expected === undefined || actual === expected
+function percentText(percent: number | undefined): string | undefined {
+  return percent === undefined ? undefined : `${percent}%`
+}
+
+/** A receipt without a split was compared with the expected burn by its amounts. */
+function checkName(
+  problem: ReceiptProblem,
+  actual: string | undefined,
+  expected: string | undefined,
+): ReceiptVerdict | undefined {
+  return expected === undefined || actual === undefined || actual === expected
     ? undefined
     : invalid(problem, `it names ${actual}, and ${expected} is expected`)
 }

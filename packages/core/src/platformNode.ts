@@ -10,7 +10,7 @@ function base64Url(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64url')
 }
 
-/** Node's native code. The one-shot hash is about three times as fast as `createHash` (facts/ledger.md, 3). */
+/** Node's native code. The one-shot hash is about three times as fast as `createHash`. */
 export const platform: Platform = {
   sha256: (data) => hash('sha256', data, 'buffer'),
   fillRandom: (bytes) => void randomFillSync(bytes),

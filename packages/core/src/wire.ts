@@ -30,6 +30,8 @@ export const quoteBody = z.object({
     decimals: z.int().min(0).max(18),
     memo: z.string(),
     secret: z.string(),
+    /** Number of the price list that the amounts come from. */
+    priceList: z.int().min(1).exactOptional(),
   }),
 })
 
@@ -56,8 +58,13 @@ export const receiptBody = z.object({
   burned: baseUnitsText,
   /** Base units by account; everything that is not burned. */
   distribution: z.record(z.string(), baseUnitsText),
+  /** Number of the price list, and percentages by account of its split. Receipts of the first release have neither. */
+  priceList: z.int().min(1).exactOptional(),
+  split: z.record(z.string(), z.string()).exactOptional(),
   ledger: z.object({ position: z.int().min(1), leafHash: z.string().regex(/^[0-9a-f]{64}$/) }),
   issuedAt: z.iso.datetime(),
+  /** Time of the signature, when the key of `issuedAt` had been replaced by then. */
+  reissuedAt: z.iso.datetime().exactOptional(),
   jws: z.string(),
 })
 

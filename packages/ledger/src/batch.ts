@@ -51,6 +51,7 @@ function column<T>(encode: (values: readonly T[]) => Buffer) {
 }
 
 const names = [...Object.keys(emptyColumns()), 'bodies', 'lane_epoch']
+export const appendParameters = names.length
 const parameters = names.map((name, index) => `${name} => $${index + 1}`)
 
 /** The same text for every batch, so it is parsed and planned once a connection. */

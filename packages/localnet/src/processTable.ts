@@ -13,7 +13,7 @@ export interface LiveProcess {
 
 /**
  * Undefined when no such process runs. A zombie counts as gone: it holds nothing any more, but `kill -0` still finds it,
- * and PID 1 of a container may take 20 s to reap it (facts/platform.md, 1a).
+ * and PID 1 of a container may take 20 s to reap it.
  */
 export async function findProcess(pid: number): Promise<LiveProcess | undefined> {
   return process.platform === 'linux' ? findInProc(pid) : findWithPs(pid)

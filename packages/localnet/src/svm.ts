@@ -7,7 +7,7 @@ import { type ExecutionOutcome, outcomeOf } from './executionOutcome.ts'
  * It is imported by its inner module because only that takes a transaction's wire bytes; the outer one would decode and
  * encode them again through @solana/kit, which then is loaded for nothing. The version is pinned exactly.
  * Its native part aborts the process on a malformed transaction or an address that is not 32 bytes, so callers parse
- * first. Off in it, because it has them in a form of no use (facts/chain.md, 3): blockhash window and history.
+ * first. Off in it, because it has them in a form of no use: blockhash window and history.
  */
 
 /** Without the rent epoch: rent is no longer collected, and litesvm answers 0 for every account. */

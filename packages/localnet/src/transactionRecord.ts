@@ -19,7 +19,7 @@ export interface TransactionRecord {
 
 /**
  * One encoding for memory and disk. A record of burn, transfer and memo takes about 1.9 kB this way; as JavaScript
- * objects it took 11 kB (facts/chain.md, 4). It is decoded on each read.
+ * objects it took 11 kB. It is decoded on each read.
  */
 export function encodeRecord(record: TransactionRecord): Uint8Array {
   const { transaction, outcome } = record

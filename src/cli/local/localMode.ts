@@ -8,7 +8,13 @@ import { openLocalFinance } from './financeTokens.ts'
 import { type Home, openHome } from './home.ts'
 import { startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
 import { type ProvisionedChain, provisionFromHome } from './provisionFromHome.ts'
-import { admitApiRole, apiRole, databaseName, makeDatabase, ownerRole } from './provisionDatabase.ts'
+import {
+  admitApiRole,
+  apiRole,
+  databaseName,
+  makeDatabase,
+  ownerRole,
+} from '@tollbook/sandbox/postgres/provisionDatabase'
 import { type SampleUpstreams, startSampleUpstreams } from '@tollbook/sandbox/sampleUpstreams/sampleUpstreams'
 
 export interface LocalModeOptions {

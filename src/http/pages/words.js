@@ -40,8 +40,7 @@ const kinds = {
   DistributionAllocated:
     'With the delivery, the price is owed to the accounts of the split, and no longer to the caller.',
   RequestFailed: 'The request could not be answered; the caller may ask again.',
-  AttemptsExhausted:
-    'That was the last permitted attempt. What was received is owed back as soon as the payment is final.',
+  AttemptsExhausted: 'That was the last permitted attempt. The payment is owed back as soon as it is final.',
   PaymentFinalized: 'The chain can no longer drop it.',
   PaymentReversed:
     'The chain dropped it. Its entries are reversed; shares that were already earned stay owed and are a loss.',

@@ -1,6 +1,6 @@
 /**
  * Arguments that keep a page from reaching anything but its proxy. A proxy alone does not: of 193 attacks 51 got past one, 7 past
- * one that also has loopback, none past all of these (facts/platform.md, 3).
+ * one that also has loopback, none past all of these.
  */
 export const guardArguments: readonly string[] = [
   // A page without a proxy of its own reaches nothing: no server listens there.

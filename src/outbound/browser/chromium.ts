@@ -12,8 +12,8 @@ export interface Chromium {
 }
 
 /*
- * Binaries and not the shell wrappers in /usr/bin: a wrapper that is killed leaves its browser behind (nine orphans,
- * facts/platform.md, 2). The headless shell first: it is smaller and has no background tabs that hang.
+ * Binaries and not the shell wrappers in /usr/bin: a wrapper that is killed leaves its browser behind (nine orphans
+ * in one run). The headless shell first: it is smaller and has no background tabs that hang.
  */
 const systemPaths = [
   '/usr/lib/chromium/chromium-headless-shell',

@@ -38,6 +38,7 @@ const settlement: z.ZodType<Settlement> = z.object({
   reference,
   wallet: address,
   price,
+  priceList: z.int().min(1).exactOptional(),
   quoteId: optionalText,
   memo: optionalText,
   burnedBaseUnits: baseUnits,

@@ -63,6 +63,7 @@ function membersOf({ terms, split }: QuoteDeps, quote: Quote, secret: string): C
       decimals: quote.decimals,
       memo: quote.memo,
       secret,
+      priceList: quote.priceList,
     },
   } satisfies Omit<QuoteBody, 'error' | 'code' | 'pricing'>
 }

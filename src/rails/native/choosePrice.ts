@@ -2,12 +2,12 @@ import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { Order } from '../../payment/payment.ts'
 import type { PaymentLedger } from '../../payment/paymentLedger.ts'
-import { plainPrice, type Price } from '@tollbook/core/quote'
+import { type ListedPrice, plainPrice, type Price } from '@tollbook/core/quote'
 import { type Refusal, refuseProof } from '@tollbook/core/refusal'
 
 export interface PriceDeps {
   readonly ledger: PaymentLedger
-  readonly currentPrice: (endpoint: string) => Price | undefined
+  readonly currentPrice: (endpoint: string) => ListedPrice | undefined
   /** Grace period after the expiry of a quote. */
   readonly quoteGraceMs: number
 }
@@ -26,6 +26,7 @@ export function landingNow(clock: Clock): Pick<PriceQuestion, 'landedAtMs' | 'la
 
 interface ChosenPrice {
   readonly price: Price
+  readonly priceList: number
   readonly quoteId: string | undefined
 }
 
@@ -50,9 +51,9 @@ export async function choosePrice(
   if (quote !== undefined && landedSlot < quote.slot) return refuseProof('landed_before_quote')
   // Open until the end of the grace and not at it, like the plain ones that the ledger looks for.
   if (quote !== undefined && landedAtMs < quote.expiresAtMs + graceMs)
-    return { price: plainPrice(quote), quoteId: quote.id }
+    return { price: plainPrice(quote), priceList: quote.priceList, quoteId: quote.id }
 
   const price = (await ledger.findPrice(endpoint, landedAtMs)) ?? deps.currentPrice(endpoint)
   if (price === undefined) throw new Fault('no price was on record when the payment landed', { retryable: true })
-  return { price: plainPrice(price), quoteId: undefined }
+  return { price: plainPrice(price), priceList: price.priceList, quoteId: undefined }
 }

@@ -4,9 +4,10 @@ import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/ref
 import type { Price } from '@tollbook/core/quote'
 import { type LandingBound, refuseAbsent } from '../../payment/absence.ts'
 import type { FindOptions, Finding, Unknown } from '../../payment/chainReader.ts'
-import { type PaymentTerms, settle, type Settlement } from '../../payment/settlement.ts'
+import { settleByAny, type Settlement } from '../../payment/settlement.ts'
 import type { SignedTransaction } from '../../payment/proof.ts'
 import type { TransactionRecord } from '../../payment/transactionRecord.ts'
+import { acceptedAt, type WalletDeps } from './acceptedTerms.ts'
 import { type BalanceDeps, findShortage, refuseShortage, wasShortBefore } from './checkBalance.ts'
 import { choosePrice } from './choosePrice.ts'
 import type { FirstPresentations } from './firstPresentation.ts'
@@ -14,8 +15,7 @@ import type { SettleQuestion } from '../../paywall/rail.ts'
 import type { NativeProof } from './readProof.ts'
 import { checkSigners, submitTransaction } from './submitTransaction.ts'
 
-export interface SettleDeps extends BalanceDeps {
-  readonly terms: PaymentTerms
+export interface SettleDeps extends BalanceDeps, WalletDeps {
   readonly first: FirstPresentations
   /** Time to wait for a signature that is not on chain yet. */
   readonly lookupWaitMs: number
@@ -128,7 +128,7 @@ async function judgeRecord(deps: SettleDeps, question: Question, record: Transac
   })
   if (isRefusal(chosen)) return chosen
 
-  const amounts = settle({ record, wallet: order.wallet, price: chosen.price, terms: deps.terms })
+  const amounts = settleByAny({ record, wallet: order.wallet, price: chosen.price }, acceptedAt(deps, blockTimeMs))
   if (isRefusal(amounts)) return record.failure === undefined ? amounts : confirmFailure(deps, question, amounts)
   if (isAboveQuorum(deps, chosen.price)) {
     const agreed = await find(deps, question, { nodesMin: quorumNodes })
@@ -144,6 +144,7 @@ async function judgeRecord(deps: SettleDeps, question: Question, record: Transac
     reference: proof.reference,
     wallet: order.wallet,
     price: chosen.price,
+    priceList: chosen.priceList,
     quoteId: chosen.quoteId,
     memo: binding.memo,
     ...amounts,

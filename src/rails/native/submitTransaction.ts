@@ -11,13 +11,12 @@ import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/ref
 import { type PaymentTerms, settle } from '../../payment/settlement.ts'
 import type { TokenMovement } from '../../payment/transactionRecord.ts'
 import { feeOf } from '@tollbook/core/transferFee'
+import { acceptedAt, type WalletDeps } from './acceptedTerms.ts'
 import { type BalanceDeps, findShortage, refuseShortage } from './checkBalance.ts'
 import { choosePrice, landingNow } from './choosePrice.ts'
 import type { NativeProof } from './readProof.ts'
 
-export interface SubmitDeps extends BalanceDeps {
-  readonly terms: PaymentTerms
-}
+export interface SubmitDeps extends BalanceDeps, WalletDeps {}
 
 export interface Submission {
   readonly proof: NativeProof
@@ -31,9 +30,9 @@ export function checkSigners(transaction: SignedTransaction, order: Order): Refu
   return transaction.signers.includes(order.wallet) ? undefined : refuseProof('wallet_did_not_sign')
 }
 
-/** What was done with a transaction; where it stands is for the chain to say. */
+/** Result of a submission. Whether it landed is for the chain to answer. */
 export interface Submitted {
-  /** By this call or an earlier one. Otherwise no node knows its blockhash, which is no verdict. */
+  /** By this call or an earlier one. Otherwise no node knows its blockhash, which is not a verdict. */
   readonly isSent: boolean
   /** Undefined where no node has accepted its blockhash. */
   readonly bound: LandingBound | undefined
@@ -59,7 +58,7 @@ export async function submitTransaction(deps: SubmitDeps, submission: Submission
   switch (simulation.outcome) {
     case 'already_landed':
       return { isSent: true, bound: undefined }
-    case 'blockhash_unknown':
+    case 'unknown':
       return { isSent: false, bound: undefined }
     case 'would_fail':
       return judgeFailure(deps, submission, simulation)
@@ -82,7 +81,7 @@ export async function submitTransaction(deps: SubmitDeps, submission: Submission
 }
 
 /**
- * It would fail, and is not sent: for want of tokens, or for another reason. Neither is said before the payment was
+ * It would fail, and is not sent: for lack of tokens, or for another reason. Neither is said before the payment was
  * looked for in the same state or a later one, because it may have landed by itself and emptied the wallet.
  */
 async function judgeFailure(
@@ -118,10 +117,12 @@ async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, simulati
   const landing = { ...landingNow(deps.clock), landedAtMs: deps.clock.nowMs() + landingMaxMs }
   const chosen = await choosePrice(deps, { order, memo: binding.memo, ...landing })
   if (isRefusal(chosen)) return chosen
-  return judgeEffects(deps.terms, { effects, order, transaction, price: chosen.price }) ?? chosen
+  const rehearsal = { effects, order, transaction, price: chosen.price }
+  const refusals = acceptedAt(deps, landing.landedAtMs).map((terms) => judgeEffects(terms, rehearsal))
+  return refusals.includes(undefined) ? chosen : (refusals[0] ?? chosen)
 }
 
-interface Rehearsal {
+export interface Rehearsal {
   readonly effects: SimulatedEffects
   readonly order: Order
   readonly transaction: SignedTransaction
@@ -129,7 +130,10 @@ interface Rehearsal {
 }
 
 /** With balances the full rules; from a node that does not tell them, the amounts of the wallet's own instructions. */
-function judgeEffects(terms: PaymentTerms, { effects, order, transaction, price }: Rehearsal): Refusal | undefined {
+export function judgeEffects(
+  terms: PaymentTerms,
+  { effects, order, transaction, price }: Rehearsal,
+): Refusal | undefined {
   if (effects.balances !== undefined) {
     const { movements, memos, balances } = effects
     const { signature, signers, bytes } = transaction

@@ -7,7 +7,8 @@ import { randomBytesOf } from '@tollbook/core/id'
 import { readAddress } from '@tollbook/core/address'
 import type { Fulfilment } from '../../../src/payment/receipt.ts'
 import { readSignature } from '@tollbook/core/signature'
-import { createReceiptSigner, publicKeysOf } from '../../../src/paywall/sendReceipt.ts'
+import { createReceiptSigner } from '../../../src/paywall/sendReceipt.ts'
+import { type PublicReceiptKey, receiptKeyId } from '../../../src/payment/receiptKeys.ts'
 import { split } from '../../../src/pricing/split.ts'
 import { defaultSplit } from '../../../src/pricing/splitSetting.ts'
 import { solanaReference } from '../../../src/payment/paymentReference.ts'
@@ -21,23 +22,36 @@ export interface ReceiptTerms {
   readonly overburnedBaseUnits?: bigint
   readonly position?: number
   readonly leafHash?: string
+  /** Of a payment that the first release verified: without price list and split. */
+  readonly ofFirstRelease?: boolean
 }
 
 /** Receipts as the server makes them, with a key of the test. */
 export interface ReceiptFixture {
-  readonly privateKey: JWK
-  readonly keys: unknown
+  readonly privateKey: JWK & PublicReceiptKey
+  readonly keys: { readonly keys: readonly object[] }
   sign(terms?: ReceiptTerms): Promise<Record<string, unknown>>
 }
 
-export async function openReceiptFixture(privateKey: JWK = makeReceiptKey()): Promise<ReceiptFixture> {
-  const signReceipt = await createReceiptSigner(privateKey)
+export async function openReceiptFixture(
+  privateKey: JWK & PublicReceiptKey = makeReceiptKey(),
+  { endsAtMs = Infinity, nowMs = Infinity } = {},
+): Promise<ReceiptFixture> {
+  const signReceipt = await createReceiptSigner(privateKey, {
+    isAccepted: (atMs) => atMs < endsAtMs || atMs === nowMs,
+    nowMs: () => nowMs,
+    splitOf: () => Promise.resolve(defaultSplit),
+  })
+  const { kty, crv, x } = privateKey
   return {
     privateKey,
-    keys: await publicKeysOf(privateKey),
+    keys: { keys: [{ kty, crv, x, kid: receiptKeyId(privateKey), alg: 'EdDSA', use: 'sig' }] },
     sign: async (terms = {}) => ({ ...(await signReceipt(fulfilmentOf(terms))) }),
   }
 }
+
+/** Time of each fulfilment. */
+export const fulfilledAtMs = 1_700_000_001_000
 
 function fulfilmentOf(terms: ReceiptTerms): Fulfilment {
   const { endpoint = '/api/data/crypto', requiredBaseUnits = 20_000_000n, overburnedBaseUnits = 0n } = terms
@@ -59,6 +73,7 @@ function fulfilmentOf(terms: ReceiptTerms): Fulfilment {
     ),
     wallet: assertPresent(readAddress(terms.wallet ?? address('wallet')), 'a wallet'),
     price,
+    ...(terms.ofFirstRelease === true ? {} : { priceList: 3 }),
     quoteId: 'quote_1',
     memo: undefined,
     burnedBaseUnits: shares.burnBaseUnits + overburnedBaseUnits,
@@ -66,5 +81,5 @@ function fulfilmentOf(terms: ReceiptTerms): Fulfilment {
     evidence: { kind: 'solana', slot: 1_234, blockTimeMs: 1_700_000_000_000, transactionBase64: undefined } as const,
   }
   const { position = 7, leafHash = sha256Hex('leaf') } = terms
-  return { settlement, endpoint, position, leafHash, recordedAtMs: 1_700_000_001_000 }
+  return { settlement, endpoint, position, leafHash, recordedAtMs: fulfilledAtMs }
 }

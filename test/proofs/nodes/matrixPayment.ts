@@ -7,7 +7,7 @@ import type { ChainControl } from './chainControl.ts'
 export const proofForms = ['signature', 'transaction', 'bound'] as const
 export type ProofForm = (typeof proofForms)[number]
 
-/** `unsent`: a signature that nobody sends. `short`: one base unit less than the price. */
+/** `unsent`: a signature that is never sent. `short`: one base unit less than the price. */
 export type Honesty = 'honest' | 'unsent' | 'short'
 
 export interface MatrixPayment {

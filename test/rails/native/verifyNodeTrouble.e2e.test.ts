@@ -148,7 +148,7 @@ function wholeAccounts(): ReturnType<Tamper> {
   return resultReply({ context: {}, value: [{ account: { data } }] })
 }
 
-test('14d a node that does not say how far it is final is no evidence of an expiry (I8)', async () => {
+test('14d a node that does not say how far it is final is not evidence of an expiry (I8)', async () => {
   const { payer, header } = await preparePayment()
   verifier.node.answer('sendTransaction', () => 'cut')
   await expect(present(verifier, payer, header)).rejects.toThrow(Fault)

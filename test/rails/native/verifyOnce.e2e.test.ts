@@ -194,7 +194,7 @@ test('12d what was sent and never landed is pending while the finalized chain is
   verifier.node.answer('sendTransaction', () => 'cut')
   await expect(present(verifier, presentable.payer, presentable.header)).rejects.toThrow(Fault)
   verifier.node.behave()
-  // Its blockhash is invalid by now, and a node that says so says nothing about older blocks that it does not have yet.
+  // Its blockhash is invalid by now, and a node that reports it may still lack older blocks.
   verifier.chain.advanceSlots(160)
   await verifier.nodes.poll()
 

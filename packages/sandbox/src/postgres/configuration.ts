@@ -8,7 +8,7 @@ export type Settings = Readonly<Record<string, string>>
  * Our settings, in a file next to the data directory and not in it: as root we never write into a directory that a less
  * privileged user could have filled with symbolic links. `ALTER SYSTEM` still works, and wins.
  */
-const ourSettings: Settings = {
+const postgresConfiguration: Settings = {
   listen_addresses: '127.0.0.1',
   // No socket files: loopback TCP with a password is the only way in.
   unix_socket_directories: '',
@@ -36,7 +36,7 @@ export interface ConfigurationOptions {
 export async function writeConfiguration(options: ConfigurationOptions): Promise<string> {
   const accessFile = `${options.dataDirectory}.hba.conf`
   const settingsFile = `${options.dataDirectory}.conf`
-  const settings = { ...ourSettings, ...options.settings, port: String(options.port), hba_file: accessFile }
+  const settings = { ...postgresConfiguration, ...options.settings, port: String(options.port), hba_file: accessFile }
   await replaceFile(accessFile, 'host all all 127.0.0.1/32 scram-sha-256\n')
   await replaceFile(settingsFile, renderSettings(settings))
   return settingsFile

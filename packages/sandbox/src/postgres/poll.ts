@@ -17,5 +17,5 @@ export async function poll<T>(options: PollOptions<T>): Promise<T | undefined> {
   return answer
 }
 
-/** A warm start takes 40 to 100 ms (facts/platform.md, 1), so a coarser step would show in every start. */
+/** A warm start takes 40 to 100 ms, so a coarser step would show in every start. */
 const pollEveryMs = 5

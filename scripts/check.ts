@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { performance } from 'node:perf_hooks'
+
+/*
+ * `npm run check`: all checks that need no test run. As many at once as there are processors, the longest first; the output
+ * of each is printed when it ends.
+ */
+
+const checks: readonly (readonly [name: string, command: string])[] = [
+  ['types', 'npm run --silent types'],
+  ['lint', 'npm run --silent lint'],
+  ['imports', 'node scripts/checkImports.ts'],
+  ['dead code', 'knip'],
+  ['tidy', 'node scripts/tidy.ts'],
+  ['prose', 'node scripts/prose.ts'],
+  ['format', 'oxfmt --check src packages test bench scripts'],
+]
+
+function run([name, command]: (typeof checks)[number]): Promise<boolean> {
+  const startedAtMs = performance.now()
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, { shell: true, stdio: ['ignore', 'pipe', 'pipe'] })
+    const output: Buffer[] = []
+    child.stdout.on('data', (chunk: Buffer) => output.push(chunk))
+    child.stderr.on('data', (chunk: Buffer) => output.push(chunk))
+    child.on('error', reject)
+    child.on('close', (code) => {
+      const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(1)
+      process.stdout.write(
+        `${code === 0 ? 'ok    ' : 'FAILED'} ${name}, ${seconds} s\n${Buffer.concat(output).toString()}`,
+      )
+      resolve(code === 0)
+    })
+  })
+}
+
+const waiting = [...checks]
+async function work(): Promise<boolean> {
+  let isGood = true
+  for (let check = waiting.shift(); check !== undefined; check = waiting.shift()) isGood = (await run(check)) && isGood
+  return isGood
+}
+
+const results = await Promise.all(Array.from({ length: availableParallelism() }, work))
+process.exitCode = results.every(Boolean) ? 0 : 1

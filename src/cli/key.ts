@@ -1,0 +1,78 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { Command } from 'commander'
+import { type PublicReceiptKey, publicReceiptKey, receiptKeyId } from '../payment/receiptKeys.ts'
+import type { CommandDeps } from './commandDeps.ts'
+import { makeReceiptKey } from './local/home.ts'
+import {
+  changeSetting,
+  type ChangeFlags,
+  listSetting,
+  runAsOperator,
+  withChangeOptions,
+  withSettingExits,
+} from './settingChange.ts'
+import { UsageProblem } from './usageProblem.ts'
+
+const name = 'receipt-key'
+
+/** `tollbook key`: the key that signs receipts and checkpoints. */
+export function keyCommand(deps: CommandDeps): Command {
+  const command = new Command('key').description('make, list and rotate the key that signs receipts and checkpoints')
+  command
+    .command('new')
+    .description('make a private key for RECEIPT_SIGNING_KEY (Ed25519, JWK); keep it secret')
+    .option('--output <file>', 'write it to a new file that only this user can read, instead of stdout')
+    .action((flags: { readonly output?: string }) => makeKey(deps, flags.output))
+  command
+    .command('list')
+    .description('list the keys on record with their periods')
+    .action(() => runAsOperator(deps, (ledger) => listSetting(deps, ledger, name)))
+  withChangeOptions(
+    command
+      .command('rotate')
+      .description('record the public key that instances sign with from a time on')
+      .argument('<public-key>', 'its `x`, or a file with the JWK; of a private key only the public part is read'),
+  ).action((text: string, flags: ChangeFlags) =>
+    runAsOperator(deps, async (ledger) =>
+      changeSetting(deps, ledger, { name, value: await readPublicKey(text), flags }),
+    ),
+  )
+  return withSettingExits(deps, command)
+}
+
+const privateFile = 0o600
+
+async function makeKey({ stdout, stderr, setExitCode }: CommandDeps, output: string | undefined): Promise<void> {
+  const key = makeReceiptKey()
+  const text = `${JSON.stringify(key)}\n`
+  if (output === undefined) stdout.write(text)
+  else await writeFile(output, text, { mode: privateFile, flag: 'wx' })
+  const where = output === undefined ? '' : `The key is in ${output}. `
+  stderr.write(
+    `${where}To use it: npx tollbook key rotate ${key.x}\nKey id of its receipts: ${receiptKeyId(publicReceiptKey.parse(key))}\n`,
+  )
+  setExitCode(0)
+}
+
+async function readPublicKey(text: string): Promise<PublicReceiptKey> {
+  const bare = publicReceiptKey.safeParse({ kty: 'OKP', crv: 'Ed25519', x: text }).data
+  if (bare !== undefined) return bare
+  const content = await readFile(text, 'utf8').catch(() => {
+    throw new UsageProblem(
+      'PUBLIC-KEY',
+      `is neither 43 characters of base64url nor a file that can be read (got ${text})`,
+    )
+  })
+  const key = publicReceiptKey.safeParse(parseJson(content)).data
+  if (key === undefined) throw new UsageProblem('PUBLIC-KEY', `${text} is not an Ed25519 key as a JWK`)
+  return key
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Not JSON: the schema says so.
+    return undefined
+  }
+}

@@ -1,0 +1,200 @@
+import type { Command } from 'commander'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { isoTime } from '@tollbook/core/clock'
+import { describeError, Fault } from '@tollbook/core/fault'
+import { settingText } from '../payment/configuredSettings.ts'
+import { receiptKeyId, publicReceiptKey } from '../payment/receiptKeys.ts'
+import {
+  type ChangeableSetting,
+  decideSettingChange,
+  overlapMaxMs,
+  type SettingChangeVerdict,
+} from '../payment/settingChange.ts'
+import { isWithin, periodsOf, type SettingPeriod } from '../payment/settingPeriods.ts'
+import type { SettingChanges } from '../store/settingChanges.ts'
+import type { CommandDeps } from './commandDeps.ts'
+import { openOperatorAccess } from './operatorAccess.ts'
+import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
+
+/* Shared by the commands that change a setting of the ledger: `key rotate`, `wallet change`, `split change`. */
+
+const refusedExitCode = 4
+const unavailableExitCode = 7
+
+const settingExitHelp = `
+The login of OPERATOR_DATABASE_URL is a member of tollbook_operator; in local mode none is needed.
+
+Exit codes:
+  0  recorded, or on record already; with --dry-run: it would be recorded
+  2  not called right
+  4  nothing was recorded: the message says why, or --yes is missing
+  7  the database does not answer; run the command again`
+
+export interface ChangeFlags {
+  readonly validFrom?: string
+  readonly overlap: string
+  readonly dryRun?: boolean
+  readonly yes?: boolean
+}
+
+export interface SettingChangeOrder {
+  readonly name: ChangeableSetting
+  readonly value: Json
+  readonly flags: ChangeFlags
+}
+
+/** Options of every command that changes a setting. A split takes effect at once. */
+export function withChangeOptions(command: Command, { takesEffectAtOnce = false } = {}): Command {
+  if (!takesEffectAtOnce)
+    command.option(
+      '--valid-from <time>',
+      'ISO 8601 time, or a duration from now such as 10m (default: 5m; at least 60s)',
+    )
+  return command
+    .option(
+      '--overlap <duration>',
+      'the value before it stays accepted for this long, such as 90s, 10m, 24h, 7d',
+      '24h',
+    )
+    .option('--dry-run', 'show the change and record nothing')
+    .option('--yes', 'record the change')
+}
+
+/** Each subcommand reports usage problems, faults and refusals by exit code. */
+export function withSettingExits(deps: CommandDeps, command: Command): Command {
+  command.addHelpText('after', settingExitHelp)
+  for (const each of [command, ...command.commands]) {
+    each.exitOverride(rethrowAsUsage).configureOutput({
+      writeOut: (text) => void deps.stdout.write(text),
+      writeErr: (text) => void deps.stderr.write(text),
+    })
+  }
+  return command
+}
+
+/** Runs `work` as the operator and sets the exit code. */
+export async function runAsOperator(
+  deps: CommandDeps,
+  work: (ledger: SettingChanges) => Promise<number>,
+): Promise<void> {
+  try {
+    const ledger = await openOperatorAccess(deps)
+    try {
+      deps.setExitCode(await work(ledger))
+    } finally {
+      await ledger.close()
+    }
+  } catch (error) {
+    if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
+    deps.stderr.write(`${error instanceof Fault ? describeError(error) : error.message}\n`)
+    deps.setExitCode(
+      error instanceof UsageProblem ? usageExitCode : error.retryable ? unavailableExitCode : refusedExitCode,
+    )
+  }
+}
+
+// Another operator may take the number first; the question is then asked again.
+const attemptsMax = 3
+
+export async function changeSetting(
+  deps: CommandDeps,
+  ledger: SettingChanges,
+  { name, value, flags }: SettingChangeOrder,
+): Promise<number> {
+  const overlapMs = readDuration('--overlap', flags.overlap, overlapMaxMs)
+  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+    const nowMs = await ledger.nowMs()
+    const validFromMs = flags.validFrom === undefined ? undefined : readTime('--valid-from', flags.validFrom, nowMs)
+    const periods = await readPeriods(ledger, name)
+    const verdict = decideSettingChange(periods, { name, value, validFromMs, overlapMs, nowMs })
+    if (verdict.verdict === 'refused') {
+      deps.stderr.write(`nothing was recorded: ${verdict.why}\n`)
+      return refusedExitCode
+    }
+    if (verdict.verdict === 'recorded') {
+      report(deps, { recorded: true, ...shownPeriod(verdict.period) }, `${name} has this value already`)
+      return 0
+    }
+    const current = periods.at(-1)
+    if (flags.yes !== true || flags.dryRun === true) {
+      report(deps, { recorded: false, ...shownChange(verdict) }, describeChange(verdict, current))
+      if (flags.dryRun !== true) deps.stderr.write('nothing was recorded; run the command with --yes to record it\n')
+      return flags.dryRun === true ? 0 : refusedExitCode
+    }
+    const recorded = await ledger.change(verdict.decision)
+    if (recorded === undefined) continue
+    const { position } = recorded
+    report(deps, { recorded: true, ...shownChange(verdict), position }, describeChange(verdict, current))
+    return 0
+  }
+  throw new Fault('other changes of this setting are being recorded; run the command again', { retryable: true })
+}
+
+/** Versions of a setting with their periods, as JSON lines or as a table for a terminal. */
+export async function listSetting(deps: CommandDeps, ledger: SettingChanges, name: ChangeableSetting): Promise<number> {
+  const [periods, nowMs] = [await readPeriods(ledger, name), await ledger.nowMs()]
+  for (const period of periods) {
+    const { number, value, validFrom, untilMs } = period
+    const until = untilMs === Infinity ? '' : `, accepted until ${isoTime(untilMs)}`
+    const words = `${name}#${number} ${settingText(name, value)} since ${validFrom}${until}`
+    report(deps, { ...shownPeriod(period), accepted: isWithin(period, nowMs) }, words)
+  }
+  if (periods.length === 0) deps.stderr.write(`the ledger has no ${name} yet\n`)
+  return 0
+}
+
+async function readPeriods(ledger: SettingChanges, name: ChangeableSetting): Promise<readonly SettingPeriod[]> {
+  return periodsOf((await ledger.versions([name])).get(name) ?? [])
+}
+
+type Change = Extract<SettingChangeVerdict, { verdict: 'change' }>
+
+function shownChange({ decision, previousUntilMs }: Change) {
+  const [{ name, number, validFrom, value }] = decision.events
+  return { setting: name, number, value, validFrom, previousUntil: isoTime(previousUntilMs) }
+}
+
+function shownPeriod({ name, number, position, value, validFrom, untilMs }: SettingPeriod) {
+  const kid = name === 'receipt-key' ? { kid: receiptKeyId(publicReceiptKey.parse(value)) } : {}
+  const until = untilMs === Infinity ? null : isoTime(untilMs)
+  return { setting: name, number, value, ...kid, validFrom, until, position }
+}
+
+function describeChange({ decision, previousUntilMs }: Change, current: SettingPeriod | undefined): string {
+  const [{ name, number, validFrom }] = decision.events
+  const before = current === undefined ? '' : settingText(name, current.value)
+  const until = isoTime(previousUntilMs)
+  return [
+    `${name}#${number} takes effect at ${validFrom}.`,
+    `  before: ${before}, accepted until ${until}`,
+    `Replace the instances between ${validFrom} and ${until}. See docs/operations.md, "Changing a setting of the ledger".`,
+  ].join('\n')
+}
+
+function report({ stdout }: CommandDeps, json: object, words: string): void {
+  stdout.write(stdout.isTTY === true ? `${words}\n` : `${JSON.stringify(json)}\n`)
+}
+
+const unitsMs: ReadonlyMap<string, number> = new Map([
+  ['s', 1_000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+])
+
+function readDuration(option: string, text: string, maxMs: number): number {
+  const [, digits = '', unit = ''] = /^(\d{1,7})([smhd])$/.exec(text) ?? []
+  const durationMs = Number(digits) * (unitsMs.get(unit) ?? Number.NaN)
+  if (Number.isNaN(durationMs))
+    throw new UsageProblem(option, `must be a duration such as 90s, 10m, 24h or 7d (got ${text})`)
+  if (durationMs > maxMs) throw new UsageProblem(option, `must be at most ${maxMs / 86_400_000}d (got ${text})`)
+  return durationMs
+}
+
+function readTime(option: string, text: string, nowMs: number): number {
+  if (/^\d{1,7}[smhd]$/.test(text)) return nowMs + readDuration(option, text, Number.MAX_SAFE_INTEGER)
+  const atMs = /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(atMs))
+    throw new UsageProblem(option, `must be an ISO 8601 time with its zone, or a duration (got ${text})`)
+  return atMs
+}

@@ -1,0 +1,54 @@
+import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
+import { sha256 } from '@tollbook/core/digest'
+import { z } from 'zod'
+import type { SettingPeriod } from './settingPeriods.ts'
+
+/** Public Ed25519 key of receipts and checkpoints, as the setting `receipt-key` holds it. */
+export const publicReceiptKey = z.object({
+  kty: z.literal('OKP'),
+  crv: z.literal('Ed25519'),
+  /** 32 bytes in base64url. */
+  x: z.string().regex(/^[A-Za-z0-9_-]{43}$/),
+  /** Absent: the RFC 7638 thumbprint. */
+  kid: z.string().exactOptional(),
+})
+
+export type PublicReceiptKey = z.infer<typeof publicReceiptKey>
+
+/** RFC 7638: the thumbprint names the key itself, so two keys never share a name by mistake. */
+export function receiptKeyId({ kty, crv, x, kid }: PublicReceiptKey): string {
+  return kid ?? Buffer.from(sha256(canonicalJson({ crv, kty, x }))).toString('base64url')
+}
+
+/** Bytes of the public key. */
+export function receiptKeyBytes({ x }: Pick<PublicReceiptKey, 'x'>): Uint8Array {
+  return Buffer.from(x, 'base64url')
+}
+
+/** Keys on record, newest first. */
+export function receiptKeysOf(periods: readonly SettingPeriod[]): readonly PublicReceiptKey[] {
+  return periods.toReversed().map(({ value }) => publicReceiptKey.parse(value))
+}
+
+/**
+ * All keys on record as a JWK set, newest first, with their periods as `nbf` and `exp` in seconds. A key that has ended stays
+ * listed, because receipts of its period have to verify.
+ */
+export function jwkSetOf(periods: readonly SettingPeriod[]): Json {
+  return {
+    keys: periods.toReversed().map(({ value, fromMs, untilMs }) => {
+      const key = publicReceiptKey.parse(value)
+      const { kty, crv, x } = key
+      return {
+        kty,
+        crv,
+        x,
+        kid: receiptKeyId(key),
+        alg: 'EdDSA',
+        use: 'sig',
+        ...(fromMs === -Infinity ? {} : { nbf: fromMs / 1000 }),
+        ...(untilMs === Infinity ? {} : { exp: untilMs / 1000 }),
+      }
+    }),
+  }
+}

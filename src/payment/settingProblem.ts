@@ -1,0 +1,32 @@
+import { assertNever } from '@tollbook/core/assert'
+import { isoTime } from '@tollbook/core/clock'
+import type { ConfiguredSetting } from './configuredSettings.ts'
+import type { Standing } from './settingPeriods.ts'
+
+export interface ClosingTime {
+  readonly nowMs: number
+  /** An instance with an outgoing value stops selling this long before the value ends. */
+  readonly closingMs: number
+}
+
+/** Reason why an instance with this value must not sell. Undefined while it may. */
+export function standingProblem(
+  { name, variable }: ConfiguredSetting,
+  standing: Standing,
+  { nowMs, closingMs }: ClosingTime,
+): string | undefined {
+  switch (standing.standing) {
+    case 'unrecorded':
+      return undefined
+    case 'accepted':
+      return nowMs < standing.untilMs - closingMs
+        ? undefined
+        : `${variable} is accepted only until ${isoTime(standing.untilMs)}; restart this instance with the new ${name}`
+    case 'not_yet':
+      return `${variable} takes effect at ${isoTime(standing.fromMs)}; this instance sells from then on`
+    case 'differs':
+      return `${variable} is not the ${name} of the ledger since ${standing.inForce.validFrom}; restart this instance with the value on record`
+    default:
+      return assertNever(standing)
+  }
+}

@@ -1,0 +1,89 @@
+import type { Chain } from '../chain/openChain.ts'
+import { tokenAccountOf } from '../chain/payoutTransaction.ts'
+import type { PayoutPlan } from '../accounting/payoutPlan.ts'
+import type { Address } from '@tollbook/core/address'
+import type { Clock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
+import { formatDecimal } from '@tollbook/core/money'
+import { periodInForce, periodsOf, type SettingPeriod, walletOf } from '../payment/settingPeriods.ts'
+import type { Database } from '../store/database.ts'
+import { readVersions } from '../store/settingStore.ts'
+
+/** The payment wallets that the ledger has on record, seen by payouts. */
+export interface PayoutWallets {
+  /** Refuses PAYMENT_WALLET when the ledger does not know it, or when another wallet is in force. */
+  require(options: { readonly fromOldWallet: boolean }): Promise<void>
+  /** Refuses a plan that pays more than the wallet holds, and shows what the other wallets hold. */
+  requireCover(plan: PayoutPlan): Promise<void>
+  /** Token account of each wallet on record. */
+  tokenAccounts(): Promise<readonly Address[]>
+}
+
+export interface PayoutWalletsDeps {
+  readonly database: Database
+  readonly chain: Pick<Chain, 'terms' | 'reader'>
+  readonly clock: Clock
+}
+
+const name = 'payment-wallet'
+
+export function openPayoutWallets(deps: PayoutWalletsDeps): PayoutWallets {
+  const { database, chain } = deps
+  const periods = async () => periodsOf((await readVersions(database, [name])).get(name) ?? [])
+  return {
+    require: async (options) => requireWallet(deps, await periods(), options),
+    requireCover: async (plan) => requireCover(deps, walletsOf(chain, await periods()), plan),
+    tokenAccounts: async () => walletsOf(chain, await periods()).map((wallet) => tokenAccountOf(chain.terms, wallet)),
+  }
+}
+
+/** PAYMENT_WALLET first, each wallet once. */
+function walletsOf({ terms }: PayoutWalletsDeps['chain'], periods: readonly SettingPeriod[]): readonly Address[] {
+  return [...new Set([terms.paymentWallet, ...periods.map(walletOf)])]
+}
+
+function requireWallet(
+  { chain, clock }: PayoutWalletsDeps,
+  periods: readonly SettingPeriod[],
+  { fromOldWallet }: { readonly fromOldWallet: boolean },
+): void {
+  const { paymentWallet } = chain.terms
+  const inForce = periodInForce(periods, clock.nowMs())
+  if (inForce === undefined || walletOf(inForce) === paymentWallet) return
+  const current = `the payment wallet of the ledger is ${walletOf(inForce)} since ${inForce.validFrom}`
+  if (!periods.some((period) => walletOf(period) === paymentWallet))
+    throw refused(
+      `PAYMENT_WALLET ${paymentWallet} is not on record: ${current}. Set PAYMENT_WALLET to a wallet on record`,
+    )
+  if (!fromOldWallet)
+    throw refused(
+      `PAYMENT_WALLET ${paymentWallet} is not in force: ${current}. Set PAYMENT_WALLET to it, or pay out of the other wallet on purpose with --from-old-wallet`,
+    )
+}
+
+async function requireCover(
+  { chain }: PayoutWalletsDeps,
+  wallets: readonly Address[],
+  { parts, paymentWallet, decimals }: PayoutPlan,
+): Promise<void> {
+  const plannedBaseUnits = parts.flat().reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
+  const held = await Promise.all(
+    wallets.map(async (wallet) => ({ wallet, baseUnits: (await chain.reader.readBalance({ wallet })).baseUnits })),
+  )
+  const own = held.find(({ wallet }) => wallet === paymentWallet)?.baseUnits ?? 0n
+  if (own >= plannedBaseUnits) return
+  const others = held
+    .filter(({ wallet, baseUnits }) => wallet !== paymentWallet && baseUnits > 0n)
+    .map(({ wallet, baseUnits }) => `${wallet} holds ${formatDecimal(baseUnits, decimals)}`)
+  const advice =
+    others.length === 0
+      ? 'Leave out debts with --except, or set a higher --min-tokens'
+      : `The payment wallet ${others.join(', and the payment wallet ')}: transfer these tokens to ${paymentWallet} (a transfer between payment wallets on record needs no event), or leave out debts with --except`
+  throw refused(
+    `the plan pays ${formatDecimal(plannedBaseUnits, decimals)} tokens, and ${paymentWallet} holds ${formatDecimal(own, decimals)}. ${advice}`,
+  )
+}
+
+function refused(message: string): Fault {
+  return new Fault(message, { retryable: false })
+}
