@@ -46,7 +46,9 @@ function depsOf(scan: Scan, special: number, answer: () => Promise<AppendOutcome
       findAccounted: () => Promise.resolve(new Set()),
       loadPayments: () => Promise.resolve(new Map()),
     }),
+    presentations: { findPresented: () => Promise.resolve(new Set()) },
     chain: {
+      timeMs: () => nowMs,
       listSignatures({ until }) {
         const from = until === undefined ? 0 : places.indexOf(until) + 1
         const listed = places.slice(from).map((signature, n) => listedOf(signature, from + n))

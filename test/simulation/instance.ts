@@ -5,7 +5,7 @@ import { noFinalityMemory, recordFinality } from '../../src/jobs/finalityJob.ts'
 import { followOpenWork } from '../../src/jobs/openWorkJob.ts'
 import type { StepDeps } from '../../src/jobs/recordStep.ts'
 import { recordRefunds } from '../../src/jobs/refundJob.ts'
-import { scanTransfers } from '../../src/jobs/transferScanJob.ts'
+import { scanTransfers, type TransferScanDeps } from '../../src/jobs/transferScanJob.ts'
 import type { ChainReader } from '../../src/payment/chainReader.ts'
 import { createNodeRegistry } from '../../src/chain/nodeRegistry.ts'
 import type { PostJson } from '../../src/chain/nodeClient.ts'
@@ -91,6 +91,7 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
   const readerDeps = { nodes, log, clock, mint: terms.mint, commitment: 'confirmed' } as const
   const honestChain = { ...createSolanaChainReader(readerDeps), ...createSolanaFinalityReader(readerDeps) }
   const chain = planted.chain?.(honestChain) ?? honestChain
+  const presentations = createPresentations(database)
   const rail = createNativeRail({
     clock,
     ledger,
@@ -103,7 +104,7 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
     proofMaxAgeMs,
     lookupWaitMs: 2_000,
     broadcastWaitMs: 10_000,
-    presentations: createPresentations(database),
+    presentations,
     onUnrecorded: () => undefined,
     quorumAboveMicroUsd: undefined,
   })
@@ -125,12 +126,16 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
     signReceipt: (fulfilment) => Promise.resolve({ ...receiptOf(fulfilment), jws: 'simulated.e30.simulated' }),
     onFault: () => undefined,
   }
-  const steps = { clock, log, payments: ledger, lifecycle, onStep: () => undefined }
+  const steps = { clock, log, payments: ledger, lifecycle, presentations, onStep: () => undefined }
   return { paywall, priceLists, jobs: jobsOf(steps, chain, terms), pollNodes: () => nodes.poll() }
 }
 
-function jobsOf(steps: StepDeps, chain: ChainReader & FinalityReader, terms: PaymentTerms): ServiceParts['jobs'] {
-  const { lifecycle } = steps
+function jobsOf(
+  steps: StepDeps & Pick<TransferScanDeps, 'presentations'>,
+  chain: ChainReader & FinalityReader,
+  terms: PaymentTerms,
+): ServiceParts['jobs'] {
+  const { lifecycle, presentations } = steps
   const memory = noFinalityMemory()
   const followed: RebroadcastMemory = new Map()
   const elected = (name: string, work: () => Promise<void>) => () => lifecycle.runElected(name, work)
@@ -139,6 +144,8 @@ function jobsOf(steps: StepDeps, chain: ChainReader & FinalityReader, terms: Pay
     finality: elected('tollbook finality', () => recordFinality({ ...steps, chain }, memory)),
     rebroadcast: elected('tollbook rebroadcast', () => rebroadcast({ ...steps, chain }, followed)),
     refunds: elected('tollbook refunds', () => recordRefunds({ ...steps, refundAfterMs, attemptsMax })),
-    'transfer scan': elected('tollbook transfer scan', () => scanTransfers({ ...steps, chain, terms, settleAgeMs })),
+    'transfer scan': elected('tollbook transfer scan', () =>
+      scanTransfers({ ...steps, chain, terms, settleAgeMs, presentations }),
+    ),
   }
 }

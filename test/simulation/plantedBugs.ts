@@ -73,9 +73,9 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'a lookup that finds nothing says that the payment never will land',
     chain: (chain) => ({
       ...chain,
-      async simulate(transaction, minSlot) {
-        const outcome = await chain.simulate(transaction, minSlot)
-        return outcome.outcome === 'blockhash_unknown'
+      async simulate(transaction) {
+        const outcome = await chain.simulate(transaction)
+        return outcome.outcome === 'unknown'
           ? { outcome: 'would_fail', text: 'BlockhashNotFound', insufficientFunds: false, slot: 0 }
           : outcome
       },
