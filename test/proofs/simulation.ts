@@ -47,7 +47,7 @@ async function runSeed(seed: number, bug: string | undefined): Promise<Result> {
 const rules = readSchemaRules()
 
 async function work({ seeds, bug }: Work): Promise<void> {
-  for (const seed of seeds) parentPort?.postMessage(await runSeed(seed, bug))
+  for (const seed of seeds) parentPort?.postMessage(await runSeed(seed, bug), [])
 }
 
 /** Runs the seeds on the threads. Stops early when `onResult` returns true. */

@@ -92,7 +92,8 @@ function checkStream(checks: Checks, { recorded, events, payment }: Seen): void 
   const count = (kind: PaymentEvent['kind']) => events.filter((event) => event.kind === kind).length
   if (count('RequestFulfilled') > 1) violate(checks, `I1: ${name} is fulfilled twice`)
   const attempts = events.flatMap((event) => (event.kind === 'ProofClaimed' ? [event.attempt] : []))
-  if (attempts.some((attempt, n) => attempt !== n + 1)) violate(checks, `I3: the attempts of ${name} are ${attempts}`)
+  if (attempts.some((attempt, n) => attempt !== n + 1))
+    violate(checks, `I3: the attempts of ${name} are ${attempts.join(', ')}`)
   let leaseFromMs: number | undefined
   let leaseMs = 0
   for (const [n, event] of events.entries()) {
@@ -194,7 +195,8 @@ function whyUntrue(checks: Checks, transaction: SimulatedTransaction, refusal: R
   const { signature, fails } = transaction
   const landed = chain.finalSlot(signature)
   const phase = paymentOf(checks, signature)?.payment.phase
-  switch (refusal.reason ?? refusal.code) {
+  const said: string = refusal.reason ?? refusal.code ?? ''
+  switch (said) {
     case 'INSUFFICIENT_BALANCE':
     case 'transaction_failed':
     case 'simulation_failed':

@@ -7,6 +7,8 @@ import { streamKey } from '@tollbook/ledger/readEvents'
 import { readFile, readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { elements, itemsOfCall } from './appendColumns.ts'
+import { findOpenQuote, findQuoteByMemo, type QuoteRow, recordQuotes } from './simulatedQuotes.ts'
+import { bytesOf, timeOf } from './statementValue.ts'
 
 /*
  * A Postgres of one process: it answers the statements of src/store and packages/ledger from a ledger in memory. It has no
@@ -150,9 +152,9 @@ const answers: readonly (readonly [RegExp, Answer])[] = [
         readStream(memory, assertPresent(id, 'an id is not null')),
       ),
   ],
-  [/ledger\.record_quotes\(/, recordQuotes],
-  [/ledger\.find_open_quote\(/, findOpenQuote],
-  [/ledger\.find_quote_by_memo\(/, findQuoteByMemo],
+  [/ledger\.record_quotes\(/, ({ quotes }, { values }) => recordQuotes(quotes, values)],
+  [/ledger\.find_open_quote\(/, ({ quotes }, { values }) => findOpenQuote(quotes, values)],
+  [/ledger\.find_quote_by_memo\(/, ({ quotes }, { values }) => findQuoteByMemo(quotes, values)],
   [/ledger\.setting_at\(/, settingAt],
   [
     /select "body" from "ledger"\."settings"/,
@@ -180,16 +182,6 @@ const answers: readonly (readonly [RegExp, Answer])[] = [
   [/pg_try_advisory_lock/, takeLock],
   [/pg_advisory_unlock/, dropLock],
 ]
-
-function bytesOf(value: unknown): Uint8Array {
-  assert(value instanceof Uint8Array, 'the parameter has bytes')
-  return value
-}
-
-function timeOf(value: unknown): number {
-  assert(value instanceof Date, 'the parameter is a time')
-  return value.getTime()
-}
 
 function append(state: State, { values }: Statement): readonly object[] {
   const items = itemsOfCall(values)
@@ -245,63 +237,6 @@ function readStream(memory: MemoryLedger, id: Uint8Array): readonly object[] {
     body: Buffer.from(event.body),
     leafHash: event.leafHash,
   }))
-}
-
-interface QuoteRow {
-  readonly id: unknown
-  readonly wallet: unknown
-  readonly endpoint: unknown
-  readonly memo: unknown
-  readonly price_list: unknown
-  readonly mint: unknown
-  readonly required: string
-  readonly issued_at: Date
-  readonly expires_at: Date
-  readonly slot: number
-}
-
-function recordQuotes({ quotes }: State, { values }: Statement): readonly object[] {
-  const columns = values.map((column): readonly unknown[] => (Array.isArray(column) ? column : []))
-  for (const n of (columns[0] ?? []).keys()) {
-    const [id, wallet, endpoint, memo, priceList, mint, required, issued, expires, slot] = columns.map((c) => c[n])
-    quotes.push({
-      id,
-      wallet,
-      endpoint,
-      memo,
-      price_list: priceList,
-      mint,
-      required: String(required),
-      issued_at: new Date(Number(issued)),
-      expires_at: new Date(Number(expires)),
-      slot: Number(slot),
-    })
-  }
-  return []
-}
-
-const dayMs = 24 * 60 * 60 * 1000
-
-function findOpenQuote({ quotes }: State, { values }: Statement): readonly object[] {
-  const [wallet, endpoint, landed, slot, graceMs] = values
-  const landedAtMs = timeOf(landed)
-  return quotes
-    .filter((quote) => quote.wallet === wallet && quote.endpoint === endpoint)
-    .filter(({ issued_at: issued, slot: from }) => issued.getTime() > landedAtMs - dayMs && from <= Number(slot))
-    .filter(({ expires_at: expires }) => expires.getTime() > landedAtMs - Number(graceMs))
-    .toSorted((one, other) => {
-      const difference = BigInt(one.required) - BigInt(other.required)
-      return difference === 0n ? other.issued_at.getTime() - one.issued_at.getTime() : Number(difference)
-    })
-    .slice(0, 1)
-}
-
-function findQuoteByMemo({ quotes }: State, { values }: Statement): readonly object[] {
-  const [wallet, endpoint, memo, after] = values
-  return quotes
-    .filter((quote) => quote.wallet === wallet && quote.endpoint === endpoint && quote.memo === memo)
-    .filter(({ issued_at: issued }) => issued.getTime() > timeOf(after))
-    .slice(0, 1)
 }
 
 function newestFirst(settings: readonly SettingRow[], name: unknown): readonly SettingRow[] {
