@@ -23,7 +23,6 @@ export type Lookup = (signature: Signature, options?: FindOptions) => Promise<Fi
 
 // A record younger than final can still be dropped with its fork, so it is remembered for a few slots only.
 const foundForMs = 5_000
-const unseenForMs = 1_000
 const rememberedMax = 2_000
 const sharedMax = 10_000
 
@@ -45,7 +44,7 @@ export function createLookup(deps: LookupDeps): Lookup {
     loop: createConfirmationLoop(deps),
     memory: {
       found: new LRUCache({ max: rememberedMax, ttl: foundForMs, ttlResolution: 0, perf }),
-      unseen: new LRUCache({ max: sharedMax, ttl: unseenForMs, ttlResolution: 0, perf }),
+      unseen: new LRUCache({ max: sharedMax, ttl: 1, ttlResolution: 0, perf }),
       running: new Map(),
     },
   }
@@ -65,7 +64,8 @@ async function find(search: Search, signature: Signature, options: FindOptions):
 
   const finding = await look(search, { ...options, signature, commitment, nodesMin })
   if (finding.kind === 'found') memory.found.set(key, finding)
-  if (finding.kind === 'unknown' && !finding.isSeen) memory.unseen.set(key, finding)
+  // Nothing new is confirmed before the next slot.
+  if (finding.kind === 'unknown' && !finding.isSeen) memory.unseen.set(key, finding, { ttl: search.nodes.slotMs() })
   return finding
 }
 

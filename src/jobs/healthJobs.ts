@@ -1,6 +1,7 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { type NodeWatch, startChainHealth } from './chainHealth.ts'
+import { startClockHealth } from './clockHealth.ts'
 import { startHousekeepingJob } from './housekeepingJob.ts'
 import { startLedgerHealth } from './ledgerHealth.ts'
 import type { RepeatDeps } from './repeat.ts'
@@ -30,7 +31,10 @@ export interface HealthJobs {
 
 export interface HealthJobsDeps extends RepeatDeps {
   readonly ledger: {
+    /** Undefined while the database continues the ledger that this instance has seen. */
+    readonly history: { problem(): string | undefined }
     findDurabilityProblem(): Promise<string | undefined>
+    readDatabaseClockMs(): Promise<number>
     addPartitions(): Promise<void>
     forgetOldAnswers(): Promise<void>
     forgetOldPresentations(): Promise<void>
@@ -48,6 +52,8 @@ export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsD
   await using started = new AsyncDisposableStack()
   const ledgerHealth = await startLedgerHealth({ clock, log, findDurabilityProblem: ledger.findDurabilityProblem })
   started.defer(ledgerHealth.stop)
+  const clockHealth = await startClockHealth({ clock, log, readDatabaseClockMs: ledger.readDatabaseClockMs })
+  started.defer(clockHealth.stop)
   const chainHealth = startChainHealth({ clock, log, nodes: chain.nodes, clockSkewMaxMs: chain.clockSkewMaxMs })
   started.defer(chainHealth.stop)
   const termsHealth = startTermsHealth({ clock, log, terms: chain.terms, readTerms: chain.readTerms })
@@ -55,7 +61,9 @@ export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsD
   const housekeeping = await startHousekeepingJob({ clock, log, ...ledger })
   started.defer(housekeeping.stop)
   const checks: readonly Check[] = [
+    { name: 'history', problem: ledger.history.problem },
     { name: 'ledger', problem: ledgerHealth.problem },
+    { name: 'clock', problem: clockHealth.problem },
     // A caller who has paid is heard even while no node can say so: the presentation counts for the age of the payment.
     { name: 'chain', problem: chainHealth.problem, facts: chainHealth.facts, quotesOnly: true },
     { name: 'token', problem: termsHealth.problem },

@@ -1,7 +1,14 @@
 import { assert } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import type { PaymentReversed, ReversalReason } from './events/finalityEvents.ts'
-import { endAttempt, exposureOf, failureEvent, type PaymentDecision, type PaymentState } from './payment.ts'
+import {
+  endAttempt,
+  exposureOf,
+  failureEvent,
+  mayTakeOver,
+  type PaymentDecision,
+  type PaymentState,
+} from './payment.ts'
 import { refundEvent } from './refund.ts'
 import { transferBaseUnits } from '@tollbook/core/quote'
 import { heldForCallerBaseUnits, owesBurn } from './settlement.ts'
@@ -75,7 +82,7 @@ export interface ExpiryCommand {
 /** Ends a claim whose process died and that no caller took over. */
 export function decideExpiry(state: PaymentState, { nowMs, attemptsMax }: ExpiryCommand): PaymentDecision | undefined {
   if (state.phase !== 'claimed' && state.phase !== 'streaming') return undefined
-  if (nowMs < state.leaseUntilMs) return undefined
+  if (!mayTakeOver(state, nowMs)) return undefined
   return endAttempt(state, failureEvent(state, 'lease_expired'), attemptsMax)
 }
 

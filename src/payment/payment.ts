@@ -121,7 +121,7 @@ export function mayUse(state: PaymentState, order: Order, nowMs: number): Refusa
       return refuseProof('too_old')
     case 'claimed':
     case 'streaming':
-      return checkOwner(state.settlement.wallet, state.endpoint, order) ?? checkLease(state.leaseUntilMs, nowMs)
+      return checkOwner(state.settlement.wallet, state.endpoint, order) ?? checkLease(state, nowMs)
     case 'verified':
     case 'released':
       return checkOwner(state.settlement.wallet, state.endpoint, order)
@@ -142,9 +142,23 @@ function checkOwner(wallet: Address, endpoint: string, order: Order): Refusal | 
   return undefined
 }
 
-function checkLease(leaseUntilMs: number, nowMs: number): Refusal | undefined {
-  if (nowMs >= leaseUntilMs) return undefined
-  return refuseInProgress(Math.min(Math.ceil((leaseUntilMs - nowMs) / 1000), inProgressRetryMaxSeconds))
+/** Time and length of an attempt's lease. */
+type Lease = Pick<Live, 'leaseMs' | 'leaseUntilMs'>
+
+// The clocks of server and database differ by less, or paid routes close (jobs/clockHealth.ts).
+const clockDifferenceMaxMs = 60_000
+
+/**
+ * A lease that began in the future was taken before the clock of the database went back. The ledger then decides by its
+ * own time, which never stands still.
+ */
+export function mayTakeOver({ leaseMs, leaseUntilMs }: Lease, nowMs: number): boolean {
+  return nowMs >= leaseUntilMs || nowMs < leaseUntilMs - leaseMs - clockDifferenceMaxMs
+}
+
+function checkLease(lease: Lease, nowMs: number): Refusal | undefined {
+  if (mayTakeOver(lease, nowMs)) return undefined
+  return refuseInProgress(Math.min(Math.ceil((lease.leaseUntilMs - nowMs) / 1000), inProgressRetryMaxSeconds))
 }
 
 function refuseInProgress(retryAfterSeconds: number): Refusal {

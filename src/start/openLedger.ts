@@ -1,4 +1,4 @@
-import type { LedgerSettings } from '../config.ts'
+import type { LedgerSettings } from '../config/ledgerSettings.ts'
 import type { SealStep } from '../jobs/sealJob.ts'
 import type { TreeHead } from '@tollbook/core/merkle'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
@@ -24,7 +24,12 @@ export interface LedgerPart {
   readonly settings: Ledger['settings']
   readonly upkeep: Pick<
     Ledger,
-    'findDurabilityProblem' | 'addPartitions' | 'forgetOldAnswers' | 'forgetOldPresentations'
+    | 'findDurabilityProblem'
+    | 'readDatabaseClockMs'
+    | 'history'
+    | 'addPartitions'
+    | 'forgetOldAnswers'
+    | 'forgetOldPresentations'
   >
   readonly seal: SealPort
   openNews(options: { readonly isSample: boolean }): NewsStore
@@ -36,15 +41,17 @@ export interface LedgerPart {
 
 export interface SealPort {
   readonly tree: SealedTree
+  readonly history: Ledger['history']
   /** Throws when the ledger is older than the checkpoint in the file, or another one. */
   requireCheckpoint(file: string): Promise<void>
   sealNext(sign: (tree: TreeHead) => string): Promise<SealStep>
 }
 
-export async function openLedger({ databaseUrl }: LedgerSettings, deps: PartDeps): Promise<LedgerPart> {
+export async function openLedger(settings: LedgerSettings, deps: PartDeps): Promise<LedgerPart> {
   const { clock, log, metrics } = deps
+  const { databaseUrl } = settings
   const store = await openStore({
-    databaseUrl,
+    ...settings,
     applicationName: newId('instance'),
     clock,
     log,
@@ -60,8 +67,9 @@ export async function openLedger({ databaseUrl }: LedgerSettings, deps: PartDeps
     upkeep: store,
     seal: {
       tree: readSealedTree(database),
+      history: store.history,
       requireCheckpoint: (file) => requireStoredCheckpoint(database, file),
-      sealNext: (sign) => sealNext({ database, sign }),
+      sealNext: (sign) => sealNext({ ...store, sign }),
     },
     openNews: (options) => createNewsStore(database, options),
     openReports: (token) => openReports({ databaseUrl, token, log }),

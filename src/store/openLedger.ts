@@ -1,6 +1,7 @@
 import { createLedger, type LedgerDeps } from '@tollbook/ledger/ledger'
 import { createAppendHealth } from '@tollbook/ledger/appendHealth'
 import { openDatabase as openPool } from '@tollbook/ledger/database'
+import { createHistory, type LedgerHistory } from '@tollbook/ledger/history'
 import type { LedgerKernel } from '@tollbook/ledger/port'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
@@ -9,7 +10,9 @@ import type { PaymentLifecycle } from '../payment/paymentLifecycle.ts'
 import type { Presentations } from '../payment/presentations.ts'
 import type { Log } from '../primitives/log.ts'
 import { type Database, databaseOn } from './database.ts'
-import { findDurabilityProblem } from './durability.ts'
+import { readDatabaseClockMs } from './databaseClock.ts'
+import { findCommitProblem, findDurabilityProblem } from './durability.ts'
+import { createElection, type Election } from './election.ts'
 import { addPartitions, forgetOldAnswers, forgetOldPresentations } from './housekeeping.ts'
 import { createPaymentLifecycle } from './lifecycleStore.ts'
 import { createPaymentLedger } from './paymentStore.ts'
@@ -25,6 +28,8 @@ export interface LedgerOptions extends Pick<LedgerDeps, 'onFlush'> {
   readonly applicationName: string
   readonly clock: Clock
   readonly log: Log
+  /** Every acknowledged commit is on a standby too, so a promotion loses none. */
+  readonly requiresStandby?: boolean
 }
 
 /** The ledger of the service, as the ports of its callers. */
@@ -39,7 +44,14 @@ export interface Ledger {
   readonly kernel: LedgerKernel
   /** For the sealer, the news and the reports; nothing else reads tables. */
   readonly database: Database
+  /** Notices a database that goes backwards. */
+  readonly history: Pick<LedgerHistory, 'problem' | 'lost'>
+  /** Throws a Fault unless the database continues the ledger that this instance has seen. */
+  requireHistory(): Promise<void>
+  readonly election: Election
+  /** Undefined when the database takes commits that survive a crash. */
   findDurabilityProblem(): Promise<string | undefined>
+  readDatabaseClockMs(): Promise<number>
   addPartitions(): Promise<void>
   forgetOldAnswers(): Promise<void>
   forgetOldPresentations(): Promise<void>
@@ -51,28 +63,61 @@ export interface Ledger {
 const connectionsMax = 12
 // Maximum duration of a failover before callers get an unknown outcome.
 const outcomeTimeoutMs = 15_000
+// Longer than any instance takes to notice that its server has gone, and to compare with the new one: 3 s and 5 s.
+const promotionWaitMs = 10_000
 
 /** Refuses to open a database whose schema is not this program's. */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
-  const { clock, log, onFlush } = options
-  const pool = openPool({ ...options, connectionsMax })
+  const { clock, log, onFlush, requiresStandby = false } = options
+  const history = createHistory({
+    clock,
+    log,
+    reporter: options.applicationName,
+    promotionWaitMs: requiresStandby ? 0 : promotionWaitMs,
+  })
+  let schemaFits = false
+  const pool = openPool({
+    ...options,
+    connectionsMax,
+    // Every reconnect, because the server behind the address may be another one.
+    onConnect: async (connection) => {
+      if (schemaFits) await history.compare(connection)
+    },
+  })
   const database = databaseOn(pool)
   await requireSchema(database, log)
-  const inner = createLedger({ pool, clock, log, outcomeTimeoutMs, ...(onFlush === undefined ? {} : { onFlush }) })
+  schemaFits = true
+  await history.compare(pool)
+  const inner = createLedger({
+    pool,
+    clock,
+    log,
+    history,
+    outcomeTimeoutMs,
+    ...(onFlush === undefined ? {} : { onFlush }),
+  })
   const { kernel, findProblem } = createAppendHealth({ kernel: inner, pool, clock })
+  const election = createElection({ database, clock, log, holder: options.applicationName })
   const nowMs = () => clock.nowMs()
   const quotes = createQuoteQueue(database)
   const sentAnswers = createSentAnswers({ database, clock, log })
   const priceLists = createPriceListStore({ database, kernel, nowMs })
   return {
     payments: createPaymentLedger({ database, kernel, quotes, priceLists, sentAnswers }),
-    lifecycle: createPaymentLifecycle({ database, kernel }),
+    lifecycle: createPaymentLifecycle({ database, kernel, election }),
     presentations: createPresentations(database),
     priceLists,
     settings: createSettingStore({ database, kernel, nowMs }),
     kernel,
     database,
-    findDurabilityProblem: async () => (await findDurabilityProblem(database)) ?? (await findProblem()),
+    history,
+    requireHistory: () => history.compare(pool),
+    election,
+    findDurabilityProblem: async () =>
+      (await findDurabilityProblem(database, { requiresStandby })) ??
+      (await findCommitProblem(pool)) ??
+      (await findProblem()),
+    readDatabaseClockMs: () => readDatabaseClockMs(database),
     addPartitions: () => addPartitions(database),
     forgetOldAnswers: () => forgetOldAnswers(database),
     forgetOldPresentations: () => forgetOldPresentations(database),

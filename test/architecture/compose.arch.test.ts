@@ -108,7 +108,7 @@ test('an instance starts with the example as it is copied, and with its lines ta
   expect(config).toMatchObject({
     server: { host: '0.0.0.0', port: 3402, trustedProxyHops: 1 },
     products: { newsPolling: false },
-    ledger: { databaseUrl: 'postgres://tollbook_api_2:secret@postgres:5432/tollbook' },
+    ledger: { databaseUrl: 'postgres://tollbook_api_2:secret@postgres:5432/tollbook', requiresStandby: false },
   })
 })
 

@@ -97,10 +97,10 @@ export async function growLedger({ serviceUrl, payments, isNew, adminUrl }: Ledg
 // Small, so that most payments are rolled up in several steps.
 const eventsPerRollUp = 50
 
-async function sealLedger({ database }: Ledger): Promise<void> {
+async function sealLedger({ database, election }: Ledger): Promise<void> {
   const sign = (tree: { size: number; root: Uint8Array }) =>
     signCheckpoint({ origin: ledgerOrigin, ...tree }, ledgerSigner)
-  while ((await sealNext({ database, sign })).sealedEvents > 0);
+  while ((await sealNext({ database, election, sign })).sealedEvents > 0);
 }
 
 async function pay(ledger: Ledger, index: number): Promise<Answered> {

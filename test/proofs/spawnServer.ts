@@ -24,14 +24,21 @@ export interface SpawnOptions {
   readonly env: Readonly<Record<string, string>>
   readonly runsFile: string
   readonly nodeOptions?: readonly string[]
+  /** `ignore` for a server that is expected to fail. */
+  readonly stderr?: 'inherit' | 'ignore'
 }
 
 const entry = fileURLToPath(new URL('serverProcess.ts', import.meta.url))
 
-export async function spawnServer({ env, runsFile, nodeOptions = [] }: SpawnOptions): Promise<SpawnedServer> {
+export async function spawnServer({
+  env,
+  runsFile,
+  nodeOptions = [],
+  stderr = 'inherit',
+}: SpawnOptions): Promise<SpawnedServer> {
   const child = spawn(process.execPath, [...nodeOptions, entry, runsFile], {
     env: { ...env },
-    stdio: ['pipe', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', stderr],
   })
   const gone = once(child, 'exit').then(([code, signal]: unknown[]) => String(signal ?? code))
   // A server that has killed itself does not read its input; `gone` reports that.
