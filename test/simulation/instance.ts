@@ -22,6 +22,7 @@ import type { Paywall } from '../../src/paywall/paywall.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { createNativeRail } from '../../src/rails/native/nativeRail.ts'
+import { createElection } from '../../src/store/election.ts'
 import { createPaymentLifecycle } from '../../src/store/lifecycleStore.ts'
 import { createPaymentLedger } from '../../src/store/paymentStore.ts'
 import { createPriceListStore, type PriceListStore } from '../../src/store/priceListStore.ts'
@@ -38,6 +39,7 @@ export interface PlantedPorts {
 }
 
 export interface InstanceDeps {
+  readonly name: string
   readonly pool: SimulatedPool
   readonly clock: Clock
   readonly nodeUrls: readonly string[]
@@ -78,7 +80,8 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
   const sentAnswers = createSentAnswers({ database, clock, log })
   const honestPayments = createPaymentLedger({ database, kernel, quotes, priceLists, sentAnswers })
   const ledger = planted.payments?.(honestPayments, { clock }) ?? honestPayments
-  const honestLifecycle = createPaymentLifecycle({ database, kernel })
+  const election = createElection({ database, clock, log, holder: deps.name })
+  const honestLifecycle = createPaymentLifecycle({ database, kernel, election })
   const lifecycle = planted.lifecycle?.(honestLifecycle) ?? honestLifecycle
   const nodes = createNodeRegistry({
     urls: deps.nodeUrls,
@@ -138,14 +141,16 @@ function jobsOf(
   const { lifecycle, presentations } = steps
   const memory = noFinalityMemory()
   const followed: RebroadcastMemory = new Map()
-  const elected = (name: string, work: () => Promise<void>) => () => lifecycle.runElected(name, work)
+  const elected = (name: string, work: (elected: StepDeps) => Promise<void>) => async () => {
+    await lifecycle.runElected(name, (own) => work({ ...steps, lifecycle: own }))
+  }
   return {
     'open work': () => followOpenWork({ ...steps }),
-    finality: elected('tollbook finality', () => recordFinality({ ...steps, chain }, memory)),
-    rebroadcast: elected('tollbook rebroadcast', () => rebroadcast({ ...steps, chain }, followed)),
-    refunds: elected('tollbook refunds', () => recordRefunds({ ...steps, refundAfterMs, attemptsMax })),
-    'transfer scan': elected('tollbook transfer scan', () =>
-      scanTransfers({ ...steps, chain, terms, settleAgeMs, presentations }),
+    finality: elected('tollbook finality', (own) => recordFinality({ ...own, chain }, memory)),
+    rebroadcast: elected('tollbook rebroadcast', (own) => rebroadcast({ ...own, chain }, followed)),
+    refunds: elected('tollbook refunds', (own) => recordRefunds({ ...own, refundAfterMs, attemptsMax })),
+    'transfer scan': elected('tollbook transfer scan', (own) =>
+      scanTransfers({ ...own, chain, terms, settleAgeMs, presentations }),
     ),
   }
 }

@@ -24,27 +24,14 @@ export type Carry = <T>(work: () => T) => Promise<T>
 export interface SimulatedPool {
   readonly runner: QueryRunner
   readonly database: Database
-  /** Sessions that were opened for elected work. */
-  readonly sessions: ReadonlySet<string>
 }
 
-export function connectPool(postgres: SimulatedPostgres, carry: Carry, name: string): SimulatedPool {
-  const sessions = new Set<string>()
-  let opened = 0
+export function connectPool(postgres: SimulatedPostgres, carry: Carry): SimulatedPool {
   // The copy is what a wire does, and its type is what a wire knows.
   const ask = (statement: Statement) => carry(() => postgres.execute(statement)).then((rows) => copyOf(rows))
   const driver: Driver = {
     init: () => Promise.resolve(),
-    acquireConnection: () => {
-      const session = `${name}/${(opened += 1)}`
-      sessions.add(session)
-      // A broken connection is the end of its session, and of its locks.
-      const broken = (error: unknown) => {
-        postgres.endSession(session)
-        throw error
-      }
-      return Promise.resolve(connectionOf((statement) => ask(statement).catch(broken), session))
-    },
+    acquireConnection: () => Promise.resolve(connectionOf(ask)),
     beginTransaction: () => Promise.reject(new Error('the service opens no transactions')),
     commitTransaction: () => Promise.resolve(),
     rollbackTransaction: () => Promise.resolve(),
@@ -59,7 +46,7 @@ export function connectPool(postgres: SimulatedPostgres, carry: Carry, name: str
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
   })
-  return { runner: { query: (asked: unknown) => queryRows(ask, asked) }, database, sessions }
+  return { runner: { query: (asked: unknown) => queryRows(ask, asked) }, database }
 }
 
 const statement = z.object({ text: z.string(), values: z.array(z.unknown()).optional() })
@@ -69,12 +56,12 @@ type Ask = (statement: Statement) => Promise<readonly object[]>
 /** Typed as the answer of a wire: the caller of `query` says what it expects. */
 function queryRows(ask: Ask, asked: unknown): ReturnType<typeof deserialize> {
   const { text, values = [] } = statement.parse(asked)
-  return ask({ text, values, session: '' }).then((rows) => ({ rows }))
+  return ask({ text, values }).then((rows) => ({ rows }))
 }
 
-function connectionOf(ask: Ask, session: string): DatabaseConnection {
+function connectionOf(ask: Ask): DatabaseConnection {
   return {
-    executeQuery: (query: CompiledQuery) => queryOf(ask, { text: query.sql, values: query.parameters, session }),
+    executeQuery: (query: CompiledQuery) => queryOf(ask, { text: query.sql, values: query.parameters }),
     streamQuery: () => {
       throw new Error('the service streams no rows in a simulation')
     },

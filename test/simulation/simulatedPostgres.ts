@@ -47,7 +47,6 @@ export async function readSchemaRules(): Promise<SchemaRules> {
 export interface Statement {
   readonly text: string
   readonly values: readonly unknown[]
-  readonly session: string
 }
 
 /** One judged item, with the time of the database: what a replay on a real Postgres needs. */
@@ -63,14 +62,12 @@ export interface SimulatedPostgres {
   /** The streams in the order of their first event. */
   streams(): readonly Uint8Array[]
   execute(statement: Statement): readonly object[]
-  /** Ends a session, and with it its locks. */
-  endSession(session: string): void
 }
 
 export interface SimulatedPostgresOptions {
   readonly rules: SchemaRules
   readonly clock: Clock
-  /** True when a lock that is held is granted a second time: a leader that was paused and does not know it. */
+  /** True when a lease that is held is granted again: its holder was paused, and does not know that it has been replaced. */
   readonly grantsTwice: () => boolean
 }
 
@@ -95,8 +92,7 @@ interface State extends SimulatedPostgresOptions {
   readonly created: Map<string, { readonly id: Uint8Array; readonly position: number; readonly atMs: number }>
   readonly quotes: QuoteRow[]
   readonly settings: SettingRow[]
-  readonly locks: Map<string, Set<string>>
-  readonly ended: Set<string>
+  readonly leases: Map<string, LeaseRow>
   /** Notes that were marked as sent. */
   readonly sent: Set<string>
   readonly presentations: Map<string, PresentationRow>
@@ -117,8 +113,7 @@ export function createSimulatedPostgres(options: SimulatedPostgresOptions): Simu
     created: new Map(),
     quotes: [],
     settings: [],
-    locks: new Map(),
-    ended: new Set(),
+    leases: new Map(),
     sent: new Set(),
     presentations: new Map(),
     scans: new Map(),
@@ -133,10 +128,6 @@ export function createSimulatedPostgres(options: SimulatedPostgresOptions): Simu
     execute(statement) {
       const [, answer] = answers.find(([pattern]) => pattern.test(statement.text)) ?? []
       return assertPresent(answer, `the simulated Postgres knows the statement ${statement.text}`)(state, statement)
-    },
-    endSession(session) {
-      state.ended.add(session)
-      for (const holders of state.locks.values()) holders.delete(session)
     },
   }
 }
@@ -178,9 +169,11 @@ const answers: readonly (readonly [RegExp, Answer])[] = [
     /from "paywall"\."transfer_scans"/,
     ({ scans }, { values }) => [scans.get(String(values[0]))].filter((row) => row !== undefined),
   ],
-  [/paywall\.move_transfer_scan\(/, moveScan],
-  [/pg_try_advisory_lock/, takeLock],
-  [/pg_advisory_unlock/, dropLock],
+  [/paywall\.move_transfer_scan\(/, ({ scans }, { values }) => moveScan(scans, values)],
+  [/paywall\.move_transfer_scan_under_lease\(/, moveScanUnderLease],
+  [/work\.take_lease\(/, takeLease],
+  [/work\.renew_lease\(/, renewLease],
+  [/work\.end_lease\(/, endLease],
 ]
 
 function append(state: State, { values }: Statement): readonly object[] {
@@ -308,12 +301,15 @@ function findPresented({ presentations }: State, { values }: Statement): readonl
     .map(({ id }) => ({ reference: Buffer.from(id) }))
 }
 
+const leaseMaxMs = 10 * 60_000
+
 function findOpen({ open, clock }: State, { text, values }: Statement): readonly object[] {
   const queue = String(values[0])
   const max = Number(values.at(-1))
   const nowMs = clock.nowMs()
   const isDue = ({ dueAtMs, position }: OpenWork) => {
-    if (queue === 'lease') return dueAtMs <= nowMs
+    // A lease so far ahead began before the clock of the database went back.
+    if (queue === 'lease') return dueAtMs <= nowMs || dueAtMs > nowMs + leaseMaxMs
     if (queue === 'submitted') return dueAtMs > nowMs - Number(values[1])
     if (queue === 'undelivered') return dueAtMs <= nowMs - Number(values[1])
     if (!text.includes('(due_at, stream) >')) return true
@@ -354,7 +350,9 @@ function findStreams({ memory }: State, { values }: Statement): readonly object[
   })
 }
 
-function moveScan({ scans }: State, { values }: Statement): readonly object[] {
+type Scans = State['scans']
+
+function moveScan(scans: Scans, values: readonly unknown[]): readonly object[] {
   const [account, signature, slot] = values
   const known = scans.get(String(account))
   if (known === undefined || Number(slot) >= known.slot)
@@ -362,16 +360,41 @@ function moveScan({ scans }: State, { values }: Statement): readonly object[] {
   return []
 }
 
-function takeLock({ locks, ended, grantsTwice }: State, { values, session }: Statement): readonly object[] {
-  const name = String(values[0])
-  const holders = locks.get(name) ?? new Set()
-  locks.set(name, holders)
-  const locked = [...holders].every((holder) => holder === session) || grantsTwice()
-  // A lock that is granted to a client that has gone ends with the statement.
-  if (locked && !ended.has(session)) holders.add(session)
-  return [{ locked }]
+/** A leader that was replaced writes nothing. */
+function moveScanUnderLease({ scans, leases }: State, { values }: Statement): readonly object[] {
+  const [name, epoch, ...place] = values
+  if (leases.get(String(name))?.epoch !== Number(epoch)) throw new Error('another instance has taken the lease')
+  return moveScan(scans, place)
 }
 
-function dropLock({ locks }: State, { values, session }: Statement): readonly object[] {
-  return [{ unlocked: locks.get(String(values[0]))?.delete(session) === true }]
+interface LeaseRow {
+  readonly epoch: number
+  readonly takenAtMs: number
+  readonly lengthMs: number
+}
+
+function takeLease({ leases, clock, grantsTwice }: State, { values }: Statement): readonly object[] {
+  const [name, , lengthMs] = values
+  const nowMs = clock.nowMs()
+  const known = leases.get(String(name))
+  const isFree = known === undefined || known.takenAtMs > nowMs || known.takenAtMs + known.lengthMs <= nowMs
+  if (!isFree && !grantsTwice()) return [{ epoch: null }]
+  const epoch = (known?.epoch ?? 0) + 1
+  leases.set(String(name), { epoch, takenAtMs: nowMs, lengthMs: Number(lengthMs) })
+  return [{ epoch }]
+}
+
+function renewLease({ leases, clock }: State, { values }: Statement): readonly object[] {
+  const [name, epoch] = values
+  const known = leases.get(String(name))
+  const renewed = known !== undefined && known.epoch === Number(epoch) && known.lengthMs > 0
+  if (renewed) leases.set(String(name), { ...known, takenAtMs: clock.nowMs() })
+  return [{ renewed }]
+}
+
+function endLease({ leases }: State, { values }: Statement): readonly object[] {
+  const [name, epoch] = values
+  const known = leases.get(String(name))
+  if (known?.epoch === Number(epoch)) leases.set(String(name), { ...known, lengthMs: 0 })
+  return []
 }

@@ -207,11 +207,11 @@ function runInstance(context: Context, name: string): RunningInstance {
   function open(): ServiceParts {
     const own = life
     const clock = clockOf(context, own)
-    const pool = connectPool(postgres, databaseCarry(context, own), `${name}.${generation}`)
-    void own.died.then(() => time.after(chance.between(10, 5_000), () => pool.sessions.forEach(postgres.endSession)))
+    const pool = connectPool(postgres, databaseCarry(context, own))
     const priced = context.prices.map((price): [string, ListedPrice] => [price.endpoint, { ...price, priceList: 1 }])
     const current = new Map(priced)
     const opened = openInstance({
+      name: `${name}.${generation}`,
       pool,
       clock,
       nodeUrls: context.nodes.map((_, n) => String(n)),

@@ -55,6 +55,8 @@ interface Memory extends Required<MemoryLedgerOptions> {
   readonly notes: Map<string, Uint8Array>
   position: number
   recordedAtMs: number
+  /** Its clock at the last append. */
+  clockAtMs: number
 }
 
 /** `ledger.append` without a database, for unit tests; the model that Postgres is compared with. */
@@ -68,6 +70,7 @@ export function createMemoryLedger({ writer = 'service', ...options }: MemoryLed
     notes: new Map(),
     position: 0,
     recordedAtMs: 0,
+    clockAtMs: 0,
   }
   const readNow = (stream: Uint8Array) => memory.streams.get(streamKey(stream))?.events ?? []
   const read = (stream: Uint8Array) => Promise.resolve(readNow(stream))
@@ -98,7 +101,7 @@ export function createMemoryLedger({ writer = 'service', ...options }: MemoryLed
 
 function append(memory: Memory, item: Item): AppendResult {
   assert(item.events.length > 0, 'an append has at least one event')
-  memory.recordedAtMs = Math.max(memory.recordedAtMs, Math.floor(memory.clock.nowMs()))
+  passTime(memory)
   const judged = judge(memory, item)
   if (typeof judged === 'string') return refused(judged)
   const moved = movedBalances(
@@ -107,6 +110,23 @@ function append(memory: Memory, item: Item): AppendResult {
   )
   if (typeof moved === 'string') return { outcome: 'refused', refusal: { reason: 'limit', account: moved } }
   return record(memory, item, { step: judged, moved })
+}
+
+/** As sql/next_time.sql: never back, and at half speed while the ledger is ahead of its clock. */
+function passTime(memory: Memory): void {
+  const nowMs = Math.floor(memory.clock.nowMs())
+  if (memory.recordedAtMs <= nowMs) {
+    memory.recordedAtMs = nowMs
+    memory.clockAtMs = nowMs
+    return
+  }
+  const before = Math.min(memory.clockAtMs, nowMs)
+  const passedMs = nowMs - before
+  if (passedMs < 2) memory.clockAtMs = before
+  else {
+    memory.clockAtMs = nowMs
+    memory.recordedAtMs += Math.floor(passedMs / 2)
+  }
 }
 
 /** In the order of sql/append.sql: the first reason is the one that is returned. */
