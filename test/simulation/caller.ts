@@ -119,12 +119,12 @@ async function presentUntilKnown(world: World, purchase: Purchase, { words, isCr
   }
 }
 
-/** Somebody who has seen the transaction on chain, and presents it as his own or as the payer's. */
+/** A thief who has seen the transaction on chain, and presents it as its own or as the payer's. */
 function startThief(world: World, purchase: Purchase): void {
   const { time, chance } = world
   const isOwnWallet = chance.happens(0.5)
   const wallet = isOwnWallet ? newAddress(chance) : purchase.wallet
-  // A plain proof belongs to whoever names the wallet; a bound one needs the secret, which the chain does not show.
+  // A plain proof belongs to each caller that names the wallet; a bound one needs the secret, which the chain does not show.
   if (!isOwnWallet && purchase.transaction.memo === undefined) return
   const proof = proofOf(purchase.transaction, { isSent: true, secret: undefined })
   const stolen = { ...purchase, wallet, proof, idempotencyKey: undefined }
@@ -168,7 +168,7 @@ async function present(
 
 const refusalBody = z.object({ code: z.string(), reason: z.string().optional() })
 
-export function short(signature: string): string {
+function short(signature: string): string {
   return signature.slice(0, 6)
 }
 

@@ -37,7 +37,7 @@ export interface History {
   readonly faults: Map<string, number>
   /** Violated invariants, as sentences. */
   readonly violations: string[]
-  /** What happened, for a replay; only written when it is asked for. */
+  /** Events of the run, for a replay; only written when it is asked for. */
   readonly trace: string[]
 }
 

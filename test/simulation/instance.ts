@@ -61,12 +61,12 @@ export interface ServiceParts {
 
 export type JobName = 'open work' | 'finality' | 'rebroadcast' | 'refunds' | 'transfer scan'
 
-export const leaseMs = 20_000
-export const handlerTimeoutMs = 8_000
-export const quoteTtlMs = 120_000
+const leaseMs = 20_000
+const handlerTimeoutMs = 8_000
+const quoteTtlMs = 120_000
 const quoteGraceMs = 60_000
 export const proofMaxAgeMs = 600_000
-export const attemptsMax = 10
+const attemptsMax = 10
 const refundAfterMs = 24 * 60 * 60 * 1000
 const settleAgeMs = proofMaxAgeMs + 60 * 60 * 1000
 

@@ -121,7 +121,7 @@ function checkBalances(checks: Checks): void {
   if (recorded !== exposed) violate(checks, `the exposure is ${recorded}, and the open payments are worth ${exposed}`)
 }
 
-/** I2: each run of a handler has a claim of its own in the ledger. */
+/** I2: each run of a handler has a separate claim in the ledger. */
 function checkRuns(checks: Checks): void {
   const { runs } = checks.world.history
   for (; checks.ranTo < runs.length; checks.ranTo++) {

@@ -20,7 +20,7 @@ import type { Weather } from './weather.ts'
  * node makes of it.
  */
 
-export const slotMs = 400
+const slotMs = 400
 /** A blockhash is good for 150 blocks. */
 export const blockhashSlots = 150
 export const confirmationSlots = 2
@@ -63,9 +63,9 @@ export interface SimulatedChain {
   transaction(signature: Signature): SimulatedTransaction | undefined
   /** Sends it to the leader. Sending it again is harmless. */
   send(signature: Signature): void
-  /** Slot of the transaction as somebody sees it who stands at that slot. */
+  /** Slot of the transaction in the view of a node that stands at that slot. */
   landedSlot(signature: Signature, atSlot: number): number | undefined
-  /** Slot in which it stays for ever, as far as it is decided. */
+  /** Slot in which it stays permanently, as far as it is decided. */
   finalSlot(signature: Signature): number | undefined
   /** All signed transactions, in the order of signing. */
   transactions(): readonly SimulatedTransaction[]
@@ -171,7 +171,7 @@ export function tokenAccountOf(mint: Address, owner: Address): Address {
 }
 
 /** The blockhash of a slot: its number, so that a node can tell how old it is. */
-export function blockhashOf(slot: number): string {
+function blockhashOf(slot: number): string {
   const bytes = Buffer.alloc(32, 7)
   bytes.writeUInt32BE(slot)
   return encodeBase58(bytes)

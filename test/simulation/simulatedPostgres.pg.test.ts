@@ -23,7 +23,7 @@ function verdictOf(result: AppendResult): string {
   return result.refusal.reason === 'limit' ? `limit ${result.refusal.account}` : result.refusal.reason
 }
 
-/** What the run's clock had ended by the time of an item. */
+/** Leases and keys that the run's clock had ended by the time of an item. */
 function createTimekeeper(admin: pg.Pool) {
   const leases = new Map<string, number>()
   const keys = new Map<string, number>()

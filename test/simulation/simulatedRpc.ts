@@ -41,7 +41,7 @@ interface View {
 
 type Method = (view: View, params: readonly unknown[]) => Json
 
-export const genesisHash = encodeBase58(Buffer.alloc(32, 1))
+const genesisHash = encodeBase58(Buffer.alloc(32, 1))
 const foreignGenesis = encodeBase58(Buffer.alloc(32, 2))
 
 /** The answer to the body of a call. */

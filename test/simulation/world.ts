@@ -184,7 +184,7 @@ class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost'
 }
 
-interface Life {
+interface Process {
   isAlive: boolean
   readonly died: Promise<void>
   readonly end: () => void
@@ -193,7 +193,7 @@ interface Life {
   isStarting: boolean
 }
 
-function newLife(): Life {
+function startProcess(): Process {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { isAlive: true, died: promise, end: resolve, clockOffMs: 0, isStarting: true }
 }
@@ -201,11 +201,11 @@ function newLife(): Life {
 function runInstance(context: Context, name: string): RunningInstance {
   const { time, chance, history, drift, postgres, weather, trace } = context
   let generation = 1
-  let life = newLife()
+  let process = startProcess()
   let parts = open()
 
   function open(): ServiceParts {
-    const own = life
+    const own = process
     const clock = clockOf(context, own)
     const pool = connectPool(postgres, databaseCarry(context, own))
     const priced = context.prices.map((price): [string, ListedPrice] => [price.endpoint, { ...price, priceList: 1 }])
@@ -234,34 +234,34 @@ function runInstance(context: Context, name: string): RunningInstance {
 
   const round = () => {
     if (drift.isCalm) {
-      life.clockOffMs = 0
-      if (!life.isAlive) restart()
+      process.clockOffMs = 0
+      if (!process.isAlive) restart()
       return
     }
-    if (life.isAlive && chance.happens(weather().killsPerMinute / 60)) kill()
+    if (process.isAlive && chance.happens(weather().killsPerMinute / 60)) kill()
     if (chance.happens(weather().serverJumpsPerMinute / 60)) {
-      life.clockOffMs = chance.happens(0.5) ? 0 : chance.between(-jumpMaxMs, jumpMaxMs)
+      process.clockOffMs = chance.happens(0.5) ? 0 : chance.between(-jumpMaxMs, jumpMaxMs)
       countFault(history, 'server clock jump')
-      trace(() => `the clock of ${name} is off by ${life.clockOffMs} ms`)
+      trace(() => `the clock of ${name} is off by ${process.clockOffMs} ms`)
     }
     time.after(chance.between(900, 1_100), round)
   }
   const kill = () => {
     countFault(history, 'kill')
     trace(() => `${name} is killed`)
-    life.isAlive = false
-    life.end()
+    process.isAlive = false
+    process.end()
     time.after(chance.between(100, 20_000), () => {
-      if (!life.isAlive) restart()
+      if (!process.isAlive) restart()
     })
   }
   const restart = () => {
     generation++
-    life = newLife()
+    process = startProcess()
     parts = open()
   }
   time.after(1_000, round)
-  return { name, isAlive: () => life.isAlive, parts: () => parts, died: () => life.died }
+  return { name, isAlive: () => process.isAlive, parts: () => parts, died: () => process.died }
 }
 
 const jobTimes: readonly (readonly [JobName, number])[] = [
@@ -280,20 +280,20 @@ interface Repeated {
 }
 
 /** One run at a time, as `repeat` of src/jobs does. Ends when all is calm: the end of a run starts its own rounds. */
-function repeatJob({ time, drift, chance }: Context, life: Life, { run, everyMs }: Repeated): void {
+function repeatJob({ time, drift, chance }: Context, process: Process, { run, everyMs }: Repeated): void {
   const round = async (): Promise<void> => {
-    while (life.isAlive && !drift.isCalm) {
+    while (process.isAlive && !drift.isCalm) {
       await time.wait(everyMs + chance.number(100))
-      if (!life.isAlive || drift.isCalm) return
+      if (!process.isAlive || drift.isCalm) return
       await run().catch(() => undefined)
     }
   }
   void round()
 }
 
-function clockOf({ time }: Context, life: Life): Clock {
+function clockOf({ time }: Context, process: Process): Clock {
   return {
-    nowMs: () => epochMs + time.nowMs() + life.clockOffMs,
+    nowMs: () => epochMs + time.nowMs() + process.clockOffMs,
     monotonicMs: () => time.nowMs(),
     sleep: (durationMs, signal) =>
       new Promise((resolve, reject) => {
@@ -302,7 +302,7 @@ function clockOf({ time }: Context, life: Life): Clock {
           return
         }
         const cancel = time.after(durationMs, () => {
-          if (life.isAlive) resolve()
+          if (process.isAlive) resolve()
         })
         signal?.addEventListener('abort', () => {
           cancel()
@@ -314,9 +314,9 @@ function clockOf({ time }: Context, life: Life): Clock {
 
 const stallMaxMs = 10_000
 
-function databaseCarry({ time, chance, history, drift, weather }: Context, life: Life): Carry {
+function databaseCarry({ time, chance, history, drift, weather }: Context, process: Process): Carry {
   return async (work) => {
-    if (!life.isAlive) return never()
+    if (!process.isAlive) return never()
     const isStalled = chance.happens(weather().databaseStalls)
     if (isStalled) countFault(history, 'database stall')
     await time.wait(isStalled ? chance.number(stallMaxMs) : chance.number(5))
@@ -325,7 +325,7 @@ function databaseCarry({ time, chance, history, drift, weather }: Context, life:
     // A statement that has arrived runs, also when the instance that sent it is gone.
     const result = isRefused ? undefined : { value: work() }
     await time.wait(chance.number(5))
-    if (!life.isAlive) return never()
+    if (!process.isAlive) return never()
     if (result === undefined) throw new ConnectionLost('the connection was refused')
     if (chance.happens(weather().databaseLosesAnswer)) {
       countFault(history, 'database answer lost')
@@ -347,7 +347,7 @@ function disturbNodes({ time, chance, history, drift, chain, nodes, weather, tra
       const { nodeLagSlots, nodeFreezes, nodeHides, nodeForeign } = weather()
       node.lagSlots = nodeLagSlots === 0 ? 0 : chance.number(nodeLagSlots + 1)
       node.frozenAtSlot = chance.happens(nodeFreezes) ? chain.slot() : undefined
-      // One that lies is believed by nobody as long as another one is in rotation; alone it is the truth.
+      // The first node never lies: one liar alone in rotation is the only truth that there is.
       node.hides = n > 0 && chance.happens(nodeHides)
       node.isForeign = n > 0 && chance.happens(nodeForeign)
       if (node.frozenAtSlot !== undefined) countFault(history, 'node frozen')
@@ -362,18 +362,18 @@ function disturbNodes({ time, chance, history, drift, chain, nodes, weather, tra
 }
 
 /** The network between an instance and a node. */
-function postToNode(context: Context, life: Life): PostJson {
+function postToNode(context: Context, process: Process): PostJson {
   const { time, chance, history, weather, nodes, chain } = context
   return async (url, body, { timeoutMs }) => {
-    if (!life.isAlive) return never()
+    if (!process.isAlive) return never()
     const isStalled = chance.happens(weather().nodeStalls)
     const delayMs = isStalled ? chance.number(stallMaxMs) : chance.between(5, 80)
     await time.wait(Math.min(delayMs, timeoutMs))
     const node = assertPresent(nodes[Number(url)], 'a node has an address')
-    if (life.isStarting && node.isForeign) throw new Error('the instance does not start on this node')
+    if (process.isStarting && node.isForeign) throw new Error('the instance does not start on this node')
     const answer = answerCall(chain, node, body)
     await time.wait(chance.between(5, 80))
-    if (!life.isAlive) return never()
+    if (!process.isAlive) return never()
     if (delayMs <= timeoutMs && !chance.happens(weather().nodeFails)) return answer
     countFault(history, 'node failed')
     throw new Error('the node did not answer')
