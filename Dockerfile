@@ -32,7 +32,8 @@ COPY migrations migrations
 COPY src src
 RUN ln -s /app/src/cli/tollbook.js /usr/local/bin/tollbook \
   && chmod 755 src/cli/tollbook.js \
-  && install -d -o node -g node -m 700 /var/lib/tollbook/home /var/lib/tollbook/artifacts /var/lib/tollbook/provisioned
+  && install -d -o node -g node -m 700 \
+    /var/lib/tollbook/home /var/lib/tollbook/artifacts /var/lib/tollbook/checkpoint /var/lib/tollbook/provisioned
 ENV NODE_ENV=production \
   CHROMIUM_PATH=/usr/lib/chromium/chromium-headless-shell \
   TOLLBOOK_HOME=/var/lib/tollbook/home \

@@ -80,7 +80,7 @@ export async function createService(
   )
   const finance = opened.adopt(openFinance(config.finance, { ...deps, ledger, chain, settings }), close)
 
-  const health = createHealth({ jobs, seal, settings, prices, lifecycle })
+  const health = createHealth({ jobs, seal, settings, prices, lifecycle, catalog })
   const paywall = openSale(config.sale, {
     ...deps,
     ledger: seams.ledger?.(ledger.payments) ?? ledger.payments,

@@ -7,6 +7,7 @@ import {
   financeVariables,
   missingFinanceVariables,
 } from './config/financeSettings.ts'
+import { type LedgerSettings, ledgerSettingsOf, ledgerVariables } from './config/ledgerSettings.ts'
 import { type LocalSettings, localVariables } from './config/localSettings.ts'
 import { operatorVariables } from './config/operatorSettings.ts'
 import { type PayoutSettings, payoutSettingsOf, payoutVariables } from './config/payoutSettings.ts'
@@ -66,11 +67,6 @@ export interface Config {
   readonly server: ServerSettings
 }
 
-export interface LedgerSettings {
-  /** The service's login. */
-  readonly databaseUrl: string
-}
-
 /** A configuration that leaves nothing to local mode. */
 export type ServiceConfig = Config & {
   readonly ledger: LedgerSettings
@@ -80,7 +76,7 @@ export type ServiceConfig = Config & {
 
 const environment = z.object({
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
-  DATABASE_URL: postgresUrl,
+  ...ledgerVariables,
   MIGRATION_DATABASE_URL: postgresUrl,
   ...localVariables,
   ...operatorVariables,
@@ -186,7 +182,7 @@ function configOf(env: z.infer<typeof environment>): Config {
     migrationDatabaseUrl: env.MIGRATION_DATABASE_URL,
     operatorDatabaseUrl: env.OPERATOR_DATABASE_URL,
     payout: payoutSettingsOf(env),
-    ledger: databaseUrl === undefined ? undefined : { databaseUrl },
+    ledger: ledgerSettingsOf(env),
     chain,
     receiptSigningKey: env.RECEIPT_SIGNING_KEY,
     seal: sealSettingsOf(env),

@@ -31,13 +31,18 @@ interface Store {
 
 interface Payments {
   append(change: unknown): Promise<{ readonly outcome: string; readonly after?: unknown }>
+  /** Absent in trees that store no unsent answers. */
+  markSent?(reference: unknown): void
 }
 
 interface Samples {
-  sampleSettlement(): unknown
+  sampleSettlement(): { readonly reference: unknown }
   claimOf(settlement: unknown): { readonly change: unknown; readonly attemptId: string }
-  fulfilmentOf(settlement: unknown, options: { before: unknown; attemptId: string }): unknown
+  fulfilmentOf(settlement: unknown, options: { before: unknown; attemptId: string; answerJson: string }): unknown
 }
+
+// About the answer of a price endpoint; stored with the fulfilment until it was sent.
+const answerJson = JSON.stringify({ data: 'x'.repeat(600) })
 
 // Made in advance: in the service the chain makes them, and their random keys cost as much as a third of a claim.
 const poolSize = 30_000
@@ -46,11 +51,11 @@ export async function openClaimer({ tree, databaseUrl, applicationName }: Claime
   const store: Store = await import(`${tree.root}/src/store/openLedger.ts`)
   const samples: Samples = await import(`${tree.root}/test/store/samplePayment.ts`)
   const ledger = await store.openLedger({ databaseUrl, applicationName, clock: systemClock, log: silentLog })
-  const settlements: unknown[] = []
+  const settlements: ReturnType<Samples['sampleSettlement']>[] = []
   const prepare = () => {
     while (settlements.length < poolSize) settlements.push(samples.sampleSettlement())
   }
-  const nextSettlement = (): unknown => {
+  const nextSettlement = () => {
     if (settlements.length === 0) prepare()
     return assertPresent(settlements.pop(), 'the pool of settlements has been filled')
   }
@@ -63,7 +68,10 @@ export async function openClaimer({ tree, databaseUrl, applicationName }: Claime
     const settlement = nextSettlement()
     const { change, attemptId } = samples.claimOf(settlement)
     const before = await append(change)
-    return async () => void (await append(samples.fulfilmentOf(settlement, { before, attemptId })))
+    return async () => {
+      await append(samples.fulfilmentOf(settlement, { before, attemptId, answerJson }))
+      ledger.payments.markSent?.(settlement.reference)
+    }
   }
   return {
     claim: async () => void (await claimOne()),

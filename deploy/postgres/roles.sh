@@ -7,11 +7,17 @@ psql --username="${POSTGRES_USER:-postgres}" --dbname=postgres --no-psqlrc --set
   --set=api_2_password="$API_2_PASSWORD" --set=reader_password="$READER_PASSWORD" <<'SQL'
 create role tollbook_service nologin;
 create role tollbook_reader nologin;
--- The migrations make the two groups above where they are missing, which is why their role may create roles.
+create role tollbook_payout nologin;
+create role tollbook_burner nologin;
+create role tollbook_operator nologin;
+-- A backup grants rights to every group above, so `pg_restore` needs all of them. The migrations create missing groups,
+-- which is why their role may create roles.
 create role tollbook_owner login createrole password :'owner_password';
 create role tollbook_api_1 login password :'api_1_password' in role tollbook_service;
 create role tollbook_api_2 login password :'api_2_password' in role tollbook_service;
 create role tollbook_report login password :'reader_password' in role tollbook_reader;
+-- Lets an instance see its standbys (REQUIRE_SYNCHRONOUS_STANDBY=1).
+grant pg_read_all_stats to tollbook_service;
 create database tollbook owner tollbook_owner;
 revoke all on database tollbook from public;
 grant connect on database tollbook to tollbook_service, tollbook_reader;

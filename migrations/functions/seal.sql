@@ -68,3 +68,26 @@ begin
 end
 $$;
 grant execute on function ledger.seal to tollbook_service;
+
+-- The same for the holder of a lease (work.take_lease), which ends with it. Returns false while a release without leases
+-- is sealing. A sealer that was paused and replaced is refused, however late it comes.
+create or replace function ledger.seal_under_lease(
+  lease_name text, lease_epoch bigint,
+  tree_size bigint, tree_root bytea, signed_note text,
+  tile_levels smallint[], tile_indexes bigint[], tile_hashes bytea[], tile_roots bytea[])
+returns boolean
+language plpgsql
+security definer
+set search_path = ''
+as $$
+begin
+  if not pg_try_advisory_xact_lock(hashtext('ledger.seal')) then
+    return false;
+  end if;
+  perform work.require_lease(lease_name, lease_epoch);
+  perform ledger.seal(tree_size, tree_root, signed_note, tile_levels, tile_indexes, tile_hashes, tile_roots);
+  perform work.end_lease(lease_name, lease_epoch);
+  return true;
+end
+$$;
+grant execute on function ledger.seal_under_lease to tollbook_service;

@@ -1,8 +1,9 @@
 -- One payment: a Solana transaction that arrived, and what became of it. Written by hand; a test walks the deciders of
 -- src/payment and asserts that the steps they reach are exactly these rows.
 --
--- A verified state ends in `.final` once the chain can no longer drop the payment. refund_due, reversed and unmatched
--- exist once: the first is final by itself, the others have nothing to wait for.
+-- A verified state ends in `.final` once the chain can no longer drop the payment. exhausted, refund_due, reversed and
+-- unmatched exist once: an exhausted payment is owed back with its finality, refund_due is final by itself, the others have
+-- nothing to wait for.
 insert into ledger.kinds (kind, space, id_bytes) values ('payment', 1, 64)
 on conflict (kind) do update set space = excluded.space, id_bytes = excluded.id_bytes;
 
@@ -63,13 +64,27 @@ insert into ledger.steps (step, kind, from_state, to_state, event_kinds, lease, 
   ('payment.release', 'payment', 'streaming', 'released', '{RequestFailed}', 'none', false, '{exposed_contra>exposed}'),
   ('payment.release', 'payment', 'streaming.final', 'released.final', '{RequestFailed}', 'none', false, '{}'),
 
+  -- The last permitted attempt failed. The payment no longer buys: it is owed back at once if it is final, else with its
+  -- finality.
+  ('payment.exhaust', 'payment', 'claimed', 'exhausted', '{RequestFailed,AttemptsExhausted}', 'none', false, '{exposed_contra>exposed}'),
+  ('payment.exhaust', 'payment', 'streaming', 'exhausted', '{RequestFailed,AttemptsExhausted}', 'none', false, '{exposed_contra>exposed}'),
+  ('payment.exhaust', 'payment', 'streaming', 'exhausted', '{AnswerBroken,AttemptsExhausted}', 'none', false, '{exposed_contra>exposed}'),
+  ('payment.exhaust', 'payment', 'claimed.final', 'refund_due', '{RequestFailed,AttemptsExhausted,RefundDue}', 'none', false, '{unearned>refund}'),
+  ('payment.exhaust', 'payment', 'streaming.final', 'refund_due', '{RequestFailed,AttemptsExhausted,RefundDue}', 'none', false, '{unearned>refund}'),
+  ('payment.exhaust', 'payment', 'streaming.final', 'refund_due', '{AnswerBroken,AttemptsExhausted,RefundDue}', 'none', false, '{unearned>refund}'),
+
   -- Finality never comes in the middle of an attempt.
   ('payment.finalize', 'payment', 'released', 'released.final', '{PaymentFinalized}', 'none', false, '{}'),
+  ('payment.finalize', 'payment', 'exhausted', 'refund_due', '{PaymentFinalized,RefundDue}', 'none', false, '{unearned>refund}'),
   ('payment.finalize', 'payment', 'fulfilled', 'fulfilled.final', '{PaymentFinalized}', 'none', false, '{exposed_contra>exposed}'),
 
   ('payment.reverse', 'payment', 'released', 'reversed', '{PaymentReversed,BurnReversed}', 'none', false,
     '{unearned>wallet,overpaid>wallet,burned_by_callers>burned}'),
   ('payment.reverse', 'payment', 'released', 'reversed', '{PaymentReversed}', 'none', false,
+    '{unearned>wallet,overpaid>wallet,burn_owed>wallet}'),
+  ('payment.reverse', 'payment', 'exhausted', 'reversed', '{PaymentReversed,BurnReversed}', 'none', false,
+    '{unearned>wallet,overpaid>wallet,burned_by_callers>burned}'),
+  ('payment.reverse', 'payment', 'exhausted', 'reversed', '{PaymentReversed}', 'none', false,
     '{unearned>wallet,overpaid>wallet,burn_owed>wallet}'),
   ('payment.reverse', 'payment', 'fulfilled', 'reversed', '{PaymentReversed,BurnReversed}', 'none', false,
     '{lost>wallet,overpaid>wallet,burned_by_callers>burned,exposed_contra>exposed}'),
@@ -90,6 +105,7 @@ insert into work.rules (kind, state, queue, due) values
   ('payment', 'claimed', 'finality', 'created'),
   ('payment', 'streaming', 'finality', 'created'),
   ('payment', 'released', 'finality', 'created'),
+  ('payment', 'exhausted', 'finality', 'created'),
   ('payment', 'fulfilled', 'finality', 'created'),
   ('payment', 'claimed', 'lease', 'lease'),
   ('payment', 'claimed.final', 'lease', 'lease'),

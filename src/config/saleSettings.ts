@@ -10,6 +10,8 @@ export interface SaleSettings {
   readonly proofLookupWaitMs: number
   readonly claimLeaseMs: number
   readonly handlerTimeoutMs: number
+  /** Attempts to serve one payment. When the last one fails, the payment is owed back. */
+  readonly attemptsMax: number
 }
 
 /** Payments after their answers. */
@@ -17,6 +19,7 @@ export interface LifecycleSettings {
   /** Whole tokens that may be served for payments that are not final. 0: no limit. */
   readonly exposureMaxTokens: number
   readonly proofMaxAgeMs: number
+  readonly attemptsMax: number
 }
 
 export const saleVariables = {
@@ -26,6 +29,7 @@ export const saleVariables = {
   PROOF_LOOKUP_WAIT_MS: whole(0, 20_000, 2_000),
   CLAIM_LEASE_SECONDS: whole(1, 600, 60),
   EXPOSURE_MAX_TOKENS: whole(0, 9_999_999_999, 0),
+  PAYMENT_ATTEMPTS_MAX: whole(1, 100, 10),
   HANDLER_TIMEOUT_MS: whole(100, 300_000, 30_000),
 }
 
@@ -39,11 +43,16 @@ export function saleSettingsOf(env: SaleEnvironment): SaleSettings {
     proofLookupWaitMs: env.PROOF_LOOKUP_WAIT_MS,
     claimLeaseMs: env.CLAIM_LEASE_SECONDS * 1000,
     handlerTimeoutMs: env.HANDLER_TIMEOUT_MS,
+    attemptsMax: env.PAYMENT_ATTEMPTS_MAX,
   }
 }
 
 export function lifecycleSettingsOf(env: SaleEnvironment): LifecycleSettings {
-  return { exposureMaxTokens: env.EXPOSURE_MAX_TOKENS, proofMaxAgeMs: env.PROOF_MAX_AGE_SECONDS * 1000 }
+  return {
+    exposureMaxTokens: env.EXPOSURE_MAX_TOKENS,
+    proofMaxAgeMs: env.PROOF_MAX_AGE_SECONDS * 1000,
+    attemptsMax: env.PAYMENT_ATTEMPTS_MAX,
+  }
 }
 
 /** True when an attempt could lose its lease while its handler still runs. */

@@ -105,7 +105,8 @@ const headers: JsonObject = {
   },
   Allow: { description: 'The methods of this path.', schema: { type: 'string' } },
   IdempotentReplay: {
-    description: '`true` for an answer that was delivered before.',
+    description:
+      '`true` for a stored answer: one of the last 24 hours under its `Idempotency-Key`, or one that is not known to have been sent.',
     schema: { type: 'string', const: 'true' },
   },
   SampleData: { description: '`true` for sample data of local mode.', schema: { type: 'string', const: 'true' } },

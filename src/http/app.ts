@@ -16,7 +16,7 @@ import type { Metrics } from './metrics.ts'
 import type { RateLimit } from './rateLimit.ts'
 import { readParameters } from './readParameters.ts'
 import { createRouter, refusePath, type Route } from './routes.ts'
-import { send, sendStream } from './send.ts'
+import { onceSent, send, sendStream } from './send.ts'
 import { errorAnswer } from './transportError.ts'
 
 export interface AppDeps {
@@ -147,14 +147,32 @@ interface Arrival {
 }
 
 async function servePaid(deps: AppDeps, endpoint: Endpoint, { context, mount }: Arrival): Promise<void> {
+  const startedAtMs = deps.clock.monotonicMs()
   const request: PaidRequest = {
     ...railRequest(context, mount),
     requestId: String(context.state['requestId']),
     readParameters: () => readParameters(endpoint, context.req, context.querystring),
   }
   const answer = await sell(deps.paywall, endpoint, request)
+  const dispatchOf = () => ('chunks' in answer ? answer.dispatch() : answer.dispatch)
+  onceSent(context, () => dispatchOf()?.markSent())
   if ('chunks' in answer) await sendStream(deps, context, answer)
   else send(context, answer)
+  const dispatch = dispatchOf()
+  if (dispatch === undefined) return
+  const { wallet, reference, position, isReplay } = dispatch
+  const durationMs = Math.round(deps.clock.monotonicMs() - startedAtMs)
+  const { requestId } = request
+  deps.log.info({
+    event: 'request_served',
+    requestId,
+    endpoint: endpoint.path,
+    wallet,
+    reference,
+    position,
+    isReplay,
+    durationMs,
+  })
 }
 
 function railRequest(context: Context, mount: string | undefined): RailRequest {

@@ -41,6 +41,8 @@ export interface HealthCheck {
    * too old at every instance at once.
    */
   readonly quotesOnly?: boolean
+  /** A failure stops some products only: the health is degraded, and the service stays ready and healthy for all others. */
+  readonly someProductsOnly?: boolean
 }
 
 export interface FreeRouteDeps {
@@ -76,19 +78,20 @@ export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
 const cacheable = { 'cache-control': 'public, max-age=300' }
 
 function health({ clock, version, checks, isDraining }: FreeRouteDeps): Answer {
-  const results = checks.map((check) => ({ name: check.name, problem: check.problem() }))
-  const well = results.every(({ problem }) => problem === undefined) && !isDraining()
+  const results = checks.map((check) => ({ ...check, problem: check.problem() }))
+  const failing = results.filter(({ problem }) => problem !== undefined)
+  const sells = failing.every(({ someProductsOnly }) => someProductsOnly === true) && !isDraining()
   const states = results.map(({ name, problem }): [string, Json] => [
     name,
     problem === undefined ? { status: 'ok' } : { status: 'failing', problem },
   ])
   const data: Json = {
-    status: isDraining() ? 'draining' : well ? 'ok' : 'degraded',
+    status: isDraining() ? 'draining' : failing.length === 0 ? 'ok' : 'degraded',
     version,
     checks: Object.fromEntries(states),
     time: isoTime(clock.nowMs()),
   }
-  return envelope(well ? 200 : 503, data)
+  return envelope(sells ? 200 : 503, data)
 }
 
 function tokenPrice({ tokenPrice: read }: FreeRouteDeps): Answer {
@@ -113,7 +116,8 @@ async function burnStats({ burnStats: read, log }: FreeRouteDeps): Promise<Answe
 
 function readiness({ checks, isDraining }: FreeRouteDeps): Answer {
   const failing = checks
-    .filter((check) => check.quotesOnly !== true && check.problem() !== undefined)
+    .filter(({ quotesOnly, someProductsOnly }) => quotesOnly !== true && someProductsOnly !== true)
+    .filter((check) => check.problem() !== undefined)
     .map(({ name }) => name)
   const ready = failing.length === 0 && !isDraining()
   return jsonAnswer(ready ? 200 : 503, JSON.stringify({ status: ready ? 'ready' : 'not ready', failing }))

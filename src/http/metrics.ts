@@ -6,9 +6,16 @@ export interface Metrics {
   onRequest(request: { readonly route: string; readonly status: number; readonly durationMs: number }): void
   onFlush(flush: { readonly items: number; readonly durationMs: number }): void
   onRpcCall(call: { readonly method: string; readonly ok: boolean }): void
-  onLifecycleStep(step: string): void
+  onLifecycleStep(step: string, count?: number): void
   onUpstreamCall(call: { readonly upstream: string; readonly outcome: string }): void
   onSeal(seal: { readonly unsealedEvents: number; readonly damaged: boolean }): void
+  /** Shows the checks of /api/health, as they are when the metrics are read. */
+  showChecks(checks: readonly ShownCheck[]): void
+}
+
+interface ShownCheck {
+  readonly name: string
+  readonly problem: () => string | undefined
 }
 
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -67,7 +74,21 @@ export function createMetrics(): Metrics {
     onUpstreamCall: ({ upstream, outcome }) => upstreamCalls.inc({ upstream, outcome }),
     onRpcCall: ({ method, ok }) => rpcCalls.inc({ method, ok: String(ok) }),
     ...jobMetrics(registers),
+    showChecks: (checks) => showChecks(registers, checks),
   }
+}
+
+function showChecks(registers: Registry[], checks: readonly ShownCheck[]): void {
+  // The registry calls `collect` before each scrape.
+  const failing: Gauge = new Gauge({
+    name: 'tollbook_check_failing',
+    help: '1 while a check of /api/health fails, which says why',
+    labelNames: ['check'],
+    registers,
+    collect() {
+      for (const { name, problem } of checks) failing.set({ check: name }, problem() === undefined ? 0 : 1)
+    },
+  })
 }
 
 /** Counters and gauges that the background jobs feed. */
@@ -89,7 +110,7 @@ function jobMetrics(registers: Registry[]): Pick<Metrics, 'onLifecycleStep' | 'o
     registers,
   })
   return {
-    onLifecycleStep: (step) => lifecycleSteps.inc({ step }),
+    onLifecycleStep: (step, count = 1) => lifecycleSteps.inc({ step }, count),
     onSeal(seal) {
       unsealed.set(seal.unsealedEvents)
       damaged.set(seal.damaged ? 1 : 0)

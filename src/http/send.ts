@@ -13,6 +13,17 @@ export function send(context: Context, { status, headers, body }: FreeAnswer): v
   context.body = body
 }
 
+/**
+ * Calls back once all of a response has been handed to the operating system, and never when its connection ended before. Runs
+ * before the listeners of Node, which let go of the socket.
+ */
+export function onceSent(context: Context, done: () => void): void {
+  const { req, res } = context
+  res.prependOnceListener('finish', () => {
+    if (!req.socket.destroyed && res.errored === null) done()
+  })
+}
+
 export interface StreamingDeps {
   readonly clock: Clock
   readonly log: Log

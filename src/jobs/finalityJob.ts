@@ -130,7 +130,7 @@ interface Judged {
 
 async function judgeAbsence(deps: FinalityDeps, memory: FinalityMemory, judged: Judged): Promise<void> {
   const { signature, before } = judged
-  if (before.phase !== 'released' && before.phase !== 'fulfilled') return
+  if (before.phase !== 'released' && before.phase !== 'fulfilled' && before.phase !== 'exhausted') return
   const finalizedSlot = await findAbsence(deps, signature, before.settlement.evidence)
   if (finalizedSlot === undefined) {
     memory.absentSinceMs.delete(signature)

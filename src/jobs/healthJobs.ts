@@ -1,6 +1,7 @@
 import type { ChainReader } from '../payment/chainReader.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { startChainHealth } from './chainHealth.ts'
+import { startClockHealth } from './clockHealth.ts'
 import { startHousekeepingJob } from './housekeepingJob.ts'
 import { startLedgerHealth } from './ledgerHealth.ts'
 import type { RepeatDeps } from './repeat.ts'
@@ -26,7 +27,10 @@ export interface HealthJobs {
 
 export interface HealthJobsDeps extends RepeatDeps {
   readonly ledger: {
+    /** Undefined while the database continues the ledger that this instance has seen. */
+    readonly history: { problem(): string | undefined }
     findDurabilityProblem(): Promise<string | undefined>
+    readDatabaseClockMs(): Promise<number>
     addPartitions(): Promise<void>
     forgetOldAnswers(): Promise<void>
   }
@@ -42,6 +46,8 @@ export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsD
   await using started = new AsyncDisposableStack()
   const ledgerHealth = await startLedgerHealth({ clock, log, findDurabilityProblem: ledger.findDurabilityProblem })
   started.defer(ledgerHealth.stop)
+  const clockHealth = await startClockHealth({ clock, log, readDatabaseClockMs: ledger.readDatabaseClockMs })
+  started.defer(clockHealth.stop)
   const chainHealth = await startChainHealth({ clock, log, chain: chain.reader })
   started.defer(chainHealth.stop)
   const termsHealth = startTermsHealth({ clock, log, terms: chain.terms, readTerms: chain.readTerms })
@@ -49,7 +55,9 @@ export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsD
   const housekeeping = await startHousekeepingJob({ clock, log, ...ledger })
   started.defer(housekeeping.stop)
   const checks = [
+    { name: 'history', problem: ledger.history.problem },
     { name: 'ledger', problem: ledgerHealth.problem },
+    { name: 'clock', problem: clockHealth.problem },
     { name: 'chain', problem: chainHealth.problem },
     { name: 'token', problem: termsHealth.problem },
   ]

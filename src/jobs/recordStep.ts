@@ -6,13 +6,15 @@ import type { PaymentLifecycle } from '../payment/paymentLifecycle.ts'
 import type { PaymentReference } from '../payment/paymentReference.ts'
 
 /** A finding about a payment after its answer, for the metrics. */
-export type LifecycleStep =
-  | 'finalized'
-  | 'reversed'
-  | 'claim_expired'
-  | 'refund_due'
-  | 'unmatched'
-  | 'unexplained_outflow'
+export const lifecycleSteps = [
+  'finalized',
+  'reversed',
+  'claim_expired',
+  'refund_due',
+  'unmatched',
+  'unexplained_outflow',
+] as const
+export type LifecycleStep = (typeof lifecycleSteps)[number]
 
 export interface StepDeps {
   readonly clock: Clock

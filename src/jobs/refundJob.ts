@@ -6,6 +6,7 @@ import { type Repeated, repeat } from './repeat.ts'
 export interface RefundDeps extends StepDeps {
   /** Maximum time without delivery before a payment is owed back. */
   readonly refundAfterMs: number
+  readonly attemptsMax: number
 }
 
 const everyMs = 60_000
@@ -48,7 +49,7 @@ async function expireClaims(deps: RefundDeps): Promise<void> {
   await Promise.all(
     references.map(async (reference) => {
       const before = assertPresent(states.get(reference), 'an open payment has events')
-      const decision = decideExpiry(before, deps.clock.nowMs())
+      const decision = decideExpiry(before, { nowMs: deps.clock.nowMs(), attemptsMax: deps.attemptsMax })
       await recordStep(deps, { kind: 'claim_expired', reference, before, decision })
     }),
   )

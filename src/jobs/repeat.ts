@@ -10,7 +10,8 @@ export interface RepeatDeps {
 export interface Task {
   readonly name: string
   readonly everyMs: number
-  run(): Promise<void>
+  /** False: another instance holds the lease of this work. */
+  run(): Promise<unknown>
 }
 
 export interface Repeated {
@@ -18,14 +19,19 @@ export interface Repeated {
   stop(): Promise<void>
 }
 
+// An instance that was not elected asks again soon: a leader that is paused or killed is replaced within 15 s.
+const notElectedMs = 5_000
+
 /** Runs a task again and again, one run at a time, until stopped. A run that fails is logged, and the next one comes. */
 export function repeat({ clock, log }: RepeatDeps, task: Task): Repeated {
   const stopping = new AbortController()
   const running = (async () => {
+    let waitMs = task.everyMs
     while (!stopping.signal.aborted) {
       try {
-        await clock.sleep(task.everyMs, stopping.signal)
-        await task.run()
+        await clock.sleep(waitMs, stopping.signal)
+        waitMs = task.everyMs
+        if ((await task.run()) === false) waitMs = Math.min(waitMs, notElectedMs)
       } catch (error) {
         if (!stopping.signal.aborted) log.warn({ event: 'job_failed', job: task.name, error: describeError(error) })
       }

@@ -15,6 +15,8 @@ export interface SealJobDeps extends RepeatDeps {
   readonly sealNext: () => Promise<SealStep>
   /** Keeps the newest checkpoint outside the database; undefined when the operator has not said where. */
   readonly keep: ((note: string) => Promise<void>) | undefined
+  /** Writes down, outside the database, that the ledger went backwards; does nothing while it did not. */
+  readonly noteLoss?: () => Promise<void>
   /** Called after each check, for the metrics. */
   readonly onSeal: (seal: { readonly unsealedEvents: number; readonly damaged: boolean }) => void
 }
@@ -56,7 +58,7 @@ interface Look {
   readonly keepNow?: boolean
 }
 
-function createWatch({ clock, log, sealNext, keep, onSeal }: SealJobDeps) {
+function createWatch({ clock, log, sealNext, keep, noteLoss, onSeal }: SealJobDeps) {
   let damage: string | undefined
   let isDelayed = false
   const stopping = new AbortController()
@@ -93,14 +95,22 @@ function createWatch({ clock, log, sealNext, keep, onSeal }: SealJobDeps) {
     }
   }
 
+  async function sealAndKeep({ stepsMax: steps, keepNow = false }: Look): Promise<void> {
+    try {
+      const step = await seal(steps)
+      if (step !== undefined) await keepNewest(step, keepNow)
+    } finally {
+      await noteLoss?.()
+    }
+  }
+
   return {
     problem: () => (damage === undefined ? undefined : 'the ledger does not match its seal; the operator has to look'),
     stopping: () => stopping.abort(),
-    async look({ stepsMax: steps, keepNow = false }: Look): Promise<void> {
+    async look(options: Look): Promise<void> {
       if (damage !== undefined) return
       try {
-        const step = await seal(steps)
-        if (step !== undefined) await keepNewest(step, keepNow)
+        await sealAndKeep(options)
         if (isDelayed) log.info({ event: 'seal_resumed' })
         isDelayed = false
       } catch (error) {

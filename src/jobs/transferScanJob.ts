@@ -34,7 +34,7 @@ export function startTransferScanJob(deps: TransferScanJobDeps): Repeated {
   return repeat(deps, {
     name: 'transfer scan',
     everyMs,
-    run: () => deps.lifecycle.runElected('tollbook transfer scan', () => scanWallets(deps)),
+    run: () => deps.lifecycle.runElected('tollbook transfer scan', (lifecycle) => scanWallets({ ...deps, lifecycle })),
   })
 }
 

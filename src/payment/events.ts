@@ -3,6 +3,7 @@ import {
   type AnswerBroken,
   type AnswerStarted,
   attemptEvents,
+  type AttemptsExhausted,
   type DistributionAllocated,
   type ProofClaimed,
   type RequestFailed,
@@ -39,6 +40,7 @@ export type PaymentEvent =
   | RequestFulfilled
   | DistributionAllocated
   | RequestFailed
+  | AttemptsExhausted
   | PaymentFinalized
   | PaymentReversed
   | BurnReversed

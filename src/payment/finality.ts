@@ -1,7 +1,15 @@
 import { assert } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import type { PaymentReversed, ReversalReason } from './events/finalityEvents.ts'
-import { exposureOf, failureEvent, type PaymentDecision, type PaymentState } from './payment.ts'
+import {
+  endAttempt,
+  exposureOf,
+  failureEvent,
+  mayTakeOver,
+  type PaymentDecision,
+  type PaymentState,
+} from './payment.ts'
+import { refundEvent } from './refund.ts'
 import { transferBaseUnits } from '@tollbook/core/quote'
 import { heldForCallerBaseUnits, owesBurn } from './settlement.ts'
 
@@ -18,19 +26,19 @@ export type FinalVerdict =
 type Resting = Exclude<PaymentState, { phase: 'unknown' | 'submitted' | 'claimed' | 'streaming' | 'unmatched' }>
 
 function findResting(state: PaymentState): Resting | undefined {
-  return state.phase === 'released' || state.phase === 'fulfilled' ? state : undefined
+  const isResting = state.phase === 'released' || state.phase === 'fulfilled' || state.phase === 'exhausted'
+  return isResting ? state : undefined
 }
 
 export function decideFinality(state: PaymentState, verdict: FinalVerdict): PaymentDecision | undefined {
   assert((verdict.kind === 'finalized' ? verdict.slot : verdict.finalizedSlot) >= 0, 'a verdict is of a slot')
   const resting = findResting(state)
   if (resting === undefined || resting.isFinal) return undefined
-  return verdict.kind === 'finalized'
-    ? {
-        step: 'payment.finalize',
-        events: [{ kind: 'PaymentFinalized', slot: verdict.slot, ...stillExposed(resting) }],
-      }
-    : reversal(resting, verdict)
+  if (verdict.kind === 'reversed') return reversal(resting, verdict)
+  const finalized = { kind: 'PaymentFinalized', slot: verdict.slot, ...stillExposed(resting) } as const
+  // Nothing is left to wait for: the attempts are exhausted, and the payment cannot be dropped.
+  const refund = resting.phase === 'exhausted' ? [refundEvent({ ...resting, isFinal: true })] : []
+  return { step: 'payment.finalize', events: [finalized, ...refund] }
 }
 
 /** A released payment was taken out of the exposure when its attempt ended. */
@@ -66,20 +74,22 @@ function reversal(
   return { step: 'payment.reverse', events: isOwed ? [reversed] : [reversed, burn] }
 }
 
+export interface ExpiryCommand {
+  readonly nowMs: number
+  readonly attemptsMax: number
+}
+
 /** Ends a claim whose process died and that no caller took over. */
-export function decideExpiry(state: PaymentState, nowMs: number): PaymentDecision | undefined {
+export function decideExpiry(state: PaymentState, { nowMs, attemptsMax }: ExpiryCommand): PaymentDecision | undefined {
   if (state.phase !== 'claimed' && state.phase !== 'streaming') return undefined
-  if (nowMs < state.leaseUntilMs) return undefined
-  return { step: 'payment.release', events: [failureEvent(state, 'lease_expired')] }
+  if (!mayTakeOver(state, nowMs)) return undefined
+  return endAttempt(state, failureEvent(state, 'lease_expired'), attemptsMax)
 }
 
 /** Only a payment that can no longer be dropped is owed back. */
 export function decideRefund(state: PaymentState): PaymentDecision | undefined {
   if (state.phase !== 'released' || !state.isFinal) return undefined
-  const { wallet, price } = state.settlement
-  assert(transferBaseUnits(price) >= 0n, 'a refund is not a debt of the wallet')
-  const refund = { kind: 'RefundDue', wallet, mint: price.mint, refundBaseUnits: transferBaseUnits(price) } as const
-  return { step: 'payment.refund', events: [refund] }
+  return { step: 'payment.refund', events: [refundEvent(state)] }
 }
 
 export interface ReceivedTransfer {

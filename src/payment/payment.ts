@@ -1,8 +1,9 @@
 import { assert, assertNever, Bug } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
-import type { AnswerStarted, FailureReason, ProofClaimed, RequestFailed } from './events/attemptEvents.ts'
+import type { AnswerBroken, AnswerStarted, FailureReason, ProofClaimed, RequestFailed } from './events/attemptEvents.ts'
 import type { PaymentEvent } from './events.ts'
 import { type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
+import { refundEvent } from './refund.ts'
 import { owesBurn, type Settlement } from './settlement.ts'
 
 /*
@@ -15,6 +16,9 @@ import { owesBurn, type Settlement } from './settlement.ts'
  *                                     release│ │claim │ release
  *                                             ▼ │ ▼
  *                                           released ──refund──▶ refund_due
+ *
+ * The last permitted attempt does not release: it exhausts the payment, which is then owed back at once if it is final, or
+ * with its finality.
  *
  * A verified payment also waits for finality, which never occurs during a claim. It ends as final, in the same phase,
  * or as
@@ -29,7 +33,7 @@ export type PaymentState =
   | { readonly phase: 'submitted'; readonly version: number; readonly wallet: Address; readonly endpoint: string }
   | (Verified & { readonly phase: 'verified' | 'released' })
   | Live
-  | (Verified & { readonly phase: 'fulfilled' | 'refund_due' | 'reversed' })
+  | (Verified & { readonly phase: 'fulfilled' | 'exhausted' | 'refund_due' | 'reversed' })
   | { readonly phase: 'unmatched'; readonly version: number; readonly wallet: Address | undefined }
 
 interface Verified {
@@ -43,7 +47,7 @@ interface Verified {
 }
 
 /** An attempt has the payment. */
-type Live = Verified & {
+export type Live = Verified & {
   readonly phase: 'claimed' | 'streaming'
   readonly attemptId: string
   readonly leaseMs: number
@@ -56,6 +60,7 @@ export const unknownPayment: PaymentState = { phase: 'unknown', version: 0 }
 export function stateName(state: PaymentState): string {
   if (state.phase === 'unknown') return ''
   assert(state.phase !== 'verified', 'no append ends between verification and claim')
+  assert(state.phase !== 'exhausted' || !state.isFinal, 'a final payment is owed back when its attempts are exhausted')
   return isFinal(state) && state.phase !== 'refund_due' ? `${state.phase}.final` : state.phase
 }
 
@@ -76,6 +81,7 @@ export type PaymentStep =
   | 'payment.start'
   | 'payment.fulfil'
   | 'payment.release'
+  | 'payment.exhaust'
   | 'payment.finalize'
   | 'payment.reverse'
   | 'payment.refund'
@@ -98,17 +104,15 @@ export function mayUse(state: PaymentState, order: Order, nowMs: number): Refusa
       return checkOwner(state.wallet, state.endpoint, order)
     case 'fulfilled':
       return checkOwner(state.settlement.wallet, order.endpoint, order) ?? refuseProof('already_used')
+    case 'exhausted':
     case 'refund_due':
     case 'reversed':
-      return (
-        checkOwner(state.settlement.wallet, order.endpoint, order) ??
-        refuseProof(state.phase === 'refund_due' ? 'refund_due' : 'payment_reversed')
-      )
+      return checkOwner(state.settlement.wallet, order.endpoint, order) ?? refuseProof(endReasons[state.phase])
     case 'unmatched':
       return refuseProof('too_old')
     case 'claimed':
     case 'streaming':
-      return checkOwner(state.settlement.wallet, state.endpoint, order) ?? checkLease(state.leaseUntilMs, nowMs)
+      return checkOwner(state.settlement.wallet, state.endpoint, order) ?? checkLease(state, nowMs)
     case 'verified':
     case 'released':
       return checkOwner(state.settlement.wallet, state.endpoint, order)
@@ -117,15 +121,38 @@ export function mayUse(state: PaymentState, order: Order, nowMs: number): Refusa
   }
 }
 
+const endReasons = {
+  exhausted: 'attempts_exhausted',
+  refund_due: 'refund_due',
+  reversed: 'payment_reversed',
+} as const
+
 function checkOwner(wallet: Address, endpoint: string, order: Order): Refusal | undefined {
   if (wallet !== order.wallet) return refuseProof('other_wallet')
   if (endpoint !== order.endpoint) return refuseProof('other_endpoint', endpoint)
   return undefined
 }
 
-function checkLease(leaseUntilMs: number, nowMs: number): Refusal | undefined {
-  if (nowMs >= leaseUntilMs) return undefined
-  const retryAfterSeconds = Math.min(Math.ceil((leaseUntilMs - nowMs) / 1000), inProgressRetryMaxSeconds)
+/** Time and length of an attempt's lease. */
+type Lease = Pick<Live, 'leaseMs' | 'leaseUntilMs'>
+
+// The clocks of server and database differ by less, or paid routes close (jobs/clockHealth.ts).
+const clockDifferenceMaxMs = 60_000
+
+/**
+ * A lease that began in the future was taken before the clock of the database went back. The ledger then decides by its
+ * own time, which never stands still.
+ */
+export function mayTakeOver({ leaseMs, leaseUntilMs }: Lease, nowMs: number): boolean {
+  return nowMs >= leaseUntilMs || nowMs < leaseUntilMs - leaseMs - clockDifferenceMaxMs
+}
+
+function checkLease(lease: Lease, nowMs: number): Refusal | undefined {
+  if (mayTakeOver(lease, nowMs)) return undefined
+  return refuseInProgress(Math.min(Math.ceil((lease.leaseUntilMs - nowMs) / 1000), inProgressRetryMaxSeconds))
+}
+
+function refuseInProgress(retryAfterSeconds: number): Refusal {
   return refuse(
     'PAYMENT_IN_PROGRESS',
     'another request with this proof is being served; retry with the same proof',
@@ -156,6 +183,7 @@ export interface ClaimCommand {
   readonly settlement: Settlement
   readonly attemptId: string
   readonly leaseMs: number
+  readonly attemptsMax: number
   readonly nowMs: number
 }
 
@@ -174,10 +202,13 @@ export function decideClaim(state: PaymentState, command: ClaimCommand): Payment
       return { step: 'payment.claim', events: [claimEvent(state, command)] }
     case 'claimed':
     case 'streaming':
+      // The last attempt is not taken over. A job ends it, and the payment is then owed back.
+      if (isLastAttempt(state, command.attemptsMax)) return refuseInProgress(inProgressRetryMaxSeconds)
       return { step: 'payment.claim', events: [failureEvent(state, 'lease_expired'), claimEvent(state, command)] }
     case 'fulfilled':
     case 'refund_due':
     case 'reversed':
+    case 'exhausted':
     case 'unmatched':
       throw new Bug('a payment that has ended is refused before it is claimed')
     default:
@@ -266,30 +297,47 @@ export function decideFulfil(state: PaymentState, command: FulfilCommand): Payme
   }
 }
 
-/** A failed attempt leaves the proof usable (I4). Undefined when the attempt was overtaken. */
-export function decideRelease(
-  state: PaymentState,
-  attemptId: string,
-  reason: FailureReason,
-): PaymentDecision | undefined {
-  const live = findLive(state, attemptId)
+export interface ReleaseCommand {
+  readonly attemptId: string
+  readonly reason: FailureReason
+  readonly attemptsMax: number
+}
+
+/** A failed attempt leaves the proof usable (I4), unless it was the last. Undefined when the attempt was overtaken. */
+export function decideRelease(state: PaymentState, command: ReleaseCommand): PaymentDecision | undefined {
+  const live = findLive(state, command.attemptId)
   if (live === undefined || live.phase === 'streaming') return undefined
-  return { step: 'payment.release', events: [failureEvent(live, reason)] }
+  return endAttempt(live, failureEvent(live, command.reason), command.attemptsMax)
 }
 
 export interface BreakCommand {
   readonly attemptId: string
   readonly bytes: number
   readonly digest: string
+  readonly attemptsMax: number
 }
 
 /** A streamed answer that is not whole leaves the proof usable too. Undefined when the attempt was overtaken. */
 export function decideBreak(state: PaymentState, command: BreakCommand): PaymentDecision | undefined {
-  assert(command.bytes >= 0, 'a number of bytes is sent')
-  const live = findLive(state, command.attemptId)
+  const { attemptId, bytes, digest, attemptsMax } = command
+  assert(bytes >= 0, 'a number of bytes is sent')
+  const live = findLive(state, attemptId)
   if (live === undefined || live.phase === 'claimed') return undefined
-  const broken = { kind: 'AnswerBroken', attempt: live.attempt, ...command, ...exposureOf(live) } as const
-  return { step: 'payment.release', events: [broken] }
+  const { attempt } = live
+  return endAttempt(live, { kind: 'AnswerBroken', attempt, attemptId, bytes, digest, ...exposureOf(live) }, attemptsMax)
+}
+
+/** Ends an attempt without a delivery. Attempts are bounded, so that one payment cannot buy any number of handler runs. */
+export function endAttempt(live: Live, end: RequestFailed | AnswerBroken, attemptsMax: number): PaymentDecision {
+  if (!isLastAttempt(live, attemptsMax)) return { step: 'payment.release', events: [end] }
+  const exhausted = { kind: 'AttemptsExhausted', attempts: live.attempt } as const
+  const refund = live.isFinal ? [refundEvent(live)] : []
+  return { step: 'payment.exhaust', events: [end, exhausted, ...refund] }
+}
+
+function isLastAttempt({ attempt }: Live, attemptsMax: number): boolean {
+  assert(attemptsMax >= 1, 'a payment may be used at least once')
+  return attempt >= attemptsMax
 }
 
 /** Folds one recorded event into the state. `recordedAtMs` is the ledger's clock, the only one that counts for leases. */
@@ -321,6 +369,8 @@ export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: n
     case 'RequestFailed':
     case 'AnswerBroken':
       return { ...verifiedOf(state), phase: 'released', version }
+    case 'AttemptsExhausted':
+      return { ...verifiedOf(state), phase: 'exhausted', version }
     case 'PaymentFinalized':
       return { ...afterVerification(state), version, isFinal: true }
     case 'PaymentReversed':

@@ -14,6 +14,11 @@ export interface PaymentLedger {
   lookUp(question: LookUp): Promise<Known>
   /** All the events or none, if the payment is still in the state they were decided on. Resolves once durable. */
   append(change: PaymentChange): Promise<AppendOutcome>
+  /**
+   * The answer of this payment has been handed to the operating system. Recorded later and in batches: an answer whose mark
+   * is lost may be sent to its payer once more.
+   */
+  markSent(reference: PaymentReference): void
   /** The delivery of an attempt; undefined when this attempt has not delivered. */
   findDelivery(question: DeliveryQuestion): Promise<Fulfilment | undefined>
   /** Resolves once durable: a quote that was never stored could not be honoured. */
@@ -34,6 +39,8 @@ export interface LookUp {
   readonly reference: PaymentReference
   readonly wallet: Address
   readonly idempotencyKey: string | undefined
+  /** Without it no unsent answer is looked for. */
+  readonly orderDigest?: string
 }
 
 export interface DeliveryQuestion {
@@ -45,6 +52,8 @@ export interface Known {
   readonly payment: PaymentState
   /** Present when this wallet used the idempotency key within its time to live. */
   readonly earlier: EarlierUse | undefined
+  /** The answer that this order bought with this payment, while it is not known to have been sent. */
+  readonly unsent: StoredAnswer | undefined
 }
 
 export interface EarlierUse {
@@ -82,8 +91,9 @@ export interface PaymentChange extends PaymentDecision {
     readonly wallet: Address
     readonly key: string
     readonly orderDigest: string
-    readonly answerJson?: string
   }
+  /** Stored with a fulfilment until it has been sent, or for a day under an idempotency key. */
+  readonly answerJson?: string
 }
 
 export type AppendOutcome =

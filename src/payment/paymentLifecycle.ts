@@ -17,8 +17,11 @@ export interface PaymentLifecycle {
   exposureBaseUnits(mint: Address): Promise<bigint>
   /** Brings the table of open work up to date with the log. Number of events that are still to be followed. */
   followOpenWork(): Promise<number>
-  /** Runs the work unless another instance is running it. */
-  runElected(name: string, work: () => Promise<void>): Promise<void>
+  /**
+   * Runs the work unless another instance is running it; false when it is. The work gets this port with writes that the
+   * database refuses once another instance has taken over.
+   */
+  runElected(name: string, work: (elected: PaymentLifecycle) => Promise<void>): Promise<boolean>
 }
 
 /** Payments with a step still to come; one small table has them, however long the ledger is. */

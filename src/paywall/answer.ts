@@ -1,11 +1,26 @@
+import type { Address } from '@tollbook/core/address'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Refusal, RefusalCode } from '@tollbook/core/refusal'
+import type { PaymentReference } from '../payment/paymentReference.ts'
+
+/** A paid answer on its way to the payer. */
+export interface Dispatch {
+  readonly wallet: Address
+  readonly reference: PaymentReference
+  /** Position of its RequestFulfilled in the ledger. */
+  readonly position: number
+  readonly isReplay: boolean
+  /** To be called once all of the answer has been handed to the operating system, and never before. */
+  readonly markSent: () => void
+}
 
 /** A whole answer, as it goes over the wire. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  /** Present when the answer was paid for. */
+  readonly dispatch?: Dispatch
 }
 
 /** An answer whose bytes are made while they are sent. */
@@ -16,6 +31,8 @@ export interface StreamedAnswer {
   readonly chunks: AsyncIterable<Uint8Array>
   /** Known after the last chunk. */
   readonly trailers: () => Readonly<Record<string, string>>
+  /** Known after the last chunk; undefined when the answer broke. */
+  readonly dispatch: () => Dispatch | undefined
   /** Time that the caller may take in all before it reads on. */
   readonly callerWaitMaxMs: number
 }

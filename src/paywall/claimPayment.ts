@@ -3,7 +3,7 @@ import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { newId } from '@tollbook/core/id'
 import { decideClaim, type Order, type PaymentState } from '../payment/payment.ts'
-import type { Known, PaymentLedger } from '../payment/paymentLedger.ts'
+import type { Known, PaymentChange, PaymentLedger } from '../payment/paymentLedger.ts'
 import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
 import type { Settlement } from '../payment/settlement.ts'
 
@@ -11,6 +11,8 @@ export interface ClaimDeps {
   readonly clock: Clock
   readonly ledger: PaymentLedger
   readonly leaseMs: number
+  /** Attempts to serve one payment; then it is owed back. */
+  readonly attemptsMax: number
 }
 
 /** The exclusive right to serve one order for one payment, committed to the ledger. */
@@ -31,7 +33,7 @@ export interface ClaimQuestion {
 }
 
 // Each conflict means that another attempt won, and the next lookup shows its result; one lookup is nearly always enough.
-const attemptsMax = 4
+const triesMax = 4
 
 /**
  * Consumes the settlement. Committed before the handler runs (I2); the database alone decides who is first (I1). An
@@ -39,22 +41,20 @@ const attemptsMax = 4
  */
 export async function claimPayment(deps: ClaimDeps, question: ClaimQuestion): Promise<Claim | Refusal> {
   const { order, settlement, idempotencyKey } = question
+  const { leaseMs, attemptsMax } = deps
   const attemptId = newId('attempt')
+  const sought = { reference: settlement.reference, wallet: order.wallet, orderDigest: order.digest }
   let before = question.known.payment
-  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+  for (let tries = 1; tries <= triesMax; tries++) {
     const nowMs = deps.clock.nowMs()
-    const decision = decideClaim(before, { order, settlement, attemptId, leaseMs: deps.leaseMs, nowMs })
+    const decision = decideClaim(before, { order, settlement, attemptId, leaseMs, attemptsMax, nowMs })
     if (isRefusal(decision)) return decision
-    const idempotency =
-      idempotencyKey === undefined
-        ? {}
-        : { idempotency: { wallet: order.wallet, key: idempotencyKey, orderDigest: order.digest } }
     const appended = await deps.ledger.append({
       reference: settlement.reference,
       before,
       ...decision,
       nowMs,
-      ...idempotency,
+      ...idempotencyOf(question),
     })
     switch (appended.outcome) {
       case 'appended':
@@ -62,10 +62,10 @@ export async function claimPayment(deps: ClaimDeps, question: ClaimQuestion): Pr
       case 'idempotency_key_reused':
         return refuseReusedKey()
       case 'conflict': {
-        const now = await deps.ledger.lookUp({ reference: settlement.reference, wallet: order.wallet, idempotencyKey })
-        // A winner with the same key stores its answer under it, and the next request gets it. Another lookup here would
-        // only find the payment used.
-        if (now.earlier !== undefined) return refuseOvertaken()
+        const now = await deps.ledger.lookUp({ ...sought, idempotencyKey })
+        // The winner of the same order stores its answer, and the next request gets it. Another decision here would only
+        // find the payment used.
+        if (now.earlier !== undefined || now.unsent !== undefined) return refuseOvertaken()
         before = now.payment
         break
       }
@@ -74,6 +74,14 @@ export async function claimPayment(deps: ClaimDeps, question: ClaimQuestion): Pr
     }
   }
   throw new Fault('the payment kept changing while it was being claimed', { retryable: true })
+}
+
+/** The key is recorded with the claim and again with the delivery. */
+export function idempotencyOf({
+  order,
+  idempotencyKey: key,
+}: Pick<Claim, 'order' | 'idempotencyKey'>): Pick<PaymentChange, 'idempotency'> {
+  return key === undefined ? {} : { idempotency: { wallet: order.wallet, key, orderDigest: order.digest } }
 }
 
 export function refuseOvertaken(): Refusal {

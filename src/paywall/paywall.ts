@@ -1,19 +1,19 @@
-import { Fault } from '@tollbook/core/fault'
 import type { Product } from '../product/product.ts'
-import { isFinal, mayUse, type Order } from '../payment/payment.ts'
-import type { ListedPrice } from '@tollbook/core/quote'
-import { isRefusal, refuse } from '@tollbook/core/refusal'
 import { type Answer, isAnswer, refusalAnswer, type StreamedAnswer } from './answer.ts'
 import type { PaidRequest } from './paidRequest.ts'
 import { identifyCaller } from './identifyCaller.ts'
-import { orderDigest } from './orderDigest.ts'
-import { issueOffer, type OfferDeps } from './issueOffer.ts'
+import { isRefusal, refuse } from '@tollbook/core/refusal'
 import { findReplay, readIdempotencyKey, settlementInLedger } from './replay.ts'
+import type { ListedPrice } from '@tollbook/core/quote'
+import { issueOffer, type OfferDeps } from './issueOffer.ts'
+import { isFinal, mayUse, type Order } from '../payment/payment.ts'
+import { orderDigest } from './orderDigest.ts'
 import { type ClaimDeps, claimPayment, refuseOvertaken } from './claimPayment.ts'
 import { type HandlerDeps, runHandler } from './runHandler.ts'
-import { answerJsonOf, deliveryOf, failureReason, fulfil, type RedeemDeps, release } from './redeem.ts'
 import { startStream } from './streamAnswer.ts'
+import { answerJsonOf, deliveryOf, fulfil, type RedeemDeps, release } from './redeem.ts'
 import { sendReceipt, type SignReceipt } from './sendReceipt.ts'
+import { Fault } from '@tollbook/core/fault'
 
 export interface Paywall extends OfferDeps, ClaimDeps, HandlerDeps, RedeemDeps {
   readonly currentPrice: (endpoint: string) => ListedPrice | undefined
@@ -57,7 +57,8 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     if (isRefusal(presented)) return refusalAnswer(presented)
     const { payer, proof } = presented
     const order: Order = { wallet: payer, endpoint: product.path, digest: orderDigest(product, ordered.parameters) }
-    const known = await deps.ledger.lookUp({ reference: proof.reference, wallet: payer, idempotencyKey })
+    const sought = { reference: proof.reference, wallet: payer, orderDigest: order.digest }
+    const known = await deps.ledger.lookUp({ ...sought, idempotencyKey })
     const replay = findReplay(known, { rail, proof, order })
     if (isRefusal(replay)) return refusalAnswer(replay)
     if (replay !== undefined) return await sendReceipt({ ...deps, rail }, replay)
@@ -75,11 +76,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     const outcome = await runHandler(deps, ordered, request.requestId)
     if (outcome.kind === 'stream')
       return (await startStream({ ...deps, rail }, claim, outcome)) ?? refusalAnswer(refuseOvertaken())
-    if (outcome.kind !== 'delivered') {
-      await release(deps, claim, outcome.kind === 'failed' ? failureReason(outcome.code) : 'internal_error')
-      if (outcome.kind === 'broken') throw outcome.error
-      return refusalAnswer(refuse(outcome.code, outcome.message))
-    }
+    if (outcome.kind !== 'delivered') return refusalAnswer(await release(deps, claim, outcome))
 
     // A whole answer is committed before it is sent: a 2xx and a RequestFulfilled are one to one.
     const answerJson = answerJsonOf(outcome)

@@ -8,20 +8,23 @@ import type { FailureReason } from '../payment/events/attemptEvents.ts'
 import { decideFulfil, decideRelease, type PaymentDecision } from '../payment/payment.ts'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import type { Fulfilment } from '../payment/receipt.ts'
-import type { HandlerFailure, Value } from '../product/product.ts'
-import type { Claim } from './claimPayment.ts'
+import { type Refusal, refuse } from '@tollbook/core/refusal'
+import type { Failure, HandlerFailure, Value } from '../product/product.ts'
+import { type Claim, idempotencyOf } from './claimPayment.ts'
+import type { Attempted } from './runHandler.ts'
 
 export interface RedeemDeps {
   readonly clock: Clock
   readonly log: Log
   readonly ledger: PaymentLedger
+  readonly attemptsMax: number
 }
 
 /** A delivery, as the ledger records it. */
 export interface Delivery {
   /** SHA-256 in hex of the bytes that the caller gets. */
   readonly answerDigest: string
-  /** Text from which a replay is made; undefined when the answer is too large to keep. */
+  /** Text from which a replay is made; undefined when the answer is too large to store. */
   readonly storedAnswer: string | undefined
 }
 
@@ -39,54 +42,67 @@ export function deliveryOf(answerJson: string): Delivery {
  * (I26). Undefined when the lease had ended and another attempt took over: then this answer must not be served.
  */
 export async function fulfil(deps: RedeemDeps, claim: Claim, delivery: Delivery): Promise<Fulfilment | undefined> {
-  const { order, attemptId, payment, settlement, idempotencyKey } = claim
-  const { answerDigest, storedAnswer } = delivery
+  const { order, attemptId, payment, settlement } = claim
+  const { answerDigest, storedAnswer: answerJson } = delivery
   const decision = decideFulfil(payment, { attemptId, orderDigest: order.digest, answerDigest })
   if (decision === undefined) return undefined
-  const key =
-    idempotencyKey === undefined || storedAnswer === undefined
-      ? {}
-      : {
-          idempotency: {
-            wallet: order.wallet,
-            key: idempotencyKey,
-            orderDigest: order.digest,
-            answerJson: storedAnswer,
-          },
-        }
   const appended = await deps.ledger.append({
     reference: settlement.reference,
     before: payment,
     ...decision,
     nowMs: deps.clock.nowMs(),
-    ...key,
+    ...idempotencyOf(claim),
+    ...(answerJson === undefined || isTooLong(claim, answerJson) ? {} : { answerJson }),
   })
   const [leaf] = appended.outcome === 'appended' ? appended.leaves : []
   if (leaf === undefined || appended.outcome !== 'appended') return undefined
   return { settlement, endpoint: order.endpoint, recordedAtMs: appended.recordedAtMs, ...leaf }
 }
 
-/** Frees the proof after a failed attempt (I4). */
-export function release(deps: RedeemDeps, claim: Claim, reason: FailureReason): Promise<void> {
-  return recordRelease(deps, claim, decideRelease(claim.payment, claim.attemptId, reason))
+// Answers of data have some kilobytes, and a large QR code 200; documents and images are artifacts with a URL.
+const unsentBytesMax = 1024 * 1024
+
+/** Under a key every answer is stored. Without one it is stored until it was sent, and a payer cannot fill the database. */
+function isTooLong({ idempotencyKey }: Claim, answerJson: string): boolean {
+  return idempotencyKey === undefined && Buffer.byteLength(answerJson) > unsentBytesMax
 }
+
+/** Frees the proof after a failed attempt (I4), or ends the payment after its last one. The caller gets the reason. */
+export async function release(
+  deps: RedeemDeps,
+  claim: Claim,
+  outcome: Failure | Extract<Attempted, { readonly kind: 'broken' }>,
+): Promise<Refusal> {
+  const reason = outcome.kind === 'failed' ? failureReason(outcome.code) : 'internal_error'
+  const { payment, attemptId } = claim
+  const decision = decideRelease(payment, { attemptId, reason, attemptsMax: deps.attemptsMax })
+  await recordRelease(deps, claim, decision)
+  if (outcome.kind === 'broken') throw outcome.error
+  const isLast = decision?.step === 'payment.exhaust'
+  return refuse(outcome.code, isLast ? `${outcome.message}; ${lastAttempt}` : outcome.message)
+}
+
+const lastAttempt =
+  'this was the last permitted attempt with this payment: it no longer buys and is owed back to the wallet'
 
 /** If even the release fails, the lease ends by itself, so the failure is only worth a line in the log. */
 export async function recordRelease(
-  deps: RedeemDeps,
+  { ledger, clock, log }: RedeemDeps,
   { payment, settlement }: Claim,
   decision: PaymentDecision | undefined,
 ): Promise<void> {
   if (decision === undefined) return
   const { reference } = settlement
   try {
-    await deps.ledger.append({ reference, before: payment, ...decision, nowMs: deps.clock.nowMs() })
+    const { outcome } = await ledger.append({ reference, before: payment, ...decision, nowMs: clock.nowMs() })
+    if (outcome === 'appended' && decision.step === 'payment.exhaust')
+      log.warn({ event: 'attempts_exhausted', reference })
   } catch (error) {
-    deps.log.warn({ event: 'release_not_recorded', reference, error: describeError(error) })
+    log.warn({ event: 'release_not_recorded', reference, error: describeError(error) })
   }
 }
 
-export function failureReason(code: HandlerFailure): FailureReason {
+function failureReason(code: HandlerFailure): FailureReason {
   switch (code) {
     case 'NO_DATA':
       return 'no_data'

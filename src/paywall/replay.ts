@@ -24,18 +24,23 @@ export interface Held {
 }
 
 /**
- * The stored answer, for a caller who lost it: same key, wallet, request and proof. Undefined when nothing is stored. The
- * key alone opens nothing: the caller must still hold the proof.
+ * The stored answer, for a payer who repeats the request with its proof: under the same Idempotency-Key for a day, and
+ * without one while the answer is not known to have been sent. Undefined when nothing is stored. No key opens anything by
+ * itself: the caller must hold the proof.
  */
 export function findReplay(known: Known, held: Held): Sale | Refusal | undefined {
-  const { earlier, payment } = known
+  const { earlier, unsent, payment } = known
   const { proof, order } = held
-  if (earlier === undefined) return undefined
-  if (earlier.orderDigest !== order.digest || earlier.reference !== proof.reference) return refuseReusedKey()
+  if (earlier === undefined && unsent === undefined) return undefined
+  const isReused =
+    earlier !== undefined && (earlier.orderDigest !== order.digest || earlier.reference !== proof.reference)
+  if (isReused) return refuseReusedKey()
   const settlement = settlementInLedger(payment, held)
   if (isRefusal(settlement)) return settlement
-  if (earlier.answer === undefined || settlement === undefined) return undefined
-  const { answerJson, position, leafHash, recordedAtMs } = earlier.answer
+  const answer = earlier?.answer ?? unsent
+  // The order's digest does not name its wallet, and the payment reference is public.
+  if (answer === undefined || settlement?.wallet !== order.wallet) return undefined
+  const { answerJson, position, leafHash, recordedAtMs } = answer
   return {
     answerJson,
     replayed: true,

@@ -1,10 +1,12 @@
 import { CompactSign, importJWK, type JWK } from 'jose'
+import { assert } from '@tollbook/core/assert'
 import { canonicalJson } from '@tollbook/core/canonicalJson'
 import { Fault } from '@tollbook/core/fault'
 import { type Fulfilment, receiptOf, type SignedReceipt } from '../payment/receipt.ts'
+import type { PaymentLedger } from '../payment/paymentLedger.ts'
+import { type Answer, type Dispatch, jsonAnswer, type StreamedAnswer } from './answer.ts'
 import { type PublicReceiptKey, receiptKeyId } from '../payment/receiptKeys.ts'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
-import { type Answer, jsonAnswer, type StreamedAnswer } from './answer.ts'
 import { inclusionProofOf } from './inclusionProof.ts'
 import type { PaymentRail } from './rail.ts'
 import { contentHeaders, type StoredStream, readStoredStream, receiptTrailers, streamEnd } from './streamFormat.ts'
@@ -63,10 +65,12 @@ export interface ReceiptDeps {
   readonly signReceipt: SignReceipt
   /** The rail that was paid by. */
   readonly rail: PaymentRail
+  readonly ledger: Pick<PaymentLedger, 'markSent'>
 }
 
 /** The paid answer. Private to this caller and never stored on the way. */
-export async function sendReceipt({ signReceipt, rail }: ReceiptDeps, sale: Sale): Promise<Answer | StreamedAnswer> {
+export async function sendReceipt(deps: ReceiptDeps, sale: Sale): Promise<Answer | StreamedAnswer> {
+  const { signReceipt, rail } = deps
   const { answerJson, fulfilment } = sale
   const receipt = await signReceipt(fulfilment)
   const headers = {
@@ -76,17 +80,29 @@ export async function sendReceipt({ signReceipt, rail }: ReceiptDeps, sale: Sale
     ...(isSample(answerJson) ? { 'x-sample-data': 'true' } : {}),
   }
   const stream = readStoredStream(answerJson)
-  if (stream !== undefined) return replayStream(stream, receipt, headers)
+  const dispatch = dispatchOf(deps, sale)
+  if (stream !== undefined) return { ...replayStream(stream, receipt, headers), dispatch: () => dispatch }
   // The stored text opens with {"data": … and is spliced, not parsed and written again, so its digest still holds.
   const inclusionProof = inclusionProofOf(receipt)
   const body = `{"success":true,"receipt":${JSON.stringify(receipt)},"inclusionProof":"${inclusionProof}",${answerJson.slice(1)}`
-  return jsonAnswer(200, body, headers)
+  return { ...jsonAnswer(200, body, headers), dispatch }
+}
+
+export function dispatchOf({ ledger }: Pick<ReceiptDeps, 'ledger'>, sale: Omit<Sale, 'answerJson'>): Dispatch {
+  const { settlement, position } = sale.fulfilment
+  const { wallet, reference } = settlement
+  assert(position > 0, 'a delivery has a position')
+  return { wallet, reference, position, isReplay: sale.replayed, markSent: () => ledger.markSent(reference) }
 }
 
 // A stored answer is small and its provider is done: only the caller can be slow.
 const callerWaitMaxMs = 10_000
 
-function replayStream(stream: StoredStream, receipt: SignedReceipt, headers: Answer['headers']): StreamedAnswer {
+function replayStream(
+  stream: StoredStream,
+  receipt: SignedReceipt,
+  headers: Answer['headers'],
+): Omit<StreamedAnswer, 'dispatch'> {
   async function* send() {
     yield await Promise.resolve(stream.bytes)
     yield* streamEnd(stream, receipt)

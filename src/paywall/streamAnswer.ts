@@ -1,21 +1,21 @@
 import { describeError } from '@tollbook/core/fault'
 import { decideBreak, decideStart } from '../payment/payment.ts'
 import type { SignedReceipt } from '../payment/receipt.ts'
-import type { StreamedAnswer } from './answer.ts'
+import type { Dispatch, StreamedAnswer } from './answer.ts'
 import type { Claim } from './claimPayment.ts'
 import { fulfil, recordRelease, type RedeemDeps } from './redeem.ts'
 import type { HandlerDeps, RunningStream } from './runHandler.ts'
-import type { ReceiptDeps } from './sendReceipt.ts'
+import { dispatchOf, type ReceiptDeps } from './sendReceipt.ts'
 import { createStreamReader, type StreamReader } from './streamReader.ts'
 import { receiptTrailers, storedStream, streamEnd, streamHeaders } from './streamFormat.ts'
 
-export interface StreamDeps extends RedeemDeps, HandlerDeps, ReceiptDeps {
+export interface StreamDeps extends RedeemDeps, HandlerDeps, Omit<ReceiptDeps, 'ledger'> {
   readonly leaseMs: number
 }
 
 // An hour of speech as text has 60 kB; images and documents are artifacts and have their own limits.
 const bytesMax = 8 * 1024 * 1024
-// An answer that can be replayed is stored in the ledger's notes for a day.
+// An answer that can be replayed is stored in the ledger's notes, for a day at most.
 const storedBytesMax = 256 * 1024
 
 /**
@@ -64,16 +64,16 @@ interface Run {
   readonly reader: StreamReader
 }
 
-function createSending(deps: StreamDeps, run: Run): Pick<StreamedAnswer, 'chunks' | 'trailers'> {
-  let receipt: SignedReceipt | undefined
+function createSending(deps: StreamDeps, run: Run): Pick<StreamedAnswer, 'chunks' | 'trailers' | 'dispatch'> {
+  let sealed: Sealed | undefined
   async function* send(): AsyncGenerator<Uint8Array> {
     const { reader } = run
     let isOpen = true
     try {
       for (let chunk = await reader.next(); chunk !== undefined; chunk = await reader.next()) yield chunk
-      receipt = await seal(deps, run)
+      sealed = await seal(deps, run)
       isOpen = false
-      yield* streamEnd(run.stream, receipt)
+      yield* streamEnd(run.stream, sealed.receipt)
     } catch (error) {
       isOpen = false
       await breakOff(deps, run, error)
@@ -82,18 +82,30 @@ function createSending(deps: StreamDeps, run: Run): Pick<StreamedAnswer, 'chunks
       if (isOpen) await finishAlone(deps, run)
     }
   }
-  const trailers = () =>
-    receipt === undefined ? {} : { ...deps.rail.respond(receipt), ...receiptTrailers(run.stream, receipt) }
-  return { chunks: send(), trailers }
+  return {
+    chunks: send(),
+    trailers() {
+      if (sealed === undefined) return {}
+      const { receipt } = sealed
+      return { ...deps.rail.respond(receipt), ...receiptTrailers(run.stream, receipt) }
+    },
+    dispatch: () => sealed?.dispatch,
+  }
+}
+
+interface Sealed {
+  readonly receipt: SignedReceipt
+  readonly dispatch: Dispatch
 }
 
 /** Records the delivery. Throws when another attempt took over meanwhile: then this delivery is not the one that was sold. */
-async function seal(deps: StreamDeps, { claim, stream, reader }: Run): Promise<SignedReceipt> {
-  const bytes = claim.idempotencyKey === undefined ? undefined : reader.stored()
+async function seal(deps: StreamDeps, { claim, stream, reader }: Run): Promise<Sealed> {
+  const bytes = reader.stored()
   const storedAnswer = bytes === undefined ? undefined : storedStream(stream, bytes)
   const fulfilment = await fulfil(deps, claim, { answerDigest: reader.digest(), storedAnswer })
   if (fulfilment === undefined) throw new Overtaken('another attempt took over while this answer was sent')
-  return await deps.signReceipt(fulfilment)
+  const dispatch = dispatchOf(deps, { fulfilment, replayed: false })
+  return { receipt: await deps.signReceipt(fulfilment), dispatch }
 }
 
 class Overtaken extends Error {
@@ -102,7 +114,7 @@ class Overtaken extends Error {
 
 /**
  * The caller left. The answer is read to its end and recorded as delivered: if leaving before the last byte released the
- * payment, one payment would buy any number of nearly complete answers. With an Idempotency-Key the caller can fetch it.
+ * payment, one payment would buy any number of nearly complete answers. The answer stays stored for its payer if it fits.
  */
 async function finishAlone(deps: StreamDeps, run: Run): Promise<void> {
   const { reader } = run
@@ -123,5 +135,5 @@ async function breakOff(deps: StreamDeps, { claim, reader }: Run, error: unknown
   const [bytes, digest] = [reader.bytes(), reader.digest()]
   deps.log.warn({ event: 'stream_broke', reference, bytes, error: describeError(error) })
   const { attemptId, payment } = claim
-  await recordRelease(deps, claim, decideBreak(payment, { attemptId, bytes, digest }))
+  await recordRelease(deps, claim, decideBreak(payment, { attemptId, bytes, digest, attemptsMax: deps.attemptsMax }))
 }

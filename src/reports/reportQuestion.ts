@@ -28,6 +28,7 @@ export const stateNames = [
   'streaming',
   'released',
   'fulfilled',
+  'exhausted',
   'refund_due',
   'reversed',
   'unmatched',

@@ -1,4 +1,4 @@
-import type { LedgerSettings } from '../config.ts'
+import type { LedgerSettings } from '../config/ledgerSettings.ts'
 import type { SealStep } from '../jobs/sealJob.ts'
 import type { TreeHead } from '@tollbook/core/merkle'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
@@ -21,7 +21,10 @@ export interface LedgerPart {
   readonly lifecycle: PaymentLifecycle
   readonly priceLists: Ledger['priceLists']
   readonly settings: Ledger['settings']
-  readonly upkeep: Pick<Ledger, 'findDurabilityProblem' | 'addPartitions' | 'forgetOldAnswers'>
+  readonly upkeep: Pick<
+    Ledger,
+    'findDurabilityProblem' | 'readDatabaseClockMs' | 'history' | 'addPartitions' | 'forgetOldAnswers'
+  >
   readonly seal: SealPort
   openNews(options: { readonly isSample: boolean }): NewsStore
   burnStats(terms: PaymentTerms): Promise<Json>
@@ -32,15 +35,17 @@ export interface LedgerPart {
 
 export interface SealPort {
   readonly tree: SealedTree
+  readonly history: Ledger['history']
   /** Throws when the ledger is older than the checkpoint in the file, or another one. */
   requireCheckpoint(file: string): Promise<void>
   sealNext(sign: (tree: TreeHead) => string): Promise<SealStep>
 }
 
-export async function openLedger({ databaseUrl }: LedgerSettings, deps: PartDeps): Promise<LedgerPart> {
+export async function openLedger(settings: LedgerSettings, deps: PartDeps): Promise<LedgerPart> {
   const { clock, log, metrics } = deps
+  const { databaseUrl } = settings
   const store = await openStore({
-    databaseUrl,
+    ...settings,
     applicationName: newId('instance'),
     clock,
     log,
@@ -55,8 +60,9 @@ export async function openLedger({ databaseUrl }: LedgerSettings, deps: PartDeps
     upkeep: store,
     seal: {
       tree: readSealedTree(database),
+      history: store.history,
       requireCheckpoint: (file) => requireStoredCheckpoint(database, file),
-      sealNext: (sign) => sealNext({ database, sign }),
+      sealNext: (sign) => sealNext({ ...store, sign }),
     },
     openNews: (options) => createNewsStore(database, options),
     openReports: (token) => openReports({ databaseUrl, token, log }),

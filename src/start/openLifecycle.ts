@@ -3,7 +3,7 @@ import type { LifecycleSettings } from '../config/saleSettings.ts'
 import type { Check } from '../jobs/healthJobs.ts'
 import { startOpenWorkJob } from '../jobs/openWorkJob.ts'
 import { startFinalityJob } from '../jobs/finalityJob.ts'
-import type { StepDeps } from '../jobs/recordStep.ts'
+import { lifecycleSteps, type StepDeps } from '../jobs/recordStep.ts'
 import { startRefundJob } from '../jobs/refundJob.ts'
 import { startTransferScanJob } from '../jobs/transferScanJob.ts'
 import type { LedgerPart } from './openLedger.ts'
@@ -31,10 +31,12 @@ const settleMarginMs = 60 * 60 * 1000
 export function openLifecycle(settings: LifecycleSettings, deps: LifecycleJobsDeps): Lifecycle {
   const { chain, clock, log, metrics, ledger } = deps
   const { payments, lifecycle } = ledger
+  // Counted from 0, so that an alert sees the first one as an increase.
+  for (const step of lifecycleSteps) metrics.onLifecycleStep(step, 0)
   const steps: StepDeps = { clock, log, payments, lifecycle, onStep: (step) => metrics.onLifecycleStep(step) }
   const openWork = startOpenWorkJob(steps)
   const finality = startFinalityJob({ ...steps, chain: { ...chain.reader, ...chain.finality } })
-  const refunds = startRefundJob({ ...steps, refundAfterMs })
+  const refunds = startRefundJob({ ...steps, refundAfterMs, attemptsMax: settings.attemptsMax })
   const settleAgeMs = settings.proofMaxAgeMs + settleMarginMs
   const transfers = startTransferScanJob({
     ...steps,

@@ -32,6 +32,7 @@ const drainTimeoutMs = 35_000
 export async function openListener(settings: ServerSettings, deps: ListenerDeps): Promise<HttpListener> {
   const { health, prices, keys } = deps
   const { host, port } = settings
+  deps.metrics.showChecks(health.checks)
   const server = await openServer(
     { host, port },
     {

@@ -2,7 +2,7 @@ import type { DeliverySettings } from '../config/deliverySettings.ts'
 import { openCatalog } from '../endpoints/catalog.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { artifactRoute } from '../http/artifactRoute.ts'
-import type { FreeRoute } from '../http/freeRoutes.ts'
+import type { FreeRoute, HealthCheck } from '../http/freeRoutes.ts'
 import { openEgress } from '../outbound/browser/openEgress.ts'
 import { openRenderer } from '../outbound/browser/openRenderer.ts'
 import { close } from './closePart.ts'
@@ -24,6 +24,7 @@ export interface ProductsDeps extends PartDeps {
 export interface Products {
   readonly endpoints: readonly Endpoint[]
   readonly routes: readonly FreeRoute[]
+  readonly checks: readonly HealthCheck[]
   close(): Promise<void>
 }
 
@@ -50,6 +51,7 @@ export async function openProducts(settings: DeliverySettings, deps: ProductsDep
   return {
     endpoints: catalog.endpoints,
     routes: [artifactRoute(artifacts, clock)],
+    checks: render.concurrency === 0 ? [] : [{ name: 'rendering', problem: renderer.problem, someProductsOnly: true }],
     close: () => stored.disposeAsync(),
   }
 }

@@ -58,6 +58,7 @@ export function openSale(settings: SaleSettings, deps: SaleDeps): Paywall {
     currentPrice,
     quoteTtlMs: settings.quoteTtlMs,
     leaseMs: settings.claimLeaseMs,
+    attemptsMax: settings.attemptsMax,
     handlerTimeoutMs: settings.handlerTimeoutMs,
     whyExposed: lifecycle.whyExposed,
     whyClosed: health.whyClosed,

@@ -3,6 +3,8 @@ import type { FreeRoute, HealthCheck } from '../http/freeRoutes.ts'
 import { createLedgerRoutes } from '../http/ledgerRoutes.ts'
 import { startSealJob } from '../jobs/sealJob.ts'
 import { keepCheckpoint } from '../store/checkpointFile.ts'
+import { writeLossNote } from '../store/lossNote.ts'
+import { signOnce } from '../store/signOnce.ts'
 import type { SealPort } from './openLedger.ts'
 import type { ReceiptKeys } from './openReceiptKeys.ts'
 import type { PartDeps } from './partDeps.ts'
@@ -23,10 +25,12 @@ export async function openSeal(settings: SealSettings, deps: SealDeps): Promise<
   const { checkpointFile, entriesArePublic } = settings
   const { clock, log, metrics, ledger, keys } = deps
   if (checkpointFile !== undefined) await ledger.requireCheckpoint(checkpointFile)
+  const sign = signOnce(keys.signCheckpoint)
   const sealing = await startSealJob({
     clock,
     log,
-    sealNext: () => ledger.sealNext(keys.signCheckpoint),
+    sealNext: () => ledger.sealNext(sign),
+    noteLoss: createLossNote(ledger, checkpointFile),
     keep: checkpointFile === undefined ? undefined : (note) => keepCheckpoint(checkpointFile, note),
     onSeal: metrics.onSeal,
   })
@@ -34,5 +38,16 @@ export async function openSeal(settings: SealSettings, deps: SealDeps): Promise<
     check: { name: 'seal', problem: sealing.problem },
     routes: createLedgerRoutes({ log, tree: ledger.tree, verifierKeys: keys.verifierKeys, entriesArePublic }),
     close: sealing.stop,
+  }
+}
+
+/** A restart must not open an instance that has seen more than the database has. Writes once. */
+function createLossNote({ history }: SealPort, checkpointFile: string | undefined): () => Promise<void> {
+  let isNoted = false
+  return async () => {
+    const seen = history.lost()?.seen
+    if (isNoted || checkpointFile === undefined || seen === undefined) return
+    await writeLossNote(checkpointFile, seen)
+    isNoted = true
   }
 }

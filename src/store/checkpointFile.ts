@@ -1,13 +1,16 @@
-import { access, constants, open, readFile, rename } from 'node:fs/promises'
+import { access, constants, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { assert } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { type Checkpoint, readCheckpoint } from '@tollbook/core/checkpoint'
 import { equal } from '@tollbook/core/merkle'
 import { encodeBase64 } from '@tollbook/core/base64'
 import { Fault } from '@tollbook/core/fault'
+import { LedgerDamage } from '@tollbook/core/ledgerDamage'
 import type { Database } from './database.ts'
+import { lossNoteOf, readLossNote, removeLossNote } from './lossNote.ts'
 import { rootAt } from './sealer.ts'
 import { headPosition } from './sealStore.ts'
+import { writeWhole } from './writeWhole.ts'
 
 /*
  * The newest checkpoint, stored outside the database: it distinguishes a restored backup from the ledger. A backup does
@@ -15,25 +18,21 @@ import { headPosition } from './sealStore.ts'
  * know payments claimed after it was made, so they could buy a second time.
  */
 
-/** Renamed into place and on disk before, so that a reader, or a machine that lost power, finds a whole one. */
+/**
+ * The file never moves back: a smaller checkpoint, or another root for the same size, means that the database has lost
+ * events, and the file is what shows it.
+ */
 export async function keepCheckpoint(path: string, note: string): Promise<void> {
-  assert(note !== '', 'a checkpoint is a signed note')
-  try {
-    const file = await open(`${path}.tmp`, 'w', readableFile)
-    try {
-      await file.writeFile(note)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(`${path}.tmp`, path)
-  } catch (error) {
-    throw new Fault(`the checkpoint cannot be written to ${path} (CHECKPOINT_FILE)`, { cause: error, retryable: true })
-  }
+  const given = assertPresent(readCheckpoint(note), 'a checkpoint is a signed note')
+  const stored = await readStoredCheckpoint(path)
+  if (stored !== undefined && given.size < stored.size)
+    throw new LedgerDamage(
+      `a checkpoint of ${given.size} events was to replace that of ${stored.size} events in ${path} (CHECKPOINT_FILE)`,
+    )
+  if (stored !== undefined && given.size === stored.size && !equal(given.root, stored.root))
+    throw new LedgerDamage(`two checkpoints of ${given.size} events have different roots; one is kept in ${path}`)
+  await writeWhole(path, note)
 }
-
-// A checkpoint is public.
-const readableFile = 0o644
 
 /** Undefined when there is none yet. */
 async function readStoredCheckpoint(path: string): Promise<Checkpoint | undefined> {
@@ -54,6 +53,7 @@ async function readStoredCheckpoint(path: string): Promise<Checkpoint | undefine
 
 /** Throws if the database does not contain the ledger that the stored checkpoint was signed over. */
 export async function requireStoredCheckpoint(database: Database, path: string): Promise<void> {
+  await requireLostEvent(database, path)
   const stored = await readStoredCheckpoint(path)
   if (stored === undefined) return requireFolder(path)
   const head = await headPosition(database)
@@ -72,6 +72,23 @@ export async function requireStoredCheckpoint(database: Database, path: string):
       `the first ${stored.size} events of the database are not those of the checkpoint of ${stored.origin} kept in ${path}: their root is ${roots}`,
     )
   }
+}
+
+/** A loss that was noticed by a running instance ends with the return of the ledger, or by the operator's hand. */
+async function requireLostEvent(database: Database, path: string): Promise<void> {
+  const lost = await readLossNote(path)
+  if (lost === undefined) return
+  const row = await database
+    .selectFrom('ledger.events')
+    .select('leaf_hash')
+    .where('seq', '=', lost.position)
+    .executeTakeFirst()
+  if (row?.leaf_hash.toString('hex') !== lost.leafHash)
+    throw refusal(
+      `${path} and ${lossNoteOf(path)}`,
+      `the database does not have event ${lost.position} as an instance has seen it (${lossNoteOf(path)})`,
+    )
+  await removeLossNote(path)
 }
 
 function refusal(path: string, finding: string): Fault {

@@ -1,22 +1,88 @@
 import { sql } from 'kysely'
 import { assert } from '@tollbook/core/assert'
+import type { Clock } from '@tollbook/core/clock'
+import { describeError } from '@tollbook/core/fault'
+import type { Log } from '../primitives/log.ts'
 import type { Database } from './database.ts'
 
+/** The right to do a piece of work, for a time. Writes of the work carry its epoch, and the database refuses an old one. */
+export interface Lease {
+  readonly name: string
+  readonly epoch: number
+}
+
+export interface Election {
+  /** Runs the work unless another instance holds its lease. Undefined when it does. */
+  run<T>(name: string, work: (lease: Lease) => Promise<T>): Promise<T | undefined>
+}
+
+export interface ElectionDeps {
+  readonly database: Database
+  readonly clock: Clock
+  readonly log: Log
+  /** Names this process, for people who read the table. */
+  readonly holder: string
+  readonly leaseMs?: number
+}
+
+// A leader that is killed or paused is replaced after this time.
+const standardLeaseMs = 10_000
+const renewalsPerLease = 3
+
 /**
- * Runs the work unless another instance is at it. The lock only saves work: whatever is appended is decided by expected
- * versions, so two at once would do no harm. It goes with its session, also by kill -9.
+ * A lease is a row and not a lock of a session: a pooler may give each statement another session, and a paused process
+ * keeps its session but not its lease.
  */
-export async function runElected(database: Database, name: string, work: () => Promise<void>): Promise<void> {
-  assert(name !== '', 'elected work has a name')
-  await database.connection().execute(async (session) => {
-    const { rows } = await sql<{
-      locked: boolean
-    }>`select pg_try_advisory_lock(hashtext(${name})) as locked`.execute(session)
-    if (rows[0]?.locked !== true) return
-    try {
-      await work()
-    } finally {
-      await sql`select pg_advisory_unlock(hashtext(${name}))`.execute(session)
+export function createElection(deps: ElectionDeps): Election {
+  const { leaseMs = standardLeaseMs } = deps
+  assert(leaseMs >= renewalsPerLease, 'a lease lasts long enough to be renewed')
+  return {
+    async run(name, work) {
+      assert(name !== '', 'elected work has a name')
+      const epoch = await takeLease(deps, name, leaseMs)
+      if (epoch === undefined) return undefined
+      await using held = new AsyncDisposableStack()
+      held.defer(() => endLease(deps, { name, epoch }))
+      held.defer(renewing(deps, { name, epoch }, leaseMs))
+      return await work({ name, epoch })
+    },
+  }
+}
+
+async function takeLease({ database, holder }: ElectionDeps, name: string, leaseMs: number) {
+  const { rows } = await sql<{ epoch: number | null }>`
+    select work.take_lease(${name}, ${holder}, ${leaseMs}) as epoch`.execute(database)
+  return rows[0]?.epoch ?? undefined
+}
+
+async function renewLease({ database }: ElectionDeps, { name, epoch }: Lease): Promise<boolean> {
+  const { rows } = await sql<{ renewed: boolean }>`select work.renew_lease(${name}, ${epoch}) as renewed`.execute(
+    database,
+  )
+  return rows[0]?.renewed === true
+}
+
+/** Renews the lease until stopped. A renewal that fails changes nothing: the lease then ends by itself. */
+function renewing(deps: ElectionDeps, lease: Lease, leaseMs: number): () => Promise<void> {
+  const stopping = new AbortController()
+  const renewal = (async () => {
+    while (!stopping.signal.aborted) {
+      await deps.clock.sleep(leaseMs / renewalsPerLease, stopping.signal)
+      if (!(await renewLease(deps, lease))) return
     }
+  })().catch((error: unknown) => {
+    if (!stopping.signal.aborted)
+      deps.log.warn({ event: 'lease_not_renewed', lease: lease.name, error: describeError(error) })
+  })
+  return () => {
+    stopping.abort()
+    return renewal
+  }
+}
+
+/** For the next instance. If it fails, the lease ends by itself. */
+async function endLease({ database, log }: ElectionDeps, { name, epoch }: Lease): Promise<void> {
+  await sql`select work.end_lease(${name}, ${epoch})`.execute(database).catch((error: unknown) => {
+    log.debug({ event: 'lease_not_ended', lease: name, error: describeError(error) })
   })
 }

@@ -6,7 +6,7 @@ export async function addPartitions(database: Database): Promise<void> {
   await sql`select ledger.add_partitions()`.execute(database)
 }
 
-/** Deletes idempotency keys that have ended, and answers a day old. */
+/** Deletes idempotency keys that have ended, answers a day old, and the oldest answers beyond the storage bound. */
 export async function forgetOldAnswers(database: Database): Promise<void> {
   await sql`select ledger.forget_old_notes()`.execute(database)
 }

@@ -7,28 +7,38 @@ import type { PaymentState } from '../payment/payment.ts'
 import type { OpenPayment, OpenQuestion, PaymentLifecycle } from '../payment/paymentLifecycle.ts'
 import { type PaymentReference, referenceOfStream, streamIdOf } from '../payment/paymentReference.ts'
 import { type Database, readOrFault } from './database.ts'
-import { runElected } from './election.ts'
+import type { Election, Lease } from './election.ts'
 import { foldPayment } from './paymentStore.ts'
 import { moveScanPlace, readScanPlace } from './transferScan.ts'
 
 export interface LifecycleDeps {
   readonly database: Database
   readonly kernel: LedgerKernel
+  readonly election: Election
 }
 
-export function createPaymentLifecycle(deps: LifecycleDeps): PaymentLifecycle {
-  const { database } = deps
+export function createPaymentLifecycle(deps: LifecycleDeps, lease?: Lease): PaymentLifecycle {
+  const { database, election } = deps
   return {
     findOpen: (question, max) => findOpen(database, question, max),
     loadPayments: (references) => loadPayments(deps.kernel, references),
     findAccounted: (references) => findAccounted(database, references),
     readScanPlace: (tokenAccount) => readScanPlace(database, tokenAccount),
-    moveScanPlace: (tokenAccount, place) => moveScanPlace(database, tokenAccount, place),
+    moveScanPlace: (tokenAccount, place) => moveScanPlace(database, { tokenAccount, place, lease }),
     exposureBaseUnits: (mint) => exposureBaseUnits(database, mint),
     followOpenWork: () => followOpenWork(database),
-    runElected: (name, work) => runElected(database, name, work),
+    async runElected(name, work) {
+      const ran = await election.run(name, async (taken) => {
+        await work(createPaymentLifecycle(deps, taken))
+        return true
+      })
+      return ran === true
+    },
   }
 }
+
+// CLAIM_LEASE_SECONDS is 600 at most.
+const leaseMaxMinutes = 10
 
 async function findOpen(database: Database, question: OpenQuestion, max: number): Promise<readonly OpenPayment[]> {
   assert(max > 0, 'a page of open work has a size')
@@ -49,10 +59,13 @@ async function findOpen(database: Database, question: OpenQuestion, max: number)
           .execute()
       }
       case 'lease_ended':
-        return open
-          .where('queue', '=', 'lease')
-          .where('due_at', '<=', sql<Date>`now()`)
-          .execute()
+        return (
+          open
+            .where('queue', '=', 'lease')
+            // A lease beyond the longest one was taken before the clock of the database went back.
+            .where(sql<boolean>`(due_at <= now() or due_at > now() + ${leaseMaxMinutes}::float8 * interval '1 minute')`)
+            .execute()
+        )
       case 'undelivered':
         return open
           .where('queue', '=', 'undelivered')

@@ -1,5 +1,7 @@
 import { createLedger, type LedgerDeps } from '@tollbook/ledger/ledger'
+import { createAppendHealth } from '@tollbook/ledger/appendHealth'
 import { openDatabase as openPool } from '@tollbook/ledger/database'
+import { createHistory, type LedgerHistory } from '@tollbook/ledger/history'
 import type { LedgerKernel } from '@tollbook/ledger/port'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
@@ -7,13 +9,16 @@ import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import type { PaymentLifecycle } from '../payment/paymentLifecycle.ts'
 import type { Log } from '../primitives/log.ts'
 import { type Database, databaseOn } from './database.ts'
-import { findDurabilityProblem } from './durability.ts'
+import { readDatabaseClockMs } from './databaseClock.ts'
+import { findCommitProblem, findDurabilityProblem } from './durability.ts'
+import { createElection, type Election } from './election.ts'
 import { addPartitions, forgetOldAnswers } from './housekeeping.ts'
 import { createPaymentLifecycle } from './lifecycleStore.ts'
 import { createPaymentLedger } from './paymentStore.ts'
 import { createPriceListStore, type PriceListStore } from './priceListStore.ts'
 import { createQuoteQueue } from './quoteStore.ts'
 import { checkSchemaVersion } from './schemaVersion.ts'
+import { createSentAnswers } from './sentAnswers.ts'
 import { createSettingStore, type SettingStore } from './settingStore.ts'
 
 export interface LedgerOptions extends Pick<LedgerDeps, 'onFlush'> {
@@ -21,6 +26,8 @@ export interface LedgerOptions extends Pick<LedgerDeps, 'onFlush'> {
   readonly applicationName: string
   readonly clock: Clock
   readonly log: Log
+  /** Every acknowledged commit is on a standby too, so a promotion loses none. */
+  readonly requiresStandby?: boolean
 }
 
 /** The ledger of the service, as the ports of its callers. */
@@ -34,7 +41,14 @@ export interface Ledger {
   readonly kernel: LedgerKernel
   /** For the sealer, the news and the reports; nothing else reads tables. */
   readonly database: Database
+  /** Notices a database that goes backwards. */
+  readonly history: Pick<LedgerHistory, 'problem' | 'lost'>
+  /** Throws a Fault unless the database continues the ledger that this instance has seen. */
+  requireHistory(): Promise<void>
+  readonly election: Election
+  /** Undefined when the database takes commits that survive a crash. */
   findDurabilityProblem(): Promise<string | undefined>
+  readDatabaseClockMs(): Promise<number>
   addPartitions(): Promise<void>
   forgetOldAnswers(): Promise<void>
   /** Writes what is queued, then closes. */
@@ -45,38 +59,74 @@ export interface Ledger {
 const connectionsMax = 12
 // Maximum duration of a failover before callers get an unknown outcome.
 const outcomeTimeoutMs = 15_000
+// Longer than any instance takes to notice that its server has gone, and to compare with the new one: 3 s and 5 s.
+const promotionWaitMs = 10_000
 
 /** Refuses to open a database whose schema is not this program's. */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
-  const { clock, log, onFlush } = options
-  const pool = openPool({ ...options, connectionsMax })
+  const { clock, log, onFlush, requiresStandby = false } = options
+  const history = createHistory({
+    clock,
+    log,
+    reporter: options.applicationName,
+    promotionWaitMs: requiresStandby ? 0 : promotionWaitMs,
+  })
+  let schemaFits = false
+  const pool = openPool({
+    ...options,
+    connectionsMax,
+    // Every reconnect, because the server behind the address may be another one.
+    onConnect: async (connection) => {
+      if (schemaFits) await history.compare(connection)
+    },
+  })
   const database = databaseOn(pool)
-  await requireSchema(database)
-  const kernel = createLedger({ pool, clock, log, outcomeTimeoutMs, ...(onFlush === undefined ? {} : { onFlush }) })
+  await requireSchema(database, log)
+  schemaFits = true
+  await history.compare(pool)
+  const inner = createLedger({
+    pool,
+    clock,
+    log,
+    history,
+    outcomeTimeoutMs,
+    ...(onFlush === undefined ? {} : { onFlush }),
+  })
+  const { kernel, findProblem } = createAppendHealth({ kernel: inner, pool, clock })
+  const election = createElection({ database, clock, log, holder: options.applicationName })
   const nowMs = () => clock.nowMs()
   const quotes = createQuoteQueue(database)
+  const sentAnswers = createSentAnswers({ database, clock, log })
   const priceLists = createPriceListStore({ database, kernel, nowMs })
   return {
-    payments: createPaymentLedger({ database, kernel, quotes, priceLists }),
-    lifecycle: createPaymentLifecycle({ database, kernel }),
+    payments: createPaymentLedger({ database, kernel, quotes, priceLists, sentAnswers }),
+    lifecycle: createPaymentLifecycle({ database, kernel, election }),
     priceLists,
     settings: createSettingStore({ database, kernel, nowMs }),
     kernel,
     database,
-    findDurabilityProblem: () => findDurabilityProblem(database),
+    history,
+    requireHistory: () => history.compare(pool),
+    election,
+    findDurabilityProblem: async () =>
+      (await findDurabilityProblem(database, { requiresStandby })) ??
+      (await findCommitProblem(pool)) ??
+      (await findProblem()),
+    readDatabaseClockMs: () => readDatabaseClockMs(database),
     addPartitions: () => addPartitions(database),
     forgetOldAnswers: () => forgetOldAnswers(database),
     async close() {
-      await Promise.all([kernel.drained(), quotes.drained()])
+      await Promise.all([kernel.drained(), quotes.drained(), sentAnswers.close()])
       await database.destroy()
     },
   }
 }
 
-async function requireSchema(database: Database): Promise<void> {
+async function requireSchema(database: Database, log: Log): Promise<void> {
   try {
     const schema = await checkSchemaVersion(database)
     if (!schema.fits) throw new Fault(schema.advice, { retryable: false })
+    if (schema.difference !== undefined) log.warn({ event: 'schema_newer', difference: schema.difference })
   } catch (error) {
     await database.destroy()
     throw error instanceof Fault

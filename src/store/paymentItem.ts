@@ -21,7 +21,7 @@ export function itemEvent<Event extends AnyEvent>(
 
 /** A change of a payment, as the ledger takes it. Encoded once: a retry sends the same bytes. */
 export function paymentItem(change: PaymentChange): Item {
-  const { reference, before, step, events, idempotency } = change
+  const { reference, before, step, events, idempotency, answerJson } = change
   assert(events.length > 0, 'a change has at least one event')
   const leaseMs = leaseOf(change)
   return {
@@ -37,7 +37,7 @@ export function paymentItem(change: PaymentChange): Item {
     ),
     ...(leaseMs === undefined ? {} : { leaseMs }),
     ...(idempotency === undefined ? {} : { keys: [idempotencyKey(idempotency)] }),
-    ...(idempotency?.answerJson === undefined ? {} : { note: Buffer.from(idempotency.answerJson, 'utf8') }),
+    ...(answerJson === undefined ? {} : { note: Buffer.from(answerJson, 'utf8') }),
   }
 }
 

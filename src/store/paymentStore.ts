@@ -7,15 +7,18 @@ import type {
   AppendOutcome,
   DeliveryQuestion,
   EarlierUse,
+  Known,
   LookUp,
   PaymentChange,
   PaymentLedger,
+  StoredAnswer,
 } from '../payment/paymentLedger.ts'
 import type { Fulfilment } from '../payment/receipt.ts'
-import { type PaymentReference, referenceOfStream, streamIdOf } from '../payment/paymentReference.ts'
+import { referenceOfStream, streamIdOf } from '../payment/paymentReference.ts'
 import { type Database, readOrFault } from './database.ts'
 import { idempotencyKeyBytes, idempotencySpace, paymentItem, textOf } from './paymentItem.ts'
 import type { PriceListStore } from './priceListStore.ts'
+import type { SentAnswers } from './sentAnswers.ts'
 import { findOpenQuote, findQuoteByMemo, type QuoteQueue } from './quoteStore.ts'
 
 export interface PaymentStoreDeps {
@@ -23,20 +26,16 @@ export interface PaymentStoreDeps {
   readonly kernel: LedgerKernel
   readonly quotes: QuoteQueue
   readonly priceLists: PriceListStore
+  readonly sentAnswers: Pick<SentAnswers, 'add' | 'has'>
 }
 
 /** The paywall's port on the ledger. */
 export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
   const { database, kernel, priceLists } = deps
   return {
-    async lookUp(question) {
-      // In this order, not concurrently: a payment that is seen fulfilled then always comes with its stored answer, and
-      // a caller
-      // who repeats a request at that moment does not get that the payment has been used.
-      const payment = await loadPayment(kernel, question.reference)
-      return { payment, earlier: await loadEarlierUse(deps, question) }
-    },
+    lookUp: (question) => lookUp(deps, question),
     append: (change) => append(kernel, change),
+    markSent: (reference) => deps.sentAnswers.add(reference),
     findDelivery: (question) => findDelivery(kernel, question),
     async recordQuote(quote) {
       await deps.quotes.submit(quote)
@@ -44,6 +43,17 @@ export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
     findOpenQuote: (question) => findOpenQuote({ database, priceLists }, question),
     findQuoteByMemo: (question) => findQuoteByMemo({ database, priceLists }, question),
     findPrice: (endpoint, atMs) => priceLists.findPrice(endpoint, atMs),
+  }
+}
+
+async function lookUp(deps: PaymentStoreDeps, question: LookUp): Promise<Known> {
+  // In this order, not concurrently: a payment that is seen fulfilled then always comes with its stored answer, and a caller
+  // who repeats a request at that moment does not get that the payment has been used.
+  const recorded = await deps.kernel.read(streamIdOf(question.reference))
+  return {
+    payment: foldPayment(recorded),
+    earlier: await loadEarlierUse(deps, question),
+    unsent: await loadUnsent(deps, question, recorded),
   }
 }
 
@@ -76,11 +86,6 @@ async function findDelivery(
   const { settlement, endpoint } = payment
   const { position, leafHash, recordedAtMs } = found
   return { settlement, endpoint, position, leafHash, recordedAtMs }
-}
-
-/** The state of a payment, folded from its events. */
-async function loadPayment(kernel: LedgerKernel, reference: PaymentReference): Promise<PaymentState> {
-  return foldPayment(await kernel.read(streamIdOf(reference)))
 }
 
 const paymentKinds: ReadonlySet<string> = new Set(paymentCodec.kinds)
@@ -126,11 +131,38 @@ interface Noted {
 
 /** The note is the answer to the order that was fulfilled; another key of the same payment may belong to another order. */
 async function findAnswer(kernel: LedgerKernel, { id, note, orderDigest }: Noted): Promise<EarlierUse['answer']> {
-  const recorded = await kernel.read(id)
+  const delivery = findDeliveryTo(await kernel.read(id), orderDigest)
+  return delivery === undefined ? undefined : { answerJson: note.toString('utf8'), ...delivery }
+}
+
+type RecordedDelivery = Omit<StoredAnswer, 'answerJson'>
+
+/** Undefined when nothing was delivered to this order. */
+function findDeliveryTo(recorded: readonly RecordedEvent[], orderDigest: string): RecordedDelivery | undefined {
   const found = recorded.find(({ kind }) => kind === 'RequestFulfilled')
   if (found === undefined) return undefined
   const { event } = paymentCodec.decode(textOf(found.body))
   if (event.kind !== 'RequestFulfilled' || event.orderDigest !== orderDigest) return undefined
   const { position, leafHash, recordedAtMs } = found
-  return { answerJson: note.toString('utf8'), position, leafHash, recordedAtMs }
+  return { position, leafHash, recordedAtMs }
+}
+
+async function loadUnsent(
+  { database, sentAnswers }: PaymentStoreDeps,
+  { reference, orderDigest }: LookUp,
+  recorded: readonly RecordedEvent[],
+): Promise<StoredAnswer | undefined> {
+  const delivery = orderDigest === undefined ? undefined : findDeliveryTo(recorded, orderDigest)
+  // Asked before and after the table is read: this process may have sent the answer, and be recording that at this moment.
+  if (delivery === undefined || sentAnswers.has(reference)) return undefined
+  const row = await readOrFault('an unsent answer', () =>
+    database
+      .selectFrom('ledger.notes')
+      .select('note')
+      .where('id', '=', Buffer.from(streamIdOf(reference)))
+      .where('sent_at', 'is', null)
+      .executeTakeFirst(),
+  )
+  if (row === undefined || sentAnswers.has(reference)) return undefined
+  return { answerJson: row.note.toString('utf8'), ...delivery }
 }

@@ -34,7 +34,7 @@ export async function readDebts(database: Database, mint: string): Promise<Debts
       waiting as materialized (
         select 'Liabilities:Overpaid:' || p.wallet as account
         from ledger.payments p
-        where p.stream in (select stream from open) and p.state in ('claimed', 'streaming', 'released', 'fulfilled')
+        where p.stream in (select stream from open) and p.state in ('claimed', 'streaming', 'released', 'exhausted', 'fulfilled')
       )
       select h.seq, a.name as account, -a.balance as owed
       from ledger.head h

@@ -13,6 +13,7 @@ import {
   type TreeEdge,
   widthAt,
 } from '@tollbook/core/tiles'
+import type { Lease } from './election.ts'
 import type { Tables } from './tables.ts'
 
 /** A pool, or one connection with a database transaction on it. */
@@ -49,14 +50,6 @@ export async function headPosition(database: Reader): Promise<number> {
   const head = await database.selectFrom('ledger.head').select('seq').executeTakeFirstOrThrow()
   assert(head.seq >= 0, 'positions count up from 0')
   return head.seq
-}
-
-/** False when another session is sealing. The lock goes with the end of the database transaction, also by kill -9. */
-export async function tryLockSeal(transaction: Reader): Promise<boolean> {
-  const { rows } = await sql<{
-    locked: boolean
-  }>`select pg_try_advisory_xact_lock(hashtext('ledger.seal')) as locked`.execute(transaction)
-  return rows[0]?.locked === true
 }
 
 /**
@@ -153,17 +146,21 @@ async function readStoredLeaves(database: Reader, { from, to }: Span): Promise<r
   return rows.map((row) => row.leaf_hash)
 }
 
-/** The one write path of the seal (migrations/0007). */
-export async function callSeal(
-  transaction: Reader,
-  { size, root, note }: TreeHead & { readonly note: string },
-  tiles: readonly FullTile[],
-): Promise<void> {
+export interface Seal {
+  readonly lease: Lease
+  readonly checkpoint: TreeHead & { readonly note: string }
+  readonly tiles: readonly FullTile[]
+}
+
+/** The one write path of the seal. False while a release without leases is sealing. */
+export async function callSeal(database: Reader, { lease, checkpoint, tiles }: Seal): Promise<boolean> {
+  const { size, root, note } = checkpoint
   assert(root.length === hashBytes && note !== '', 'a seal has a root and a signed note')
-  await sql`select ledger.seal(
-    ${size}, ${Buffer.from(root)}, ${note},
+  const { rows } = await sql<{ sealed: boolean }>`select ledger.seal_under_lease(
+    ${lease.name}, ${lease.epoch}, ${size}, ${Buffer.from(root)}, ${note},
     ${tiles.map(({ level }) => level)}::smallint[],
     ${tiles.map(({ index }) => index)}::bigint[],
     ${tiles.map(({ hashes }) => Buffer.from(hashes))}::bytea[],
-    ${tiles.map(({ root }) => Buffer.from(root))}::bytea[])`.execute(transaction)
+    ${tiles.map(({ root }) => Buffer.from(root))}::bytea[]) as sealed`.execute(database)
+  return rows[0]?.sealed === true
 }

@@ -3,6 +3,7 @@ import { LedgerDamage } from '@tollbook/core/ledgerDamage'
 import { equal, type TreeHead } from '@tollbook/core/merkle'
 import { emptyEdge, type FullTile, grow, rootOfEdge, type TreeEdge } from '@tollbook/core/tiles'
 import type { Database } from './database.ts'
+import type { Election, Lease } from './election.ts'
 import {
   callSeal,
   headPosition,
@@ -11,11 +12,14 @@ import {
   type Reader,
   readLeaves,
   type StoredCheckpoint,
-  tryLockSeal,
 } from './sealStore.ts'
 
 export interface SealerDeps {
   readonly database: Database
+  /** Elects the one instance that seals. */
+  readonly election: Election
+  /** Called before each step. Throws a Fault unless the database continues the ledger that this instance has seen. */
+  readonly requireHistory?: () => Promise<void>
   /** The signed note of a tree head. */
   readonly sign: (tree: TreeHead) => string
 }
@@ -35,32 +39,31 @@ const stepEventsMax = 64 * 256
 
 /**
  * Seals events appended since the newest checkpoint, up to the limit of one step. Any instance may call it at any time:
- * the advisory lock admits one of them, and work that a killed one had not committed is gone. Throws `LedgerDamage` if
- * the
+ * a lease admits one of them, and the database refuses one that was paused and replaced. Throws `LedgerDamage` if the
  * ledger differs from what was recorded or signed.
  */
 export async function sealNext(deps: SealerDeps): Promise<SealStep> {
-  const { database } = deps
-  // Without a lock first: most of the time there is nothing to do.
+  const { database, election } = deps
+  await deps.requireHistory?.()
+  // Without a lease first: most of the time there is nothing to do.
   const [checkpoint, head] = [await newestCheckpoint(database), await headPosition(database)]
   if (head === (checkpoint?.size ?? 0)) return { sealedEvents: 0, head, checkpoint }
-  return database.transaction().execute(async (transaction) => {
-    if (!(await tryLockSeal(transaction))) return { sealedEvents: 0, head, checkpoint }
-    return sealUnderLock(transaction, deps)
-  })
+  const step = await election.run('tollbook seal', (lease) => sealUnderLease(deps, lease))
+  return step ?? { sealedEvents: 0, head, checkpoint }
 }
 
-async function sealUnderLock(transaction: Reader, { sign }: SealerDeps): Promise<SealStep> {
-  const [known, head] = [await newestCheckpoint(transaction), await headPosition(transaction)]
+/** Undefined when another release of the service is sealing. */
+async function sealUnderLease({ database, sign }: SealerDeps, lease: Lease): Promise<SealStep | undefined> {
+  const [known, head] = [await newestCheckpoint(database), await headPosition(database)]
   const size = known?.size ?? 0
   if (head < size) throw new LedgerDamage(`the ledger ends at position ${head} and was sealed up to ${size}`)
   if (head === size) return { sealedEvents: 0, head, checkpoint: known }
-  const edge = await readSealedEdge(transaction, known)
-  const { edge: grown, tiles } = await growEdge(transaction, edge, Math.min(head, size + stepEventsMax))
+  const edge = await readSealedEdge(database, known)
+  const { edge: grown, tiles } = await growEdge(database, edge, Math.min(head, size + stepEventsMax))
   assert(grown.size > size && grown.size <= head, 'a step seals events that exist')
   const tree = { size: grown.size, root: rootOfEdge(grown) }
   const checkpoint = { ...tree, note: sign(tree) }
-  await callSeal(transaction, checkpoint, tiles)
+  if (!(await callSeal(database, { lease, checkpoint, tiles }))) return undefined
   return { sealedEvents: grown.size - size, head, checkpoint }
 }
 

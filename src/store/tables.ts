@@ -59,7 +59,7 @@ export interface Tables {
     digest: Read<Buffer | null>
     until: Read<Date | null>
   }
-  'ledger.notes': { id: Read<Buffer>; note: Read<Buffer>; recorded_at: Read<Date> }
+  'ledger.notes': { id: Read<Buffer>; note: Read<Buffer>; recorded_at: Read<Date>; sent_at: Read<Date | null> }
   'work.open': { queue: Read<string>; stream: Read<number>; id: Read<Buffer>; due_at: Read<Date> }
   'work.progress': { one: Read<boolean>; upto_seq: Read<number> }
   'paywall.transfer_scans': {

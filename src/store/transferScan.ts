@@ -3,6 +3,7 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import type { ScanPlace } from '../payment/paymentLifecycle.ts'
 import { readSignature } from '@tollbook/core/signature'
 import { type Database, readOrFault } from './database.ts'
+import type { Lease } from './election.ts'
 
 export async function readScanPlace(database: Database, tokenAccount: string): Promise<ScanPlace | undefined> {
   const row = await readOrFault('how far transfers were searched', () =>
@@ -16,9 +17,19 @@ export async function readScanPlace(database: Database, tokenAccount: string): P
   return { signature: assertPresent(readSignature(row.signature), 'a stored place is a signature'), slot: row.slot }
 }
 
-export async function moveScanPlace(database: Database, tokenAccount: string, place: ScanPlace): Promise<void> {
-  assert(place.slot >= 0, 'a place is in a slot')
-  await readOrFault('how far transfers were searched', () =>
-    sql`select paywall.move_transfer_scan(${tokenAccount}, ${place.signature}, ${place.slot})`.execute(database),
-  )
+export interface ScanMove {
+  readonly tokenAccount: string
+  readonly place: ScanPlace
+  /** Refuses the move once another instance searches. */
+  readonly lease: Lease | undefined
+}
+
+export async function moveScanPlace(database: Database, { tokenAccount, place, lease }: ScanMove): Promise<void> {
+  const { signature, slot } = place
+  assert(slot >= 0, 'a place is in a slot')
+  const move =
+    lease === undefined
+      ? sql`select paywall.move_transfer_scan(${tokenAccount}, ${signature}, ${slot})`
+      : sql`select paywall.move_transfer_scan_under_lease(${lease.name}, ${lease.epoch}, ${tokenAccount}, ${signature}, ${slot})`
+  await readOrFault('how far transfers were searched', () => move.execute(database))
 }

@@ -67,7 +67,10 @@ test('the instances have a login each and see no other password, no wallet and n
     expect(service?.volumes).toEqual([
       'artifacts:/var/lib/tollbook/artifacts',
       'provisioned:/var/lib/tollbook/provisioned:ro',
+      `checkpoint-${number}:/var/lib/tollbook/checkpoint`,
     ])
+    // One file for each instance: two instances must not overwrite each other's newest checkpoint.
+    expect(service?.environment?.['CHECKPOINT_FILE']).toBe('/var/lib/tollbook/checkpoint/newest')
   }
 })
 
@@ -105,8 +108,24 @@ test('an instance starts with the example as it is copied, and with its lines ta
   expect(config).toMatchObject({
     server: { host: '0.0.0.0', port: 3402, trustedProxyHops: 1 },
     products: { newsPolling: false },
-    ledger: { databaseUrl: 'postgres://tollbook_api_2:secret@postgres:5432/tollbook' },
+    ledger: { databaseUrl: 'postgres://tollbook_api_2:secret@postgres:5432/tollbook', requiresStandby: false },
   })
+})
+
+test('fault 19: every role that the schema grants to exists before a backup is restored', () => {
+  const files = globSync(['migrations/**/*.sql', 'packages/ledger/sql/**/*.sql'], { cwd: fileURLToPath(root) })
+  const schema = files.map(readText).join('\n')
+  const grantees = [...schema.matchAll(/\bto ((?:tollbook_\w+(?:, )?)+);/g)].flatMap(([, list = '']) =>
+    list.split(', '),
+  )
+  expect(new Set(grantees).size).toBeGreaterThan(3)
+  for (const file of ['deploy/postgres/roles.sh', 'deploy/patroni/create-roles.sh']) {
+    const roles = new Set([...readText(file).matchAll(/^create role (\w+)/gm)].map(([, role]) => role))
+    expect(
+      [...new Set(grantees)].filter((role) => !roles.has(role)),
+      file,
+    ).toEqual([])
+  }
 })
 
 test('every password that the compose file asks for is made by deploy/init.sh', () => {
@@ -200,6 +219,7 @@ async function servedMetrics() {
   metrics.onUpstreamCall({ upstream: 'ai-1', outcome: 'ok' })
   metrics.onLifecycleStep('finalized')
   metrics.onSeal({ unsealedEvents: 0, damaged: false })
+  metrics.showChecks([{ name: 'ledger', problem: () => undefined }])
   const served = await metrics.registry.metrics()
   const names = [...served.matchAll(/^([a-z]\w*)/gm)].map(([name]) => name)
   const labels = [...served.matchAll(/[{,](\w+)="/g)].map(([, label = '']) => label)

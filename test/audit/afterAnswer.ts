@@ -41,7 +41,7 @@ export async function continueAfterAnswers(ledger: Ledger, payments: readonly An
     const add = (before: PaymentState, decision: PaymentDecision | undefined) =>
       decide(ledger, { reference, before }, decision)
     if (state.phase === 'claimed') {
-      const expiry = decideExpiry(state, systemClock.nowMs())
+      const expiry = decideExpiry(state, { nowMs: systemClock.nowMs(), attemptsMax: 10 })
       if (expiry !== undefined) await add(state, expiry)
     }
     if (state.phase === 'released') {

@@ -10,6 +10,7 @@ import { readAddress } from '@tollbook/core/address'
 import type { Price } from '@tollbook/core/quote'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import type { Settlement } from '../../src/payment/settlement.ts'
+import { rollUp } from '../../src/reports/rollUp.ts'
 import { type Ledger, openLedger } from '../../src/store/openLedger.ts'
 import { sealNext } from '../../src/store/sealer.ts'
 import { newestCheckpoint } from '../../src/store/sealStore.ts'
@@ -68,7 +69,10 @@ export async function growLedger({ serviceUrl, payments, isNew, adminUrl }: Ledg
   try {
     if (isNew) {
       await ledger.priceLists.publish({ kind: 'PriceListPublished', source: 'fixed', split: defaultSplit, prices })
-      await ledger.settings.record([{ name: 'origin', value: { name: ledgerOrigin, ratio: 0.5 } }])
+      await ledger.settings.record([
+        { name: 'origin', value: ledgerOrigin },
+        { name: 'sample', value: { name: ledgerOrigin, ratio: 0.5 } },
+      ])
     }
     const answered: Answered[] = []
     for (let index = 0; index < payments; index++) {
@@ -83,16 +87,20 @@ export async function growLedger({ serviceUrl, payments, isNew, adminUrl }: Ledg
       if (isNew) await burnOwed(adminUrl, wallet)
     }
     await sealLedger(ledger)
+    while ((await rollUp(ledger.database, eventsPerRollUp)) > 0);
     return assertPresent(await newestCheckpoint(ledger.database), 'the ledger has been sealed').note
   } finally {
     await ledger.close()
   }
 }
 
-async function sealLedger({ database }: Ledger): Promise<void> {
+// Small, so that most payments are rolled up in several steps.
+const eventsPerRollUp = 50
+
+async function sealLedger({ database, election }: Ledger): Promise<void> {
   const sign = (tree: { size: number; root: Uint8Array }) =>
     signCheckpoint({ origin: ledgerOrigin, ...tree }, ledgerSigner)
-  while ((await sealNext({ database, sign })).sealedEvents > 0);
+  while ((await sealNext({ database, election, sign })).sealedEvents > 0);
 }
 
 async function pay(ledger: Ledger, index: number): Promise<Answered> {
@@ -140,7 +148,7 @@ async function fail(ledger: Ledger, settlement: Settlement, { before, isStreamed
   const claimed = await append(ledger, change)
   if (!isStreamed) return append(ledger, releaseOf(settlement, { before: claimed, attemptId }))
   const started = await decide(ledger, { reference, before: claimed }, decideStart(claimed, attemptId))
-  const broken = decideBreak(started, { attemptId, bytes: 12, digest: 'ef'.repeat(32) })
+  const broken = decideBreak(started, { attemptId, bytes: 12, digest: 'ef'.repeat(32), attemptsMax: 10 })
   return decide(ledger, { reference, before: started }, broken)
 }
 

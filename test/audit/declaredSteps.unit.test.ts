@@ -69,6 +69,7 @@ function fieldsOf(kind: string, before: Walk, step: DeclaredStep): Fields {
     AnswerStarted: live,
     AnswerBroken: { ...live, ...exposure, bytes: 12, digest: 'ef' },
     RequestFailed: { ...failed, ...live, ...exposure, reason: isDead ? 'lease_expired' : 'no_data' },
+    AttemptsExhausted: { attempts: before.attempt },
     RequestFulfilled: { ...fulfilled, ...live },
     DistributionAllocated: allocated,
     PaymentFinalized: { slot: 100, ...(isServed ? exposed : notExposed) },

@@ -92,22 +92,22 @@ describe('a price list', () => {
 
 describe('a setting', () => {
   const key = {
-    name: 'receipt-key',
+    name: 'sample-setting',
     number: 1,
     validFrom: '2026-11-21T10:30:00.000Z',
     value: { x: 'abc', at: [1, 2.5] },
   }
 
   test('counts from 1 within its name', () => {
-    const ledger = listed().append('receipt-key#1', ['SettingChanged', key])
-    expect(ledger.append('receipt-key#2', ['SettingChanged', { ...key, number: 2 }]).findings()).toEqual([])
-    const gap = listed().append('receipt-key#2', ['SettingChanged', { ...key, number: 2 }])
+    const ledger = listed().append('sample-setting#1', ['SettingChanged', key])
+    expect(ledger.append('sample-setting#2', ['SettingChanged', { ...key, number: 2 }]).findings()).toEqual([])
+    const gap = listed().append('sample-setting#2', ['SettingChanged', { ...key, number: 2 }])
     expect(gap.findings()).toEqual([['version_missing', 2]])
   })
 
   test.each([
     ['in the stream of another name', 'other#1', key],
-    ['that takes effect at another time', 'receipt-key#1', { ...key, validFrom: '2026-11-21T10:31:00.000Z' }],
+    ['that takes effect at another time', 'sample-setting#1', { ...key, validFrom: '2026-11-21T10:31:00.000Z' }],
     ['that would set prices', 'prices#2', { ...key, name: 'prices', number: 2 }],
   ] as const)('%s is found', (_, stream, fields) => {
     expect(listed().append(stream, ['SettingChanged', fields]).codes()).toContain('lifecycle_impossible')

@@ -1,5 +1,6 @@
 import { tamperedBytes } from './tamperedBytes.ts'
 import { tamperedAfterAnswer } from './tamperedAfterAnswer.ts'
+import { tamperedReports } from './tamperedReports.ts'
 import { tamperedRules } from './tamperedRules.ts'
 import { tamperedSeals } from './tamperedSeals.ts'
 import { tamperedStreams } from './tamperedStreams.ts'
@@ -13,5 +14,6 @@ export const tamperings: readonly Tampering[] = [
   ...tamperedAfterAnswer,
   ...tamperedStreams,
   ...tamperedTables,
+  ...tamperedReports,
   ...tamperedSeals,
 ]

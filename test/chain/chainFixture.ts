@@ -53,6 +53,8 @@ export interface ChainFixture {
   readonly reader: ChainReader
   readonly terms: PaymentTerms
   readonly price: Price
+  /** Called with the bytes of each payment before it is sent. */
+  readonly beforeSend?: (bytes: Uint8Array) => Promise<void>
 }
 
 export const decimals = 6
@@ -91,10 +93,12 @@ export async function openChainFixture(kind: MintKind, clock: Clock = systemCloc
 /** A price in the lab's mint. Of 1,000,001 base units 300,001 are burned: the rounding is up and can be seen. */
 export function priceOf(terms: PaymentTerms, requiredBaseUnits: bigint, endpoint = '/api/data/weather'): Price {
   const { mint } = terms
-  const market = { priceMicroUsd: 10_000n, tokenPriceAttoUsd: 10n ** 15n }
+  // A token costs a dollar, so that the price in micro dollars is the price in base units.
+  const market = { priceMicroUsd: requiredBaseUnits, tokenPriceAttoUsd: 10n ** 18n }
   return { endpoint, ...market, mint, decimals, requiredBaseUnits, ...split(requiredBaseUnits, defaultSplit) }
 }
 
+type Sender = Pick<ChainFixture, 'chain' | 'connection' | 'beforeSend'>
 type Scene = Pick<ChainFixture, 'chain' | 'connection' | 'issuer'>
 
 /** Makes the scenery of a test: the issuer pays, and a transaction that fails is the test's own mistake. */
@@ -110,7 +114,7 @@ export async function stage(
 
 /** Puts a transaction on chain, whether it succeeds there or not. The first signer pays the fee in SOL. */
 export async function land(
-  fixture: Pick<ChainFixture, 'chain' | 'connection'>,
+  fixture: Sender,
   instructions: readonly TransactionInstruction[],
   signers: readonly Keypair[],
 ): Promise<Signature> {
@@ -118,13 +122,16 @@ export async function land(
   return sendAndConfirm(fixture, transaction.serialize())
 }
 
-export async function sendAndConfirm(
-  { chain, connection }: Pick<ChainFixture, 'chain' | 'connection'>,
-  bytes: Uint8Array,
-): Promise<Signature> {
-  const signature = await connection.sendRawTransaction(bytes, { skipPreflight: true })
-  chain.advanceSlots(1)
-  return signatureOf(signature)
+export async function sendAndConfirm(fixture: Sender, bytes: Uint8Array): Promise<Signature> {
+  const signature = await send(fixture, bytes)
+  fixture.chain.advanceSlots(1)
+  return signature
+}
+
+/** It has landed, and is not confirmed yet. */
+export async function send({ connection, beforeSend }: Sender, bytes: Uint8Array): Promise<Signature> {
+  await beforeSend?.(bytes)
+  return signatureOf(await connection.sendRawTransaction(bytes, { skipPreflight: true }))
 }
 
 export async function signedBy(

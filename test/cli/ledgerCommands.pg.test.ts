@@ -4,14 +4,18 @@ import { z } from 'zod'
 import { auditCommand } from '../../src/cli/audit.ts'
 import type { CommandDeps } from '../../src/cli/commandDeps.ts'
 import { exportCommand } from '../../src/cli/export.ts'
+import { reportCommand } from '../../src/cli/report.ts'
+import { reportNames } from '../../src/reports/reportQuestion.ts'
 import { growLedger, ledgerKeyText } from '../audit/auditedLedger.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { makeMemberLogin } from '../support/memberLogin.ts'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
 
 /* `tollbook export` and `tollbook audit` as they are called, one after the other. */
 
-const { serviceUrl } = await createTestDatabase()
+const { serviceUrl, adminUrl } = await createTestDatabase()
+const financeUrl = await makeMemberLogin(adminUrl, 'tollbook_reader')
 const directory = await makeTemporaryDirectory()
 afterFile(directory.remove)
 const exportFile = `${directory.path}/ledger.jsonl`
@@ -23,7 +27,13 @@ interface Ran {
   readonly stderr: string
 }
 
-async function run(name: 'export' | 'audit', words: readonly string[], interrupted?: AbortSignal): Promise<Ran> {
+const commands = {
+  export: exportCommand,
+  audit: auditCommand,
+  report: (deps: CommandDeps) => reportCommand({ ...deps, databaseUrl: () => Promise.resolve(financeUrl) }),
+}
+
+async function run(name: keyof typeof commands, words: readonly string[], interrupted?: AbortSignal): Promise<Ran> {
   const said = { stdout: '', stderr: '' }
   let code = -1
   const deps: CommandDeps = {
@@ -33,8 +43,7 @@ async function run(name: 'export' | 'audit', words: readonly string[], interrupt
     setExitCode: (given) => void (code = given),
     interrupted: interrupted ?? new AbortController().signal,
   }
-  const command = name === 'export' ? exportCommand(deps) : auditCommand(deps)
-  await command.parseAsync([...words], { from: 'user' })
+  await commands[name](deps).parseAsync([...words], { from: 'user' })
   return { code, ...said }
 }
 
@@ -136,5 +145,19 @@ describe('tollbook audit', () => {
     const { code, stderr } = await run('audit', words)
     expect(code).toBe(2)
     expect(stderr).toContain(`${option}: `)
+  })
+})
+
+describe('the login of finance, a member of tollbook_reader and of no other role', () => {
+  test.each(reportNames)('gets the report %s from tollbook report', async (name) => {
+    const { stdout, stderr } = await run('report', [name, '--format', 'json'])
+    expect(stderr).toBe('')
+    expect(stdout).toMatch(/^\{/)
+  })
+
+  test('gets an audit of the ledger and of the tables that finance reads', async () => {
+    const { code, stdout } = await run('audit', ['--database', financeUrl, ...key])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/the tables of the finance reports, which have reached position \d+/)
   })
 })

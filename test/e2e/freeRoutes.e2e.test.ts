@@ -1,7 +1,10 @@
 import { connect } from 'node:net'
+import { writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ask, askForQuote, buy, qrOrder } from '../support/ask.ts'
+import { awaitThat } from '../support/awaitThat.ts'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
 
 let service: TestService
@@ -28,6 +31,28 @@ describe('free routes', () => {
     expect((await get('/api/token/burn-stats')).status).toBe(200)
     expect((await get('/livez')).status).toBe(200)
     expect((await get('/readyz')).status).toBe(200)
+  })
+
+  test('fault 19: health names rendering when no browser starts, and all other products are sold', async () => {
+    const chromium = `${await makeScratchDirectory()}/chromium`
+    await writeFile(chromium, '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+    const without = await openTestService({
+      besides: service,
+      env: { RENDER_CONCURRENCY: '1', CHROMIUM_PATH: chromium },
+    })
+    const problem = 'no browser can be started on this server at the moment'
+    await awaitThat('the browser could not be started', async () =>
+      JSON.stringify((await ask(without, { path: '/api/health' })).body).includes(problem),
+    )
+    const health = await ask(without, { path: '/api/health' })
+    expect(health).toMatchObject({
+      status: 200,
+      body: { data: { status: 'degraded', checks: { rendering: { status: 'failing', problem } } } },
+    })
+    expect((await ask(without, { path: '/readyz' })).status).toBe(200)
+    expect((await ask(without, qrOrder)).status).toBe(402)
+    const picture = { path: '/api/tools/screenshot', body: { url: 'https://example.com/' } }
+    expect(await ask(without, picture)).toMatchObject({ status: 503, body: { code: 'ENDPOINT_UNAVAILABLE' } })
   })
 
   test('answer HEAD with the headers of GET, which a paid route does not', async () => {

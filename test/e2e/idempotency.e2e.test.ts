@@ -14,6 +14,9 @@ beforeAll(async () => {
   another = await openTestService({ besides: service, seams: { endpoints: withEndpoint(scripted) } })
 })
 
+/** Another instance may send the same answer again for a moment, until it knows that the answer was sent. */
+const isReplay = (headers: Headers) => headers.get('idempotent-replay') === 'true'
+
 async function paidProof(form: 'signature' | 'transaction' | 'boundSignature' = 'signature'): Promise<string> {
   return service.payer.pay(await askForQuote(service, order), form)
 }
@@ -103,7 +106,7 @@ describe('I1 one payment at two instances at once', () => {
       Array.from({ length: 24 }, (_, index) => ask(index % 2 === 0 ? service : another, { ...order, proof })),
     )
     const statuses = replies.map(({ status }) => status)
-    expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+    expect(replies.filter(({ status, headers }) => status === 200 && !isReplay(headers))).toHaveLength(1)
     expect(statuses.every((status) => [200, 402, 409].includes(status))).toBe(true)
     expect(scripted.runs() - runs).toBe(1)
   })
@@ -117,7 +120,7 @@ describe('I1 one unsent transaction at two instances at once', () => {
       Array.from({ length: 16 }, (_, index) => ask(index % 2 === 0 ? service : another, { ...order, proof })),
     )
     const statuses = replies.map(({ status }) => status)
-    expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+    expect(replies.filter(({ status, headers }) => status === 200 && !isReplay(headers))).toHaveLength(1)
     expect(statuses.filter((status) => ![200, 402, 409].includes(status))).toEqual([])
     expect(scripted.runs() - runs).toBe(1)
   })

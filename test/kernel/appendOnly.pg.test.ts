@@ -26,6 +26,7 @@ await service.query(
   `select ledger.seal(256, sha256('root'), 'a note', array[0]::smallint[], array[0]::bigint[],
     array(select string_agg(leaf_hash, ''::bytea order by seq) from ledger.events where seq <= 256), array[sha256('tile')])`,
 )
+await service.query("select ledger.report_lost_history(9999, sha256('lost'), 'test')")
 
 interface Table {
   readonly name: string
@@ -85,6 +86,7 @@ test('the catalogue shows the tables of the ledger and their partitions, and eac
     'settings',
     'tiles',
     'checkpoints',
+    'lost_history',
     ...[...projections, ...stored].map((name) => name.slice(7)),
   ]
   for (const parent of parents) {
@@ -138,13 +140,20 @@ describe('least privilege: a member of tollbook_service', () => {
     expect(rows.map(({ name }) => name)).toEqual([
       'ledger.add_partitions',
       'ledger.append',
+      'ledger.end_notes',
       'ledger.find_open_quote',
       'ledger.find_quote_by_memo',
       'ledger.forget_old_notes',
+      'ledger.has_event',
+      'ledger.identify',
+      'ledger.probe_commit',
       'ledger.read',
       'ledger.read_many',
       'ledger.record_quotes',
+      'ledger.report_lost_history',
+      'ledger.require_history',
       'ledger.seal',
+      'ledger.seal_under_lease',
       'ledger.setting_at',
       'news.forget_old',
       'news.keep_articles',
@@ -152,8 +161,12 @@ describe('least privilege: a member of tollbook_service', () => {
       'news.poll_succeeded',
       'news.take_poll',
       'paywall.move_transfer_scan',
+      'paywall.move_transfer_scan_under_lease',
       'reports.roll_up',
+      'work.end_lease',
       'work.follow',
+      'work.renew_lease',
+      'work.take_lease',
     ])
   })
 })

@@ -93,3 +93,15 @@ test.each([
     blocker.release()
   }
 })
+
+test('a pooler that loses prepared statements costs no append (fault 9)', async () => {
+  const pool = openPool(serviceUrl, 1)
+  const pooled = openKernel(pool)
+  const streams = [newSignature(), newSignature(), newSignature()]
+  for (const stream of streams) {
+    expect(await pooled.append(claim(stream))).toMatchObject({ outcome: 'appended' })
+    // As another session would be, to which a pooler in transaction mode passes the next statement.
+    await pool.query('deallocate all')
+  }
+  expect(await eventsOf(streams)).toEqual([3, 3, 3])
+})

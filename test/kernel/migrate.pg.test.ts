@@ -2,7 +2,7 @@ import { cp, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { migrate, readSchema, type SchemaSources } from '@tollbook/ledger/migrate'
 import { checkSchemaVersion } from '@tollbook/ledger/schemaVersion'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { schemaSources } from '../../src/store/migrate.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
@@ -98,19 +98,46 @@ test('a numbered migration that was edited after it was applied is refused', asy
   expect(await versionOf(serviceUrl, sources)).toMatchObject({ fits: false, advice: /0004_seal/ })
 })
 
-test('a new numbered migration is applied once, and a program without it refuses the newer database', async () => {
-  const { ownerUrl, serviceUrl } = await createTestDatabase()
-  const sources = await copyOfSources()
-  await sources.edit('0099_tomorrow.sql', () => '-- Why: a test.\ncreate table paywall.tomorrow (day date not null);')
-  expect(await versionOf(serviceUrl, sources)).toMatchObject({
-    fits: false,
-    advice: /older.*missing 0099_tomorrow.*tollbook migrate/,
+describe('a newer database', () => {
+  async function migrateTomorrow(more = '') {
+    const { ownerUrl, serviceUrl } = await createTestDatabase()
+    const sources = await copyOfSources()
+    const text = `-- Why: a test.\ncreate table paywall.tomorrow (day date not null);\n${more}`
+    await sources.edit('0099_tomorrow.sql', () => text)
+    await sources.edit('functions/seal.sql', (seal) => `-- Changed.\n${seal}`)
+    expect(await versionOf(serviceUrl, sources)).toMatchObject({
+      fits: false,
+      advice: /older.*missing 0099_tomorrow.*tollbook migrate/,
+    })
+    expect(await migrate({ databaseUrl: ownerUrl, sources })).toEqual(['0099_tomorrow', 'functions/seal'])
+    expect(await versionOf(serviceUrl, sources)).toEqual({ fits: true })
+    return { ownerUrl, serviceUrl, sources }
+  }
+
+  test('takes programs of earlier releases, which say what differs and migrate nothing back', async () => {
+    const { ownerUrl, serviceUrl, sources } = await migrateTomorrow()
+    const difference = expect.stringMatching(/newer.*0099_tomorrow.*differs: functions\/seal/)
+    expect(await versionOf(serviceUrl)).toEqual({ fits: true, difference })
+    expect(await migrate({ databaseUrl: ownerUrl, sources: schemaSources })).toEqual([])
+    expect(await versionOf(serviceUrl, sources)).toEqual({ fits: true })
   })
-  expect(await migrate({ databaseUrl: ownerUrl, sources })).toEqual(['0099_tomorrow'])
-  expect(await versionOf(serviceUrl, sources)).toEqual({ fits: true })
-  expect(await versionOf(serviceUrl)).toMatchObject({ fits: false, advice: /newer.*0099_tomorrow/ })
-  await expect(migrate({ databaseUrl: ownerUrl, sources: schemaSources })).rejects.toMatchObject({
-    message: /newer than this program/,
+
+  test('refuses the programs that its migrations have left behind', async () => {
+    const contracted = 'update migration.compatibility set oldest_program = 99;'
+    const { ownerUrl, serviceUrl } = await migrateTomorrow(contracted)
+    expect(await versionOf(serviceUrl)).toMatchObject({
+      fits: false,
+      advice: /newer.*0099_tomorrow.*takes programs from migration 99 on.*start the release/,
+    })
+    await expect(migrate({ databaseUrl: ownerUrl, sources: schemaSources })).rejects.toMatchObject({
+      message: /newer than this program/,
+    })
+  })
+
+  test('of another history is refused', async () => {
+    const { adminUrl, serviceUrl } = await createTestDatabase()
+    await openPool(adminUrl, 1).query("insert into migration.applied values ('0001_other', '\\x00', now())")
+    expect(await versionOf(serviceUrl)).toMatchObject({ fits: false, advice: /newer.*0001_other/ })
   })
 })
 

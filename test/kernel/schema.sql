@@ -38,6 +38,8 @@ ledger.events leaf_hash bytea not null
 ledger.head one boolean not null default true
 ledger.head seq bigint not null
 ledger.head recorded_at timestamp with time zone not null
+ledger.head clock_at timestamp with time zone not null default '1970-01-01 00:00:00+00'::timestamp with time zone
+ledger.head leaf_hash bytea
 ledger.keys space smallint not null
 ledger.keys key bytea not null
 ledger.keys id bytea not null
@@ -53,9 +55,16 @@ ledger.lane one boolean not null default true
 ledger.lane number integer not null
 ledger.lane lanes integer not null
 ledger.lane epoch integer not null
+ledger.lost_history number bigint not null
+ledger.lost_history seq bigint not null
+ledger.lost_history leaf_hash bytea not null
+ledger.lost_history reporter text not null
+ledger.lost_history reported_at timestamp with time zone not null
 ledger.notes id bytea not null
 ledger.notes note bytea not null
 ledger.notes recorded_at timestamp with time zone not null
+ledger.notes is_keyed boolean not null default true
+ledger.notes sent_at timestamp with time zone
 ledger.quotes id text not null
 ledger.quotes wallet text not null
 ledger.quotes endpoint text not null
@@ -182,6 +191,11 @@ reports.wallet_totals burned numeric(38,0) not null
 reports.wallet_totals burn_owed numeric(38,0) not null
 reports.wallet_totals lost numeric(38,0) not null
 reports.wallet_totals shares jsonb not null
+work.leases name text not null
+work.leases holder text not null
+work.leases epoch bigint not null
+work.leases taken_at timestamp with time zone not null
+work.leases length_ms integer not null
 work.open queue text not null
 work.open stream bigint not null
 work.open id bytea not null
@@ -223,6 +237,8 @@ ledger.kinds kinds_space_is_a_byte CHECK (((space >= 0) AND (space <= 255)))
 ledger.lane lane_is_one_of_them CHECK (((number >= 0) AND (number < lanes)))
 ledger.lane lane_is_one_row PRIMARY KEY (one)
 ledger.lane lane_is_the_one CHECK (one)
+ledger.lost_history lost_history_is_of_an_event CHECK (((seq > 0) AND (octet_length(leaf_hash) = 32)))
+ledger.lost_history lost_history_one_row_each PRIMARY KEY (number)
 ledger.notes notes_one_row_per_stream PRIMARY KEY (id)
 ledger.quotes quotes_are_found_by_wallet_and_endpoint PRIMARY KEY (wallet, endpoint, issued_at, id)
 ledger.quotes quotes_ask_for_something CHECK ((required > (0)::numeric))
@@ -259,6 +275,8 @@ reports.payouts payouts_one_row_each PRIMARY KEY (seq, line)
 reports.progress progress_is_one_row PRIMARY KEY (one)
 reports.progress progress_is_the_one CHECK (one)
 reports.wallet_totals wallet_totals_one_row_each PRIMARY KEY (mint, wallet, day)
+work.leases leases_have_a_length CHECK (((length_ms >= 0) AND (length_ms <= 600000)))
+work.leases leases_one_row_each PRIMARY KEY (name)
 work.open open_one_row_each PRIMARY KEY (queue, stream)
 work.progress progress_is_one_row PRIMARY KEY (one)
 work.progress progress_is_the_one CHECK (one)
@@ -294,6 +312,8 @@ CREATE UNIQUE INDEX head_is_one_row ON ledger.head USING btree (one)
 CREATE UNIQUE INDEX keys_used_once ON ledger.keys USING btree (space, key)
 CREATE UNIQUE INDEX kinds_one_row_each ON ledger.kinds USING btree (kind)
 CREATE UNIQUE INDEX lane_is_one_row ON ledger.lane USING btree (one)
+CREATE UNIQUE INDEX leases_one_row_each ON work.leases USING btree (name)
+CREATE UNIQUE INDEX lost_history_one_row_each ON ledger.lost_history USING btree (number)
 CREATE UNIQUE INDEX notes_one_row_per_stream ON ledger.notes USING btree (id)
 CREATE UNIQUE INDEX open_one_row_each ON work.open USING btree (queue, stream)
 CREATE UNIQUE INDEX payment_totals_one_row_each ON reports.payment_totals USING btree (mint, wallet, day, endpoint)
@@ -329,6 +349,9 @@ A CREATE TRIGGER projection_is_never_emptied BEFORE TRUNCATE ON ledger.head FOR 
 A CREATE TRIGGER projection_never_shrinks BEFORE DELETE ON ledger.head FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change()
 A CREATE TRIGGER kept_by_functions BEFORE INSERT OR DELETE OR UPDATE ON ledger.keys FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_direct_write()
 A CREATE TRIGGER kept_is_never_emptied BEFORE TRUNCATE ON ledger.keys FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change()
+A CREATE TRIGGER log_is_never_emptied BEFORE TRUNCATE ON ledger.lost_history FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change()
+A CREATE TRIGGER log_is_written_by_functions BEFORE INSERT ON ledger.lost_history FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_direct_write()
+A CREATE TRIGGER log_never_changes BEFORE DELETE OR UPDATE ON ledger.lost_history FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change()
 A CREATE TRIGGER kept_by_functions BEFORE INSERT OR DELETE OR UPDATE ON ledger.notes FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_direct_write()
 A CREATE TRIGGER kept_is_never_emptied BEFORE TRUNCATE ON ledger.notes FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change()
 A CREATE TRIGGER log_is_never_emptied BEFORE TRUNCATE ON ledger.quotes FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change()
@@ -355,9 +378,15 @@ ledger.append_as(writer text, ids bytea[], steps text[], expected integer[], lea
 ledger.append_one(writer text, step text, id bytea, expected integer, body bytea, mint text, debits text[], credits text[], amounts numeric[], guard_id bytea, key_space smallint, key_value bytea, OUT refusal text, OUT seq bigint, OUT leaf_hash bytea, OUT recorded_at timestamp with time zone) returns record search_path=""
 ledger.base58_bytes(written text) returns bytea search_path=""
 ledger.change_setting(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
+ledger.end_notes(ids bytea[]) returns bigint security definer search_path="" enable_seqscan=off
 ledger.find_open_quote(paying_wallet text, paid_endpoint text, landed_at timestamp with time zone, landed_slot bigint, grace interval) returns SETOF ledger.quotes search_path="" plan_cache_mode=force_custom_plan
 ledger.find_quote_by_memo(paying_wallet text, paid_endpoint text, wanted_memo text, issued_after timestamp with time zone) returns SETOF ledger.quotes search_path="" plan_cache_mode=force_custom_plan
+ledger.forget_notes_beyond(notes_max bigint, bytes_max bigint) returns bigint search_path=""
 ledger.forget_old_notes() returns bigint security definer search_path=""
+ledger.has_event(wanted_seq bigint, wanted_leaf bytea) returns boolean search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
+ledger.identify(known_seq bigint, OUT system_identifier text, OUT timeline integer, OUT head_seq bigint, OUT head_leaf bytea, OUT known_leaf bytea, OUT lost_number bigint, OUT lost_seq bigint, OUT lost_leaf bytea) returns record security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
+ledger.next_time(ledger_time timestamp with time zone, clock_before timestamp with time zone, OUT next_time timestamp with time zone, OUT clock timestamp with time zone) returns record search_path=""
+ledger.probe_commit() returns void security definer search_path="" lock_timeout=2s
 ledger.protect_kept(protected regclass) returns void 
 ledger.protect_log(protected regclass) returns void 
 ledger.protect_projection(protected regclass) returns void 
@@ -368,7 +397,10 @@ ledger.record_payout(body bytea) returns TABLE(refusal text, seq bigint, leaf_ha
 ledger.record_quotes(ids text[], wallets text[], endpoints text[], memos text[], price_lists integer[], mints text[], required numeric[], issued_ms bigint[], expires_ms bigint[], slots bigint[]) returns void security definer search_path=""
 ledger.refuse_change() returns trigger 
 ledger.refuse_direct_write() returns trigger 
+ledger.report_lost_history(lost_seq bigint, lost_leaf bytea, reporter text) returns void security definer search_path=""
+ledger.require_history(lane_epoch integer, known_seq bigint, known_leaf bytea, known_timeline integer) returns integer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
 ledger.seal(tree_size bigint, tree_root bytea, signed_note text, tile_levels smallint[], tile_indexes bigint[], tile_hashes bytea[], tile_roots bytea[]) returns void security definer search_path="" enable_seqscan=off jit=off
+ledger.seal_under_lease(lease_name text, lease_epoch bigint, tree_size bigint, tree_root bytea, signed_note text, tile_levels smallint[], tile_indexes bigint[], tile_hashes bytea[], tile_roots bytea[]) returns boolean security definer search_path=""
 ledger.setting_at(wanted text, at timestamp with time zone) returns SETOF ledger.settings search_path=""
 news.forget_old() returns bigint security definer search_path=""
 news.keep_articles(url_keys text[], urls text[], titles text[], title_keys text[], publishers text[], published_ms bigint[], provider text, category text, question text) returns integer security definer search_path=""
@@ -376,13 +408,18 @@ news.poll_failed(polled text) returns void security definer search_path=""
 news.poll_succeeded(polled text, next_ms integer, new_etag text, new_last_modified text) returns void security definer search_path=""
 news.take_poll(names text[], lanes text[], wanted_categories text[], spacings_ms integer[], lease_ms integer) returns TABLE(poll text, poll_etag text, poll_last_modified text) security definer search_path=""
 paywall.move_transfer_scan(token_account text, signature text, slot bigint) returns void security definer search_path=""
+paywall.move_transfer_scan_under_lease(lease_name text, lease_epoch bigint, token_account text, signature text, slot bigint) returns void security definer search_path=""
 reports.add_entries(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.add_shares(known jsonb, more jsonb) returns jsonb search_path=""
 reports.list_payments(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.list_payouts(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.reset() returns void search_path=""
 reports.roll_up(events_max integer) returns bigint security definer search_path="" jit=off plan_cache_mode=force_custom_plan
+work.end_lease(lease_name text, lease_epoch bigint) returns void security definer search_path=""
 work.follow(events_max integer) returns bigint security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
+work.renew_lease(lease_name text, lease_epoch bigint) returns boolean security definer search_path=""
+work.require_lease(lease_name text, lease_epoch bigint) returns void security definer search_path=""
+work.take_lease(lease_name text, wanted_by text, for_ms integer) returns bigint security definer search_path=""
 
 -- rights on tables of others than the owner
 ledger.accounts tollbook_burner SELECT
@@ -415,6 +452,8 @@ ledger.kinds tollbook_reader SELECT
 ledger.kinds tollbook_service SELECT
 ledger.lane tollbook_reader SELECT
 ledger.lane tollbook_service SELECT
+ledger.lost_history tollbook_reader SELECT
+ledger.lost_history tollbook_service SELECT
 ledger.notes tollbook_service SELECT
 ledger.quotes tollbook_reader SELECT
 ledger.quotes tollbook_service SELECT
@@ -448,6 +487,7 @@ reports.progress tollbook_reader SELECT
 reports.progress tollbook_service SELECT
 reports.wallet_totals tollbook_reader SELECT
 reports.wallet_totals tollbook_service SELECT
+work.leases tollbook_service SELECT
 work.open tollbook_payout SELECT
 work.open tollbook_service SELECT
 work.progress tollbook_payout SELECT
@@ -458,9 +498,13 @@ work.rules tollbook_service SELECT
 ledger.add_partitions tollbook_service
 ledger.append tollbook_service
 ledger.change_setting tollbook_operator
+ledger.end_notes tollbook_service
 ledger.find_open_quote tollbook_service
 ledger.find_quote_by_memo tollbook_service
 ledger.forget_old_notes tollbook_service
+ledger.has_event tollbook_service
+ledger.identify tollbook_service
+ledger.probe_commit tollbook_service
 ledger.read tollbook_reader
 ledger.read tollbook_service
 ledger.read_many tollbook_reader
@@ -468,7 +512,10 @@ ledger.read_many tollbook_service
 ledger.record_burn tollbook_burner
 ledger.record_payout tollbook_payout
 ledger.record_quotes tollbook_service
+ledger.report_lost_history tollbook_service
+ledger.require_history tollbook_service
 ledger.seal tollbook_service
+ledger.seal_under_lease tollbook_service
 ledger.setting_at tollbook_reader
 ledger.setting_at tollbook_service
 news.forget_old tollbook_service
@@ -477,5 +524,9 @@ news.poll_failed tollbook_service
 news.poll_succeeded tollbook_service
 news.take_poll tollbook_service
 paywall.move_transfer_scan tollbook_service
+paywall.move_transfer_scan_under_lease tollbook_service
 reports.roll_up tollbook_service
+work.end_lease tollbook_service
 work.follow tollbook_service
+work.renew_lease tollbook_service
+work.take_lease tollbook_service

@@ -18,6 +18,8 @@ import { isRefusal, type Refusal } from '@tollbook/core/refusal'
 import { order, settlementOf, referenceNumber } from './paymentStory.ts'
 
 const leaseMs = 1_000
+// So few that many histories exhaust them.
+const attemptsMax = 3
 const settlement = settlementOf(referenceNumber(1))
 const step = fc.record({
   kind: fc.constantFrom('claim', 'start', 'break', 'fulfil', 'release', 'finalize', 'reverse', 'refund', 'expire'),
@@ -54,14 +56,14 @@ function decisionOf(
   { kind, attemptId, nowMs }: { kind: string; attemptId: string; nowMs: number },
 ): PaymentDecision | Refusal | undefined {
   if (kind === 'start') return decideStart(state, attemptId)
-  if (kind === 'break') return decideBreak(state, { attemptId, bytes: 1, digest: '' })
+  if (kind === 'break') return decideBreak(state, { attemptId, bytes: 1, digest: '', attemptsMax })
   if (kind === 'fulfil') return decideFulfil(state, { attemptId, orderDigest: order.digest, answerDigest: '' })
   if (kind === 'finalize') return decideFinality(state, { kind: 'finalized', slot: 1 })
   if (kind === 'reverse') return decideFinality(state, { kind: 'reversed', reason: 'absent', finalizedSlot: 1 })
   if (kind === 'refund') return decideRefund(state)
-  if (kind === 'expire') return decideExpiry(state, nowMs)
-  if (kind === 'release') return decideRelease(state, attemptId, 'no_data')
-  return decideClaim(state, { order, settlement, attemptId, leaseMs, nowMs })
+  if (kind === 'expire') return decideExpiry(state, { nowMs, attemptsMax })
+  if (kind === 'release') return decideRelease(state, { attemptId, reason: 'no_data', attemptsMax })
+  return decideClaim(state, { order, settlement, attemptId, leaseMs, attemptsMax, nowMs })
 }
 
 const histories = fc.array(step, { maxLength: 40 }).map(play)
@@ -91,6 +93,19 @@ test('I3 attempts are 1, 2, 3… and each one ends before the next begins', () =
           live = 0
         }
       }
+    }),
+  )
+})
+
+test('I3 attempts are bounded, and after the last failed one nothing but finality and the debt is recorded', () => {
+  fc.assert(
+    fc.property(histories, (events) => {
+      const kinds = events.map(({ kind }) => kind)
+      expect(kinds.filter((kind) => kind === 'ProofClaimed').length).toBeLessThanOrEqual(attemptsMax)
+      const exhaustedAt = kinds.indexOf('AttemptsExhausted')
+      if (exhaustedAt === -1) return
+      const ends = [[], ['RefundDue'], ['PaymentFinalized', 'RefundDue'], ['PaymentReversed', 'BurnReversed']]
+      expect(ends).toContainEqual(kinds.slice(exhaustedAt + 1))
     }),
   )
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { assert, Bug } from '@tollbook/core/assert'
 import type { PaymentEvent } from '../../src/payment/events.ts'
+import { decideExpiry, decideFinality } from '../../src/payment/finality.ts'
 import {
   decideBreak,
   decideClaim,
@@ -17,8 +18,17 @@ import { order, otherWallet, settlementOf, referenceNumber, wallet } from './pay
 
 const nowMs = 1_790_000_100_000
 const leaseMs = 60_000
+const attemptsMax = 10
 const settlement = settlementOf(referenceNumber(1))
-const claimBy = (attemptId: string, changes = {}) => ({ order, settlement, attemptId, leaseMs, nowMs, ...changes })
+const claimBy = (attemptId: string, changes = {}) => ({
+  order,
+  settlement,
+  attemptId,
+  leaseMs,
+  attemptsMax,
+  nowMs,
+  ...changes,
+})
 
 /** Folds events as the ledger would record them at `atMs`. */
 function after(events: readonly PaymentEvent[], before: PaymentState = unknownPayment, atMs = nowMs): PaymentState {
@@ -33,7 +43,7 @@ function claimed(attemptId = 'attempt_1', before: PaymentState = unknownPayment,
 
 function released(): PaymentState {
   const state = claimed()
-  return after(decideRelease(state, 'attempt_1', 'no_data')?.events ?? [], state)
+  return after(decideRelease(state, { attemptId: 'attempt_1', reason: 'no_data', attemptsMax })?.events ?? [], state)
 }
 
 function fulfilled(): PaymentState {
@@ -119,7 +129,13 @@ describe('a claimed payment', () => {
   })
 
   test('an attempt that was overtaken releases nothing', () => {
-    expect(decideRelease(claimed('attempt_2', claimed(), nowMs + leaseMs), 'attempt_1', 'no_data')).toBeUndefined()
+    expect(
+      decideRelease(claimed('attempt_2', claimed(), nowMs + leaseMs), {
+        attemptId: 'attempt_1',
+        reason: 'no_data',
+        attemptsMax,
+      }),
+    ).toBeUndefined()
   })
 })
 
@@ -144,11 +160,11 @@ describe('a streamed answer', () => {
   })
 
   test('I4 that breaks leaves the proof usable, and what was sent on record', () => {
-    const broken = decideBreak(streaming(), { attemptId: 'attempt_1', bytes: 12, digest: 'ef' })
+    const broken = decideBreak(streaming(), { attemptId: 'attempt_1', bytes: 12, digest: 'ef', attemptsMax })
     expect(broken?.events).toMatchObject([{ kind: 'AnswerBroken', attempt: 1, bytes: 12, digest: 'ef' }])
     expect(after(broken?.events ?? [], streaming())).toMatchObject({ phase: 'released', attempt: 1 })
-    expect(decideBreak(claimed(), { attemptId: 'attempt_1', bytes: 0, digest: '' })).toBeUndefined()
-    expect(decideRelease(streaming(), 'attempt_1', 'no_data')).toBeUndefined()
+    expect(decideBreak(claimed(), { attemptId: 'attempt_1', bytes: 0, digest: '', attemptsMax })).toBeUndefined()
+    expect(decideRelease(streaming(), { attemptId: 'attempt_1', reason: 'no_data', attemptsMax })).toBeUndefined()
   })
 })
 
@@ -185,7 +201,7 @@ describe('a fulfilled payment', () => {
 
   test('I1 is neither fulfilled nor released a second time', () => {
     expect(decideFulfil(fulfilled(), { attemptId: 'attempt_1', orderDigest: '', answerDigest: '' })).toBeUndefined()
-    expect(decideRelease(fulfilled(), 'attempt_1', 'no_data')).toBeUndefined()
+    expect(decideRelease(fulfilled(), { attemptId: 'attempt_1', reason: 'no_data', attemptsMax })).toBeUndefined()
   })
 })
 
@@ -200,4 +216,46 @@ test('an event that cannot happen in a state is a bug and not a state', () => {
     exposedBaseUnits: 0n,
   } as const
   expect(() => after([failed])).toThrow(Bug)
+})
+
+describe('the last permitted attempt', () => {
+  const one = { attemptsMax: 1 }
+  const failed = { attemptId: 'attempt_1', reason: 'no_data', ...one } as const
+  const exhausted = () => after(decideRelease(claimed(), failed)?.events ?? [], claimed())
+  const finalized = { kind: 'finalized', slot: 7 } as const
+
+  test('ends the payment when it fails, and no attempt follows', () => {
+    expect(decideRelease(claimed(), failed)?.step).toBe('payment.exhaust')
+    expect(exhausted()).toMatchObject({ phase: 'exhausted', version: 5, attempt: 1 })
+    expect(decideClaim(exhausted(), claimBy('attempt_2', one))).toMatchObject({ reason: 'attempts_exhausted' })
+    expect(decideClaim(exhausted(), claimBy('attempt_2'))).toMatchObject({ reason: 'attempts_exhausted' })
+  })
+
+  test('owes the payment back with its finality, or at once when it is final', () => {
+    expect(decideFinality(exhausted(), finalized)?.events.map(({ kind }) => kind)).toEqual([
+      'PaymentFinalized',
+      'RefundDue',
+    ])
+    const final = after(decideFinality(released(), finalized)?.events ?? [], released())
+    const again = claimed('attempt_2', final)
+    const decision = decideRelease(again, { attemptId: 'attempt_2', reason: 'no_data', attemptsMax: 2 })
+    expect(decision?.events.map(({ kind }) => kind)).toEqual(['RequestFailed', 'AttemptsExhausted', 'RefundDue'])
+    expect(after(decision?.events ?? [], again)).toMatchObject({ phase: 'refund_due' })
+  })
+
+  test('is not taken over when its lease has ended, but ended by the job', () => {
+    const late = nowMs + leaseMs
+    expect(decideClaim(claimed(), claimBy('attempt_2', { nowMs: late, ...one }))).toMatchObject({
+      code: 'PAYMENT_IN_PROGRESS',
+    })
+    expect(decideExpiry(claimed(), { nowMs: late, ...one })?.step).toBe('payment.exhaust')
+  })
+
+  test('may still deliver, and a delivered payment is never owed back', () => {
+    const fulfil = { attemptId: 'attempt_1', orderDigest: order.digest, answerDigest: 'cd' }
+    const delivered = after(decideFulfil(claimed(), fulfil)?.events ?? [], claimed())
+    expect(delivered).toMatchObject({ phase: 'fulfilled' })
+    expect(decideRelease(delivered, failed)).toBeUndefined()
+    expect(decideFinality(delivered, finalized)?.events.map(({ kind }) => kind)).toEqual(['PaymentFinalized'])
+  })
 })

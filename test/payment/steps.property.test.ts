@@ -67,9 +67,10 @@ type Command = (typeof commands)[number]
 interface Moment {
   readonly settlement: Settlement
   readonly nowMs: number
+  readonly attemptsMax: number
 }
 
-function decide(state: payment.PaymentState, kind: Command, { settlement, nowMs }: Moment) {
+function decide(state: payment.PaymentState, kind: Command, { settlement, nowMs, attemptsMax }: Moment) {
   const { wallet, price } = settlement
   const { endpoint } = price
   const attemptId = 'attemptId' in state ? state.attemptId : 'attempt'
@@ -77,20 +78,20 @@ function decide(state: payment.PaymentState, kind: Command, { settlement, nowMs 
     case 'submit':
       return payment.decideSubmit(state, { wallet, endpoint, quoteId: undefined, transactionBase64: 'AQ==' })
     case 'claim': {
-      const claim = { order: { ...order, wallet, endpoint }, settlement, attemptId, leaseMs, nowMs }
+      const claim = { order: { ...order, wallet, endpoint }, settlement, attemptId, leaseMs, attemptsMax, nowMs }
       const decision = payment.decideClaim(state, claim)
       return isRefusal(decision) ? undefined : decision
     }
     case 'start':
       return payment.decideStart(state, attemptId)
     case 'break':
-      return payment.decideBreak(state, { attemptId, bytes: 1, digest: '' })
+      return payment.decideBreak(state, { attemptId, bytes: 1, digest: '', attemptsMax })
     case 'fulfil':
       return payment.decideFulfil(state, { attemptId, orderDigest: '', answerDigest: '' })
     case 'release':
-      return payment.decideRelease(state, attemptId, 'no_data')
+      return payment.decideRelease(state, { attemptId, reason: 'no_data', attemptsMax })
     case 'expire':
-      return decideExpiry(state, nowMs)
+      return decideExpiry(state, { nowMs, attemptsMax })
     case 'finalize':
       return decideFinality(state, { kind: 'finalized', slot: 1 })
     case 'reverse':
@@ -104,14 +105,19 @@ function decide(state: payment.PaymentState, kind: Command, { settlement, nowMs 
   }
 }
 
-/** Every command in every state that commands lead to, with a live lease and with one that has ended. */
+/** With a live lease and with one that has ended, each before the last permitted attempt and as that attempt. */
+function variants(kind: Command) {
+  return [0, leaseMs].flatMap((nowMs) => [1, 1_000].map((attemptsMax) => [kind, nowMs, attemptsMax] as const))
+}
+
+/** Every command in every state that commands lead to. */
 function walkFrom(settlement: Settlement, walked: Walked): void {
   const known = new Set<string>([''])
   const open: payment.PaymentState[] = [payment.unknownPayment]
   for (let state = open.pop(); state !== undefined; state = open.pop()) {
     const from = payment.stateName(state)
-    for (const [kind, nowMs] of commands.flatMap((each) => [[each, 0] as const, [each, leaseMs] as const])) {
-      const decision = decide(state, kind, { settlement, nowMs })
+    for (const [kind, nowMs, attemptsMax] of commands.flatMap(variants)) {
+      const decision = decide(state, kind, { settlement, nowMs, attemptsMax })
       if (decision === undefined) continue
       const after = payment.evolveAll(state, decision.events, 0)
       const to = payment.stateName(after)

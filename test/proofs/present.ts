@@ -8,6 +8,8 @@ export interface Request {
   readonly symbol: string
   readonly proof?: string
   readonly idempotencyKey?: string
+  /** Ends a request that is not answered. */
+  readonly signal?: AbortSignal
 }
 
 export interface Presented {
@@ -23,8 +25,9 @@ export interface Presented {
 const bodyShape = z.object({ code: z.string().optional(), reason: z.string().optional(), data: z.unknown().optional() })
 
 /** One request for the counted endpoint. Rejects when the connection breaks. */
-export async function present({ baseUrl, wallet, symbol, proof, idempotencyKey }: Request): Promise<Presented> {
+export async function present({ baseUrl, wallet, symbol, proof, idempotencyKey, signal }: Request): Promise<Presented> {
   const response = await fetch(`${baseUrl}/api/data/crypto?symbol=${symbol}`, {
+    ...(signal === undefined ? {} : { signal }),
     headers: {
       'x-wallet-address': wallet,
       ...(proof === undefined ? {} : { 'x-payment-proof': proof }),
@@ -45,9 +48,10 @@ export async function present({ baseUrl, wallet, symbol, proof, idempotencyKey }
 // A service whose payments wait for finality closes for a moment, and says when to ask again.
 const quoteTriesMax = 60
 
-export async function askQuote({ baseUrl, wallet, symbol }: Request): Promise<QuoteBody> {
+export async function askQuote({ baseUrl, wallet, symbol, signal }: Request): Promise<QuoteBody> {
   for (let tries = 1; ; tries++) {
     const response = await fetch(`${baseUrl}/api/data/crypto?symbol=${symbol}`, {
+      ...(signal === undefined ? {} : { signal }),
       headers: { 'x-wallet-address': wallet },
     })
     const body: unknown = await response.json()

@@ -1,5 +1,5 @@
 import { Keypair } from '@solana/web3.js'
-import { startLedgerServer } from './ledgerServer.ts'
+import { type LedgerServer, startLedgerServer } from './ledgerServer.ts'
 import type { NodeBehaviour } from '@tollbook/localnet/localChain'
 import { type SpawnedLocalChain, spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
@@ -26,13 +26,18 @@ const slotMs = 40
 export interface EnvironmentOptions {
   /** RPC nodes of the chain; the payer uses the last one. By default one node that shows the newest state. */
   readonly nodes?: readonly NodeBehaviour[]
+  /** By default one durable Postgres. */
+  readonly startServer?: () => Promise<Pick<LedgerServer, 'createDatabase' | typeof Symbol.asyncDispose>>
 }
 
-export async function openEnvironment(options: EnvironmentOptions = {}): Promise<ProofEnvironment> {
+export async function openEnvironment({
+  startServer = startLedgerServer,
+  ...options
+}: EnvironmentOptions = {}): Promise<ProofEnvironment> {
   await using opened = new AsyncDisposableStack()
   const directory = await makeTemporaryDirectory()
   opened.defer(directory.remove)
-  const server = opened.use(await startLedgerServer())
+  const server = opened.use(await startServer())
   const database = await server.createDatabase()
   const chain = await spawnLocalChain({ slotMs, log: silentLog, ...options })
   opened.defer(() => chain.stop())

@@ -74,8 +74,12 @@ async function race({ payer }: ProofEnvironment, servers: readonly SpawnedServer
     presentUntilDecided({ ...request(nth), proof: spellings[Math.floor(nth / serverCount) % spellings.length] ?? '' }),
   )
   const answers = await Promise.all(presented)
-  for (const { status, code, reason } of answers) count(`${status} ${reason ?? code ?? ''}`)
-  const sold = answers.filter(({ status }) => status === 200).length
+  for (const { status, code, reason, replayed } of answers)
+    count(`${status} ${replayed ? 'stored answer' : (reason ?? code ?? '')}`)
+  const served = answers.filter(({ status }) => status === 200)
+  // Another instance may send the same answer again until it knows that the answer was sent.
+  const sold = served.filter(({ replayed }) => !replayed).length
+  if (new Set(served.map(({ data }) => data)).size > 1) wrong.push(`payment ${index} bought different answers`)
   if (sold !== 1) wrong.push(`payment ${index} (${family.name}) bought ${sold} answers`)
   const other = answers.find(({ status }) => ![200, 402, 409].includes(status))
   if (other !== undefined) wrong.push(`payment ${index}: a loser was answered ${other.status} ${other.code}`)

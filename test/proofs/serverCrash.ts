@@ -1,11 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import pg from 'pg'
 import { systemClock } from '@tollbook/core/clock'
 import type { Payer } from '../support/payer.ts'
 import { type CrashStep, crashSteps } from './crashStep.ts'
 import { askQuote, present, type Presented } from './present.ts'
-import { openEnvironment, type ProofEnvironment } from './proofEnvironment.ts'
+import { openEnvironment } from './proofEnvironment.ts'
 import { proofCommand, wholeNumber } from './proofCommand.ts'
+import { readProofLedger } from './proofLedger.ts'
 import { type SpawnedServer, spawnServer } from './spawnServer.ts'
 import { families } from './spellings.ts'
 import { concludeProof, say } from './verdict.ts'
@@ -43,7 +43,7 @@ for (const step of steps) {
 }
 await server.stop()
 
-const ledger = await readLedgerState(environment)
+const ledger = await readProofLedger(environment.database.adminUrl)
 const handled = (await readFile(runsFile, 'utf8')).split('\n').filter((line) => line !== '').length
 const expected = steps.length * runs
 if (ledger.fulfilled !== expected) wrong.push(`${ledger.fulfilled} RequestFulfilled for ${expected} payments`)
@@ -105,23 +105,4 @@ async function presentUntilAnswered(
     if (!isPassing || tries === triesMax) return { tries, answer }
     await systemClock.sleep(200)
   }
-}
-
-interface LedgerState {
-  readonly fulfilled: number
-  readonly payments: number
-  readonly unbalanced: number
-  readonly gaps: number
-}
-
-async function readLedgerState({ database }: ProofEnvironment): Promise<LedgerState> {
-  const client = new pg.Client({ connectionString: database.adminUrl })
-  await client.connect()
-  const { rows } = await client.query<LedgerState>(`
-    select (select count(*)::int from ledger.events where kind = 'RequestFulfilled') as fulfilled,
-      (select count(*)::int from ledger.payments where state in ('fulfilled', 'fulfilled.final')) as payments,
-      (select count(*)::int from (select from ledger.entries group by seq, mint having sum(amount) <> 0) u) as unbalanced,
-      (select count(*)::int from (select seq, row_number() over (order by seq) as n from ledger.events) e where seq <> n) as gaps`)
-  await client.end()
-  return rows[0] ?? { fulfilled: 0, payments: 0, unbalanced: -1, gaps: -1 }
 }

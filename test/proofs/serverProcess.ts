@@ -13,7 +13,7 @@ import { createCrasher, crashSteps } from './crashStep.ts'
 /*
  * One real server as a process, for the proofs: `node serverProcess.ts RUNS_FILE`, configured by environment as `tollbook
  * serve`. Its `/api/data/crypto` appends a line to RUNS_FILE each time its handler runs; several processes share the file.
- * A line on stdin arms a crash at that step, or asks for the memory; the end of stdin ends the process.
+ * A line on stdin arms a crash at that step, holds the handlers and lets them go, or asks for the memory; the end of stdin ends the process.
  */
 
 const [runsFile = ''] = process.argv.slice(2)
@@ -25,15 +25,18 @@ const counted = openTestEndpoint({
   deliver: ({ symbol }) => crasher.handle(() => deliver(symbol)),
 })
 
+let held: PromiseWithResolvers<undefined> | undefined
+
 async function deliver(symbol: string): Promise<Outcome> {
   // One write call of a short line with O_APPEND is not torn by another process's.
   appendFileSync(runsFile, `${symbol}\n`)
+  await held?.promise
   const data = { symbol, servedBy: process.pid }
-  return Promise.resolve({
+  return {
     kind: 'delivered',
     data,
     meta: { source: 'proof', asOf: '2026-11-21T00:00:00.000Z', cached: false },
-  })
+  }
 }
 
 const config = readConfig()
@@ -50,6 +53,11 @@ process.stdout.write(`${JSON.stringify({ port: service.port })}\n`)
 const commands = createInterface({ input: process.stdin })
 commands.on('line', (line) => {
   if (line === 'memory') return reportMemory()
+  if (line === 'hold' || line === 'let go') {
+    held?.resolve(undefined)
+    held = line === 'hold' ? Promise.withResolvers<undefined>() : undefined
+    return void process.stdout.write(`${JSON.stringify({ done: line })}\n`)
+  }
   const step = crashSteps.find((candidate) => candidate === line)
   if (step !== undefined) crasher.arm(step)
   process.stdout.write(`${JSON.stringify({ armed: step ?? null })}\n`)

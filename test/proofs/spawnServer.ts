@@ -10,6 +10,9 @@ export interface SpawnedServer {
   readonly baseUrl: string
   /** Returns when the server knows at which step it is to die. */
   arm(step: CrashStep): Promise<void>
+  /** Handlers that start from now on wait for `letGo`. */
+  hold(): Promise<void>
+  letGo(): Promise<void>
   /** Resident memory after a garbage collection; needs `--expose-gc`. */
   residentBytes(): Promise<number>
   /** Settles when the process has gone, with how. */
@@ -21,14 +24,21 @@ export interface SpawnOptions {
   readonly env: Readonly<Record<string, string>>
   readonly runsFile: string
   readonly nodeOptions?: readonly string[]
+  /** `ignore` for a server that is expected to fail. */
+  readonly stderr?: 'inherit' | 'ignore'
 }
 
 const entry = fileURLToPath(new URL('serverProcess.ts', import.meta.url))
 
-export async function spawnServer({ env, runsFile, nodeOptions = [] }: SpawnOptions): Promise<SpawnedServer> {
+export async function spawnServer({
+  env,
+  runsFile,
+  nodeOptions = [],
+  stderr = 'inherit',
+}: SpawnOptions): Promise<SpawnedServer> {
   const child = spawn(process.execPath, [...nodeOptions, entry, runsFile], {
     env: { ...env },
-    stdio: ['pipe', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', stderr],
   })
   const gone = once(child, 'exit').then(([code, signal]: unknown[]) => String(signal ?? code))
   // A server that has killed itself does not read its input; `gone` reports that.
@@ -39,6 +49,11 @@ export async function spawnServer({ env, runsFile, nodeOptions = [] }: SpawnOpti
     assert(line.done !== true, 'a server of the proof is ready before it ends')
     return JSON.parse(line.value)
   }
+  const tell = async (command: string): Promise<void> => {
+    child.stdin.write(`${command}\n`)
+    const { done } = z.object({ done: z.string() }).parse(await nextLine())
+    assert(done === command, `the server did ${command}`)
+  }
   const { port } = z.object({ port: z.int() }).parse(await nextLine())
   return {
     baseUrl: `http://127.0.0.1:${port}`,
@@ -48,6 +63,8 @@ export async function spawnServer({ env, runsFile, nodeOptions = [] }: SpawnOpti
       const { armed } = z.object({ armed: z.string() }).parse(await nextLine())
       assert(armed === step, `the server knows the step ${step}`)
     },
+    hold: () => tell('hold'),
+    letGo: () => tell('let go'),
     async residentBytes() {
       child.stdin.write('memory\n')
       return z.object({ residentBytes: z.int() }).parse(await nextLine()).residentBytes

@@ -30,7 +30,7 @@ let claimed: number
 beforeAll(async () => {
   await recordEveryOutcome(ledger, admin)
   const sign = (tree: TreeHead) => signCheckpoint({ origin: 'tollbook/exported', ...tree }, signer)
-  while ((await sealNext({ database: ledger.database, sign })).sealedEvents > 0);
+  while ((await sealNext({ ...ledger, sign })).sealedEvents > 0);
   // A name that a spreadsheet would run, where callers choose the text.
   const settlement = sampleSettlement({
     price: samplePrice(injected),

@@ -15,6 +15,7 @@ import { summary } from '../../src/reports/summary.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { makeMemberLogin } from '../support/memberLogin.ts'
 import { openInstance, openSessions } from '../store/instance.ts'
 import { sampleAddress, sampleMint } from '../store/samplePayment.ts'
 import { ends, type SeededPayment, seedPayment } from './seedPayment.ts'
@@ -250,21 +251,7 @@ test('sessions that roll up at the same time count nothing twice', async () => {
   expect(totals).toMatchObject({ burnedBaseUnits: expected })
 })
 
-const reader = await createLogin('tollbook_reader')
-
-/** A login that is a member of one role and of no other. */
-async function createLogin(role: string): Promise<string> {
-  const { rows } = await admin.query<{ name: string }>(`select 'k_' || md5(random()::text) as name`)
-  const name = String(rows[0]?.name)
-  await admin.query(`create role ${name} login password '${name}' in role ${role}`)
-  afterFile(async () => {
-    await admin.query(`drop role ${name}`)
-  })
-  const url = new URL(serviceUrl)
-  url.username = name
-  url.password = name
-  return url.href
-}
+const reader = await makeMemberLogin(adminUrl, 'tollbook_reader')
 
 describe('a login of tollbook_reader', () => {
   test.each(reportNames)('reads the report %s as far as the service has rolled it up', async (report) => {

@@ -111,7 +111,7 @@ async function serve(ledger: Ledger, settlement: Settlement, end: ServedEnd): Pr
   if (end === 'claimed') return
   if (end === 'broken') {
     const started = await add(claimed, decideStart(claimed, attemptId), 100)
-    await add(started, decideBreak(started, { attemptId, bytes: 17, digest: 'cd'.repeat(32) }), 200)
+    await add(started, decideBreak(started, { attemptId, bytes: 17, digest: 'cd'.repeat(32), attemptsMax: 10 }), 200)
     return
   }
   const before = end === 'streamed' ? await add(claimed, decideStart(claimed, attemptId), 100) : claimed

@@ -142,6 +142,7 @@ export const anyEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
   record({ kind: kind('TokensBurned'), mint: anyAddress, endpoint: anyText, burnedBaseUnits: anyBaseUnits }),
   record({ kind: kind('BurnReversed'), mint: anyAddress, endpoint: anyText, burnedBaseUnits: anyBaseUnits }),
   record({ kind: kind('BurnOwed'), mint: anyAddress, endpoint: anyText, owedBaseUnits: anyBaseUnits }),
+  record({ kind: kind('AttemptsExhausted'), attempts: attempt }),
   record({ kind: kind('AnswerStarted'), attempt, attemptId: anyText }),
   record({
     kind: kind('AnswerBroken'),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from 'pg'
@@ -7,10 +8,11 @@ import { ed25519Signer } from '@tollbook/core/ed25519'
 import { signCheckpoint } from '@tollbook/core/checkpoint'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { systemClock } from '@tollbook/core/clock'
-import { openLedger } from '../../src/store/openLedger.ts'
+import { type Ledger, openLedger } from '../../src/store/openLedger.ts'
 import { keepCheckpoint, requireStoredCheckpoint } from '../../src/store/checkpointFile.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { sealNext } from '../../src/store/sealer.ts'
+import { signOnce } from '../../src/store/signOnce.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -20,11 +22,12 @@ import { mustAppend, openInstance } from './instance.ts'
 import { claimOf, sampleSettlement } from './samplePayment.ts'
 
 const signer = ed25519Signer(makeReceiptKey())
+const sha256Bytes = (text: string) => createHash('sha256').update(text).digest()
 const file = join(await makeScratchDirectory(), 'checkpoint')
 
-async function sealAndKeep(database: Parameters<typeof sealNext>[0]['database']): Promise<void> {
+async function sealAndKeep(ledger: Ledger): Promise<void> {
   const { checkpoint } = await sealNext({
-    database,
+    ...ledger,
     sign: (tree) => signCheckpoint({ origin: 'tollbook/test', ...tree }, signer),
   })
   await keepCheckpoint(file, assertPresent(checkpoint, 'there are events').note)
@@ -57,7 +60,7 @@ test('a restored older backup is refused, the ledger itself is not, and neither 
   const original = await createTestDatabase()
   const before = await openInstanceForAWhile(original.serviceUrl)
   await mustAppend(before.ledger, claimOf(sampleSettlement()).change)
-  await sealAndKeep(before.ledger.database)
+  await sealAndKeep(before.ledger)
   await before.close()
   const backupUrl = await backUp(original)
 
@@ -67,7 +70,7 @@ test('a restored older backup is refused, the ledger itself is not, and neither 
   await requireStoredCheckpoint(ledger.database, file)
   await requireStoredCheckpoint(open(backupUrl), file)
 
-  await sealAndKeep(ledger.database)
+  await sealAndKeep(ledger)
   await requireStoredCheckpoint(ledger.database, file)
   await expect(requireStoredCheckpoint(open(backupUrl), file)).rejects.toMatchObject({
     retryable: false,
@@ -92,11 +95,35 @@ async function openInstanceForAWhile(databaseUrl: string) {
 test('a checkpoint is written whole: to a temporary file and renamed over the one before', async () => {
   const folder = await makeScratchDirectory()
   const path = join(folder, 'checkpoint')
-  await keepCheckpoint(path, 'one')
-  await keepCheckpoint(path, 'two')
-  expect(await readFile(path, 'utf8')).toBe('two')
+  await keepCheckpoint(path, noteOf(1))
+  await keepCheckpoint(path, noteOf(2))
+  expect(await readFile(path, 'utf8')).toBe(noteOf(2))
   expect(await readdir(folder)).toEqual(['checkpoint'])
-  await expect(keepCheckpoint(join(folder, 'no', 'checkpoint'), 'x')).rejects.toThrow(/CHECKPOINT_FILE/)
+  await expect(keepCheckpoint(join(folder, 'no', 'checkpoint'), noteOf(1))).rejects.toThrow(/CHECKPOINT_FILE/)
+})
+
+const noteOf = (size: number, root = 'a') =>
+  signCheckpoint({ origin: 'tollbook/test', size, root: sha256Bytes(root) }, signer)
+
+test('the file keeps the greatest checkpoint: neither a smaller one nor another root of its size replaces it', async () => {
+  const path = join(await makeScratchDirectory(), 'checkpoint')
+  await keepCheckpoint(path, noteOf(99))
+  await expect(keepCheckpoint(path, noteOf(67))).rejects.toThrow(/67 events was to replace that of 99 events/)
+  await expect(keepCheckpoint(path, noteOf(99, 'b'))).rejects.toThrow(/two checkpoints of 99 events/)
+  expect(await readFile(path, 'utf8')).toBe(noteOf(99))
+  await keepCheckpoint(path, noteOf(99))
+  await keepCheckpoint(path, noteOf(100))
+  expect(await readFile(path, 'utf8')).toBe(noteOf(100))
+})
+
+test('no second root of a size is signed, and none of a smaller one', () => {
+  const sign = signOnce(({ size, root }) => `${size} ${Buffer.from(root).toString('hex')}`)
+  const [a, b] = [sha256Bytes('a'), sha256Bytes('b')]
+  const first = sign({ size: 99, root: a })
+  expect(sign({ size: 99, root: a })).toBe(first)
+  expect(() => sign({ size: 99, root: b })).toThrow(/after one of 99 events/)
+  expect(() => sign({ size: 67, root: a })).toThrow(/a root of 67 events/)
+  expect(sign({ size: 100, root: b })).toMatch(/^100 /)
 })
 
 test('a missing file is the first start; a missing folder, and a file that is not a checkpoint, are refused', async () => {

@@ -2,11 +2,11 @@ import { chmod, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
 import { silentLog } from '../../src/primitives/log.ts'
-import { openDatabase } from '../../src/store/database.ts'
+import { databaseOn, openDatabase } from '../../src/store/database.ts'
 import { findDurabilityProblem } from '../../src/store/durability.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
-import { openSessions } from './instance.ts'
+import { openInstance, openSessions } from './instance.ts'
 
 const { serviceUrl, adminUrl, name } = await createTestDatabase()
 
@@ -59,4 +59,37 @@ test('I27: a database that does not answer is a problem and not an exception', a
   const url = new URL(serviceUrl)
   url.port = '1'
   expect(await problemAt(url.href)).toMatch(/does not answer/)
+})
+
+test('I27: with a required standby, its absence is a problem, and so is a login that cannot see it', async () => {
+  const problemWith = async (databaseUrl: string) => {
+    const database = openDatabase({ databaseUrl, applicationName: 'durability', connectionsMax: 1, log: silentLog })
+    try {
+      return await findDurabilityProblem(database, { requiresStandby: true })
+    } finally {
+      await database.destroy()
+    }
+  }
+  const asAdmin = new URL(adminUrl)
+  asAdmin.pathname = `/${name}`
+  expect(await problemWith(asAdmin.href)).toBe('no synchronous standby is attached to the database')
+  expect(await problemWith(serviceUrl)).toMatch(/the login may not see standbys: GRANT pg_read_all_stats to it/)
+})
+
+test('a pooler that drops the timeouts is a problem with its remedy', async () => {
+  const plain = databaseOn(openSessions(serviceUrl, 1))
+  expect(await findDurabilityProblem(plain)).toBe(
+    'a pooler drops lock_timeout and statement_timeout: set them for the login of the service with ALTER ROLE',
+  )
+})
+
+test('a head that stays locked is a problem within seconds, and gone with the lock', async () => {
+  const ledger = await openInstance(serviceUrl)
+  const blocker = await openSessions(adminUrl).connect()
+  await blocker.query('begin')
+  await blocker.query('select from ledger.head where one for update')
+  expect(await ledger.findDurabilityProblem()).toMatch(/takes no commits: .*lock timeout/)
+  await blocker.query('rollback')
+  blocker.release()
+  expect(await ledger.findDurabilityProblem()).toBeUndefined()
 })

@@ -250,7 +250,8 @@ test('a stored answer is given back for 24 hours, after which its key is free ag
   const fulfilment = fulfilmentOf(settlement, {
     before: claimed.after,
     attemptId,
-    idempotency: { ...idempotency, answerJson },
+    idempotency,
+    answerJson,
   })
   const { leaves, recordedAtMs } = await mustAppend(ledger, fulfilment)
   const question = { ...settlement, idempotencyKey: 'answer' }
@@ -287,10 +288,12 @@ test('a stored answer is given back for 24 hours, after which its key is free ag
 test('a payment that is seen fulfilled always comes with its stored answer, however close the two reads are', async () => {
   for (let round = 0; round < 20; round++) {
     const settlement = sampleSettlement()
-    const idempotency = { wallet: settlement.wallet, key: 'race', orderDigest: 'ab'.repeat(32), answerJson: '{}' }
+    const idempotency = { wallet: settlement.wallet, key: 'race', orderDigest: 'ab'.repeat(32) }
     const { attemptId, change } = claimOf(settlement, { idempotencyKey: 'race' })
     const { after } = await mustAppend(ledger, change)
-    const fulfilling = ledger.payments.append(fulfilmentOf(settlement, { before: after, attemptId, idempotency }))
+    const fulfilling = ledger.payments.append(
+      fulfilmentOf(settlement, { before: after, attemptId, idempotency, answerJson: '{}' }),
+    )
     const looks = Array.from({ length: 12 }, () => other.payments.lookUp({ ...settlement, idempotencyKey: 'race' }))
     const seen = await Promise.all(looks)
     await fulfilling
@@ -311,10 +314,17 @@ test('a note answers only the order that was fulfilled, under whichever key it w
   const digest = 'ef'.repeat(32)
   const second = claimOf(settlement, { before: released.after, idempotencyKey: 'second', order: { digest } })
   const again = await mustAppend(ledger, second.change)
-  const idempotency = { wallet: settlement.wallet, key: 'second', orderDigest: digest, answerJson: '{}' }
+  const idempotency = { wallet: settlement.wallet, key: 'second', orderDigest: digest }
   const fulfil = decideFulfil(again.after, { attemptId: second.attemptId, orderDigest: digest, answerDigest: 'cd' })
   const decision = assertPresent(fulfil, 'the attempt is live')
-  await mustAppend(ledger, { reference: settlement.reference, before: again.after, ...decision, nowMs: 0, idempotency })
+  await mustAppend(ledger, {
+    reference: settlement.reference,
+    before: again.after,
+    ...decision,
+    nowMs: 0,
+    idempotency,
+    answerJson: '{}',
+  })
   const earlier = async (idempotencyKey: string) =>
     (await ledger.payments.lookUp({ ...settlement, idempotencyKey })).earlier
   expect(await earlier('second')).toMatchObject({ orderDigest: digest, answer: { answerJson: '{}' } })

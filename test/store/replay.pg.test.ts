@@ -76,7 +76,7 @@ async function live(story: Story, index: number): Promise<void> {
       const started = assertPresent(decideStart(before, attemptId), 'the attempt is live')
       before = (await mustAppend(ledger, { reference, before, ...started, nowMs: noon })).after
     }
-    const broken = decideBreak(before, { attemptId, bytes: 5, digest: 'ef'.repeat(32) })
+    const broken = decideBreak(before, { attemptId, bytes: 5, digest: 'ef'.repeat(32), attemptsMax: 10 })
     const end =
       fulfils || broken === undefined
         ? (fulfils ? fulfilmentOf : releaseOf)(settlement, { before, attemptId })

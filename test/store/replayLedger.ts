@@ -56,6 +56,7 @@ const phases: Readonly<Record<string, string>> = {
   RequestFulfilled: 'fulfilled',
   RequestFailed: 'released',
   PaymentReversed: 'reversed',
+  AttemptsExhausted: 'exhausted',
   RefundDue: 'refund_due',
   TransferReceived: 'unmatched',
 }

@@ -93,7 +93,7 @@ export function claimOf(settlement: Settlement, options: ClaimOptions = {}): Sam
   const { before = unknownPayment, leaseMs = 60_000, nowMs = Date.now(), idempotencyKey } = options
   const order = orderOf(settlement, options.order)
   const attemptId = newId('attempt')
-  const decision = decideClaim(before, { order, settlement, attemptId, leaseMs, nowMs })
+  const decision = decideClaim(before, { order, settlement, attemptId, leaseMs, attemptsMax: 10, nowMs })
   if (isRefusal(decision)) throw new Error(`the sample claim was refused: ${decision.message}`)
   const idempotency =
     idempotencyKey === undefined
@@ -110,9 +110,11 @@ export interface EndOptions {
   readonly before: PaymentState
   readonly attemptId: string
   readonly idempotency?: PaymentChange['idempotency']
+  readonly answerJson?: string
 }
 
-export function fulfilmentOf(settlement: Settlement, { before, attemptId, idempotency }: EndOptions): PaymentChange {
+export function fulfilmentOf(settlement: Settlement, options: EndOptions): PaymentChange {
+  const { before, attemptId, idempotency, answerJson } = options
   const decision = decideFulfil(before, { attemptId, orderDigest: 'ab'.repeat(32), answerDigest: 'cd'.repeat(32) })
   return {
     reference: settlement.reference,
@@ -120,11 +122,12 @@ export function fulfilmentOf(settlement: Settlement, { before, attemptId, idempo
     ...assertPresent(decision, 'the attempt is live'),
     nowMs: Date.now(),
     ...(idempotency === undefined ? {} : { idempotency }),
+    ...(answerJson === undefined ? {} : { answerJson }),
   }
 }
 
 export function releaseOf(settlement: Settlement, { before, attemptId }: EndOptions): PaymentChange {
-  const decision = decideRelease(before, attemptId, 'upstream_failed')
+  const decision = decideRelease(before, { attemptId, reason: 'upstream_failed', attemptsMax: 10 })
   return {
     reference: settlement.reference,
     before,

@@ -12,6 +12,7 @@ import { isConsistent, rootFromInclusion, rootOfHashes, type TreeHead } from '@t
 import { splitHashes } from '@tollbook/core/tiles'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { readSealedTree } from '../../src/reports/sealedTree.ts'
+import type { Ledger } from '../../src/store/openLedger.ts'
 import { rootAt, sealNext, type SealerDeps } from '../../src/store/sealer.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -29,7 +30,7 @@ async function openTestLedger() {
   const database = await createTestDatabase()
   const ledger = await openInstance(database.serviceUrl)
   const admin = openSessions(database.adminUrl)
-  return { database, ledger, admin, sealer: { database: ledger.database, sign }, tree: readSealedTree(ledger.database) }
+  return { database, ledger, admin, sealer: { ...ledger, sign }, tree: readSealedTree(ledger.database) }
 }
 
 type LedgerState = Awaited<ReturnType<typeof openTestLedger>>
@@ -92,8 +93,9 @@ describe('a ledger of payments', () => {
   test('two sealers at once sign once', async () => {
     const other = await openInstance(records.database.serviceUrl)
     let signatures = 0
-    const counting = (database: SealerDeps['database']): SealerDeps => ({
+    const counting = ({ database, election }: Ledger): SealerDeps => ({
       database,
+      election,
       sign: (tree) => {
         signatures++
         return sign(tree)
@@ -101,9 +103,7 @@ describe('a ledger of payments', () => {
     })
     for (let round = 1; round <= 5; round++) {
       await mustAppend(records.ledger, claimOf(sampleSettlement()).change)
-      const sealers = Array.from({ length: 8 }, (_, k) =>
-        counting(k % 2 === 0 ? records.ledger.database : other.database),
-      )
+      const sealers = Array.from({ length: 8 }, (_, k) => counting(k % 2 === 0 ? records.ledger : other))
       const steps = await Promise.all(sealers.map(sealNext))
       expect(steps.filter(({ sealedEvents }) => sealedEvents > 0)).toHaveLength(1)
       expect(signatures).toBe(round)

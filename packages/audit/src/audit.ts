@@ -47,15 +47,23 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   if (source.kind === 'database') {
     await using database = await openDatabaseSource(source.url)
     const parts = await prepare(options, { replay, resumed, database })
-    const { areKeysRead } = await auditDatabase(database, { ...parts, replay })
+    const tables = await auditDatabase(database, { ...parts, replay })
     const durationMs = since(options, startedAtMs)
-    return reportOf({ ...parts, replay, resumedAfter, source: 'database', durationMs, areKeysRead })
+    return reportOf({ ...parts, replay, resumedAfter, source: 'database', durationMs, ...tables })
   }
   await using file = await openExport(source.path)
   const parts = await prepare(options, { replay, resumed, file })
   await auditExport(file, { ...parts, replay })
   const durationMs = since(options, startedAtMs)
-  return reportOf({ ...parts, replay, resumedAfter, source: 'export', durationMs, areKeysRead: false })
+  return reportOf({
+    ...parts,
+    replay,
+    resumedAfter,
+    source: 'export',
+    durationMs,
+    areKeysRead: false,
+    reportsUpto: undefined,
+  })
 }
 
 interface Source {
@@ -73,7 +81,8 @@ async function prepare(options: AuditOptions, { replay, resumed, database, file 
   const storedClaims = database === undefined ? undefined : storedCheckpoints(database)
   const deps: CheckpointDeps = {
     findings: replay.findings,
-    keys: options.verifierKeys,
+    given: options.verifierKeys,
+    periods: replay.periods,
     claims: [...options.ownCheckpoints.map(claimOf), ...(file === undefined ? [] : claimsOfExport(file))],
     ...(storedClaims === undefined ? {} : { stored: storedClaims }),
   }

@@ -131,7 +131,6 @@ function chainOf(
     throw new UsageError('--chain: needs the http(s) URL of a Solana node')
   }
   const paymentWallet = words.paymentWallet ?? ledger?.paymentWallet
-  if (paymentWallet === undefined) throw new UsageError('--payment-wallet: is missing; give the wallet that is paid')
   const recordedWithinMs = minutesIn(words.recordedWithin) * minuteMs
   return { rpcUrl, paymentWallet, recordedWithinMs, fetch: deps.fetch ?? globalThis.fetch }
 }

@@ -9,6 +9,7 @@ import { matchDeclaration } from './matchDeclaration.ts'
 import { matchQuotes } from './matchQuotes.ts'
 import { matchHead, matchKeys, matchSettings } from './matchSettings.ts'
 import { matchStreams } from './matchStreams.ts'
+import { deriveReports, matchReports } from './matchReports.ts'
 import type { Replay } from './replay.ts'
 
 export interface AuditParts {
@@ -18,12 +19,20 @@ export interface AuditParts {
   readonly chain: ChainAudit | undefined
 }
 
+/** Tables that not every role may read. */
+export interface TablesRead {
+  readonly areKeysRead: boolean
+  /** The position that the reports have reached; undefined where they could not be read. */
+  readonly reportsUpto: number | undefined
+}
+
 /** The events with their postings, then every table that can be derived from them. */
 export async function auditDatabase(
   source: DatabaseSource,
   { replay, run, checkpoints, chain }: AuditParts,
-): Promise<{ readonly areKeysRead: boolean }> {
+): Promise<TablesRead> {
   await checkSameLedger(source, replay)
+  const derived = await deriveReports(source)
   const accounts = await readAccounts(source)
   for await (const block of source.copy(eventsQuery(replay.position))) {
     await run.prepare(block.count)
@@ -35,11 +44,12 @@ export async function auditDatabase(
   // Before the end is judged: the next audit goes on from here, and judges another end.
   await run.end()
   replay.finish()
-  await checkpoints.finish(replay.tree)
+  await checkpoints.finish(replay.tree, replay.recordedAtMs)
   await matchDeclaration(replay.findings, source)
   await matchStreams(replay, source)
   matchAccounts(replay, accounts)
   await matchTallies(replay, source, accounts)
+  const reportsUpto = derived === undefined ? undefined : await matchReports(replay, source, derived)
   await matchSettings(replay, source)
   // A role that may only read the ledger may lack access to idempotency keys, which are in the same table.
   const areKeysRead = await source.mayRead('ledger.keys')
@@ -47,7 +57,7 @@ export async function auditDatabase(
   await matchQuotes(replay, source)
   await matchHead(replay, source)
   await chain?.finish()
-  return { areKeysRead }
+  return { areKeysRead, reportsUpto }
 }
 
 /** A resume file of another ledger would make every check go wrong, or right, for no reason. */

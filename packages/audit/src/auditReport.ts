@@ -1,3 +1,4 @@
+import type { TablesRead } from './auditDatabase.ts'
 import type { ChainAudit } from './chainAudit.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import { type Aspect, aspects, type Finding, type Findings } from './findings.ts'
@@ -65,7 +66,7 @@ export function exitCodeOf({ verdicts }: AuditReport): number {
 }
 
 /** Everything that was examined. */
-interface Audited {
+interface Audited extends TablesRead {
   readonly replay: Replay
   readonly checkpoints: Checkpoints
   readonly stored: StoredTransactions | undefined
@@ -73,8 +74,6 @@ interface Audited {
   readonly source: 'database' | 'export'
   readonly resumedAfter: number | undefined
   readonly durationMs: number
-  /** Could the keys be read? */
-  readonly areKeysRead: boolean
 }
 
 export function reportOf(audited: Audited): AuditReport {
@@ -143,12 +142,25 @@ function integrityBasis({ replay, checkpoints, source }: Audited): Basis {
   }
 }
 
-function arithmeticBasis({ replay, source }: Audited): Basis {
+function arithmeticBasis({ replay, source, reportsUpto }: Audited): Basis {
   const lifecycles = `the lifecycles, prices and splits of ${replay.payments.count} payments, and double entry derived from them`
   const tables = 'postings, accounts with their limits, and hourly tallies'
-  return source === 'database'
-    ? { checked: [lifecycles, `${tables} as they are stored`], notChecked: [] }
-    : { checked: [lifecycles], notChecked: [`${tables} as they are stored: an export has events only`] }
+  const reports = 'the tables of the finance reports'
+  if (source === 'database') {
+    return {
+      checked: [
+        lifecycles,
+        `${tables} as they are stored`,
+        ...(reportsUpto === undefined ? [] : [`${reports}, which have reached position ${reportsUpto}`]),
+      ],
+      notChecked:
+        reportsUpto === undefined
+          ? [`${reports}: the role may not read them, or a body they are derived from is damaged`]
+          : [],
+    }
+  }
+  const stored = `${tables}, and ${reports}, as they are stored`
+  return { checked: [lifecycles], notChecked: [`${stored}: an export has events only`] }
 }
 
 function completenessBasis({ replay, source, chain, areKeysRead }: Audited): Basis {

@@ -47,7 +47,7 @@ export class AuditRun {
   apply(raw: RawEvent): void {
     const { checkpoints, replay } = this.#deps
     replay.apply(raw, this.#onEvent)
-    checkpoints.compare(replay.tree)
+    checkpoints.compare(replay.tree, replay.recordedAtMs)
   }
 
   /** After a block. */

@@ -1,9 +1,10 @@
 import type { AuditedEvent } from './auditedEvent.ts'
 import { type ChainNode, type ChainTransaction, signaturesPerPage } from './chainNode.ts'
-import { contradictionOf, hasFailed, movesOf, sentTo } from './landedPayment.ts'
+import { contradictionOf, hasFailed, movesOf, type PaidAccount, sentTo } from './landedPayment.ts'
 import { type AuditedPayment, phaseNumber } from './paymentTable.ts'
 import type { AuditedSettlement } from './paymentEvents.ts'
 import type { BurnEventOf, PayoutEvent } from './payoutEvents.ts'
+import { RecordedWallets } from './recordedWallets.ts'
 import type { Replay } from './replay.ts'
 import { sumOf } from './storedTransactions.ts'
 import { signatureOf, solanaStream } from './streamName.ts'
@@ -45,7 +46,8 @@ const callsAtOnceMax = 16
 const openMax = 100_000
 
 export interface ChainAuditOptions {
-  readonly paymentWallet: string
+  /** For a ledger that has no wallet on record. */
+  readonly paymentWallet: string | undefined
   /** Maximum age of a transfer on chain that the ledger does not have yet. */
   readonly recordedWithinMs: number
   readonly figures?: ChainFigures | undefined
@@ -58,15 +60,17 @@ export class ChainAudit {
   readonly figures: ChainFigures
   readonly #node: ChainNode
   readonly #replay: Replay
-  readonly #paymentWallet: string
+  readonly #wallets: RecordedWallets
   readonly #recordedWithinMs: number
-  readonly #tokenAccounts = new Map<string, Promise<string>>()
+  readonly #tokenPrograms = new Map<string, Promise<string>>()
+  /** By mint and wallet: deriving an address takes a tenth of a millisecond or more. */
+  readonly #tokenAccounts = new Map<string, string>()
   #waiting: Noted[] = []
 
   constructor(node: ChainNode, replay: Replay, { paymentWallet, recordedWithinMs, figures }: ChainAuditOptions) {
     this.#node = node
     this.#replay = replay
-    this.#paymentWallet = paymentWallet
+    this.#wallets = new RecordedWallets(replay.periods, paymentWallet)
     this.#recordedWithinMs = recordedWithinMs
     this.figures = { ...noFigures, open: [], ...figures }
   }
@@ -91,7 +95,8 @@ export class ChainAudit {
   /** After the last event: open questions, and transactions of the payment token account that the ledger does not have. */
   async finish(): Promise<void> {
     for (const question of this.figures.open.splice(0)) await this.#settle(question)
-    for (const mint of this.#replay.journal.mints()) await this.#searchAccount(mint, await this.#tokenAccountOf(mint))
+    this.#wallets.judgeGiven(this.#replay.findings)
+    for (const mint of this.#replay.journal.mints()) await this.#searchAccounts(mint)
   }
 
   async #verify({ event, position }: Noted): Promise<void> {
@@ -103,18 +108,20 @@ export class ChainAudit {
       else this.#leaveOpen({ signature, position, said: 'landed', slot: landed.slot })
     } else if (event.kind === 'TransferReceived') {
       const { stream, mint, slot, receivedBaseUnits: change } = event
-      await this.#verifyChange({ signature: signatureOf(stream), mint, slot, change, position })
+      const accounts = await this.#tokenAccountsOf(mint, this.#wallets.all())
+      await this.#verifyChange({ signature: signatureOf(stream), mint, slot, change, position, accounts })
     } else if (event.kind === 'DistributionPaid') {
-      const { signature, mint, slot, payments } = event
+      const { signature, mint, slot, payments, effectiveAtMs } = event
       const change = payments.reduce((sum, { paidBaseUnits }) => sum - paidBaseUnits, 0n)
-      const landed = await this.#verifyChange({ signature, mint, slot, change, position })
-      if (landed !== undefined && !hasFailed(landed)) await this.#verifyReceivers(landed, event, position)
+      const accounts = await this.#tokenAccountsOf(mint, this.#wallets.payingAt(effectiveAtMs))
+      const found = await this.#verifyChange({ signature, mint, slot, change, position, accounts })
+      if (found !== undefined) this.#verifyReceivers(found, event, position)
     } else if (event.kind === 'BurnConfirmed') await this.#verifyBurn(event, position)
   }
 
   /** Each wallet must have received what is recorded as paid to it; the sum alone does not show that. */
-  async #verifyReceivers(landed: ChainTransaction, { signature, mint, payments }: PayoutEvent, position: number) {
-    const sent = sentTo(movesOf(landed, mint), await this.#tokenAccountOf(mint))
+  #verifyReceivers({ landed, account }: FoundChange, { signature, mint, payments }: PayoutEvent, position: number) {
+    const sent = sentTo(movesOf(landed, mint), account)
     const booked = new Map<string, bigint>()
     for (const { wallet, paidBaseUnits } of payments) booked.set(wallet, (booked.get(wallet) ?? 0n) + paidBaseUnits)
     for (const wallet of new Set([...sent.keys(), ...booked.keys()])) {
@@ -124,38 +131,58 @@ export class ChainAudit {
   }
 
   /** The tokens of a round have not only left the wallet: they were burned. */
-  async #verifyBurn({ stream, mint, slot, burnedBaseUnits }: BurnEventOf<'BurnConfirmed'>, position: number) {
+  async #verifyBurn(event: BurnEventOf<'BurnConfirmed'>, position: number) {
+    const { stream, mint, slot, burnedBaseUnits, effectiveAtMs } = event
     const signature = signatureOf(stream)
-    const landed = await this.#verifyChange({ signature, mint, slot, change: -burnedBaseUnits, position })
-    if (landed === undefined || hasFailed(landed)) return
-    const burned = sumOf(movesOf(landed, mint).moves.filter(({ kind }) => kind === 'burn'))
+    const accounts = await this.#tokenAccountsOf(mint, this.#wallets.payingAt(effectiveAtMs))
+    const found = await this.#verifyChange({ signature, mint, slot, change: -burnedBaseUnits, position, accounts })
+    if (found === undefined) return
+    const burned = sumOf(movesOf(found.landed, mint).moves.filter(({ kind }) => kind === 'burn'))
     if (burned === burnedBaseUnits) return
     this.#contradict(signature, position, `it burned ${burned}, and ${burnedBaseUnits} are recorded`)
   }
 
   async #verifyPayment(settlement: AuditedSettlement, position: number): Promise<void> {
-    const { reference, evidence, price } = settlement
+    const { reference, evidence } = settlement
     const [signature, { slot }] = [signatureOf(reference), evidence]
     const landed = await this.#findLanded({ signature, slot, position })
     if (landed === undefined) return
     if (hasFailed(landed)) return this.#leaveOpen({ signature, position, said: 'failed', slot: landed.slot })
-    const message = contradictionOf(landed, settlement, await this.#tokenAccountOf(price.mint))
+    const message = await this.#findContradiction(landed, settlement)
     if (message !== undefined) this.#contradict(signature, position, message)
     else if (landed.slot === slot) this.figures.confirmed++
     else this.#leaveOpen({ signature, position, said: 'landed', slot: landed.slot })
   }
 
-  /** A transfer that no caller presented, a payout or a burn: the change of the token account is all that is recorded. */
-  async #verifyChange(booked: ChangeBooked): Promise<ChainTransaction | undefined> {
-    const { signature, mint, slot, change, position } = booked
+  /** A payment goes to one of the wallets of its time, and has to be right for that one. */
+  async #findContradiction(landed: ChainTransaction, settlement: AuditedSettlement): Promise<string | undefined> {
+    const wallets = this.#wallets.acceptedAt(settlement.evidence.blockTimeMs)
+    const accounts = await this.#tokenAccountsOf(settlement.price.mint, wallets)
+    const messages = accounts.map((paid) => contradictionOf(landed, settlement, paid))
+    if (messages.length === 0) return 'no payment wallet is on record for its time'
+    return messages.includes(undefined) ? undefined : messages[0]
+  }
+
+  /**
+   * A transfer that no caller presented, a payout or a burn: the change of one of the token accounts is all that is recorded.
+   * Undefined unless the transaction succeeded with a change that can be examined further.
+   */
+  async #verifyChange(booked: ChangeBooked): Promise<FoundChange | undefined> {
+    const { signature, mint, slot, change, position, accounts } = booked
     const landed = await this.#findLanded(booked)
     if (landed === undefined) return undefined
-    const found = movesOf(landed, mint).changes.get(await this.#tokenAccountOf(mint))?.change ?? 0n
-    if (hasFailed(landed)) this.#leaveOpen({ signature, position, said: 'failed', slot })
-    else if (found !== change) this.#contradict(signature, position, `${found} moved, and ${change} is recorded`)
+    if (hasFailed(landed)) {
+      this.#leaveOpen({ signature, position, said: 'failed', slot })
+      return undefined
+    }
+    const { accounts: moved } = movesOf(landed, mint)
+    const changes = accounts.map(({ tokenAccount }) => [tokenAccount, moved.get(tokenAccount)?.change ?? 0n] as const)
+    const [account, found = 0n] =
+      changes.find(([, each]) => each === change) ?? changes.find(([, each]) => each !== 0n) ?? []
+    if (found !== change) this.#contradict(signature, position, `${found} moved, and ${change} is recorded`)
     else if (landed.slot !== slot) this.#contradict(signature, position, `it landed in ${landed.slot}, not ${slot}`)
     else this.figures.confirmed++
-    return landed
+    return account === undefined ? undefined : { landed, account }
   }
 
   /** Undefined when the node does not have it. A node that has pruned it, or has not reached its slot, does not contradict. */
@@ -208,7 +235,21 @@ export class ChainAudit {
     this.#replay.findings.add('transaction_contradicts', { position, subject, message })
   }
 
-  async #searchAccount(mint: string, account: string): Promise<void> {
+  async #searchAccounts(mint: string): Promise<void> {
+    const accounts = (await this.#tokenAccountsOf(mint, this.#wallets.all())).map(({ tokenAccount }) => tokenAccount)
+    const seen = new Set<string>()
+    for (const account of accounts) {
+      for await (const { signature, ageMs } of this.#landedOn(account)) {
+        // A transfer between two of the accounts is listed for both of them.
+        if (accounts.length > 1 && seen.has(signature)) continue
+        if (accounts.length > 1) seen.add(signature)
+        this.figures.lookedFor++
+        if (!this.#isRecorded(signature)) await this.#judgeUnrecorded({ signature, mint, accounts, ageMs })
+      }
+    }
+  }
+
+  async *#landedOn(account: string): AsyncGenerator<{ readonly signature: string; readonly ageMs: number }> {
     let before: string | undefined
     for (;;) {
       const page = await this.#node.signaturesOf(account, before)
@@ -216,9 +257,7 @@ export class ChainAudit {
         const failed = err !== null && err !== undefined
         const ageMs = this.#replay.recordedAtMs - (blockTime ?? 0) * 1000
         // The ledger cannot have what landed after its last event.
-        if (failed || ageMs < 0) continue
-        this.figures.lookedFor++
-        if (!this.#isRecorded(signature)) await this.#judgeUnrecorded({ signature, mint, account, ageMs })
+        if (!failed && ageMs >= 0) yield { signature, ageMs }
       }
       before = page.at(-1)?.signature
       if (page.length < signaturesPerPage) return
@@ -231,12 +270,12 @@ export class ChainAudit {
     return payouts.has(signature) || (index !== undefined && payments.read(index).phase >= phaseNumber('verified'))
   }
 
-  async #judgeUnrecorded({ signature, mint, account, ageMs }: Unrecorded): Promise<void> {
+  async #judgeUnrecorded({ signature, mint, accounts: own, ageMs }: Unrecorded): Promise<void> {
     const landed = await this.#node.transaction(signature)
     if (landed === undefined) return
-    const { moves, changes } = movesOf(landed, mint)
-    const change = changes.get(account)?.change ?? 0n
-    // Such as the transaction that opened the account.
+    const { moves, accounts } = movesOf(landed, mint)
+    const change = own.reduce((sum, account) => sum + (accounts.get(account)?.change ?? 0n), 0n)
+    // Such as the transaction that opened the account, or a transfer between two of the service's own accounts.
     if (change === 0n) return
     if (change > 0n && ageMs < this.#recordedWithinMs) {
       this.figures.presentable++
@@ -246,16 +285,21 @@ export class ChainAudit {
     this.#replay.findings.add('not_in_the_ledger', { position: undefined, subject: signature, message })
   }
 
-  /** The associated token account of the payment wallet; payments to any other do not count. */
-  #tokenAccountOf(mint: string): Promise<string> {
-    const known = this.#tokenAccounts.get(mint) ?? this.#deriveTokenAccount(mint)
-    this.#tokenAccounts.set(mint, known)
-    return known
+  /** The associated token accounts of the wallets; payments to any other do not count. */
+  async #tokenAccountsOf(mint: string, wallets: readonly string[]): Promise<readonly PaidAccount[]> {
+    const tokenProgram = await this.#tokenProgramOf(mint)
+    return wallets.map((wallet) => {
+      const key = `${mint} ${wallet}`
+      const known = this.#tokenAccounts.get(key) ?? associatedTokenAccount({ wallet, tokenProgram, mint })
+      this.#tokenAccounts.set(key, known)
+      return { wallet, tokenAccount: known }
+    })
   }
 
-  async #deriveTokenAccount(mint: string): Promise<string> {
-    const tokenProgram = await this.#node.tokenProgramOf(mint)
-    return associatedTokenAccount({ wallet: this.#paymentWallet, tokenProgram, mint })
+  #tokenProgramOf(mint: string): Promise<string> {
+    const known = this.#tokenPrograms.get(mint) ?? this.#node.tokenProgramOf(mint)
+    this.#tokenPrograms.set(mint, known)
+    return known
   }
 }
 
@@ -267,14 +311,22 @@ interface Booked {
 
 interface ChangeBooked extends Booked {
   readonly mint: string
-  /** Of the payment token account's balance. */
+  /** Of a payment token account's balance. */
   readonly change: bigint
+  /** The accounts that it may be of. */
+  readonly accounts: readonly PaidAccount[]
+}
+
+interface FoundChange {
+  readonly landed: ChainTransaction
+  /** The account that changed. */
+  readonly account: string
 }
 
 interface Unrecorded {
   readonly signature: string
   readonly mint: string
-  readonly account: string
+  readonly accounts: readonly string[]
   /** Its age on chain when the ledger's last event was recorded. */
   readonly ageMs: number
 }

@@ -1,6 +1,6 @@
-import { type CheckpointNote, isSignedBy, readCheckpoint, type VerifierKey } from './checkpointNote.ts'
+import { CheckpointKeys, type CheckpointKeysDeps } from './checkpointKeys.ts'
+import { readCheckpoint } from './checkpointNote.ts'
 import type { DatabaseSource } from './databaseSource.ts'
-import type { Findings } from './findings.ts'
 import { GrowingTree } from './growingTree.ts'
 
 /** A statement that the ledger had a root at a size. */
@@ -20,10 +20,7 @@ export interface CheckpointFigures {
   signaturesUnverified: number
 }
 
-export interface CheckpointDeps {
-  readonly findings: Findings
-  /** Empty: signatures cannot be verified. */
-  readonly keys: readonly VerifierKey[]
+export interface CheckpointDeps extends CheckpointKeysDeps {
   /** Claims of the auditor's own. */
   readonly claims: readonly Claim[]
   /** The ledger's own checkpoints; an export has none. */
@@ -34,6 +31,7 @@ export interface CheckpointDeps {
 export class Checkpoints {
   readonly figures: CheckpointFigures = { compared: 0, signaturesVerified: 0, signaturesUnverified: 0 }
   readonly #deps: CheckpointDeps
+  readonly #keys: CheckpointKeys
   #waiting: Claim[]
   #storedUpto: number
   #allStoredRead: boolean
@@ -42,6 +40,7 @@ export class Checkpoints {
 
   constructor(deps: CheckpointDeps, fromSize = 0) {
     this.#deps = deps
+    this.#keys = new CheckpointKeys(deps)
     this.#waiting = deps.claims.filter(({ size }) => size > fromSize || size === 0).toSorted(bySize)
     this.#storedUpto = fromSize
     this.#agreedSize = fromSize
@@ -58,25 +57,28 @@ export class Checkpoints {
     }
   }
 
-  /** After each event. */
-  compare(tree: GrowingTree): void {
+  /** After each event, with the time at which it was recorded. */
+  compare(tree: GrowingTree, recordedAtMs: number): void {
     while (this.#waiting[0] !== undefined && this.#waiting[0].size <= tree.size) {
       const claim = this.#waiting.shift()
-      if (claim !== undefined) this.#judge(claim, tree)
+      if (claim !== undefined) this.#judge(claim, tree, recordedAtMs)
     }
   }
 
   /** At the end: a claim that is left is of more events than there are. */
-  async finish(tree: GrowingTree): Promise<void> {
+  async finish(tree: GrowingTree, recordedAtMs: number): Promise<void> {
     await this.load(Infinity)
-    this.compare(tree)
+    this.compare(tree, recordedAtMs)
     for (const { size, source } of this.#waiting) {
       const message = `${source} is of ${size} events, and the ledger has ${tree.size}: its end is gone, or an older copy was restored`
       this.#deps.findings.add('tree_too_small', { position: tree.size + 1, subject: `checkpoint ${size}`, message })
     }
+    const { verified, unverified } = this.#keys.finish()
+    this.figures.signaturesVerified = verified
+    this.figures.signaturesUnverified = unverified
   }
 
-  #judge(claim: Claim, tree: GrowingTree): void {
+  #judge(claim: Claim, tree: GrowingTree, recordedAtMs: number): void {
     const { size, root, source, note } = claim
     const { findings } = this.#deps
     if (note !== undefined) this.figures.compared++
@@ -92,17 +94,7 @@ export class Checkpoints {
     if (read === undefined || read.size !== size || !read.root.equals(root)) {
       const message = `${source} is not a checkpoint of that size and root`
       findings.add('checkpoint_malformed', { position: size, subject, message })
-    } else this.#verify(claim, read)
-  }
-
-  #verify({ size, source }: Claim, note: CheckpointNote): void {
-    const { findings, keys } = this.#deps
-    if (keys.length === 0) this.figures.signaturesUnverified++
-    else if (isSignedBy(note, keys)) this.figures.signaturesVerified++
-    else {
-      const message = `${source} is not signed by the key of the ledger`
-      findings.add('checkpoint_signature_wrong', { position: size, subject: `checkpoint ${size}`, message })
-    }
+    } else this.#keys.note({ note: read, size, recordedAtMs, source })
   }
 }
 

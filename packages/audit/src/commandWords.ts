@@ -30,7 +30,7 @@ Options:
   --checkpoint <file>         a checkpoint that you have stored; may be given more than once
   --verifier-key <key>        key that signs checkpoints, name+id+key; may be given more than once
   --chain [url]               query a Solana node for every payment, and for payments that the ledger does not have
-  --payment-wallet <address>  the wallet that is paid, for --chain
+  --payment-wallet <address>  the wallet that is paid, for a ledger that has none on record
   --recorded-within <minutes> with --chain: a younger transfer may still be missing (default: 90)
   --no-transactions           do not check the signed transactions in the events
   --resume <file>             continue at the end of this file, and write the new state to it

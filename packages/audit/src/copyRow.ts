@@ -53,6 +53,11 @@ export class CopyRow {
     return this.#int64At(this.start)
   }
 
+  /** Undefined for null. */
+  optionalInt64(): number | undefined {
+    return this.next() ? this.#int64At(this.start) : undefined
+  }
+
   /** In whole milliseconds; -Infinity for `-infinity`, undefined for null. */
   timeMs(): number | undefined {
     if (!this.next()) return undefined

@@ -7,28 +7,33 @@ import { invariant } from './invariant.ts'
 export interface DatabaseSource extends AsyncDisposable {
   /** A COPY of the query's rows, on a separate connection. */
   copy(query: string): AsyncGenerator<CopyBlock>
+  /** Starts a COPY in a third session at once, to be read later. For one long query. */
+  copyBeside(query: string): AsyncGenerator<CopyBlock>
   rows<T extends pg.QueryResultRow>(query: string, values?: readonly unknown[]): Promise<readonly T[]>
   /** Does the role that connects have the right to read this table? */
   mayRead(table: string): Promise<boolean>
 }
 
 const connectTimeoutMs = 10_000
+// Sums over a whole ledger: hash joins in memory, and no plan for the few rows of a table that was never analysed.
+const besideSettings = ["work_mem = '128MB'", 'jit = off', 'enable_nestloop = off', 'enable_mergejoin = off']
+
 /**
- * Opens one snapshot and shares it with a second session, so that the events and all derived tables are those of the same
- * moment while the service goes on writing: the second session copies one table after the other, the first one answers
- * queries meanwhile. A member of `tollbook_reader` may do all of it.
+ * Opens one snapshot and shares it with two more sessions, so that the events and all derived tables are those of the same
+ * moment while the service goes on writing: the second session copies one table after the other, the third one derives the
+ * reports, the first one answers queries meanwhile. A member of `tollbook_reader` may do all of it.
  */
 export async function openDatabaseSource(databaseUrl: string): Promise<DatabaseSource> {
   const main = await openSession(databaseUrl)
   try {
     await main.query('begin isolation level repeatable read read only')
     const { rows } = await main.query<{ snapshot: string }>('select pg_export_snapshot() as snapshot')
-    const copier = await openSession(databaseUrl)
-    const source = sourceOf(main, copier)
+    const snapshot = rows[0]?.snapshot ?? ''
+    const copier = await joinSnapshot(databaseUrl, snapshot)
     try {
-      await copier.query('begin isolation level repeatable read read only')
-      await copier.query(`set transaction snapshot ${copier.escapeLiteral(rows[0]?.snapshot ?? '')}`)
-      return source
+      const beside = await joinSnapshot(databaseUrl, snapshot)
+      for (const setting of besideSettings) await beside.query(`set local ${setting}`)
+      return sourceOf({ main, copier, beside })
     } catch (error) {
       await copier.end()
       throw error
@@ -39,7 +44,25 @@ export async function openDatabaseSource(databaseUrl: string): Promise<DatabaseS
   }
 }
 
-function sourceOf(main: pg.Client, copier: pg.Client): DatabaseSource {
+async function joinSnapshot(databaseUrl: string, snapshot: string): Promise<pg.Client> {
+  const session = await openSession(databaseUrl)
+  try {
+    await session.query('begin isolation level repeatable read read only')
+    await session.query(`set transaction snapshot ${session.escapeLiteral(snapshot)}`)
+    return session
+  } catch (error) {
+    await session.end()
+    throw error
+  }
+}
+
+interface Sessions {
+  readonly main: pg.Client
+  readonly copier: pg.Client
+  readonly beside: pg.Client
+}
+
+function sourceOf({ main, copier, beside }: Sessions): DatabaseSource {
   let isCopying = false
   return {
     async *copy(query) {
@@ -48,13 +71,14 @@ function sourceOf(main: pg.Client, copier: pg.Client): DatabaseSource {
       yield* copier.query(new CopyOut(query)).blocks()
       isCopying = false
     },
+    copyBeside: (query) => beside.query(new CopyOut(query)).blocks(),
     rows: <T extends pg.QueryResultRow>(query: string, values: readonly unknown[] = []) => read<T>(main, query, values),
     async mayRead(table) {
       const [row] = await read<{ may: boolean }>(main, `select has_table_privilege($1, 'select') as may`, [table])
       return row?.may === true
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([main.end(), copier.end()])
+      await Promise.all([main.end(), copier.end(), beside.end()])
     },
   }
 }

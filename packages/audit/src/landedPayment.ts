@@ -4,51 +4,113 @@ import { dueOf } from './postings.ts'
 import { signatureOf } from './streamName.ts'
 import type { ChainTransaction } from './chainNode.ts'
 import { sumOf } from './storedTransactions.ts'
-import { isTokenProgram, type TokenMove, tokenMovesOf } from './tokenMoves.ts'
+import {
+  isMemoProgram,
+  isTokenProgram,
+  type TokenCall,
+  type TokenMove,
+  tokenMovesOf,
+  tokenOpeningsOf,
+} from './tokenMoves.ts'
 
 /** Movements of a mint in one landed transaction. */
 export interface LandedMoves {
   readonly moves: readonly TokenMove[]
-  /** Net change of each token account of the mint, and who owns it, by address. */
-  readonly changes: ReadonlyMap<string, { readonly owners: ReadonlySet<string>; readonly change: bigint }>
+  /** Each token account of the mint, by address. */
+  readonly accounts: ReadonlyMap<string, LandedAccount>
   readonly signers: readonly string[]
+  /** Memos that bind a payment to a quote. */
+  readonly memos: readonly string[]
+}
+
+export interface LandedAccount {
+  readonly mint: string
+  /** Owners before, after, and at every opening in between: an account may exist only within the transaction. */
+  readonly owners: ReadonlySet<string>
+  /** Net change of its balance. */
+  readonly change: bigint
 }
 
 /** Reads top-level and inner instructions alike, and the balances before and after; nothing of the logs. */
 export function movesOf(landed: ChainTransaction, mint: string): LandedMoves {
   const { message } = landed.transaction
-  const { innerInstructions, loadedAddresses, preTokenBalances, postTokenBalances } = landed.meta
-  const keys = [...message.accountKeys, ...(loadedAddresses?.writable ?? []), ...(loadedAddresses?.readonly ?? [])]
-  const changes = new Map<string, { owners: Set<string>; change: bigint }>()
-  const count = (balances: typeof preTokenBalances, sign: bigint): void => {
-    for (const balance of balances.filter((balance) => balance.mint === mint)) {
-      const account = keys[balance.accountIndex] ?? ''
-      const known = changes.get(account) ?? { owners: new Set<string>(), change: 0n }
-      known.owners.add(balance.owner)
-      known.change += sign * BigInt(balance.uiTokenAmount.amount)
-      changes.set(account, known)
+  const calls = callsOf(landed)
+  const tokenCalls = calls.filter(({ program }) => isTokenProgram(program))
+  const all = accountsOf(landed, tokenCalls)
+  const moves = tokenCalls
+    .flatMap(({ accounts, data }) => tokenMovesOf(accounts, data))
+    .filter((move) => mintOfMove(move, all) === mint)
+  const memos = calls
+    .filter(({ program }) => isMemoProgram(program))
+    .map(({ data }) => data.toString('utf8'))
+    .filter((text) => text.startsWith(memoPrefix))
+  const accounts = new Map([...all].filter(([, account]) => account.mint === mint))
+  return { moves, accounts, memos, signers: message.accountKeys.slice(0, message.header.numRequiredSignatures) }
+}
+
+interface LandedCall extends TokenCall {
+  readonly program: string
+}
+
+function callsOf({ transaction: { message }, meta }: ChainTransaction): readonly LandedCall[] {
+  const keys = keysOf({ message, meta })
+  const instructions = [...message.instructions, ...meta.innerInstructions.flatMap(({ instructions: inner }) => inner)]
+  return instructions.map(({ programIdIndex, accounts, data }) => ({
+    program: keys[programIdIndex] ?? '',
+    accounts: accounts.map((index) => keys[index] ?? ''),
+    data: Buffer.from(base58.decode(data)),
+  }))
+}
+
+/** Static keys, then those that lookup tables gave: the order in which indexes count. */
+function keysOf({ message, meta }: Pick<ChainTransaction['transaction'], 'message'> & Pick<ChainTransaction, 'meta'>) {
+  const { writable = [], readonly: read = [] } = meta.loadedAddresses ?? {}
+  return [...message.accountKeys, ...writable, ...read]
+}
+
+function accountsOf({ transaction: { message }, meta }: ChainTransaction, calls: readonly TokenCall[]) {
+  const keys = keysOf({ message, meta })
+  const accounts = new Map<string, { mint: string; owners: Set<string>; change: bigint }>()
+  const see = (account: string, mint: string, owner: string) => {
+    const known = accounts.get(account) ?? { mint, owners: new Set<string>(), change: 0n }
+    known.owners.add(owner)
+    accounts.set(account, known)
+    return known
+  }
+  const count = (balances: typeof meta.preTokenBalances, sign: bigint): void => {
+    for (const { accountIndex, mint, owner, uiTokenAmount } of balances) {
+      see(keys[accountIndex] ?? '', mint, owner).change += sign * BigInt(uiTokenAmount.amount)
     }
   }
-  count(preTokenBalances, -1n)
-  count(postTokenBalances, 1n)
-  const calls = [...message.instructions, ...innerInstructions.flatMap(({ instructions }) => instructions)]
-  const moves = calls
-    .filter(({ programIdIndex }) => isTokenProgram(keys[programIdIndex] ?? ''))
-    .flatMap(({ accounts, data }) => {
-      const addresses = accounts.map((index) => keys[index] ?? '')
-      return tokenMovesOf(addresses, Buffer.from(base58.decode(data)))
-    })
-    .filter((move) => move.mint === mint || (move.mint === undefined && changes.has(move.source ?? '')))
-  return { moves, changes, signers: message.accountKeys.slice(0, message.header.numRequiredSignatures) }
+  count(meta.preTokenBalances, -1n)
+  count(meta.postTokenBalances, 1n)
+  for (const call of calls) {
+    for (const { account, mint, owner } of tokenOpeningsOf(call.accounts, call.data)) see(account, mint, owner)
+  }
+  return accounts
+}
+
+/** A plain transfer does not name its mint, but both of its accounts have it. */
+function mintOfMove({ mint, source, destination }: TokenMove, accounts: ReadonlyMap<string, LandedAccount>) {
+  return mint ?? accounts.get(source ?? '')?.mint ?? accounts.get(destination ?? '')?.mint
+}
+
+const memoPrefix = 'tollbook:'
+
+/** The receiver of a payment. */
+export interface PaidAccount {
+  readonly wallet: string
+  /** Its associated token account. */
+  readonly tokenAccount: string
 }
 
 /** A difference between chain and ledger, ignoring the slot; undefined when the chain confirms the payment. */
 export function contradictionOf(
   landed: ChainTransaction,
   settlement: AuditedSettlement,
-  paymentTokenAccount: string,
+  paid: PaidAccount,
 ): string | undefined {
-  const { wallet, evidence, reference, price } = settlement
+  const { wallet, evidence, reference, price, memo } = settlement
   const { slot, blockTimeMs } = evidence
   if (landed.transaction.signatures[0] !== signatureOf(reference)) return 'the node answered with another transaction'
   const { blockTime } = landed
@@ -56,18 +118,20 @@ export function contradictionOf(
   if (landed.slot === slot && blockTime !== null && blockTime !== undefined && blockTime * 1000 !== blockTimeMs) {
     return `its block is of ${blockTime}, and ${blockTimeMs / 1000} is recorded`
   }
-  const { moves, changes, signers } = movesOf(landed, price.mint)
+  const landedMoves = movesOf(landed, price.mint)
+  const { accounts, signers, memos } = landedMoves
   if (!signers.includes(wallet)) return `${wallet} did not sign it`
-  if (moves.some(({ kind }) => kind === 'mint')) return 'tokens were minted in the same transaction'
-  const own = moves.filter(({ authority, source }) => {
-    const owners = changes.get(source ?? '')?.owners
-    return authority === wallet && owners?.size === 1 && owners.has(wallet)
-  })
+  if (memos.join() !== (memo ?? '')) return `it has the memo ${memos.join()}, and ${memo ?? 'none'} is recorded`
+  const own = ownMoves(landedMoves, wallet)
   const burned = sumOf(own.filter(({ kind }) => kind === 'burn'))
   if (burned !== settlement.burnedBaseUnits)
     return `it burned ${burned}, and ${settlement.burnedBaseUnits} are recorded`
-  const sent = sumOf(own.filter(({ kind, destination }) => kind === 'transfer' && destination === paymentTokenAccount))
-  const arrived = changes.get(paymentTokenAccount)?.change ?? 0n
+  const restored = findRestoredBurn(landedMoves, burned)
+  if (restored !== undefined) return restored
+  const sent = sumOf(own.filter(({ kind, destination }) => kind === 'transfer' && destination === paid.tokenAccount))
+  const receiver = accounts.get(paid.tokenAccount)
+  const isOurs = receiver !== undefined && [...receiver.owners].every((owner) => owner === paid.wallet)
+  const arrived = isOurs ? receiver.change : 0n
   if (arrived !== settlement.receivedBaseUnits) {
     return `${arrived} arrived, and ${settlement.receivedBaseUnits} are recorded as received`
   }
@@ -76,12 +140,27 @@ export function contradictionOf(
   return sent < due ? `${wallet} sent ${sent}, and the price is ${due}` : undefined
 }
 
+/** Moves that the wallet authorised itself, out of accounts that were its own all the time. */
+function ownMoves({ moves, accounts }: LandedMoves, wallet: string): readonly TokenMove[] {
+  return moves.filter(({ authority, source }) => {
+    const owners = accounts.get(source ?? '')?.owners
+    return authority === wallet && owners?.size === 1 && owners.has(wallet)
+  })
+}
+
+/** A burn is for good: nothing is minted, and the balances of the mint fall by at least as much. */
+function findRestoredBurn({ moves, accounts }: LandedMoves, burned: bigint): string | undefined {
+  if (moves.some(({ kind }) => kind === 'mint')) return 'tokens were minted in the same transaction'
+  const fallen = -[...accounts.values()].reduce((sum, { change }) => sum + change, 0n)
+  return fallen < burned ? `it burned ${burned}, and the balances fell by ${fallen}` : undefined
+}
+
 /** Amounts that the transfers of a transaction took out of a token account, by the owner of the receiving account. */
-export function sentTo({ moves, changes }: LandedMoves, account: string): ReadonlyMap<string, bigint> {
+export function sentTo({ moves, accounts }: LandedMoves, account: string): ReadonlyMap<string, bigint> {
   const sent = new Map<string, bigint>()
   for (const { kind, source, destination, amount } of moves) {
     if (kind !== 'transfer' || source !== account) continue
-    const owner = [...(changes.get(destination ?? '')?.owners ?? [])].join(' and ')
+    const owner = [...(accounts.get(destination ?? '')?.owners ?? [])].join(' and ')
     sent.set(owner, (sent.get(owner) ?? 0n) + amount)
   }
   return sent

@@ -82,6 +82,7 @@ export type PaymentEvent = EventHead &
     | (Attempt & { readonly kind: 'RequestFulfilled'; readonly orderDigest: string })
     | { readonly kind: 'DistributionAllocated'; readonly mint: string; readonly parts: readonly Share[] }
     | (Attempt & Exposure & { readonly kind: 'RequestFailed'; readonly reason: string })
+    | { readonly kind: 'AttemptsExhausted'; readonly attempts: number }
     | (Exposure & { readonly kind: 'PaymentFinalized'; readonly slot: number })
     | (Exposure & Reversal & { readonly kind: 'PaymentReversed' })
     | {
@@ -116,6 +117,7 @@ export const paymentReaders: ReadonlyMap<string, EventReader<PaymentEvent>> = ne
   ['RequestFulfilled', readFulfilled],
   ['DistributionAllocated', readAllocated],
   ['RequestFailed', readFailed],
+  ['AttemptsExhausted', readExhausted],
   ['PaymentFinalized', readFinalized],
   ['PaymentReversed', readReversed],
   ['BurnReversed', (reader) => readBurn(reader, 'BurnReversed')],
@@ -263,6 +265,13 @@ function readFailed(reader: BodyReader): PaymentEventOf<'RequestFailed'> {
   const { schemaVersion, stream, version } = readTail(reader)
   const head = { stream, version, effectiveAtMs, schemaVersion }
   return { kind: 'RequestFailed', ...head, attempt, attemptId, reason, mint, exposedBaseUnits }
+}
+
+function readExhausted(reader: BodyReader): PaymentEventOf<'AttemptsExhausted'> {
+  const attempts = reader.integer('{"attempts":')
+  const effectiveAtMs = readTime(reader, ',"effectiveAt":')
+  reader.literal(',"kind":"AttemptsExhausted"')
+  return { kind: 'AttemptsExhausted', effectiveAtMs, ...readTail(reader), attempts }
 }
 
 function readFinalized(reader: BodyReader): PaymentEventOf<'PaymentFinalized'> {

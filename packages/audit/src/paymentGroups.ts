@@ -1,6 +1,6 @@
 import type { FindingCode } from './findings.ts'
 import type { PaymentEvent, PaymentEventOf } from './paymentEvents.ts'
-import type { AuditedPayment } from './paymentTable.ts'
+import { type AuditedPayment, phaseNumber } from './paymentTable.ts'
 import type { LifecycleDeps, Recorded } from './paymentRules.ts'
 import { owesBurn } from './postings.ts'
 import { describeShares } from './priceReader.ts'
@@ -23,11 +23,14 @@ export function expectedAfter(
   return kind === undefined ? undefined : { first: event, kind, recorded }
 }
 
-function kindAfter(event: PaymentEvent, { owesBurn: isOwed }: AuditedPayment): PaymentEvent['kind'] | undefined {
+function kindAfter(event: PaymentEvent, payment: AuditedPayment): PaymentEvent['kind'] | undefined {
   if (event.kind === 'PaymentVerified') return owesBurn(event.settlement) ? 'BurnOwed' : 'TokensBurned'
   if (event.kind === 'TokensBurned' || event.kind === 'BurnOwed') return 'ProofClaimed'
   if (event.kind === 'RequestFulfilled') return 'DistributionAllocated'
-  return event.kind === 'PaymentReversed' && !isOwed ? 'BurnReversed' : undefined
+  // A payment whose attempts are exhausted is owed back as soon as it is final.
+  const isExhausted = payment.phase === phaseNumber('exhausted') && !payment.awaitsFinality
+  if (isExhausted && (event.kind === 'AttemptsExhausted' || event.kind === 'PaymentFinalized')) return 'RefundDue'
+  return event.kind === 'PaymentReversed' && !payment.owesBurn ? 'BurnReversed' : undefined
 }
 
 /** Kinds that never begin an append. */

@@ -1,7 +1,7 @@
 import type { FindingCode, Findings } from './findings.ts'
 import { neverHappens } from './invariant.ts'
 import type { NumberedNames } from './numberedNames.ts'
-import type { Attempt, Exposure, PaymentEvent, PaymentEventOf } from './paymentEvents.ts'
+import type { Attempt, AuditedSettlement, Exposure, PaymentEvent, PaymentEventOf } from './paymentEvents.ts'
 import { type AuditedPayment, none, type PaymentTable, type Phase, phaseNumber, phases } from './paymentTable.ts'
 import { dueOf, owesBurn } from './postings.ts'
 import type { PublishedPrices } from './publishedPrices.ts'
@@ -51,6 +51,8 @@ export function applyEvent(step: Step): void {
       return fulfil(step, event)
     case 'RequestFailed':
       return fail(step, event)
+    case 'AttemptsExhausted':
+      return exhaust(step, event)
     case 'PaymentFinalized':
       return finalize(step, event)
     case 'PaymentReversed':
@@ -124,12 +126,19 @@ function judgeSettlement({ payment, recorded, blame, deps }: Step, event: Paymen
     if (price.problem === undefined && problem !== undefined) blame('price_wrong', problem)
     blame('price_not_published', `no price list in force had this price for ${price.endpoint}`)
   }
+  judgePriceList(settlement, { blame, deps })
   // Either all of the burn is in the payment, or none of it and the service owes it.
   if (owesBurn(settlement) && burnedBaseUnits !== 0n) {
     blame('payment_short', `${burnedBaseUnits} were burned of ${price.burnBaseUnits}`)
   }
   const due = dueOf(settlement)
   if (receivedBaseUnits < due) blame('payment_short', `${receivedBaseUnits} were received of ${due}`)
+}
+
+/** A payment that names its price list has a price of it. */
+function judgePriceList({ price, priceList }: AuditedSettlement, { blame, deps }: Pick<Step, 'blame' | 'deps'>): void {
+  if (priceList === undefined || deps.prices.listOf(priceList)?.has(price.text) === true) return
+  blame('price_not_published', `price list ${priceList} does not have this price for ${price.endpoint}`)
 }
 
 function claim(step: Step, event: PaymentEventOf<'ProofClaimed'>): void {
@@ -199,6 +208,15 @@ function release(step: Step, event: PaymentEventOf<'RequestFailed' | 'AnswerBrok
   step.payment.leaseUntilMs = none
 }
 
+/** The attempt that has just failed was the last. */
+function exhaust(step: Step, { attempts }: PaymentEventOf<'AttemptsExhausted'>): void {
+  expectPhase(step, ['released'])
+  const { payment, blame } = step
+  if (attempts !== payment.attempt)
+    blame('attempt_wrong', `${attempts} attempts are counted, and ${payment.attempt} were made`)
+  payment.phase = phaseNumber('exhausted')
+}
+
 function expectAttempt({ payment, blame, deps }: Step, { attempt, attemptId }: Attempt): void {
   if (attempt !== payment.attempt) blame('attempt_wrong', `the event names attempt ${attempt}, not ${payment.attempt}`)
   if (deps.digest.of(attemptId) !== payment.attemptDigest) blame('attempt_wrong', 'another attempt id was claimed')
@@ -217,7 +235,7 @@ function expectExposure({ payment, blame, deps }: Step, { exposedBaseUnits, mint
 }
 
 function finalize(step: Step, event: PaymentEventOf<'PaymentFinalized'>): void {
-  expectPhase(step, ['released', 'fulfilled'])
+  expectPhase(step, ['released', 'fulfilled', 'exhausted'])
   if (!step.payment.awaitsFinality) step.blame('lifecycle_impossible', 'it is final already')
   endExposure(step, event)
   step.payment.awaitsFinality = false
@@ -225,7 +243,7 @@ function finalize(step: Step, event: PaymentEventOf<'PaymentFinalized'>): void {
 }
 
 function reverse(step: Step, event: PaymentEventOf<'PaymentReversed'>): void {
-  expectPhase(step, ['released', 'fulfilled'])
+  expectPhase(step, ['released', 'fulfilled', 'exhausted'])
   const { payment, blame, deps } = step
   if (!payment.awaitsFinality) blame('lifecycle_impossible', 'the chain cannot drop what is final')
   const owed = owedBy(payment)
@@ -244,7 +262,7 @@ function reverse(step: Step, event: PaymentEventOf<'PaymentReversed'>): void {
 }
 
 function refund(step: Step, event: PaymentEventOf<'RefundDue'>): void {
-  expectPhase(step, ['released'])
+  expectPhase(step, ['released', 'exhausted'])
   const { payment, blame } = step
   if (payment.awaitsFinality) blame('lifecycle_impossible', 'only a final payment is refunded')
   const owed = owedBy(payment)

@@ -63,6 +63,19 @@ function release(from: 'claimed' | 'streaming', event: 'RequestFailed' | 'Answer
   return beforeAndAfterFinality('release', { states: [from, 'released'], events: [event], moves: [unexpose] })
 }
 
+/** The last permitted attempt: a final payment is owed back at once, any other with its finality. */
+function exhaust(from: 'claimed' | 'streaming', event: 'RequestFailed' | 'AnswerBroken'): readonly DeclaredStep[] {
+  const events = [event, 'AttemptsExhausted']
+  return [
+    step('exhaust', { states: [from, 'exhausted'], events, moves: [unexpose] }),
+    step('exhaust', {
+      states: [`${from}.final`, 'refund_due'],
+      events: [...events, 'RefundDue'],
+      moves: ['unearned>refund'],
+    }),
+  ]
+}
+
 /** The burn inside the payment never happened either; an owed one is no longer owed. */
 function reverse(from: string, own: readonly string[]): readonly DeclaredStep[] {
   const states = [from, 'reversed'] as const
@@ -95,9 +108,18 @@ export const paymentSteps: readonly DeclaredStep[] = [
   ...release('claimed', 'RequestFailed'),
   ...release('streaming', 'RequestFailed'),
   ...release('streaming', 'AnswerBroken'),
+  ...exhaust('claimed', 'RequestFailed'),
+  ...exhaust('streaming', 'RequestFailed'),
+  ...exhaust('streaming', 'AnswerBroken'),
+  step('finalize', {
+    states: ['exhausted', 'refund_due'],
+    events: ['PaymentFinalized', 'RefundDue'],
+    moves: ['unearned>refund'],
+  }),
   step('finalize', { states: ['released', 'released.final'], events: ['PaymentFinalized'] }),
   step('finalize', { states: ['fulfilled', 'fulfilled.final'], events: ['PaymentFinalized'], moves: [unexpose] }),
   ...reverse('released', ['unearned>wallet']),
+  ...reverse('exhausted', ['unearned>wallet']),
   ...reverse('fulfilled', ['lost>wallet', unexpose]),
   step('refund', { states: ['released.final', 'refund_due'], events: ['RefundDue'], moves: ['unearned>refund'] }),
   step('unmatch', { states: ['reversed', 'unmatched'], events: ['TransferReceived'], moves: ['wallet>unmatched'] }),

@@ -13,6 +13,7 @@ export const phases = [
   'streaming',
   'released',
   'fulfilled',
+  'exhausted',
   'refund_due',
   'reversed',
   'unmatched',

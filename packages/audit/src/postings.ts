@@ -60,6 +60,7 @@ function ofPayment(event: PaymentEvent): readonly DerivedPosting[] {
       return [[wallet, `Liabilities:Unmatched:${event.wallet ?? 'unknown'}`, event.receivedBaseUnits]]
     case 'PaymentSubmitted':
     case 'AnswerStarted':
+    case 'AttemptsExhausted':
     case 'RequestFulfilled':
       return nothing
     default:

@@ -16,6 +16,7 @@ import { matchPostings } from './matchPostings.ts'
 import { PublishedPrices, type PublishedPricesState } from './publishedPrices.ts'
 import { type EventColumns, leafHashOf, type RawEvent } from './rawEvent.ts'
 import { SaltedDigest } from './saltedDigest.ts'
+import { SettingPeriods, type SettingPeriodsState } from './settingPeriods.ts'
 import { Settings, type SettingSeen } from './settings.ts'
 import { TilesMatch, type TilesState } from './tilesMatch.ts'
 
@@ -34,6 +35,7 @@ export interface ReplayState {
   readonly names: readonly string[]
   readonly otherStreams: readonly OtherStream[]
   readonly settings: readonly SettingSeen[]
+  readonly periods: SettingPeriodsState
   readonly payouts: PayoutsState
 }
 
@@ -58,6 +60,7 @@ export class Replay {
   readonly names: NumberedNames
   readonly otherStreams: OtherStreams
   readonly settings: Settings
+  readonly periods: SettingPeriods
   readonly payouts: Payouts
   readonly prices: PublishedPrices
   readonly #lifecycles: PaymentLifecycles
@@ -78,7 +81,8 @@ export class Replay {
     this.otherStreams = new OtherStreams(this.findings, state?.otherStreams)
     this.prices = new PublishedPrices(state?.prices)
     const { findings, payments, digest, names, journal, prices, otherStreams: streams } = this
-    this.settings = new Settings({ findings, streams, prices }, state?.settings)
+    this.periods = new SettingPeriods(findings, state?.periods)
+    this.settings = new Settings({ findings, streams, prices, periods: this.periods }, state?.settings)
     const isPayment = (stream: string): boolean => payments.find(digest.pairOf(stream)) !== undefined
     this.payouts = new Payouts({ findings, journal, streams, isPayment }, state?.payouts)
     this.#lifecycles = new PaymentLifecycles({ findings, payments, digest, names, prices })
@@ -130,6 +134,7 @@ export class Replay {
   /** The ledger ends here. */
   finish(): void {
     this.#lifecycles.settle()
+    this.periods.judgeSplits()
     const sums = new Map<string, bigint>()
     for (const { mint, balance } of this.journal.accounts()) sums.set(mint, (sums.get(mint) ?? 0n) + balance)
     for (const [mint, sum] of sums) {
@@ -152,6 +157,7 @@ export class Replay {
       names: this.names.all(),
       otherStreams: this.otherStreams.all(),
       settings: this.settings.all(),
+      periods: this.periods.state(),
       payouts: this.payouts.state(),
     }
   }

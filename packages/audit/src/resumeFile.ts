@@ -14,9 +14,12 @@ export interface ResumedAudit {
   readonly chain: ChainFigures | undefined
 }
 
+// Raised when the state changes, because a file of another version would be restored wrongly.
+const version = 2
+
 interface Head {
   readonly format: 'tollbook-audit'
-  readonly version: 1
+  readonly version: typeof version
   readonly payments: number
   readonly paymentPages: number
   readonly streamPages: number
@@ -37,7 +40,7 @@ export async function writeResumeFile(path: string, { replay, stored, chain }: R
   const streams = replay.streams.bytes()
   const head: Head = {
     format: 'tollbook-audit',
-    version: 1,
+    version,
     state: replay.state(),
     payments: replay.payments.count,
     paymentPages: pages.length,
@@ -66,6 +69,11 @@ export async function readResumeFile(path: string): Promise<ResumedAudit | undef
   }
   const headEnd = content.indexOf('\n')
   const head: Head = JSON.parse(content.toString('utf8', 0, headEnd))
+  if (head.version !== version) {
+    throw new AuditFault(`${path} is a file of another version of the audit; remove it to audit from the first event`, {
+      retryable: false,
+    })
+  }
   return restore(head, content.subarray(headEnd + 1))
 }
 

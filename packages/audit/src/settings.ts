@@ -4,6 +4,7 @@ import type { OtherStreams } from './otherStreams.ts'
 import type { Recorded } from './paymentRules.ts'
 import type { PublishedPrices } from './publishedPrices.ts'
 import type { PriceListEvent, SettingEvent } from './settingEvents.ts'
+import type { SettingPeriods } from './settingPeriods.ts'
 
 /** A numbered setting as its event states it, for the comparison with its row. */
 export interface SettingSeen {
@@ -19,6 +20,7 @@ export interface SettingsDeps {
   readonly findings: Findings
   readonly streams: OtherStreams
   readonly prices: PublishedPrices
+  readonly periods: SettingPeriods
 }
 
 /** Price lists and settings of the ledger: each name counts 1, 2, 3…, one stream for each number. */
@@ -53,6 +55,7 @@ export class Settings {
       const problem = price.problem ?? findShareProblem(price, event.split)
       if (problem !== undefined) blame('price_wrong', `${price.endpoint}: ${problem}`)
     }
+    this.#deps.periods.noteSplit(event.split, recorded)
     this.#deps.prices.publish(event, { number, recordedAtMs: recorded.recordedAtMs })
   }
 
@@ -65,6 +68,7 @@ export class Settings {
     if (!nameForm.test(name) || stream !== `${name}#${number}`) blame('a setting is in another stream')
     if (name === 'prices') blame('prices are set by a price list')
     if (validFromMs !== effectiveAtMs) blame('it took effect at another time')
+    this.#deps.periods.record(event, recorded)
     this.#count({ name, number, position: recorded.position, validFromMs: effectiveAtMs, digest })
   }
 

@@ -10,6 +10,8 @@ import { AuditFault } from './auditFault.ts'
 const associatedTokenProgram = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
 const addressBytes = 32
 
+export const addressForm = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
+
 export interface TokenAccountOwner {
   readonly wallet: string
   readonly tokenProgram: string

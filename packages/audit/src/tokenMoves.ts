@@ -1,3 +1,5 @@
+import { addressOf } from './base58Text.ts'
+
 /* Token movements of one instruction, from the public layouts of the token programs. */
 
 export interface TokenMove {
@@ -60,34 +62,75 @@ const layouts = new Map<number, Layout>([
 ])
 const transferWithFee: Layout = { kind: 'transfer', source: 0, mint: 1, destination: 2, authority: 3 }
 
+/** The opening of a token account: the only trace of its owner where the account does not outlive the transaction. */
+export interface TokenOpening {
+  readonly account: string
+  readonly mint: string
+  readonly owner: string
+}
+
+/** One instruction of a token program. */
+export interface TokenCall {
+  readonly accounts: readonly string[]
+  readonly data: Buffer
+}
+
 /** The moves of one instruction; a Batch holds several. */
 export function tokenMovesOf(accounts: readonly string[], data: Buffer): readonly TokenMove[] {
-  if (data[0] === batch) return batchMoves(accounts, data)
+  return tokenCallsOf({ accounts, data }).flatMap((call) => moveOf(call) ?? [])
+}
+
+/** The token accounts that one instruction opens; a Batch holds several. */
+export function tokenOpeningsOf(accounts: readonly string[], data: Buffer): readonly TokenOpening[] {
+  return tokenCallsOf({ accounts, data }).flatMap((call) => openingOf(call) ?? [])
+}
+
+function moveOf({ accounts, data }: TokenCall): TokenMove | undefined {
   const withFee = data[0] === feeExtension && data[1] === 1
   const layout = withFee ? transferWithFee : layouts.get(data[0] ?? batch)
   const amountAt = withFee ? 2 : 1
-  if (layout === undefined || data.length < amountAt + 8) return []
+  if (layout === undefined || data.length < amountAt + 8) return undefined
   const at = (index: number | undefined) => (index === undefined ? undefined : accounts[index])
   const authority = at(layout.authority)
-  if (authority === undefined) return []
+  if (authority === undefined) return undefined
   const { kind } = layout
   const amount = data.readBigUInt64LE(amountAt)
-  return [
-    { kind, source: at(layout.source), destination: at(layout.destination), mint: at(layout.mint), authority, amount },
-  ]
+  return {
+    kind,
+    source: at(layout.source),
+    destination: at(layout.destination),
+    mint: at(layout.mint),
+    authority,
+    amount,
+  }
+}
+
+const initializeAccount = 1
+// InitializeAccount2 and 3 name the owner in their data.
+const initializeWithOwner = new Set([16, 18])
+const addressBytes = 32
+
+function openingOf({ accounts, data }: TokenCall): TokenOpening | undefined {
+  const [account, mint, third] = accounts
+  if (account === undefined || mint === undefined) return undefined
+  if (data[0] === initializeAccount) return third === undefined ? undefined : { account, mint, owner: third }
+  if (!initializeWithOwner.has(data[0] ?? batch) || data.length < 1 + addressBytes) return undefined
+  return { account, mint, owner: addressOf(data.subarray(1, 1 + addressBytes)) }
 }
 
 /** 255, then for each inner instruction: its number of accounts, its length, its data. Accounts follow each other. */
-function batchMoves(accounts: readonly string[], data: Buffer): readonly TokenMove[] {
-  const moves: TokenMove[] = []
+function tokenCallsOf({ accounts, data }: TokenCall): readonly TokenCall[] {
+  if (data[0] !== batch) return [{ accounts, data }]
+  const calls: TokenCall[] = []
   let taken = 0
   for (let at = 1; at + 1 < data.length;) {
     const count = data.readUInt8(at)
     const length = data.readUInt8(at + 1)
     const inner = data.subarray(at + 2, at + 2 + length)
-    if (inner[0] !== batch) moves.push(...tokenMovesOf(accounts.slice(taken, taken + count), inner))
+    // The token program refuses a Batch within a Batch.
+    if (inner[0] !== batch) calls.push({ accounts: accounts.slice(taken, taken + count), data: inner })
     taken += count
     at += 2 + length
   }
-  return moves
+  return calls
 }

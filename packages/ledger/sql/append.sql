@@ -32,8 +32,8 @@ as $$
 #variable_conflict use_column
 declare
   head_seq bigint;
-  stamp timestamptz;
-  stamp_bytes bytea;
+  head_clock timestamptz; clock timestamptz;  -- of the database: at the append before, and now
+  stamp timestamptz; stamp_bytes bytea;
   lane_number integer;
   lanes integer;
   epoch integer;
@@ -49,12 +49,9 @@ declare
   account_ids integer[];
   classes text[];
   hourly boolean[];
-  balances numeric[];
-  floors numeric[];
-  ceilings numeric[];
+  balances numeric[]; floors numeric[]; ceilings numeric[];
   opened integer;
-  debit_ids integer[];
-  credit_ids integer[];
+  debit_ids integer[]; credit_ids integer[];
   moved integer[];
   gross_in numeric[];
   gross_out numeric[];
@@ -69,9 +66,10 @@ declare
 begin
   perform set_config('ledger.writing', 'on', true);
   -- From here to the commit no other session assigns positions: the order of positions is the order of commits.
-  select h.seq, greatest(h.recorded_at, date_trunc('milliseconds', clock_timestamp())), l.number, l.lanes, l.epoch
-    into strict head_seq, stamp, lane_number, lanes, epoch
+  select h.seq, h.recorded_at, h.clock_at, l.number, l.lanes, l.epoch
+    into strict head_seq, stamp, head_clock, lane_number, lanes, epoch
     from ledger.head h, ledger.lane l where h.one and l.one for update of h;
+  select t.* into strict stamp, clock from ledger.next_time(stamp, head_clock) t;
   stamp_bytes := int8send((extract(epoch from stamp) * 1000)::bigint);
 
   -- Accounts: names to numbers, once for the batch. A new account gets the limits of its class.
@@ -305,7 +303,9 @@ begin
     where known.id = account_ids[t.account]
   ),
   counted as (
-    update ledger.head h set seq = head_seq + taken, recorded_at = stamp where h.one and taken > 0
+    update ledger.head h set seq = head_seq + taken, recorded_at = stamp, clock_at = clock,
+      leaf_hash = coalesce((select l.leaf_hash from log l order by l.seq desc limit 1), h.leaf_hash)
+    where h.one and (taken > 0 or stamp > clock)
   )
   select string_agg(l.leaf_hash, ''::bytea order by l.seq) into leaf_hashes from log l;
 
@@ -349,8 +349,8 @@ begin
     on conflict (space, key) do update set id = excluded.id, digest = excluded.digest, until = excluded.until;
   end if;
   if cardinality(note_items) > 0 then
-    insert into ledger.notes (id, note, recorded_at)
-    select ids[q.i], q.note, stamp
+    insert into ledger.notes (id, note, recorded_at, is_keyed)
+    select ids[q.i], q.note, stamp, q.i = any(key_items)
     from unnest(note_items, note_values) as q (i, note)
     where firsts[q.i] is not null
     on conflict (id) do nothing;

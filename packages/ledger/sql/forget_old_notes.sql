@@ -1,15 +1,43 @@
--- Deletes notes a day old and keys that have ended. Neither is part of the ledger.
+-- The oldest notes beyond a number and a sum of bytes. A note that is deleted before it was sent cannot be sent again, so the
+-- bounds are for a flood of payers who do not read their answers.
+create or replace function ledger.forget_notes_beyond(notes_max bigint, bytes_max bigint) returns bigint
+language plpgsql
+set search_path = ''
+as $$
+declare
+  forgotten bigint;
+begin
+  delete from ledger.notes n
+  using (
+    select r.id from (
+      select k.id, row_number() over newest as number, sum(octet_length(k.note)) over newest as bytes
+      from ledger.notes k
+      window newest as (order by k.recorded_at desc, k.id rows unbounded preceding)
+    ) r
+    where r.number > notes_max or r.bytes > bytes_max
+  ) old
+  where n.id = old.id;
+  get diagnostics forgotten = row_count;
+  return forgotten;
+end
+$$;
+
+-- Deletes notes a day old, the oldest notes beyond a million or a gigabyte, and keys that have ended. None of them is part
+-- of the ledger.
 create or replace function ledger.forget_old_notes() returns bigint
 language plpgsql
 security definer
 set search_path = ''
 as $$
 declare
+  notes_max constant bigint := 1000000;
+  bytes_max constant bigint := 1024 * 1024 * 1024;
   forgotten bigint;
 begin
   perform set_config('ledger.writing', 'on', true);
   delete from ledger.notes where recorded_at <= now() - interval '24 hours';
   get diagnostics forgotten = row_count;
+  forgotten := forgotten + ledger.forget_notes_beyond(notes_max, bytes_max);
   delete from ledger.keys where until <= now();
   perform set_config('ledger.writing', 'off', true);
   return forgotten;

@@ -1,24 +1,44 @@
 import pg from 'pg'
 import { assert, assertPresent, Bug } from '@tollbook/core/assert'
+import type { QueryRunner } from './database.ts'
 import { appendCall, appendValues } from './batch.ts'
+import type { KnownHistory } from './history.ts'
 import { type AppendResult, type Item, plainRefusals, refused } from './item.ts'
 
-/** Anything that runs one query: a pool, or a separate client. */
-export type QueryRunner = Pick<pg.Pool, 'query'>
+export type { QueryRunner }
 
-/** A prepared statement of the call, whose answer is read as text without a detour over buffers. */
-export async function appendBatch(
+/** For callers that do not follow the history of the ledger. */
+export function appendBatch(
   runner: QueryRunner,
   batch: readonly Item[],
   laneEpoch: number,
 ): Promise<readonly AppendResult[]> {
+  return appendToHistory(runner, batch, { laneEpoch })
+}
+
+/** A prepared statement of the call, whose answer is read as text without a detour over buffers. */
+export async function appendToHistory(
+  runner: QueryRunner,
+  batch: readonly Item[],
+  { laneEpoch, known, isPrepared = true }: AppendOptions,
+): Promise<readonly AppendResult[]> {
+  const { name, text } = appendCall
   const { rows } = await runner.query<AppendRow>({
-    ...appendCall,
-    values: appendValues(batch, laneEpoch),
+    ...(isPrepared ? { name } : {}),
+    text,
+    values: appendValues(batch, laneEpoch, known),
     rowMode: 'array',
     types: rawBytes,
   })
   return resultsOf(assertPresent(rows[0], 'an append returns one row'), batch)
+}
+
+export interface AppendOptions {
+  readonly laneEpoch: number
+  /** The database refuses the batch unless it continues this history. */
+  readonly known?: KnownHistory
+  /** False: parsed and planned for each batch, for poolers that lose prepared statements. */
+  readonly isPrepared?: boolean
 }
 
 type AppendRow = [

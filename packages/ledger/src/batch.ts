@@ -1,4 +1,5 @@
 import { assert } from '@tollbook/core/assert'
+import type { KnownHistory } from './history.ts'
 import type { Item, ItemEvent } from './item.ts'
 import { byteaArray, int2Array, int4Array, int8Array, numericArray, textArray } from './wire.ts'
 
@@ -50,25 +51,36 @@ function column<T>(encode: (values: readonly T[]) => Buffer) {
   }
 }
 
-const names = [...Object.keys(emptyColumns()), 'bodies', 'lane_epoch']
+const names = [...Object.keys(emptyColumns()), 'bodies']
 const parameters = names.map((name, index) => `${name} => $${index + 1}`)
+// Arguments are evaluated before the call: on another history nothing is appended.
+const historyParameters = [1, 2, 3, 4].map((n) => `$${names.length + n}`)
+export const appendParameters = names.length + historyParameters.length
+const laneEpochParameter = `lane_epoch => ledger.require_history(${historyParameters.join(', ')})`
 
 /** The same text for every batch, so it is parsed and planned once a connection. */
 export const appendCall = {
   name: 'ledger_append',
   text: `select (extract(epoch from recorded_at) * 1000)::bigint, first_position, refusals, leaf_hashes
-    from ledger.append(${parameters.join(', ')})`,
+    from ledger.append(${[...parameters, laneEpochParameter].join(', ')})`,
 }
 
 /** The parameters of `appendCall`, in its order. */
-export function appendValues(items: readonly Item[], laneEpoch: number): (Buffer | number)[] {
+export function appendValues(
+  items: readonly Item[],
+  laneEpoch: number,
+  { newest, timeline }: KnownHistory = unknownHistory,
+): (Buffer | number)[] {
   assert(items.length > 0, 'a batch has at least one item')
   const columns = emptyColumns()
   const batch: Batch = { columns, accounts: new Map(), bodies: [], bodyBytes: 0 }
   for (const [index, item] of items.entries()) addItem(batch, item, index + 1)
   const encoded = Object.values(columns).map((one) => one.encode())
-  return [...encoded, Buffer.concat(batch.bodies, batch.bodyBytes), laneEpoch]
+  const history = [newest?.position ?? 0, Buffer.from(newest?.leafHash ?? '', 'hex'), timeline ?? 0]
+  return [...encoded, Buffer.concat(batch.bodies, batch.bodyBytes), laneEpoch, ...history]
 }
+
+const unknownHistory: KnownHistory = { newest: undefined, timeline: undefined }
 
 type Columns = ReturnType<typeof emptyColumns>
 

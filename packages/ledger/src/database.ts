@@ -3,6 +3,9 @@ import { assert } from '@tollbook/core/assert'
 import { describeError, Fault } from '@tollbook/core/fault'
 import type { LedgerLog } from './log.ts'
 
+/** Anything that runs one query: a pool, or a separate client. */
+export type QueryRunner = Pick<pg.Pool, 'query'>
+
 export interface DatabaseOptions {
   readonly databaseUrl: string
   /** Shown in pg_stat_activity, so that an operator sees whose connections these are. */
@@ -11,6 +14,8 @@ export interface DatabaseOptions {
   /** 15 s by default; longer for readers of the whole ledger. */
   readonly statementTimeoutMs?: number
   readonly log: LedgerLog
+  /** Runs on each new connection before it is used; if it rejects, the connection is closed and its user gets the reason. */
+  readonly onConnect?: (connection: QueryRunner) => Promise<void>
 }
 
 // Longer than any statement of the service takes. A statement beyond it is stuck, and its outcome is then read back.
@@ -18,19 +23,24 @@ const standardStatementTimeoutMs = 15_000
 // The server ends a statement by itself; this is for a server that has vanished without closing the connection.
 const queryTimeoutMoreMs = 5_000
 const connectTimeoutMs = 5_000
+// Appends hold the lock of the head for milliseconds. A longer wait means that commits hang, as without the required
+// standby; an answer of 503 is then better than a queue.
+const lockTimeoutMs = 5_000
 
 export function openDatabase(options: DatabaseOptions): pg.Pool {
-  const { statementTimeoutMs = standardStatementTimeoutMs } = options
+  const { statementTimeoutMs = standardStatementTimeoutMs, onConnect } = options
   assert(options.connectionsMax > 0 && statementTimeoutMs > 0, 'a pool has connections and time')
   const pool = new pg.Pool({
     connectionString: options.databaseUrl,
     application_name: options.applicationName,
     max: options.connectionsMax,
     statement_timeout: statementTimeoutMs,
+    lock_timeout: Math.min(lockTimeoutMs, statementTimeoutMs),
     query_timeout: statementTimeoutMs + queryTimeoutMoreMs,
     connectionTimeoutMillis: connectTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
     keepAlive: true,
+    ...(onConnect === undefined ? {} : { verify: verifyBy(onConnect) }),
     types: typeParsers(),
   })
   // A broken connection is an event: of the pool when it is idle, of its client when it is in use. Without a listener
@@ -38,6 +48,22 @@ export function openDatabase(options: DatabaseOptions): pg.Pool {
   pool.on('error', (error) => options.log.warn({ event: 'database_connection_lost', error: describeError(error) }))
   pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
+}
+
+type Verify = NonNullable<pg.PoolConfig['verify']>
+
+function verifyBy(onConnect: NonNullable<DatabaseOptions['onConnect']>): Verify {
+  return (connection, done) => {
+    void (async () => {
+      let problem: Error | undefined
+      try {
+        await onConnect(connection)
+      } catch (error) {
+        problem = error instanceof Error ? error : new Error(describeError(error))
+      }
+      done(problem)
+    })()
+  }
 }
 
 const int8 = 20
@@ -74,6 +100,15 @@ export function judgeWriteFailure(error: unknown): WriteFailure {
 const unknownOutcome = /^(?:08|57P|40003|XX)/
 // 21, 22, 23, 44: cardinality, data, integrity, check option. 54: too large. P0: raised by a function.
 const aboutTheContent = /^(?:21|22|23|44|54|P0)/
+
+/** A pooler in transaction mode gave this statement to another session than the one that had prepared it. */
+export function losesPreparedStatements(error: unknown): boolean {
+  const code = sqlState(error)
+  return code === invalidStatementName || code === duplicateStatement
+}
+
+const invalidStatementName = '26000'
+const duplicateStatement = '42P05'
 
 export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined

@@ -1,10 +1,11 @@
 import { assert, assertPresent, Bug } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { describeError, Fault } from '@tollbook/core/fault'
-import { appendBatch, type QueryRunner } from './appendBatch.ts'
+import { appendToHistory, type QueryRunner } from './appendBatch.ts'
 import { createBatchQueue } from './batchQueue.ts'
-import { judgeWriteFailure } from './database.ts'
-import type { Appended, AppendResult, Item } from './item.ts'
+import { judgeWriteFailure, losesPreparedStatements } from './database.ts'
+import { isOtherHistory, type LedgerHistory, observeAppended } from './history.ts'
+import type { Appended, AppendResult, Item, Leaf } from './item.ts'
 import type { LedgerLog } from './log.ts'
 import type { LedgerKernel } from './port.ts'
 import { readEvents, readManyEvents, streamKey } from './readEvents.ts'
@@ -17,6 +18,8 @@ export interface LedgerDeps {
   readonly outcomeTimeoutMs: number
   /** Epoch of the lane that this process writes to; a promotion raises it. */
   readonly laneEpoch?: number
+  /** Refuses appends to a ledger that went backwards. */
+  readonly history?: LedgerHistory
   /** Called after each flush, for the metrics. */
   readonly onFlush?: (flush: { readonly items: number; readonly durationMs: number }) => void
 }
@@ -31,12 +34,13 @@ const firstEpoch = 1
 /** The ledger on Postgres, by group commit. */
 export function createLedger(deps: LedgerDeps): LedgerKernel {
   assert(deps.outcomeTimeoutMs > 0, 'there is time to learn an outcome')
+  const appender: Appender = { ...deps, isPrepared: true }
   const queue = createBatchQueue<Item, AppendResult>({
     batchMax,
     flushesMax,
     waitingMax,
     keyOf: (item) => streamKey(item.stream),
-    flush: (batch) => flush(deps, batch),
+    flush: (batch) => flush(appender, batch),
   })
   return {
     append: (item) => queue.submit(item),
@@ -44,6 +48,10 @@ export function createLedger(deps: LedgerDeps): LedgerKernel {
     readMany: (streams) => readManyEvents(deps.pool, streams),
     drained: () => queue.drained(),
   }
+}
+
+interface Appender extends LedgerDeps {
+  isPrepared: boolean
 }
 
 /** The outcome of one item, or the reason why it alone failed. */
@@ -54,7 +62,7 @@ type Settled = PromiseSettledResult<AppendResult>
  * is sent again with the same bytes: if it had been committed, the version has moved on, and the bodies found there are
  * the batch's own.
  */
-async function flush(deps: LedgerDeps, batch: readonly Item[]): Promise<readonly Settled[]> {
+async function flush(deps: Appender, batch: readonly Item[]): Promise<readonly Settled[]> {
   const startedAtMs = deps.clock.monotonicMs()
   const outcomes = await settleBatch(deps, batch, { deadlineMs: startedAtMs + deps.outcomeTimeoutMs, inDoubt: false })
   deps.onFlush?.({ items: batch.length, durationMs: deps.clock.monotonicMs() - startedAtMs })
@@ -67,14 +75,15 @@ interface Doubt {
   readonly inDoubt: boolean
 }
 
-async function settleBatch(deps: LedgerDeps, batch: readonly Item[], doubt: Doubt): Promise<readonly Settled[]> {
+async function settleBatch(deps: Appender, batch: readonly Item[], doubt: Doubt): Promise<readonly Settled[]> {
   let { inDoubt } = doubt
   for (;;) {
     try {
-      const results = await appendBatch(deps.pool, batch, deps.laneEpoch ?? firstEpoch)
+      const results = await appendOnce(deps, batch)
       return inDoubt ? await recogniseOwn(deps, batch, results) : results.map(settled)
     } catch (error) {
       if (error instanceof Bug) throw error
+      deps.history?.requireOpen()
       const failure = judgeWriteFailure(error)
       if (failure === 'refused') return appendOneByOne(deps, batch, { ...doubt, inDoubt, error })
       inDoubt ||= failure === 'unknown'
@@ -86,6 +95,26 @@ async function settleBatch(deps: LedgerDeps, batch: readonly Item[], doubt: Doub
   }
 }
 
+async function appendOnce(deps: Appender, batch: readonly Item[]): Promise<readonly AppendResult[]> {
+  const { pool, history, laneEpoch = firstEpoch } = deps
+  history?.requireOpen()
+  const known = history?.known()
+  try {
+    const results = await appendToHistory(pool, batch, {
+      laneEpoch,
+      isPrepared: deps.isPrepared,
+      ...(known === undefined ? {} : { known }),
+    })
+    if (history !== undefined && known !== undefined) observeAppended(history, leavesOf(results), known)
+    return results
+  } catch (error) {
+    if (isOtherHistory(error)) await history?.compare(pool)
+    // The statement did not run. From now on each batch is parsed: slower, and it works behind every pooler.
+    if (losesPreparedStatements(error)) deps.isPrepared = false
+    throw error
+  }
+}
+
 const outcomeUnknown = 'the ledger did not report whether it took the append'
 
 function settled(value: AppendResult): Settled {
@@ -94,7 +123,7 @@ function settled(value: AppendResult): Settled {
 
 /** The server rejected the whole batch because of one item; the others must not fail with it. */
 async function appendOneByOne(
-  deps: LedgerDeps,
+  deps: Appender,
   batch: readonly Item[],
   { error, ...doubt }: Doubt & { readonly error: unknown },
 ): Promise<readonly Settled[]> {
@@ -108,7 +137,7 @@ async function appendOneByOne(
   return outcomes
 }
 
-async function settleOne(deps: LedgerDeps, item: Item, doubt: Doubt): Promise<AppendResult> {
+async function settleOne(deps: Appender, item: Item, doubt: Doubt): Promise<AppendResult> {
   const [outcome] = await settleBatch(deps, [item], doubt)
   if (outcome?.status === 'rejected') throw outcome.reason
   return assertPresent(outcome, 'an append answers each item').value
@@ -128,6 +157,10 @@ async function recogniseOwn(
     outcomes.push(settled(own ?? result))
   }
   return outcomes
+}
+
+function leavesOf(results: readonly AppendResult[]): readonly Leaf[] {
+  return results.flatMap((result) => (result.outcome === 'appended' ? result.leaves : []))
 }
 
 async function findOwn(pool: QueryRunner, item: Item): Promise<Appended | undefined> {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { assert } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
+import { namesAhead, readOldestProgram, takesProgram } from './compatibility.ts'
 
 /** Folders of SQL. The ledger's own functions are always among the code. */
 export interface SchemaSources {
@@ -77,12 +78,26 @@ export async function migrate({ databaseUrl, sources }: MigrateOptions): Promise
     // Two programs that start together migrate one after the other.
     await client.query("select pg_advisory_xact_lock(hashtext('tollbook migrate'))")
     await client.query(`set local lock_timeout = ${lockTimeoutMs}`)
-    const applied = [...(await applyNumbered(client, schema.numbered)), ...(await applyCode(client, schema.code))]
+    const isNewer = await isNewerButFits(client, schema)
+    const applied = isNewer
+      ? []
+      : [...(await applyNumbered(client, schema.numbered)), ...(await applyCode(client, schema.code))]
     await client.query('commit')
     return applied
   } finally {
     await client.end()
   }
+}
+
+/** A newer release has migrated this database and still takes this program, for example while its instances are replaced. */
+async function isNewerButFits(client: pg.Client, { numbered }: Schema): Promise<boolean> {
+  await client.query(createProgress)
+  const known = await digestsIn(client, 'migration.applied')
+  const ahead = namesAhead(numbered, known.keys())
+  if (ahead.length === 0) return false
+  const oldestProgram = await readOldestProgram((text) => client.query(text))
+  if (takesProgram(numbered, { ahead, oldestProgram })) return true
+  throw new Fault(`the database is newer than this program: it has ${ahead.join(', ')}`, { retryable: false })
 }
 
 const createProgress = `
@@ -95,7 +110,6 @@ const createProgress = `
   )`
 
 async function applyNumbered(client: pg.Client, files: readonly SchemaFile[]): Promise<readonly string[]> {
-  await client.query(createProgress)
   const known = await digestsIn(client, 'migration.applied')
   checkLanded(files, known)
   const missing = files.filter(({ name }) => !known.has(name))
@@ -110,9 +124,6 @@ function checkLanded(files: readonly SchemaFile[], known: ReadonlyMap<string, st
       throw new Fault(`migration ${name} differs from the one that was applied; add a new migration instead`, {
         retryable: false,
       })
-  const ahead = [...known.keys()].filter((name) => !files.some((file) => file.name === name))
-  if (ahead.length > 0)
-    throw new Fault(`the database is newer than this program: it has ${ahead.join(', ')}`, { retryable: false })
 }
 
 async function applyCode(client: pg.Client, files: readonly SchemaFile[]): Promise<readonly string[]> {

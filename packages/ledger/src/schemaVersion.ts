@@ -1,10 +1,15 @@
-import { readSchema, type SchemaFile, type SchemaSources } from './migrate.ts'
+import { type Ahead, namesAhead, readOldestProgram, takesProgram } from './compatibility.ts'
+import { readSchema, type Schema, type SchemaFile, type SchemaSources } from './migrate.ts'
 import { sqlState } from './database.ts'
 
 /** One query without parameters. */
-export type Ask = (text: string) => Promise<{ readonly rows: readonly Applied[] }>
+export type Ask = (text: string) => Promise<{ readonly rows: readonly Row[] }>
 
-export type SchemaVersion = { readonly fits: true } | { readonly fits: false; readonly advice: string }
+type Row = Applied & { readonly number?: number }
+
+export type SchemaVersion =
+  /** `difference`: what a newer release has changed in this database; this program may still use it. */
+  { readonly fits: true; readonly difference?: string } | { readonly fits: false; readonly advice: string }
 
 const undefinedTable = '42P01'
 const undefinedSchema = '3F000'
@@ -15,14 +20,6 @@ export async function checkSchemaVersion(ask: Ask, sources: SchemaSources): Prom
   const schema = await readSchema(sources)
   const applied = await readApplied(ask)
   if (applied === undefined) return { fits: false, advice: 'the database has no ledger yet: run `tollbook migrate`' }
-  const ahead = applied.numbered.filter(({ name }) => !schema.numbered.some((file) => file.name === name))
-  if (ahead.length > 0) {
-    const names = ahead.map(({ name }) => name).join(', ')
-    return {
-      fits: false,
-      advice: `the database is newer than this program (${names}): start the release that made these migrations`,
-    }
-  }
   const missing = schema.numbered.filter(({ name }) => !applied.numbered.some((file) => file.name === name))
   if (missing.length > 0) {
     const names = missing.map(({ name }) => name).join(', ')
@@ -31,13 +28,40 @@ export async function checkSchemaVersion(ask: Ask, sources: SchemaSources): Prom
       advice: `the database is older than this program (missing ${names}): run \`tollbook migrate\``,
     }
   }
-  const other = [...differing(schema.numbered, applied.numbered), ...differing(schema.code, applied.code)]
+  const edited = differing(schema.numbered, applied.numbered)
+  const code = differing(schema.code, applied.code)
+  const ahead = namesAhead(
+    schema.numbered,
+    applied.numbered.map(({ name }) => name),
+  )
+  if (ahead.length > 0 && edited.length === 0)
+    return judgeNewer(schema, { ahead, code, oldestProgram: await readOldestProgram(ask) })
+  const other = [...edited, ...code]
   if (other.length > 0)
     return {
       fits: false,
       advice: `SQL in the database differs from this program (${other.join(', ')}): run \`tollbook migrate\``,
     }
   return { fits: true }
+}
+
+interface Newer extends Ahead {
+  /** Files of SQL that differ. */
+  readonly code: readonly string[]
+}
+
+/** A release only adds to the schema, and says from which program on it takes programs. Its functions keep their signatures. */
+function judgeNewer({ numbered }: Schema, { ahead, code, oldestProgram }: Newer): SchemaVersion {
+  const names = ahead.join(', ')
+  if (takesProgram(numbered, { ahead, oldestProgram })) {
+    const more = code.length === 0 ? '' : `; SQL that differs: ${code.join(', ')}`
+    return { fits: true, difference: `the database is newer than this program (${names})${more}` }
+  }
+  const from = oldestProgram === undefined ? '' : ` and takes programs from migration ${oldestProgram} on`
+  return {
+    fits: false,
+    advice: `the database is newer than this program (${names})${from}: start the release that made these migrations`,
+  }
 }
 
 /** A file as it was applied. */

@@ -60,7 +60,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   const { artifacts } = samples.products
   const serviceConfig: ServiceConfig = {
     ...config,
-    ledger: { databaseUrl: database.databaseUrl },
+    ledger: { databaseUrl: database.databaseUrl, requiresStandby: false },
     chain: { commitment: config.local.commitment, ...chain },
     receiptSigningKey,
     seal: { ...config.seal, checkpointFile: checkpointFileOf(config, home) },

@@ -40,11 +40,12 @@ const kinds = {
   DistributionAllocated:
     'With the delivery, the price is owed to the accounts of the split, and no longer to the caller.',
   RequestFailed: 'The request could not be answered; the caller may ask again.',
+  AttemptsExhausted: 'That was the last permitted attempt. The payment is owed back as soon as it is final.',
   PaymentFinalized: 'The chain can no longer drop it.',
   PaymentReversed:
     'The chain dropped it. Its entries are reversed; shares that were already earned stay owed and are a loss.',
   BurnReversed: 'The chain dropped the burn with the payment.',
-  RefundDue: 'Nothing was delivered for a day: what was received is owed back to the wallet.',
+  RefundDue: 'Nothing was delivered, and what was received is owed back to the wallet.',
   TransferReceived: 'Tokens arrived that no request explains. They are owed to their sender.',
   DistributionPaid: 'These debts were paid out of the payment wallet.',
   BurnSubmitted: 'We put on record that we were about to burn these tokens.',

@@ -10,6 +10,8 @@ import { launchModesHere, type LaunchedBrowser, launchBrowser, type Recipe } fro
 export interface BrowserPool {
   /** Undefined when a browser is available. */
   whyUnavailable(): string | undefined
+  /** Undefined unless the last start failed. */
+  problem(): string | undefined
   /** A browser for one job. It stays open until it is given back. */
   take(): Promise<Lease>
   close(): Promise<void>
@@ -30,14 +32,16 @@ export interface BrowserPoolDeps {
   readonly jobsPerBrowserMax: number
 }
 
-// A machine without a browser may get one while we run; a browser that cannot start now may start later.
-const retryPauseMs = 60_000
+// A browser that cannot start now may start later, and a machine without one may get one while we run. Each failure in a
+// row doubles the pause.
+const retryPauseFirstMs = 1_000
+const retryPauseMaxMs = 60_000
 
 interface BrowserPoolState extends BrowserPoolDeps {
   recipe: Recipe | undefined
   current: Promise<OpenBrowser> | undefined
-  /** Why the last start failed, and when. */
-  failure: { readonly reason: string; readonly atMs: number } | undefined
+  /** Why the last start failed, and how many have failed in a row. */
+  failure: { readonly reason: string; readonly count: number } | undefined
   readonly open: Set<OpenBrowser>
   readonly closing: AbortController
 }
@@ -64,26 +68,27 @@ export function openBrowserPool(deps: BrowserPoolDeps): BrowserPool {
   startInBackground(pool)
   return {
     whyUnavailable: () => whyUnavailable(pool),
+    problem: () => pool.failure?.reason,
     take: () => take(pool),
     close: () => close(pool),
   }
 }
 
+/** Never rejects: the cause is in `failure` and in the log. */
 function startInBackground(pool: BrowserPoolState): void {
-  // The cause is in `failure` and in the log.
-  current(pool).catch(() => undefined)
+  pool.current ??= start(pool)
+  pool.current.catch(() => undefined)
 }
 
-function whyUnavailable(pool: BrowserPoolState): string | undefined {
-  const { failure, recipe, clock } = pool
-  if (failure !== undefined) {
-    if (clock.monotonicMs() - failure.atMs > retryPauseMs) startInBackground(pool)
-    return failure.reason
-  }
+function whyUnavailable({ failure, recipe }: BrowserPoolState): string | undefined {
+  if (failure !== undefined) return failure.reason
   return recipe === undefined ? 'the browser is being started; try again in a few seconds' : undefined
 }
 
+/** A job does not start a browser while the last start failed: the pool tries again by itself, at its own pace. */
 function current(pool: BrowserPoolState): Promise<OpenBrowser> {
+  if (pool.current === undefined && pool.failure !== undefined)
+    return Promise.reject(new Fault(pool.failure.reason, { retryable: true }))
   pool.current ??= start(pool)
   return pool.current
 }
@@ -99,13 +104,25 @@ async function start(pool: BrowserPoolState): Promise<OpenBrowser> {
     return opened
   } catch (error) {
     pool.current = undefined
-    pool.failure = {
-      reason: 'no browser can be started on this server at the moment',
-      atMs: pool.clock.monotonicMs(),
+    const count = (pool.failure?.count ?? 0) + 1
+    pool.failure = { reason: 'no browser can be started on this server at the moment', count }
+    if (!pool.closing.signal.aborted) {
+      pool.log.warn({ event: 'browser_not_started', failures: count, error: describeError(error) })
+      void retryLater(pool, count)
     }
-    if (!pool.closing.signal.aborted) pool.log.warn({ event: 'browser_not_started', error: describeError(error) })
     throw error
   }
+}
+
+async function retryLater(pool: BrowserPoolState, failures: number): Promise<void> {
+  const pauseMs = Math.min(retryPauseFirstMs * 2 ** (failures - 1), retryPauseMaxMs)
+  try {
+    await pool.clock.sleep(pauseMs, pool.closing.signal)
+  } catch {
+    // The pool is closing.
+    return
+  }
+  startInBackground(pool)
 }
 
 /** Launches as it last worked, or else in the first way that works. */

@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process'
-import { chmod, lstat, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { access, chmod, lstat, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
+import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { z } from 'zod'
+import { Fault } from '@tollbook/core/fault'
 
 /** The browser of the npm package `@sparticuz/chromium`, for machines that have none: 200 MB, unpacked once per version. */
 export interface NpmChromium {
@@ -44,13 +46,12 @@ async function packageVersion(): Promise<string> {
 }
 
 /**
- * A folder that only we may write, named by version and user. The package itself uses any content of /tmp/chromium, of
- * any
+ * A folder that only we may write, named by version and user. The package itself uses any content of /tmp/chromium, of any
  * version and owner. A folder of our name with another owner is left alone and a new one is created.
  */
 async function unpackedDirectory(version: string, signal: AbortSignal): Promise<string> {
   const uid = process.getuid?.() ?? 0
-  const wanted = join(tmpdir(), `tollbook-chromium-${version}-${uid}`)
+  const wanted = join(await executableDirectory(uid), `tollbook-chromium-${version}-${uid}`)
   if (await isOurs(wanted, uid)) return wanted
   const fresh = await mkdtemp(`${wanted}-`)
   try {
@@ -70,6 +71,39 @@ async function unpackedDirectory(version: string, signal: AbortSignal): Promise<
     }
     await writeFontConfiguration(fresh, fresh)
     return fresh
+  }
+}
+
+/**
+ * A folder whose files may be executed. Never /tmp: Docker and hardened hosts mount it noexec. Root's is one that
+ * `nobody` can enter, because the browser runs as `nobody` (`launchBrowser.ts`).
+ */
+async function executableDirectory(uid: number): Promise<string> {
+  const candidates = [uid === 0 ? '/var/cache/tollbook' : join(homedir(), '.cache', 'tollbook'), '/var/tmp']
+  const obstacles: string[] = []
+  for (const directory of candidates) {
+    try {
+      await mkdir(directory, { recursive: true })
+      await tryToExecuteIn(directory)
+      return directory
+    } catch (error) {
+      obstacles.push(error instanceof Error ? error.message : directory)
+    }
+  }
+  throw new Fault(`no directory for the browser of npm may be written and executed: ${obstacles.join('; ')}`, {
+    retryable: true,
+  })
+}
+
+/** Linux refuses `access` for execution on a noexec mount, whatever the mode of the file. */
+async function tryToExecuteIn(directory: string): Promise<void> {
+  const probe = await mkdtemp(join(directory, 'tollbook-probe-'))
+  try {
+    const file = join(probe, 'program')
+    await writeFile(file, '', { mode: 0o700 })
+    await access(file, constants.X_OK)
+  } finally {
+    await rm(probe, { recursive: true, force: true })
   }
 }
 

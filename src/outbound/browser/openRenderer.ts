@@ -55,6 +55,7 @@ export async function openRenderer(deps: RendererDeps): Promise<Renderer> {
       queue.waitingCount() >= concurrency * waitingPerPlaceMax
         ? 'too many pages are being rendered'
         : browsers.whyUnavailable(),
+    problem: browsers.problem,
     screenshot: (order, signal) =>
       render({ page: order, viewport: order, capture: (page) => captureScreenshot(page, order) }, signal),
     pdf: (order, signal) =>
@@ -84,6 +85,7 @@ async function renderWithin({ browsers, egress, task, signal, limits }: Renderin
 
 const switchedOff: Omit<Renderer, 'allowHosts'> = {
   whyUnavailable: () => 'this server renders no pages',
+  problem: () => undefined,
   screenshot: () => Promise.reject(new RenderFailure('broken', 'this server renders no pages')),
   pdf: () => Promise.reject(new RenderFailure('broken', 'this server renders no pages')),
   close: () => Promise.resolve(),

@@ -6,6 +6,8 @@ export interface Renderer {
   readonly allowHosts: readonly string[]
   /** Undefined when a job can be taken now. */
   whyUnavailable(): string | undefined
+  /** Undefined unless no browser can be started; the problem, for operators. */
+  problem(): string | undefined
   /** Throws `RenderFailure` and nothing else that is not a bug. */
   screenshot(order: ScreenshotOrder, signal: AbortSignal): Promise<Rendered>
   pdf(order: PdfOrder, signal: AbortSignal): Promise<Rendered>

@@ -160,6 +160,17 @@ const requestFailed = defineEvent<RequestFailed>({
   postings: unexposed,
 })
 
+/** The last permitted attempt ended undelivered: the payment no longer buys and is owed back as soon as it is final. */
+export interface AttemptsExhausted {
+  readonly kind: 'AttemptsExhausted'
+  readonly attempts: number
+}
+
+const attemptsExhausted = defineEvent<AttemptsExhausted>({
+  kind: 'AttemptsExhausted',
+  schema: z.object({ kind: z.literal('AttemptsExhausted'), attempts: attempt }),
+})
+
 export const attemptEvents = [
   proofClaimed,
   answerStarted,
@@ -167,4 +178,5 @@ export const attemptEvents = [
   requestFulfilled,
   distributionAllocated,
   requestFailed,
+  attemptsExhausted,
 ] as const

@@ -100,7 +100,10 @@ const burnReversed = defineEvent<BurnReversed>({
   ],
 })
 
-/** Nothing was delivered for a day: the payment no longer buys, and the held amount is owed back to the wallet. */
+/**
+ * Nothing was delivered for a day, or in the permitted attempts: the payment no longer buys, and the held amount is owed back
+ * to the wallet.
+ */
 export interface RefundDue {
   readonly kind: 'RefundDue'
   readonly wallet: Address

@@ -85,7 +85,7 @@ async function judgeSimulation(deps: SubmitDeps, submission: Submission, simulat
   return refusals.includes(undefined) ? chosen : (refusals[0] ?? chosen)
 }
 
-interface Rehearsal {
+export interface Rehearsal {
   readonly effects: SimulatedEffects
   readonly order: Order
   readonly transaction: SignedTransaction
@@ -93,7 +93,10 @@ interface Rehearsal {
 }
 
 /** With balances the full rules; from a node that does not tell them, the amounts of the wallet's own instructions. */
-function judgeEffects(terms: PaymentTerms, { effects, order, transaction, price }: Rehearsal): Refusal | undefined {
+export function judgeEffects(
+  terms: PaymentTerms,
+  { effects, order, transaction, price }: Rehearsal,
+): Refusal | undefined {
   if (effects.balances !== undefined) {
     const { movements, memos, balances } = effects
     const { signature, signers, bytes } = transaction

@@ -49,6 +49,7 @@ export interface PaymentRow {
     | 'streaming'
     | 'released'
     | 'fulfilled'
+    | 'exhausted'
     | 'refund_due'
     | 'reversed'
     | 'unmatched'
@@ -187,6 +188,7 @@ const states: Readonly<Record<string, PaymentRow['state']>> = {
   AnswerBroken: 'released',
   RequestFailed: 'released',
   RequestFulfilled: 'fulfilled',
+  AttemptsExhausted: 'exhausted',
   RefundDue: 'refund_due',
   PaymentReversed: 'reversed',
   TransferReceived: 'unmatched',

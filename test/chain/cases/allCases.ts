@@ -1,6 +1,7 @@
 import { burnCases } from './burnCases.ts'
 import { landingCases } from './landingCases.ts'
 import { layoutCases } from './layoutCases.ts'
+import { passingCases } from './passingCases.ts'
 import { transferCases } from './transferCases.ts'
 import type { VerificationCase } from './verificationCase.ts'
 import { walletCases } from './walletCases.ts'
@@ -12,4 +13,5 @@ export const allCases: readonly VerificationCase[] = [
   ...burnCases,
   ...transferCases,
   ...layoutCases,
+  ...passingCases,
 ]

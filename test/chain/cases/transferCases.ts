@@ -34,6 +34,7 @@ export const transferCases = casesOf([
     rule: '4a',
     says: 'Transfer, which the token program rejects for a mint with a fee',
     verdict: 'transaction_failed',
+    rehearsed: 'simulation_failed',
     kinds: feeKind,
     pay: sending(transfer),
   },

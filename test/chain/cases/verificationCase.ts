@@ -1,7 +1,9 @@
 import type { PublicKey } from '@solana/web3.js'
 import { type Refusal, type RefusalCode, type InvalidPaymentReason, isRefusal } from '@tollbook/core/refusal'
 import { type ProvenAmounts, type PaymentTerms, settle } from '../../../src/payment/settlement.ts'
+import { bindSecret } from '@tollbook/core/binding'
 import type { Signature } from '@tollbook/core/signature'
+import type { TransactionRecord } from '../../../src/payment/transactionRecord.ts'
 import { type MintKind, type ChainFixture, addressOf, mintKinds } from '../chainFixture.ts'
 
 export type Verdict = 'accepted' | InvalidPaymentReason | Exclude<RefusalCode, 'INVALID_PAYMENT'>
@@ -10,6 +12,8 @@ export type Verdict = 'accepted' | InvalidPaymentReason | Exclude<RefusalCode, '
 export interface Presented {
   readonly signature: Signature
   readonly wallet: PublicKey
+  /** The secret that is presented with it. */
+  readonly secret?: string
   /** The fixture's, unless the case has a separate payment wallet. */
   readonly terms?: PaymentTerms
 }
@@ -24,6 +28,10 @@ export interface VerificationCase {
   readonly rule: string
   readonly says: string
   readonly verdict: Verdict
+  /** The verdict of the rehearsal before broadcast, where it differs. */
+  readonly rehearsed?: Verdict
+  /** The verdict of the audit, where it differs: the audit reads the chain later. */
+  readonly audited?: 'accepted'
   readonly kinds: readonly MintKind[]
   readonly pay: (fixture: ChainFixture) => Promise<Presented>
 }
@@ -41,10 +49,20 @@ export const withoutFeeKinds = ['SPL Token', 'Token-2022'] as const
 
 /** Reads the transaction with one call and judges it, as the paywall does. Undefined: the chain does not have it. */
 export async function judge(fixture: ChainFixture, presented: Presented): Promise<ProvenAmounts | Refusal | undefined> {
-  const record = await fixture.reader.findTransaction(presented.signature)
+  const record = await findRecord(fixture, presented)
   if (record === undefined) return undefined
-  const { terms = fixture.terms, wallet } = presented
+  const { terms = fixture.terms, wallet, secret } = presented
+  const bound = bindSecret(record.memos, secret)
+  if (isRefusal(bound)) return bound
   return settle({ record, wallet: addressOf(wallet), price: fixture.price, terms })
+}
+
+/** Undefined: the chain does not have it. */
+export function findRecord(
+  { reader }: ChainFixture,
+  { signature }: Pick<Presented, 'signature'>,
+): Promise<TransactionRecord | undefined> {
+  return reader.findTransaction(signature)
 }
 
 export function verdictOf(judged: object | undefined): Verdict {

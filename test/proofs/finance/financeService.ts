@@ -34,7 +34,7 @@ export async function openFinanceService(payments: number): Promise<FinanceServi
   const onProgress = (done: number) => say(`       ${done} of ${payments} payments seeded`)
   await seedLedger(environment.database.serviceUrl, { mint, payments, onProgress })
   say(`${payments} payments seeded over 120 days`)
-  const ledger = { databaseUrl: environment.database.serviceUrl }
+  const ledger = { databaseUrl: environment.database.serviceUrl, requiresStandby: false }
   const service = await createService({ ...config, ledger, finance: access.config }, { log: silentLog })
   opened.defer(() => service.close())
   const baseUrl = `http://127.0.0.1:${service.port}`

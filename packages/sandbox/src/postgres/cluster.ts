@@ -9,7 +9,7 @@ import { choosePort } from './freePort.ts'
 import { readPassword } from './password.ts'
 import { prepareDataDirectory } from './prepareDataDirectory.ts'
 import { launchPostmaster } from './postmaster.ts'
-import { type Supervisor, supervisePostmaster } from './supervisor.ts'
+import { supervisePostmaster } from './supervisor.ts'
 import { type Footing, findFooting } from './footing.ts'
 import { type Watchdog, startWatchdog } from './watchdog.ts'
 
@@ -28,6 +28,8 @@ export interface Cluster {
   /** The postmaster's process id, now: it changes when the postmaster is restarted. */
   readonly pid: () => number
   readonly stop: () => Promise<void>
+  /** kill -9 without a restart. */
+  readonly kill: () => Promise<void>
 }
 
 /**
@@ -78,12 +80,18 @@ async function startIn(options: ClusterOptions, held: Held): Promise<Cluster> {
     account: held.footing.account.name,
   })
   let stopped: Promise<void> | undefined
-  return { port, password, pid: supervisor.pid, stop: () => (stopped ??= stopCluster(supervisor, held)) }
+  return {
+    port,
+    password,
+    pid: supervisor.pid,
+    stop: () => (stopped ??= release(() => supervisor.stop(), held)),
+    kill: () => (stopped ??= release(() => supervisor.kill(), held)),
+  }
 }
 
-async function stopCluster(supervisor: Supervisor, held: Held): Promise<void> {
+async function release(end: () => Promise<void>, held: Held): Promise<void> {
   try {
-    await supervisor.stop()
+    await end()
   } finally {
     held.watchdog.end()
     await held.claim.release()

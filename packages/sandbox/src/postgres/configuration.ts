@@ -37,7 +37,12 @@ export async function writeConfiguration(options: ConfigurationOptions): Promise
   const accessFile = `${options.dataDirectory}.hba.conf`
   const settingsFile = `${options.dataDirectory}.conf`
   const settings = { ...postgresConfiguration, ...options.settings, port: String(options.port), hba_file: accessFile }
-  await replaceFile(accessFile, 'host all all 127.0.0.1/32 scram-sha-256\n')
+  // `all` does not include standbys; only a role with the REPLICATION attribute can use the second line.
+  const allowed = ['all', 'replication'].map(
+    (database) => `host ${database} all 127.0.0.1/32 scram-sha-256
+`,
+  )
+  await replaceFile(accessFile, allowed.join(''))
   await replaceFile(settingsFile, renderSettings(settings))
   return settingsFile
 }

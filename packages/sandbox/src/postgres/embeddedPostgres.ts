@@ -23,6 +23,8 @@ export interface EmbeddedPostgres {
   urlFor(options: DatabaseLogin): string
   /** Fast shutdown; returns when it is down. Call it last: whatever still has a session is cut off. */
   stop(): Promise<void>
+  /** kill -9 without a restart, as of a machine that is lost. The data directory stays. */
+  kill(): Promise<void>
 }
 
 interface DatabaseLogin {
@@ -44,6 +46,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     pid: cluster.pid,
     urlFor,
     stop: () => cluster.stop(),
+    kill: () => cluster.kill(),
   }
 }
 

@@ -14,6 +14,8 @@ export interface SupervisorDeps {
 export interface Supervisor {
   readonly pid: () => number
   readonly stop: () => Promise<void>
+  /** kill -9 without a restart, as of a machine that is lost. */
+  readonly kill: () => Promise<void>
 }
 
 /** Keeps one postmaster alive: whatever ends it but us, it is started again. */
@@ -33,6 +35,12 @@ export async function supervisePostmaster(deps: SupervisorDeps): Promise<Supervi
       watch.stopping.abort()
       await watch.recovery
       await watch.postmaster.stop()
+    },
+    kill: async () => {
+      watch.stopping.abort()
+      await watch.recovery
+      process.kill(watch.postmaster.pid, 'SIGKILL')
+      await watch.postmaster.ended
     },
   }
 }

@@ -1,0 +1,58 @@
+import { AuditFault } from './auditFault.ts'
+import { CopyRow } from './copyRow.ts'
+import type { CopyBlock } from './copyOut.ts'
+import type { DatabaseSource } from './databaseSource.ts'
+import type { Replay } from './replay.ts'
+import { reportsQuery } from './reportsQuery.ts'
+
+/* The tables that finance reads, against those that the events give. */
+
+const reportTables = ['progress', 'payments', 'daily_totals', 'wallet_totals', 'payment_totals', 'payouts']
+
+/** The derivation in progress; undefined where the role may not read the reports. */
+export type DerivedReports = AsyncGenerator<CopyBlock> | undefined
+
+/** Starts to derive the reports, in a separate session: it takes about as long as the replay. */
+export async function deriveReports(source: DatabaseSource): Promise<DerivedReports> {
+  for (const table of reportTables) if (!(await source.mayRead(`reports.${table}`))) return undefined
+  return source.copyBeside(reportsQuery)
+}
+
+/** Returns the position that the reports have reached. Undefined if nothing can be derived from bodies that were damaged. */
+export async function matchReports(
+  replay: Replay,
+  source: DatabaseSource,
+  derived: AsyncGenerator<CopyBlock>,
+): Promise<number | undefined> {
+  try {
+    await matchRows(replay, derived)
+  } catch (error) {
+    // Postgres reads bodies as JSON, and gives up at the first one that is not.
+    if (error instanceof AuditFault && replay.findings.countOf('integrity') > 0) return undefined
+    throw error
+  }
+  return matchProgress(replay, source)
+}
+
+async function matchRows({ findings }: Replay, derived: AsyncGenerator<CopyBlock>): Promise<void> {
+  const row = new CopyRow()
+  for await (const { bytes, starts, count } of derived) {
+    for (let index = 0; index < count; index++) {
+      row.open(bytes, starts[index] ?? 0)
+      const position = row.optionalInt64()
+      const [name, subject, found, right] = [row.text(), row.text(), row.text(), row.text()]
+      const message = `the row has ${found ?? 'nothing'}, the events give ${right ?? 'nothing'}`
+      findings.add('report_differs', { position, subject: `${name} ${subject}`, message })
+    }
+  }
+}
+
+async function matchProgress({ findings, position: lastPosition }: Replay, source: DatabaseSource): Promise<number> {
+  const progress = await source.rows<{ upto_seq: string }>('select upto_seq from reports.progress')
+  const upto = Number(progress[0]?.upto_seq ?? -1)
+  if (progress.length !== 1 || upto < 0 || upto > lastPosition) {
+    const message = `the reports have reached position ${progress[0]?.upto_seq ?? 'none'} of ${lastPosition}`
+    findings.add('report_differs', { position: undefined, subject: 'reports.progress', message })
+  }
+  return upto
+}

@@ -1,0 +1,245 @@
+/*
+ * The tables of the reports (docs/finance.md), derived a second time: in one pass over everything up to the position that they
+ * have reached, where the service adds a range of positions at a time. Their sums rest on columns that the replay has compared
+ * with the bodies (postings, kinds, times), on accounts and streams that are compared as well, and on bodies. Postgres sums
+ * because a ledger may have as many wallets as payments; the query runs during the replay, in the same snapshot.
+ */
+
+/** Events that a payment's row is made of, read once. */
+const listed = `
+said as materialized (
+  select e.stream, e.kind, e.effective_at, b.body ->> 'stream' as reference,
+    coalesce(b.body ->> 'wallet', b.body #>> '{settlement,wallet}') as wallet,
+    coalesce(b.body ->> 'endpoint', b.body #>> '{settlement,price,endpoint}') as endpoint,
+    coalesce(b.body ->> 'mint', b.body #>> '{settlement,price,mint}') as mint,
+    coalesce(b.body ->> 'slot', b.body #>> '{settlement,evidence,slot}')::bigint as slot,
+    (b.body #>> '{settlement,price,priceMicroUsd}')::numeric as price_micro_usd,
+    (b.body #>> '{settlement,price,requiredBaseUnits}')::numeric as required
+  from ledger.events e
+  cross join lateral (select convert_from(e.body, 'UTF8')::jsonb as body offset 0) b
+  where e.seq <= (select upto.seq from upto) and e.kind in ('PaymentSubmitted', 'PaymentVerified', 'TransferReceived')
+),
+followed as materialized (
+  select e.stream, count(*) filter (where e.kind = 'ProofClaimed') as attempts, max(e.seq) as last_seq,
+    count(*) filter (where e.kind = 'PaymentVerified') - count(*) filter (where e.kind = 'PaymentReversed') as payments,
+    max(e.recorded_at) filter (where e.kind = 'RequestFulfilled') as fulfilled_at,
+    max(e.recorded_at) filter (where e.kind = 'PaymentFinalized') as finalized_at
+  from ledger.events e
+  where e.seq <= (select upto.seq from upto)
+  group by e.stream
+),
+listed as materialized (
+  select l.*, (l.paid_at at time zone 'UTC')::date as paid_day, f.attempts, f.payments, f.fulfilled_at, f.finalized_at, f.last_seq,
+    split_part(s.state, '.', 1) as state, s.state like '%.final' as is_final, upper(s.seqs) - 1 > f.last_seq as has_gone_on
+  from (
+    select t.stream, min(t.reference) as reference,
+      coalesce(min(t.wallet) filter (where t.kind = 'PaymentVerified'), min(t.wallet), 'unknown') as wallet,
+      coalesce(min(t.endpoint) filter (where t.kind = 'PaymentVerified'), min(t.endpoint), 'unmatched') as endpoint,
+      min(t.mint) as mint,
+      coalesce(min(t.effective_at) filter (where t.kind = 'PaymentVerified'),
+        min(t.effective_at) filter (where t.kind = 'PaymentSubmitted'), min(t.effective_at)) as paid_at,
+      coalesce(min(t.slot) filter (where t.kind = 'TransferReceived'), min(t.slot)) as slot,
+      min(t.price_micro_usd) as price_micro_usd, min(t.required) as required
+    from said t
+    group by t.stream
+  ) l
+  join followed f on f.stream = l.stream
+  join ledger.streams s on s.stream = l.stream
+)`
+
+/** Movements of each stream by day and account; Memo accounts are not money. */
+const posted = `
+moved as materialized (
+  select t.stream, t.day, t.account, sum(t.debit) as debits, sum(t.credit) as credits
+  from (
+    select e.stream, (e.effective_at at time zone 'UTC')::date as day, unnest(e.debits) as account, unnest(e.amounts) as debit,
+      0::numeric as credit
+    from ledger.events e where e.debits is not null and e.seq <= (select upto.seq from upto)
+    union all
+    select e.stream, (e.effective_at at time zone 'UTC')::date, unnest(e.credits), 0, unnest(e.amounts)
+    from ledger.events e where e.debits is not null and e.seq <= (select upto.seq from upto)
+  ) t
+  group by t.stream, t.day, t.account
+),
+posted as materialized (
+  select m.stream, s.kind, m.day, a.mint, m.debits, m.credits, m.debits - m.credits as amount, l.wallet,
+    n.share, coalesce(n.burned_at, l.endpoint, '') as endpoint,
+    case when n.share is null then split_part(a.name, ':', 1) || ':' || split_part(a.name, ':', 2) else a.name end as line
+  from moved m
+  join ledger.accounts a on a.id = m.account and a.name not like 'Memo:%'
+  cross join lateral (
+    select substring(a.name from '^Liabilities:Share:(.*)$') as share, substring(a.name from '^Expenses:Burned:(.*)$') as burned_at
+  ) n
+  join ledger.streams s on s.stream = m.stream
+  left join listed l on l.stream = m.stream
+)`
+
+const amounts = `
+    coalesce(sum(p.amount) filter (where p.line = 'Assets:PaymentWallet'), 0) as received,
+    coalesce(sum(p.amount) filter (where p.line = 'Expenses:Burned'), 0) as burned,
+    coalesce(-sum(p.amount) filter (where p.line = 'Liabilities:BurnOwed'), 0) as burn_owed,
+    coalesce(sum(p.amount) filter (where p.line = 'Expenses:ReversedPayments'), 0) as lost,
+    coalesce(-sum(p.amount) filter (where p.line = 'Liabilities:Unearned'), 0) as unearned,
+    coalesce(-sum(p.amount) filter (where p.line in ('Liabilities:Overpaid', 'Liabilities:RefundsDue', 'Liabilities:Unmatched')), 0) as owed`
+
+/** The right rows of each table. */
+const expected = `
+right_days as materialized (
+  select m.mint, d.day, m.kind, m.endpoint, m.line as account, sum(m.debits) as debits, sum(m.credits) as credits,
+    sum(m.payments) as payments
+  from (
+    select p.mint, p.day, p.kind, p.endpoint, p.line, p.debits, p.credits, 0 as payments from posted p
+    union all
+    select l.mint, l.paid_day, 'payment', l.endpoint, 'Assets:PaymentWallet', 0, 0, l.payments from listed l where l.required is not null
+  ) m
+  cross join lateral (values (m.day), ('-infinity'::date)) d (day)
+  group by m.mint, d.day, m.kind, m.endpoint, m.line
+),
+right_wallets as materialized (
+  select w.*, coalesce(c.payments, 0) as payments, coalesce(s.shares, '{}') as shares
+  from (select p.mint, p.wallet, p.day, ${amounts} from posted p where p.kind = 'payment' group by p.mint, p.wallet, p.day) w
+  left join (
+    select l.mint, l.wallet, l.paid_day as day, sum(l.payments) as payments from listed l group by l.mint, l.wallet, l.paid_day
+  ) c on c.mint = w.mint and c.wallet = w.wallet and c.day = w.day
+  left join (
+    select t.mint, t.wallet, t.day, jsonb_object_agg(t.share, t.amount) as shares
+    from (
+      select p.mint, p.wallet, p.day, p.share, -sum(p.amount) as amount
+      from posted p where p.kind = 'payment' and p.share is not null group by p.mint, p.wallet, p.day, p.share
+    ) t
+    group by t.mint, t.wallet, t.day
+  ) s on s.mint = w.mint and s.wallet = w.wallet and s.day = w.day
+),
+shared as materialized (
+  select p.stream, p.share, -sum(p.amount) as amount from posted p where p.kind = 'payment' and p.share is not null group by p.stream, p.share
+),
+right_payments as materialized (
+  select l.*, coalesce(n.received, 0) as received, coalesce(n.burned, 0) as burned, coalesce(n.burn_owed, 0) as burn_owed,
+    coalesce(n.lost, 0) as lost, coalesce(n.unearned, 0) as unearned, coalesce(n.owed, 0) as owed,
+    coalesce(s.shares, '{}') as shares, n.stream is not null as has_moved
+  from listed l
+  left join (select p.stream, ${amounts} from posted p where p.kind = 'payment' group by p.stream) n on n.stream = l.stream
+  left join (select t.stream, jsonb_object_agg(t.share, t.amount) as shares from shared t group by t.stream) s on s.stream = l.stream
+),
+right_totals as materialized (
+  select t.*, coalesce(s.shares, '{}') as shares
+  from (
+    select p.mint, k.wallet, k.day, p.endpoint, sum(p.payments) as payments, sum(p.received) as received, sum(p.burned) as burned,
+      sum(p.burn_owed) as burn_owed, sum(p.lost) as lost, sum(p.unearned) as unearned, sum(p.owed) as owed
+    from right_payments p
+    cross join lateral (values ('', p.paid_day), ('', '-infinity'::date), (p.wallet, p.paid_day)) k (wallet, day)
+    where p.has_moved
+    group by p.mint, k.wallet, k.day, p.endpoint
+  ) t
+  left join (
+    select t.mint, t.wallet, t.day, t.endpoint, jsonb_object_agg(t.share, t.amount) as shares
+    from (
+      select p.mint, k.wallet, k.day, p.endpoint, s.share, sum(s.amount) as amount
+      from shared s
+      join right_payments p on p.stream = s.stream
+      cross join lateral (values ('', p.paid_day), ('', '-infinity'::date), (p.wallet, p.paid_day)) k (wallet, day)
+      group by p.mint, k.wallet, k.day, p.endpoint, s.share
+    ) t
+    group by t.mint, t.wallet, t.day, t.endpoint
+  ) s on s.mint = t.mint and s.wallet = t.wallet and s.day = t.day and s.endpoint = t.endpoint
+),
+right_payouts as materialized (
+  select e.seq, p.line, b.body ->> 'mint' as mint, b.body ->> 'stream' as reference, b.body ->> 'planId' as plan_id,
+    (b.body ->> 'part')::integer as part, p.paid ->> 'account' as account, p.paid ->> 'wallet' as wallet,
+    (p.paid ->> 'paidBaseUnits')::numeric as amount, e.effective_at as paid_at
+  from ledger.events e
+  cross join lateral (select convert_from(e.body, 'UTF8')::jsonb as body offset 0) b
+  cross join lateral jsonb_array_elements(b.body -> 'payments') with ordinality as p (paid, line)
+  where e.kind = 'DistributionPaid' and e.seq <= (select upto.seq from upto)
+)`
+
+interface Table {
+  readonly name: string
+  readonly right: string
+  readonly keys: readonly string[]
+  readonly columns: readonly string[]
+  /** Position of a row, where it has one. */
+  readonly position: string
+}
+
+const ofPayments = ['received', 'burned', 'burn_owed', 'lost', 'shares']
+
+const tables: readonly Table[] = [
+  {
+    name: 'daily_totals',
+    right: 'right_days',
+    keys: ['mint', 'day', 'kind', 'endpoint', 'account'],
+    columns: ['debits', 'credits', 'payments'],
+    position: 'null::bigint',
+  },
+  {
+    name: 'wallet_totals',
+    right: 'right_wallets',
+    keys: ['mint', 'wallet', 'day'],
+    columns: ['payments', ...ofPayments],
+    position: 'null::bigint',
+  },
+  {
+    name: 'payment_totals',
+    right: 'right_totals',
+    keys: ['mint', 'wallet', 'day', 'endpoint'],
+    columns: ['payments', ...ofPayments, 'unearned', 'owed'],
+    position: 'null::bigint',
+  },
+  {
+    name: 'payments',
+    right: 'right_payments',
+    keys: ['stream'],
+    columns: [
+      'reference',
+      'wallet',
+      'endpoint',
+      'mint',
+      'attempts',
+      'paid_at',
+      'fulfilled_at',
+      'finalized_at',
+      'slot',
+      'price_micro_usd',
+      'required',
+      ...ofPayments,
+      'unearned',
+      'owed',
+      'state',
+      'is_final',
+    ],
+    position: 'coalesce(r.last_seq, k.stream)',
+  },
+  {
+    name: 'payouts',
+    right: 'right_payouts',
+    keys: ['seq', 'line'],
+    columns: ['mint', 'reference', 'plan_id', 'part', 'account', 'wallet', 'amount', 'paid_at'],
+    position: 'coalesce(r.seq, k.seq)',
+  },
+]
+
+// The row of a payment shows the state of its stream, which may be ahead of the position that the reports have reached.
+const ofStream = new Set(['state', 'is_final'])
+
+function differencesOf({ name, right, keys, columns, position }: Table): string {
+  const list = (alias: string): string => columns.map((column) => `${alias}.${column}`).join(', ')
+  const rightOf = (column: string): string => {
+    return ofStream.has(column) ? `case when r.has_gone_on then k.${column} else r.${column} end` : `r.${column}`
+  }
+  const [key = ''] = keys
+  return `
+select ${position} as position, 'reports.${name}' as name,
+  concat_ws(' ', ${keys.map((name) => `coalesce(k.${name}, r.${name})`).join(', ')}) as subject,
+  case when k.${key} is not null then row(${list('k')})::text end as found,
+  case when r.${key} is not null then row(${list('r')})::text end as derived
+from ${right} r
+full join reports.${name} k on ${keys.map((name) => `k.${name} = r.${name}`).join(' and ')}
+where (k.${key} is null) <> (r.${key} is null)
+  or row(${list('k')}) is distinct from row(${columns.map(rightOf).join(', ')})`
+}
+
+/** One row for each row of a report table that is missing, superfluous or different. */
+export const reportsQuery = `
+with upto as materialized (select max(p.upto_seq) as seq from reports.progress p),${listed},${posted},${expected}
+${tables.map(differencesOf).join('\nunion all\n')}`

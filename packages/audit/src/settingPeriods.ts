@@ -1,0 +1,127 @@
+import type { Findings } from './findings.ts'
+import type { Recorded } from './paymentRules.ts'
+import type { SettingEvent } from './settingEvents.ts'
+import { describeSplit, mayChange, readSettingValue } from './settingValues.ts'
+import type { AuditedSplit } from './auditedSplit.ts'
+
+/** A value of a setting, and when it holds: from <= time < until. Two periods overlap while instances are replaced. */
+export interface SettingPeriod {
+  readonly number: number
+  readonly text: string
+  /** Of the event that records it. */
+  readonly position: number
+  readonly fromMs: number
+  readonly untilMs: number
+}
+
+interface RecordedValue {
+  readonly name: string
+  readonly number: number
+  readonly text: string
+  readonly position: number
+  readonly validFromMs: number
+  readonly previousUntilMs: number
+}
+
+/** Consecutive price lists with the same split. */
+interface SplitRun {
+  readonly text: string
+  readonly firstPosition: number
+  readonly firstAtMs: number
+  lastPosition: number
+  lastAtMs: number
+}
+
+export interface SettingPeriodsState {
+  readonly values: readonly RecordedValue[]
+  readonly splitRuns: readonly SplitRun[]
+}
+
+/** Clocks of instances, of the database and of blocks may differ by this much. */
+export const clocksDifferMaxMs = 300_000
+
+/** The values of the ledger's own settings by period: keys, wallets, splits. */
+export class SettingPeriods {
+  readonly #findings: Findings
+  readonly #values: RecordedValue[]
+  readonly #splitRuns: SplitRun[]
+
+  constructor(findings: Findings, state?: SettingPeriodsState) {
+    this.#findings = findings
+    this.#values = [...(state?.values ?? [])]
+    this.#splitRuns = (state?.splitRuns ?? []).map((run) => ({ ...run }))
+  }
+
+  state(): SettingPeriodsState {
+    return { values: this.#values, splitRuns: this.#splitRuns }
+  }
+
+  /** Every period of a setting, by number. The newest number decides how long the value before is accepted. */
+  of(name: string): readonly SettingPeriod[] {
+    const values = this.#values.filter((value) => value.name === name)
+    return values.map(({ number, text, position, validFromMs }, index) => ({
+      number,
+      text,
+      position,
+      // The first value holds before its time too.
+      fromMs: index === 0 ? -Infinity : validFromMs,
+      untilMs: values[index + 1]?.previousUntilMs ?? Infinity,
+    }))
+  }
+
+  record({ name, number, validFromMs, value, stream }: SettingEvent, { position }: Recorded): void {
+    const blame = (message: string) =>
+      this.#findings.add('setting_wrong', { position, subject: stream, message: `${name}: ${message}` })
+    if (number > 1 && !mayChange(name)) blame('this setting never changes')
+    const read = readSettingValue(name, value)
+    if (read === undefined) return
+    if (typeof read === 'string') return blame(read)
+    const { text, previousUntilMs = validFromMs } = read
+    const before = this.#values.filter((known) => known.name === name)
+    const newest = before.at(-1)
+    if (newest !== undefined && validFromMs < newest.validFromMs) blame('it holds before the value in front of it')
+    if (previousUntilMs < validFromMs) blame('the value before ends before this one holds')
+    if (name === 'receipt-key' && before.some((known) => known.text === text)) blame('a retired key is used again')
+    this.#values.push({ name, number, text, position, validFromMs, previousUntilMs })
+  }
+
+  /** Notes how a price list divides payments. Its setting may be recorded behind it, so it is judged at the end. */
+  noteSplit(split: AuditedSplit, { position, recordedAtMs }: Recorded): void {
+    const text = describeSplit(split)
+    const last = this.#splitRuns.at(-1)
+    if (last?.text === text) {
+      last.lastPosition = position
+      last.lastAtMs = recordedAtMs
+    } else {
+      this.#splitRuns.push({
+        text,
+        firstPosition: position,
+        firstAtMs: recordedAtMs,
+        lastPosition: position,
+        lastAtMs: recordedAtMs,
+      })
+    }
+  }
+
+  /** The ledger ends here. */
+  judgeSplits(): void {
+    const periods = this.of('split')
+    if (periods.length === 0) return
+    for (const { text, firstPosition, firstAtMs, lastPosition, lastAtMs } of this.#splitRuns) {
+      const own = periods.filter((period) => period.text === text)
+      const places = [
+        [firstPosition, firstAtMs],
+        [lastPosition, lastAtMs],
+      ] as const
+      const wrong = places.find(([, atMs]) => !own.some((period) => isAccepted(period, atMs)))
+      if (wrong === undefined) continue
+      const message = `the price list divides as ${text}, and the split on record for its time does not`
+      this.#findings.add('split_wrong', { position: wrong[0], subject: 'split', message })
+    }
+  }
+}
+
+/** With the difference that clocks may have on both sides. */
+function isAccepted({ fromMs, untilMs }: SettingPeriod, atMs: number): boolean {
+  return fromMs - clocksDifferMaxMs <= atMs && atMs < untilMs + clocksDifferMaxMs
+}

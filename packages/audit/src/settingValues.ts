@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { addressForm } from './tokenAccountAddress.ts'
+import { readUtcTime } from './utcTime.ts'
+
+/*
+ * Values of the settings on which the meaning of a ledger depends (docs/ledger.md): the receipt key, the payment wallet and
+ * the split may change, the others never do. Settings of other names have no rule.
+ */
+
+/** A value, as a text that is equal for equal values. */
+export interface SettingValue {
+  readonly text: string
+  /** End of the period of the value before; undefined: the moment at which this one is in force. */
+  readonly previousUntilMs: number | undefined
+}
+
+const time = z.string().transform((text, context) => {
+  const ms = readUtcTime(text)
+  if (ms !== undefined) return ms
+  context.addIssue('is not a time in UTC')
+  return z.NEVER
+})
+const overlap = { previousUntil: time }
+const publicKey = { crv: z.literal('Ed25519'), kty: z.literal('OKP'), x: z.string().regex(/^[\w-]{43}$/) }
+const keyName = { kid: z.string().optional() }
+const address = z.string().regex(addressForm)
+const splitEntries = z.array(z.strictObject({ account: z.string(), perMille: z.int().min(0) })).min(1)
+
+const valueOf = (text: string, previousUntilMs?: number): SettingValue => ({ text, previousUntilMs })
+
+const changeable: ReadonlyMap<string, z.ZodType<SettingValue>> = new Map<string, z.ZodType<SettingValue>>([
+  [
+    'receipt-key',
+    z
+      .strictObject({ ...publicKey, ...keyName, previousUntil: time.optional() })
+      .transform(({ x, previousUntil }) => valueOf(x, previousUntil)),
+  ],
+  [
+    'payment-wallet',
+    z.union([
+      address.transform((wallet) => valueOf(wallet)),
+      z
+        .strictObject({ wallet: address, ...overlap })
+        .transform(({ wallet, previousUntil }) => valueOf(wallet, previousUntil)),
+    ]),
+  ],
+  [
+    'split',
+    z.union([
+      splitEntries.transform((shares) => valueOf(describeSplit(shares))),
+      z
+        .strictObject({ shares: splitEntries, ...overlap })
+        .transform(({ shares, previousUntil }) => valueOf(describeSplit(shares), previousUntil)),
+    ]),
+  ],
+])
+
+const text = z.string().transform((value) => valueOf(value))
+const fixed: ReadonlyMap<string, z.ZodType<SettingValue>> = new Map<string, z.ZodType<SettingValue>>([
+  ['token-mint', text],
+  ['network', text],
+  ['origin', text],
+])
+const mint = z.strictObject({ decimals: z.int().min(0), tokenProgram: address }).transform(({ tokenProgram }) => {
+  return valueOf(tokenProgram)
+})
+
+export function mayChange(name: string): boolean {
+  return !fixed.has(name) && !isMint(name)
+}
+
+/** Undefined for a name without a rule; a text for a value that is not of its form. */
+export function readSettingValue(name: string, json: string): SettingValue | string | undefined {
+  const schema = changeable.get(name) ?? fixed.get(name) ?? (isMint(name) ? mint : undefined)
+  if (schema === undefined) return undefined
+  const parsed = schema.safeParse(JSON.parse(Buffer.from(json, 'latin1').toString('utf8')))
+  return parsed.success ? parsed.data : 'the value has another form than this setting has'
+}
+
+function isMint(name: string): boolean {
+  return name.startsWith('mint/')
+}
+
+/** Shares in their order, which decides who gets the rest. */
+export function describeSplit(shares: readonly { readonly account: string; readonly perMille: number }[]): string {
+  return shares.map(({ account, perMille }) => `${account} ${perMille}`).join(', ')
+}

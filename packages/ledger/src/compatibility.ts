@@ -1,0 +1,43 @@
+import { assertPresent } from '@tollbook/core/assert'
+import { sqlState } from './database.ts'
+
+/** A numbered migration, by its name: `0011_stored_answers`. */
+export interface Numbered {
+  readonly name: string
+}
+
+/** Names of the migrations that the database has and this program does not. */
+export function namesAhead(program: readonly Numbered[], applied: Iterable<string>): readonly string[] {
+  return [...applied].filter((name) => !program.some((file) => file.name === name))
+}
+
+export interface Ahead {
+  readonly ahead: readonly string[]
+  /** Number of the last migration of the oldest program that the database takes; undefined in an old database. */
+  readonly oldestProgram: number | undefined
+}
+
+/** Whether a database that is ahead of a program still takes it. */
+export function takesProgram(program: readonly Numbered[], { ahead, oldestProgram }: Ahead): boolean {
+  const number = numberOf(assertPresent(program.at(-1), 'a program has migrations').name)
+  // A migration that is older than the program's last one belongs to another history.
+  return oldestProgram !== undefined && number >= oldestProgram && ahead.every((name) => numberOf(name) > number)
+}
+
+function numberOf(name: string): number {
+  return Number(name.slice(0, 4))
+}
+
+const undefinedTable = '42P01'
+
+type AskNumber = (text: string) => Promise<{ readonly rows: readonly { readonly number?: number }[] }>
+
+export async function readOldestProgram(ask: AskNumber): Promise<number | undefined> {
+  try {
+    const { rows } = await ask('select oldest_program as number from migration.compatibility')
+    return rows[0]?.number
+  } catch (error) {
+    if (sqlState(error) === undefinedTable) return undefined
+    throw error
+  }
+}

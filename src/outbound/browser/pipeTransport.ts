@@ -1,0 +1,43 @@
+import { Buffer } from 'node:buffer'
+import type { ConnectionTransport } from 'puppeteer'
+import type { BrowserProcess } from './browserProcess.ts'
+
+/** DevTools messages over the two pipes of a browser: JSON texts, each ended by a zero byte. */
+export function createPipeTransport({
+  commands,
+  answers,
+}: Pick<BrowserProcess, 'commands' | 'answers'>): ConnectionTransport {
+  const transport: ConnectionTransport = {
+    send(message) {
+      commands.write(`${message}\0`)
+    },
+    // The browser ends when its pipe does.
+    close() {
+      commands.end()
+      answers.destroy()
+    },
+  }
+  const read = splitMessages()
+  // One message per turn of the event loop, as a WebSocket delivers them; puppeteer relies on it.
+  answers.on('data', (bytes: Buffer) => {
+    for (const message of read(bytes)) setImmediate(() => transport.onmessage?.(message))
+  })
+  answers.once('close', () => setImmediate(() => transport.onclose?.()))
+  return transport
+}
+
+/** Keeps the chunks of an unfinished message: a screenshot is one message of megabytes. */
+function splitMessages(): (bytes: Buffer) => readonly string[] {
+  let unfinished: Buffer[] = []
+  return (bytes) => {
+    const messages: string[] = []
+    let start = 0
+    for (let end = bytes.indexOf(0); end !== -1; end = bytes.indexOf(0, start)) {
+      messages.push(Buffer.concat([...unfinished, bytes.subarray(start, end)]).toString('utf8'))
+      unfinished = []
+      start = end + 1
+    }
+    if (start < bytes.length) unfinished.push(bytes.subarray(start))
+    return messages
+  }
+}

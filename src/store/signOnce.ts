@@ -1,0 +1,14 @@
+import { LedgerDamage } from '@tollbook/core/ledgerDamage'
+import { equal, type TreeHead } from '@tollbook/core/merkle'
+
+/** Signs forward only: two signed roots of one size would let the ledger show two histories. */
+export function signOnce(sign: (tree: TreeHead) => string): (tree: TreeHead) => string {
+  let signed: TreeHead | undefined
+  return (tree) => {
+    const isRepeated = signed !== undefined && tree.size === signed.size && equal(tree.root, signed.root)
+    if (signed !== undefined && tree.size <= signed.size && !isRepeated)
+      throw new LedgerDamage(`a root of ${tree.size} events was to be signed after one of ${signed.size} events`)
+    signed = { size: tree.size, root: tree.root }
+    return sign(tree)
+  }
+}

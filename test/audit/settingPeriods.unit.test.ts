@@ -1,0 +1,215 @@
+import { describe, expect, test } from 'vitest'
+import { CheckpointKeys, type SignatureFigures } from '@tollbook/audit/checkpointKeys'
+import { readCheckpoint, verifierKeyOf } from '@tollbook/audit/checkpointNote'
+import { RecordedWallets } from '@tollbook/audit/recordedWallets'
+import { assertPresent } from '@tollbook/core/assert'
+import { signCheckpoint } from '@tollbook/core/checkpoint'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { isoTime } from '@tollbook/core/clock'
+import { ed25519Signer } from '@tollbook/core/ed25519'
+import { makeReceiptKey } from '../../src/cli/local/home.ts'
+import { sampleAddress } from '../store/samplePayment.ts'
+import { blockTimeMs, price, ReplayedLedger, split } from './replayedLedger.ts'
+
+/* Settings of the ledger by period: an announced change leaves no findings, a silent one does. */
+
+const hourMs = 3_600_000
+const origin = 'tollbook/periods'
+const [one, two] = [ed25519Signer(makeReceiptKey()), ed25519Signer(makeReceiptKey())]
+
+type Key = typeof one
+
+/** The setting with this number, in force this many hours after the first event. */
+function record(ledger: ReplayedLedger, name: string, given: { number: number; hours: number; value: Json }) {
+  const { number, hours, value } = given
+  const atMs = blockTimeMs + hours * hourMs
+  return ledger.append(`${name}#${number}`, ['SettingChanged', { name, number, validFrom: isoTime(atMs), value }, atMs])
+}
+
+function keyValue(key: Key, overlap: { readonly previousUntil?: string } = {}) {
+  return { crv: 'Ed25519', kty: 'OKP', x: Buffer.from(key.publicKey).toString('base64url'), ...overlap }
+}
+
+/** The second key is in force from the second hour on, and the first one is accepted for another hour. */
+function rotated(): ReplayedLedger {
+  const ledger = record(new ReplayedLedger(), 'receipt-key', { number: 1, hours: 0, value: keyValue(one) })
+  const previousUntil = isoTime(blockTimeMs + 3 * hourMs)
+  return record(ledger, 'receipt-key', { number: 2, hours: 2, value: keyValue(two, { previousUntil }) })
+}
+
+describe('checkpoints of a ledger that changes its receipt key', () => {
+  interface Signing {
+    readonly by: Key
+    readonly size: number
+    readonly hours: number
+    readonly origin?: string
+  }
+
+  function judge(ledger: ReplayedLedger, signings: readonly Signing[], given: readonly Key[] = [one]) {
+    const { findings, periods } = ledger.replay
+    const keys = given.map(({ publicKey }) => verifierKeyOf(origin, publicKey))
+    const checkpoints = new CheckpointKeys({ findings, periods, given: keys })
+    for (const { by, size, hours, origin: log = origin } of signings) {
+      const note = readCheckpoint(signCheckpoint({ origin: log, size, root: Buffer.alloc(32) }, by))
+      const recordedAtMs = blockTimeMs + hours * hourMs
+      checkpoints.note({ note: assertPresent(note, 'it is one'), size, recordedAtMs, source: 'it' })
+    }
+    const figures: SignatureFigures = checkpoints.finish()
+    return { ...figures, codes: ledger.codes() }
+  }
+
+  const handover: readonly Signing[] = [
+    { by: one, size: 1, hours: 0 },
+    { by: one, size: 2, hours: 1 },
+    { by: two, size: 9, hours: 5 },
+  ]
+
+  test('an announced key signs in its time, vouched for by the key before it', () => {
+    expect(judge(rotated(), handover)).toEqual({ verified: 3, unverified: 0, codes: [] })
+  })
+
+  test('the newest key of the auditor vouches for the keys before it', () => {
+    expect(judge(rotated(), handover, [two])).toEqual({ verified: 3, unverified: 0, codes: [] })
+  })
+
+  test('both keys sign while they overlap, and the new one may sign what was recorded before it', () => {
+    const signings = [...handover, { by: one, size: 8, hours: 2.9 }, { by: two, size: 1, hours: 0 }]
+    expect(judge(rotated(), signings)).toEqual({ verified: 5, unverified: 0, codes: [] })
+  })
+
+  test.each<[string, ReplayedLedger, readonly Signing[], readonly Key[]]>([
+    [
+      'a silent change',
+      record(new ReplayedLedger(), 'receipt-key', { number: 1, hours: 0, value: keyValue(one) }),
+      handover,
+      [one],
+    ],
+    [
+      'a silent change, even without a key of the auditor',
+      record(new ReplayedLedger(), 'receipt-key', { number: 1, hours: 0, value: keyValue(one) }),
+      handover,
+      [],
+    ],
+    ['a key that signs after its time', rotated(), [...handover, { by: one, size: 10, hours: 3 }], [one]],
+    ['a new key that the old one never vouched for', rotated(), handover.toSpliced(1, 1), [one]],
+    [
+      'another log',
+      record(rotated(), 'origin', { number: 1, hours: 2, value: origin }),
+      handover.map((signing) => ({ ...signing, origin: 'tollbook/other' })),
+      [],
+    ],
+  ])('%s is found', (_, ledger, signings, given) => {
+    expect(judge(ledger, signings, given).codes).toContain('checkpoint_signature_wrong')
+  })
+
+  test('without a key of the auditor the signatures hold and are not trusted', () => {
+    expect(judge(rotated(), handover, [])).toEqual({ verified: 0, unverified: 3, codes: [] })
+  })
+
+  test('a key that no event names counts when the auditor gave it', () => {
+    expect(judge(new ReplayedLedger(), handover, [one, two])).toEqual({ verified: 3, unverified: 0, codes: [] })
+  })
+})
+
+describe('the wallets of a payment', () => {
+  const [first, second] = [sampleAddress(), sampleAddress()]
+  const previousUntil = isoTime(blockTimeMs + 3 * hourMs)
+
+  function wallets(given?: string) {
+    const ledger = record(new ReplayedLedger(), 'payment-wallet', { number: 1, hours: 1, value: first })
+    record(ledger, 'payment-wallet', { number: 2, hours: 2, value: { previousUntil, wallet: second } })
+    return { ledger, wallets: new RecordedWallets(ledger.replay.periods, given) }
+  }
+
+  test.each([
+    [0, [first], [first]],
+    [1.5, [first], [first]],
+    // Block times may differ from the clock of the service by five minutes.
+    [1.95, [second, first], [second, first]],
+    [2.5, [second, first], [second, first]],
+    [3, [second], [second, first]],
+  ] as const)('in hour %d', (hours, accepted, paying) => {
+    const atMs = blockTimeMs + hours * hourMs
+    expect(wallets().wallets.acceptedAt(atMs)).toEqual(accepted)
+    expect(wallets().wallets.payingAt(atMs)).toEqual(paying)
+  })
+
+  test('the wallet that the auditor names has to be on record', () => {
+    for (const given of [first, second, sampleAddress()]) {
+      const { ledger, wallets: known } = wallets(given)
+      known.judgeGiven(ledger.replay.findings)
+      expect(ledger.codes()).toEqual([first, second].includes(given) ? [] : ['setting_wrong'])
+    }
+  })
+
+  test('without an event they are the one that the auditor names', () => {
+    const { periods } = new ReplayedLedger().replay
+    expect(new RecordedWallets(periods, second).acceptedAt(0)).toEqual([second])
+    expect(() => new RecordedWallets(periods, undefined).all()).toThrow('--payment-wallet')
+  })
+})
+
+describe('the split of a price list', () => {
+  const other = split.map((entry) => ({
+    ...entry,
+    perMille: { provider: 400, holders: 250 }[entry.account] ?? entry.perMille,
+  }))
+  const otherPrice = {
+    ...price,
+    shares: price.shares.map((share) => {
+      return { ...share, baseUnits: { provider: '4000000', holders: '2500000' }[share.account] ?? share.baseUnits }
+    }),
+  }
+
+  function publish(ledger: ReplayedLedger, number: number, shares: typeof split): ReplayedLedger {
+    const prices = [shares === split ? price : otherPrice]
+    return ledger.append(`prices#${number}`, ['PriceListPublished', { source: 'fixed', split: shares, prices }])
+  }
+
+  function changed(announced: boolean): ReplayedLedger {
+    // A list may come before the first setting.
+    const ledger = record(publish(new ReplayedLedger(), 1, split), 'split', { number: 1, hours: 0, value: split })
+    publish(ledger, 2, split).wait(2 * hourMs)
+    const value = { previousUntil: isoTime(blockTimeMs + 3 * hourMs), shares: other }
+    if (announced) record(ledger, 'split', { number: 2, hours: 2, value })
+    return publish(publish(ledger, 3, other).wait(hourMs), 4, other)
+  }
+
+  test('is the one on record for its time', () => {
+    expect(changed(true).findings()).toEqual([])
+  })
+
+  test('is found when it was changed in silence, and when the split before is used after its time', () => {
+    expect(changed(false).findings()).toEqual([['split_wrong', 4]])
+    expect(publish(changed(true).wait(hourMs), 5, split).codes()).toEqual(['split_wrong'])
+  })
+})
+
+test.each([
+  ['a mint', 'mint/So11111111111111111111111111111111111111112', { decimals: 6, tokenProgram: sampleAddress() }],
+  ['the network', 'network', 'solana:devnet'],
+  ['the origin', 'origin', origin],
+  ['the token', 'token-mint', sampleAddress()],
+])('%s never changes', (_, name, value) => {
+  const ledger = record(new ReplayedLedger(), name, { number: 1, hours: 0, value })
+  expect(ledger.codes()).toEqual([])
+  expect(record(ledger, name, { number: 2, hours: 1, value }).codes()).toEqual(['setting_wrong'])
+})
+
+test.each([
+  ['a wallet that is not an address', 'payment-wallet', { number: 1, hours: 1, value: 'wallet' }],
+  ['a key that is not one', 'receipt-key', { number: 1, hours: 1, value: { x: 'abc' } }],
+  ['a key that is used again', 'receipt-key', { number: 3, hours: 4, value: keyValue(one) }],
+  [
+    'a key that is in force before the key in front of it',
+    'receipt-key',
+    { number: 3, hours: 1, value: keyValue(two) },
+  ],
+  [
+    'an overlap that ends before it begins',
+    'receipt-key',
+    { number: 3, hours: 4, value: keyValue(two, { previousUntil: isoTime(blockTimeMs) }) },
+  ],
+] as const)('%s is found', (_, name, given) => {
+  expect(record(given.number === 1 ? new ReplayedLedger() : rotated(), name, given).codes()).toContain('setting_wrong')
+})

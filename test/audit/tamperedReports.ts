@@ -1,0 +1,98 @@
+import type { Tampering } from './tampering.ts'
+
+/* The tables that finance reads. */
+
+const found = { aspect: 'arithmetic', code: 'report_differs' } as const
+
+/** A change of a sum: it has no place in the ledger. */
+function onSums(name: string, statement: string): Tampering {
+  return {
+    name,
+    run: async (ledger) => {
+      await ledger.sql(statement)
+      return { ...found, position: undefined }
+    },
+  }
+}
+
+const listedStream = `(select stream from reports.payments where state = 'fulfilled' order by stream offset 4 limit 1)`
+
+/** A change of the row of a payment: the finding is at the payment's last event. */
+function onPayment(name: string, change: string): Tampering {
+  return {
+    name: `${name} of a payment in the reports`,
+    run: async (ledger) => {
+      const position = await ledger.value(
+        `select upper(seqs) - 1 as value from ledger.streams where stream = ${listedStream}`,
+      )
+      await ledger.sql(`update reports.payments set ${change} where stream = ${listedStream}`)
+      return { ...found, position }
+    },
+  }
+}
+
+const paidOut = '(select min(seq) from reports.payouts)'
+
+function onPayout(name: string, statement: string): Tampering {
+  return {
+    name,
+    run: async (ledger) => {
+      const position = await ledger.value(`select ${paidOut} as value`)
+      await ledger.sql(statement)
+      return { ...found, position }
+    },
+  }
+}
+
+const oneDay = `ctid = (select ctid from reports.daily_totals where debits > 0 and day > '-infinity' order by 1 limit 1)`
+const oneTotal = 'ctid = (select ctid from reports.payment_totals order by 1 limit 1)'
+const oneWallet = 'ctid = (select ctid from reports.wallet_totals order by 1 limit 1)'
+
+export const tamperedReports: readonly Tampering[] = [
+  onSums(
+    'every daily total multiplied by ten',
+    'update reports.daily_totals set debits = debits * 10, credits = credits * 10',
+  ),
+  onSums('one base unit more in a daily total', `update reports.daily_totals set debits = debits + 1 where ${oneDay}`),
+  onSums('a daily total deleted', `delete from reports.daily_totals where ${oneDay}`),
+  onSums(
+    'a daily total of another day added',
+    `insert into reports.daily_totals select mint, day - 400, kind, endpoint, account, debits, credits, payments
+      from reports.daily_totals where ${oneDay}`,
+  ),
+  onSums(
+    'a daily total moved to another endpoint',
+    `update reports.daily_totals set endpoint = '/api/other' where ${oneDay}`,
+  ),
+  onSums('the count of payments of a day', `update reports.daily_totals set payments = payments + 1 where ${oneDay}`),
+  onSums('the burn of a wallet', `update reports.wallet_totals set burned = burned + 1 where ${oneWallet}`),
+  onSums(
+    'a share of a wallet',
+    `update reports.wallet_totals set shares = jsonb_set(shares, '{provider}', '1') where ${oneWallet}`,
+  ),
+  onSums('the totals of a wallet deleted', `delete from reports.wallet_totals where ${oneWallet}`),
+  onSums('a total of payments', `update reports.payment_totals set received = received - 1 where ${oneTotal}`),
+  onSums('a total of payments deleted', `delete from reports.payment_totals where ${oneTotal}`),
+  onSums('the position that the reports have reached', 'update reports.progress set upto_seq = upto_seq + 1000000'),
+  onPayment('the received amount', 'received = received + 1'),
+  onPayment('the wallet', `wallet = 'someone'`),
+  onPayment('the endpoint', `endpoint = '/api/other'`),
+  onPayment('the state', `state = 'reversed'`),
+  onPayment('the day', `paid_at = paid_at - interval '1 day'`),
+  onPayment('the delivery', 'fulfilled_at = null'),
+  onPayment('the price', 'required = required + 1'),
+  onPayment('a share', `shares = shares || '{"treasury": 1}'`),
+  {
+    name: 'a payment deleted in the reports',
+    run: async (ledger) => {
+      const stream = await ledger.value(`select ${listedStream} as value`)
+      const position = await ledger.value(
+        `select upper(seqs) - 1 as value from ledger.streams where stream = ${stream}`,
+      )
+      await ledger.sql(`delete from reports.payments where stream = ${stream}`)
+      return { ...found, position }
+    },
+  },
+  onPayout('the amount of a payout', `update reports.payouts set amount = amount + 1 where seq = ${paidOut}`),
+  onPayout('a payout deleted', `delete from reports.payouts where seq = ${paidOut}`),
+]

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { silentLog } from '../../src/primitives/log.ts'
+import { startClockHealth } from '../../src/jobs/clockHealth.ts'
+import { steppedClock } from '../support/steppedClock.ts'
+
+test.each([
+  [29_000, undefined],
+  [-29_000, undefined],
+  [900_000, 'the clock of the database is 900 s ahead of the clock of this server'],
+  [-900_000, 'the clock of the database is 900 s behind the clock of this server'],
+])('a database clock %d ms away from the server is judged', async (differenceMs, problem) => {
+  const clock = steppedClock()
+  let awayMs = 0
+  const health = await startClockHealth({
+    clock,
+    log: silentLog,
+    readDatabaseClockMs: () => Promise.resolve(clock.nowMs() + awayMs),
+  })
+  expect(health.problem()).toBeUndefined()
+  awayMs = differenceMs
+  await clock.step()
+  expect(health.problem()).toBe(problem)
+  awayMs = 0
+  await clock.step()
+  expect(health.problem()).toBeUndefined()
+  await health.stop()
+})

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest'
+import { createTestDatabase } from '../support/database.ts'
+import { openKernel, openPool } from './openKernel.ts'
+import * as sample from './sampleItems.ts'
+
+const { serviceUrl, adminUrl } = await createTestDatabase()
+const pool = openPool(serviceUrl)
+const admin = openPool(adminUrl, 2)
+const ledger = openKernel(pool)
+const { claim, newSignature } = sample
+
+const key = (text: string) => [{ space: 10, key: Buffer.from(text), digest: Uint8Array.of(1), lifetimeSeconds: 60 }]
+
+async function notesOf(streams: readonly Uint8Array[]) {
+  const { rows } = await admin.query<{ note: string; sent: boolean }>(
+    `select convert_from(note, 'UTF8') as note, sent_at is not null as sent from ledger.notes where id = any($1) order by note`,
+    [streams.map((stream) => Buffer.from(stream))],
+  )
+  return rows
+}
+
+/** As the owner might, with the guard switched off. */
+async function tamper(text: string, values: unknown[] = []): Promise<void> {
+  const client = await admin.connect()
+  await client.query("begin; set local ledger.writing = 'on'")
+  await client.query(text, values)
+  await client.query('commit')
+  client.release()
+}
+
+describe('a note that was sent', () => {
+  test('is deleted, unless its append brought a key: then it is marked and keeps its day', async () => {
+    const [bare, keyed, waiting] = [newSignature(), newSignature(), newSignature()]
+    await ledger.append({ ...claim(bare), note: Buffer.from('bare') })
+    await ledger.append({ ...claim(keyed), note: Buffer.from('keyed'), keys: key('notes 1') })
+    await ledger.append({ ...claim(waiting), note: Buffer.from('waiting') })
+    await pool.query('select ledger.end_notes($1)', [[bare, keyed].map((stream) => Buffer.from(stream))])
+    expect(await notesOf([bare, keyed, waiting])).toEqual([
+      { note: 'keyed', sent: true },
+      { note: 'waiting', sent: false },
+    ])
+  })
+})
+
+describe('the housekeeping', () => {
+  test.each([
+    ['number', [2, 1_000]],
+    ['size', [1_000, 13]],
+  ])('deletes the oldest notes beyond a bound of their %s', async (_, bounds) => {
+    await tamper('delete from ledger.notes')
+    const streams = [newSignature(), newSignature(), newSignature()]
+    for (const [index, stream] of streams.entries()) {
+      await ledger.append({ ...claim(stream), note: Buffer.from(`note ${index}`) })
+      await tamper('update ledger.notes set recorded_at = now() + $2 * interval $$1 second$$ where id = $1', [
+        stream,
+        index,
+      ])
+    }
+    await tamper('select ledger.forget_notes_beyond($1, $2)', bounds)
+    expect((await notesOf(streams)).map(({ note }) => note)).toEqual(['note 1', 'note 2'])
+  })
+
+  test('deletes notes a day old', async () => {
+    const streams = [newSignature(), newSignature(), newSignature()]
+    for (const [index, stream] of streams.entries())
+      await ledger.append({ ...claim(stream), note: Buffer.from(`note ${index}`) })
+    const [old] = streams
+    await tamper("update ledger.notes set recorded_at = now() - interval '25 hours' where id = $1", [old])
+    await pool.query('select ledger.forget_old_notes()')
+    expect(await notesOf(streams)).toEqual([
+      { note: 'note 1', sent: false },
+      { note: 'note 2', sent: false },
+    ])
+  })
+})
+
+describe('a stream whose events are not all there', () => {
+  test('cannot be read, alone or among others, because a part of it would be another state', async () => {
+    const [whole, cut] = [newSignature(), newSignature()]
+    for (const stream of [whole, cut]) await ledger.append(claim(stream))
+    await tamper('update ledger.streams set version = version + 1 where id = $1', [cut])
+    await expect(ledger.read(cut)).rejects.toThrow('could not be read')
+    await expect(ledger.readMany([whole, cut])).rejects.toThrow('could not be read')
+    expect(await ledger.read(whole)).toHaveLength(3)
+    expect((await ledger.readMany([newSignature(), whole])).map((events) => events.length)).toEqual([0, 3])
+  })
+})

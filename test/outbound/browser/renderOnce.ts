@@ -1,0 +1,33 @@
+import '@tollbook/core/quietBindings'
+import { systemClock } from '@tollbook/core/clock'
+import { openEgress } from '../../../src/outbound/browser/openEgress.ts'
+import { openRenderer } from '../../../src/outbound/browser/openRenderer.ts'
+import { silentLog } from '../../../src/primitives/log.ts'
+import { poll } from '@tollbook/sandbox/postgres/poll'
+
+/*
+ * A process that renders one document and prints the result as JSON, for `noexecTemporary.e2e.test.ts`. CHROMIUM_PATH
+ * names a browser; without it the renderer searches.
+ */
+
+const renderer = await openRenderer({
+  clock: systemClock,
+  log: silentLog,
+  egress: openEgress({ allowHosts: [] }),
+  chromiumPath: process.env['CHROMIUM_PATH'],
+  concurrency: 1,
+})
+const ready = await poll({ probe: () => Promise.resolve(isDecided() || undefined), timeoutMs: 60_000 })
+const why = ready === true ? renderer.whyUnavailable() : 'the browser did not start within 60 s'
+const order = {
+  page: { html: '<p>one</p>' },
+  format: 'A4',
+  margin: { top: '0', right: '0', bottom: '0', left: '0' },
+} as const
+const bytes = why === undefined ? (await renderer.pdf(order, AbortSignal.timeout(30_000))).bytes.length : 0
+process.stdout.write(`${JSON.stringify({ why: why ?? null, bytes })}\n`)
+await renderer.close()
+
+function isDecided(): boolean {
+  return !/being started/.test(renderer.whyUnavailable() ?? '')
+}

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import { type Clock, systemClock } from '@tollbook/core/clock'
+import { silentLog } from '../../src/primitives/log.ts'
+import { createElection } from '../../src/store/election.ts'
+import { moveScanPlace, readScanPlace } from '../../src/store/transferScan.ts'
+import { signatureOf } from '../../src/payment/paymentReference.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { awaitThat } from '../support/awaitThat.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { openInstance, openSessions } from './instance.ts'
+import { sampleAddress, sampleReference } from './samplePayment.ts'
+
+const { serviceUrl, adminUrl } = await createTestDatabase()
+const { database } = await openInstance(serviceUrl)
+const admin = openSessions(adminUrl)
+const deps = { database, log: silentLog, holder: 'test' }
+// As of a paused process: no timer of it fires, so it renews nothing.
+const paused: Clock = {
+  ...systemClock,
+  sleep: (_, signal) =>
+    new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+}
+const leaseMs = 60
+
+test('a leader that is paused is replaced, and what it then writes is refused', async () => {
+  const leader = createElection({ ...deps, clock: paused, leaseMs })
+  const successor = createElection({ ...deps, clock: systemClock, leaseMs })
+  const tokenAccount = sampleAddress()
+  const move = (slot: number) => ({
+    tokenAccount,
+    place: { signature: assertPresent(signatureOf(sampleReference()), 'a Solana reference'), slot },
+  })
+  const woken = Promise.withResolvers<void>()
+  const led = Promise.withResolvers<void>()
+  const first = leader.run('scan', async (lease) => {
+    led.resolve()
+    await woken.promise
+    await moveScanPlace(database, { ...move(200), lease })
+  })
+  const refused = expect(first).rejects.toMatchObject({ cause: { code: 'TB002' } })
+  await led.promise
+  await awaitThat('the successor is elected', async () => {
+    const ran = await successor.run('scan', (lease) => moveScanPlace(database, { ...move(100), lease }))
+    return ran !== undefined || (await readScanPlace(database, tokenAccount)) !== undefined
+  })
+  woken.resolve()
+  await refused
+  expect((await readScanPlace(database, tokenAccount))?.slot).toBe(100)
+})
+
+test('work that takes longer than a lease keeps it, and no other instance runs it meanwhile', async () => {
+  const election = createElection({ ...deps, clock: systemClock, leaseMs })
+  const done = Promise.withResolvers<void>()
+  const working = election.run('long', () => done.promise)
+  await awaitThat('the lease is taken', async () => (await takenAtOf('long')) > 0)
+  const takenAt = await takenAtOf('long')
+  await awaitThat('it has been renewed', async () => (await takenAtOf('long')) > takenAt + 3 * leaseMs)
+  expect(await election.run('long', () => Promise.resolve('ran'))).toBeUndefined()
+  done.resolve()
+  await working
+  expect(await election.run('long', () => Promise.resolve('ran'))).toBe('ran')
+})
+
+async function takenAtOf(name: string): Promise<number> {
+  const { rows } = await admin.query<{ taken_at: Date }>('select taken_at from work.leases where name = $1', [name])
+  return rows[0]?.taken_at.getTime() ?? 0
+}
+
+test('a clock of the database that was an hour ahead keeps no lease longer than one that was right', async () => {
+  const election = createElection({ ...deps, clock: systemClock, leaseMs })
+  await election.run('jumped', () => Promise.resolve())
+  await admin.query(
+    "update work.leases set taken_at = clock_timestamp() + interval '1 hour', length_ms = 10000 where name = 'jumped'",
+  )
+  expect(await election.run('jumped', () => Promise.resolve('ran'))).toBe('ran')
+})
