@@ -3,11 +3,12 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { assert } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import type { CrashStep } from './crashStep.ts'
 
 export interface SpawnedServer {
   readonly baseUrl: string
+  readonly pid: number
   /** Returns when the server knows at which step it is to die. */
   arm(step: CrashStep): Promise<void>
   /** Handlers that start from now on wait for `letGo`. */
@@ -24,10 +25,10 @@ export interface SpawnOptions {
   readonly env: Readonly<Record<string, string>>
   readonly runsFile: string
   readonly nodeOptions?: readonly string[]
-  /** Of another release; this one's by default. */
-  readonly entry?: string
   /** `ignore` for a server that is expected to fail. */
   readonly stderr?: 'inherit' | 'ignore'
+  /** Of another release; this one's by default. */
+  readonly entry?: string
 }
 
 const ownEntry = fileURLToPath(new URL('serverProcess.ts', import.meta.url))
@@ -55,6 +56,7 @@ export async function spawnServer(options: SpawnOptions): Promise<SpawnedServer>
   const { port } = z.object({ port: z.int() }).parse(await nextLine())
   return {
     baseUrl: `http://127.0.0.1:${port}`,
+    pid: assertPresent(child.pid, 'a process that spoke to us has a pid'),
     gone,
     async arm(step) {
       child.stdin.write(`${step}\n`)

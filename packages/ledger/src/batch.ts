@@ -55,7 +55,6 @@ const names = [...Object.keys(emptyColumns()), 'bodies']
 const parameters = names.map((name, index) => `${name} => $${index + 1}`)
 // Arguments are evaluated before the call: on another history nothing is appended.
 const historyParameters = [1, 2, 3, 4].map((n) => `$${names.length + n}`)
-export const appendParameters = names.length + historyParameters.length
 const laneEpochParameter = `lane_epoch => ledger.require_history(${historyParameters.join(', ')})`
 
 /** The same text for every batch, so it is parsed and planned once a connection. */
