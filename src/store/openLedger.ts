@@ -109,7 +109,9 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     requireHistory: () => history.compare(pool),
     election,
     findDurabilityProblem: async () =>
-      (await findDurabilityProblem(database, { requiresStandby })) ?? (await findProblem()) ?? findCommitProblem(pool),
+      (await findDurabilityProblem(database, { requiresStandby })) ??
+      (await findCommitProblem(pool)) ??
+      (await findProblem()),
     readDatabaseClockMs: () => readDatabaseClockMs(database),
     addPartitions: () => addPartitions(database),
     forgetOldAnswers: () => forgetOldAnswers(database),
