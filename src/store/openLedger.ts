@@ -114,13 +114,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     requireHistory: () => history.compare(pool),
     election,
     findDurabilityProblem: async () =>
-<<<<<<< HEAD
-      (await findDurabilityProblem(database, { requiresStandby })) ??
-      (await findCommitProblem(pool)) ??
-      (await findProblem()),
-=======
       (await findDurabilityProblem(database, { requiresStandby })) ?? (await findProblem()) ?? findCommitProblem(pool),
->>>>>>> main
     readDatabaseClockMs: () => readDatabaseClockMs(database),
     addPartitions: () => addPartitions(database),
     forgetOldAnswers: () => forgetOldAnswers(database),
