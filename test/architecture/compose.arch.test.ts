@@ -217,6 +217,7 @@ async function servedMetrics() {
   metrics.onRequest({ route: '/livez', status: 200, durationMs: 1 })
   metrics.onFlush({ items: 1, durationMs: 1 })
   metrics.onRpcCall({ method: 'getSlot', ok: true })
+  metrics.onNode({ name: '1', slot: 1, lagSlots: 0, problem: undefined })
   metrics.onUpstreamCall({ upstream: 'ai-1', outcome: 'ok' })
   metrics.onLifecycleStep('finalized')
   metrics.onSeal({ unsealedEvents: 0, damaged: false })
