@@ -7,6 +7,7 @@ import { claims } from './claims.ts'
 import { exportBench } from './exportBench.ts'
 import { financeBench } from './financeBench.ts'
 import { memory } from './memory.ts'
+import { peer } from './peer.ts'
 import { quotes } from './quotes.ts'
 import { render } from './render.ts'
 import { rpcCalls } from './rpcCalls.ts'
@@ -16,6 +17,7 @@ const benches: readonly Bench[] = [
   claims,
   quotes,
   rpcCalls,
+  peer,
   burnStatsBench,
   financeBench,
   auditBench,

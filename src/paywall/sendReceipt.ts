@@ -45,7 +45,7 @@ async function splitOf(deps: SignerDeps, { settlement: { priceList } }: Fulfilme
   return split === undefined ? {} : { split: distributionOf(split) }
 }
 
-/** An answer of an earlier period is signed with the key of this one, and carries the time at which it is signed now. */
+/** An answer of an earlier period is signed with the key of this one, and carries the time of signing. */
 function reissueOf({ isAccepted, nowMs }: SignerDeps, { recordedAtMs }: Fulfilment) {
   if (isAccepted(recordedAtMs)) return {}
   const reissuedAtMs = nowMs()

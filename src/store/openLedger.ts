@@ -114,9 +114,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     requireHistory: () => history.compare(pool),
     election,
     findDurabilityProblem: async () =>
-      (await findDurabilityProblem(database, { requiresStandby })) ??
-      (await findCommitProblem(pool)) ??
-      (await findProblem()),
+      (await findDurabilityProblem(database, { requiresStandby })) ?? (await findProblem()) ?? findCommitProblem(pool),
     readDatabaseClockMs: () => readDatabaseClockMs(database),
     addPartitions: () => addPartitions(database),
     forgetOldAnswers: () => forgetOldAnswers(database),

@@ -10,7 +10,15 @@ import { createTestDatabase } from '../support/database.ts'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
 import { ledgerKey, growLedger } from './auditedLedger.ts'
 import { exportTamperings } from './tamperedExport.ts'
-import { type AuditedFixture, exportWhole, tryExportTampering, tryTampering, withCopy } from './tamperingFixture.ts'
+import {
+  auditDatabase,
+  type AuditedFixture,
+  exportWhole,
+  tryExportTampering,
+  tryTampering,
+  withCopy,
+} from './tamperingFixture.ts'
+import { withTamperedLedger } from './tampering.ts'
 import { tamperings } from './tamperings.ts'
 
 // Enough for a full tile, and for payments of every kind.
@@ -83,6 +91,49 @@ test.each(exportTamperings.map((tampering) => [tampering.name, tampering] as con
     expect(await tryExportTampering(fixture, tampering, file)).toBeUndefined()
   },
 )
+
+// One row of each compared table, and the finding for its absence. Postgres itself keeps the kinds, which steps refer to.
+const deletions = [
+  ['ledger.streams', `kind = 'payment'`, 'stream_missing'],
+  ['ledger.streams', `kind = 'payout'`, 'stream_missing'],
+  ['ledger.streams', `kind = 'burn'`, 'stream_missing'],
+  ['ledger.accounts', `name = 'Expenses:ReversedPayments'`, 'account_differs'],
+  ['ledger.tallies', 'true', 'tally_differs'],
+  ['ledger.settings', `name = 'origin'`, 'setting_differs'],
+  ['ledger.keys', 'until is null', 'key_differs'],
+  ['ledger.tiles', 'true', 'tile_differs'],
+  ['ledger.steps', 'true', 'declaration_differs'],
+  ['ledger.classes', 'true', 'declaration_differs'],
+  ['ledger.head', 'true', 'head_differs'],
+  ['reports.daily_totals', 'true', 'report_differs'],
+  ['reports.wallet_totals', 'true', 'report_differs'],
+  ['reports.payment_totals', 'true', 'report_differs'],
+  ['reports.payments', 'true', 'report_differs'],
+  ['reports.payouts', 'true', 'report_differs'],
+  ['reports.progress', 'true', 'report_differs'],
+] as const
+
+test('an audit misses no row that was deleted, whatever the table', async () => {
+  const own = await createTestDatabase()
+  const note = await growLedger({ ...own, payments: 27, isNew: true })
+  await withCopy(own, (url) =>
+    withTamperedLedger(url, async (tampered) => {
+      const missed: string[] = []
+      for (const [table, where, code] of deletions) {
+        const row = `ctid = (select ctid from ${table} where ${where} order by ctid limit 1)`
+        const name = `${table} where ${where}`
+        await tampered.sql(
+          `create table deleted as select * from ${table} where ${row}; delete from ${table} where ${row}`,
+        )
+        const { findings } = await auditDatabase(url, note)
+        if (!findings.some((finding) => finding.code === code)) missed.push(name)
+        await tampered.sql(`insert into ${table} overriding system value select * from deleted; drop table deleted`)
+      }
+      expect(missed).toEqual([])
+      expect((await auditDatabase(url, note)).findings, 'every row is back').toEqual([])
+    }),
+  )
+})
 
 describe('an audit with a resume file', () => {
   const resumeFile = `${directory.path}/audit.state`

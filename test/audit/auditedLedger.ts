@@ -70,10 +70,7 @@ export async function growLedger({ serviceUrl, payments, isNew, adminUrl }: Ledg
   try {
     if (isNew) {
       await ledger.priceLists.publish({ kind: 'PriceListPublished', source: 'fixed', split: defaultSplit, prices })
-      await ledger.settings.record([
-        { name: 'origin', value: ledgerOrigin },
-        { name: 'sample', value: { name: ledgerOrigin, ratio: 0.5 } },
-      ])
+      await ledger.settings.record([{ name: 'origin', value: ledgerOrigin }])
     }
     const answered: Answered[] = []
     for (let index = 0; index < payments; index++) {

@@ -208,7 +208,8 @@ describe('exposure', () => {
 })
 
 describe('a lease', () => {
-  test('that has ended lets another attempt take over', () => {
+  // Each append is recorded a second after the one before it, and a lease has a minute.
+  test('that has ended lets another attempt take over, and not a millisecond sooner', () => {
     const takeover = (waitMs: number) =>
       paid()
         .wait(waitMs)
@@ -217,8 +218,8 @@ describe('a lease', () => {
           ['RequestFailed', { ...failed, reason: 'lease_expired' }],
           ['ProofClaimed', { ...claimed, attempt: 2, attemptId: 'attempt_2' }],
         )
-    expect(takeover(60_000).findings()).toEqual([])
-    expect(takeover(50_000).findings()).toEqual([['lifecycle_impossible', 5]])
+    expect(takeover(59_000).findings()).toEqual([])
+    expect(takeover(58_999).findings()).toEqual([['lifecycle_impossible', 5]])
   })
 
   test('is renewed by the start of a streamed answer', () => {
@@ -228,8 +229,8 @@ describe('a lease', () => {
         .append(reference, ['AnswerStarted', attempt])
         .wait(waitMs)
         .append(reference, ['RequestFailed', { ...failed, reason: 'lease_expired' }])
-    expect(ended(60_000).findings()).toEqual([])
-    expect(ended(20_000).findings()).toEqual([['lifecycle_impossible', 6]])
+    expect(ended(59_000).findings()).toEqual([])
+    expect(ended(58_999).findings()).toEqual([['lifecycle_impossible', 6]])
   })
 })
 

@@ -72,20 +72,19 @@ describe('I9 a refusal for the request costs nothing', () => {
   })
 
   test('I33 the largest legal drawing does not keep others waiting: they are answered while it is drawn', async () => {
-    let isDrawing = false
+    const state = { isDrawing: false, hasAnswered: false }
     const artist = await openTestService({
       besides: service,
-      seams: { endpoints: (inner) => inner.map((endpoint) => watched(endpoint, (drawing) => (isDrawing = drawing))) },
+      seams: { endpoints: (inner) => inner.map((endpoint) => watched(endpoint, (runs) => (state.isDrawing = runs))) },
     })
     const order = { path: '/api/tools/qrcode', body: { data: 'x'.repeat(2_048), size: 2_048 } }
     const proof = await artist.payer.pay(await askForQuote(artist, order))
-    let hasAnswered = false
     let answeredMeanwhile = 0
-    const drawing = ask(artist, { ...order, proof }).finally(() => (hasAnswered = true))
+    const drawing = ask(artist, { ...order, proof }).finally(() => (state.hasAnswered = true))
     // As often as it takes: the machine may be busy before the drawing begins.
-    while (!hasAnswered) {
+    while (!state.hasAnswered) {
       await ask(artist, { path: '/livez' })
-      if (isDrawing) answeredMeanwhile++
+      if (state.isDrawing) answeredMeanwhile++
     }
     expect(await drawing).toMatchObject({ status: 200 })
     // A drawing on the event loop would let through none.

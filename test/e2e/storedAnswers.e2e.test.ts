@@ -1,10 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
+import { z } from 'zod'
 import { Fault } from '@tollbook/core/fault'
 import { readSignature } from '@tollbook/core/signature'
 import type { PaymentLedger } from '../../src/payment/paymentLedger.ts'
 import { solanaReference, streamIdOf } from '../../src/payment/paymentReference.ts'
 import type { Outcome } from '../../src/product/product.ts'
+import { createLog } from '../../src/primitives/log.ts'
 import { ask, askForQuote } from '../support/ask.ts'
 import { withAdminSession } from '../support/adminSession.ts'
 import { awaitThat } from '../support/awaitThat.ts'
@@ -28,11 +30,14 @@ function lossy(inner: PaymentLedger): PaymentLedger {
   }
 }
 
+const lines: string[] = []
+const log = createLog({ level: 'info', name: 'test', destination: { write: (line) => void lines.push(line) } })
+
 let service: TestService
 let another: TestService
 
 beforeAll(async () => {
-  service = await openTestService({ seams: { endpoints: withEndpoint(scripted), ledger: lossy } })
+  service = await openTestService({ log, seams: { endpoints: withEndpoint(scripted), ledger: lossy } })
   another = await openTestService({ besides: service, seams: { endpoints: withEndpoint(scripted) } })
 })
 
@@ -92,6 +97,37 @@ async function countUnsent(proof: string): Promise<number> {
     return rowCount ?? -1
   })
 }
+
+describe('a served request', () => {
+  const served = z.object({
+    event: z.literal('request_served'),
+    requestId: z.string().startsWith('request_'),
+    endpoint: z.literal('/api/data/crypto'),
+    wallet: z.string(),
+    reference: z.string().startsWith('solana:'),
+    position: z.int().positive(),
+    isReplay: z.boolean(),
+    durationMs: z.int().nonnegative(),
+  })
+
+  test('has one line in the log at info, without proof and answer; a refused one has none', async () => {
+    const proof = await paidProof()
+    lines.length = 0
+    const reply = await ask(service, { ...order, proof })
+    expect((await ask(service, { ...order, proof })).status).toBe(402)
+    const found = lines.filter((line) => line.includes('request_served'))
+    expect(found).toHaveLength(1)
+    const line = served.parse(JSON.parse(found[0] ?? ''))
+    expect(line).toMatchObject({
+      requestId: reply.headers.get('x-request-id'),
+      wallet: service.payer.address,
+      reference: `solana:${Buffer.from(proof, 'base64').toString('utf8')}`,
+      isReplay: false,
+    })
+    expect(found[0]).not.toContain(proof)
+    expect(found[0]).not.toContain('answer')
+  })
+})
 
 describe('an answer that was sent', () => {
   test('does not stay stored, and every instance knows that the proof is used', async () => {

@@ -101,6 +101,9 @@ describe('a payment by the toy rail', () => {
   }
 })
 
+/** Another instance may send the same answer again for a moment, until it knows that the answer was sent. */
+const isReplay = (headers: Headers) => headers.get('idempotent-replay') === 'true'
+
 describe('I1 one payment on two rails', () => {
   test('raced over both rails and both instances is served once', async () => {
     const { signature, proof } = await pay()
@@ -112,7 +115,7 @@ describe('I1 one payment on two rails', () => {
       }),
     )
     const statuses = replies.map(({ status }) => status)
-    expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+    expect(replies.filter(({ status, headers }) => status === 200 && !isReplay(headers))).toHaveLength(1)
     expect(statuses.filter((status) => ![200, 402, 409].includes(status))).toEqual([])
   })
 
@@ -122,6 +125,8 @@ describe('I1 one payment on two rails', () => {
     const byNative = () => ask(native, { ...qrOrder, proof })
     const [one, other] = first === 'native' ? [byNative, byToy] : [byToy, byNative]
     expect((await one()).status).toBe(200)
+    const again = await other()
+    expect(again.status === 402 || isReplay(again.headers)).toBe(true)
     expect(await other()).toMatchObject({ status: 402, body: { reason: 'already_used' } })
   })
 

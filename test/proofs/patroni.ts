@@ -17,7 +17,7 @@ import { concludeProof, couldNotRun, say } from './verdict.ts'
  * nodes of Postgres under Patroni, three members of etcd, HAProxy, and two instances of the service, from the files that are
  * shipped. The asynchronous run is the counter-example; its losses do not break the proof.
  *
- * Everything runs in namespaces of its own, with addresses of loopback as machines: nothing outlives the proof.
+ * Everything runs in separate namespaces, with addresses of loopback as machines: nothing outlives the proof.
  */
 
 const command = proofCommand('patroni', 'The Patroni deployment loses no acknowledged payment and sells none twice.')

@@ -14,6 +14,8 @@ export interface ProofEnvironment extends AsyncDisposable {
   readonly database: TestDatabase
   readonly chain: SpawnedLocalChain
   readonly payer: Payer
+  /** The payer's. */
+  readonly demoWallet: Keypair
   /** Gone with everything else at the end. */
   readonly directory: string
   /** The configuration of one more server. */
@@ -67,6 +69,7 @@ export async function openEnvironment({
     database,
     chain,
     payer,
+    demoWallet: wallets.demoWallet,
     directory: directory.path,
     env,
     [Symbol.asyncDispose]: () => disposables.disposeAsync(),

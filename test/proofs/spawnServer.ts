@@ -3,11 +3,12 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { assert } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import type { CrashStep } from './crashStep.ts'
 
 export interface SpawnedServer {
   readonly baseUrl: string
+  readonly pid: number
   /** Returns when the server knows at which step it is to die. */
   arm(step: CrashStep): Promise<void>
   /** Handlers that start from now on wait for `letGo`. */
@@ -26,16 +27,14 @@ export interface SpawnOptions {
   readonly nodeOptions?: readonly string[]
   /** `ignore` for a server that is expected to fail. */
   readonly stderr?: 'inherit' | 'ignore'
+  /** Of another release; this one's by default. */
+  readonly entry?: string
 }
 
-const entry = fileURLToPath(new URL('serverProcess.ts', import.meta.url))
+const ownEntry = fileURLToPath(new URL('serverProcess.ts', import.meta.url))
 
-export async function spawnServer({
-  env,
-  runsFile,
-  nodeOptions = [],
-  stderr = 'inherit',
-}: SpawnOptions): Promise<SpawnedServer> {
+export async function spawnServer(options: SpawnOptions): Promise<SpawnedServer> {
+  const { env, runsFile, nodeOptions = [], entry = ownEntry, stderr = 'inherit' } = options
   const child = spawn(process.execPath, [...nodeOptions, entry, runsFile], {
     env: { ...env },
     stdio: ['pipe', 'pipe', stderr],
@@ -57,6 +56,7 @@ export async function spawnServer({
   const { port } = z.object({ port: z.int() }).parse(await nextLine())
   return {
     baseUrl: `http://127.0.0.1:${port}`,
+    pid: assertPresent(child.pid, 'a process that spoke to us has a pid'),
     gone,
     async arm(step) {
       child.stdin.write(`${step}\n`)

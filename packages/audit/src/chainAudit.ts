@@ -86,6 +86,8 @@ export class ChainAudit {
   async drain(): Promise<void> {
     const waiting = this.#waiting
     this.#waiting = []
+    // Throws, before any node is asked, where the auditor has to name a wallet and did not.
+    if (waiting.length > 0) this.#wallets.all()
     const work = async (): Promise<void> => {
       for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await this.#verify(next)
     }

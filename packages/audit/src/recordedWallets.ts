@@ -1,4 +1,4 @@
-import { AuditFault } from './auditFault.ts'
+import { UsageError } from './commandWords.ts'
 import type { Findings } from './findings.ts'
 import { clocksDifferMaxMs, type SettingPeriods } from './settingPeriods.ts'
 
@@ -44,7 +44,5 @@ export class RecordedWallets {
 }
 
 function noWallet(): never {
-  throw new AuditFault('the ledger has no payment wallet on record; name it with --payment-wallet', {
-    retryable: false,
-  })
+  throw new UsageError('--payment-wallet: is missing; the ledger has no payment wallet on record')
 }

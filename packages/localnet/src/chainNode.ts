@@ -1,12 +1,16 @@
+import { assertPresent } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { randomBytesOf } from '@tollbook/core/id'
 import type { ResolvedTransaction } from './accountKeys.ts'
 import type { LookupFailure } from './addressLookupTable.ts'
 import { Bank, type BankListener, type SimulationReport } from './bank.ts'
 import type { BankState } from './bankState.ts'
+import { byteKey } from './byteKey.ts'
 import { openMemoryStore } from './chainStore.ts'
 import type { ChainTransaction } from './chainTransaction.ts'
 import type { ExecutionOutcome } from './executionOutcome.ts'
+import { feeLamports } from './fee.ts'
+import type { HistoryEntry } from './history.ts'
 import type { NodeBehaviour } from './nodeBehaviour.ts'
 import { NodeHistory } from './nodeHistory.ts'
 import type { TransportFailure } from './requestWatch.ts'
@@ -34,6 +38,7 @@ export class ChainNode implements BankListener {
   readonly #deps: ChainNodeDeps
   #behaviour: NodeBehaviour = {}
   #own: Bank | undefined
+  readonly #claimed = new Map<string, HistoryEntry>()
   #departure: Departure = { frozenSlot: undefined, forkSlot: undefined, unpin: () => undefined }
 
   constructor(deps: ChainNodeDeps) {
@@ -54,6 +59,7 @@ export class ChainNode implements BankListener {
   behave(behaviour: NodeBehaviour): void {
     const was = this.#behaviour
     this.#behaviour = behaviour
+    if (behaviour.claimSends !== true) this.#claimed.clear()
     this.#departure.unpin()
     if (behaviour.fork !== was.fork || behaviour.otherGenesis !== was.otherGenesis) this.#own = this.#openOwnBank()
     const { current } = this.bank.slots
@@ -95,7 +101,7 @@ export class ChainNode implements BankListener {
   get history(): NodeHistory {
     const { transactionLag = 0 } = this.#behaviour
     const newestSlot = (commitment: Commitment): number => this.slotAt(commitment) - transactionLag
-    return new NodeHistory({ bank: this.bank, behaviour: this.#behaviour, newestSlot })
+    return new NodeHistory({ bank: this.bank, behaviour: this.#behaviour, newestSlot, claimed: this.#claimed })
   }
 
   resolve(transaction: ChainTransaction, commitment: Commitment): ResolvedTransaction | LookupFailure {
@@ -116,6 +122,13 @@ export class ChainNode implements BankListener {
 
   simulate(transaction: ResolvedTransaction, commitment: Commitment, verifySignatures: boolean): SimulationReport {
     return this.bank.simulate(transaction, { slot: this.#stateSlot(commitment), verifySignatures })
+  }
+
+  /** Whether the node withholds what it is sent from the chain. */
+  withholds(transaction: ResolvedTransaction): boolean {
+    const { dropSends, claimSends } = this.#behaviour
+    if (claimSends === true && this.#claimed.size < claimedMax) this.#claim(transaction)
+    return dropSends === true || claimSends === true
   }
 
   assertHealthy(): void {
@@ -143,6 +156,23 @@ export class ChainNode implements BankListener {
     return this.bankSlot(commitment) - (this.#behaviour.accountLag ?? 0)
   }
 
+  #claim(transaction: ResolvedTransaction): void {
+    const slot = this.bank.slots.current
+    const signature = assertPresent(transaction.signatures[0], 'a sent transaction is signed')
+    const { outcome, before, after } = this.bank.simulate(transaction, { slot, verifySignatures: false })
+    const blockTimeSeconds = this.bank.blockTimeSeconds(slot) ?? this.bank.genesis.createdAtSeconds
+    const record = {
+      slot,
+      blockTimeSeconds,
+      transaction,
+      outcome,
+      before,
+      after,
+      feeLamports: feeLamports(transaction.message),
+    }
+    this.#claimed.set(byteKey(signature), { signature, slot, error: outcome.error, record: () => record })
+  }
+
   #openOwnBank(): Bank | undefined {
     const { main, clock } = this.#deps
     const { fork, otherGenesis } = this.#behaviour
@@ -155,5 +185,6 @@ export class ChainNode implements BankListener {
   }
 }
 
+const claimedMax = 10_000
 /** A node's default for `--health-check-slot-distance`. */
 const unhealthyLagSlots = 128

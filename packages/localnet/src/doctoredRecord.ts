@@ -3,11 +3,12 @@ import { byteKey } from './byteKey.ts'
 import { parseChainTransaction } from './chainTransaction.ts'
 import { isTokenProgram } from './programs.ts'
 import type { TokenBalance } from './tokenBalances.ts'
+import type { TransactionError } from './transactionError.ts'
 import type { TransactionRecord } from './transactionRecord.ts'
 
 /*
- * Records as a lying node answers them. A lie is consistent within the record; only the ed25519 signature over the
- * message no longer fits.
+ * Records as a lying node answers them. A lie is consistent within the record. The ed25519 signature no longer fits a
+ * changed message.
  */
 
 /** The record under another signature. */
@@ -30,6 +31,15 @@ export function scaledRecord(record: TransactionRecord, percent: number): Transa
   })
   return { ...scaled, after: { ...record.after, tokens } }
 }
+
+/** The record of a failure: the fee is paid, and no tokens move. The message and its signature stay as they are. */
+export function failedRecord(record: TransactionRecord): TransactionRecord {
+  const outcome = { ...record.outcome, error: claimedError, innerInstructions: [] }
+  return { ...record, outcome, after: { ...record.after, tokens: record.before.tokens } }
+}
+
+/** Insufficient funds, in the words of the token programs. */
+export const claimedError: TransactionError = { InstructionError: [0, { Custom: 1 }] }
 
 type Wire = ReturnType<typeof parseChainTransaction>
 

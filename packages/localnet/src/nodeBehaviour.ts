@@ -37,8 +37,12 @@ export const nodeBehaviour = z
     forge: signature.optional(),
     /** Token amounts of each transaction, in percent of the true ones. */
     amounts: z.int().min(0).max(1_000).optional(),
+    /** Each transaction is said to have failed without an effect. */
+    failRecords: z.boolean().optional(),
     /** Sent transactions are accepted and go nowhere. */
     dropSends: z.boolean().optional(),
+    /** Sent transactions go nowhere and are claimed to have landed, with the effects that they would have. */
+    claimSends: z.boolean().optional(),
     /** Every request fails this way. */
     fail: z.enum(['hang', 'disconnect', 'unavailable', 'tooManyRequests']).optional(),
     /** Methods to which `fail` is limited. */
@@ -101,7 +105,9 @@ Options of --node, separated by commas ("lag=12,fail=hang,only=getTransaction"; 
   hide=SIGNATURE+...     these transactions are denied
   forge=SIGNATURE        unknown signatures are answered with this transaction's record
   amounts=PERCENT        token amounts of transactions are changed
+  fail-records           each transaction is said to have failed without an effect
   drop-sends             sent transactions are accepted and go nowhere
+  claim-sends            sent transactions go nowhere and are claimed to have landed
   fail=HOW               hang, disconnect, unavailable (HTTP 503) or too-many-requests (HTTP 429)
   only=METHOD+...        the methods to which fail= is limited
 

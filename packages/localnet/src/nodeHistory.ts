@@ -1,7 +1,7 @@
 import { decodeBase58 } from '@tollbook/core/base58'
 import type { Bank } from './bank.ts'
 import { byteKey } from './byteKey.ts'
-import { scaledRecord, withSignature } from './doctoredRecord.ts'
+import { claimedError, failedRecord, scaledRecord, withSignature } from './doctoredRecord.ts'
 import type { HistoryEntry } from './history.ts'
 import type { NodeBehaviour } from './nodeBehaviour.ts'
 import { RpcError, rpcErrorCodes } from './rpcError.ts'
@@ -12,6 +12,8 @@ export interface NodeHistoryDeps {
   readonly behaviour: NodeBehaviour
   /** The newest slot whose transactions the node shows. */
   readonly newestSlot: (commitment: Commitment) => number
+  /** Transactions that never landed and that the node claims to have, by signature. */
+  readonly claimed: ReadonlyMap<string, HistoryEntry>
 }
 
 /** Without `searchTransactionHistory` a node only knows the statuses of about the last 300 slots. */
@@ -71,10 +73,12 @@ export class NodeHistory {
 
   /** A forged record replaces only the null of a signature that the whole chain does not know. */
   #read(signature: Uint8Array): HistoryEntry | undefined {
-    const { bank, behaviour } = this.#deps
+    const { bank, behaviour, claimed } = this.#deps
     if (behaviour.nullAnswers === true || this.#hidden.has(byteKey(signature))) return undefined
     const entry = bank.history.find(signature)
     if (entry !== undefined) return this.#doctored(entry)
+    const claim = behaviour.claimSends === true ? claimed.get(byteKey(signature)) : undefined
+    if (claim !== undefined) return claim
     const template = behaviour.forge === undefined ? undefined : bank.history.find(signatureOf(behaviour.forge))
     if (template === undefined) return undefined
     return { ...template, signature, record: () => withSignature(template.record(), signature) }
@@ -93,7 +97,8 @@ export class NodeHistory {
   }
 
   readonly #doctored = (entry: HistoryEntry): HistoryEntry => {
-    const { amounts } = this.#deps.behaviour
+    const { amounts, failRecords } = this.#deps.behaviour
+    if (failRecords === true) return { ...entry, error: claimedError, record: () => failedRecord(entry.record()) }
     return amounts === undefined ? entry : { ...entry, record: () => scaledRecord(entry.record(), amounts) }
   }
 }

@@ -9,6 +9,10 @@ const states = {
     'not delivered',
     'The purchased answer could not be delivered; the caller may repeat the request with the same payment.',
   ],
+  exhausted: [
+    'attempts exhausted',
+    'Every permitted attempt failed. The payment no longer buys and is owed back as soon as it is final.',
+  ],
   fulfilled: ['delivered', 'The request was answered, and the price is earned.'],
   refund_due: [
     'refund due',

@@ -32,7 +32,7 @@ const answersDescriptor = 4
 const lastWordsLengthMax = 2_000
 
 /**
- * Starts the browser in a process group of its own. A failure to start rejects, also when Node reports it later: for
+ * Starts the browser in its own process group. A failure to start rejects, also when Node reports it later: for
  * EACCES, EAGAIN, EMFILE and ENOENT it emits `error`, which ends the whole process if nothing listens. Puppeteer's own
  * launcher does not listen.
  */
@@ -69,11 +69,11 @@ export async function startBrowserProcess(options: BrowserProcessOptions): Promi
 }
 
 function keepLastWords(stderr: Readable | null): () => string {
-  let kept = ''
+  let words = ''
   stderr?.setEncoding('utf8').on('data', (text: string) => {
-    kept = (kept + text).slice(-lastWordsLengthMax)
+    words = (words + text).slice(-lastWordsLengthMax)
   })
-  return () => (kept.trim() === '' ? '' : `: ${kept.trim()}`)
+  return () => (words.trim() === '' ? '' : `: ${words.trim()}`)
 }
 
 /** The browser is the first of its process group; its renderers are in it and must not outlive it. */

@@ -106,6 +106,33 @@ test('a failing node fails for every method, or for the named ones, but can stil
   expect((await call(node(0), 'localnet_requestCounts', 1)).result).toEqual({ getSlot: 4, getHealth: 2 })
 })
 
+test('a node claims that a transaction landed which it never passed on, and that another failed', async () => {
+  const opened = await openNodes({}, { claimSends: true, failRecords: true })
+  const { chain, at, node, wallet } = opened
+  const transfer = await signed(opened, wallet, Keypair.generate().publicKey)
+  const claimed = await send(node(1), transfer)
+  const landed = await send(node(0), await signed(opened, wallet))
+  chain.advanceSlots(1)
+  const read = async (index: number, signature: string) => {
+    const record = await at(index).getTransaction(signature, found)
+    const status = await at(index).getSignatureStatus(signature)
+    return [record?.meta?.err, status.value?.err]
+  }
+  const error = { InstructionError: [0, { Custom: 1 }] }
+
+  expect([await read(0, claimed), await read(0, landed)]).toEqual([
+    [undefined, undefined],
+    [null, null],
+  ])
+  expect([await read(1, claimed), await read(1, landed)]).toEqual([
+    [null, null],
+    [error, error],
+  ])
+  chain.setNode(1, {})
+  expect(await read(1, claimed)).toEqual([undefined, undefined])
+  expect(await send(node(1), transfer)).toBe(claimed)
+})
+
 test('a node that drops what it is sent says that it has passed it on', async () => {
   const opened = await openNodes({}, { dropSends: true })
   const { chain, at, node, wallet } = opened

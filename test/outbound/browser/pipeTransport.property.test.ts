@@ -10,8 +10,10 @@ test('messages arrive whole and in order, wherever the pipe cuts them', async ()
       const answers = new PassThrough()
       const transport = createPipeTransport({ commands: new PassThrough(), answers })
       const received: string[] = []
-      transport.onmessage = (message) => received.push(message)
-      const closed = new Promise<void>((resolve) => (transport.onclose = resolve))
+      const closed = Promise.withResolvers<void>()
+      const onmessage = (message: string) => void received.push(message)
+      // A connection of puppeteer sets these two.
+      Object.assign(transport, { onmessage, onclose: closed.resolve })
       const bytes = Buffer.from(sent.map((message) => `${message}\0`).join(''))
       for (let at = 0, turn = 0; at < bytes.length; turn++) {
         const end = at + (cuts[turn % cuts.length] ?? 1)
@@ -19,7 +21,7 @@ test('messages arrive whole and in order, wherever the pipe cuts them', async ()
         at = end
       }
       answers.end()
-      await closed
+      await closed.promise
       expect(received).toEqual(sent)
     }),
     { numRuns: 50 },

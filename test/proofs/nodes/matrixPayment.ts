@@ -1,5 +1,6 @@
 import { VersionedTransaction } from '@solana/web3.js'
 import { systemClock } from '@tollbook/core/clock'
+import type { QuoteBody } from '@tollbook/core/wire'
 import type { Payer, Payment } from '../../support/payer.ts'
 import { askQuote, present, type Presented } from '../present.ts'
 import type { ChainControl } from './chainControl.ts'
@@ -25,19 +26,31 @@ export interface PaymentPlan {
   readonly form: ProofForm
   readonly honesty: Honesty
   readonly symbol: string
+  /** Hands the payment that is never sent to a node which claims to have sent it. */
+  readonly handToLiar?: (bytes: Uint8Array) => Promise<void>
+}
+
+export interface QuotedPlan extends PaymentPlan {
+  readonly quote: QuoteBody
 }
 
 const base64 = (content: string | Uint8Array): string => Buffer.from(content).toString('base64')
 
+/** A plan with its price. The payer signs later, perhaps with a blockhash that a faulty node does not know. */
+export async function quotePlan(plan: PaymentPlan): Promise<QuotedPlan> {
+  const { baseUrl, payer, symbol } = plan
+  return { ...plan, quote: await askQuote({ baseUrl, wallet: payer.address, symbol }) }
+}
+
 /** A signed payment; on chain already, except in the forms that the service sends. */
-export async function preparePayment({ baseUrl, payer, form, honesty, symbol }: PaymentPlan): Promise<MatrixPayment> {
-  const quote = await askQuote({ baseUrl, wallet: payer.address, symbol })
+export async function pay({ payer, quote, form, honesty, symbol, handToLiar }: QuotedPlan): Promise<MatrixPayment> {
   const options = { bound: form === 'bound', shortBy: honesty === 'short' ? 1n : 0n }
   const payment = await payer.sign(quote, options)
   // An even bound payment is sent by its payer, an odd one by the service.
   const isSentByService = form === 'transaction' || (form === 'bound' && Number(symbol.replace(/\D/g, '')) % 2 === 1)
   if (!isSentByService && honesty !== 'unsent') await payer.send(payment)
-  const { blockhash } = { blockhash: VersionedTransaction.deserialize(payment.bytes).message.recentBlockhash }
+  if (honesty === 'unsent') await handToLiar?.(payment.bytes)
+  const { recentBlockhash: blockhash } = VersionedTransaction.deserialize(payment.bytes).message
   const proof = proofOf(payment, isSentByService && honesty !== 'unsent')
   return { form, honesty, symbol, signature: payment.signature, blockhash, proof }
 }

@@ -87,14 +87,14 @@ async function placeFiles(directory: string): Promise<void> {
 }
 
 function operate(directory: string, nodes: readonly Node[]): Omit<Cluster, typeof Symbol.asyncDispose> {
-  const nodeNamed = (name: string | undefined) =>
+  const nodeOf = (name: string | undefined) =>
     assertPresent(
       nodes.find((node) => node.name === name),
       'a member of the cluster is one of our nodes',
     )
   const find = async (roles: readonly string[]) => {
     const members = await awaitMembers(nodes, (all) => all.some(({ role }) => roles.includes(role)))
-    return nodeNamed(members.find(({ role }) => roles.includes(role))?.name)
+    return nodeOf(members.find(({ role }) => roles.includes(role))?.name)
   }
   return {
     directory,

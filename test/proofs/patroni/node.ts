@@ -27,7 +27,7 @@ export interface NodeOptions {
 }
 
 export const nodeNumbers = [1, 2, 3] as const
-export const addressOf = (number: number): string => `127.0.1.${number}`
+const addressOf = (number: number): string => `127.0.1.${number}`
 export const password = 'only-in-this-network-namespace'
 
 export function createNode({ number, directory, postgresDirectory }: NodeOptions): Node {

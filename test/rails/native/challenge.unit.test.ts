@@ -47,7 +47,7 @@ test('the 402 of the native rail alone is the body of the interface, byte for by
       tokenProgram: mint,
       paymentTokenAccount: otherWallet,
       network: 'solana:test',
-      quote: { id, expiresAt, ...amounts, decimals: 6, memo, secret },
+      quote: { id, expiresAt, ...amounts, decimals: 6, memo, secret, priceList: 1 },
     }),
   )
   expect(offer.headers).toEqual({

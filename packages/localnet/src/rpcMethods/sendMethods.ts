@@ -62,7 +62,7 @@ function send(node: ChainNode, transaction: ChainTransaction, options: SendOptio
   if (!options.skipPreflight) preflight(node, transaction, options.commitment)
   const resolved = resolveOrRefuse(node, transaction, options.commitment)
   // A node passes on what it gets; a duplicate or an expired transaction then comes to nothing.
-  if (refusal !== undefined || node.behaviour.dropSends === true) return signature
+  if (node.withholds(resolved) || refusal !== undefined) return signature
   if (bank.execute(resolved, options.skipPreflight) === 'SignatureFailure') throw signatureFailure()
   return signature
 }
