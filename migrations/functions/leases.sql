@@ -6,14 +6,15 @@ security definer
 set search_path = ''
 as $$
 declare
-  at constant timestamptz := clock_timestamp();
   taken bigint;
 begin
+  -- The clock is read once the row is locked: a caller that waited for it would see a fresh lease in its future.
   insert into work.leases as known (name, holder, epoch, taken_at, length_ms)
-  values (lease_name, wanted_by, 1, at, for_ms)
+  values (lease_name, wanted_by, 1, clock_timestamp(), for_ms)
   on conflict (name) do update set
-    holder = excluded.holder, taken_at = excluded.taken_at, length_ms = excluded.length_ms, epoch = known.epoch + 1
-  where known.taken_at > at or known.taken_at + known.length_ms * interval '1 millisecond' <= at
+    holder = excluded.holder, taken_at = clock_timestamp(), length_ms = excluded.length_ms, epoch = known.epoch + 1
+  where known.taken_at > clock_timestamp() + interval '1 second'
+    or known.taken_at + known.length_ms * interval '1 millisecond' <= clock_timestamp()
   returning known.epoch into taken;
   return taken;
 end

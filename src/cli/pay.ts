@@ -29,6 +29,7 @@ export function payCommand(deps: CommandDeps): Command {
     .option('--base-url <url>', 'the service (default: the one that runs in local mode)')
     .option('--rpc-url <url>', 'a Solana node (default: the chain of local mode)')
     .option('--mint <address>', 'refuse to pay in any other token (default: the token of local mode)')
+    .option('--burn-percent <number>', 'refuse to pay a price with any other burn; any: accept each (default: 30)')
     .option('--receipt-key <file>', 'key of the service, JWK or JWKS, to check the receipt with (default: local mode)')
     .option('--output <file>', 'write the answer to a file instead')
     .option(

@@ -22,6 +22,7 @@ export interface PayOptions {
   readonly baseUrl?: string
   readonly rpcUrl?: string
   readonly mint?: string
+  readonly burnPercent?: string
   readonly receiptKey?: string
   readonly output?: string
   readonly resume?: string
@@ -43,6 +44,7 @@ export interface PayOrder {
   readonly form: ProofForm
   readonly expectedMint?: string
   readonly expectedPaymentWallet?: string
+  readonly expectedBurnPercent?: number | 'any'
   /** Undefined: the receipt is not checked. */
   readonly receiptKeys: unknown
   readonly output: string | undefined
@@ -163,12 +165,20 @@ function spentWallet({ wallet }: PendingPayment): PayerWallet {
   }
 }
 
-function pinsOf({ mint }: PayOptions, own: LocalJson | undefined) {
+function pinsOf({ mint, burnPercent }: PayOptions, own: LocalJson | undefined) {
   const expectedMint = mint ?? own?.tokenMint
   return {
+    ...(burnPercent === undefined ? {} : { expectedBurnPercent: burnPercentIn(burnPercent) }),
     ...(expectedMint === undefined ? {} : { expectedMint }),
     ...(own === undefined ? {} : { expectedPaymentWallet: own.paymentWallet }),
   }
+}
+
+function burnPercentIn(text: string): number | 'any' {
+  if (text === 'any') return text
+  const percent = /^\d{1,3}(\.\d)?$/.test(text) ? Number(text) : Number.NaN
+  if (percent > 0 && percent <= 100) return percent
+  throw new UsageProblem('--burn-percent', `must be a number from 0.1 to 100, or any (got ${text})`)
 }
 
 async function readStoredPayment(path: string): Promise<PendingPayment> {

@@ -1,14 +1,8 @@
 import { assert } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import type { PaymentReversed, ReversalReason } from './events/finalityEvents.ts'
-import {
-  endAttempt,
-  exposureOf,
-  failureEvent,
-  mayTakeOver,
-  type PaymentDecision,
-  type PaymentState,
-} from './payment.ts'
+import { endAttempt, exposureOf, failureEvent, type PaymentDecision, type PaymentState } from './payment.ts'
+import { mayTakeOver } from './lease.ts'
 import { refundEvent } from './refund.ts'
 import { transferBaseUnits } from '@tollbook/core/quote'
 import { heldForCallerBaseUnits, owesBurn } from './settlement.ts'

@@ -2,7 +2,8 @@ import { assert, assertNever, Bug } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import type { AnswerBroken, AnswerStarted, FailureReason, ProofClaimed, RequestFailed } from './events/attemptEvents.ts'
 import type { PaymentEvent } from './events.ts'
-import { type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
+import { type Refusal, refuseProof } from '@tollbook/core/refusal'
+import { checkLease, inProgressRetryMaxSeconds, refuseInProgress } from './lease.ts'
 import { refundEvent } from './refund.ts'
 import { owesBurn, type Settlement } from './settlement.ts'
 
@@ -141,36 +142,6 @@ function checkOwner(wallet: Address, endpoint: string, order: Order): Refusal | 
   if (endpoint !== order.endpoint) return refuseProof('other_endpoint', endpoint)
   return undefined
 }
-
-/** Time and length of an attempt's lease. */
-type Lease = Pick<Live, 'leaseMs' | 'leaseUntilMs'>
-
-// The clocks of server and database differ by less, or paid routes close (jobs/clockHealth.ts).
-const clockDifferenceMaxMs = 60_000
-
-/**
- * A lease that began in the future was taken before the clock of the database went back. The ledger then decides by its
- * own time, which never stands still.
- */
-export function mayTakeOver({ leaseMs, leaseUntilMs }: Lease, nowMs: number): boolean {
-  return nowMs >= leaseUntilMs || nowMs < leaseUntilMs - leaseMs - clockDifferenceMaxMs
-}
-
-function checkLease(lease: Lease, nowMs: number): Refusal | undefined {
-  if (mayTakeOver(lease, nowMs)) return undefined
-  return refuseInProgress(Math.min(Math.ceil((lease.leaseUntilMs - nowMs) / 1000), inProgressRetryMaxSeconds))
-}
-
-function refuseInProgress(retryAfterSeconds: number): Refusal {
-  return refuse(
-    'PAYMENT_IN_PROGRESS',
-    'another request with this proof is being served; retry with the same proof',
-    retryAfterSeconds,
-  )
-}
-
-// Most answers take well under a second, so a caller retries long before a lease of a minute ends.
-const inProgressRetryMaxSeconds = 5
 
 export interface SubmitCommand {
   readonly wallet: Address

@@ -114,9 +114,8 @@ const deletions = [
 ] as const
 
 test('an audit misses no row that was deleted, whatever the table', async () => {
-  const own = await createTestDatabase()
-  const note = await growLedger({ ...own, payments: 27, isNew: true })
-  await withCopy(own, (url) =>
+  const { note } = fixture
+  await withCopy(ledger, (url) =>
     withTamperedLedger(url, async (tampered) => {
       const missed: string[] = []
       for (const [table, where, code] of deletions) {

@@ -32,12 +32,41 @@ export const tamperedSeals: readonly Tampering[] = [
     },
   },
   {
+    name: 'the hash in the head',
+    run: async (ledger) => {
+      const position = await ledger.head()
+      await ledger.sql(`update ledger.head set leaf_hash = sha256('x')`)
+      return { aspect: 'completeness', code: 'head_differs', position }
+    },
+  },
+  {
     name: 'a hash of a tile',
     run: async (ledger) => {
       await ledger.sql(
         `update ledger.tiles set hashes = overlay(hashes placing sha256('x') from 32 * 40 + 1) where level = 0 and index = 0`,
       )
       return { aspect: 'integrity', code: 'tile_differs', position: 41 }
+    },
+  },
+  {
+    name: 'the root of a tile',
+    run: async (ledger) => {
+      await ledger.sql(`update ledger.tiles set root = sha256('x') where level = 0 and index = 0`)
+      return { aspect: 'integrity', code: 'tile_differs', position: 1 }
+    },
+  },
+  {
+    name: 'a tile deleted',
+    run: async (ledger) => {
+      await ledger.sql('delete from ledger.tiles where level = 0 and index = 0')
+      return { aspect: 'integrity', code: 'tile_differs', position: 1 }
+    },
+  },
+  {
+    name: 'a tile of events that do not exist',
+    run: async (ledger) => {
+      await ledger.sql('insert into ledger.tiles select level, 9999, hashes, root from ledger.tiles limit 1')
+      return { aspect: 'integrity', code: 'tile_differs', position: 9999 * 256 + 1 }
     },
   },
 ]

@@ -228,6 +228,7 @@ const mistakes: [string, string[]][] = [
   ['--json', ['POST', '/api/tools/qrcode', '--json', '@/nowhere/body.json']],
   ['--max-usd', ['GET', crypto, '--max-usd', '1e3']],
   ['--form', ['GET', crypto, '--form', 'cheque']],
+  ['--burn-percent', ['GET', crypto, '--burn-percent', 'little']],
   ['--base-url', ['GET', crypto, '--base-url', 'http://pay.example']],
   ['--base-url', ['GET', crypto, '--base-url', 'pay.example']],
   ['--rpc-url', ['GET', crypto, '--rpc-url', 'node']],

@@ -152,6 +152,26 @@ test('an offer that names what the payer expects is paid', async () => {
   expect((await payingFetch(url(crypto))).status).toBe(200)
 })
 
+/** An offer of a service with another split: consistent, with a burn of 20 %. */
+function burningLess(body: QuoteBody): QuoteBody {
+  const distribution = { ...body.distribution, burn: '20%', provider: '60%' }
+  const burnInfo = { percentage: 20, tokensToBurn: 4 }
+  return withQuote({ ...body, distribution, burnInfo }, { burnBaseUnits: '4000000', transferBaseUnits: '16000000' })
+}
+
+test.each([
+  [{}, 'other_burn'],
+  [{ expectedBurnPercent: 30 }, 'other_burn'],
+  [{ expectedBurnPercent: 20 }, undefined],
+  [{ expectedBurnPercent: 'any' }, undefined],
+] as const)('an offer that burns 20 %% is paid only by a payer who accepts that (%o)', async (pin, problem) => {
+  const { payingFetch, service, wallet, url } = await openScene(pin)
+  service.quote = (endpoint) => burningLess(makeQuote({ endpoint, nowMs: Date.now() }))
+  if (problem === undefined) expect((await payingFetch(url(crypto))).status).toBe(200)
+  else expect(await rejectionOf(payingFetch(url(crypto)))).toMatchObject({ problem })
+  expect(wallet.signed).toBe(problem === undefined ? 1 : 0)
+})
+
 test('a limit in base units without the mint that it counts is refused', async () => {
   const limit = { spendingLimit: { perRequest: { baseUnits: 20_000_000n } } }
   expect(String(await rejectionOf(openScene(limit)))).toContain('expectedMint')

@@ -7,7 +7,7 @@ import { signCheckpoint } from '@tollbook/core/checkpoint'
 import { inclusionRanges, rootOfHashes } from '@tollbook/core/merkle'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { type InclusionProblem, verifyInclusion } from '@tollbook/client/verifyInclusion'
-import { openReceiptFixture } from './support/testReceipt.ts'
+import { fulfilledAtMs, openReceiptFixture } from './support/testReceipt.ts'
 
 const receipts = await openReceiptFixture()
 const other = await openReceiptFixture()
@@ -54,6 +54,15 @@ test('each way in which a proof can be of something else is named', async () => 
   expect(await problemOf({ ...proofOf(), path: [] })).toBe('path_invalid')
   expect(await problemOf({ ...proofOf(), path: Array(65).fill(proofOf().root) })).toBe('proof_malformed')
   expect(await problemOf({ ...proofOf(), checkpoint: '' })).toBe('checkpoint_unsigned')
+})
+
+test('a key that had ended before the event of the receipt signs no tree that contains it', async () => {
+  const [key] = receipts.keys.keys
+  const [ended] = other.keys.keys
+  const endOf = (seconds: number) => ({ keys: [key, { ...ended, exp: fulfilledAtMs / 1000 + seconds }] })
+  const proof = proofOf({ key: other.privateKey })
+  expect(await problemOf(proof, { keys: endOf(0) })).toBe('checkpoint_unsigned')
+  expect(await problemOf(proof, { keys: endOf(1) })).toBe('none')
 })
 
 test('a receipt that does not hold is not made good by a proof that does', async () => {

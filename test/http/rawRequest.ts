@@ -8,10 +8,16 @@ export interface RawAnswer {
   readonly body: unknown
 }
 
+export interface RawQuestion {
+  readonly method: string
+  readonly target: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 /** One request with any method, whose target goes over the wire as it is written. */
-export function rawRequest(port: number, { method, target }: { method: string; target: string }): Promise<RawAnswer> {
+export function rawRequest(port: number, { method, target, headers = {} }: RawQuestion): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
-    const sent = request({ port, method, path: target, agent: false }, (response) => {
+    const sent = request({ port, method, path: target, headers: { ...headers }, agent: false }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('end', () => {

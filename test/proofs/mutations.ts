@@ -1,123 +1,180 @@
-import { execFile } from 'node:child_process'
-import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
+import '@tollbook/core/quietBindings'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { assert } from '@tollbook/core/assert'
+import { parseArgs } from 'node:util'
+import { z } from 'zod'
+import { createChance } from '../simulation/virtualTime.ts'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
+import type { Mutant } from './mutations/mutant.ts'
+import { copyRepository, type MutantRunner, openMutantRunner } from './mutations/mutantRunner.ts'
+import { mapTests, type TestMap } from './mutations/relatedTests.ts'
+import { mutateSql } from './mutations/sqlMutants.ts'
+import { mutateTypeScript } from './mutations/typescriptMutants.ts'
 
 /*
- * Turns one condition of the rules about money at a time, in a copy, and runs the tests that should notice. A line that
- * can be turned without a test failing is a line that nothing holds.
- *
- *   npm run proof:mutations          all of them, some ten minutes
- *   npm run proof:mutations -- 3     only the third
+ * Changes one condition, constant or statement of the code that moves money at a time, and runs the tests that reach it. A
+ * change that no test notices is a rule that no test holds. Mutants are made from the code, so new code has its own.
  */
 
-interface Mutation {
-  readonly file: string
-  readonly line: string
-  readonly turned: string
-  readonly tests: readonly string[]
-}
+const help = `Mutates the code that moves money and runs the tests that reach each mutant.
 
-const verification = ['test/payment', 'test/chain', 'test/paywall']
-const decider = ['test/payment', 'test/ledger']
+  npm run proof:mutations                           a sample of 200 mutants
+  npm run proof:mutations -- --sample 500 --seed 2  another sample
+  npm run proof:mutations -- --all                  all of them: hours
+  npm run proof:mutations -- --since main           those of files that changed since a commit
+  npm run proof:mutations -- --file src/payment     those of files whose path starts so
+  npm run proof:mutations -- --id 1a2b3c4d5e6f      one mutant, with its tests
+  npm run proof:mutations -- --list                 the mutants, without running anything
+  npm run proof:mutations -- --again                forgets earlier results (.mutations.json)
 
-const mutations: readonly Mutation[] = [
-  change('payment/settlement.ts', '!record.signers.includes(wallet)', 'record.signers.length === 0'),
-  change('payment/settlement.ts', 'record.failure !== undefined', 'record.failure?.insufficientFunds === true'),
-  change('payment/settlement.ts', '|| movement.authority !== wallet) return', ') return'),
-  change('payment/settlement.ts', 'owners.length > 0 && ', ''),
-  change(
-    'payment/settlement.ts',
-    'owners.every((owner) => owner === wallet)',
-    'owners.some((owner) => owner === wallet)',
-  ),
-  change('payment/settlement.ts', 'burnedBaseUnits < price.burnBaseUnits', 'burnedBaseUnits <= price.burnBaseUnits'),
-  change('payment/settlement.ts', '-change < burnedBaseUnits', '-change < 0n'),
-  change('payment/settlement.ts', 'if (minted) return', 'if (minted && own.length === 0) return'),
-  change(
-    'payment/settlement.ts',
-    'sentBaseUnits < arrivedBaseUnits ? sentBaseUnits : arrivedBaseUnits',
-    'sentBaseUnits',
-  ),
-  change('payment/settlement.ts', 'receivedBaseUnits < required', 'receivedBaseUnits + 1n < required'),
-  change('payment/binding.ts', 'another !== undefined', 'another !== undefined && another !== memo'),
-  change('payment/binding.ts', 'if (secret === undefined) return', "if (secret === '') return"),
-  change('payment/binding.ts', 'memo === memoOfSecret(secret)', 'memo.length === memoOfSecret(secret).length'),
-  change('chain/transferParser.ts', 'known.after = BigInt', 'known.after = known.before + 0n * BigInt'),
-  change('chain/transferParser.ts', 'tokenPrograms.has(program) ?', 'program.length > 0 ?'),
-  change(
-    'chain/transferParser.ts',
-    "if (effect.kind === 'open') seen",
-    "if (effect.kind === 'open' && keys.length === 0) seen",
-  ),
-  change('payment/payment.ts', 'nowMs >= leaseUntilMs', 'nowMs > 0', decider),
-  change('payment/payment.ts', 'endpoint !== order.endpoint', 'endpoint.length !== order.endpoint.length', decider),
-  change('payment/payment.ts', '|| state.attemptId !== command.attemptId', '', decider),
-  change(
-    'payment/payment.ts',
-    'claimEvent(state.attempt + 1, command)]',
-    'claimEvent(state.attempt, command)]',
-    decider,
-  ),
-  change('ledger/postingRules.ts', 'receivedBaseUnits - owed', '0n * receivedBaseUnits', decider),
-  change('ledger/postingRules.ts', 'credit: accounts.holders', 'credit: accounts.treasury', decider),
-]
-
-function change(file: string, line: string, turned: string, tests: readonly string[] = verification): Mutation {
-  return { file, line, turned, tests }
-}
+Results are kept, so a run that was stopped goes on. A survivor counts as explained when its id and the reason are in
+test/proofs/mutations/explained.json. Exit code 1 below a score of 90 %.
+`
 
 const root = new URL('../..', import.meta.url).pathname
-const chosen = process.argv[2] === undefined ? mutations : mutations.slice(Number(process.argv[2]) - 1).slice(0, 1)
+const resultsPath = join(root, '.mutations.json')
+const explainedPath = join(root, 'test/proofs/mutations/explained.json')
+const scoreMin = 0.9
+const pureMax = 6
+const realMax = 3
+const timeoutMs = 120_000
 
-const outputBytesMax = 1e8
-let missed = 0
-assert(!(await isNoticed(undefined)), 'the tests pass as long as nothing is turned')
-for (const [index, mutation] of chosen.entries()) {
-  const noticed = await isNoticed(mutation)
-  if (!noticed) missed++
-  const { file, line, turned } = mutation
-  process.stdout.write(
-    `${noticed ? 'noticed' : 'MISSED '}  ${index + 1} of ${chosen.length}  ${file}: ${line}  ->  ${turned === '' ? '(nothing)' : turned}\n`,
-  )
+const money = [
+  /^src\/(payment|paywall|jobs|payout)\/.*\.ts$/,
+  /^src\/store\/(?!news).*\.ts$/,
+  /^src\/http\/(admission|rateLimit|callers|financeAccess)\.ts$/,
+  /^packages\/ledger\/(src\/.*\.ts|sql\/.*\.sql)$/,
+  /^packages\/client\/src\/.*\.ts$/,
+  /^migrations\/(functions\/(payouts|burns|settings|quotes|transfer_scans)|kinds\/\w+)\.sql$/,
+]
+// They move no money: the news, schedules of background work, commands, and the model of tests.
+const outside = /newsPolling|priceJob|healthJobs|housekeeping|command|keypairFile|faucet|memoryLedger/i
+
+const { values } = parseArgs({
+  options: {
+    help: { type: 'boolean', default: false },
+    all: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+    again: { type: 'boolean', default: false },
+    sample: { type: 'string', default: '200' },
+    seed: { type: 'string', default: '1' },
+    since: { type: 'string' },
+    file: { type: 'string' },
+    id: { type: 'string' },
+  },
+})
+
+const results = z.record(z.string(), z.enum(['killed', 'timeout', 'survived', 'unreached']))
+type Results = z.infer<typeof results>
+const explanations = z.record(z.string(), z.string())
+
+function git(...args: readonly string[]): readonly string[] {
+  return execFileSync('git', args, { cwd: root, encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line !== '')
 }
-process.stdout.write(`${chosen.length - missed} of ${chosen.length} mutations noticed\n`)
-process.exitCode = missed === 0 ? 0 : 1
 
-/** Whether a test fails with it; with nothing turned, whether one fails anyway. */
-async function isNoticed(mutation: Mutation | undefined): Promise<boolean> {
-  const copy = await makeTemporaryDirectory()
+function mutantsOf(file: string): readonly Mutant[] {
+  const source = readFileSync(join(root, file), 'utf8')
+  return file.endsWith('.sql') ? mutateSql(file, source) : mutateTypeScript(file, source)
+}
+
+function chooseMutants(): readonly Mutant[] {
+  const changed = values.since === undefined ? undefined : new Set(git('diff', '--name-only', values.since))
+  const files = git('ls-files').filter(
+    (file) => money.some((pattern) => pattern.test(file)) && !outside.test(file) && (changed?.has(file) ?? true),
+  )
+  const mutants = files.filter((file) => file.startsWith(values.file ?? '')).flatMap(mutantsOf)
+  // Two equal lines of a file make one id, and one of them stands for both.
+  const unique = [...new Map(mutants.map((mutant) => [mutant.id, mutant])).values()]
+  if (values.id !== undefined) return unique.filter(({ id }) => id === values.id)
+  return values.all || values.list ? unique : shuffled(unique).slice(0, Number(values.sample))
+}
+
+function shuffled(mutants: readonly Mutant[]): readonly Mutant[] {
+  const chance = createChance(Number(values.seed))
+  return mutants
+    .map((mutant) => ({ mutant, order: chance.number(1e9) }))
+    .toSorted((one, other) => one.order - other.order)
+    .map(({ mutant }) => mutant)
+}
+
+interface Gate {
+  readonly runner: MutantRunner
+  readonly map: TestMap
+}
+
+/** The nearest tests without a database first; those with one only for a mutant that the others do not notice. */
+async function judge({ runner, map }: Gate, { file, text }: Mutant): Promise<Results[string]> {
+  const { pure, real } = map.relatedTo(file)
+  const stages = [pure.slice(0, pureMax), real.slice(0, file.endsWith('.sql') ? 2 * realMax : realMax)]
   try {
-    for (const name of [
-      'src',
-      'test',
-      'migrations',
-      'docs',
-      'scripts',
-      'package.json',
-      'tsconfig.json',
-      'vitest.config.ts',
-    ])
-      await cp(join(root, name), join(copy.path, name), { recursive: true })
-    await symlink(join(root, 'node_modules'), join(copy.path, 'node_modules'))
-    if (mutation !== undefined) await turn(join(copy.path, 'src', mutation.file), mutation)
-    return await fails(copy.path, mutation?.tests ?? [...verification, ...decider])
+    let reached = 0
+    for (const stage of stages) {
+      const tests = await runner.greenOf(stage)
+      reached += tests.length
+      if (tests.length === 0) continue
+      const verdict = await runner.run(file, text, tests)
+      if (verdict !== 'survived') return verdict
+    }
+    return reached === 0 ? 'unreached' : 'survived'
   } finally {
-    await copy.remove()
+    await runner.restore(file, readFileSync(join(root, file), 'utf8'))
   }
 }
 
-async function turn(path: string, { line, turned }: Mutation): Promise<void> {
-  const source = await readFile(path, 'utf8')
-  assert(source.includes(line), `${path} contains ${line}`)
-  await writeFile(path, source.replace(line, turned))
+function describe({ id, file, line, operator, before, after }: Mutant): string {
+  const short = (text: string) => text.replace(/\s+/g, ' ').slice(0, 60)
+  return `${id}  ${file}:${line}  ${operator}: ${short(before)} -> ${short(after)}`
 }
 
-function fails(folder: string, tests: readonly string[]): Promise<boolean> {
-  return new Promise((settle) => {
-    execFile('npx', ['vitest', 'run', '--bail', '1', ...tests], { cwd: folder, maxBuffer: outputBytesMax }, (error) =>
-      settle(error !== null),
-    )
-  })
+async function runMutants(mutants: readonly Mutant[]): Promise<number> {
+  const explained = explanations.parse(JSON.parse(readFileSync(explainedPath, 'utf8')))
+  const known: Results =
+    existsSync(resultsPath) && !values.again ? results.parse(JSON.parse(readFileSync(resultsPath, 'utf8'))) : {}
+  const copy = await makeTemporaryDirectory()
+  await copyRepository(root, copy.path)
+  const runner = await openMutantRunner(copy.path, timeoutMs)
+  const gate: Gate = { runner, map: mapTests(root) }
+  try {
+    for (const [index, mutant] of mutants.entries()) {
+      const verdict = values.id === undefined ? known[mutant.id] : undefined
+      const judged = verdict ?? (await judge(gate, mutant))
+      known[mutant.id] = judged
+      writeFileSync(resultsPath, JSON.stringify(known, undefined, 1))
+      process.stdout.write(`${index + 1} of ${mutants.length}  ${judged.padEnd(9)}  ${describe(mutant)}\n`)
+    }
+  } finally {
+    await runner.close()
+    await copy.remove()
+  }
+  return report(mutants, { known, explained })
+}
+
+interface Findings {
+  readonly known: Results
+  readonly explained: Readonly<Record<string, string>>
+}
+
+function report(mutants: readonly Mutant[], { known, explained }: Findings): number {
+  const alive = mutants.filter(({ id }) => known[id] === 'survived' || known[id] === 'unreached')
+  const open = alive.filter(({ id }) => explained[id] === undefined)
+  const score = (mutants.length - open.length) / Math.max(1, mutants.length)
+  process.stdout.write('\nSurvivors without an explanation:\n')
+  for (const mutant of open) process.stdout.write(`  ${describe(mutant)}\n`)
+  const killed = mutants.length - alive.length
+  process.stdout.write(
+    `\n${killed} of ${mutants.length} mutants killed, ${alive.length - open.length} explained: ${(score * 100).toFixed(1)} %\n`,
+  )
+  return score >= scoreMin ? 0 : 1
+}
+
+if (values.help) process.stdout.write(help)
+else {
+  const mutants = chooseMutants()
+  if (values.list) {
+    for (const mutant of mutants) process.stdout.write(`${describe(mutant)}\n`)
+    process.stdout.write(`${mutants.length} mutants\n`)
+  } else process.exitCode = await runMutants(mutants)
 }

@@ -57,7 +57,7 @@ async function refusesOldSchema(): Promise<void> {
   const [code] = await once(child, 'exit')
   const isRefused = code !== 0 && said.includes('run `tollbook migrate`')
   if (!isRefused) wrong.push(`this release on the old schema ended with ${code}: ${said.slice(-300)}`)
-  say(`this release on the old schema: exit ${code}, ${isRefused ? 'names `tollbook migrate`' : 'says nothing useful'}`)
+  say(`this release on the old schema: exit ${code}, ${isRefused ? 'names `tollbook migrate`' : 'names no command'}`)
 }
 
 const rotation: SpawnedServer[] = []
@@ -80,7 +80,7 @@ async function followReadiness(): Promise<void> {
 }
 
 async function replace(): Promise<void> {
-  for (const old of [...rotation]) {
+  for (const old of rotation.slice()) {
     rotation.push(await spawnServer({ env, runsFile }))
     // The load balancer takes the instance out of rotation, then it gets SIGTERM; here the end of its input.
     rotation.splice(rotation.indexOf(old), 1)

@@ -74,3 +74,18 @@ test('a clock of the database that was an hour ahead keeps no lease longer than 
   )
   expect(await election.run('jumped', () => Promise.resolve('ran'))).toBe('ran')
 })
+
+test('of many instances that ask at once one is elected', async () => {
+  const election = createElection({ ...deps, clock: systemClock })
+  for (let round = 0; round < 10; round++) {
+    let running = 0
+    let most = 0
+    const work = async () => {
+      most = Math.max(most, ++running)
+      await admin.query('select 1')
+      running--
+    }
+    await Promise.all(Array.from({ length: 12 }, () => election.run(`round ${round}`, work)))
+    expect(most).toBe(1)
+  }
+})

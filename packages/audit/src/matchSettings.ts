@@ -73,9 +73,18 @@ export async function matchKeys({ payouts, findings }: Replay, source: DatabaseS
   for (const key of stored.keys()) blame(undefined, `key ${key}`, 'the key has no event')
 }
 
-export async function matchHead({ position, recordedAtMs, findings }: Replay, source: DatabaseSource): Promise<void> {
-  const rows = await source.rows<{ seq: string; recorded_ms: string }>(
-    'select seq, (extract(epoch from recorded_at) * 1000)::bigint as recorded_ms from ledger.head',
+interface HeadRow {
+  readonly seq: string
+  readonly recorded_ms: string
+  readonly leaf_hash: string | null
+}
+
+export async function matchHead(replay: Replay, source: DatabaseSource): Promise<void> {
+  const { position, recordedAtMs, lastLeaf, findings } = replay
+  // Through JSON, because older databases do not have the hash.
+  const rows = await source.rows<HeadRow>(
+    `select h.seq, (extract(epoch from h.recorded_at) * 1000)::bigint as recorded_ms, to_jsonb(h) ->> 'leaf_hash' as leaf_hash
+     from ledger.head h`,
   )
   const [head] = rows
   const stated = Number(head?.seq ?? -1)
@@ -85,5 +94,12 @@ export async function matchHead({ position, recordedAtMs, findings }: Replay, so
     findings.add('head_differs', { position: Math.min(stated, position) + 1, subject: 'head', message })
   } else if (position > 0 && Number(head?.recorded_ms) !== recordedAtMs) {
     findings.add('head_differs', { position, subject: 'head', message: 'the head was recorded at another time' })
+  } else if (position > 0 && (head?.leaf_hash ?? hexOf(lastLeaf)) !== hexOf(lastLeaf)) {
+    findings.add('head_differs', { position, subject: 'head', message: 'the head has the hash of another event' })
   }
+}
+
+/** As Postgres writes bytes. */
+function hexOf(latin1: string): string {
+  return `\\x${Buffer.from(latin1, 'latin1').toString('hex')}`
 }

@@ -18,6 +18,8 @@ interface FullTile {
   readonly index: number
   /** Characters for bytes. */
   readonly hashes: string
+  /** Of the subtree over them. */
+  root: string
 }
 
 export interface TilesState {
@@ -33,6 +35,8 @@ export class TilesMatch {
   readonly #growing: string[][]
   readonly #counts: number[]
   #waiting: FullTile[]
+  /** Size of the newest stored checkpoint. */
+  #sealedSize: number | undefined
   compared = 0
 
   constructor(findings: Findings, state?: TilesState) {
@@ -48,26 +52,33 @@ export class TilesMatch {
   add(level: number, hash: string): void {
     if (level % levelsPerTile !== 0) return
     const tileLevel = level / levelsPerTile
+    // The root of a tile is reported after its last hash, before anything else.
+    if (tileLevel > 0) {
+      const below = this.#waiting.findLast((tile) => tile.level === tileLevel - 1)
+      if (below !== undefined) below.root = hash
+    }
     const growing = (this.#growing[tileLevel] ??= [])
     growing.push(hash)
     if (growing.length < tileHashes) return
     const index = this.#counts[tileLevel] ?? 0
     this.#counts[tileLevel] = index + 1
-    this.#waiting.push({ level: tileLevel, index, hashes: growing.join('') })
+    this.#waiting.push({ level: tileLevel, index, hashes: growing.join(''), root: '' })
     this.#growing[tileLevel] = []
   }
 
   /** Compares what has become full; all of it at the end. */
   async compare(source: DatabaseSource, isEnd: boolean): Promise<void> {
+    if (isEnd) await this.#findSuperfluous(source)
     if (this.#waiting.length === 0 || (this.#waiting.length < waitingMax && !isEnd)) return
     const waiting = this.#waiting
     this.#waiting = []
-    const rows = await source.rows<{ level: number; index: string; hashes: Buffer }>(
-      `select t.level, t.index, t.hashes from ledger.tiles t
+    this.#sealedSize ??= await readSealedSize(source)
+    const rows = await source.rows<StoredTile>(
+      `select t.level, t.index, t.hashes, t.root from ledger.tiles t
        join unnest($1::smallint[], $2::bigint[]) as wanted (level, index) using (level, index)`,
       [waiting.map(({ level }) => level), waiting.map(({ index }) => index)],
     )
-    const stored = new Map(rows.map(({ level, index, hashes }) => [`${level}/${index}`, hashes]))
+    const stored = new Map(rows.map((row) => [`${row.level}/${row.index}`, row]))
     for (const tile of waiting) this.#judge(tile, stored.get(`${tile.level}/${tile.index}`))
   }
 
@@ -79,19 +90,65 @@ export class TilesMatch {
     }
   }
 
-  /** Tiles are made when a checkpoint covers them, so the newest ones may not be there yet; the checkpoints tell. */
-  #judge({ level, index, hashes }: FullTile, stored: Buffer | undefined): void {
-    if (stored === undefined) return
+  /** Tiles are stored together with the checkpoint that covers them, so the newest ones may not be there yet. */
+  #judge({ level, index, hashes, root }: FullTile, stored: StoredTile | undefined): void {
+    const name = `${level}/${index}`
+    const [first, next] = [firstLeafOf(level, index), firstLeafOf(level, index + 1)]
+    if (stored === undefined) {
+      if (next - 1 <= (this.#sealedSize ?? 0))
+        this.#blame(first, name, 'the tile is missing: no proof can be made from it')
+      return
+    }
     this.compared++
     const expected = Buffer.from(hashes, 'latin1')
-    if (stored.equals(expected)) return
-    const wrong = Array.from({ length: tileHashes }, (_, at) => at).findIndex(
-      (at) => !hashAt(stored, at).equals(hashAt(expected, at)),
-    )
-    const position = (index * tileHashes + Math.max(wrong, 0)) * tileHashes ** level + 1
-    const message = 'the tile holds another hash than the events give: proofs from it would not verify'
-    this.#findings.add('tile_differs', { position, subject: `tile ${level}/${index}`, message })
+    if (!stored.hashes.equals(expected)) {
+      const wrong = Array.from({ length: tileHashes }, (_, at) => at).findIndex(
+        (at) => !hashAt(stored.hashes, at).equals(hashAt(expected, at)),
+      )
+      const position = first + Math.max(wrong, 0) * tileHashes ** level
+      const message = 'the tile holds another hash than the events give: proofs from it would not verify'
+      this.#blame(position, name, message)
+    } else if (!stored.root.equals(Buffer.from(root, 'latin1'))) {
+      this.#blame(first, name, 'the tile has another root than its hashes')
+    }
   }
+
+  /** Tiles of more events than there are. */
+  async #findSuperfluous(source: DatabaseSource): Promise<void> {
+    const counts = Array.from({ length: tileLevels }, (_, level) => this.#counts[level] ?? 0)
+    const rows = await source.rows<{ level: number; index: string }>(
+      `select t.level, t.index from ledger.tiles t
+       where t.index >= ($1::bigint[])[t.level + 1] order by t.level, t.index limit ${waitingMax}`,
+      [counts],
+    )
+    for (const { level, index } of rows) {
+      const position = firstLeafOf(level, Number(index))
+      this.#blame(position, `${level}/${index}`, 'the tile is of events that the ledger does not have')
+    }
+  }
+
+  #blame(position: number, tile: string, message: string): void {
+    this.#findings.add('tile_differs', { position, subject: `tile ${tile}`, message })
+  }
+}
+
+// ledger.tiles has no more levels.
+const tileLevels = 7
+
+interface StoredTile {
+  readonly level: number
+  readonly index: string
+  readonly hashes: Buffer
+  readonly root: Buffer
+}
+
+function firstLeafOf(level: number, index: number): number {
+  return index * tileHashes ** (level + 1) + 1
+}
+
+async function readSealedSize(source: DatabaseSource): Promise<number> {
+  const [row] = await source.rows<{ size: string | null }>('select max(size) as size from ledger.checkpoints')
+  return Number(row?.size ?? 0)
 }
 
 function hashAt(tile: Buffer, at: number): Buffer {

@@ -77,12 +77,15 @@ export interface TokenCall {
 
 /** The moves of one instruction; a Batch holds several. */
 export function tokenMovesOf(accounts: readonly string[], data: Buffer): readonly TokenMove[] {
-  return tokenCallsOf({ accounts, data }).flatMap((call) => moveOf(call) ?? [])
+  if (data[0] === batch) return batchedCalls({ accounts, data }).flatMap((call) => moveOf(call) ?? [])
+  const move = moveOf({ accounts, data })
+  return move === undefined ? [] : [move]
 }
 
 /** The token accounts that one instruction opens; a Batch holds several. */
 export function tokenOpeningsOf(accounts: readonly string[], data: Buffer): readonly TokenOpening[] {
-  return tokenCallsOf({ accounts, data }).flatMap((call) => openingOf(call) ?? [])
+  const calls = data[0] === batch ? batchedCalls({ accounts, data }) : [{ accounts, data }]
+  return calls.flatMap((call) => openingOf(call) ?? [])
 }
 
 function moveOf({ accounts, data }: TokenCall): TokenMove | undefined {
@@ -119,8 +122,7 @@ function openingOf({ accounts, data }: TokenCall): TokenOpening | undefined {
 }
 
 /** 255, then for each inner instruction: its number of accounts, its length, its data. Accounts follow each other. */
-function tokenCallsOf({ accounts, data }: TokenCall): readonly TokenCall[] {
-  if (data[0] !== batch) return [{ accounts, data }]
+function batchedCalls({ accounts, data }: TokenCall): readonly TokenCall[] {
   const calls: TokenCall[] = []
   let taken = 0
   for (let at = 1; at + 1 < data.length;) {

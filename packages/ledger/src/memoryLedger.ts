@@ -17,6 +17,28 @@ export interface MemoryLedger extends LedgerKernel {
   /** Balance of an account; 0n when it has never been posted to. */
   balance(mint: string, account: string): bigint
   note(stream: Uint8Array): Uint8Array | undefined
+  /** State of a stream; undefined when it does not exist. */
+  stateOf(stream: Uint8Array): StreamState | undefined
+  /** Use of a key that has not ended. */
+  findKey(key: Pick<ItemKey, 'space' | 'key'>): UsedKey | undefined
+  /** All accounts that were posted to, as `mint name`. */
+  balances(): ReadonlyMap<string, bigint>
+  /** `append` without a promise. */
+  appendNow(item: Item): AppendResult
+  /** `read` without a promise. */
+  readNow(stream: Uint8Array): readonly RecordedEvent[]
+}
+
+export interface StreamState {
+  readonly kind: string
+  readonly state: string
+  readonly version: number
+  readonly leaseUntilMs: number | undefined
+}
+
+export interface UsedKey {
+  readonly stream: Uint8Array
+  readonly digest: Uint8Array | undefined
 }
 
 interface Stream {
@@ -33,6 +55,8 @@ interface Memory extends Required<MemoryLedgerOptions> {
   readonly notes: Map<string, Uint8Array>
   position: number
   recordedAtMs: number
+  /** Its clock at the last append. */
+  clockAtMs: number
 }
 
 /** `ledger.append` without a database, for unit tests; the model that Postgres is compared with. */
@@ -46,8 +70,10 @@ export function createMemoryLedger({ writer = 'service', ...options }: MemoryLed
     notes: new Map(),
     position: 0,
     recordedAtMs: 0,
+    clockAtMs: 0,
   }
-  const read = (stream: Uint8Array) => Promise.resolve(memory.streams.get(streamKey(stream))?.events ?? [])
+  const readNow = (stream: Uint8Array) => memory.streams.get(streamKey(stream))?.events ?? []
+  const read = (stream: Uint8Array) => Promise.resolve(readNow(stream))
   return {
     append: async (item) => append(memory, item),
     read,
@@ -55,12 +81,27 @@ export function createMemoryLedger({ writer = 'service', ...options }: MemoryLed
     drained: () => Promise.resolve(),
     balance: (mint, account) => memory.balances.get(accountKey(mint, account)) ?? 0n,
     note: (stream) => memory.notes.get(streamKey(stream)),
+    stateOf(stream) {
+      const known = memory.streams.get(streamKey(stream))
+      return known === undefined
+        ? undefined
+        : { kind: known.kind, state: known.state, version: known.events.length, leaseUntilMs: known.leaseUntilMs }
+    },
+    findKey(key) {
+      const used = memory.keys.get(keyText(key))
+      if (used === undefined || used.untilMs <= memory.clock.nowMs()) return undefined
+      const digest = used.digest === '' ? undefined : Buffer.from(used.digest, 'latin1')
+      return { stream: Buffer.from(used.stream, 'latin1'), digest }
+    },
+    balances: () => memory.balances,
+    appendNow: (item) => append(memory, item),
+    readNow,
   }
 }
 
 function append(memory: Memory, item: Item): AppendResult {
   assert(item.events.length > 0, 'an append has at least one event')
-  memory.recordedAtMs = Math.max(memory.recordedAtMs, Math.floor(memory.clock.nowMs()))
+  passTime(memory)
   const judged = judge(memory, item)
   if (typeof judged === 'string') return refused(judged)
   const moved = movedBalances(
@@ -69,6 +110,23 @@ function append(memory: Memory, item: Item): AppendResult {
   )
   if (typeof moved === 'string') return { outcome: 'refused', refusal: { reason: 'limit', account: moved } }
   return record(memory, item, { step: judged, moved })
+}
+
+/** As sql/next_time.sql: never back, and at half speed while the ledger is ahead of its clock. */
+function passTime(memory: Memory): void {
+  const nowMs = Math.floor(memory.clock.nowMs())
+  if (memory.recordedAtMs <= nowMs) {
+    memory.recordedAtMs = nowMs
+    memory.clockAtMs = nowMs
+    return
+  }
+  const before = Math.min(memory.clockAtMs, nowMs)
+  const passedMs = nowMs - before
+  if (passedMs < 2) memory.clockAtMs = before
+  else {
+    memory.clockAtMs = nowMs
+    memory.recordedAtMs += Math.floor(passedMs / 2)
+  }
 }
 
 /** In the order of sql/append.sql: the first reason is the one that is returned. */
@@ -203,7 +261,7 @@ function accountKey(mint: string, account: string): string {
   return `${mint} ${account}`
 }
 
-function keyText({ space, key }: ItemKey): string {
+function keyText({ space, key }: Pick<ItemKey, 'space' | 'key'>): string {
   return `${space} ${streamKey(key)}`
 }
 

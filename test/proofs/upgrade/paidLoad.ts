@@ -43,7 +43,7 @@ export function startPaidLoad(deps: LoadDeps): PaidLoad {
   const phases = new Map<string, PhaseFigures>()
   const purchases: Purchase[] = []
   let figures = phaseOf(phases, 'start')
-  let isStopped = false
+  const stopping = new AbortController()
   let turn = 0
   const nextInstance = (): string => {
     const urls = deps.rotation()
@@ -86,14 +86,14 @@ export function startPaidLoad(deps: LoadDeps): PaidLoad {
   }
 
   const running = Array.from({ length: deps.callers }, async () => {
-    while (!isStopped) await buy().catch((error: unknown) => figures.undocumented.push(String(error)))
+    while (!stopping.signal.aborted) await buy().catch((error: unknown) => figures.undocumented.push(String(error)))
   })
   return {
     begin(phase) {
       figures = phaseOf(phases, phase)
     },
     async stop() {
-      isStopped = true
+      stopping.abort()
       await Promise.all(running)
       return purchases
     },

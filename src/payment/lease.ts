@@ -1,0 +1,34 @@
+import { type Refusal, refuse } from '@tollbook/core/refusal'
+
+/** Time and length of an attempt's lease. */
+export interface Lease {
+  readonly leaseMs: number
+  readonly leaseUntilMs: number
+}
+
+// The clocks of server and database differ by less, or paid routes close (jobs/clockHealth.ts).
+const clockDifferenceMaxMs = 60_000
+
+/**
+ * A lease that began in the future was taken before the clock of the database went back. The ledger then decides by its
+ * own time, which never stands still.
+ */
+export function mayTakeOver({ leaseMs, leaseUntilMs }: Lease, nowMs: number): boolean {
+  return nowMs >= leaseUntilMs || nowMs < leaseUntilMs - leaseMs - clockDifferenceMaxMs
+}
+
+export function checkLease(lease: Lease, nowMs: number): Refusal | undefined {
+  if (mayTakeOver(lease, nowMs)) return undefined
+  return refuseInProgress(Math.min(Math.ceil((lease.leaseUntilMs - nowMs) / 1000), inProgressRetryMaxSeconds))
+}
+
+export function refuseInProgress(retryAfterSeconds: number): Refusal {
+  return refuse(
+    'PAYMENT_IN_PROGRESS',
+    'another request with this proof is being served; retry with the same proof',
+    retryAfterSeconds,
+  )
+}
+
+// Most answers take well under a second, so a caller retries long before a lease of a minute ends.
+export const inProgressRetryMaxSeconds = 5

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest'
+import { assertPresent } from '@tollbook/core/assert'
+import { Fault } from '@tollbook/core/fault'
+import type { Signature } from '@tollbook/core/signature'
+import { scanTransfers, type TransferScanDeps } from '../../src/jobs/transferScanJob.ts'
+import { unknownPayment } from '../../src/payment/payment.ts'
+import type { AppendOutcome } from '../../src/payment/paymentLedger.ts'
+import type { ScanPlace } from '../../src/payment/paymentLifecycle.ts'
+import { silentLog } from '../../src/primitives/log.ts'
+import { mint, otherWallet as paymentTokenAccount, wallet } from '../payment/paymentStory.ts'
+import { heldClock, lifecycleWith, signatureNumber } from './jobFixture.ts'
+
+const signatures = [1, 2, 3].map(signatureNumber)
+const nowMs = heldClock.nowMs()
+
+interface Scan {
+  readonly recorded: string[]
+  place: ScanPlace | undefined
+}
+
+/** Three transfers that no request explains, oldest first, and a ledger that answers one of them as the test says. */
+function depsOf(scan: Scan, special: number, answer: () => Promise<AppendOutcome>): TransferScanDeps {
+  const places = [...signatures]
+  return {
+    clock: heldClock,
+    log: silentLog,
+    onStep: () => undefined,
+    settleAgeMs: 0,
+    terms: { mint, paymentTokenAccount },
+    payments: {
+      async append({ reference }) {
+        const isSpecial = reference.endsWith(assertPresent(signatures[special], 'there are three'))
+        const outcome: AppendOutcome = isSpecial
+          ? await answer()
+          : { outcome: 'appended', after: unknownPayment, recordedAtMs: nowMs, leaves: [] }
+        if (outcome.outcome === 'appended') scan.recorded.push(reference)
+        return outcome
+      },
+    },
+    lifecycle: lifecycleWith({
+      readScanPlace: () => Promise.resolve(scan.place),
+      moveScanPlace(_account, place) {
+        scan.place = place
+        return Promise.resolve()
+      },
+      findAccounted: () => Promise.resolve(new Set()),
+      loadPayments: () => Promise.resolve(new Map()),
+    }),
+    presentations: { findPresented: () => Promise.resolve(new Set()) },
+    chain: {
+      timeMs: () => nowMs,
+      listSignatures({ until }) {
+        const from = until === undefined ? 0 : places.indexOf(until) + 1
+        const listed = places.slice(from).map((signature, n) => listedOf(signature, from + n))
+        return Promise.resolve(listed.toReversed())
+      },
+      findFinalized: (signature) => Promise.resolve(recordOf(signature)),
+    },
+  }
+}
+
+function listedOf(signature: Signature, n: number) {
+  return { signature, slot: 10 + n, blockTimeMs: nowMs - 60_000 + n, hasFailed: false, memo: undefined }
+}
+
+function recordOf(signature: Signature) {
+  const balance = { tokenAccount: paymentTokenAccount, mint, ownersSeen: [], beforeBaseUnits: 0n, afterBaseUnits: 7n }
+  const record = { signature, slot: 10, blockTimeMs: nowMs, failure: undefined, signers: [wallet], memos: [] }
+  return { ...record, movements: [], balances: [balance], bytes: undefined }
+}
+
+const appended: AppendOutcome = { outcome: 'appended', after: unknownPayment, recordedAtMs: nowMs, leaves: [] }
+
+test.each([0, 1, 2])(
+  'the search stays before transfer %i that another writer has moved, and records it next',
+  async (n) => {
+    const scan: Scan = { recorded: [], place: undefined }
+    await scanTransfers(depsOf(scan, n, () => Promise.resolve({ outcome: 'conflict' })))
+    expect(scan.recorded).toHaveLength(n)
+    expect(scan.place).toBeUndefined()
+    await scanTransfers(depsOf(scan, n, () => Promise.resolve(appended)))
+    expect(new Set(scan.recorded)).toHaveProperty('size', 3)
+    expect(scan.place?.signature).toBe(signatures[2])
+  },
+)
+
+test.each([0, 1, 2])('a fault at transfer %i leaves the place where it was', async (n) => {
+  const scan: Scan = { recorded: [], place: undefined }
+  const failing = depsOf(scan, n, () => Promise.reject(new Fault('the outcome is unknown', { retryable: true })))
+  await expect(scanTransfers(failing)).rejects.toThrow(Fault)
+  expect(scan.place).toBeUndefined()
+})

@@ -1,0 +1,69 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { execFileSync } from 'node:child_process'
+
+/** Test files that reach a source file by their imports: those that need no database, and those that need one. */
+export interface RelatedTests {
+  readonly pure: readonly string[]
+  readonly real: readonly string[]
+}
+
+export interface TestMap {
+  relatedTo(file: string): RelatedTests
+}
+
+const importPattern = /(?:from|import)\s*\(?\s*'([^']+)'/g
+
+export function mapTests(root: string): TestMap {
+  const listed = execFileSync('git', ['ls-files', 'test'], { cwd: root, encoding: 'utf8' }).split('\n')
+  const tests = listed.filter((path) => /\.(unit|property|pg|arch)\.test\.ts$/.test(path))
+  const imports = new Map<string, readonly string[]>()
+  const importsOf = (path: string): readonly string[] => {
+    const known = imports.get(path)
+    if (known !== undefined) return known
+    const found = [...readFileSync(join(root, path), 'utf8').matchAll(importPattern)].flatMap(([, name = '']) =>
+      resolveImport(root, path, name),
+    )
+    imports.set(path, found)
+    return found
+  }
+  /** Files that the test reaches, with the number of imports on the way. */
+  const reachOf = (test: string): ReadonlyMap<string, number> => {
+    const reached = new Map([[test, 0]])
+    for (const [path, depth] of reached)
+      for (const next of importsOf(path)) if (!reached.has(next)) reached.set(next, depth + 1)
+    return reached
+  }
+  const reaches = tests.map((test) => ({ test, reached: reachOf(test) }))
+  return {
+    relatedTo(file) {
+      const near = reaches
+        .flatMap(({ test, reached }) => {
+          const depth = file.endsWith('.sql') ? sqlDepth(test) : reached.get(file)
+          return depth === undefined ? [] : [{ test, depth }]
+        })
+        .toSorted((one, other) => one.depth - other.depth || (one.test < other.test ? -1 : 1))
+        .map(({ test }) => test)
+      const isReal = (test: string) => test.includes('.pg.')
+      return { pure: near.filter((test) => !isReal(test)), real: near.filter(isReal) }
+    },
+  }
+}
+
+/** SQL is reached by the tests of the kernel first, then by those of the store. */
+function sqlDepth(test: string): number | undefined {
+  if (!test.includes('.pg.')) return undefined
+  if (test.startsWith('test/kernel/')) return 1
+  return test.startsWith('test/store/') || test.startsWith('test/generality/') ? 2 : undefined
+}
+
+function resolveImport(root: string, from: string, name: string): readonly string[] {
+  const scoped = /^@tollbook\/([a-z]+)\/(.+)$/.exec(name)
+  const path =
+    scoped === null
+      ? name.startsWith('.')
+        ? relative(root, resolve(root, dirname(from), name))
+        : undefined
+      : `packages/${scoped[1]}/src/${scoped[2]}.ts`
+  return path !== undefined && path.endsWith('.ts') && existsSync(join(root, path)) ? [path] : []
+}
