@@ -221,6 +221,7 @@ async function servedMetrics() {
   metrics.onUpstreamCall({ upstream: 'ai-1', outcome: 'ok' })
   metrics.onLifecycleStep('finalized')
   metrics.onSeal({ unsealedEvents: 0, damaged: false })
+  metrics.onNode({ name: 'node', slot: 1, lagSlots: 0, problem: undefined })
   metrics.showChecks([{ name: 'ledger', problem: () => undefined }])
   const served = await metrics.registry.metrics()
   const names = [...served.matchAll(/^([a-z]\w*)/gm)].map(([name]) => name)
