@@ -57,7 +57,7 @@ export async function createService(
   const deps = { clock, log, metrics }
 
   const ledger = opened.adopt(await openLedger(config.ledger, deps), close)
-  const chain = await openChain({ ...config.chain, postJson, log, onCall: metrics.onRpcCall })
+  const chain = await openChain({ ...config.chain, ...deps, postJson })
   const { terms } = chain
   const settings = opened.adopt(await openSettings(settingsOptionsOf(config), { ...deps, ledger, terms }), close)
   const keys = await openReceiptKeys(config.receiptSigningKey, { ...deps, settings, priceLists: ledger.priceLists })
@@ -84,6 +84,7 @@ export async function createService(
   const paywall = openSale(config.sale, {
     ...deps,
     ledger: seams.ledger?.(ledger.payments) ?? ledger.payments,
+    presentations: ledger.presentations,
     chain,
     keys,
     settings,

@@ -102,6 +102,7 @@ on conflict (step, from_state, event_kinds) do update set
   kind = excluded.kind, to_state = excluded.to_state, lease = excluded.lease, after_lease = excluded.after_lease, moves = excluded.moves;
 
 insert into work.rules (kind, state, queue, due) values
+  ('payment', 'submitted', 'submitted', 'created'),
   ('payment', 'claimed', 'finality', 'created'),
   ('payment', 'streaming', 'finality', 'created'),
   ('payment', 'released', 'finality', 'created'),

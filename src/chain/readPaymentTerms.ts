@@ -1,6 +1,8 @@
 import {
+  AccountState,
   ExtensionType,
   getAssociatedTokenAddressSync,
+  getDefaultAccountState,
   getExtensionTypes,
   getTransferFeeConfig,
   type Mint,
@@ -15,7 +17,7 @@ import { type Address, readAddress } from '@tollbook/core/address'
 import { tokenPrograms } from '@tollbook/core/programs'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { TransferFee } from '@tollbook/core/transferFee'
-import type { RpcClient } from './rpcClient.ts'
+import type { RpcClient } from './nodeClient.ts'
 
 export interface TermsQuestion {
   readonly mint: Address
@@ -71,7 +73,7 @@ export async function readPaymentTerms(rpc: RpcClient, question: TermsQuestion):
 
   const program = new PublicKey(value.owner)
   const mint = readMint(question.mint, { owner: program, data: Buffer.from(value.data[0], 'base64') })
-  const [why] = getExtensionTypes(mint.tlvData).flatMap((extension) => whyRefused(extension) ?? [])
+  const [why = whyFrozen(mint)] = getExtensionTypes(mint.tlvData).flatMap((extension) => whyRefused(extension) ?? [])
   if (why !== undefined) throw misconfigured(`TOKEN_MINT ${question.mint} cannot be used: ${why}`)
   const wallet = new PublicKey(question.paymentWallet)
   const tokenAccount = getAssociatedTokenAddressSync(mint.address, wallet, true, program)
@@ -91,6 +93,13 @@ export async function readPaymentTerms(rpc: RpcClient, question: TermsQuestion):
 function whyRefused(extension: ExtensionType): string | undefined {
   if (harmlessExtensions.has(extension)) return undefined
   return refusedExtensions.get(extension) ?? `its extension ${extension} is not known to this program`
+}
+
+/** The holder of a new account cannot pay before an authority thaws it. */
+function whyFrozen(mint: Mint): string | undefined {
+  return getDefaultAccountState(mint)?.state === AccountState.Frozen
+    ? 'its new token accounts are frozen, so payers cannot pay and the payment wallet cannot be paid'
+    : undefined
 }
 
 function readMint(address: Address, account: { readonly owner: PublicKey; readonly data: Buffer }): Mint {

@@ -1,65 +1,31 @@
-import { z } from 'zod'
+import type { z } from 'zod'
+import { Bug } from '@tollbook/core/assert'
 import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
+import type { ChainNode } from './chainNode.ts'
+import { type RpcClient, RpcRefusal } from './nodeClient.ts'
+import type { NodeRegistry } from './nodeRegistry.ts'
 
-/** Sends a JSON body and gives the parsed answer; throws when there is none. */
-export type PostJson = (url: string, body: string, options: { readonly timeoutMs: number }) => Promise<unknown>
-
-export interface RpcClientDeps {
-  /**
-   * Tried in this order; one that fails, refuses, or answers what cannot be used is passed over for the next, which is
-   * kept until it fails itself.
-   */
-  readonly urls: readonly string[]
-  readonly postJson: PostJson
-  readonly timeoutMs: number
+export interface RotationDeps {
+  readonly nodes: NodeRegistry
   readonly log: Log
-  readonly onCall?: (call: { readonly method: string; readonly ok: boolean }) => void
-}
-
-export interface RpcClient {
-  /** `result` may throw: an answer that its reader cannot believe is no better than none. */
-  call<T>(method: string, params: readonly unknown[], result: z.ZodType<T>): Promise<T>
 }
 
 /**
- * The nodes understood the request and rejected it. This is not a fault of the transport; the caller knows the code's
- * meaning.
+ * Asks one node after another, those in rotation first, until one answers usably. The one that answered is asked first
+ * from then on.
  */
-export class RpcRefusal extends Error {
-  override readonly name = 'RpcRefusal'
-  readonly code: number
-  readonly data: unknown
-
-  constructor(message: string, refusal: { readonly code: number; readonly data: unknown }) {
-    super(message)
-    this.code = refusal.code
-    this.data = refusal.data
-  }
-}
-
-const answer = z.union([
-  z.object({ error: z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() }) }),
-  z.object({ result: z.unknown() }),
-])
-
-export function createRpcClient(deps: RpcClientDeps): RpcClient {
-  let preferred = 0
+export function createRpcClient(deps: RotationDeps): RpcClient {
   return {
     async call(method, params, result) {
-      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
       let lastError: unknown
-      for (let offset = 0; offset < deps.urls.length; offset++) {
-        const index = (preferred + offset) % deps.urls.length
+      for (const node of deps.nodes.candidates()) {
         try {
-          const value = parseResult(method, await ask(deps, deps.urls[index] ?? '', body), result)
-          preferred = index
-          deps.onCall?.({ method, ok: true })
+          const value = await callNode(deps, node, { method, params, result })
+          deps.nodes.prefer(node)
           return value
         } catch (error) {
-          deps.onCall?.({ method, ok: false })
           lastError = error
-          deps.log.warn({ event: 'rpc_failed', method, node: index, error: describeError(error) })
         }
       }
       // A refusal is the node's word, and some callers know what it means; anything else only says that we do not know.
@@ -69,21 +35,31 @@ export function createRpcClient(deps: RpcClientDeps): RpcClient {
   }
 }
 
-// -32005 (node is behind), -32603 (internal) and 429 in its JSON form are the node's own trouble, not a word on the matter.
-const nodeTroubles = new Set([-32005, -32603, 429])
-
-async function ask({ postJson, timeoutMs }: RpcClientDeps, url: string, body: string): Promise<unknown> {
-  const parsed = answer.parse(await postJson(url, body, { timeoutMs }))
-  if (!('error' in parsed)) return parsed.result
-  const { code, message, data } = parsed.error
-  if (nodeTroubles.has(code)) throw new Error(`node error ${code}: ${message}`)
-  throw new RpcRefusal(message, { code, data })
+export interface Question<T> {
+  readonly method: string
+  readonly params: readonly unknown[]
+  readonly result: z.ZodType<T>
 }
 
-/** An answer that lacks what was asked for cannot be judged; it is never read as an empty one. */
-function parseResult<T>(method: string, value: unknown, schema: z.ZodType<T>): T {
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  throw new Error(`the answer to ${method} is incomplete: ${issue?.path.join('.')}: ${issue?.message}`)
+/** Asks this node, after making sure that it is on our network. */
+export async function callNode<T>({ nodes, log }: RotationDeps, node: ChainNode, question: Question<T>): Promise<T> {
+  const { method, params, result } = question
+  try {
+    await nodes.admit(node)
+    return await node.rpc.call(method, params, result)
+  } catch (error) {
+    log.warn({ event: 'rpc_failed', method, node: node.name, error: describeError(error) })
+    throw error
+  }
+}
+
+/** A node that refuses a question, or fails in the middle of it, has not said that there is no payment. */
+export async function refusalIsFault<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call
+  } catch (error) {
+    if (error instanceof Fault || error instanceof Bug) throw error
+    const what = error instanceof RpcRefusal ? `refused (${error.code}): ${error.message}` : 'did not answer usably'
+    throw new Fault(`the node ${what}`, { cause: error, retryable: true })
+  }
 }

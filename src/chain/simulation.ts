@@ -2,7 +2,7 @@ import type { VersionedMessage } from '@solana/web3.js'
 import { z } from 'zod'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { Fault } from '@tollbook/core/fault'
-import type { SimulatedEffects, Simulation } from '../payment/proof.ts'
+import type { SimulatedEffects } from '../payment/proof.ts'
 import { readShown, shownInstructionJson } from './shownInstruction.ts'
 import { failureOf } from './transactionFailure.ts'
 import { hasAllLoaded, type InstructionJson, loadedAddressesJson, tokenBalanceJson } from './transactionJson.ts'
@@ -10,6 +10,7 @@ import { callsOf, parseEffects } from './transferParser.ts'
 
 /** Answer of `simulateTransaction`. Only newer nodes report balances and loaded addresses. */
 export const simulationJson = z.object({
+  context: z.object({ slot: z.int().min(0) }),
   value: z.object({
     err: z.unknown(),
     innerInstructions: z.array(z.object({ instructions: z.array(shownInstructionJson) })).nullish(),
@@ -20,8 +21,16 @@ export const simulationJson = z.object({
 })
 type SimulationJson = z.infer<typeof simulationJson>['value']
 
-export function readSimulation(value: SimulationJson, message: VersionedMessage): Simulation {
-  if (value.err === 'BlockhashNotFound') return { outcome: 'blockhash_expired' }
+/** Outcome in the state of one node. */
+export type Rehearsed =
+  | { readonly outcome: 'would_succeed'; readonly effects: SimulatedEffects }
+  | { readonly outcome: 'would_fail'; readonly text: string; readonly insufficientFunds: boolean }
+  | { readonly outcome: 'blockhash_unknown' }
+  | { readonly outcome: 'already_landed' }
+
+export function readSimulation(value: SimulationJson, message: VersionedMessage): Rehearsed {
+  // Too old for this node, or too new.
+  if (value.err === 'BlockhashNotFound') return { outcome: 'blockhash_unknown' }
   if (value.err === 'AlreadyProcessed') return { outcome: 'already_landed' }
 
   const { loadedAddresses: loaded } = value

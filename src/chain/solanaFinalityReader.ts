@@ -1,39 +1,58 @@
 import { z } from 'zod'
+import { Fault } from '@tollbook/core/fault'
 import {
   type FinalityReader,
   type ListedSignature,
   listedMax,
   type ListQuestion,
+  type SignatureStatus,
   type StatusAnswer,
   type StatusQuestion,
 } from '../payment/finalityReader.ts'
 import { readSignature } from '@tollbook/core/signature'
-import type { RpcClient } from './rpcClient.ts'
-import { findTransaction, refusalIsFault } from './solanaChainReader.ts'
+import { findReversal } from './findReversal.ts'
+import { createRpcClient, refusalIsFault, type RotationDeps } from './rpcClient.ts'
+import { readStatuses } from './signatureStatuses.ts'
+import { readAny } from './transactionLookup.ts'
 
-export function createSolanaFinalityReader(rpc: RpcClient): FinalityReader {
+export function createSolanaFinalityReader(deps: RotationDeps): FinalityReader {
+  const rpc = createRpcClient(deps)
   return {
-    findStatuses: (question) => findStatuses(rpc, question),
-    firstSlot: () => refusalIsFault(rpc.call('getFirstAvailableBlock', [], z.int())),
+    findStatuses: (question) => findStatuses(deps, question),
     finalizedSlot: () => refusalIsFault(rpc.call('getSlot', [{ commitment: 'finalized' }], z.int())),
-    findFinalized: (signature) => findTransaction({ rpc, commitment: 'finalized' }, signature),
-    listSignatures: (question) => listSignatures(rpc, question),
+    findReversal: (question) => findReversal(deps, question),
+    findFinalized: (signature) => readAny(deps, { signature, commitment: 'finalized' }),
+    listSignatures: (question) => listSignatures(deps, question),
   }
 }
 
-const statusJson = z.object({ slot: z.int(), err: z.unknown(), confirmationStatus: z.string().nullish() })
-const statusesJson = z.object({ context: z.object({ slot: z.int() }), value: z.array(statusJson.nullable()) })
-
-async function findStatuses(rpc: RpcClient, { signatures, searchHistory }: StatusQuestion): Promise<StatusAnswer> {
-  const answer = statusesJson.refine(({ value }) => value.length === signatures.length, 'must answer each signature')
-  const options = { searchTransactionHistory: searchHistory }
-  const { context, value } = await refusalIsFault(rpc.call('getSignatureStatuses', [signatures, options], answer))
-  const statuses = value.map((status) => {
-    if (status === null) return undefined
-    const { slot, err, confirmationStatus } = status
-    return { slot, isFinalized: confirmationStatus === 'finalized', hasFailed: err !== null && err !== undefined }
-  })
-  return { slot: context.slot, statuses }
+/**
+ * A node is asked for those that the nodes before it do not know. Nodes that are behind know
+ * less, so a missing status proves nothing; `findReversal` does.
+ */
+async function findStatuses(deps: RotationDeps, { signatures, searchHistory }: StatusQuestion): Promise<StatusAnswer> {
+  const found = new Map<string, SignatureStatus>()
+  let lastError: unknown
+  let answers = 0
+  for (const node of deps.nodes.candidates()) {
+    const missing = signatures.filter((signature) => !found.has(signature))
+    if (missing.length === 0) break
+    try {
+      const { statuses } = await readStatuses(deps, node, { signatures: missing, searchHistory })
+      answers += 1
+      for (const [index, signature] of missing.entries()) {
+        const status = statuses[index]
+        if (status === undefined) continue
+        const { slot, commitment, hasFailed } = status
+        found.set(signature, { slot, isFinalized: commitment === 'finalized', hasFailed })
+      }
+    } catch (error) {
+      lastError = error
+    }
+  }
+  if (answers === 0)
+    throw new Fault('no Solana node answered getSignatureStatuses usably', { cause: lastError, retryable: true })
+  return { statuses: signatures.map((signature) => found.get(signature)) }
 }
 
 const listedJson = z.object({
@@ -50,12 +69,12 @@ const listedJson = z.object({
 })
 
 async function listSignatures(
-  rpc: RpcClient,
+  deps: RotationDeps,
   { account, commitment, before, until }: ListQuestion,
 ): Promise<readonly ListedSignature[]> {
   const options = { limit: listedMax, commitment, before, until }
   const listed = await refusalIsFault(
-    rpc.call('getSignaturesForAddress', [account, options], z.array(listedJson).max(listedMax)),
+    createRpcClient(deps).call('getSignaturesForAddress', [account, options], z.array(listedJson).max(listedMax)),
   )
   return listed.map(({ signature, slot, err, memo, blockTime }): ListedSignature => {
     const blockTimeMs = blockTime === undefined || blockTime === null ? undefined : blockTime * 1000

@@ -52,9 +52,14 @@ export function callsOf(accountKeys: readonly string[], instructions: readonly I
   })
 }
 
+// The memo of a quote has 52 bytes, which base58 spells with at most 72 characters. A program may call another with 10 KiB
+// of memo 63 times over, and decoding that would hold the event loop for 100 ms and more.
+const memoCharactersMax = 1_700
+
 export function readCall(program: Address, accounts: readonly Address[], data: string): Call {
   if (memoPrograms.has(program)) {
-    return { program, effects: [], memo: Buffer.from(decodeInstructionData(data)).toString('utf8') }
+    const memo = data.length > memoCharactersMax ? undefined : Buffer.from(decodeInstructionData(data)).toString('utf8')
+    return { program, effects: [], memo }
   }
   const effects = tokenPrograms.has(program) ? readTokenInstruction(accounts, decodeInstructionData(data)) : []
   return { program, effects, memo: undefined }

@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { type GivenVariables, httpUrls, missingBeside, type MissingVariable, solanaAddress } from './variables.ts'
+import {
+  type GivenVariables,
+  httpUrls,
+  missingBeside,
+  type MissingVariable,
+  solanaAddress,
+  whole,
+} from './variables.ts'
 
 /** The chain on which callers pay. */
 export interface ChainSettings {
@@ -8,11 +15,23 @@ export interface ChainSettings {
   readonly tokenMint: string
   readonly paymentWallet: string
   readonly commitment: 'confirmed' | 'finalized'
+  /** Undefined: the standard ones. */
+  readonly limits?: NodeLimits
+}
+
+/** When a node no longer answers about money. */
+interface NodeLimits {
+  readonly stillMs: number
+  readonly lagSlotsMax: number
+  readonly clockSkewMaxMs: number
 }
 
 export const chainVariables = {
   SOLANA_RPC_URLS: httpUrls,
   SOLANA_COMMITMENT: z.enum(['confirmed', 'finalized'], 'must be confirmed or finalized').default('confirmed'),
+  SOLANA_NODE_STILL_SECONDS: whole(1, 3_600, 20),
+  SOLANA_NODE_LAG_SLOTS: whole(1, 100_000, 50),
+  SOLANA_CLOCK_SKEW_SECONDS: whole(1, 3_600, 60),
   TOKEN_MINT: solanaAddress,
   PAYMENT_WALLET: solanaAddress,
 }
@@ -23,7 +42,12 @@ type ChainEnvironment = z.infer<z.ZodObject<typeof chainVariables>>
 export function chainSettingsOf(env: ChainEnvironment): ChainSettings | undefined {
   const { SOLANA_RPC_URLS: rpcUrls, TOKEN_MINT: tokenMint, PAYMENT_WALLET: paymentWallet } = env
   if (rpcUrls === undefined || tokenMint === undefined || paymentWallet === undefined) return undefined
-  return { rpcUrls, tokenMint, paymentWallet, commitment: env.SOLANA_COMMITMENT }
+  const limits = {
+    stillMs: env.SOLANA_NODE_STILL_SECONDS * 1000,
+    lagSlotsMax: env.SOLANA_NODE_LAG_SLOTS,
+    clockSkewMaxMs: env.SOLANA_CLOCK_SKEW_SECONDS * 1000,
+  }
+  return { rpcUrls, tokenMint, paymentWallet, commitment: env.SOLANA_COMMITMENT, limits }
 }
 
 export function missingChainVariables(given: GivenVariables): readonly MissingVariable[] {

@@ -1,4 +1,5 @@
-import type { z } from 'zod'
+import { z } from 'zod'
+import { parseDecimal } from '@tollbook/core/money'
 import { daySeconds, type GivenVariables, whole } from './variables.ts'
 
 /** Time limits of a sale, from the quote to the answer. */
@@ -10,6 +11,8 @@ export interface SaleSettings {
   readonly proofLookupWaitMs: number
   readonly claimLeaseMs: number
   readonly handlerTimeoutMs: number
+  /** Above this price two nodes have to return the same record of a payment. Undefined: one node is enough. */
+  readonly quorumAboveMicroUsd: bigint | undefined
   /** Attempts to serve one payment. When the last one fails, the payment is owed back. */
   readonly attemptsMax: number
 }
@@ -22,6 +25,17 @@ export interface LifecycleSettings {
   readonly attemptsMax: number
 }
 
+const usdDecimals = 6
+const microUsd = z
+  .string()
+  .transform((value, context) => {
+    const amount = parseDecimal(value, usdDecimals)
+    if (amount !== undefined) return amount
+    context.addIssue('must be a decimal number of US dollars, such as 0.05')
+    return z.NEVER
+  })
+  .optional()
+
 export const saleVariables = {
   QUOTE_TTL_SECONDS: whole(10, daySeconds / 2, 300),
   QUOTE_GRACE_SECONDS: whole(0, 3_600, 60),
@@ -31,6 +45,7 @@ export const saleVariables = {
   EXPOSURE_MAX_TOKENS: whole(0, 9_999_999_999, 0),
   PAYMENT_ATTEMPTS_MAX: whole(1, 100, 10),
   HANDLER_TIMEOUT_MS: whole(100, 300_000, 30_000),
+  SOLANA_QUORUM_ABOVE_USD: microUsd,
 }
 
 type SaleEnvironment = z.infer<z.ZodObject<typeof saleVariables>>
@@ -43,6 +58,7 @@ export function saleSettingsOf(env: SaleEnvironment): SaleSettings {
     proofLookupWaitMs: env.PROOF_LOOKUP_WAIT_MS,
     claimLeaseMs: env.CLAIM_LEASE_SECONDS * 1000,
     handlerTimeoutMs: env.HANDLER_TIMEOUT_MS,
+    quorumAboveMicroUsd: env.SOLANA_QUORUM_ABOVE_USD,
     attemptsMax: env.PAYMENT_ATTEMPTS_MAX,
   }
 }

@@ -41,6 +41,8 @@ export interface HealthCheck {
    * too old at every instance at once.
    */
   readonly quotesOnly?: boolean
+  /** More for the operator than whether it is well. */
+  readonly facts?: () => Json
   /** A failure stops some products only: the health is degraded, and the service stays ready and healthy for all others. */
   readonly someProductsOnly?: boolean
 }
@@ -81,10 +83,10 @@ function health({ clock, version, checks, isDraining }: FreeRouteDeps): Answer {
   const results = checks.map((check) => ({ ...check, problem: check.problem() }))
   const failing = results.filter(({ problem }) => problem !== undefined)
   const sells = failing.every(({ someProductsOnly }) => someProductsOnly === true) && !isDraining()
-  const states = results.map(({ name, problem }): [string, Json] => [
-    name,
-    problem === undefined ? { status: 'ok' } : { status: 'failing', problem },
-  ])
+  const states = results.map(({ name, problem, facts }): [string, Json] => {
+    const state = problem === undefined ? { status: 'ok' } : { status: 'failing', problem }
+    return [name, facts === undefined ? state : { ...state, facts: facts() }]
+  })
   const data: Json = {
     status: isDraining() ? 'draining' : failing.length === 0 ? 'ok' : 'degraded',
     version,

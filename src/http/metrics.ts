@@ -6,6 +6,12 @@ export interface Metrics {
   onRequest(request: { readonly route: string; readonly status: number; readonly durationMs: number }): void
   onFlush(flush: { readonly items: number; readonly durationMs: number }): void
   onRpcCall(call: { readonly method: string; readonly ok: boolean }): void
+  onNode(node: {
+    readonly name: string
+    readonly slot: number
+    readonly lagSlots: number
+    readonly problem: string | undefined
+  }): void
   onLifecycleStep(step: string, count?: number): void
   onUpstreamCall(call: { readonly upstream: string; readonly outcome: string }): void
   onSeal(seal: { readonly unsealedEvents: number; readonly damaged: boolean }): void
@@ -73,8 +79,24 @@ export function createMetrics(): Metrics {
     },
     onUpstreamCall: ({ upstream, outcome }) => upstreamCalls.inc({ upstream, outcome }),
     onRpcCall: ({ method, ok }) => rpcCalls.inc({ method, ok: String(ok) }),
+    ...nodeMetrics(registers),
     ...jobMetrics(registers),
     showChecks: (checks) => showChecks(registers, checks),
+  }
+}
+
+/** Gauges of each Solana node, by its number in SOLANA_RPC_URLS. */
+function nodeMetrics(registers: Registry[]): Pick<Metrics, 'onNode'> {
+  const gauge = (name: string, help: string) => new Gauge({ name, help, labelNames: ['node'], registers })
+  const inRotation = gauge('tollbook_rpc_node_in_rotation', '1 while the node may say that a payment is absent')
+  const slots = gauge('tollbook_rpc_node_slot', 'Newest confirmed slot of the node')
+  const lags = gauge('tollbook_rpc_node_lag_slots', 'Slots behind the best node')
+  return {
+    onNode({ name: node, slot, lagSlots, problem }) {
+      inRotation.set({ node }, problem === undefined ? 1 : 0)
+      slots.set({ node }, slot)
+      lags.set({ node }, lagSlots)
+    },
   }
 }
 

@@ -1,39 +1,82 @@
-import type { ChainReader } from '../payment/chainReader.ts'
+import type { Json } from '@tollbook/core/canonicalJson'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
 export interface ChainHealth extends Repeated {
-  /** Undefined while a node answers. Without one no payment could be verified, so no quotes are made. */
+  /** Undefined while a node is in rotation and the clocks agree. */
   problem(): string | undefined
+  /** Undefined while quotes are made: a payment for one that no node in rotation can see would be lost time. */
+  whyNoQuotes(): string | undefined
+  /** For /api/health: where each node is. */
+  facts(): Json
+}
+
+/** The nodes of SOLANA_RPC_URLS. */
+export interface NodeWatch {
+  poll(): Promise<void>
+  inRotation(): readonly unknown[]
+  standings(): readonly NodeFacts[]
   /** A slot that the chain has certainly reached. */
   slot(): number
+  readonly time: { skewMs(): number }
+}
+
+interface NodeFacts {
+  readonly name: string
+  readonly slot: number
+  readonly lagSlots: number
+  readonly isSilent: boolean
+  readonly problem: string | undefined
 }
 
 export interface ChainHealthDeps extends RepeatDeps {
-  readonly chain: Pick<ChainReader, 'slot'>
+  readonly nodes: NodeWatch
+  readonly clockSkewMaxMs: number
 }
 
-// A slot takes 0.4 s; a quote may name one that is this much behind, and still no earlier payment can pass for it.
+// Five slots: what leaves rotation has answered at most so much longer.
 const everyMs = 2_000
 // A node that is restarted is back within this; longer is an outage.
 const silenceMaxMs = 20_000
 
-export async function startChainHealth(deps: ChainHealthDeps): Promise<ChainHealth> {
-  let slot = await deps.chain.slot()
-  let heardAtMs = deps.clock.monotonicMs()
+/** Polls the nodes. Ready at once, because opening the chain has polled them. */
+export function startChainHealth(deps: ChainHealthDeps): ChainHealth {
+  const { nodes, clock } = deps
+  let rotatedAtMs = clock.monotonicMs()
+  let outSince: string | undefined
   const task = repeat(deps, {
     name: 'chain watch',
     everyMs,
     async run() {
-      slot = Math.max(slot, await deps.chain.slot())
-      heardAtMs = deps.clock.monotonicMs()
+      await nodes.poll()
+      const nowMs = clock.monotonicMs()
+      if (nodes.inRotation().length > 0) rotatedAtMs = nowMs
+      outSince = describeOutage(nodes, nowMs - rotatedAtMs)
     },
   })
   return {
-    slot: () => slot,
-    problem() {
-      const silentMs = deps.clock.monotonicMs() - heardAtMs
-      return silentMs > silenceMaxMs ? `no Solana node has answered for ${Math.round(silentMs / 1000)} s` : undefined
-    },
+    problem: () => outSince ?? describeSkew(deps),
+    whyNoQuotes: () => outSince,
+    facts: () => ({
+      nodes: nodes.standings().map(({ name, slot, lagSlots, problem }) => {
+        return { name, slot, lagSlots, ...(problem === undefined ? {} : { problem }) }
+      }),
+    }),
     stop: () => task.stop(),
   }
+}
+
+/** Undefined while a node is in rotation, or silent for so short that a restart explains it. */
+function describeOutage(nodes: NodeWatch, outMs: number): string | undefined {
+  if (nodes.inRotation().length > 0) return undefined
+  const problems = nodes.standings().map(({ name, problem }) => `${name} ${problem ?? 'is being identified'}`)
+  const isSilent = nodes.standings().every((node) => node.isSilent)
+  if (isSilent && outMs <= silenceMaxMs) return undefined
+  return `no Solana node is in rotation: ${problems.join('; ')}`
+}
+
+function describeSkew({ nodes, clockSkewMaxMs }: ChainHealthDeps): string | undefined {
+  const skewMs = nodes.time.skewMs()
+  if (Math.abs(skewMs) <= clockSkewMaxMs) return undefined
+  const direction = skewMs > 0 ? 'ahead of' : 'behind'
+  return `the clock of this server is ${Math.round(Math.abs(skewMs) / 1000)} s ${direction} the newest block; set the clock (ages of payments go by the chain's)`
 }

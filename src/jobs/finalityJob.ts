@@ -1,7 +1,7 @@
 import { assertPresent } from '@tollbook/core/assert'
 import type { ChainReader } from '../payment/chainReader.ts'
 import { decideFinality, type FinalVerdict } from '../payment/finality.ts'
-import { type FinalityReader, type SignatureStatus, statusesMax } from '../payment/finalityReader.ts'
+import { type FinalityReader, type Reversal, type SignatureStatus, statusesMax } from '../payment/finalityReader.ts'
 import type { PaymentState } from '../payment/payment.ts'
 import type { OpenPayment } from '../payment/paymentLifecycle.ts'
 import { signatureOf, solanaReference } from '../payment/paymentReference.ts'
@@ -17,19 +17,16 @@ export interface FinalityJob extends Repeated {
 }
 
 export interface FinalityDeps extends StepDeps {
-  readonly chain: FinalityReader & Pick<ChainReader, 'readTransaction' | 'canStillLand'>
+  readonly chain: FinalityReader & Pick<ChainReader, 'readTransaction'>
 }
 
 // Finality takes some 13 s; asked so often it is on record a moment later.
 const everyMs = 2_000
 // Ten thousand payments a round: what waits longer than its round is asked for in the next.
 const pagesMax = 40
-// A blockhash is good for 150 blocks and slots may be skipped; this many slots later nothing can land any more, and the
-// blockhash itself is asked for besides.
-const landingSlotsMax = 300
-// Two looks that far apart, each at the finalized chain: one node that was behind, or restarted, cannot reverse a payment.
+// Two looks that far apart, each at the finalized chain: nodes that were behind, or restarted, cannot reverse a payment.
 const absenceApartMs = 10_000
-// Absences are judged one by one, with four questions each. More at once is an outage and not a fork.
+// Absences are judged one by one, with six questions to each node. More at once is an outage and not a fork.
 const absencesMax = 64
 const lateMs = 5 * 60 * 1000
 const alarmMs = 60 * 60 * 1000
@@ -87,20 +84,27 @@ export async function recordFinality(deps: FinalityDeps, memory: FinalityMemory)
 
 async function judgePage(deps: FinalityDeps, memory: FinalityMemory, signatures: readonly Signature[]): Promise<void> {
   const statuses = await askStatuses(deps, signatures)
-  const settled = signatures.filter((signature) => statuses.get(signature)?.isFinalized === true)
-  const absent = signatures.filter((signature) => !statuses.has(signature)).slice(0, absencesMax)
-  for (const signature of statuses.keys()) memory.absentSinceMs.delete(signature)
-  const states = await deps.lifecycle.loadPayments([...settled, ...absent].map(solanaReference))
+  const final = signatures.flatMap((signature) => {
+    const status = statuses.get(signature)
+    return status?.isFinalized === true && !status.hasFailed ? [{ signature, slot: status.slot }] : []
+  })
+  // It is absent, or it succeeded on the fork that we saw and failed on the one that stayed.
+  const isDoubtful = (status: SignatureStatus | undefined) =>
+    status === undefined || (status.isFinalized && status.hasFailed)
+  const doubtful = signatures.filter((signature) => isDoubtful(statuses.get(signature)))
+  for (const signature of statuses.keys()) if (!doubtful.includes(signature)) memory.absentSinceMs.delete(signature)
+  const open = [...final.map(({ signature }) => signature), ...doubtful.slice(0, absencesMax)]
+  const states = await deps.lifecycle.loadPayments(open.map(solanaReference))
   const stateOf = (signature: Signature) =>
     assertPresent(states.get(solanaReference(signature)), 'an open payment has events')
   // At once, so that they share a commit.
   await Promise.all(
-    settled.map((signature) => {
-      const status = assertPresent(statuses.get(signature), 'what is settled has a status')
-      return conclude(deps, memory, { signature, before: stateOf(signature), verdict: verdictOf(status) })
+    final.map(({ signature, slot }) => {
+      return conclude(deps, memory, { signature, before: stateOf(signature), verdict: { kind: 'finalized', slot } })
     }),
   )
-  for (const signature of absent) await judgeAbsence(deps, memory, { signature, before: stateOf(signature) })
+  for (const signature of open.slice(final.length))
+    await judgeDoubtful(deps, memory, { signature, before: stateOf(signature) })
 }
 
 /** From the node's memory, and for those that are not there from its disk. */
@@ -118,57 +122,37 @@ async function askStatuses({ chain }: FinalityDeps, signatures: readonly Signatu
   return found
 }
 
-function verdictOf({ slot, hasFailed }: SignatureStatus): FinalVerdict {
-  // It succeeded on the fork that we saw, and failed on the one that stayed.
-  return hasFailed ? { kind: 'reversed', reason: 'failed', finalizedSlot: slot } : { kind: 'finalized', slot }
-}
-
 interface Judged {
   readonly signature: Signature
   readonly before: PaymentState
 }
 
-async function judgeAbsence(deps: FinalityDeps, memory: FinalityMemory, judged: Judged): Promise<void> {
+async function judgeDoubtful(deps: FinalityDeps, memory: FinalityMemory, judged: Judged): Promise<void> {
   const { signature, before } = judged
   if (before.phase !== 'released' && before.phase !== 'fulfilled' && before.phase !== 'exhausted') return
-  const finalizedSlot = await findAbsence(deps, signature, before.settlement.evidence)
-  if (finalizedSlot === undefined) {
+  const reversal = await findReversal(deps, signature, before.settlement.evidence)
+  if (reversal === undefined) {
     memory.absentSinceMs.delete(signature)
     return
   }
   const nowMs = deps.clock.monotonicMs()
-  const sinceMs = memory.absentSinceMs.get(signature)
-  if (sinceMs === undefined) memory.absentSinceMs.set(signature, nowMs)
-  if (sinceMs === undefined || nowMs - sinceMs < absenceApartMs) return
+  const sinceMs = memory.absentSinceMs.get(signature) ?? nowMs
+  memory.absentSinceMs.set(signature, sinceMs)
+  // A failure on the finalized chain is a record, and an absence is the lack of one: it is looked at twice.
+  if (reversal.reason === 'absent' && nowMs - sinceMs < absenceApartMs) return
   memory.absentSinceMs.delete(signature)
-  await conclude(deps, memory, { ...judged, verdict: { kind: 'reversed', reason: 'absent', finalizedSlot } })
+  const { reason, finalizedSlot } = reversal
+  await conclude(deps, memory, { ...judged, verdict: { kind: 'reversed', reason, finalizedSlot } })
 }
 
-/**
- * Height of the finalized chain at which the payment was absent and could no longer land. Undefined if that is
- * uncertain:
- * it may still land, the node has pruned those blocks, or the chain has it.
- */
-async function findAbsence(
+function findReversal(
   { chain }: FinalityDeps,
   signature: Signature,
-  evidence: SettlementEvidence,
-): Promise<number | undefined> {
-  const { slot } = evidence
-  const finalizedSlot = await chain.finalizedSlot()
-  if (finalizedSlot < slot + landingSlotsMax) return undefined
-  if ((await chain.firstSlot()) > slot) return undefined
-  if (await canStillLand(chain, evidence)) return undefined
-  if ((await chain.findFinalized(signature)) !== undefined) return undefined
-  // The node that says so must itself be past the payment; another one may have answered before.
-  const { slot: nodeSlot, statuses } = await chain.findStatuses({ signatures: [signature], searchHistory: true })
-  return statuses[0] === undefined && nodeSlot >= slot + landingSlotsMax ? finalizedSlot : undefined
-}
-
-async function canStillLand(chain: FinalityDeps['chain'], { transactionBase64 }: SettlementEvidence): Promise<boolean> {
-  if (transactionBase64 === undefined) return false
-  const transaction = chain.readTransaction(Buffer.from(transactionBase64, 'base64'))
-  return isRefusal(transaction) ? false : chain.canStillLand(transaction)
+  { slot, transactionBase64 }: SettlementEvidence,
+): Promise<Reversal | undefined> {
+  const bytes = transactionBase64 === undefined ? undefined : Buffer.from(transactionBase64, 'base64')
+  const read = bytes === undefined ? undefined : chain.readTransaction(bytes)
+  return chain.findReversal({ signature, slot, transaction: read === undefined || isRefusal(read) ? undefined : read })
 }
 
 async function conclude(

@@ -1,6 +1,6 @@
-import type { ChainReader } from '../payment/chainReader.ts'
+import type { Json } from '@tollbook/core/canonicalJson'
 import type { PaymentTerms } from '../payment/settlement.ts'
-import { startChainHealth } from './chainHealth.ts'
+import { type NodeWatch, startChainHealth } from './chainHealth.ts'
 import { startClockHealth } from './clockHealth.ts'
 import { startHousekeepingJob } from './housekeepingJob.ts'
 import { startLedgerHealth } from './ledgerHealth.ts'
@@ -14,12 +14,16 @@ export interface Check {
   readonly problem: () => string | undefined
   /** Keeps us from quoting, and from nothing else: who has paid is served. */
   readonly quotesOnly?: boolean
+  /** More for the operator than whether it is well. */
+  readonly facts?: () => Json
 }
 
 export interface HealthJobs {
   readonly checks: readonly Check[]
-  /** The first problem of all. */
+  /** The first problem of those that stop paid requests too. */
   problem(): string | undefined
+  /** Why no quotes are made, although who has paid is served. */
+  whyNoQuotes(): string | undefined
   /** A slot that the chain has certainly reached. */
   slot(): number
   stop(): Promise<void>
@@ -33,9 +37,11 @@ export interface HealthJobsDeps extends RepeatDeps {
     readDatabaseClockMs(): Promise<number>
     addPartitions(): Promise<void>
     forgetOldAnswers(): Promise<void>
+    forgetOldPresentations(): Promise<void>
   }
   readonly chain: {
-    readonly reader: Pick<ChainReader, 'slot'>
+    readonly nodes: NodeWatch
+    readonly clockSkewMaxMs: number
     readonly terms: PaymentTerms
     readTerms(): Promise<PaymentTerms>
   }
@@ -48,24 +54,30 @@ export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsD
   started.defer(ledgerHealth.stop)
   const clockHealth = await startClockHealth({ clock, log, readDatabaseClockMs: ledger.readDatabaseClockMs })
   started.defer(clockHealth.stop)
-  const chainHealth = await startChainHealth({ clock, log, chain: chain.reader })
+  const chainHealth = startChainHealth({ clock, log, nodes: chain.nodes, clockSkewMaxMs: chain.clockSkewMaxMs })
   started.defer(chainHealth.stop)
   const termsHealth = startTermsHealth({ clock, log, terms: chain.terms, readTerms: chain.readTerms })
   started.defer(termsHealth.stop)
   const housekeeping = await startHousekeepingJob({ clock, log, ...ledger })
   started.defer(housekeeping.stop)
-  const checks = [
+  const checks: readonly Check[] = [
     { name: 'history', problem: ledger.history.problem },
     { name: 'ledger', problem: ledgerHealth.problem },
     { name: 'clock', problem: clockHealth.problem },
-    { name: 'chain', problem: chainHealth.problem },
+    // A caller who has paid is heard even while no node can say so: the presentation counts for the age of the payment.
+    { name: 'chain', problem: chainHealth.problem, facts: chainHealth.facts, quotesOnly: true },
     { name: 'token', problem: termsHealth.problem },
   ]
   const stored = started.move()
   return {
     checks,
-    problem: () => checks.map(({ problem }) => problem()).find((problem) => problem !== undefined),
-    slot: chainHealth.slot,
+    problem: () =>
+      checks
+        .filter(({ quotesOnly }) => quotesOnly !== true)
+        .map(({ problem }) => problem())
+        .find((problem) => problem !== undefined),
+    whyNoQuotes: chainHealth.whyNoQuotes,
+    slot: () => chain.nodes.slot(),
     stop: () => stored.disposeAsync(),
   }
 }

@@ -3,6 +3,7 @@ import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 export interface HousekeepingDeps extends RepeatDeps {
   readonly addPartitions: () => Promise<void>
   readonly forgetOldAnswers: () => Promise<void>
+  readonly forgetOldPresentations: () => Promise<void>
 }
 
 // Partitions are made a week and ten million positions ahead, so an hour late does no harm.
@@ -17,6 +18,7 @@ export async function startHousekeepingJob(deps: HousekeepingDeps): Promise<Repe
     async run() {
       await deps.addPartitions()
       await deps.forgetOldAnswers()
+      await deps.forgetOldPresentations()
     },
   })
 }

@@ -15,8 +15,8 @@ export interface SealJobDeps extends RepeatDeps {
   readonly sealNext: () => Promise<SealStep>
   /** Keeps the newest checkpoint outside the database; undefined when the operator has not said where. */
   readonly keep: ((note: string) => Promise<void>) | undefined
-  /** Writes down, outside the database, that the ledger went backwards; does nothing while it did not. */
-  readonly noteLoss?: () => Promise<void>
+  /** False while the ledger did not go backwards. Otherwise it is written down outside the database. */
+  readonly noteLoss?: () => Promise<boolean>
   /** Called after each check, for the metrics. */
   readonly onSeal: (seal: { readonly unsealedEvents: number; readonly damaged: boolean }) => void
 }
@@ -100,7 +100,7 @@ function createWatch({ clock, log, sealNext, keep, noteLoss, onSeal }: SealJobDe
       const step = await seal(steps)
       if (step !== undefined) await keepNewest(step, keepNow)
     } finally {
-      await noteLoss?.()
+      if ((await noteLoss?.()) === true) onSeal({ unsealedEvents: 0, damaged: true })
     }
   }
 

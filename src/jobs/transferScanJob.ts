@@ -1,6 +1,8 @@
 import { Fault } from '@tollbook/core/fault'
 import type { Address } from '@tollbook/core/address'
 import { decideUnmatched, type ReceivedTransfer } from '../payment/finality.ts'
+import type { ChainReader } from '../payment/chainReader.ts'
+import type { Presentations } from '../payment/presentations.ts'
 import { type FinalityReader, type ListedSignature, listedMax } from '../payment/finalityReader.ts'
 import { unknownPayment } from '../payment/payment.ts'
 import { solanaReference } from '../payment/paymentReference.ts'
@@ -10,7 +12,8 @@ import { recordStep, type StepDeps } from './recordStep.ts'
 import { type Repeated, repeat } from './repeat.ts'
 
 export interface TransferScanDeps extends StepDeps {
-  readonly chain: Pick<FinalityReader, 'listSignatures' | 'findFinalized'>
+  readonly chain: Pick<FinalityReader, 'listSignatures' | 'findFinalized'> & Pick<ChainReader, 'timeMs'>
+  readonly presentations: Pick<Presentations, 'findPresented'>
   readonly terms: Pick<PaymentTerms, 'mint' | 'paymentTokenAccount'>
   /** Token accounts of all payment wallets on record. Absent: the one of the terms. */
   readonly ownAccounts?: readonly Address[]
@@ -45,21 +48,30 @@ async function scanWallets(deps: TransferScanJobDeps): Promise<void> {
 }
 
 export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
-  const { lifecycle, terms, clock, settleAgeMs } = deps
+  const { lifecycle, terms, clock, chain, settleAgeMs } = deps
   const newest = await listSince(deps, await lifecycle.readScanPlace(terms.paymentTokenAccount))
-  const ripeBeforeMs = clock.nowMs() - settleAgeMs
+  // By the slower of two clocks, so that neither records a payment as unmatched that may still be presented.
+  const ripeBeforeMs = Math.min(clock.nowMs(), chain.timeMs()) - settleAgeMs
   const oldestFirst = newest.toReversed()
   const unripe = oldestFirst.findIndex(({ blockTimeMs }) => blockTimeMs === undefined || blockTimeMs > ripeBeforeMs)
   const ripe = unripe === -1 ? oldestFirst : oldestFirst.slice(0, unripe)
+  let isHeld = false
   for (let from = 0; from < ripe.length; from += stepMax) {
     const step = ripe.slice(from, from + stepMax)
-    const accounted = await lifecycle.findAccounted(step.map(({ signature }) => solanaReference(signature)))
+    const references = step.map(({ signature }) => solanaReference(signature))
+    const accounted = await lifecycle.findAccounted(references)
+    const open = references.filter((reference) => !accounted.has(reference))
+    const presented = await deps.presentations.findPresented(open)
     for (const listed of step) {
+      const reference = solanaReference(listed.signature)
+      if (listed.hasFailed || accounted.has(reference)) continue
+      // Presented in time and not decided yet: it still buys. It is searched again until the presentation expires.
+      if (presented.has(reference)) isHeld = true
       // A payment that another writer has moved meanwhile is searched again next time, and everything after it.
-      if (!listed.hasFailed && !accounted.has(solanaReference(listed.signature)) && !(await account(deps, listed)))
-        return
-      if (listed === step.at(-1)) await lifecycle.moveScanPlace(terms.paymentTokenAccount, listed)
+      else if (!(await account(deps, listed))) return
     }
+    const last = step.at(-1)
+    if (!isHeld && last !== undefined) await lifecycle.moveScanPlace(terms.paymentTokenAccount, last)
   }
 }
 

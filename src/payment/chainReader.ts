@@ -1,26 +1,80 @@
 import type { Address } from '@tollbook/core/address'
+import type { LandingBound, ProvenAbsent } from './absence.ts'
 import type { SignedTransaction, Simulation } from './proof.ts'
 import type { Refusal } from '@tollbook/core/refusal'
 import type { Signature } from '@tollbook/core/signature'
 import type { TransactionRecord } from './transactionRecord.ts'
 
 /**
- * Chain operations of the paywall. Every method except `readTransaction` queries a node and throws a retryable `Fault`
- * if
- * the node cannot answer: silence is never an answer.
+ * Chain operations of the paywall. Every method except `readTransaction`, `landingBound` and `timeMs` queries nodes and
+ * throws a retryable `Fault` if none can answer: silence is never an answer.
  */
 export interface ChainReader {
-  /** One call. Undefined when the chain does not have it at the configured commitment, for now. */
-  findTransaction(signature: Signature): Promise<TransactionRecord | undefined>
+  /** Looks a transaction up. Equal lookups at the same moment are one, and an answer is remembered for a moment. */
+  find(signature: Signature, options?: FindOptions): Promise<Finding>
   /** All of the wallet's token accounts of the service token together. */
-  balanceBaseUnits(wallet: Address): Promise<bigint>
+  readBalance(question: BalanceQuestion): Promise<Balance>
   /** Decodes and checks every signature; no network. */
   readTransaction(bytes: Uint8Array): SignedTransaction | Refusal
+  /** Rehearses it. A failure is of a state that is as new as any that is known. */
   simulate(transaction: SignedTransaction): Promise<Simulation>
   /** Sends exactly these bytes. Sending them again is harmless: the chain takes a signature once. */
-  broadcast(transaction: SignedTransaction): Promise<void>
-  /** False once its blockhash is too old for it ever to land. */
-  canStillLand(transaction: SignedTransaction): Promise<boolean>
-  /** The newest slot at the configured commitment. */
-  slot(): Promise<number>
+  broadcast(transaction: Pick<SignedTransaction, 'bytes'>): Promise<void>
+  /** For any transaction whose bytes exist by now. */
+  landingBound(): LandingBound
+  /** Time of the chain: that of its newest known block, and what has passed since. No wall clock is part of it. */
+  timeMs(): number
+}
+
+export interface FindOptions {
+  /** Time to wait for it to land; 0 by default. */
+  readonly waitMs?: number
+  /** It was sent by this service, so each slot may have it. */
+  readonly isSent?: boolean
+  /** `finalized` where a younger answer is not enough. By default the commitment of the settings. */
+  readonly commitment?: 'finalized'
+  /** An absence counts only in a state of this slot or a later one. */
+  readonly minSlot?: number
+  /** Number of nodes that have to return the same record; 1 by default. */
+  readonly nodesMin?: number
+  /** Without a bound, absence cannot be proven. */
+  readonly bound?: LandingBound | undefined
+}
+
+/** The three answers about a transaction. Only `Found` and `ProvenAbsent` are verdicts. */
+export type Finding = Found | ProvenAbsent | Unknown
+
+export interface Found {
+  readonly kind: 'found'
+  readonly record: TransactionRecord
+  /** In which it landed. */
+  readonly slot: number
+  /** Number of nodes that returned this record. */
+  readonly nodes: number
+}
+
+export interface Unknown {
+  readonly kind: 'unknown'
+  /** For the caller and the log. */
+  readonly why: string
+  /** A node has it, but not at the commitment, or not enough nodes have it. */
+  readonly isSeen: boolean
+  /** The oldest state among those in which it was looked for. */
+  readonly slot: number
+}
+
+export interface BalanceQuestion {
+  readonly wallet: Address
+  /** In a state of this slot or a later one. */
+  readonly minSlot?: number
+  /** `finalized` for what cannot be the effect of a payment of the last seconds. By default `confirmed`. */
+  readonly commitment?: 'finalized'
+  /** A smaller balance is not believed before every node was asked. */
+  readonly enoughBaseUnits?: bigint
+}
+
+/** A balance and the state that it was read from. */
+export interface Balance {
+  readonly baseUnits: bigint
+  readonly slot: number
 }

@@ -1,14 +1,15 @@
 import type { Address } from '@tollbook/core/address'
+import type { SignedTransaction } from './proof.ts'
 import type { Signature } from '@tollbook/core/signature'
 import type { TransactionRecord } from './transactionRecord.ts'
 
 /** Chain queries after a payment has been accepted. Faults as in `chainReader.ts`: silence is never an answer. */
 export interface FinalityReader {
-  /** At most `statusesMax` at once. Undefined where the node knows nothing. */
+  /** At most `statusesMax` at once. Undefined where no node in rotation knows it. */
   findStatuses(question: StatusQuestion): Promise<StatusAnswer>
-  /** First slot that the node knows. */
-  firstSlot(): Promise<number>
   finalizedSlot(): Promise<number>
+  /** Undefined unless the nodes agree that the finalized chain does not have the payment and that it cannot land. */
+  findReversal(question: ReversalQuestion): Promise<Reversal | undefined>
   /** Undefined when the finalized chain does not have it. */
   findFinalized(signature: Signature): Promise<TransactionRecord | undefined>
   /** Those that name the account, newest first. */
@@ -19,6 +20,21 @@ export interface FinalityReader {
 export const statusesMax = 256
 export const listedMax = 1_000
 
+export interface ReversalQuestion {
+  readonly signature: Signature
+  /** In which it was seen before it was served. */
+  readonly slot: number
+  /** Undefined where the record has no bytes. */
+  readonly transaction: SignedTransaction | undefined
+}
+
+/** The finding of at least two nodes where two are configured. */
+export interface Reversal {
+  readonly reason: 'absent' | 'failed'
+  readonly finalizedSlot: number
+  readonly nodes: number
+}
+
 export interface StatusQuestion {
   readonly signatures: readonly Signature[]
   /** Without it a node answers from memory, which goes back two minutes; with it, it searches its disk. */
@@ -26,8 +42,6 @@ export interface StatusQuestion {
 }
 
 export interface StatusAnswer {
-  /** Height of the node that answered. */
-  readonly slot: number
   readonly statuses: readonly (SignatureStatus | undefined)[]
 }
 

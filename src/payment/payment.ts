@@ -31,11 +31,20 @@ import { owesBurn, type Settlement } from './settlement.ts'
 
 export type PaymentState =
   | { readonly phase: 'unknown'; readonly version: 0 }
-  | { readonly phase: 'submitted'; readonly version: number; readonly wallet: Address; readonly endpoint: string }
+  | Submitted
   | (Verified & { readonly phase: 'verified' | 'released' })
   | Live
   | (Verified & { readonly phase: 'fulfilled' | 'exhausted' | 'refund_due' | 'reversed' })
   | { readonly phase: 'unmatched'; readonly version: number; readonly wallet: Address | undefined }
+
+interface Submitted {
+  readonly phase: 'submitted'
+  readonly version: number
+  readonly wallet: Address
+  readonly endpoint: string
+  /** To be sent again until it is on chain. */
+  readonly transactionBase64: string
+}
 
 interface Verified {
   readonly version: number
@@ -316,7 +325,13 @@ export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: n
   const version = state.version + 1
   switch (event.kind) {
     case 'PaymentSubmitted':
-      return { phase: 'submitted', version, wallet: event.wallet, endpoint: event.endpoint }
+      return {
+        phase: 'submitted',
+        version,
+        wallet: event.wallet,
+        endpoint: event.endpoint,
+        transactionBase64: event.transactionBase64,
+      }
     case 'PaymentVerified': {
       const { settlement } = event
       const { endpoint } = settlement.price

@@ -30,6 +30,8 @@ export type OpenQuestion =
   | { readonly kind: 'awaiting_finality'; readonly after: OpenPayment | undefined }
   /** Claimed by an attempt that did not end in time. */
   | { readonly kind: 'lease_ended' }
+  /** Sent by this service within that time, and not claimed yet. */
+  | { readonly kind: 'submitted'; readonly forMsMax: number }
   /** Final, and nothing delivered since that long. */
   | { readonly kind: 'undelivered'; readonly forMs: number }
 

@@ -1,4 +1,5 @@
 import type { Address } from '@tollbook/core/address'
+import type { LandingBound } from './absence.ts'
 import type { Signature } from '@tollbook/core/signature'
 import type { TokenBalance, TokenMovement } from './transactionRecord.ts'
 
@@ -11,11 +12,18 @@ export interface SignedTransaction {
   readonly usesDurableNonce: boolean
 }
 
-/** Effects of a transaction if it were sent now. */
+/** Result of a rehearsal in one state of one node. Only a success and a failure say something about the transaction. */
 export type Simulation =
-  | { readonly outcome: 'would_succeed'; readonly effects: SimulatedEffects }
-  | { readonly outcome: 'would_fail'; readonly text: string; readonly insufficientFunds: boolean }
-  | { readonly outcome: 'blockhash_expired' }
+  | { readonly outcome: 'would_succeed'; readonly effects: SimulatedEffects; readonly bound: LandingBound }
+  | {
+      readonly outcome: 'would_fail'
+      readonly text: string
+      readonly insufficientFunds: boolean
+      /** State in which it would fail. */
+      readonly slot: number
+    }
+  /** No node could rehearse it in the newest state: its blockhash is too old, or newer than the state of each node. */
+  | { readonly outcome: 'unknown' }
   | { readonly outcome: 'already_landed' }
 
 export interface SimulatedEffects {

@@ -163,11 +163,11 @@ async function findUnrecordedOf(
  * Every sender can write our memo into a transaction that names our account; only our wallet can move tokens out of it.
  */
 async function hasPaidOut({ chain }: Opened, account: Address, { signature }: ListedSignature): Promise<boolean> {
-  const record = await chain.reader.findTransaction(signature)
-  if (record === undefined)
+  const finding = await chain.reader.find(signature)
+  if (finding.kind !== 'found')
     throw new Fault(`the node lists ${signature} and does not have it; ask again`, { retryable: true })
   const { mint } = chain.terms
-  return record.balances.some(
+  return finding.record.balances.some(
     ({ tokenAccount, mint: moved, beforeBaseUnits, afterBaseUnits }) =>
       tokenAccount === account && moved === mint && afterBaseUnits < beforeBaseUnits,
   )

@@ -68,7 +68,7 @@ async function requireCover(
 ): Promise<void> {
   const plannedBaseUnits = parts.flat().reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
   const held = await Promise.all(
-    wallets.map(async (wallet) => ({ wallet, baseUnits: await chain.reader.balanceBaseUnits(wallet) })),
+    wallets.map(async (wallet) => ({ wallet, baseUnits: (await chain.reader.readBalance({ wallet })).baseUnits })),
   )
   const own = held.find(({ wallet }) => wallet === paymentWallet)?.baseUnits ?? 0n
   if (own >= plannedBaseUnits) return

@@ -19,6 +19,8 @@ export interface Paywall extends OfferDeps, ClaimDeps, HandlerDeps, RedeemDeps {
   readonly currentPrice: (endpoint: string) => ListedPrice | undefined
   /** Reason why nothing is sold: the ledger is not durable, no node answers, or the server is shutting down. */
   readonly whyClosed: () => string | undefined
+  /** Reason why no quotes are made, although who has paid is served: no node could show a new payment. */
+  readonly whyNoQuotes: () => string | undefined
   /** Reason why sales wait for the chain: too much was served for payments that are not final. */
   readonly whyExposed: () => Promise<string | undefined>
   readonly signReceipt: SignReceipt
@@ -46,8 +48,8 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     if (rail === undefined) {
       const price = deps.currentPrice(product.path)
       if (price === undefined) return refusalAnswer(refuseClosed(unpriced))
-      const exposed = await deps.whyExposed()
-      if (exposed !== undefined) return refusalAnswer(refuseClosed(exposed))
+      const unsold = deps.whyNoQuotes() ?? (await deps.whyExposed())
+      if (unsold !== undefined) return refusalAnswer(refuseClosed(unsold))
       const offer = await issueOffer(deps, { product, payer: caller.payer, price })
       return isRefusal(offer) ? refusalAnswer(offer) : offer
     }

@@ -53,6 +53,6 @@ async function totalBaseUnits(
   reader: Chain['reader'],
   wallets: ReturnType<LedgerSettingsPart['allTerms']>,
 ): Promise<bigint> {
-  const balances = await Promise.all(wallets.map(({ paymentWallet }) => reader.balanceBaseUnits(paymentWallet)))
-  return balances.reduce((sum, balance) => sum + balance, 0n)
+  const balances = await Promise.all(wallets.map(({ paymentWallet: wallet }) => reader.readBalance({ wallet })))
+  return balances.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
 }

@@ -19,11 +19,17 @@ import type { PartDeps } from './partDeps.ts'
 export interface LedgerPart {
   readonly payments: PaymentLedger
   readonly lifecycle: PaymentLifecycle
+  readonly presentations: Ledger['presentations']
   readonly priceLists: Ledger['priceLists']
   readonly settings: Ledger['settings']
   readonly upkeep: Pick<
     Ledger,
-    'findDurabilityProblem' | 'readDatabaseClockMs' | 'history' | 'addPartitions' | 'forgetOldAnswers'
+    | 'findDurabilityProblem'
+    | 'readDatabaseClockMs'
+    | 'history'
+    | 'addPartitions'
+    | 'forgetOldAnswers'
+    | 'forgetOldPresentations'
   >
   readonly seal: SealPort
   openNews(options: { readonly isSample: boolean }): NewsStore
@@ -55,6 +61,7 @@ export async function openLedger(settings: LedgerSettings, deps: PartDeps): Prom
   return {
     payments: store.payments,
     lifecycle: store.lifecycle,
+    presentations: store.presentations,
     priceLists: store.priceLists,
     settings: store.settings,
     upkeep: store,

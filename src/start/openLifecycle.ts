@@ -3,6 +3,7 @@ import type { LifecycleSettings } from '../config/saleSettings.ts'
 import type { Check } from '../jobs/healthJobs.ts'
 import { startOpenWorkJob } from '../jobs/openWorkJob.ts'
 import { startFinalityJob } from '../jobs/finalityJob.ts'
+import { startRebroadcastJob } from '../jobs/rebroadcastJob.ts'
 import { lifecycleSteps, type StepDeps } from '../jobs/recordStep.ts'
 import { startRefundJob } from '../jobs/refundJob.ts'
 import { startTransferScanJob } from '../jobs/transferScanJob.ts'
@@ -11,7 +12,7 @@ import type { LedgerSettingsPart } from './openSettings.ts'
 import type { PartDeps } from './partDeps.ts'
 
 export interface LifecycleJobsDeps extends PartDeps {
-  readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle'>
+  readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle' | 'presentations'>
   readonly chain: Pick<Chain, 'reader' | 'finality' | 'terms'>
   readonly settings: Pick<LedgerSettingsPart, 'allTerms'>
 }
@@ -37,10 +38,12 @@ export function openLifecycle(settings: LifecycleSettings, deps: LifecycleJobsDe
   const openWork = startOpenWorkJob(steps)
   const finality = startFinalityJob({ ...steps, chain: { ...chain.reader, ...chain.finality } })
   const refunds = startRefundJob({ ...steps, refundAfterMs, attemptsMax: settings.attemptsMax })
+  const rebroadcasts = startRebroadcastJob({ ...steps, chain: { ...chain.reader, ...chain.finality } })
   const settleAgeMs = settings.proofMaxAgeMs + settleMarginMs
   const transfers = startTransferScanJob({
     ...steps,
-    chain: chain.finality,
+    chain: { ...chain.reader, ...chain.finality },
+    presentations: ledger.presentations,
     allTerms: deps.settings.allTerms,
     settleAgeMs,
   })
@@ -53,7 +56,7 @@ export function openLifecycle(settings: LifecycleSettings, deps: LifecycleJobsDe
       return exposed < exposureMaxBaseUnits ? undefined : overexposed
     },
     async close() {
-      await Promise.all([openWork.stop(), finality.stop(), refunds.stop(), transfers.stop()])
+      await Promise.all([openWork.stop(), finality.stop(), refunds.stop(), rebroadcasts.stop(), transfers.stop()])
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { Chain } from '../chain/openChain.ts'
 import type { SaleSettings } from '../config/saleSettings.ts'
+import type { Presentations } from '../payment/presentations.ts'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import type { Paywall } from '../paywall/paywall.ts'
 import type { PaymentRail } from '../paywall/rail.ts'
@@ -15,12 +16,13 @@ import type { PartDeps } from './partDeps.ts'
 
 export interface SaleDeps extends PartDeps {
   readonly ledger: PaymentLedger
+  readonly presentations: Presentations
   readonly chain: Pick<Chain, 'reader' | 'terms'>
   readonly keys: Pick<ReceiptKeys, 'signReceipt'>
   readonly settings: Pick<LedgerSettingsPart, 'acceptedTerms'>
   readonly prices: Pick<Prices, 'currentPrice'>
   readonly lifecycle: Pick<Lifecycle, 'whyExposed'>
-  readonly health: Pick<Health, 'whyClosed'>
+  readonly health: Pick<Health, 'whyClosed' | 'whyNoQuotes'>
   /** A slot that the chain has certainly reached. */
   readonly slot: () => number
   readonly split: readonly SplitShare[]
@@ -40,6 +42,9 @@ export function openSale(settings: SaleSettings, deps: SaleDeps): Paywall {
   const nativeRail = createNativeRail({
     clock,
     ledger,
+    onUnrecorded: (error, { reference }) =>
+      log.warn({ event: 'presentation_not_recorded', reference, error: describeError(error) }),
+    presentations: deps.presentations,
     chain: chain.reader,
     terms,
     acceptedTerms: deps.settings.acceptedTerms,
@@ -50,6 +55,7 @@ export function openSale(settings: SaleSettings, deps: SaleDeps): Paywall {
     proofMaxAgeMs,
     lookupWaitMs,
     broadcastWaitMs,
+    quorumAboveMicroUsd: settings.quorumAboveMicroUsd,
   })
   return {
     clock,
@@ -62,6 +68,7 @@ export function openSale(settings: SaleSettings, deps: SaleDeps): Paywall {
     handlerTimeoutMs: settings.handlerTimeoutMs,
     whyExposed: lifecycle.whyExposed,
     whyClosed: health.whyClosed,
+    whyNoQuotes: health.whyNoQuotes,
     rails: deps.withRails?.([nativeRail]) ?? [nativeRail],
     signReceipt: keys.signReceipt,
     onFault: (fault, requestId) => log.warn({ event: 'outcome_unknown', requestId, error: describeError(fault) }),

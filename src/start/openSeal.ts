@@ -42,12 +42,14 @@ export async function openSeal(settings: SealSettings, deps: SealDeps): Promise<
 }
 
 /** A restart must not open an instance that has seen more than the database has. Writes once. */
-function createLossNote({ history }: SealPort, checkpointFile: string | undefined): () => Promise<void> {
+function createLossNote({ history }: SealPort, checkpointFile: string | undefined): () => Promise<boolean> {
   let isNoted = false
   return async () => {
-    const seen = history.lost()?.seen
-    if (isNoted || checkpointFile === undefined || seen === undefined) return
-    await writeLossNote(checkpointFile, seen)
+    const lost = history.lost()
+    if (lost === undefined) return false
+    if (!isNoted && checkpointFile !== undefined && lost.seen !== undefined)
+      await writeLossNote(checkpointFile, lost.seen)
     isNoted = true
+    return true
   }
 }

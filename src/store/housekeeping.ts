@@ -6,6 +6,11 @@ export async function addPartitions(database: Database): Promise<void> {
   await sql`select ledger.add_partitions()`.execute(database)
 }
 
+/** Deletes first presentations that are a day old. */
+export async function forgetOldPresentations(database: Database): Promise<void> {
+  await sql`select work.forget_old_presentations()`.execute(database)
+}
+
 /** Deletes idempotency keys that have ended, answers a day old, and the oldest answers beyond the storage bound. */
 export async function forgetOldAnswers(database: Database): Promise<void> {
   await sql`select ledger.forget_old_notes()`.execute(database)

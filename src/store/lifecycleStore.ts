@@ -66,6 +66,11 @@ async function findOpen(database: Database, question: OpenQuestion, max: number)
             .where(sql<boolean>`(due_at <= now() or due_at > now() + ${leaseMaxMinutes}::float8 * interval '1 minute')`)
             .execute()
         )
+      case 'submitted':
+        return open
+          .where('queue', '=', 'submitted')
+          .where('due_at', '>', sql<Date>`now() - ${question.forMsMax}::float8 * interval '1 millisecond'`)
+          .execute()
       case 'undelivered':
         return open
           .where('queue', '=', 'undelivered')

@@ -7,14 +7,16 @@ import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import type { PaymentLifecycle } from '../payment/paymentLifecycle.ts'
+import type { Presentations } from '../payment/presentations.ts'
 import type { Log } from '../primitives/log.ts'
 import { type Database, databaseOn } from './database.ts'
 import { readDatabaseClockMs } from './databaseClock.ts'
 import { findCommitProblem, findDurabilityProblem } from './durability.ts'
 import { createElection, type Election } from './election.ts'
-import { addPartitions, forgetOldAnswers } from './housekeeping.ts'
+import { addPartitions, forgetOldAnswers, forgetOldPresentations } from './housekeeping.ts'
 import { createPaymentLifecycle } from './lifecycleStore.ts'
 import { createPaymentLedger } from './paymentStore.ts'
+import { createPresentations } from './presentationStore.ts'
 import { createPriceListStore, type PriceListStore } from './priceListStore.ts'
 import { createQuoteQueue } from './quoteStore.ts'
 import { checkSchemaVersion } from './schemaVersion.ts'
@@ -35,6 +37,7 @@ export interface Ledger {
   readonly payments: PaymentLedger
   /** Payments after their answers. */
   readonly lifecycle: PaymentLifecycle
+  readonly presentations: Presentations
   readonly priceLists: PriceListStore
   readonly settings: SettingStore
   /** For kinds of streams that this service does not know. */
@@ -51,6 +54,7 @@ export interface Ledger {
   readDatabaseClockMs(): Promise<number>
   addPartitions(): Promise<void>
   forgetOldAnswers(): Promise<void>
+  forgetOldPresentations(): Promise<void>
   /** Writes what is queued, then closes. */
   close(): Promise<void>
 }
@@ -101,6 +105,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   return {
     payments: createPaymentLedger({ database, kernel, quotes, priceLists, sentAnswers }),
     lifecycle: createPaymentLifecycle({ database, kernel, election }),
+    presentations: createPresentations(database),
     priceLists,
     settings: createSettingStore({ database, kernel, nowMs }),
     kernel,
@@ -109,12 +114,11 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     requireHistory: () => history.compare(pool),
     election,
     findDurabilityProblem: async () =>
-      (await findDurabilityProblem(database, { requiresStandby })) ??
-      (await findCommitProblem(pool)) ??
-      (await findProblem()),
+      (await findDurabilityProblem(database, { requiresStandby })) ?? (await findProblem()) ?? findCommitProblem(pool),
     readDatabaseClockMs: () => readDatabaseClockMs(database),
     addPartitions: () => addPartitions(database),
     forgetOldAnswers: () => forgetOldAnswers(database),
+    forgetOldPresentations: () => forgetOldPresentations(database),
     async close() {
       await Promise.all([kernel.drained(), quotes.drained(), sentAnswers.close()])
       await database.destroy()

@@ -61,6 +61,14 @@ export interface Tables {
   }
   'ledger.notes': { id: Read<Buffer>; note: Read<Buffer>; recorded_at: Read<Date>; sent_at: Read<Date | null> }
   'work.open': { queue: Read<string>; stream: Read<number>; id: Read<Buffer>; due_at: Read<Date> }
+  'work.presentations': {
+    reference: Read<Buffer>
+    wallet: Read<string>
+    presented_at: Read<Date>
+    last_valid_height: Read<number>
+    number: Read<number>
+    recorded_at: Read<Date>
+  }
   'work.progress': { one: Read<boolean>; upto_seq: Read<number> }
   'paywall.transfer_scans': {
     token_account: Read<string>

@@ -21,11 +21,12 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js'
 import { openChain } from '../../src/chain/openChain.ts'
-import { type LocalChain, startLocalChain } from '@tollbook/localnet/localChain'
+import { type LocalChain, type NodeBehaviour, startLocalChain } from '@tollbook/localnet/localChain'
 import { postJson } from '../../src/outbound/postJson.ts'
 import { type Address, readAddress } from '@tollbook/core/address'
 import type { ChainReader } from '../../src/payment/chainReader.ts'
 import { type Price, transferBaseUnits } from '@tollbook/core/quote'
+import type { TransactionRecord } from '../../src/payment/transactionRecord.ts'
 import type { PaymentTerms } from '../../src/payment/settlement.ts'
 import { type Signature, readSignature } from '@tollbook/core/signature'
 import { feeOf, sentForArrival } from '@tollbook/core/transferFee'
@@ -66,8 +67,13 @@ export const relayAddress = new PublicKey(Buffer.alloc(32, 7))
 /** Does nothing, whatever it is asked. */
 export const idleAddress = new PublicKey(Buffer.alloc(32, 8))
 
-export async function openChainFixture(kind: MintKind, clock: Clock = systemClock): Promise<ChainFixture> {
-  const chain = await startLocalChain({ slotMs: 0, clock })
+/** The first of `nodes` is the one of the test; without them there is one that shows the newest state. */
+export async function openChainFixture(
+  kind: MintKind,
+  clock: Clock = systemClock,
+  nodes?: readonly NodeBehaviour[],
+): Promise<ChainFixture> {
+  const chain = await startLocalChain({ slotMs: 0, clock, ...(nodes === undefined ? {} : { nodes }) })
   chain.addProgram(relayAddress.toBase58(), relayProgram)
   chain.addProgram(idleAddress.toBase58(), idleProgram)
   const connection = new Connection(chain.rpcUrl, { commitment: 'confirmed', wsEndpoint: chain.wsUrl })
@@ -85,6 +91,7 @@ export async function openChainFixture(kind: MintKind, clock: Clock = systemCloc
     commitment: 'confirmed',
     postJson,
     log: silentLog,
+    clock,
   })
   const price = priceOf(terms, 1_000_001n)
   return { ...scene, kind, program, mint: mint.publicKey, paymentWallet, paymentAccount, reader, terms, price }
@@ -250,6 +257,13 @@ export function withheld({ terms }: Pick<ChainFixture, 'terms'>, sentBaseUnits: 
 /** Amount that has to arrive for the fixture's price. */
 export function due({ price }: Pick<ChainFixture, 'price'>): bigint {
   return transferBaseUnits(price)
+}
+
+/** A transaction that the chain has. */
+export async function mustFind(reader: ChainReader, signature: Signature): Promise<TransactionRecord> {
+  const finding = await reader.find(signature)
+  if (finding.kind !== 'found') throw new Error(`${signature} is not found: ${finding.kind}`)
+  return finding.record
 }
 
 export function addressOf(key: PublicKey): Address {

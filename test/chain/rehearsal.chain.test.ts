@@ -33,6 +33,7 @@ import {
   sendAndConfirm,
   signedBy,
   stage,
+  mustFind,
 } from './chainFixture.ts'
 
 interface Layout {
@@ -137,7 +138,7 @@ async function expectRehearsed(
 
   const simulation = await fixture.reader.simulate(transaction)
   await sendAndConfirm(fixture, transaction.bytes)
-  const landed = assertPresent(await fixture.reader.findTransaction(transaction.signature), 'it has landed')
+  const landed = await mustFind(fixture.reader, transaction.signature)
 
   assert(simulation.outcome === 'would_succeed', 'nothing stands against it')
   expect(landed.failure).toBeUndefined()

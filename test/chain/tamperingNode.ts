@@ -17,7 +17,7 @@ export type Tamper = (call: Call) => Promise<Reply> | Reply
 export interface TamperingNode {
   readonly url: string
   /** The methods that it was asked, in order. */
-  readonly asked: readonly string[]
+  readonly asked: string[]
   answer(method: string, tamper: Tamper): void
   /** Passes everything on again. */
   behave(): void

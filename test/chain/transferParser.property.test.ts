@@ -166,11 +166,24 @@ describe('instruction data', () => {
     expect(() => decodeInstructionData(text)).toThrow(Fault)
   })
 
-  test('of a memo that is longer than the limit of the base58 library is not a bug (I31)', () => {
-    const long = `tollbooth ${'x'.repeat(5_000)}`
-    const calls = callsOf(accountKeys, [{ programIdIndex: at.memo, accounts: [], data: longBase58(Buffer.from(long)) }])
+  test('of a memo that no quote can have is not decoded, however often it is called (I31)', () => {
+    // Not base58, so that decoding it would be a fault.
+    const long = { programIdIndex: at.memo, accounts: [], data: 'O'.repeat(13_985) }
 
-    expect(calls).toEqual([{ program: memoProgram, effects: [], memo: long }])
+    const calls = callsOf(
+      accountKeys,
+      Array.from({ length: 63 }, () => long),
+    )
+
+    expect(calls).toHaveLength(63)
+    expect(calls[0]).toEqual({ program: memoProgram, effects: [], memo: undefined })
+  })
+
+  test('of a memo as long as a transaction is decoded', () => {
+    const memo = 'x'.repeat(1_232)
+    const calls = callsOf(accountKeys, [{ programIdIndex: at.memo, accounts: [], data: longBase58(Buffer.from(memo)) }])
+
+    expect(calls).toEqual([{ program: memoProgram, effects: [], memo }])
   })
 })
 

@@ -1,5 +1,9 @@
+import type { NodeBehaviour } from '@tollbook/localnet/localChain'
 import { openChain } from '../../src/chain/openChain.ts'
 import { postJson } from '../../src/outbound/postJson.ts'
+import { assert } from '@tollbook/core/assert'
+import { describeError } from '@tollbook/core/fault'
+import type { NodeRegistry } from '../../src/chain/nodeRegistry.ts'
 import { memoOfSecret } from '@tollbook/core/binding'
 import type { Order } from '../../src/payment/payment.ts'
 import type { PaymentLedger } from '../../src/payment/paymentLedger.ts'
@@ -30,10 +34,14 @@ export interface VerifierFixture extends ChainFixture {
   readonly clock: HeldClock
   readonly ledger: PaymentLedger
   readonly rail: PaymentRail<NativeProof>
+  /** The rail of another process, which has nothing in memory. */
+  openRail(): PaymentRail<NativeProof>
   /** Puts another price list in force from now on. */
   publishPrice(requiredBaseUnits: bigint): Promise<void>
   /** Number of a list with this price, which is on record and no longer in force. */
   listNumberOf(price: Price): Promise<number>
+  /** Polled by the tests that need to; the service polls them by the clock. */
+  readonly nodes: NodeRegistry
   /** Proxy between the rail and the chain. */
   readonly node: TamperingNode
   close(): Promise<void>
@@ -50,13 +58,28 @@ export const listRequiredBaseUnits = 2_000_000n
 /** Current price of the service; it does not affect a payment that has landed. */
 const currentRequiredBaseUnits = 3_000_000n
 
+export interface VerifierOptions {
+  /** The first is the payer's; the rail asks the others. Without them it asks the payer's, through a proxy. */
+  readonly nodes?: readonly NodeBehaviour[]
+  readonly commitment?: 'confirmed' | 'finalized'
+  /** Clock of the service minus the clock of the chain. */
+  readonly clockSkewMs?: number
+  readonly quorumAboveMicroUsd?: bigint
+}
+
 /** `databaseUrl`: a migrated database that belongs to this service. */
-export async function openVerifierFixture(kind: MintKind, databaseUrl: string): Promise<VerifierFixture> {
+export async function openVerifierFixture(
+  kind: MintKind,
+  databaseUrl: string,
+  options: VerifierOptions = {},
+): Promise<VerifierFixture> {
+  const { clockSkewMs = 0, commitment = 'confirmed', quorumAboveMicroUsd } = options
   const clock = createHeldClock(systemClock.nowMs())
-  const fixture = await openChainFixture(kind, clock)
+  const serverClock = { ...clock, nowMs: () => clock.nowMs() + clockSkewMs }
+  const fixture = await openChainFixture(kind, clock, options.nodes)
   const node = await openTamperingNode(fixture.chain.rpcUrl)
   const opened = { databaseUrl, applicationName: 'verification tests', log: silentLog }
-  const ledger = await openLedger({ ...opened, clock })
+  const ledger = await openLedger({ ...opened, clock: serverClock })
   const publish = (price: Price) =>
     ledger.priceLists.publish({ kind: 'PriceListPublished', source: 'fixed', split: defaultSplit, prices: [price] })
   let inForce = priceOf(fixture.terms, listRequiredBaseUnits, endpoint)
@@ -70,25 +93,53 @@ export async function openVerifierFixture(kind: MintKind, databaseUrl: string): 
     return number
   }
   await publish(inForce)
-  const { reader: chain, terms } = await openChain({
-    rpcUrls: [node.url],
+  const {
+    reader: chain,
+    terms,
+    nodes,
+  } = await openChain({
+    rpcUrls: options.nodes === undefined ? [node.url] : fixture.chain.nodes.slice(1).map(({ rpcUrl }) => rpcUrl),
     tokenMint: fixture.terms.mint,
     paymentWallet: fixture.terms.paymentWallet,
-    commitment: 'confirmed',
+    commitment,
     postJson,
     log: silentLog,
+    clock: serverClock,
   })
   const currentPrice = () => ({ ...priceOf(terms, currentRequiredBaseUnits, endpoint), priceList: 1 })
   const waits = { lookupWaitMs, broadcastWaitMs, proofMaxAgeMs, quoteGraceMs }
   const slot = () => 0
-  const native = { ...waits, chain, clock, terms, ledger: ledger.payments, currentPrice, slot, split: defaultSplit }
-  const rail = createNativeRail(native)
+  const native = {
+    ...waits,
+    chain,
+    clock: serverClock,
+    terms,
+    ledger: ledger.payments,
+    presentations: ledger.presentations,
+    onUnrecorded: (error: unknown) => assert(false, `the presentation is recorded: ${describeError(error)}`),
+    quorumAboveMicroUsd,
+    currentPrice,
+    slot,
+    split: defaultSplit,
+  }
+  const openRail = () => createNativeRail(native)
   const close = async () => {
     await ledger.close()
     await node.close()
     await fixture.chain.close()
   }
-  return { ...fixture, clock, ledger: ledger.payments, publishPrice, listNumberOf, rail, node, close }
+  return {
+    ...fixture,
+    clock,
+    ledger: ledger.payments,
+    publishPrice,
+    listNumberOf,
+    rail: openRail(),
+    openRail,
+    node,
+    nodes,
+    close,
+  }
 }
 
 export function orderOf(customer: Pick<Customer, 'address'>): Order {
@@ -97,7 +148,7 @@ export function orderOf(customer: Pick<Customer, 'address'>): Order {
 
 /** Presents a proof as the paywall does: reads it, looks it up in the ledger, judges it. */
 export async function present(
-  verifier: VerifierFixture,
+  verifier: Pick<VerifierFixture, 'rail' | 'ledger'>,
   customer: Pick<Customer, 'address'>,
   header: string,
 ): Promise<Settlement | Refusal> {
@@ -112,6 +163,15 @@ export async function present(
   const { reference } = proof
   const { payment } = await verifier.ledger.lookUp({ reference, wallet: order.wallet, idempotencyKey: undefined })
   return verifier.rail.settle({ proof, order, payment })
+}
+
+/** Lets the chain pass every height at which bytes that exist by now could land. */
+export async function passLandingBound(verifier: Pick<VerifierFixture, 'chain' | 'nodes'>): Promise<void> {
+  const { lastValidHeight } = verifier.nodes.landingBound()
+  await verifier.nodes.poll()
+  // The local chain skips no slot, and is final after 32.
+  verifier.chain.advanceSlots(lastValidHeight - verifier.nodes.height() + 40)
+  await verifier.nodes.poll()
 }
 
 export interface Offer {

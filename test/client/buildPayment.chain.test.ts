@@ -1,3 +1,4 @@
+import { mustFind } from '../chain/chainFixture.ts'
 import { getAccount, getMint, TOKEN_2022_PROGRAM_ID, TOKEN_PROGRAM_ID } from '@solana/spl-token'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Chain, openChain } from '../../src/chain/openChain.ts'
@@ -74,7 +75,7 @@ describe.each(kinds)('a payment in %s', (_name, kind) => {
     expect(first.createsTokenAccount).toBe(true)
     const payment = await land(first, 'bound')
 
-    const record = assertPresent(await server.reader.findTransaction(payment.signature), 'the payment has landed')
+    const record = await mustFind(server.reader, payment.signature)
     const { quote } = first
     const price = { ...priceOf(quote.requiredBaseUnits, quote.burnBaseUnits), mint: server.terms.mint }
     const wallet = assertPresent(record.signers[0], 'the payer signed')
@@ -96,7 +97,7 @@ describe.each(kinds)('a payment in %s', (_name, kind) => {
     expect([one.createsTokenAccount, two.createsTokenAccount]).toEqual([false, false])
     const payments = [await land(one, 'signature'), await land(two, 'transaction')]
     const memos = await Promise.all(
-      payments.map(async ({ signature }) => (await server.reader.findTransaction(signature))?.memos),
+      payments.map(async ({ signature }) => (await mustFind(server.reader, signature)).memos),
     )
     for (const memo of memos.flat()) expect(memo).toMatch(/^nonce:/)
     expect(new Set(memos.flat()).size).toBe(2)

@@ -20,7 +20,7 @@ interface ToyProof extends Proof {
 }
 
 export interface ToyRailDeps {
-  readonly chain: Pick<ChainReader, 'findTransaction'>
+  readonly chain: Pick<ChainReader, 'find'>
   readonly terms: PaymentTerms
 }
 
@@ -58,8 +58,9 @@ export function createToyRail({ chain, terms }: ToyRailDeps): PaymentRail<ToyPro
     async settle({ proof, order }) {
       const price = offers.get(proof.offerId)
       if (price === undefined) return refuseProof('quote_unknown')
-      const record = await chain.findTransaction(proof.paid)
-      if (record === undefined) return refuseProof('not_found')
+      const finding = await chain.find(proof.paid)
+      if (finding.kind !== 'found') return refuseProof('not_found')
+      const { record } = finding
       if (record.blockTimeMs === undefined) return refuse('PAYMENT_PENDING', 'the block has no time yet', 1)
       if (record.memos.some((memo) => memo.startsWith('tollbook:'))) return refuseProof('secret_required')
       const amounts = settle({ record, wallet: order.wallet, price, terms })

@@ -2,6 +2,7 @@ import { createTransferCheckedInstruction } from '@solana/spl-token'
 import type { Keypair, TransactionInstruction } from '@solana/web3.js'
 import { openChain } from '../../src/chain/openChain.ts'
 import { type FinalityDeps, noFinalityMemory, recordFinality } from '../../src/jobs/finalityJob.ts'
+import type { TransferScanDeps } from '../../src/jobs/transferScanJob.ts'
 import { followOpenWork } from '../../src/jobs/openWorkJob.ts'
 import { recordRefunds } from '../../src/jobs/refundJob.ts'
 import type { LifecycleStep } from '../../src/jobs/recordStep.ts'
@@ -29,6 +30,7 @@ import {
   newCustomer,
   openChainFixture,
   type ChainFixture,
+  mustFind,
 } from '../chain/chainFixture.ts'
 import { mustAppend, openInstance } from '../store/instance.ts'
 import { claimOf, fulfilmentOf, releaseOf } from '../store/samplePayment.ts'
@@ -54,7 +56,7 @@ export interface LifecycleFixture {
   readonly clock: HeldClock
   readonly ledger: Ledger
   readonly database: TestDatabase
-  readonly deps: FinalityDeps
+  readonly deps: FinalityDeps & Pick<TransferScanDeps, 'chain' | 'presentations'>
   readonly steps: readonly LifecycleStep[]
 }
 
@@ -71,6 +73,7 @@ export async function openLifecycleFixture(kind: MintKind): Promise<LifecycleFix
     commitment: 'confirmed',
     postJson,
     log: silentLog,
+    clock,
   })
   const steps: LifecycleStep[] = []
   const deps = {
@@ -78,6 +81,7 @@ export async function openLifecycleFixture(kind: MintKind): Promise<LifecycleFix
     log: silentLog,
     payments: ledger.payments,
     lifecycle: ledger.lifecycle,
+    presentations: ledger.presentations,
     onStep: (step: LifecycleStep) => void steps.push(step),
     chain: { ...chain.reader, ...chain.finality },
   }
@@ -101,7 +105,7 @@ export async function pay({ fixture }: LifecycleFixture, more = 0n, known?: Cust
   const send = gross(fixture, due(fixture) + more)
   const instructions = [...payment(fixture, customer, { send }), ...(along?.instructions ?? [])]
   const signature = await land(fixture, instructions, [customer.keypair, ...(along?.signers ?? [])])
-  const record = assertPresent(await fixture.reader.findTransaction(signature), 'the payment landed')
+  const record = await mustFind(fixture.reader, signature)
   const wallet = addressOf(customer.address)
   const amounts = settle({ record, wallet, price: fixture.price, terms: fixture.terms })
   if (isRefusal(amounts)) throw new Error(amounts.message)

@@ -5,7 +5,11 @@ import { LedgerDamage } from '@tollbook/core/ledgerDamage'
 import { steppedClock } from '../support/steppedClock.ts'
 
 /** A job over a sealer whose steps the test scripts, or that throws. */
-async function watchOver(steps: (SealStep | Error)[], keep?: (note: string) => Promise<void>) {
+async function watchOver(
+  steps: (SealStep | Error)[],
+  keep?: (note: string) => Promise<void>,
+  noteLoss: () => Promise<boolean> = () => Promise.resolve(false),
+) {
   const clock = steppedClock()
   const events: string[] = []
   const destination = { write: (line: string) => void events.push(JSON.parse(line).event) }
@@ -16,6 +20,7 @@ async function watchOver(steps: (SealStep | Error)[], keep?: (note: string) => P
     clock,
     log,
     keep,
+    noteLoss,
     onSeal: (seal) => void seals.push(seal),
     sealNext: async () => {
       const step = steps[Math.min(asked, steps.length - 1)]
@@ -101,5 +106,18 @@ test('a checkpoint that cannot be kept is tried again, and does not stop the sea
   expect(tries).toBe(3)
   expect(events).toEqual(['seal_delayed', 'seal_resumed'])
   expect(watch.problem()).toBeUndefined()
+  await watch.stop()
+})
+
+test('a ledger that went backwards is noted outside the database and raises the alarm of damage', async () => {
+  let notes = 0
+  const { clock, watch, seals } = await watchOver(
+    [sealed(4), new Error('the ledger is not the one that this service has recorded')],
+    undefined,
+    () => Promise.resolve(++notes > 1),
+  )
+  expect(seals.at(-1)).toEqual({ unsealedEvents: 0, damaged: false })
+  await clock.step()
+  expect(seals.at(-1)).toEqual({ unsealedEvents: 0, damaged: true })
   await watch.stop()
 })

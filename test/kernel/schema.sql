@@ -200,6 +200,12 @@ work.open queue text not null
 work.open stream bigint not null
 work.open id bytea not null
 work.open due_at timestamp with time zone not null
+work.presentations reference bytea not null
+work.presentations wallet text not null
+work.presentations presented_at timestamp with time zone not null
+work.presentations last_valid_height bigint not null
+work.presentations number bigint not null
+work.presentations recorded_at timestamp with time zone not null default clock_timestamp()
 work.progress one boolean not null default true
 work.progress upto_seq bigint not null
 work.rules kind text not null
@@ -278,6 +284,10 @@ reports.wallet_totals wallet_totals_one_row_each PRIMARY KEY (mint, wallet, day)
 work.leases leases_have_a_length CHECK (((length_ms >= 0) AND (length_ms <= 600000)))
 work.leases leases_one_row_each PRIMARY KEY (name)
 work.open open_one_row_each PRIMARY KEY (queue, stream)
+work.presentations presentations_height_is_positive CHECK ((last_valid_height > 0))
+work.presentations presentations_one_row_each PRIMARY KEY (reference, wallet)
+work.presentations presentations_reference_is_short CHECK (((octet_length(reference) >= 2) AND (octet_length(reference) <= 65)))
+work.presentations presentations_wallet_is_an_address CHECK (((length(wallet) >= 32) AND (length(wallet) <= 44)))
 work.progress progress_is_one_row PRIMARY KEY (one)
 work.progress progress_is_the_one CHECK (one)
 work.rules rules_due_is_known CHECK ((due = ANY (ARRAY['created'::text, 'lease'::text])))
@@ -321,6 +331,8 @@ CREATE UNIQUE INDEX payments_one_row_each ON reports.payments USING btree (strea
 CREATE UNIQUE INDEX payments_reference_is_unique ON reports.payments USING btree (reference)
 CREATE UNIQUE INDEX payouts_one_row_each ON reports.payouts USING btree (seq, line)
 CREATE UNIQUE INDEX polls_name_is_unique ON news.polls USING btree (name)
+CREATE UNIQUE INDEX presentations_by_number ON work.presentations USING btree (number)
+CREATE UNIQUE INDEX presentations_one_row_each ON work.presentations USING btree (reference, wallet)
 CREATE UNIQUE INDEX progress_is_one_row ON reports.progress USING btree (one)
 CREATE UNIQUE INDEX progress_is_one_row ON work.progress USING btree (one)
 CREATE UNIQUE INDEX quotes_are_found_by_wallet_and_endpoint ON ONLY ledger.quotes USING btree (wallet, endpoint, issued_at, id)
@@ -417,6 +429,8 @@ reports.reset() returns void search_path=""
 reports.roll_up(events_max integer) returns bigint security definer search_path="" jit=off plan_cache_mode=force_custom_plan
 work.end_lease(lease_name text, lease_epoch bigint) returns void security definer search_path=""
 work.follow(events_max integer) returns bigint security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
+work.forget_old_presentations() returns bigint security definer search_path=""
+work.record_presentation(given_reference bytea, given_wallet text, given_presented_at timestamp with time zone, given_last_valid_height bigint) returns TABLE(presented_at timestamp with time zone, last_valid_height bigint) security definer search_path=""
 work.renew_lease(lease_name text, lease_epoch bigint) returns boolean security definer search_path=""
 work.require_lease(lease_name text, lease_epoch bigint) returns void security definer search_path=""
 work.take_lease(lease_name text, wanted_by text, for_ms integer) returns bigint security definer search_path=""
@@ -490,6 +504,7 @@ reports.wallet_totals tollbook_service SELECT
 work.leases tollbook_service SELECT
 work.open tollbook_payout SELECT
 work.open tollbook_service SELECT
+work.presentations tollbook_service SELECT
 work.progress tollbook_payout SELECT
 work.progress tollbook_service SELECT
 work.rules tollbook_service SELECT
@@ -528,5 +543,7 @@ paywall.move_transfer_scan_under_lease tollbook_service
 reports.roll_up tollbook_service
 work.end_lease tollbook_service
 work.follow tollbook_service
+work.forget_old_presentations tollbook_service
+work.record_presentation tollbook_service
 work.renew_lease tollbook_service
 work.take_lease tollbook_service

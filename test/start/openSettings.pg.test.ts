@@ -181,8 +181,7 @@ test('a ledger of the first release refuses another mint and another name of its
   ])
   const origin = 'example.com/ledger'
   await sealNext({
-    election: ledger.election,
-    database: ledger.database,
+    ...ledger,
     sign: (tree) => signCheckpoint({ origin, ...tree }, ed25519Signer(key)),
   })
   await expect(open({}, termsOf(wallet, newAddress()))).rejects.toThrow(/TOKEN_MINT[^]*keeps its first value/)

@@ -4,6 +4,7 @@ import type { QueryRunner } from './database.ts'
 import { appendCall, appendValues } from './batch.ts'
 import type { KnownHistory } from './history.ts'
 import { type AppendResult, type Item, plainRefusals, refused } from './item.ts'
+import { queryPrepared } from './queryPrepared.ts'
 
 export type { QueryRunner }
 
@@ -20,16 +21,13 @@ export function appendBatch(
 export async function appendToHistory(
   runner: QueryRunner,
   batch: readonly Item[],
-  { laneEpoch, known, isPrepared = true }: AppendOptions,
+  { laneEpoch, known }: AppendOptions,
 ): Promise<readonly AppendResult[]> {
   const { name, text } = appendCall
-  const { rows } = await runner.query<AppendRow>({
-    ...(isPrepared ? { name } : {}),
-    text,
-    values: appendValues(batch, laneEpoch, known),
-    rowMode: 'array',
-    types: rawBytes,
-  })
+  const values = appendValues(batch, laneEpoch, known)
+  const { rows } = await queryPrepared(runner, name, (statement) =>
+    runner.query<AppendRow>({ ...statement, text, values, rowMode: 'array', types: rawBytes }),
+  )
   return resultsOf(assertPresent(rows[0], 'an append returns one row'), batch)
 }
 
@@ -37,8 +35,6 @@ export interface AppendOptions {
   readonly laneEpoch: number
   /** The database refuses the batch unless it continues this history. */
   readonly known?: KnownHistory
-  /** False: parsed and planned for each batch, for poolers that lose prepared statements. */
-  readonly isPrepared?: boolean
 }
 
 type AppendRow = [

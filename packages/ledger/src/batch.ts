@@ -52,9 +52,12 @@ function column<T>(encode: (values: readonly T[]) => Buffer) {
 }
 
 const names = [...Object.keys(emptyColumns()), 'bodies']
+// The epoch of the lane, and three that identify the history.
+const lastParameters = 4
+export const appendParameters = names.length + lastParameters
 const parameters = names.map((name, index) => `${name} => $${index + 1}`)
 // Arguments are evaluated before the call: on another history nothing is appended.
-const historyParameters = [1, 2, 3, 4].map((n) => `$${names.length + n}`)
+const historyParameters = Array.from({ length: lastParameters }, (_, index) => `$${names.length + index + 1}`)
 const laneEpochParameter = `lane_epoch => ledger.require_history(${historyParameters.join(', ')})`
 
 /** The same text for every batch, so it is parsed and planned once a connection. */

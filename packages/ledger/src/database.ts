@@ -101,15 +101,6 @@ const unknownOutcome = /^(?:08|57P|40003|XX)/
 // 21, 22, 23, 44: cardinality, data, integrity, check option. 54: too large. P0: raised by a function.
 const aboutTheContent = /^(?:21|22|23|44|54|P0)/
 
-/** A pooler in transaction mode gave this statement to another session than the one that had prepared it. */
-export function losesPreparedStatements(error: unknown): boolean {
-  const code = sqlState(error)
-  return code === invalidStatementName || code === duplicateStatement
-}
-
-const invalidStatementName = '26000'
-const duplicateStatement = '42P05'
-
 export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
 }

@@ -3,7 +3,7 @@ import type { Clock } from '@tollbook/core/clock'
 import { describeError, Fault } from '@tollbook/core/fault'
 import { appendToHistory, type QueryRunner } from './appendBatch.ts'
 import { createBatchQueue } from './batchQueue.ts'
-import { judgeWriteFailure, losesPreparedStatements } from './database.ts'
+import { judgeWriteFailure } from './database.ts'
 import { isOtherHistory, type LedgerHistory, observeAppended } from './history.ts'
 import type { Appended, AppendResult, Item, Leaf } from './item.ts'
 import type { LedgerLog } from './log.ts'
@@ -34,13 +34,12 @@ const firstEpoch = 1
 /** The ledger on Postgres, by group commit. */
 export function createLedger(deps: LedgerDeps): LedgerKernel {
   assert(deps.outcomeTimeoutMs > 0, 'there is time to learn an outcome')
-  const appender: Appender = { ...deps, isPrepared: true }
   const queue = createBatchQueue<Item, AppendResult>({
     batchMax,
     flushesMax,
     waitingMax,
     keyOf: (item) => streamKey(item.stream),
-    flush: (batch) => flush(appender, batch),
+    flush: (batch) => flush(deps, batch),
   })
   return {
     append: (item) => queue.submit(item),
@@ -48,10 +47,6 @@ export function createLedger(deps: LedgerDeps): LedgerKernel {
     readMany: (streams) => readManyEvents(deps.pool, streams),
     drained: () => queue.drained(),
   }
-}
-
-interface Appender extends LedgerDeps {
-  isPrepared: boolean
 }
 
 /** The outcome of one item, or the reason why it alone failed. */
@@ -62,7 +57,7 @@ type Settled = PromiseSettledResult<AppendResult>
  * is sent again with the same bytes: if it had been committed, the version has moved on, and the bodies found there are
  * the batch's own.
  */
-async function flush(deps: Appender, batch: readonly Item[]): Promise<readonly Settled[]> {
+async function flush(deps: LedgerDeps, batch: readonly Item[]): Promise<readonly Settled[]> {
   const startedAtMs = deps.clock.monotonicMs()
   const outcomes = await settleBatch(deps, batch, { deadlineMs: startedAtMs + deps.outcomeTimeoutMs, inDoubt: false })
   deps.onFlush?.({ items: batch.length, durationMs: deps.clock.monotonicMs() - startedAtMs })
@@ -75,7 +70,7 @@ interface Doubt {
   readonly inDoubt: boolean
 }
 
-async function settleBatch(deps: Appender, batch: readonly Item[], doubt: Doubt): Promise<readonly Settled[]> {
+async function settleBatch(deps: LedgerDeps, batch: readonly Item[], doubt: Doubt): Promise<readonly Settled[]> {
   let { inDoubt } = doubt
   for (;;) {
     try {
@@ -95,22 +90,19 @@ async function settleBatch(deps: Appender, batch: readonly Item[], doubt: Doubt)
   }
 }
 
-async function appendOnce(deps: Appender, batch: readonly Item[]): Promise<readonly AppendResult[]> {
+async function appendOnce(deps: LedgerDeps, batch: readonly Item[]): Promise<readonly AppendResult[]> {
   const { pool, history, laneEpoch = firstEpoch } = deps
   history?.requireOpen()
   const known = history?.known()
   try {
     const results = await appendToHistory(pool, batch, {
       laneEpoch,
-      isPrepared: deps.isPrepared,
       ...(known === undefined ? {} : { known }),
     })
     if (history !== undefined && known !== undefined) observeAppended(history, leavesOf(results), known)
     return results
   } catch (error) {
     if (isOtherHistory(error)) await history?.compare(pool)
-    // The statement did not run. From now on each batch is parsed: slower, and it works behind every pooler.
-    if (losesPreparedStatements(error)) deps.isPrepared = false
     throw error
   }
 }
@@ -123,7 +115,7 @@ function settled(value: AppendResult): Settled {
 
 /** The server rejected the whole batch because of one item; the others must not fail with it. */
 async function appendOneByOne(
-  deps: Appender,
+  deps: LedgerDeps,
   batch: readonly Item[],
   { error, ...doubt }: Doubt & { readonly error: unknown },
 ): Promise<readonly Settled[]> {
@@ -137,7 +129,7 @@ async function appendOneByOne(
   return outcomes
 }
 
-async function settleOne(deps: Appender, item: Item, doubt: Doubt): Promise<AppendResult> {
+async function settleOne(deps: LedgerDeps, item: Item, doubt: Doubt): Promise<AppendResult> {
   const [outcome] = await settleBatch(deps, [item], doubt)
   if (outcome?.status === 'rejected') throw outcome.reason
   return assertPresent(outcome, 'an append answers each item').value

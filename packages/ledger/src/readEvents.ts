@@ -3,13 +3,14 @@ import { assert } from '@tollbook/core/assert'
 import type { QueryRunner } from './appendBatch.ts'
 import type { RecordedEvent } from './port.ts'
 import { readOrFault } from './database.ts'
+import { queryPrepared } from './queryPrepared.ts'
 import { byteaArray } from './wire.ts'
 
 const columns = `seq, version, kind, schema_version as "schemaVersion", recorded_at as "recordedAt", effective_at as "effectiveAt",
   body, encode(leaf_hash, 'hex') as "leafHash"`
 
-const readOne = { name: 'ledger_read', text: `select ${columns} from ledger.read($1)` }
-const readSome = { name: 'ledger_read_many', text: `select id, ${columns} from ledger.read_many($1)` }
+const readOne = `select ${columns} from ledger.read($1)`
+const readSome = `select id, ${columns} from ledger.read_many($1)`
 
 interface EventRow extends pg.QueryResultRow, Pick<RecordedEvent, 'version' | 'kind' | 'schemaVersion' | 'leafHash'> {
   readonly seq: string | number
@@ -20,7 +21,9 @@ interface EventRow extends pg.QueryResultRow, Pick<RecordedEvent, 'version' | 'k
 
 export async function readEvents(runner: QueryRunner, stream: Uint8Array): Promise<readonly RecordedEvent[]> {
   const { rows } = await readOrFault('a stream', () =>
-    runner.query<EventRow>({ ...readOne, values: [Buffer.from(stream)] }),
+    queryPrepared(runner, 'ledger_read', (statement) =>
+      runner.query<EventRow>({ ...statement, text: readOne, values: [Buffer.from(stream)] }),
+    ),
   )
   return numbered(rows.map(recorded))
 }
@@ -37,7 +40,9 @@ export async function readManyEvents(
   for (let from = 0; from < streams.length; from += streamsMax) {
     const values = [byteaArray(streams.slice(from, from + streamsMax))]
     const { rows } = await readOrFault('streams', () =>
-      runner.query<EventRow & { readonly id: Buffer }>({ ...readSome, values }),
+      queryPrepared(runner, 'ledger_read_many', (statement) =>
+        runner.query<EventRow & { readonly id: Buffer }>({ ...statement, text: readSome, values }),
+      ),
     )
     for (const row of rows) {
       const key = row.id.toString('latin1')

@@ -1,5 +1,6 @@
 import type { Clock } from '@tollbook/core/clock'
-import type { ChainReader } from '../../payment/chainReader.ts'
+import type { Address } from '@tollbook/core/address'
+import type { Balance, ChainReader } from '../../payment/chainReader.ts'
 import type { Order } from '../../payment/payment.ts'
 import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
 import { choosePrice, landingNow, type PriceDeps } from './choosePrice.ts'
@@ -9,18 +10,46 @@ export interface BalanceDeps extends PriceDeps {
   readonly chain: ChainReader
 }
 
+/** A wallet that could not pay, in the state of this slot. */
+export interface Shortage extends Balance {
+  readonly requiredBaseUnits: bigint
+}
+
+/**
+ * Short in the finalized state too: a payment of the last seconds empties the wallet in the newest state, and a node may
+ * know the balance before it can find the transaction.
+ */
+export async function wasShortBefore(
+  { chain }: BalanceDeps,
+  wallet: Address,
+  { requiredBaseUnits }: Shortage,
+): Promise<boolean> {
+  const final = await chain.readBalance({ wallet, enoughBaseUnits: requiredBaseUnits, commitment: 'finalized' })
+  return final.baseUnits < requiredBaseUnits
+}
+
 /**
  * When a payment is not there, or would fail: could the wallet pay at all? If it could not, that is the better answer. The
  * cheapest quote that it could still pay is the measure, not what a new quote would ask.
  */
-export async function findShortage(deps: BalanceDeps, order: Order): Promise<Refusal | undefined> {
+export async function findShortage(
+  deps: BalanceDeps,
+  order: Order,
+  minSlot?: number,
+): Promise<Shortage | Refusal | undefined> {
   const chosen = await choosePrice(deps, { order, memo: undefined, ...landingNow(deps.clock) })
   if (isRefusal(chosen)) return chosen
   const { requiredBaseUnits } = chosen.price
-  const balanceBaseUnits = await deps.chain.balanceBaseUnits(order.wallet)
-  if (balanceBaseUnits >= requiredBaseUnits) return undefined
+  const { wallet } = order
+  const state = minSlot === undefined ? {} : { minSlot }
+  const balance = await deps.chain.readBalance({ wallet, enoughBaseUnits: requiredBaseUnits, ...state })
+  return balance.baseUnits >= requiredBaseUnits ? undefined : { ...balance, requiredBaseUnits }
+}
+
+/** Said only when the payment was looked for in the state of the balance, or in a later one, and was not there. */
+export function refuseShortage({ baseUnits, requiredBaseUnits, slot }: Shortage): Refusal {
   return refuse(
     'INSUFFICIENT_BALANCE',
-    `the wallet holds ${balanceBaseUnits} base units of the token, fewer than the ${requiredBaseUnits} required, and has not paid`,
+    `at slot ${slot} the wallet holds ${baseUnits} base units of the token, fewer than the ${requiredBaseUnits} required, and no node has its payment; if you have sent one, repeat with the same proof`,
   )
 }

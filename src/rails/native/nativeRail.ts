@@ -1,19 +1,23 @@
 import { isRefusal } from '@tollbook/core/refusal'
 import { bindSecret } from '@tollbook/core/binding'
 import type { PaymentRail } from '../../paywall/rail.ts'
+import { createFirstPresentations, type FirstPresentationDeps } from './firstPresentation.ts'
 import { readWallet } from './readWallet.ts'
 import { type QuoteDeps, challenge } from './challenge.ts'
 import { type NativeProof, proofHeader, readProof } from './readProof.ts'
 import { settlePayment, type SettleDeps } from './settlePayment.ts'
 
-export interface NativeRailDeps extends Omit<QuoteDeps, 'ledger'>, SettleDeps {}
+export interface NativeRailDeps
+  extends Omit<QuoteDeps, 'ledger'>, Omit<SettleDeps, 'first'>, Omit<FirstPresentationDeps, 'chain'> {}
 
 /**
  * The interface of spec.md, section 5: `x-wallet-address` names the payer, `x-payment-proof` carries a transaction of the
  * payer's own wallet that burns one share of the price and transfers the rest. A request without a wallet is refused, so this rail stands
  * last in the list: it answers every request that no other rail claims.
  */
-export function createNativeRail(deps: NativeRailDeps): PaymentRail<NativeProof> {
+export function createNativeRail(given: NativeRailDeps): PaymentRail<NativeProof> {
+  const first = createFirstPresentations(given)
+  const deps = { ...given, first }
   return {
     name: 'native',
     secretHeaders: [proofHeader],
@@ -27,7 +31,9 @@ export function createNativeRail(deps: NativeRailDeps): PaymentRail<NativeProof>
       const wallet = readWallet(request, deps.terms)
       if (isRefusal(wallet)) return wallet
       const proof = readProof(request.header(proofHeader) ?? '', deps.chain)
-      return isRefusal(proof) ? proof : { payer: wallet, proof }
+      if (isRefusal(proof)) return proof
+      first.note({ reference: proof.reference, wallet })
+      return { payer: wallet, proof }
     },
     checkHolder(proof, { memo }) {
       const binding = bindSecret(memo === undefined ? [] : [memo], proof.secret)

@@ -1,94 +1,125 @@
 import { Fault } from '@tollbook/core/fault'
 import { bindSecret } from '@tollbook/core/binding'
 import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
+import type { Price } from '@tollbook/core/quote'
+import { type LandingBound, refuseAbsent } from '../../payment/absence.ts'
+import type { FindOptions, Finding, Unknown } from '../../payment/chainReader.ts'
 import { settleByAny, type Settlement } from '../../payment/settlement.ts'
-import type { Signature } from '@tollbook/core/signature'
+import type { SignedTransaction } from '../../payment/proof.ts'
 import type { TransactionRecord } from '../../payment/transactionRecord.ts'
 import { acceptedAt, type WalletDeps } from './acceptedTerms.ts'
-import { type BalanceDeps, findShortage } from './checkBalance.ts'
+import { type BalanceDeps, findShortage, refuseShortage, wasShortBefore } from './checkBalance.ts'
 import { choosePrice } from './choosePrice.ts'
+import type { FirstPresentations } from './firstPresentation.ts'
 import type { SettleQuestion } from '../../paywall/rail.ts'
 import type { NativeProof } from './readProof.ts'
 import { checkSigners, submitTransaction } from './submitTransaction.ts'
 
 export interface SettleDeps extends BalanceDeps, WalletDeps {
+  readonly first: FirstPresentations
   /** Time to wait for a signature that is not on chain yet. */
   readonly lookupWaitMs: number
   /** Time to wait for a transaction that this service has sent. */
   readonly broadcastWaitMs: number
   /** A payment is presented for the first time within this time of landing. */
   readonly proofMaxAgeMs: number
+  /** Above this price two nodes have to return the same record. Undefined: one node is enough. */
+  readonly quorumAboveMicroUsd: bigint | undefined
 }
 
+type Question = SettleQuestion<NativeProof>
+type TransactionQuestion = Question & { readonly transaction: SignedTransaction }
+type Verdict = Settlement | Refusal
+
 /** Finds out what a proof proves: on chain already, sent by us, or to be sent now. */
-export async function settlePayment(
-  deps: SettleDeps,
-  question: SettleQuestion<NativeProof>,
-): Promise<Settlement | Refusal> {
+export async function settlePayment(deps: SettleDeps, question: Question): Promise<Verdict> {
   const { proof, order } = question
   const flaw = proof.transaction === undefined ? undefined : checkSigners(proof.transaction, order)
   if (flaw !== undefined) return flaw
+  try {
+    return await (proof.transaction === undefined
+      ? settleSignature(deps, question)
+      : settleTransaction(deps, { ...question, transaction: proof.transaction }))
+  } catch (error) {
+    // The proof was presented in time, however long the outage lasts.
+    if (error instanceof Fault) await deps.first.recordIfPossible({ reference: proof.reference, wallet: order.wallet })
+    throw error
+  }
+}
 
-  const waitMs = proof.transaction === undefined ? deps.lookupWaitMs : 0
-  const record = await findWithin(deps, proof.signature, waitMs)
-  if (record !== undefined) return judgeRecord(deps, question, record)
-  if (proof.transaction === undefined) return judgeAbsence(deps, question)
+/** A signature alone: the caller has sent the transaction, or says so. */
+async function settleSignature(deps: SettleDeps, question: Question): Promise<Verdict> {
+  const { proof, order } = question
+  const finding = await find(deps, question, { waitMs: deps.lookupWaitMs })
+  if (finding.kind === 'found') return judgeRecord(deps, question, finding.record)
+  await deps.first.record({ reference: proof.reference, wallet: order.wallet })
+  return finding.kind === 'unknown' ? judgeUnseen(deps, question, finding) : refuseProof('not_found')
+}
 
-  const refusal = await submitTransaction(deps, { ...question, transaction: proof.transaction })
-  if (refusal !== undefined) return refusal
-  const landed = await findWithin(deps, proof.signature, deps.broadcastWaitMs)
-  if (landed !== undefined) return judgeRecord(deps, question, landed)
+/**
+ * The payment is not on chain. A wallet that cannot pay is refused for that, but only when the payment was looked for in
+ * the state that shows the empty wallet: a payment that landed since has emptied it, and a caller who reads that the
+ * wallet has not paid would pay again (I8).
+ */
+async function judgeUnseen(deps: SettleDeps, question: Question, unseen: Unknown): Promise<Verdict> {
+  if (unseen.isSeen) return refuseProof('not_found')
+  const shortage = await findShortage(deps, question.order)
+  if (shortage === undefined) return refuseProof('not_found')
+  if (isRefusal(shortage)) return shortage
+  if (!(await wasShortBefore(deps, question.order.wallet, shortage))) return refuseProof('not_found')
+  const minSlot = shortage.slot + 1
+  const again = await find(deps, question, { minSlot })
+  if (again.kind === 'found') return judgeRecord(deps, question, again.record)
+  const isAbsent = again.kind === 'unknown' && !again.isSeen && again.slot >= minSlot
+  return isAbsent ? refuseShortage(shortage) : refuseProof('not_found')
+}
+
+/** The transaction itself: on chain already, sent by us before, or to be sent now. */
+async function settleTransaction(deps: SettleDeps, question: TransactionQuestion): Promise<Verdict> {
+  const { proof, order } = question
+  const submission = await submitTransaction(deps, question)
+  if (isRefusal(submission)) return submission
+  const { isSent } = submission
+  const finding = await find(deps, question, { waitMs: isSent ? deps.broadcastWaitMs : 0, isSent })
+  if (finding.kind === 'found') return judgeRecord(deps, question, finding.record)
+
+  // It was looked for and was not there. Only now, whether it can still land.
+  const { bound } = await deps.first.record({ reference: proof.reference, wallet: order.wallet })
+  const last = await find(deps, question, { bound: lower(bound, submission.bound) })
+  if (last.kind === 'found') return judgeRecord(deps, question, last.record)
+  return last.kind === 'proven_absent' ? refuseAbsent(last) : refusePending(last, isSent)
+}
+
+function lower(one: LandingBound, other: LandingBound | undefined): LandingBound {
+  return other !== undefined && other.lastValidHeight < one.lastValidHeight ? other : one
+}
+
+function refusePending({ why }: Unknown, isSent: boolean): Refusal {
+  const state = isSent
+    ? 'was sent and has not been confirmed'
+    : 'could not be rehearsed in the newest state and is not on chain'
   return refuse(
     'PAYMENT_PENDING',
-    'the transaction was sent and has not been confirmed yet; repeat with the same proof, never with another',
+    `the transaction ${state} yet (${why}); repeat with the same proof, never with another`,
     2,
   )
 }
 
-/**
- * The payment is not on chain. A wallet that cannot pay is refused for that, but only after a second lookup: a payment that
- * landed since the first one has emptied the wallet, and a caller who reads that it has not paid would pay again (I8).
- */
-async function judgeAbsence(deps: SettleDeps, question: SettleQuestion<NativeProof>): Promise<Settlement | Refusal> {
-  const shortage = await findShortage(deps, question.order)
-  if (shortage === undefined) return refuseProof('not_found')
-  const record = await deps.chain.findTransaction(question.proof.signature)
-  return record === undefined ? shortage : judgeRecord(deps, question, record)
-}
-
-const pollMs = 250
-
-/** Asks once, and again until the time is over. A landed payment costs one call (yardstick: RPC calls per paid request). */
-async function findWithin(
-  deps: SettleDeps,
-  signature: Signature,
-  waitMs: number,
-): Promise<TransactionRecord | undefined> {
-  const deadlineMs = deps.clock.monotonicMs() + waitMs
-  let record = await deps.chain.findTransaction(signature)
-  while (record === undefined && deps.clock.monotonicMs() + pollMs <= deadlineMs) {
-    await deps.clock.sleep(pollMs)
-    record = await deps.chain.findTransaction(signature)
-  }
-  return record
+function find({ chain }: SettleDeps, { proof }: Question, options: FindOptions): Promise<Finding> {
+  return chain.find(proof.signature, options)
 }
 
 /** On chain: is it this caller's, is it fresh, which price does it have to meet, and does it meet it? */
-async function judgeRecord(
-  deps: SettleDeps,
-  { proof, order, payment }: SettleQuestion<NativeProof>,
-  record: TransactionRecord,
-): Promise<Settlement | Refusal> {
+async function judgeRecord(deps: SettleDeps, question: Question, record: TransactionRecord): Promise<Verdict> {
+  const { proof, order } = question
   const { blockTimeMs } = record
   if (blockTimeMs === undefined)
     throw new Fault('the node does not know the time of the block yet', { retryable: true })
 
   const binding = bindSecret(record.memos, proof.secret)
   if (isRefusal(binding)) return binding
-  const ageMs = deps.clock.nowMs() - blockTimeMs
-  // A payment that this service has sent was presented in time, as the ledger shows.
-  if (ageMs > deps.proofMaxAgeMs && payment.phase !== 'submitted')
-    return refuseProof('too_old', `landed ${Math.floor(ageMs / 1000)} s ago`)
+  const late = await judgeAge(deps, question, blockTimeMs)
+  if (late !== undefined) return late
   const chosen = await choosePrice(deps, {
     order,
     memo: binding.memo,
@@ -98,7 +129,16 @@ async function judgeRecord(
   if (isRefusal(chosen)) return chosen
 
   const amounts = settleByAny({ record, wallet: order.wallet, price: chosen.price }, acceptedAt(deps, blockTimeMs))
-  if (isRefusal(amounts)) return amounts
+  if (isRefusal(amounts)) return record.failure === undefined ? amounts : confirmFailure(deps, question, amounts)
+  if (isAboveQuorum(deps, chosen.price)) {
+    const agreed = await find(deps, question, { nodesMin: quorumNodes })
+    if (agreed.kind !== 'found')
+      return refuse(
+        'PAYMENT_PENDING',
+        'a second node has to confirm a payment of this price; repeat with the same proof',
+        2,
+      )
+  }
   const transactionBase64 = record.bytes === undefined ? undefined : Buffer.from(record.bytes).toString('base64')
   return {
     reference: proof.reference,
@@ -110,4 +150,39 @@ async function judgeRecord(
     ...amounts,
     evidence: { kind: 'solana', slot: record.slot, blockTimeMs, transactionBase64 },
   }
+}
+
+const quorumNodes = 2
+
+function isAboveQuorum({ quorumAboveMicroUsd }: SettleDeps, { priceMicroUsd }: Price): boolean {
+  return quorumAboveMicroUsd !== undefined && priceMicroUsd > quorumAboveMicroUsd
+}
+
+/** Age counts up to the first presentation, in time of the chain: no outage and no clock of ours makes a payment too old. */
+async function judgeAge(
+  deps: SettleDeps,
+  { proof, order, payment }: Question,
+  blockTimeMs: number,
+): Promise<Refusal | undefined> {
+  // A payment that this service has sent was presented in time, as the ledger shows.
+  if (payment.phase === 'submitted') return undefined
+  const nowMs = deps.chain.timeMs()
+  if (nowMs - blockTimeMs <= deps.proofMaxAgeMs) return undefined
+  const first = await deps.first.find({ reference: proof.reference, wallet: order.wallet })
+  const ageMs = Math.min(nowMs, first?.presentedAtMs ?? nowMs) - blockTimeMs
+  if (ageMs <= deps.proofMaxAgeMs) return undefined
+  return refuseProof('too_old', `landed ${Math.floor(ageMs / 1000)} s before its first presentation`)
+}
+
+/** A failure tells the payer to make a new payment, so the chain must not be able to take it back. */
+async function confirmFailure(deps: SettleDeps, question: Question, refusal: Refusal): Promise<Verdict> {
+  if (refusal.reason === 'wallet_did_not_sign') return refusal
+  const final = await find(deps, question, { commitment: 'finalized' })
+  if (final.kind !== 'found')
+    return refuse(
+      'PAYMENT_PENDING',
+      'the transaction failed in a block that is not final yet; repeat with the same proof, and do not pay again before',
+      5,
+    )
+  return final.record.failure === undefined ? judgeRecord(deps, question, final.record) : refusal
 }

@@ -1,7 +1,10 @@
+import { assertNever } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import { bindSecret } from '@tollbook/core/binding'
+import type { Finding, Unknown } from '../../payment/chainReader.ts'
 import { decideSubmit, type Order, type PaymentState } from '../../payment/payment.ts'
 import { solanaReference } from '../../payment/paymentReference.ts'
+import type { LandingBound } from '../../payment/absence.ts'
 import type { SignedTransaction, SimulatedEffects, Simulation } from '../../payment/proof.ts'
 import { type Price, transferBaseUnits } from '@tollbook/core/quote'
 import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
@@ -9,7 +12,7 @@ import { type PaymentTerms, settle } from '../../payment/settlement.ts'
 import type { TokenMovement } from '../../payment/transactionRecord.ts'
 import { feeOf } from '@tollbook/core/transferFee'
 import { acceptedAt, type WalletDeps } from './acceptedTerms.ts'
-import { type BalanceDeps, findShortage } from './checkBalance.ts'
+import { type BalanceDeps, findShortage, refuseShortage } from './checkBalance.ts'
 import { choosePrice, landingNow } from './choosePrice.ts'
 import type { NativeProof } from './readProof.ts'
 
@@ -27,53 +30,87 @@ export function checkSigners(transaction: SignedTransaction, order: Order): Refu
   return transaction.signers.includes(order.wallet) ? undefined : refuseProof('wallet_did_not_sign')
 }
 
+/** Result of a submission. Whether it landed is for the chain to answer. */
+export interface Submitted {
+  /** By this call or an earlier one. Otherwise no node knows its blockhash, which is not a verdict. */
+  readonly isSent: boolean
+  /** Undefined where no node has accepted its blockhash. */
+  readonly bound: LandingBound | undefined
+}
+
 /**
- * Sends a transaction that is not on chain, after rehearsing that it would pay and after putting on record that we send
- * it. Undefined when it has been sent, by this call or an earlier one, or has landed meanwhile. Never sends anything but
- * the caller's own bytes.
+ * Sends a transaction, after rehearsing that it would pay and after putting on record that we send it. A refusal says
+ * that it is not sent and why. Never sends anything but the caller's own bytes.
  */
-export async function submitTransaction(deps: SubmitDeps, submission: Submission): Promise<Refusal | undefined> {
+export async function submitTransaction(deps: SubmitDeps, submission: Submission): Promise<Submitted | Refusal> {
   const { transaction, payment } = submission
-  if (payment.phase === 'submitted') return resend(deps, transaction)
-
-  // Such a transaction could be kept back and sent a year later, so a refusal of it could never be final.
-  if (transaction.usesDurableNonce) return refuseProof('durable_nonce')
+  if (payment.phase === 'submitted') {
+    const finding = await deps.chain.find(transaction.signature)
+    if (isUnseen(finding)) await deps.chain.broadcast(transaction)
+    return { isSent: true, bound: undefined }
+  }
+  // Such a transaction could be kept back and sent a year later, so it is taken only after it has landed.
+  if (transaction.usesDurableNonce) {
+    const finding = await deps.chain.find(transaction.signature)
+    return isUnseen(finding) ? refuseProof('durable_nonce') : { isSent: true, bound: undefined }
+  }
   const simulation = await deps.chain.simulate(transaction)
-  if (simulation.outcome === 'blockhash_expired') return refuseUnlessLanded(deps, transaction)
-  // It has been sent already, and will be confirmed in a moment.
-  if (simulation.outcome === 'already_landed') return undefined
-  const price = await judgeSimulation(deps, submission, simulation)
-  if (isRefusal(price)) return price
-  const recorded = await recordIntent(deps, submission, price.quoteId)
-  if (!recorded)
-    return refuse('PAYMENT_IN_PROGRESS', 'another request is sending this transaction; repeat with the same proof', 1)
-  await deps.chain.broadcast(transaction)
-  return undefined
+  switch (simulation.outcome) {
+    case 'already_landed':
+      return { isSent: true, bound: undefined }
+    case 'unknown':
+      return { isSent: false, bound: undefined }
+    case 'would_fail':
+      return judgeFailure(deps, submission, simulation)
+    case 'would_succeed': {
+      const price = await judgeEffectsOf(deps, submission, simulation)
+      if (isRefusal(price)) return price
+      const recorded = await recordIntent(deps, submission, price.quoteId)
+      if (!recorded)
+        return refuse(
+          'PAYMENT_IN_PROGRESS',
+          'another request is sending this transaction; repeat with the same proof',
+          1,
+        )
+      await deps.chain.broadcast(transaction)
+      return { isSent: true, bound: simulation.bound }
+    }
+    default:
+      return assertNever(simulation)
+  }
 }
 
-async function resend(deps: SubmitDeps, transaction: SignedTransaction): Promise<Refusal | undefined> {
-  if (!(await deps.chain.canStillLand(transaction))) return refuseUnlessLanded(deps, transaction)
-  await deps.chain.broadcast(transaction)
-  return undefined
+/**
+ * It would fail, and is not sent: for lack of tokens, or for another reason. Neither is said before the payment was
+ * looked for in the same state or a later one, because it may have landed by itself and emptied the wallet.
+ */
+async function judgeFailure(
+  deps: SubmitDeps,
+  { order, transaction }: Submission,
+  { slot, text }: Extract<Simulation, { readonly outcome: 'would_fail' }>,
+): Promise<Submitted | Refusal> {
+  const shortage = await findShortage(deps, order, slot)
+  if (isRefusal(shortage)) return shortage
+  const minSlot = Math.max(slot, shortage?.slot ?? 0)
+  const finding = await deps.chain.find(transaction.signature, { minSlot })
+  if (!isUnseen(finding)) return { isSent: true, bound: undefined }
+  if (finding.slot < minSlot) return { isSent: false, bound: undefined }
+  return shortage === undefined ? refuseProof('simulation_failed', text) : refuseShortage(shortage)
 }
 
-/** The blockhash has expired. The transaction may have landed since the last lookup; if it has not, it never will. */
-async function refuseUnlessLanded({ chain }: SubmitDeps, { signature }: SignedTransaction) {
-  const landed = await chain.findTransaction(signature)
-  return landed === undefined ? refuseProof('blockhash_expired') : undefined
+function isUnseen(finding: Finding): finding is Unknown {
+  return finding.kind === 'unknown' && !finding.isSeen
 }
 
 // A transaction may land until its blockhash is too old, 150 slots of at most 0.4 s; its quote has to be open even then,
 // or we would send a payment that buys nothing.
 const landingMaxMs = 60_000
 
-type Rehearsed = Extract<Simulation, { readonly outcome: 'would_succeed' | 'would_fail' }>
+type Rehearsed = Extract<Simulation, { readonly outcome: 'would_succeed' }>
 
-/** Would it succeed, and would it then buy? A payment that would buy nothing is not sent at all. */
-async function judgeSimulation(deps: SubmitDeps, submission: Submission, simulation: Rehearsed) {
+/** Would it then buy? A payment that would buy nothing is not sent at all. */
+async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, simulation: Rehearsed) {
   const { proof, order, transaction } = submission
-  if (simulation.outcome === 'would_fail')
-    return (await findShortage(deps, order)) ?? refuseProof('simulation_failed', simulation.text)
   const { effects } = simulation
   const binding = bindSecret(effects.memos, proof.secret)
   if (isRefusal(binding)) return binding

@@ -77,6 +77,9 @@ export const mintCases: readonly MintCase[] = [
     ExtensionType.ConfidentialTransferMint,
     initializeConfidential,
   ),
+  ...refused('accounts that are frozen by default', /frozen/, ExtensionType.DefaultAccountState, (mint) =>
+    createInitializeDefaultAccountStateInstruction(mint, AccountState.Frozen, program),
+  ),
   ...refused('a pause button', /pausable/, ExtensionType.PausableConfig, (mint, authority) =>
     createInitializePausableConfigInstruction(mint, authority, program),
   ),

@@ -16,7 +16,7 @@ import {
   signedBy,
   stage,
 } from '../chainFixture.ts'
-import { type VerifierFixture, present, quoteFor, transactionProof } from '../verifierFixture.ts'
+import { type VerifierFixture, passLandingBound, present, quoteFor, transactionProof } from '../verifierFixture.ts'
 import { feeKind } from './verificationCase.ts'
 import type { MintKind } from '../chainFixture.ts'
 import type { Verdict } from './verificationCase.ts'
@@ -111,13 +111,22 @@ export const sendingCases: readonly SendingCase[] = [
   },
   {
     rule: '11f',
-    says: 'its blockhash has expired',
+    says: 'no node knows its blockhash, which is too old or too new',
+    verdict: 'PAYMENT_PENDING',
+    kinds: sendingKinds,
+    present: async (verifier) => presentOutdated(verifier, await newCustomer(verifier)),
+  },
+  {
+    rule: '11f',
+    says: 'no node knows its blockhash, and the finalized chain is past every block in which it could land',
     verdict: 'blockhash_expired',
     kinds: sendingKinds,
     async present(verifier) {
       const payer = await newCustomer(verifier)
       const transaction = await signedBy(verifier.connection, payment(verifier, payer), [payer.keypair])
       verifier.chain.advanceSlots(200)
+      await presentSigned(verifier, payer, transaction)
+      await passLandingBound(verifier)
       return presentSigned(verifier, payer, transaction)
     },
   },
@@ -143,8 +152,22 @@ export const sendingCases: readonly SendingCase[] = [
   },
   {
     rule: '11h',
-    says: 'it has landed already and failed',
+    says: 'it has landed already and failed, in a block that is final',
     verdict: 'transaction_failed',
+    kinds: sendingKinds,
+    async present(verifier) {
+      const payer = await newCustomer(verifier)
+      const instructions = [...payment(verifier, payer), wrongDecimals(verifier, payer)]
+      const transaction = await signedBy(verifier.connection, instructions, [payer.keypair])
+      await sendAndConfirm(verifier, transaction.serialize())
+      verifier.chain.advanceSlots(finalitySlots)
+      return presentSigned(verifier, payer, transaction)
+    },
+  },
+  {
+    rule: '11h',
+    says: 'it has landed already and failed, in a block that is not final',
+    verdict: 'PAYMENT_PENDING',
     kinds: sendingKinds,
     async present(verifier) {
       const payer = await newCustomer(verifier)
@@ -165,10 +188,19 @@ export const sendingCases: readonly SendingCase[] = [
       const instructions = [advanceNonce(payer), ...payment(verifier, payer)]
       const transaction = await signedBy(verifier.connection, instructions, [payer.keypair])
       await sendAndConfirm(verifier, transaction.serialize())
+      verifier.chain.advanceSlots(finalitySlots)
       return presentSigned(verifier, payer, transaction)
     },
   },
 ]
+
+const finalitySlots = 32
+
+async function presentOutdated(verifier: VerifierFixture, payer: Customer): Promise<Settlement | Refusal> {
+  const transaction = await signedBy(verifier.connection, payment(verifier, payer), [payer.keypair])
+  verifier.chain.advanceSlots(200)
+  return presentSigned(verifier, payer, transaction)
+}
 
 /** Rule 11i: what is not signed by all, or is spelled in another way, is refused before any node is asked. */
 function brokenBytes(): readonly SendingCase[] {

@@ -58,11 +58,12 @@ export async function judge(fixture: ChainFixture, presented: Presented): Promis
 }
 
 /** Undefined: the chain does not have it. */
-export function findRecord(
+export async function findRecord(
   { reader }: ChainFixture,
   { signature }: Pick<Presented, 'signature'>,
 ): Promise<TransactionRecord | undefined> {
-  return reader.findTransaction(signature)
+  const finding = await reader.find(signature)
+  return finding.kind === 'found' ? finding.record : undefined
 }
 
 export function verdictOf(judged: object | undefined): Verdict {

@@ -9,7 +9,7 @@ import { z } from 'zod'
 import { type SpawnLocalChainOptions, spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
 import type { Fault } from '@tollbook/core/fault'
 import { createLog, silentLog } from '../../../src/primitives/log.ts'
-import { connectTo, eventually, makeStateDirectory } from './testChain.ts'
+import { call, connectTo, eventually, makeStateDirectory } from './testChain.ts'
 
 test('a spawned chain serves, forwards its log, stops on request and persists its state', async () => {
   const stateDirectory = await makeStateDirectory()
@@ -23,9 +23,14 @@ test('a spawned chain serves, forwards its log, stops on request and persists it
   expect(isAlive(first.pid)).toBe(false)
   expect(lines.join('')).toContain(`answers at ${first.rpcUrl}`)
 
-  const second = await spawnForTest({ slotMs: 20, stateDirectory })
+  const second = await spawnForTest({ slotMs: 20, stateDirectory, nodes: [{}, { lag: 5, fail: 'hang' }] })
 
   expect(second.genesisHash).toBe(first.genesisHash)
+  const [rpcUrl = '', other = ''] = second.rpcUrls
+  expect((await call({ rpcUrl: other }, 'localnet_nodes')).result).toEqual([
+    { rpcUrl, behaviour: {} },
+    { rpcUrl: other, behaviour: { lag: 5, fail: 'hang' } },
+  ])
   expect(await connectTo(second).getBalance(address)).toBe(1_000_000)
 })
 

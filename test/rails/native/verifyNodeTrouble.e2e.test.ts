@@ -10,6 +10,7 @@ import { type Customer, due, gross, newCustomer, signedBy } from '../../chain/ch
 import {
   type VerifierFixture,
   openVerifierFixture,
+  passLandingBound,
   present,
   quoteFor,
   signatureProof,
@@ -147,13 +148,15 @@ function wholeAccounts(): ReturnType<Tamper> {
   return resultReply({ context: {}, value: [{ account: { data } }] })
 }
 
-test('14d a node that does not know whether a blockhash is still valid is a fault, not an expiry (I8)', async () => {
+test('14d a node that does not say how far it is final is not evidence of an expiry (I8)', async () => {
   const { payer, header } = await preparePayment()
   verifier.node.answer('sendTransaction', () => 'cut')
   await expect(present(verifier, payer, header)).rejects.toThrow(Fault)
-  verifier.node.answer('isBlockhashValid', () => errorReply(-32602, 'invalid params'))
+  verifier.node.behave()
+  await passLandingBound(verifier)
+  verifier.node.answer('getEpochInfo', () => errorReply(-32602, 'invalid params'))
 
-  await expect(present(verifier, payer, header)).rejects.toMatchObject({ retryable: true })
+  expect(verdictOf(await present(verifier, payer, header))).toBe('PAYMENT_PENDING')
 })
 
 test('14d a node that does not know the time of the block yet is a fault, not a payment of any age (I8)', async () => {

@@ -1,0 +1,27 @@
+import { type QueryRunner, sqlState } from './database.ts'
+
+// A pooler in transaction mode gave the statement to another session than the one that had prepared it.
+const invalidStatementName = '26000'
+const duplicateStatement = '42P05'
+
+const unprepared = new WeakSet<QueryRunner>()
+
+/**
+ * Runs a query as a prepared statement of this name, or parses it each time where prepared statements get lost: slower, and
+ * it works behind every pooler. A statement that failed for its name has not run, so it is sent again at once.
+ */
+export async function queryPrepared<T>(
+  runner: QueryRunner,
+  name: string,
+  run: (statement: { readonly name?: string }) => Promise<T>,
+): Promise<T> {
+  if (unprepared.has(runner)) return run({})
+  try {
+    return await run({ name })
+  } catch (error) {
+    const code = sqlState(error)
+    if (code !== invalidStatementName && code !== duplicateStatement) throw error
+    unprepared.add(runner)
+    return run({})
+  }
+}

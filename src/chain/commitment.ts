@@ -1,0 +1,2 @@
+/** At which payments are accepted. */
+export type Commitment = 'confirmed' | 'finalized'

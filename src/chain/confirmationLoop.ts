@@ -1,0 +1,165 @@
+import type { Clock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
+import type { Signature } from '@tollbook/core/signature'
+import { statusesMax } from '../payment/finalityReader.ts'
+import type { Commitment } from './commitment.ts'
+import type { ChainNode } from './chainNode.ts'
+import type { RotationDeps } from './rpcClient.ts'
+import { type NodeStatuses, readStatuses, type StatusQuery } from './signatureStatuses.ts'
+
+/**
+ * One loop for all payments that this process waits for: their statuses in batches, at the pace of slots. A question
+ * about one payment carries all the others with it.
+ */
+export interface ConfirmationLoop {
+  watch(watched: Watched): Promise<Sighting>
+}
+
+export interface Watched {
+  readonly signature: Signature
+  readonly waitMs: number
+  readonly commitment: Commitment
+  /** Sent by this service, or seen by a node: it may land in any slot, so each slot is asked for it. */
+  readonly isExpected: boolean
+}
+
+export type Sighting =
+  /** This node has it at the commitment. */
+  | { readonly kind: 'landed'; readonly node: ChainNode; readonly slot: number }
+  /** A node has it in a block that is not at the commitment yet. */
+  | { readonly kind: 'young'; readonly slot: number }
+  /** No node in rotation has it, in a state of this slot or a later one. */
+  | { readonly kind: 'unseen'; readonly slot: number }
+
+export interface LoopDeps extends RotationDeps {
+  readonly clock: Clock
+}
+
+interface Waiter extends Watched {
+  readonly deadlineMs: number
+  /** Of the first query. A transaction that no node has then is not waited for, unless this service sent it. */
+  readonly firstMs: number
+  readonly settle: (sighting: Sighting) => void
+  readonly fail: (error: unknown) => void
+  isExpected: boolean
+}
+
+interface Running extends LoopDeps {
+  readonly waiting: Set<Waiter>
+  isRunning: boolean
+  rounds: number
+}
+
+// In every such round all nodes are asked; in the others, the preferred one only.
+const fullRoundEvery = 4
+// A transaction that was sent a moment ago is seen by then. One that was never sent costs one query and no more.
+const unseenWaitMs = 1_000
+
+export function createConfirmationLoop(deps: LoopDeps): ConfirmationLoop {
+  const loop: Running = { ...deps, waiting: new Set(), isRunning: false, rounds: 0 }
+  return {
+    watch: (watched) =>
+      new Promise((settle, fail) => {
+        loop.waiting.add({ ...watched, ...timesOf(loop, watched), settle, fail })
+        if (loop.isRunning) return
+        loop.isRunning = true
+        void run(loop)
+      }),
+  }
+}
+
+function timesOf({ clock, nodes }: LoopDeps, { waitMs, isExpected }: Watched) {
+  const nowMs = clock.monotonicMs()
+  return {
+    deadlineMs: nowMs + waitMs,
+    firstMs: nowMs + Math.min(waitMs, isExpected ? nodes.slotMs() : unseenWaitMs),
+  }
+}
+
+async function run(loop: Running): Promise<void> {
+  const { clock, waiting } = loop
+  try {
+    // A turn of the event loop first, so that what is asked at the same moment shares the first query.
+    await Promise.resolve()
+    while (waiting.size > 0) {
+      const nowMs = clock.monotonicMs()
+      if ([...waiting].some(({ firstMs }) => firstMs <= nowMs)) await ask(loop, nowMs)
+      if (waiting.size > 0) await clock.sleep(pauseMs(loop))
+    }
+  } finally {
+    loop.isRunning = false
+  }
+}
+
+function pauseMs({ clock, nodes, waiting }: Running): number {
+  const nowMs = clock.monotonicMs()
+  const nextMs = [...waiting].map(({ firstMs, deadlineMs }) =>
+    firstMs > nowMs ? firstMs : Math.min(deadlineMs, nowMs + nodes.slotMs()),
+  )
+  return Math.max(1, Math.min(...nextMs) - nowMs)
+}
+
+async function ask(loop: Running, nowMs: number): Promise<void> {
+  const { nodes, waiting } = loop
+  loop.rounds += 1
+  await nodes.readmit()
+  const all = [...waiting]
+  for (let from = 0; from < all.length; from += statusesMax) {
+    const batch = all.slice(from, from + statusesMax)
+    const isLast = batch.some((waiter) => isOverdue(waiter, nowMs))
+    const rotation = nodes.inRotation()
+    const asked = isLast || loop.rounds % fullRoundEvery === 0 ? rotation : rotation.slice(0, 1)
+    // History for all except the transactions that were sent a moment ago.
+    const searchHistory = batch.some((waiter) => !waiter.isExpected || isOverdue(waiter, nowMs))
+    const signatures = batch.map(({ signature }) => signature)
+    const answers = await askAll(loop, asked, { signatures, searchHistory })
+    for (const [index, waiter] of batch.entries())
+      conclude(loop, waiter, { sighting: judge(waiter, answers, index), isOver: isOverdue(waiter, nowMs) })
+  }
+}
+
+async function askAll(
+  deps: RotationDeps,
+  asked: readonly ChainNode[],
+  query: StatusQuery,
+): Promise<readonly NodeStatuses[]> {
+  const results = await Promise.allSettled(asked.map((node) => readStatuses(deps, node, query)))
+  return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+}
+
+interface Round {
+  readonly sighting: Sighting | undefined
+  readonly isOver: boolean
+}
+
+function conclude({ clock, waiting }: Running, waiter: Waiter, { sighting, isOver }: Round): void {
+  if (sighting?.kind === 'young') waiter.isExpected = true
+  const waits = sighting?.kind === 'young' && waiter.deadlineMs > clock.monotonicMs()
+  if (sighting?.kind !== 'landed' && (!isOver || waits)) return
+  waiting.delete(waiter)
+  if (sighting !== undefined) waiter.settle(sighting)
+  else waiter.fail(new Fault('no Solana node in rotation answered getSignatureStatuses', { retryable: true }))
+}
+
+function isOverdue({ isExpected, deadlineMs, firstMs }: Waiter, nowMs: number): boolean {
+  return nowMs >= (isExpected ? deadlineMs : firstMs)
+}
+
+/** Undefined when no node has answered. */
+function judge({ commitment }: Watched, answers: readonly NodeStatuses[], index: number): Sighting | undefined {
+  if (answers.length === 0) return undefined
+  for (const { node, statuses } of answers) {
+    const status = statuses[index]
+    if (status !== undefined && reaches(status.commitment, commitment))
+      return { kind: 'landed', node, slot: status.slot }
+  }
+  const slot = Math.min(...answers.map((answer) => answer.slot))
+  const isYoung = answers.some(({ statuses }) => statuses[index] !== undefined)
+  return { kind: isYoung ? 'young' : 'unseen', slot }
+}
+
+const ranks = { processed: 0, confirmed: 1, finalized: 2 } as const
+
+function reaches(has: keyof typeof ranks, wanted: Commitment): boolean {
+  return ranks[has] >= ranks[wanted]
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import type { Reversal, ReversalQuestion } from '../payment/finalityReader.ts'
+import type { ChainNode } from './chainNode.ts'
+import { callNode, type RotationDeps } from './rpcClient.ts'
+import { readStatuses } from './signatureStatuses.ts'
+import { readFrom } from './transactionLookup.ts'
+
+// A blockhash is good for 150 blocks and slots may be skipped; this many slots later nothing can land any more, and the
+// blockhash itself is asked for besides.
+const landingSlotsMax = 300
+// A reversal takes money back, so one node is not enough where there are two.
+const agreeingMin = 2
+
+/** Undefined unless every node in rotation, and two of them where two are configured, has the same finding. */
+export async function findReversal(deps: RotationDeps, question: ReversalQuestion): Promise<Reversal | undefined> {
+  const rotation = deps.nodes.inRotation()
+  if (rotation.length < Math.min(agreeingMin, deps.nodes.count)) return undefined
+  const findings: Reversal[] = []
+  for (const node of rotation) {
+    const finding = await readReversal(deps, node, question)
+    if (finding === undefined) return undefined
+    findings.push({ ...finding, nodes: rotation.length })
+  }
+  const [first] = findings
+  return findings.every(({ reason }) => reason === first?.reason) ? first : undefined
+}
+
+/**
+ * Undefined if this node is uncertain: the payment may still land, the node has pruned those blocks, or its finalized
+ * chain has the payment, and it succeeded there.
+ */
+async function readReversal(
+  deps: RotationDeps,
+  node: ChainNode,
+  { signature, slot, transaction }: ReversalQuestion,
+): Promise<Omit<Reversal, 'nodes'> | undefined> {
+  const ask = <T>(method: string, params: readonly unknown[], result: z.ZodType<T>) =>
+    callNode(deps, node, { method, params, result })
+  const finalized = { commitment: 'finalized' }
+  const record = await readFrom(deps, node, { signature, commitment: 'finalized' })
+  if (record !== undefined)
+    return record.failure === undefined ? undefined : { reason: 'failed', finalizedSlot: record.slot }
+  const finalizedSlot = await ask('getSlot', [finalized], z.int())
+  if (finalizedSlot < slot + landingSlotsMax) return undefined
+  if ((await ask('getFirstAvailableBlock', [], z.int())) > slot) return undefined
+  if (transaction !== undefined) {
+    const valid = await ask('isBlockhashValid', [transaction.blockhash, finalized], z.object({ value: z.boolean() }))
+    if (valid.value) return undefined
+  }
+  // Asked last, in a state that is past the payment.
+  const { slot: searchedSlot, statuses } = await readStatuses(deps, node, {
+    signatures: [signature],
+    searchHistory: true,
+  })
+  return statuses[0] === undefined && searchedSlot >= finalizedSlot ? { reason: 'absent', finalizedSlot } : undefined
+}

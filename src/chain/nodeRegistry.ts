@@ -1,0 +1,263 @@
+import { z } from 'zod'
+import { assert } from '@tollbook/core/assert'
+import type { Clock } from '@tollbook/core/clock'
+import { describeError, Fault } from '@tollbook/core/fault'
+import { blockhashValidBlocks, type LandingBound } from '../payment/absence.ts'
+import type { Log } from '../primitives/log.ts'
+import { type ChainNode, createChainNode } from './chainNode.ts'
+import { type ChainTime, createChainTime } from './chainTime.ts'
+import type { PostJson } from './nodeClient.ts'
+import { judgeNodes, type NodeLimits, type NodeStanding } from './nodeStanding.ts'
+
+export interface NodeRegistryDeps {
+  readonly urls: readonly string[]
+  readonly postJson: PostJson
+  readonly timeoutMs: number
+  readonly limits: NodeLimits
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics?: NodeMetrics
+}
+
+interface NodeMetrics {
+  onRpcCall(call: { readonly method: string; readonly ok: boolean }): void
+  onNode(standing: NodeStanding): void
+}
+
+/**
+ * The nodes of SOLANA_RPC_URLS. A node is in rotation while it is on the right network, answers, moves, and is not far
+ * behind the best one. Only nodes in rotation may say that something is absent.
+ */
+export interface NodeRegistry {
+  /** Number of configured nodes. */
+  readonly count: number
+  readonly time: ChainTime
+  inRotation(): readonly ChainNode[]
+  /** Every node that may be asked, those in rotation first; never one of another network. */
+  candidates(): readonly ChainNode[]
+  /** Identifies the node if that is due. Throws when it is on another network. */
+  admit(node: ChainNode): Promise<void>
+  /** Identifies the nodes for which that is due, if none is in rotation. */
+  readmit(): Promise<void>
+  /** Asks this node first from now on. */
+  prefer(node: ChainNode): void
+  /** Asks every node where it is. */
+  poll(): Promise<void>
+  standings(): readonly NodeStanding[]
+  /** A confirmed slot that every node in rotation has reached. */
+  slot(): number
+  /** The greatest block height that is known. */
+  height(): number
+  /** The newest confirmed slot that is known. */
+  newestSlot(): number
+  /** Duration of a slot, by the last polls. */
+  slotMs(): number
+  /** For a transaction whose blockhash was valid in a state of this slot. */
+  boundAt(slot: number): LandingBound
+  /** For a transaction whose bytes exist by now. */
+  landingBound(): LandingBound
+}
+
+const slotMsStandard = 400
+// A local chain can be faster than a cluster.
+const slotMsMin = 40
+// Shorter slots than a cluster has ever had make a bound larger, which is safe.
+const boundSlotMs = 200
+// The block time moves by whole seconds and only serves ages of minutes.
+const tipEveryMs = 10_000
+
+interface Registry extends NodeRegistryDeps {
+  readonly nodes: readonly ChainNode[]
+  readonly time: ChainTime
+  genesisHash: string | undefined
+  standings: readonly NodeStanding[]
+  preferred: ChainNode | undefined
+  reachedSlot: number
+  slotMs: number
+  polled: { readonly slot: number; readonly atMs: number } | undefined
+  tipAskedAtMs: number
+}
+
+export function createNodeRegistry(deps: NodeRegistryDeps): NodeRegistry {
+  const registry = openRegistry(deps)
+  const { nodes, time } = registry
+  return {
+    count: nodes.length,
+    time,
+    inRotation: () => inRotation(registry),
+    candidates: () => candidates(registry),
+    admit: (node) => admit(registry, node),
+    readmit: () => readmit(registry),
+    prefer(node) {
+      registry.preferred = node
+    },
+    poll: () => poll(registry),
+    standings: () => registry.standings,
+    slot: () => registry.reachedSlot,
+    height: () => heightAt(registry, highestSlot(registry)),
+    newestSlot: () => Math.max(0, ...ours(registry).map((node) => node.status()?.slot ?? 0)),
+    slotMs: () => registry.slotMs,
+    boundAt: (slot) => ({
+      lastValidHeight: heightAt(registry, slot) + blockhashValidBlocks,
+      basis: 'blockhash_accepted',
+    }),
+    landingBound: () => landingBound(registry),
+  }
+}
+
+function openRegistry(deps: NodeRegistryDeps): Registry {
+  const { urls, clock, metrics } = deps
+  assert(urls.length > 0, 'a chain has a node')
+  const nodes = urls.map((url, index) =>
+    createChainNode({
+      ...deps,
+      url,
+      number: index + 1,
+      nowMs: () => clock.monotonicMs(),
+      onCall: ({ method, ok }) => metrics?.onRpcCall({ method, ok }),
+    }),
+  )
+  const unknown = { slot: 0, lagSlots: 0, isSilent: false, problem: undefined }
+  return {
+    ...deps,
+    nodes,
+    time: createChainTime(clock),
+    genesisHash: undefined,
+    standings: nodes.map(({ name }) => ({ name, ...unknown })),
+    preferred: undefined,
+    reachedSlot: 0,
+    slotMs: slotMsStandard,
+    polled: undefined,
+    tipAskedAtMs: Number.NEGATIVE_INFINITY,
+  }
+}
+
+function isForeign({ genesisHash }: Registry, node: ChainNode): boolean {
+  const hash = node.genesisHash()
+  return hash !== undefined && genesisHash !== undefined && hash !== genesisHash
+}
+
+function ours(registry: Registry): readonly ChainNode[] {
+  return registry.nodes.filter((node) => !isForeign(registry, node))
+}
+
+function preferredFirst({ preferred }: Registry, nodes: readonly ChainNode[]): readonly ChainNode[] {
+  return [...nodes.filter((node) => node === preferred), ...nodes.filter((node) => node !== preferred)]
+}
+
+function inRotation(registry: Registry): readonly ChainNode[] {
+  const problems = new Set(registry.standings.flatMap(({ name, problem }) => (problem === undefined ? [] : [name])))
+  const well = ours(registry).filter(
+    (node) => node.genesisHash() !== undefined && node.failingSinceMs() === undefined && !problems.has(node.name),
+  )
+  return preferredFirst(registry, well)
+}
+
+function candidates(registry: Registry): readonly ChainNode[] {
+  const rotation = inRotation(registry)
+  const others = ours(registry).filter((node) => !rotation.includes(node))
+  return [...rotation, ...preferredFirst(registry, others)]
+}
+
+async function admit(registry: Registry, node: ChainNode): Promise<void> {
+  const hash = await node.identify()
+  registry.genesisHash ??= hash
+  if (hash !== registry.genesisHash)
+    throw new Fault(`${node.name} of SOLANA_RPC_URLS is on another network`, { retryable: true })
+}
+
+async function readmit(registry: Registry): Promise<void> {
+  if (inRotation(registry).length > 0) return
+  const unidentified = registry.nodes.filter((node) => node.genesisHash() === undefined)
+  await Promise.allSettled(unidentified.map((node) => admit(registry, node)))
+}
+
+async function poll(registry: Registry): Promise<void> {
+  await Promise.all(registry.nodes.map((node) => pollNode(registry, node)))
+  judge(registry)
+  measurePace(registry)
+  await readTip(registry)
+}
+
+async function pollNode(registry: Registry, node: ChainNode): Promise<void> {
+  try {
+    if (isForeign(registry, node)) node.forgetGenesis()
+    await admit(registry, node)
+    await node.poll()
+  } catch (error) {
+    registry.log.debug({ event: 'node_poll_failed', node: node.name, error: describeError(error) })
+  }
+}
+
+function judge(registry: Registry): void {
+  const { nodes, limits, clock, log, metrics, standings: before } = registry
+  const judging = { limits, nowMs: clock.monotonicMs(), isForeign: (node: ChainNode) => isForeign(registry, node) }
+  registry.standings = judgeNodes(nodes, judging)
+  for (const [index, standing] of registry.standings.entries()) {
+    metrics?.onNode(standing)
+    const was = before[index]?.problem
+    if (was === undefined && standing.problem !== undefined)
+      log.warn({ event: 'node_left_rotation', node: standing.name, problem: standing.problem })
+    if (was !== undefined && standing.problem === undefined)
+      log.info({ event: 'node_joined_rotation', node: standing.name, slot: standing.slot })
+  }
+  const slots = inRotation(registry).flatMap((node) => node.status()?.slot ?? [])
+  if (slots.length > 0) registry.reachedSlot = Math.max(registry.reachedSlot, Math.min(...slots))
+}
+
+/** Longer slots than the standard are an outage and not a pace. */
+function measurePace(registry: Registry): void {
+  const { clock, polled } = registry
+  const now = { slot: highestSlot(registry), atMs: clock.monotonicMs() }
+  registry.polled = now
+  if (polled === undefined || now.slot <= polled.slot) return
+  const measuredMs = (now.atMs - polled.atMs) / (now.slot - polled.slot)
+  registry.slotMs = Math.min(slotMsStandard, Math.max(slotMsMin, measuredMs))
+}
+
+async function readTip(registry: Registry): Promise<void> {
+  const { clock, time, tipAskedAtMs } = registry
+  if (clock.monotonicMs() - tipAskedAtMs < tipEveryMs) return
+  const times = await Promise.all(inRotation(registry).map(readTipTime))
+  const known = times.filter((timeMs) => timeMs !== undefined)
+  if (known.length === 0) return
+  registry.tipAskedAtMs = clock.monotonicMs()
+  // The lowest, because a time that is too high would make payments too old.
+  time.sawTip(Math.min(...known))
+}
+
+function highestSlot(registry: Registry): number {
+  return Math.max(0, ...ours(registry).map((node) => node.slot()))
+}
+
+function heightAt(registry: Registry, slot: number): number {
+  const statuses = ours(registry).flatMap((node) => node.status() ?? [])
+  const [best] = statuses.toSorted((one, other) => other.slot - one.slot)
+  // No slot has more than one block, so a slot's number is never below its height.
+  return best === undefined ? slot : best.height + Math.max(0, slot - best.slot)
+}
+
+/**
+ * A node may be behind the one that the payer uses: by the lag that is allowed, and by the time that our clock and the
+ * silence since the last block show.
+ */
+function landingBound(registry: Registry): LandingBound {
+  const { time, limits } = registry
+  const behindMs = Math.max(0, time.skewMs()) + time.ageMs()
+  const allowance = limits.lagSlotsMax + Math.ceil(behindMs / boundSlotMs)
+  const lastValidHeight = heightAt(registry, highestSlot(registry)) + allowance + blockhashValidBlocks
+  return { lastValidHeight, basis: 'first_presentation' }
+}
+
+/** Undefined where the slot has no block, or the node does not know its time. */
+async function readTipTime(node: ChainNode): Promise<number | undefined> {
+  const slot = node.status()?.slot
+  if (slot === undefined) return undefined
+  try {
+    const seconds = await node.rpc.call('getBlockTime', [slot], z.int().nullable())
+    return seconds === null ? undefined : seconds * 1000
+  } catch {
+    // Another slot is asked for at the next poll.
+    return undefined
+  }
+}

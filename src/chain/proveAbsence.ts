@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import type { Signature } from '@tollbook/core/signature'
+import { type AbsenceReading, type LandingBound, ProvenAbsent } from '../payment/absence.ts'
+import type { ChainNode } from './chainNode.ts'
+import { callNode, type RotationDeps } from './rpcClient.ts'
+import { readStatuses } from './signatureStatuses.ts'
+
+export interface AbsenceQuestion {
+  readonly signature: Signature
+  readonly bound: LandingBound
+}
+
+const agreeingMin = 2
+
+/** Undefined while the transaction may still land, may have landed, or a node in rotation does not answer. */
+export async function proveAbsence(
+  deps: RotationDeps,
+  { signature, bound }: AbsenceQuestion,
+): Promise<ProvenAbsent | undefined> {
+  const rotation = deps.nodes.inRotation()
+  // The one that is left may hide a payment that the other one has.
+  if (rotation.length < Math.min(agreeingMin, deps.nodes.count)) return undefined
+  // Costs nothing while the confirmed height, which is ahead of the finalized one, is not past the bound.
+  if (deps.nodes.height() <= bound.lastValidHeight) return undefined
+  try {
+    const readings = await Promise.all(rotation.map((node) => readAbsence(deps, node, signature)))
+    return ProvenAbsent.prove({ signature, bound, readings })
+  } catch {
+    // The node's failure is in the log. Silence is never an answer.
+    return undefined
+  }
+}
+
+const finalizedJson = z.object({ absoluteSlot: z.int().min(0), blockHeight: z.int().min(0) })
+
+async function readAbsence(deps: RotationDeps, node: ChainNode, signature: Signature): Promise<AbsenceReading> {
+  const params = [{ commitment: 'finalized' }]
+  const finalized = await callNode(deps, node, { method: 'getEpochInfo', params, result: finalizedJson })
+  // Asked after the height, so that the search covers every block up to it.
+  const { slot, statuses } = await readStatuses(deps, node, { signatures: [signature], searchHistory: true })
+  return {
+    node: node.name,
+    finalizedSlot: finalized.absoluteSlot,
+    finalizedHeight: finalized.blockHeight,
+    searchedSlot: slot,
+    isFound: statuses[0] !== undefined,
+  }
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { Fault } from '@tollbook/core/fault'
+import type { Address } from '@tollbook/core/address'
+import type { Balance, BalanceQuestion } from '../payment/chainReader.ts'
+import type { Commitment } from './commitment.ts'
+import { callNode, type RotationDeps } from './rpcClient.ts'
+
+// Offset of the amount in a token account: after mint and owner.
+const amountSlice = { offset: 64, length: 8 }
+// A node that overlooks the slice would have us read the mint's address as an amount.
+const amountBase64 = z.base64().length(12)
+const tokenAccountsJson = z
+  .object({
+    context: z.object({ slot: z.int().min(0) }),
+    value: z.array(z.object({ account: z.object({ data: z.tuple([amountBase64, z.literal('base64')]) }) })),
+  })
+  .transform(({ context, value }): Balance => ({
+    slot: context.slot,
+    baseUnits: value.reduce((sum, { account }) => sum + amountOf(account.data[0]), 0n),
+  }))
+
+interface Asked extends Omit<BalanceQuestion, 'commitment'> {
+  readonly mint: Address
+  readonly commitment?: Commitment
+}
+
+/** The first balance that is enough; otherwise the newest one, after every node was asked. */
+export async function readTokenBalance(
+  deps: RotationDeps,
+  { wallet, mint, minSlot = 0, commitment = 'confirmed', enoughBaseUnits = 0n }: Asked,
+): Promise<Balance> {
+  const options = { encoding: 'base64', commitment, dataSlice: amountSlice, minContextSlot: minSlot }
+  const params = [wallet, { mint }, options]
+  let newest: Balance | undefined
+  let lastError: unknown
+  for (const node of deps.nodes.candidates()) {
+    try {
+      const found = await callNode(deps, node, {
+        method: 'getTokenAccountsByOwner',
+        params,
+        result: tokenAccountsJson,
+      })
+      if (found.baseUnits >= enoughBaseUnits) return found
+      if (newest === undefined || found.slot > newest.slot) newest = found
+    } catch (error) {
+      lastError = error
+    }
+  }
+  if (newest !== undefined) return newest
+  throw new Fault('no Solana node answered getTokenAccountsByOwner usably', { cause: lastError, retryable: true })
+}
+
+function amountOf(base64: string): bigint {
+  return Buffer.from(base64, 'base64').readBigUInt64LE()
+}

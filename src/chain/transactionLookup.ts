@@ -1,0 +1,184 @@
+import { LRUCache } from 'lru-cache'
+import { canonicalJson } from '@tollbook/core/canonicalJson'
+import { sha256Hex } from '@tollbook/core/digest'
+import type { Clock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
+import type { Signature } from '@tollbook/core/signature'
+import type { FindOptions, Finding, Found, Unknown } from '../payment/chainReader.ts'
+import type { TransactionRecord } from '../payment/transactionRecord.ts'
+import type { ChainNode } from './chainNode.ts'
+import { type ConfirmationLoop, createConfirmationLoop, type Sighting } from './confirmationLoop.ts'
+import { proveAbsence } from './proveAbsence.ts'
+import { callNode, createRpcClient, refusalIsFault, type RotationDeps } from './rpcClient.ts'
+import type { Commitment } from './commitment.ts'
+import { transactionJson } from './transactionJson.ts'
+import { recordOf } from './transactionRecordOf.ts'
+
+export interface LookupDeps extends RotationDeps {
+  readonly clock: Clock
+  readonly commitment: Commitment
+}
+
+export type Lookup = (signature: Signature, options?: FindOptions) => Promise<Finding>
+
+// A record younger than final can still be dropped with its fork, so it is remembered for a few slots only.
+const foundForMs = 5_000
+const rememberedMax = 2_000
+const sharedMax = 10_000
+
+interface Memory {
+  readonly found: LRUCache<string, Found>
+  readonly unseen: LRUCache<string, Unknown>
+  readonly running: Map<string, Promise<TransactionRecord | undefined>>
+}
+
+interface Search extends LookupDeps {
+  readonly loop: ConfirmationLoop
+  readonly memory: Memory
+}
+
+export function createLookup(deps: LookupDeps): Lookup {
+  const perf = { now: () => deps.clock.monotonicMs() }
+  const search: Search = {
+    ...deps,
+    loop: createConfirmationLoop(deps),
+    memory: {
+      found: new LRUCache({ max: rememberedMax, ttl: foundForMs, ttlResolution: 0, perf }),
+      unseen: new LRUCache({ max: sharedMax, ttl: 1, ttlResolution: 0, perf }),
+      running: new Map(),
+    },
+  }
+  return (signature, options = {}) => find(search, signature, options)
+}
+
+async function find(search: Search, signature: Signature, options: FindOptions): Promise<Finding> {
+  const { memory } = search
+  const commitment = options.commitment ?? search.commitment
+  const nodesMin = options.nodesMin ?? 1
+  const key = `${signature} ${commitment} ${nodesMin}`
+  const known = memory.found.get(key)
+  if (known !== undefined) return known
+  const unseen = memory.unseen.get(key)
+  if (unseen !== undefined && options.isSent !== true && unseen.slot >= (options.minSlot ?? 0))
+    return (await proveIfBound(search, signature, options)) ?? unseen
+
+  const finding = await look(search, { ...options, signature, commitment, nodesMin })
+  if (finding.kind === 'found') memory.found.set(key, finding)
+  // Nothing new is confirmed before the next slot.
+  if (finding.kind === 'unknown' && !finding.isSeen) memory.unseen.set(key, finding, { ttl: search.nodes.slotMs() })
+  return finding
+}
+
+interface Query extends Omit<FindOptions, 'commitment'> {
+  readonly signature: Signature
+  readonly commitment: Commitment
+  readonly nodesMin: number
+}
+
+async function look(search: Search, query: Query): Promise<Finding> {
+  const { clock } = search
+  const { signature, commitment, isSent = false, waitMs = 0 } = query
+  const deadlineMs = clock.monotonicMs() + waitMs
+  // A payment that was presented after it landed costs this one call.
+  const record = isSent ? undefined : await readShared(search, query)
+  if (record !== undefined) return agree(search, query, record)
+  for (;;) {
+    const leftMs = Math.max(0, deadlineMs - clock.monotonicMs())
+    const sighting = await search.loop.watch({ signature, commitment, waitMs: leftMs, isExpected: isSent })
+    const landed = sighting.kind === 'landed' ? await readFrom(search, sighting.node, query) : undefined
+    if (landed !== undefined) return agree(search, query, landed)
+    if (sighting.kind !== 'landed' || clock.monotonicMs() >= deadlineMs) return conclude(search, query, sighting)
+    // The node has confirmed it and cannot show it yet.
+    await clock.sleep(search.nodes.slotMs())
+  }
+}
+
+async function conclude(search: Search, query: Query, sighting: Sighting): Promise<Finding> {
+  if (sighting.kind !== 'unseen') {
+    const why = `a node has it in slot ${sighting.slot}, not at the commitment ${query.commitment} yet`
+    return { kind: 'unknown', why, slot: sighting.slot, isSeen: true }
+  }
+  const { slot } = sighting
+  const proven = await proveIfBound(search, query.signature, query)
+  return proven ?? { kind: 'unknown', why: `no node has it up to slot ${slot}`, slot, isSeen: false }
+}
+
+async function proveIfBound(search: Search, signature: Signature, { bound }: Pick<FindOptions, 'bound'>) {
+  return bound === undefined ? undefined : proveAbsence(search, { signature, bound })
+}
+
+const maxSupportedTransactionVersion = 1
+
+function question({ signature, commitment }: Pick<Query, 'signature' | 'commitment'>) {
+  // 1 lets a node answer with the transaction format that is live since September 2026; with 0 it would refuse (-32015).
+  const options = { encoding: 'json', commitment, maxSupportedTransactionVersion }
+  // Made a record within the call, so that a node whose answer contradicts itself is passed over for the next one.
+  const result = transactionJson
+    .nullable()
+    .transform((found) => (found === null ? undefined : recordOf(found, signature)))
+  return { method: 'getTransaction', params: [signature, options], result }
+}
+
+/** Several requests with one proof at the same moment cost one call. */
+function readShared(search: Search, query: Query): Promise<TransactionRecord | undefined> {
+  const { running } = search.memory
+  const key = `${query.signature} ${query.commitment}`
+  const shared = running.get(key) ?? readAny(search, query).finally(() => running.delete(key))
+  running.set(key, shared)
+  return shared
+}
+
+export function readAny(search: RotationDeps, query: Pick<Query, 'signature' | 'commitment'>) {
+  const { method, params, result } = question(query)
+  return refusalIsFault(createRpcClient(search).call(method, params, result))
+}
+
+export async function readFrom(
+  search: RotationDeps,
+  node: ChainNode,
+  query: Pick<Query, 'signature' | 'commitment'>,
+): Promise<TransactionRecord | undefined> {
+  return refusalIsFault(callNode(search, node, question(query)))
+}
+
+/** Whether as many nodes as are needed return this record. */
+async function agree(search: Search, query: Query, record: TransactionRecord): Promise<Finding> {
+  const found: Found = { kind: 'found', record, slot: record.slot, nodes: 1 }
+  if (query.nodesMin <= 1) return found
+  const digest = digestOf(record)
+  let nodes = 0
+  for (const node of search.nodes.inRotation()) {
+    const other = await readFrom(search, node, query).catch(() => undefined)
+    if (other === undefined) continue
+    if (digestOf(other) !== digest) {
+      search.log.error({ event: 'nodes_disagree', signature: query.signature, node: node.name })
+      throw new Fault('two nodes return different records of the transaction', { retryable: true })
+    }
+    nodes += 1
+    if (nodes >= query.nodesMin) return { ...found, nodes }
+  }
+  const why = `${nodes} of the ${query.nodesMin} nodes that are asked at this price have it`
+  return { kind: 'unknown', why, slot: record.slot, isSeen: true }
+}
+
+/** Of everything that a verdict reads. */
+function digestOf({ bytes, movements, balances, ...record }: TransactionRecord): string {
+  const text = (value: bigint) => value.toString()
+  return sha256Hex(
+    canonicalJson({
+      ...record,
+      blockTimeMs: record.blockTimeMs ?? null,
+      failure: record.failure === undefined ? null : { ...record.failure },
+      signers: [...record.signers],
+      memos: [...record.memos],
+      bytes: bytes === undefined ? null : Buffer.from(bytes).toString('base64'),
+      movements: movements.map((movement) => ({ ...movement, amountBaseUnits: text(movement.amountBaseUnits) })),
+      balances: balances.map((balance) => ({
+        ...balance,
+        ownersSeen: [...balance.ownersSeen],
+        beforeBaseUnits: text(balance.beforeBaseUnits),
+        afterBaseUnits: text(balance.afterBaseUnits),
+      })),
+    }),
+  )
+}

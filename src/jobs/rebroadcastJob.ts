@@ -1,0 +1,90 @@
+import { assertPresent } from '@tollbook/core/assert'
+import { describeError } from '@tollbook/core/fault'
+import type { Signature } from '@tollbook/core/signature'
+import type { LandingBound } from '../payment/absence.ts'
+import type { ChainReader } from '../payment/chainReader.ts'
+import { type FinalityReader, statusesMax } from '../payment/finalityReader.ts'
+import { signatureOf, solanaReference } from '../payment/paymentReference.ts'
+import type { StepDeps } from './recordStep.ts'
+import { type Repeated, repeat } from './repeat.ts'
+
+export interface RebroadcastDeps extends Pick<StepDeps, 'clock' | 'log' | 'lifecycle'> {
+  readonly chain: Pick<ChainReader, 'broadcast' | 'landingBound' | 'find'> & Pick<FinalityReader, 'findStatuses'>
+}
+
+// As often as wallets send again. A transaction that a leader dropped has some twenty further chances.
+const everyMs = 2_000
+// Within it a transaction is sent again without a question whether it still can land.
+const landingMs = 60_000
+// A chain that stands still makes a blockhash live longer than that; no caller waits for longer than this.
+const giveUpAfterMs = 10 * 60 * 1000
+// One call each; an outage may leave more, which come in the next rounds.
+const sentMax = 64
+
+/** State of the job from round to round, of the transactions that are open. */
+export type RebroadcastMemory = Map<Signature, Followed>
+
+interface Followed {
+  readonly bound: LandingBound
+  readonly sinceMs: number
+  isSettled: boolean
+}
+
+/** Sends what this service has sent again until it is on chain or provably never will be, whether or not a caller waits. */
+export function startRebroadcastJob(deps: RebroadcastDeps): Repeated {
+  const memory: RebroadcastMemory = new Map()
+  return repeat(deps, {
+    name: 'rebroadcast',
+    everyMs,
+    run: () => deps.lifecycle.runElected('tollbook rebroadcast', () => rebroadcast(deps, memory)),
+  })
+}
+
+export async function rebroadcast(deps: RebroadcastDeps, memory: RebroadcastMemory): Promise<void> {
+  const open = await deps.lifecycle.findOpen({ kind: 'submitted', forMsMax: giveUpAfterMs }, statusesMax)
+  const signatures = open.flatMap(({ reference }) => signatureOf(reference) ?? [])
+  follow(deps, memory, signatures)
+  const waiting = signatures.filter((signature) => memory.get(signature)?.isSettled === false)
+  if (waiting.length === 0) return
+  const { statuses } = await deps.chain.findStatuses({ signatures: waiting, searchHistory: false })
+  const unseen: Signature[] = []
+  for (const [index, signature] of waiting.entries()) {
+    if (statuses[index] === undefined) unseen.push(signature)
+    else if (statuses[index].isFinalized) settle(memory, signature)
+  }
+  await sendAgain(deps, memory, unseen.slice(0, sentMax))
+}
+
+function follow({ chain, clock }: RebroadcastDeps, memory: RebroadcastMemory, open: readonly Signature[]): void {
+  const current = new Set(open)
+  for (const signature of memory.keys()) if (!current.has(signature)) memory.delete(signature)
+  for (const signature of current)
+    if (!memory.has(signature))
+      memory.set(signature, { bound: chain.landingBound(), sinceMs: clock.monotonicMs(), isSettled: false })
+}
+
+function settle(memory: RebroadcastMemory, signature: Signature): void {
+  assertPresent(memory.get(signature), 'an open transaction is followed').isSettled = true
+}
+
+async function sendAgain(
+  { lifecycle, chain, clock, log }: RebroadcastDeps,
+  memory: RebroadcastMemory,
+  signatures: readonly Signature[],
+): Promise<void> {
+  const states = await lifecycle.loadPayments(signatures.map(solanaReference))
+  for (const signature of signatures) {
+    const state = states.get(solanaReference(signature))
+    const { bound, sinceMs } = assertPresent(memory.get(signature), 'an open transaction is followed')
+    if (state?.phase !== 'submitted') continue
+    try {
+      const isLate = clock.monotonicMs() - sinceMs > landingMs
+      const finding = isLate ? await chain.find(signature, { bound }) : undefined
+      if (finding === undefined || finding.kind === 'unknown')
+        await chain.broadcast({ bytes: Buffer.from(state.transactionBase64, 'base64') })
+      else settle(memory, signature)
+    } catch (error) {
+      log.warn({ event: 'rebroadcast_failed', signature, error: describeError(error) })
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import { assert } from '@tollbook/core/assert'
+import { invalidPaymentReasons, type Refusal } from '@tollbook/core/refusal'
+import type { Signature } from '@tollbook/core/signature'
+
+/**
+ * Upper bound of the block height at which a transaction can land. A transaction names a recent blockhash, and lands at
+ * most 150 blocks after the block of that hash. The bytes do not contain the height of that block, so it is bounded:
+ *
+ * - `blockhash_accepted`: a node found the blockhash valid in a state of known height, so its block is not newer.
+ * - `first_presentation`: the bytes existed at their first presentation, so their blockhash is not newer than the tip of
+ *   the chain at that moment; an allowance covers nodes that were behind it.
+ */
+export interface LandingBound {
+  readonly lastValidHeight: number
+  readonly basis: 'blockhash_accepted' | 'first_presentation'
+}
+
+/** A blockhash is valid for this many blocks after its own. */
+export const blockhashValidBlocks = 150
+
+/** One node's part of the evidence that a transaction never landed. */
+export interface AbsenceReading {
+  /** Names the node, as the log does. */
+  readonly node: string
+  readonly finalizedSlot: number
+  readonly finalizedHeight: number
+  /** State in which the whole history of the node was searched. */
+  readonly searchedSlot: number
+  readonly isFound: boolean
+}
+
+export interface AbsenceClaim {
+  readonly signature: Signature
+  readonly bound: LandingBound
+  /** Of every node in rotation. */
+  readonly readings: readonly AbsenceReading[]
+}
+
+/**
+ * Evidence that a transaction has not landed and never will. Only `proveAbsence` makes one, and only one of these makes
+ * the refusal that tells a payer to make a new payment.
+ */
+export class ProvenAbsent {
+  readonly kind = 'proven_absent'
+  readonly #claim: AbsenceClaim
+
+  private constructor(claim: AbsenceClaim) {
+    this.#claim = claim
+  }
+
+  get evidence(): AbsenceClaim {
+    return this.#claim
+  }
+
+  /** Undefined while the readings do not prove it. */
+  static prove(claim: AbsenceClaim): ProvenAbsent | undefined {
+    const { bound, readings } = claim
+    assert(bound.lastValidHeight > 0, 'a bound is a height')
+    const isProven = readings.every(
+      ({ finalizedHeight, finalizedSlot, searchedSlot, isFound }) =>
+        finalizedHeight > bound.lastValidHeight && searchedSlot >= finalizedSlot && !isFound,
+    )
+    return isProven && readings.length > 0 ? new ProvenAbsent(claim) : undefined
+  }
+}
+
+/** The one refusal of a payment that was never seen on chain which ends it for good. */
+export function refuseAbsent({ evidence }: ProvenAbsent): Refusal {
+  const { lastValidHeight } = evidence.bound
+  const heights = evidence.readings.map(({ finalizedHeight }) => finalizedHeight)
+  const details = `it could land up to block height ${lastValidHeight}; finalized height is ${Math.min(...heights)}`
+  return {
+    kind: 'refusal',
+    code: 'INVALID_PAYMENT',
+    reason: 'blockhash_expired',
+    message: `${invalidPaymentReasons.blockhash_expired} (${details})`,
+  }
+}

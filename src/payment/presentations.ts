@@ -1,0 +1,24 @@
+import type { Address } from '@tollbook/core/address'
+import type { LandingBound } from './absence.ts'
+import type { PaymentReference } from './paymentReference.ts'
+
+/**
+ * First presentations of proofs that could not be decided at once. They are not part of the ledger: the table is bounded
+ * and expires. A lost row is harmless: the next presentation counts as the first one, and only its age can be refused.
+ */
+export interface Presentations {
+  /** Records it unless the wallet has presented this payment before. Returns the first presentation. */
+  record(presented: Presentation): Promise<Presentation>
+  find(question: Pick<Presentation, 'reference' | 'wallet'>): Promise<Presentation | undefined>
+  /** Those of these payments that any wallet has presented. */
+  findPresented(references: readonly PaymentReference[]): Promise<ReadonlySet<PaymentReference>>
+}
+
+export interface Presentation {
+  readonly reference: PaymentReference
+  readonly wallet: Address
+  /** Time of the chain, see `ChainReader.timeMs`. */
+  readonly presentedAtMs: number
+  /** For the bytes of this presentation. */
+  readonly bound: LandingBound
+}

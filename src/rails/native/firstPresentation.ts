@@ -1,0 +1,74 @@
+import { LRUCache } from 'lru-cache'
+import type { ChainReader } from '../../payment/chainReader.ts'
+import type { Presentation, Presentations } from '../../payment/presentations.ts'
+
+export interface FirstPresentationDeps {
+  readonly chain: Pick<ChainReader, 'landingBound' | 'timeMs'>
+  readonly presentations: Presentations
+  /** For the operator's log: a proof that is presented again later may count as presented later. */
+  readonly onUnrecorded: (error: unknown, presented: Presented) => void
+}
+
+type Presented = Pick<Presentation, 'reference' | 'wallet'>
+
+/** First presentations of proofs, in memory at once and on record when a proof could not be decided. */
+export interface FirstPresentations {
+  /** Costs nothing but memory; called before anything else is asked about a proof. */
+  note(presented: Presented): void
+  /** Puts the first presentation on record. */
+  record(presented: Presented): Promise<Presentation>
+  /** As `record`, when the outcome is unknown anyway: a failure is only logged. */
+  recordIfPossible(presented: Presented): Promise<void>
+  /** Undefined when this is the first one, as far as is known. */
+  find(presented: Presented): Promise<Presentation | undefined>
+}
+
+// Proofs of some minutes of load. A process that forgets one asks the database.
+const notedMax = 20_000
+
+export function createFirstPresentations({
+  chain,
+  presentations,
+  onUnrecorded,
+}: FirstPresentationDeps): FirstPresentations {
+  const noted = new LRUCache<string, Presentation>({ max: notedMax })
+  const recorded = new LRUCache<string, Presentation>({ max: notedMax })
+  const keyOf = ({ reference, wallet }: Presented) => `${reference} ${wallet}`
+  const note = ({ reference, wallet }: Presented): Presentation => {
+    const key = keyOf({ reference, wallet })
+    const known = noted.get(key)
+    if (known !== undefined) return known
+    const first = { reference, wallet, presentedAtMs: chain.timeMs(), bound: chain.landingBound() }
+    noted.set(key, first)
+    return first
+  }
+  const record = async (presented: Presented): Promise<Presentation> => {
+    const key = keyOf(presented)
+    const known = recorded.get(key)
+    if (known !== undefined) return known
+    const first = await presentations.record(note(presented))
+    recorded.set(key, first)
+    return first
+  }
+  return {
+    note: (presented) => void note(presented),
+    record,
+    async recordIfPossible(presented) {
+      try {
+        await record(presented)
+      } catch (error) {
+        onUnrecorded(error, presented)
+      }
+    },
+    async find(presented) {
+      return earlier(noted.get(keyOf(presented)), await presentations.find(presented))
+    },
+  }
+}
+
+type Known = Presentation | undefined
+
+function earlier(one: Known, other: Known): Known {
+  if (one === undefined || other === undefined) return one ?? other
+  return one.presentedAtMs <= other.presentedAtMs ? one : other
+}
