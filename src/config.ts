@@ -1,6 +1,12 @@
 import { z } from 'zod'
 import { type CatalogSettings, catalogSettingsOf, catalogVariables } from './config/catalogSettings.ts'
-import { type ChainSettings, chainSettingsOf, chainVariables, missingChainVariables } from './config/chainSettings.ts'
+import {
+  type ChainSettings,
+  chainSettingsOf,
+  chainVariables,
+  missingChainVariables,
+  needsSecondNode,
+} from './config/chainSettings.ts'
 import {
   type FinanceSettings,
   financeSettingsOf,
@@ -154,6 +160,7 @@ function findConflicts(given: GivenVariables): readonly string[] {
     ...(isOperated && given['SAMPLE_UPSTREAMS'] === '1'
       ? ['SAMPLE_UPSTREAMS is for local mode only: unset it, or unset DATABASE_URL or SOLANA_RPC_URLS']
       : []),
+    ...(needsSecondNode(given) ? ['SOLANA_QUORUM_ABOVE_USD needs two URLs in SOLANA_RPC_URLS'] : []),
     ...(outlastsLease(given)
       ? ['HANDLER_TIMEOUT_MS must be shorter than CLAIM_LEASE_SECONDS, or an attempt could be taken over while it runs']
       : []),

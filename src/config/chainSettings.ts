@@ -50,6 +50,12 @@ export function chainSettingsOf(env: ChainEnvironment): ChainSettings | undefine
   return { rpcUrls, tokenMint, paymentWallet, commitment: env.SOLANA_COMMITMENT, limits }
 }
 
+/** A second node cannot agree where there is none. */
+export function needsSecondNode(given: GivenVariables): boolean {
+  if (given['SOLANA_QUORUM_ABOVE_USD'] === undefined) return false
+  return (given['SOLANA_RPC_URLS'] ?? '').split(',').length < 2
+}
+
 export function missingChainVariables(given: GivenVariables): readonly MissingVariable[] {
   return missingBeside(given, 'SOLANA_RPC_URLS', [
     ['TOKEN_MINT', 'the mint of the service token on the chain of SOLANA_RPC_URLS'],

@@ -9,8 +9,7 @@ import { owesBurn, type Settlement } from './settlement.ts'
 
 /*
  * The lifecycle of one payment: commands in, a step and its events out. Pure; the ledger decides who is first, because
- * it
- * takes the events only if the version is still the one that was decided on.
+ * it takes the events only if the version is still the one that was decided on.
  *
  *   unknown ──submit──▶ submitted ──claim──▶ claimed ──fulfil──▶ fulfilled
  *      └──────────────claim─────────────────▶ │ ▲ └─start─▶ streaming ──fulfil──▶
@@ -22,10 +21,8 @@ import { owesBurn, type Settlement } from './settlement.ts'
  * with its finality.
  *
  * A verified payment also waits for finality, which never occurs during a claim. It ends as final, in the same phase,
- * or as
- * reversed; only a final payment is ever refunded. Tokens without a request, and those of a reversed payment that
- * landed
- * later, end as unmatched. The ledger stores phase and finality as one state (`stateName`), and
+ * or as reversed; only a final payment is ever refunded. Tokens without a request, and those of a reversed payment
+ * that landed later, end as unmatched. The ledger stores phase and finality as one state (`stateName`), and
  * migrations/kinds/payment.sql has each step as rows.
  */
 
@@ -141,20 +138,6 @@ function checkOwner(wallet: Address, endpoint: string, order: Order): Refusal | 
   if (wallet !== order.wallet) return refuseProof('other_wallet')
   if (endpoint !== order.endpoint) return refuseProof('other_endpoint', endpoint)
   return undefined
-}
-
-export interface SubmitCommand {
-  readonly wallet: Address
-  readonly endpoint: string
-  readonly quoteId: string | undefined
-  readonly transactionBase64: string
-}
-
-/** Recorded before the transaction is sent: if we die in between, the ledger knows of money that may be on its way. */
-export function decideSubmit(state: PaymentState, command: SubmitCommand): PaymentDecision | undefined {
-  assert(command.transactionBase64 !== '', 'a submitted transaction has bytes')
-  if (state.phase !== 'unknown') return undefined
-  return { step: 'payment.submit', events: [{ kind: 'PaymentSubmitted', ...command }] }
 }
 
 export interface ClaimCommand {
@@ -324,14 +307,10 @@ function isLastAttempt({ attempt }: Live, attemptsMax: number): boolean {
 export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: number): PaymentState {
   const version = state.version + 1
   switch (event.kind) {
-    case 'PaymentSubmitted':
-      return {
-        phase: 'submitted',
-        version,
-        wallet: event.wallet,
-        endpoint: event.endpoint,
-        transactionBase64: event.transactionBase64,
-      }
+    case 'PaymentSubmitted': {
+      const { wallet, endpoint, transactionBase64 } = event
+      return { phase: 'submitted', version, wallet, endpoint, transactionBase64 }
+    }
     case 'PaymentVerified': {
       const { settlement } = event
       const { endpoint } = settlement.price

@@ -65,7 +65,8 @@ async function change(values: Readonly<Partial<Record<ChangeableSetting, Json>>>
   const databaseUrl = await makeMemberLogin(outgoing.database.adminUrl, 'tollbook_operator')
   const operator = await openSettingChanges({ databaseUrl, log: silentLog })
   try {
-    const nowMs = Math.ceil(systemClock.nowMs() / 1000) * 1000
+    // Not a whole second: it would be up to a second away, and the incoming instance would wait for it.
+    const nowMs = systemClock.nowMs()
     for (const [name, value] of Object.entries(values)) {
       const event = {
         kind: 'SettingChanged',

@@ -1,6 +1,6 @@
 import { createTransferCheckedInstruction } from '@solana/spl-token'
 import type { Keypair, TransactionInstruction } from '@solana/web3.js'
-import { openChain } from '../../src/chain/openChain.ts'
+import { type Chain, openChain } from '../../src/chain/openChain.ts'
 import { type FinalityDeps, noFinalityMemory, recordFinality } from '../../src/jobs/finalityJob.ts'
 import type { TransferScanDeps } from '../../src/jobs/transferScanJob.ts'
 import { followOpenWork } from '../../src/jobs/openWorkJob.ts'
@@ -58,6 +58,7 @@ export interface LifecycleFixture {
   readonly database: TestDatabase
   readonly deps: FinalityDeps & Pick<TransferScanDeps, 'chain' | 'presentations'>
   readonly steps: readonly LifecycleStep[]
+  readonly chain: Chain
 }
 
 export async function openLifecycleFixture(kind: MintKind): Promise<LifecycleFixture> {
@@ -85,7 +86,7 @@ export async function openLifecycleFixture(kind: MintKind): Promise<LifecycleFix
     onStep: (step: LifecycleStep) => void steps.push(step),
     chain: { ...chain.reader, ...chain.finality },
   }
-  return { fixture, clock, ledger, database, deps, steps }
+  return { fixture, clock, ledger, database, deps, steps, chain }
 }
 
 export interface Paid {

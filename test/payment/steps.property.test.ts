@@ -8,6 +8,7 @@ import type { Posting } from '../../src/accounting/posting.ts'
 import { evolveBurn, decideBurnConfirm, decideBurnSubmit, unknownBurn, type BurnState } from '../../src/payment/burn.ts'
 import { ledgerCodec, type LedgerEvent } from '../../src/payment/events.ts'
 import { decideExpiry, decideFinality, decideRefund, decideUnmatched } from '../../src/payment/finality.ts'
+import { decideSubmit } from '../../src/payment/submission.ts'
 import * as payment from '../../src/payment/payment.ts'
 import { decideSettingChange } from '../../src/payment/settingChange.ts'
 import { periodsOf } from '../../src/payment/settingPeriods.ts'
@@ -76,7 +77,7 @@ function decide(state: payment.PaymentState, kind: Command, { settlement, nowMs,
   const attemptId = 'attemptId' in state ? state.attemptId : 'attempt'
   switch (kind) {
     case 'submit':
-      return payment.decideSubmit(state, { wallet, endpoint, quoteId: undefined, transactionBase64: 'AQ==' })
+      return decideSubmit(state, { wallet, endpoint, quoteId: undefined, transactionBase64: 'AQ==' })
     case 'claim': {
       const claim = { order: { ...order, wallet, endpoint }, settlement, attemptId, leaseMs, attemptsMax, nowMs }
       const decision = payment.decideClaim(state, claim)

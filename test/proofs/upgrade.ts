@@ -68,12 +68,14 @@ const following = new AbortController()
 async function followReadiness(): Promise<void> {
   while (!following.signal.aborted) {
     for (const { baseUrl } of rotation) {
-      const status = await fetch(`${baseUrl}/readyz`).then(
-        (response) => response.status,
-        () => 0,
+      const [status, text] = await fetch(`${baseUrl}/readyz`).then(
+        async (response) => [response.status, await response.text()] as const,
+        (error: unknown) => [0, String(error)] as const,
       )
       readiness.asked++
-      if (status !== 200 && rotation.some((server) => server.baseUrl === baseUrl)) readiness.failed++
+      if (status === 200 || !rotation.some((server) => server.baseUrl === baseUrl)) continue
+      readiness.failed++
+      say(`/readyz of ${baseUrl}: ${status} ${text}`)
     }
     await systemClock.sleep(200)
   }

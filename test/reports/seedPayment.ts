@@ -5,11 +5,11 @@ import { decideFinality, decideRefund, decideUnmatched } from '../../src/payment
 import {
   decideBreak,
   decideStart,
-  decideSubmit,
   type PaymentDecision,
   type PaymentState,
   unknownPayment,
 } from '../../src/payment/payment.ts'
+import { decideSubmit } from '../../src/payment/submission.ts'
 import type { Settlement } from '../../src/payment/settlement.ts'
 import type { Ledger } from '../../src/store/openLedger.ts'
 import { mustAppend } from '../store/instance.ts'

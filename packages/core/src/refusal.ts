@@ -78,8 +78,11 @@ export function refuseField(field: string, message: string): Refusal {
   return { kind: 'refusal', code: 'INVALID_REQUEST', message: `${field}: ${message}`, details: [{ field, message }] }
 }
 
-/** Only `not_found` may resolve without the caller, so only it carries a time to retry. */
-export function refuseProof(reason: InvalidPaymentReason, more?: string): Refusal {
+/**
+ * Not for `blockhash_expired`, which needs evidence (src/payment/absence.ts). Only `not_found` may resolve without the
+ * caller, so only it carries a time to retry.
+ */
+export function refuseProof(reason: Exclude<InvalidPaymentReason, 'blockhash_expired'>, more?: string): Refusal {
   const message = more === undefined ? invalidPaymentReasons[reason] : `${invalidPaymentReasons[reason]} (${more})`
   return {
     kind: 'refusal',

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { readAddress } from '@tollbook/core/address'
+import { assertPresent } from '@tollbook/core/assert'
+import { signatureOfBytes } from '@tollbook/core/signature'
+import { solanaReference } from '../../src/payment/paymentReference.ts'
+import type { Presentation } from '../../src/payment/presentations.ts'
+import { openPool } from '../kernel/openKernel.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { openInstance } from './instance.ts'
+
+const wallet = assertPresent(readAddress('So11111111111111111111111111111111111111112'), 'it is an address')
+
+function presentationOf(number: number, presentedAtMs = 1_790_000_000_000): Presentation {
+  const bytes = Buffer.alloc(64, number)
+  const reference = solanaReference(assertPresent(signatureOfBytes(bytes), 'a signature has 64 bytes'))
+  return { reference, wallet, presentedAtMs, bound: { lastValidHeight: 1_000, basis: 'first_presentation' } }
+}
+
+test('the first presentation stays, whatever is presented later', async () => {
+  const { presentations } = await openInstance((await createTestDatabase()).serviceUrl)
+  const first = presentationOf(1)
+
+  await presentations.record(first)
+  const later = {
+    ...first,
+    presentedAtMs: first.presentedAtMs + 60_000,
+    bound: { ...first.bound, lastValidHeight: 9_000 },
+  }
+
+  expect(await presentations.record(later)).toEqual(first)
+  expect(await presentations.find(first)).toEqual(first)
+  const { reference } = presentationOf(2)
+  expect(await presentations.findPresented([first.reference, reference])).toEqual(new Set([first.reference]))
+})
+
+test('the table is bounded: a row above the limit pushes out the oldest ones', async () => {
+  const database = await createTestDatabase()
+  const { presentations } = await openInstance(database.serviceUrl)
+  const [oldest, newest] = [presentationOf(1), presentationOf(2)]
+  await presentations.record(oldest)
+  await openPool(database.adminUrl, 1).query('alter table work.presentations alter column number restart with 300000')
+
+  await presentations.record(newest)
+
+  expect(await presentations.find(oldest)).toBeUndefined()
+  expect(await presentations.find(newest)).toEqual(newest)
+})
+
+test('a presentation is forgotten after a day', async () => {
+  const database = await createTestDatabase()
+  const { presentations, forgetOldPresentations } = await openInstance(database.serviceUrl)
+  const [old, young] = [presentationOf(1), presentationOf(2)]
+  await presentations.record(old)
+  await openPool(database.adminUrl, 1).query("update work.presentations set recorded_at = now() - interval '25 hours'")
+  await presentations.record(young)
+
+  await forgetOldPresentations()
+
+  expect([await presentations.find(old), await presentations.find(young)]).toEqual([undefined, young])
+})
