@@ -243,9 +243,12 @@ function heightAt(registry: Registry, slot: number): number {
  */
 function landingBound(registry: Registry): LandingBound {
   const { time, limits } = registry
+  const slot = highestSlot(registry)
+  // Without a height the bound would lie in the past, and a payment on its way would seem to have expired.
+  if (slot === 0) throw new Fault('no Solana node has named its height yet', { retryable: true })
   const behindMs = Math.max(0, time.skewMs()) + time.ageMs()
   const allowance = limits.lagSlotsMax + Math.ceil(behindMs / boundSlotMs)
-  const lastValidHeight = heightAt(registry, highestSlot(registry)) + allowance + blockhashValidBlocks
+  const lastValidHeight = heightAt(registry, slot) + allowance + blockhashValidBlocks
   return { lastValidHeight, basis: 'first_presentation' }
 }
 

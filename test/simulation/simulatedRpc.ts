@@ -139,7 +139,7 @@ function signatureOfBase64(base64: unknown): Signature | undefined {
   return readSignature(encodeBase58(signatures[0] ?? new Uint8Array()))
 }
 
-const minSlotOption = z.object({ minContextSlot: z.int() })
+const minSlotOption = z.object({ minContextSlot: z.int().default(0) })
 
 function simulateTransaction(view: View, [base64, option]: readonly unknown[]): Json {
   const { chain, processedSlot } = view

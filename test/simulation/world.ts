@@ -1,5 +1,6 @@
 import type { Clock } from '@tollbook/core/clock'
-import { assertPresent } from '@tollbook/core/assert'
+import { assertPresent, Bug } from '@tollbook/core/assert'
+import { z } from 'zod'
 import type { PostJson } from '../../src/chain/nodeClient.ts'
 import type { ListedPrice, Price } from '@tollbook/core/quote'
 import { split } from '../../src/pricing/split.ts'
@@ -314,7 +315,19 @@ function clockOf({ time }: Context, process: Process): Clock {
 
 const stallMaxMs = 10_000
 
-function databaseCarry({ time, chance, history, drift, weather }: Context, process: Process): Carry {
+/** A question that the simulation does not understand must not pass for an outage. */
+function simulated<T>({ history }: Context, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof Bug || error instanceof z.ZodError)
+      history.violations.push(`the simulation is out of date: ${error.message}`)
+    throw error
+  }
+}
+
+function databaseCarry(context: Context, process: Process): Carry {
+  const { time, chance, history, drift, weather } = context
   return async (work) => {
     if (!process.isAlive) return never()
     const isStalled = chance.happens(weather().databaseStalls)
@@ -323,7 +336,7 @@ function databaseCarry({ time, chance, history, drift, weather }: Context, proce
     const isRefused = drift.databaseDownUntilMs > time.nowMs() || chance.happens(weather().databaseRefuses)
     if (isRefused) countFault(history, 'database refused')
     // A statement that has arrived runs, also when the instance that sent it is gone.
-    const result = isRefused ? undefined : { value: work() }
+    const result = isRefused ? undefined : { value: simulated(context, work) }
     await time.wait(chance.number(5))
     if (!process.isAlive) return never()
     if (result === undefined) throw new ConnectionLost('the connection was refused')
@@ -371,7 +384,7 @@ function postToNode(context: Context, process: Process): PostJson {
     await time.wait(Math.min(delayMs, timeoutMs))
     const node = assertPresent(nodes[Number(url)], 'a node has an address')
     if (process.isStarting && node.isForeign) throw new Error('the instance does not start on this node')
-    const answer = answerCall(chain, node, body)
+    const answer = simulated(context, () => answerCall(chain, node, body))
     await time.wait(chance.between(5, 80))
     if (!process.isAlive) return never()
     if (delayMs <= timeoutMs && !chance.happens(weather().nodeFails)) return answer
