@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { systemClock } from '@tollbook/core/clock'
 import { type CrashStep, crashSteps } from './crashStep.ts'
 import { openLossyProxy } from './lossyProxy.ts'
-import { askQuote, present, type Presented } from './present.ts'
+import { awaitQuote, present, type Presented } from './present.ts'
 import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { openEnvironment } from './proofEnvironment.ts'
 import { readProofLedger } from './proofLedger.ts'
@@ -53,7 +53,7 @@ interface Purchase {
 
 async function pay(baseUrl: string, symbol: string): Promise<Purchase> {
   const wallet = payer.address
-  const payment = await payer.sign(await askQuote({ baseUrl, wallet, symbol }))
+  const payment = await payer.sign(await awaitQuote({ baseUrl, wallet, symbol }))
   await payer.send(payment)
   return { baseUrl, wallet, symbol, proof: Buffer.from(payment.signature).toString('base64') }
 }

@@ -45,17 +45,27 @@ export async function present({ baseUrl, wallet, symbol, proof, idempotencyKey, 
   }
 }
 
+/** Rejects when the service makes no offer. */
+export async function askQuote(request: Request): Promise<QuoteBody> {
+  return quoteBody.parse(await (await fetchOffer(request)).json())
+}
+
 // A service whose payments wait for finality closes for a moment, and says when to ask again.
 const quoteTriesMax = 60
 
-export async function askQuote({ baseUrl, wallet, symbol, signal }: Request): Promise<QuoteBody> {
+/** Waits while the service makes no offer. */
+export async function awaitQuote(request: Request): Promise<QuoteBody> {
   for (let tries = 1; ; tries++) {
-    const response = await fetch(`${baseUrl}/api/data/crypto?symbol=${symbol}`, {
-      ...(signal === undefined ? {} : { signal }),
-      headers: { 'x-wallet-address': wallet },
-    })
+    const response = await fetchOffer(request)
     const body: unknown = await response.json()
     if (response.status !== 503 || tries === quoteTriesMax) return quoteBody.parse(body)
     await systemClock.sleep(Number(response.headers.get('retry-after') ?? 1) * 1000)
   }
+}
+
+function fetchOffer({ baseUrl, wallet, symbol, signal }: Request): Promise<Response> {
+  return fetch(`${baseUrl}/api/data/crypto?symbol=${symbol}`, {
+    ...(signal === undefined ? {} : { signal }),
+    headers: { 'x-wallet-address': wallet },
+  })
 }

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import pg from 'pg'
 import { systemClock } from '@tollbook/core/clock'
 import { assertPresent } from '@tollbook/core/assert'
-import { askQuote, present, type Presented } from './present.ts'
+import { awaitQuote, present, type Presented } from './present.ts'
 import { openEnvironment, type ProofEnvironment } from './proofEnvironment.ts'
 import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { type SpawnedServer, spawnServer } from './spawnServer.ts'
@@ -67,7 +67,7 @@ async function race({ payer }: ProofEnvironment, servers: readonly SpawnedServer
   const symbol = `P${index}`
   const baseUrls = servers.map(({ baseUrl }) => baseUrl)
   const request = (nth: number) => ({ baseUrl: baseUrls[nth % baseUrls.length] ?? '', wallet: payer.address, symbol })
-  const payment = await payer.sign(await askQuote(request(index)), { bound: family.bound })
+  const payment = await payer.sign(await awaitQuote(request(index)), { bound: family.bound })
   if (family.landed) await payer.send(payment)
   const spellings = family.spell(payment)
   const presented = Array.from({ length: requests }, (_, nth) =>

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { systemClock } from '@tollbook/core/clock'
 import type { Payer } from '../support/payer.ts'
 import { type CrashStep, crashSteps } from './crashStep.ts'
-import { askQuote, present, type Presented } from './present.ts'
+import { awaitQuote, present, type Presented } from './present.ts'
 import { openEnvironment } from './proofEnvironment.ts'
 import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { readProofLedger } from './proofLedger.ts'
@@ -69,7 +69,7 @@ async function buyThroughCrash({ payer, step, run }: Purchase): Promise<{ tries:
   const symbol = `C${crashSteps.indexOf(step)}R${run}`
   const key = { wallet: payer.address, symbol, idempotencyKey: `key-${symbol}` }
   const family = families[run % families.length]
-  const quote = await askQuote({ baseUrl: server.baseUrl, ...key })
+  const quote = await awaitQuote({ baseUrl: server.baseUrl, ...key })
   const payment = await payer.sign(quote, { bound: family?.bound === true })
   if (family?.landed === true) await payer.send(payment)
   const request = { ...key, proof: family?.spell(payment)[0] ?? '' }
