@@ -88,10 +88,13 @@ export async function openSettings(options: SettingsOptions, deps: SettingsDeps)
     origin,
     check: { name: 'settings', problem: () => problemOf(opened) },
     async record() {
-      await deps.ledger.settings.record(configured.map(({ name, value }) => ({ name, value })))
-      await refresh(opened)
-      // Another instance with other settings may have been first.
-      requireRecorded(opened, [])
+      // One after the other: of two instances with different settings one stops at their first difference. Together they could
+      // record a mixture, which fits neither.
+      for (const { name, value } of configured) {
+        await deps.ledger.settings.record([{ name, value }])
+        await refresh(opened)
+        requireRecorded(opened, [])
+      }
     },
     refresh: () => refresh(opened),
     periods,

@@ -30,7 +30,7 @@ test('writes settings that the service starts with, keeps the wallets to itself,
   )
   const config = readConfig({ ...settings, DATABASE_URL: 'postgres://api@postgres/tollbook' })
   const local = await readLocalJson(join(home, 'local.json'))
-  expect(config.chain).toEqual({
+  expect(config.chain).toMatchObject({
     rpcUrls: [chain.rpcUrl],
     tokenMint: local?.tokenMint,
     paymentWallet: local?.paymentWallet,

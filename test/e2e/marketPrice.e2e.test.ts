@@ -18,7 +18,8 @@ let firstQuote: QuoteBody
 beforeAll(async () => {
   service = await openTestService({
     clock,
-    env: { ...markets.env, TOKEN_PRICE_AGE_MAX_SECONDS: '45' },
+    // The test moves the service's clock alone.
+    env: { ...markets.env, TOKEN_PRICE_AGE_MAX_SECONDS: '45', SOLANA_CLOCK_SKEW_SECONDS: '3600' },
     seams: {
       ledger: (inner) => ({
         ...inner,

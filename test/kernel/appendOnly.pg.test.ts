@@ -165,6 +165,8 @@ describe('least privilege: a member of tollbook_service', () => {
       'reports.roll_up',
       'work.end_lease',
       'work.follow',
+      'work.forget_old_presentations',
+      'work.record_presentation',
       'work.renew_lease',
       'work.take_lease',
     ])

@@ -79,6 +79,10 @@ describe('local mode', () => {
       demoWallet: first.local.demoWallet,
       receiptKey: first.local.receiptKey,
     })
+    // The mark that the answer was sent may have died with the process; then it is sent once more.
+    const again = await ask(second, { ...qrOrder, proof })
+    if (again.status === 200) expect(again.headers.get('idempotent-replay')).toBe('true')
+    else expect(again).toMatchObject({ status: 402, body: { reason: 'already_used' } })
     expect(await ask(second, { ...qrOrder, proof })).toMatchObject({ status: 402, body: { reason: 'already_used' } })
     // The key is in the home, so a token of the first start is still valid at the second.
     for (const token of [first.local.financeToken, second.local.auditorToken]) {
