@@ -27,7 +27,7 @@ export default defineConfig({
     include: ['test/**/*.{unit,property,arch,pg}.test.ts'],
     setupFiles: ['packages/core/src/quietBindings.ts'],
     globalSetup: ['test/support/globalDatabase.ts'],
-    pool: 'forks', isolate: true, maxWorkers: 1, retry: 0, bail: 1, restoreMocks: true,
+    pool: 'forks', isolate: true, maxWorkers: 1, retry: 0, restoreMocks: true,
     testTimeout: 20_000, hookTimeout: 60_000, reporters: [{}],
   },
 })

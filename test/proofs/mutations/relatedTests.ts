@@ -16,7 +16,9 @@ const importPattern = /(?:from|import)\s*\(?\s*'([^']+)'/g
 
 export function mapTests(root: string): TestMap {
   const listed = execFileSync('git', ['ls-files', 'test'], { cwd: root, encoding: 'utf8' }).split('\n')
-  const tests = listed.filter((path) => /\.(unit|property|pg|arch)\.test\.ts$/.test(path))
+  const tests = listed.filter(
+    (path) => /\.(unit|property|pg|arch)\.test\.ts$/.test(path) && !path.startsWith('test/simulation/'),
+  )
   const imports = new Map<string, readonly string[]>()
   const importsOf = (path: string): readonly string[] => {
     const known = imports.get(path)
