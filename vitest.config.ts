@@ -35,6 +35,8 @@ export default defineConfig({
           // Starts no Postgres: it only waits for the first test file that asks for one (docs/testing.md).
           globalSetup: ['test/support/globalDatabase.ts'],
           setupFiles,
+          // Some start several whole services; a machine at load 15 took more than a minute for one of them.
+          testTimeout: 120_000,
           pool: 'forks',
         },
       },
