@@ -6,8 +6,6 @@ import { execFileSync } from 'node:child_process'
 export interface RelatedTests {
   readonly pure: readonly string[]
   readonly real: readonly string[]
-  /** The simulation, which reaches nearly everything and takes longest. */
-  readonly simulation: readonly string[]
 }
 
 export interface TestMap {
@@ -18,7 +16,9 @@ const importPattern = /(?:from|import)\s*\(?\s*'([^']+)'/g
 
 export function mapTests(root: string): TestMap {
   const listed = execFileSync('git', ['ls-files', 'test'], { cwd: root, encoding: 'utf8' }).split('\n')
-  const tests = listed.filter((path) => /\.(unit|property|pg|arch)\.test\.ts$/.test(path))
+  const tests = listed.filter(
+    (path) => /\.(unit|property|pg|arch)\.test\.ts$/.test(path) && !path.startsWith('test/simulation/'),
+  )
   const imports = new Map<string, readonly string[]>()
   const importsOf = (path: string): readonly string[] => {
     const known = imports.get(path)
@@ -46,11 +46,8 @@ export function mapTests(root: string): TestMap {
         })
         .toSorted((one, other) => one.depth - other.depth || (one.test < other.test ? -1 : 1))
         .map(({ test }) => test)
-      const isSimulation = (test: string) => test.startsWith('test/simulation/')
-      const others = near.filter((test) => !isSimulation(test))
       const isReal = (test: string) => test.includes('.pg.')
-      const simulation = near.filter((test) => isSimulation(test) && !isReal(test))
-      return { pure: others.filter((test) => !isReal(test)), real: others.filter(isReal), simulation }
+      return { pure: near.filter((test) => !isReal(test)), real: near.filter(isReal) }
     },
   }
 }
