@@ -1,9 +1,9 @@
-import { Keypair } from '@solana/web3.js'
+import type { Keypair } from '@solana/web3.js'
 import { createPayingFetch, keypairWallet } from '@tollbook/client'
 import { assert } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { type LocalNode, startLocalChain } from '@tollbook/localnet/localChain'
-import { provisionChain } from '../src/cli/local/provisionChain.ts'
+import { provisionWallets } from '../test/support/provisionWallets.ts'
 import { askQuote, present } from '../test/proofs/present.ts'
 import { openEnvironment } from '../test/proofs/proofEnvironment.ts'
 import { spawnServer } from '../test/proofs/spawnServer.ts'
@@ -27,13 +27,7 @@ export const rpcCalls: Bench = {
     opened.defer(() => chain.close())
     const [serviceNode, payerNode] = chain.nodes
     assert(serviceNode !== undefined && payerNode !== undefined, 'two nodes')
-    const wallets = {
-      mint: Keypair.generate(),
-      mintAuthority: Keypair.generate(),
-      paymentWallet: Keypair.generate(),
-      demoWallet: Keypair.generate(),
-    }
-    await provisionChain(chain, wallets)
+    const wallets = await provisionWallets(chain)
     const TOKEN_MINT = wallets.mint.publicKey.toBase58()
     const PAYMENT_WALLET = wallets.paymentWallet.publicKey.toBase58()
     const env = { ...environment.env, SOLANA_RPC_URLS: serviceNode.rpcUrl, TOKEN_MINT, PAYMENT_WALLET }

@@ -29,12 +29,13 @@ import { soldProducts, type SoldProducts } from './start/soldProducts.ts'
 export interface ServiceOptions {
   readonly log: Log
   readonly clock?: Clock
-  /** Replacements for tests: a ledger that dies at a chosen step, a product, an endpoint or a rail. */
+  /** Replacements for tests: a ledger that dies at a chosen step, a product, an endpoint, a rail or a database clock. */
   readonly seams?: {
     readonly ledger?: (inner: PaymentLedger) => PaymentLedger
     readonly products?: (inner: SoldProducts) => SoldProducts
     readonly endpoints?: (inner: readonly Endpoint[]) => readonly Endpoint[]
     readonly rails?: (inner: readonly PaymentRail[]) => readonly PaymentRail[]
+    readonly readDatabaseClockMs?: () => Promise<number>
   }
 }
 
@@ -70,7 +71,8 @@ export async function createService(
     await openPrices(config.prices, { ...deps, priceLists: ledger.priceLists, providers, sold, split, terms }),
     close,
   )
-  const jobs = await startHealthJobs({ clock, log, ledger: ledger.upkeep, chain })
+  const { readDatabaseClockMs = ledger.upkeep.readDatabaseClockMs } = seams
+  const jobs = await startHealthJobs({ clock, log, ledger: { ...ledger.upkeep, readDatabaseClockMs }, chain })
   opened.defer(() => jobs.stop())
   const lifecycle = opened.adopt(openLifecycle(config.lifecycle, { ...deps, ledger, chain, settings }), close)
   const address = createServiceAddress(config.server)

@@ -1,5 +1,6 @@
--- Takes a lease of elected work, when it is free. Returns its epoch, which rises each time, or null. A lease whose start lies in the future was taken before the clock of the database went back: it has
--- ended, so that no jump of the clock keeps work waiting for longer than one lease.
+-- Takes a lease of elected work if it is free. Returns its epoch, which rises each time, or null. A lease whose start lies in
+-- the future was taken before the clock of the database went back. It has ended, so that no jump of the clock keeps work
+-- waiting for longer than one lease.
 create or replace function work.take_lease(lease_name text, wanted_by text, for_ms integer) returns bigint
 language plpgsql
 security definer

@@ -4,7 +4,7 @@ import { z } from 'zod'
 export type PostJson = (url: string, body: string, options: { readonly timeoutMs: number }) => Promise<unknown>
 
 export interface RpcClient {
-  /** `result` may throw: an answer that its reader cannot believe is no better than none. */
+  /** `result` may throw: the caller treats an invalid answer as a missing answer. */
   call<T>(method: string, params: readonly unknown[], result: z.ZodType<T>): Promise<T>
 }
 

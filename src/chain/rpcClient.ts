@@ -53,7 +53,7 @@ export async function callNode<T>({ nodes, log }: RotationDeps, node: ChainNode,
   }
 }
 
-/** A node that refuses a question, or fails in the middle of it, has not said that there is no payment. */
+/** A rejected or failed RPC call does not prove that the payment is absent, so it becomes a retryable Fault. */
 export async function refusalIsFault<T>(call: Promise<T>): Promise<T> {
   try {
     return await call

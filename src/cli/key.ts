@@ -3,41 +3,30 @@ import { Command } from 'commander'
 import { type PublicReceiptKey, publicReceiptKey, receiptKeyId } from '../payment/receiptKeys.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { makeReceiptKey } from './local/home.ts'
-import {
-  changeSetting,
-  type ChangeFlags,
-  listSetting,
-  runAsOperator,
-  withChangeOptions,
-  withSettingExits,
-} from './settingChange.ts'
+import { settingCommand } from './settingChange.ts'
 import { UsageProblem } from './usageProblem.ts'
-
-const name = 'receipt-key'
 
 /** `tollbook key`: the key that signs receipts and checkpoints. */
 export function keyCommand(deps: CommandDeps): Command {
-  const command = new Command('key').description('make, list and rotate the key that signs receipts and checkpoints')
-  command
-    .command('new')
-    .description('make a private key for RECEIPT_SIGNING_KEY (Ed25519, JWK); keep it secret')
-    .option('--output <file>', 'write it to a new file that only this user can read, instead of stdout')
-    .action((flags: { readonly output?: string }) => makeKey(deps, flags.output))
-  command
-    .command('list')
-    .description('list the keys on record with their periods')
-    .action(() => runAsOperator(deps, (ledger) => listSetting(deps, ledger, name)))
-  withChangeOptions(
-    command
-      .command('rotate')
-      .description('record the public key that instances sign with from a time on')
-      .argument('<public-key>', 'its `x`, or a file with the JWK; of a private key only the public part is read'),
-  ).action((text: string, flags: ChangeFlags) =>
-    runAsOperator(deps, async (ledger) =>
-      changeSetting(deps, ledger, { name, value: await readPublicKey(text), flags }),
-    ),
-  )
-  return withSettingExits(deps, command)
+  return settingCommand(deps, {
+    setting: 'receipt-key',
+    command: 'key',
+    description: 'make, list and rotate the key that signs receipts and checkpoints',
+    values: 'keys',
+    change: {
+      verb: 'rotate',
+      description: 'record the public key that instances sign with from a time on',
+      argument: '<public-key>',
+      argumentDescription: 'its `x`, or a file with the JWK; of a private key only the public part is read',
+      read: readPublicKey,
+    },
+    more: [
+      new Command('new')
+        .description('make a private key for RECEIPT_SIGNING_KEY (Ed25519, JWK); keep it secret')
+        .option('--output <file>', 'write it to a new file that only this user can read, instead of stdout')
+        .action((flags: { readonly output?: string }) => makeKey(deps, flags.output)),
+    ],
+  })
 }
 
 const privateFile = 0o600

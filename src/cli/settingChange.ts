@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { Command } from 'commander'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
 import { describeError, Fault } from '@tollbook/core/fault'
@@ -30,21 +30,63 @@ Exit codes:
   4  nothing was recorded: the message says why, or --yes is missing
   7  the database does not answer; run the command again`
 
-export interface ChangeFlags {
+/** A command that lists and changes one setting. */
+export interface SettingCommand {
+  readonly setting: ChangeableSetting
+  /** Name of the command; `tollbook <command> list` lists the values. */
+  readonly command: string
+  readonly description: string
+  /** Further subcommands, listed first. */
+  readonly more?: readonly Command[]
+  /** The values, as the help calls them. */
+  readonly values: string
+  readonly change: {
+    readonly verb: string
+    readonly description: string
+    readonly argument: string
+    readonly argumentDescription: string
+    /** No `--valid-from`. */
+    readonly takesEffectAtOnce?: boolean
+    /** Throws a `UsageProblem`. */
+    readonly read: (text: string) => Json | Promise<Json>
+  }
+}
+
+export function settingCommand(
+  deps: CommandDeps,
+  { setting: name, values, change, more = [], ...header }: SettingCommand,
+): Command {
+  const command = new Command(header.command).description(header.description)
+  for (const each of more) command.addCommand(each)
+  command
+    .command('list')
+    .description(`list the ${values} on record with their periods`)
+    .action(() => runAsOperator(deps, (ledger) => listSetting(deps, ledger, name)))
+  const changing = command
+    .command(change.verb)
+    .description(change.description)
+    .argument(change.argument, change.argumentDescription)
+  withChangeOptions(changing, change).action((text: string, flags: ChangeFlags) =>
+    runAsOperator(deps, async (ledger) => changeSetting(deps, ledger, { name, value: await change.read(text), flags })),
+  )
+  return withSettingExits(deps, command)
+}
+
+interface ChangeFlags {
   readonly validFrom?: string
   readonly overlap: string
   readonly dryRun?: boolean
   readonly yes?: boolean
 }
 
-export interface SettingChangeOrder {
+interface SettingChangeOrder {
   readonly name: ChangeableSetting
   readonly value: Json
   readonly flags: ChangeFlags
 }
 
 /** Options of every command that changes a setting. A split takes effect at once. */
-export function withChangeOptions(command: Command, { takesEffectAtOnce = false } = {}): Command {
+function withChangeOptions(command: Command, { takesEffectAtOnce = false }: SettingCommand['change']): Command {
   if (!takesEffectAtOnce)
     command.option(
       '--valid-from <time>',
@@ -61,7 +103,7 @@ export function withChangeOptions(command: Command, { takesEffectAtOnce = false 
 }
 
 /** Each subcommand reports usage problems, faults and refusals by exit code. */
-export function withSettingExits(deps: CommandDeps, command: Command): Command {
+function withSettingExits(deps: CommandDeps, command: Command): Command {
   command.addHelpText('after', settingExitHelp)
   for (const each of [command, ...command.commands]) {
     each.exitOverride(rethrowAsUsage).configureOutput({
@@ -73,10 +115,7 @@ export function withSettingExits(deps: CommandDeps, command: Command): Command {
 }
 
 /** Runs `work` as the operator and sets the exit code. */
-export async function runAsOperator(
-  deps: CommandDeps,
-  work: (ledger: SettingChanges) => Promise<number>,
-): Promise<void> {
+async function runAsOperator(deps: CommandDeps, work: (ledger: SettingChanges) => Promise<number>): Promise<void> {
   try {
     const ledger = await openOperatorAccess(deps)
     try {
@@ -96,7 +135,7 @@ export async function runAsOperator(
 // Another operator may take the number first; the question is then asked again.
 const attemptsMax = 3
 
-export async function changeSetting(
+async function changeSetting(
   deps: CommandDeps,
   ledger: SettingChanges,
   { name, value, flags }: SettingChangeOrder,
@@ -131,7 +170,7 @@ export async function changeSetting(
 }
 
 /** Versions of a setting with their periods, as JSON lines or as a table for a terminal. */
-export async function listSetting(deps: CommandDeps, ledger: SettingChanges, name: ChangeableSetting): Promise<number> {
+async function listSetting(deps: CommandDeps, ledger: SettingChanges, name: ChangeableSetting): Promise<number> {
   const [periods, nowMs] = [await readPeriods(ledger, name), await ledger.nowMs()]
   for (const period of periods) {
     const { number, value, validFrom, untilMs } = period

@@ -7,18 +7,18 @@ export interface ClockHealth extends Repeated {
 }
 
 export interface ClockHealthDeps extends RepeatDeps {
-  /** Ages of proofs and ends of quotes are judged in minutes. Machines that follow a time server differ by milliseconds. */
-  readonly differenceMaxMs: number
   readonly readDatabaseClockMs: () => Promise<number>
 }
 
 const everyMs = 5_000
+// Half of the difference that leases rely on (payment/lease.ts). Machines that follow a time server differ by milliseconds.
+const differenceMaxMs = 30_000
 
 /** A wrong clock refuses fresh payments and honours expired quotes, so paid routes close while clocks disagree. */
 export async function startClockHealth(deps: ClockHealthDeps): Promise<ClockHealth> {
   let problem: string | undefined
   const look = async (): Promise<void> => {
-    const found = problemOf(await measureDifferenceMs(deps.clock, deps.readDatabaseClockMs), deps.differenceMaxMs)
+    const found = problemOf(await measureDifferenceMs(deps.clock, deps.readDatabaseClockMs))
     if (found !== problem) deps.log.warn({ event: 'clock_health_changed', problem: found ?? 'none' })
     problem = found
   }
@@ -36,7 +36,7 @@ async function measureDifferenceMs(clock: Clock, readDatabaseClockMs: () => Prom
   return databaseMs < askedAtMs ? databaseMs - askedAtMs : 0
 }
 
-function problemOf(differenceMs: number, differenceMaxMs: number): string | undefined {
+function problemOf(differenceMs: number): string | undefined {
   if (Math.abs(differenceMs) <= differenceMaxMs) return undefined
   const seconds = Math.round(Math.abs(differenceMs) / 1000)
   return `the clock of the database is ${seconds} s ${differenceMs > 0 ? 'ahead of' : 'behind'} the clock of this server`

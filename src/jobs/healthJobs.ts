@@ -52,12 +52,7 @@ export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsD
   await using started = new AsyncDisposableStack()
   const ledgerHealth = await startLedgerHealth({ clock, log, findDurabilityProblem: ledger.findDurabilityProblem })
   started.defer(ledgerHealth.stop)
-  const clockHealth = await startClockHealth({
-    clock,
-    log,
-    differenceMaxMs: chain.clockSkewMaxMs,
-    readDatabaseClockMs: ledger.readDatabaseClockMs,
-  })
+  const clockHealth = await startClockHealth({ clock, log, readDatabaseClockMs: ledger.readDatabaseClockMs })
   started.defer(clockHealth.stop)
   const chainHealth = startChainHealth({ clock, log, nodes: chain.nodes, clockSkewMaxMs: chain.clockSkewMaxMs })
   started.defer(chainHealth.stop)

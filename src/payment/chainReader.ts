@@ -16,7 +16,7 @@ export interface ChainReader {
   readBalance(question: BalanceQuestion): Promise<Balance>
   /** Decodes and checks every signature; no network. */
   readTransaction(bytes: Uint8Array): SignedTransaction | Refusal
-  /** Rehearses it. A failure is of a state that is as new as any that is known. */
+  /** Simulates the transaction. Only a node at the newest known slot can report that it would fail. */
   simulate(transaction: SignedTransaction): Promise<Simulation>
   /** Sends exactly these bytes. Sending them again is harmless: the chain takes a signature once. */
   broadcast(transaction: Pick<SignedTransaction, 'bytes'>): Promise<void>

@@ -45,7 +45,7 @@ export interface PayoutRequest {
   readonly leastBaseUnits: bigint
   /** Accounts whose debts stay as they are. */
   readonly except?: readonly string[]
-  /** Pays out of a wallet that is no longer the payment wallet. */
+  /** Allows a payout from a former payment wallet. */
   readonly fromOldWallet?: boolean
 }
 

@@ -18,9 +18,10 @@ let firstQuote: QuoteBody
 beforeAll(async () => {
   service = await openTestService({
     clock,
-    // The test moves the service's clock alone.
+    // The test moves the service's clock; the clock of the database moves with it, and blocks keep their real time.
     env: { ...markets.env, TOKEN_PRICE_AGE_MAX_SECONDS: '45', SOLANA_CLOCK_SKEW_SECONDS: '3600' },
     seams: {
+      readDatabaseClockMs: () => Promise.resolve(clock.nowMs()),
       ledger: (inner) => ({
         ...inner,
         async recordQuote(quote) {

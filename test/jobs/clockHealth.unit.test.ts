@@ -14,7 +14,6 @@ test.each([
   const health = await startClockHealth({
     clock,
     log: silentLog,
-    differenceMaxMs: 30_000,
     readDatabaseClockMs: () => Promise.resolve(clock.nowMs() + awayMs),
   })
   expect(health.problem()).toBeUndefined()

@@ -5,7 +5,6 @@ import type { Address } from '@tollbook/core/address'
 import type { Signature } from '@tollbook/core/signature'
 import { openPayout, type Payout } from '../../src/payout/openPayout.ts'
 import { assertPresent } from '@tollbook/core/assert'
-import { newId, randomToken } from '@tollbook/core/id'
 import { silentLog } from '../../src/primitives/log.ts'
 import {
   accountOf,
@@ -26,7 +25,7 @@ import {
   serve,
 } from '../jobs/lifecycleFixture.ts'
 import { afterFile } from '../support/afterFile.ts'
-import { withAdminSession } from '../support/adminSession.ts'
+import { makeMemberLogin } from '../support/memberLogin.ts'
 
 /** A ledger with debts of every kind, and a login that may pay them. */
 export interface PayoutFixture extends LifecycleFixture {
@@ -43,7 +42,7 @@ export async function openPayoutFixture(kind: MintKind): Promise<PayoutFixture> 
   // Waiting for finality lets slots pass.
   clock.onSleep(() => fixture.chain.advanceSlots(10))
   await stage(fixture, [giveSol(fixture, fixture.paymentWallet.publicKey)])
-  const payoutUrl = await makePayoutLogin(database.adminUrl)
+  const payoutUrl = await makeMemberLogin(database.adminUrl, 'tollbook_payout')
   const payout = await openPayout({
     databaseUrl: payoutUrl,
     rpcUrls: [fixture.chain.rpcUrl],
@@ -61,23 +60,6 @@ export async function openPayoutFixture(kind: MintKind): Promise<PayoutFixture> 
 
 async function newAddress({ fixture }: LifecycleFixture): Promise<Address> {
   return addressOf((await newCustomer(fixture, 0n)).address)
-}
-
-async function makePayoutLogin(adminUrl: string): Promise<string> {
-  const [role, password] = [`paymaster_${newId('instance')}`.toLowerCase(), randomToken()]
-  await withAdminSession(adminUrl, async (admin) => {
-    await admin.query(`create role ${admin.escapeIdentifier(role)} login password ${admin.escapeLiteral(password)}`)
-    await admin.query(`grant tollbook_payout to ${admin.escapeIdentifier(role)}`)
-  })
-  afterFile(() =>
-    withAdminSession(adminUrl, (admin) => admin.query(`drop role ${admin.escapeIdentifier(role)}`)).then(
-      () => undefined,
-    ),
-  )
-  const url = new URL(adminUrl)
-  url.username = role
-  url.password = password
-  return url.href
 }
 
 /** Two deliveries, one of them overpaid; a refund; and tokens out of the blue. All final. */

@@ -1,9 +1,9 @@
-import { Keypair } from '@solana/web3.js'
+import type { Keypair } from '@solana/web3.js'
 import { type LedgerServer, startLedgerServer } from './ledgerServer.ts'
 import type { NodeBehaviour } from '@tollbook/localnet/localChain'
 import { type SpawnedLocalChain, spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
-import { provisionChain } from '../../src/cli/local/provisionChain.ts'
+import { provisionWallets } from '../support/provisionWallets.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { createPayer, type Payer } from '../support/payer.ts'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
@@ -43,13 +43,7 @@ export async function openEnvironment({
   const database = await server.createDatabase()
   const chain = await spawnLocalChain({ slotMs, log: silentLog, ...options })
   opened.defer(() => chain.stop())
-  const wallets = {
-    mint: Keypair.generate(),
-    mintAuthority: Keypair.generate(),
-    paymentWallet: Keypair.generate(),
-    demoWallet: Keypair.generate(),
-  }
-  await provisionChain(chain, wallets)
+  const wallets = await provisionWallets(chain)
   const env = {
     PORT: '0',
     HOST: '127.0.0.1',

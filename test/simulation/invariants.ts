@@ -62,7 +62,7 @@ function followLedger(checks: Checks): boolean {
   const from = checks.judgedTo
   checks.judgedTo = postgres.judged.length
   const appended = postgres.judged.slice(from).filter(({ result }) => result.outcome === 'appended')
-  for (const { item, atMs, result } of appended) {
+  for (const { item } of appended) {
     if (item.stream[0] !== solanaSpace) continue
     const recorded = postgres.memory.readNow(item.stream)
     const key = streamKey(item.stream)
@@ -81,8 +81,7 @@ function followLedger(checks: Checks): boolean {
     }
     checks.payments.set(key, seen)
     checkStream(checks, seen)
-    const isAhead = result.outcome === 'appended' && result.recordedAtMs - atMs > aheadMs
-    if (!isAhead) checkLease(checks, seen)
+    checkLease(checks, seen)
   }
   return appended.length > 0
 }
@@ -97,12 +96,6 @@ function checkStream(checks: Checks, { events, payment }: Seen): void {
   if (attempts.some((attempt, n) => attempt !== n + 1))
     violate(checks, `I3: the attempts of ${name} are ${attempts.join(', ')}`)
 }
-
-/**
- * When the clock of the database has gone back, leases begin in the future. From a minute on the service takes them for
- * ended (`mayTakeOver` of src/payment), so that they do not last for as long as the clock went back.
- */
-const aheadMs = 60_000
 
 /** The newest append ends no lease early. */
 function checkLease(checks: Checks, { recorded, events, payment }: Seen): void {

@@ -1,9 +1,9 @@
-import { Keypair } from '@solana/web3.js'
+import type { Keypair } from '@solana/web3.js'
 import { createService, type ServiceOptions } from '../../src/compose.ts'
 import { isServiceConfig, readConfig } from '../../src/config.ts'
 import { type LocalChain, startLocalChain } from '@tollbook/localnet/localChain'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
-import { provisionChain } from '../../src/cli/local/provisionChain.ts'
+import { provisionWallets } from './provisionWallets.ts'
 import type { Clock } from '@tollbook/core/clock'
 import { type Log, silentLog } from '../../src/primitives/log.ts'
 import { afterFile } from './afterFile.ts'
@@ -93,12 +93,6 @@ async function openEnvironment(): Promise<Environment> {
   const database = await createTestDatabase()
   const chain = await startLocalChain({ slotMs })
   afterFile(() => chain.close())
-  const wallets = {
-    mint: Keypair.generate(),
-    mintAuthority: Keypair.generate(),
-    paymentWallet: Keypair.generate(),
-    demoWallet: Keypair.generate(),
-  }
-  await provisionChain(chain, wallets)
+  const wallets = await provisionWallets(chain)
   return { chain, database, wallets, receiptKey: JSON.stringify(makeReceiptKey()), artifactDirectory }
 }

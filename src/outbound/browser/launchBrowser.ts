@@ -82,7 +82,7 @@ export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOption
   }
 }
 
-/** The shell sets a limit, becomes `nobody`, and then by exec the browser: no process of a shell remains. */
+/** The shell sets the limit, switches to `nobody` and replaces itself with the browser, so no shell process remains. */
 async function commandFor({ chromium, mode }: Recipe, home: string, guardArguments: readonly string[]) {
   const profile = join(home, 'profile')
   await mkdir(profile)

@@ -75,8 +75,8 @@ async function unpackedDirectory(version: string, signal: AbortSignal): Promise<
 }
 
 /**
- * A folder whose files may be executed. Never /tmp: Docker and hardened hosts mount it noexec. Root's is one that
- * `nobody` can enter, because the browser runs as `nobody` (`launchBrowser.ts`).
+ * A folder whose files may be executed. Never /tmp: Docker and hardened hosts mount it noexec. When the service
+ * runs as root, the browser runs as `nobody` (`launchBrowser.ts`), so `nobody` must be able to enter the folder.
  */
 async function executableDirectory(uid: number): Promise<string> {
   const candidates = [uid === 0 ? '/var/cache/tollbook' : join(homedir(), '.cache', 'tollbook'), '/var/tmp']

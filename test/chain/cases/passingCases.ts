@@ -170,7 +170,7 @@ async function payFromReopened(fixture: ChainFixture): Promise<Presented> {
   return { signature, wallet: by }
 }
 
-/** The tokens arrive in an account that is no longer the payment wallet's when the transaction ends. */
+/** The transaction gives the receiving account to another owner after the tokens arrived. */
 async function payIntoGivenAway(fixture: ChainFixture): Promise<Presented> {
   const [payer, receiver] = [await newCustomer(fixture), Keypair.generate()]
   const owner = receiver.publicKey

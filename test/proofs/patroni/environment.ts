@@ -1,9 +1,8 @@
-import { Keypair } from '@solana/web3.js'
 import { spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
 import { writeFile } from 'node:fs/promises'
 import { assertPresent } from '@tollbook/core/assert'
 import { makeReceiptKey } from '../../../src/cli/local/home.ts'
-import { provisionChain } from '../../../src/cli/local/provisionChain.ts'
+import { provisionWallets } from '../../support/provisionWallets.ts'
 import { silentLog } from '../../../src/primitives/log.ts'
 import { migrate } from '../../../src/store/migrate.ts'
 import { createPayer, type Payer } from '../../support/payer.ts'
@@ -26,13 +25,7 @@ export async function openInstances(cluster: Cluster, requiresStandby: boolean):
   await migrate({ databaseUrl: cluster.databaseUrl('tollbook_owner') })
   const chain = await spawnLocalChain({ slotMs, log: silentLog })
   opened.defer(() => chain.stop())
-  const wallets = {
-    mint: Keypair.generate(),
-    mintAuthority: Keypair.generate(),
-    paymentWallet: Keypair.generate(),
-    demoWallet: Keypair.generate(),
-  }
-  await provisionChain(chain, wallets)
+  const wallets = await provisionWallets(chain)
   const runsFile = `${directory}/runs`
   await writeFile(runsFile, '')
   const receiptKey = JSON.stringify(makeReceiptKey())
