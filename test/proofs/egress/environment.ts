@@ -38,7 +38,8 @@ export async function openEnvironment({ site, canaries, secretFile }: Environmen
   const ports: number[] = []
   for (const address of canaries.addresses)
     for (const port of canaries.ports) {
-      const server = createServer((_request, response) => response.end(canaryText))
+      // No connection serves two requests, so each way in is counted.
+      const server = createServer((_request, response) => response.setHeader('connection', 'close').end(canaryText))
       server.on('connection', () => hits++)
       // One free port for all addresses where none is given.
       ports.push(await listen(server, address, port === 0 ? (ports[0] ?? 0) : port))
