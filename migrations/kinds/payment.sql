@@ -60,18 +60,29 @@ insert into ledger.steps (step, kind, from_state, to_state, event_kinds, lease, 
   ('payment.release', 'payment', 'claimed.final', 'released.final', '{RequestFailed}', 'none', false, '{}'),
   ('payment.release', 'payment', 'streaming', 'released', '{AnswerBroken}', 'none', false, '{exposed_contra>exposed}'),
   ('payment.release', 'payment', 'streaming.final', 'released.final', '{AnswerBroken}', 'none', false, '{}'),
-  -- The process died in the middle of the answer, so its length and digest are not known.
+  -- Earlier releases expire a started answer by these, and may run beside this one. Now: payment.expire.
   ('payment.release', 'payment', 'streaming', 'released', '{RequestFailed}', 'none', false, '{exposed_contra>exposed}'),
   ('payment.release', 'payment', 'streaming.final', 'released.final', '{RequestFailed}', 'none', false, '{}'),
+  ('payment.exhaust', 'payment', 'streaming', 'exhausted', '{RequestFailed,AttemptsExhausted}', 'none', false, '{exposed_contra>exposed}'),
+  ('payment.exhaust', 'payment', 'streaming.final', 'refund_due', '{RequestFailed,AttemptsExhausted,RefundDue}', 'none', false, '{unearned>refund}'),
 
   -- The last permitted attempt failed. The payment no longer buys: it is owed back at once if it is final, else with its
   -- finality.
   ('payment.exhaust', 'payment', 'claimed', 'exhausted', '{RequestFailed,AttemptsExhausted}', 'none', false, '{exposed_contra>exposed}'),
-  ('payment.exhaust', 'payment', 'streaming', 'exhausted', '{RequestFailed,AttemptsExhausted}', 'none', false, '{exposed_contra>exposed}'),
   ('payment.exhaust', 'payment', 'streaming', 'exhausted', '{AnswerBroken,AttemptsExhausted}', 'none', false, '{exposed_contra>exposed}'),
   ('payment.exhaust', 'payment', 'claimed.final', 'refund_due', '{RequestFailed,AttemptsExhausted,RefundDue}', 'none', false, '{unearned>refund}'),
-  ('payment.exhaust', 'payment', 'streaming.final', 'refund_due', '{RequestFailed,AttemptsExhausted,RefundDue}', 'none', false, '{unearned>refund}'),
   ('payment.exhaust', 'payment', 'streaming.final', 'refund_due', '{AnswerBroken,AttemptsExhausted,RefundDue}', 'none', false, '{unearned>refund}'),
+
+  -- The process of the attempt died and nobody took over; of a started answer neither length nor digest is known. The database
+  -- judges the end of the lease, because the clock of the instance whose job asks may be wrong.
+  ('payment.expire', 'payment', 'claimed', 'released', '{RequestFailed}', 'none', true, '{exposed_contra>exposed}'),
+  ('payment.expire', 'payment', 'claimed.final', 'released.final', '{RequestFailed}', 'none', true, '{}'),
+  ('payment.expire', 'payment', 'streaming', 'released', '{RequestFailed}', 'none', true, '{exposed_contra>exposed}'),
+  ('payment.expire', 'payment', 'streaming.final', 'released.final', '{RequestFailed}', 'none', true, '{}'),
+  ('payment.expire', 'payment', 'claimed', 'exhausted', '{RequestFailed,AttemptsExhausted}', 'none', true, '{exposed_contra>exposed}'),
+  ('payment.expire', 'payment', 'streaming', 'exhausted', '{RequestFailed,AttemptsExhausted}', 'none', true, '{exposed_contra>exposed}'),
+  ('payment.expire', 'payment', 'claimed.final', 'refund_due', '{RequestFailed,AttemptsExhausted,RefundDue}', 'none', true, '{unearned>refund}'),
+  ('payment.expire', 'payment', 'streaming.final', 'refund_due', '{RequestFailed,AttemptsExhausted,RefundDue}', 'none', true, '{unearned>refund}'),
 
   -- Finality never comes in the middle of an attempt.
   ('payment.finalize', 'payment', 'released', 'released.final', '{PaymentFinalized}', 'none', false, '{}'),

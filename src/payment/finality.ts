@@ -73,11 +73,15 @@ export interface ExpiryCommand {
   readonly attemptsMax: number
 }
 
-/** Ends a claim whose process died and that no caller took over. */
+/**
+ * Ends a claim whose process died and that no caller took over. `nowMs` may be of a wrong clock: it only spares the ledger a
+ * question, and the step is taken after the end of the lease by the ledger's time alone.
+ */
 export function decideExpiry(state: PaymentState, { nowMs, attemptsMax }: ExpiryCommand): PaymentDecision | undefined {
   if (state.phase !== 'claimed' && state.phase !== 'streaming') return undefined
   if (!mayTakeOver(state, nowMs)) return undefined
-  return endAttempt(state, failureEvent(state, 'lease_expired'), attemptsMax)
+  const { events } = endAttempt(state, failureEvent(state, 'lease_expired'), attemptsMax)
+  return { step: 'payment.expire', events }
 }
 
 /** Only a payment that can no longer be dropped is owed back. */

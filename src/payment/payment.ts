@@ -89,6 +89,7 @@ export type PaymentStep =
   | 'payment.fulfil'
   | 'payment.release'
   | 'payment.exhaust'
+  | 'payment.expire'
   | 'payment.finalize'
   | 'payment.reverse'
   | 'payment.refund'

@@ -5,15 +5,18 @@ import type { Outcome } from '../../src/product/product.ts'
 import { quoteBody } from '@tollbook/core/wire'
 import { ask, askForQuote, qrOrder } from '../support/ask.ts'
 import { scriptedEndpoint, withEndpoint } from '../support/scriptedEndpoint.ts'
+import { shiftedClock } from '../support/shiftedClock.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
 
 const scripted = scriptedEndpoint()
+const clock = shiftedClock()
 const { order } = scripted
 let service: TestService
 let admin: pg.Client
 
 beforeAll(async () => {
   service = await openTestService({
+    clock,
     seams: { endpoints: withEndpoint(scripted) },
     env: { CLAIM_LEASE_SECONDS: '1', HANDLER_TIMEOUT_MS: '300' },
   })
@@ -172,6 +175,8 @@ describe('a payment that does not pay', () => {
     expect(reply).toMatchObject({ status: 402, body: { code: 'INVALID_PAYMENT', reason: 'not_found' } })
     expect(reply.headers.get('retry-after')).toBe('2')
     await service.payer.send(payment)
+    // That nothing was found is remembered for a slot, which the advice is longer than.
+    clock.advance(2000)
     expect((await ask(service, { ...order, proof })).status).toBe(200)
   })
 

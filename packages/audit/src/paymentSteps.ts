@@ -76,6 +76,13 @@ function exhaust(from: 'claimed' | 'streaming', event: 'RequestFailed' | 'Answer
   ]
 }
 
+/** Ends a dead attempt that nobody took over, by the clock of the database. */
+function expire(from: 'claimed' | 'streaming'): readonly DeclaredStep[] {
+  return [...release(from, 'RequestFailed'), ...exhaust(from, 'RequestFailed')].map((ending) => {
+    return { ...ending, step: 'payment.expire', isAfterLease: true }
+  })
+}
+
 /** The burn inside the payment never happened either; an owed one is no longer owed. */
 function reverse(from: string, own: readonly string[]): readonly DeclaredStep[] {
   const states = [from, 'reversed'] as const
@@ -111,6 +118,8 @@ export const paymentSteps: readonly DeclaredStep[] = [
   ...exhaust('claimed', 'RequestFailed'),
   ...exhaust('streaming', 'RequestFailed'),
   ...exhaust('streaming', 'AnswerBroken'),
+  ...expire('claimed'),
+  ...expire('streaming'),
   step('finalize', {
     states: ['exhausted', 'refund_due'],
     events: ['PaymentFinalized', 'RefundDue'],
