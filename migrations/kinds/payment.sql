@@ -73,7 +73,7 @@ insert into ledger.steps (step, kind, from_state, to_state, event_kinds, lease, 
   ('payment.exhaust', 'payment', 'claimed.final', 'refund_due', '{RequestFailed,AttemptsExhausted,RefundDue}', 'none', false, '{unearned>refund}'),
   ('payment.exhaust', 'payment', 'streaming.final', 'refund_due', '{AnswerBroken,AttemptsExhausted,RefundDue}', 'none', false, '{unearned>refund}'),
 
-  -- The process of the attempt died and nobody took over; of a started answer neither length nor digest is known. The database
+  -- The process of the attempt died and no caller took over; of a started answer neither length nor digest is known. The database
   -- judges the end of the lease, because the clock of the instance whose job asks may be wrong.
   ('payment.expire', 'payment', 'claimed', 'released', '{RequestFailed}', 'none', true, '{exposed_contra>exposed}'),
   ('payment.expire', 'payment', 'claimed.final', 'released.final', '{RequestFailed}', 'none', true, '{}'),

@@ -76,7 +76,7 @@ function exhaust(from: 'claimed' | 'streaming', event: 'RequestFailed' | 'Answer
   ]
 }
 
-/** Ends a dead attempt that nobody took over, by the clock of the database. */
+/** Ends a dead attempt that no caller took over, by the clock of the database. */
 function expire(from: 'claimed' | 'streaming'): readonly DeclaredStep[] {
   return [...release(from, 'RequestFailed'), ...exhaust(from, 'RequestFailed')].map((ending) => {
     return { ...ending, step: 'payment.expire', isAfterLease: true }
