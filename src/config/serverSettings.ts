@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { httpUrl, whole } from './variables.ts'
+import { httpUrl, optionalPort, whole } from './variables.ts'
 
 /** The HTTP listener. */
 export interface ServerSettings {
@@ -11,6 +11,12 @@ export interface ServerSettings {
   /** Requests of one client address. 0: no limit. */
   readonly rateLimitPerMinute: number
   readonly metricsSubnets: readonly string[]
+  /** Open connections in all. */
+  readonly connectionsMax: number
+  /** Open connections of one client address. */
+  readonly connectionsPerAddressMax: number
+  /** A further listener for health checks and metrics. */
+  readonly health: { readonly host: string; readonly port: number } | undefined
 }
 
 const subnets = z
@@ -29,6 +35,10 @@ export const serverVariables = {
   TRUSTED_PROXY_HOPS: whole(0, 10, 0),
   RATE_LIMIT_PER_MINUTE: whole(0, 1_000_000, 0),
   METRICS_SUBNETS: subnets,
+  CONNECTIONS_MAX: whole(100, 100_000, 5_000),
+  CONNECTIONS_PER_ADDRESS_MAX: whole(1, 100_000, 256),
+  HEALTH_HOST: z.string().default('127.0.0.1'),
+  HEALTH_PORT: optionalPort,
 }
 
 export function serverSettingsOf(
@@ -42,5 +52,8 @@ export function serverSettingsOf(
     trustedProxyHops: env.TRUSTED_PROXY_HOPS,
     rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE,
     metricsSubnets: env.METRICS_SUBNETS,
+    connectionsMax: env.CONNECTIONS_MAX,
+    connectionsPerAddressMax: env.CONNECTIONS_PER_ADDRESS_MAX,
+    health: env.HEALTH_PORT === undefined ? undefined : { host: env.HEALTH_HOST, port: env.HEALTH_PORT },
   }
 }

@@ -17,7 +17,7 @@ export function clientAddress(request: IncomingMessage, trustedProxyHops: number
 const hopsCharactersMax = 1_000
 
 /** An IPv4 address mapped into IPv6 is the same client. */
-function plainAddress(address: string): string {
+export function plainAddress(address: string): string {
   return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address
 }
 

@@ -7,4 +7,6 @@ export interface PaidRequest extends RailRequest {
   readonly requestId: string
   /** Parses query or body once; an answer when they are not what the endpoint takes. */
   readParameters(): Promise<Ordered | Answer>
+  /** The payment of the request is verified, so its place is no longer that of a stranger. */
+  onProven(): void
 }

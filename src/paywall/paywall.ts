@@ -71,6 +71,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     const recorded = settlementInLedger(known.payment, { rail, proof })
     const settlement = recorded ?? (await rail.settle({ proof, order, payment: known.payment }))
     if (isRefusal(settlement)) return refusalAnswer(settlement)
+    request.onProven()
 
     // The claim is committed before the handler runs. From here on the caller gets an answer or keeps the proof.
     const claim = await claimPayment(deps, { order, settlement, known, idempotencyKey })
