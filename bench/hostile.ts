@@ -1,4 +1,6 @@
 import { checkOutRelease } from '../test/proofs/upgrade/earlierRelease.ts'
+import { createDatabaseTemplate } from '../test/support/databaseTemplate.ts'
+import { cloneTemplate } from '../test/support/testDatabase.ts'
 import { openEnvironment } from '../test/proofs/proofEnvironment.ts'
 import { besiege, type Siege } from './hostile/siege.ts'
 import type { Bench, Yardstick } from './yardstick.ts'
@@ -11,7 +13,7 @@ const windowRounds = 5
 const millionBytes = 1e6
 const memoryBudget = 512 * millionBytes
 
-/** Every attack that closed the first release, all at once, beside callers who pay. */
+/** Every attack that closed the first release, all at once, while callers pay. */
 export const hostile: Bench = {
   name: 'hostile',
   about: 'paid goodput, /livez and memory while strangers attack, before and after the admission of decision 0027',
@@ -20,12 +22,21 @@ export const hostile: Bench = {
     const windowMs = roundSeconds * windowRounds * 1000
     const earlierRelease = await checkOutRelease(earlierCommit)
     try {
-      const { entry } = earlierRelease
-      const earlier = await besiege({ environment, entry, attackers: manyAddresses, windowMs })
+      const { entry, migrate } = earlierRelease
+      const { adminUrl, serviceUrl: databaseUrl } = environment.database
+      const earlierDatabase = await cloneTemplate(await createDatabaseTemplate({ adminUrl, migrate }))
+      const besieged = {
+        environment,
+        databaseUrl: earlierDatabase.serviceUrl,
+        entry,
+        attackers: manyAddresses,
+        windowMs,
+      }
+      const earlier = await besiege(besieged)
       progress(`hostile: ${earlierCommit}: ${describe(earlier)}`)
-      const many = await besiege({ environment, attackers: manyAddresses, windowMs })
+      const many = await besiege({ environment, databaseUrl, attackers: manyAddresses, windowMs })
       progress(`hostile: from ${manyAddresses.length} addresses: ${describe(many)}; ${many.attackers}`)
-      const one = await besiege({ environment, attackers: oneAddress, windowMs })
+      const one = await besiege({ environment, databaseUrl, attackers: oneAddress, windowMs })
       progress(`hostile: from one address: ${describe(one)}; ${one.attackers}`)
       return [
         ...yardsticks(`attacked from ${manyAddresses.length} addresses`, many, earlier),

@@ -1,4 +1,4 @@
-/** Where the attackers connect, and from where. */
+/** The service, and the client addresses of the attackers. */
 export interface Target {
   readonly port: number
   readonly wallet: string
@@ -11,7 +11,7 @@ export interface Target {
 /** Runs until the process ends. */
 export interface Attack {
   readonly name: string
-  /** Returns a reader of what came back so far: answers by status, connections that were closed, and so on. */
+  /** Returns a reader of the counts so far: answers by status, closed connections and so on. */
   start(target: Target): () => Readonly<Record<string, number>>
 }
 

@@ -8,7 +8,7 @@ import { slowBodies } from './slowBodies.ts'
 import { unreadPipelines } from './unreadPipelines.ts'
 
 /*
- * All attacks at once, in a process of their own: `node attackerProcess.ts TARGET`. The end of stdin ends it, and it reports.
+ * All attacks at once, in a separate process: `node attackerProcess.ts TARGET`. The end of stdin ends it, and it reports.
  * Its priority is the lowest: real attackers do not run on the server's processor.
  */
 setPriority(19)

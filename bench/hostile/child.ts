@@ -8,7 +8,7 @@ export interface Child {
   stop(): Promise<readonly string[]>
 }
 
-/** A script of this folder in a process of its own. */
+/** A script of this folder in a separate process. */
 export function startChild(script: string, argument: string): Child {
   const entry = fileURLToPath(new URL(script, import.meta.url))
   const child: ChildProcessByStdio<Writable, Readable, null> = spawn(process.execPath, [entry, argument], {

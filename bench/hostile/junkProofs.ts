@@ -5,7 +5,7 @@ import { sendOpenLoop } from './openLoop.ts'
 const factor = 10
 const repeated = randomBytes(64).toString('base64')
 
-/** Signatures that nobody has paid with: a new one and a repeated one in turn. */
+/** Signatures without a payment: a new one and a repeated one in turn. */
 export const junkProofs: Attack = {
   name: `junk and repeated proofs at ${factor} × capacity`,
   start: (target) =>

@@ -19,7 +19,7 @@ export interface PayerOptions {
   readonly baseUrl: string
   readonly rpcUrl: string
   readonly wallet: Keypair
-  /** Each payer has a client address of its own. */
+  /** Each payer has its own client address. */
   readonly addresses: readonly string[]
 }
 

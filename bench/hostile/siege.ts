@@ -9,6 +9,7 @@ import { type Payers, type Purchase, startPayers } from './payers.ts'
 
 export interface SiegeOptions {
   readonly environment: ProofEnvironment
+  readonly databaseUrl: string
   /** Server process of another release; this one's by default. */
   readonly entry?: string
   /** Client addresses of the attackers. */
@@ -27,7 +28,7 @@ export interface Siege {
   readonly failedProbes: number
   readonly quietBytes: number
   readonly besiegedBytes: number
-  /** How the process ended when it did not survive. */
+  /** Exit code or signal of a process that did not survive. */
   readonly died: string | undefined
   readonly attackers: string
   readonly failures: string
@@ -42,10 +43,10 @@ const rampMs = 4_000
 const recoveryMs = 5_000
 const memoryEveryMs = 250
 
-export async function besiege({ environment, entry, attackers, windowMs }: SiegeOptions): Promise<Siege> {
+export async function besiege({ environment, databaseUrl, entry, attackers, windowMs }: SiegeOptions): Promise<Siege> {
   await using opened = new AsyncDisposableStack()
   const server = await spawnServer({
-    env: { ...environment.env, TOKEN_PRICE_USD: '100' },
+    env: { ...environment.env, DATABASE_URL: databaseUrl, TOKEN_PRICE_USD: '100' },
     runsFile: `${environment.directory}/runs`,
     ...(entry === undefined ? {} : { entry }),
   })

@@ -1,4 +1,4 @@
-/** What one window of time showed. */
+/** Load of one window of time. */
 export interface Load {
   /** Mean delay of the event loop. */
   readonly lagMs: number
@@ -13,7 +13,7 @@ export interface Load {
 export const limitMax = 1_000
 // Without payers, 64 connections that ask for prices in turn are served and not refused.
 const limitMin = 160
-// Beside payers: about 8 ms of work for strangers in each round of the event loop, against 25 ms of work for one paid request.
+// While payers are served: about 8 ms of work for strangers in each round of the event loop, against 25 ms of work for one paid request.
 const limitMinBesidePayers = 16
 // A paid request passes the event loop about 20 times, so 30 ms of lag make it 0.6 s slower.
 const lagMaxMs = 30

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { LRUCache } from 'lru-cache'
 import { limitMax, nextLimit } from './adaptiveLimit.ts'
 
-/** Why a request came: to read something free, to ask for a price, or with a proof that nobody has verified yet. */
+/** Why a request came: to read something free, to ask for a price, or with a proof that is not verified yet. */
 export type Purpose = 'read' | 'quote' | 'proof'
 
 export interface Visitor {
@@ -38,7 +38,7 @@ type Room = Purpose | 'payer' | 'proven'
 const share = 1 / 2
 // Callers with paid requests that wait for the chain.
 const payersMax = 500
-// A purchase takes two of them. The cap is what somebody who has paid may spend on a flood of prices.
+// A purchase takes two of them. The cap bounds a flood of one address that has paid.
 const earnedPerPayment = 16
 const earnedMax = 256
 const earnersMax = 10_000

@@ -92,7 +92,7 @@ function visitorOf(deps: AppDeps, request: IncomingMessage): Visitor {
   return { purpose: purposeOf(deps, request), address }
 }
 
-/** Requests with a proof of any rail go before requests for a price. A header proves nothing, so they have a share of their own. */
+/** Requests with a proof of any rail go before requests for a price. A header proves nothing, so they have their own share. */
 function purposeOf({ paywall, endpoints }: AppDeps, request: IncomingMessage): Visitor['purpose'] {
   const asked: RailRequest = { mount: undefined, header: (name) => headerOf(request, name) }
   if (paywall.rails.some((rail) => rail.carriesProof(asked))) return 'proof'

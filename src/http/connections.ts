@@ -19,6 +19,10 @@ export interface ConnectionLimits {
   readonly connectionsPerAddressMax: number
 }
 
+function refuse(socket: Socket): void {
+  socket.destroy()
+}
+
 export function createConnections({ connectionsMax, connectionsPerAddressMax }: ConnectionLimits): Connections {
   const byAddress = new Map<string, number>()
   const idle = new Set<Socket>()
@@ -30,13 +34,13 @@ export function createConnections({ connectionsMax, connectionsPerAddressMax }: 
     if (left === 0) byAddress.delete(address)
     else byAddress.set(address, left)
   }
-  const take = (socket: Socket) => {
+  const take = (socket: Socket): void => {
     const address = limitKey(plainAddress(socket.remoteAddress ?? ''))
     const ofAddress = byAddress.get(address) ?? 0
-    if (ofAddress >= connectionsPerAddressMax) return void socket.destroy()
+    if (ofAddress >= connectionsPerAddressMax) return refuse(socket)
     if (open >= connectionsMax) {
       const [longestIdle] = idle
-      if (longestIdle === undefined) return void socket.destroy()
+      if (longestIdle === undefined) return refuse(socket)
       longestIdle.destroy()
     }
     open++

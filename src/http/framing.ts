@@ -18,14 +18,14 @@ export function findFramingProblem(request: IncomingMessage): string | undefined
   return findRepeated(request.rawHeaders)
 }
 
-const single = ['host', 'content-type']
+const single = new Set(['host', 'content-type'])
 
 /** Node keeps the first of several values of these headers, and a proxy may keep the last one. */
 function findRepeated(rawHeaders: readonly string[]): string | undefined {
   const seen = new Set<string>()
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] ?? '').toLowerCase()
-    if (!single.includes(name)) continue
+    if (!single.has(name)) continue
     if (seen.has(name)) return `${name} must be given once`
     seen.add(name)
   }

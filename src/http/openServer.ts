@@ -39,7 +39,7 @@ export interface FinanceServing {
 
 export interface OpenServer {
   readonly port: number
-  /** Undefined when health has no listener of its own. */
+  /** Undefined without a separate listener for health. */
   readonly healthPort: number | undefined
   /** Undefined when the reports are not served. */
   readonly financePort: number | undefined
@@ -83,7 +83,7 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
   }
 }
 
-// A client that reads nothing for so long has gone or is hostile. Slow ones read a few bytes in this time.
+// A slow client reads a few bytes in this time. A client that reads nothing has gone or is hostile.
 const unreadIdleMs = 20_000
 const unreadBytesMax = 64 * 1024 * 1024
 

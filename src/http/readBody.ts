@@ -49,7 +49,7 @@ const firstBytesMs = 3_000
 const timeMaxMs = 10_000
 // 1 Mbit/s.
 const bytesPerMsMin = 128
-// A Buffer object takes this much beside its bytes, so a body of single bytes costs more than its length.
+// A Buffer object takes this much in addition to its bytes, so a body of single bytes costs more than its length.
 const chunkOverheadBytes = 256
 
 /** Time in which a body has to arrive. The length of a chunked body is unknown. */

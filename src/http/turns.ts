@@ -9,7 +9,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => Pr
 const waitingMax = 16
 // As long as Retry-After. A client that waits that long notices nothing; one that does not is slowed down without any work.
 const restMs = 1_000
-// The rest of a body that was refused is dropped for so long, so that the client can read its answer.
+// The rest of a refused body is dropped during this time, so that the client can read its answer.
 const lingerMs = 2_000
 
 interface Exchange {

@@ -8,7 +8,7 @@ export interface UnreadAnswers {
 }
 
 export interface UnreadLimits {
-  /** A connection that reads nothing for so long is closed. */
+  /** Time without progress after which a connection is closed. */
   readonly idleMs: number
   /** Of all unread answers. Beyond it the connections that have waited longest are closed. */
   readonly bytesMax: number
@@ -24,7 +24,7 @@ export function createUnreadAnswers({ idleMs, bytesMax }: UnreadLimits): UnreadA
   return {
     follow(response) {
       const { socket } = response.req
-      // Node closes a connection that times out, and sets a timeout of its own when the answer has been read.
+      // Node closes a connection that times out, and sets its own timeout when the answer has been read.
       socket.setTimeout(idleMs)
       unread.set(socket, socket.writableLength)
       total += socket.writableLength

@@ -22,7 +22,7 @@ export interface HttpListener {
   readonly port: number
   /** Undefined when the finance reports are not served. */
   readonly financePort: number | undefined
-  /** Undefined when health has no listener of its own. */
+  /** Undefined without a separate listener for health. */
   readonly healthPort: number | undefined
   /** Stops accepting requests and answers those in progress. */
   close(): Promise<void>

@@ -61,7 +61,7 @@ test.each<[string, number, Partial<Load>, number]>([
   ['an unused limit does not', 100, { used: 0.4 }, 100],
   ['a lag of the event loop shrinks it', 100, { lagMs: 31 }, 70],
   ['slow quotes shrink it', 100, { quoteMs: 501 }, 70],
-  ['beside payers strangers keep 16', 17, { lagMs: 500 }, 16],
+  ['strangers keep 16 while payers are served', 17, { lagMs: 500 }, 16],
   ['without payers they keep 160', 17, { lagMs: 500, servesPayers: false }, 160],
   ['it has an upper end', limitMax, {}, limitMax],
 ])('%s', (_, limit, load, expected) => {

@@ -38,7 +38,7 @@ const paywall: Paywall = {
   handlerTimeoutMs: 1,
   attemptsMax: 1,
   currentPrice: unused,
-  whyClosed: () => 'the shop of this test is closed',
+  whyClosed: () => 'the service of this test is closed',
   whyNoQuotes: unused,
   whyExposed: unused,
   signReceipt: unused,
