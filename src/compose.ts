@@ -97,7 +97,10 @@ export async function createService(
     split,
     withRails: seams.rails,
   })
-  const callers = opened.adopt(openCallers(config.server), close)
+  const callers = opened.adopt(
+    openCallers({ ...config.server, limits: config.limits }, { ...deps, shareRates: ledger.shareRates }),
+    close,
+  )
   const serving = await openListener(config.server, {
     ...deps,
     address,

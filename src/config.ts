@@ -14,6 +14,7 @@ import {
   missingFinanceVariables,
 } from './config/financeSettings.ts'
 import { type LedgerSettings, ledgerSettingsOf, ledgerVariables } from './config/ledgerSettings.ts'
+import { type LimitSettings, limitSettingsOf, limitVariables } from './config/limitSettings.ts'
 import { type LocalSettings, localVariables } from './config/localSettings.ts'
 import { operatorVariables } from './config/operatorSettings.ts'
 import { type PayoutSettings, payoutSettingsOf, payoutVariables } from './config/payoutSettings.ts'
@@ -71,6 +72,7 @@ export interface Config {
   readonly lifecycle: LifecycleSettings
   readonly finance: FinanceSettings | undefined
   readonly server: ServerSettings
+  readonly limits: LimitSettings
 }
 
 /** A configuration that leaves nothing to local mode. */
@@ -96,6 +98,7 @@ const environment = z.object({
   ...saleVariables,
   ...financeVariables,
   ...serverVariables,
+  ...limitVariables,
 })
 
 /** Names of all variables that are read. */
@@ -201,5 +204,6 @@ function configOf(env: z.infer<typeof environment>): Config {
     lifecycle: lifecycleSettingsOf(env),
     finance: financeSettingsOf(env, server.publicUrl),
     server,
+    limits: limitSettingsOf(env),
   }
 }

@@ -99,9 +99,14 @@ function endOfString(bytes: Uint8Array, start: number): number {
   const plainEnd = nextQuote === -1 ? bytes.length : nextQuote
   const escape = bytes.subarray(start + 1, plainEnd).indexOf(backslash)
   if (escape === -1) return Math.min(plainEnd + 1, bytes.length)
+  const { length } = bytes
   let at = start + 1 + escape
-  while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1
-  return Math.min(at + 1, bytes.length)
+  while (at < length) {
+    const byte = bytes[at]
+    if (byte === quote) break
+    at += byte === backslash ? 2 : 1
+  }
+  return Math.min(at + 1, length)
 }
 
 function endOfScalar(bytes: Uint8Array, start: number): number {
