@@ -45,6 +45,7 @@ import { type GivenVariables, missingBeside, postgresUrl } from './config/variab
 import { Fault } from '@tollbook/core/fault'
 import { type LogLevel, logLevels } from './primitives/log.ts'
 
+export { ledgerSettingsFor } from './config/ledgerSettings.ts'
 export { upstreamNames } from './outbound/upstreamName.ts'
 export { parseSplit } from './pricing/splitSetting.ts'
 export type { ReceiptSigningKey }

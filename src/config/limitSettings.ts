@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { whole } from './variables.ts'
 
-/** What one client may ask for without paying. 0: no limit. */
+/** Limits of one client that does not pay. 0: no limit. */
 export interface LimitSettings {
   /** Requests of a client address that bought nothing. */
   readonly requestsPerMinute: number

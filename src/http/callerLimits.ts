@@ -29,18 +29,18 @@ export interface CallerLimits {
 /** One request within the limits. */
 export interface Pass {
   readonly refused: Refusal | undefined
-  /** Before a quote is stored. The payer is a claim: anybody may name any wallet. */
+  /** Before a quote is stored. The payer is a claim: a stranger may name any wallet. */
   takeQuote(payer: string | undefined): Refusal | undefined
   /** Before a proof that the ledger does not know costs a lookup on the chain. */
   takeLookup(): Refusal | undefined
-  /** The chain or the ledger has confirmed the payment, so the request is no stranger's and nothing of it counts. */
+  /** The chain or the ledger has confirmed the payment, so nothing of this purchase counts. */
   onProven(payer: string): void
   /** RateLimit and RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers) of the limits that counted this request. */
   headers(): Readonly<Record<string, string>>
 }
 
 const minuteMs = 60_000
-// A stranger who uses up the quotes of somebody's wallet leaves its owner these, at each client address.
+// Quotes that a wallet still gets at each client address, after strangers have used up its limit.
 const quotesBesideMax = 10
 
 export function createCallerLimits(settings: CallerLimitSettings, deps: CallerLimitDeps): CallerLimits {

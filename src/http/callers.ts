@@ -23,20 +23,21 @@ export interface CallerSettings {
 // Enough for hundreds of callers who wait for a chain, few enough to fit into memory with the largest bodies.
 const inFlightMax = 1_000
 
-export interface CallerDeps extends ShareRatesDeps {
+export interface CallerDeps extends Omit<ShareRatesDeps, 'shareRates'> {
+  readonly ledger: Pick<ShareRatesDeps, 'shareRates'>
   readonly metrics: Pick<Metrics, 'onLimited'>
 }
 
 export function openCallers(
   { trustedProxyHops, limits, metricsSubnets }: CallerSettings,
-  { metrics, ...deps }: CallerDeps,
+  { clock, log, ledger, metrics }: CallerDeps,
 ): Callers {
   const admission = createAdmission({ inFlightMax })
   const callerLimits = createCallerLimits(limits, {
-    nowMs: () => deps.clock.nowMs(),
+    nowMs: () => clock.nowMs(),
     onLimited: (limit) => metrics.onLimited(limit),
   })
-  const sharing = startRateSharing(deps, callerLimits)
+  const sharing = startRateSharing({ clock, log, shareRates: ledger.shareRates }, callerLimits)
   return {
     admission,
     limits: callerLimits,

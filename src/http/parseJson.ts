@@ -52,7 +52,7 @@ function kindAt(bytes: Uint8Array, at: number): number | undefined {
   return kindOfByte[bytes[at] ?? 0]
 }
 
-/** One pass over the bytes, before they are decoded or parsed. What it accepts need not be JSON. */
+/** One pass over the bytes, before they are decoded or parsed. Text that it accepts need not be JSON. */
 function findExcess(bytes: Uint8Array): string | undefined {
   // The names of each open object; undefined for an array.
   const open: (Set<string> | undefined)[] = []

@@ -13,6 +13,6 @@ export interface PaidRequest extends RailRequest {
   takeQuote(payer: Address | undefined): Refusal | undefined
   /** Refuses a caller with too many unknown proofs. Called before a proof that the ledger does not know is looked for. */
   takeLookup(): Refusal | undefined
-  /** The payment is verified: the request is no stranger's any more. */
+  /** The payment is verified: nothing of this purchase counts against a limit. */
   onProven(payer: Address): void
 }

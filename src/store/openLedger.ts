@@ -66,7 +66,7 @@ export interface Ledger {
 
 // Two for appends, the rest for lookups and jobs; Postgres answers those in well under a millisecond.
 const connectionsMax = 10
-// For what anybody may ask for without paying: two for quotes, two for lookups. A flood of those leaves the others free.
+// Requests without a verified payment: two for quotes, two for lookups. A flood of quotes leaves the other pool to claims.
 const strangerConnectionsMax = 4
 // Maximum duration of a failover before callers get an unknown outcome.
 const outcomeTimeoutMs = 15_000

@@ -23,7 +23,7 @@ import { findOpenQuote, findQuoteByMemo, type QuoteQueue } from './quoteStore.ts
 
 export interface PaymentStoreDeps {
   readonly database: Database
-  /** Connections for what anybody may ask for. */
+  /** Connections for requests without a verified payment. */
   readonly strangers: Database
   readonly kernel: LedgerKernel
   readonly quotes: QuoteQueue

@@ -10,7 +10,7 @@ export interface QuoteRetention {
   readonly log: Log
 }
 
-/** Drops whole days of quotes, on a connection of its own. Returns the dropped partitions. */
+/** Drops whole days of quotes, on a separate connection. Returns the dropped partitions. */
 export async function dropOldQuotes({ databaseUrl, retentionDays, log }: QuoteRetention): Promise<readonly string[]> {
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook retention', connectionsMax: 1, log })
   try {

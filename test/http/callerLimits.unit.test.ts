@@ -71,7 +71,7 @@ test('unknown proofs of a client address are limited, and a payment that is prov
   expect(junk()?.message).toContain('this proof was not checked and stays valid')
 })
 
-test('limits that are off say nothing', () => {
+test('limits that are off refuse no request and add no header', () => {
   const off = { requestsPerMinute: 0, quotesPerAddressMax: 0, quotesPerWalletMax: 0, unknownProofsPerMinute: 0 }
   const { limits, quotes } = limitsWith(off)
   expect(quotes('a', 'w', 1_000)).toBe(1_000)

@@ -50,12 +50,12 @@ describe('the limits, which keep the cost of a body linear in its bytes', () => 
   const { depthMax, itemsMax, nameBytesMax, scalarBytesMax } = jsonLimits
   const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
   const listOf = (part: string, count: number) => `[${Array.from({ length: count }, () => part).join(',')}]`
-  const named = (count: number) => `{${Array.from({ length: count }, (_, index) => `"k${index}":1`).join(',')}}`
+  const objectOf = (count: number) => `{${Array.from({ length: count }, (_, index) => `"k${index}":1`).join(',')}}`
 
   test.each([
     ['levels', nested(depthMax)],
     ['elements', listOf('""', itemsMax - 1)],
-    ['names', named(itemsMax / 2 - 1)],
+    ['names', objectOf(itemsMax / 2 - 1)],
     ['bytes of a name', `{"${'k'.repeat(nameBytesMax)}":1}`],
     ['digits', '1'.repeat(scalarBytesMax)],
     ['text that looks like structure', JSON.stringify({ html: '{"a":[1,2,'.repeat(itemsMax) })],
@@ -69,7 +69,7 @@ describe('the limits, which keep the cost of a body linear in its bytes', () => 
     ['objects deeper than any stack', `${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`, /at most 32 levels/],
     ['too many elements', listOf('""', itemsMax), /at most 1000 names and values/],
     ['too many empty objects', listOf('{}', itemsMax), /at most 1000 names and values/],
-    ['too many names', named(itemsMax / 2), /at most 1000 names and values/],
+    ['too many names', objectOf(itemsMax / 2), /at most 1000 names and values/],
     ['too many objects named __proto__', listOf('{"__proto__":{}}', itemsMax), /at most 1000 names and values/],
     ['a name that is too long', `{"${'k'.repeat(nameBytesMax + 1)}":1}`, /names of at most 256 bytes/],
     ['a number that is too long', `{"size":${'9'.repeat(scalarBytesMax + 1)}}`, /numbers of at most 40 characters/],

@@ -19,7 +19,7 @@ describe('one client', () => {
     expect(limit.take('one')).toMatchObject({ isAllowed: false, remaining: 0 })
   })
 
-  test('is told what remains and when the window ends', () => {
+  test('gets what remains and the end of the window', () => {
     const { limit, clock } = limitAt(5)
     clock.nowMs += 15_000
     expect(limit.take('one')).toEqual({ isAllowed: true, remaining: 4, resetSeconds: 45, retryAfterSeconds: 0 })

@@ -26,7 +26,7 @@ test('while the database is away an instance goes on with its own counts, and sa
   isAway = false
   await clock.step()
 
-  // Four of its own and four of others.
+  // Four here and four elsewhere.
   expect(limit.take('busy').remaining).toBe(1)
   expect(events).toEqual(['limits_not_shared', 'limits_shared_again'])
   await sharing.stop()

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { createService } from '../../compose.ts'
-import { type Config, type ServiceConfig, upstreamNames } from '../../config.ts'
-import { ledgerSettingsFor } from '../../config/ledgerSettings.ts'
+import { type Config, ledgerSettingsFor, type ServiceConfig, upstreamNames } from '../../config.ts'
 import { systemClock } from '@tollbook/core/clock'
 import type { Log } from '../../primitives/log.ts'
 import { spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
