@@ -61,7 +61,12 @@ test('I9 proofs beyond the limit cost no call to the chain, and a payment among 
   service.chain.forgetRequestCounts()
   for (let junk = 0; junk < 5; junk++)
     expect((await ask(strict, { ...qrOrder, proof: junkProof() })).body).toMatchObject({ code: 'RATE_LIMITED' })
-  const lookups = new Set(['getTransaction', 'getSignatureStatuses', 'getTokenAccountsByOwner', 'getTokenAccountBalance'])
+  const lookups = new Set([
+    'getTransaction',
+    'getSignatureStatuses',
+    'getTokenAccountsByOwner',
+    'getTokenAccountBalance',
+  ])
   expect([...service.chain.requestCounts().keys()].filter((method) => lookups.has(method))).toEqual([])
   const proof = await strict.payer.pay(await askForQuote(strict))
   expect((await ask(strict, { ...qrOrder, proof })).status).toBe(429)

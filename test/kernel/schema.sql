@@ -446,6 +446,7 @@ work.is_behind() returns boolean search_path=""
 work.record_presentation(given_reference bytea, given_wallet text, given_presented_at timestamp with time zone, given_last_valid_height bigint) returns TABLE(presented_at timestamp with time zone, last_valid_height bigint) security definer search_path=""
 work.renew_lease(lease_name text, lease_epoch bigint) returns boolean security definer search_path=""
 work.require_lease(lease_name text, lease_epoch bigint) returns void security definer search_path=""
+work.share_rates(limit_names text[], clients text[], time_windows bigint[], more bigint[], ends_ms bigint[]) returns TABLE(limit_name text, client text, time_window bigint, requests bigint) security definer search_path=""
 work.take_lease(lease_name text, wanted_by text, for_ms integer) returns bigint security definer search_path=""
 
 -- rights on tables of others than the owner
@@ -562,4 +563,5 @@ work.follow tollbook_service
 work.forget_old_presentations tollbook_service
 work.record_presentation tollbook_service
 work.renew_lease tollbook_service
+work.share_rates tollbook_service
 work.take_lease tollbook_service
