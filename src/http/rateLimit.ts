@@ -42,6 +42,7 @@ export interface RateLimit {
 
 /** Requests of one client in one window. */
 interface Count {
+  /** Negative for a client who asks at other instances and pays here. */
   own: number
   reported: number
   /** Counted by the other instances. */
@@ -106,15 +107,16 @@ export function createRateLimit(rule: RateLimitRule, nowMs: () => number): RateL
       return { isAllowed: true, remaining: Math.floor(max - used - 1), resetSeconds, retryAfterSeconds: 0 }
     },
     giveBack(client) {
+      if (max === 0) return
       roll()
-      const count = current.counts.get(client)
-      if (count !== undefined && count.own > 0) count.own--
+      countOf(current, client).own--
     },
     reports() {
       roll()
       const endsAtMs = (current.number + 1) * windowMs
       const busy = [...current.counts].filter(
-        ([, count]) => max > 0 && count.own !== count.reported && total(count) >= max * reportedShare,
+        ([, count]) =>
+          max > 0 && count.own !== count.reported && (count.own < 0 || total(count) >= max * reportedShare),
       )
       return busy.slice(0, reportsMax).map(([client, count]) => {
         const more = count.own - count.reported
@@ -125,14 +127,14 @@ export function createRateLimit(rule: RateLimitRule, nowMs: () => number): RateL
     learn(totals) {
       for (const { name: of, client, window, total: known } of totals) {
         const count = of === name && window === current.number ? current.counts.get(client) : undefined
-        if (count !== undefined) count.others = Math.max(0, known - count.reported)
+        if (count !== undefined) count.others = known - count.reported
       }
     },
   }
 }
 
 function total(count: Count | undefined): number {
-  return count === undefined ? 0 : count.own + count.others
+  return count === undefined ? 0 : Math.max(0, count.own + count.others)
 }
 
 function countOf({ counts }: Window, client: string): Count {

@@ -98,6 +98,24 @@ describe('instances that share their counts', () => {
     expect(one.limit.reports()).toEqual([expect.objectContaining({ client: 'busy', more: 1 })])
   })
 
+  test('agree about a client who asks at one and pays at the other', () => {
+    const clock = { nowMs: 10 * minuteMs }
+    const [one, two] = [limitAt(10, clock), limitAt(10, clock)]
+    let known = 0
+    const exchange = ({ limit }: typeof one) => {
+      for (const { name, client, window, more } of limit.reports()) {
+        known += more
+        limit.learn([{ name, client, window, total: known }])
+      }
+    }
+    for (let purchase = 0; purchase < 50; purchase++) {
+      expect(one.limit.take('payer').isAllowed).toBe(true)
+      two.limit.giveBack('payer')
+      for (const instance of [one, two, one]) exchange(instance)
+    }
+    expect(known).toBeLessThanOrEqual(1)
+  })
+
   test('a report of another limit or of a window that has ended changes nothing', () => {
     const { limit, takeMany } = limitAt(2)
     takeMany('one', 1)
