@@ -9,9 +9,9 @@ import { unreadPipelines } from './unreadPipelines.ts'
 
 /*
  * All attacks at once, in a separate process: `node attackerProcess.ts TARGET`. The end of stdin ends it, and it reports.
- * Its priority is the lowest: real attackers do not run on the server's processor.
+ * Its priority is lower: real attackers do not run on the server's processors.
  */
-setPriority(19)
+setPriority(5)
 const target = z
   .object({
     port: z.int(),

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { systemClock } from '@tollbook/core/clock'
-import type { ProofEnvironment } from '../../test/proofs/proofEnvironment.ts'
+import { noLimits, type ProofEnvironment } from '../../test/proofs/proofEnvironment.ts'
 import { spawnServer } from '../../test/proofs/spawnServer.ts'
 import type { Target } from './attack.ts'
 import { startChild } from './child.ts'
@@ -46,7 +46,7 @@ const memoryEveryMs = 250
 export async function besiege({ environment, databaseUrl, entry, attackers, windowMs }: SiegeOptions): Promise<Siege> {
   await using opened = new AsyncDisposableStack()
   const server = await spawnServer({
-    env: { ...environment.env, DATABASE_URL: databaseUrl, TOKEN_PRICE_USD: '100' },
+    env: { ...withLimits(environment.env), DATABASE_URL: databaseUrl, TOKEN_PRICE_USD: '100' },
     runsFile: `${environment.directory}/runs`,
     ...(entry === undefined ? {} : { entry }),
   })
@@ -102,6 +102,11 @@ export async function besiege({ environment, databaseUrl, entry, attackers, wind
     attackers: report ?? 'no report',
     failures: JSON.stringify(Object.fromEntries(payers.failures)),
   }
+}
+
+/** The limits of a service are on, as they are for strangers. */
+function withLimits(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !(name in noLimits)))
 }
 
 const probeShape = z.object({ status: z.int(), durationMs: z.number() })

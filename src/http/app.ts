@@ -4,18 +4,19 @@ import type { Clock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import { newId } from '@tollbook/core/id'
 import type { Log } from '../primitives/log.ts'
+import { refusalAnswer } from '../paywall/answer.ts'
 import { type Paywall, sell } from '../paywall/paywall.ts'
 import type { PaidRequest } from '../paywall/paidRequest.ts'
 import type { RailRequest } from '../paywall/rail.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Admission, Slot, Visitor } from './admission.ts'
+import type { CallerLimits, Pass } from './callerLimits.ts'
 import { clientAddress, limitKey } from './clientAddress.ts'
 import type { Connections } from './connections.ts'
 import { findFramingProblem } from './framing.ts'
 import type { FreeRequest, FreeRoute } from './freeRoutes.ts'
 import { loggedHeaders } from './loggedHeaders.ts'
 import type { Metrics } from './metrics.ts'
-import type { RateLimit } from './rateLimit.ts'
 import { readBody } from './readBody.ts'
 import { readParameters } from './readParameters.ts'
 import { createRouter, refusePath, type Route } from './routes.ts'
@@ -31,7 +32,7 @@ export interface AppDeps {
   readonly admission: Admission
   readonly connections: Connections
   readonly uploads: Uploads
-  readonly rateLimit: RateLimit
+  readonly limits: CallerLimits
   readonly paywall: Paywall
   readonly endpoints: readonly Endpoint[]
   readonly freeRoutes: readonly FreeRoute[]
@@ -154,7 +155,8 @@ function paidRoutes(deps: AppDeps): readonly Route[] {
       path: `${mount ?? ''}${endpoint.path}`,
       methods: [endpoint.method],
       serve: async (context: Context) => {
-        if (await isWithinRate(deps, context)) await servePaid(deps, endpoint, { context, mount })
+        const pass = withinLimits(deps, context)
+        if (pass !== undefined) await servePaid(deps, endpoint, { context, mount, pass })
       },
     })),
   )
@@ -176,7 +178,7 @@ async function serveFree(
 ): Promise<void> {
   const answer = async () => send(context, await route.serve(freeRequest(deps, context, segment)))
   if (route.isProbe === true && deps.admission.passesProbe(visitorOf(deps, context.req).address)) return answer()
-  if (!(await isWithinRate(deps, context))) return
+  if (withinLimits(deps, context) === undefined) return
   const slot = enter(deps, context)
   if (slot === undefined) return send(context, overloadedAnswer)
   try {
@@ -187,13 +189,12 @@ async function serveFree(
 }
 
 /** Answers 429 when the client address has sent too many requests. */
-async function isWithinRate({ rateLimit, trustedProxyHops }: AppDeps, context: Context): Promise<boolean> {
-  const retryAfterSeconds = await rateLimit.take(limitKey(clientAddress(context.req, trustedProxyHops)))
-  if (retryAfterSeconds === undefined) return true
-  const headers = { 'retry-after': String(retryAfterSeconds) }
-  const error = `too many requests from this address; send the request again in ${retryAfterSeconds} s`
-  send(context, errorAnswer('RATE_LIMITED', error, { headers }))
-  return false
+function withinLimits(deps: AppDeps, context: Context): Pass | undefined {
+  const pass = deps.limits.enter(visitorOf(deps, context.req).address)
+  context.set(pass.headers())
+  if (pass.refused === undefined) return pass
+  send(context, refusalAnswer(pass.refused))
+  return undefined
 }
 
 /** Takes a slot for a request that has arrived whole. Undefined when the instance is overloaded. */
@@ -208,9 +209,10 @@ function enter(deps: AppDeps, { req, res }: Context): Slot | undefined {
 interface Arrival {
   readonly context: Context
   readonly mount: string | undefined
+  readonly pass: Pass
 }
 
-async function servePaid(deps: AppDeps, endpoint: Endpoint, { context, mount }: Arrival): Promise<void> {
+async function servePaid(deps: AppDeps, endpoint: Endpoint, { context, mount, pass }: Arrival): Promise<void> {
   const startedAtMs = deps.clock.monotonicMs()
   let slot: Slot | undefined
   const request: PaidRequest = {
@@ -223,10 +225,16 @@ async function servePaid(deps: AppDeps, endpoint: Endpoint, { context, mount }: 
       slot = enter(deps, context)
       return slot === undefined ? overloadedAnswer : readParameters(endpoint, { queryText: context.querystring, body })
     },
-    onProven: () => slot?.prove(),
+    takeQuote: pass.takeQuote,
+    takeLookup: pass.takeLookup,
+    onProven(payer) {
+      pass.onProven(payer)
+      slot?.prove()
+    },
   }
   try {
     const answer = await sell(deps.paywall, endpoint, request)
+    context.set(pass.headers())
     const dispatchOf = () => ('chunks' in answer ? answer.dispatch() : answer.dispatch)
     onceSent(context, () => dispatchOf()?.markSent())
     if ('chunks' in answer) await sendStream(deps, context, answer)

@@ -1,8 +1,9 @@
-import type { Clock } from '@tollbook/core/clock'
 import { type Admission, createAdmission } from './admission.ts'
+import { type CallerLimits, type CallerLimitSettings, createCallerLimits } from './callerLimits.ts'
 import { addressList } from './clientAddress.ts'
 import type { ConnectionLimits } from './connections.ts'
-import { createRateLimit, type RateLimit } from './rateLimit.ts'
+import type { Metrics } from './metrics.ts'
+import { type ShareRatesDeps, startRateSharing } from './shareRates.ts'
 import { createUploads, type Uploads } from './uploads.ts'
 
 /** Limits on requests, and the rights of client addresses. */
@@ -10,7 +11,7 @@ export interface Callers {
   readonly admission: Admission
   readonly uploads: Uploads
   readonly connectionLimits: ConnectionLimits
-  readonly rateLimit: RateLimit
+  readonly limits: CallerLimits
   /** Number of the operator's proxies in front; further addresses of `X-Forwarded-For` are not believed. */
   readonly trustedProxyHops: number
   readonly mayReadMetrics: (address: string) => boolean
@@ -19,7 +20,7 @@ export interface Callers {
 
 export interface CallerSettings {
   readonly trustedProxyHops: number
-  readonly rateLimitPerMinute: number
+  readonly limits: CallerLimitSettings
   readonly metricsSubnets: readonly string[]
   readonly connectionsMax: number
   readonly connectionsPerAddressMax: number
@@ -28,9 +29,19 @@ export interface CallerSettings {
 // The largest body has 1 MiB. A body is held from its first byte until its answer has been sent.
 const uploadLimits = { bytesMax: 64 * 1024 * 1024, bytesPerAddressMax: 16 * 1024 * 1024 }
 
-export function openCallers(settings: CallerSettings, clock: Clock): Callers {
-  const { trustedProxyHops, rateLimitPerMinute, metricsSubnets, connectionsMax } = settings
+export interface CallerDeps extends Omit<ShareRatesDeps, 'shareRates'> {
+  readonly ledger: Pick<ShareRatesDeps, 'shareRates'>
+  readonly metrics: Pick<Metrics, 'onLimited'>
+}
+
+export function openCallers(settings: CallerSettings, { clock, log, ledger, metrics }: CallerDeps): Callers {
+  const { trustedProxyHops, metricsSubnets, connectionsMax } = settings
   const admission = createAdmission({ now: () => clock.monotonicMs() })
+  const limits = createCallerLimits(settings.limits, {
+    nowMs: () => clock.nowMs(),
+    onLimited: (limit) => metrics.onLimited(limit),
+  })
+  const sharing = startRateSharing({ clock, log, shareRates: ledger.shareRates }, limits)
   return {
     admission,
     uploads: createUploads(uploadLimits),
@@ -39,10 +50,11 @@ export function openCallers(settings: CallerSettings, clock: Clock): Callers {
       // A proxy's connections carry many clients; the proxy limits them itself.
       connectionsPerAddressMax: trustedProxyHops > 0 ? Infinity : settings.connectionsPerAddressMax,
     },
-    rateLimit: createRateLimit(rateLimitPerMinute),
+    limits,
     trustedProxyHops,
     mayReadMetrics: addressList(metricsSubnets),
     async close() {
+      await sharing.stop()
       admission.close()
     },
   }

@@ -77,7 +77,7 @@ test('the limit recovers from a flood within five seconds', () => {
 })
 
 test('a request that is refused as RATE_LIMITED takes no slot', async () => {
-  const { port, admission } = await openPlainServer({ rateLimitPerMinute: 3, trustedProxyHops: 1 })
+  const { port, admission } = await openPlainServer({ requestsPerMinute: 3, trustedProxyHops: 1 })
   const ask = (address: string) =>
     rawRequest(port, { method: 'GET', target: '/free', headers: { 'x-forwarded-for': address } })
   for (let n = 0; n < 3; n++) expect((await ask('192.0.2.1')).status).toBe(200)

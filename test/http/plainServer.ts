@@ -4,7 +4,7 @@ import { createAdmission } from '../../src/http/admission.ts'
 import { createApp } from '../../src/http/app.ts'
 import { type ConnectionLimits, createConnections } from '../../src/http/connections.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
-import { createRateLimit } from '../../src/http/rateLimit.ts'
+import { createCallerLimits } from '../../src/http/callerLimits.ts'
 import { listen } from '../../src/http/server.ts'
 import type { FreeRoute } from '../../src/http/freeRoutes.ts'
 import { inTurn } from '../../src/http/turns.ts'
@@ -57,7 +57,7 @@ export interface PlainServerOptions {
   readonly freeRoutes?: readonly FreeRoute[]
   /** Requests in progress; each purpose may have half of them. */
   readonly limit?: number
-  readonly rateLimitPerMinute?: number
+  readonly requestsPerMinute?: number
   readonly trustedProxyHops?: number
   readonly connectionLimits?: ConnectionLimits
   readonly uploadLimits?: UploadLimits
@@ -65,6 +65,7 @@ export interface PlainServerOptions {
   readonly clock?: Clock
 }
 
+const noLimits = { quotesPerAddressMax: 0, quotesPerWalletMax: 0, unknownProofsPerMinute: 0, quoteTtlMs: 1_000 }
 const megabyte = 1024 * 1024
 
 /** The real listener and application, with nothing to sell and limits that do not adapt. */
@@ -75,6 +76,10 @@ export async function openPlainServer(options: PlainServerOptions = {}) {
     options.connectionLimits ?? { connectionsMax: 100, connectionsPerAddressMax: Infinity },
   )
   const uploads = createUploads(options.uploadLimits ?? { bytesMax: megabyte, bytesPerAddressMax: megabyte })
+  const limits = createCallerLimits(
+    { ...noLimits, requestsPerMinute: options.requestsPerMinute ?? 0 },
+    { nowMs: () => systemClock.nowMs(), onLimited: () => undefined },
+  )
   const serve = createApp({
     clock,
     log: silentLog,
@@ -82,7 +87,7 @@ export async function openPlainServer(options: PlainServerOptions = {}) {
     admission,
     connections,
     uploads,
-    rateLimit: createRateLimit(options.rateLimitPerMinute ?? 0),
+    limits,
     paywall,
     endpoints: [order],
     freeRoutes: [free, probe, ...(options.freeRoutes ?? [])],
