@@ -17,7 +17,7 @@ const paths = [
   '/docs',
 ] as const
 
-/** What anybody may read without a payment, against an answer from memory by the same framework. */
+/** Public reads, which need no payment, against an answer from memory by the same framework. */
 export const reads: Bench = {
   name: 'reads',
   about: 'public reads a second over HTTP, against bare Koa and its router',
@@ -37,7 +37,9 @@ export const reads: Bench = {
         for (const path of paths) {
           const rate = await answersPerSecond({ ...load, url: `${server.baseUrl}${path}` })
           if (round > 0) found.get(path)?.push(rate / limit)
-          progress(`reads: round ${round} of ${rounds}, ${path} ${Math.round(rate)}/s, ratio ${(rate / limit).toFixed(3)}`)
+          progress(
+            `reads: round ${round} of ${rounds}, ${path} ${Math.round(rate)}/s, ratio ${(rate / limit).toFixed(3)}`,
+          )
         }
       }
     } finally {
@@ -46,7 +48,12 @@ export const reads: Bench = {
     }
     return [...found].map(([path, ratios]): Yardstick => {
       const what = `${path}: answers/s ÷ bare Koa + router JSON`
-      return { what, value: median(ratios), goal: { atLeast: 0.3 }, detail: `${connections} connections, without a coding` }
+      return {
+        what,
+        value: median(ratios),
+        goal: { atLeast: 0.3 },
+        detail: `${connections} connections, without a coding`,
+      }
     })
   },
 }

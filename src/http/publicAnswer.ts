@@ -7,9 +7,9 @@ export interface PublicAnswer {
   readonly body: PublicBody
 }
 
-/** For what may change at any time: a cache may store it, and has to ask before each use. */
+/** A cache may store the answer, and has to ask before each use: the content may change at any time. */
 export const revalidated = 'no-cache'
-/** For addresses whose content never changes. */
+/** The content of the address never changes. */
 export const immutable = 'public, max-age=31536000, immutable'
 
 export function publicJson(body: PublicBody, cacheControl: string): PublicAnswer {

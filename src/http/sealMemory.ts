@@ -6,7 +6,7 @@ import type { SealedTree } from '../reports/sealedTree.ts'
 import { preparePublicBody, type PublicBody } from './publicBody.ts'
 import { shareReading } from './shareReading.ts'
 
-/** What this instance remembers of the sealed tree. The past of a sealed tree cannot change; only its newest size can. */
+/** Checkpoints, proofs and tiles in memory. The past of a sealed tree cannot change; only its newest size can. */
 export interface SealMemory {
   /** The newest checkpoint, at most a fifth of a second old. Undefined before the first event. */
   newest(): Promise<SealedSize | undefined>

@@ -25,7 +25,7 @@ export function sendPublicBody(context: Context, { bytes, entityTag, coded }: Pu
   context.body = (coding === undefined ? undefined : coded.get(coding)) ?? bytes
 }
 
-/** Sends a file, one range of it, or 304 when the client has it. Of several ranges at once, the whole file is the answer. */
+/** Sends a file, one range of it, or 304 when the client has it. A request for several ranges gets the whole file. */
 export function sendFile(context: Context, file: FileBody): void {
   const { size, entityTag } = file
   const tag = `"${entityTag}"`

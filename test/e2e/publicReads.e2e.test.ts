@@ -53,7 +53,11 @@ function get(path: string, headers: Record<string, string> = {}, method = 'GET')
   })
 }
 
-const tagOf = ({ headers }: Wire) => z.string().regex(/^"[\w.-]+"$/).parse(headers['etag'])
+const tagOf = ({ headers }: Wire) =>
+  z
+    .string()
+    .regex(/^"[\w.-]+"$/)
+    .parse(headers['etag'])
 const paths = [
   '/openapi.json',
   '/api/catalog',
@@ -147,7 +151,7 @@ describe('reads from memory', () => {
 
   test('a storm on the burn statistics is one reading, which all callers get', async () => {
     const answers = await whileLocked('ledger.tallies', async (waiting) => {
-      // What was read before the lock is given out until it is a second old.
+      // An earlier reading is given out until it is a second old.
       await awaitThat('a reading waits for the lock', async () => {
         void get('/api/token/burn-stats').catch(() => undefined)
         return (await waiting()) > 0
