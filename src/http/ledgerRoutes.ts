@@ -125,8 +125,9 @@ async function tile(
     return errorAnswer('NOT_FOUND', 'the entries of this log are for its auditors; its tiles and proofs are public')
   const body = await once(`tile ${path}`, async () => {
     const bytes = await tree.tile(path)
-    // Entries are text and shrink to a fraction, and C2SP asks for it. Hashes are random and would only grow.
-    return bytes === undefined ? undefined : preparePublicBody(bytes, { codings: isBundle ? ['gzip'] : [] })
+    // C2SP asks for gzip, for entries of any number: they are text and shrink to a fraction. Hashes would only grow.
+    const options = { codings: isBundle ? (['gzip'] as const) : [], codedBytesMin: 0 }
+    return bytes === undefined ? undefined : preparePublicBody(bytes, options)
   })
   if (body === undefined) return notSealed('there is no such tile')
   // The content of a path never changes, and neither does a part of a tile.
