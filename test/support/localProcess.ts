@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import { assertPresent } from '@tollbook/core/assert'
 import { afterFile } from './afterFile.ts'
+import { compileCacheEnv } from './compileCacheEnv.ts'
 
 /** `local.json`, the contract that tools rely on. */
 export const localJson = z.object({
@@ -43,12 +44,6 @@ export function newcomerEnv(home: string): Record<string, string> {
     // But no browser, which a second of each start would go to.
     RENDER_CONCURRENCY: '0',
   }
-}
-
-/** Compiled modules of earlier processes (vitest.config.ts), for a program that is started with an environment of its own. */
-export function compileCacheEnv(): Record<string, string> {
-  const directory = process.env['NODE_COMPILE_CACHE']
-  return directory === undefined ? {} : { NODE_COMPILE_CACHE: directory }
 }
 
 /** `npm start` in a separate home, as a process that can be killed; stopped after the file if it still runs. */

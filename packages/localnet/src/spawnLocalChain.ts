@@ -40,8 +40,8 @@ export async function spawnLocalChain(options: SpawnLocalChainOptions): Promise<
   const child = spawn(process.execPath, [entryFile, ...wordsFor(options)], {
     // A separate process group: Ctrl-C in the terminal reaches only us, and we stop it when our own requests are done.
     detached: true,
-    // It needs nothing of our environment, which holds secrets.
-    env: {},
+    // It needs nothing else of our environment, which holds secrets.
+    env: { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
   })
   const lastWords = passLogOn(child, options.log)
   const exited = whenGone(child)
