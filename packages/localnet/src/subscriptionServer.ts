@@ -14,7 +14,7 @@ export interface SubscriptionServerDeps {
   readonly subscriptions: Subscriptions
   readonly watch: RequestWatch
   readonly log: Log
-  /** Whether the chain may come back at this address, so that clients should reconnect. */
+  /** Whether the chain may be started again at this address. Clients then reconnect. */
   readonly mayReturn: boolean
 }
 

@@ -170,8 +170,8 @@ const message = z.object({
 type Message = z.output<typeof message>
 
 test.each([
-  ['in memory, which does not come back,', undefined, 1_000],
-  ['with a directory, which may come back,', 'chain', 1_001],
+  ['in memory, which ends for good,', undefined, 1_000],
+  ['with a directory, which may be started again,', 'chain', 1_001],
 ])('a chain %s closes its sockets with that meaning', async (_, directory, code) => {
   const stateDirectory =
     directory === undefined ? {} : { stateDirectory: join(await makeScratchDirectory(), directory) }
