@@ -60,7 +60,7 @@ insert into ledger.steps (step, kind, from_state, to_state, event_kinds, lease, 
   ('payment.release', 'payment', 'claimed.final', 'released.final', '{RequestFailed}', 'none', false, '{}'),
   ('payment.release', 'payment', 'streaming', 'released', '{AnswerBroken}', 'none', false, '{exposed_contra>exposed}'),
   ('payment.release', 'payment', 'streaming.final', 'released.final', '{AnswerBroken}', 'none', false, '{}'),
-  -- Earlier releases expire a started answer by these, and may run beside this one. Now: payment.expire.
+  -- Earlier releases expire a started answer by these, and may run together with this one. Now: payment.expire.
   ('payment.release', 'payment', 'streaming', 'released', '{RequestFailed}', 'none', false, '{exposed_contra>exposed}'),
   ('payment.release', 'payment', 'streaming.final', 'released.final', '{RequestFailed}', 'none', false, '{}'),
   ('payment.exhaust', 'payment', 'streaming', 'exhausted', '{RequestFailed,AttemptsExhausted}', 'none', false, '{exposed_contra>exposed}'),
