@@ -1,4 +1,5 @@
 import { assertNever, assertPresent } from '@tollbook/core/assert'
+import { readBase64 } from '@tollbook/core/base64'
 import { readSignature } from '@tollbook/core/signature'
 import { landTransaction } from './landTransaction.ts'
 import type { Payer } from './payer.ts'
@@ -31,7 +32,7 @@ export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<
 async function land({ chain, clock }: Payer, { payment, sentBefore, signal }: Delivery): Promise<void> {
   const signature = assertPresent(readSignature(payment.signature), 'a pending payment has a signature')
   const { lastValidBlockHeight } = payment
-  const transaction = Buffer.from(payment.transaction, 'base64')
+  const transaction = assertPresent(readBase64(payment.transaction), 'a pending payment holds base64')
   const order = { signature, transaction, lastValidBlockHeight, sentBefore }
   const landing = await landTransaction({ chain, clock, signal }, order)
   switch (landing.outcome) {

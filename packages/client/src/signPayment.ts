@@ -1,3 +1,4 @@
+import { encodeBase64 } from '@tollbook/core/base64'
 import { buildPayment, type SignedPayment } from './buildPayment.ts'
 import { encodeProof } from './encodeProof.ts'
 import type { PayableRequest } from './payableRequest.ts'
@@ -48,7 +49,7 @@ function pendingOf(payer: Payer, { plan, request, idempotencyKey }: Purchase, si
     signature,
     proof: encodeProof(payer.form, { signature, transaction, secret: plan.quote.secret }),
     idempotencyKey,
-    transaction: Buffer.from(transaction).toString('base64'),
+    transaction: encodeBase64(transaction),
     lastValidBlockHeight,
     mint: plan.quote.mint,
     costBaseUnits: plan.cost.baseUnits.toString(),
