@@ -16,6 +16,21 @@ export interface Delivery {
 
 /** From here on money may move: whatever happens, the caller gets the answer, or an error that carries the payment. */
 export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<Response> {
+  const { payment } = delivery
+  try {
+    const answer = await landAndPresent(payer, delivery)
+    await payer.open.close(payment, 'answered')
+    return answer
+  } catch (error) {
+    // A node that does not take it has seen it, so it counts as spent like a refused one.
+    if (error instanceof PaymentRefused || error instanceof PaymentNotSent) await payer.open.close(payment, 'refused')
+    throw error
+  } finally {
+    payer.open.leave(payment)
+  }
+}
+
+async function landAndPresent(payer: Payer, delivery: Delivery): Promise<Response> {
   const { payment, signal } = delivery
   const ownSending = payment.form === 'signature'
   try {

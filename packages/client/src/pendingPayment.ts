@@ -31,6 +31,9 @@ export const pendingPayment = z.object({
   lastValidBlockHeight: z.int(),
   mint: z.string(),
   costBaseUnits: z.string(),
+  /** In parts of 10⁻¹⁸ US dollar, according to the service. */
+  costAttoUsd: z.string().exactOptional(),
+  signedAtMs: z.int().exactOptional(),
 })
 
 export type PendingPayment = z.infer<typeof pendingPayment>
