@@ -10,6 +10,7 @@ import { hostile } from './hostile.ts'
 import { memory } from './memory.ts'
 import { peer } from './peer.ts'
 import { quotes } from './quotes.ts'
+import { reads } from './reads.ts'
 import { render } from './render.ts'
 import { rpcCalls } from './rpcCalls.ts'
 import { type Bench, describeYardstick, passes, type Yardstick } from './yardstick.ts'
@@ -17,6 +18,7 @@ import { type Bench, describeYardstick, passes, type Yardstick } from './yardsti
 const benches: readonly Bench[] = [
   claims,
   quotes,
+  reads,
   rpcCalls,
   peer,
   burnStatsBench,
