@@ -39,7 +39,7 @@ export interface LedgerPart {
   /** Tells other instances how busy clients are. */
   readonly shareRates: Ledger['shareRates']
   openNews(options: { readonly isSample: boolean }): NewsStore
-  burnStats(terms: PaymentTerms): Promise<Json>
+  burnStats(terms: PaymentTerms): Promise<Readonly<Record<string, Json>>>
   /** Opens a separate pool. */
   openReports(token: ReportsOptions['token']): OpenReports
   close(): Promise<void>
