@@ -3,6 +3,7 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import { isPassing, isVerdict, UpstreamFailure } from '../outbound/upstreamFailure.ts'
 import type { Meta, Outcome } from '../product/product.ts'
+import { createLiveness, type Liveness } from './liveness.ts'
 import type { Observation, Provider, ProviderDeps } from './providers/provider.ts'
 
 /** The providers of one endpoint in the order in which they are asked, with a cache of their answers. */
@@ -13,6 +14,7 @@ export interface AnswerSource<Query, Data> {
   isKnownMissing(query: Query): boolean
   /** Returns failures of providers and never throws them. Simultaneous callers with the same query share one request. */
   ask(query: Query): Promise<Found<Data>>
+  readonly liveness: Liveness
 }
 
 export type Found<Data> =
@@ -24,6 +26,8 @@ export interface SourceOptions<Query, Data> {
   readonly what: string
   readonly providers: readonly Provider<Query, Data>[]
   readonly keyOf: (query: Query) => string
+  /** Queries for probes, in turn: every provider has their answers. */
+  readonly known: readonly [Query, ...Query[]]
   /** Age up to which an answer is served without asking again. */
   readonly freshMs: number
   /** Further age up to which it is served while every provider fails. */
@@ -54,17 +58,18 @@ const chainMsMax = 10_000
 // Other clocks may be a little ahead of ours.
 const aheadMaxMsDefault = 5 * 60 * 1000
 
-type SourceDeps = Pick<ProviderDeps, 'clock' | 'sampleUpstreams'>
+type SourceDeps = Pick<ProviderDeps, 'clock' | 'sampleUpstreams' | 'isProbed'>
 
 export function createSource<Query, Data>(
   deps: SourceDeps,
   options: SourceOptions<Query, Data>,
 ): AnswerSource<Query, Data> {
-  const { keyOf, providers } = options
+  const { keyOf } = options
   const { clock } = deps
   const perf = { now: () => clock.monotonicMs() }
   const missing = new LRUCache<string, true>({ perf, ttlResolution: 0, max: missingMax, ttl: missingMs })
   const servedMs = options.freshMs + options.staleMs
+  const liveness = openLiveness(deps, options)
   const ageMsOf = ({ fetchedAtMs }: Remembered<Data>) => clock.monotonicMs() - fetchedAtMs
   const cache = new LRUCache<string, Remembered<Data>, { readonly query: Query }>({
     perf,
@@ -73,7 +78,7 @@ export function createSource<Query, Data>(
     ttl: options.freshMs,
     async fetchMethod(_key, old, { context, options: entry }) {
       try {
-        return await askInTurn({ clock, options }, context.query)
+        return await askInTurn({ clock, options, liveness }, context.query)
       } catch (error) {
         const mayStandIn = error instanceof NoProviderAnswered && error.code !== 'NO_DATA'
         if (old === undefined || !mayStandIn || ageMsOf(old) > servedMs) throw error
@@ -88,9 +93,8 @@ export function createSource<Query, Data>(
   }
   return {
     whyUnavailable: (query) =>
-      providers.some((provider) => provider.whyUnavailable() === undefined) || (query !== undefined && isAtHand(query))
-        ? undefined
-        : `no provider of ${options.what} can be asked at the moment`,
+      query !== undefined && isAtHand(query) ? undefined : whyUnavailable({ options, liveness }, query),
+    liveness,
     isKnownMissing: (query) => missing.has(keyOf(query)),
     async ask(query) {
       const key = keyOf(query)
@@ -134,13 +138,46 @@ class NoProviderAnswered extends Error {
   }
 }
 
-interface ProvidersInTurn<Query, Data> {
-  readonly clock: Clock
+interface SourceProviders<Query, Data> {
   readonly options: SourceOptions<Query, Data>
+  readonly liveness: Liveness
+}
+
+interface ProvidersInTurn<Query, Data> extends SourceProviders<Query, Data> {
+  readonly clock: Clock
+}
+
+function whyUnavailable<Query, Data>(
+  { options: { what, providers }, liveness }: SourceProviders<Query, Data>,
+  query: Query | undefined,
+): string | undefined {
+  const answering = providers.filter(({ name }) => liveness.answers(name))
+  if (answering.length === 0) return `no provider of ${what} answers at the moment`
+  const ready = answering.filter((provider) => provider.whyUnavailable() === undefined)
+  if (ready.length === 0) return `no provider of ${what} can be asked at the moment`
+  const covers = (provider: Provider<Query, Data>) => query === undefined || provider.covers?.(query) !== false
+  return ready.some(covers) ? undefined : `no provider that answers at the moment has ${what} for this request`
+}
+
+function openLiveness<Query, Data>(deps: SourceDeps, options: SourceOptions<Query, Data>): Liveness {
+  const { clock } = deps
+  const { known, providers } = options
+  let asked = 0
+  const probed = providers.map((provider) => ({
+    ...provider,
+    async probe() {
+      const leftMs = providerMsMax
+      const query = known[asked++ % known.length] ?? known[0]
+      const { fetchedAtMs } = await askOne({ clock, options, provider, leftMs }, query)
+      // An answer that the provider's adapter had stored proves nothing about now.
+      return clock.monotonicMs() - fetchedAtMs <= leftMs
+    },
+  }))
+  return createLiveness(deps, probed)
 }
 
 async function askInTurn<Query, Data>(
-  { clock, options }: ProvidersInTurn<Query, Data>,
+  { clock, options, liveness }: ProvidersInTurn<Query, Data>,
   query: Query,
 ): Promise<Remembered<Data>> {
   const failures: UpstreamFailure[] = []
@@ -148,21 +185,39 @@ async function askInTurn<Query, Data>(
   for (const provider of options.providers) {
     const leftMs = Math.min(endMs - clock.monotonicMs(), providerMsMax)
     try {
-      const why = provider.whyUnavailable()
-      if (why !== undefined) throw new UpstreamFailure('resting', why)
-      if (leftMs <= 0) throw new UpstreamFailure('timeout', `no time is left for ${provider.name}`)
-      const observation = await within(clock, leftMs, provider.ask(query))
-      const ageMs = clock.nowMs() - observation.asOfMs
-      if (!(ageMs <= options.ageMaxMs && ageMs >= -(options.aheadMaxMs ?? aheadMaxMsDefault)))
-        throw new UpstreamFailure('incomplete', `${provider.name} answered with outdated data`)
-      const heldMs = clock.nowMs() - (observation.fetchedAtMs ?? clock.nowMs())
-      return { observation, provider: provider.name, fetchedAtMs: clock.monotonicMs() - heldMs }
+      const answer = await askOne({ clock, options, provider, leftMs }, query)
+      liveness.noteAnswer(provider.name)
+      return answer
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error
+      // Without time left, the provider was not asked.
+      if (leftMs > 0) liveness.noteFailure(provider.name, error)
       failures.push(error)
     }
   }
   throw new NoProviderAnswered(failures)
+}
+
+interface AskedProvider<Query, Data> {
+  readonly clock: Clock
+  readonly options: SourceOptions<Query, Data>
+  readonly provider: Provider<Query, Data>
+  readonly leftMs: number
+}
+
+async function askOne<Query, Data>(
+  { clock, options, provider, leftMs }: AskedProvider<Query, Data>,
+  query: Query,
+): Promise<Remembered<Data>> {
+  const why = provider.whyUnavailable()
+  if (why !== undefined) throw new UpstreamFailure('resting', why)
+  if (leftMs <= 0) throw new UpstreamFailure('timeout', `no time is left for ${provider.name}`)
+  const observation = await within(clock, leftMs, provider.ask(query))
+  const ageMs = clock.nowMs() - observation.asOfMs
+  if (!(ageMs <= options.ageMaxMs && ageMs >= -(options.aheadMaxMs ?? aheadMaxMsDefault)))
+    throw new UpstreamFailure('incomplete', `${provider.name} answered with outdated data`)
+  const heldMs = clock.nowMs() - (observation.fetchedAtMs ?? clock.nowMs())
+  return { observation, provider: provider.name, fetchedAtMs: clock.monotonicMs() - heldMs }
 }
 
 /** Waits up to a limit. A provider that is too slow runs on to its own time-out, and its answer is ignored. */

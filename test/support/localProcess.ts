@@ -19,7 +19,7 @@ export const localJson = z.object({
   demoWallet: z.object({ address: z.string(), keypairPath: z.string() }),
   mintAuthorityKeypairPath: z.string(),
   receiptKey: z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string() }),
-  sampleUpstreams: z.object({ pageUrl: z.url() }).nullable(),
+  sampleUpstreams: z.object({ mode: z.enum(['auto', 'always']), pageUrl: z.url() }).nullable(),
   financeToken: z.string(),
   auditorToken: z.string(),
 })

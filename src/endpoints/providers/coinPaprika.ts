@@ -67,6 +67,7 @@ export function createCoinPaprika(deps: ProviderDeps): CryptoProvider {
     name: 'coinpaprika',
     licence: 'Free for hobby and non-commercial use; a paid plan before real sales',
     whyUnavailable: () => upstream.whyResting(),
+    isMetered: true,
     ask: (query) => ask(upstream, query),
   }
 }

@@ -56,6 +56,8 @@ export function createTwelveData(deps: ProviderDeps, key: string): StockProvider
     name: 'twelvedata',
     licence: "By the operator's plan; the free one is not for resale",
     whyUnavailable: () => upstream.whyResting(),
+    isMetered: true,
+    covers: ({ ticker: { exchangeSuffix } }) => exchangeSuffix === undefined || micOfSuffix.has(exchangeSuffix),
     async ask(query) {
       const mic = micOf(query)
       const place = mic === undefined ? undefined : { mic_code: mic }
