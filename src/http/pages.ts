@@ -21,7 +21,7 @@ export function createBurnPage(): Promise<readonly FreeRoute[]> {
   return createPage('burn', [...shared, 'burn.js'])
 }
 
-const shared = ['style.css', 'language.js', 'amounts.js', 'charts.js']
+const shared = ['style.css', 'language.js', 'amounts.js', 'dayRange.js', 'charts.js']
 const packaged: Readonly<Record<string, string>> = {
   'uPlot.js': import.meta.resolve('uplot/dist/uPlot.iife.min.js'),
   'uPlot.css': import.meta.resolve('uplot/dist/uPlot.min.css'),
