@@ -185,6 +185,18 @@ describe('a cryptocurrency price', () => {
 })
 
 describe('a stock price', () => {
+  test.each<[string, Answering]>([
+    ['401', json({ finance: { error: { code: 'Unauthorized', description: 'Invalid Crumb' } } }, { status: 401 })],
+    ['402', json({}, { status: 402 })],
+    ['403', text('Forbidden', { status: 403 })],
+    ['a consent page', text('<!doctype html><title>Before you continue</title>')],
+    ['404 with a page', text('<html>no such path</html>', { status: 404 })],
+  ])('of 0700.HK is not said to be missing because Yahoo answers %s', async (_what, answering) => {
+    const { stock } = open({ says: { YAHOO: answering } })
+    expect(await buy(stock, '0700.HK')).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
+    expect(order(stock, '0700.HK').whyNoData()).toBeUndefined()
+  })
+
   const data = { symbol: 'AAPL', price: 267.44, change: '+1.25', changePercent: '+0.5%', volume: 45018260 }
 
   test('has exactly the fields of the specification, and the rest in meta', async () => {

@@ -268,12 +268,22 @@ describe('an item that no provider has', () => {
     ['limits us', text('', { status: 429 }), 'UPSTREAM_FAILED'],
     ['hangs', hangs, 'UPSTREAM_TIMEOUT'],
     ['has half of it', status(409), 'UPSTREAM_FAILED'],
-    ['does not take our key', status(401), 'NO_DATA'],
+    ['does not take our key', status(401), 'UPSTREAM_FAILED'],
+    ['sends a page for people', text('<html>consent</html>'), 'UPSTREAM_FAILED'],
+    ['redirects', text('', { status: 302, headers: { location: '/consent' } }), 'UPSTREAM_FAILED'],
   ])('is not remembered while one who may know it %s', async (_what, answering, code) => {
     const { source } = open({ timeoutMs: 100 })
     servers.first.answer(answering)
     servers.second.answer(status(404))
     expect(await source.ask('zzz')).toMatchObject({ kind: 'failed', code })
+    expect(source.isKnownMissing('zzz')).toBe(false)
+  })
+
+  test('is not said to be missing when no provider covers it: nobody was in a position to know', async () => {
+    const { source } = open()
+    servers.first.answer(status(422))
+    servers.second.answer(status(422))
+    expect(await source.ask('zzz')).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
     expect(source.isKnownMissing('zzz')).toBe(false)
   })
 
