@@ -25,13 +25,13 @@ const chainMsMax = 10_000
 const aheadMaxMsDefault = 5 * 60 * 1000
 
 /** A provider that covers the item does not know it, and every other one does not know it or does not cover it. */
-export class NobodyKnows extends Error {
-  override readonly name = 'NobodyKnows'
+export class ItemUnknown extends Error {
+  override readonly name = 'ItemUnknown'
 }
 
 /** At least one provider that may know the item gave no usable answer, or none covers it. */
-export class NobodyCouldSay extends Error {
-  override readonly name = 'NobodyCouldSay'
+export class ProvidersFailed extends Error {
+  override readonly name = 'ProvidersFailed'
   readonly code: 'UPSTREAM_FAILED' | 'UPSTREAM_TIMEOUT'
 
   constructor(failures: readonly UpstreamFailure[]) {
@@ -40,9 +40,9 @@ export class NobodyCouldSay extends Error {
   }
 }
 
-function nobodyAnswered(failures: readonly UpstreamFailure[]): NobodyKnows | NobodyCouldSay {
+function noAnswerOf(failures: readonly UpstreamFailure[]): ItemUnknown | ProvidersFailed {
   const isKnownMissing = failures.every(isVerdict) && failures.some(({ kind }) => kind === 'not_found')
-  return isKnownMissing ? new NobodyKnows('no provider has the item') : new NobodyCouldSay(failures)
+  return isKnownMissing ? new ItemUnknown('no provider has the item') : new ProvidersFailed(failures)
 }
 
 export interface ProvidersInTurn<Query, Data> {
@@ -70,7 +70,7 @@ export async function askInTurn<Query, Data>(
       failures.push(error)
     }
   }
-  throw nobodyAnswered(failures)
+  throw noAnswerOf(failures)
 }
 
 export interface AskedProvider<Query, Data> {

@@ -15,8 +15,8 @@ export interface Endpoint extends ProductFacts {
   read(input: unknown): ReadParameters
 }
 
-/** `samples`: the stand-ins of local mode. `nobody`: no provider is configured, or none answers. */
-export type Supplier = 'providers' | 'samples' | 'nobody'
+/** `samples`: the stand-ins of local mode. `none`: no provider is configured, or none answers. */
+export type Supplier = 'providers' | 'samples' | 'none'
 
 export type ReadParameters =
   | ({ readonly ok: true } & Ordered)

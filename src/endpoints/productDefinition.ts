@@ -67,7 +67,7 @@ function openProduct<P extends Json, A, Needs>(
   return {
     parameters: schema,
     whyUnavailable: () => handler.whyUnavailable(),
-    suppliedBy: () => ((handler.providersAnswer?.() ?? true) ? 'providers' : 'nobody'),
+    suppliedBy: () => ((handler.providersAnswer?.() ?? true) ? 'providers' : 'none'),
     probes: handler.probes ?? [],
     read(input) {
       const parsed = schema.safeParse(input)

@@ -6,8 +6,8 @@ import {
   askInTurn,
   askOne,
   type ChainOptions,
-  NobodyCouldSay,
-  NobodyKnows,
+  ProvidersFailed,
+  ItemUnknown,
   providerMsMax,
   type Remembered,
 } from './askInTurn.ts'
@@ -71,7 +71,7 @@ export function createSource<Query, Data>(
       try {
         return await askInTurn({ clock, options, liveness }, context.query)
       } catch (error) {
-        const mayStandIn = error instanceof NobodyCouldSay
+        const mayStandIn = error instanceof ProvidersFailed
         if (old === undefined || !mayStandIn || ageMsOf(old) > servedMs) throw error
         entry.ttl = staleRetryMs
         return old
@@ -98,8 +98,8 @@ export function createSource<Query, Data>(
           meta: metaOf(deps, found, { askedAtMs, ageMs: ageMsOf(found) }),
         }
       } catch (error) {
-        if (error instanceof NobodyCouldSay) return failedOf(options, error.code)
-        if (!(error instanceof NobodyKnows)) throw error
+        if (error instanceof ProvidersFailed) return failedOf(options, error.code)
+        if (!(error instanceof ItemUnknown)) throw error
         missing.set(key, true)
         return failedOf(options, 'NO_DATA')
       }

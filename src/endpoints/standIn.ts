@@ -2,7 +2,7 @@ import type { OpenProduct } from './productDefinition.ts'
 
 /** A product whose providers are the samples. */
 export function ofSamples(product: OpenProduct): OpenProduct {
-  return { ...product, suppliedBy: () => (product.suppliedBy() === 'providers' ? 'samples' : 'nobody') }
+  return { ...product, suppliedBy: () => (product.suppliedBy() === 'providers' ? 'samples' : 'none') }
 }
 
 /** The product over its providers while one of them answers, and over the samples of local mode otherwise. */

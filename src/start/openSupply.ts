@@ -37,7 +37,7 @@ export async function openSupply({ clock, log, endpoints, hasStandIns }: SupplyD
   await Promise.race([job.firstRound, clock.sleep(firstRoundMsMax, begun.signal).catch(() => undefined)])
   begun.abort()
   const startedAtMs = clock.monotonicMs()
-  const isComplete = () => !supplied.some((endpoint) => endpoint.suppliedBy() === 'nobody')
+  const isComplete = () => !supplied.some((endpoint) => endpoint.suppliedBy() === 'none')
   if (hasStandIns) while (!isComplete() && clock.monotonicMs() - startedAtMs < standInsMsMax) await clock.sleep(pollMs)
   const facts = (): Json => Object.fromEntries(supplied.map((endpoint) => [endpoint.path, endpoint.suppliedBy()]))
   return {
@@ -48,7 +48,7 @@ export async function openSupply({ clock, log, endpoints, hasStandIns }: SupplyD
 }
 
 function problemOf(supplied: readonly Endpoint[]): string | undefined {
-  const unsold = supplied.filter((endpoint) => endpoint.probes.length > 0 && endpoint.suppliedBy() === 'nobody')
+  const unsold = supplied.filter((endpoint) => endpoint.probes.length > 0 && endpoint.suppliedBy() === 'none')
   if (unsold.length === 0) return undefined
   return `no provider answers for ${unsold.map(({ path }) => path).join(', ')}`
 }

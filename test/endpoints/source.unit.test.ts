@@ -279,7 +279,7 @@ describe('an item that no provider has', () => {
     expect(source.isKnownMissing('zzz')).toBe(false)
   })
 
-  test('is not said to be missing when no provider covers it: nobody was in a position to know', async () => {
+  test('is not said to be missing when no provider covers it', async () => {
     const { source } = open()
     servers.first.answer(status(422))
     servers.second.answer(status(422))

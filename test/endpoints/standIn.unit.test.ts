@@ -100,7 +100,7 @@ describe('outside local mode', () => {
     expect(await sourceOf(endpoint)).toBe('failed')
     await probe()
     expect(orderOf(endpoint).whyUnavailable()).toBeDefined()
-    expect(endpoint.suppliedBy()).toBe('nobody')
+    expect(endpoint.suppliedBy()).toBe('none')
   })
 
   test('a provider that answers is left alone for half an hour, and is then asked again', async () => {
