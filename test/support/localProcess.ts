@@ -44,10 +44,13 @@ export function newcomerEnv(home: string): Record<string, string> {
   }
 }
 
+// A start does not wait for providers. demo.e2e.test.ts starts without these settings.
+const withoutProviders = { PROVIDER_PROBES: '0', SAMPLE_UPSTREAMS: 'never' }
+
 /** `npm start` in a separate home, as a process that can be killed; stopped after the file if it still runs. */
 export async function startLocalProcess(home: string, flags: readonly string[] = []): Promise<LocalProcess> {
   const child = spawn(process.execPath, [mainFile, ...flags], {
-    env: newcomerEnv(home),
+    env: { ...newcomerEnv(home), ...withoutProviders },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   afterFile(async () => {
