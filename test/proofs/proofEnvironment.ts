@@ -62,6 +62,7 @@ export async function openEnvironment({
     PAYMENT_WALLET: wallets.paymentWallet.publicKey.toBase58(),
     // A browser is started only where pages are rendered.
     RENDER_CONCURRENCY: '0',
+    PROVIDER_PROBES: '0',
     ARTIFACT_DIR: `${directory.path}/artifacts`,
     RECEIPT_SIGNING_KEY: JSON.stringify(makeReceiptKey()),
     ...noLimits,
