@@ -56,6 +56,8 @@ export function createTurns({ serve, unread, rests }: TurnDeps): ConnectionTurns
       if (socket.destroyed) return
       if (!request.complete) linger(request)
       if (rests && outcome === 'shed') setTimeout(next, restMs, turns, socket).unref()
+      // Pipelined requests let the event loop turn, or a thousand of them would keep every other connection waiting.
+      else if (turns.waiting.length > 0 || turns.unparsed.length > 0) setImmediate(next, turns, socket)
       else next(turns, socket)
     })
     void serve(request, response).then((served) => {

@@ -158,3 +158,20 @@ test('when all connections are taken, the one that has been idle longest makes r
   await oldest.closed
   other.socket.destroy()
 })
+
+test('other connections are served between pipelined requests', async () => {
+  const order: string[] = []
+  const free = (path: string) => ({
+    path,
+    serve: () => {
+      order.push(path)
+      return Promise.resolve({ status: 200, headers: {}, body: path })
+    },
+  })
+  const { port } = await openPlainServer({ freeRoutes: [free('/many'), free('/one')] })
+  const pipe = openRawSocket(port, get('/many').repeat(1_000))
+  await awaitThat('the pipeline has begun', () => order.length > 0)
+  await ask(port, '/one')
+  expect(order.indexOf('/one')).toBeLessThan(1_000)
+  pipe.socket.destroy()
+})
