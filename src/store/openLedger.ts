@@ -103,7 +103,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const sentAnswers = createSentAnswers({ database, clock, log })
   const priceLists = createPriceListStore({ database, kernel, nowMs })
   return {
-    payments: createPaymentLedger({ database, kernel, quotes, priceLists, sentAnswers }),
+    payments: createPaymentLedger({ database, pool, kernel, quotes, priceLists, sentAnswers }),
     lifecycle: createPaymentLifecycle({ database, kernel, election }),
     presentations: createPresentations(database),
     priceLists,
