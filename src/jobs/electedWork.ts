@@ -4,7 +4,7 @@ import type { OpenQuestion, PaymentLifecycle } from '../payment/paymentLifecycle
 export interface ElectedWork {
   /** Of the lease. */
   readonly name: string
-  /** What is open for the job. */
+  /** Selects the open work of the job. */
   readonly question: OpenQuestion
   run(elected: PaymentLifecycle): Promise<void>
 }

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { assert } from '@tollbook/core/assert'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import type { Quote } from '@tollbook/core/quote'
 
@@ -17,9 +17,14 @@ type MemoQuestion = Parameters<PaymentLedger['findQuoteByMemo']>[0]
 const quotesMax = 20_000
 
 export function createRecentQuotes(): RecentQuotes {
-  const byMemo = new LRUCache<string, Quote>({ max: quotesMax })
+  const byMemo = new Map<string, Quote>()
   return {
-    add: (quote) => void byMemo.set(quote.memo, quote),
+    add(quote) {
+      const [oldest] = byMemo.keys()
+      if (byMemo.size >= quotesMax && oldest !== undefined) byMemo.delete(oldest)
+      byMemo.set(quote.memo, quote)
+      assert(byMemo.size <= quotesMax, 'no more quotes are kept than fit')
+    },
     find({ wallet, endpoint, memo, issuedAfterMs }) {
       const quote = byMemo.get(memo)
       const isAsked = quote?.wallet === wallet && quote.endpoint === endpoint && quote.issuedAtMs > issuedAfterMs
