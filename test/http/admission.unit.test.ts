@@ -40,6 +40,13 @@ test('a verified payment gives its place back at once, and its address is served
   expect(admission.inFlight()).toBe(18)
 })
 
+test('reads have a number in each window, because none of them waits', () => {
+  const admission = openAdmission(6)
+  const read: Visitor = { purpose: 'read', address: '192.0.2.1' }
+  // Without a turn of the event loop no window ends.
+  expect([1, 2, 3, 4].map(() => admission.refuses(read))).toEqual([false, false, false, true])
+})
+
 test('a proof alone earns nothing', () => {
   const admission = openAdmission(2)
   admission.enter(proof)?.leave()
