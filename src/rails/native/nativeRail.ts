@@ -4,11 +4,16 @@ import type { PaymentRail } from '../../paywall/rail.ts'
 import { createFirstPresentations, type FirstPresentationDeps } from './firstPresentation.ts'
 import { readWallet } from './readWallet.ts'
 import { type QuoteDeps, challenge } from './challenge.ts'
+import { choosePrice, type PriceDeps } from './choosePrice.ts'
 import { type NativeProof, proofHeader, readProof } from './readProof.ts'
 import { settlePayment, type SettleDeps } from './settlePayment.ts'
 
 export interface NativeRailDeps
-  extends Omit<QuoteDeps, 'ledger'>, Omit<SettleDeps, 'first'>, Omit<FirstPresentationDeps, 'chain'> {}
+  extends
+    Omit<QuoteDeps, 'ledger'>,
+    Omit<SettleDeps, 'first' | 'choosePrice' | 'ledger'>,
+    Omit<FirstPresentationDeps, 'chain'>,
+    PriceDeps {}
 
 /**
  * The interface of spec.md, section 5: `x-wallet-address` names the payer, `x-payment-proof` carries a transaction of the
@@ -17,7 +22,7 @@ export interface NativeRailDeps
  */
 export function createNativeRail(given: NativeRailDeps): PaymentRail<NativeProof> {
   const first = createFirstPresentations(given)
-  const deps = { ...given, first }
+  const deps = { ...given, first, choosePrice: choosePrice.bind(undefined, given) }
   return {
     name: 'native',
     secretHeaders: [proofHeader],
