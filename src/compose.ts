@@ -95,6 +95,10 @@ export async function createService(
     health,
     slot: jobs.slot,
     split,
+    x402: config.x402,
+    priceLists: ledger.priceLists,
+    endpoints: catalog.endpoints,
+    serviceUrl: address.url,
     withRails: seams.rails,
   })
   const callers = opened.adopt(openCallers(config.server), close)

@@ -3,7 +3,8 @@ import type { Clock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import { newId } from '@tollbook/core/id'
 import type { Log } from '../primitives/log.ts'
-import { type Paywall, sell } from '../paywall/paywall.ts'
+import type { Paywall } from '../paywall/paywall.ts'
+import { sellOnRails } from '../paywall/sellOnRails.ts'
 import type { PaidRequest } from '../paywall/paidRequest.ts'
 import type { RailRequest } from '../paywall/rail.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
@@ -153,7 +154,7 @@ async function servePaid(deps: AppDeps, endpoint: Endpoint, { context, mount }: 
     requestId: String(context.state['requestId']),
     readParameters: () => readParameters(endpoint, context.req, context.querystring),
   }
-  const answer = await sell(deps.paywall, endpoint, request)
+  const answer = await sellOnRails(deps.paywall, endpoint, request)
   const dispatchOf = () => ('chunks' in answer ? answer.dispatch() : answer.dispatch)
   onceSent(context, () => dispatchOf()?.markSent())
   if ('chunks' in answer) await sendStream(deps, context, answer)

@@ -2,7 +2,7 @@ import { isRefusal } from '@tollbook/core/refusal'
 import { bindSecret } from '@tollbook/core/binding'
 import type { PaymentRail } from '../../paywall/rail.ts'
 import { createFirstPresentations, type FirstPresentationDeps } from './firstPresentation.ts'
-import { readWallet } from './readWallet.ts'
+import { readWallet, walletHeader } from './readWallet.ts'
 import { type QuoteDeps, challenge } from './challenge.ts'
 import { choosePrice, type PriceDeps } from './choosePrice.ts'
 import { type NativeProof, proofHeader, readProof } from './readProof.ts'
@@ -26,6 +26,8 @@ export function createNativeRail(given: NativeRailDeps): PaymentRail<NativeProof
   return {
     name: 'native',
     secretHeaders: [proofHeader],
+    requestHeaders: [walletHeader, proofHeader],
+    responseHeaders: [],
     carriesProof: (request) => request.header(proofHeader) !== undefined,
     identify(request) {
       const wallet = readWallet(request, deps.terms)
