@@ -10,11 +10,13 @@ import type { RailRequest } from '../paywall/rail.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Admission } from './admission.ts'
 import { clientAddress, limitKey } from './clientAddress.ts'
+import { createCors } from './cors.ts'
 import { findFramingProblem } from './framing.ts'
 import type { FreeRequest, FreeRoute } from './freeRoutes.ts'
 import { loggedHeaders } from './loggedHeaders.ts'
 import type { Metrics } from './metrics.ts'
 import type { RateLimit } from './rateLimit.ts'
+import { hasNoInput, openProbe } from './probe.ts'
 import { readParameters } from './readParameters.ts'
 import { createRouter, refusePath, type Route } from './routes.ts'
 import { onceSent, send, sendStream } from './send.ts'
@@ -29,6 +31,8 @@ export interface AppDeps {
   readonly paywall: Paywall
   readonly endpoints: readonly Endpoint[]
   readonly freeRoutes: readonly FreeRoute[]
+  /** Paths of free routes that pages of other origins may read. */
+  readonly crossOriginPaths?: readonly string[]
   readonly trustedProxyHops: number
   readonly isDraining: () => boolean
 }
@@ -46,7 +50,10 @@ export function createApp(deps: AppDeps): Koa {
     const problem = findFramingProblem(context.req)
     return problem === undefined ? next() : send(context, errorAnswer('INVALID_REQUEST', problem))
   })
-  app.use(createRouter([...paidRoutes(deps), ...freeRoutes(deps)]))
+  const paid = paidRoutes(deps)
+  const paths = [...paid.map(({ path }) => path), ...(deps.crossOriginPaths ?? [])]
+  app.use(createCors({ rails: deps.paywall.rails, paths }))
+  app.use(createRouter([...paid, ...freeRoutes(deps)]))
   app.use(refusePath)
   return app
 }
@@ -149,10 +156,14 @@ interface Arrival {
 
 async function servePaid(deps: AppDeps, endpoint: Endpoint, { context, mount }: Arrival): Promise<void> {
   const startedAtMs = deps.clock.monotonicMs()
+  const asRails = railRequest(context, mount)
+  const carriesProof = deps.paywall.rails.some((rail) => rail.carriesProof(asRails))
+  const isProbe = mount !== undefined && !carriesProof && hasNoInput(context.req)
   const request: PaidRequest = {
-    ...railRequest(context, mount),
+    ...asRails,
     requestId: String(context.state['requestId']),
-    readParameters: () => readParameters(endpoint, context.req, context.querystring),
+    readParameters: () =>
+      isProbe ? Promise.resolve(openProbe(endpoint)) : readParameters(endpoint, context.req, context.querystring),
   }
   const answer = await sellOnRails(deps.paywall, endpoint, request)
   const dispatchOf = () => ('chunks' in answer ? answer.dispatch() : answer.dispatch)

@@ -6,7 +6,8 @@ import { createBurnPage, createFinancePage } from './pages.ts'
 import { receiptRoute } from './receiptRoute.ts'
 import { listen } from './server.ts'
 
-export interface ServerDeps extends Omit<AppDeps, keyof Callers | 'freeRoutes'>, Omit<FreeRouteDeps, 'mayReadMetrics'> {
+export interface ServerDeps
+  extends Omit<AppDeps, keyof Callers | 'freeRoutes' | 'crossOriginPaths'>, Omit<FreeRouteDeps, 'mayReadMetrics'> {
   readonly callers: Callers
   readonly publicUrl: string | undefined
   readonly terms: DocumentRouteDeps['terms']
@@ -48,7 +49,9 @@ export async function openServer({ host, port }: ListenAddress, deps: ServerDeps
   const freeRoutes = [...besides, ...(await createDocumentRoutes({ ...deps, besides }))]
   const isApart = finance?.listener !== undefined
   const routes = isApart ? freeRoutes : [...freeRoutes, ...financeRoutes]
-  const app = createApp({ ...deps, ...callers, freeRoutes: routes })
+  // Pages of other origins may not read finance, which is not in this list, nor load and failures.
+  const crossOriginPaths = freeRoutes.map(({ path }) => path).filter((path) => path !== '/metrics')
+  const app = createApp({ ...deps, ...callers, freeRoutes: routes, crossOriginPaths })
   const listener = await listen(app.callback(), { host, port })
   const apart = isApart
     ? await listen(

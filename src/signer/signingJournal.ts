@@ -66,9 +66,12 @@ async function readEntries(path: string): Promise<readonly Signing[]> {
   return lines.slice(0, -1).map((line, index) => {
     const entry = entryJson.safeParse(parseLine(line))
     if (entry.success) return entry.data
-    throw new Fault(`${path} is damaged in line ${index + 1}; move it away and lower today's budget by what was spent`, {
-      retryable: false,
-    })
+    throw new Fault(
+      `${path} is damaged in line ${index + 1}; move it away and lower today's budget by what was spent`,
+      {
+        retryable: false,
+      },
+    )
   })
 }
 

@@ -2,15 +2,12 @@ import { createKeyPairSignerFromBytes } from '@solana/kit'
 import { Connection, Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js'
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { ExactSvmScheme } from '@x402/svm/exact/client'
-import { readAddress } from '@tollbook/core/address'
-import { assertPresent } from '@tollbook/core/assert'
-import { toBase64Url } from '@tollbook/core/bytes'
 import { systemClock } from '@tollbook/core/clock'
-import { ed25519Signer } from '@tollbook/core/ed25519'
 import { silentLog } from '../../src/primitives/log.ts'
 import { type OpenSigner, openSigner, type SignerOptions } from '../../src/signer/openSigner.ts'
 import { afterFile } from './afterFile.ts'
 import { askForQuote } from './ask.ts'
+import { addressOf, signerKey } from './feePayerKey.ts'
 import { makeScratchDirectory } from './scratchDirectory.ts'
 import { openTestService, type TestService } from './testService.ts'
 
@@ -53,15 +50,6 @@ export async function openX402Service(env: Readonly<Record<string, string>> = {}
     env: { SIGNER_SOCKET: signerOptions.socketPath, X402_NETWORK: devnet, ...env },
   })
   return { service, native, feePayer, signer, signerOptions, tokenMint, paymentWallet }
-}
-
-export function signerKey({ secretKey }: Keypair) {
-  const [d, x] = [secretKey.subarray(0, 32), secretKey.subarray(32)].map(toBase64Url)
-  return ed25519Signer({ kty: 'OKP', crv: 'Ed25519', d: d ?? '', x: x ?? '' })
-}
-
-export function addressOf(text: string) {
-  return assertPresent(readAddress(text), 'it is an address')
 }
 
 /** The stock client, as its documentation shows it; its spend control needs the opt-in for a token that it does not know. */

@@ -97,7 +97,10 @@ async function coSign(deps: ReadDeps, payment: Payment): Promise<CoSigned | Refu
   const { price } = await priceOfList(deps, accepted.extra.priceList, question)
   const required = amountOf(deps.terms, price.requiredBaseUnits)
   if (sponsored.amountBaseUnits < required)
-    return refuseProof('transfer_insufficient', `transfers ${sponsored.amountBaseUnits}, required ${required} base units`)
+    return refuseProof(
+      'transfer_insufficient',
+      `transfers ${sponsored.amountBaseUnits}, required ${required} base units`,
+    )
   const rehearsed = await deps.chain.simulate(sponsored, { withoutSignatures: true })
   const flaw = judgeRehearsal(rehearsed)
   if (flaw !== undefined) return flaw
