@@ -95,10 +95,7 @@ export async function createService(
     health,
     slot: jobs.slot,
     split,
-    x402: config.x402,
-    priceLists: ledger.priceLists,
-    endpoints: catalog.endpoints,
-    serviceUrl: address.url,
+    x402: { settings: config.x402, priceLists: ledger.priceLists, catalog, serviceUrl: address.url },
     withRails: seams.rails,
   })
   const callers = opened.adopt(openCallers(config.server), close)

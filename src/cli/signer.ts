@@ -16,12 +16,13 @@ const help = `
 Configured by environment: SIGNER_SOCKET, FEE_PAYER_KEYPAIR, SIGNER_JOURNAL, TOKEN_MINT, PAYMENT_WALLET and the budgets
 SIGNER_LAMPORTS_PER_DAY, SIGNER_LAMPORTS_PER_WALLET_AND_DAY and SIGNER_LAMPORTS_PER_PAYMENT; docs/x402.md explains them.`
 
-/** `tollbook signer`: holds the key of the fee payer, in a process of its own. */
+/** `tollbook signer`: holds the key of the fee payer, in a separate process. */
 export function signerCommand(): Command {
   return new Command('signer')
     .description('sign as the fee payer of x402 payments, on a Unix socket, within budgets in lamports')
+    .option('--until-stdin-ends', 'stop when stdin ends, so that the signer ends with the process that started it')
     .addHelpText('after', help)
-    .action(async () => {
+    .action(async ({ untilStdinEnds = false }: { readonly untilStdinEnds?: boolean }) => {
       const { logLevel, signer: settings } = readConfig()
       const log = createLog({ level: logLevel, name: 'tollbook signer' })
       const { socketPath, journalFile, keypairFile, tokenMint, paymentWallet, limits } = settings
@@ -38,8 +39,11 @@ export function signerCommand(): Command {
         limits,
       })
       process.stdout.write(`signing as ${signer.address}\n`)
-      await untilStopped()
+      const parentGone = new AbortController()
+      if (untilStdinEnds) process.stdin.resume().once('end', () => parentGone.abort())
+      await untilStopped(parentGone.signal)
       await signer.close()
+      process.exit(0)
     })
 }
 

@@ -10,8 +10,7 @@ export function hasNoInput({ url = '', headers }: IncomingMessage): boolean {
 }
 
 /**
- * An order without parameters that can be priced and not bought. Any input is checked as usual, so that nobody pays for a
- * typing error.
+ * An order without parameters that can be priced and not bought. Any input is checked as usual, so that a typing error costs nothing.
  */
 export function openProbe({ whyUnavailable }: Endpoint): Ordered {
   return {

@@ -117,7 +117,7 @@ function isOwn(movement: TokenMovement, { record, wallet, terms }: Question): bo
   return owners.length > 0 && owners.every((owner) => owner === wallet)
 }
 
-/** What a price asks of the payer, by the terms. */
+/** Amounts that a price asks of the payer, by the terms. */
 export interface Due {
   readonly burnBaseUnits: bigint
   readonly transferBaseUnits: bigint

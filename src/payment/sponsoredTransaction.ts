@@ -6,7 +6,7 @@ import type { Address } from '@tollbook/core/address'
  */
 export interface SponsoredTransaction {
   readonly bytes: Uint8Array
-  /** What is signed: the transaction without its signatures. */
+  /** The signed part: the transaction without its signatures. */
   readonly message: Uint8Array
   /** SHA-256 in hex of the message. The fee payer's signature is a function of the message alone. */
   readonly digest: string
@@ -23,7 +23,7 @@ export const sponsorProblems = {
   malformed: 'it is not the canonical base64 of a transaction of at most 1,232 bytes',
   lookup_table: 'it has an address lookup table',
   fee_payer: 'its fee payer is not the one of the offer',
-  signers: 'it must be signed by the fee payer and the payer, and by nobody else',
+  signers: 'it must be signed by the fee payer and the payer alone',
   signature: "the payer's signature does not hold",
   fee_payer_in_accounts: 'the fee payer is an account of an instruction, or its program',
   program: 'it calls a program other than ComputeBudget, a token program, Memo and Lighthouse',

@@ -19,7 +19,7 @@ export interface PaymentRail<P extends Proof = Proof> {
   readonly name: string
   /** Lower-case names of headers whose values are credentials. They are never logged. */
   readonly secretHeaders: readonly string[]
-  /** Lower-case names of the headers that this rail reads and writes. Browsers on other origins are told both. */
+  /** Lower-case names of the headers that this rail reads and writes. Pages of other origins may use both. */
   readonly requestHeaders: readonly string[]
   readonly responseHeaders: readonly string[]
   /** A path prefix under which every product is also served. Present when the prefix itself is the rail's marker. */

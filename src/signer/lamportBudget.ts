@@ -18,7 +18,7 @@ export type OverBudget = keyof LamportLimits
 export interface LamportBudget {
   /** Takes the expense out of the budget, or names the limit that it would exceed. */
   spend(expense: Expense): OverBudget | undefined
-  /** What is left of the day. */
+  /** The rest of the day's budget. */
   leftLamports(atMs: number): number
 }
 

@@ -1,6 +1,6 @@
 import type { Address } from '@tollbook/core/address'
 import { createFeePayerSigner, type FeePayerSignerDeps } from './feePayerSigner.ts'
-import { openSignerServer, type SignerServerOptions } from './signerServer.ts'
+import { claimSocket, openSignerServer, type SignerServerOptions } from './signerServer.ts'
 import { openSigningJournal } from './signingJournal.ts'
 
 export interface SignerOptions extends Omit<FeePayerSignerDeps, 'journal'>, Omit<SignerServerOptions, 'signer'> {
@@ -13,11 +13,12 @@ export interface OpenSigner {
 }
 
 // A transaction can land for some 60 seconds, and budgets are of one day.
-const keptMs = 2 * 24 * 60 * 60 * 1000
+const retentionMs = 2 * 24 * 60 * 60 * 1000
 
 /** The signer, ready to be asked. */
 export async function openSigner(options: SignerOptions): Promise<OpenSigner> {
-  const journal = await openSigningJournal(options.journalFile, options.clock.nowMs() - keptMs)
+  await claimSocket(options.socketPath)
+  const journal = await openSigningJournal(options.journalFile, options.clock.nowMs() - retentionMs)
   const signer = createFeePayerSigner({ ...options, journal })
   const server = await openSignerServer({ ...options, signer })
   return {

@@ -6,7 +6,7 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 import type { FeePayerSigner } from './feePayerSigner.ts'
 
-/** The signer on its Unix socket. Whoever may open the socket may spend the budgets, so it is for one group only. */
+/** The signer on its Unix socket. A process that may open the socket may spend the budgets, so it is for one group only. */
 export interface SignerServer {
   close(): Promise<void>
 }
@@ -22,12 +22,16 @@ const ownerAndGroup = 0o660
 const bodyBytesMax = 2_048
 const requestTimeoutMs = 5_000
 
-export async function openSignerServer({ socketPath, signer, log }: SignerServerOptions): Promise<SignerServer> {
+/** To be called before the journal is opened, which two signers would corrupt. */
+export async function claimSocket(socketPath: string): Promise<void> {
   if (await isAnswering(socketPath))
     throw new Fault(`another signer listens on ${socketPath}; stop it first, or set another SIGNER_SOCKET`, {
       retryable: false,
     })
   await rm(socketPath, { force: true })
+}
+
+export async function openSignerServer({ socketPath, signer, log }: SignerServerOptions): Promise<SignerServer> {
   const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) => {
     serve(signer, request).then(
       ([status, body]) => send(response, status, body),

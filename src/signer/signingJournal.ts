@@ -10,7 +10,7 @@ export interface Signing extends Expense {
   readonly signature: string
 }
 
-/** What the fee payer has signed lately, on disk: its budgets survive a restart, and one message is charged once. */
+/** Recent signatures of the fee payer, on disk: its budgets survive a restart, and one message is charged once. */
 export interface SigningJournal {
   readonly entries: readonly Signing[]
   /** Resolves once the entry is durable. A signature leaves the process only after that. */
@@ -62,7 +62,7 @@ const lineOf = (entry: Signing): string => `${JSON.stringify(entry)}\n`
 
 async function readEntries(path: string): Promise<readonly Signing[]> {
   const lines = (await readIfThere(path)).split('\n')
-  // What follows the last newline was cut off by a crash, so its signature never left the process.
+  // Text after the last newline was cut off by a crash, so its signature never left the process.
   return lines.slice(0, -1).map((line, index) => {
     const entry = entryJson.safeParse(parseLine(line))
     if (entry.success) return entry.data

@@ -1,6 +1,5 @@
 import type { Chain } from '../chain/openChain.ts'
 import type { SaleSettings } from '../config/saleSettings.ts'
-import type { X402Settings } from '../config/signerSettings.ts'
 import type { Presentations } from '../payment/presentations.ts'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import type { Settlement } from '../payment/settlement.ts'
@@ -14,11 +13,11 @@ import type { Lifecycle } from './openLifecycle.ts'
 import type { Prices } from './prices.ts'
 import type { ReceiptKeys } from './openReceiptKeys.ts'
 import type { LedgerSettingsPart } from './openSettings.ts'
-import { openX402, type X402Deps } from './openX402.ts'
+import { openX402, type X402Parts } from './openX402.ts'
 import type { PartDeps } from './partDeps.ts'
 
-export interface SaleDeps extends PartDeps, Pick<X402Deps, 'priceLists' | 'endpoints' | 'serviceUrl'> {
-  readonly x402: X402Settings | undefined
+export interface SaleDeps extends PartDeps {
+  readonly x402: X402Parts
   readonly ledger: PaymentLedger
   readonly presentations: Presentations
   readonly chain: Pick<Chain, 'reader' | 'terms'>
@@ -61,7 +60,7 @@ export function openSale(settings: SaleSettings, deps: SaleDeps): Paywall {
   }
   const nativeRail = createNativeRail({ ...settling, split: deps.split, slot: deps.slot })
   // The native rail answers every request that no other rail claims, so it stands last.
-  const rails = [...openX402(deps.x402, { ...deps, ...settling, quoteTtlMs: settings.quoteTtlMs }), nativeRail]
+  const rails = [...openX402({ ...deps.x402, ...settling, quoteTtlMs: settings.quoteTtlMs }), nativeRail]
   return {
     clock,
     log,

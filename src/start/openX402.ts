@@ -1,6 +1,7 @@
 import { schemaOf } from '../document/jsonSchema.ts'
 import type { X402Settings } from '../config/signerSettings.ts'
 import { completeTransaction, readSponsored } from '../chain/sponsoredTransaction.ts'
+import type { Catalog } from '../endpoints/catalog.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { ListedPrice } from '@tollbook/core/quote'
 import type { PaymentRail } from '../paywall/rail.ts'
@@ -9,21 +10,33 @@ import type { ProductDescription } from '../rails/x402/challenge.ts'
 import { createX402Rail, type X402RailDeps } from '../rails/x402/x402Rail.ts'
 import { createSignerClient } from '../signer/signerClient.ts'
 
-export interface X402Deps extends Omit<
-  X402RailDeps,
-  'feePayer' | 'network' | 'describe' | 'findListed' | 'priceHoldMs' | 'readSponsored' | 'completeTransaction'
-> {
+export interface X402Parts {
+  /** Undefined: nothing is offered by x402. */
+  readonly settings: X402Settings | undefined
+  readonly priceLists: Pick<PriceListStore, 'listNumber'>
+  readonly catalog: Pick<Catalog, 'endpoints'>
+  readonly serviceUrl: () => string
+}
+
+type OwnDeps =
+  | 'feePayer'
+  | 'network'
+  | 'describe'
+  | 'findListed'
+  | 'priceHoldMs'
+  | 'readSponsored'
+  | 'completeTransaction'
+
+export interface X402Deps extends X402Parts, Omit<X402RailDeps, OwnDeps | 'serviceUrl'> {
   readonly quoteTtlMs: number
   readonly quoteGraceMs: number
-  readonly priceLists: Pick<PriceListStore, 'listNumber'>
-  readonly endpoints: readonly Endpoint[]
 }
 
 /** The x402 rail with its signer. No rail without a signer: a stock client needs a fee payer. */
-export function openX402(settings: X402Settings | undefined, deps: X402Deps): readonly PaymentRail[] {
+export function openX402(deps: X402Deps): readonly PaymentRail[] {
+  const { settings, clock, terms, quoteTtlMs, quoteGraceMs, catalog } = deps
   if (settings === undefined) return []
-  const { clock, terms, quoteTtlMs, quoteGraceMs } = deps
-  const described = new Map(deps.endpoints.map((endpoint) => [endpoint.path, describe(endpoint)]))
+  const described = new Map(catalog.endpoints.map((endpoint) => [endpoint.path, describe(endpoint)]))
   const rail = createX402Rail({
     ...deps,
     readSponsored,

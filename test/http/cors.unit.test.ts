@@ -16,7 +16,7 @@ describe('a page of another origin', () => {
     expect(headers).not.toHaveProperty('access-control-allow-credentials')
   })
 
-  test('is told the headers of the rails before it sends them', () => {
+  test('learns the headers of the rails before it sends them', () => {
     const headers = ask('/api/data/crypto', 'OPTIONS', { 'access-control-request-method': 'GET' })
     expect(headers).toMatchObject({
       'access-control-allow-origin': '*',

@@ -146,7 +146,7 @@ const hostile: readonly (readonly [string, Uint8Array, SponsorProblem])[] = [
     'fee_payer_in_accounts',
   ],
   [
-    'calls a program of its own',
+    'calls an unknown program',
     besides(new TransactionInstruction({ programId: thief.publicKey, keys: [], data: Buffer.alloc(0) })),
     'program',
   ],
@@ -163,7 +163,8 @@ const hostile: readonly (readonly [string, Uint8Array, SponsorProblem])[] = [
       [
         ...stock.slice(0, 3),
         new TransactionInstruction({
-          ...memo(),
+          programId: memo().programId,
+          data: memo().data,
           keys: [{ pubkey: thief.publicKey, isSigner: true, isWritable: false }],
         }),
       ],
@@ -230,7 +231,7 @@ const hostile: readonly (readonly [string, Uint8Array, SponsorProblem])[] = [
 
 function withDestination(instruction: TransactionInstruction, destination: PublicKey): TransactionInstruction {
   const keys = instruction.keys.map((key, index) => (index === 2 ? { ...key, pubkey: destination } : key))
-  return new TransactionInstruction({ ...instruction, keys })
+  return new TransactionInstruction({ programId: instruction.programId, data: instruction.data, keys })
 }
 
 describe('the signer', () => {

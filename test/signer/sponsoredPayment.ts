@@ -60,7 +60,7 @@ export function partsOf({ payer, mint, paymentWallet }: SponsoredWallets) {
   }
 }
 
-/** What the stock client signs, with other instructions or another fee payer where a test says so. */
+/** A transaction as the stock client signs it, with other instructions or another fee payer where a test says so. */
 export function signPayment(
   wallets: SponsoredWallets,
   instructions: readonly TransactionInstruction[] = stockInstructions(wallets),

@@ -12,7 +12,7 @@ import { makeScratchDirectory } from './scratchDirectory.ts'
 import { openTestService, type TestService } from './testService.ts'
 
 /** Stock x402 knows three Solana networks by name; the local chain goes by the name of devnet. */
-export const devnet = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
+const devnet = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
 
 export interface X402Service {
   /** Offers x402 and the native rail. */

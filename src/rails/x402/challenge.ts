@@ -18,7 +18,7 @@ export interface ChallengeDeps {
   readonly network: string
   /** Origin for callers. */
   readonly serviceUrl: () => string
-  /** What is sold under a path, for clients and indexers. */
+  /** The product of a path, for clients and indexers. */
   readonly describe: (path: string) => ProductDescription | undefined
 }
 
@@ -73,7 +73,7 @@ async function openFeePayer(feePayer: FeePayer): Promise<Address | undefined> {
 
 /**
  * One way to pay: `exact` on Solana. The client echoes it whole with its payment. The memo goes on chain and the secret
- * behind it only to us, so nobody can use the payment of another caller. Nothing of the offer is stored: the price list
+ * behind it only to us, so no caller can use the payment of another one. Nothing of the offer is stored: the price list
  * says for which price the payment is good, and for how long.
  */
 function requirementsOf({ terms, network }: ChallengeDeps, { price }: Offer, feePayer: Address): Json {
@@ -101,7 +101,7 @@ export function amountOf({ transferFee }: PaymentTerms, requiredBaseUnits: bigin
   return transferFee === undefined ? requiredBaseUnits : sentForArrival(requiredBaseUnits, transferFee)
 }
 
-/** What an indexer needs to list the product: it reads the 402 to a request without parameters. */
+/** Facts by which an indexer lists the product: it reads the 402 to a request without parameters. */
 function bazaarOf({ product }: Offer, { inputSchema, example }: ProductDescription): Json {
   const { method } = product
   const input: Json =

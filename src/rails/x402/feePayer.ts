@@ -4,7 +4,7 @@ import type { Signature } from '@tollbook/core/signature'
 import type { SponsoredTransaction } from '../../payment/sponsoredTransaction.ts'
 
 /**
- * The signer that pays the network fees, a process of its own. Its signature is the id of a payment. Every method throws a
+ * The signer of the network fees, a separate process. Its signature is the id of a payment. Every method throws a
  * retryable fault when the signer does not answer.
  */
 export interface FeePayer {

@@ -1,4 +1,5 @@
 import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
+import { assertNever } from '@tollbook/core/assert'
 import { readBase64 } from '@tollbook/core/base64'
 import { bindSecret } from '@tollbook/core/binding'
 import type { Clock } from '@tollbook/core/clock'
@@ -108,7 +109,7 @@ async function coSign(deps: ReadDeps, payment: Payment): Promise<CoSigned | Refu
   return isRefusal(signature) ? signature : { signature, rehearsed }
 }
 
-/** Nothing was signed, so nothing can have moved: a failure is a refusal, and the client may pay anew. */
+/** Nothing was signed, so nothing can have moved: a failure is a refusal, and the client may pay again. */
 function judgeRehearsal(rehearsed: Simulation): Refusal | undefined {
   switch (rehearsed.outcome) {
     case 'would_succeed':
@@ -122,6 +123,8 @@ function judgeRehearsal(rehearsed: Simulation): Refusal | undefined {
       return rehearsed.insufficientFunds
         ? refuse('INSUFFICIENT_BALANCE', 'the wallet holds fewer tokens than the transfer needs; it was not sent')
         : refuseProof('simulation_failed', rehearsed.text)
+    default:
+      return assertNever(rehearsed)
   }
 }
 

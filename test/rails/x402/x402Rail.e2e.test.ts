@@ -118,7 +118,12 @@ describe('the stock client', () => {
     const text = await response.text()
     expect(response.status, text).toBe(200)
     const { receipt } = saleBody.parse(JSON.parse(text))
-    expect(receipt).toMatchObject({ wallet: x402.service.payer.address, burned: '0', quoteId: null })
+    expect(receipt).toMatchObject({
+      wallet: x402.service.payer.address,
+      burned: '0',
+      burnOwed: '1500000',
+      quoteId: null,
+    })
     const settled = decodePaymentResponseHeader(response.headers.get('payment-response') ?? '')
     expect(settled).toMatchObject({ success: true, transaction: receipt.signature, payer: receipt.wallet })
   })
@@ -183,7 +188,7 @@ describe('a payment that is not one', () => {
     Buffer.from(z.object({ transaction: z.string() }).parse(payload['payload']).transaction, 'base64')
   const withTransaction = (payload: Payload, change: (bytes: Buffer) => Buffer) =>
     encode({ ...payload, payload: { transaction: change(transactionOf(payload)).toString('base64') } })
-  const flip = (bytes: Buffer) => Buffer.from(bytes.with(-3, bytes.at(-3) === 1 ? 2 : 1))
+  const flip = (bytes: Buffer) => Buffer.from(bytes.with(bytes.length - 3, bytes.at(-3) === 1 ? 2 : 1))
 
   const cases: readonly (readonly [string, (payload: Payload) => string, string])[] = [
     ['text', () => 'pay', 'invalid_payload'],
