@@ -9,6 +9,7 @@ import { financeBench } from './financeBench.ts'
 import { memory } from './memory.ts'
 import { peer } from './peer.ts'
 import { quotes } from './quotes.ts'
+import { reads } from './reads.ts'
 import { render } from './render.ts'
 import { rpcCalls } from './rpcCalls.ts'
 import { type Bench, describeYardstick, passes, type Yardstick } from './yardstick.ts'
@@ -16,6 +17,7 @@ import { type Bench, describeYardstick, passes, type Yardstick } from './yardsti
 const benches: readonly Bench[] = [
   claims,
   quotes,
+  reads,
   rpcCalls,
   peer,
   burnStatsBench,

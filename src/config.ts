@@ -47,6 +47,7 @@ import {
   x402SettingsOf,
 } from './config/signerSettings.ts'
 import { type ServerSettings, serverSettingsOf, serverVariables } from './config/serverSettings.ts'
+import { findMistyped, type MistypedVariable } from './config/mistypedVariables.ts'
 import { type GivenVariables, missingBeside, postgresUrl } from './config/variables.ts'
 import { Fault } from '@tollbook/core/fault'
 import { type LogLevel, logLevels } from './primitives/log.ts'
@@ -131,8 +132,19 @@ export function readConfig(
   const parsed = environment.safeParse(given)
   const mistakes = [...(parsed.error?.issues ?? []).map((issue) => mistakeOf(issue, given)), ...findConflicts(given)]
   if (parsed.success && mistakes.length === 0) return configOf(parsed.data)
-  const [s, lines] = [mistakes.length === 1 ? '' : 's', mistakes.map((mistake) => `  ${mistake}\n`).join('')]
+  const asked = mistypedVariables(env).map(({ name, meant }) => `${name} is not read: did you mean ${meant}?`)
+  const [s, lines] = [
+    mistakes.length === 1 ? '' : 's',
+    [...mistakes, ...asked].map((mistake) => `  ${mistake}\n`).join(''),
+  ]
   throw new Fault(`the configuration has ${mistakes.length} mistake${s}:\n${lines.trimEnd()}`, { retryable: false })
+}
+
+/** Variables that nothing reads and that look like one of ours. */
+export function mistypedVariables(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): readonly MistypedVariable[] {
+  return findMistyped(env, environmentNames)
 }
 
 export function isServiceConfig(config: Config): config is ServiceConfig {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { Argument, Command } from 'commander'
+import { Argument, Command, InvalidArgumentError } from 'commander'
+import { closestMatch } from 'leven'
 import { readConfig } from '../config.ts'
 import { Fault } from '@tollbook/core/fault'
 import { createLog } from '../primitives/log.ts'
@@ -27,7 +28,7 @@ export interface ReportCommandDeps extends Pick<CommandDeps, 'stdout' | 'stderr'
 export function reportCommand(deps: ReportCommandDeps): Command {
   return new Command('report')
     .description('burns, payments, distributions, liabilities or the trial balance, from the ledger of DATABASE_URL')
-    .addArgument(new Argument('<report>', 'which').choices(reportNames))
+    .addArgument(new Argument('<report>', `which: ${reportNames.join(', ')}`).argParser(reportNameOf))
     .option('--from <day>', 'first UTC day, for example 2026-11-01')
     .option('--to <day>', 'last UTC day, included')
     .option('--by <group>', 'burns and distributions: day, endpoint or wallet')
@@ -47,6 +48,14 @@ export function reportCommand(deps: ReportCommandDeps): Command {
       writeErr: (text) => void deps.stderr.write(text),
     })
     .action((report: ReportName, flags: ReportFlags, command: Command) => runReport(deps, { report, flags, command }))
+}
+
+function reportNameOf(text: string): ReportName {
+  const name = reportNames.find((known) => known === text)
+  if (name !== undefined) return name
+  const meant = closestMatch(text, reportNames, { maxDistance: 3 })
+  const advice = meant === undefined ? `It is one of ${reportNames.join(', ')}.` : `Did you mean ${meant}?`
+  throw new InvalidArgumentError(advice)
 }
 
 const formats = ['table', 'csv', 'json']

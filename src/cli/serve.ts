@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { createService } from '../compose.ts'
-import { type Config, isServiceConfig, readConfig } from '../config.ts'
+import { type Config, isServiceConfig, mistypedVariables, readConfig } from '../config.ts'
 import { loadLocalMode } from './local/loadLocalMode.ts'
 import { describeError } from '@tollbook/core/fault'
 import { createLog, type Log } from '../primitives/log.ts'
@@ -34,6 +34,7 @@ export function serveCommand(): Command {
 /** Serves until it is told to stop. Resolves with the process's exit code. */
 async function serve(config: Config): Promise<number> {
   const log = createLog({ level: config.logLevel, name: 'tollbook' })
+  for (const { name, meant } of mistypedVariables()) log.warn({ event: 'variable_not_read', name, meant })
   let code = 0
   const stopped = new AbortController()
   const running = await start(config, log, (error) => {

@@ -20,6 +20,7 @@ const advices: readonly (readonly [code: string, advice: string])[] = [
   ['NO_WALLET', 'Send `x-wallet-address`.'],
   ['UNSUPPORTED_MEDIA_TYPE', 'The body must be `application/json` in UTF-8, not compressed.'],
   ['PAYLOAD_TOO_LARGE', 'The body is too long.'],
+  ['RANGE_NOT_SATISFIABLE', 'See `Content-Range` for the size of the file.'],
   ['ENDPOINT_UNAVAILABLE', 'Not sold at the moment. Nothing was charged; a proof that you sent stays valid.'],
   ['PAYMENT_REQUIRED', 'Pay what the quote says, then repeat the request with `x-payment-proof`.'],
   [

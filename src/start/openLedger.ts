@@ -33,7 +33,7 @@ export interface LedgerPart {
   >
   readonly seal: SealPort
   openNews(options: { readonly isSample: boolean }): NewsStore
-  burnStats(terms: PaymentTerms): Promise<Json>
+  burnStats(terms: PaymentTerms): Promise<Readonly<Record<string, Json>>>
   /** Opens a separate pool. */
   openReports(token: ReportsOptions['token']): OpenReports
   close(): Promise<void>

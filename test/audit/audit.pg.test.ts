@@ -57,6 +57,16 @@ describe('an untouched ledger', () => {
     expect(exitCodeOf(report)).toBe(0)
   })
 
+  test('without any checkpoint its integrity is not proven', async () => {
+    const { serviceUrl: url } = await createTestDatabase()
+    const report = await auditLedger({ source: { kind: 'database', url }, ownCheckpoints: [] })
+    expect(report.findings).toEqual([])
+    expect(report.verdicts.integrity).toMatchObject({
+      status: 'not_checked',
+      notChecked: [expect.stringContaining('no checkpoint was given')],
+    })
+  })
+
   test('can be audited by a role that may only read', async () => {
     const url = new URL(ledger.adminUrl)
     url.searchParams.set('options', '-c role=tollbook_reader')

@@ -35,6 +35,13 @@ describe('mistakes', () => {
     ])
   })
 
+  test('name variables that nothing reads and that look like one that is missing', () => {
+    expect(mistakesOf({ ...operated, PAYMENT_WALLET: '', PAYMENT_WALET: address })).toEqual([
+      expect.stringContaining('PAYMENT_WALLET is missing'),
+      'PAYMENT_WALET is not read: did you mean PAYMENT_WALLET?',
+    ])
+  })
+
   test('never show a value that may hold a secret', () => {
     const planted = '\u0000planted\u0000'
     const env = Object.fromEntries(environmentNames.map((name) => [name, planted]))

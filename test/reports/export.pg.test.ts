@@ -278,7 +278,7 @@ async function judge([tool, ...words]: readonly string[], file: string): Promise
 
 const tools = {
   beancount: ['bean-check', 'FILE'],
-  hledger: ['hledger', '-f', 'FILE', 'check'],
+  hledger: ['hledger', '-f', 'FILE', 'check', '--strict'],
 } as const
 
 test.each(['beancount', 'hledger'] as const)(

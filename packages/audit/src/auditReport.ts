@@ -122,7 +122,7 @@ function verdictOf(findings: Findings, aspect: Aspect, basis: Basis): Verdict {
   }
 }
 
-function integrityBasis({ replay, checkpoints, source }: Audited): Basis {
+function integrityBasis({ replay, checkpoints, source, resumedAfter }: Audited): Basis {
   const { compared, signaturesVerified, signaturesUnverified } = checkpoints.figures
   const declaration = 'the kinds, steps and classes that the database enforces'
   const hashes = `${replay.tree.size} bodies read and hashed again, and their tree`
@@ -135,11 +135,16 @@ function integrityBasis({ replay, checkpoints, source }: Audited): Basis {
     ],
     notChecked: [
       ...(signaturesUnverified > 0 ? [`the signatures of ${signaturesUnverified} checkpoints: no --verifier-key`] : []),
-      ...(compared === 0
-        ? ['no checkpoint was given: a ledger whose hashes were all made again looks like the true one']
-        : []),
+      ...(compared > 0 ? [] : [uncompared(resumedAfter)]),
     ],
+    insufficient: compared === 0 && resumedAfter === undefined,
   }
+}
+
+function uncompared(resumedAfter: number | undefined): string {
+  return resumedAfter === undefined
+    ? 'no checkpoint was given: a ledger whose hashes were all made again looks like the true one'
+    : `no checkpoint beyond position ${resumedAfter}; those before it are for the audit that wrote the resume file`
 }
 
 function arithmeticBasis({ replay, source, reportsUpto }: Audited): Basis {

@@ -12,7 +12,7 @@ const words: Readonly<Record<VerdictStatus, string>> = {
   holds: 'holds',
   broken: 'BROKEN',
   not_re_checkable: 'not re-checkable in part',
-  not_checked: 'not checked',
+  not_checked: 'not proven',
 }
 
 const shownMax = 20

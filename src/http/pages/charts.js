@@ -1,5 +1,7 @@
 /* Charts, each with a table of its figures, for readers who cannot see the picture. */
 
+import { rangeOfDays } from './dayRange.js'
+
 const redraws = new Map()
 const scheme = matchMedia('(prefers-color-scheme: dark)')
 scheme.addEventListener('change', () => redraws.forEach((redraw) => redraw()))
@@ -14,7 +16,7 @@ export function drawDays(figure, { days, series, title, asLines = false }) {
     options: {
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
       legend: { show: series.length > 1, live: false },
-      scales: { x: { range: xRange }, y: { range: (_, _min, max) => [0, max > 0 ? max * 1.08 : 1] } },
+      scales: { x: { range: () => rangeOfDays(xs) }, y: { range: (_, _min, max) => [0, max > 0 ? max * 1.08 : 1] } },
       axes: [
         { ...axis(colors), space: 64, values: (_, ticks) => ticks.map(dayText) },
         { ...axis(colors), size: 64, values: (_, ticks) => ticks.map(short) },
@@ -130,13 +132,6 @@ function colorsNow() {
 
 function axis({ text, grid }) {
   return { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 }, font: '12px system-ui' }
-}
-
-const dayS = 86_400
-
-/** A day is a bar, so half a day of air on both sides. */
-function xRange(_plot, min, max) {
-  return [min - dayS / 2, max + dayS / 2]
 }
 
 function dayText(seconds) {

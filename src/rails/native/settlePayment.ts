@@ -1,7 +1,6 @@
 import { Fault } from '@tollbook/core/fault'
 import { bindSecret } from '@tollbook/core/binding'
 import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
-import type { Price } from '@tollbook/core/quote'
 import { type LandingBound, refuseAbsent } from '../../payment/absence.ts'
 import type { FindOptions, Finding, Unknown } from '../../payment/chainReader.ts'
 import { settleByAny, type Settlement } from '../../payment/settlement.ts'
@@ -108,8 +107,29 @@ function find({ chain }: SettleDeps, { proof }: Question, options: FindOptions):
   return chain.find(proof.signature, options)
 }
 
-/** On chain: is it this caller's, is it fresh, which price does it have to meet, and does it meet it? */
+/** The verdict on a transaction that is on chain. One lying node must not decide about a large payment, for or against it. */
 async function judgeRecord(deps: SettleDeps, question: Question, record: TransactionRecord): Promise<Verdict> {
+  const verdict = await judgeShown(deps, question, record)
+  if (!needsQuorum(deps, verdict)) return verdict
+  const agreed = await find(deps, question, { nodesMin: quorumNodes })
+  // The record that two nodes agree on may differ from the one that the first of them showed.
+  return agreed.kind === 'found' ? judgeShown(deps, question, agreed.record) : refuseUnconfirmed()
+}
+
+const quorumNodes = 2
+
+/** A refusal may come before the price is known, so it counts as large. */
+function needsQuorum({ quorumAboveMicroUsd }: SettleDeps, verdict: Verdict): boolean {
+  if (quorumAboveMicroUsd === undefined) return false
+  return isRefusal(verdict) ? verdict.code !== 'PAYMENT_PENDING' : verdict.price.priceMicroUsd > quorumAboveMicroUsd
+}
+
+function refuseUnconfirmed(): Refusal {
+  return refuse('PAYMENT_PENDING', 'a second node has to confirm this payment; repeat with the same proof', 2)
+}
+
+/** Is the transaction, as a node shows it, this caller's, is it fresh, which price does it have to meet, and does it meet it? */
+async function judgeShown(deps: SettleDeps, question: Question, record: TransactionRecord): Promise<Verdict> {
   const { proof, order } = question
   const { blockTimeMs } = record
   if (blockTimeMs === undefined)
@@ -129,15 +149,6 @@ async function judgeRecord(deps: SettleDeps, question: Question, record: Transac
 
   const amounts = settleByAny({ record, wallet: order.wallet, price: chosen.price }, acceptedAt(deps, blockTimeMs))
   if (isRefusal(amounts)) return record.failure === undefined ? amounts : confirmFailure(deps, question, amounts)
-  if (isAboveQuorum(deps, chosen.price)) {
-    const agreed = await find(deps, question, { nodesMin: quorumNodes })
-    if (agreed.kind !== 'found')
-      return refuse(
-        'PAYMENT_PENDING',
-        'a second node has to confirm a payment of this price; repeat with the same proof',
-        2,
-      )
-  }
   const transactionBase64 = record.bytes === undefined ? undefined : Buffer.from(record.bytes).toString('base64')
   return {
     reference: proof.reference,
@@ -149,12 +160,6 @@ async function judgeRecord(deps: SettleDeps, question: Question, record: Transac
     ...amounts,
     evidence: { kind: 'solana', slot: record.slot, blockTimeMs, transactionBase64 },
   }
-}
-
-const quorumNodes = 2
-
-function isAboveQuorum({ quorumAboveMicroUsd }: SettleDeps, { priceMicroUsd }: Price): boolean {
-  return quorumAboveMicroUsd !== undefined && priceMicroUsd > quorumAboveMicroUsd
 }
 
 /** Age counts up to the first presentation, in time of the chain: no outage and no clock of ours makes a payment too old. */
@@ -183,5 +188,5 @@ async function confirmFailure(deps: SettleDeps, question: Question, refusal: Ref
       'the transaction failed in a block that is not final yet; repeat with the same proof, and do not pay again before',
       5,
     )
-  return final.record.failure === undefined ? judgeRecord(deps, question, final.record) : refusal
+  return final.record.failure === undefined ? judgeShown(deps, question, final.record) : refusal
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { isoTime } from '@tollbook/core/clock'
 import type { Chunk } from './chunk.ts'
 import { type EntryRow, entryPages } from './exportRows.ts'
@@ -37,7 +37,14 @@ async function* write(
   scope: ExportScope,
   journal: Journal & { readonly mints: readonly string[] },
 ): AsyncGenerator<Chunk> {
-  yield { chunk: headText(scope, journal), upto: scope.fromPosition - 1 }
+  const before = scope.fromPosition - 1
+  yield { chunk: headText(scope, journal), upto: before }
+  // beancount opens accounts by their first use; a strict hledger wants each of them declared.
+  if (journal.format === 'hledger') {
+    for await (const names of accountPages(snapshot))
+      yield { chunk: names.map((name) => `account ${journalAccount(name, journal.format)}\n`).join(''), upto: before }
+    yield { chunk: '\n', upto: before }
+  }
   let lastMs = 0
   for await (const { rows, upto } of entryPages(snapshot, scope)) {
     for (const { effectiveAtMs } of rows) lastMs = Math.max(lastMs, effectiveAtMs)
@@ -119,24 +126,39 @@ interface Balance {
   readonly sum: string
 }
 
-// A wallet that overpaid has a separate account, so there may be as many balances as wallets.
-const balancesPage = 1_000
+// A wallet that overpaid has a separate account, so there may be as many accounts as wallets.
+const pageRows = 1_000
+
+async function* accountPages(snapshot: Snapshot): AsyncGenerator<readonly string[]> {
+  const names = sql`select distinct name from ledger.accounts where name not like 'Memo:%' order by name`
+  for await (const rows of pages<{ name: string }>(snapshot, { cursor: 'accounts', query: names }))
+    yield rows.map(({ name }) => name)
+}
 
 /** Sums of the entries, because ledger.accounts has the balances at the head and the export ends at a position. */
-async function* closingBalances(snapshot: Snapshot, { toPosition }: ExportScope): AsyncGenerator<readonly Balance[]> {
-  await sql`
-    declare closing no scroll cursor for
+function closingBalances(snapshot: Snapshot, { toPosition }: ExportScope): AsyncGenerator<readonly Balance[]> {
+  const query = sql`
     select account, mint, sum(amount)::text as sum
     from ledger.entries
     where seq <= ${sql.lit(toPosition)} and account not like 'Memo:%'
     group by account, mint
-    order by account, mint`.execute(snapshot)
+    order by account, mint`
+  return pages<Balance>(snapshot, { cursor: 'closing', query })
+}
+
+interface Paged {
+  readonly cursor: string
+  readonly query: RawBuilder<unknown>
+}
+
+async function* pages<Row>(snapshot: Snapshot, { cursor, query }: Paged): AsyncGenerator<readonly Row[]> {
+  await sql`declare ${sql.id(cursor)} no scroll cursor for ${query}`.execute(snapshot)
   for (let isMore = true; isMore;) {
-    const { rows } = await sql<Balance>`fetch ${sql.lit(balancesPage)} from closing`.execute(snapshot)
+    const { rows } = await sql<Row>`fetch ${sql.lit(pageRows)} from ${sql.id(cursor)}`.execute(snapshot)
     yield rows
-    isMore = rows.length === balancesPage
+    isMore = rows.length === pageRows
   }
-  await sql`close closing`.execute(snapshot)
+  await sql`close ${sql.id(cursor)}`.execute(snapshot)
 }
 
 function balanceText({ account, mint, sum }: Balance, journal: Journal & { readonly day: string }): string {

@@ -181,6 +181,18 @@ test('fault 4 above the quorum price a payment that only one of two nodes has is
   expect(await verdictAbout(verifier, signed, signed.signatureHeader)).toBe('accepted')
 })
 
+test('fault 4 above the quorum price a refusal, too, needs two nodes', async () => {
+  const verifier = await openVerifier({ nodes: [payersNode, { failRecords: true }, healthy], quorumAboveMicroUsd: 0n })
+  const signed = await signPayment(verifier)
+  await sendDirectly(verifier, signed)
+  verifier.chain.advanceSlots(40)
+  await verifier.nodes.poll()
+  await expect(present(verifier, signed.payer, signed.signatureHeader)).rejects.toThrow('two nodes return different')
+
+  verifier.chain.setNode(first, healthy)
+  expect(await verdictAbout(verifier, signed, signed.signatureHeader)).toBe('accepted')
+})
+
 test('fault 7 a payment that was presented during an outage is not too old after it, in any process', async () => {
   const verifier = await openVerifier({ nodes: [payersNode, healthy] })
   const signed = await signPayment(verifier)

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { mistypedVariables } from '../../src/config.ts'
+
+test.each([
+  ['PAYMENT_WALET', 'PAYMENT_WALLET'],
+  ['SOLANA_RPC_URL', 'SOLANA_RPC_URLS'],
+  ['CLAIM_LEASE_SECOND', 'CLAIM_LEASE_SECONDS'],
+  ['TOLLBOOK_HMOE', 'TOLLBOOK_HOME'],
+  ['TOLLBOOK_DIRECTORY', 'TOLLBOOK_HOME'],
+])('%s was meant to be %s', (name, meant) => {
+  expect(mistypedVariables({ [name]: 'x' })).toEqual([{ name, meant }])
+})
+
+test('a variable that is set under its right name, too, was not mistyped', () => {
+  expect(mistypedVariables({ SOLANA_RPC_URL: 'x', SOLANA_RPC_URLS: 'y' })).toEqual([])
+})
+
+test('variables of other programs are let alone', () => {
+  const env = { PATH: 'x', POST: 'x', HOSTNAME: 'x', LANGUAGE: 'x', npm_config_cache: 'x', SSH_CONNECTION: 'x' }
+  expect(mistypedVariables(env)).toEqual([])
+})
