@@ -8,8 +8,6 @@ export interface ServerSettings {
   /** Base URL for callers. Undefined: the listener's address. */
   readonly publicUrl: string | undefined
   readonly trustedProxyHops: number
-  /** Requests of one client address. 0: no limit. */
-  readonly rateLimitPerMinute: number
   readonly metricsSubnets: readonly string[]
 }
 
@@ -27,7 +25,6 @@ export const serverVariables = {
   PORT: whole(0, 65_535, 3_402),
   PUBLIC_URL: httpUrl,
   TRUSTED_PROXY_HOPS: whole(0, 10, 0),
-  RATE_LIMIT_PER_MINUTE: whole(0, 1_000_000, 0),
   METRICS_SUBNETS: subnets,
 }
 
@@ -40,7 +37,6 @@ export function serverSettingsOf(
     port: env.PORT,
     publicUrl: env.PUBLIC_URL?.replace(/\/$/, ''),
     trustedProxyHops: env.TRUSTED_PROXY_HOPS,
-    rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE,
     metricsSubnets: env.METRICS_SUBNETS,
   }
 }

@@ -16,7 +16,7 @@ const advices: readonly (readonly [code: string, advice: string])[] = [
   ['NOT_FOUND', 'Paths are exact and case-sensitive, without a slash at the end.'],
   ['METHOD_NOT_ALLOWED', 'See `Allow`.'],
   ['OVERLOADED', 'Retry after `Retry-After`.'],
-  ['RATE_LIMITED', 'Retry after `Retry-After`.'],
+  ['RATE_LIMITED', 'Retry after `Retry-After`, with the same proof if you sent one. `RateLimit` shows what remains.'],
   ['NO_WALLET', 'Send `x-wallet-address`.'],
   ['UNSUPPORTED_MEDIA_TYPE', 'The body must be `application/json` in UTF-8, not compressed.'],
   ['PAYLOAD_TOO_LARGE', 'The body is too long.'],

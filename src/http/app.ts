@@ -3,19 +3,20 @@ import type { Clock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import { newId } from '@tollbook/core/id'
 import type { Log } from '../primitives/log.ts'
+import { refusalAnswer } from '../paywall/answer.ts'
 import type { Paywall } from '../paywall/paywall.ts'
 import { sellOnRails } from '../paywall/sellOnRails.ts'
 import type { PaidRequest } from '../paywall/paidRequest.ts'
 import type { RailRequest } from '../paywall/rail.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Admission } from './admission.ts'
+import type { CallerLimits, Pass } from './callerLimits.ts'
 import { clientAddress, limitKey } from './clientAddress.ts'
 import { createCors } from './cors.ts'
 import { findFramingProblem } from './framing.ts'
 import type { FreeRequest, FreeRoute } from './freeRoutes.ts'
 import { loggedHeaders } from './loggedHeaders.ts'
 import type { Metrics } from './metrics.ts'
-import type { RateLimit } from './rateLimit.ts'
 import { hasNoInput, openProbe } from './probe.ts'
 import { readParameters } from './readParameters.ts'
 import { createRouter, refusePath, type Route } from './routes.ts'
@@ -27,7 +28,7 @@ export interface AppDeps {
   readonly log: Log
   readonly metrics: Metrics
   readonly admission: Admission
-  readonly rateLimit: RateLimit
+  readonly limits: CallerLimits
   readonly paywall: Paywall
   readonly endpoints: readonly Endpoint[]
   readonly freeRoutes: readonly FreeRoute[]
@@ -106,7 +107,10 @@ function paidRoutes(deps: AppDeps): readonly Route[] {
     mounts.map((mount) => ({
       path: `${mount ?? ''}${endpoint.path}`,
       methods: [endpoint.method],
-      serve: (context: Context) => admit(deps, context, () => servePaid(deps, endpoint, { context, mount })),
+      serve: (context: Context) =>
+        admit(deps, context, () =>
+          withinLimits(deps, context, (pass) => servePaid(deps, endpoint, { context, mount, pass })),
+        ),
     })),
   )
 }
@@ -116,11 +120,14 @@ function freeRoutes(deps: AppDeps): readonly Route[] {
     path: route.path,
     methods: ['GET', 'HEAD'],
     serve: (context: Context, segment: string) =>
-      admit(deps, context, async () => send(context, await route.serve(freeRequest(deps, context, segment)))),
+      admit(deps, context, async () => {
+        const serve = async () => send(context, await route.serve(freeRequest(deps, context, segment)))
+        return route.isProbe === true ? serve() : withinLimits(deps, context, serve)
+      }),
   }))
 }
 
-/** Lets a request in if load and rate allow it. Requests that carry a proof of any rail go first. */
+/** Lets a request in if the load allows it. Requests that carry a proof of any rail go first. */
 async function admit(deps: AppDeps, context: Context, serve: () => Promise<void>): Promise<void> {
   const request = railRequest(context, undefined)
   const carriesProof = deps.paywall.rails.some((rail) => rail.carriesProof(request))
@@ -133,28 +140,27 @@ async function admit(deps: AppDeps, context: Context, serve: () => Promise<void>
     )
   }
   try {
-    const retryAfterSeconds = await deps.rateLimit.take(limitKey(clientAddress(context.req, deps.trustedProxyHops)))
-    if (retryAfterSeconds === undefined) return await serve()
-    const headers = { 'retry-after': String(retryAfterSeconds) }
-    send(
-      context,
-      errorAnswer(
-        'RATE_LIMITED',
-        `too many requests from this address; send the request again in ${retryAfterSeconds} s`,
-        { headers },
-      ),
-    )
+    await serve()
   } finally {
     leave()
   }
 }
 
+/** Answers 429 when the client address has sent too many requests. */
+async function withinLimits(deps: AppDeps, context: Context, serve: (pass: Pass) => Promise<void>): Promise<void> {
+  const pass = deps.limits.enter(limitKey(clientAddress(context.req, deps.trustedProxyHops)))
+  context.set(pass.headers())
+  if (pass.refused === undefined) await serve(pass)
+  else send(context, refusalAnswer(pass.refused))
+}
+
 interface Arrival {
   readonly context: Context
   readonly mount: string | undefined
+  readonly pass: Pass
 }
 
-async function servePaid(deps: AppDeps, endpoint: Endpoint, { context, mount }: Arrival): Promise<void> {
+async function servePaid(deps: AppDeps, endpoint: Endpoint, { context, mount, pass }: Arrival): Promise<void> {
   const startedAtMs = deps.clock.monotonicMs()
   const asRails = railRequest(context, mount)
   const carriesProof = deps.paywall.rails.some((rail) => rail.carriesProof(asRails))
@@ -164,8 +170,12 @@ async function servePaid(deps: AppDeps, endpoint: Endpoint, { context, mount }: 
     requestId: String(context.state['requestId']),
     readParameters: () =>
       isProbe ? Promise.resolve(openProbe(endpoint)) : readParameters(endpoint, context.req, context.querystring),
+    takeQuote: pass.takeQuote,
+    takeLookup: pass.takeLookup,
+    onProven: pass.onProven,
   }
   const answer = await sellOnRails(deps.paywall, endpoint, request)
+  context.set(pass.headers())
   const dispatchOf = () => ('chunks' in answer ? answer.dispatch() : answer.dispatch)
   onceSent(context, () => dispatchOf()?.markSent())
   if ('chunks' in answer) await sendStream(deps, context, answer)

@@ -34,7 +34,7 @@ export interface PaymentRail<P extends Proof = Proof> {
    * Reads the proof, its payer and its reference, without the database. A rail whose payments get their reference from the
    * service itself asks its signer here, and throws a retryable fault when the signer does not answer.
    */
-  read(request: RailRequest, product: Product): Presented<P> | Refusal | Promise<Presented<P> | Refusal>
+  read(request: ProofRequest, product: Product): Presented<P> | Refusal | Promise<Presented<P> | Refusal>
   /** Undefined when the holder of the proof may use a payment that the ledger has already verified. */
   checkHolder(proof: P, settlement: Settlement): Refusal | undefined
   /** Verifies the payment. Throws a retryable fault while the outcome is unknown. */
@@ -53,6 +53,12 @@ export interface RailRequest {
   readonly mount: string | undefined
   /** The value of a header, undefined when it is absent or blank. */
   header(name: string): string | undefined
+}
+
+/** A request whose proof is read. */
+export interface ProofRequest extends RailRequest {
+  /** Refuses a caller with too many unknown proofs. Called before a proof that the ledger does not know is looked for. */
+  takeLookup(): Refusal | undefined
 }
 
 /** The sender of a request, before a proof is read. */

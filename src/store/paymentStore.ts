@@ -23,6 +23,8 @@ import { findOpenQuote, findQuoteByMemo, type QuoteQueue } from './quoteStore.ts
 
 export interface PaymentStoreDeps {
   readonly database: Database
+  /** Connections for requests without a verified payment. */
+  readonly strangers: Database
   readonly kernel: LedgerKernel
   readonly quotes: QuoteQueue
   readonly priceLists: PriceListStore
@@ -31,7 +33,7 @@ export interface PaymentStoreDeps {
 
 /** The paywall's port on the ledger. */
 export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
-  const { database, kernel, priceLists } = deps
+  const { kernel, strangers: database, priceLists } = deps
   return {
     lookUp: (question) => lookUp(deps, question),
     append: (change) => append(kernel, change),

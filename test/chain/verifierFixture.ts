@@ -157,7 +157,7 @@ export async function present(
     ['x-wallet-address', order.wallet],
     ['x-payment-proof', header],
   ])
-  const request = { mount: undefined, header: (name: string) => headers.get(name) }
+  const request = { mount: undefined, header: (name: string) => headers.get(name), takeLookup: () => undefined }
   const presented = await verifier.rail.read(request, { path: order.endpoint, method: 'GET' })
   if (isRefusal(presented)) return presented
   const { proof } = presented

@@ -3,7 +3,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { createAdmission } from '../../src/http/admission.ts'
 import { createApp } from '../../src/http/app.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
-import { createRateLimit } from '../../src/http/rateLimit.ts'
+import { createCallerLimits } from '../../src/http/callerLimits.ts'
 import { listen, type Listener } from '../../src/http/server.ts'
 import type { Paywall } from '../../src/paywall/paywall.ts'
 import { silentLog } from '../../src/primitives/log.ts'
@@ -42,6 +42,13 @@ const paywall: Paywall = {
 }
 
 const perMinute = 3
+const limitSettings = {
+  requestsPerMinute: perMinute,
+  quotesPerAddressMax: 0,
+  quotesPerWalletMax: 0,
+  unknownProofsPerMinute: 0,
+  quoteTtlMs: 1_000,
+}
 const admission = createAdmission({ inFlightMax: 3 })
 let isOpen = Promise.withResolvers<void>()
 let listener: Listener
@@ -59,7 +66,7 @@ beforeAll(async () => {
     log: silentLog,
     metrics: createMetrics(),
     admission,
-    rateLimit: createRateLimit(perMinute),
+    limits: createCallerLimits(limitSettings, { nowMs: () => systemClock.nowMs(), onLimited: () => undefined }),
     paywall,
     endpoints: [],
     freeRoutes: [slow],

@@ -8,7 +8,7 @@ import type { ChainReader } from '../../payment/chainReader.ts'
 import { solanaReference } from '../../payment/paymentReference.ts'
 import type { SignedTransaction, Simulation } from '../../payment/proof.ts'
 import type { SponsoredTransaction, SponsorPolicy, SponsorProblem } from '../../payment/sponsoredTransaction.ts'
-import type { Presented } from '../../paywall/rail.ts'
+import type { Presented, ProofRequest } from '../../paywall/rail.ts'
 import { landingNow } from '../native/choosePrice.ts'
 import type { NativeProof } from '../native/readProof.ts'
 import { amountOf, type ChallengeDeps } from './challenge.ts'
@@ -35,6 +35,12 @@ interface Payment {
   readonly accepted: PaymentPayload['accepted']
   readonly sponsored: SponsoredTransaction
   readonly path: string
+  readonly takeLookup: ReadQuestion['takeLookup']
+}
+
+export interface ReadQuestion extends Pick<ProofRequest, 'takeLookup'> {
+  readonly header: string
+  readonly path: string
 }
 
 /**
@@ -43,7 +49,7 @@ interface Payment {
  */
 export async function readPayment(
   deps: ReadDeps,
-  { header, path }: { readonly header: string; readonly path: string },
+  { header, path, takeLookup }: ReadQuestion,
 ): Promise<Presented<X402Proof> | Refusal> {
   const payload = readPayload(header)
   if (payload === undefined) return refusePayload('it cannot be read')
@@ -61,7 +67,9 @@ export async function readPayment(
 
   const known = await deps.feePayer.find(sponsored.digest)
   const signed =
-    known === undefined ? await coSign(deps, { accepted, sponsored, path }) : { signature: known, rehearsed: undefined }
+    known === undefined
+      ? await coSign(deps, { accepted, sponsored, path, takeLookup })
+      : { signature: known, rehearsed: undefined }
   if (isRefusal(signed)) return signed
   const { signature, rehearsed } = signed
   const transaction = deps.completeTransaction(sponsored, signature)
@@ -102,6 +110,8 @@ async function coSign(deps: ReadDeps, payment: Payment): Promise<CoSigned | Refu
       'transfer_insufficient',
       `transfers ${sponsored.amountBaseUnits}, required ${required} base units`,
     )
+  const limited = payment.takeLookup()
+  if (limited !== undefined) return limited
   const rehearsed = await deps.chain.simulate(sponsored, { withoutSignatures: true })
   const flaw = judgeRehearsal(rehearsed)
   if (flaw !== undefined) return flaw

@@ -41,7 +41,11 @@ export function createX402Rail(given: X402RailDeps): PaymentRail<X402Proof> {
     },
     challenge: (offer) => challenge(deps, offer),
     async read(request, { path }) {
-      const presented = await readPayment(deps, { header: request.header(paymentHeader) ?? '', path })
+      const presented = await readPayment(deps, {
+        header: request.header(paymentHeader) ?? '',
+        path,
+        takeLookup: () => request.takeLookup(),
+      })
       if (!isRefusal(presented)) first.note({ reference: presented.proof.reference, wallet: presented.payer })
       return presented
     },
