@@ -16,8 +16,9 @@ export async function sellOnRails(
   const answer = await sell(deps, product, request)
   if ('chunks' in answer || answer.refusal === undefined) return answer
   const rail = deps.rails.find((each) => each.carriesProof(request))
+  if (rail?.explain === undefined) return answer
   const price = deps.currentPrice(product.path)
-  if (rail?.explain === undefined || price === undefined) return answer
+  if (price === undefined) return answer
   const headers = await rail.explain(answer.refusal, openOffer(deps, { product, payer: undefined, price }))
   return { ...answer, headers: { ...answer.headers, ...headers } }
 }

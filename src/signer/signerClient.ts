@@ -37,7 +37,7 @@ function invalid(context: z.core.$RefinementCtx): never {
 
 // Each 402 asks whether the signer is there.
 const standingForMs = 1_000
-const timeoutMs = 2_000
+const timeoutMs = 5_000
 const signatureRetrySeconds = 60
 
 export function createSignerClient({ socketPath, clock }: SignerClientOptions): SignerClient {

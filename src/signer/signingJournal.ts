@@ -37,24 +37,31 @@ export async function openSigningJournal(path: string, keepAfterMs: number): Pro
   await compacted.close()
   await rename(`${path}.tmp`, path)
   const file = await open(path, 'a', privateFile)
+  let waiting: Signing[] = []
   let last = Promise.resolve()
   return {
     entries,
     append(entry) {
-      // One after the other, so that a line is never torn by another one.
-      const written = last.then(() => write(file, entry))
-      last = written.catch(() => undefined)
+      waiting.push(entry)
+      // Entries that come while others are written share the next write, so a burst costs few waits for the disk.
+      const written = last.then(async () => {
+        const batch = waiting
+        waiting = []
+        if (batch.length > 0) await write(file, batch)
+      })
+      // After a failed write every later one fails too: behind half a line nothing could be read back.
+      last = written
       return written
     },
     async close() {
-      await last
+      await last.catch(() => undefined)
       await file.close()
     },
   }
 }
 
-async function write(file: FileHandle, entry: Signing): Promise<void> {
-  await file.appendFile(lineOf(entry))
+async function write(file: FileHandle, entries: readonly Signing[]): Promise<void> {
+  await file.appendFile(entries.map(lineOf).join(''))
   await file.datasync()
 }
 
