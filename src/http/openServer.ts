@@ -6,7 +6,7 @@ import { createFreeRoutes, type FreeRoute, type FreeRouteDeps } from './freeRout
 import { createBurnPage, createFinancePage } from './pages.ts'
 import { receiptRoute } from './receiptRoute.ts'
 import { type Listener, listen } from './server.ts'
-import { inTurn } from './turns.ts'
+import { createTurns } from './turns.ts'
 import { createUnreadAnswers } from './unreadAnswers.ts'
 
 export interface ServerDeps
@@ -98,5 +98,6 @@ function openListener(address: ListenAddress, { callers, ...deps }: ListenerDeps
   const connections = createConnections(callers.connectionLimits)
   const unread = createUnreadAnswers({ idleMs: unreadIdleMs, bytesMax: unreadBytesMax })
   const serve = createApp({ ...deps, ...callers, connections })
-  return listen(inTurn({ serve, unread, rests: callers.trustedProxyHops === 0 }), { ...address, connections })
+  const turns = createTurns({ serve, unread, rests: callers.trustedProxyHops === 0 })
+  return listen(turns.onRequest, { ...address, onConnection: [connections.take, turns.onConnection] })
 }
