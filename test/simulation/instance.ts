@@ -82,7 +82,8 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
   const ledger = planted.payments?.(honestPayments, { clock }) ?? honestPayments
   const election = createElection({ database, clock, log, holder: deps.name })
   const honestLifecycle = createPaymentLifecycle({ database, kernel, election })
-  const lifecycle = planted.lifecycle?.(honestLifecycle) ?? honestLifecycle
+  const plant = (own: PaymentLifecycle) => planted.lifecycle?.(own) ?? own
+  const lifecycle = plant(honestLifecycle)
   const nodes = createNodeRegistry({
     urls: deps.nodeUrls,
     postJson: deps.postJson,
@@ -130,19 +131,25 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
     onFault: () => undefined,
   }
   const steps = { clock, log, payments: ledger, lifecycle, presentations, onStep: () => undefined }
-  return { paywall, priceLists, jobs: jobsOf(steps, chain, terms), pollNodes: () => nodes.poll() }
+  return { paywall, priceLists, jobs: jobsOf(steps, { chain, terms, plant }), pollNodes: () => nodes.poll() }
+}
+
+interface JobPorts {
+  readonly chain: ChainReader & FinalityReader
+  readonly terms: PaymentTerms
+  /** An elected job has a lifecycle under its own lease, which a planted bug changes too. */
+  readonly plant: (lifecycle: PaymentLifecycle) => PaymentLifecycle
 }
 
 function jobsOf(
   steps: StepDeps & Pick<TransferScanDeps, 'presentations'>,
-  chain: ChainReader & FinalityReader,
-  terms: PaymentTerms,
+  { chain, terms, plant }: JobPorts,
 ): ServiceParts['jobs'] {
   const { lifecycle, presentations } = steps
   const memory = noFinalityMemory()
   const followed: RebroadcastMemory = new Map()
   const elected = (name: string, work: (elected: StepDeps) => Promise<void>) => async () => {
-    await lifecycle.runElected(name, (own) => work({ ...steps, lifecycle: own }))
+    await lifecycle.runElected(name, (own) => work({ ...steps, lifecycle: plant(own) }))
   }
   return {
     'open work': () => followOpenWork({ ...steps }),
