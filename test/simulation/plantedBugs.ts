@@ -171,7 +171,7 @@ async function untilAppended(payments: PaymentLedger, change: PaymentChange, clo
   }
 }
 
-/** As if the finalized chain had passed the bound, which nobody has asked. */
+/** As if the finalized chain had passed the bound, without a question about it. */
 function absentAtOnce(signature: Signature, bound: LandingBound): ProvenAbsent | undefined {
   const finalizedHeight = bound.lastValidHeight + 1
   const reading = { node: 'node 1', finalizedSlot: 0, finalizedHeight, searchedSlot: 0, isFound: false }
