@@ -93,7 +93,12 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
     log,
   })
   const readerDeps = { nodes, log, clock, mint: terms.mint, commitment: 'confirmed' } as const
-  const honestChain = { ...createSolanaChainReader(readerDeps), ...createSolanaFinalityReader(readerDeps) }
+  const reader = createSolanaChainReader(readerDeps)
+  const honestChain = {
+    ...reader,
+    ...createSolanaFinalityReader(readerDeps),
+    readTransaction: remembered(reader.readTransaction),
+  }
   const chain = planted.chain?.(honestChain) ?? honestChain
   const presentations = createPresentations(database)
   const rail = createNativeRail({
@@ -132,6 +137,17 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
   }
   const steps = { clock, log, payments: ledger, lifecycle, presentations, onStep: () => undefined }
   return { paywall, priceLists, jobs: jobsOf(steps, { chain, terms, plant }), pollNodes: () => nodes.poll() }
+}
+
+/** Reading is pure, and a crowd presents the same bytes hundreds of times. */
+function remembered(read: ChainReader['readTransaction']): ChainReader['readTransaction'] {
+  const known = new Map<string, ReturnType<typeof read>>()
+  return (bytes) => {
+    const key = Buffer.from(bytes).toString('latin1')
+    const found = known.get(key) ?? read(bytes)
+    known.set(key, found)
+    return found
+  }
 }
 
 interface JobPorts {

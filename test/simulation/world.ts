@@ -30,6 +30,8 @@ export interface WorldOptions {
   readonly rules: SchemaRules
   readonly planted: PlantedBug | undefined
   readonly isTraced: boolean
+  /** Callers who present one proof at the same moment, in the few purchases with a crowd. */
+  readonly crowd: number
 }
 
 /** Everything of one run. */
@@ -41,6 +43,7 @@ export interface World {
   readonly history: History
   readonly instances: readonly RunningInstance[]
   readonly prices: readonly Price[]
+  readonly crowd: number
   weather(): Weather
   isCalm(): boolean
   /** Ends all faults: clocks are right, everything is up, and the network loses nothing. */
@@ -106,6 +109,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     history,
     instances,
     prices,
+    crowd: options.crowd,
     weather: () => weather,
     isCalm: () => drift.isCalm,
     calm() {
