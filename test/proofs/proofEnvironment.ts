@@ -23,7 +23,7 @@ export interface ProofEnvironment extends AsyncDisposable {
 }
 
 /** One client address sends everything here, as fast as it can. */
-const noLimits = {
+export const noLimits = {
   RATE_LIMIT_PER_MINUTE: '0',
   QUOTES_PER_ADDRESS_MAX: '0',
   QUOTES_PER_WALLET_MAX: '0',
