@@ -75,8 +75,15 @@ const { openPaymentFolder, readKeypairFile } = await load('@tollbook/client/node
 const wallet = await readKeypairFile(local.demoWallet.keypairPath)
 const store = openPaymentFolder('payments')
 ${payment}
-console.log(response.status, verdict.valid, (await store.pending()).length)`,
-    prints: '200 true 0',
+const { execFileSync } = await load('node:child_process')
+const { writeFileSync } = await load('node:fs')
+writeFileSync('key.json', JSON.stringify(local.receiptKey))
+const place = ['--base-url', local.baseUrl, '--rpc-url', local.rpcUrl, '--mint', local.tokenMint]
+const paying = [...place, '--wallet', local.demoWallet.keypairPath, '--receipt-key', 'key.json', '--max-usd', '0.01']
+const words = ['POST', '/api/tools/qrcode', '--json', '{"data":"hello","size":64}', ...paying]
+const printed = execFileSync('node_modules/.bin/tollbook-pay', words, { encoding: 'utf8' })
+console.log(response.status, verdict.valid, (await store.pending()).length, JSON.parse(printed).receiptCheck)`,
+    prints: '200 true 0 verified',
     nodes: allNodes,
     megabytesMax: 25,
     inBrowsers: true,
