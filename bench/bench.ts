@@ -6,9 +6,11 @@ import { burnStatsBench } from './burnStatsBench.ts'
 import { claims } from './claims.ts'
 import { exportBench } from './exportBench.ts'
 import { financeBench } from './financeBench.ts'
+import { hostile } from './hostile.ts'
 import { memory } from './memory.ts'
 import { peer } from './peer.ts'
 import { quotes } from './quotes.ts'
+import { reads } from './reads.ts'
 import { render } from './render.ts'
 import { rpcCalls } from './rpcCalls.ts'
 import { type Bench, describeYardstick, passes, type Yardstick } from './yardstick.ts'
@@ -16,12 +18,14 @@ import { type Bench, describeYardstick, passes, type Yardstick } from './yardsti
 const benches: readonly Bench[] = [
   claims,
   quotes,
+  reads,
   rpcCalls,
   peer,
   burnStatsBench,
   financeBench,
   auditBench,
   exportBench,
+  hostile,
   memory,
   render,
 ]

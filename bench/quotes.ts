@@ -1,11 +1,7 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
-import { z } from 'zod'
 import { openEnvironment } from '../test/proofs/proofEnvironment.ts'
 import { spawnServer } from '../test/proofs/spawnServer.ts'
 import { answersPerSecond } from './autocannon.ts'
+import { startBare } from './bareServer.ts'
 import { type Bench, median } from './yardstick.ts'
 
 // Number of unpaid requests admitted concurrently with paid ones; the same for both servers.
@@ -41,12 +37,4 @@ export const quotes: Bench = {
     const rates = `quotes ${Math.round(median(found.map((round) => round.quotes)))}/s, bare Koa ${Math.round(median(found.map((round) => round.bare)))}/s, ${connections} connections`
     return [{ what: '402 quotes/s over HTTP ÷ bare Koa + router JSON', value, goal: { atLeast: 0.4 }, detail: rates }]
   },
-}
-
-async function startBare(): Promise<{ readonly baseUrl: string; readonly stop: () => void }> {
-  const entry = fileURLToPath(new URL('bareProcess.ts', import.meta.url))
-  const child = spawn(process.execPath, [entry], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const [line]: unknown[] = await once(createInterface({ input: child.stdout }), 'line')
-  const { port } = z.object({ port: z.int() }).parse(JSON.parse(String(line)))
-  return { baseUrl: `http://127.0.0.1:${port}`, stop: () => void child.stdin.end() }
 }

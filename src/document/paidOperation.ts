@@ -160,7 +160,7 @@ function wholeResponse(endpoint: Endpoint): JsonObject {
 /** Leaves out statuses that this product cannot have: without a body 413 and 415, without a target 403. */
 function refusalsOf({ method, parameters }: Endpoint, verdicts: readonly ErrorAdvice[]): JsonObject {
   const hasTarget = JSON.stringify(schemaOf(parameters)).includes('"url":')
-  const impossible = new Set([405, ...(method === 'GET' ? [413, 415] : []), ...(hasTarget ? [] : [403])])
+  const impossible = new Set([405, 416, ...(method === 'GET' ? [413, 415] : []), ...(hasTarget ? [] : [403])])
   const statuses = new Set(verdicts.map(({ status }) => status).filter((status) => !impossible.has(status)))
   return Object.fromEntries(
     [...statuses].sort((a, b) => a - b).map((status) => [String(status), refTo('responses', `Error${status}`)]),

@@ -1,6 +1,6 @@
-import type { Readable } from 'node:stream'
 import type { Clock } from '@tollbook/core/clock'
 import type { FreeAnswer, FreeRoute } from './freeRoutes.ts'
+import type { FileBody } from './sendConditionally.ts'
 import { errorAnswer } from './transportError.ts'
 
 /** Files that were made for callers and are fetched by their address. */
@@ -8,11 +8,9 @@ export interface Artifacts {
   find(name: string): Promise<ServedArtifact | undefined>
 }
 
-export interface ServedArtifact {
+export interface ServedArtifact extends Omit<FileBody, 'entityTag'> {
   readonly contentType: string
-  readonly size: number
   readonly expiresAtMs: number
-  readonly body: Readable
 }
 
 /** Free: the file was paid for when it was made. A client that has its address may fetch it until it expires. */
@@ -28,7 +26,8 @@ export function artifactRoute(artifacts: Artifacts, clock: Clock): FreeRoute {
   }
 }
 
-function answer(name: string, { contentType, size, expiresAtMs, body }: ServedArtifact, nowMs: number): FreeAnswer {
+function answer(name: string, artifact: ServedArtifact, nowMs: number): FreeAnswer {
+  const { contentType, size, expiresAtMs, read } = artifact
   // A browser's PDF viewer does not work in a sandbox, so a document is handed over to be saved.
   const disposition = contentType === 'image/png' ? 'inline' : 'attachment'
   const secondsLeft = Math.max(0, Math.floor((expiresAtMs - nowMs) / 1000))
@@ -36,13 +35,13 @@ function answer(name: string, { contentType, size, expiresAtMs, body }: ServedAr
     status: 200,
     headers: {
       'content-type': contentType,
-      'content-length': String(size),
       'content-disposition': `${disposition}; filename="${name}"`,
       // The file shows a page of another site: it may run nothing and load nothing under our origin.
       'content-security-policy': "sandbox; default-src 'none'",
       'x-content-type-options': 'nosniff',
       'cache-control': `private, max-age=${secondsLeft}, immutable`,
     },
-    body,
+    // The name is random and belongs to one content.
+    body: { size, read, entityTag: name },
   }
 }

@@ -1,15 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { sha256Hex } from '@tollbook/core/digest'
-
-/** A file that is sent as it is. */
-export interface StaticFile {
-  readonly contentType: string
-  readonly body: Buffer
-}
+import type { PublicBody } from './publicBody.ts'
+import { createStaticFile, type StaticFile } from './staticFile.ts'
 
 export interface DocsPage {
-  readonly html: string
-  readonly headers: Readonly<Record<string, string>>
+  readonly html: () => Promise<PublicBody>
   /** By name, below `/docs/`. */
   readonly files: ReadonlyMap<string, StaticFile>
 }
@@ -26,13 +21,14 @@ const packaged: readonly (readonly [name: string, contentType: string, url: stri
 /** All files are served from here, so the page works without the internet and sends no request to another site. */
 export async function readDocsPage(): Promise<DocsPage> {
   const files = new Map<string, StaticFile>([
-    ['page.css', { contentType: style, body: Buffer.from(pageCss) }],
-    ['page.js', { contentType: script, body: Buffer.from(pageJs) }],
+    ['page.css', createStaticFile(style, pageCss)],
+    ['page.js', createStaticFile(script, pageJs)],
   ])
-  for (const [name, contentType, url] of packaged) files.set(name, { contentType, body: await readFile(new URL(url)) })
+  for (const [name, contentType, url] of packaged)
+    files.set(name, createStaticFile(contentType, await readFile(new URL(url))))
   // The digest in the address lets browsers cache a file without limit and fetch a new one at once.
-  const addressOf = (name: string) => `docs/${name}?v=${sha256Hex(files.get(name)?.body ?? '').slice(0, 16)}`
-  return { html: htmlOf(addressOf), headers: pageHeaders, files }
+  const addressOf = (name: string) => `docs/${name}?v=${sha256Hex(files.get(name)?.bytes ?? '').slice(0, 16)}`
+  return { html: createStaticFile('text/html', htmlOf(addressOf)).prepared, files }
 }
 
 /** Strict: all files are served from here and nothing is inline. */

@@ -1,13 +1,17 @@
+import { LRUCache } from 'lru-cache'
 import { createOpenApi } from '../document/openApi.ts'
 import { createPriceCatalog, type PriceCatalogDeps } from '../document/priceCatalog.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import { jsonAnswer } from '../paywall/answer.ts'
 import type { Paywall } from '../paywall/paywall.ts'
 import type { Clock } from '@tollbook/core/clock'
 import type { SplitShare } from '../pricing/splitSetting.ts'
-import { readDocsPage } from './docsPage.ts'
-import type { FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
-import { errorAnswer, transportErrors } from './transportError.ts'
+import { pageHeaders, readDocsPage } from './docsPage.ts'
+import type { FreeRequest, FreeRoute } from './freeRoutes.ts'
+import { immutable, publicAnswer, publicJson, revalidated } from './publicAnswer.ts'
+import type { PublicBody } from './publicBody.ts'
+import { createPublicDocument, createPublicText } from './publicDocument.ts'
+import { serveStaticFile } from './staticFile.ts'
+import { transportErrors } from './transportError.ts'
 
 export interface DocumentRouteDeps {
   readonly clock: Clock
@@ -26,7 +30,8 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
   const { clock, version, endpoints, publicUrl, besides, split, terms } = deps
   const { currentPrice, whyClosed } = deps.paywall
   const page = await readDocsPage()
-  const catalog = createPriceCatalog({ clock, endpoints, terms, currentPrice, whyClosed })
+  const readCatalog = createPriceCatalog({ clock, endpoints, terms, currentPrice, whyClosed })
+  const catalog = createPublicDocument()
   const freePaths = [...besides.map(({ path }) => path), '/api/catalog', '/openapi.json', '/docs']
   const openApi = createOpenApi({
     version,
@@ -36,22 +41,25 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
     currentPrice,
     split,
   })
-  const document = ({ host }: FreeRequest) => openApi(publicUrl ?? (host === '' ? '' : `http://${host}`))
-  const file = ({ segment }: FreeRequest): FreeAnswer => {
-    const found = page.files.get(segment)
-    if (found === undefined) return errorAnswer('NOT_FOUND', 'this file does not exist')
-    return { status: 200, headers: { 'content-type': found.contentType, 'cache-control': forEver }, body: found.body }
+  // The document depends on the price list, and without PUBLIC_URL on the address of the request.
+  const pricesVersion = () => endpoints.map(({ path }) => String(currentPrice(path)?.requiredBaseUnits)).join()
+  const documents = new LRUCache<string, ReturnType<typeof createPublicText>>({ max: addressesMax })
+  const document = ({ host }: FreeRequest): Promise<PublicBody> => {
+    const baseUrl = publicUrl ?? (host === '' ? '' : `http://${host}`)
+    const prepare = documents.get(baseUrl) ?? createPublicText()
+    documents.set(baseUrl, prepare)
+    return prepare(pricesVersion(), () => JSON.stringify(openApi(baseUrl)))
   }
   return [
     {
       path: '/api/catalog',
-      serve: () => Promise.resolve(jsonAnswer(200, JSON.stringify({ success: true, data: catalog() }))),
+      serve: async () => publicJson(await catalog(readCatalog()), revalidated),
     },
-    { path: '/openapi.json', serve: (request) => Promise.resolve(jsonAnswer(200, JSON.stringify(document(request)))) },
-    { path: '/docs', serve: () => Promise.resolve({ status: 200, headers: page.headers, body: page.html }) },
-    { path: '/docs/:file', serve: (request) => Promise.resolve(file(request)) },
+    { path: '/openapi.json', serve: async (request) => publicJson(await document(request), revalidated) },
+    { path: '/docs', serve: async () => publicAnswer(await page.html(), pageHeaders) },
+    { path: '/docs/:file', serve: ({ segment }) => serveStaticFile(page.files, segment, immutable) },
   ]
 }
 
-// Their addresses contain their digests.
-const forEver = 'public, max-age=31536000, immutable'
+// Callers reach an instance by few names. A stranger who invents others makes it render again.
+const addressesMax = 4

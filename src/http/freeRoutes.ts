@@ -5,12 +5,19 @@ import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
 import type { Metrics } from './metrics.ts'
+import { publicJson } from './publicAnswer.ts'
+import type { PublicBody } from './publicBody.ts'
+import { createPublicDocument, createPublicText, type DatedFacts } from './publicDocument.ts'
+import type { FileBody } from './sendConditionally.ts'
+import { shareReading } from './shareReading.ts'
 import { pathNotFound } from './transportError.ts'
 
 /** A route that costs nothing and needs no wallet. */
 export interface FreeRoute {
   /** Exact, or with one last segment that varies, or several: `/artifacts/:name`, `/tile/*path`. */
   readonly path: string
+  /** A health check: answered outside of the limits. */
+  readonly isProbe?: true
   serve(facts: FreeRequest): Promise<FreeAnswer>
 }
 
@@ -29,7 +36,8 @@ export interface FreeRequest {
 }
 
 export interface FreeAnswer extends Omit<Answer, 'body'> {
-  readonly body: string | Buffer | Readable
+  /** Text, bytes and streams are sent as they are. A public body has an entity tag and compressed forms; a file has ranges. */
+  readonly body: string | Buffer | Readable | PublicBody | FileBody
 }
 
 export interface HealthCheck {
@@ -55,29 +63,43 @@ export interface FreeRouteDeps {
   readonly checks: readonly HealthCheck[]
   readonly isDraining: () => boolean
   readonly tokenPrice: () => Json | undefined
-  readonly burnStats: () => Promise<Json>
+  readonly burnStats: () => Promise<DatedFacts>
   /** Public keys of receipts, as a JWK set. */
   readonly receiptKeys: () => Json
   readonly mayReadMetrics: (address: string) => boolean
 }
 
 export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
+  const { clock } = deps
+  const renderStats = createPublicDocument()
+  const readStats = shareReading({
+    clock,
+    ageMaxMs: burnStatsAgeMaxMs,
+    read: async () => renderStats(await deps.burnStats()),
+  })
+  const receiptKeys = createPublicText()
   return [
     { path: '/api/health', serve: () => Promise.resolve(health(deps)) },
     { path: '/api/token/price', serve: () => Promise.resolve(tokenPrice(deps)) },
-    { path: '/api/token/burn-stats', serve: () => burnStats(deps) },
+    { path: '/api/token/burn-stats', serve: () => burnStats(deps, readStats) },
     {
       path: '/.well-known/jwks.json',
-      serve: () => Promise.resolve(jsonAnswer(200, canonicalJson(deps.receiptKeys()), cacheable)),
+      async serve() {
+        const keys = canonicalJson(deps.receiptKeys())
+        return publicJson(await receiptKeys(keys, () => keys), receiptKeysCache)
+      },
     },
-    { path: '/livez', serve: () => Promise.resolve(jsonAnswer(200, '{"status":"alive"}')) },
-    { path: '/readyz', serve: () => Promise.resolve(readiness(deps)) },
-    { path: '/metrics', serve: ({ address }) => metrics(deps, address) },
+    { path: '/livez', isProbe: true, serve: () => Promise.resolve(jsonAnswer(200, '{"status":"alive"}')) },
+    { path: '/readyz', isProbe: true, serve: () => Promise.resolve(readiness(deps)) },
+    { path: '/metrics', isProbe: true, serve: ({ address }) => metrics(deps, address) },
   ]
 }
 
 // A new key is listed at least this long before it signs, unless the operator asks for less (settingChange.ts).
-const cacheable = { 'cache-control': 'public, max-age=300' }
+const receiptKeysCache = 'public, max-age=300'
+// Each reading walks through 90 days of hours: 2,160 rows.
+const burnStatsAgeMaxMs = 1_000
+const burnStatsCache = 'public, max-age=1'
 
 function health({ clock, version, checks, isDraining }: FreeRouteDeps): Answer {
   const results = checks.map((check) => ({ ...check, problem: check.problem() }))
@@ -106,9 +128,9 @@ function tokenPrice({ tokenPrice: read }: FreeRouteDeps): Answer {
   return jsonAnswer(503, JSON.stringify(body), { 'retry-after': '5' })
 }
 
-async function burnStats({ burnStats: read, log }: FreeRouteDeps): Promise<Answer> {
+async function burnStats({ log }: FreeRouteDeps, read: () => Promise<PublicBody>): Promise<FreeAnswer> {
   try {
-    return envelope(200, await read())
+    return publicJson(await read(), burnStatsCache)
   } catch (error) {
     log.warn({ event: 'burn_stats_failed', error: describeError(error) })
     const body = { error: 'the ledger did not answer; try again in 2 s', code: 'ENDPOINT_UNAVAILABLE' }

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import type { FreeAnswer, FreeRoute } from './freeRoutes.ts'
+import type { FreeRoute } from './freeRoutes.ts'
 import { pageHeaders } from './docsPage.ts'
-import { errorAnswer } from './transportError.ts'
+import { publicAnswer, revalidated } from './publicAnswer.ts'
+import { createStaticFile, serveStaticFile, type StaticFile } from './staticFile.ts'
 
 /** The page of the finance reports. It contains no data: it fetches the reports with the reader's token. */
 export function createFinancePage(): Promise<readonly FreeRoute[]> {
@@ -29,22 +30,18 @@ const packaged: Readonly<Record<string, string>> = {
 
 /** A page at `/<name>` and its files below it, all of them read once, at the start. */
 async function createPage(name: string, files: readonly string[]): Promise<readonly FreeRoute[]> {
-  const html = await readFile(urlOf(`${name}.html`), 'utf8')
+  const html = createStaticFile('text/html', await readFile(urlOf(`${name}.html`)))
   const urls = [...files.map((file): [string, URL] => [file, urlOf(file)]), ...packagedUrls()]
-  const bodies = await Promise.all(
-    urls.map(async ([file, url]): Promise<[string, Buffer]> => [file, await readFile(url)]),
-  )
-  const found = new Map(bodies)
-  const serveFile = (file: string): FreeAnswer => {
-    const body = found.get(file)
-    if (body === undefined) return errorAnswer('NOT_FOUND', 'there is no such file')
-    const contentType = file.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8'
-    return { status: 200, headers: { 'content-type': contentType, 'cache-control': 'no-cache' }, body }
-  }
+  const found = new Map<string, StaticFile>()
+  for (const [file, url] of urls) found.set(file, createStaticFile(contentTypeOf(file), await readFile(url)))
   return [
-    { path: `/${name}`, serve: () => Promise.resolve({ status: 200, headers: pageHeaders, body: html }) },
-    { path: `/${name}/:file`, serve: ({ segment }) => Promise.resolve(serveFile(segment)) },
+    { path: `/${name}`, serve: async () => publicAnswer(await html.prepared(), pageHeaders) },
+    { path: `/${name}/:file`, serve: ({ segment }) => serveStaticFile(found, segment, revalidated) },
   ]
+}
+
+function contentTypeOf(file: string): string {
+  return file.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8'
 }
 
 function urlOf(file: string): URL {

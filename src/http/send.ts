@@ -1,16 +1,20 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 import type { Clock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import type { Context } from 'koa'
 import type { Log } from '../primitives/log.ts'
 import type { StreamedAnswer } from '../paywall/answer.ts'
 import type { FreeAnswer } from './freeRoutes.ts'
+import { sendFile, sendPublicBody } from './sendConditionally.ts'
 
 export function send(context: Context, { status, headers, body }: FreeAnswer): void {
   context.status = status
   context.set(headers)
-  context.body = body
+  if (typeof body === 'string' || Buffer.isBuffer(body) || body instanceof Readable) context.body = body
+  else if ('coded' in body) sendPublicBody(context, body)
+  else sendFile(context, body)
 }
 
 /**

@@ -28,7 +28,7 @@ const daysShown = 90
 export async function burnStats(
   deps: { database: Database; clock: Clock },
   { mint, decimals }: BurnStatsQuestion,
-): Promise<Json> {
+): Promise<Readonly<Record<string, Json>>> {
   const nowMs = deps.clock.nowMs()
   const rows = await readOrFault('burn statistics', () => readRows(deps.database, mint, nowMs))
   const sealed = await readOrFault('the newest checkpoint', () => newestCheckpoint(deps.database))

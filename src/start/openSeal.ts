@@ -36,7 +36,7 @@ export async function openSeal(settings: SealSettings, deps: SealDeps): Promise<
   })
   return {
     check: { name: 'seal', problem: sealing.problem },
-    routes: createLedgerRoutes({ log, tree: ledger.tree, verifierKeys: keys.verifierKeys, entriesArePublic }),
+    routes: createLedgerRoutes({ clock, log, tree: ledger.tree, verifierKeys: keys.verifierKeys, entriesArePublic }),
     close: sealing.stop,
   }
 }

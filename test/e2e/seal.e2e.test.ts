@@ -95,7 +95,7 @@ describe('the seal over HTTP', () => {
     )
     const [own, standard] = [await get('/api/ledger/checkpoint'), await get('/checkpoint')]
     expect(standard.headers.get('content-type')).toBe('text/plain; charset=utf-8')
-    expect(standard.headers.get('cache-control')).toBe('no-store')
+    expect(standard.headers.get('cache-control')).toBe('no-cache')
     expect(openCheckpoint(await own.text(), key)).toMatchObject({ origin: 'shop.example/ledger' })
     expect(openCheckpoint(await standard.text(), key)).toBeDefined()
   })
@@ -188,9 +188,13 @@ describe('the seal over HTTP', () => {
   test('burn statistics name the newest checkpoint', async () => {
     const { receipt } = await buy(service)
     await sealedUpTo(receipt.ledger.position)
-    const { size, root } = await newest()
-    const { body } = await ask(service, { path: '/api/token/burn-stats' })
-    expect(body).toMatchObject({ data: { ledger: { position: size, root: Buffer.from(root).toString('base64') } } })
+    // Both are read from memory for a moment, and an event may come between the two.
+    await awaitThat('they name the newest checkpoint', async () => {
+      const { size, root } = await newest()
+      const { body } = await ask(service, { path: '/api/token/burn-stats' })
+      const { ledger } = z.object({ data: z.object({ ledger: z.json() }) }).parse(body).data
+      return JSON.stringify(ledger) === JSON.stringify({ position: size, root: Buffer.from(root).toString('base64') })
+    })
   })
 
   test('shows in the metrics', async () => {

@@ -20,17 +20,21 @@ export interface ArtifactHandle {
   readonly expiresAt: string
 }
 
-export interface FoundArtifact {
-  readonly contentType: ArtifactType
+export interface StoredFile {
   readonly size: number
+  /** The whole file, or the bytes from `start` to `end`, both included. The storage is read when the stream is. */
+  read(range?: { readonly start: number; readonly end: number }): Readable
+}
+
+export interface FoundArtifact extends StoredFile {
+  readonly contentType: ArtifactType
   readonly expiresAtMs: number
-  readonly body: Readable
 }
 
 /** A folder or a bucket. Names are made by this process and checked before they come here. */
 export interface ArtifactStorage {
   put(name: string, artifact: StoredArtifact): Promise<void>
-  get(name: string): Promise<{ readonly size: number; readonly body: Readable } | undefined>
+  get(name: string): Promise<StoredFile | undefined>
   remove(name: string): Promise<void>
   /** Some of the stored names, usually the oldest. */
   list(): Promise<readonly string[]>

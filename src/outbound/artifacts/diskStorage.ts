@@ -1,4 +1,5 @@
-import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Fault } from '@tollbook/core/fault'
 import type { ArtifactStorage } from './artifactStore.ts'
@@ -39,9 +40,8 @@ export async function openDiskStorage({ directory, nowMs }: DiskStorageOptions):
     },
     async get(name) {
       try {
-        const file = await open(fileOf(name))
-        const { size } = await file.stat()
-        return { size, body: file.createReadStream() }
+        const { size } = await stat(fileOf(name))
+        return { size, read: (range) => createReadStream(fileOf(name), range) }
       } catch (error) {
         if (isMissing(error)) return undefined
         throw error

@@ -2,11 +2,13 @@ import { Readable } from 'node:stream'
 import {
   DeleteObjectCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   ListObjectsV2Command,
-  NoSuchKey,
+  NotFound,
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3'
+import { Fault } from '@tollbook/core/fault'
 import type { ArtifactStorage } from './artifactStore.ts'
 
 export interface S3StorageOptions {
@@ -38,6 +40,12 @@ export function openS3Storage(options: S3StorageOptions): ArtifactStorage & { cl
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   })
+  async function* readObject(name: string, range: { start: number; end: number } | undefined): AsyncIterable<unknown> {
+    const Range = range === undefined ? undefined : `bytes=${range.start}-${range.end}`
+    const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: prefix + name, Range }))
+    if (!(Body instanceof Readable)) throw new Fault('the bucket sent no body', { retryable: true })
+    yield* Body
+  }
   return {
     async put(name, { bytes, contentType, expiresAtMs }) {
       const Expires = new Date(expiresAtMs)
@@ -47,11 +55,11 @@ export function openS3Storage(options: S3StorageOptions): ArtifactStorage & { cl
     },
     async get(name) {
       try {
-        const { Body, ContentLength } = await client.send(new GetObjectCommand({ Bucket, Key: prefix + name }))
-        if (!(Body instanceof Readable) || ContentLength === undefined) return undefined
-        return { size: ContentLength, body: Body }
+        const { ContentLength } = await client.send(new HeadObjectCommand({ Bucket, Key: prefix + name }))
+        if (ContentLength === undefined) return undefined
+        return { size: ContentLength, read: (range) => Readable.from(readObject(name, range), { objectMode: false }) }
       } catch (error) {
-        if (error instanceof NoSuchKey) return undefined
+        if (error instanceof NotFound) return undefined
         throw error
       }
     },

@@ -31,9 +31,14 @@ export async function startBucketServer(): Promise<BucketServer> {
       if (request.method === 'DELETE') return answer(204)
       if (request.method === 'PUT') return answer(200)
       if (found === undefined) return answer(404, errorXml('NoSuchKey'))
+      const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
+      const part = first === undefined ? found.body : found.body.subarray(Number(first), Number(last) + 1)
       return response
-        .writeHead(200, { 'content-type': found.contentType, 'content-length': found.body.length })
-        .end(found.body)
+        .writeHead(first === undefined ? 200 : 206, {
+          'content-type': found.contentType,
+          'content-length': part.length,
+        })
+        .end(part)
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')

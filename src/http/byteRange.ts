@@ -1,0 +1,22 @@
+/** Both ends are included. */
+export interface ByteRange {
+  readonly start: number
+  readonly end: number
+}
+
+/**
+ * The one range of a `Range` header (RFC 9110, 14.1.2). Undefined when the header is to be ignored: another unit, several
+ * ranges, or a mistake. Our own, because `range-parser` refuses a suffix that is longer than the file.
+ */
+export function readByteRange(header: string, size: number): ByteRange | 'unsatisfiable' | undefined {
+  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header) ?? []
+  if (first === undefined || last === undefined || (first === '' && last === '')) return undefined
+  if (first === '') {
+    const suffix = Math.min(size, Number(last))
+    return suffix === 0 ? 'unsatisfiable' : { start: size - suffix, end: size - 1 }
+  }
+  const start = Number(first)
+  if (last !== '' && Number(last) < start) return undefined
+  if (start >= size) return 'unsatisfiable'
+  return { start, end: last === '' ? size - 1 : Math.min(Number(last), size - 1) }
+}
