@@ -43,6 +43,8 @@ export interface Service {
   readonly port: number
   /** Port of the finance reports; undefined when they are not served. */
   readonly financePort: number | undefined
+  /** Port of the separate listener for health checks; undefined without one. */
+  readonly healthPort: number | undefined
   /** Paths of the products that are made of samples at the moment; always empty outside local mode. */
   sampled(): readonly string[]
   /** Stops accepting requests, answers those in progress, writes what is queued, and closes every part. */
@@ -118,6 +120,5 @@ export async function createService(
   })
   const listener = opened.adopt(serving, close)
   const stored = opened.move()
-  const { port, financePort } = listener
-  return { port, financePort, sampled: catalog.sampled, close: () => stored.disposeAsync() }
+  return { ...listener, sampled: catalog.sampled, close: () => stored.disposeAsync() }
 }
