@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { httpUrl, whole } from './variables.ts'
+import { httpUrl, optionalPort, whole } from './variables.ts'
 
 /** The HTTP listener. */
 export interface ServerSettings {
@@ -9,6 +9,12 @@ export interface ServerSettings {
   readonly publicUrl: string | undefined
   readonly trustedProxyHops: number
   readonly metricsSubnets: readonly string[]
+  /** Open connections in all. */
+  readonly connectionsMax: number
+  /** Open connections of one client address. */
+  readonly connectionsPerAddressMax: number
+  /** A further listener for health checks and metrics. */
+  readonly health: { readonly host: string; readonly port: number } | undefined
 }
 
 const subnets = z
@@ -26,6 +32,10 @@ export const serverVariables = {
   PUBLIC_URL: httpUrl,
   TRUSTED_PROXY_HOPS: whole(0, 10, 0),
   METRICS_SUBNETS: subnets,
+  CONNECTIONS_MAX: whole(100, 100_000, 5_000),
+  CONNECTIONS_PER_ADDRESS_MAX: whole(1, 100_000, 256),
+  HEALTH_HOST: z.string().default('127.0.0.1'),
+  HEALTH_PORT: optionalPort,
 }
 
 export function serverSettingsOf(
@@ -38,5 +48,8 @@ export function serverSettingsOf(
     publicUrl: env.PUBLIC_URL?.replace(/\/$/, ''),
     trustedProxyHops: env.TRUSTED_PROXY_HOPS,
     metricsSubnets: env.METRICS_SUBNETS,
+    connectionsMax: env.CONNECTIONS_MAX,
+    connectionsPerAddressMax: env.CONNECTIONS_PER_ADDRESS_MAX,
+    health: env.HEALTH_PORT === undefined ? undefined : { host: env.HEALTH_HOST, port: env.HEALTH_PORT },
   }
 }

@@ -13,6 +13,7 @@ const advices: readonly (readonly [code: string, advice: string])[] = [
   ['INVALID_REQUEST', 'Fix the HTTP request, the wallet address or the parameters: `details` names each field.'],
   ['REQUEST_TIMEOUT', 'The request did not arrive in time. Send it again.'],
   ['HEADERS_TOO_LARGE', 'Target and headers are too long.'],
+  ['EXPECTATION_FAILED', '`Expect` may only be `100-continue`.'],
   ['NOT_FOUND', 'Paths are exact and case-sensitive, without a slash at the end.'],
   ['METHOD_NOT_ALLOWED', 'See `Allow`.'],
   ['OVERLOADED', 'Retry after `Retry-After`.'],

@@ -17,7 +17,7 @@ export function clientAddress(request: IncomingMessage, trustedProxyHops: number
 const hopsCharactersMax = 1_000
 
 /** An IPv4 address mapped into IPv6 is the same client, in each of its spellings. */
-function plainAddress(address: string): string {
+export function plainAddress(address: string): string {
   if (!isIPv6(address)) return address
   const groups = groupsOf(address)
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff

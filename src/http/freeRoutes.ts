@@ -36,8 +36,8 @@ export interface FreeRequest {
 }
 
 export interface FreeAnswer extends Omit<Answer, 'body'> {
-  /** A text or a stream is sent as it is. A public body has an entity tag and compressed forms; a file has ranges. */
-  readonly body: string | Readable | PublicBody | FileBody
+  /** Text, bytes and streams are sent as they are. A public body has an entity tag and compressed forms; a file has ranges. */
+  readonly body: string | Buffer | Readable | PublicBody | FileBody
 }
 
 export interface HealthCheck {

@@ -23,7 +23,7 @@ export interface ProofEnvironment extends AsyncDisposable {
 }
 
 /** One client address sends everything here, as fast as it can. */
-const noLimits = {
+export const noLimits = {
   RATE_LIMIT_PER_MINUTE: '0',
   QUOTES_PER_ADDRESS_MAX: '0',
   QUOTES_PER_WALLET_MAX: '0',
@@ -62,6 +62,7 @@ export async function openEnvironment({
     PAYMENT_WALLET: wallets.paymentWallet.publicKey.toBase58(),
     // A browser is started only where pages are rendered.
     RENDER_CONCURRENCY: '0',
+    PROVIDER_PROBES: '0',
     ARTIFACT_DIR: `${directory.path}/artifacts`,
     RECEIPT_SIGNING_KEY: JSON.stringify(makeReceiptKey()),
     ...noLimits,
