@@ -48,7 +48,7 @@ export async function measureQuoteFlood(options: FloodOptions): Promise<readonly
     `at most ${bound.toFixed(0)} GB are ever stored (${retentionDays} whole days and today)`,
     `with the default limits one client address makes ${limitedDay.toFixed(2)} GB a day and stores ${(limitedDay * (retentionDays + 1)).toFixed(1)} GB`,
   ].join('; ')
-  const { tookMs, isKept } = await dropOldDay(environment, admin)
+  const { tookMs, isStored } = await dropOldDay(environment, admin)
   return [
     {
       what: 'days of quotes that a flood of any length leaves in the table',
@@ -58,7 +58,7 @@ export async function measureQuoteFlood(options: FloodOptions): Promise<readonly
     },
     {
       what: 'paid quotes lost when the job drops a day',
-      value: isKept ? 0 : 1,
+      value: isStored ? 0 : 1,
       goal: { atMost: 0 },
       detail: `a day of ${oldQuotes} quotes was dropped in ${tookMs.toFixed(0)} ms; the quote of a payment that was sent and not verified was kept`,
     },
@@ -88,7 +88,7 @@ async function dropOldDay({ database }: ProofEnvironment, admin: pg.Client) {
   await dropOldQuotes({ databaseUrl: database.serviceUrl, retentionDays, log: silentLog })
   const tookMs = systemClock.monotonicMs() - startedAtMs
   const { rows } = await admin.query<{ id: string }>("select id from ledger.quotes where id like 'old %'")
-  return { tookMs, isKept: rows.length === 1 && rows[0]?.id === 'old 1' }
+  return { tookMs, isStored: rows.length === 1 && rows[0]?.id === 'old 1' }
 }
 
 const addOldDay = `
