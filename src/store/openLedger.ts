@@ -108,7 +108,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const sentAnswers = createSentAnswers({ database, clock, log })
   const priceLists = createPriceListStore({ database, kernel, nowMs })
   return {
-    payments: createPaymentLedger({ database, strangers, kernel, quotes, priceLists, sentAnswers }),
+    payments: createPaymentLedger({ pool, strangers, kernel, quotes, priceLists, sentAnswers }),
     lifecycle: createPaymentLifecycle({ database, kernel, election }),
     presentations: createPresentations(strangers),
     priceLists,
