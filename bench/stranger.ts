@@ -119,13 +119,13 @@ async function measureJson(measured: Measured, quote: RequestCost): Promise<read
       progress(`stranger: ${name}: ${describe(cost, quote)}`)
     }
   const heldMiB = ((await service.server.residentBytes()) - before) / 1024 / 1024
-  const [dearest] = costs.toSorted((one, other) => other.cost.processorMs - one.cost.processorMs)
+  const [worst] = costs.toSorted((one, other) => other.cost.processorMs - one.cost.processorMs)
   const [slowest] = costs.toSorted((one, other) => other.cost.nodeMs - one.cost.nodeMs)
-  const { name, cost } = assertPresent(dearest, 'shapes were measured')
+  const { name, cost } = assertPresent(worst, 'shapes were measured')
   const slow = assertPresent(slowest, 'shapes were measured')
   return [
     {
-      what: 'processor time of the dearest JSON body ÷ a quote',
+      what: 'processor time of the most expensive JSON body ÷ a quote',
       value: cost.processorMs / quote.processorMs,
       goal: { atMost: 10 },
       detail: `${name}: ${describe(cost)}; ${costs.length} bodies; ${heldMiB.toFixed(0)} MiB more resident afterwards`,
