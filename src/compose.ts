@@ -116,8 +116,7 @@ export async function createService(
     terms,
     split,
   })
-  const listener = opened.adopt(serving, close)
+  const { port, financePort } = opened.adopt(serving, close)
   const stored = opened.move()
-  const { port, financePort } = listener
   return { port, financePort, sampled: catalog.sampled, close: () => stored.disposeAsync() }
 }
