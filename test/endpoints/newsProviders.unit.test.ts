@@ -34,6 +34,35 @@ const sold = (articles: readonly Article[]) =>
 const expected = (name: string) => Object(readSample(name).expect['ok']).articles
 const latest = (provider: NewsProvider) => provider.latest('tech', signal)
 
+describe('one malformed item', () => {
+  const odd: readonly unknown[] = [null, 7, 'text', [], { objectID: 1, title: {}, url: 3 }, { webTitle: 4, links: 'x' }]
+  const among = (good: unknown) => [...odd, good]
+  const time = isoTime(sampleTimeMs - 60_000)
+
+  test('does not cost the others of Hacker News', async () => {
+    const good = { objectID: '1', title: 'A', url: 'https://a.example/1', created_at: time, points: 9 }
+    expect(sold(await latest(open(json({ hits: among(good) })).hnAlgolia))).toHaveLength(1)
+  })
+
+  test('does not cost the others of GDELT', async () => {
+    const good = { title: 'A', url: 'https://a.example/1', seendate: time, domain: 'a.example' }
+    expect(sold(await latest(open(json({ articles: among(good) })).gdelt))).toHaveLength(1)
+  })
+
+  test('does not cost the others of The Guardian', async () => {
+    const good = { webTitle: 'A', webUrl: 'https://a.example/1', webPublicationDate: time }
+    const { guardian } = open(json({ response: { status: 'ok', results: among(good) } }))
+    expect(sold(await latest(guardian))).toHaveLength(1)
+  })
+
+  test('does not cost the others of a feed', () => {
+    const good = { title: 'A', url: 'https://a.example/1', date_published: time, id: '1' }
+    const feed = { version: 'https://jsonfeed.org/version/1.1', title: 'A Daily', items: among(good) }
+    const articles = articlesOfFeed({ text: JSON.stringify(feed), publisher: undefined }, sampleTimeMs)
+    expect(sold(articles)).toHaveLength(1)
+  })
+})
+
 describe('GDELT', () => {
   const sample = 'gdelt/artlist-tech'
 

@@ -80,6 +80,23 @@ describe('Yahoo', () => {
     expect(await yahoo().ask(query('AAPL'))).toMatchObject({ data: { price: 2.6744 }, detail: { currency } })
   })
 
+  test('a share without a trade today is sold with a volume of zero, and a fund has none', async () => {
+    const fields = (changes: Readonly<Record<string, unknown>>) =>
+      sampleAnswer(sample, (body) =>
+        Object.entries(changes).reduce(
+          (changed, [field, value]) => withField(['chart', 'result', 0, 'meta', field], value)(changed),
+          body,
+        ),
+      )
+    server.answer(fields({ regularMarketVolume: 0, regularMarketPrice: 266.19 }))
+    expect((await yahoo().ask(query('AAPL'))).data).toMatchObject({ volume: 0, change: '+0.00' })
+    server.answer(fields({ regularMarketVolume: undefined, instrumentType: 'MUTUALFUND' }))
+    expect((await yahoo().ask(query('AAPL'))).data).toMatchObject({ price: 267.44, volume: 0 })
+    // A price does not move without a trade.
+    server.answer(fields({ regularMarketVolume: 0 }))
+    expect(await kindOf(yahoo().ask(query('AAPL')))).toBe('incomplete')
+  })
+
   test('never takes the close before another range for yesterday’s', async () => {
     server.answer(meta('range', '5d'))
     expect(await kindOf(yahoo().ask(query('AAPL')))).toBe('incomplete')

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { foldQuestion, foldWords } from '../../src/endpoints/articles/foldWords.ts'
+import { foldQuestion, foldWords, splitQuestion } from '../../src/endpoints/articles/foldWords.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { createNewsStore, type NewArticle, type PollPlan } from '../../src/store/newsStore.ts'
@@ -44,11 +44,32 @@ function article(change: Partial<NewArticle> = {}): NewArticle {
 
 const keep = (articles: readonly NewArticle[], more: { category?: string; question?: string } = { category: 'tech' }) =>
   store.keep({ provider: 'gdelt', ...more, articles })
-const titles = async (question: { category?: string; query?: string; question?: string; limit?: number } = {}) =>
-  (await store.find({ limit: 50, ...question })).map(({ title }) => title)
+const titles = async (
+  question: { category?: string; query?: string; question?: string; excluded?: string; limit?: number } = {},
+) => (await store.find({ limit: 50, ...question })).map(({ title }) => title)
+
+function splitWords(query: string) {
+  const { wanted, excluded } = splitQuestion(foldQuestion(query))
+  return { query: wanted, ...(excluded === undefined ? {} : { excluded }) }
+}
 
 beforeEach(async () => {
   await admin.query('truncate news.articles, news.polls')
+})
+
+describe('words that a question excludes', () => {
+  test('stay out, also of the articles that a provider found for the question', async () => {
+    await keep(
+      [
+        article({ title: 'Gamma reports earnings', url: 'https://a.example/gamma' }),
+        article({ title: 'Delta reports earnings', url: 'https://a.example/delta' }),
+        article({ title: 'Quarter of the Gammas', url: 'https://a.example/gammas' }),
+      ],
+      { question: 'earnings' },
+    )
+    const found = await titles({ ...splitWords('earnings -gamma'), question: 'earnings' })
+    expect(found).toEqual(['Delta reports earnings'])
+  })
 })
 
 describe('keeping', () => {
@@ -139,7 +160,7 @@ describe('finding', () => {
     ['!!! & | <-> :*', []],
   ])('by the words %s', async (query, expected) => {
     await keep(stored)
-    expect(await titles({ query: foldQuestion(query) })).toEqual(expected)
+    expect(await titles(splitWords(query))).toEqual(expected)
   })
 
   test('by the question that a provider answered with it, though its title has other words', async () => {

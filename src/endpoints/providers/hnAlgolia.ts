@@ -4,7 +4,7 @@ import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { type Article, articleOf, hostOf } from '../articles/article.ts'
 import { cleanUrl } from '../articles/articleUrl.ts'
 import type { NewsProvider } from './newsProvider.ts'
-import { paceOf, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+import { paceOf, type ProviderDeps, readableItems, readJson, refuseStatus } from './provider.ts'
 
 /* Hacker News by Algolia's search: technology only, and near to real time. */
 
@@ -41,7 +41,7 @@ export function createHnAlgolia({ clock, upstreams, openUpstream }: ProviderDeps
 }
 
 const hits = z.object({
-  hits: z.array(
+  hits: readableItems(
     z.object({
       objectID: z.string(),
       title: z.string().nullish(),

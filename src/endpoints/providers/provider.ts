@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Clock } from '@tollbook/core/clock'
 import type { Log } from '../../primitives/log.ts'
@@ -51,6 +51,16 @@ export function readJson<T>(reply: Reply, schema: z.ZodType<T>): T {
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   throw new UpstreamFailure('bad_payload', `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`)
+}
+
+/** A list without the items of another shape: one malformed item must not cost the others. */
+export function readableItems<T>(item: z.ZodType<T>) {
+  return z.array(z.unknown()).transform((items) =>
+    items.flatMap((one): T[] => {
+      const parsed = item.safeParse(one)
+      return parsed.success ? [parsed.data] : []
+    }),
+  )
 }
 
 /** Any JSON, for adapters that first check the body for an error. */

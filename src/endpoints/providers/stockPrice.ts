@@ -27,6 +27,8 @@ export interface StockFigures {
   readonly previousClose: number | null | undefined
   /** Shares of the day. */
   readonly volume: number | null | undefined
+  /** Priced once a day and not traded, so it has no volume. */
+  readonly isFund?: boolean
   readonly asOfMs: number | null | undefined
   readonly currency: string | null | undefined
   readonly name?: string | null | undefined
@@ -65,7 +67,7 @@ export function stockObservation({ symbol }: StockQuery, figures: StockFigures):
       price: inWhole(price),
       change: signedText(change, 2),
       changePercent: signedPercent(percent, 1),
-      volume: positive(figures.volume, 'the volume'),
+      volume: volumeOf(figures),
     },
     asOfMs,
     detail: {
@@ -77,6 +79,13 @@ export function stockObservation({ symbol }: StockQuery, figures: StockFigures):
       ...detailsOf(figures),
     },
   }
+}
+
+/** Zero is a figure: a share may have no trade today. Without a trade its price does not move. */
+function volumeOf({ volume, price, previousClose, isFund = false }: StockFigures): number {
+  if (isFund) return volume ?? 0
+  if (volume === 0 && price === previousClose) return 0
+  return positive(volume, 'the volume')
 }
 
 function detailsOf({ name, exchange, marketState, delayedByMinutes }: StockFigures) {

@@ -92,6 +92,7 @@ function read({ reply, query, symbol, nowMs }: Reading): Observation<StockPrice>
     price: found.regularMarketPrice,
     previousClose: previousCloseOf(found),
     volume: found.regularMarketVolume,
+    isFund: instrumentType === 'MUTUALFUND',
     asOfMs: (found.regularMarketTime ?? 0) * 1000,
     currency: found.currency,
     name: found.longName ?? found.shortName,
