@@ -59,8 +59,18 @@ describe('Yahoo', () => {
     [1795208400, 'POST'],
     [1795222801, 'CLOSED'],
   ])('at %d the market is %s', async (seconds, state) => {
-    server.answer(sampleAnswer(sample))
+    server.answer(meta('regularMarketTime', seconds))
     expect((await yahoo(seconds * 1_000 + 1).ask(query('AAPL'))).detail).toMatchObject({ marketState: state })
+  })
+
+  test('of the day before is not sold when the market has been open for half an hour', async () => {
+    const openedAtSeconds = 1_795_185_000
+    server.answer(sampleAnswer(sample))
+    // Delayed figures are of the day before for a quarter of an hour.
+    expect((await yahoo((openedAtSeconds + 900) * 1_000).ask(query('AAPL'))).data.price).toBe(267.44)
+    expect(await kindOf(yahoo((openedAtSeconds + 3_600) * 1_000).ask(query('AAPL')))).toBe('incomplete')
+    server.answer(meta('regularMarketTime', openedAtSeconds - 3 * 86_400))
+    expect(await kindOf(yahoo((openedAtSeconds + 3_600) * 1_000).ask(query('AAPL')))).toBe('incomplete')
   })
 
   test('in pence is returned in pounds', async () => {

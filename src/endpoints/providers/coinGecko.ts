@@ -21,6 +21,7 @@ const market = z.object({
   current_price: nullableNumber,
   market_cap: nullableNumber,
   market_cap_rank: nullableNumber,
+  circulating_supply: z.number().nullish().catch(undefined),
   total_volume: nullableNumber,
   price_change_percentage_24h: nullableNumber,
   last_updated: z.string().nullish(),
@@ -87,6 +88,7 @@ function read(reply: Reply, query: CryptoQuery): Observation<CryptoPrice> {
     changePercent: chosen.price_change_percentage_24h,
     volume: chosen.total_volume,
     marketCap: chosen.market_cap,
+    supply: chosen.circulating_supply,
     updatedAt: chosen.last_updated,
     others: candidates.filter(({ id }) => id !== chosen.id).map(({ id }) => id),
   })

@@ -41,6 +41,8 @@ export interface Observation<Data> {
   readonly asOfMs: number
   /** The time of the request, if it was not now: some providers forbid a new request before a given time. */
   readonly fetchedAtMs?: number
+  /** Reason why the answer is sold only if another provider agrees. */
+  readonly doubt?: string
   /** Details for `meta`: the chosen id, the alternatives. */
   readonly detail?: Readonly<Record<string, Json>>
 }
