@@ -1,6 +1,9 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
-const setupFiles = ['packages/core/src/quietBindings.ts']
+/** Compiled modules, for the test processes and the programs that they start. A program without it compiles for a second. */
+const compileCache = fileURLToPath(new URL('.vitest/compileCache', import.meta.url))
+const setupFiles = ['packages/core/src/quietBindings.ts', 'test/support/closeAfterFile.ts']
 
 /*
  * The suffix says the kind: .unit, .property and .arch need nothing, .pg a Postgres, .chain the local chain, .e2e both and
@@ -15,6 +18,7 @@ export default defineConfig({
     retry: 0,
     maxWorkers: 3,
     restoreMocks: true,
+    env: { NODE_COMPILE_CACHE: compileCache },
     projects: [
       {
         extends: true,
@@ -38,6 +42,7 @@ export default defineConfig({
           // Some start several whole services; a machine at load 15 took more than a minute for one of them.
           testTimeout: 120_000,
           pool: 'forks',
+          isolate: false,
         },
       },
     ],

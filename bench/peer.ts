@@ -1,143 +1,153 @@
-import { type Keypair, Connection, Keypair as NewKeypair } from '@solana/web3.js'
-import { createKeyPairSignerFromBytes } from '@solana/kit'
-import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
-import { ExactSvmScheme } from '@x402/svm/exact/client'
-import pg from 'pg'
-import { createPayingFetch, keypairWallet } from '@tollbook/client'
-import { assert, assertPresent } from '@tollbook/core/assert'
-import { encodeBase58 } from '@tollbook/core/base58'
-import { openEnvironment, type ProofEnvironment } from '../test/proofs/proofEnvironment.ts'
-import { type SpawnedServer, spawnServer } from '../test/proofs/spawnServer.ts'
-import { type PaidLoad, measurePaidLoad } from './peer/paidLoad.ts'
-import { devnet } from './peer/peerSettings.ts'
-import { postgresMs, processMs } from './peer/processTime.ts'
-import { type SpawnedPeer, spawnPeer } from './peer/spawnPeer.ts'
-import { type Bench, type Yardstick, median } from './yardstick.ts'
+import { openEnvironment } from '../test/proofs/proofEnvironment.ts'
+import { spawnServer } from '../test/proofs/spawnServer.ts'
+import type { Form } from '../test/support/payer.ts'
+import { answersPerSecond } from './autocannon.ts'
+import { type OurService, openOurService } from './peer/ourService.ts'
+import { measureIdle, measurePaidLoad, type PaidLoad, type Spent } from './peer/paidLoad.ts'
+import { openStockService, type StockService } from './peer/stockService.ts'
+import { type Bench, type BenchOptions, median, type Yardstick } from './yardstick.ts'
 
-const callerCounts = [1, 16] as const
+const callerCounts = [1, 16, 64] as const
+const connectionCounts = [16, 64] as const
+/** The other forms of a proof; our client pays by `boundTransaction`. */
+const otherForms: readonly Form[] = ['signature', 'transaction', 'boundSignature']
+const formCallers = 16
+const idleSeconds = 5
 /** The token is worth 100 dollars, so that the payer's tokens last. */
 const tokenPriceUsd = '100'
-const peerAmountBaseUnits = '1000'
+
+/** The same kind of answer for a payment on the same local chain, sold by us and by stock x402, in turns. */
+export const peer: Bench = {
+  name: 'peer',
+  about: '402s and paid requests against stock x402 (express, in-process facilitator) on the same local chain',
+  async run(options) {
+    await using opened = new AsyncDisposableStack()
+    const environment = opened.use(await openEnvironment())
+    const env = { ...environment.env, TOKEN_PRICE_USD: tokenPriceUsd }
+    const server = await spawnServer({ env, runsFile: `${environment.directory}/runs` })
+    opened.defer(() => server.stop())
+    const ours = opened.use(await openOurService(environment, server))
+    const stock = await openStockService(environment)
+    opened.defer(() => stock.stop())
+    const idle = await measureIdle(ours, idleSeconds)
+    const sides: Sides = { ours, stock, idle, stockIdle: await measureIdle(stock, idleSeconds) }
+    options.progress(`peer: without requests ${describeSpent(idle)} a second`)
+
+    const found: Yardstick[] = []
+    for (const connections of connectionCounts) found.push(await compareOffers(sides, connections, options))
+    for (const callers of callerCounts) found.push(...(await comparePaid(sides, callers, options)))
+    for (const form of otherForms) found.push(await compareForm(sides, form, options))
+    return found
+  },
+}
+
+interface Sides {
+  readonly ours: OurService
+  readonly stock: StockService
+  /** Of ours, a second. */
+  readonly idle: Spent
+  readonly stockIdle: Spent
+}
+
+async function compareOffers({ ours, stock }: Sides, connections: number, options: BenchOptions): Promise<Yardstick> {
+  const load = { connections, seconds: options.roundSeconds, headers: { 'x-wallet-address': ours.wallet } }
+  const rounds = await inRounds(options, async () => ({
+    ours: await answersPerSecond({ ...load, url: ours.offerUrl, expected: '4xx' }),
+    theirs: await answersPerSecond({ ...load, url: stock.offerUrl, expected: '4xx' }),
+  }))
+  const of = middle(rounds)
+  options.progress(`peer: 402s at ${connections} connections`)
+  return {
+    what: `402s/s ÷ stock x402, ${connections} connections`,
+    value: of((round) => round.ours / round.theirs),
+    goal: { atLeast: 1 },
+    detail: `${of((round) => round.ours).toFixed(0)}/s, each stored, against ${of((round) => round.theirs).toFixed(0)}/s`,
+  }
+}
 
 interface Round {
   readonly ours: PaidLoad
   readonly theirs: PaidLoad
 }
 
-/** The same kind of answer for a payment on the same local chain, sold by us and by stock x402, in turns. */
-export const peer: Bench = {
-  name: 'peer',
-  about: 'a paid request against stock x402 (express, exact on Solana, in-process facilitator) on the same local chain',
-  async run({ rounds, roundSeconds, progress }) {
-    await using opened = new AsyncDisposableStack()
-    const environment = opened.use(await openEnvironment())
-    const runsFile = `${environment.directory}/runs`
-    const server = await spawnServer({ env: { ...environment.env, TOKEN_PRICE_USD: tokenPriceUsd }, runsFile })
-    opened.defer(() => server.stop())
-    const stock = await startStock(environment)
-    opened.defer(() => stock.stop())
-    const admin = new pg.Client({ connectionString: environment.database.adminUrl })
-    await admin.connect()
-    opened.defer(() => admin.end())
-
-    const ours = await ourLoad({ environment, server, admin })
-    const theirs = await theirLoad({ demoWallet: environment.demoWallet, rpcUrl: environment.chain.rpcUrl, stock })
-    const found: Yardstick[] = []
-    for (const callers of callerCounts) {
-      const results: Round[] = []
-      // The first round warms both up and is thrown away.
-      for (let round = 0; round <= rounds; round++) {
-        const load = { callers, seconds: roundSeconds }
-        const result = {
-          ours: await measurePaidLoad({ ...load, ...ours }),
-          theirs: await measurePaidLoad({ ...load, ...theirs }),
-        }
-        if (round > 0) results.push(result)
-        const ratio = (result.ours.p50Ms / result.theirs.p50Ms).toFixed(2)
-        progress(`peer: ${callers} callers, round ${round} of ${rounds}, p50 ratio ${ratio}`)
-      }
-      found.push(...yardsticks(callers, results))
-    }
-    return found
-  },
-}
-
-function yardsticks(callers: number, rounds: readonly Round[]): Yardstick[] {
-  const medianOf = (read: (round: Round) => number): number => median(rounds.map(read))
+async function comparePaid(sides: Sides, callers: number, options: BenchOptions): Promise<readonly Yardstick[]> {
+  const rounds = await inRounds(options, () => turn(sides, { callers, buy: sides.ours.buy, options }))
+  const of = middle(rounds)
   const load = `${callers} caller${callers === 1 ? '' : 's'}`
+  const rates = `${of(({ ours }) => ours.perSecond).toFixed(0)} and ${of(({ theirs }) => theirs.perSecond).toFixed(0)}`
+  const times = `${of(({ ours }) => ours.p50Ms).toFixed(0)} ms against ${of(({ theirs }) => theirs.p50Ms).toFixed(0)} ms`
+  options.progress(`peer: ${load}`)
   const p50 = {
     what: `p50 of a paid request ÷ stock x402, ${load}`,
-    value: medianOf(({ ours, theirs }) => ours.p50Ms / theirs.p50Ms),
+    value: of(({ ours, theirs }) => ours.p50Ms / theirs.p50Ms),
     goal: { atMost: 1 },
-    detail: [
-      `${medianOf(({ ours }) => ours.p50Ms).toFixed(0)} ms against ${medianOf(({ theirs }) => theirs.p50Ms).toFixed(0)} ms`,
-      `${medianOf(({ ours }) => ours.perSecond).toFixed(0)} and ${medianOf(({ theirs }) => theirs.perSecond).toFixed(0)} paid requests/s`,
-    ].join('; '),
+    detail: `${times}; ${rates} paid requests/s`,
   }
-  const processor = {
+  return [p50, processorTime(`${load}, bound transaction`, rounds)]
+}
+
+/** Signatures are of payments that the payer has sent and seen confirmed, which costs the server nothing. */
+async function compareForm(sides: Sides, form: Form, options: BenchOptions): Promise<Yardstick> {
+  const buy = () => sides.ours.buyBy(form)
+  const rounds = await inRounds(options, () => turn(sides, { callers: formCallers, buy, options }))
+  options.progress(`peer: form ${form}`)
+  return processorTime(`${formCallers} callers, ${formNames[form]}`, rounds)
+}
+
+const formNames: Readonly<Record<Form, string>> = {
+  signature: 'signature',
+  raw: 'raw signature',
+  transaction: 'transaction',
+  boundSignature: 'bound signature',
+  boundTransaction: 'bound transaction',
+}
+
+interface Turn {
+  readonly callers: number
+  readonly buy: () => Promise<void>
+  readonly options: BenchOptions
+}
+
+async function turn({ ours, stock, idle, stockIdle }: Sides, { callers, buy, options }: Turn): Promise<Round> {
+  const load = { callers, seconds: options.roundSeconds }
+  return {
+    ours: await measurePaidLoad({ ...load, call: buy, spent: ours.spent, idle }),
+    theirs: await measurePaidLoad({ ...load, call: stock.call, spent: stock.spent, idle: stockIdle }),
+  }
+}
+
+function processorTime(load: string, rounds: readonly Round[]): Yardstick {
+  const of = middle(rounds)
+  const spent = (read: (load: PaidLoad) => Spent, side: keyof Round): Spent => ({
+    serverMs: of((round) => read(round[side]).serverMs),
+    databaseMs: of((round) => read(round[side]).databaseMs),
+    statements: of((round) => read(round[side]).statements),
+  })
+  const background = spent((each) => each.background, 'ours')
+  const theirs = spent(({ each }) => each, 'theirs')
+  return {
     what: `server processor time of a paid request ÷ stock x402, ${load}`,
-    value: medianOf(({ ours, theirs }) => (ours.serverMs + ours.databaseMs) / theirs.serverMs),
+    value: of(({ ours, theirs: stock }) => (ours.each.serverMs + ours.each.databaseMs) / stock.each.serverMs),
     goal: { atMost: 1 },
     detail: [
-      `Node ${medianOf(({ ours }) => ours.serverMs).toFixed(1)} ms and Postgres ${medianOf(({ ours }) => ours.databaseMs).toFixed(1)} ms`,
-      `against Node ${medianOf(({ theirs }) => theirs.serverMs).toFixed(1)} ms, which stores nothing`,
+      describeSpent(spent(({ each }) => each, 'ours')),
+      `and ${describeSpent(background)} of background`,
+      `against Node ${theirs.serverMs.toFixed(1)} ms, which stores nothing`,
     ].join(', '),
   }
-  return [p50, processor]
 }
 
-interface OurParts {
-  readonly environment: ProofEnvironment
-  readonly server: SpawnedServer
-  readonly admin: pg.Client
+function describeSpent({ serverMs, databaseMs, statements }: Spent): string {
+  return `Node ${serverMs.toFixed(1)} ms, Postgres ${databaseMs.toFixed(1)} ms, ${statements.toFixed(1)} statements`
 }
 
-async function ourLoad({ environment, server, admin }: OurParts) {
-  const payingFetch = createPayingFetch({
-    wallet: keypairWallet(environment.demoWallet),
-    rpcUrl: environment.chain.rpcUrl,
-    spendingLimit: { perRequest: { usd: '1' } },
-  })
-  const { rows } = await admin.query<{ pid: number }>('select pg_backend_pid() as pid')
-  const { pid } = assertPresent(rows[0], 'the query has a row')
-  return {
-    call: async () => expectAnswer(await payingFetch(`${server.baseUrl}/api/data/crypto?symbol=BTC`)),
-    serverMs: () => processMs(server.pid),
-    databaseMs: () => postgresMs(pid),
-  }
+/** The first round warms both up and is thrown away. */
+async function inRounds<T>({ rounds }: BenchOptions, measure: () => Promise<T>): Promise<readonly T[]> {
+  const found: T[] = []
+  for (let round = 0; round <= rounds; round++) found.push(await measure())
+  return found.slice(1)
 }
 
-interface TheirParts {
-  readonly demoWallet: Keypair
-  readonly rpcUrl: string
-  readonly stock: SpawnedPeer
-}
-
-async function theirLoad({ demoWallet, rpcUrl, stock }: TheirParts) {
-  const signer = await createKeyPairSignerFromBytes(demoWallet.secretKey)
-  const client = new x402Client().register(devnet, new ExactSvmScheme(signer, { rpcUrl })).setSpendControls(false)
-  const payingFetch = wrapFetchWithPayment(globalThis.fetch, client)
-  return {
-    call: async () => expectAnswer(await payingFetch(`${stock.baseUrl}/api/data/crypto?symbol=BTC`)),
-    serverMs: () => processMs(stock.pid),
-    databaseMs: () => Promise.resolve(0),
-  }
-}
-
-async function startStock({ env, chain }: ProofEnvironment): Promise<SpawnedPeer> {
-  const feePayer = NewKeypair.generate()
-  const connection = new Connection(chain.rpcUrl, 'confirmed')
-  await connection.requestAirdrop(feePayer.publicKey, 1_000_000_000_000)
-  return spawnPeer({
-    rpcUrl: chain.rpcUrl,
-    mint: assertPresent(env['TOKEN_MINT'], 'the service has a mint'),
-    payTo: assertPresent(env['PAYMENT_WALLET'], 'the service has a payment wallet'),
-    amountBaseUnits: peerAmountBaseUnits,
-    feePayerSecret: encodeBase58(feePayer.secretKey),
-  })
-}
-
-async function expectAnswer(response: Response): Promise<void> {
-  const text = await response.text()
-  assert(response.status === 200, `a paid request is answered 200, not ${response.status}: ${text.slice(0, 300)}`)
+function middle<T>(rounds: readonly T[]): (read: (round: T) => number) => number {
+  return (read) => median(rounds.map(read))
 }

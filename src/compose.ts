@@ -99,7 +99,7 @@ export async function createService(
     split,
     withRails: seams.rails,
   })
-  const callers = opened.adopt(openCallers(config.server), close)
+  const callers = opened.adopt(openCallers({ ...config.server, limits: config.limits }, { ...deps, ledger }), close)
   const serving = await openListener(config.server, {
     ...deps,
     address,

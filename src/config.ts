@@ -14,6 +14,7 @@ import {
   missingFinanceVariables,
 } from './config/financeSettings.ts'
 import { type LedgerSettings, ledgerSettingsOf, ledgerVariables } from './config/ledgerSettings.ts'
+import { type LimitSettings, limitSettingsOf, limitVariables } from './config/limitSettings.ts'
 import { type LocalSettings, localVariables } from './config/localSettings.ts'
 import { operatorVariables } from './config/operatorSettings.ts'
 import { type PayoutSettings, payoutSettingsOf, payoutVariables } from './config/payoutSettings.ts'
@@ -46,6 +47,7 @@ import { type GivenVariables, missingBeside, postgresUrl } from './config/variab
 import { Fault } from '@tollbook/core/fault'
 import { type LogLevel, logLevels } from './primitives/log.ts'
 
+export { ledgerSettingsFor } from './config/ledgerSettings.ts'
 export { type ProviderAddresses, sampleModes } from './config/providerSettings.ts'
 export { upstreamNames } from './outbound/upstreamName.ts'
 export { parseSplit } from './pricing/splitSetting.ts'
@@ -74,6 +76,7 @@ export interface Config {
   readonly lifecycle: LifecycleSettings
   readonly finance: FinanceSettings | undefined
   readonly server: ServerSettings
+  readonly limits: LimitSettings
 }
 
 /** A configuration that leaves nothing to local mode. */
@@ -99,6 +102,7 @@ const environment = z.object({
   ...saleVariables,
   ...financeVariables,
   ...serverVariables,
+  ...limitVariables,
 })
 
 /** Names of all variables that are read. */
@@ -216,5 +220,6 @@ function configOf(env: z.infer<typeof environment>): Config {
     lifecycle: lifecycleSettingsOf(env),
     finance: financeSettingsOf(env, server.publicUrl),
     server,
+    limits: limitSettingsOf(env),
   }
 }

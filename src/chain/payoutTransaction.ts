@@ -3,13 +3,7 @@ import {
   createTransferCheckedInstruction,
   getAssociatedTokenAddressSync,
 } from '@solana/spl-token'
-import {
-  type Keypair,
-  PublicKey,
-  TransactionInstruction,
-  TransactionMessage,
-  VersionedTransaction,
-} from '@solana/web3.js'
+import { Keypair, PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { assertPresent } from '@tollbook/core/assert'
 import { type Address, readAddress } from '@tollbook/core/address'
 import { memoProgram } from '@tollbook/core/programs'
@@ -64,10 +58,10 @@ export function buildPayout({ terms, memo, payments, blockhash, feePayer }: Payo
 
 export function signPayout(
   unsigned: Uint8Array,
-  signers: readonly Keypair[],
+  signers: readonly { readonly secretKey: Uint8Array }[],
 ): { readonly signature: Signature; readonly transaction: Uint8Array } {
   const transaction = VersionedTransaction.deserialize(unsigned)
-  transaction.sign([...signers])
+  transaction.sign(signers.map(({ secretKey }) => Keypair.fromSecretKey(secretKey)))
   const signature = signatureOfBytes(transaction.signatures[0] ?? new Uint8Array())
   return { signature: assertPresent(signature, 'the fee payer has signed'), transaction: transaction.serialize() }
 }

@@ -34,23 +34,30 @@ export function createSolanaChainReader(deps: SolanaReaderDeps): ChainReader {
 
 // Several proofs of one wallet at the same moment cost one call.
 const balanceForMs = 1_000
+// A wallet that could pay a moment ago is not refused for its balance: its unknown signature is only not found.
+const enoughForMs = 30_000
 const balancesMax = 2_000
 
 function createBalanceReader(deps: SolanaReaderDeps): ChainReader['readBalance'] {
   const perf = { now: () => deps.clock.monotonicMs() }
   const recent = new LRUCache<string, Promise<Balance>>({ max: balancesMax, ttl: balanceForMs, ttlResolution: 0, perf })
+  const enough = new LRUCache<Address, Balance>({ max: balancesMax, ttl: enoughForMs, ttlResolution: 0, perf })
   return (question) => {
-    const key = JSON.stringify([
-      question.wallet,
-      question.minSlot,
-      question.commitment,
-      question.enoughBaseUnits?.toString(),
-    ])
+    const { wallet, minSlot, commitment, enoughBaseUnits = 0n } = question
+    const isOfAnyState = minSlot === undefined && commitment === undefined
+    const rich = isOfAnyState ? enough.get(wallet) : undefined
+    if (rich !== undefined && rich.baseUnits >= enoughBaseUnits) return Promise.resolve(rich)
+    const key = JSON.stringify([wallet, minSlot, commitment, enoughBaseUnits.toString()])
     const known = recent.get(key)
     if (known !== undefined) return known
     const asked = readTokenBalance(deps, { ...question, mint: deps.mint })
     recent.set(key, asked)
-    asked.catch(() => recent.delete(key))
+    asked.then(
+      (balance) => {
+        if (isOfAnyState && balance.baseUnits >= enoughBaseUnits) enough.set(wallet, balance)
+      },
+      () => recent.delete(key),
+    )
     return asked
   }
 }

@@ -77,10 +77,12 @@ interface Query extends Omit<FindOptions, 'commitment'> {
 
 async function look(search: Search, query: Query): Promise<Finding> {
   const { clock } = search
-  const { signature, commitment, isSent = false, waitMs = 0 } = query
+  const { signature, commitment, isSent = false, minSlot, waitMs = 0 } = query
   const deadlineMs = clock.monotonicMs() + waitMs
-  // A payment that was presented after it landed costs this one call.
-  const record = isSent ? undefined : await readShared(search, query)
+  // A payment that was presented after it landed costs this one call. One that was just sent, or just not found, is looked
+  // for by its status, which is asked for together with others.
+  const mayHaveLanded = !isSent && minSlot === undefined
+  const record = mayHaveLanded ? await readShared(search, query) : undefined
   if (record !== undefined) return agree(search, query, record)
   for (;;) {
     const leftMs = Math.max(0, deadlineMs - clock.monotonicMs())

@@ -4,7 +4,6 @@ import { landTransaction } from '@tollbook/client/landTransaction'
 import { connectPayerChain } from '@tollbook/client/payerChain'
 import { readConfig } from '../config.ts'
 import type { Payout } from '../payout/openPayout.ts'
-import { addressIn } from '../payout/planFile.ts'
 import { systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
@@ -36,14 +35,14 @@ interface SigningOrder extends PartsToSend {
 /** One after the other. A part whose outcome is not known stops the rest; sending the plan again goes on where it was. */
 export async function sendParts(deps: CommandDeps, payout: Payout, order: SigningOrder): Promise<void> {
   const wallet = await readKeypair(order.keypair)
-  if (wallet.publicKey.toBase58() !== payout.terms.paymentWallet)
+  if (wallet.address !== payout.terms.paymentWallet)
     throw new UsageProblem('--keypair', `is not the payment wallet ${payout.terms.paymentWallet}`)
   const payer = order.feePayer === undefined ? wallet : await readKeypair(order.feePayer)
   const local = await readLocalJson(join(deps.home(), 'local.json'))
   const { clock = systemClock, interrupted: signal } = deps
   const chain = connectPayerChain({ rpcUrl: payoutRpcUrl(readConfig(), local) })
   for (const part of order.parts) {
-    const feePayer = addressIn('--fee-payer', payer.publicKey.toBase58())
+    const feePayer = payer.address
     const { transaction: unsigned, lastValidBlockHeight } = await payout.build(order.plan, part, feePayer)
     const signed = payout.sign(unsigned, payer === wallet ? [wallet] : [payer, wallet])
     // Known before it leaves, so that nothing that happens to this process can lose it.

@@ -8,6 +8,7 @@ import { signatureOf, solanaReference } from '../payment/paymentReference.ts'
 import { isRefusal } from '@tollbook/core/refusal'
 import type { SettlementEvidence } from '../payment/settlement.ts'
 import type { Signature } from '@tollbook/core/signature'
+import { runElectedWork } from './electedWork.ts'
 import { recordStep, type StepDeps } from './recordStep.ts'
 import { type Repeated, repeat } from './repeat.ts'
 
@@ -49,7 +50,14 @@ export function startFinalityJob(deps: FinalityDeps): FinalityJob {
   const task = repeat(deps, {
     name: 'finality',
     everyMs,
-    run: () => deps.lifecycle.runElected('tollbook finality', () => recordFinality(deps, memory)),
+    run() {
+      memory.oldestAwaitingMs = undefined
+      return runElectedWork(deps.lifecycle, {
+        name: 'tollbook finality',
+        question: { kind: 'awaiting_finality', after: undefined },
+        run: () => recordFinality(deps, memory),
+      })
+    },
   })
   return { problem: () => problemOf(deps, memory), stop: () => task.stop() }
 }

@@ -5,6 +5,7 @@ import type { LandingBound } from '../payment/absence.ts'
 import type { ChainReader } from '../payment/chainReader.ts'
 import { type FinalityReader, statusesMax } from '../payment/finalityReader.ts'
 import { signatureOf, solanaReference } from '../payment/paymentReference.ts'
+import { runElectedWork } from './electedWork.ts'
 import type { StepDeps } from './recordStep.ts'
 import { type Repeated, repeat } from './repeat.ts'
 
@@ -21,6 +22,8 @@ const giveUpAfterMs = 10 * 60 * 1000
 // One call each; an outage may leave more, which come in the next rounds.
 const sentMax = 64
 
+const question = { kind: 'submitted', forMsMax: giveUpAfterMs } as const
+
 /** State of the job from round to round, of the transactions that are open. */
 export type RebroadcastMemory = Map<Signature, Followed>
 
@@ -36,12 +39,13 @@ export function startRebroadcastJob(deps: RebroadcastDeps): Repeated {
   return repeat(deps, {
     name: 'rebroadcast',
     everyMs,
-    run: () => deps.lifecycle.runElected('tollbook rebroadcast', () => rebroadcast(deps, memory)),
+    run: () =>
+      runElectedWork(deps.lifecycle, { name: 'tollbook rebroadcast', question, run: () => rebroadcast(deps, memory) }),
   })
 }
 
 export async function rebroadcast(deps: RebroadcastDeps, memory: RebroadcastMemory): Promise<void> {
-  const open = await deps.lifecycle.findOpen({ kind: 'submitted', forMsMax: giveUpAfterMs }, statusesMax)
+  const open = await deps.lifecycle.findOpen(question, statusesMax)
   const signatures = open.flatMap(({ reference }) => signatureOf(reference) ?? [])
   follow(deps, memory, signatures)
   const waiting = signatures.filter((signature) => memory.get(signature)?.isSettled === false)

@@ -1,5 +1,6 @@
+import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http'
+import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import { Fault } from '@tollbook/core/fault'
-import { readBytes, TooLong } from './readBytes.ts'
 
 export interface PostOptions {
   readonly timeoutMs: number
@@ -7,27 +8,51 @@ export interface PostOptions {
 
 // The largest answer of a node that we ask for is a transaction: 3 kB as a rule, some 100 kB at worst.
 const answerBytesMax = 4 * 1024 * 1024
+// Below the keep-alive time of the usual servers, so that a connection is seldom closed while a request is on its way.
+const idleConnectionMs = 4_000
+const connections = { keepAlive: true, timeout: idleConnectionMs }
+const plainAgent = new PlainAgent(connections)
+const tlsAgent = new TlsAgent(connections)
 
-/** Posts JSON and reads JSON, within a time and a size. Redirects are not followed: a node has no reason to. */
+/**
+ * Posts JSON and reads JSON, within a time and a size. Redirects are not followed: a node has no reason to. A paid request
+ * calls a node three times, and `fetch` takes three times the processor time of `http.request`.
+ */
 export async function postJson(url: string, body: string, { timeoutMs }: PostOptions): Promise<unknown> {
-  const response = await fetch(url, {
-    method: 'POST',
-    body,
-    redirect: 'error',
-    headers: { 'content-type': 'application/json', accept: 'application/json' },
-    signal: AbortSignal.timeout(timeoutMs),
-  })
+  const response = await post(url, body, AbortSignal.timeout(timeoutMs))
   const text = await readText(response)
-  if (!response.ok) throw new Error(`HTTP ${response.status}`)
+  const { statusCode = 0 } = response
+  if (statusCode < 200 || statusCode > 299) throw new Error(`HTTP ${statusCode}`)
   return JSON.parse(text)
 }
 
-async function readText(response: Response): Promise<string> {
-  try {
-    return (await readBytes(response, answerBytesMax)).toString('utf8')
-  } catch (error) {
-    // Asking again would bring the same answer.
-    if (error instanceof TooLong) throw new Fault(error.message, { cause: error, retryable: false })
-    throw error
+function post(url: string, body: string, signal: AbortSignal): Promise<IncomingMessage> {
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    accept: 'application/json',
   }
+  const isPlain = url.startsWith('http:')
+  const options = { method: 'POST', headers, signal, agent: isPlain ? plainAgent : tlsAgent }
+  return new Promise((resolve, reject) => {
+    const request = isPlain ? plainRequest(url, options, resolve) : tlsRequest(url, options, resolve)
+    request.on('error', reject)
+    request.end(body)
+  })
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of response) {
+    const bytes = Buffer.from(chunk)
+    size += bytes.length
+    if (size > answerBytesMax) {
+      response.destroy()
+      // Asking again would bring the same answer.
+      throw new Fault(`the answer is longer than ${answerBytesMax} bytes`, { retryable: false })
+    }
+    chunks.push(bytes)
+  }
+  return Buffer.concat(chunks).toString('utf8')
 }

@@ -1,6 +1,7 @@
-import { sql } from 'kysely'
 import { assert, assertPresent } from '@tollbook/core/assert'
+import type { QueryRunner } from '@tollbook/ledger/database'
 import type { LedgerKernel, RecordedEvent } from '@tollbook/ledger/port'
+import { queryPrepared } from '@tollbook/ledger/queryPrepared'
 import { paymentCodec } from '../payment/events.ts'
 import { evolve, evolveAll, type PaymentState, unknownPayment } from '../payment/payment.ts'
 import type {
@@ -20,9 +21,13 @@ import { idempotencyKeyBytes, idempotencySpace, paymentItem, textOf } from './pa
 import type { PriceListStore } from './priceListStore.ts'
 import type { SentAnswers } from './sentAnswers.ts'
 import { findOpenQuote, findQuoteByMemo, type QuoteQueue } from './quoteStore.ts'
+import { createRecentQuotes } from './recentQuotes.ts'
 
 export interface PaymentStoreDeps {
-  readonly database: Database
+  /** Connections for requests without a verified payment. */
+  readonly strangers: Database
+  /** The other connections, for the statements of each paid request, which are prepared. */
+  readonly pool: QueryRunner
   readonly kernel: LedgerKernel
   readonly quotes: QuoteQueue
   readonly priceLists: PriceListStore
@@ -31,7 +36,8 @@ export interface PaymentStoreDeps {
 
 /** The paywall's port on the ledger. */
 export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
-  const { database, kernel, priceLists } = deps
+  const { kernel, strangers: database, priceLists } = deps
+  const recentQuotes = createRecentQuotes()
   return {
     lookUp: (question) => lookUp(deps, question),
     append: (change) => append(kernel, change),
@@ -39,9 +45,11 @@ export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
     findDelivery: (question) => findDelivery(kernel, question),
     async recordQuote(quote) {
       await deps.quotes.submit(quote)
+      recentQuotes.add(quote)
     },
     findOpenQuote: (question) => findOpenQuote({ database, priceLists }, question),
-    findQuoteByMemo: (question) => findQuoteByMemo({ database, priceLists }, question),
+    findQuoteByMemo: async (question) =>
+      recentQuotes.find(question) ?? findQuoteByMemo({ database, priceLists }, question),
     findPrice: (endpoint, atMs) => priceLists.findPrice(endpoint, atMs),
   }
 }
@@ -101,19 +109,26 @@ export function foldPayment(recorded: readonly RecordedEvent[]): PaymentState {
   }, unknownPayment)
 }
 
+const selectKey = `select k.id, k.digest, n.note from ledger.keys k left join ledger.notes n on n.id = k.id
+  where k.space = $1 and k.key = $2 and k.until > now()`
+
+interface KeyRow {
+  readonly id: Buffer
+  readonly digest: Buffer | null
+  readonly note: Buffer | null
+}
+
 /** The use that this wallet made of this idempotency key in the last 24 hours. */
 async function loadEarlierUse(deps: PaymentStoreDeps, question: LookUp): Promise<EarlierUse | undefined> {
   const { wallet, idempotencyKey } = question
   if (idempotencyKey === undefined) return undefined
-  const row = await readOrFault('an idempotency key', () =>
-    deps.database
-      .selectFrom('ledger.keys')
-      .leftJoin('ledger.notes', 'ledger.notes.id', 'ledger.keys.id')
-      .select(['ledger.keys.id', 'digest', 'note'])
-      .where('space', '=', idempotencySpace)
-      .where('key', '=', idempotencyKeyBytes(wallet, idempotencyKey))
-      .where('until', '>', sql<Date>`now()`)
-      .executeTakeFirst(),
+  const values = [idempotencySpace, idempotencyKeyBytes(wallet, idempotencyKey)]
+  const {
+    rows: [row],
+  } = await readOrFault('an idempotency key', () =>
+    queryPrepared(deps.pool, 'idempotency_key', (statement) =>
+      deps.pool.query<KeyRow>({ ...statement, text: selectKey, values }),
+    ),
   )
   if (row === undefined) return undefined
   const reference = assertPresent(referenceOfStream(row.id), 'an idempotency key belongs to a payment')
@@ -147,21 +162,23 @@ function findDeliveryTo(recorded: readonly RecordedEvent[], orderDigest: string)
   return { position, leafHash, recordedAtMs }
 }
 
+const selectUnsent = 'select note from ledger.notes where id = $1 and sent_at is null'
+
 async function loadUnsent(
-  { database, sentAnswers }: PaymentStoreDeps,
+  { pool, sentAnswers }: PaymentStoreDeps,
   { reference, orderDigest }: LookUp,
   recorded: readonly RecordedEvent[],
 ): Promise<StoredAnswer | undefined> {
   const delivery = orderDigest === undefined ? undefined : findDeliveryTo(recorded, orderDigest)
   // Asked before and after the table is read: this process may have sent the answer, and be recording that at this moment.
   if (delivery === undefined || sentAnswers.has(reference)) return undefined
-  const row = await readOrFault('an unsent answer', () =>
-    database
-      .selectFrom('ledger.notes')
-      .select('note')
-      .where('id', '=', Buffer.from(streamIdOf(reference)))
-      .where('sent_at', 'is', null)
-      .executeTakeFirst(),
+  const values = [Buffer.from(streamIdOf(reference))]
+  const {
+    rows: [row],
+  } = await readOrFault('an unsent answer', () =>
+    queryPrepared(pool, 'unsent_answer', (statement) =>
+      pool.query<{ readonly note: Buffer }>({ ...statement, text: selectUnsent, values }),
+    ),
   )
   if (row === undefined || sentAnswers.has(reference)) return undefined
   return { answerJson: row.note.toString('utf8'), ...delivery }

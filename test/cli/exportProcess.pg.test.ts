@@ -11,6 +11,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { afterFile } from '../support/afterFile.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { compileCacheEnv } from '../support/compileCacheEnv.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { seedLedger } from '../proofs/finance/seedLedger.ts'
 import { openInstance, openSessions } from '../store/instance.ts'
@@ -23,7 +24,12 @@ const { serviceUrl, adminUrl } = await createTestDatabase()
 const admin = openSessions(adminUrl)
 const directory = await makeScratchDirectory()
 const program = new URL('../../src/cli/tollbook.js', import.meta.url).pathname
-const env = { PATH: process.env['PATH'] ?? '', DATABASE_URL: serviceUrl, TOLLBOOK_HOME: directory }
+const env = {
+  ...compileCacheEnv(),
+  PATH: process.env['PATH'] ?? '',
+  DATABASE_URL: serviceUrl,
+  TOLLBOOK_HOME: directory,
+}
 // Many times what a pipe holds.
 const payments = 1_500
 

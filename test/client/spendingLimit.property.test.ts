@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { formatDecimal } from '@tollbook/core/money'
 import { attoUsdOf } from '@tollbook/client/checkQuote'
-import { type Ceiling, createBudget, SpendingLimitExceeded } from '@tollbook/client/spendingLimit'
+import { createBudget } from '@tollbook/client/budget'
+import { type Ceiling, SpendingLimitExceeded } from '@tollbook/client/spendingLimit'
 
 const amount = fc.bigInt(0n, 10n ** 24n)
 const cost = fc.record({ attoUsd: amount, baseUnits: amount })
@@ -18,11 +19,13 @@ function fits(reserve: () => unknown): boolean {
   }
 }
 
+const here = { host: 'pay.example', atMs: 0 }
+
 test('a request is within the limit exactly when it costs no more in either unit', () => {
   fc.assert(
     fc.property(cost, cost, (asked, allowed) => {
       const within = [asked.attoUsd <= allowed.attoUsd, asked.baseUnits <= allowed.baseUnits] as const
-      const reserve = (perRequest: Ceiling) => fits(() => createBudget({ perRequest }).reserve(asked))
+      const reserve = (perRequest: Ceiling) => fits(() => createBudget({ perRequest }).reserve({ ...asked, ...here }))
       expect(reserve({ usd: usd(allowed.attoUsd) })).toBe(within[0])
       expect(reserve({ baseUnits: allowed.baseUnits })).toBe(within[1])
       expect(reserve({ usd: usd(allowed.attoUsd), baseUnits: allowed.baseUnits })).toBe(within[0] && within[1])
@@ -40,8 +43,8 @@ test('whatever is reserved and released, what is spent never exceeds the total',
       for (const { asked, isReleased } of steps) {
         const after = { attoUsd: spent.attoUsd + asked.attoUsd, baseUnits: spent.baseUnits + asked.baseUnits }
         const mayFit = after.attoUsd <= total.attoUsd && after.baseUnits <= total.baseUnits
-        expect(fits(() => isReleased && budget.reserve(asked).release())).toBe(!isReleased || mayFit)
-        if (!isReleased) expect(fits(() => budget.reserve(asked))).toBe(mayFit)
+        expect(fits(() => isReleased && budget.reserve({ ...asked, ...here }).release())).toBe(!isReleased || mayFit)
+        if (!isReleased) expect(fits(() => budget.reserve({ ...asked, ...here }))).toBe(mayFit)
         if (!isReleased && mayFit) spent = after
       }
       expect(spent.attoUsd <= total.attoUsd && spent.baseUnits <= total.baseUnits).toBe(true)
@@ -57,8 +60,8 @@ test('a limit that is not a plain decimal, or that limits nothing, is refused on
 
 test('the excess says both numbers, what is left of the total being the second', () => {
   const budget = createBudget({ perRequest: { usd: '1' }, total: { usd: '0.05' } })
-  budget.reserve({ attoUsd: 30_000_000_000_000_000n, baseUnits: 1n })
-  const again = () => budget.reserve({ attoUsd: 30_000_000_000_000_000n, baseUnits: 1n })
+  budget.reserve({ attoUsd: 30_000_000_000_000_000n, baseUnits: 1n, ...here })
+  const again = () => budget.reserve({ attoUsd: 30_000_000_000_000_000n, baseUnits: 1n, ...here })
   expect(again).toThrow('asks 0.03 USD, and the spending limit leaves 0.02 USD in total')
 })
 

@@ -15,9 +15,14 @@ import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 const root = new URL('../..', import.meta.url).pathname
 let service: LocalProcess
 let home: string
+// One folder for all pages, because npx installs a package once for each folder.
+let folder: string
 
 beforeAll(async () => {
   home = await makeScratchDirectory()
+  folder = await makeScratchDirectory()
+  for (const name of ['src', 'packages', 'node_modules', 'package.json', 'migrations'])
+    await symlink(join(root, name), join(folder, name))
   service = await startLocalProcess(home)
 })
 
@@ -35,7 +40,7 @@ function examplesOf(page: string): readonly Example[] {
 }
 
 /** One shell script of all examples; programs are written where it runs, under the name in their first line if they have one. */
-async function scriptOf(page: string, folder: string): Promise<string> {
+async function scriptOf(page: string): Promise<string> {
   const lines = ['set -eu']
   for (const [number, { language, code }] of examplesOf(page).entries()) {
     if (language === 'sh') {
@@ -51,12 +56,9 @@ async function scriptOf(page: string, folder: string): Promise<string> {
 }
 
 async function run(path: string): Promise<string> {
-  const folder = await makeScratchDirectory()
-  for (const name of ['src', 'packages', 'node_modules', 'package.json', 'migrations'])
-    await symlink(join(root, name), join(folder, name))
   const page = await readFile(join(root, path), 'utf8')
   // Setting up is what the test before this one did.
-  const script = (await scriptOf(page, folder)).replaceAll(/^npm (ci|run demo).*$/gm, '')
+  const script = (await scriptOf(page)).replaceAll(/^npm (ci|run demo).*$/gm, '')
   const env = { ...newcomerEnv(home), PATH: `${root}/node_modules/.bin:${process.env['PATH'] ?? ''}` }
   const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder, env, maxBuffer: 1e8 })
   return stdout

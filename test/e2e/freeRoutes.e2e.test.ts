@@ -2,14 +2,16 @@ import { connect } from 'node:net'
 import { writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { assertPresent } from '@tollbook/core/assert'
 import { ask, askForQuote, buy, qrOrder } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
+import { requestCalls } from '../support/requestCalls.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
 
 let service: TestService
 beforeAll(async () => {
-  service = await openTestService()
+  service = await openTestService({ nodes: 2 })
 })
 
 const get = (path: string, init: RequestInit = {}) => fetch(`${service.baseUrl}${path}`, init)
@@ -127,12 +129,13 @@ describe('limits', () => {
 
 describe('the yardstick', () => {
   test('a confirmed payment in signature form costs one call to the chain', async () => {
-    const proof = await service.payer.pay(await askForQuote(service))
-    service.chain.forgetRequestCounts()
-    expect((await ask(service, { ...qrOrder, proof })).status).toBe(200)
-    const counts = new Map(service.chain.requestCounts())
-    // The job that checks the node's health runs on a schedule and not per request.
-    counts.delete('getSlot')
-    expect([...counts]).toEqual([['getTransaction', 1]])
+    // The elected jobs run on the first instance, so the node of another one sees only what its requests ask.
+    const node = assertPresent(service.chain.nodes[1], 'the chain has a second node')
+    const measured = await openTestService({ besides: service, env: { SOLANA_RPC_URLS: node.rpcUrl } })
+    const proof = await service.payer.pay(await askForQuote(measured))
+    node.forgetRequestCounts()
+    expect((await ask(measured, { ...qrOrder, proof })).status).toBe(200)
+    expect(requestCalls(node)).toEqual([['getTransaction', 1]])
+    await measured.close()
   })
 })

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import { type BatchQueue, createBatchQueue } from '@tollbook/ledger/batchQueue'
+import { type BatchQueue, type BatchQueueOptions, createBatchQueue } from '@tollbook/ledger/batchQueue'
+
+type Limits = Pick<BatchQueueOptions<string, string>, 'batchMax' | 'flushesMax' | 'waitingMax' | 'gathering'>
 
 interface Bench {
   readonly queue: BatchQueue<string, string>
@@ -9,13 +11,14 @@ interface Bench {
 }
 
 /** A queue whose flushes end when the test says so; `x!` is an item that fails alone. */
-function openBench({ batchMax = 3, flushesMax = 2, waitingMax = 10 } = {}): Bench {
+function openBench({ batchMax = 3, flushesMax = 2, waitingMax = 10, gathering }: Partial<Limits> = {}): Bench {
   const batches: string[][] = []
   const gates: { open: () => void; fail: (error: Error) => void }[] = []
   const queue = createBatchQueue<string, string>({
     batchMax,
     flushesMax,
     waitingMax,
+    ...(gathering === undefined ? {} : { gathering }),
     keyOf: (item) => item[0] ?? '',
     flush: async (batch) => {
       batches.push([...batch])
@@ -127,4 +130,66 @@ test('drained waits for queued items and items in progress, and returns immediat
   await finish()
   await drained
   expect(await Promise.all(all)).toEqual(['a1 done', 'a2 done'])
+})
+
+/** Pauses that end when the test says so. */
+function openPauses() {
+  const pauses: (() => void)[] = []
+  const pause = async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    pauses.push(resolve)
+    await promise
+  }
+  const end = async () => {
+    pauses.shift()?.()
+    await turns()
+  }
+  return { pause, end, count: () => pauses.length }
+}
+
+test('a lone caller never waits for items to gather', async () => {
+  const { pause, count } = openPauses()
+  const { queue, batches, finish } = openBench({ gathering: { itemsEnough: 3, pause } })
+  for (const item of ['a', 'b', 'c']) {
+    const done = queue.submit(item)
+    await turns()
+    await finish()
+    await done
+  }
+  expect(batches).toEqual([['a'], ['b'], ['c']])
+  expect(count()).toBe(0)
+})
+
+test('after callers have overlapped a small batch waits for the pause, and a batch that is large enough does not', async () => {
+  const { pause, end } = openPauses()
+  const { queue, batches, finish } = openBench({ batchMax: 9, gathering: { itemsEnough: 3, pause } })
+  const all = [queue.submit('a'), queue.submit('b')]
+  await turns()
+  await finish()
+  all.push(queue.submit('c'))
+  await turns()
+  expect(batches).toEqual([['a', 'b']])
+  await end()
+  expect(batches[1]).toEqual(['c'])
+  await finish()
+  all.push(...['d', 'e', 'f'].map((item) => queue.submit(item)))
+  await turns()
+  expect(batches[2]).toEqual(['d', 'e', 'f'])
+  await finish()
+  expect(await Promise.all(all)).toHaveLength(6)
+})
+
+test('drained waits for the end of a pause too', async () => {
+  const { pause, end } = openPauses()
+  const { queue, finish } = openBench({ gathering: { itemsEnough: 3, pause } })
+  const all = [queue.submit('a'), queue.submit('b')]
+  await turns()
+  await finish()
+  all.push(queue.submit('c'))
+  const drained = queue.drained()
+  await turns()
+  await end()
+  await finish()
+  await drained
+  expect(await Promise.all(all)).toEqual(['a done', 'b done', 'c done'])
 })

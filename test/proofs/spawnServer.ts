@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import type { CrashStep } from './crashStep.ts'
+import { compileCacheEnv } from '../support/compileCacheEnv.ts'
 
 export interface SpawnedServer {
   readonly baseUrl: string
@@ -36,7 +37,7 @@ const ownEntry = fileURLToPath(new URL('serverProcess.ts', import.meta.url))
 export async function spawnServer(options: SpawnOptions): Promise<SpawnedServer> {
   const { env, runsFile, nodeOptions = [], entry = ownEntry, stderr = 'inherit' } = options
   const child = spawn(process.execPath, [...nodeOptions, entry, runsFile], {
-    env: { ...env },
+    env: { ...compileCacheEnv(), ...env },
     stdio: ['pipe', 'pipe', stderr],
   })
   const gone = once(child, 'exit').then(([code, signal]: unknown[]) => String(signal ?? code))

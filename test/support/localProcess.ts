@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import { assertPresent } from '@tollbook/core/assert'
 import { afterFile } from './afterFile.ts'
+import { compileCacheEnv } from './compileCacheEnv.ts'
 
 /** `local.json`, the contract that tools rely on. */
 export const localJson = z.object({
@@ -36,6 +37,7 @@ export function newcomerEnv(home: string): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '',
     HOME: process.env['HOME'] ?? '',
+    ...compileCacheEnv(),
     TOLLBOOK_HOME: home,
     PORT: '0',
     LOG_LEVEL: 'warn',

@@ -45,7 +45,8 @@ export function createPayer({ rpcUrl, wallet }: { readonly rpcUrl: string; reado
       const transaction = new Transaction({ feePayer: wallet.publicKey, recentBlockhash: blockhash })
       transaction.add(...instructionsFor(body, wallet, { bound, shortBy }))
       transaction.sign(wallet)
-      const bytes = transaction.serialize()
+      // Verifying our own signature again takes web3.js 4 ms.
+      const bytes = transaction.serialize({ verifySignatures: false })
       return { signature: encodeBase58(bytes.subarray(1, 65)), bytes, secret: bound ? body.quote.secret : undefined }
     },
     async send({ bytes, signature }) {

@@ -18,6 +18,8 @@ export interface TestServiceOptions {
   readonly env?: Readonly<Record<string, string>>
   /** The service's; the chain goes by real time. */
   readonly clock?: Clock
+  /** Number of RPC nodes of the chain (default 1); the service uses the first. */
+  readonly nodes?: number
   /** Another instance of this service: same ledger, same chain. */
   readonly besides?: TestService
 }
@@ -53,7 +55,7 @@ const slotMs = 40
 
 export async function openTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const environment =
-    (options.besides === undefined ? undefined : environments.get(options.besides)) ?? (await openEnvironment())
+    (options.besides === undefined ? undefined : environments.get(options.besides)) ?? (await openEnvironment(options))
   const { chain, database, wallets, receiptKey, artifactDirectory } = environment
   const config = readConfig({
     PORT: '0',
@@ -89,10 +91,10 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
   return testService
 }
 
-async function openEnvironment(): Promise<Environment> {
+async function openEnvironment({ nodes = 1 }: TestServiceOptions): Promise<Environment> {
   const artifactDirectory = await makeScratchDirectory()
   const database = await createTestDatabase()
-  const chain = await startLocalChain({ slotMs })
+  const chain = await startLocalChain({ slotMs, nodes: Array.from({ length: nodes }, () => ({ newestState: true })) })
   afterFile(() => chain.close())
   const wallets = await provisionWallets(chain)
   return { chain, database, wallets, receiptKey: JSON.stringify(makeReceiptKey()), artifactDirectory }

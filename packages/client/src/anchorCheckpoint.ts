@@ -1,13 +1,15 @@
-import { type Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { type Checkpoint } from '@tollbook/core/checkpoint'
 import { encodeBase64 } from '@tollbook/core/base64'
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
-import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
+import type { Signature } from '@tollbook/core/signature'
+import { utf8Bytes } from '@tollbook/core/bytes'
 import { landTransaction } from './landTransaction.ts'
 import { connectPayerChain } from './payerChain.ts'
-import { memoInstruction } from './paymentMemo.ts'
+import type { Keypair } from './solana/keypair.ts'
+import { memoInstruction } from './solana/tokenInstruction.ts'
+import { buildTransaction, feePayerSignature, signTransaction } from './solana/transaction.ts'
 import type { Fetch } from './solanaRpc.ts'
 
 export interface AnchorDeps {
@@ -39,21 +41,17 @@ function anchorMemo({ origin, size, root }: Checkpoint): string {
 export async function anchorCheckpoint(deps: AnchorDeps, checkpoint: Checkpoint): Promise<Anchor> {
   const { rpcUrl, keypair, signal, fetch = globalThis.fetch, clock = systemClock } = deps
   const memo = anchorMemo(checkpoint)
-  if (Buffer.byteLength(memo) > memoBytesMax)
+  if (utf8Bytes(memo).length > memoBytesMax)
     throw new Fault(`the origin ${checkpoint.origin} is too long for a memo`, { retryable: false })
   const chain = connectPayerChain({ rpcUrl, fetch })
   const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash()
-  const message = new TransactionMessage({
-    payerKey: new PublicKey(keypair.publicKey),
-    recentBlockhash: blockhash,
-    instructions: [memoInstruction(memo)],
-  }).compileToV0Message()
-  const transaction = new VersionedTransaction(message)
-  transaction.sign([keypair])
-  const signature = assertPresent(signatureOfBytes(transaction.signatures[0] ?? new Uint8Array()), 'it is signed')
+  const { address: feePayer } = keypair
+  const unsigned = buildTransaction({ feePayer, blockhash, instructions: [memoInstruction(memo)] })
+  const transaction = signTransaction(unsigned, [keypair])
+  const signature = assertPresent(feePayerSignature(transaction, feePayer), 'it is signed')
   const landing = await landTransaction(
     { chain, clock, signal },
-    { signature, transaction: transaction.serialize(), lastValidBlockHeight, sentBefore: false },
+    { signature, transaction, lastValidBlockHeight, sentBefore: false },
   )
   if (landing.outcome === 'confirmed') return { signature, memo }
   const why = landing.outcome === 'rejected' ? landing.why : `its transaction ${signature} has ${landing.outcome}`

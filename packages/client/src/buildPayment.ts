@@ -1,17 +1,14 @@
-import {
-  createAssociatedTokenAccountIdempotentInstruction,
-  createBurnCheckedInstruction,
-  createTransferCheckedInstruction,
-  getAssociatedTokenAddressSync,
-} from '@solana/spl-token'
-import { PublicKey, type TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { Fault } from '@tollbook/core/fault'
-import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
+import type { Signature } from '@tollbook/core/signature'
 import type { ProofForm } from './encodeProof.ts'
 import type { PayerChain } from './payerChain.ts'
 import type { PayerWallet } from './payerWallet.ts'
-import { memoInstruction, nonceMemo } from './paymentMemo.ts'
+import { nonceMemo } from './paymentMemo.ts'
 import type { PaymentPlan } from './planPayment.ts'
+import type { Instruction } from './solana/instruction.ts'
+import { associatedTokenAccount } from './solana/programAddress.ts'
+import { burnChecked, createTokenAccount, memoInstruction, transferChecked } from './solana/tokenInstruction.ts'
+import { buildTransaction, feePayerSignature } from './solana/transaction.ts'
 
 export interface SignedPayment {
   readonly signature: Signature
@@ -32,17 +29,15 @@ export async function buildPayment(
   form: ProofForm,
 ): Promise<SignedPayment> {
   const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash()
-  const payer = new PublicKey(wallet.address)
-  const message = new TransactionMessage({
-    payerKey: payer,
-    recentBlockhash: blockhash,
-    instructions: paymentInstructions(plan, payer, memoFor(plan, form)),
-  }).compileToV0Message()
-  const signed = await wallet.signTransaction(new VersionedTransaction(message))
-  const signature = signatureOfBytes(signed.signatures[0] ?? new Uint8Array())
+  const feePayer = wallet.address
+  const instructions = paymentInstructions(plan, feePayer, memoFor(plan, form))
+  const transaction = await wallet.signTransaction(buildTransaction({ feePayer, blockhash, instructions }))
+  const signature = feePayerSignature(transaction, feePayer)
   if (signature === undefined)
-    throw new Fault(`the wallet ${wallet.address} returned the transaction unsigned`, { retryable: false })
-  return { signature, transaction: signed.serialize(), lastValidBlockHeight }
+    throw new Fault(`the wallet ${feePayer} returned the transaction unsigned, or signed with another key`, {
+      retryable: false,
+    })
+  return { signature, transaction, lastValidBlockHeight }
 }
 
 /** The quote's memo binds the payment to its secret. The plain forms must not have it, and need another in its place. */
@@ -51,26 +46,17 @@ function memoFor({ quote }: PaymentPlan, form: ProofForm): string {
 }
 
 /** No compute budget: two token instructions, a memo and an account take a third of what a transaction has without asking. */
-function paymentInstructions(plan: PaymentPlan, payer: PublicKey, memo: string): TransactionInstruction[] {
+export function paymentInstructions(plan: PaymentPlan, payer: string, memo: string): Instruction[] {
   const { quote, sentBaseUnits, createsTokenAccount } = plan
-  const { burnBaseUnits, decimals } = quote
-  const key = (address: string) => new PublicKey(address)
-  const [mint, program] = [key(quote.mint), key(quote.tokenProgram)] as const
-  const [paymentWallet, destination] = [key(quote.paymentWallet), key(quote.paymentTokenAccount)] as const
-  const source = getAssociatedTokenAddressSync(mint, payer, true, program)
+  const { paymentWallet, paymentTokenAccount, burnBaseUnits } = quote
+  const account = associatedTokenAccount({ ...quote, wallet: payer })
   // First, because a Token-2022 account that insists on memos wants to have seen it before the transfer.
   const instructions = [memoInstruction(memo)]
-  if (createsTokenAccount) {
-    instructions.push(
-      createAssociatedTokenAccountIdempotentInstruction(payer, destination, paymentWallet, mint, program),
-    )
-  }
-  instructions.push(createBurnCheckedInstruction(source, mint, payer, burnBaseUnits, decimals, [], program))
+  if (createsTokenAccount)
+    instructions.push(createTokenAccount(payer, paymentTokenAccount, { ...quote, wallet: paymentWallet }))
+  const amount = (baseUnits: bigint) => ({ account, authority: payer, baseUnits })
+  instructions.push(burnChecked(quote, amount(burnBaseUnits)))
   // A price of one base unit is burned completely, which leaves nothing to transfer.
-  if (sentBaseUnits > 0n) {
-    instructions.push(
-      createTransferCheckedInstruction(source, mint, destination, payer, sentBaseUnits, decimals, [], program),
-    )
-  }
+  if (sentBaseUnits > 0n) instructions.push(transferChecked(quote, amount(sentBaseUnits), paymentTokenAccount))
   return instructions
 }

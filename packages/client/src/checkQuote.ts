@@ -1,5 +1,3 @@
-import { getAssociatedTokenAddressSync } from '@solana/spl-token'
-import { PublicKey } from '@solana/web3.js'
 import { displayNumber, divideRoundingUp, parseBaseUnits, parseDecimal } from '@tollbook/core/money'
 import { type Address, readAddress } from '@tollbook/core/address'
 import { memoOfSecret } from '@tollbook/core/binding'
@@ -8,6 +6,7 @@ import { quoteBody, type QuoteBody } from '@tollbook/core/wire'
 import { announcedBurnPerMille, burnShareOf, specifiedBurnPercent } from './burnShare.ts'
 import { type QuoteProblem, quoteProblem } from './quoteProblem.ts'
 import type { Offer } from './readOffer.ts'
+import { associatedTokenAccount } from './solana/programAddress.ts'
 import { attoUsdScale } from './spendingLimit.ts'
 
 /** Values that the payer knows in advance. An offer with other values is refused. */
@@ -150,8 +149,7 @@ const roundingParts = 1_000_000_000n
 function checkDestination({ mint, tokenProgram, paymentWallet, paymentTokenAccount }: PayableQuote) {
   if (!tokenPrograms.has(tokenProgram))
     return quoteProblem('token_program_wrong', `${tokenProgram} is not a token program`)
-  const key = (address: Address) => new PublicKey(address)
-  const account = getAssociatedTokenAddressSync(key(mint), key(paymentWallet), true, key(tokenProgram)).toBase58()
+  const account = associatedTokenAccount({ wallet: paymentWallet, mint, tokenProgram })
   return account === paymentTokenAccount
     ? undefined
     : quoteProblem(

@@ -2,7 +2,16 @@
 export { createPayingFetch, type PayingFetch, type ResumeOptions } from './payingFetch.ts'
 export type { PayingFetchOptions } from './payer.ts'
 export { keypairWallet, type PayerWallet } from './payerWallet.ts'
-export { type Ceiling, type Cost, type SpendingLimit, SpendingLimitExceeded } from './spendingLimit.ts'
+export type { SecretKey } from './solana/keypair.ts'
+export { standardWallet, type StandardWalletOptions } from './standardWallet.ts'
+export {
+  type Ceiling,
+  type Cost,
+  type SpendingLimit,
+  SpendingLimitExceeded,
+  type SpendingScope,
+} from './spendingLimit.ts'
+export type { PaymentOutcome, PaymentStore, StoredSpending } from './paymentStore.ts'
 export type { PaymentProgress } from './paymentProgress.ts'
 export { PaymentError, PaymentNotSent, PaymentRefused, PaymentUnresolved, PaymentUnspent } from './paymentError.ts'
 export { type QuoteProblem, type QuoteProblemKind, QuoteRefused } from './quoteProblem.ts'

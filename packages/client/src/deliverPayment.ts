@@ -1,4 +1,5 @@
 import { assertNever, assertPresent } from '@tollbook/core/assert'
+import { readBase64 } from '@tollbook/core/base64'
 import { readSignature } from '@tollbook/core/signature'
 import { landTransaction } from './landTransaction.ts'
 import type { Payer } from './payer.ts'
@@ -15,6 +16,21 @@ export interface Delivery {
 
 /** From here on money may move: whatever happens, the caller gets the answer, or an error that carries the payment. */
 export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<Response> {
+  const { payment } = delivery
+  try {
+    const answer = await landAndPresent(payer, delivery)
+    await payer.open.close(payment, 'answered')
+    return answer
+  } catch (error) {
+    // A node that does not take it has seen it, so it counts as spent like a refused one.
+    if (error instanceof PaymentRefused || error instanceof PaymentNotSent) await payer.open.close(payment, 'refused')
+    throw error
+  } finally {
+    payer.open.leave(payment)
+  }
+}
+
+async function landAndPresent(payer: Payer, delivery: Delivery): Promise<Response> {
   const { payment, signal } = delivery
   const ownSending = payment.form === 'signature'
   try {
@@ -31,7 +47,7 @@ export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<
 async function land({ chain, clock }: Payer, { payment, sentBefore, signal }: Delivery): Promise<void> {
   const signature = assertPresent(readSignature(payment.signature), 'a pending payment has a signature')
   const { lastValidBlockHeight } = payment
-  const transaction = Buffer.from(payment.transaction, 'base64')
+  const transaction = assertPresent(readBase64(payment.transaction), 'a pending payment holds base64')
   const order = { signature, transaction, lastValidBlockHeight, sentBefore }
   const landing = await landTransaction({ chain, clock, signal }, order)
   switch (landing.outcome) {

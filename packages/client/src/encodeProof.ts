@@ -1,4 +1,6 @@
 import { assertNever } from '@tollbook/core/assert'
+import { encodeBase64 } from '@tollbook/core/base64'
+import { utf8Bytes } from '@tollbook/core/bytes'
 import type { Signature } from '@tollbook/core/signature'
 
 /**
@@ -20,16 +22,12 @@ export interface ProofParts {
 export function encodeProof(form: ProofForm, { signature, transaction, secret }: ProofParts): string {
   switch (form) {
     case 'bound':
-      return base64(JSON.stringify({ transaction: base64(transaction), secret }))
+      return encodeBase64(utf8Bytes(JSON.stringify({ transaction: encodeBase64(transaction), secret })))
     case 'transaction':
-      return base64(transaction)
+      return encodeBase64(transaction)
     case 'signature':
-      return base64(signature)
+      return encodeBase64(utf8Bytes(signature))
     default:
       return assertNever(form)
   }
-}
-
-function base64(content: string | Uint8Array): string {
-  return (typeof content === 'string' ? Buffer.from(content, 'utf8') : Buffer.from(content)).toString('base64')
 }

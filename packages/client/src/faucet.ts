@@ -1,25 +1,23 @@
-import {
-  createAssociatedTokenAccountIdempotentInstruction,
-  createMintToCheckedInstruction,
-  getAssociatedTokenAddressSync,
-} from '@solana/spl-token'
-import { type Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { z } from 'zod'
 import { assertPresent } from '@tollbook/core/assert'
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { formatDecimal, parseDecimal } from '@tollbook/core/money'
 import { type Address, readAddress } from '@tollbook/core/address'
-import { readSignature, type Signature, signatureOfBytes } from '@tollbook/core/signature'
+import { readSignature, type Signature } from '@tollbook/core/signature'
 import { connectPayerChain, type MintFacts, type PayerChain } from './payerChain.ts'
-import { memoInstruction, nonceMemo } from './paymentMemo.ts'
+import { nonceMemo } from './paymentMemo.ts'
 import { isLoopback } from './secureUrl.ts'
+import { type Keypair, readSecretKey, type SecretKey } from './solana/keypair.ts'
+import { associatedTokenAccount } from './solana/programAddress.ts'
+import { createTokenAccount, memoInstruction, mintToChecked } from './solana/tokenInstruction.ts'
+import { buildTransaction, feePayerSignature, signTransaction } from './solana/transaction.ts'
 import { createSolanaRpc, type Fetch, type SolanaRpc } from './solanaRpc.ts'
 
 export interface FaucetOptions {
   readonly rpcUrl: string
   readonly mint: string
-  readonly mintAuthority: Keypair
+  readonly mintAuthority: SecretKey
   readonly fetch?: Fetch
   readonly clock?: Clock
 }
@@ -62,16 +60,16 @@ interface Gift {
 
 /** Gives out SOL and new tokens on a local chain. Tokens that cost nothing have no business anywhere else. */
 export async function fundWallet(options: FaucetOptions, request: FaucetRequest): Promise<Funding | FaucetProblem> {
-  const { rpcUrl, mintAuthority, fetch = globalThis.fetch, clock = systemClock } = options
-  const url = URL.parse(rpcUrl)
-  if (url === null || !isLoopback(url))
+  const { rpcUrl, fetch = globalThis.fetch, clock = systemClock } = options
+  if (!URL.canParse(rpcUrl) || !isLoopback(new URL(rpcUrl)))
     return problem('rpcUrl', `the faucet works on a chain on this machine only, and ${rpcUrl} is not on it`)
   const [rpc, chain] = [createSolanaRpc({ url: rpcUrl, fetch }), connectPayerChain({ rpcUrl, fetch })]
   const gift = await readGift(chain, options.mint, request)
   if ('field' in gift) return gift
 
+  const mintAuthority = readSecretKey(options.mintAuthority)
   const faucet = { rpc, chain, clock, mintAuthority }
-  const authority = assertPresent(readAddress(mintAuthority.publicKey.toBase58()), 'a public key is an address')
+  const { address: authority } = mintAuthority
   if ((await lamportsOf(faucet, authority)) < feeReserveLamports) await giveSol(faucet, authority, lamportsPerSol)
   const airdrop = gift.lamports === 0n ? [] : [await giveSol(faucet, gift.address, gift.lamports)]
   const { tokenAccount, signature } = await giveTokens(faucet, gift)
@@ -122,26 +120,23 @@ async function giveSol(faucet: Faucet, address: Address, lamports: bigint): Prom
 
 async function giveTokens(faucet: Faucet, { address, mint, facts, baseUnits }: Gift) {
   const { chain, mintAuthority } = faucet
-  const authority = mintAuthority.publicKey
-  const key = (address: string) => new PublicKey(address)
-  const [mintKey, program, owner] = [key(mint), key(facts.tokenProgram), key(address)] as const
-  const account = getAssociatedTokenAddressSync(mintKey, owner, true, program)
+  const { address: authority } = mintAuthority
+  const token = { mint, ...facts }
+  const owner = { wallet: address, ...token }
+  const account = associatedTokenAccount(owner)
   const { blockhash } = await chain.latestBlockhash()
-  const message = new TransactionMessage({
-    payerKey: authority,
-    recentBlockhash: blockhash,
-    instructions: [
-      memoInstruction(nonceMemo()),
-      createAssociatedTokenAccountIdempotentInstruction(authority, account, owner, mintKey, program),
-      createMintToCheckedInstruction(mintKey, account, authority, baseUnits, facts.decimals, [], program),
-    ],
-  }).compileToV0Message()
-  const transaction = new VersionedTransaction(message)
-  transaction.sign([mintAuthority])
-  const signature = assertPresent(signatureOfBytes(transaction.signatures[0] ?? new Uint8Array()), 'it is signed')
-  await chain.send(transaction.serialize(), { preflight: true })
+  const instructions = [
+    memoInstruction(nonceMemo()),
+    createTokenAccount(authority, account, owner),
+    mintToChecked(token, { account, authority, baseUnits }),
+  ]
+  const transaction = signTransaction(buildTransaction({ feePayer: authority, blockhash, instructions }), [
+    mintAuthority,
+  ])
+  const signature = assertPresent(feePayerSignature(transaction, authority), 'it is signed')
+  await chain.send(transaction, { preflight: true })
   await waitUntilConfirmed(faucet, signature)
-  return { tokenAccount: account.toBase58(), signature }
+  return { tokenAccount: account, signature }
 }
 
 // A local chain confirms in a slot or two, 400 ms each.

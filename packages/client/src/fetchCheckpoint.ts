@@ -1,3 +1,4 @@
+import { utf8Text } from '@tollbook/core/bytes'
 import type { Checkpoint } from '@tollbook/core/checkpoint'
 import { Fault } from '@tollbook/core/fault'
 import { readBody } from './readBody.ts'
@@ -33,7 +34,7 @@ async function fetchNote(url: URL, fetch: Fetch): Promise<string> {
   try {
     const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })
     if (response.status !== 200) throw new Fault(`it answered ${response.status}`, { retryable: true })
-    return Buffer.from(await readBody(response, noteBytesMax)).toString('utf8')
+    return utf8Text(await readBody(response, noteBytesMax))
   } catch (error) {
     throw new Fault(`${url.href} gave no checkpoint`, { cause: error, retryable: true })
   }

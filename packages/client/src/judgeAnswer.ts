@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { utf8Text } from '@tollbook/core/bytes'
 import { errorBody } from '@tollbook/core/wire'
 import type { LastAnswer } from './paymentError.ts'
 import { parseJson } from './readBody.ts'
@@ -72,7 +73,7 @@ function judgeDelivery({ bytes }: WholeAnswer, { signature }: PresentedProof): A
 export function readLastAnswer({ status, bytes }: WholeAnswer): LastAnswer {
   const json = parseJson(bytes)
   const { data } = errorBody.safeParse(json)
-  return { status, code: data?.code, reason: data?.reason, body: json ?? Buffer.from(bytes).toString('utf8') }
+  return { status, code: data?.code, reason: data?.reason, body: json ?? utf8Text(bytes) }
 }
 
 /** Only the form in seconds, which is the one that Tollbook sends. */

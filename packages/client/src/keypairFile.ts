@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { Keypair } from '@solana/web3.js'
 import { z } from 'zod'
 import { Fault } from '@tollbook/core/fault'
+import { type Keypair, readSecretKey } from './solana/keypair.ts'
 
 const secretKeyJson = z.array(z.int().min(0).max(255)).length(64)
 
@@ -11,7 +11,7 @@ export async function readKeypair(path: string): Promise<Keypair> {
     throw new Fault(`the keypair file ${path} cannot be read`, { cause, retryable: false })
   })
   try {
-    return Keypair.fromSecretKey(Uint8Array.from(secretKeyJson.parse(JSON.parse(text))))
+    return readSecretKey(Uint8Array.from(secretKeyJson.parse(JSON.parse(text))))
   } catch {
     // The cause is left out on purpose: a JSON error quotes the text around it, which is the key.
     const expected = 'a JSON array of 64 bytes, as solana-keygen writes it'

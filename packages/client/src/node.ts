@@ -1,3 +1,4 @@
+export { openPaymentFolder, type PaymentFolder } from './paymentFolder.ts'
 import { readKeypair } from './keypairFile.ts'
 import { keypairWallet, type PayerWallet } from './payerWallet.ts'
 

@@ -1,3 +1,5 @@
+import { assertPresent } from '@tollbook/core/assert'
+import { encodeBase64, readBase64 } from '@tollbook/core/base64'
 import type { PendingPayment, PendingRequest } from './pendingPayment.ts'
 import { requireSecureUrl } from './secureUrl.ts'
 
@@ -17,12 +19,12 @@ export async function readRequest(input: string | URL, init: RequestInit | undef
   if (isUnnamedJson(init)) headers.set('content-type', 'application/json')
   const idempotencyKey = headers.get(keyHeader) ?? undefined
   for (const name of [walletHeader, keyHeader]) headers.delete(name)
-  const body = await request.bytes()
+  const body = new Uint8Array(await request.arrayBuffer())
   const content = {
     method: request.method,
     url: url.href,
     headers: [...headers.entries()],
-    ...(body.length === 0 ? {} : { bodyBase64: Buffer.from(body).toString('base64') }),
+    ...(body.length === 0 ? {} : { bodyBase64: encodeBase64(body) }),
   }
   return { content, idempotencyKey, signal: request.signal }
 }
@@ -41,9 +43,13 @@ function isUnnamedJson(init: RequestInit | undefined): boolean {
 /** Without a proof: what is asked for the quote. */
 export function quoteRequestInit(content: PendingRequest, wallet: string, idempotencyKey: string): RequestInit {
   const headers = [...content.headers, [walletHeader, wallet], [keyHeader, idempotencyKey]] satisfies [string, string][]
-  const body = content.bodyBase64 === undefined ? {} : { body: Buffer.from(content.bodyBase64, 'base64') }
+  const body = content.bodyBase64 === undefined ? {} : { body: bodyOf(content.bodyBase64) }
   // Redirects are never followed: they would send a proof to a server that the caller did not agree to pay.
   return { method: content.method, headers, redirect: 'manual', ...body }
+}
+
+function bodyOf(base64: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(assertPresent(readBase64(base64), 'a stored body is base64'))
 }
 
 export function paidRequestInit({ request, wallet, idempotencyKey, proof }: PendingPayment): RequestInit {

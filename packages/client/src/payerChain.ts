@@ -1,10 +1,10 @@
-import { getTransferFeeConfig, type TransferFeeConfig, unpackAccount, unpackMint } from '@solana/spl-token'
-import { type AccountInfo, PublicKey } from '@solana/web3.js'
 import { z } from 'zod'
 import type { Address } from '@tollbook/core/address'
+import { encodeBase64, readBase64 } from '@tollbook/core/base64'
 import { tokenPrograms } from '@tollbook/core/programs'
 import type { Signature } from '@tollbook/core/signature'
 import type { TransferFee } from '@tollbook/core/transferFee'
+import { readMintState, readTokenOwner, type ScheduledFee } from './solana/tokenState.ts'
 import { createSolanaRpc, type Fetch, type SolanaRpc } from './solanaRpc.ts'
 
 /** Chain operations that a payer needs to check a quote, to sign for it, and to send it. */
@@ -80,60 +80,47 @@ async function readToken(rpc: SolanaRpc, { mint, paymentTokenAccount }: TokenQue
   const [mintAccount, tokenAccount] = accounts.value
   return {
     network: `solana:${genesisHash.slice(0, 32)}`,
-    mint: await readMint(rpc, mint, mintAccount),
-    paymentTokenAccount: readTokenAccount(paymentTokenAccount, tokenAccount),
+    mint: await readMint(rpc, mintAccount),
+    paymentTokenAccount: readTokenAccount(tokenAccount),
   }
 }
 
 type AccountJson = z.infer<typeof accountJson>
 
-async function readMint(rpc: SolanaRpc, address: Address, account: AccountJson): Promise<MintFacts | undefined> {
+async function readMint(rpc: SolanaRpc, account: AccountJson): Promise<MintFacts | undefined> {
   if (account === null || !tokenPrograms.has(account.owner)) return undefined
-  const mint = readOrUndefined(() =>
-    unpackMint(new PublicKey(address), accountInfo(account), new PublicKey(account.owner)),
-  )
+  const mint = readMintState(dataOf(account))
   if (mint === undefined) return undefined
-  const config = getTransferFeeConfig(mint)
-  const facts: MintFacts = { tokenProgram: account.owner, decimals: mint.decimals }
-  return config === null ? facts : { ...facts, transferFee: await scheduledFees(rpc, config) }
+  const { decimals, transferFee } = mint
+  const facts: MintFacts = { tokenProgram: account.owner, decimals }
+  return transferFee === undefined ? facts : { ...facts, transferFee: await feesOf(rpc, transferFee) }
 }
 
 /** A fee changes two epochs after it was set; until then the older one holds. */
-async function scheduledFees(
+async function feesOf(
   rpc: SolanaRpc,
-  config: TransferFeeConfig,
+  { older, newer, newerEpoch }: ScheduledFee,
 ): Promise<{ now: TransferFee; most: TransferFee }> {
   const { epoch } = await rpc.call('getEpochInfo', [{ commitment: 'confirmed' }], z.object({ epoch: z.int() }))
-  const { olderTransferFee: older, newerTransferFee: newer } = config
-  const current = BigInt(epoch) >= newer.epoch ? newer : older
   return {
-    now: { basisPoints: current.transferFeeBasisPoints, maximumBaseUnits: current.maximumFee },
+    now: BigInt(epoch) >= newerEpoch ? newer : older,
     most: {
-      basisPoints: Math.max(older.transferFeeBasisPoints, newer.transferFeeBasisPoints),
-      maximumBaseUnits: older.maximumFee > newer.maximumFee ? older.maximumFee : newer.maximumFee,
+      basisPoints: Math.max(older.basisPoints, newer.basisPoints),
+      maximumBaseUnits:
+        older.maximumBaseUnits > newer.maximumBaseUnits ? older.maximumBaseUnits : newer.maximumBaseUnits,
     },
   }
 }
 
-function readTokenAccount(address: Address, account: AccountJson): TokenFacts['paymentTokenAccount'] {
+function readTokenAccount(account: AccountJson): TokenFacts['paymentTokenAccount'] {
   if (account === null || !tokenPrograms.has(account.owner)) return { state: 'absent' }
-  const unpack = () => unpackAccount(new PublicKey(address), accountInfo(account), new PublicKey(account.owner))
-  const owner = readOrUndefined(unpack)?.owner.toBase58()
+  const owner = readTokenOwner(dataOf(account))
   return owner === undefined ? { state: 'absent' } : { state: 'present', owner }
 }
 
-function accountInfo(account: NonNullable<AccountJson>): AccountInfo<Buffer> {
-  const data = Buffer.from(account.data[0], 'base64')
-  return { data, owner: new PublicKey(account.owner), executable: false, lamports: 0 }
-}
-
-/** The library throws on bytes that are not such an account. The error contains nothing more. */
-function readOrUndefined<T>(read: () => T): T | undefined {
-  try {
-    return read()
-  } catch {
-    return undefined
-  }
+/** Data that is not canonical base64 describes no account. */
+function dataOf({ data: [base64] }: NonNullable<AccountJson>): Uint8Array {
+  return readBase64(base64) ?? new Uint8Array()
 }
 
 const blockhashJson = z.object({ value: z.object({ blockhash: z.string(), lastValidBlockHeight: z.int() }) })
@@ -145,9 +132,8 @@ async function latestBlockhash(rpc: SolanaRpc) {
 }
 
 async function send(rpc: SolanaRpc, transaction: Uint8Array, preflight: boolean): Promise<void> {
-  const encoded = Buffer.from(transaction).toString('base64')
   const options = { encoding: 'base64', skipPreflight: !preflight, preflightCommitment: 'confirmed', maxRetries: 0 }
-  await rpc.call('sendTransaction', [encoded, options], z.string())
+  await rpc.call('sendTransaction', [encodeBase64(transaction), options], z.string())
 }
 
 const statusJson = z.object({

@@ -1,18 +1,21 @@
-import type { Keypair, VersionedTransaction } from '@solana/web3.js'
+import { readSecretKey, type SecretKey } from './solana/keypair.ts'
+import { signTransaction } from './solana/transaction.ts'
 
 /** Payer: a keypair, or any signer with an address that signs transactions. The key itself is never requested. */
 export interface PayerWallet {
   readonly address: string
-  /** Adds the wallet's signature. It may take as long as a quote lives, so a person can be asked. */
-  signTransaction(transaction: VersionedTransaction): Promise<VersionedTransaction>
+  /**
+   * Returns the serialized transaction with the wallet's signature in it. It may take as long as a quote lives, so a person
+   * can be asked.
+   */
+  signTransaction(transaction: Uint8Array): Promise<Uint8Array>
 }
 
-export function keypairWallet(keypair: Keypair): PayerWallet {
+/** A wallet from a secret key of 64 bytes, or from a `Keypair` of @solana/web3.js. */
+export function keypairWallet(key: SecretKey): PayerWallet {
+  const keypair = readSecretKey(key)
   return {
-    address: keypair.publicKey.toBase58(),
-    signTransaction: async (transaction) => {
-      transaction.sign([keypair])
-      return transaction
-    },
+    address: keypair.address,
+    signTransaction: async (transaction) => signTransaction(transaction, [keypair]),
   }
 }

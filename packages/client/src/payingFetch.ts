@@ -34,6 +34,9 @@ export function createPayingFetch(options: PayingFetchOptions): PayingFetch {
 
 /** Flow of a request that may cost something, top to bottom. */
 async function fetchAndPay(payer: Payer, request: PayableRequest): Promise<Response> {
+  const earlier = await payer.open.take(request, payer.wallet.address)
+  if (earlier !== undefined) return resumePayment(payer, earlier, { signal: request.signal })
+
   const idempotencyKey = request.idempotencyKey ?? randomToken()
   const offer = await askWithoutProof(payer, request, idempotencyKey)
   if (offer instanceof Response) return offer

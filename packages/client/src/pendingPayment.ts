@@ -1,6 +1,9 @@
 import { z } from 'zod'
+import { readBase64 } from '@tollbook/core/base64'
 import { readSignature } from '@tollbook/core/signature'
 import { proofForms } from './encodeProof.ts'
+
+const canonicalBase64 = z.string().refine((text) => readBase64(text) !== undefined)
 
 /**
  * A payment that was signed, with all it takes to present it again, and the request it is for. Plain JSON: written to a
@@ -13,7 +16,7 @@ export const pendingPayment = z.object({
     method: z.string(),
     url: z.url(),
     headers: z.array(z.tuple([z.string(), z.string()])),
-    bodyBase64: z.base64().optional(),
+    bodyBase64: canonicalBase64.optional(),
   }),
   wallet: z.string(),
   form: z.enum(proofForms),
@@ -23,11 +26,14 @@ export const pendingPayment = z.object({
   proof: z.string(),
   idempotencyKey: z.string(),
   /** The signed transaction, base64. */
-  transaction: z.base64(),
+  transaction: canonicalBase64,
   /** Once the chain is past this block height, a payment that has not landed never will. */
   lastValidBlockHeight: z.int(),
   mint: z.string(),
   costBaseUnits: z.string(),
+  /** In parts of 10⁻¹⁸ US dollar, according to the service. */
+  costAttoUsd: z.string().exactOptional(),
+  signedAtMs: z.int().exactOptional(),
 })
 
 export type PendingPayment = z.infer<typeof pendingPayment>

@@ -1,3 +1,4 @@
+import { concatBytes, utf8Text } from '@tollbook/core/bytes'
 import { Fault } from '@tollbook/core/fault'
 
 /** The whole body, within a size: an answer that never ends would fill the memory of the payer. */
@@ -5,18 +6,24 @@ export async function readBody(response: Response, bytesMax: number): Promise<Ui
   if (response.body === null) return new Uint8Array()
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of response.body) {
-    size += chunk.length
-    if (size > bytesMax) throw new Fault(`the answer is longer than ${bytesMax} bytes`, { retryable: false })
-    chunks.push(chunk)
+  const reader = response.body.getReader()
+  // `bytesMax` bounds the loop. Not `for await`: Safari cannot iterate streams.
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return Uint8Array.from(concatBytes(chunks))
+    size += value.length
+    if (size > bytesMax) {
+      await reader.cancel()
+      throw new Fault(`the answer is longer than ${bytesMax} bytes`, { retryable: false })
+    }
+    chunks.push(value)
   }
-  return Uint8Array.from(Buffer.concat(chunks))
 }
 
 /** Undefined for anything that is not JSON: an answer of a proxy on the path carries no information for us. */
 export function parseJson(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(bytes).toString('utf8'))
+    return JSON.parse(utf8Text(bytes))
   } catch {
     return undefined
   }

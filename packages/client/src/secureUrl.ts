@@ -8,8 +8,8 @@ const loopbackAddress = /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/
 
 /** A proof is money until it is used, so it travels in the open to nowhere but this machine. */
 export function requireSecureUrl(input: string | URL): URL {
-  const url = URL.parse(String(input))
-  if (url === null) throw new TypeError(`${String(input)} is not an absolute URL`)
+  if (!URL.canParse(String(input))) throw new TypeError(`${String(input)} is not an absolute URL`)
+  const url = new URL(input)
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url))) return url
   throw new TypeError(`${url.origin} is not paid: a payment goes over https, or over http to this machine only`)
 }

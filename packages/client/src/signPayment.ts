@@ -1,3 +1,4 @@
+import { encodeBase64 } from '@tollbook/core/base64'
 import { buildPayment, type SignedPayment } from './buildPayment.ts'
 import { encodeProof } from './encodeProof.ts'
 import type { PayableRequest } from './payableRequest.ts'
@@ -20,18 +21,35 @@ export interface Purchase {
  * may be asked to sign; a signature that comes after the offer has ended is thrown away.
  */
 export async function signPayment(payer: Payer, purchase: Purchase): Promise<PendingPayment> {
-  const { plan, request, signByMs } = purchase
-  const reservation = payer.budget.reserve(plan.cost)
-  const timeoutMs = Math.min(Math.max(1, signByMs - payer.clock.monotonicMs()), signTimeMostMs)
+  const { plan, request } = purchase
+  await payer.recallSpending()
+  const { host } = new URL(request.content.url)
+  const reservation = payer.budget.reserve({ ...plan.cost, host, atMs: payer.clock.nowMs() })
   try {
-    const limit = { clock: payer.clock, timeoutMs, signal: request.signal }
-    const signed = await withinTime(limit, () => buildPayment(payer, plan, payer.form))
-    const payment = pendingOf(payer, purchase, signed)
-    await payer.onEvent({ kind: 'signed', payment })
+    const payment = await sign(payer, purchase)
+    await record(payer, payment)
     return payment
   } catch (cause) {
     reservation.release()
     throw new PaymentNotSent(`it could not be signed: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
+  }
+}
+
+async function sign(payer: Payer, purchase: Purchase): Promise<PendingPayment> {
+  const { plan, request, signByMs } = purchase
+  const timeoutMs = Math.min(Math.max(1, signByMs - payer.clock.monotonicMs()), signTimeMostMs)
+  const limit = { clock: payer.clock, timeoutMs, signal: request.signal }
+  return pendingOf(payer, purchase, await withinTime(limit, () => buildPayment(payer, plan, payer.form)))
+}
+
+/** On disk before it leaves, so that a crash loses nothing. */
+async function record(payer: Payer, payment: PendingPayment): Promise<void> {
+  await payer.open.keep(payment)
+  try {
+    await payer.onEvent({ kind: 'signed', payment })
+  } catch (cause) {
+    await payer.open.close(payment, 'not_sent')
+    throw cause
   }
 }
 
@@ -48,9 +66,11 @@ function pendingOf(payer: Payer, { plan, request, idempotencyKey }: Purchase, si
     signature,
     proof: encodeProof(payer.form, { signature, transaction, secret: plan.quote.secret }),
     idempotencyKey,
-    transaction: Buffer.from(transaction).toString('base64'),
+    transaction: encodeBase64(transaction),
     lastValidBlockHeight,
     mint: plan.quote.mint,
     costBaseUnits: plan.cost.baseUnits.toString(),
+    costAttoUsd: plan.cost.attoUsd.toString(),
+    signedAtMs: payer.clock.nowMs(),
   }
 }

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { type Checkpoint, openCheckpoint, readCheckpoint } from '@tollbook/core/checkpoint'
 import { equal, rootFromInclusion } from '@tollbook/core/merkle'
+import { assertPresent } from '@tollbook/core/assert'
 import { readBase64 } from '@tollbook/core/base64'
+import { fromBase64Url, fromHex } from '@tollbook/core/bytes'
 import {
   type KeyWithId,
   plainData,
@@ -54,7 +56,7 @@ export async function verifyInclusion(question: InclusionQuestion): Promise<Incl
   if (proof.position !== receipt.ledger.position)
     return invalid('other_event', `it is of event ${proof.position}, and the receipt of ${receipt.ledger.position}`)
   // The leaf is the receipt's, which is signed; what else the proof says of it and of the root is not needed.
-  const leaf = Buffer.from(receipt.ledger.leafHash, 'hex')
+  const leaf = assertPresent(fromHex(receipt.ledger.leafHash), 'a verified receipt has a hash in hex')
   const { size } = checkpoint
   const root = rootFromInclusion({ index: proof.position - 1, size, leaf, path: proof.path })
   return root !== undefined && equal(root, checkpoint.root)
@@ -87,6 +89,8 @@ export function openWithKeys(note: string, keys: readonly KeyWithId[]): Checkpoi
   const name = readCheckpoint(note)?.origin
   if (name === undefined) return undefined
   return keys
-    .map(({ x }) => openCheckpoint(note, { name, publicKey: Buffer.from(x, 'base64url') }))
+    .map(({ x }) => fromBase64Url(x))
+    .filter((publicKey) => publicKey !== undefined)
+    .map((publicKey) => openCheckpoint(note, { name, publicKey }))
     .find((checkpoint) => checkpoint !== undefined)
 }

@@ -1,5 +1,6 @@
 import { calculateJwkThumbprint, compactVerify, importJWK, type JWK } from 'jose'
 import { z } from 'zod'
+import { fromBase64Url } from '@tollbook/core/bytes'
 import { canonicalJson } from '@tollbook/core/canonicalJson'
 import { displayNumber, divideRoundingDown, parseBaseUnits } from '@tollbook/core/money'
 import { readAddress } from '@tollbook/core/address'
@@ -145,7 +146,7 @@ const jwsHeader = z.object({ alg: z.literal('EdDSA'), kid: z.string(), typ: z.li
 
 function readHeader(jws: string) {
   const [header = ''] = jws.split('.', 1)
-  return jwsHeader.safeParse(parseJson(Buffer.from(header, 'base64url'))).data
+  return jwsHeader.safeParse(parseJson(fromBase64Url(header) ?? new Uint8Array())).data
 }
 
 async function verifySignature(jws: string, key: KeyWithId): Promise<Uint8Array | undefined> {

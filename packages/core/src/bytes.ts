@@ -1,3 +1,4 @@
+import { base64urlnopad, hex } from '@scure/base'
 import { platform } from '#platform'
 
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
@@ -23,11 +24,33 @@ export function utf8Bytes(text: string): Uint8Array {
   return encoder.encode(text)
 }
 
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** Bytes that are not UTF-8 become the replacement character. */
+export function utf8Text(bytes: Uint8Array): string {
+  return decoder.decode(bytes)
+}
+
 export function toHex(bytes: Uint8Array): string {
   return platform.toHex(bytes)
+}
+
+/** Undefined for anything but pairs of hexadecimal digits. */
+export function fromHex(text: string): Uint8Array | undefined {
+  return /^([0-9a-fA-F]{2})*$/.test(text) ? hex.decode(text) : undefined
 }
 
 /** Base64 of RFC 4648, section 5, without padding. */
 export function toBase64Url(bytes: Uint8Array): string {
   return platform.toBase64Url(bytes)
+}
+
+/** Undefined for anything but the canonical spelling without padding. */
+export function fromBase64Url(text: string): Uint8Array | undefined {
+  try {
+    return base64urlnopad.decode(text)
+  } catch {
+    // The library throws for each other spelling.
+    return undefined
+  }
 }

@@ -1,5 +1,6 @@
 import { base64urlnopad } from '@scure/base'
 import { assert } from './assert.ts'
+import { utf8Bytes } from './bytes.ts'
 import { platform } from '#platform'
 
 /** A private Ed25519 key as JWK (RFC 8037). */
@@ -22,6 +23,15 @@ export function ed25519Signer({ x, d }: Ed25519PrivateJwk): Ed25519Signer {
   return { publicKey, sign: platform.ed25519Signer(base64urlnopad.decode(d), publicKey) }
 }
 
+/** A secret key as Solana stores it: the 32-byte seed, then the public key. Undefined if the halves do not match. */
+export function secretKeySigner(secretKey: Uint8Array): Ed25519Signer | undefined {
+  if (secretKey.length !== seedBytes + publicKeyBytes) return undefined
+  const publicKey = secretKey.slice(seedBytes)
+  const sign = platform.ed25519Signer(secretKey.slice(0, seedBytes), publicKey)
+  const message = utf8Bytes('tollbook')
+  return verifyEd25519({ publicKey, message, signature: sign(message) }) ? { publicKey, sign } : undefined
+}
+
 export interface SignedMessage {
   readonly publicKey: Uint8Array
   readonly message: Uint8Array
@@ -33,5 +43,6 @@ export function verifyEd25519({ publicKey, message, signature }: SignedMessage):
   return platform.verifyEd25519({ publicKey, message, signature })
 }
 
+const seedBytes = 32
 const publicKeyBytes = 32
 const signatureBytes = 64

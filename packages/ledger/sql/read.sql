@@ -23,6 +23,10 @@ begin
     cross join lateral unnest(s.seqs) as r
     cross join lateral generate_series(lower(r), upper(r) - 1) as p (seq)
     where s.id = stream_id;
+  -- Most payments are presented for the first time: nothing is planned for a stream that does not exist.
+  if positions is null then
+    return;
+  end if;
   return query
   select e.seq, e.version, e.kind, e.schema_version, e.recorded_at, e.effective_at, e.body, e.leaf_hash
   from ledger.events e

@@ -17,6 +17,16 @@ export interface BatchQueueOptions<Item, Outcome> {
    * one among them, so that its neighbours keep theirs; if the promise rejects, all have failed.
    */
   readonly flush: (batch: readonly Item[]) => Promise<readonly PromiseSettledResult<Outcome>[]>
+  /** Absent: batches follow each other at once. */
+  readonly gathering?: Gathering
+}
+
+/** Lets items gather while callers overlap, because a batch of one costs nearly as much as one of ten. */
+export interface Gathering {
+  /** A batch of this many items does not wait. */
+  readonly itemsEnough: number
+  /** Resolves when a batch after this one may start. */
+  pause(): Promise<void>
 }
 
 export interface BatchQueue<Item, Outcome> {
@@ -32,9 +42,12 @@ interface Waiting<Item, Outcome> {
   readonly reject: (error: unknown) => void
 }
 
+// Callers who overlapped once will overlap again.
+const pacedBatches = 16
+
 /**
- * Group commit without a timer: the items that arrived during the current flushes are the next batch. A lone item is
- * flushed immediately, and under load the batches grow.
+ * Group commit: the items that arrived during the current flushes are the next batch. The items of a lone caller are
+ * flushed immediately. After items of two callers have overlapped, small batches keep a distance.
  */
 export function createBatchQueue<Item, Outcome>(options: BatchQueueOptions<Item, Outcome>): BatchQueue<Item, Outcome> {
   assert(options.batchMax > 0 && options.flushesMax > 0, 'a queue flushes batches of at least one item')
@@ -43,10 +56,26 @@ export function createBatchQueue<Item, Outcome>(options: BatchQueueOptions<Item,
   const flushes = new Set<Promise<void>>()
   let waiting: Waiting<Item, Outcome>[] = []
   let startPlanned = false
+  let pausing: Promise<void> | undefined
+  let batchesToPace = 0
+
+  function mayStart({ gathering }: BatchQueueOptions<Item, Outcome>): boolean {
+    if (flushes.size > 0) return flushes.size < options.flushesMax && waiting.length >= options.batchMax
+    return pausing === undefined || gathering === undefined || waiting.length >= gathering.itemsEnough
+  }
+
+  function pace({ gathering }: BatchQueueOptions<Item, Outcome>): void {
+    if (gathering === undefined || pausing !== undefined || batchesToPace === 0) return
+    batchesToPace -= 1
+    pausing = gathering.pause().finally(() => {
+      pausing = undefined
+      plan()
+    })
+  }
 
   function start(): void {
     startPlanned = false
-    while (flushes.size === 0 || (flushes.size < options.flushesMax && waiting.length >= options.batchMax)) {
+    while (mayStart(options)) {
       const { batch, rest } = takeBatch(waiting, underWay, options.batchMax)
       if (batch.length === 0) return
       waiting = rest
@@ -56,6 +85,7 @@ export function createBatchQueue<Item, Outcome>(options: BatchQueueOptions<Item,
         plan()
       })
       flushes.add(flush)
+      pace(options)
     }
   }
 
@@ -71,13 +101,15 @@ export function createBatchQueue<Item, Outcome>(options: BatchQueueOptions<Item,
       if (waiting.length >= options.waitingMax) {
         return Promise.reject(new Fault('the ledger does not keep up with its writers', { retryable: true }))
       }
+      if (flushes.size > 0 || waiting.length > 0) batchesToPace = pacedBatches
       return new Promise((resolve, reject) => {
         waiting.push({ item, key: options.keyOf(item), resolve, reject })
         plan()
       })
     },
     async drained() {
-      while (flushes.size > 0 || waiting.length > 0) await (flushes.size > 0 ? Promise.race(flushes) : nextTurn())
+      while (flushes.size > 0 || waiting.length > 0)
+        await (flushes.size > 0 ? Promise.race(flushes) : (pausing ?? nextTurn()))
     },
   }
 }

@@ -106,11 +106,13 @@ async function startNodes(options: Served, bank: Bank): Promise<readonly NodeSer
   const { log, clock, host = '127.0.0.1', port = 0, nodes = [{ newestState: true }] } = options
   assert(nodes.length > 0 && nodes.length <= nodesMax, `a chain has 1 to ${nodesMax} nodes`)
   const servers: NodeServer[] = []
+  // A chain in memory ends with its process.
+  const mayReturn = options.stateDirectory !== undefined
   const control = controlMethods(() => servers.map(controlledNode))
   try {
     for (const [index, behaviour] of nodes.entries()) {
       const place = { host, port: port === 0 ? 0 : port + 2 * index, behaviour: nodeBehaviour.parse(behaviour) }
-      servers.push(await startNodeServer({ bank, clock, log, control, ...place }))
+      servers.push(await startNodeServer({ bank, clock, log, control, mayReturn, ...place }))
     }
   } catch (error) {
     await Promise.all(servers.map((server) => server.close()))

@@ -25,6 +25,7 @@ export interface NodeServerOptions {
   readonly port: number
   readonly behaviour: NodeBehaviour
   readonly control: RpcMethods
+  readonly mayReturn: boolean
 }
 
 /** One RPC node that listens. */
@@ -37,14 +38,14 @@ export interface NodeServer {
 }
 
 export async function startNodeServer(options: NodeServerOptions): Promise<NodeServer> {
-  const { bank, clock, log, host, port, control } = options
+  const { bank, clock, log, host, port, control, mayReturn } = options
   const node = new ChainNode({ main: bank, clock })
   node.behave(options.behaviour)
   const watch = new RequestWatch()
   const outage: RpcServiceDeps['outage'] = (method) => node.outage(method)
   const methods = new Map(Object.entries({ ...chainMethods(node), ...control }))
   const service: RpcServiceDeps = { methods, watch, outage, log }
-  const sockets = createSubscriptionServer({ subscriptions: new Subscriptions(bank), watch, log })
+  const sockets = createSubscriptionServer({ subscriptions: new Subscriptions(bank), watch, log, mayReturn })
   const pair = await listenOnPair({ host, port, log, answer: (text) => answerText(service, text) })
   for (const server of pair.servers) sockets.serve(server)
   const close = async (): Promise<void> => {

@@ -1,5 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
@@ -40,8 +42,8 @@ export async function spawnLocalChain(options: SpawnLocalChainOptions): Promise<
   const child = spawn(process.execPath, [entryFile, ...wordsFor(options)], {
     // A separate process group: Ctrl-C in the terminal reaches only us, and we stop it when our own requests are done.
     detached: true,
-    // It needs nothing of our environment, which holds secrets.
-    env: {},
+    // It needs nothing else of our environment, which holds secrets.
+    env: compileCacheEnv(),
   })
   const lastWords = passLogOn(child, options.log)
   const exited = whenGone(child)
@@ -58,6 +60,12 @@ export async function spawnLocalChain(options: SpawnLocalChainOptions): Promise<
     await stopChild({ child, exited, clock })
   }
   return { ...ready, pid: assertPresent(child.pid, 'a process that spoke to us has a pid'), stop }
+}
+
+/** The compiled modules that we use ourselves, if we use any. Node keeps them in a folder for its version. */
+function compileCacheEnv(): NodeJS.ProcessEnv {
+  const directory = getCompileCacheDir()
+  return directory === undefined ? {} : { NODE_COMPILE_CACHE: dirname(directory) }
 }
 
 const entryFile = fileURLToPath(new URL('chainProcess.ts', import.meta.url))

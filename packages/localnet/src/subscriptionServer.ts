@@ -14,6 +14,8 @@ export interface SubscriptionServerDeps {
   readonly subscriptions: Subscriptions
   readonly watch: RequestWatch
   readonly log: Log
+  /** Whether the chain may be started again at this address. Clients then reconnect. */
+  readonly mayReturn: boolean
 }
 
 export interface SubscriptionServer {
@@ -32,8 +34,8 @@ export function createSubscriptionServer(deps: SubscriptionServerDeps): Subscrip
       })
     },
     close: () => {
-      // A clean goodbye lets web3.js reconnect by itself; one that does not answer it is cut right away.
-      for (const socket of sockets.clients) socket.close(goingAway)
+      // web3.js reconnects without end unless the close is normal. A client that does not answer is cut right away.
+      for (const socket of sockets.clients) socket.close(deps.mayReturn ? goingAway : normalClosure)
       for (const socket of sockets.clients) socket.terminate()
       sockets.close()
     },
@@ -125,4 +127,5 @@ function textOf(data: RawData): string {
 const messageBytesMax = 64 * 1024
 const subscriptionsMax = 1_000
 const unsentBytesMax = 8 * 1024 * 1024
+const normalClosure = 1_000
 const goingAway = 1_001

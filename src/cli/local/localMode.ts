@@ -1,6 +1,12 @@
 import { join } from 'node:path'
 import { createService } from '../../compose.ts'
-import { type Config, type ProviderAddresses, type ServiceConfig, upstreamNames } from '../../config.ts'
+import {
+  type Config,
+  ledgerSettingsFor,
+  type ProviderAddresses,
+  type ServiceConfig,
+  upstreamNames,
+} from '../../config.ts'
 import { systemClock } from '@tollbook/core/clock'
 import type { Log } from '../../primitives/log.ts'
 import { spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
@@ -62,7 +68,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   const { artifacts } = samples.products
   const serviceConfig: ServiceConfig = {
     ...config,
-    ledger: { databaseUrl: database.databaseUrl, requiresStandby: false },
+    ledger: config.ledger ?? ledgerSettingsFor(database.databaseUrl),
     chain: { commitment: config.local.commitment, ...chain },
     receiptSigningKey,
     seal: { ...config.seal, checkpointFile: checkpointFileOf(config, home) },
@@ -111,7 +117,7 @@ async function openLocalDatabase(
   config: Config,
   { home, opened, log, migrate, onPartLost, onProgress }: LocalOpening,
 ): Promise<LocalDatabase> {
-  if (config.ledger !== undefined) return { ...config.ledger, adminDatabaseUrl: null }
+  if (config.ledger !== undefined) return { databaseUrl: config.ledger.databaseUrl, adminDatabaseUrl: null }
   onProgress?.('Postgres')
   const postgres = await startEmbeddedPostgres({
     dataDirectory: join(home.path, 'postgres'),

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Readable, Writable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { assert } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 
@@ -61,8 +62,11 @@ export async function startBrowserProcess(options: BrowserProcessOptions): Promi
   const kill = (): void => killGroup(child.pid)
   signal.addEventListener('abort', kill, { once: true })
   if (signal.aborted) kill()
-  const ended = exited.then(([code, killedBy]: unknown[]) => {
+  const ended = exited.then(async ([code, killedBy]: unknown[]) => {
     signal.removeEventListener('abort', kill)
+    // Node can report the exit before it has read what was written until then. Its next turn reads that.
+    await nextTurn()
+    await nextTurn()
     return `the browser ended with ${String(killedBy ?? code)}${lastWords()}`
   })
   return { commands, answers, ended, kill }

@@ -58,10 +58,27 @@ async function run(home: string): Promise<{ readonly exitCode: number | null; re
   return { exitCode: child.exitCode, said: said.join('') }
 }
 
+const samples = ['--sample-upstreams']
+
+/** Address of a page of the samples. */
+async function expectSamples({ local }: Started): Promise<string> {
+  const { pageUrl } = assertPresent(local.sampleUpstreams, 'a start with the flag has samples')
+  expect(await (await fetch(pageUrl)).text()).toContain('Sample page')
+  return pageUrl
+}
+
 describe('local mode', () => {
+  /*
+   * A start takes seconds of processor time, so one home shows several things: samples come with the flag, again after a
+   * restart, and go on SIGTERM; a home that is in use is refused with the way out, and the one in it goes on.
+   */
   test('kill -9 leaves nothing running, and the next start finds keys, chain and ledger as they were', async () => {
     const home = await makeScratchDirectory()
-    const first = await start(home)
+    const first = await start(home, samples)
+    await expectSamples(first)
+    const refused = await run(home)
+    expect(refused.exitCode, 'the home is in use').toBe(1)
+    expect(refused.said).toMatch(/in use|already/i)
     const proof = await first.payer.pay(await askForQuote(first))
     expect((await ask(first, { ...qrOrder, proof })).status).toBe(200)
 
@@ -72,7 +89,8 @@ describe('local mode', () => {
       return !(await answers(first.local.rpcUrl)) && !(await databaseAnswers(first.local.adminDatabaseUrl))
     })
 
-    const second = await start(home)
+    const second = await start(home, samples)
+    const pageUrl = await expectSamples(second)
     expect(second.local).toMatchObject({
       tokenMint: first.local.tokenMint,
       paymentWallet: first.local.paymentWallet,
@@ -94,6 +112,7 @@ describe('local mode', () => {
     expect(value.amount).toBe('99998500000')
     const { receipt } = await buy(second)
     expect(await stopLocalProcess(second.child)).toBe(0)
+    expect(await answers(pageUrl)).toBe(false)
     expect(await answers(second.local.rpcUrl)).toBe(false)
     expect(await databaseAnswers(second.local.adminDatabaseUrl)).toBe(false)
 
@@ -109,33 +128,15 @@ describe('local mode', () => {
   })
 
   test('two homes run side by side, and the keys of neither can be read by others', async () => {
-    const [one, other] = await Promise.all([start(await makeScratchDirectory()), start(await makeScratchDirectory())])
+    const oneHome = await makeScratchDirectory()
+    const [one, other] = await Promise.all([start(oneHome), start(await makeScratchDirectory())])
     await Promise.all([buy(one), buy(other)])
     expect(one.local.tokenMint).not.toBe(other.local.tokenMint)
     const { mode } = await stat(one.local.demoWallet.keypairPath)
     expect(mode & 0o077).toBe(0)
     expect(await Promise.all([stopLocalProcess(one.child), stopLocalProcess(other.child)])).toEqual([0, 0])
-  })
-
-  test('samples come with the flag, again after a restart, and go on SIGTERM', async () => {
-    const home = await makeScratchDirectory()
-    for (const round of ['first', 'second']) {
-      const sampled = await start(home, ['--sample-upstreams'])
-      const { pageUrl } = assertPresent(sampled.local.sampleUpstreams, `the ${round} start has samples`)
-      expect(await (await fetch(pageUrl)).text()).toContain('Sample page')
-      await buy(sampled)
-      expect(await stopLocalProcess(sampled.child)).toBe(0)
-      expect(await answers(pageUrl)).toBe(false)
-    }
-  })
-
-  test('a home that is in use is refused with the way out, and the one in it goes on', async () => {
-    const home = await makeScratchDirectory()
-    const first = await start(home)
-    const second = await run(home)
-    expect(second.exitCode).toBe(1)
-    expect(second.said).toMatch(/in use|already/i)
-    expect((await ask(first, qrOrder)).status).toBe(402)
-    expect(await stopLocalProcess(first.child)).toBe(0)
+    const again = await start(oneHome)
+    await buy(again)
+    expect(await stopLocalProcess(again.child), 'after a start that followed a clean stop').toBe(0)
   })
 })

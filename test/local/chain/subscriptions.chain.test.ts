@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { join } from 'node:path'
 import { TOKEN_PROGRAM_ID } from '@solana/spl-token'
 import { Keypair, SystemProgram, Transaction } from '@solana/web3.js'
 import { expect, onTestFinished, test } from 'vitest'
@@ -5,6 +7,7 @@ import { WebSocket } from 'ws'
 import { z } from 'zod'
 import { encodeBase58 } from '@tollbook/core/base58'
 import type { LocalChain } from '@tollbook/localnet/localChain'
+import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
 import { eventually, fund, fundedKeypair, memo, openChain } from './testChain.ts'
 
 test('a signature is notified at each commitment exactly when it is reached, and then its subscription is closed', async () => {
@@ -165,6 +168,20 @@ const message = z.object({
 })
 
 type Message = z.output<typeof message>
+
+test.each([
+  ['in memory, which ends for good,', undefined, 1_000],
+  ['with a directory, which may be started again,', 'chain', 1_001],
+])('a chain %s closes its sockets with that meaning', async (_, directory, code) => {
+  const stateDirectory =
+    directory === undefined ? {} : { stateDirectory: join(await makeScratchDirectory(), directory) }
+  const { chain } = await openChain(stateDirectory)
+  const socket = new WebSocket(chain.wsUrl)
+  await once(socket, 'open')
+  const closed = once(socket, 'close')
+  await chain.close()
+  expect((await closed)[0]).toBe(code)
+})
 
 /** A bare WebSocket, so that the test sees every message and their order. */
 async function openSocket(chain: LocalChain) {

@@ -7,6 +7,7 @@ import { isRefusal } from '@tollbook/core/refusal'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
+import { randomBytesOf } from '@tollbook/core/id'
 import { verdictOf } from '../../chain/cases/verificationCase.ts'
 import { payment } from '../../chain/fixtureTokens.ts'
 import { type Customer, due, newCustomer, priceOf, signatureOf, signedBy } from '../../chain/chainFixture.ts'
@@ -284,6 +285,22 @@ test('13a a signature that is not on chain is waited for, and then to be present
   expect(verifier.chain.requestCounts()).toEqual(counts)
   await present(verifier, presentable.payer, signatureProof(signatureIn(presentable)))
   expect(verifier.chain.requestCounts(), 'it is remembered for a moment').toEqual(counts)
+})
+
+test('13a another made-up signature of a wallet that can pay costs two calls', async () => {
+  const presentable = await signPayment()
+  await present(verifier, presentable.payer, signatureProof(signatureIn(presentable)))
+  verifier.chain.forgetRequestCounts()
+  const another = signatureProof(encodeBase58(randomBytesOf(64)))
+  verifier.clock.advance(10_000)
+
+  expect(verdictOf(await present(verifier, presentable.payer, another))).toBe('not_found')
+  expect(verifier.chain.requestCounts()).toEqual(
+    new Map([
+      ['getTransaction', 1],
+      ['getSignatureStatuses', 1],
+    ]),
+  )
 })
 
 test('13a a signature that arrives while it is waited for is accepted', async () => {

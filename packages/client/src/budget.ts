@@ -1,0 +1,78 @@
+import { assert } from '@tollbook/core/assert'
+import {
+  type Allowance,
+  type Cost,
+  findExcess,
+  less,
+  readCeiling,
+  type SpendingLimit,
+  SpendingLimitExceeded,
+  type SpendingScope,
+} from './spendingLimit.ts'
+
+/** A payment that was signed, as far as the limits count it. */
+export interface Spending extends Cost {
+  readonly host: string
+  readonly atMs: number
+}
+
+export interface Budget {
+  /** Counts what was spent before this process. */
+  count(earlier: readonly Spending[]): void
+  /** Counts the payment as spent, or throws `SpendingLimitExceeded`. In one step, so that two requests cannot both fit. */
+  reserve(spending: Spending): Reservation
+}
+
+export interface Reservation {
+  /** Only when nothing signed has left the payer. */
+  release(): void
+}
+
+const dayMs = 24 * 60 * 60 * 1000
+
+interface Scope {
+  readonly name: SpendingScope
+  readonly allowed: Allowance
+  /** Does an earlier payment count against this limit? */
+  readonly counts: (earlier: Spending, asked: Spending) => boolean
+}
+
+export function createBudget(limit: SpendingLimit): Budget {
+  const scopes = scopesOf(limit)
+  const spent = new Set<Spending>()
+  return {
+    count: (earlier) => earlier.forEach((spending) => spent.add(spending)),
+    reserve(asked) {
+      for (const { name, allowed, counts } of scopes) {
+        const sum = sumOf([...spent].filter((earlier) => counts(earlier, asked)))
+        const excess = findExcess(asked, less(allowed, sum), name)
+        if (excess !== undefined) throw new SpendingLimitExceeded(excess)
+      }
+      // A separate object: the same one reserved twice counts twice.
+      const spending = { ...asked }
+      spent.add(spending)
+      return { release: () => assert(spent.delete(spending), 'a reservation is released once') }
+    },
+  }
+}
+
+function scopesOf({ perRequest, perDay, perHost, total }: SpendingLimit): readonly Scope[] {
+  const scope = (name: SpendingScope, ceiling: SpendingLimit['total'], counts: Scope['counts']): readonly Scope[] =>
+    ceiling === undefined ? [] : [{ name, allowed: readCeiling(ceiling), counts }]
+  return [
+    ...scope('per request', perRequest, () => false),
+    // A clock that went back leaves payments in the future, and they count too.
+    ...scope('per day', perDay, (earlier, { atMs }) => earlier.atMs > atMs - dayMs),
+    ...scope('per host', perHost, (earlier, { host }) => earlier.host === host),
+    ...scope('in total', total, () => true),
+  ]
+}
+
+function sumOf(spendings: readonly Spending[]): Cost {
+  let [attoUsd, baseUnits] = [0n, 0n]
+  for (const spending of spendings) {
+    attoUsd += spending.attoUsd
+    baseUnits += spending.baseUnits
+  }
+  return { attoUsd, baseUnits }
+}

@@ -1,0 +1,121 @@
+import { appendFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { Fault } from '@tollbook/core/fault'
+import type { PaymentStore, StoredSpending } from './paymentStore.ts'
+import { type PendingPayment, readPendingPayment } from './pendingPayment.ts'
+
+/*
+ * One file for each payment without an outcome, and a journal of what was spent. Both are on disk before a payment leaves.
+ * The journal is written first: a crash between them counts a payment that never left, which is the safe side.
+ */
+
+export interface PaymentFolder extends PaymentStore {
+  pathOf(payment: PendingPayment): string
+}
+
+/** A folder is for one process at a time: two would not see each other's spending. */
+export function openPaymentFolder(folder: string): PaymentFolder {
+  const pathOf = ({ signature }: PendingPayment) => join(folder, `${signature}.json`)
+  const journal = join(folder, 'spending.jsonl')
+  return {
+    pathOf,
+    async keep(payment) {
+      await mkdir(folder, { recursive: true, mode: privateFolder })
+      await appendLine(journal, spendingOf(payment))
+      await writeWhole(pathOf(payment), `${JSON.stringify(payment, null, 2)}\n`)
+    },
+    async close(payment, outcome) {
+      if (outcome === 'not_sent') await appendLine(journal, { notSent: payment.signature })
+      // The proof of a refused payment is evidence for the operator.
+      if (outcome === 'refused') await rename(pathOf(payment), join(folder, `${payment.signature}.refused.json`))
+      else await rm(pathOf(payment), { force: true })
+    },
+    pending: () => readPending(folder),
+    spending: () => readSpending(journal),
+  }
+}
+
+// A proof is money until it is used.
+const privateFolder = 0o700
+const privateFile = 0o600
+
+/** Complete under its name, or not there. */
+async function writeWhole(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.tmp`, text, { mode: privateFile, flush: true })
+  await rename(`${path}.tmp`, path)
+}
+
+/** The line break in front ends a line that a crash has cut. */
+async function appendLine(path: string, line: object): Promise<void> {
+  await appendFile(path, `\n${JSON.stringify(line)}\n`, { mode: privateFile, flush: true })
+}
+
+function spendingOf(payment: PendingPayment) {
+  const { signature, mint, costAttoUsd = '0', costBaseUnits, signedAtMs = 0 } = payment
+  const { host } = new URL(payment.request.url)
+  return { signature, host, mint, atMs: signedAtMs, attoUsd: costAttoUsd, baseUnits: costBaseUnits }
+}
+
+const paymentFile = /^[1-9A-HJ-NP-Za-km-z]+\.json$/
+
+async function readPending(folder: string): Promise<readonly PendingPayment[]> {
+  const names = (await unlessMissing(readdir(folder))) ?? []
+  const read = async (name: string) => {
+    const path = join(folder, name)
+    const text = await unlessMissing(readFile(path, 'utf8'))
+    // A payment that is closed while the folder is read is not pending.
+    if (text === undefined) return []
+    const payment = readPendingPayment(text)
+    if (payment === undefined) throw new Fault(`${path} is not a stored payment`, { retryable: false })
+    return [payment]
+  }
+  return (await Promise.all(names.filter((name) => paymentFile.test(name)).map(read))).flat()
+}
+
+const amount = z
+  .string()
+  .regex(/^\d{1,40}$/)
+  .transform(BigInt)
+const journalLine = z.union([
+  z.object({ notSent: z.string() }),
+  z.object({
+    signature: z.string(),
+    host: z.string(),
+    mint: z.string(),
+    atMs: z.number(),
+    attoUsd: amount,
+    baseUnits: amount,
+  }),
+])
+
+async function readSpending(journal: string): Promise<readonly StoredSpending[]> {
+  const text = (await unlessMissing(readFile(journal, 'utf8'))) ?? ''
+  const spendings = new Map<string, StoredSpending>()
+  // A line that a crash has cut has no closing brace. Its payment never left.
+  for (const line of text.split('\n').filter((line) => line.endsWith('}'))) {
+    const entry = readLine(line)
+    if (entry === undefined) throw new Fault(`${journal} is damaged at "${line.slice(0, 80)}"`, { retryable: false })
+    if ('notSent' in entry) spendings.delete(entry.notSent)
+    else spendings.set(entry.signature, entry)
+  }
+  return [...spendings.values()]
+}
+
+function readLine(line: string) {
+  try {
+    return journalLine.safeParse(JSON.parse(line)).data
+  } catch {
+    // Not JSON.
+    return undefined
+  }
+}
+
+async function unlessMissing<T>(read: Promise<T>): Promise<T | undefined> {
+  try {
+    return await read
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,74 @@
+import type { Spending } from './budget.ts'
+import type { PayableRequest } from './payableRequest.ts'
+import type { PendingPayment, PendingRequest } from './pendingPayment.ts'
+
+/**
+ * Memory of payments that outlives the process. `openPaymentFolder` of `@tollbook/client/node` keeps them in files; a browser
+ * can keep them in IndexedDB.
+ */
+export interface PaymentStore {
+  /** Awaited before a signed payment leaves; a throw stops it. */
+  keep(payment: PendingPayment): Promise<void>
+  close(payment: PendingPayment, outcome: PaymentOutcome): Promise<void>
+  /** Payments that were kept and not closed. */
+  pending(): Promise<readonly PendingPayment[]>
+  /** Everything kept and not closed as `not_sent`. */
+  spending(): Promise<readonly StoredSpending[]>
+}
+
+/** A refused payment may have moved tokens, so it counts as spent. One that never left this process does not. */
+export type PaymentOutcome = 'answered' | 'refused' | 'not_sent'
+
+export interface StoredSpending extends Spending {
+  readonly mint: string
+}
+
+/** Payments without an outcome, and which of them no call of this process is working on. */
+export interface OpenPayments {
+  keep(payment: PendingPayment): Promise<void>
+  /** Takes the payment of an earlier call for exactly this request, so that the request is not paid a second time. */
+  take(request: PayableRequest, wallet: string): Promise<PendingPayment | undefined>
+  close(payment: PendingPayment, outcome: PaymentOutcome): Promise<void>
+  /** The call has ended without an outcome; a later call may take the payment. */
+  leave(payment: PendingPayment): void
+}
+
+export function createOpenPayments(store: PaymentStore | undefined): OpenPayments {
+  const busy = new Set<string>()
+  return {
+    async keep(payment) {
+      // First, so that no other call takes the payment as soon as it is stored.
+      busy.add(payment.signature)
+      try {
+        await store?.keep(payment)
+      } catch (error) {
+        busy.delete(payment.signature)
+        throw error
+      }
+    },
+    async take(request, wallet) {
+      const pending = (await store?.pending()) ?? []
+      const found = pending.find((payment) => !busy.has(payment.signature) && isFor(payment, request, wallet))
+      if (found !== undefined) busy.add(found.signature)
+      return found
+    },
+    async close(payment, outcome) {
+      // The outcome is worth more than its record: a payment that stays open is presented again, and never paid again.
+      await store?.close(payment, outcome).catch(() => undefined)
+      busy.delete(payment.signature)
+    },
+    leave: ({ signature }) => void busy.delete(signature),
+  }
+}
+
+function isFor(payment: PendingPayment, { content, idempotencyKey }: PayableRequest, wallet: string): boolean {
+  return (
+    payment.wallet === wallet &&
+    (idempotencyKey === undefined || idempotencyKey === payment.idempotencyKey) &&
+    fingerprint(payment.request) === fingerprint(content)
+  )
+}
+
+function fingerprint({ method, url, headers, bodyBase64 = '' }: PendingRequest): string {
+  return JSON.stringify([method, url, headers, bodyBase64])
+}

@@ -1,0 +1,25 @@
+import { type Address, readAddress } from '@tollbook/core/address'
+import { assertPresent } from '@tollbook/core/assert'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { secretKeySigner } from '@tollbook/core/ed25519'
+import { Fault } from '@tollbook/core/fault'
+
+export interface Keypair {
+  readonly address: Address
+  /** The 32 bytes of the private key, then the 32 bytes of the public key, as Solana stores them. */
+  readonly secretKey: Uint8Array
+  sign(message: Uint8Array): Uint8Array
+}
+
+/** A secret key of 64 bytes, or an object that has one, such as a `Keypair` of @solana/web3.js. */
+export type SecretKey = Uint8Array | { readonly secretKey: Uint8Array }
+
+/** No message ever shows the key. */
+export function readSecretKey(key: SecretKey): Keypair {
+  const secretKey = key instanceof Uint8Array ? key : key.secretKey
+  const signer = secretKeySigner(secretKey)
+  if (signer === undefined)
+    throw new Fault('a secret key has 64 bytes, and the last 32 are its public key', { retryable: false })
+  const address = assertPresent(readAddress(encodeBase58(signer.publicKey)), 'a public key is an address')
+  return { address, secretKey: secretKey.slice(), sign: signer.sign }
+}

@@ -1,0 +1,71 @@
+import { assert } from '@tollbook/core/assert'
+import { utf8Bytes } from '@tollbook/core/bytes'
+import { associatedTokenProgram, memoProgram, systemProgram } from '@tollbook/core/programs'
+import type { AccountUse, Instruction } from './instruction.ts'
+import type { TokenAccountOwner } from './programAddress.ts'
+
+/** A mint and the program that it belongs to. */
+export interface Token {
+  readonly mint: string
+  readonly tokenProgram: string
+  readonly decimals: number
+}
+
+/** An amount of a token account, and the signer that may move it. */
+export interface TokenAmount {
+  readonly account: string
+  readonly authority: string
+  readonly baseUnits: bigint
+}
+
+export function memoInstruction(memo: string): Instruction {
+  return { program: memoProgram, accounts: [], data: utf8Bytes(memo) }
+}
+
+export function burnChecked({ mint, tokenProgram, decimals }: Token, amount: TokenAmount): Instruction {
+  const accounts = [changed(amount.account), changed(mint), signing(amount.authority)]
+  return { program: tokenProgram, accounts, data: checkedAmount(15, amount.baseUnits, decimals) }
+}
+
+export function transferChecked(token: Token, amount: TokenAmount, destination: string): Instruction {
+  const accounts = [changed(amount.account), used(token.mint), changed(destination), signing(amount.authority)]
+  return { program: token.tokenProgram, accounts, data: checkedAmount(12, amount.baseUnits, token.decimals) }
+}
+
+/** The authority is the one of the mint. */
+export function mintToChecked({ mint, tokenProgram, decimals }: Token, amount: TokenAmount): Instruction {
+  const accounts = [changed(mint), changed(amount.account), signing(amount.authority)]
+  return { program: tokenProgram, accounts, data: checkedAmount(14, amount.baseUnits, decimals) }
+}
+
+/** Creates the account unless it exists; `payer` pays its rent. */
+export function createTokenAccount(payer: string, account: string, owner: TokenAccountOwner): Instruction {
+  const { wallet, mint, tokenProgram } = owner
+  const paying = { address: payer, signs: true, writable: true }
+  const accounts = [paying, changed(account), used(wallet), used(mint), used(systemProgram), used(tokenProgram)]
+  return { program: associatedTokenProgram, accounts, data: Uint8Array.of(createIdempotent) }
+}
+
+const createIdempotent = 1
+
+function changed(address: string): AccountUse {
+  return { address, signs: false, writable: true }
+}
+
+function used(address: string): AccountUse {
+  return { address, signs: false, writable: false }
+}
+
+function signing(address: string): AccountUse {
+  return { address, signs: true, writable: false }
+}
+
+/** Number of the instruction, the amount as a little-endian u64, the decimals. */
+function checkedAmount(instruction: number, baseUnits: bigint, decimals: number): Uint8Array {
+  assert(baseUnits >= 0n && baseUnits < 2n ** 64n, 'an amount fits into 64 bits')
+  const data = new Uint8Array(10)
+  data[0] = instruction
+  new DataView(data.buffer).setBigUint64(1, baseUnits, true)
+  data[9] = decimals
+  return data
+}

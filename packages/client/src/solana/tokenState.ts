@@ -1,0 +1,75 @@
+import { encodeBase58 } from '@tollbook/core/base58'
+import type { TransferFee } from '@tollbook/core/transferFee'
+
+/*
+ * Accounts of the two token programs. A Token-2022 account has the classic layout, padding to 165 bytes for a mint, one
+ * byte for the kind of account, and a list of extensions: type, length and data, each number as a little-endian u16.
+ */
+
+export interface MintState {
+  readonly decimals: number
+  readonly transferFee: ScheduledFee | undefined
+}
+
+/** Token-2022 charges `older` until the epoch at which `newer` begins. */
+export interface ScheduledFee {
+  readonly older: TransferFee
+  readonly newer: TransferFee
+  readonly newerEpoch: bigint
+}
+
+/** Undefined if the data is not a mint. */
+export function readMintState(data: Uint8Array): MintState | undefined {
+  if (data.length < mintBytes || !hasExtensionsOf(data, mintBytes, mintKind)) return undefined
+  const fee = findExtension(data, transferFeeConfig)
+  const transferFee = fee === undefined ? undefined : readScheduledFee(fee)
+  if (fee !== undefined && transferFee === undefined) return undefined
+  return { decimals: data[decimalsAt] ?? 0, transferFee }
+}
+
+/** The wallet that owns the tokens. Undefined if the data is not a token account. */
+export function readTokenOwner(data: Uint8Array): string | undefined {
+  return data.length >= accountBytes && hasExtensionsOf(data, accountBytes, accountKind)
+    ? encodeBase58(data.subarray(ownerAt, ownerAt + 32))
+    : undefined
+}
+
+const mintBytes = 82
+const decimalsAt = 44
+const accountBytes = 165
+const ownerAt = 32
+// The one length that a multisig has, which no extension may give to another account.
+const multisigBytes = 355
+const mintKind = 1
+const accountKind = 2
+const transferFeeConfig = 1
+
+function hasExtensionsOf(data: Uint8Array, plainBytes: number, kind: number): boolean {
+  if (data.length === plainBytes) return true
+  return data.length > accountBytes && data.length !== multisigBytes && data[accountBytes] === kind
+}
+
+function findExtension(data: Uint8Array, wanted: number): Uint8Array | undefined {
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
+  for (let at = accountBytes + 1; at + 4 <= data.length;) {
+    const [type, length] = [view.getUint16(at, true), view.getUint16(at + 2, true)]
+    if (type === wanted) return data.subarray(at + 4, at + 4 + length)
+    at += 4 + length
+  }
+  return undefined
+}
+
+const feeBytes = 18
+// After two authorities and the amount that is withheld.
+const olderFeeAt = 32 + 32 + 8
+
+function readScheduledFee(data: Uint8Array): ScheduledFee | undefined {
+  if (data.length < olderFeeAt + 2 * feeBytes) return undefined
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
+  const feeAt = (at: number): TransferFee => ({
+    maximumBaseUnits: view.getBigUint64(at + 8, true),
+    basisPoints: view.getUint16(at + 16, true),
+  })
+  const newerFeeAt = olderFeeAt + feeBytes
+  return { older: feeAt(olderFeeAt), newer: feeAt(newerFeeAt), newerEpoch: view.getBigUint64(newerFeeAt, true) }
+}

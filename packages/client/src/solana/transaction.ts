@@ -1,0 +1,119 @@
+import { assert } from '@tollbook/core/assert'
+import { decodeBase58, encodeBase58 } from '@tollbook/core/base58'
+import { concatBytes } from '@tollbook/core/bytes'
+import { verifyEd25519 } from '@tollbook/core/ed25519'
+import { Fault } from '@tollbook/core/fault'
+import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
+import { tabulateAccounts } from './accountTable.ts'
+import type { Instruction } from './instruction.ts'
+import type { Keypair } from './keypair.ts'
+
+/*
+ * Version 0 transactions without lookup tables: https://solana.com/docs/core/transactions. Written here because no library
+ * that covers them fits into the size of this package (docs/decisions/0034); a property test compares each byte with
+ * @solana/web3.js.
+ */
+
+export interface TransactionContent {
+  /** Also the first signer. */
+  readonly feePayer: string
+  readonly blockhash: string
+  readonly instructions: readonly Instruction[]
+}
+
+/** The transaction with empty slots for its signatures. */
+export function buildTransaction({ feePayer, blockhash, instructions }: TransactionContent): Uint8Array {
+  const table = tabulateAccounts(feePayer, instructions)
+  const { addresses, requiredSignatures, readonlySigned, readonlyUnsigned, indexOf } = table
+  const transaction = concatBytes([
+    compactU16(requiredSignatures),
+    new Uint8Array(requiredSignatures * signatureBytes),
+    Uint8Array.of(version0, requiredSignatures, readonlySigned, readonlyUnsigned),
+    compactU16(addresses.length),
+    ...addresses.map((address) => keyBytes(address)),
+    keyBytes(blockhash),
+    compactU16(instructions.length),
+    ...instructions.flatMap(({ program, accounts, data }) => [
+      Uint8Array.of(indexOf(program)),
+      compactU16(accounts.length),
+      Uint8Array.from(accounts, ({ address }) => indexOf(address)),
+      compactU16(data.length),
+      data,
+    ]),
+    noLookupTables,
+  ])
+  if (transaction.length > transactionBytesMax)
+    throw new Fault(`a transaction has at most ${transactionBytesMax} bytes (got ${transaction.length})`, {
+      retryable: false,
+    })
+  return transaction
+}
+
+const version0 = 0x80
+const noLookupTables = Uint8Array.of(0)
+const signatureBytes = 64
+const publicKeyBytes = 32
+const headerBytes = 3
+// One packet of the network: 1,280 bytes less the headers of IPv6 and of fragmentation.
+const transactionBytesMax = 1_232
+
+function keyBytes(text: string): Uint8Array {
+  const bytes = decodeBase58(text, publicKeyBytes)
+  if (bytes === undefined) throw new Fault(`${text} is not base58 of 32 bytes`, { retryable: false })
+  return bytes
+}
+
+/** Solana's length: seven bits a byte, low bits first. */
+function compactU16(length: number): Uint8Array {
+  assert(length >= 0 && length <= 0xffff, 'a length fits into 16 bits')
+  const bytes = []
+  let rest = length
+  for (; rest > 0x7f; rest >>= 7) bytes.push((rest & 0x7f) | 0x80)
+  return Uint8Array.from([...bytes, rest])
+}
+
+/** Adds the signature of each keypair in the slot of its address. */
+export function signTransaction(transaction: Uint8Array, keypairs: readonly Keypair[]): Uint8Array {
+  const { message, signers } = readTransaction(transaction)
+  const signed = transaction.slice()
+  for (const { address, sign } of keypairs) {
+    const slot = signers.indexOf(address)
+    if (slot === -1) throw new Fault(`the transaction needs no signature of ${address}`, { retryable: false })
+    signed.set(sign(message), 1 + slot * signatureBytes)
+  }
+  return signed
+}
+
+/** The signature of the fee payer, which is the id of the transaction. Undefined if it is missing or wrong. */
+export function feePayerSignature(transaction: Uint8Array, feePayer: string): Signature | undefined {
+  const { message, signers, signatures } = readTransaction(transaction)
+  const [signature = new Uint8Array()] = signatures
+  const publicKey = keyBytes(feePayer)
+  return signers[0] === feePayer && verifyEd25519({ publicKey, message, signature })
+    ? signatureOfBytes(signature)
+    : undefined
+}
+
+interface ReadTransaction {
+  readonly signatures: readonly Uint8Array[]
+  /** The bytes that are signed. */
+  readonly message: Uint8Array
+  readonly signers: readonly string[]
+}
+
+/** Reads as much as a signer needs. More than 127 signatures do not fit into a packet, so each length is one byte. */
+function readTransaction(transaction: Uint8Array): ReadTransaction {
+  const [signatureCount = 0] = transaction
+  const message = transaction.subarray(1 + signatureCount * signatureBytes)
+  const versionBytes = ((message[0] ?? 0) & version0) === version0 ? 1 : 0
+  const keysStart = versionBytes + headerBytes + 1
+  if (signatureCount === 0 || message.length < keysStart + signatureCount * publicKeyBytes)
+    throw new Fault('the bytes are not a transaction', { retryable: false })
+  const piecesOf = (bytes: Uint8Array, start: number, length: number) =>
+    Array.from({ length: signatureCount }, (_, at) => bytes.subarray(start + at * length, start + (at + 1) * length))
+  return {
+    signatures: piecesOf(transaction, 1, signatureBytes),
+    message,
+    signers: piecesOf(message, keysStart, publicKeyBytes).map(encodeBase58),
+  }
+}

@@ -1,0 +1,16 @@
+import type { OpenQuestion, PaymentLifecycle } from '../payment/paymentLifecycle.ts'
+
+/** One round of a job that one instance does for all. */
+export interface ElectedWork {
+  /** Of the lease. */
+  readonly name: string
+  /** Selects the open work of the job. */
+  readonly question: OpenQuestion
+  run(elected: PaymentLifecycle): Promise<void>
+}
+
+/** Takes the lease only when work is open: a lease costs two commits, and most rounds of a quiet service have none. */
+export async function runElectedWork(lifecycle: PaymentLifecycle, work: ElectedWork): Promise<boolean> {
+  const open = await lifecycle.findOpen(work.question, 1)
+  return open.length === 0 || lifecycle.runElected(work.name, work.run)
+}

@@ -1,0 +1,34 @@
+import { assert } from '@tollbook/core/assert'
+import type { PaymentLedger } from '../payment/paymentLedger.ts'
+import type { Quote } from '@tollbook/core/quote'
+
+/**
+ * Quotes that this process has stored. A quote never changes, so most payments find theirs here, without a query for the
+ * rehearsal and another for the verdict. The payments of other processes' quotes ask the database.
+ */
+export interface RecentQuotes {
+  add(quote: Quote): void
+  find(question: MemoQuestion): Quote | undefined
+}
+
+type MemoQuestion = Parameters<PaymentLedger['findQuoteByMemo']>[0]
+
+// 12 MB. More than are paid for between a quote and its expiry.
+const quotesMax = 20_000
+
+export function createRecentQuotes(): RecentQuotes {
+  const byMemo = new Map<string, Quote>()
+  return {
+    add(quote) {
+      const [oldest] = byMemo.keys()
+      if (byMemo.size >= quotesMax && oldest !== undefined) byMemo.delete(oldest)
+      byMemo.set(quote.memo, quote)
+      assert(byMemo.size <= quotesMax, 'no more quotes are kept than fit')
+    },
+    find({ wallet, endpoint, memo, issuedAfterMs }) {
+      const quote = byMemo.get(memo)
+      const isAsked = quote?.wallet === wallet && quote.endpoint === endpoint && quote.issuedAtMs > issuedAfterMs
+      return isAsked ? quote : undefined
+    },
+  }
+}

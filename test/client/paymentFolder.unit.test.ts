@@ -1,0 +1,179 @@
+import { appendFile, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openPaymentFolder } from '@tollbook/client/node'
+import { PaymentRefused, PaymentUnresolved, PaymentUnspent } from '@tollbook/client/paymentError'
+import type { PayingFetchOptions } from '@tollbook/client/payer'
+import { createPayingFetch, type PayingFetch } from '@tollbook/client/payingFetch'
+import { SpendingLimitExceeded } from '@tollbook/client/spendingLimit'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
+import { openScene, rejectionOf, type Scene } from './support/payerScene.ts'
+import { mint } from './support/testToken.ts'
+
+const crypto = '/api/data/crypto?symbol=BTC'
+
+interface Restartable extends Scene {
+  readonly folder: string
+  /** A paying fetch of a process that starts now: it knows what the folder knows. */
+  restart(options?: Partial<PayingFetchOptions>): PayingFetch
+}
+
+async function openRestartable(options: Partial<PayingFetchOptions> = {}): Promise<Restartable> {
+  const folder = join(await makeScratchDirectory(), 'payments')
+  const scene = await openScene()
+  const { wallet, clock, service } = scene
+  const restart = (more: Partial<PayingFetchOptions> = {}) =>
+    createPayingFetch({
+      wallet,
+      clock,
+      rpcUrl: service.rpcUrl,
+      spendingLimit: { perRequest: { usd: '0.05' } },
+      store: openPaymentFolder(folder),
+      ...options,
+      ...more,
+    })
+  return { ...scene, folder, restart }
+}
+
+/** The journal stays; every other file is a payment. */
+async function paymentFiles(folder: string): Promise<readonly string[]> {
+  return (await readdir(folder)).filter((name) => name !== 'spending.jsonl')
+}
+
+test('a payment is on disk, private, before the service or the node has seen it, and gone after the answer', async () => {
+  const { restart, folder, service, url } = await openRestartable()
+  const seen: (readonly string[])[] = []
+  const response = await restart({
+    onEvent: async ({ kind }) => {
+      if (kind !== 'signed') return
+      seen.push(await paymentFiles(folder))
+      expect([service.presented.length, service.node.sent.length]).toEqual([0, 0])
+      const [name = ''] = await paymentFiles(folder)
+      expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600)
+    },
+  })(url(crypto))
+  expect(response.status).toBe(200)
+  expect(seen[0]).toHaveLength(1)
+  expect(await paymentFiles(folder)).toEqual([])
+})
+
+test('a process that died after signing has left its payment, and the next call presents it and signs nothing', async () => {
+  const { restart, service, wallet, proofs, url } = await openRestartable({ retry: { attemptsMax: 1 } })
+  service.script = ['reset']
+  expect(await rejectionOf(restart()(url(crypto)))).toBeInstanceOf(PaymentUnresolved)
+  expect((await restart()(url(crypto))).status).toBe(200)
+  expect([wallet.signed, proofs().length]).toEqual([1, 1])
+  expect((await restart()(url(crypto))).status).toBe(200)
+  expect(wallet.signed).toBe(2)
+})
+
+test('in one process too, a call that follows a lost outcome takes the payment, and only one of two does', async () => {
+  const { restart, service, wallet, url } = await openRestartable({ retry: { attemptsMax: 1 } })
+  const payingFetch = restart()
+  service.script = ['reset']
+  await rejectionOf(payingFetch(url(crypto)))
+  const answers = await Promise.all([payingFetch(url(crypto)), payingFetch(url(crypto))])
+  expect(answers.map(({ status }) => status)).toEqual([200, 200])
+  expect(wallet.signed).toBe(2)
+})
+
+test('another request, body, key or wallet is another purchase', async () => {
+  const { restart, service, wallet, url } = await openRestartable({ retry: { attemptsMax: 1 } })
+  const qrcode = url('/api/tools/qrcode')
+  const post = (body: string, key?: string) => ({
+    method: 'POST',
+    body,
+    headers: key === undefined ? {} : { 'idempotency-key': key },
+  })
+  service.script = ['reset']
+  await rejectionOf(restart()(qrcode, post('{"data":"a"}', 'one')))
+  const others = [[url(crypto)], [qrcode, post('{"data":"b"}')], [qrcode, post('{"data":"a"}', 'two')]] as const
+  for (const [input, init] of others) expect((await restart()(input, init)).status).toBe(200)
+  const stranger = await openScene()
+  expect((await restart({ wallet: stranger.wallet })(qrcode, post('{"data":"a"}'))).status).toBe(200)
+  expect([wallet.signed, stranger.wallet.signed]).toEqual([4, 1])
+  expect((await restart()(qrcode, post('{"data":"a"}', 'one'))).status).toBe(200)
+  expect(wallet.signed).toBe(4)
+})
+
+test('a payment that bought nothing stays, and buys the next answer to the same request', async () => {
+  const { restart, service, wallet, url } = await openRestartable()
+  service.script = [{ status: 404, body: { error: 'no data', code: 'NO_DATA' } }]
+  expect(await rejectionOf(restart()(url(crypto)))).toBeInstanceOf(PaymentUnspent)
+  expect((await restart()(url(crypto))).status).toBe(200)
+  expect(wallet.signed).toBe(1)
+})
+
+test('a refused payment stays as evidence, and is not presented again', async () => {
+  const { restart, service, folder, wallet, url } = await openRestartable()
+  service.script = [{ status: 402, body: { error: 'no', code: 'INVALID_PAYMENT', reason: 'blockhash_expired' } }]
+  const error = await rejectionOf(restart()(url(crypto)))
+  if (!(error instanceof PaymentRefused)) throw error
+  expect(await paymentFiles(folder)).toEqual([`${error.payment.signature}.refused.json`])
+  expect((await restart()(url(crypto))).status).toBe(200)
+  expect(wallet.signed).toBe(2)
+})
+
+test('limits per day, per host and in total count what earlier processes signed, refused payments too', async () => {
+  const { restart, service, clock, wallet, url } = await openRestartable()
+  service.script = ['deliver', { status: 402, body: { error: 'no', code: 'INVALID_PAYMENT', reason: 'already_used' } }]
+  await restart()(url(crypto))
+  await rejectionOf(restart()(url(crypto)))
+  const scopes = [{ perDay: { usd: '0.05' } }, { perHost: { usd: '0.05' } }, { total: { usd: '0.05' } }]
+  for (const scope of scopes) {
+    const limited = restart({ spendingLimit: { perRequest: { usd: '0.05' }, ...scope } })
+    expect(await rejectionOf(limited(url(crypto)))).toMatchObject({ asked: '0.02', allowed: '0.01' })
+  }
+  expect(wallet.signed).toBe(2)
+  const spendingLimit = { perRequest: { usd: '0.05' }, perDay: { usd: '0.05' } }
+  const tomorrow = { ...clock, nowMs: () => clock.nowMs() + 86_400_000 }
+  service.quote = () => ({ status: 200, body: 'free' })
+  expect((await restart({ spendingLimit, clock: tomorrow })(url(crypto))).status).toBe(200)
+})
+
+test('base units of another mint do not count against a limit in base units', async () => {
+  const { restart, folder, url } = await openRestartable()
+  await restart()(url(crypto))
+  const other = { signature: 'x', host: 'h', mint: 'other', atMs: Date.now(), attoUsd: '0', baseUnits: '9'.repeat(30) }
+  await appendFile(join(folder, 'spending.jsonl'), `\n${JSON.stringify(other)}\n`)
+  const baseUnits = 40_000_000n
+  const limited = { spendingLimit: { perRequest: { baseUnits }, total: { baseUnits } }, expectedMint: mint.toBase58() }
+  expect((await restart(limited)(url(crypto))).status).toBe(200)
+  expect(await rejectionOf(restart(limited)(url(crypto)))).toBeInstanceOf(SpendingLimitExceeded)
+})
+
+test('a line that a crash has cut is skipped; any other damage stops payments', async () => {
+  const { restart, folder, wallet, url } = await openRestartable()
+  await restart()(url(crypto))
+  const journal = join(folder, 'spending.jsonl')
+  await appendFile(journal, '\n{"signature":"cut')
+  await restart()(url(crypto))
+  expect((await openPaymentFolder(folder).spending()).length).toBe(2)
+  await writeFile(journal, (await readFile(journal, 'utf8')).replace('"attoUsd":"', '"attoUsd":"-'))
+  expect(String(await rejectionOf(restart()(url(crypto))))).toContain('spending.jsonl is damaged')
+  expect(wallet.signed).toBe(2)
+})
+
+test('a file that is not a payment stops payments, because it may hide one', async () => {
+  const { restart, folder, wallet, url } = await openRestartable()
+  await restart()(url(crypto))
+  await writeFile(join(folder, 'abc.json'), '{}')
+  expect(String(await rejectionOf(restart()(url(crypto))))).toContain('abc.json is not a stored payment')
+  expect(wallet.signed).toBe(1)
+})
+
+test('a folder that cannot be written stops the payment, and gives its amount back', async () => {
+  const { restart, folder, service, url } = await openRestartable()
+  const store = openPaymentFolder(folder)
+  let isFull = true
+  const keep: typeof store.keep = (payment) =>
+    isFull ? Promise.reject(new Error('no space left on device')) : store.keep(payment)
+  const payingFetch = restart({
+    store: { ...store, keep },
+    spendingLimit: { perRequest: { usd: '0.02' }, total: { usd: '0.02' } },
+  })
+  expect(String(await rejectionOf(payingFetch(url(crypto))))).toContain('no space left')
+  expect([service.presented.length, service.node.sent.length]).toEqual([0, 0])
+  isFull = false
+  expect((await payingFetch(url(crypto))).status).toBe(200)
+})

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { createRecentQuotes } from '../../src/store/recentQuotes.ts'
+import { sampleAddress, sampleQuote } from './samplePayment.ts'
+
+test('a stored quote is found by its memo, and only for its own wallet and endpoint and within the time of the search', () => {
+  const recent = createRecentQuotes()
+  const quote = sampleQuote()
+  recent.add(quote)
+  const { wallet, endpoint, memo, issuedAtMs } = quote
+  const question = { wallet, endpoint, memo, issuedAfterMs: issuedAtMs - 1 }
+  expect(recent.find(question)).toBe(quote)
+  expect(recent.find({ ...question, wallet: sampleAddress() })).toBeUndefined()
+  expect(recent.find({ ...question, endpoint: '/api/data/news' })).toBeUndefined()
+  expect(recent.find({ ...question, memo: sampleQuote().memo })).toBeUndefined()
+  expect(recent.find({ ...question, issuedAfterMs: issuedAtMs })).toBeUndefined()
+})
+
+test('a flood of quotes forgets the oldest and never grows beyond its bound', () => {
+  const recent = createRecentQuotes()
+  const first = sampleQuote()
+  const second = sampleQuote()
+  recent.add(first)
+  recent.add(second)
+  for (let n = 0; n < 19_999; n++) recent.add({ ...first, memo: `tollbook:${n}` })
+  const find = ({ wallet, endpoint, memo }: typeof first) => recent.find({ wallet, endpoint, memo, issuedAfterMs: 0 })
+  expect(find(first)).toBeUndefined()
+  expect(find(second)).toBe(second)
+})
