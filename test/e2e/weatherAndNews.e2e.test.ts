@@ -29,6 +29,7 @@ const hits = (...titles: readonly string[]) =>
       objectID: `${n}`,
       title,
       url: `https://hn.example/${title.length}-${n}`,
+      points: 9,
       created_at: ago(hour),
     })),
   })

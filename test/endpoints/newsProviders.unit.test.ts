@@ -34,6 +34,37 @@ const sold = (articles: readonly Article[]) =>
 const expected = (name: string) => Object(readSample(name).expect['ok']).articles
 const latest = (provider: NewsProvider) => provider.latest('tech', signal)
 
+describe('a story of Hacker News', () => {
+  const story = (fields: object) => ({
+    objectID: '1',
+    title: 'A',
+    url: 'https://a.example/1',
+    created_at: isoTime(sampleTimeMs - 60_000),
+    points: 5,
+    ...fields,
+  })
+
+  test('needs its points in a search too, whatever the server makes of the filter', async () => {
+    const hits = [story({}), story({ points: 4 }), story({ points: null }), story({ points: undefined })]
+    const { hnAlgolia } = open(json({ hits }))
+    expect(await hnAlgolia.search?.('a', signal)).toHaveLength(1)
+    expect(server.asked.at(-1)?.url.searchParams.get('numericFilters')).toContain('points>=5')
+  })
+
+  test.each([
+    'http://127.0.0.1/x',
+    'http://10.0.0.1/x',
+    'http://169.254.169.254/latest/meta-data',
+    'http://[::1]/x',
+    'http://localhost/x',
+    'http://printer.local/x',
+    'http://intranet/x',
+    'https://a.example:8443/x',
+  ])('is dropped when it leads to %s', async (url) => {
+    expect(await latest(open(json({ hits: [story({ url })] })).hnAlgolia)).toEqual([])
+  })
+})
+
 describe('one malformed item', () => {
   const odd: readonly unknown[] = [null, 7, 'text', [], { objectID: 1, title: {}, url: 3 }, { webTitle: 4, links: 'x' }]
   const among = (good: unknown) => [...odd, good]
@@ -126,7 +157,9 @@ describe('Hacker News', () => {
   const sample = 'hn-algolia/search-by-date'
 
   test('is read as the sample expects: a question to the readers is at its discussion', async () => {
-    expect(sold(await latest(open(sampleAnswer(sample)).hnAlgolia))).toEqual(expected(sample))
+    expect(sold(await latest(open(sampleAnswer(sample, withField(['hits', 1, 'points'], 5))).hnAlgolia))).toEqual(
+      expected(sample),
+    )
     expect(server.asked.at(-1)?.url.pathname).toBe('/api/v1/search_by_date')
   })
 
@@ -134,9 +167,9 @@ describe('Hacker News', () => {
     expect(await latest(open(json({ hits: [], nbHits: 0 })).hnAlgolia)).toEqual([])
   })
 
-  test('an address that is none of the web is that of the discussion', async () => {
+  test('with an address outside the web is dropped', async () => {
     const { hnAlgolia } = open(sampleAnswer(sample, withField(['hits', 0, 'url'], 'javascript:alert(1)')))
-    expect((await latest(hnAlgolia))[0]?.url).toBe('https://news.ycombinator.com/item?id=46001234')
+    expect(await latest(hnAlgolia)).toEqual([])
   })
 
   test('a question goes as words', async () => {
