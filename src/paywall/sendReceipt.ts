@@ -33,7 +33,7 @@ export function createReceiptSigner(privateKey: ReceiptKey, deps: SignerDeps): S
       ...(await splitOf(deps, fulfilment)),
       ...reissueOf(deps, fulfilment),
     })
-    // RFC 7515, section 7.1. The signature of a prepared key takes a fifth of the time that WebCrypto takes.
+    // RFC 7515, section 7.1. A prepared key signs in half the time of WebCrypto.
     const signed = `${header}.${base64UrlOf(canonicalJson({ ...receipt }))}`
     return { ...receipt, jws: `${signed}.${toBase64Url(signer.sign(utf8Bytes(signed)))}` }
   }
