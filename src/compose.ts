@@ -43,6 +43,8 @@ export interface Service {
   readonly port: number
   /** Port of the finance reports; undefined when they are not served. */
   readonly financePort: number | undefined
+  /** Paths of the products that are made of samples at the moment; always empty outside local mode. */
+  sampled(): readonly string[]
   /** Stops accepting requests, answers those in progress, writes what is queued, and closes every part. */
   close(): Promise<void>
 }
@@ -66,7 +68,7 @@ export async function createService(
   const sold = soldProducts(seams.products?.(products) ?? products, config.catalog)
   const { split } = config.catalog
   await settings.record()
-  const providers = openProviders(config.providers, deps)
+  const { providers, standIns } = openProviders(config.providers, deps)
   const prices = opened.adopt(
     await openPrices(config.prices, { ...deps, priceLists: ledger.priceLists, providers, sold, split, terms }),
     close,
@@ -77,7 +79,7 @@ export async function createService(
   const lifecycle = opened.adopt(openLifecycle(config.lifecycle, { ...deps, ledger, chain, settings }), close)
   const address = createServiceAddress(config.server)
   const catalog = opened.adopt(
-    await openProducts(config.products, { ...deps, sold, ledger, providers, publicUrl: address.url }),
+    await openProducts(config.products, { ...deps, sold, ledger, providers, standIns, publicUrl: address.url }),
     close,
   )
   const finance = opened.adopt(openFinance(config.finance, { ...deps, ledger, chain, settings }), close)
@@ -97,7 +99,7 @@ export async function createService(
     split,
     withRails: seams.rails,
   })
-  const callers = opened.adopt(openCallers(config.server), close)
+  const callers = opened.adopt(openCallers({ ...config.server, limits: config.limits }, { ...deps, ledger }), close)
   const serving = await openListener(config.server, {
     ...deps,
     address,
@@ -115,5 +117,6 @@ export async function createService(
   })
   const listener = opened.adopt(serving, close)
   const stored = opened.move()
-  return { port: listener.port, financePort: listener.financePort, close: () => stored.disposeAsync() }
+  const { port, financePort } = listener
+  return { port, financePort, sampled: catalog.sampled, close: () => stored.disposeAsync() }
 }

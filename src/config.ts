@@ -14,6 +14,7 @@ import {
   missingFinanceVariables,
 } from './config/financeSettings.ts'
 import { type LedgerSettings, ledgerSettingsOf, ledgerVariables } from './config/ledgerSettings.ts'
+import { type LimitSettings, limitSettingsOf, limitVariables } from './config/limitSettings.ts'
 import { type LocalSettings, localVariables } from './config/localSettings.ts'
 import { operatorVariables } from './config/operatorSettings.ts'
 import { type PayoutSettings, payoutSettingsOf, payoutVariables } from './config/payoutSettings.ts'
@@ -29,6 +30,7 @@ import {
   type ProviderSettings,
   providerSettingsOf,
   providerVariables,
+  sampleConflicts,
 } from './config/providerSettings.ts'
 import {
   type LifecycleSettings,
@@ -45,6 +47,8 @@ import { type GivenVariables, missingBeside, postgresUrl } from './config/variab
 import { Fault } from '@tollbook/core/fault'
 import { type LogLevel, logLevels } from './primitives/log.ts'
 
+export { ledgerSettingsFor } from './config/ledgerSettings.ts'
+export { type ProviderAddresses, sampleModes } from './config/providerSettings.ts'
 export { upstreamNames } from './outbound/upstreamName.ts'
 export { parseSplit } from './pricing/splitSetting.ts'
 export type { ReceiptSigningKey }
@@ -72,6 +76,7 @@ export interface Config {
   readonly lifecycle: LifecycleSettings
   readonly finance: FinanceSettings | undefined
   readonly server: ServerSettings
+  readonly limits: LimitSettings
 }
 
 /** A configuration that leaves nothing to local mode. */
@@ -97,6 +102,7 @@ const environment = z.object({
   ...saleVariables,
   ...financeVariables,
   ...serverVariables,
+  ...limitVariables,
 })
 
 /** Names of all variables that are read. */
@@ -104,7 +110,7 @@ export const environmentNames: readonly string[] = Object.keys(environment.shape
 
 /** Command line flags that stand for a variable. */
 interface ConfigFlags {
-  readonly sampleUpstreams?: boolean
+  readonly sampleUpstreams?: string | undefined
 }
 
 /** Sets the size of Node's thread pool unless the user has set it. Node reads it when it first needs a thread. */
@@ -115,9 +121,9 @@ export function useThreads(count: number): void {
 /** Reads the environment, or throws one fault that lists every mistake with its value and its fix. */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>> = process.env,
-  { sampleUpstreams = false }: ConfigFlags = {},
+  { sampleUpstreams }: ConfigFlags = {},
 ): Config {
-  const given = givenVariables(sampleUpstreams ? { ...env, SAMPLE_UPSTREAMS: '1' } : env)
+  const given = givenVariables(sampleUpstreams === undefined ? env : { ...env, SAMPLE_UPSTREAMS: sampleUpstreams })
   const parsed = environment.safeParse(given)
   const mistakes = [...(parsed.error?.issues ?? []).map((issue) => mistakeOf(issue, given)), ...findConflicts(given)]
   if (parsed.success && mistakes.length === 0) return configOf(parsed.data)
@@ -169,9 +175,7 @@ function findConflicts(given: GivenVariables): readonly string[] {
   ]
   return [
     ...missing.map(([name, why]) => `${name} is missing: ${why}`),
-    ...(isOperated && given['SAMPLE_UPSTREAMS'] === '1'
-      ? ['SAMPLE_UPSTREAMS is for local mode only: unset it, or unset DATABASE_URL or SOLANA_RPC_URLS']
-      : []),
+    ...sampleConflicts(given),
     ...(needsSecondNode(given) ? ['SOLANA_QUORUM_ABOVE_USD needs two URLs in SOLANA_RPC_URLS'] : []),
     ...(outlastsLease(given)
       ? ['HANDLER_TIMEOUT_MS must be shorter than CLAIM_LEASE_SECONDS, or an attempt could be taken over while it runs']
@@ -205,7 +209,10 @@ function configOf(env: z.infer<typeof environment>): Config {
     chain,
     receiptSigningKey: env.RECEIPT_SIGNING_KEY,
     seal: sealSettingsOf(env),
-    providers: providerSettingsOf(env, sale.handlerTimeoutMs),
+    providers: providerSettingsOf(env, {
+      handlerTimeoutMs: sale.handlerTimeoutMs,
+      hasLocalChain: chain === undefined,
+    }),
     prices: priceSettingsOf(env),
     catalog: catalogSettingsOf(env),
     products: deliverySettingsOf(env),
@@ -213,5 +220,6 @@ function configOf(env: z.infer<typeof environment>): Config {
     lifecycle: lifecycleSettingsOf(env),
     finance: financeSettingsOf(env, server.publicUrl),
     server,
+    limits: limitSettingsOf(env),
   }
 }

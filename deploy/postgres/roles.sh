@@ -10,11 +10,13 @@ create role tollbook_reader nologin;
 create role tollbook_payout nologin;
 create role tollbook_burner nologin;
 create role tollbook_operator nologin;
+-- Drops old quotes and can do nothing else. Give it a login of its own (RETENTION_DATABASE_URL) to take it from the service.
+create role tollbook_retention nologin;
 -- A backup grants rights to every group above, so `pg_restore` needs all of them. The migrations create missing groups,
 -- which is why their role may create roles.
 create role tollbook_owner login createrole password :'owner_password';
-create role tollbook_api_1 login password :'api_1_password' in role tollbook_service;
-create role tollbook_api_2 login password :'api_2_password' in role tollbook_service;
+create role tollbook_api_1 login password :'api_1_password' in role tollbook_service, tollbook_retention;
+create role tollbook_api_2 login password :'api_2_password' in role tollbook_service, tollbook_retention;
 create role tollbook_report login password :'reader_password' in role tollbook_reader;
 -- Lets an instance see its standbys (REQUIRE_SYNCHRONOUS_STANDBY=1).
 grant pg_read_all_stats to tollbook_service;

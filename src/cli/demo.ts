@@ -5,7 +5,7 @@ import { createLog } from '../primitives/log.ts'
 import { openDatabase } from '../store/database.ts'
 import { tellDemo } from './demo/story.ts'
 import { openLocalService } from './openLocalService.ts'
-import { sampleUpstreamsHelp } from './serve.ts'
+import { sampleUpstreamsOption } from './serve.ts'
 import { untilStopped } from './untilStopped.ts'
 
 export function demoCommand(): Command {
@@ -14,23 +14,23 @@ export function demoCommand(): Command {
       'start the service in local mode and buy every product: real payments, checked answers, ledger and chain compared',
     )
     .option('--once', 'stop after the last purchase', false)
-    .option('--sample-upstreams', sampleUpstreamsHelp, false)
+    .addOption(sampleUpstreamsOption())
     .addHelpText(
       'after',
-      '\nNeeds no configuration. Without internet, products that need a provider are left out; --sample-upstreams replaces the providers with samples.\nUses the service of TOLLBOOK_HOME when one is running there.',
+      '\nNeeds no configuration and no internet: samples replace providers that do not answer.\nUses the service of TOLLBOOK_HOME when one is running there.',
     )
     .action(runDemo)
 }
 
 interface DemoFlags {
   readonly once: boolean
-  readonly sampleUpstreams: boolean
+  readonly sampleUpstreams?: string
 }
 
 const say = (text: string) => void process.stdout.write(`${text}\n`)
 
-async function runDemo({ once, sampleUpstreams }: DemoFlags): Promise<void> {
-  const config = readConfig(undefined, { sampleUpstreams })
+async function runDemo({ once, ...flags }: DemoFlags): Promise<void> {
+  const config = readConfig(undefined, flags)
   // Warnings only, so that the log does not interrupt the demo's output.
   const log = createLog({ level: 'warn', name: 'tollbook demo' })
   await using opened = new AsyncDisposableStack()
@@ -39,7 +39,9 @@ async function runDemo({ once, sampleUpstreams }: DemoFlags): Promise<void> {
   say(
     `0. The service ${service.started ? 'is up' : 'was running'} at ${service.local.baseUrl}, the chain at ${service.local.rpcUrl ?? ''}`,
   )
-  if (service.local.sampleUpstreams) say('   Prices, weather, news and chat are sample data: no provider is asked.')
+  const samples = service.local.sampleUpstreams?.mode
+  if (samples === 'always') say('   Prices, weather, news and chat are sample data: no provider is asked.')
+  if (samples === 'auto') say('   Products none of whose providers answers are sample data; their source says so.')
 
   const databaseUrl = assertPresent(service.local.databaseUrl, 'local mode publishes the address of its database')
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook demo', connectionsMax: 1, log })

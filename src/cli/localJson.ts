@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { Fault } from '@tollbook/core/fault'
+import { sampleModes } from '../config.ts'
 
 /** Facts of local mode that a payer needs. Paths are absolute after reading. */
 export type LocalJson = z.infer<typeof localJson>
@@ -17,10 +18,10 @@ const localJson = z.object({
   demoWallet: z.object({ address: z.string(), keypairPath: z.string() }).optional(),
   mintAuthorityKeypairPath: z.string().optional(),
   receiptKey: z.unknown().optional(),
-  /** Null when the real providers are asked. */
   /** Null when an identity provider of the operator's decides who may read the finance reports. */
   financeToken: z.string().nullish(),
-  sampleUpstreams: z.object({ pageUrl: z.url() }).nullish(),
+  /** Null without samples. The page is there to take a screenshot of. */
+  sampleUpstreams: z.object({ mode: z.enum(sampleModes), pageUrl: z.url() }).nullish(),
 })
 
 /** Undefined when there is none: nothing runs in local mode here, and every option has to be given. */

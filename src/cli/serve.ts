@@ -1,6 +1,6 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { createService } from '../compose.ts'
-import { type Config, isServiceConfig, mistypedVariables, readConfig } from '../config.ts'
+import { type Config, isServiceConfig, mistypedVariables, readConfig, sampleModes } from '../config.ts'
 import { loadLocalMode } from './local/loadLocalMode.ts'
 import { describeError } from '@tollbook/core/fault'
 import { createLog, type Log } from '../primitives/log.ts'
@@ -8,21 +8,26 @@ import { migrate } from '../store/migrate.ts'
 import { untilStopped } from './untilStopped.ts'
 
 /** Of the commands that can start local mode. */
-export const sampleUpstreamsHelp =
-  'local mode only: ask no provider; prices, weather, news and chat are sample data and say so'
+export function sampleUpstreamsOption(): Option {
+  const help =
+    'local mode only: samples of prices, weather, news and chat, which say so. auto (default): while no provider answers; always: ask no provider; never'
+  return new Option('--sample-upstreams [mode]', help).choices(sampleModes).preset('always')
+}
 
 interface Running {
   readonly baseUrl: string
   readonly financeUrl?: string | undefined
+  /** Paths of the products that are made of samples. */
+  sampled(): readonly string[]
   close(): Promise<void>
 }
 
 export function serveCommand(): Command {
   return new Command('serve')
     .description('serve until stopped; without configuration in local mode, with an embedded Postgres and Solana chain')
-    .option('--sample-upstreams', sampleUpstreamsHelp, false)
+    .addOption(sampleUpstreamsOption())
     .addHelpText('after', '\nConfigured by environment: docs/operations.md has the table.')
-    .action(async (flags: { readonly sampleUpstreams: boolean }) => {
+    .action(async (flags: { readonly sampleUpstreams?: string }) => {
       const code = await serve(readConfig(undefined, flags))
       // Everything is closed. The process may still wait for an abandoned name lookup, which takes half a minute
       // without a name
@@ -44,7 +49,9 @@ async function serve(config: Config): Promise<number> {
   })
   // First, so that a reader that waits for the ready line has read all of it then.
   if (running.financeUrl !== undefined) process.stdout.write(`finance page ${running.financeUrl}\n`)
-  process.stdout.write(`listening on ${running.baseUrl}\n`)
+  const sampled = running.sampled()
+  const samples = sampled.length === 0 ? '' : ` (sample data: ${sampled.join(', ')})`
+  process.stdout.write(`listening on ${running.baseUrl}${samples}\n`)
 
   await untilStopped(stopped.signal)
   log.info({ event: 'stopping' })
@@ -60,5 +67,6 @@ async function start(config: Config, log: Log, onPartLost: (error: Error) => voi
     return startLocalMode(config, { log, migrate, onPartLost })
   }
   const service = await createService(config, { log })
-  return { baseUrl: `http://${config.server.host}:${service.port}`, close: service.close }
+  const { port, sampled, close } = service
+  return { baseUrl: `http://${config.server.host}:${port}`, sampled, close }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type GivenVariables, httpUrl, type MissingVariable } from './variables.ts'
+import { type GivenVariables, httpUrl, type MissingVariable, optionalPort } from './variables.ts'
 
 /** Access to the finance reports over HTTP. */
 export interface FinanceSettings {
@@ -21,15 +21,8 @@ interface PublicKey {
 
 const financeAudience = 'tollbook-finance'
 
-const port = z
-  .string()
-  .regex(/^\d{1,5}$/, 'must be a port')
-  .transform(Number)
-  .refine((value) => value <= 65_535, 'must be a port')
-  .optional()
-
 export const financeVariables = {
-  FINANCE_PORT: port,
+  FINANCE_PORT: optionalPort,
   FINANCE_HOST: z.string().default('127.0.0.1'),
   FINANCE_ISSUER: z.string().optional(),
   FINANCE_AUDIENCE: z.string().default(financeAudience),

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { onOff, postgresUrl } from './variables.ts'
+import { onOff, postgresUrl, whole } from './variables.ts'
 
 /** The database of the ledger. */
 export interface LedgerSettings {
@@ -7,15 +7,32 @@ export interface LedgerSettings {
   readonly databaseUrl: string
   /** Paid routes close while no synchronous standby is attached. */
   readonly requiresStandby: boolean
+  readonly quoteRetention: {
+    /** Login of a member of `tollbook_retention`; the service's own login by default. */
+    readonly databaseUrl: string
+    readonly days: number
+  }
 }
+
+// A payment may need its quote for 60 hours (migrations/functions/quote_retention.sql).
+const quoteRetentionDays = 3
 
 export const ledgerVariables = {
   DATABASE_URL: postgresUrl,
   REQUIRE_SYNCHRONOUS_STANDBY: onOff('0'),
+  RETENTION_DATABASE_URL: postgresUrl,
+  QUOTE_RETENTION_DAYS: whole(quoteRetentionDays, 365, quoteRetentionDays),
+}
+
+/** The settings of a database that local mode has started. */
+export function ledgerSettingsFor(databaseUrl: string): LedgerSettings {
+  return { databaseUrl, requiresStandby: false, quoteRetention: { databaseUrl, days: quoteRetentionDays } }
 }
 
 /** Undefined: local mode starts an embedded Postgres. */
 export function ledgerSettingsOf(env: z.infer<z.ZodObject<typeof ledgerVariables>>): LedgerSettings | undefined {
   const { DATABASE_URL: databaseUrl, REQUIRE_SYNCHRONOUS_STANDBY: requiresStandby } = env
-  return databaseUrl === undefined ? undefined : { databaseUrl, requiresStandby }
+  if (databaseUrl === undefined) return undefined
+  const quoteRetention = { databaseUrl: env.RETENTION_DATABASE_URL ?? databaseUrl, days: env.QUOTE_RETENTION_DAYS }
+  return { databaseUrl, requiresStandby, quoteRetention }
 }

@@ -10,19 +10,32 @@ import {
 import { type GivenVariables, httpUrl, missingBeside, type MissingVariable, onOff, secret, whole } from './variables.ts'
 
 /** The providers of data, prices, headlines and chat. */
-export interface ProviderSettings {
-  readonly upstreams: UpstreamSettings
-  /** True: `upstreams` are the loopback samples of local mode, and every answer made from them says so. */
-  readonly sampleUpstreams: boolean
+export interface ProviderSettings extends ProviderAddresses {
+  readonly sampleUpstreams: SampleMode
+  /** The loopback samples, which local mode starts; undefined outside it and with `never`. */
+  readonly samples?: ProviderAddresses
+  /** False: a provider counts as available until it fails a caller. */
+  readonly areProbed: boolean
   /** The operator's URL or e-mail address, for the User-Agent that providers ask for. */
   readonly contact: string
-  readonly newsFeeds: readonly NewsFeed[]
-  /** In the order in which they are asked. Empty: no chat is sold. */
-  readonly aiServers: readonly AiServer[]
   readonly aiOutputTokensMax: number
   /** Time of a request handler; the chat servers share most of it. */
   readonly handlerTimeoutMs: number
 }
+
+export interface ProviderAddresses {
+  readonly upstreams: UpstreamSettings
+  readonly newsFeeds: readonly NewsFeed[]
+  /** In the order in which they are asked. Empty: no chat is sold. */
+  readonly aiServers: readonly AiServer[]
+}
+
+/**
+ * Use of samples in local mode. `auto`: for products none of whose providers answers. `always`: no provider is asked. Every
+ * answer made from samples says so.
+ */
+export const sampleModes = ['auto', 'always', 'never'] as const
+export type SampleMode = (typeof sampleModes)[number]
 
 export interface NewsFeed {
   readonly category: string
@@ -53,7 +66,8 @@ type UpstreamVariables = Record<`${UpstreamName}_URL`, typeof httpUrl> &
 
 export const providerVariables = {
   ...upstreamVariables(),
-  SAMPLE_UPSTREAMS: onOff('0'),
+  SAMPLE_UPSTREAMS: z.enum(sampleModes, 'must be auto, always or never').optional(),
+  PROVIDER_PROBES: onOff('1'),
   UPSTREAM_CONTACT: z
     .string()
     .regex(/^[\x20-\x7e]{1,200}$/, 'must be at most 200 printable ASCII characters')
@@ -86,10 +100,26 @@ function missingModel(given: GivenVariables, prefix: 'AI' | 'AI_FALLBACK'): read
   ])
 }
 
-export function providerSettingsOf(env: ProviderEnvironment, handlerTimeoutMs: number): ProviderSettings {
+/** Samples are free only where the tokens are: on the chain of local mode. */
+export function sampleConflicts(given: GivenVariables): readonly string[] {
+  const asked = given['SAMPLE_UPSTREAMS']
+  if (asked === undefined || asked === 'never' || given['SOLANA_RPC_URLS'] === undefined) return []
+  return ['SAMPLE_UPSTREAMS is for local mode with its own chain only: set it to never or unset SOLANA_RPC_URLS']
+}
+
+interface ProviderContext {
+  readonly handlerTimeoutMs: number
+  readonly hasLocalChain: boolean
+}
+
+export function providerSettingsOf(
+  env: ProviderEnvironment,
+  { handlerTimeoutMs, hasLocalChain }: ProviderContext,
+): ProviderSettings {
   return {
     upstreams: upstreamsOf(env),
-    sampleUpstreams: env.SAMPLE_UPSTREAMS,
+    sampleUpstreams: env.SAMPLE_UPSTREAMS ?? (hasLocalChain ? 'auto' : 'never'),
+    areProbed: env.PROVIDER_PROBES,
     contact: env.UPSTREAM_CONTACT,
     newsFeeds: env.NEWS_FEEDS,
     aiServers: [

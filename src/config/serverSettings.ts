@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { httpUrl, whole } from './variables.ts'
+import { httpUrl, optionalPort, whole } from './variables.ts'
 
 /** The HTTP listener. */
 export interface ServerSettings {
@@ -8,9 +8,13 @@ export interface ServerSettings {
   /** Base URL for callers. Undefined: the listener's address. */
   readonly publicUrl: string | undefined
   readonly trustedProxyHops: number
-  /** Requests of one client address. 0: no limit. */
-  readonly rateLimitPerMinute: number
   readonly metricsSubnets: readonly string[]
+  /** Open connections in all. */
+  readonly connectionsMax: number
+  /** Open connections of one client address. */
+  readonly connectionsPerAddressMax: number
+  /** A further listener for health checks and metrics. */
+  readonly health: { readonly host: string; readonly port: number } | undefined
 }
 
 const subnets = z
@@ -27,8 +31,11 @@ export const serverVariables = {
   PORT: whole(0, 65_535, 3_402),
   PUBLIC_URL: httpUrl,
   TRUSTED_PROXY_HOPS: whole(0, 10, 0),
-  RATE_LIMIT_PER_MINUTE: whole(0, 1_000_000, 0),
   METRICS_SUBNETS: subnets,
+  CONNECTIONS_MAX: whole(100, 100_000, 5_000),
+  CONNECTIONS_PER_ADDRESS_MAX: whole(1, 100_000, 256),
+  HEALTH_HOST: z.string().default('127.0.0.1'),
+  HEALTH_PORT: optionalPort,
 }
 
 export function serverSettingsOf(
@@ -40,7 +47,9 @@ export function serverSettingsOf(
     port: env.PORT,
     publicUrl: env.PUBLIC_URL?.replace(/\/$/, ''),
     trustedProxyHops: env.TRUSTED_PROXY_HOPS,
-    rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE,
     metricsSubnets: env.METRICS_SUBNETS,
+    connectionsMax: env.CONNECTIONS_MAX,
+    connectionsPerAddressMax: env.CONNECTIONS_PER_ADDRESS_MAX,
+    health: env.HEALTH_PORT === undefined ? undefined : { host: env.HEALTH_HOST, port: env.HEALTH_PORT },
   }
 }

@@ -20,6 +20,13 @@ export function whole(min: number, max: number, standard: number) {
     .default(standard)
 }
 
+export const optionalPort = z
+  .string()
+  .regex(/^\d{1,5}$/, 'must be a port')
+  .transform(Number)
+  .refine((value) => value <= 65_535, 'must be a port')
+  .optional()
+
 export const httpUrl = z
   .string()
   .refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), 'must be an http(s) URL')

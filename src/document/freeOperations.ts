@@ -44,7 +44,9 @@ const burnStats = z.object({
   byEndpoint: z.array(burned.extend({ endpoint: z.string() })),
   byDay: z.array(burned.extend({ day: z.iso.date() })),
   ledger: z.object({ position: z.int(), root: z.string().nullable() }),
-  asOf: z.iso.datetime(),
+  asOf: z.iso
+    .datetime()
+    .meta({ description: 'when these figures were first read; at most 1 s passes before they are read again' }),
 })
 const priceCatalog = z.object({
   products: z.array(
@@ -63,7 +65,7 @@ const priceCatalog = z.object({
   ),
   token: z.object({ mint: z.string(), decimals: z.int(), priceUSD: z.number().nullable(), network: z.string() }),
   paymentWallet: z.string(),
-  asOf: z.iso.datetime(),
+  asOf: z.iso.datetime().meta({ description: 'when this list was first read; it is current' }),
 })
 const jwks = z.object({
   keys: z.array(

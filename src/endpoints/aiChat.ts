@@ -3,6 +3,7 @@ import { type Clock, isoTime } from '@tollbook/core/clock'
 import type { ChatReply, ChatServer } from '../outbound/chatServer.ts'
 import { UpstreamFailure } from '../outbound/upstreamFailure.ts'
 import type { Job, Outcome } from '../product/product.ts'
+import { createLiveness, type Liveness, type ProbedProvider } from './liveness.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { characterCount, text } from './text.ts'
@@ -45,14 +46,33 @@ export const aiChat = defineProduct({
 export interface AiChatDeps {
   readonly clock: Clock
   readonly sampleUpstreams: boolean
+  readonly isProbed: boolean
   /** In the order of preference. */
   readonly chatServers: readonly ChatServer[]
 }
 
+interface Chat extends AiChatDeps {
+  readonly liveness: Liveness
+}
+
 function openAiChat(deps: AiChatDeps): ProductHandler<z.infer<typeof parameters>> {
+  const chat = { ...deps, liveness: createLiveness(deps, deps.chatServers.map(probedServer)) }
   return {
-    whyUnavailable: () => whyUnavailable(deps),
-    deliver: (order, job) => askInTurn(deps, order.message, job),
+    probes: deps.chatServers.length === 0 ? [] : [chat.liveness],
+    providersAnswer: () => chat.liveness.someAnswer(),
+    whyUnavailable: () => whyUnavailable(chat),
+    deliver: (order, job) => askInTurn(chat, order.message, job),
+  }
+}
+
+function probedServer({ label, whyResting, probe }: ChatServer): ProbedProvider {
+  return {
+    name: label,
+    whyUnavailable: whyResting,
+    async probe() {
+      await probe()
+      return true
+    },
   }
 }
 
@@ -64,15 +84,16 @@ function checkDemo({ reply, model }: z.infer<typeof answer>, { expect }: DemoBuy
   return `${model}: "${line.length > printedMax ? `${line.slice(0, printedMax)}…` : line}"`
 }
 
-function whyUnavailable({ chatServers }: AiChatDeps): string | undefined {
+function whyUnavailable({ chatServers, liveness }: Chat): string | undefined {
   if (chatServers.length === 0) return 'AI chat is not set up on this server'
-  return chatServers.every((server) => server.whyResting() !== undefined)
+  if (!liveness.someAnswer()) return 'no language model answers at the moment'
+  return chatServers.every((server) => !liveness.answers(server.label) || server.whyResting() !== undefined)
     ? 'no language model can be asked at the moment'
     : undefined
 }
 
 async function askInTurn(
-  { clock, sampleUpstreams, chatServers }: AiChatDeps,
+  { clock, sampleUpstreams, chatServers, liveness }: Chat,
   said: string,
   { signal }: Job,
 ): Promise<Outcome> {
@@ -82,10 +103,12 @@ async function askInTurn(
     if (server.whyResting() !== undefined) continue
     try {
       const answered = await server.ask(said, signal)
+      liveness.noteAnswer(server.label)
       const source = sampleUpstreams ? 'sample:openai-compatible' : server.name
       return deliveredOf(answered, source, isoTime(clock.nowMs()))
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error
+      liveness.noteFailure(server.label, error)
       failures.push(error)
     }
   }

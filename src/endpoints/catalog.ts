@@ -3,11 +3,12 @@ import { crypto } from './crypto.ts'
 import type { Endpoint } from './endpoint.ts'
 import { news, type NewsDeps } from './news.ts'
 import { pdf } from './pdf.ts'
-import { openEndpoint, type ProductDefinition } from './productDefinition.ts'
+import type { OpenProduct, ProductDefinition } from './productDefinition.ts'
 import type { ProviderDeps } from './providers/provider.ts'
 import { qrcode } from './qrcode.ts'
 import type { RenderDeps } from './renderOutcome.ts'
 import { screenshot } from './screenshot.ts'
+import { ofSamples, withStandIn } from './standIn.ts'
 import { stock } from './stock.ts'
 import { weather } from './weather.ts'
 
@@ -31,12 +32,28 @@ export interface Catalog {
   close(): Promise<void>
 }
 
-export function openCatalog(sold: readonly ProductDefinition<CatalogDeps>[], deps: CatalogDeps): Catalog {
-  const opened = sold.map((definition) => openEndpoint(definition, deps))
+/** With `samples`, which only local mode has, a product is made of samples while none of its providers answers. */
+export function openCatalog(
+  sold: readonly ProductDefinition<CatalogDeps>[],
+  deps: CatalogDeps,
+  samples?: CatalogDeps,
+): Catalog {
+  const opened = sold.map((definition) => ({ ...definition, ...openSold(definition, deps, samples) }))
   return {
     endpoints: opened,
     async close() {
       await Promise.all(opened.map((product) => product.close()))
     },
   }
+}
+
+function openSold(
+  definition: ProductDefinition<CatalogDeps>,
+  deps: CatalogDeps,
+  samples: CatalogDeps | undefined,
+): OpenProduct {
+  if (definition.providers.length === 0) return definition.open(deps)
+  if (deps.sampleUpstreams) return ofSamples(definition.open(deps))
+  const provided = definition.open(deps)
+  return samples === undefined ? provided : withStandIn(provided, ofSamples(definition.open(samples)))
 }

@@ -64,16 +64,18 @@ function openCrypto(deps: ProviderDeps): ProductHandler<z.infer<typeof parameter
     what: 'a cryptocurrency price',
     providers: [createCoinGecko(deps), createCoinPaprika(deps)].map((provider) => crossChecked(references, provider)),
     keyOf: ({ symbol, coin }) => coin?.symbol ?? symbol,
+    known: [queryOf('BTC')],
     freshMs,
     staleMs,
     ageMaxMs,
     hint,
   })
-  const queryOf = (requested: string): CryptoQuery => {
-    const symbol = requested.toUpperCase()
-    return { symbol, coin: coinOf(symbol) }
-  }
   return symbolHandler({ source, queryOf, hint })
+}
+
+function queryOf(requested: string): CryptoQuery {
+  const symbol = requested.toUpperCase()
+  return { symbol, coin: coinOf(symbol) }
 }
 
 function checkDemo(

@@ -66,6 +66,8 @@ export interface NewsDeps {
 function openNews(deps: NewsDeps): ProductHandler<z.infer<typeof parameters>> {
   const { newsSearch } = deps
   return {
+    // News is polled, so it needs no probes.
+    providersAnswer: () => newsSearch.whyUnavailable() === undefined,
     whyUnavailable: newsSearch.whyUnavailable,
     whyNoData: newsSearch.whyNoData,
     async deliver(question) {

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Job, Outcome } from '../product/product.ts'
 import type { Endpoint } from './endpoint.ts'
+import type { Liveness } from './liveness.ts'
 import type { DemoBuyer, Demonstration, ProductFacts } from './productFacts.ts'
 
 /** A product ready for a catalog. `Needs` are the parts of the process that it works with. */
@@ -10,7 +11,10 @@ export interface ProductDefinition<Needs> extends ProductFacts {
 }
 
 /** The part of an endpoint that depends on the process. */
-export interface OpenProduct extends Pick<Endpoint, 'parameters' | 'whyUnavailable' | 'read'> {
+export interface OpenProduct extends Pick<
+  Endpoint,
+  'parameters' | 'whyUnavailable' | 'read' | 'suppliedBy' | 'probes'
+> {
   close(): Promise<void>
 }
 
@@ -34,6 +38,9 @@ export interface ProductHandler<P extends Json> {
   readonly parameters?: z.ZodType<P>
   /** Without parameters: for the whole product. With them an answer may be cached though no provider can be asked. */
   readonly whyUnavailable: (parameters?: P) => string | undefined
+  /** True while a provider answers. Absent: the product needs none. */
+  readonly providersAnswer?: () => boolean
+  readonly probes?: readonly Liveness[]
   /** Answers that are known not to exist are refused before payment. */
   readonly whyNoData?: (parameters: P) => string | undefined
   readonly deliver: (parameters: P, job: Job) => Promise<Outcome>
@@ -60,6 +67,8 @@ function openProduct<P extends Json, A, Needs>(
   return {
     parameters: schema,
     whyUnavailable: () => handler.whyUnavailable(),
+    suppliedBy: () => ((handler.providersAnswer?.() ?? true) ? 'providers' : 'none'),
+    probes: handler.probes ?? [],
     read(input) {
       const parsed = schema.safeParse(input)
       if (!parsed.success) return { ok: false, issues: parsed.error.issues }

@@ -1,5 +1,3 @@
-import { assertPresent } from '@tollbook/core/assert'
-
 /*
  * Bytes that fit into each QR version at error correction level M (ISO/IEC 18004, table 7). The table allows refusing a size
  * that is too small before payment, without drawing the code (20 ms for the largest).
@@ -12,14 +10,8 @@ const bytesByVersion = [
 /** Modules of the quiet zone on each side that the standard requires. */
 export const quietModules = 4
 
-/** Undefined when even the largest version is too small. */
-function qrVersionFor(byteCount: number): number | undefined {
+/** Width of the code with its quiet zone, in modules; an image with fewer pixels cannot be read. Undefined: no code is that large. */
+export function modulesFor(byteCount: number): number | undefined {
   const index = bytesByVersion.findIndex((bytes) => byteCount <= bytes)
-  return index === -1 ? undefined : index + 1
-}
-
-/** Width of the code with its quiet zone, in modules. An image with fewer pixels cannot be read. */
-export function modulesFor(byteCount: number): number {
-  const version = assertPresent(qrVersionFor(byteCount), 'data within the limit of the endpoint fits into a QR code')
-  return 17 + 4 * version + 2 * quietModules
+  return index === -1 ? undefined : 17 + 4 * (index + 1) + 2 * quietModules
 }

@@ -11,7 +11,7 @@ const dataBytesMax = 2_048
 const parameters = z
   .strictObject({
     data: text({
-      expected: `text or a URL of 1 to ${dataBytesMax} bytes of UTF-8`,
+      expected: `text or a URL of 1 to ${dataBytesMax} bytes of UTF-8, at error correction level M`,
       allowBreaks: true,
       shown: { minLength: 1, maxLength: dataBytesMax },
       test: (value) => value !== '' && utf8ByteCount(value) <= dataBytesMax,
@@ -23,7 +23,7 @@ const parameters = z
   })
   .superRefine(({ data, size }, context) => {
     const pixels = modulesFor(utf8ByteCount(data))
-    if (size < pixels)
+    if (pixels !== undefined && size < pixels)
       context.addIssue({
         code: 'custom',
         path: ['size'],

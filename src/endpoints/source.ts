@@ -1,9 +1,18 @@
 import { LRUCache } from 'lru-cache'
 import type { Json } from '@tollbook/core/canonicalJson'
-import { type Clock, isoTime } from '@tollbook/core/clock'
-import { isPassing, isVerdict, UpstreamFailure } from '../outbound/upstreamFailure.ts'
+import { isoTime } from '@tollbook/core/clock'
 import type { Meta, Outcome } from '../product/product.ts'
-import type { Observation, Provider, ProviderDeps } from './providers/provider.ts'
+import {
+  askInTurn,
+  askOne,
+  type ChainOptions,
+  ProvidersFailed,
+  ItemUnknown,
+  providerMsMax,
+  type Remembered,
+} from './askInTurn.ts'
+import { createLiveness, type Liveness } from './liveness.ts'
+import type { Provider, ProviderDeps } from './providers/provider.ts'
 
 /** The providers of one endpoint in the order in which they are asked, with a cache of their answers. */
 export interface AnswerSource<Query, Data> {
@@ -13,34 +22,25 @@ export interface AnswerSource<Query, Data> {
   isKnownMissing(query: Query): boolean
   /** Returns failures of providers and never throws them. Simultaneous callers with the same query share one request. */
   ask(query: Query): Promise<Found<Data>>
+  readonly liveness: Liveness
 }
 
 export type Found<Data> =
   | { readonly kind: 'found'; readonly data: Data; readonly meta: Meta }
   | Extract<Outcome, { kind: 'failed' }>
 
-export interface SourceOptions<Query, Data> {
+export interface SourceOptions<Query, Data> extends ChainOptions<Query, Data> {
   /** The kind of answer, in words for the caller: `a cryptocurrency price`. */
   readonly what: string
-  readonly providers: readonly Provider<Query, Data>[]
   readonly keyOf: (query: Query) => string
+  /** Queries for probes, in turn: every provider has their answers. */
+  readonly known: readonly [Query, ...Query[]]
   /** Age up to which an answer is served without asking again. */
   readonly freshMs: number
   /** Further age up to which it is served while every provider fails. */
   readonly staleMs: number
-  /** Age, by the provider's own timestamp, from which an answer counts as a failure. */
-  readonly ageMaxMs: number
-  /** Maximum time by which an answer may lie ahead of now. Only forecasts need it. */
-  readonly aheadMaxMs?: number
   /** Advice for a caller whose answer does not exist. */
   readonly hint?: string
-}
-
-interface Remembered<Data> {
-  readonly observation: Observation<Data>
-  readonly provider: string
-  /** Monotonic time, so that a change of the system clock does not change the age. */
-  readonly fetchedAtMs: number
 }
 
 const rememberedMax = 5_000
@@ -48,23 +48,19 @@ const missingMax = 5_000
 const missingMs = 10 * 60 * 1000
 // Serve stale data for 5 s before querying all providers again.
 const staleRetryMs = 5_000
-// Limits for one provider and for the whole chain, whatever a provider's own time-out is.
-const providerMsMax = 4_000
-const chainMsMax = 10_000
-// Other clocks may be a little ahead of ours.
-const aheadMaxMsDefault = 5 * 60 * 1000
 
-type SourceDeps = Pick<ProviderDeps, 'clock' | 'sampleUpstreams'>
+type SourceDeps = Pick<ProviderDeps, 'clock' | 'sampleUpstreams' | 'isProbed'>
 
 export function createSource<Query, Data>(
   deps: SourceDeps,
   options: SourceOptions<Query, Data>,
 ): AnswerSource<Query, Data> {
-  const { keyOf, providers } = options
+  const { keyOf } = options
   const { clock } = deps
   const perf = { now: () => clock.monotonicMs() }
   const missing = new LRUCache<string, true>({ perf, ttlResolution: 0, max: missingMax, ttl: missingMs })
   const servedMs = options.freshMs + options.staleMs
+  const liveness = openLiveness(deps, options)
   const ageMsOf = ({ fetchedAtMs }: Remembered<Data>) => clock.monotonicMs() - fetchedAtMs
   const cache = new LRUCache<string, Remembered<Data>, { readonly query: Query }>({
     perf,
@@ -73,9 +69,9 @@ export function createSource<Query, Data>(
     ttl: options.freshMs,
     async fetchMethod(_key, old, { context, options: entry }) {
       try {
-        return await askInTurn({ clock, options }, context.query)
+        return await askInTurn({ clock, options, liveness }, context.query)
       } catch (error) {
-        const mayStandIn = error instanceof NoProviderAnswered && error.code !== 'NO_DATA'
+        const mayStandIn = error instanceof ProvidersFailed
         if (old === undefined || !mayStandIn || ageMsOf(old) > servedMs) throw error
         entry.ttl = staleRetryMs
         return old
@@ -88,9 +84,8 @@ export function createSource<Query, Data>(
   }
   return {
     whyUnavailable: (query) =>
-      providers.some((provider) => provider.whyUnavailable() === undefined) || (query !== undefined && isAtHand(query))
-        ? undefined
-        : `no provider of ${options.what} can be asked at the moment`,
+      query !== undefined && isAtHand(query) ? undefined : whyUnavailable({ options, liveness }, query),
+    liveness,
     isKnownMissing: (query) => missing.has(keyOf(query)),
     async ask(query) {
       const key = keyOf(query)
@@ -103,83 +98,47 @@ export function createSource<Query, Data>(
           meta: metaOf(deps, found, { askedAtMs, ageMs: ageMsOf(found) }),
         }
       } catch (error) {
-        if (!(error instanceof NoProviderAnswered)) throw error
-        if (error.isVerdict) missing.set(key, true)
-        return { kind: 'failed', code: error.code, message: messageOf(options, error.code) }
+        if (error instanceof ProvidersFailed) return failedOf(options, error.code)
+        if (!(error instanceof ItemUnknown)) throw error
+        missing.set(key, true)
+        return failedOf(options, 'NO_DATA')
       }
     },
   }
 }
 
-/** Every provider was asked, and none had a usable answer. */
-class NoProviderAnswered extends Error {
-  override readonly name = 'NoProviderAnswered'
-  readonly failures: readonly UpstreamFailure[]
-
-  constructor(failures: readonly UpstreamFailure[]) {
-    super('no provider had an answer')
-    this.failures = failures
-  }
-
-  /** NO_DATA only when no provider can still have the answer: neither a failing one nor one whose answer is incomplete. */
-  get code() {
-    const isOpen = this.failures.some((failure) => isPassing(failure) || failure.kind === 'incomplete')
-    if (!isOpen && this.failures.some(isVerdict)) return 'NO_DATA'
-    return this.failures.some(({ kind }) => kind === 'timeout') ? 'UPSTREAM_TIMEOUT' : 'UPSTREAM_FAILED'
-  }
-
-  /** True when every provider reports that it does not exist, so that the result can be cached. */
-  get isVerdict(): boolean {
-    return this.failures.every(isVerdict)
-  }
-}
-
-interface ProvidersInTurn<Query, Data> {
-  readonly clock: Clock
+interface SourceProviders<Query, Data> {
   readonly options: SourceOptions<Query, Data>
+  readonly liveness: Liveness
 }
 
-async function askInTurn<Query, Data>(
-  { clock, options }: ProvidersInTurn<Query, Data>,
-  query: Query,
-): Promise<Remembered<Data>> {
-  const failures: UpstreamFailure[] = []
-  const endMs = clock.monotonicMs() + chainMsMax
-  for (const provider of options.providers) {
-    const leftMs = Math.min(endMs - clock.monotonicMs(), providerMsMax)
-    try {
-      const why = provider.whyUnavailable()
-      if (why !== undefined) throw new UpstreamFailure('resting', why)
-      if (leftMs <= 0) throw new UpstreamFailure('timeout', `no time is left for ${provider.name}`)
-      const observation = await within(clock, leftMs, provider.ask(query))
-      const ageMs = clock.nowMs() - observation.asOfMs
-      if (!(ageMs <= options.ageMaxMs && ageMs >= -(options.aheadMaxMs ?? aheadMaxMsDefault)))
-        throw new UpstreamFailure('incomplete', `${provider.name} answered with outdated data`)
-      const heldMs = clock.nowMs() - (observation.fetchedAtMs ?? clock.nowMs())
-      return { observation, provider: provider.name, fetchedAtMs: clock.monotonicMs() - heldMs }
-    } catch (error) {
-      if (!(error instanceof UpstreamFailure)) throw error
-      failures.push(error)
-    }
-  }
-  throw new NoProviderAnswered(failures)
+function whyUnavailable<Query, Data>(
+  { options: { what, providers }, liveness }: SourceProviders<Query, Data>,
+  query: Query | undefined,
+): string | undefined {
+  const answering = providers.filter(({ name }) => liveness.answers(name))
+  if (answering.length === 0) return `no provider of ${what} answers at the moment`
+  const ready = answering.filter((provider) => provider.whyUnavailable() === undefined)
+  if (ready.length === 0) return `no provider of ${what} can be asked at the moment`
+  const covers = (provider: Provider<Query, Data>) => query === undefined || provider.covers?.(query) !== false
+  return ready.some(covers) ? undefined : `no provider that answers at the moment has ${what} for this request`
 }
 
-/** Waits up to a limit. A provider that is too slow runs on to its own time-out, and its answer is ignored. */
-async function within<T>(clock: Clock, durationMs: number, asked: Promise<T>): Promise<T> {
-  const ended = new AbortController()
-  const late = clock.sleep(durationMs, ended.signal).then(
-    (): T => {
-      throw new UpstreamFailure('timeout', `no answer within ${durationMs} ms`)
+function openLiveness<Query, Data>(deps: SourceDeps, options: SourceOptions<Query, Data>): Liveness {
+  const { clock } = deps
+  const { known, providers } = options
+  let asked = 0
+  const probed = providers.map((provider) => ({
+    ...provider,
+    async probe() {
+      const leftMs = providerMsMax
+      const query = known[asked++ % known.length] ?? known[0]
+      const { fetchedAtMs } = await askOne({ clock, options, provider, leftMs }, query)
+      // An answer that the provider's adapter had stored proves nothing about now.
+      return clock.monotonicMs() - fetchedAtMs <= leftMs
     },
-    // The timer was cancelled, because `asked` has settled the race.
-    () => asked,
-  )
-  try {
-    return await Promise.race([asked, late])
-  } finally {
-    ended.abort()
-  }
+  }))
+  return createLiveness(deps, probed)
 }
 
 function metaOf<Data>(
@@ -197,15 +156,15 @@ function metaOf<Data>(
   }
 }
 
-function messageOf<Query, Data>(
+function failedOf<Query, Data>(
   { what, hint }: SourceOptions<Query, Data>,
   code: 'NO_DATA' | 'UPSTREAM_FAILED' | 'UPSTREAM_TIMEOUT',
-): string {
+): Extract<Outcome, { kind: 'failed' }> {
   const help = hint === undefined ? 'check the spelling' : `check the spelling: ${hint}`
   const said = {
     NO_DATA: `no provider has ${what} for this request; ${help}`,
     UPSTREAM_FAILED: `no provider of ${what} gave a usable answer; repeat with the same proof`,
     UPSTREAM_TIMEOUT: `no provider of ${what} answered in time; repeat with the same proof`,
   }
-  return said[code]
+  return { kind: 'failed', code, message: said[code] }
 }

@@ -62,13 +62,17 @@ function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters
       createNasdaq(deps),
     ],
     keyOf: (query) => query.ticker.canonical,
+    known: [queryOf('AAPL')],
     freshMs,
     staleMs,
     ageMaxMs,
     hint,
   })
-  const queryOf = (requested: string): StockQuery => ({ symbol: requested.toUpperCase(), ticker: tickerOf(requested) })
   return symbolHandler({ source, queryOf, hint })
+}
+
+function queryOf(requested: string): StockQuery {
+  return { symbol: requested.toUpperCase(), ticker: tickerOf(requested) }
 }
 
 function checkDemo(

@@ -15,6 +15,8 @@ export function symbolHandler<
   Data extends { readonly [key: string]: Json },
 >({ source, queryOf, hint }: SymbolHandlerOptions<Query, Data>): ProductHandler<{ symbol: string }> {
   return {
+    probes: [source.liveness],
+    providersAnswer: () => source.liveness.someAnswer(),
     whyUnavailable: (order) => source.whyUnavailable(order && queryOf(order.symbol)),
     whyNoData: (order) =>
       source.isKnownMissing(queryOf(order.symbol)) ? `no provider knew it minutes ago; ${hint}` : undefined,

@@ -49,6 +49,14 @@ export const weather = defineProduct({
   open: openWeather,
 })
 
+/** In the United States, which all providers cover. Several, because MET Norway is not asked twice within its `Expires`. */
+const knownPlaces: readonly [WeatherQuery, ...WeatherQuery[]] = [
+  { countryCode: 'US', latitude: 40.7143, longitude: -74.006 },
+  { countryCode: 'US', latitude: 41.85, longitude: -87.65 },
+  { countryCode: 'US', latitude: 34.0522, longitude: -118.2437 },
+  { countryCode: 'US', latitude: 39.7392, longitude: -104.9847 },
+]
+
 const minute = 60 * 1000
 const day = 24 * 60 * minute
 
@@ -59,6 +67,7 @@ function openWeather(deps: ProviderDeps): ProductHandler<z.infer<typeof paramete
     what: 'weather report',
     providers: [createMetNorway(deps), createOpenMeteo(deps), createNws(deps)],
     keyOf: ({ latitude, longitude }) => `${coordinate(latitude)},${coordinate(longitude)}`,
+    known: knownPlaces,
     freshMs: 10 * minute,
     staleMs: 170 * minute,
     ageMaxMs: 180 * minute,
@@ -66,6 +75,8 @@ function openWeather(deps: ProviderDeps): ProductHandler<z.infer<typeof paramete
     aheadMaxMs: 180 * minute,
   })
   return {
+    probes: [source.liveness, geocoding.liveness],
+    providersAnswer: () => source.liveness.someAnswer(),
     whyUnavailable(asked) {
       if (asked === undefined) return source.whyUnavailable()
       const search = findPlace(gazetteer, asked.city)
@@ -117,6 +128,7 @@ function createGeocoding(deps: ProviderDeps): Geocoding {
     providers: [createOpenMeteoGeocoding(deps)],
     // Names are not folded further: the geocoder distinguishes spellings that our list treats as one.
     keyOf: ({ name, qualifiers }) => [name, ...qualifiers].join(',').toLowerCase(),
+    known: [{ name: 'Hallstatt', qualifiers: [] }],
     freshMs: day,
     staleMs: 6 * day,
     ageMaxMs: minute,

@@ -1,45 +1,158 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { LRUCache } from 'lru-cache'
+import { limitMax, nextLimit } from './adaptiveLimit.ts'
+
+/** Why a request came: to read something free, to ask for a price, or with a proof that is not verified yet. */
+export type Purpose = 'read' | 'quote' | 'proof'
+
+export interface Visitor {
+  readonly purpose: Purpose
+  /** The client address as limits count it. */
+  readonly address: string
+}
+
+/** A place among the requests in progress. */
+export interface Slot {
+  /** The ledger knows the payment of this request, or the chain has confirmed it. */
+  prove(): void
+  leave(): void
+}
 
 /**
- * Limits the requests in progress. Requests with a proof may use the whole limit, others two thirds: a flood of requests
- * for prices cannot shut out callers who have paid.
+ * Limits the requests in progress. Each purpose has a share of a limit that follows the load. A verified payment leaves its share
+ * at once and is never refused, and it earns its client address requests that strangers cannot crowd out.
  */
 export interface Admission {
-  /** Undefined when the limit is reached; otherwise a function that ends the request. */
-  enter(kind: 'paid' | 'unpaid'): (() => void) | undefined
+  /** Undefined when the visitor's share is full. */
+  enter(visitor: Visitor): Slot | undefined
+  /** Whether `enter` would refuse. Asked before anything is done for a request. */
+  refuses(visitor: Visitor): boolean
+  /** Whether a health check of this address passes without a slot. */
+  passesProbe(address: string): boolean
   inFlight(): number
   close(): void
 }
 
-const unpaidShare = 2 / 3
-// An event loop that lags by half a second answers every request late; new work makes it worse.
-const lagMaxMs = 500
-const resolutionMs = 20
-const windowMs = 1_000
+type Room = Purpose | 'payer' | 'proven'
+
+const share = 1 / 2
+// Callers with paid requests that wait for the chain.
+const payersMax = 500
+// A purchase takes two of them. The cap bounds a flood of one address that has paid.
+const earnedPerPayment = 16
+const earnedMax = 256
+const earnersMax = 10_000
+const earnedForMs = 3_600_000
+// Many requests at this lag: even a refusal of the router comes late, so strangers are refused before it.
+const floodLagMs = 100
+const floodArrivals = 100
+const probesPerSecondMax = 10
+const resolutionMs = 10
+const windowMs = 100
+const windowsPerSecond = 10
 const nanosecondsPerMs = 1e6
 
-export function createAdmission({ inFlightMax }: { readonly inFlightMax: number }): Admission {
-  const delay = monitorEventLoopDelay({ resolution: resolutionMs })
-  delay.enable()
-  // Read once a second: reading the histogram for each request took a fifth of the time of a 402.
-  let lags = false
+export interface AdmissionOptions {
+  readonly now: () => number
+  readonly limitAtStart?: number
+  readonly adapt?: typeof nextLimit
+}
+
+export function createAdmission(options: AdmissionOptions): Admission {
+  const { now, limitAtStart = limitMax, adapt = nextLimit } = options
+  const inRoom: Record<Room, number> = { read: 0, quote: 0, proof: 0, payer: 0, proven: 0 }
+  const earned = new LRUCache<string, number>({ max: earnersMax, ttl: earnedForMs, perf: { now } })
+  const probes = new Map<string, number>()
+  const load = followLoad()
+  let limit = limitAtStart
+  let windows = 0
+  const roomOf = ({ purpose, address }: Visitor): Room =>
+    purpose !== 'read' && (earned.get(address) ?? 0) > 0 ? 'payer' : purpose
+  const isFull = (room: Room) => inRoom[room] >= (room === 'payer' ? payersMax : Math.ceil(limit * share))
   const window = setInterval(() => {
-    lags = delay.mean > lagMaxMs * nanosecondsPerMs
-    delay.reset()
+    limit = adapt(limit, load.read(limit * share))
+    if (++windows % windowsPerSecond === 0) probes.clear()
   }, windowMs)
   window.unref()
-  let inFlight = 0
   return {
-    enter(kind) {
-      const max = kind === 'paid' ? inFlightMax : inFlightMax * unpaidShare
-      if (inFlight >= max || (kind === 'unpaid' && lags)) return undefined
-      inFlight++
-      return () => void inFlight--
+    refuses(visitor) {
+      load.arrived()
+      const room = roomOf(visitor)
+      return isFull(room) || (room !== 'payer' && load.isFlood())
     },
-    inFlight: () => inFlight,
+    enter(visitor) {
+      let room = roomOf(visitor)
+      if (isFull(room)) return undefined
+      if (room === 'payer') earned.set(visitor.address, (earned.get(visitor.address) ?? 1) - 1)
+      const startedAtMs = now()
+      const move = (to: Room | undefined) => {
+        inRoom[room]--
+        if (to === undefined) return
+        room = to
+        load.see(room, ++inRoom[room])
+      }
+      load.see(room, ++inRoom[room])
+      return {
+        prove() {
+          move('proven')
+          earned.set(visitor.address, Math.min(earnedMax, (earned.get(visitor.address) ?? 0) + earnedPerPayment))
+        },
+        leave() {
+          if (visitor.purpose === 'quote') load.quoted(now() - startedAtMs)
+          move(undefined)
+        },
+      }
+    },
+    passesProbe(address) {
+      const count = (probes.get(address) ?? 0) + 1
+      probes.set(address, count)
+      return count <= probesPerSecondMax
+    },
+    inFlight: () => Object.values(inRoom).reduce((sum, each) => sum + each, 0),
     close() {
       clearInterval(window)
-      delay.disable()
+      load.close()
     },
+  }
+}
+
+/** Measures the event loop and the requests of one window. */
+function followLoad() {
+  const delay = monitorEventLoopDelay({ resolution: resolutionMs })
+  delay.enable()
+  let arrivals = 0
+  let isFlood = false
+  let most = 0
+  let servesPayers = false
+  let quotes = { count: 0, sumMs: 0 }
+  return {
+    isFlood: () => isFlood,
+    arrived: () => void arrivals++,
+    see(room: Room, inProgress: number) {
+      if (room === 'payer' || room === 'proven') servesPayers = true
+      else most = Math.max(most, inProgress)
+    },
+    quoted(durationMs: number) {
+      quotes.count++
+      quotes.sumMs += durationMs
+    },
+    read(max: number) {
+      // The histogram counts the timer's own interval. It is empty when the loop stood still for the whole window.
+      const lagMs = delay.count === 0 ? windowMs : Math.max(0, delay.mean / nanosecondsPerMs - resolutionMs)
+      const seen = {
+        lagMs,
+        quoteMs: quotes.count === 0 ? 0 : quotes.sumMs / quotes.count,
+        used: most / max,
+        servesPayers,
+      }
+      isFlood = lagMs > floodLagMs && arrivals > floodArrivals
+      delay.reset()
+      arrivals = 0
+      most = 0
+      servesPayers = false
+      quotes = { count: 0, sumMs: 0 }
+      return seen
+    },
+    close: () => void delay.disable(),
   }
 }

@@ -1,11 +1,17 @@
 import { type Admission, createAdmission } from './admission.ts'
+import { type CallerLimits, type CallerLimitSettings, createCallerLimits } from './callerLimits.ts'
 import { addressList } from './clientAddress.ts'
-import { createRateLimit, type RateLimit } from './rateLimit.ts'
+import type { ConnectionLimits } from './connections.ts'
+import type { Metrics } from './metrics.ts'
+import { type ShareRatesDeps, startRateSharing } from './shareRates.ts'
+import { createUploads, type Uploads } from './uploads.ts'
 
 /** Limits on requests, and the rights of client addresses. */
 export interface Callers {
   readonly admission: Admission
-  readonly rateLimit: RateLimit
+  readonly uploads: Uploads
+  readonly connectionLimits: ConnectionLimits
+  readonly limits: CallerLimits
   /** Number of the operator's proxies in front; further addresses of `X-Forwarded-For` are not believed. */
   readonly trustedProxyHops: number
   readonly mayReadMetrics: (address: string) => boolean
@@ -14,21 +20,41 @@ export interface Callers {
 
 export interface CallerSettings {
   readonly trustedProxyHops: number
-  readonly rateLimitPerMinute: number
+  readonly limits: CallerLimitSettings
   readonly metricsSubnets: readonly string[]
+  readonly connectionsMax: number
+  readonly connectionsPerAddressMax: number
 }
 
-// Enough for hundreds of callers who wait for a chain, few enough to fit into memory with the largest bodies.
-const inFlightMax = 1_000
+// The largest body has 1 MiB. A body is held from its first byte until its answer has been sent.
+const uploadLimits = { bytesMax: 64 * 1024 * 1024, bytesPerAddressMax: 16 * 1024 * 1024 }
 
-export function openCallers({ trustedProxyHops, rateLimitPerMinute, metricsSubnets }: CallerSettings): Callers {
-  const admission = createAdmission({ inFlightMax })
+export interface CallerDeps extends Omit<ShareRatesDeps, 'shareRates'> {
+  readonly ledger: Pick<ShareRatesDeps, 'shareRates'>
+  readonly metrics: Pick<Metrics, 'onLimited'>
+}
+
+export function openCallers(settings: CallerSettings, { clock, log, ledger, metrics }: CallerDeps): Callers {
+  const { trustedProxyHops, metricsSubnets, connectionsMax } = settings
+  const admission = createAdmission({ now: () => clock.monotonicMs() })
+  const limits = createCallerLimits(settings.limits, {
+    nowMs: () => clock.nowMs(),
+    onLimited: (limit) => metrics.onLimited(limit),
+  })
+  const sharing = startRateSharing({ clock, log, shareRates: ledger.shareRates }, limits)
   return {
     admission,
-    rateLimit: createRateLimit(rateLimitPerMinute),
+    uploads: createUploads(uploadLimits),
+    connectionLimits: {
+      connectionsMax,
+      // A proxy's connections carry many clients; the proxy limits them itself.
+      connectionsPerAddressMax: trustedProxyHops > 0 ? Infinity : settings.connectionsPerAddressMax,
+    },
+    limits,
     trustedProxyHops,
     mayReadMetrics: addressList(metricsSubnets),
     async close() {
+      await sharing.stop()
       admission.close()
     },
   }

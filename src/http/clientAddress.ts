@@ -16,14 +16,46 @@ export function clientAddress(request: IncomingMessage, trustedProxyHops: number
 
 const hopsCharactersMax = 1_000
 
-/** An IPv4 address mapped into IPv6 is the same client. */
-function plainAddress(address: string): string {
-  return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address
+/** An IPv4 address mapped into IPv6 is the same client, in each of its spellings. */
+export function plainAddress(address: string): string {
+  if (!isIPv6(address)) return address
+  const groups = groupsOf(address)
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff
+  return isMapped
+    ? groups
+        .slice(6)
+        .flatMap((group) => [group >> 8, group & 0xff])
+        .join('.')
+    : address
 }
 
-/** An IPv6 customer usually has a whole /64, so a limit counts the /64. */
+const groupCount = 8
+const networkGroupCount = 4
+
+/** An IPv6 customer usually has a whole /64, so a limit counts its 64 bits. */
 export function limitKey(address: string): string {
-  return isIPv6(address) ? address.split(':').slice(0, 4).join(':') : address
+  if (!isIPv6(address)) return address
+  return `${groupsOf(address)
+    .slice(0, networkGroupCount)
+    .map((group) => group.toString(16))
+    .join(':')}::/64`
+}
+
+/** The eight groups of an IPv6 address, whichever way it is shortened. */
+function groupsOf(address: string): readonly number[] {
+  const [head = '', tail] = (address.split('%')[0] ?? '').split('::')
+  const [before, after] = [readGroups(head), readGroups(tail ?? '')]
+  const zeros = Array.from({ length: Math.max(0, groupCount - before.length - after.length) }, () => 0)
+  return [...before, ...zeros, ...after]
+}
+
+function readGroups(text: string): readonly number[] {
+  if (text === '') return []
+  return text.split(':').flatMap((group) => {
+    if (!group.includes('.')) return [Number.parseInt(group, 16)]
+    const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number)
+    return [a * 256 + b, c * 256 + d]
+  })
 }
 
 export function addressList(subnets: readonly string[]): (address: string) => boolean {

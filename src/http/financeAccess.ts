@@ -70,8 +70,10 @@ export function createFinanceAccess(
           requiredClaims: ['sub', 'exp'],
           currentDate: new Date(clock.nowMs()),
         })
+        const holder = holderClaims.safeParse(payload)
+        if (!holder.success) return logged('invalid_token', { why: 'malformed claims' })
         const roles = rolesOf(payload)
-        const facts = { subject: payload.sub?.slice(0, subjectShownMax), roles }
+        const facts = { subject: holder.data.sub.slice(0, subjectShownMax), roles }
         return logged(roles.length > 0 ? 'granted' : 'forbidden', facts)
       } catch (error) {
         if (isAboutTheToken(error)) return logged('invalid_token', { why: error.code })
@@ -88,6 +90,8 @@ function readBearer(authorization: string | undefined): string | undefined {
   return token !== undefined && token.length <= tokenCharactersMax ? token : undefined
 }
 
+// The library checks only that they are there: 1e400 is read as infinity, and such a token would never end.
+const holderClaims = z.object({ sub: z.string().min(1), exp: z.number() })
 const rolesClaim = z.object({ roles: z.array(z.string()) })
 
 function rolesOf(payload: JWTPayload): readonly string[] {

@@ -5,12 +5,29 @@ const hostValue = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/
 
 /** Finds violations of RFC 9112 that Node's parser accepts. Undefined when the request is well framed. */
 export function findFramingProblem(request: IncomingMessage): string | undefined {
+  const { headers } = request
   if (!targetCharacters.test(request.url ?? '')) return 'the request target must be visible ASCII'
-  const hosts = request.rawHeaders.filter(
-    (_value, index) => index % 2 === 0 && /^host$/i.test(request.rawHeaders[index] ?? ''),
-  )
-  if (hosts.length > 1) return 'Host must be given once'
-  if (request.headers.host !== undefined && !hostValue.test(request.headers.host))
+  if (headers.host === undefined && request.httpVersion === '1.1') return 'HTTP/1.1 needs a Host header'
+  if (headers.host !== undefined && !hostValue.test(headers.host))
     return 'Host must be a name or address with an optional port'
+  const encoding = headers['transfer-encoding']
+  // RFC 9112, 6.1: a server that reads an encoding differently from the proxy before it sees another body.
+  if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') return 'Transfer-Encoding must be chunked alone'
+  if (encoding !== undefined && request.httpVersion !== '1.1') return 'Transfer-Encoding needs HTTP/1.1'
+  if (/\bchunked\b/i.test(String(headers['te'] ?? ''))) return 'TE must not name chunked'
+  return findRepeated(request.rawHeaders)
+}
+
+const single = new Set(['host', 'content-type'])
+
+/** Node keeps the first of several values of these headers, and a proxy may keep the last one. */
+function findRepeated(rawHeaders: readonly string[]): string | undefined {
+  const seen = new Set<string>()
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? '').toLowerCase()
+    if (!single.has(name)) continue
+    if (seen.has(name)) return `${name} must be given once`
+    seen.add(name)
+  }
   return undefined
 }

@@ -16,6 +16,8 @@ import { pathNotFound } from './transportError.ts'
 export interface FreeRoute {
   /** Exact, or with one last segment that varies, or several: `/artifacts/:name`, `/tile/*path`. */
   readonly path: string
+  /** A health check: answered outside of the limits. */
+  readonly isProbe?: true
   serve(facts: FreeRequest): Promise<FreeAnswer>
 }
 
@@ -34,8 +36,8 @@ export interface FreeRequest {
 }
 
 export interface FreeAnswer extends Omit<Answer, 'body'> {
-  /** A text or a stream is sent as it is. A public body has an entity tag and compressed forms; a file has ranges. */
-  readonly body: string | Readable | PublicBody | FileBody
+  /** Text, bytes and streams are sent as they are. A public body has an entity tag and compressed forms; a file has ranges. */
+  readonly body: string | Buffer | Readable | PublicBody | FileBody
 }
 
 export interface HealthCheck {
@@ -87,9 +89,9 @@ export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
         return publicJson(await receiptKeys(keys, () => keys), receiptKeysCache)
       },
     },
-    { path: '/livez', serve: () => Promise.resolve(jsonAnswer(200, '{"status":"alive"}')) },
-    { path: '/readyz', serve: () => Promise.resolve(readiness(deps)) },
-    { path: '/metrics', serve: ({ address }) => metrics(deps, address) },
+    { path: '/livez', isProbe: true, serve: () => Promise.resolve(jsonAnswer(200, '{"status":"alive"}')) },
+    { path: '/readyz', isProbe: true, serve: () => Promise.resolve(readiness(deps)) },
+    { path: '/metrics', isProbe: true, serve: ({ address }) => metrics(deps, address) },
   ]
 }
 

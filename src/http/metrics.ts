@@ -14,6 +14,8 @@ export interface Metrics {
   }): void
   onLifecycleStep(step: string, count?: number): void
   onUpstreamCall(call: { readonly upstream: string; readonly outcome: string }): void
+  onLimited(limit: string): void
+  onQuoteStorage(quotes: { readonly bytes: number; readonly oldestDays: number; readonly retentionDays: number }): void
   onSeal(seal: { readonly unsealedEvents: number; readonly damaged: boolean }): void
   /** Shows the checks of /api/health, as they are when the metrics are read. */
   showChecks(checks: readonly ShownCheck[]): void
@@ -81,6 +83,8 @@ export function createMetrics(): Metrics {
     onRpcCall: ({ method, ok }) => rpcCalls.inc({ method, ok: String(ok) }),
     ...nodeMetrics(registers),
     ...jobMetrics(registers),
+    ...quoteMetrics(registers),
+    ...limitMetrics(registers),
     showChecks: (checks) => showChecks(registers, checks),
   }
 }
@@ -96,6 +100,31 @@ function nodeMetrics(registers: Registry[]): Pick<Metrics, 'onNode'> {
       inRotation.set({ node }, problem === undefined ? 1 : 0)
       slots.set({ node }, slot)
       lags.set({ node }, lagSlots)
+    },
+  }
+}
+
+function limitMetrics(registers: Registry[]): Pick<Metrics, 'onLimited'> {
+  const limited = new Counter({
+    name: 'tollbook_rate_limited_total',
+    help: 'Requests refused with 429',
+    labelNames: ['limit'],
+    registers,
+  })
+  return { onLimited: (limit) => limited.inc({ limit }) }
+}
+
+/** Gauges of the table of quotes, which anyone can fill. */
+function quoteMetrics(registers: Registry[]): Pick<Metrics, 'onQuoteStorage'> {
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers })
+  const size = gauge('tollbook_quotes_bytes', 'Size of all stored quotes with their indexes')
+  const oldest = gauge('tollbook_quotes_oldest_days', 'Age of the oldest day that has quotes')
+  const retention = gauge('tollbook_quotes_retention_days', 'QUOTE_RETENTION_DAYS')
+  return {
+    onQuoteStorage({ bytes, oldestDays, retentionDays }) {
+      size.set(bytes)
+      oldest.set(oldestDays)
+      retention.set(retentionDays)
     },
   }
 }

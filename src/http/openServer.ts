@@ -1,12 +1,16 @@
 import { type AppDeps, createApp } from './app.ts'
 import type { Callers } from './callers.ts'
+import { createConnections } from './connections.ts'
 import { createDocumentRoutes, type DocumentRouteDeps } from './documentRoutes.ts'
 import { createFreeRoutes, type FreeRoute, type FreeRouteDeps } from './freeRoutes.ts'
 import { createBurnPage, createFinancePage } from './pages.ts'
 import { receiptRoute } from './receiptRoute.ts'
-import { listen } from './server.ts'
+import { type Listener, listen } from './server.ts'
+import { inTurn } from './turns.ts'
+import { createUnreadAnswers } from './unreadAnswers.ts'
 
-export interface ServerDeps extends Omit<AppDeps, keyof Callers | 'freeRoutes'>, Omit<FreeRouteDeps, 'mayReadMetrics'> {
+export interface ServerDeps
+  extends Omit<AppDeps, keyof Callers | 'connections' | 'freeRoutes'>, Omit<FreeRouteDeps, 'mayReadMetrics'> {
   readonly callers: Callers
   readonly publicUrl: string | undefined
   readonly terms: DocumentRouteDeps['terms']
@@ -21,6 +25,11 @@ export interface ListenAddress {
   readonly port: number
 }
 
+export interface ListenAddresses extends ListenAddress {
+  /** A further listener for health checks and metrics, which connections of strangers cannot exhaust. */
+  readonly health: ListenAddress | undefined
+}
+
 /** The finance reports, for holders of a token. */
 export interface FinanceServing {
   readonly routes: readonly FreeRoute[]
@@ -30,41 +39,59 @@ export interface FinanceServing {
 
 export interface OpenServer {
   readonly port: number
+  /** Undefined without a separate listener for health. */
+  readonly healthPort: number | undefined
   /** Undefined when the reports are not served. */
   readonly financePort: number | undefined
   drain(options: { readonly timeoutMs: number }): Promise<void>
 }
 
-export async function openServer({ host, port }: ListenAddress, deps: ServerDeps): Promise<OpenServer> {
+export async function openServer(addresses: ListenAddresses, deps: ServerDeps): Promise<OpenServer> {
   const { clock, finance, callers } = deps
   const { admission, mayReadMetrics } = callers
   const financeRoutes = finance === undefined ? [] : [...finance.routes, ...(await createFinancePage())]
+  const ownRoutes = createFreeRoutes({ ...deps, mayReadMetrics })
   const besides = [
-    ...createFreeRoutes({ ...deps, mayReadMetrics }),
+    ...ownRoutes,
     receiptRoute({ ...deps.paywall, log: deps.log }),
     ...deps.moreRoutes,
     ...(await createBurnPage()),
   ]
   const freeRoutes = [...besides, ...(await createDocumentRoutes({ ...deps, besides }))]
   const isApart = finance?.listener !== undefined
-  const routes = isApart ? freeRoutes : [...freeRoutes, ...financeRoutes]
-  const app = createApp({ ...deps, ...callers, freeRoutes: routes })
-  const listener = await listen(app.callback(), { host, port })
-  const apart = isApart
-    ? await listen(
-        createApp({ ...deps, ...callers, endpoints: [], freeRoutes: financeRoutes }).callback(),
-        finance.listener,
-      ).catch(async (error: unknown) => {
-        await listener.drain({ timeoutMs: 0, clock, inFlight: admission.inFlight })
-        throw error
-      })
-    : undefined
-  return {
-    port: listener.port,
-    financePort: finance === undefined ? undefined : (apart ?? listener).port,
-    async drain({ timeoutMs }) {
-      const ending = { timeoutMs, clock, inFlight: admission.inFlight }
-      await Promise.all([listener.drain(ending), apart?.drain(ending)])
-    },
+  const listeners: Listener[] = []
+  const drain = async (timeoutMs: number) => {
+    await Promise.all(listeners.map((each) => each.drain({ timeoutMs, clock, inFlight: admission.inFlight })))
   }
+  const open = async (address: ListenAddress, served: Pick<AppDeps, 'endpoints' | 'freeRoutes'>) => {
+    const listener = await openListener(address, { ...deps, ...served })
+    listeners.push(listener)
+    return listener.port
+  }
+  try {
+    const routes = isApart ? freeRoutes : [...freeRoutes, ...financeRoutes]
+    const port = await open(addresses, { endpoints: deps.endpoints, freeRoutes: routes })
+    const apart = isApart ? await open(finance.listener, { endpoints: [], freeRoutes: financeRoutes }) : port
+    const { health } = addresses
+    const healthRoutes = ownRoutes.filter(({ isProbe }) => isProbe === true)
+    const healthPort = health && (await open(health, { endpoints: [], freeRoutes: healthRoutes }))
+    const financePort = finance === undefined ? undefined : apart
+    return { port, financePort, healthPort, drain: ({ timeoutMs }) => drain(timeoutMs) }
+  } catch (error) {
+    await drain(0)
+    throw error
+  }
+}
+
+// A slow client reads a few bytes in this time. A client that reads nothing has gone or is hostile.
+const unreadIdleMs = 20_000
+const unreadBytesMax = 64 * 1024 * 1024
+
+type ListenerDeps = Omit<ServerDeps, 'endpoints'> & Pick<AppDeps, 'endpoints' | 'freeRoutes'>
+
+function openListener(address: ListenAddress, { callers, ...deps }: ListenerDeps): Promise<Listener> {
+  const connections = createConnections(callers.connectionLimits)
+  const unread = createUnreadAnswers({ idleMs: unreadIdleMs, bytesMax: unreadBytesMax })
+  const serve = createApp({ ...deps, ...callers, connections })
+  return listen(inTurn({ serve, unread, rests: callers.trustedProxyHops === 0 }), { ...address, connections })
 }

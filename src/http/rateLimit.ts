@@ -1,26 +1,165 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-
-export interface RateLimit {
-  /** Undefined when the request may pass; otherwise the number of seconds until it may. */
-  take(key: string): Promise<number | undefined>
+export interface RateLimitRule {
+  /** In headers, metrics and the shared counts. */
+  readonly name: string
+  /** Requests of one client in a window. 0: no limit. */
+  readonly max: number
+  readonly windowMs: number
 }
 
-const unlimited: RateLimit = { take: () => Promise.resolve(undefined) }
+/** A client's place within a limit. */
+export interface Standing {
+  readonly isAllowed: boolean
+  readonly remaining: number
+  readonly resetSeconds: number
+  /** 0 when the request is allowed. */
+  readonly retryAfterSeconds: number
+}
 
-/** Requests per minute and client address, counted by this instance. 0 switches the limit off. */
-export function createRateLimit(perMinute: number): RateLimit {
-  if (perMinute === 0) return unlimited
-  const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 })
+/** New requests of a busy client, for the other instances. */
+export interface RateReport {
+  readonly name: string
+  readonly client: string
+  readonly window: number
+  readonly more: number
+  readonly endsAtMs: number
+}
+
+/** Requests of a client at all instances. */
+export interface RateTotal extends Pick<RateReport, 'name' | 'client' | 'window'> {
+  readonly total: number
+}
+
+export interface RateLimit {
+  readonly rule: RateLimitRule
+  /** Counts a request, unless it is beyond the limit. */
+  take(client: string): Standing
+  /** Takes back the count of a request that was paid for. */
+  giveBack(client: string): void
+  /** Clients that have used a tenth of the limit, with their requests since the last report. */
+  reports(): readonly RateReport[]
+  learn(totals: readonly RateTotal[]): void
+}
+
+/** Requests of one client in one window. */
+interface Count {
+  /** Negative for a client who asks at other instances and pays here. */
+  own: number
+  reported: number
+  /** Counted by the other instances. */
+  others: number
+}
+
+interface Window {
+  readonly number: number
+  readonly counts: Map<string, Count>
+}
+
+// About 15 MB. A flood from more clients than that in one window is a matter of admission, not of fairness.
+const clientsMax = 100_000
+// Of a sum of fractions of a window.
+const roundingError = 1e-6
+const reportedShare = 1 / 10
+const reportsMax = 1_000
+
+/**
+ * Sliding window of two counted ones: of the previous window as much counts as still overlaps. Counting is local, so it costs
+ * no round trip; instances tell each other their busy clients in the background. Windows follow the wall clock, and are therefore the
+ * same at all instances.
+ */
+export function createRateLimit(rule: RateLimitRule, nowMs: () => number): RateLimit {
+  const { name, max, windowMs } = rule
+  let current: Window = { number: -Infinity, counts: new Map() }
+  let previous: Window = { number: -Infinity, counts: new Map() }
+
+  function roll(): number {
+    const now = nowMs()
+    const number = Math.floor(now / windowMs)
+    if (number !== current.number) {
+      previous = number === current.number + 1 ? current : { number: number - 1, counts: new Map() }
+      current = { number, counts: new Map() }
+    }
+    return now / windowMs - number
+  }
+
+  const usage = (client: string) => ({
+    before: total(previous.counts.get(client)),
+    now: total(current.counts.get(client)),
+  })
+
   return {
-    async take(key) {
-      try {
-        await limiter.consume(key)
-        return undefined
-      } catch (error) {
-        // The library refuses by rejecting with its result; anything else is a failure of the library.
-        if (!(error instanceof RateLimiterRes)) throw error
-        return Math.max(1, Math.ceil(error.msBeforeNext / 1000))
+    rule,
+    take(client) {
+      const elapsed = roll()
+      const resetSeconds = seconds((1 - elapsed) * windowMs)
+      if (max === 0) return { isAllowed: true, remaining: 0, resetSeconds, retryAfterSeconds: 0 }
+      const { before, now } = usage(client)
+      const used = before * (1 - elapsed) + now
+      if (used + 1 > max + roundingError) {
+        const wait = windowsToWait({ before, now, elapsed, max })
+        return {
+          isAllowed: false,
+          remaining: 0,
+          resetSeconds,
+          retryAfterSeconds: Math.max(1, seconds(wait * windowMs)),
+        }
+      }
+      countOf(current, client).own++
+      return { isAllowed: true, remaining: Math.floor(max - used - 1), resetSeconds, retryAfterSeconds: 0 }
+    },
+    giveBack(client) {
+      if (max === 0) return
+      roll()
+      countOf(current, client).own--
+    },
+    reports() {
+      roll()
+      const endsAtMs = (current.number + 1) * windowMs
+      const busy = [...current.counts].filter(
+        ([, count]) =>
+          max > 0 && count.own !== count.reported && (count.own < 0 || total(count) >= max * reportedShare),
+      )
+      return busy.slice(0, reportsMax).map(([client, count]) => {
+        const more = count.own - count.reported
+        count.reported = count.own
+        return { name, client, window: current.number, more, endsAtMs }
+      })
+    },
+    learn(totals) {
+      for (const { name: of, client, window, total: known } of totals) {
+        const count = of === name && window === current.number ? current.counts.get(client) : undefined
+        if (count !== undefined) count.others = known - count.reported
       }
     },
   }
+}
+
+function total(count: Count | undefined): number {
+  return count === undefined ? 0 : Math.max(0, count.own + count.others)
+}
+
+function countOf({ counts }: Window, client: string): Count {
+  const known = counts.get(client)
+  if (known !== undefined) return known
+  const [oldest] = counts.size >= clientsMax ? counts.keys() : []
+  if (oldest !== undefined) counts.delete(oldest)
+  const count = { own: 0, reported: 0, others: 0 }
+  counts.set(client, count)
+  return count
+}
+
+interface Usage {
+  readonly before: number
+  readonly now: number
+  readonly elapsed: number
+  readonly max: number
+}
+
+/** Windows until one more request is allowed, if the client sends none meanwhile. */
+function windowsToWait({ before, now, elapsed, max }: Usage): number {
+  if (now + 1 <= max) return 1 - (max - now - 1) / before - elapsed
+  return 1 - elapsed + Math.max(0, 1 - (max - 1) / now)
+}
+
+function seconds(durationMs: number): number {
+  return Math.ceil(durationMs / 1000)
 }

@@ -1,43 +1,110 @@
-import type { IncomingMessage } from 'node:http'
-import getRawBody, { type RawBodyError } from 'raw-body'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock } from '@tollbook/core/clock'
 import type { Answer } from '../paywall/answer.ts'
-import { errorAnswer, invalidRequest } from './transportError.ts'
-import { parseJson } from './parseJson.ts'
+import { errorAnswer, invalidRequest, overloaded } from './transportError.ts'
+import type { Upload, Uploads } from './uploads.ts'
 
 // Exactly application/json in UTF-8: "+json" types, lists and other charsets are something else.
 const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?;?$/i
 
-/** Checks the media type first, then the size, then the content, so that cheap refusals come before any reading. */
-export async function readJsonBody(
-  request: IncomingMessage,
-  bytesMax: number,
-): Promise<{ readonly value: unknown } | Answer> {
+export interface BodyDeps {
+  readonly clock: Clock
+  readonly uploads: Uploads
+}
+
+export interface Arriving {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** The client address as limits count it. */
+  readonly address: string
+  readonly bytesMax: number
+}
+
+/**
+ * Reads the bytes of a JSON body. The media type comes first, then the declared length, then the content, so that cheap
+ * refusals come before any reading. A client that expects `100 Continue` gets it only now.
+ */
+export async function readBody(deps: BodyDeps, arriving: Arriving): Promise<Buffer | Answer> {
+  const { request, response, bytesMax } = arriving
   const type = request.headers['content-type'] ?? ''
   if (!jsonType.test(type))
     return errorAnswer('UNSUPPORTED_MEDIA_TYPE', 'content-type must be application/json in UTF-8')
   const encoding = request.headers['content-encoding'] ?? 'identity'
   if (encoding.toLowerCase() !== 'identity')
     return errorAnswer('UNSUPPORTED_MEDIA_TYPE', 'content-encoding must be absent: send the JSON uncompressed')
-
-  const bytes = await readBytes(request, bytesMax)
-  if ('status' in bytes) return bytes
-  const parsed = parseJson(bytes)
-  return parsed.ok ? { value: parsed.value } : invalidRequest([{ field: 'body', message: parsed.message }])
+  if (declaredBytes(request) > bytesMax) return tooLarge(bytesMax)
+  if (request.headers.expect !== undefined) response.writeContinue()
+  return receive(deps, arriving)
 }
 
-async function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer | Answer> {
-  try {
-    return await getRawBody(request, { length: request.headers['content-length'] ?? null, limit: bytesMax })
-  } catch (error) {
-    // The rest of the body is read and dropped, so that the caller sees the answer and not a broken connection.
-    request.resume()
-    if (isRawBodyError(error) && error.type === 'entity.too.large') {
-      return errorAnswer('PAYLOAD_TOO_LARGE', `the body must have at most ${bytesMax} bytes`)
-    }
-    return invalidRequest([{ field: 'body', message: 'must be as long as content-length says, and complete' }])
+function tooLarge(bytesMax: number): Answer {
+  return errorAnswer('PAYLOAD_TOO_LARGE', `the body must have at most ${bytesMax} bytes`)
+}
+
+function declaredBytes(request: IncomingMessage): number {
+  return Number(request.headers['content-length'] ?? 0)
+}
+
+const firstBytesMs = 3_000
+const timeMaxMs = 10_000
+// 1 Mbit/s.
+const bytesPerMsMin = 128
+// A Buffer object takes this much in addition to its bytes, so a body of single bytes costs more than its length.
+const chunkOverheadBytes = 256
+
+/** Time in which a body has to arrive. The length of a chunked body is unknown. */
+function timeFor(request: IncomingMessage): number {
+  if (request.headers['content-length'] === undefined) return timeMaxMs
+  return Math.min(timeMaxMs, firstBytesMs + declaredBytes(request) / bytesPerMsMin)
+}
+
+async function receive({ clock, uploads }: BodyDeps, arriving: Arriving): Promise<Buffer | Answer> {
+  const { request, response, address } = arriving
+  const outcome = Promise.withResolvers<Buffer | Answer>()
+  const upload = uploads.begin(address, () => outcome.resolve(overloaded()))
+  // The bytes are held until the answer is out, because parsing and serving need them.
+  response.once('close', upload.end)
+  const stop = collect(arriving, upload, outcome.resolve)
+  const timeout = new AbortController()
+  clock.sleep(timeFor(request), timeout.signal).then(
+    () => outcome.resolve(tooSlow()),
+    () => undefined,
+  )
+  const received = await outcome.promise
+  timeout.abort()
+  stop()
+  if (!('status' in received)) upload.arrived()
+  return received
+}
+
+function tooSlow(): Answer {
+  return errorAnswer('REQUEST_TIMEOUT', 'the body did not arrive in time; send it at 128 kB a second or faster', {
+    headers: { connection: 'close' },
+  })
+}
+
+/** Collects chunks until the body is whole or has to be refused. Returns a function that ends the collecting. */
+function collect(
+  { request, bytesMax }: Arriving,
+  upload: Upload,
+  settle: (outcome: Buffer | Answer) => void,
+): () => void {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  const onData = (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > bytesMax) settle(tooLarge(bytesMax))
+    else if (upload.hold(chunk.length + chunkOverheadBytes)) chunks.push(chunk)
+    else settle(overloaded())
   }
-}
-
-function isRawBodyError(error: unknown): error is RawBodyError {
-  return error instanceof Error && 'type' in error
+  const onEnd = () => settle(Buffer.concat(chunks))
+  const onBroken = () =>
+    settle(invalidRequest([{ field: 'body', message: 'must be as long as content-length says, and complete' }]))
+  request.on('data', onData).once('end', onEnd).once('error', onBroken).once('close', onBroken)
+  return () => {
+    request.off('data', onData).off('end', onEnd).off('close', onBroken)
+    chunks.length = 0
+    // The rest of a refused body is read and dropped, so that the caller sees the answer and not a broken connection.
+    request.resume()
+  }
 }

@@ -1,23 +1,23 @@
-import type { IncomingMessage } from 'node:http'
 import type { Answer } from '../paywall/answer.ts'
 import type { Ordered } from '../product/product.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
+import { parseJson } from './parseJson.ts'
 import { parseQuery, shownName } from './parseQuery.ts'
-import { readJsonBody } from './readBody.ts'
 import { type FieldProblem, invalidRequest } from './transportError.ts'
 
-/** Reads what the endpoint takes, from the query of a GET or the body of a POST, and checks it once, here. */
-export async function readParameters(
-  endpoint: Endpoint,
-  request: IncomingMessage,
-  queryText: string,
-): Promise<Ordered | Answer> {
-  const query = parseQuery(queryText)
-  if (endpoint.method === 'GET')
-    return query.ok ? check(endpoint, query.values, 'query') : invalidRequest([query.problem])
+interface Sent {
+  readonly queryText: string
+  /** Of a POST. */
+  readonly body: Buffer | undefined
+}
 
-  const body = await readJsonBody(request, endpoint.bodyBytesMax)
-  if ('status' in body) return body
+/** Reads what the endpoint takes, from the query of a GET or the body of a POST, and checks it once, here. */
+export function readParameters(endpoint: Endpoint, { queryText, body }: Sent): Ordered | Answer {
+  const query = parseQuery(queryText)
+  if (body === undefined) return query.ok ? check(endpoint, query.values, 'query') : invalidRequest([query.problem])
+
+  const parsed = parseJson(body)
+  if (!parsed.ok) return invalidRequest([{ field: 'body', message: parsed.message }])
   if (!query.ok) return invalidRequest([query.problem])
   const strays = Object.keys(query.values)
   if (strays.length > 0) {
@@ -28,7 +28,7 @@ export async function readParameters(
       })),
     )
   }
-  return check(endpoint, body.value, 'body')
+  return check(endpoint, parsed.value, 'body')
 }
 
 function check(endpoint: Endpoint, input: unknown, whole: 'query' | 'body'): Ordered | Answer {

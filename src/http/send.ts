@@ -12,7 +12,7 @@ import { sendFile, sendPublicBody } from './sendConditionally.ts'
 export function send(context: Context, { status, headers, body }: FreeAnswer): void {
   context.status = status
   context.set(headers)
-  if (typeof body === 'string' || body instanceof Readable) context.body = body
+  if (typeof body === 'string' || Buffer.isBuffer(body) || body instanceof Readable) context.body = body
   else if ('coded' in body) sendPublicBody(context, body)
   else sendFile(context, body)
 }

@@ -1,18 +1,23 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { Answer } from '../paywall/answer.ts'
+import type { Connections } from './connections.ts'
 import { errorAnswer, type TransportError } from './transportError.ts'
 
 // Measured. The largest legal proof makes a header of 2.3 kB.
 const limits = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 10_000,
+  // The body has a shorter time of its own (readBody.ts).
   requestTimeout: 30_000,
-  keepAliveTimeout: 5_000,
-  connectionsCheckingInterval: 5_000,
-  requireHostHeader: true,
+  // Longer than a proxy keeps its connections, so that the proxy never sends into one that closes. Idle ones make room for others.
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 1_000,
+  // Node refuses a request without Host with an empty answer; findFramingProblem does it in JSON.
+  requireHostHeader: false,
 } as const
 const requestsPerSocketMax = 10_000
 
@@ -22,15 +27,26 @@ export interface Listener {
   drain(options: { readonly timeoutMs: number; readonly clock: Clock; readonly inFlight: () => number }): Promise<void>
 }
 
-type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
+type RequestListener = (request: IncomingMessage, response: ServerResponse) => unknown
 
-export async function listen(
-  handler: Handler,
-  { host, port }: { readonly host: string; readonly port: number },
-): Promise<Listener> {
-  const server = createServer(limits, (request, response) => void handler(request, response))
+export interface ListenOptions {
+  readonly host: string
+  readonly port: number
+  readonly connections?: Connections
+}
+
+export async function listen(serve: RequestListener, { host, port, connections }: ListenOptions): Promise<Listener> {
+  const server = createServer(limits, (request, response) => void serve(request, response))
   server.maxRequestsPerSocket = requestsPerSocketMax
   server.on('clientError', answerClientError)
+  server.on('connect', answerConnect)
+  server.on('checkExpectation', answerExpectation)
+  server.on('checkContinue', (request, response: ServerResponse) => {
+    // A refused client may hold its body back or send it, so the connection is not used for another request.
+    response.shouldKeepAlive = false
+    serve(request, response)
+  })
+  connections?.follow(server)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) =>
       reject(new Fault(`cannot listen on ${host}:${port}`, { cause: error, retryable: false })),
@@ -60,6 +76,18 @@ function clientErrorOf(code: string | undefined): readonly [TransportError, stri
     return ['HEADERS_TOO_LARGE', `target and headers must fit into ${limits.maxHeaderSize} bytes`]
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return ['REQUEST_TIMEOUT', 'the request did not arrive in time']
   return ['INVALID_REQUEST', 'the request is not well-formed HTTP/1.1']
+}
+
+function answerConnect(_request: IncomingMessage, socket: Duplex): void {
+  const headers = { allow: 'GET, HEAD, POST' }
+  socket.on('error', () => socket.destroy())
+  socket.end(rawAnswer(errorAnswer('METHOD_NOT_ALLOWED', 'this server is not a proxy (got CONNECT)', { headers })))
+}
+
+function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  const { status, headers, body } = errorAnswer('EXPECTATION_FAILED', 'the only expectation served is 100-continue')
+  const length = { 'content-length': Buffer.byteLength(body) }
+  response.writeHead(status, { ...headers, ...length, connection: 'close' }).end(body)
 }
 
 function rawAnswer({ status, headers, body }: Answer): string {

@@ -9,7 +9,7 @@ export const transportErrors = {
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   RANGE_NOT_SATISFIABLE: 416,
-  RATE_LIMITED: 429,
+  EXPECTATION_FAILED: 417,
   HEADERS_TOO_LARGE: 431,
   INTERNAL_ERROR: 500,
   OVERLOADED: 503,
@@ -48,4 +48,11 @@ export function pathNotFound(): Answer {
 export function invalidRequest(details: readonly FieldProblem[]): Answer {
   const error = details.map(({ field, message }) => `${field}: ${message}`).join('; ')
   return errorAnswer('INVALID_REQUEST', error, { details })
+}
+
+/** A refusal because of load. Nothing has been done for the request. */
+export function overloaded(): Answer {
+  return errorAnswer('OVERLOADED', 'too many requests are in progress; send the request again in a second', {
+    headers: { 'retry-after': '1' },
+  })
 }

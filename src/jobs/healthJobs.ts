@@ -4,6 +4,7 @@ import { type NodeWatch, startChainHealth } from './chainHealth.ts'
 import { startClockHealth } from './clockHealth.ts'
 import { startHousekeepingJob } from './housekeepingJob.ts'
 import { startLedgerHealth } from './ledgerHealth.ts'
+import { startQuoteRetentionJob } from './quoteRetentionJob.ts'
 import type { RepeatDeps } from './repeat.ts'
 import { startTermsHealth } from './termsHealth.ts'
 
@@ -38,6 +39,8 @@ export interface HealthJobsDeps extends RepeatDeps {
     addPartitions(): Promise<void>
     forgetOldAnswers(): Promise<void>
     forgetOldPresentations(): Promise<void>
+    dropOldQuotes(): Promise<readonly string[]>
+    showQuoteStorage(): Promise<void>
   }
   readonly chain: {
     readonly nodes: NodeWatch
@@ -60,6 +63,8 @@ export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsD
   started.defer(termsHealth.stop)
   const housekeeping = await startHousekeepingJob({ clock, log, ...ledger })
   started.defer(housekeeping.stop)
+  const retention = startQuoteRetentionJob({ clock, log, ...ledger, clockProblem: clockHealth.problem })
+  started.defer(retention.stop)
   const checks: readonly Check[] = [
     { name: 'history', problem: ledger.history.problem },
     { name: 'ledger', problem: ledgerHealth.problem },

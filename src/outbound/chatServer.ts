@@ -7,10 +7,14 @@ import { findUrlProblem } from './urlGuard.ts'
 
 /** One server of the OpenAI chat protocol: OpenAI, OpenRouter, Ollama, llama.cpp, vLLM, LM Studio. */
 export interface ChatServer {
+  /** Unique among the servers: "ai-1" is asked first. */
+  readonly label: string
   /** The `source` of `meta`: the host if it is public. */
   readonly name: string
   /** Undefined when it can be asked now; otherwise the reason. */
   whyResting(): string | undefined
+  /** Asks for the list of models, which costs no tokens. Throws only `UpstreamFailure`. */
+  probe(): Promise<void>
   /** Throws only `UpstreamFailure`, without the provider's words: some servers quote the key they were sent. */
   ask(message: string, signal: AbortSignal): Promise<ChatReply>
 }
@@ -67,8 +71,10 @@ export function createChatServer(deps: UpstreamDeps, options: ChatServerOptions)
   })
   const state: ChatServerState = { clock: deps.clock, options, upstream, limitName: 'max_tokens' }
   return {
+    label,
     name: publicNameOf(baseUrl),
     whyResting: upstream.whyResting,
+    probe: () => probe(state),
     ask: (message, signal) => ask(state, message, signal),
   }
 }
@@ -77,6 +83,19 @@ export function createChatServer(deps: UpstreamDeps, options: ChatServerOptions)
 function publicNameOf(baseUrl: string): string {
   const { hostname } = new URL(baseUrl)
   return findUrlProblem(`https://${hostname}/`) === undefined ? hostname : 'self-hosted'
+}
+
+const probeMs = 4_000
+
+async function probe(state: ChatServerState): Promise<void> {
+  const signal = AbortSignal.timeout(probeMs)
+  await state.upstream.ask({ path: '/models', signal }, (reply) => {
+    // Some servers have no list and say so in JSON. A page is a wrong address or a login.
+    const hasNoList = reply.status === 404 || reply.status === 405
+    if (!hasNoList && !(reply.status >= 200 && reply.status <= 299)) throw statusFailure(state, reply)
+    if (jsonOf(reply.text) === undefined)
+      throw new UpstreamFailure('bad_payload', `${state.options.label} answered something other than JSON`)
+  })
 }
 
 async function ask(state: ChatServerState, message: string, signal: AbortSignal): Promise<ChatReply> {

@@ -52,8 +52,3 @@ export function isVerdict({ kind }: UpstreamFailure): boolean {
 export function speaksAgainst(failure: UpstreamFailure): boolean {
   return !isVerdict(failure) && failure.kind !== 'incomplete'
 }
-
-/** It may be temporary, so such an answer does not show whether the provider knows the item. */
-export function isPassing({ kind }: UpstreamFailure): boolean {
-  return kind === 'rate_limited' || kind === 'upstream' || kind === 'timeout' || kind === 'resting'
-}

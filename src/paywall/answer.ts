@@ -39,6 +39,7 @@ export interface StreamedAnswer {
 
 /** Each refusal has its status, and one that has none does not compile. */
 export const refusalStatuses: Readonly<Record<RefusalCode, number>> = {
+  RATE_LIMITED: 429,
   NO_WALLET: 401,
   INVALID_REQUEST: 400,
   ENDPOINT_UNAVAILABLE: 503,

@@ -50,7 +50,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
       if (price === undefined) return refusalAnswer(refuseClosed(unpriced))
       const unsold = deps.whyNoQuotes() ?? (await deps.whyExposed())
       if (unsold !== undefined) return refusalAnswer(refuseClosed(unsold))
-      const offer = await issueOffer(deps, { product, payer: caller.payer, price })
+      const offer = request.takeQuote(caller.payer) ?? (await issueOffer(deps, { product, payer: caller.payer, price }))
       return isRefusal(offer) ? refusalAnswer(offer) : offer
     }
 
@@ -69,8 +69,9 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     const exposed = isFinal(known.payment) ? undefined : await deps.whyExposed()
     if (exposed !== undefined) return refusalAnswer(refuseClosed(exposed))
     const recorded = settlementInLedger(known.payment, { rail, proof })
-    const settlement = recorded ?? (await rail.settle({ proof, order, payment: known.payment }))
+    const settlement = recorded ?? request.takeLookup() ?? (await rail.settle({ proof, order, payment: known.payment }))
     if (isRefusal(settlement)) return refusalAnswer(settlement)
+    request.onProven(payer)
 
     // The claim is committed before the handler runs. From here on the caller gets an answer or keeps the proof.
     const claim = await claimPayment(deps, { order, settlement, known, idempotencyKey })

@@ -11,6 +11,7 @@ import { readSealedTree, type SealedTree } from '../reports/sealedTree.ts'
 import { requireStoredCheckpoint } from '../store/checkpointFile.ts'
 import { createNewsStore, type NewsStore } from '../store/newsStore.ts'
 import { type Ledger, openLedger as openStore } from '../store/openLedger.ts'
+import { dropOldQuotes } from '../store/quoteRetention.ts'
 import { sealNext } from '../store/sealer.ts'
 import { type OpenReports, openReports, type ReportsOptions } from './openReports.ts'
 import type { PartDeps } from './partDeps.ts'
@@ -30,8 +31,13 @@ export interface LedgerPart {
     | 'addPartitions'
     | 'forgetOldAnswers'
     | 'forgetOldPresentations'
-  >
+  > & {
+    dropOldQuotes(): Promise<readonly string[]>
+    showQuoteStorage(): Promise<void>
+  }
   readonly seal: SealPort
+  /** Tells other instances how busy clients are. */
+  readonly shareRates: Ledger['shareRates']
   openNews(options: { readonly isSample: boolean }): NewsStore
   burnStats(terms: PaymentTerms): Promise<Readonly<Record<string, Json>>>
   /** Opens a separate pool. */
@@ -64,16 +70,29 @@ export async function openLedger(settings: LedgerSettings, deps: PartDeps): Prom
     presentations: store.presentations,
     priceLists: store.priceLists,
     settings: store.settings,
-    upkeep: store,
+    upkeep: { ...store, ...quoteUpkeep(settings, { log, metrics, store }) },
     seal: {
       tree: readSealedTree(database),
       history: store.history,
       requireCheckpoint: (file) => requireStoredCheckpoint(database, file),
       sealNext: (sign) => sealNext({ ...store, sign }),
     },
+    shareRates: store.shareRates,
     openNews: (options) => createNewsStore(database, options),
     openReports: (token) => openReports({ databaseUrl, token, log }),
     burnStats: (terms) => burnStats({ database, clock }, terms),
     close: () => store.close(),
+  }
+}
+
+interface QuoteUpkeepDeps extends Pick<PartDeps, 'log' | 'metrics'> {
+  readonly store: Pick<Ledger, 'readQuoteStorage'>
+}
+
+function quoteUpkeep({ quoteRetention }: LedgerSettings, { log, metrics, store }: QuoteUpkeepDeps) {
+  const { databaseUrl, days: retentionDays } = quoteRetention
+  return {
+    dropOldQuotes: () => dropOldQuotes({ databaseUrl, retentionDays, log }),
+    showQuoteStorage: async () => metrics.onQuoteStorage({ ...(await store.readQuoteStorage()), retentionDays }),
   }
 }

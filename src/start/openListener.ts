@@ -22,6 +22,8 @@ export interface HttpListener {
   readonly port: number
   /** Undefined when the finance reports are not served. */
   readonly financePort: number | undefined
+  /** Undefined without a separate listener for health. */
+  readonly healthPort: number | undefined
   /** Stops accepting requests and answers those in progress. */
   close(): Promise<void>
 }
@@ -31,10 +33,10 @@ const drainTimeoutMs = 35_000
 /** HTTP, opened last: from here on the service is reachable. */
 export async function openListener(settings: ServerSettings, deps: ListenerDeps): Promise<HttpListener> {
   const { health, prices, keys } = deps
-  const { host, port } = settings
+  const { host, port, health: healthAddress } = settings
   deps.metrics.showChecks(health.checks)
   const server = await openServer(
-    { host, port },
+    { host, port, health: healthAddress },
     {
       callers: deps.callers,
       publicUrl: deps.address.publicUrl,
@@ -59,6 +61,7 @@ export async function openListener(settings: ServerSettings, deps: ListenerDeps)
   return {
     port: server.port,
     financePort: server.financePort,
+    healthPort: server.healthPort,
     close() {
       health.startDraining()
       return server.drain({ timeoutMs: drainTimeoutMs })

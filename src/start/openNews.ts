@@ -2,7 +2,7 @@ import type { DeliverySettings } from '../config/deliverySettings.ts'
 import { createNewsSearch, type NewsSearch } from '../endpoints/newsSearch.ts'
 import { createNewsSources } from '../endpoints/newsSources.ts'
 import { startNewsPolling } from '../jobs/newsPolling.ts'
-import type { NewsStore } from '../store/newsStore.ts'
+import type { LedgerPart } from './openLedger.ts'
 import type { Providers } from './openProviders.ts'
 import type { PartDeps } from './partDeps.ts'
 
@@ -13,12 +13,13 @@ export interface News {
 
 export interface NewsPartDeps extends PartDeps {
   readonly providers: Pick<Providers, 'data' | 'readFeed' | 'newsFeeds'>
-  readonly store: NewsStore
+  readonly ledger: Pick<LedgerPart, 'openNews'>
 }
 
 /** Search over the stored headlines, with the polling that fills the store. */
 export function openNews({ newsPolling }: Pick<DeliverySettings, 'newsPolling'>, deps: NewsPartDeps): News {
-  const { clock, log, providers, store } = deps
+  const { clock, log, providers, ledger } = deps
+  const store = ledger.openNews({ isSample: providers.data.sampleUpstreams })
   const sources = createNewsSources({ ...providers.data, newsFeeds: providers.newsFeeds, readFeed: providers.readFeed })
   const search = createNewsSearch({ clock, store, searchable: sources.searchable })
   const polled = newsPolling ? sources.polled : []

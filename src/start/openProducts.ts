@@ -1,5 +1,5 @@
 import type { DeliverySettings } from '../config/deliverySettings.ts'
-import { openCatalog } from '../endpoints/catalog.ts'
+import { type CatalogDeps, openCatalog } from '../endpoints/catalog.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { artifactRoute } from '../http/artifactRoute.ts'
 import type { FreeRoute, HealthCheck } from '../http/freeRoutes.ts'
@@ -10,12 +10,14 @@ import { openArtifacts } from './openArtifacts.ts'
 import type { LedgerPart } from './openLedger.ts'
 import { openNews } from './openNews.ts'
 import type { Providers } from './openProviders.ts'
+import { openSupply } from './openSupply.ts'
 import type { PartDeps } from './partDeps.ts'
 import type { SoldProducts } from './soldProducts.ts'
 
 export interface ProductsDeps extends PartDeps {
   readonly sold: SoldProducts
   readonly providers: Providers
+  readonly standIns: Providers | undefined
   readonly ledger: Pick<LedgerPart, 'openNews'>
   /** Base URL for callers. Read when an artifact is stored, because the port is known last. */
   readonly publicUrl: () => string
@@ -25,33 +27,38 @@ export interface Products {
   readonly endpoints: readonly Endpoint[]
   readonly routes: readonly FreeRoute[]
   readonly checks: readonly HealthCheck[]
+  /** Paths of the products that are made of samples at the moment. */
+  sampled(): readonly string[]
   close(): Promise<void>
 }
 
 /** The products, with their models, browser and storage. */
 export async function openProducts(settings: DeliverySettings, deps: ProductsDeps): Promise<Products> {
-  const { clock, log, sold, providers, ledger, publicUrl } = deps
+  const { clock, log, sold, providers, standIns, publicUrl } = deps
   const { render } = settings
   await using opened = new AsyncDisposableStack()
   const artifacts = opened.adopt(await openArtifacts(settings.artifacts, deps), close)
   const renderer = opened.adopt(await openRenderer({ ...render, clock, log, egress: openEgress(render) }), close)
-  const store = ledger.openNews({ isSample: providers.data.sampleUpstreams })
-  const news = opened.adopt(openNews(settings, { ...deps, store }), close)
-  const catalog = openCatalog(sold, {
-    ...providers.data,
-    newsSearch: news.search,
-    chatServers: providers.chatServers,
+  const needsOf = (from: Providers): CatalogDeps => ({
+    ...from.data,
+    newsSearch: opened.adopt(openNews(settings, { ...deps, providers: from }), close).search,
+    chatServers: from.chatServers,
     renderer,
     artifacts,
     artifactUrl: (name) => `${publicUrl()}/artifacts/${name}`,
     allowHosts: renderer.allowHosts,
   })
+  const catalog = openCatalog(sold, needsOf(providers), standIns && needsOf(standIns))
   opened.defer(() => catalog.close())
+  const { endpoints } = catalog
+  const supply = opened.adopt(await openSupply({ clock, log, endpoints, hasStandIns: standIns !== undefined }), close)
   const stored = opened.move()
+  const rendering = { name: 'rendering', problem: renderer.problem, someProductsOnly: true }
   return {
-    endpoints: catalog.endpoints,
+    endpoints,
     routes: [artifactRoute(artifacts, clock)],
-    checks: render.concurrency === 0 ? [] : [{ name: 'rendering', problem: renderer.problem, someProductsOnly: true }],
+    checks: [...(render.concurrency === 0 ? [] : [rendering]), supply.check],
+    sampled: supply.sampled,
     close: () => stored.disposeAsync(),
   }
 }

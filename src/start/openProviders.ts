@@ -1,5 +1,6 @@
+import { assertPresent } from '@tollbook/core/assert'
 import packageJson from '../../package.json' with { type: 'json' }
-import type { ProviderSettings } from '../config/providerSettings.ts'
+import type { ProviderAddresses, ProviderSettings } from '../config/providerSettings.ts'
 import type { ProviderDeps } from '../endpoints/providers/provider.ts'
 import { type ChatServer, createChatServer } from '../outbound/chatServer.ts'
 import { createReadFeed, type ReadFeed } from '../outbound/readFeed.ts'
@@ -15,16 +16,27 @@ export interface Providers {
   readonly newsFeeds: ProviderSettings['newsFeeds']
 }
 
-export function openProviders(settings: ProviderSettings, { clock, log, metrics }: PartDeps): Providers {
-  const { upstreams, sampleUpstreams, contact } = settings
+/** The providers of the configuration, and their samples where local mode has them. */
+export interface AllProviders {
+  readonly providers: Providers
+  /** Serve products none of whose providers answers. */
+  readonly standIns: Providers | undefined
+}
+
+export function openProviders(settings: ProviderSettings, { clock, log, metrics }: PartDeps): AllProviders {
+  const { sampleUpstreams: mode, samples, contact, areProbed: isProbed } = settings
   const { version } = packageJson
   const callerDeps = { clock, log, contact, version, onCall: metrics.onUpstreamCall }
-  return {
-    data: { clock, log, upstreams, sampleUpstreams, openUpstream: (options) => createUpstream(callerDeps, options) },
+  const openUpstream: ProviderDeps['openUpstream'] = (options) => createUpstream(callerDeps, options)
+  const open = (addresses: ProviderAddresses, isSample: boolean): Providers => ({
+    data: { clock, log, upstreams: addresses.upstreams, sampleUpstreams: isSample, isProbed, openUpstream },
     readFeed: createReadFeed(callerDeps),
-    chatServers: openChatServers(settings, callerDeps),
-    newsFeeds: settings.newsFeeds,
-  }
+    chatServers: openChatServers({ ...settings, ...addresses }, callerDeps),
+    newsFeeds: addresses.newsFeeds,
+  })
+  const sampled = samples && open(samples, true)
+  if (mode !== 'always') return { providers: open(settings, false), standIns: sampled }
+  return { providers: assertPresent(sampled, 'local mode has started the samples'), standIns: undefined }
 }
 
 /** Chat servers share nine tenths of a handler's time, so that the last one can also fail with our message in time. */

@@ -1,6 +1,6 @@
 import { createLedger, type LedgerDeps } from '@tollbook/ledger/ledger'
 import { createAppendHealth } from '@tollbook/ledger/appendHealth'
-import { openDatabase as openPool } from '@tollbook/ledger/database'
+import { openDatabase as openPool, type QueryRunner } from '@tollbook/ledger/database'
 import { createHistory, type LedgerHistory } from '@tollbook/ledger/history'
 import type { LedgerKernel } from '@tollbook/ledger/port'
 import type { Clock } from '@tollbook/core/clock'
@@ -9,7 +9,7 @@ import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import type { PaymentLifecycle } from '../payment/paymentLifecycle.ts'
 import type { Presentations } from '../payment/presentations.ts'
 import type { Log } from '../primitives/log.ts'
-import { type Database, databaseOn } from './database.ts'
+import { type Database, databaseOn, openDatabase } from './database.ts'
 import { readDatabaseClockMs } from './databaseClock.ts'
 import { findCommitProblem, findDurabilityProblem } from './durability.ts'
 import { createElection, type Election } from './election.ts'
@@ -18,8 +18,10 @@ import { createPaymentLifecycle } from './lifecycleStore.ts'
 import { createPaymentLedger } from './paymentStore.ts'
 import { createPresentations } from './presentationStore.ts'
 import { createPriceListStore, type PriceListStore } from './priceListStore.ts'
+import { type QuoteStorage, readQuoteStorage } from './quoteRetention.ts'
 import { createQuoteQueue } from './quoteStore.ts'
 import { checkSchemaVersion } from './schemaVersion.ts'
+import { type RateReport, type RateTotal, shareRates } from './rateCounts.ts'
 import { createSentAnswers } from './sentAnswers.ts'
 import { createSettingStore, type SettingStore } from './settingStore.ts'
 
@@ -55,12 +57,17 @@ export interface Ledger {
   addPartitions(): Promise<void>
   forgetOldAnswers(): Promise<void>
   forgetOldPresentations(): Promise<void>
+  readQuoteStorage(): Promise<QuoteStorage>
+  /** Tells other instances how busy clients are. */
+  shareRates(reports: readonly RateReport[]): Promise<readonly RateTotal[]>
   /** Writes what is queued, then closes. */
   close(): Promise<void>
 }
 
-// Two for appends, two for quotes, the rest for lookups; Postgres answers those in well under a millisecond.
-const connectionsMax = 12
+// Two for appends, the rest for lookups and jobs; Postgres answers those in well under a millisecond.
+const connectionsMax = 10
+// Requests without a verified payment: two for quotes, two for lookups. A flood of quotes leaves the other pool to claims.
+const strangerConnectionsMax = 4
 // Maximum duration of a failover before callers get an unknown outcome.
 const outcomeTimeoutMs = 15_000
 // Longer than any instance takes to notice that its server has gone, and to compare with the new one: 3 s and 5 s.
@@ -76,17 +83,15 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     promotionWaitMs: requiresStandby ? 0 : promotionWaitMs,
   })
   let schemaFits = false
-  const pool = openPool({
-    ...options,
-    connectionsMax,
-    // Every reconnect, because the server behind the address may be another one.
-    onConnect: async (connection) => {
-      if (schemaFits) await history.compare(connection)
-    },
-  })
+  // Every reconnect, because the server behind the address may be another one.
+  const onConnect = async (connection: QueryRunner) => {
+    if (schemaFits) await history.compare(connection)
+  }
+  const pool = openPool({ ...options, connectionsMax, onConnect })
   const database = databaseOn(pool)
   await requireSchema(database, log)
   schemaFits = true
+  const strangers = openDatabase({ ...options, connectionsMax: strangerConnectionsMax, onConnect })
   await history.compare(pool)
   const inner = createLedger({
     pool,
@@ -99,13 +104,13 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { kernel, findProblem } = createAppendHealth({ kernel: inner, pool, clock })
   const election = createElection({ database, clock, log, holder: options.applicationName })
   const nowMs = () => clock.nowMs()
-  const quotes = createQuoteQueue(database)
+  const quotes = createQuoteQueue(strangers)
   const sentAnswers = createSentAnswers({ database, clock, log })
   const priceLists = createPriceListStore({ database, kernel, nowMs })
   return {
-    payments: createPaymentLedger({ database, pool, kernel, quotes, priceLists, sentAnswers }),
+    payments: createPaymentLedger({ pool, strangers, kernel, quotes, priceLists, sentAnswers }),
     lifecycle: createPaymentLifecycle({ database, kernel, election }),
-    presentations: createPresentations(database),
+    presentations: createPresentations(strangers),
     priceLists,
     settings: createSettingStore({ database, kernel, nowMs }),
     kernel,
@@ -119,9 +124,11 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     addPartitions: () => addPartitions(database),
     forgetOldAnswers: () => forgetOldAnswers(database),
     forgetOldPresentations: () => forgetOldPresentations(database),
+    readQuoteStorage: () => readQuoteStorage(strangers),
+    shareRates: (reports) => shareRates(strangers, reports),
     async close() {
       await Promise.all([kernel.drained(), quotes.drained(), sentAnswers.close()])
-      await database.destroy()
+      await Promise.all([database.destroy(), strangers.destroy()])
     },
   }
 }

@@ -24,8 +24,9 @@ import { findOpenQuote, findQuoteByMemo, type QuoteQueue } from './quoteStore.ts
 import { createRecentQuotes } from './recentQuotes.ts'
 
 export interface PaymentStoreDeps {
-  readonly database: Database
-  /** The same connections, for the statements of each paid request, which are prepared. */
+  /** Connections for requests without a verified payment. */
+  readonly strangers: Database
+  /** The other connections, for the statements of each paid request, which are prepared. */
   readonly pool: QueryRunner
   readonly kernel: LedgerKernel
   readonly quotes: QuoteQueue
@@ -35,7 +36,7 @@ export interface PaymentStoreDeps {
 
 /** The paywall's port on the ledger. */
 export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
-  const { database, kernel, priceLists } = deps
+  const { kernel, strangers: database, priceLists } = deps
   const recentQuotes = createRecentQuotes()
   return {
     lookUp: (question) => lookUp(deps, question),

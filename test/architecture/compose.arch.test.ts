@@ -221,6 +221,8 @@ async function servedMetrics() {
   metrics.onUpstreamCall({ upstream: 'ai-1', outcome: 'ok' })
   metrics.onLifecycleStep('finalized')
   metrics.onSeal({ unsealedEvents: 0, damaged: false })
+  metrics.onLimited('requests')
+  metrics.onQuoteStorage({ bytes: 0, oldestDays: 0, retentionDays: 3 })
   metrics.onNode({ name: 'node', slot: 1, lagSlots: 0, problem: undefined })
   metrics.showChecks([{ name: 'ledger', problem: () => undefined }])
   const served = await metrics.registry.metrics()

@@ -63,7 +63,9 @@ describe('mistakes', () => {
   test.each([
     [{ SOLANA_RPC_URLS: 'http://node' }, ['TOKEN_MINT', 'PAYMENT_WALLET']],
     [{ ...operated, RECEIPT_SIGNING_KEY: '' }, ['RECEIPT_SIGNING_KEY']],
-    [{ ...operated, SAMPLE_UPSTREAMS: '1' }, ['SAMPLE_UPSTREAMS']],
+    [{ ...operated, SAMPLE_UPSTREAMS: 'auto' }, ['SAMPLE_UPSTREAMS']],
+    [{ ...operated, SAMPLE_UPSTREAMS: 'always' }, ['SAMPLE_UPSTREAMS']],
+    [{ SAMPLE_UPSTREAMS: '1' }, ['SAMPLE_UPSTREAMS']],
     [{ AI_BASE_URL: 'http://ai/v1' }, ['AI_MODEL']],
     [{ AI_FALLBACK_BASE_URL: 'http://ai/v1' }, ['AI_FALLBACK_MODEL']],
     [{ ARTIFACT_S3_BUCKET: 'b' }, ['ARTIFACT_S3_ACCESS_KEY_ID', 'ARTIFACT_S3_SECRET_ACCESS_KEY']],

@@ -49,7 +49,6 @@ test('a price is bought with its receipt, and names its source; a quote alone qu
 
 test('I4 an unknown symbol is 404 with the proof kept, then 404 before any quote, and the proof buys another', async () => {
   coinGecko.answer(ofNow)
-  coinPaprika.answer(json({ currencies: [] }))
   const proof = await service.payer.pay(await askForQuote(service, { path: nothing }))
   expect(await ask(service, { path: nothing, proof })).toMatchObject({ status: 404, body: { code: 'NO_DATA' } })
   const asked = coinGecko.asked.length

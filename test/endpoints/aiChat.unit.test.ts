@@ -60,7 +60,7 @@ function openChat(rig: Rig = {}): Endpoint {
       timeoutMs,
     }),
   )
-  return openEndpoint(aiChat, { clock, sampleUpstreams, chatServers })
+  return openEndpoint(aiChat, { clock, sampleUpstreams, isProbed: false, chatServers })
 }
 
 async function say(endpoint: Endpoint, message = 'Say hi', signal = new AbortController().signal): Promise<Outcome> {

@@ -191,62 +191,45 @@ describe('CoinPaprika', () => {
     expect(server.asked[begun]?.headers.authorization).toBe('CP-key')
   })
 
-  const found = (fields: object) => ({ id: 'abc-x', symbol: 'ABC', name: 'X', rank: 10, is_active: true, ...fields })
-  const searchThenTicker =
-    (currencies: readonly object[], ticker: Answering): Answering =>
-    (response, asked) =>
-      (asked.url.pathname === '/v1/search' ? json({ currencies }) : ticker)(response, asked)
-
-  test('is searched by symbol for what is not in our list: active, ranked, best first', async () => {
-    const currencies = [
-      found({ id: 'abc-old', rank: 1, is_active: false }),
-      found({ id: 'abc-unranked', rank: 0 }),
-      found({ id: 'abc-second', rank: 90 }),
-      found({ id: 'abc-first', rank: 20 }),
-      found({ id: 'abcd-other', rank: 2, symbol: 'ABCD' }),
-    ]
+  // Another token of the same symbol, ranked and active: the only candidate that a search by symbol would find.
+  const namesake = (symbol: string): Answering => {
+    const currencies = [{ id: 'x-namesake', symbol, name: 'Namesake', rank: 10, is_active: true }]
     const ticker = sampleAnswer('coinpaprika/ticker-btc', (body) =>
-      withField(['id'], 'abc-first')(withField(['symbol'], 'ABC')(body)),
+      withField(['id'], 'x-namesake')(withField(['symbol'], symbol)(body)),
     )
-    server.answer(searchThenTicker(currencies, ticker))
+    return (response, asked) => (asked.url.pathname === '/v1/search' ? json({ currencies }) : ticker)(response, asked)
+  }
+
+  test.each(['TRUMP', 'ABC'])('is not asked for %s, whose coin it cannot identify by id', async (symbol) => {
+    server.answer(namesake(symbol))
     const begun = server.asked.length
-    const { data, detail } = await coinPaprika().ask(query('ABC'))
-    expect(data.symbol).toBe('ABC')
-    expect(detail).toMatchObject({ id: 'abc-first', alternatives: ['abc-second', 'abc-unranked'] })
-    expect(server.asked.slice(begun).map(({ url }) => url.pathname)).toEqual(['/v1/search', '/v1/tickers/abc-first'])
-  })
-
-  test('never sells another coin under the name, whatever an id has come to stand for', async () => {
-    const ticker = sampleAnswer('coinpaprika/ticker-btc', withField(['symbol'], 'SCAM'))
-    server.answer(searchThenTicker([found({ id: 'abc-x' })], ticker))
-    expect(await kindOf(coinPaprika().ask(query('ABC')))).toBe('not_found')
-    expect(await kindOf(coinPaprika().ask(query('BTC')))).toBe('not_found')
-  })
-
-  test('is searched when the id of our list is gone', async () => {
-    const moved = searchThenTicker(
-      [found({ id: 'btc-moved', symbol: 'BTC' })],
-      sampleAnswer('coinpaprika/ticker-btc', withField(['id'], 'btc-moved')),
-    )
-    server.answer((response, asked) =>
-      (asked.url.pathname.endsWith('/btc-bitcoin') ? sampleAnswer('coinpaprika/not-found-404') : moved)(
-        response,
-        asked,
-      ),
-    )
-    expect((await coinPaprika().ask(query('BTC'))).detail).toMatchObject({ id: 'btc-moved' })
+    expect(coinPaprika().covers?.(query(symbol))).toBe(false)
+    expect(await kindOf(coinPaprika().ask(query(symbol)))).toBe('not_covered')
+    expect(server.asked.length).toBe(begun)
   })
 
   test.each<[string, Answering, string]>([
-    ['an empty search', json({ currencies: [] }), 'not_found'],
-    ['a search without a ranked coin', json({ currencies: [found({ rank: 0 }), found({ rank: null })] }), 'not_found'],
-    ['an unknown id', sampleAnswer('coinpaprika/not-found-404'), 'not_found'],
+    ['is gone', sampleAnswer('coinpaprika/not-found-404'), 'not_covered'],
+    [
+      'was given to another symbol',
+      sampleAnswer('coinpaprika/ticker-btc', withField(['symbol'], 'SCAM')),
+      'not_covered',
+    ],
+    ['is answered with another id', sampleAnswer('coinpaprika/ticker-btc', withField(['id'], 'btc-x')), 'bad_payload'],
+  ])('sells no other coin when the id of our list %s', async (_what, answering, kind) => {
+    server.answer((response, asked) =>
+      (asked.url.pathname === '/v1/search' ? namesake('BTC') : answering)(response, asked),
+    )
+    expect(await kindOf(coinPaprika().ask(query('BTC')))).toBe(kind)
+  })
+
+  test.each<[string, Answering, string]>([
     ['the end of the quota', json({ error: 'quota' }, { status: 402 }), 'auth'],
     ['a bad key', json({ error: 'key' }, { status: 403 }), 'auth'],
     ...errorBodies,
   ])('%s is a failure of its own kind', async (_what, answering, kind) => {
     server.answer(answering)
-    expect(await kindOf(coinPaprika().ask(query('ABC')))).toBe(kind)
+    expect(await kindOf(coinPaprika().ask(query('BTC')))).toBe(kind)
   })
 
   test.each(['price', 'volume_24h', 'market_cap', 'percent_change_24h'])('%s: null is not a price', async (field) => {

@@ -149,9 +149,7 @@ describe('a cryptocurrency price', () => {
   })
 
   test('of an unknown symbol is NO_DATA, with a hint, and refused before a quote for ten minutes', async () => {
-    const { crypto, askedOf, clock } = open({
-      says: { COINGECKO: json([]), COINPAPRIKA: json({ currencies: [] }) },
-    })
+    const { crypto, askedOf, clock } = open({ says: { COINGECKO: json([]) } })
     expect(order(crypto, 'ZZZQQ').whyNoData()).toBeUndefined()
     expect(await buy(crypto, 'zzzqq')).toEqual({
       kind: 'failed',
@@ -159,7 +157,7 @@ describe('a cryptocurrency price', () => {
       message: expect.stringMatching(/ranked by market capitalisation/),
     })
     expect(order(crypto, 'ZZZQQ').whyNoData()).toMatch(/ranked/)
-    expect([askedOf('COINGECKO'), askedOf('COINPAPRIKA'), askedOf('COINBASE')]).toEqual([1, 1, 0])
+    expect([askedOf('COINGECKO'), askedOf('COINPAPRIKA'), askedOf('COINBASE')]).toEqual([1, 0, 0])
     clock.forward(601_000)
     expect(order(crypto, 'ZZZQQ').whyNoData()).toBeUndefined()
   })
@@ -187,6 +185,18 @@ describe('a cryptocurrency price', () => {
 })
 
 describe('a stock price', () => {
+  test.each<[string, Answering]>([
+    ['401', json({ finance: { error: { code: 'Unauthorized', description: 'Invalid Crumb' } } }, { status: 401 })],
+    ['402', json({}, { status: 402 })],
+    ['403', text('Forbidden', { status: 403 })],
+    ['a consent page', text('<!doctype html><title>Before you continue</title>')],
+    ['404 with a page', text('<html>no such path</html>', { status: 404 })],
+  ])('of 0700.HK is not said to be missing because Yahoo answers %s', async (_what, answering) => {
+    const { stock } = open({ says: { YAHOO: answering } })
+    expect(await buy(stock, '0700.HK')).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
+    expect(order(stock, '0700.HK').whyNoData()).toBeUndefined()
+  })
+
   const data = { symbol: 'AAPL', price: 267.44, change: '+1.25', changePercent: '+0.5%', volume: 45018260 }
 
   test('has exactly the fields of the specification, and the rest in meta', async () => {

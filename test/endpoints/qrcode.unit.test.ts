@@ -79,3 +79,14 @@ describe('sizes', () => {
     expect(endpoint.read({ data: '€'.repeat(683) }).ok).toBe(false)
   })
 })
+
+test.each([2_049, 2_331, 2_332, 60_000])('data of %i bytes is refused for `data`, with the limit', (length) => {
+  const read = endpoint.read({ data: 'x'.repeat(length) })
+  assert(!read.ok, 'data beyond the limit is refused')
+  expect(read.issues).toEqual([
+    expect.objectContaining({
+      path: ['data'],
+      message: 'must be text or a URL of 1 to 2048 bytes of UTF-8, at error correction level M',
+    }),
+  ])
+})

@@ -29,6 +29,7 @@ function open({ options = {}, timeoutMs = 1_000 }: Setting = {}) {
     what: 'a price',
     providers: [provider(fixture, 'first', timeoutMs), provider(fixture, 'second', timeoutMs)],
     keyOf: (query) => query,
+    known: ['btc'],
     freshMs: 60_000,
     staleMs: 600_000,
     ageMaxMs: 30 * 60_000,
@@ -120,11 +121,12 @@ describe('the providers are asked in turn', () => {
       },
     }
     const source = createSource<string, Price>(
-      { clock, sampleUpstreams: false },
+      { clock, sampleUpstreams: false, isProbed: false },
       {
         what: 'a price',
         providers: ['a', 'b', 'c', 'd'].map(stuck),
         keyOf: (query) => query,
+        known: ['btc'],
         freshMs: 1,
         staleMs: 1,
         ageMaxMs: 1,
@@ -221,7 +223,8 @@ describe('an answer', () => {
         return Promise.resolve({ data: { price: 1 }, asOfMs: nowMs, fetchedAtMs: nowMs - 90_000 })
       },
     }
-    const options = { what: 'a price', providers: [stored], keyOf: (query: string) => query }
+    const known: readonly [string] = ['btc']
+    const options = { what: 'a price', providers: [stored], keyOf: (query: string) => query, known }
     const source = createSource<string, Price>(fixture.deps, { ...options, freshMs: 1, staleMs: 1, ageMaxMs: 60_000 })
     expect(await source.ask('btc')).toMatchObject({ meta: { cached: true, ageSeconds: 90 } })
   })
@@ -230,11 +233,12 @@ describe('an answer', () => {
     const fixture = openProviderFixture()
     servers.first.answer(json({ price: 1 }))
     const source = createSource<string, Price>(
-      { clock: fixture.clock, sampleUpstreams: true },
+      { clock: fixture.clock, sampleUpstreams: true, isProbed: false },
       {
         what: 'a price',
         providers: [provider(fixture, 'first', 1_000)],
         keyOf: (query) => query,
+        known: ['btc'],
         freshMs: 1,
         staleMs: 1,
         ageMaxMs: 60_000,
@@ -264,12 +268,22 @@ describe('an item that no provider has', () => {
     ['limits us', text('', { status: 429 }), 'UPSTREAM_FAILED'],
     ['hangs', hangs, 'UPSTREAM_TIMEOUT'],
     ['has half of it', status(409), 'UPSTREAM_FAILED'],
-    ['does not take our key', status(401), 'NO_DATA'],
+    ['does not take our key', status(401), 'UPSTREAM_FAILED'],
+    ['sends a page for people', text('<html>consent</html>'), 'UPSTREAM_FAILED'],
+    ['redirects', text('', { status: 302, headers: { location: '/consent' } }), 'UPSTREAM_FAILED'],
   ])('is not remembered while one who may know it %s', async (_what, answering, code) => {
     const { source } = open({ timeoutMs: 100 })
     servers.first.answer(answering)
     servers.second.answer(status(404))
     expect(await source.ask('zzz')).toMatchObject({ kind: 'failed', code })
+    expect(source.isKnownMissing('zzz')).toBe(false)
+  })
+
+  test('is not said to be missing when no provider covers it', async () => {
+    const { source } = open()
+    servers.first.answer(status(422))
+    servers.second.answer(status(422))
+    expect(await source.ask('zzz')).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
     expect(source.isKnownMissing('zzz')).toBe(false)
   })
 

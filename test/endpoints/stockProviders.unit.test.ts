@@ -335,7 +335,7 @@ describe('Twelve Data', () => {
     [
       'what another plan has',
       error(404, 'This symbol is available starting with the Grow or Venture plan (Grow plan)'),
-      'not_covered',
+      'incomplete',
     ],
     ['the limit under 200', error(429, 'You have run out of API credits for the current minute.'), 'rate_limited'],
     ['the limit', error(429, 'You have run out of API credits.', 429), 'rate_limited'],

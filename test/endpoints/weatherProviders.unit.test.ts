@@ -97,7 +97,7 @@ describe('MET Norway', () => {
   test.each([
     ['403 without a User-Agent', text('403 Forbidden', { status: 403 }), 'blocked'],
     ['429', sampleAnswer('met-norway/throttled-429'), 'rate_limited'],
-    ['404, which does not mention the city', text('', { status: 404 }), 'not_covered'],
+    ['404, which does not mention the city', text('', { status: 404 }), 'bad_payload'],
     ['304 that was not asked for', text('', { status: 304 }), 'bad_payload'],
   ])('%s', async (_, answering, kind) => {
     expect(await kindOf(open(answering).metNorway.ask(london))).toBe(kind)

@@ -1,102 +1,109 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { systemClock } from '@tollbook/core/clock'
-import { createAdmission } from '../../src/http/admission.ts'
-import { createApp } from '../../src/http/app.ts'
-import { createMetrics } from '../../src/http/metrics.ts'
-import { createRateLimit } from '../../src/http/rateLimit.ts'
-import { listen, type Listener } from '../../src/http/server.ts'
-import type { Paywall } from '../../src/paywall/paywall.ts'
-import { silentLog } from '../../src/primitives/log.ts'
-import { scriptedRail } from '../paywall/scriptedRail.ts'
+import { expect, test } from 'vitest'
+import { createAdmission, type Visitor } from '../../src/http/admission.ts'
+import { type Load, limitMax, nextLimit } from '../../src/http/adaptiveLimit.ts'
+import { afterFile } from '../support/afterFile.ts'
 import { awaitThat } from '../support/awaitThat.ts'
+import { openPlainServer } from './plainServer.ts'
 import { rawRequest } from './rawRequest.ts'
 
-const unused = (): never => {
-  throw new Error('no request of these tests is sold')
-}
-const ledger: Paywall['ledger'] = {
-  lookUp: unused,
-  append: unused,
-  markSent: unused,
-  findDelivery: unused,
-  recordQuote: unused,
-  findOpenQuote: unused,
-  findQuoteByMemo: unused,
-  findPrice: unused,
-}
-const paywall: Paywall = {
-  clock: systemClock,
-  log: silentLog,
-  ledger,
-  rails: [scriptedRail('test')],
-  quoteTtlMs: 1,
-  leaseMs: 1,
-  handlerTimeoutMs: 1,
-  attemptsMax: 1,
-  currentPrice: unused,
-  whyClosed: unused,
-  whyNoQuotes: unused,
-  whyExposed: unused,
-  signReceipt: unused,
-  onFault: unused,
+function openAdmission(limit: number) {
+  const admission = createAdmission({ now: () => performance.now(), limitAtStart: limit, adapt: () => limit })
+  afterFile(() => Promise.resolve(admission.close()))
+  return admission
 }
 
-const perMinute = 3
-const admission = createAdmission({ inFlightMax: 3 })
-let isOpen = Promise.withResolvers<void>()
-let listener: Listener
+const quote: Visitor = { purpose: 'quote', address: '192.0.2.1' }
+const proof: Visitor = { purpose: 'proof', address: '192.0.2.1' }
 
-beforeAll(async () => {
-  const slow = {
-    path: '/slow',
-    async serve() {
-      await isOpen.promise
-      return { status: 200, headers: {}, body: 'done' }
-    },
-  }
-  const app = createApp({
-    clock: systemClock,
-    log: silentLog,
-    metrics: createMetrics(),
-    admission,
-    rateLimit: createRateLimit(perMinute),
-    paywall,
-    endpoints: [],
-    freeRoutes: [slow],
-    // The first address of X-Forwarded-For counts, so that a test has as many callers as it needs.
-    trustedProxyHops: 1,
-    isDraining: () => false,
-  })
-  listener = await listen(app.callback(), { host: '127.0.0.1', port: 0 })
-})
-afterAll(async () => {
-  admission.close()
-  await listener.drain({ timeoutMs: 0, clock: systemClock, inFlight: () => 0 })
+test('each purpose has half of the limit, so that none shuts out the others', () => {
+  const admission = openAdmission(2)
+  expect(admission.enter(quote)).toBeDefined()
+  expect(admission.refuses(quote)).toBe(true)
+  expect(admission.enter(quote)).toBeUndefined()
+  const slot = admission.enter(proof)
+  expect(admission.enter(proof)).toBeUndefined()
+  slot?.leave()
+  expect(admission.enter(proof)).toBeDefined()
+  expect(admission.enter({ ...quote, purpose: 'read' })).toBeDefined()
 })
 
-const ask = (address: string, headers: Record<string, string> = {}) =>
-  rawRequest(listener.port, { method: 'GET', target: '/slow', headers: { 'x-forwarded-for': address, ...headers } })
+test('a verified payment gives its place back at once, and its address is served when strangers are not', () => {
+  const admission = openAdmission(2)
+  const payer = { ...proof, address: '192.0.2.2' }
+  admission.enter(payer)?.prove()
+  expect(admission.enter(proof)).toBeDefined()
+  expect(admission.refuses(proof)).toBe(true)
+  // A payment earns 16 requests, whether they bring a proof or ask for a price.
+  for (let n = 0; n < 16; n++)
+    expect(admission.enter(n % 2 === 0 ? payer : { ...payer, purpose: 'quote' })).toBeDefined()
+  expect(admission.refuses(payer)).toBe(true)
+  expect(admission.inFlight()).toBe(18)
+})
 
-test('a request that is refused as RATE_LIMITED gives its place back', async () => {
-  isOpen.resolve()
-  for (let n = 0; n < perMinute; n++) expect((await ask('192.0.2.1')).status).toBe(200)
+test('a proof alone earns nothing', () => {
+  const admission = openAdmission(2)
+  admission.enter(proof)?.leave()
+  expect(admission.enter(proof)).toBeDefined()
+  expect(admission.refuses(proof)).toBe(true)
+})
+
+test('a health check passes without a slot, ten times a second for each address', () => {
+  const admission = openAdmission(2)
+  for (let n = 0; n < 10; n++) expect(admission.passesProbe('192.0.2.1')).toBe(true)
+  expect(admission.passesProbe('192.0.2.1')).toBe(false)
+  expect(admission.passesProbe('192.0.2.2')).toBe(true)
+})
+
+const calm: Load = { lagMs: 1, quoteMs: 5, used: 1, servesPayers: true }
+
+test.each<[string, number, Partial<Load>, number]>([
+  ['a used limit grows', 100, {}, 132],
+  ['an unused limit does not', 100, { used: 0.4 }, 100],
+  ['a lag of the event loop shrinks it', 100, { lagMs: 31 }, 70],
+  ['slow quotes shrink it', 100, { quoteMs: 501 }, 70],
+  ['strangers keep 16 while payers are served', 17, { lagMs: 500 }, 16],
+  ['without payers they keep 160', 17, { lagMs: 500, servesPayers: false }, 160],
+  ['it has an upper end', limitMax, {}, limitMax],
+])('%s', (_, limit, load, expected) => {
+  expect(nextLimit(limit, { ...calm, ...load })).toBe(expected)
+})
+
+test('the limit recovers from a flood within five seconds', () => {
+  let limit = limitMax
+  for (let window = 0; window < 20; window++) limit = nextLimit(limit, { ...calm, lagMs: 300 })
+  expect(limit).toBe(16)
+  for (let window = 0; window < 50; window++) limit = nextLimit(limit, calm)
+  expect(limit).toBe(limitMax)
+})
+
+test('a request that is refused as RATE_LIMITED takes no slot', async () => {
+  const { port, admission } = await openPlainServer({ requestsPerMinute: 3, trustedProxyHops: 1 })
+  const ask = (address: string) =>
+    rawRequest(port, { method: 'GET', target: '/free', headers: { 'x-forwarded-for': address } })
+  for (let n = 0; n < 3; n++) expect((await ask('192.0.2.1')).status).toBe(200)
   for (let n = 0; n < 5; n++) expect(await ask('192.0.2.1')).toMatchObject({ status: 429 })
   expect(admission.inFlight()).toBe(0)
   expect((await ask('192.0.2.2')).status).toBe(200)
 })
 
-test('at two thirds of the limit a request without a proof is refused as OVERLOADED, and one with a proof is not', async () => {
-  isOpen = Promise.withResolvers()
-  const waiting = [ask('192.0.2.3'), ask('192.0.2.4')]
-  await awaitThat('two requests are in progress', () => admission.inFlight() === 2)
-  const refused = await ask('192.0.2.5')
-  expect(refused.status).toBe(503)
-  expect(refused.headers['retry-after']).toBe('1')
-  expect(refused.body).toMatchObject({ code: 'OVERLOADED' })
-  const paid = ask('192.0.2.6', { 'test-proof': 'x' })
-  await awaitThat('three requests are in progress', () => admission.inFlight() === 3)
-  expect((await ask('192.0.2.7', { 'test-proof': 'x' })).status).toBe(503)
+test('an overloaded instance refuses with Retry-After, and still answers health checks', async () => {
+  const isOpen = Promise.withResolvers<void>()
+  const slow = {
+    path: '/slow',
+    async serve() {
+      await isOpen.promise
+      return { status: 200, headers: {}, body: 'slow' }
+    },
+  }
+  const { port, admission } = await openPlainServer({ limit: 2, freeRoutes: [slow] })
+  const ask = (target: string) => rawRequest(port, { method: 'GET', target })
+  const waiting = ask('/slow')
+  await awaitThat('a request is in progress', () => admission.inFlight() === 1)
+  const refused = await ask('/free')
+  expect(refused).toMatchObject({ status: 503, body: { code: 'OVERLOADED' } })
+  expect(refused.headers).toMatchObject({ 'retry-after': '1', 'x-request-id': expect.any(String) })
+  expect(await ask('/livez')).toMatchObject({ status: 200, text: 'alive' })
   isOpen.resolve()
-  for (const reply of await Promise.all([...waiting, paid])) expect(reply.status).toBe(200)
+  expect((await waiting).status).toBe(200)
   expect(admission.inFlight()).toBe(0)
 })

@@ -28,7 +28,13 @@ test('a forwarded value that is not an address counts as the proxy itself', () =
 
 test('one client is one key: IPv4 in whichever clothes, IPv6 by its /64', () => {
   expect(clientAddress(requestFrom('::ffff:127.0.0.1'), 0)).toBe('127.0.0.1')
+  expect(clientAddress(requestFrom('10.0.0.1', '::FFFF:7f00:1'), 1)).toBe('127.0.0.1')
   expect(limitKey('2001:db8:1:2:3:4:5:6')).toBe(limitKey('2001:db8:1:2:ffff::1'))
+  expect(limitKey('2001:db8::1')).toBe(limitKey('2001:db8::2'))
+  expect(limitKey('2001:DB8:0:0:1::')).toBe(limitKey('2001:db8::192.0.2.7'))
+  expect(limitKey('2001:db8:0:1::1')).not.toBe(limitKey('2001:db8::1'))
+  expect(limitKey('::1')).not.toBe(limitKey('2001::1'))
+  expect(limitKey('fe80::1%eth0')).toBe(limitKey('fe80::2'))
   expect(limitKey('192.0.2.1')).not.toBe(limitKey('192.0.2.2'))
 })
 

@@ -1,4 +1,4 @@
-import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { CompactSign, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { expect, test } from 'vitest'
 import { systemClock } from '@tollbook/core/clock'
 import { createFinanceAccess } from '../../src/http/financeAccess.ts'
@@ -46,4 +46,22 @@ test.each([
 test('a token without a role of finance is forbidden', async () => {
   expect(await judge({ ...whole, roles: ['sales'] })).toBe('forbidden')
   expect(await judge({ sub: 'ann', exp: nowSeconds + 60 })).toBe('forbidden')
+})
+
+/** Signs a payload as it is written: a claims object cannot hold these. */
+async function judgeRaw(claims: string) {
+  const payload = `{"iss":"${issuer}","aud":"${audience}","roles":["finance"],${claims}}`
+  const token = await new CompactSign(new TextEncoder().encode(payload))
+    .setProtectedHeader({ alg: 'EdDSA' })
+    .sign(privateKey)
+  return access.judge({ authorization: `Bearer ${token}`, route: '/finance', requestId: 'request_1' })
+}
+
+test.each([
+  ['whose holder is a number', `"sub":7,"exp":${nowSeconds + 60}`],
+  ['whose holder is empty', `"sub":"","exp":${nowSeconds + 60}`],
+  ['that never ends', '"sub":"ann","exp":1e400'],
+])('a token %s is invalid', async (_, claims) => {
+  expect(await judgeRaw(`"sub":"ann","exp":${nowSeconds + 60}`)).toBe('granted')
+  expect(await judgeRaw(claims)).toBe('invalid_token')
 })

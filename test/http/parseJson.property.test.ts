@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseJson } from '../../src/http/parseJson.ts'
+import { jsonLimits, parseJson } from '../../src/http/parseJson.ts'
 
 const bytes = (text: string) => Buffer.from(text, 'utf8')
 
@@ -46,7 +46,35 @@ describe('is refused', () => {
   })
 })
 
-test('nesting that is deeper than any stack is walked without one', () => {
-  expect(parseJson(bytes('['.repeat(50_000) + ']'.repeat(50_000)))).toMatchObject({ ok: true })
-  expect(parseJson(bytes(`${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`))).toMatchObject({ ok: true })
+describe('the limits, which keep the cost of a body linear in its bytes', () => {
+  const { depthMax, itemsMax, nameBytesMax, scalarBytesMax } = jsonLimits
+  const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+  const listOf = (part: string, count: number) => `[${Array.from({ length: count }, () => part).join(',')}]`
+  const objectOf = (count: number) => `{${Array.from({ length: count }, (_, index) => `"k${index}":1`).join(',')}}`
+
+  test.each([
+    ['levels', nested(depthMax)],
+    ['elements', listOf('""', itemsMax - 1)],
+    ['names', objectOf(itemsMax / 2 - 1)],
+    ['bytes of a name', `{"${'k'.repeat(nameBytesMax)}":1}`],
+    ['digits', '1'.repeat(scalarBytesMax)],
+    ['text that looks like structure', JSON.stringify({ html: '{"a":[1,2,'.repeat(itemsMax) })],
+  ])('as many %s as allowed are read', (_name, json) => {
+    expect(parseJson(bytes(json))).toEqual({ ok: true, value: JSON.parse(json) })
+  })
+
+  test.each([
+    ['arrays too deep', nested(depthMax + 1), /at most 32 levels/],
+    ['arrays deeper than any stack', nested(500_000), /at most 32 levels/],
+    ['objects deeper than any stack', `${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`, /at most 32 levels/],
+    ['too many elements', listOf('""', itemsMax), /at most 1000 names and values/],
+    ['too many empty objects', listOf('{}', itemsMax), /at most 1000 names and values/],
+    ['too many names', objectOf(itemsMax / 2), /at most 1000 names and values/],
+    ['too many objects named __proto__', listOf('{"__proto__":{}}', itemsMax), /at most 1000 names and values/],
+    ['a name that is too long', `{"${'k'.repeat(nameBytesMax + 1)}":1}`, /names of at most 256 bytes/],
+    ['a number that is too long', `{"size":${'9'.repeat(scalarBytesMax + 1)}}`, /numbers of at most 40 characters/],
+    ['a name twice, far apart', `{"a":1,"html":"${'x'.repeat(500_000)}","a":2}`, /twice/],
+  ])('%s is refused, and the message names the limit', (_name, json, message) => {
+    expect(parseJson(bytes(json))).toEqual({ ok: false, message: expect.stringMatching(message) })
+  })
 })

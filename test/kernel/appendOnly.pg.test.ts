@@ -94,7 +94,7 @@ test('the catalogue shows the tables of the ledger and their partitions, and eac
     const { rows } = await admin.query<{ count: number }>(`select count(*)::int as count from ledger.${parent}`)
     expect(rows[0]?.count, parent).toBeGreaterThan(0)
   }
-  expect(log.length).toBe(parents.length + 3 + 9)
+  expect(log.length).toBe(parents.length + 3 + 10)
 })
 
 describe('least privilege: a member of tollbook_service', () => {
@@ -147,6 +147,7 @@ describe('least privilege: a member of tollbook_service', () => {
       'ledger.has_event',
       'ledger.identify',
       'ledger.probe_commit',
+      'ledger.quote_storage',
       'ledger.read',
       'ledger.read_many',
       'ledger.record_quotes',
@@ -168,6 +169,7 @@ describe('least privilege: a member of tollbook_service', () => {
       'work.forget_old_presentations',
       'work.record_presentation',
       'work.renew_lease',
+      'work.share_rates',
       'work.take_lease',
     ])
   })

@@ -208,6 +208,11 @@ work.presentations number bigint not null
 work.presentations recorded_at timestamp with time zone not null default clock_timestamp()
 work.progress one boolean not null default true
 work.progress upto_seq bigint not null
+work.rate_counts limit_name text not null
+work.rate_counts client text not null
+work.rate_counts time_window bigint not null
+work.rate_counts requests bigint not null
+work.rate_counts ends_at timestamp with time zone not null
 work.rules kind text not null
 work.rules state text not null
 work.rules queue text not null
@@ -290,6 +295,7 @@ work.presentations presentations_reference_is_short CHECK (((octet_length(refere
 work.presentations presentations_wallet_is_an_address CHECK (((length(wallet) >= 32) AND (length(wallet) <= 44)))
 work.progress progress_is_one_row PRIMARY KEY (one)
 work.progress progress_is_the_one CHECK (one)
+work.rate_counts rate_counts_one_row_each PRIMARY KEY (limit_name, client, time_window)
 work.rules rules_due_is_known CHECK ((due = ANY (ARRAY['created'::text, 'lease'::text])))
 work.rules rules_have_a_kind FOREIGN KEY (kind) REFERENCES ledger.kinds(kind)
 work.rules rules_one_row_each PRIMARY KEY (kind, state, queue)
@@ -309,6 +315,7 @@ CREATE INDEX payments_by_wallet ON reports.payments USING btree (wallet, paid_at
 CREATE INDEX payments_unsettled ON reports.payments USING btree (state, paid_at, stream) WHERE (state <> 'fulfilled'::text)
 CREATE INDEX payouts_by_account ON reports.payouts USING btree (account, seq, line)
 CREATE INDEX payouts_by_wallet ON reports.payouts USING btree (wallet, seq, line)
+CREATE INDEX rate_counts_by_end ON work.rate_counts USING btree (ends_at)
 CREATE UNIQUE INDEX accounts_name_is_unique_per_mint ON ledger.accounts USING btree (mint, name)
 CREATE UNIQUE INDEX accounts_one_row_each ON ledger.accounts USING btree (id)
 CREATE UNIQUE INDEX articles_url_is_kept_once ON news.articles USING btree (url_hash)
@@ -336,6 +343,7 @@ CREATE UNIQUE INDEX presentations_one_row_each ON work.presentations USING btree
 CREATE UNIQUE INDEX progress_is_one_row ON reports.progress USING btree (one)
 CREATE UNIQUE INDEX progress_is_one_row ON work.progress USING btree (one)
 CREATE UNIQUE INDEX quotes_are_found_by_wallet_and_endpoint ON ONLY ledger.quotes USING btree (wallet, endpoint, issued_at, id)
+CREATE UNIQUE INDEX rate_counts_one_row_each ON work.rate_counts USING btree (limit_name, client, time_window)
 CREATE UNIQUE INDEX rules_one_row_each ON work.rules USING btree (kind, state, queue)
 CREATE UNIQUE INDEX settings_one_row_per_number ON ledger.settings USING btree (name, number)
 CREATE UNIQUE INDEX steps_one_row_each ON ledger.steps USING btree (step, from_state, event_kinds)
@@ -390,6 +398,7 @@ ledger.append_as(writer text, ids bytea[], steps text[], expected integer[], lea
 ledger.append_one(writer text, step text, id bytea, expected integer, body bytea, mint text, debits text[], credits text[], amounts numeric[], guard_id bytea, key_space smallint, key_value bytea, OUT refusal text, OUT seq bigint, OUT leaf_hash bytea, OUT recorded_at timestamp with time zone) returns record search_path=""
 ledger.base58_bytes(written text) returns bytea search_path=""
 ledger.change_setting(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
+ledger.drop_old_quotes(retention_days integer) returns SETOF text security definer search_path="" lock_timeout=500ms
 ledger.end_notes(ids bytea[]) returns bigint security definer search_path="" enable_seqscan=off
 ledger.find_open_quote(paying_wallet text, paid_endpoint text, landed_at timestamp with time zone, landed_slot bigint, grace interval) returns SETOF ledger.quotes search_path="" plan_cache_mode=force_custom_plan
 ledger.find_quote_by_memo(paying_wallet text, paid_endpoint text, wanted_memo text, issued_after timestamp with time zone) returns SETOF ledger.quotes search_path="" plan_cache_mode=force_custom_plan
@@ -397,11 +406,14 @@ ledger.forget_notes_beyond(notes_max bigint, bytes_max bigint) returns bigint se
 ledger.forget_old_notes() returns bigint security definer search_path=""
 ledger.has_event(wanted_seq bigint, wanted_leaf bytea) returns boolean search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
 ledger.identify(known_seq bigint, OUT system_identifier text, OUT timeline integer, OUT head_seq bigint, OUT head_leaf bytea, OUT known_leaf bytea, OUT lost_number bigint, OUT lost_seq bigint, OUT lost_leaf bytea) returns record security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
+ledger.needed_quotes() returns SETOF text search_path=""
 ledger.next_time(ledger_time timestamp with time zone, clock_before timestamp with time zone, OUT next_time timestamp with time zone, OUT clock timestamp with time zone) returns record search_path=""
 ledger.probe_commit() returns void security definer search_path="" lock_timeout=2s
 ledger.protect_kept(protected regclass) returns void 
 ledger.protect_log(protected regclass) returns void 
 ledger.protect_projection(protected regclass) returns void 
+ledger.quote_days() returns TABLE(day date, partition regclass) search_path=""
+ledger.quote_storage() returns TABLE(bytes bigint, oldest_days integer) security definer search_path=""
 ledger.read(stream_id bytea) returns TABLE(seq bigint, version integer, kind text, schema_version smallint, recorded_at timestamp with time zone, effective_at timestamp with time zone, body bytea, leaf_hash bytea) search_path="" enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
 ledger.read_many(stream_ids bytea[]) returns TABLE(id bytea, seq bigint, version integer, kind text, schema_version smallint, recorded_at timestamp with time zone, effective_at timestamp with time zone, body bytea, leaf_hash bytea) search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
 ledger.record_burn(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
@@ -430,9 +442,11 @@ reports.roll_up(events_max integer) returns bigint security definer search_path=
 work.end_lease(lease_name text, lease_epoch bigint) returns void security definer search_path=""
 work.follow(events_max integer) returns bigint security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
 work.forget_old_presentations() returns bigint security definer search_path=""
+work.is_behind() returns boolean search_path=""
 work.record_presentation(given_reference bytea, given_wallet text, given_presented_at timestamp with time zone, given_last_valid_height bigint) returns TABLE(presented_at timestamp with time zone, last_valid_height bigint) security definer search_path=""
 work.renew_lease(lease_name text, lease_epoch bigint) returns boolean security definer search_path=""
 work.require_lease(lease_name text, lease_epoch bigint) returns void security definer search_path=""
+work.share_rates(limit_names text[], clients text[], time_windows bigint[], more bigint[], ends_ms bigint[]) returns TABLE(limit_name text, client text, time_window bigint, requests bigint) security definer search_path=""
 work.take_lease(lease_name text, wanted_by text, for_ms integer) returns bigint security definer search_path=""
 
 -- rights on tables of others than the owner
@@ -507,12 +521,14 @@ work.open tollbook_service SELECT
 work.presentations tollbook_service SELECT
 work.progress tollbook_payout SELECT
 work.progress tollbook_service SELECT
+work.rate_counts tollbook_service SELECT
 work.rules tollbook_service SELECT
 
 -- rights to execute of others than the owner
 ledger.add_partitions tollbook_service
 ledger.append tollbook_service
 ledger.change_setting tollbook_operator
+ledger.drop_old_quotes tollbook_retention
 ledger.end_notes tollbook_service
 ledger.find_open_quote tollbook_service
 ledger.find_quote_by_memo tollbook_service
@@ -520,6 +536,7 @@ ledger.forget_old_notes tollbook_service
 ledger.has_event tollbook_service
 ledger.identify tollbook_service
 ledger.probe_commit tollbook_service
+ledger.quote_storage tollbook_service
 ledger.read tollbook_reader
 ledger.read tollbook_service
 ledger.read_many tollbook_reader
@@ -546,4 +563,5 @@ work.follow tollbook_service
 work.forget_old_presentations tollbook_service
 work.record_presentation tollbook_service
 work.renew_lease tollbook_service
+work.share_rates tollbook_service
 work.take_lease tollbook_service

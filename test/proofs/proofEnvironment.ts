@@ -22,6 +22,14 @@ export interface ProofEnvironment extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>
 }
 
+/** One client address sends everything here, as fast as it can. */
+export const noLimits = {
+  RATE_LIMIT_PER_MINUTE: '0',
+  QUOTES_PER_ADDRESS_MAX: '0',
+  QUOTES_PER_WALLET_MAX: '0',
+  UNKNOWN_PROOFS_PER_MINUTE: '0',
+}
+
 // A slot is quick, so that a payment confirms at once, and not so quick that the timer is all that runs.
 const slotMs = 40
 
@@ -54,8 +62,10 @@ export async function openEnvironment({
     PAYMENT_WALLET: wallets.paymentWallet.publicKey.toBase58(),
     // A browser is started only where pages are rendered.
     RENDER_CONCURRENCY: '0',
+    PROVIDER_PROBES: '0',
     ARTIFACT_DIR: `${directory.path}/artifacts`,
     RECEIPT_SIGNING_KEY: JSON.stringify(makeReceiptKey()),
+    ...noLimits,
   }
   const payer = createPayer({ rpcUrl: chain.rpcUrls.at(-1) ?? chain.rpcUrl, wallet: wallets.demoWallet })
   const disposables = opened.move()

@@ -212,6 +212,9 @@ async function serve(world: World, instance: RunningInstance, wanted: Wanted): P
     mount: undefined,
     header: (name) => headers[name],
     readParameters: () => Promise.resolve(orderedOf(world, product, { word, presentation: wanted.run })),
+    takeQuote: () => undefined,
+    takeLookup: () => undefined,
+    onProven: () => undefined,
   }
   // Nothing polls the nodes in the hours after the faults.
   if (world.isCalm()) await instance.parts().pollNodes()

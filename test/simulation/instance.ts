@@ -78,7 +78,7 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
   const quotes = createQuoteQueue(database)
   const priceLists = createPriceListStore({ database, kernel, nowMs: () => clock.nowMs() })
   const sentAnswers = createSentAnswers({ database, clock, log })
-  const honestPayments = createPaymentLedger({ database, pool, kernel, quotes, priceLists, sentAnswers })
+  const honestPayments = createPaymentLedger({ pool, strangers: database, kernel, quotes, priceLists, sentAnswers })
   const ledger = planted.payments?.(honestPayments, { clock }) ?? honestPayments
   const election = createElection({ database, clock, log, holder: deps.name })
   const honestLifecycle = createPaymentLifecycle({ database, kernel, election })

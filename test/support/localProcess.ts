@@ -20,7 +20,7 @@ export const localJson = z.object({
   demoWallet: z.object({ address: z.string(), keypairPath: z.string() }),
   mintAuthorityKeypairPath: z.string(),
   receiptKey: z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string() }),
-  sampleUpstreams: z.object({ pageUrl: z.url() }).nullable(),
+  sampleUpstreams: z.object({ mode: z.enum(['auto', 'always']), pageUrl: z.url() }).nullable(),
   financeToken: z.string(),
   auditorToken: z.string(),
 })
@@ -46,10 +46,13 @@ export function newcomerEnv(home: string): Record<string, string> {
   }
 }
 
+// A start does not wait for providers. demo.e2e.test.ts starts without these settings.
+const withoutProviders = { PROVIDER_PROBES: '0', SAMPLE_UPSTREAMS: 'never' }
+
 /** `npm start` in a separate home, as a process that can be killed; stopped after the file if it still runs. */
 export async function startLocalProcess(home: string, flags: readonly string[] = []): Promise<LocalProcess> {
   const child = spawn(process.execPath, [mainFile, ...flags], {
-    env: newcomerEnv(home),
+    env: { ...newcomerEnv(home), ...withoutProviders },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   afterFile(async () => {

@@ -57,6 +57,7 @@ export function openProviderFixture(upstreams: UpstreamSettings = {}, startMs?: 
       log,
       upstreams,
       sampleUpstreams: false,
+      isProbed: false,
       openUpstream: (options) => createUpstream(upstreamDeps, options),
     },
   }

@@ -68,6 +68,7 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
     PROOF_LOOKUP_WAIT_MS: '600',
     // Tests query no real provider; a test that sells news names its own sources.
     NEWS_POLLING: '0',
+    PROVIDER_PROBES: '0',
     // A browser is started only where pages are rendered.
     RENDER_CONCURRENCY: '0',
     ARTIFACT_DIR: artifactDirectory,

@@ -3,6 +3,7 @@
  * does not compile, and one without a status or a text in the maps that use the list does not either.
  */
 export type RefusalCode =
+  | 'RATE_LIMITED'
   | 'NO_WALLET'
   | 'INVALID_REQUEST'
   | 'ENDPOINT_UNAVAILABLE'

@@ -395,7 +395,7 @@ as $$
 declare
   appended record;
 begin
-  -- An assignment and not a query: plpgsql evaluates it without a plan of its own.
+  -- An assignment and not a query: plpgsql evaluates it without a separate plan.
   appended := ledger.append_as('service', ids, steps, expected, leases_ms, event_counts, first_events,
     event_items, event_kinds, event_schemas, event_times_ms, event_starts, event_lengths, posting_starts, posting_counts,
     account_mints, account_names, posting_items, posting_events, debits, credits, amounts,

@@ -15,7 +15,7 @@ function orderOf({ local }: DemoDeps, product: ProductFacts): DemoOrder {
   return { target, body }
 }
 
-/** Buys every product. With sample providers each purchase must succeed; otherwise a provider may be out of reach. */
+/** Buys every product. With samples only, each purchase must succeed; a provider may fail. */
 export async function tellProducts(deps: DemoDeps): Promise<readonly Spent[]> {
   deps.say('6. The other products, each paid for and checked:')
   const spent: Spent[] = []
@@ -33,7 +33,7 @@ export async function tellProducts(deps: DemoDeps): Promise<readonly Spent[]> {
       missing++
     }
   }
-  if (missing > 0) deps.say('   Without internet, --sample-upstreams replaces the providers with samples.')
+  if (missing > 0) deps.say('   --sample-upstreams=always replaces all providers with samples.')
   return spent
 }
 
@@ -41,7 +41,7 @@ export async function tellProducts(deps: DemoDeps): Promise<readonly Spent[]> {
 const patienceTries = 15
 const patienceMs = 1_000
 
-/** Waits only with sample providers: with them every product will be on sale. */
+/** Waits only with samples: with them every product will be on sale. */
 async function buyPatiently(deps: DemoDeps, order: DemoOrder): Promise<Bought> {
   const triesMax = deps.local.sampleUpstreams ? patienceTries : 1
   for (let tried = 1; ; tried++) {
@@ -54,11 +54,14 @@ async function buyPatiently(deps: DemoDeps, order: DemoOrder): Promise<Bought> {
 async function describeSale({ local }: DemoDeps, product: ProductFacts, sale: DemoSale): Promise<string> {
   const { source, asOf } = sale.meta
   const isProvided = product.providers.length > 0
-  const isSample = isProvided && Boolean(local.sampleUpstreams)
+  const isSample = source.startsWith('sample:')
   expectThat(
-    source.startsWith('sample:') === isSample && sale.isSample === isSample,
-    `${product.path} says ${isSample ? '' : 'nothing '}of sample data in source and header, not "${source}"`,
+    sale.isSample === isSample,
+    `${product.path} says the same of sample data in header and source "${source}"`,
   )
+  const mode = local.sampleUpstreams?.mode ?? 'never'
+  const mayBeSample = isProvided && mode !== 'never'
+  expectThat(isSample ? mayBeSample : !(isProvided && mode === 'always'), `${product.path} is not of "${source}"`)
   try {
     const text = await product.demo.check(sale.data, demoBuyer)
     return isProvided ? `${text}\n      source ${source}, as of ${asOf}` : text
@@ -73,7 +76,7 @@ function describeMissing(
   { path }: ProductFacts,
   { kind, why }: { readonly kind: 'not on sale' | 'not delivered'; readonly why: string },
 ): void {
-  if (local.sampleUpstreams)
+  if (local.sampleUpstreams?.mode === 'always')
     throw new Fault(`the demo expected that everything is sold with samples; ${path} is ${kind}: ${why}`, {
       retryable: false,
     })

@@ -1,6 +1,12 @@
 import { join } from 'node:path'
 import { createService } from '../../compose.ts'
-import { type Config, type ServiceConfig, upstreamNames } from '../../config.ts'
+import {
+  type Config,
+  ledgerSettingsFor,
+  type ProviderAddresses,
+  type ServiceConfig,
+  upstreamNames,
+} from '../../config.ts'
 import { systemClock } from '@tollbook/core/clock'
 import type { Log } from '../../primitives/log.ts'
 import { spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
@@ -30,6 +36,8 @@ export interface LocalModeOptions {
 export interface LocalMode {
   readonly baseUrl: string
   readonly localJsonPath: string
+  /** Paths of the products that are made of samples at the moment. */
+  sampled(): readonly string[]
   /** The page of the finance reports, signed in; undefined when an identity provider of the operator's decides. */
   readonly financeUrl: string | undefined
   close(): Promise<void>
@@ -40,9 +48,9 @@ interface LocalDatabase {
   readonly adminDatabaseUrl: string | null
 }
 
-/** The settings of providers and products, pointed at the samples where they are asked for. */
+/** The settings of providers and products, with the samples unless they are off. */
 interface LocalSamples extends Pick<Config, 'providers' | 'products'> {
-  readonly facts: { readonly sampleUpstreams: { readonly pageUrl: string } | null }
+  readonly facts: { readonly sampleUpstreams: { readonly mode: string; readonly pageUrl: string } | null }
 }
 
 /**
@@ -60,7 +68,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   const { artifacts } = samples.products
   const serviceConfig: ServiceConfig = {
     ...config,
-    ledger: { databaseUrl: database.databaseUrl, requiresStandby: false },
+    ledger: config.ledger ?? ledgerSettingsFor(database.databaseUrl),
     chain: { commitment: config.local.commitment, ...chain },
     receiptSigningKey,
     seal: { ...config.seal, checkpointFile: checkpointFileOf(config, home) },
@@ -92,7 +100,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   // In the fragment, which no browser sends and no server or proxy logs.
   const financeUrl = finance === undefined ? undefined : `${baseUrl}/finance#token=${finance.financeToken}`
   const stored = opened.move()
-  return { baseUrl, localJsonPath, financeUrl, close: () => stored.disposeAsync() }
+  return { baseUrl, localJsonPath, sampled: service.sampled, financeUrl, close: () => stored.disposeAsync() }
 }
 
 /** Only with the embedded database: for the operator's, the file would outlive a change of DATABASE_URL. */
@@ -109,7 +117,7 @@ async function openLocalDatabase(
   config: Config,
   { home, opened, log, migrate, onPartLost, onProgress }: LocalOpening,
 ): Promise<LocalDatabase> {
-  if (config.ledger !== undefined) return { ...config.ledger, adminDatabaseUrl: null }
+  if (config.ledger !== undefined) return { databaseUrl: config.ledger.databaseUrl, adminDatabaseUrl: null }
   onProgress?.('Postgres')
   const postgres = await startEmbeddedPostgres({
     dataDirectory: join(home.path, 'postgres'),
@@ -153,22 +161,27 @@ interface SampleOpening {
 
 async function openSamples(config: Config, { tokenMint, opened, log }: SampleOpening): Promise<LocalSamples> {
   const { providers, products } = config
-  if (!providers.sampleUpstreams) return { providers, products, facts: { sampleUpstreams: null } }
+  const mode = providers.sampleUpstreams
+  if (mode === 'never') return { providers, products, facts: { sampleUpstreams: null } }
   const samples = await startSampleUpstreams({ clock: systemClock, tokenMint })
   opened.defer(() => samples.close())
   const { pageUrl } = samples
-  log.info({ event: 'sample_upstreams', note: 'no provider is asked: prices, weather, news and chat are sample data' })
+  const whom = mode === 'always' ? 'no provider is asked' : 'samples replace providers that do not answer'
+  log.info({ event: 'sample_upstreams', mode, note: `${whom}; answers made of samples say so` })
   // The sample page is on loopback, where callers may send us nowhere else.
   const render = { ...products.render, allowHosts: [...products.render.allowHosts, new URL(pageUrl).host] }
   const { apiKey, chatServer, newsFeeds } = samples
   return {
-    providers: { ...providers, upstreams: upstreamsOf(samples), newsFeeds, aiServers: [{ ...chatServer, apiKey }] },
+    providers: {
+      ...providers,
+      samples: { upstreams: upstreamsOf(samples), newsFeeds, aiServers: [{ ...chatServer, apiKey }] },
+    },
     products: { ...products, render },
-    facts: { sampleUpstreams: { pageUrl } },
+    facts: { sampleUpstreams: { mode, pageUrl } },
   }
 }
 
 /** A provider without a stand-in does not compile. */
-function upstreamsOf({ originOf, apiKey }: SampleUpstreams): Config['providers']['upstreams'] {
+function upstreamsOf({ originOf, apiKey }: SampleUpstreams): ProviderAddresses['upstreams'] {
   return Object.fromEntries(upstreamNames.map((name) => [name, { url: originOf(name), apiKey }]))
 }

@@ -1,38 +1,18 @@
 import { z } from 'zod'
-import type { Reply, Upstream } from '../../outbound/upstream.ts'
+import type { Reply } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
-import {
-  byRank,
-  cryptoObservation,
-  type CryptoPrice,
-  type CryptoProvider,
-  type CryptoQuery,
-  isRanked,
-} from './cryptoPrice.ts'
+import type { Coin } from './coin.ts'
+import { cryptoObservation, type CryptoPrice, type CryptoProvider, type CryptoQuery } from './cryptoPrice.ts'
 import { type Observation, paceOf, errorIn, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 
-// 20,000 requests a month are free, which is 27 an hour. A coin outside our list takes two.
+// 20,000 requests a month are free, which is 27 an hour.
 const pacePublic = { requests: 27, perSeconds: 3_600 }
 const paceWithKey = { requests: 60, perSeconds: 60 }
-const candidatesMax = 10
 
-const identifier = z.string().regex(/^[a-z0-9._-]{1,200}$/)
-const search = z.object({
-  currencies: z
-    .array(
-      z.object({
-        id: identifier,
-        symbol: z.string(),
-        rank: z.number().nullish(),
-        is_active: z.boolean().nullish(),
-      }),
-    )
-    .max(250),
-})
 const nullableNumber = z.number().nullish()
 const ticker = z.object({
-  id: identifier,
+  id: z.string().regex(/^[a-z0-9._-]{1,200}$/),
   name: z.string().max(500),
   symbol: z.string(),
   last_updated: z.string().nullish(),
@@ -46,12 +26,10 @@ const ticker = z.object({
   }),
 })
 
-/** The chosen coin, and the other coins of the symbol. */
-interface Meant {
-  readonly id: string
-  readonly others: readonly string[]
-}
-
+/**
+ * Serves only the coins whose id our list has. A search by symbol can lead to another coin than CoinGecko's: hundreds of
+ * tokens share some symbols.
+ */
 export function createCoinPaprika(deps: ProviderDeps): CryptoProvider {
   const setting = deps.upstreams.COINPAPRIKA
   const key = setting?.apiKey
@@ -67,58 +45,27 @@ export function createCoinPaprika(deps: ProviderDeps): CryptoProvider {
     name: 'coinpaprika',
     licence: 'Free for hobby and non-commercial use; a paid plan before real sales',
     whyUnavailable: () => upstream.whyResting(),
-    ask: (query) => ask(upstream, query),
-  }
-}
-
-async function ask(upstream: Upstream, query: CryptoQuery): Promise<Observation<CryptoPrice>> {
-  const listed = query.coin?.coinpaprika
-  if (listed === undefined) return askTicker(upstream, query, await findBySymbol(upstream, query))
-  try {
-    return await askTicker(upstream, query, { id: listed, others: [] })
-  } catch (error) {
-    // Our id is no longer valid; the symbol may still lead to the coin.
-    if (!(error instanceof UpstreamFailure && error.kind === 'not_found')) throw error
-    return askTicker(upstream, query, await findBySymbol(upstream, query))
-  }
-}
-
-function findBySymbol(upstream: Upstream, query: CryptoQuery): Promise<Meant> {
-  const q = query.coin?.symbol ?? query.symbol
-  return upstream.ask(
-    { path: '/search', query: { q, c: 'currencies', modifier: 'symbol_search', limit: String(candidatesMax) } },
-    (reply) => {
-      refuseError(reply)
-      const [chosen, ...others] = readJson(reply, search)
-        .currencies.filter(({ symbol, is_active: isActive }) => symbol.toUpperCase() === q && isActive !== false)
-        .toSorted((a, b) => byRank({ rank: a.rank, volume: 0 }, { rank: b.rank, volume: 0 }))
-      if (chosen === undefined || !isRanked(chosen.rank))
-        throw new UpstreamFailure('not_found', 'no coin of this symbol is active and ranked')
-      return { id: chosen.id, others: others.map(({ id }) => id) }
+    isMetered: true,
+    covers: ({ coin }) => coin?.coinpaprika !== undefined,
+    async ask(query) {
+      const { coin } = query
+      const id = coin?.coinpaprika
+      if (coin === undefined || id === undefined)
+        throw new UpstreamFailure('not_covered', 'the id of this coin is not known')
+      return upstream.ask({ path: `/tickers/${id}`, query: { quotes: 'USD' } }, (reply) => read(reply, query, coin))
     },
-  )
+  }
 }
 
-function askTicker(upstream: Upstream, query: CryptoQuery, meant: Meant): Promise<Observation<CryptoPrice>> {
-  return upstream.ask({ path: `/tickers/${meant.id}`, query: { quotes: 'USD' } }, (reply) => {
-    refuseError(reply)
-    const found = readJson(reply, ticker)
-    const { price, volume_24h: volume, market_cap: marketCap, percent_change_24h: changePercent } = found.quotes.USD
-    // An id that was reassigned to another coin must not sell that coin under this name.
-    if (found.symbol.toUpperCase() !== (query.coin?.symbol ?? query.symbol))
-      throw new UpstreamFailure('not_found', 'the id stands for another symbol')
-    const { id, name, last_updated: updatedAt } = found
-    return cryptoObservation(query, {
-      id,
-      name,
-      price,
-      changePercent,
-      volume,
-      marketCap,
-      updatedAt,
-      others: meant.others,
-    })
-  })
+function read(reply: Reply, query: CryptoQuery, coin: Coin): Observation<CryptoPrice> {
+  refuseError(reply)
+  const { id, name, symbol, last_updated: updatedAt, quotes } = readJson(reply, ticker)
+  if (id !== coin.coinpaprika) throw new UpstreamFailure('bad_payload', 'another id was answered')
+  // An id that was reassigned to another coin must not sell that coin under this name.
+  if (symbol.toUpperCase() !== coin.symbol)
+    throw new UpstreamFailure('not_covered', 'the id of our list stands for another symbol')
+  const { price, volume_24h: volume, market_cap: marketCap, percent_change_24h: changePercent } = quotes.USD
+  return cryptoObservation(query, { id, name, price, changePercent, volume, marketCap, updatedAt, others: [] })
 }
 
 const errorBody = z.object({ error: z.string() })
@@ -127,7 +74,8 @@ function refuseError(reply: Reply): void {
   const { status } = reply
   // CoinPaprika's 402 reports an exhausted quota, its 403 an invalid key.
   if (status === 402 || status === 403) throw new UpstreamFailure('auth', `key or quota: HTTP ${status}`)
-  // CoinPaprika's own "id not found", as opposed to the 404 page of a wrong host.
-  if (status === 404 && errorIn(reply, errorBody) === undefined) throw new UpstreamFailure('bad_payload', 'HTTP 404')
-  refuseStatus(reply)
+  // CoinPaprika's own "id not found", as opposed to the 404 page of a wrong host. The coin exists: our list has it.
+  if (status === 404 && errorIn(reply, errorBody) !== undefined)
+    throw new UpstreamFailure('not_covered', 'the id of our list is gone')
+  refuseStatus(reply, 'bad_payload')
 }

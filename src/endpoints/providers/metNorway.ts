@@ -111,8 +111,7 @@ function readForecast(reply: Reply, known: StoredForecast | undefined, nowMs: nu
   const times = { fetchedAtMs: nowMs, expiresAtMs: expiryOf(reply, nowMs) }
   if (reply.status === 304 && known !== undefined) return { ...known, ...times }
   // The model covers the globe, so a 404 is not about the place.
-  if (reply.status === 404) throw new UpstreamFailure('not_covered', 'met-norway has no forecast for this point')
-  refuseStatus(reply)
+  refuseStatus(reply, 'bad_payload')
   const { timeseries } = readJson(reply, forecast).properties
   const steps = timeseries.slice(0, stepsMax).map(({ time, data }): ForecastStep => {
     const { air_temperature: celsius, relative_humidity: humidityPercent } = data.instant.details

@@ -65,6 +65,7 @@ export function createNasdaq(deps: ProviderDeps): StockProvider {
     name: 'nasdaq',
     licence: 'Unofficial; resale is not allowed by anything we found',
     whyUnavailable: () => upstream.whyResting(),
+    covers: ({ ticker }) => isOfUnitedStates(ticker),
     async ask(query) {
       if (!isOfUnitedStates(query.ticker)) throw new UpstreamFailure('not_covered', 'only the United States')
       try {

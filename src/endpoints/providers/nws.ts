@@ -45,6 +45,7 @@ export function createNws({ clock, upstreams, openUpstream }: ProviderDeps): Pro
     name: 'nws',
     licence: 'public domain (United States government); asks for a User-Agent with contact',
     whyUnavailable: () => upstream.whyResting(),
+    covers: ({ countryCode }) => countries.has(countryCode),
     async ask({ countryCode, latitude, longitude }) {
       if (!countries.has(countryCode)) throw new UpstreamFailure('not_covered', 'nws is for the United States')
       const stations = await stationsOf(`${coordinate(latitude)},${coordinate(longitude)}`)

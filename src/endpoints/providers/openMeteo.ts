@@ -60,8 +60,8 @@ const forecast = z.object({
 
 function readCurrent(reply: Reply): Observation<WeatherReport> {
   if (reply.status === 400) throw new UpstreamFailure('bad_payload', 'open-meteo does not understand the question')
-  if (reply.status === 404) throw new UpstreamFailure('not_covered', 'open-meteo has nothing for this point')
-  refuseStatus(reply)
+  // The model covers the globe, so a 404 is not about the place.
+  refuseStatus(reply, 'bad_payload')
   const { current, current_units: units, utc_offset_seconds: offsetSeconds } = readJson(reply, forecast)
   const { temperature_2m: celsius, relative_humidity_2m: humidityPercent, weather_code: code } = current
   if (units?.temperature_2m !== undefined && units.temperature_2m !== '°C')

@@ -14,6 +14,8 @@ export interface ProviderDeps {
   readonly upstreams: UpstreamSettings
   /** The upstreams are the loopback samples of local mode; `meta.source` says so. */
   readonly sampleUpstreams: boolean
+  /** False: a provider counts as available until it fails. */
+  readonly isProbed: boolean
   readonly openUpstream: (options: UpstreamOptions) => Upstream
 }
 
@@ -25,6 +27,10 @@ export interface Provider<Query, Data> {
   readonly licence: string
   /** Undefined when it can be asked now; otherwise the reason: a missing key, or a pause after failures. */
   whyUnavailable(): string | undefined
+  /** False when the provider certainly does not serve such items, so that it need not be asked. Absent: it serves all. */
+  covers?(query: Query): boolean
+  /** A request costs part of a paid or scarce quota, so the provider is probed only when no other answers. */
+  readonly isMetered?: boolean
   /** Throws only `UpstreamFailure`. Has its own time-out. */
   ask(query: Query): Promise<Observation<Data>>
 }

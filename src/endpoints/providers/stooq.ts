@@ -26,6 +26,7 @@ export function createStooq(deps: ProviderDeps): StockProvider {
     name: 'stooq',
     licence: 'Free and unofficial; resale is not allowed by anything we found',
     whyUnavailable: () => upstream.whyResting(),
+    covers: ({ ticker }) => isOfUnitedStates(ticker),
     async ask(query) {
       if (!isOfUnitedStates(query.ticker)) throw new UpstreamFailure('not_covered', 'only the United States')
       const symbol = `${withClass(query.ticker, '-')}.US`

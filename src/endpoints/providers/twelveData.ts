@@ -56,6 +56,8 @@ export function createTwelveData(deps: ProviderDeps, key: string): StockProvider
     name: 'twelvedata',
     licence: "By the operator's plan; the free one is not for resale",
     whyUnavailable: () => upstream.whyResting(),
+    isMetered: true,
+    covers: ({ ticker: { exchangeSuffix } }) => exchangeSuffix === undefined || micOfSuffix.has(exchangeSuffix),
     async ask(query) {
       const mic = micOf(query)
       const place = mic === undefined ? undefined : { mic_code: mic }
@@ -105,7 +107,7 @@ function refuseError(reply: Reply): void {
   if (code === 401) throw new UpstreamFailure('auth', 'the key is not accepted')
   // The same code stands for unknown symbols and for symbols of another plan.
   if (/\bplan\b|available starting with|upgrade/i.test(message))
-    throw new UpstreamFailure('not_covered', 'another plan')
+    throw new UpstreamFailure('incomplete', 'the symbol exists and belongs to another plan')
   if (code === 403) throw new UpstreamFailure('auth', 'not for this key')
   if (code === 404 || (code === 400 && /symbol/i.test(message)))
     throw new UpstreamFailure('not_found', 'unknown symbol')

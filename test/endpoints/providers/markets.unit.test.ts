@@ -34,6 +34,7 @@ async function hear(
     log: silentLog,
     upstreams: readConfig({ ...servers.env, JUPITER_API_KEY: 'jupiter-key' }).providers.upstreams,
     sampleUpstreams: false,
+    isProbed: false,
     openUpstream: (options) =>
       createUpstream(
         { clock: systemClock, log: silentLog, version: '0', contact: 'test', onCall: () => undefined },

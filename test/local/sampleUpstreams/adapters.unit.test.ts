@@ -38,6 +38,7 @@ beforeAll(async () => {
     log: silentLog,
     upstreams: Object.fromEntries(upstreamNames.map((name) => [name, { url: originOf(name), apiKey }])),
     sampleUpstreams: true,
+    isProbed: false,
     openUpstream: (options) => createUpstream(upstreamDeps, options),
   }
 })

@@ -36,7 +36,6 @@ describe('what a provider does not know', () => {
   const unknown = [
     ['COINGECKO', '/api/v3/coins/markets?vs_currency=usd&symbols=zzzqq', 200, '[]'],
     ['COINGECKO', '/api/v3/simple/price?vs_currencies=usd&symbols=zzzqq', 200, '{}'],
-    ['COINPAPRIKA', '/v1/search?q=ZZZQQ&modifier=symbol_search', 200, '{"currencies":[]}'],
     ['COINBASE', '/products/ZZZQQ-USD/ticker', 404, '{"message":"NotFound"}'],
     ['KRAKEN', '/0/public/Ticker?pair=ZZZQQUSD', 200, '{"error":["EQuery:Unknown asset pair"]}'],
     ['STOOQ', '/q/l/?s=zzzqq.us&f=sd2t2ohlcvp&h&e=csv', 200, 'ZZZQQ.US,N/D,N/D,N/D,N/D,N/D,N/D,N/D,N/D'],

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { createService } from '../../../src/compose.ts'
-import { isServiceConfig, readConfig } from '../../../src/config.ts'
+import { isServiceConfig, ledgerSettingsFor, readConfig } from '../../../src/config.ts'
 import { openLocalFinance } from '../../../src/cli/local/financeTokens.ts'
 import { openHome } from '../../../src/cli/local/home.ts'
 import { readAddress } from '@tollbook/core/address'
@@ -34,7 +34,7 @@ export async function openFinanceService(payments: number): Promise<FinanceServi
   const onProgress = (done: number) => say(`       ${done} of ${payments} payments seeded`)
   await seedLedger(environment.database.serviceUrl, { mint, payments, onProgress })
   say(`${payments} payments seeded over 120 days`)
-  const ledger = { databaseUrl: environment.database.serviceUrl, requiresStandby: false }
+  const ledger = ledgerSettingsFor(environment.database.serviceUrl)
   const service = await createService({ ...config, ledger, finance: access.config }, { log: silentLog })
   opened.defer(() => service.close())
   const baseUrl = `http://127.0.0.1:${service.port}`

@@ -44,6 +44,7 @@ export async function openInstances(cluster: Cluster, requiresStandby: boolean):
         PAYMENT_WALLET: wallets.paymentWallet.publicKey.toBase58(),
         RENDER_CONCURRENCY: '0',
         NEWS_POLLING: '0',
+        PROVIDER_PROBES: '0',
         ARTIFACT_DIR: `${directory}/artifacts-${number}`,
         RECEIPT_SIGNING_KEY: receiptKey,
       },

@@ -11,7 +11,7 @@ export const apiRole = 'tollbook_api'
 
 /**
  * The roles and the database that an operator would make by hand (docs/operations.md): an owner that migrates, and a
- * login for the API that is nothing but a member of `tollbook_service`.
+ * login for the API that sells, and that drops old quotes.
  */
 export async function makeDatabase(adminUrl: string, logins: DatabaseLogins): Promise<void> {
   await withClient(adminUrl, async (client) => {
@@ -22,9 +22,12 @@ export async function makeDatabase(adminUrl: string, logins: DatabaseLogins): Pr
   })
 }
 
-/** After the migrations have made the group role. */
+/** After the migrations have made the group roles. */
 export async function admitApiRole(adminUrl: string): Promise<void> {
-  await withClient(adminUrl, async (client) => void (await client.query(`grant tollbook_service to ${apiRole}`)))
+  await withClient(
+    adminUrl,
+    async (client) => void (await client.query(`grant tollbook_service, tollbook_retention to ${apiRole}`)),
+  )
 }
 
 interface Role {

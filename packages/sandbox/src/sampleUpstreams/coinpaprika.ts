@@ -1,34 +1,13 @@
 import { isoTime } from '@tollbook/core/clock'
 import { type Coin, coins, figuresOf } from './coins.ts'
 import { rounded } from './drift.ts'
-import { json, type SampleProvider, type SampleRequest } from './sampleProvider.ts'
+import { json, type SampleProvider } from './sampleProvider.ts'
 
-/** `/tickers/{id}` and the search for an id by symbol. */
-export const coinpaprika: SampleProvider = (request) => {
-  const { path, nowMs } = request
-  if (path === '/v1/search') return search(request)
+/** `/tickers/{id}`. */
+export const coinpaprika: SampleProvider = ({ path, nowMs }) => {
   const [, id] = /^\/v1\/tickers\/([^/]+)$/.exec(path) ?? []
   const coin = coins.find(({ paprikaId }) => paprikaId === id)
   return coin === undefined ? json({ error: 'id not found' }, 404) : json(tickerOf(coin, nowMs))
-}
-
-function search({ query }: SampleRequest) {
-  const wanted = (query.get('q') ?? '').toUpperCase()
-  const bySymbol = query.get('modifier') === 'symbol_search'
-  const found = coins.filter(
-    ({ symbol, name }) => symbol === wanted || (!bySymbol && name.toUpperCase().includes(wanted)),
-  )
-  return json({
-    currencies: found.map(({ paprikaId, name, symbol, rank }) => ({
-      id: paprikaId,
-      name,
-      symbol,
-      rank: rank ?? 0,
-      is_new: false,
-      is_active: true,
-      type: 'coin',
-    })),
-  })
 }
 
 function tickerOf(coin: Coin, nowMs: number) {

@@ -1,0 +1,27 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Readable, Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+
+export interface Child {
+  /** Ends the process by its stdin. Returns its lines. */
+  stop(): Promise<readonly string[]>
+}
+
+/** A script of this folder in a separate process. */
+export function startChild(script: string, argument: string): Child {
+  const entry = fileURLToPath(new URL(script, import.meta.url))
+  const child: ChildProcessByStdio<Writable, Readable, null> = spawn(process.execPath, [entry, argument], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const chunks: Buffer[] = []
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const exited = once(child, 'exit')
+  return {
+    async stop() {
+      child.stdin.end()
+      await exited
+      return Buffer.concat(chunks).toString('utf8').split('\n').filter(Boolean)
+    },
+  }
+}

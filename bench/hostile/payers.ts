@@ -1,0 +1,103 @@
+import { Agent, request } from 'node:http'
+import type { Keypair } from '@solana/web3.js'
+import { createPayingFetch, keypairWallet, type PayingFetch } from '@tollbook/client'
+import { systemClock } from '@tollbook/core/clock'
+
+export interface Purchase {
+  readonly endedAtMs: number
+  readonly durationMs: number
+}
+
+export interface Payers {
+  /** Purchases so far: a price, a payment and its answer, with every repetition that the service asked for. */
+  readonly purchases: readonly Purchase[]
+  readonly failures: ReadonlyMap<string, number>
+  stop(): Promise<void>
+}
+
+export interface PayerOptions {
+  readonly baseUrl: string
+  readonly rpcUrl: string
+  readonly wallet: Keypair
+  /** Each payer has its own client address. */
+  readonly addresses: readonly string[]
+}
+
+const pauseMs = 1_000
+
+/** Callers who buy one answer after the other, each from its own address. */
+export function startPayers({ baseUrl, rpcUrl, wallet, addresses }: PayerOptions): Payers {
+  const purchases: Purchase[] = []
+  const failures = new Map<string, number>()
+  const stopping = new AbortController()
+  const buyAsLongAs = async (address: string): Promise<void> => {
+    const payingFetch = createPayingFetch({
+      wallet: keypairWallet(wallet),
+      rpcUrl,
+      spendingLimit: { perRequest: { usd: '1' } },
+      fetch: fetchFrom(address, baseUrl),
+      retry: { attemptTimeoutMs: 10_000, totalTimeMs: 30_000 },
+    })
+    while (!stopping.signal.aborted) {
+      const startedAtMs = systemClock.monotonicMs()
+      const outcome = await untilAnswered(payingFetch, `${baseUrl}/api/data/crypto?symbol=BTC`, stopping.signal)
+      const endedAtMs = systemClock.monotonicMs()
+      if (outcome === '200') purchases.push({ endedAtMs, durationMs: endedAtMs - startedAtMs })
+      else failures.set(outcome, (failures.get(outcome) ?? 0) + 1)
+    }
+  }
+  const running = addresses.map(buyAsLongAs)
+  return {
+    purchases,
+    failures,
+    async stop() {
+      stopping.abort()
+      await Promise.all(running)
+    },
+  }
+}
+
+/** A refusal because of load is repeated as it says; it is part of the time that the purchase takes. */
+async function untilAnswered(payingFetch: PayingFetch, url: string, stopping: AbortSignal): Promise<string> {
+  for (;;) {
+    const outcome = await payingFetch(url).then(
+      async (response) => {
+        await response.arrayBuffer()
+        return String(response.status)
+      },
+      (error: unknown) => (error instanceof Error ? error.name : 'error'),
+    )
+    if (outcome === '200' || stopping.aborted) return outcome
+    if (outcome !== '503' && outcome !== '429') {
+      await systemClock.sleep(pauseMs)
+      return outcome
+    }
+    await systemClock.sleep(pauseMs)
+  }
+}
+
+/** A fetch whose requests to the service come from a loopback address. Those to the chain go as usual. */
+function fetchFrom(localAddress: string, baseUrl: string): typeof fetch {
+  const agent = new Agent({ keepAlive: true, localAddress })
+  return async (input, init) => {
+    const url = input instanceof Request ? input.url : String(input)
+    if (!url.startsWith(baseUrl)) return fetch(input, init)
+    const headers = Object.fromEntries(new Headers(init?.headers))
+    return new Promise((resolve, reject) => {
+      const outgoing = request(url, { agent, headers, ...(init?.signal && { signal: init.signal }) }, (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.once('error', reject)
+        response.once('end', () => {
+          const received = Object.entries(response.headers).map(([name, value]): [string, string] => [
+            name,
+            String(value),
+          ])
+          resolve(new Response(Buffer.concat(chunks), { status: response.statusCode ?? 0, headers: received }))
+        })
+      })
+      outgoing.once('error', reject)
+      outgoing.end()
+    })
+  }
+}

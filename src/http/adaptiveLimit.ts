@@ -1,0 +1,35 @@
+/** Load of one window of time. */
+export interface Load {
+  /** Mean delay of the event loop. */
+  readonly lagMs: number
+  /** Mean time to answer a request for a price; 0 when there was none. */
+  readonly quoteMs: number
+  /** Most requests that were in progress at one time, as a share of the limit. */
+  readonly used: number
+  /** Whether requests of callers who have paid were in progress. */
+  readonly servesPayers: boolean
+}
+
+export const limitMax = 1_000
+// Without payers, 64 connections that ask for prices in turn are served and not refused.
+const limitMin = 160
+// While payers are served: about 8 ms of work for strangers in each round of the event loop, against 25 ms of work for one paid request.
+const limitMinBesidePayers = 16
+// A paid request passes the event loop about 20 times, so 30 ms of lag make it 0.6 s slower.
+const lagMaxMs = 30
+// A quote is one batched insert. Beyond this time the database is the bottleneck.
+const quoteMaxMs = 500
+const decrease = 0.7
+const increase = 32
+const usedMin = 0.5
+
+/**
+ * The limit of the next window: additive increase, multiplicative decrease. An unused limit does not grow, because nothing shows
+ * that the service can keep it.
+ */
+export function nextLimit(limit: number, { lagMs, quoteMs, used, servesPayers }: Load): number {
+  const least = servesPayers ? limitMinBesidePayers : limitMin
+  if (lagMs > lagMaxMs || quoteMs > quoteMaxMs) return Math.max(least, Math.floor(limit * decrease))
+  if (used < usedMin) return Math.max(least, limit)
+  return Math.max(least, Math.min(limitMax, limit + increase))
+}

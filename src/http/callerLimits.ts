@@ -1,0 +1,127 @@
+import { type Refusal, refuse } from '@tollbook/core/refusal'
+import { createRateLimit, type RateLimit, type RateReport, type RateTotal, type Standing } from './rateLimit.ts'
+
+/** 0 switches a limit off. docs/operations.md has the table. */
+export interface CallerLimitSettings {
+  /** Requests of a client address that bought nothing. */
+  readonly requestsPerMinute: number
+  /** Unpaid quotes of a client address within the lifetime of a quote. */
+  readonly quotesPerAddressMax: number
+  /** Unpaid quotes of a wallet within the lifetime of a quote. */
+  readonly quotesPerWalletMax: number
+  /** Proofs of a client address that the ledger does not know and the chain does not confirm. */
+  readonly unknownProofsPerMinute: number
+  readonly quoteTtlMs: number
+}
+
+export interface CallerLimitDeps {
+  readonly nowMs: () => number
+  readonly onLimited: (limit: string) => void
+}
+
+export interface CallerLimits {
+  /** Counts a request of a client address; it may go on unless it is refused. */
+  enter(address: string): Pass
+  reports(): readonly RateReport[]
+  learn(totals: readonly RateTotal[]): void
+}
+
+/** One request within the limits. */
+export interface Pass {
+  readonly refused: Refusal | undefined
+  /** Before a quote is stored. The payer is a claim: a stranger may name any wallet. */
+  takeQuote(payer: string | undefined): Refusal | undefined
+  /** Before a proof that the ledger does not know costs a lookup on the chain. */
+  takeLookup(): Refusal | undefined
+  /** The chain or the ledger has confirmed the payment, so nothing of this purchase counts. */
+  onProven(payer: string): void
+  /** RateLimit and RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers) of the limits that counted this request. */
+  headers(): Readonly<Record<string, string>>
+}
+
+const minuteMs = 60_000
+// Quotes that a wallet still gets at each client address, after strangers have used up its limit.
+const quotesBesideMax = 10
+
+export function createCallerLimits(settings: CallerLimitSettings, deps: CallerLimitDeps): CallerLimits {
+  const { quoteTtlMs } = settings
+  const limit = (name: string, max: number, windowMs: number) => createRateLimit({ name, max, windowMs }, deps.nowMs)
+  const limits: Limits = {
+    requests: limit('requests', settings.requestsPerMinute, minuteMs),
+    quotes: limit('quotes', settings.quotesPerAddressMax, quoteTtlMs),
+    wallets: limit('wallet-quotes', settings.quotesPerWalletMax, quoteTtlMs),
+    beside: limit('wallet-quotes-beside', settings.quotesPerWalletMax === 0 ? 0 : quotesBesideMax, quoteTtlMs),
+    proofs: limit('unknown-proofs', settings.unknownProofsPerMinute, minuteMs),
+  }
+  const shared = [limits.requests, limits.quotes, limits.wallets, limits.proofs]
+  return {
+    enter: (address) => enter(limits, deps.onLimited, address),
+    reports: () => shared.flatMap((each) => each.reports()),
+    learn(totals) {
+      for (const each of shared) each.learn(totals)
+    },
+  }
+}
+
+type Limits = Readonly<Record<'requests' | 'quotes' | 'wallets' | 'beside' | 'proofs', RateLimit>>
+
+function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address: string): Pass {
+  const taken: Taken[] = []
+  const take = (limit: RateLimit, client: string): Standing => {
+    const standing = limit.take(client)
+    if (limit.rule.max > 0) taken.push({ limit, client, standing })
+    return standing
+  }
+  const refuseBeyond = (limit: RateLimit, { retryAfterSeconds }: Standing, what: string): Refusal => {
+    onLimited(limit.rule.name)
+    return refuse('RATE_LIMITED', `${what}; repeat the request in ${retryAfterSeconds} s`, retryAfterSeconds)
+  }
+  const takeWalletQuote = (payer: string): Refusal | undefined => {
+    const ofWallet = take(limits.wallets, payer)
+    if (ofWallet.isAllowed || limits.beside.take(`${address} ${payer}`).isAllowed) return undefined
+    return refuseBeyond(limits.wallets, ofWallet, 'this wallet has too many unpaid quotes')
+  }
+  const requested = take(limits.requests, address)
+  return {
+    refused: requested.isAllowed
+      ? undefined
+      : refuseBeyond(limits.requests, requested, 'too many requests from this client address'),
+    takeQuote(payer) {
+      const ofAddress = take(limits.quotes, address)
+      if (!ofAddress.isAllowed)
+        return refuseBeyond(limits.quotes, ofAddress, 'this client address has too many unpaid quotes; pay one of them')
+      return payer === undefined ? undefined : takeWalletQuote(payer)
+    },
+    takeLookup() {
+      const looked = take(limits.proofs, address)
+      if (looked.isAllowed) return undefined
+      const what = 'too many unknown proofs from this client address; this proof was not checked and stays valid'
+      return refuseBeyond(limits.proofs, looked, what)
+    },
+    onProven(payer) {
+      for (const { limit, client } of taken) limit.giveBack(client)
+      // The quote that this request has paid, and the request that asked for it.
+      limits.requests.giveBack(address)
+      limits.quotes.giveBack(address)
+      limits.wallets.giveBack(payer)
+    },
+    headers: () => headersOf(taken),
+  }
+}
+
+interface Taken {
+  readonly limit: RateLimit
+  readonly client: string
+  readonly standing: Standing
+}
+
+function headersOf(taken: readonly Taken[]): Readonly<Record<string, string>> {
+  if (taken.length === 0) return {}
+  const policies = taken.map(
+    ({ limit: { rule } }) => `"${rule.name}";q=${rule.max};w=${Math.round(rule.windowMs / 1000)}`,
+  )
+  const standings = taken.map(
+    ({ limit, standing }) => `"${limit.rule.name}";r=${standing.remaining};t=${standing.resetSeconds}`,
+  )
+  return { 'ratelimit-policy': policies.join(', '), ratelimit: standings.join(', ') }
+}

@@ -1,0 +1,39 @@
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** Bounds the memory of answers that clients do not read. */
+export interface UnreadAnswers {
+  /** Follows an answer that has been written and that the operating system has not taken over yet. */
+  follow(response: ServerResponse): void
+}
+
+export interface UnreadLimits {
+  /** Time without progress after which a connection is closed. */
+  readonly idleMs: number
+  /** Of all unread answers. Beyond it the connections that have waited longest are closed. */
+  readonly bytesMax: number
+}
+
+export function createUnreadAnswers({ idleMs, bytesMax }: UnreadLimits): UnreadAnswers {
+  const unread = new Map<Socket, number>()
+  let total = 0
+  const forget = (socket: Socket) => {
+    total -= unread.get(socket) ?? 0
+    unread.delete(socket)
+  }
+  return {
+    follow(response) {
+      const { socket } = response.req
+      // Node closes a connection that times out, and sets its own timeout when the answer has been read.
+      socket.setTimeout(idleMs)
+      unread.set(socket, socket.writableLength)
+      total += socket.writableLength
+      response.once('close', () => forget(socket))
+      for (const slowest of unread.keys()) {
+        if (total <= bytesMax) break
+        forget(slowest)
+        slowest.destroy()
+      }
+    },
+  }
+}

@@ -1,0 +1,65 @@
+/** Bounds the memory that request bodies hold, for each client address and in all. */
+export interface Uploads {
+  /** `giveUp` is called when an older upload has to make room for others. */
+  begin(address: string, giveUp: () => void): Upload
+  heldBytes(): number
+}
+
+export interface Upload {
+  /** False when the address holds too much, or when all uploads together do and none is older. */
+  hold(bytes: number): boolean
+  /** The body has arrived, so it is no longer interrupted. */
+  arrived(): void
+  /** Frees the bytes. */
+  end(): void
+}
+
+export interface UploadLimits {
+  readonly bytesMax: number
+  readonly bytesPerAddressMax: number
+}
+
+interface Held {
+  readonly address: string
+  readonly giveUp: () => void
+  bytes: number
+}
+
+export function createUploads({ bytesMax, bytesPerAddressMax }: UploadLimits): Uploads {
+  const byAddress = new Map<string, number>()
+  // In order of arrival: an honest upload takes a moment, so the oldest one is the slowest.
+  const arriving = new Set<Held>()
+  let total = 0
+  const add = (held: Held, bytes: number) => {
+    held.bytes += bytes
+    total += bytes
+    const ofAddress = (byAddress.get(held.address) ?? 0) + bytes
+    if (ofAddress === 0) byAddress.delete(held.address)
+    else byAddress.set(held.address, ofAddress)
+    return ofAddress
+  }
+  const end = (held: Held) => {
+    arriving.delete(held)
+    add(held, -held.bytes)
+  }
+  return {
+    heldBytes: () => total,
+    begin(address, giveUp) {
+      const held: Held = { address, giveUp, bytes: 0 }
+      arriving.add(held)
+      return {
+        hold(bytes) {
+          if (add(held, bytes) > bytesPerAddressMax) return false
+          for (const oldest of arriving) {
+            if (total <= bytesMax || oldest === held) break
+            end(oldest)
+            oldest.giveUp()
+          }
+          return total <= bytesMax
+        },
+        arrived: () => void arriving.delete(held),
+        end: () => end(held),
+      }
+    },
+  }
+}

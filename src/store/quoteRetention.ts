@@ -1,0 +1,38 @@
+import { sql } from 'kysely'
+import { assertPresent } from '@tollbook/core/assert'
+import type { Log } from '../primitives/log.ts'
+import { type Database, openDatabase, readOrFault } from './database.ts'
+
+export interface QuoteRetention {
+  /** Login of a member of `tollbook_retention`. */
+  readonly databaseUrl: string
+  readonly retentionDays: number
+  readonly log: Log
+}
+
+/** Drops whole days of quotes, on a separate connection. Returns the dropped partitions. */
+export async function dropOldQuotes({ databaseUrl, retentionDays, log }: QuoteRetention): Promise<readonly string[]> {
+  const database = openDatabase({ databaseUrl, applicationName: 'tollbook retention', connectionsMax: 1, log })
+  try {
+    const { rows } = await sql<{ name: string }>`
+      select d.name from ledger.drop_old_quotes(${retentionDays}) as d (name)`.execute(database)
+    return rows.map(({ name }) => name)
+  } finally {
+    await database.destroy()
+  }
+}
+
+export interface QuoteStorage {
+  /** With indexes. */
+  readonly bytes: number
+  /** Age of the oldest day that has quotes. */
+  readonly oldestDays: number
+}
+
+export async function readQuoteStorage(database: Database): Promise<QuoteStorage> {
+  const { rows } = await readOrFault('the size of the quotes', () =>
+    sql<{ bytes: number; oldest_days: number }>`select * from ledger.quote_storage()`.execute(database),
+  )
+  const { bytes, oldest_days: oldestDays } = assertPresent(rows[0], 'the size is one row')
+  return { bytes, oldestDays }
+}

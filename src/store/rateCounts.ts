@@ -1,0 +1,37 @@
+import { CompiledQuery } from 'kysely'
+import { type Database, readOrFault } from './database.ts'
+
+/** Requests of one client in one window of a limit. */
+export interface RateCount {
+  readonly name: string
+  readonly client: string
+  readonly window: number
+}
+
+export interface RateReport extends RateCount {
+  readonly more: number
+  readonly endsAtMs: number
+}
+
+export interface RateTotal extends RateCount {
+  readonly total: number
+}
+
+const shareCall = `
+  select limit_name as name, client, time_window as "window", requests as total
+  from work.share_rates($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])`
+
+/** Adds this instance's requests to those of all instances, in one round trip for all clients. */
+export async function shareRates(database: Database, reports: readonly RateReport[]): Promise<readonly RateTotal[]> {
+  const columns = [
+    reports.map(({ name }) => name),
+    reports.map(({ client }) => client),
+    reports.map(({ window }) => window),
+    reports.map(({ more }) => more),
+    reports.map(({ endsAtMs }) => endsAtMs),
+  ]
+  const { rows } = await readOrFault('counts of requests', () =>
+    database.executeQuery<RateTotal>(CompiledQuery.raw(shareCall, columns)),
+  )
+  return rows
+}

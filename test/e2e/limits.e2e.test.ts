@@ -1,0 +1,95 @@
+import { beforeAll, expect, test } from 'vitest'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { randomBytesOf } from '@tollbook/core/id'
+import { ask, askForQuote, buy, qrOrder } from '../support/ask.ts'
+import { awaitThat } from '../support/awaitThat.ts'
+import { openTestService, type TestService } from '../support/testService.ts'
+
+const off = { RATE_LIMIT_PER_MINUTE: '0', QUOTES_PER_ADDRESS_MAX: '0', QUOTES_PER_WALLET_MAX: '0' }
+const waiting = { PROOF_LOOKUP_WAIT_MS: '20000' }
+const small = {
+  ...waiting,
+  RATE_LIMIT_PER_MINUTE: '100',
+  QUOTES_PER_ADDRESS_MAX: '4',
+  QUOTES_PER_WALLET_MAX: '4',
+  // The strict instance has counted two of this client.
+  UNKNOWN_PROOFS_PER_MINUTE: '4',
+}
+
+let service: TestService
+let strict: TestService
+let one: TestService
+let two: TestService
+
+beforeAll(async () => {
+  service = await openTestService({ env: waiting })
+  const open = (env: Record<string, string>) => openTestService({ besides: service, env })
+  const strictLimits = { ...off, QUOTES_PER_WALLET_MAX: '1', UNKNOWN_PROOFS_PER_MINUTE: '2', PROOF_LOOKUP_WAIT_MS: '0' }
+  strict = await open(strictLimits)
+  one = await open(small)
+  two = await open(small)
+})
+
+const junkProof = () => Buffer.from(encodeBase58(randomBytesOf(64))).toString('base64')
+const isAllowedAt = async ({ baseUrl }: TestService) => (await fetch(`${baseUrl}/openapi.json`)).status === 200
+
+test('limits are on by default, and each answer says what remains', async () => {
+  const { headers } = await ask(service, qrOrder)
+  expect(headers.get('ratelimit-policy')).toBe(
+    '"requests";q=6000;w=60, "quotes";q=3000;w=300, "wallet-quotes";q=1000;w=300',
+  )
+})
+
+test('unpaid quotes of a wallet are limited, and the refusal says when to repeat', async () => {
+  const order = { ...qrOrder, wallet: encodeBase58(randomBytesOf(32)) }
+  // One, and ten that strangers cannot take from its owner.
+  for (let request = 0; request < 11; request++) expect((await ask(strict, order)).status).toBe(402)
+  const { status, body, headers } = await ask(strict, order)
+  expect(status).toBe(429)
+  expect(body).toMatchObject({
+    code: 'RATE_LIMITED',
+    error: expect.stringMatching(/wallet has too many unpaid quotes/),
+  })
+  expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(headers.get('ratelimit-policy')).toBe('"wallet-quotes";q=1;w=300')
+  expect(headers.get('ratelimit')).toMatch(/^"wallet-quotes";r=0;t=\d+$/)
+  expect((await ask(strict, { ...qrOrder, wallet: encodeBase58(randomBytesOf(32)) })).status).toBe(402)
+})
+
+test('I9 proofs beyond the limit cost no call to the chain, and a payment among them is served later', async () => {
+  for (let junk = 0; junk < 2; junk++)
+    expect((await ask(strict, { ...qrOrder, proof: junkProof() })).body).toMatchObject({ code: 'INVALID_PAYMENT' })
+  service.chain.forgetRequestCounts()
+  for (let junk = 0; junk < 5; junk++)
+    expect((await ask(strict, { ...qrOrder, proof: junkProof() })).body).toMatchObject({ code: 'RATE_LIMITED' })
+  const lookups = new Set([
+    'getTransaction',
+    'getSignatureStatuses',
+    'getTokenAccountsByOwner',
+    'getTokenAccountBalance',
+  ])
+  expect([...service.chain.requestCounts().keys()].filter((method) => lookups.has(method))).toEqual([])
+  const proof = await strict.payer.pay(await askForQuote(strict))
+  expect((await ask(strict, { ...qrOrder, proof })).status).toBe(429)
+  expect((await ask(service, { ...qrOrder, proof })).status).toBe(200)
+  // Known to the ledger now, so no lookup is needed.
+  expect((await ask(strict, { ...qrOrder, proof })).body).not.toHaveProperty('code', 'RATE_LIMITED')
+})
+
+test('a caller who pays is never limited: nothing of a purchase counts', async () => {
+  for (let purchase = 0; purchase < 6; purchase++) expect((await buy(one)).receipt).toBeDefined()
+})
+
+test('two instances count a client together, and neither counts probes and metrics', async () => {
+  for (let request = 0; request < 80; request++) expect(await isAllowedAt(one)).toBe(true)
+  let allowed = 0
+  await awaitThat('the second instance refuses the client', async () => {
+    const isAllowed = await isAllowedAt(two)
+    if (isAllowed) allowed++
+    return !isAllowed
+  })
+  // By itself it would have allowed a hundred.
+  expect(allowed).toBeLessThan(95)
+  for (const path of ['/livez', '/readyz', '/metrics'])
+    expect((await fetch(`${two.baseUrl}${path}`)).status, path).toBe(200)
+})

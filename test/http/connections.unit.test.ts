@@ -1,0 +1,139 @@
+import { expect, test } from 'vitest'
+import { awaitThat } from '../support/awaitThat.ts'
+import { steppedClock } from '../support/steppedClock.ts'
+import { openPlainServer } from './plainServer.ts'
+import { exchange, openRawSocket } from './rawSocket.ts'
+
+const get = (path: string) => [`GET ${path} HTTP/1.1`, 'Host: a', '', ''].join('\r\n')
+const post = (length: number, body: string) =>
+  [
+    'POST /order HTTP/1.1',
+    'Host: a',
+    'Test: payer',
+    'Content-Type: application/json',
+    `Content-Length: ${length}`,
+    '',
+    body,
+  ].join('\r\n')
+const complete = '{"word":"hello"}'
+const stalled = post(complete.length + 1, complete)
+const ask = (port: number, path = '/free') => exchange(port, [`GET ${path} HTTP/1.1`, 'Host: a'])
+
+test('uploads that stop before their last byte hold no slot', async () => {
+  const { port, admission, uploads } = await openPlainServer({ limit: 2 })
+  const sockets = Array.from({ length: 8 }, () => openRawSocket(port, stalled))
+  await awaitThat('all bodies have begun', () => uploads.heldBytes() >= 8 * complete.length)
+  expect(admission.inFlight()).toBe(0)
+  expect(await exchange(port, post(complete.length, complete).split('\r\n').slice(0, -2), complete)).toMatch(
+    /^HTTP\/1\.1 503 .*ENDPOINT_UNAVAILABLE/s,
+  )
+  for (const { socket } of sockets) socket.destroy()
+  await awaitThat('nothing is held', () => uploads.heldBytes() === 0)
+})
+
+test('a body that does not arrive in time is answered 408, and its connection is closed', async () => {
+  const clock = steppedClock()
+  const { port } = await openPlainServer({ clock })
+  const { closed } = openRawSocket(port, stalled)
+  void clock.step()
+  expect(await closed).toMatch(/^HTTP\/1\.1 408 .*connection: close.*REQUEST_TIMEOUT/is)
+})
+
+test('the oldest upload makes room when all uploads together hold too much', async () => {
+  const { port, uploads } = await openPlainServer({ uploadLimits: { bytesMax: 1_000, bytesPerAddressMax: 2_000 } })
+  const first = openRawSocket(port, post(400, 'x'.repeat(300)))
+  await awaitThat('the first has begun', () => uploads.heldBytes() > 300)
+  const second = openRawSocket(port, post(400, 'x'.repeat(300)))
+  await awaitThat('the first is refused', () => first.received().includes('OVERLOADED'))
+  expect(uploads.heldBytes()).toBeLessThan(1_000)
+  second.socket.write('x'.repeat(100))
+  await awaitThat('the second is read', () => second.received().includes('INVALID_REQUEST'))
+  first.socket.destroy()
+  second.socket.destroy()
+})
+
+test('an address that uploads too much is refused, and its older uploads go on', async () => {
+  const { port, uploads } = await openPlainServer({ uploadLimits: { bytesMax: 2_000, bytesPerAddressMax: 1_000 } })
+  const first = openRawSocket(port, post(400, 'x'.repeat(300)))
+  await awaitThat('the first has begun', () => uploads.heldBytes() > 300)
+  const second = openRawSocket(port, post(400, 'x'.repeat(300)))
+  await awaitThat('the second is refused', () => second.received().includes('OVERLOADED'))
+  first.socket.write('x'.repeat(100))
+  await awaitThat('the first is read', () => first.received().includes('INVALID_REQUEST'))
+  first.socket.destroy()
+  second.socket.destroy()
+})
+
+test('pipelined requests are served one after the other', async () => {
+  let running = 0
+  let most = 0
+  const slow = {
+    path: '/slow',
+    async serve() {
+      most = Math.max(most, ++running)
+      await new Promise(setImmediate)
+      running--
+      return { status: 200, headers: {}, body: 'slow' }
+    },
+  }
+  const { port } = await openPlainServer({ freeRoutes: [slow] })
+  const pipe = openRawSocket(port, get('/slow').repeat(6))
+  await awaitThat('six answers', () => pipe.received().split('HTTP/1.1 200').length === 7)
+  expect(most).toBe(1)
+  pipe.socket.destroy()
+})
+
+test('a connection on which more than 16 requests wait is closed', async () => {
+  const { port } = await openPlainServer()
+  const { closed } = openRawSocket(port, get('/free').repeat(1_000))
+  expect((await closed).split('HTTP/1.1').length).toBeLessThan(19)
+})
+
+const large = { path: '/large', serve: () => Promise.resolve({ status: 200, headers: {}, body: 'x'.repeat(8e6) }) }
+
+test('a connection that reads nothing of its answer is closed', async () => {
+  const { port, connections } = await openPlainServer({
+    freeRoutes: [large],
+    unreadLimits: { idleMs: 50, bytesMax: 1e9 },
+  })
+  const { socket } = openRawSocket(port, get('/large').repeat(10))
+  socket.pause()
+  await awaitThat('it is open', () => connections.count() === 1)
+  await awaitThat('it is closed', () => connections.count() === 0)
+  socket.destroy()
+})
+
+test('all unread answers together are bounded: the one that has waited longest is closed', async () => {
+  const { port, connections } = await openPlainServer({
+    freeRoutes: [large],
+    unreadLimits: { idleMs: 60_000, bytesMax: 12e6 },
+  })
+  const sockets = [1, 2].map(() => openRawSocket(port, get('/large')).socket.pause())
+  await awaitThat('one of two is left', () => connections.count() === 1)
+  expect(await ask(port)).toMatch(/^HTTP\/1\.1 200 /)
+  for (const socket of sockets) socket.destroy()
+})
+
+test('an address has a number of connections, and others have theirs', async () => {
+  const { port, connections } = await openPlainServer({
+    connectionLimits: { connectionsMax: 100, connectionsPerAddressMax: 3 },
+  })
+  const greedy = Array.from({ length: 5 }, () => openRawSocket(port, '', '127.0.0.2'))
+  await Promise.race(greedy.map(({ closed }) => closed))
+  await awaitThat('three are open', () => connections.count() === 3)
+  expect(await ask(port)).toMatch(/^HTTP\/1\.1 200 /)
+  for (const { socket } of greedy) socket.destroy()
+})
+
+test('when all connections are taken, the one that has been idle longest makes room for a new one', async () => {
+  const { port, connections } = await openPlainServer({
+    connectionLimits: { connectionsMax: 2, connectionsPerAddressMax: Infinity },
+  })
+  const oldest = openRawSocket(port, '')
+  await awaitThat('one is open', () => connections.count() === 1)
+  const other = openRawSocket(port, '')
+  await awaitThat('two are open', () => connections.count() === 2)
+  expect(await ask(port)).toMatch(/^HTTP\/1\.1 200 /)
+  await oldest.closed
+  other.socket.destroy()
+})

@@ -1,0 +1,65 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { openPlainServer } from './plainServer.ts'
+import { exchange } from './rawSocket.ts'
+
+let port: number
+
+beforeAll(async () => {
+  const server = await openPlainServer()
+  port = server.port
+})
+
+const body = '{"word":"hello"}'
+const length = `Content-Length: ${body.length}`
+const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+const order = ['POST /order HTTP/1.1', 'Host: a', 'Test: payer', 'Content-Type: application/json']
+
+function jsonOf(answer: string): unknown {
+  return JSON.parse(answer.slice(answer.lastIndexOf('\r\n\r\n') + 4))
+}
+
+describe('a request with two readings is refused in JSON', () => {
+  test.each([
+    ['no Host', ['GET /free HTTP/1.1'], ''],
+    ['Transfer-Encoding: gzip, chunked', [...order, 'Transfer-Encoding: gzip, chunked'], chunked],
+    ['TE: gzip, chunked', ['GET /free HTTP/1.1', 'Host: a', 'TE: gzip, chunked'], ''],
+    ['chunks on HTTP/1.0', ['POST /order HTTP/1.0', ...order.slice(1), 'Transfer-Encoding: chunked'], chunked],
+    ['two Content-Types', [...order, 'Content-Type: text/plain', length], body],
+  ])('%s', async (_, head, content) => {
+    const answer = await exchange(port, head, content)
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(jsonOf(answer)).toMatchObject({ code: 'INVALID_REQUEST' })
+  })
+
+  test('an expectation that is not 100-continue', async () => {
+    const answer = await exchange(port, ['GET /free HTTP/1.1', 'Host: a', 'Expect: a-pony'])
+    expect(answer).toMatch(/^HTTP\/1\.1 417 /)
+    expect(jsonOf(answer)).toMatchObject({ code: 'EXPECTATION_FAILED' })
+  })
+
+  test('CONNECT', async () => {
+    const answer = await exchange(port, ['CONNECT example.com:443 HTTP/1.1', 'Host: example.com:443'])
+    expect(answer).toMatch(/^HTTP\/1\.1 405 /)
+    expect(jsonOf(answer)).toMatchObject({ code: 'METHOD_NOT_ALLOWED' })
+  })
+})
+
+describe('100 Continue', () => {
+  const expecting = 'Expect: 100-continue'
+
+  test('is sent when the body is wanted, and the answer follows', async () => {
+    const answer = await exchange(port, [...order, length, expecting], body)
+    expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 503 /)
+    expect(jsonOf(answer)).toMatchObject({ code: 'ENDPOINT_UNAVAILABLE' })
+  })
+
+  test.each([
+    ['the path', 404, ['POST /nowhere HTTP/1.1', 'Host: a', length]],
+    ['the method', 405, ['PUT /order HTTP/1.1', 'Host: a', length]],
+    ['the payer', 401, ['POST /order HTTP/1.1', 'Host: a', 'Content-Type: application/json', 'Test-Wrong: x', length]],
+    ['the media type', 415, ['POST /order HTTP/1.1', 'Host: a', 'Test: payer', 'Content-Type: text/plain', length]],
+    ['the length', 413, [...order, 'Content-Length: 1000000']],
+  ])('is not sent when %s is refused', async (_, status, head) => {
+    expect(await exchange(port, [...head, expecting])).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+  })
+})

@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { type Clock, systemClock } from '@tollbook/core/clock'
+import { createAdmission } from '../../src/http/admission.ts'
+import { createApp } from '../../src/http/app.ts'
+import { type ConnectionLimits, createConnections } from '../../src/http/connections.ts'
+import { createMetrics } from '../../src/http/metrics.ts'
+import { createCallerLimits } from '../../src/http/callerLimits.ts'
+import { listen } from '../../src/http/server.ts'
+import type { FreeRoute } from '../../src/http/freeRoutes.ts'
+import { inTurn } from '../../src/http/turns.ts'
+import { createUnreadAnswers, type UnreadLimits } from '../../src/http/unreadAnswers.ts'
+import { createUploads, type UploadLimits } from '../../src/http/uploads.ts'
+import type { Paywall } from '../../src/paywall/paywall.ts'
+import { silentLog } from '../../src/primitives/log.ts'
+import { scriptedRail } from '../paywall/scriptedRail.ts'
+import { afterFile } from '../support/afterFile.ts'
+import { openTestEndpoint } from '../support/testProduct.ts'
+
+const unused = (): never => {
+  throw new Error('nothing is sold here')
+}
+const paywall: Paywall = {
+  clock: systemClock,
+  log: silentLog,
+  ledger: {
+    lookUp: unused,
+    append: unused,
+    markSent: unused,
+    findDelivery: unused,
+    recordQuote: unused,
+    findOpenQuote: unused,
+    findQuoteByMemo: unused,
+    findPrice: unused,
+  },
+  rails: [scriptedRail('test')],
+  quoteTtlMs: 1,
+  leaseMs: 1,
+  handlerTimeoutMs: 1,
+  attemptsMax: 1,
+  currentPrice: unused,
+  whyClosed: () => 'the service of this test is closed',
+  whyNoQuotes: unused,
+  whyExposed: unused,
+  signReceipt: unused,
+  onFault: unused,
+}
+
+/** `POST /order` takes `{"word": "…"}`. Every well-formed order is answered 503 ENDPOINT_UNAVAILABLE. */
+const order = openTestEndpoint({
+  path: '/order',
+  method: 'POST',
+  parameters: z.strictObject({ word: z.string() }),
+  deliver: unused,
+})
+
+export interface PlainServerOptions {
+  readonly freeRoutes?: readonly FreeRoute[]
+  /** Requests in progress; each purpose may have half of them. */
+  readonly limit?: number
+  readonly requestsPerMinute?: number
+  readonly trustedProxyHops?: number
+  readonly connectionLimits?: ConnectionLimits
+  readonly uploadLimits?: UploadLimits
+  readonly unreadLimits?: UnreadLimits
+  readonly clock?: Clock
+}
+
+const noLimits = { quotesPerAddressMax: 0, quotesPerWalletMax: 0, unknownProofsPerMinute: 0, quoteTtlMs: 1_000 }
+const megabyte = 1024 * 1024
+
+/** The real listener and application, with nothing to sell and limits that do not adapt. */
+export async function openPlainServer(options: PlainServerOptions = {}) {
+  const { limit = 100, clock = systemClock, trustedProxyHops = 0 } = options
+  const admission = createAdmission({ now: () => performance.now(), limitAtStart: limit, adapt: () => limit })
+  const connections = createConnections(
+    options.connectionLimits ?? { connectionsMax: 100, connectionsPerAddressMax: Infinity },
+  )
+  const uploads = createUploads(options.uploadLimits ?? { bytesMax: megabyte, bytesPerAddressMax: megabyte })
+  const limits = createCallerLimits(
+    { ...noLimits, requestsPerMinute: options.requestsPerMinute ?? 0 },
+    { nowMs: () => systemClock.nowMs(), onLimited: () => undefined },
+  )
+  const serve = createApp({
+    clock,
+    log: silentLog,
+    metrics: createMetrics(),
+    admission,
+    connections,
+    uploads,
+    limits,
+    paywall,
+    endpoints: [order],
+    freeRoutes: [free, probe, ...(options.freeRoutes ?? [])],
+    trustedProxyHops,
+    isDraining: () => false,
+  })
+  const unread = createUnreadAnswers(options.unreadLimits ?? { idleMs: 20_000, bytesMax: megabyte })
+  const handler = inTurn({ serve, unread, rests: false })
+  const listener = await listen(handler, { host: '127.0.0.1', port: 0, connections })
+  afterFile(async () => {
+    admission.close()
+    await listener.drain({ timeoutMs: 0, clock: systemClock, inFlight: () => 0 })
+  })
+  return { port: listener.port, admission, connections, uploads }
+}
+
+const answerOf = (body: string) => () => Promise.resolve({ status: 200, headers: {}, body })
+const free: FreeRoute = { path: '/free', serve: answerOf('free') }
+const probe: FreeRoute = { path: '/livez', isProbe: true, serve: answerOf('alive') }
