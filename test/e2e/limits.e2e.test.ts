@@ -36,7 +36,7 @@ const isAllowedAt = async ({ baseUrl }: TestService) => (await fetch(`${baseUrl}
 test('limits are on by default, and each answer says what remains', async () => {
   const { headers } = await ask(service, qrOrder)
   expect(headers.get('ratelimit-policy')).toBe(
-    '"requests";q=6000;w=60, "quotes";q=3000;w=300, "wallet-quotes";q=1000;w=300',
+    '"requests";q=6000;w=60, "quotes";q=3000;w=300, "wallet-quotes";q=300;w=300',
   )
 })
 
