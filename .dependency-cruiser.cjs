@@ -26,8 +26,9 @@ const mayImport = {
   'src/reports': ['packages/core', 'src/payment', 'src/accounting', 'src/store'],
   'src/http': ['packages/core', 'src/primitives', 'src/pricing', 'src/product', 'src/paywall', 'src/endpoints', 'src/reports', 'src/document'],
   'src/jobs': ['packages/core', 'src/primitives', 'src/payment', 'src/pricing', 'src/accounting', 'src/reports'],
+  'src/signer': ['packages/core', 'src/primitives', 'src/payment', 'src/chain'],
   'src/payout': ['packages/core', 'src/primitives', 'src/payment', 'src/accounting', 'src/chain', 'src/store', 'src/outbound'],
-  'src/cli': ['packages/', 'src/endpoints', 'src/primitives', 'src/payment', 'src/reports', 'src/store', 'src/payout', 'src/compose.ts', 'src/config.ts'],
+  'src/cli': ['packages/', 'src/endpoints', 'src/primitives', 'src/payment', 'src/reports', 'src/store', 'src/payout', 'src/signer', 'src/compose.ts', 'src/config.ts'],
 }
 
 const folderRules = Object.entries(mayImport).map(([folder, allowed]) => ({

@@ -41,7 +41,7 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
   {
     what: 'the environment',
     pattern: /process\.env\b|\benv\b[^}\n]*\}\s*=\s*process\b/,
-    homes: /^(src\/config|packages\/audit\/src\/main)\.ts$/,
+    homes: /^(src\/config|packages\/(audit\/src|client\/src\/command)\/main)\.ts$/,
   },
   {
     what: 'fetch',

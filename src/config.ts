@@ -41,6 +41,13 @@ import {
   saleVariables,
 } from './config/saleSettings.ts'
 import { type ReceiptSigningKey, type SealSettings, sealSettingsOf, sealVariables } from './config/sealSettings.ts'
+import {
+  type SignerSettings,
+  signerSettingsOf,
+  signerVariables,
+  type X402Settings,
+  x402SettingsOf,
+} from './config/signerSettings.ts'
 import { type ServerSettings, serverSettingsOf, serverVariables } from './config/serverSettings.ts'
 import { findMistyped, type MistypedVariable } from './config/mistypedVariables.ts'
 import { type GivenVariables, missingBeside, postgresUrl } from './config/variables.ts'
@@ -73,6 +80,9 @@ export interface Config {
   readonly catalog: CatalogSettings
   readonly products: DeliverySettings
   readonly sale: SaleSettings
+  /** Undefined: nothing is offered by x402. */
+  readonly x402: X402Settings | undefined
+  readonly signer: SignerSettings
   readonly lifecycle: LifecycleSettings
   readonly finance: FinanceSettings | undefined
   readonly server: ServerSettings
@@ -100,6 +110,7 @@ const environment = z.object({
   ...catalogVariables,
   ...deliveryVariables,
   ...saleVariables,
+  ...signerVariables,
   ...financeVariables,
   ...serverVariables,
   ...limitVariables,
@@ -217,6 +228,8 @@ function configOf(env: z.infer<typeof environment>): Config {
     catalog: catalogSettingsOf(env),
     products: deliverySettingsOf(env),
     sale,
+    x402: x402SettingsOf(env),
+    signer: signerSettingsOf(env),
     lifecycle: lifecycleSettingsOf(env),
     finance: financeSettingsOf(env, server.publicUrl),
     server,

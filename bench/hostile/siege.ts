@@ -105,7 +105,7 @@ export async function besiege({ environment, databaseUrl, entry, attackers, wind
 }
 
 /** The limits of a service are on, as they are for strangers. */
-function withLimits(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+export function withLimits(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !(name in noLimits)))
 }
 

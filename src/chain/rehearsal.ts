@@ -6,11 +6,16 @@ import type { ChainNode } from './chainNode.ts'
 import { callNode, refusalIsFault, type RotationDeps } from './rpcClient.ts'
 import { readSimulation, simulationJson, type Rehearsed } from './simulation.ts'
 
+export interface Rehearsal extends Pick<SignedTransaction, 'bytes'> {
+  /** Present when a signer has yet to sign. */
+  readonly withoutSignatures?: true
+}
+
 /**
  * Rehearses the transaction on one node after another, until one says that it would succeed or that it has landed. A
  * node that does not know the blockhash, or in whose state it would fail, is not believed before the others were asked.
  */
-export async function rehearse(deps: RotationDeps, transaction: SignedTransaction): Promise<Simulation> {
+export async function rehearse(deps: RotationDeps, transaction: Rehearsal): Promise<Simulation> {
   const failures: Simulation[] = []
   let lastError: unknown
   for (const node of deps.nodes.candidates()) {
@@ -27,13 +32,13 @@ export async function rehearse(deps: RotationDeps, transaction: SignedTransactio
   throw new Fault('no Solana node answered simulateTransaction usably', { cause: lastError, retryable: true })
 }
 
-async function rehearseOn(deps: RotationDeps, node: ChainNode, transaction: SignedTransaction): Promise<Simulation> {
+async function rehearseOn(deps: RotationDeps, node: ChainNode, transaction: Rehearsal): Promise<Simulation> {
   const encoded = Buffer.from(transaction.bytes).toString('base64')
   const options = {
     encoding: 'base64',
     // The newest state that lasts, whichever commitment payments are accepted at: a fresh blockhash is not final yet.
     commitment: 'confirmed',
-    sigVerify: true,
+    sigVerify: transaction.withoutSignatures !== true,
     replaceRecentBlockhash: false,
     innerInstructions: true,
   }

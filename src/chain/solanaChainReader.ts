@@ -25,7 +25,7 @@ export function createSolanaChainReader(deps: SolanaReaderDeps): ChainReader {
     find: createLookup(deps),
     readBalance: createBalanceReader(deps),
     readTransaction,
-    simulate: (transaction) => rehearse(deps, transaction),
+    simulate: (transaction, options) => rehearse(deps, { bytes: transaction.bytes, ...options }),
     broadcast: (transaction) => broadcast(deps, transaction),
     landingBound: () => nodes.landingBound(),
     timeMs: () => nodes.time.timeMs(),

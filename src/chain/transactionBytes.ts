@@ -14,7 +14,7 @@ const transactionBytesMax = 1_232
 
 /** Decodes a signed transaction in its one canonical spelling and checks every signature. No network. */
 export function readTransaction(bytes: Uint8Array): SignedTransaction | Refusal {
-  const transaction = bytes.length <= transactionBytesMax ? deserialize(bytes) : undefined
+  const transaction = decodeTransaction(bytes)
   if (transaction === undefined) return refuseProof('malformed_proof')
   const signature = signatureOfBytes(transaction.signatures[0] ?? new Uint8Array())
   const signers = signersOf(transaction)
@@ -25,7 +25,8 @@ export function readTransaction(bytes: Uint8Array): SignedTransaction | Refusal 
 }
 
 /** Undefined for anything that, decoded and encoded again, is not the same bytes: a second spelling of a payment. */
-function deserialize(bytes: Uint8Array): VersionedTransaction | undefined {
+export function decodeTransaction(bytes: Uint8Array): VersionedTransaction | undefined {
+  if (bytes.length > transactionBytesMax) return undefined
   try {
     const transaction = VersionedTransaction.deserialize(bytes)
     return Buffer.compare(transaction.serialize(), bytes) === 0 ? transaction : undefined

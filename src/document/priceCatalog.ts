@@ -18,7 +18,7 @@ export interface PriceCatalogDeps {
 }
 
 /** `data` of the price list: the prices of this moment, without a quote. */
-export function createPriceCatalog(deps: PriceCatalogDeps): () => Readonly<Record<string, Json>> {
+export function createPriceCatalog(deps: PriceCatalogDeps): () => Json {
   const { clock, endpoints, terms, currentPrice } = deps
   const parameters = new Map(endpoints.map(({ path, parameters: schema }) => [path, schemaOf(schema)]))
   return () => {

@@ -5,7 +5,8 @@ import { describeError } from '@tollbook/core/fault'
 import { newId } from '@tollbook/core/id'
 import type { Log } from '../primitives/log.ts'
 import { refusalAnswer } from '../paywall/answer.ts'
-import { type Paywall, sell } from '../paywall/paywall.ts'
+import type { Paywall } from '../paywall/paywall.ts'
+import { sellOnRails } from '../paywall/sellOnRails.ts'
 import type { PaidRequest } from '../paywall/paidRequest.ts'
 import type { RailRequest } from '../paywall/rail.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
@@ -13,10 +14,12 @@ import type { Admission, Slot, Visitor } from './admission.ts'
 import type { CallerLimits, Pass } from './callerLimits.ts'
 import { clientAddress, limitKey } from './clientAddress.ts'
 import type { Connections } from './connections.ts'
+import { createCors } from './cors.ts'
 import { findFramingProblem } from './framing.ts'
 import type { FreeRequest, FreeRoute } from './freeRoutes.ts'
 import { loggedHeaders } from './loggedHeaders.ts'
 import type { Metrics } from './metrics.ts'
+import { hasNoInput, openProbe } from './probe.ts'
 import { readBody } from './readBody.ts'
 import { readParameters } from './readParameters.ts'
 import { createRouter, refusePath, type Route } from './routes.ts'
@@ -36,6 +39,8 @@ export interface AppDeps {
   readonly paywall: Paywall
   readonly endpoints: readonly Endpoint[]
   readonly freeRoutes: readonly FreeRoute[]
+  /** Paths of free routes that pages of other origins may read. */
+  readonly crossOriginPaths?: readonly string[]
   readonly trustedProxyHops: number
   readonly isDraining: () => boolean
 }
@@ -68,7 +73,10 @@ function createKoa(deps: AppDeps): Koa {
     const problem = findFramingProblem(context.req)
     return problem === undefined ? next() : send(context, errorAnswer('INVALID_REQUEST', problem))
   })
-  app.use(createRouter([...paidRoutes(deps), ...freeRoutes(deps)]))
+  const paid = paidRoutes(deps)
+  const paths = [...paid.map(({ path }) => path), ...(deps.crossOriginPaths ?? [])]
+  app.use(createCors({ rails: deps.paywall.rails, paths }))
+  app.use(createRouter([...paid, ...freeRoutes(deps)]))
   app.use(refusePath)
   return app
 }
@@ -220,10 +228,12 @@ async function servePaid(deps: AppDeps, endpoint: Endpoint, { context, mount, pa
     requestId: String(context.state['requestId']),
     async readParameters() {
       // The slot is taken when the body is here: a slow upload holds nothing that others need.
-      const body = await readBodyOf(deps, endpoint, context)
+      const isProbe = mount !== undefined && hasNoInput(context.req) && purposeOf(deps, context.req) !== 'proof'
+      const body = isProbe ? undefined : await readBodyOf(deps, endpoint, context)
       if (body !== undefined && 'status' in body) return body
       slot = enter(deps, context)
-      return slot === undefined ? overloadedAnswer : readParameters(endpoint, { queryText: context.querystring, body })
+      if (slot === undefined) return overloadedAnswer
+      return isProbe ? openProbe(endpoint) : readParameters(endpoint, { queryText: context.querystring, body })
     },
     takeQuote: pass.takeQuote,
     takeLookup: pass.takeLookup,
@@ -233,7 +243,7 @@ async function servePaid(deps: AppDeps, endpoint: Endpoint, { context, mount, pa
     },
   }
   try {
-    const answer = await sell(deps.paywall, endpoint, request)
+    const answer = await sellOnRails(deps.paywall, endpoint, request)
     context.set(pass.headers())
     const dispatchOf = () => ('chunks' in answer ? answer.dispatch() : answer.dispatch)
     onceSent(context, () => dispatchOf()?.markSent())

@@ -1,10 +1,9 @@
-import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { limitKey, plainAddress } from './clientAddress.ts'
 
 /** Bounds the connections, for each client address and in all. */
 export interface Connections {
-  follow(server: Server): void
+  take(socket: Socket): void
   /** A request on this connection is served, so the connection is not closed to make room. */
   hold(socket: Socket): void
   /** The request is over. */
@@ -49,7 +48,7 @@ export function createConnections({ connectionsMax, connectionsPerAddressMax }: 
     socket.once('close', () => close(address, socket))
   }
   return {
-    follow: (server) => void server.on('connection', take),
+    take,
     hold: (socket) => void idle.delete(socket),
     release(socket) {
       if (!socket.destroyed) idle.add(socket)

@@ -9,7 +9,7 @@ import { pageHeaders, readDocsPage } from './docsPage.ts'
 import type { FreeRequest, FreeRoute } from './freeRoutes.ts'
 import { immutable, publicAnswer, publicJson, revalidated } from './publicAnswer.ts'
 import type { PublicBody } from './publicBody.ts'
-import { createPublicDocument, createPublicText } from './publicDocument.ts'
+import { createPublicText } from './publicDocument.ts'
 import { serveStaticFile } from './staticFile.ts'
 import { transportErrors } from './transportError.ts'
 
@@ -31,7 +31,7 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
   const { currentPrice, whyClosed } = deps.paywall
   const page = await readDocsPage()
   const readCatalog = createPriceCatalog({ clock, endpoints, terms, currentPrice, whyClosed })
-  const catalog = createPublicDocument()
+  const catalog = createPublicText()
   const freePaths = [...besides.map(({ path }) => path), '/api/catalog', '/openapi.json', '/docs']
   const openApi = createOpenApi({
     version,
@@ -41,8 +41,10 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
     currentPrice,
     split,
   })
+  const pricesVersion = () => endpoints.map(({ path }) => currentPrice(path)?.priceList ?? 'none').join()
+  const catalogVersion = () =>
+    [pricesVersion(), whyClosed(), ...endpoints.map((endpoint) => endpoint.whyUnavailable())].join('\n')
   // The document depends on the price list, and without PUBLIC_URL on the address of the request.
-  const pricesVersion = () => endpoints.map(({ path }) => String(currentPrice(path)?.requiredBaseUnits)).join()
   const documents = new LRUCache<string, ReturnType<typeof createPublicText>>({ max: addressesMax })
   const document = ({ host }: FreeRequest): Promise<PublicBody> => {
     const baseUrl = publicUrl ?? (host === '' ? '' : `http://${host}`)
@@ -53,7 +55,10 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
   return [
     {
       path: '/api/catalog',
-      serve: async () => publicJson(await catalog(readCatalog()), revalidated),
+      async serve() {
+        const render = () => JSON.stringify({ success: true, data: readCatalog() })
+        return publicJson(await catalog(catalogVersion(), render), revalidated)
+      },
     },
     { path: '/openapi.json', serve: async (request) => publicJson(await document(request), revalidated) },
     { path: '/docs', serve: async () => publicAnswer(await page.html(), pageHeaders) },

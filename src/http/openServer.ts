@@ -6,11 +6,13 @@ import { createFreeRoutes, type FreeRoute, type FreeRouteDeps } from './freeRout
 import { createBurnPage, createFinancePage } from './pages.ts'
 import { receiptRoute } from './receiptRoute.ts'
 import { type Listener, listen } from './server.ts'
-import { inTurn } from './turns.ts'
+import { createTurns } from './turns.ts'
 import { createUnreadAnswers } from './unreadAnswers.ts'
 
 export interface ServerDeps
-  extends Omit<AppDeps, keyof Callers | 'connections' | 'freeRoutes'>, Omit<FreeRouteDeps, 'mayReadMetrics'> {
+  extends
+    Omit<AppDeps, keyof Callers | 'connections' | 'freeRoutes' | 'crossOriginPaths'>,
+    Omit<FreeRouteDeps, 'mayReadMetrics'> {
   readonly callers: Callers
   readonly publicUrl: string | undefined
   readonly terms: DocumentRouteDeps['terms']
@@ -63,14 +65,16 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
   const drain = async (timeoutMs: number) => {
     await Promise.all(listeners.map((each) => each.drain({ timeoutMs, clock, inFlight: admission.inFlight })))
   }
-  const open = async (address: ListenAddress, served: Pick<AppDeps, 'endpoints' | 'freeRoutes'>) => {
+  const open = async (address: ListenAddress, served: ServedRoutes) => {
     const listener = await openListener(address, { ...deps, ...served })
     listeners.push(listener)
     return listener.port
   }
   try {
     const routes = isApart ? freeRoutes : [...freeRoutes, ...financeRoutes]
-    const port = await open(addresses, { endpoints: deps.endpoints, freeRoutes: routes })
+    // Pages of other origins may not read finance, which is not in this list, nor load and failures.
+    const crossOriginPaths = freeRoutes.map(({ path }) => path).filter((path) => path !== '/metrics')
+    const port = await open(addresses, { endpoints: deps.endpoints, freeRoutes: routes, crossOriginPaths })
     const apart = isApart ? await open(finance.listener, { endpoints: [], freeRoutes: financeRoutes }) : port
     const { health } = addresses
     const healthRoutes = ownRoutes.filter(({ isProbe }) => isProbe === true)
@@ -87,11 +91,13 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
 const unreadIdleMs = 20_000
 const unreadBytesMax = 64 * 1024 * 1024
 
-type ListenerDeps = Omit<ServerDeps, 'endpoints'> & Pick<AppDeps, 'endpoints' | 'freeRoutes'>
+type ServedRoutes = Pick<AppDeps, 'endpoints' | 'freeRoutes' | 'crossOriginPaths'>
+type ListenerDeps = Omit<ServerDeps, 'endpoints'> & ServedRoutes
 
 function openListener(address: ListenAddress, { callers, ...deps }: ListenerDeps): Promise<Listener> {
   const connections = createConnections(callers.connectionLimits)
   const unread = createUnreadAnswers({ idleMs: unreadIdleMs, bytesMax: unreadBytesMax })
   const serve = createApp({ ...deps, ...callers, connections })
-  return listen(inTurn({ serve, unread, rests: callers.trustedProxyHops === 0 }), { ...address, connections })
+  const turns = createTurns({ serve, unread, rests: callers.trustedProxyHops === 0 })
+  return listen(turns.onRequest, { ...address, onConnection: [connections.take, turns.onConnection] })
 }

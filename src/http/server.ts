@@ -4,7 +4,6 @@ import type { Duplex } from 'node:stream'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { Answer } from '../paywall/answer.ts'
-import type { Connections } from './connections.ts'
 import { errorAnswer, type TransportError } from './transportError.ts'
 
 // Measured. The largest legal proof makes a header of 2.3 kB.
@@ -20,6 +19,8 @@ const limits = {
   requireHostHeader: false,
 } as const
 const requestsPerSocketMax = 10_000
+// A burst of connections waits for the event loop here instead of being dropped and retried by the clients after a second.
+const backlog = 4_096
 
 export interface Listener {
   readonly port: number
@@ -32,10 +33,14 @@ type RequestListener = (request: IncomingMessage, response: ServerResponse) => u
 export interface ListenOptions {
   readonly host: string
   readonly port: number
-  readonly connections?: Connections
+  /** Called in turn for each new connection. */
+  readonly onConnection?: readonly ((socket: Socket) => void)[]
 }
 
-export async function listen(serve: RequestListener, { host, port, connections }: ListenOptions): Promise<Listener> {
+export async function listen(
+  serve: RequestListener,
+  { host, port, onConnection = [] }: ListenOptions,
+): Promise<Listener> {
   const server = createServer(limits, (request, response) => void serve(request, response))
   server.maxRequestsPerSocket = requestsPerSocketMax
   server.on('clientError', answerClientError)
@@ -46,12 +51,12 @@ export async function listen(serve: RequestListener, { host, port, connections }
     response.shouldKeepAlive = false
     serve(request, response)
   })
-  connections?.follow(server)
+  for (const follow of onConnection) server.on('connection', follow)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) =>
       reject(new Fault(`cannot listen on ${host}:${port}`, { cause: error, retryable: false })),
     )
-    server.listen(port, host, resolve)
+    server.listen({ port, host, backlog }, resolve)
   })
   return { port: portOf(server), drain: (options) => drain(server, options) }
 }

@@ -17,7 +17,10 @@ export interface ChainReader {
   /** Decodes and checks every signature; no network. */
   readTransaction(bytes: Uint8Array): SignedTransaction | Refusal
   /** Simulates the transaction. Only a node at the newest known slot can report that it would fail. */
-  simulate(transaction: SignedTransaction): Promise<Simulation>
+  simulate(
+    transaction: Pick<SignedTransaction, 'bytes'>,
+    options?: { readonly withoutSignatures: true },
+  ): Promise<Simulation>
   /** Sends exactly these bytes. Sending them again is harmless: the chain takes a signature once. */
   broadcast(transaction: Pick<SignedTransaction, 'bytes'>): Promise<void>
   /** For any transaction whose bytes exist by now. */

@@ -2,7 +2,7 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
 import { displayNumber } from '@tollbook/core/money'
 import { signatureOf } from './paymentReference.ts'
-import type { Settlement } from './settlement.ts'
+import { owesBurn, type Settlement } from './settlement.ts'
 
 /**
  * A signed statement that an answer was delivered for a payment. It is a function of the ledger alone, so the receipt of
@@ -19,7 +19,10 @@ export interface Receipt {
   readonly blockTime: string
   readonly requiredTokens: number
   readonly requiredBaseUnits: string
+  /** Burned by the payer inside the payment. */
   readonly burned: string
+  /** Present when the payer sent the whole price: the service burns this later. It is not burned yet. */
+  readonly burnOwed?: string
   /** Base units by account of the split. */
   readonly distribution: Readonly<Record<string, string>>
   /** Number of the price list. Receipts of payments that the first release verified have neither list nor split. */
@@ -65,6 +68,7 @@ export function receiptOf(fulfilment: Fulfilment, { split, reissuedAtMs }: Recei
     requiredTokens: displayNumber(price.requiredBaseUnits, price.decimals),
     requiredBaseUnits: price.requiredBaseUnits.toString(),
     burned: settlement.burnedBaseUnits.toString(),
+    ...(owesBurn(settlement) ? { burnOwed: price.burnBaseUnits.toString() } : {}),
     distribution: Object.fromEntries(price.shares.map(({ account, baseUnits }) => [account, baseUnits.toString()])),
     ...(priceList === undefined || split === undefined ? {} : { priceList, split }),
     ledger: { position, leafHash },

@@ -19,6 +19,8 @@ export interface PaymentTerms {
   readonly network: string
   /** Present when the mint withholds a fee from each transfer. */
   readonly transferFee?: TransferFee
+  /** Present when the payer may send the whole price and burn nothing. The burn is then ours to make. */
+  readonly burnMayBeOwed?: true
 }
 
 /** A verified payment that satisfies a price. The same on every rail: the claim and the receipt see nothing else. */
@@ -115,12 +117,25 @@ function isOwn(movement: TokenMovement, { record, wallet, terms }: Question): bo
   return owners.length > 0 && owners.every((owner) => owner === wallet)
 }
 
+/** Amounts that a price asks of the payer, by the terms. */
+export interface Due {
+  readonly burnBaseUnits: bigint
+  readonly transferBaseUnits: bigint
+}
+
+export function dueOf(price: Price, { burnMayBeOwed }: Pick<PaymentTerms, 'burnMayBeOwed'>): Due {
+  return burnMayBeOwed === true
+    ? { burnBaseUnits: 0n, transferBaseUnits: price.requiredBaseUnits }
+    : { burnBaseUnits: price.burnBaseUnits, transferBaseUnits: transferBaseUnits(price) }
+}
+
 /** Rule 3: the wallet burned enough, and the burn is real: the balances fall by it and nothing was minted. */
 function judgeBurn(own: readonly TokenMovement[], { record, price, terms }: Question): Refusal | undefined {
   const burnedBaseUnits = sumOf(own.filter((movement) => movement.kind === 'burn'))
-  if (burnedBaseUnits < price.burnBaseUnits) {
-    return refuseProof('burn_insufficient', `burned ${burnedBaseUnits}, required ${price.burnBaseUnits} base units`)
-  }
+  // A part of the burn is neither done nor owed.
+  const required = burnedBaseUnits === 0n ? dueOf(price, terms).burnBaseUnits : price.burnBaseUnits
+  if (burnedBaseUnits < required)
+    return refuseProof('burn_insufficient', `burned ${burnedBaseUnits}, required ${required} base units`)
   const minted = record.movements.some((movement) => movement.kind === 'mintTo' && movement.mint === terms.mint)
   if (minted) return refuseProof('supply_increased')
 
@@ -145,7 +160,7 @@ function judgeTransfer(own: readonly TokenMovement[], { record, price, terms }: 
     .filter((balance) => balance.ownersSeen.every((owner) => owner === terms.paymentWallet))
     .reduce((sum, balance) => sum + netOf(balance), 0n)
   const ownBaseUnits = sentBaseUnits < arrivedBaseUnits ? sentBaseUnits : arrivedBaseUnits
-  const required = transferBaseUnits(price)
+  const required = dueOf(price, terms).transferBaseUnits
   if (ownBaseUnits < required) {
     return refuseProof('transfer_insufficient', `received ${ownBaseUnits}, required ${required} base units`)
   }

@@ -21,6 +21,8 @@ export interface Answer {
   readonly body: string
   /** Present when the answer was paid for. */
   readonly dispatch?: Dispatch
+  /** Present when the answer is a refusal. */
+  readonly refusal?: Refusal
 }
 
 /** An answer whose bytes are made while they are sent. */
@@ -65,7 +67,7 @@ export function refusalAnswer(refusal: Refusal): Answer {
       : { details: details.map(({ field, message: text }) => ({ field, message: text })) }),
   }
   const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
-  return jsonAnswer(refusalStatuses[code], JSON.stringify(body), retry)
+  return { ...jsonAnswer(refusalStatuses[code], JSON.stringify(body), retry), refusal }
 }
 
 /** No error and no offer is ever cached: a cached 402 would sell a quote twice. */

@@ -10,7 +10,7 @@ import { usdDecimals } from '../pricing/priceList.ts'
 import { tokenPriceDecimals } from '../pricing/tokenPrice.ts'
 import type { Product } from '../product/product.ts'
 import { type Answer, jsonAnswer } from './answer.ts'
-import type { Challenge, PaymentRail } from './rail.ts'
+import type { Challenge, Offer, PaymentRail } from './rail.ts'
 
 export interface OfferDeps {
   readonly clock: Clock
@@ -26,8 +26,7 @@ export interface OfferQuestion {
 
 /** The 402: the price, and how to pay it on every rail that can offer something to this caller. */
 export async function issueOffer(deps: OfferDeps, { product, payer, price }: OfferQuestion): Promise<Answer | Refusal> {
-  const issuedAtMs = deps.clock.nowMs()
-  const offer = { id: newId('quote'), product, payer, price, issuedAtMs, expiresAtMs: issuedAtMs + deps.quoteTtlMs }
+  const offer = openOffer(deps, { product, payer, price })
   const answers = await Promise.all(deps.rails.map((rail) => rail.challenge(offer)))
   const challenges = answers.filter((challenge) => challenge !== undefined)
   if (challenges.length === 0) return refuse('ENDPOINT_UNAVAILABLE', 'no way to pay is offered at the moment', 5)
@@ -42,6 +41,11 @@ export async function issueOffer(deps: OfferDeps, { product, payer, price }: Off
     },
   }
   return jsonAnswer(402, JSON.stringify(withMembers(body, challenges)), headersOf(challenges))
+}
+
+export function openOffer({ clock, quoteTtlMs }: OfferDeps, question: OfferQuestion): Offer {
+  const issuedAtMs = clock.nowMs()
+  return { id: newId('quote'), ...question, issuedAtMs, expiresAtMs: issuedAtMs + quoteTtlMs }
 }
 
 function withMembers(body: { readonly [name: string]: Json }, challenges: readonly Challenge[]): Json {

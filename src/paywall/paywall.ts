@@ -55,7 +55,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     }
 
     // A proof: what is it, what does the ledger know of it, and what does it prove?
-    const presented = rail.read(request)
+    const presented = await rail.read(request, product)
     if (isRefusal(presented)) return refusalAnswer(presented)
     const { payer, proof } = presented
     const order: Order = { wallet: payer, endpoint: product.path, digest: orderDigest(product, ordered.parameters) }

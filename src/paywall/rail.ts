@@ -19,6 +19,9 @@ export interface PaymentRail<P extends Proof = Proof> {
   readonly name: string
   /** Lower-case names of headers whose values are credentials. They are never logged. */
   readonly secretHeaders: readonly string[]
+  /** Lower-case names of the headers that this rail reads and writes. Pages of other origins may use both. */
+  readonly requestHeaders: readonly string[]
+  readonly responseHeaders: readonly string[]
   /** A path prefix under which every product is also served. Present when the prefix itself is the rail's marker. */
   readonly mount?: string
   /** Whether the request carries a proof of this rail. Admission asks this of every request, so it must cost nothing. */
@@ -27,14 +30,19 @@ export interface PaymentRail<P extends Proof = Proof> {
   identify(request: RailRequest): Caller | Refusal | undefined
   /** This rail's part of the 402. Undefined when the rail cannot offer anything to this caller. */
   challenge(offer: Offer): Promise<Challenge | undefined>
-  /** Reads the proof and its payer. No network and no database. */
-  read(request: RailRequest): Presented<P> | Refusal
+  /**
+   * Reads the proof, its payer and its reference, without the database. A rail whose payments get their reference from the
+   * service itself asks its signer here, and throws a retryable fault when the signer does not answer.
+   */
+  read(request: ProofRequest, product: Product): Presented<P> | Refusal | Promise<Presented<P> | Refusal>
   /** Undefined when the holder of the proof may use a payment that the ledger has already verified. */
   checkHolder(proof: P, settlement: Settlement): Refusal | undefined
   /** Verifies the payment. Throws a retryable fault while the outcome is unknown. */
   settle(question: SettleQuestion<P>): Promise<Settlement | Refusal>
   /** Headers that go with a paid answer, in this rail's words. */
   respond(receipt: SignedReceipt): Headers
+  /** Headers that go with the refusal of one of its proofs. Absent: the body says everything. */
+  explain?(refusal: Refusal, offer: Offer): Promise<Headers>
 }
 
 type Headers = Readonly<Record<string, string>>
@@ -45,6 +53,12 @@ export interface RailRequest {
   readonly mount: string | undefined
   /** The value of a header, undefined when it is absent or blank. */
   header(name: string): string | undefined
+}
+
+/** A request whose proof is read. */
+export interface ProofRequest extends RailRequest {
+  /** Refuses a caller with too many unknown proofs. Called before a proof that the ledger does not know is looked for. */
+  takeLookup(): Refusal | undefined
 }
 
 /** The sender of a request, before a proof is read. */

@@ -2,6 +2,7 @@ import type { Chain } from '../chain/openChain.ts'
 import type { SaleSettings } from '../config/saleSettings.ts'
 import type { Presentations } from '../payment/presentations.ts'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
+import type { Settlement } from '../payment/settlement.ts'
 import type { Paywall } from '../paywall/paywall.ts'
 import type { PaymentRail } from '../paywall/rail.ts'
 import type { SplitShare } from '../pricing/splitSetting.ts'
@@ -12,9 +13,11 @@ import type { Lifecycle } from './openLifecycle.ts'
 import type { Prices } from './prices.ts'
 import type { ReceiptKeys } from './openReceiptKeys.ts'
 import type { LedgerSettingsPart } from './openSettings.ts'
+import { openX402, type X402Parts } from './openX402.ts'
 import type { PartDeps } from './partDeps.ts'
 
 export interface SaleDeps extends PartDeps {
+  readonly x402: X402Parts
   readonly ledger: PaymentLedger
   readonly presentations: Presentations
   readonly chain: Pick<Chain, 'reader' | 'terms'>
@@ -39,24 +42,25 @@ export function openSale(settings: SaleSettings, deps: SaleDeps): Paywall {
   const { terms } = chain
   const { currentPrice } = deps.prices
   const { quoteGraceMs, proofMaxAgeMs, proofLookupWaitMs: lookupWaitMs } = settings
-  const nativeRail = createNativeRail({
+  const settling = {
     clock,
     ledger,
-    onUnrecorded: (error, { reference }) =>
+    onUnrecorded: (error: unknown, { reference }: Pick<Settlement, 'reference'>) =>
       log.warn({ event: 'presentation_not_recorded', reference, error: describeError(error) }),
     presentations: deps.presentations,
     chain: chain.reader,
     terms,
     acceptedTerms: deps.settings.acceptedTerms,
-    split: deps.split,
-    slot: deps.slot,
     currentPrice,
     quoteGraceMs,
     proofMaxAgeMs,
     lookupWaitMs,
     broadcastWaitMs,
     quorumAboveMicroUsd: settings.quorumAboveMicroUsd,
-  })
+  }
+  const nativeRail = createNativeRail({ ...settling, split: deps.split, slot: deps.slot })
+  // The native rail answers every request that no other rail claims, so it stands last.
+  const rails = [...openX402({ ...deps.x402, ...settling, quoteTtlMs: settings.quoteTtlMs }), nativeRail]
   return {
     clock,
     log,
@@ -69,7 +73,7 @@ export function openSale(settings: SaleSettings, deps: SaleDeps): Paywall {
     whyExposed: lifecycle.whyExposed,
     whyClosed: health.whyClosed,
     whyNoQuotes: health.whyNoQuotes,
-    rails: deps.withRails?.([nativeRail]) ?? [nativeRail],
+    rails: deps.withRails?.(rails) ?? rails,
     signReceipt: keys.signReceipt,
     onFault: (fault, requestId) => log.warn({ event: 'outcome_unknown', requestId, error: describeError(fault) }),
   }

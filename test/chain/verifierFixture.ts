@@ -157,7 +157,8 @@ export async function present(
     ['x-wallet-address', order.wallet],
     ['x-payment-proof', header],
   ])
-  const presented = verifier.rail.read({ mount: undefined, header: (name) => headers.get(name) })
+  const request = { mount: undefined, header: (name: string) => headers.get(name), takeLookup: () => undefined }
+  const presented = await verifier.rail.read(request, { path: order.endpoint, method: 'GET' })
   if (isRefusal(presented)) return presented
   const { proof } = presented
   const { reference } = proof

@@ -32,6 +32,8 @@ export function createToyRail({ chain, terms }: ToyRailDeps): PaymentRail<ToyPro
     name: 'toy',
     mount: '/toy',
     secretHeaders: ['authorization'],
+    requestHeaders: ['authorization', 'accept-payment'],
+    responseHeaders: ['www-authenticate', 'toy-receipt'],
     carriesProof: (request) => request.header('authorization')?.startsWith('Toy ') === true,
     identify(request) {
       const isMarked = request.mount === '/toy' || request.header('accept-payment') === 'toy'

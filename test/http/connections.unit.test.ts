@@ -83,10 +83,31 @@ test('pipelined requests are served one after the other', async () => {
   pipe.socket.destroy()
 })
 
-test('a connection on which more than 16 requests wait is closed', async () => {
+test('pipelined requests beyond the one in progress wait unparsed', async () => {
+  const isOpen = Promise.withResolvers<void>()
+  const slow = { path: '/slow', serve: () => isOpen.promise.then(() => ({ status: 200, headers: {}, body: 'slow' })) }
+  let parsed = 0
+  const { port, admission } = await openPlainServer({ freeRoutes: [slow], onRequest: () => parsed++ })
+  const pipe = openRawSocket(port, get('/slow') + get('/free').repeat(2_000))
+  await awaitThat('one request is in progress', () => admission.inFlight() === 1)
+  // An answer on another connection shows that the server has read on.
+  expect(await ask(port)).toMatch(/^HTTP\/1\.1 200 /)
+  expect(parsed).toBeLessThan(40)
+  isOpen.resolve()
+  await awaitThat('all are answered', () => pipe.received().split('HTTP/1.1 200').length === 2_002)
+  pipe.socket.destroy()
+})
+
+test.each([
+  ['with a length', [`Content-Length: ${complete.length}`], complete],
+  ['in chunks', ['Transfer-Encoding: chunked'], `${complete.length.toString(16)}\r\n${complete}\r\n0\r\n\r\n`],
+])('a body %s that is followed by other requests is read to its end', async (_, framing, body) => {
   const { port } = await openPlainServer()
-  const { closed } = openRawSocket(port, get('/free').repeat(1_000))
-  expect((await closed).split('HTTP/1.1').length).toBeLessThan(19)
+  const head = ['POST /order HTTP/1.1', 'Host: a', 'Test: payer', 'Content-Type: application/json', ...framing, '', '']
+  const pipe = openRawSocket(port, (head.join('\r\n') + body + get('/free')).repeat(30))
+  await awaitThat('all are answered', () => pipe.received().split('HTTP/1.1 ').length === 61)
+  expect(pipe.received().split('ENDPOINT_UNAVAILABLE').length).toBe(31)
+  pipe.socket.destroy()
 })
 
 const large = { path: '/large', serve: () => Promise.resolve({ status: 200, headers: {}, body: 'x'.repeat(8e6) }) }
@@ -136,4 +157,21 @@ test('when all connections are taken, the one that has been idle longest makes r
   expect(await ask(port)).toMatch(/^HTTP\/1\.1 200 /)
   await oldest.closed
   other.socket.destroy()
+})
+
+test('other connections are served between pipelined requests', async () => {
+  const order: string[] = []
+  const free = (path: string) => ({
+    path,
+    serve: () => {
+      order.push(path)
+      return Promise.resolve({ status: 200, headers: {}, body: path })
+    },
+  })
+  const { port } = await openPlainServer({ freeRoutes: [free('/many'), free('/one')] })
+  const pipe = openRawSocket(port, get('/many').repeat(1_000))
+  await awaitThat('the pipeline has begun', () => order.length > 0)
+  await ask(port, '/one')
+  expect(order.indexOf('/one')).toBeLessThan(1_000)
+  pipe.socket.destroy()
 })

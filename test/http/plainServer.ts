@@ -7,7 +7,7 @@ import { createMetrics } from '../../src/http/metrics.ts'
 import { createCallerLimits } from '../../src/http/callerLimits.ts'
 import { listen } from '../../src/http/server.ts'
 import type { FreeRoute } from '../../src/http/freeRoutes.ts'
-import { inTurn } from '../../src/http/turns.ts'
+import { createTurns } from '../../src/http/turns.ts'
 import { createUnreadAnswers, type UnreadLimits } from '../../src/http/unreadAnswers.ts'
 import { createUploads, type UploadLimits } from '../../src/http/uploads.ts'
 import type { Paywall } from '../../src/paywall/paywall.ts'
@@ -63,6 +63,8 @@ export interface PlainServerOptions {
   readonly uploadLimits?: UploadLimits
   readonly unreadLimits?: UnreadLimits
   readonly clock?: Clock
+  /** Called for each request that was parsed. */
+  readonly onRequest?: () => void
 }
 
 const noLimits = { quotesPerAddressMax: 0, quotesPerWalletMax: 0, unknownProofsPerMinute: 0, quoteTtlMs: 1_000 }
@@ -95,8 +97,13 @@ export async function openPlainServer(options: PlainServerOptions = {}) {
     isDraining: () => false,
   })
   const unread = createUnreadAnswers(options.unreadLimits ?? { idleMs: 20_000, bytesMax: megabyte })
-  const handler = inTurn({ serve, unread, rests: false })
-  const listener = await listen(handler, { host: '127.0.0.1', port: 0, connections })
+  const turns = createTurns({ serve, unread, rests: false })
+  const onConnection = [connections.take, turns.onConnection]
+  const onRequest: typeof turns.onRequest = (request, response) => {
+    options.onRequest?.()
+    turns.onRequest(request, response)
+  }
+  const listener = await listen(onRequest, { host: '127.0.0.1', port: 0, onConnection })
   afterFile(async () => {
     admission.close()
     await listener.drain({ timeoutMs: 0, clock: systemClock, inFlight: () => 0 })

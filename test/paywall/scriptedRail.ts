@@ -6,6 +6,8 @@ export function scriptedRail(name: string, challenge: Challenge | undefined = ch
   return {
     name,
     secretHeaders: [`${name}-proof`],
+    requestHeaders: [`${name}-proof`],
+    responseHeaders: [],
     carriesProof: (request) => request.header(`${name}-proof`) !== undefined,
     identify(request) {
       if (request.header(`${name}-wrong`) !== undefined) return refuse('NO_WALLET', `${name} has no wallet`)

@@ -23,7 +23,7 @@ const help = `Mutates the code that moves money and runs the tests that reach ea
   npm run proof:mutations -- --sample 500 --seed 2  another sample
   npm run proof:mutations -- --all                  all of them: hours
   npm run proof:mutations -- --since main           those of files that changed since a commit
-  npm run proof:mutations -- --file src/payment     those of files whose path starts so
+  npm run proof:mutations -- --file src/payment     those of files whose path starts so; separate several with commas
   npm run proof:mutations -- --id 1a2b3c4d5e6f      one mutant, with its tests
   npm run proof:mutations -- --list                 the mutants, without running anything
   npm run proof:mutations -- --again                forgets earlier results (.mutations.json)
@@ -41,7 +41,7 @@ const realMax = 3
 const timeoutMs = 120_000
 
 const money = [
-  /^src\/(payment|paywall|jobs|payout)\/.*\.ts$/,
+  /^src\/(payment|pricing|paywall|rails\/native|jobs|payout)\/.*\.ts$/,
   /^src\/store\/(?!news).*\.ts$/,
   /^src\/http\/(admission|rateLimit|callers|financeAccess)\.ts$/,
   /^packages\/ledger\/(src\/.*\.ts|sql\/.*\.sql)$/,
@@ -85,7 +85,8 @@ function chooseMutants(): readonly Mutant[] {
   const files = git('ls-files').filter(
     (file) => money.some((pattern) => pattern.test(file)) && !outside.test(file) && (changed?.has(file) ?? true),
   )
-  const mutants = files.filter((file) => file.startsWith(values.file ?? '')).flatMap(mutantsOf)
+  const starts = (values.file ?? '').split(',')
+  const mutants = files.filter((file) => starts.some((start) => file.startsWith(start))).flatMap(mutantsOf)
   // Two equal lines of a file make one id, and one of them stands for both.
   const unique = [...new Map(mutants.map((mutant) => [mutant.id, mutant])).values()]
   if (values.id !== undefined) return unique.filter(({ id }) => id === values.id)

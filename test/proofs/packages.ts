@@ -1,81 +1,23 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { bundleForBrowsers, runInBrowserContext } from '../support/browserBundle.ts'
+import { type LocalService, startLocalService } from './packages/localService.ts'
+import { browserEntry, type Subject, subjects, typedProgram } from './packages/subjects.ts'
 import { proofCommand } from './proofCommand.ts'
 
 /*
- * `npm run proof:packages`: packs every publishable package, installs each from its tarball into an empty folder, prints
- * its size and its tree, asks publint and attw, and runs it there with Node 20, 22 and 24. Needs the npm registry.
+ * `npm run proof:packages`: packs every publishable package, installs each from its tarball into an empty ESM project and
+ * an empty CommonJS project, prints its size, asks publint and attw, and uses it there with Node 20, 22 and 24. The client
+ * pays a service in local mode, from each Node and from a browser bundle. Needs the npm registry.
  */
-
-interface Subject {
-  readonly name: string
-  /** Tarballs installed together, because none of them is in a registry. */
-  readonly needs: readonly string[]
-  /** Runs in the empty folder; its output must equal `prints`. */
-  readonly program: string
-  readonly prints: string
-  readonly nodes: readonly string[]
-}
-
-const allNodes = ['20', '22', '24']
-const subjects: readonly Subject[] = [
-  {
-    name: 'core',
-    needs: [],
-    program: `import { sha256Hex } from '@tollbook/core/digest'
-import { emptyRoot } from '@tollbook/core/merkle'
-console.log(sha256Hex('') === Buffer.from(emptyRoot).toString('hex'))`,
-    prints: 'true',
-    nodes: allNodes,
-  },
-  {
-    name: 'client',
-    needs: ['core'],
-    program: `import { createPayingFetch, verifyReceipt } from '@tollbook/client'
-const verdict = await verifyReceipt({ receipt: {}, keys: { keys: [] } })
-console.log(typeof createPayingFetch, verdict.valid)`,
-    prints: 'function false',
-    nodes: allNodes,
-  },
-  {
-    name: 'audit',
-    needs: [],
-    program: `import { execFileSync } from 'node:child_process'
-const help = execFileSync('node', ['node_modules/@tollbook/audit/dist/main.js', '--help'], { encoding: 'utf8' })
-console.log(help.includes('--json'))`,
-    prints: 'true',
-    nodes: allNodes,
-  },
-  {
-    name: 'localnet',
-    needs: ['core'],
-    program: `import { startLocalChain } from '@tollbook/localnet'
-import { silentLog } from '@tollbook/localnet/log'
-const chain = await startLocalChain({ port: 0, slotMs: 100, log: silentLog })
-const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getHealth' })
-const answer = await fetch(chain.rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-console.log((await answer.json()).result)
-await chain.close()`,
-    prints: 'ok',
-    // The chain compresses account data with zstd, which Node has since 22.15.
-    nodes: ['22', '24'],
-  },
-  {
-    name: 'ledger',
-    needs: ['core'],
-    program: `import { createMemoryLedger } from '@tollbook/ledger/memoryLedger'
-console.log(typeof createMemoryLedger)`,
-    prints: 'function',
-    nodes: allNodes,
-  },
-]
 
 const staging = resolve('.packed')
 const command = proofCommand(
   'packages',
-  'Packs each publishable package, installs it elsewhere and runs it. Needs the npm registry.',
+  'Packs each publishable package, installs it elsewhere and uses it. Needs the npm registry.',
 )
   .allowExcessArguments()
   .usage('[package ...]')
@@ -93,13 +35,13 @@ function check(what: string, holds: boolean, detail = ''): void {
   process.stdout.write(`${holds ? 'ok   ' : 'FAULT'} ${what}${detail === '' ? '' : `: ${detail}`}\n`)
 }
 
-/** Runs a command that reports through its exit code. Returns its output when it failed. */
-function failureOf(command: string, words: readonly string[], cwd: string): string {
+/** Output of a command, or of its failure. A proof goes on after a fault. */
+function outcomeOf(command: string, words: readonly string[], cwd: string): { failed: boolean; text: string } {
   try {
-    run(command, words, cwd)
-    return ''
+    return { failed: false, text: run(command, words, cwd).trim() }
   } catch (error) {
-    return error instanceof Error && 'stdout' in error ? String(error.stdout) : String(error)
+    const output = error instanceof Error && 'stdout' in error && 'stderr' in error ? [error.stdout, error.stderr] : []
+    return { failed: true, text: output.length > 0 ? output.join('\n').slice(0, 2_000) : String(error) }
   }
 }
 
@@ -107,37 +49,93 @@ function tarball(name: string): string {
   return join(staging, `tollbook-${name}-0.1.0.tgz`)
 }
 
-function install({ name, needs }: Subject): string {
-  const folder = join(root, name)
+type ModuleSystem = 'module' | 'commonjs'
+
+function install({ name, needs }: Subject, type: ModuleSystem): string {
+  const folder = join(root, `${name}-${type}`)
   mkdirSync(folder)
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'empty', version: '1.0.0', type: 'module' }))
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'empty', version: '1.0.0', type }))
   const tarballs = [name, ...needs].map(tarball)
   run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', ...tarballs], folder)
   return folder
 }
 
-function nodeProgram(version: string): readonly string[] {
-  return ['--yes', '--package', `node@${version}`, '--', 'node']
+/** The same program for both module systems; only the way to load a package differs. */
+function writeProgram({ program }: Subject, folder: string, type: ModuleSystem): void {
+  const load = type === 'module' ? '(name) => import(name)' : 'require'
+  const local = JSON.stringify(readLocal())
+  writeFileSync(
+    join(folder, 'try.js'),
+    `(async () => {\nconst load = ${load}\nconst local = ${local}\n${program}\n})()`,
+  )
 }
 
-function prove(subject: Subject): void {
-  const { name, program, prints, nodes } = subject
-  const folder = install(subject)
-  const megabytes = Number(run('du', ['-sm', 'node_modules'], folder).split('\t')[0])
-  const packages = readdirSync(join(folder, 'node_modules')).length
-  process.stdout.write(`\n@tollbook/${name}: ${megabytes} MB installed alone, ${packages} entries in node_modules\n`)
-  writeFileSync(join(folder, 'try.mjs'), program)
-  for (const version of nodes) {
-    const printed = run('npx', [...nodeProgram(version), 'try.mjs'], folder).trim()
-    check(`runs with Node ${version}`, printed === prints, printed)
+function readLocal() {
+  const path = service.localJsonPath
+  const local = JSON.parse(readFileSync(path, 'utf8')) as { demoWallet: { keypairPath: string } }
+  const keypairPath = resolve(dirname(path), local.demoWallet.keypairPath)
+  return { ...local, demoWallet: { ...local.demoWallet, keypairPath } }
+}
+
+function useWithEachNode(subject: Subject, folder: string, type: ModuleSystem): void {
+  writeProgram(subject, folder, type)
+  for (const version of subject.nodes) {
+    const words = ['--yes', '--package', `node@${version}`, '--', 'node', 'try.js']
+    const { text } = outcomeOf('npx', words, folder)
+    check(`${type === 'module' ? 'ESM' : 'CommonJS'} with Node ${version}`, text === subject.prints, text)
   }
-  check('publint', failureOf('npx', ['publint', tarball(name)], resolve('.')) === '')
-  const flaws = failureOf('npx', ['attw', tarball(name), '--profile', 'esm-only', '--no-emoji'], resolve('.'))
-  check('attw', flaws === '', flaws.slice(0, 2_000))
+}
+
+async function useInBrowser(folder: string): Promise<void> {
+  writeFileSync(join(folder, 'browser.js'), browserEntry)
+  const bundle = await bundleForBrowsers(join(folder, 'browser.js'), { minify: true })
+  const kilobytes = [bundle.code, gzipSync(bundle.code)].map(({ length }) => Math.round(length / 1000))
+  check(`browser bundle of ${kilobytes.join(' kB, compressed ')} kB imports nothing`, bundle.imports.length === 0)
+  const { pay } = runInBrowserContext(bundle) as { pay: (local: object, key: readonly number[]) => Promise<string> }
+  const local = readLocal()
+  const key: number[] = JSON.parse(readFileSync(local.demoWallet.keypairPath, 'utf8'))
+  const paid = await pay(local, key).catch((error: unknown) => String(error))
+  check('browser bundle pays without any name of Node', paid === '200 true', paid)
+  writeFileSync(join(folder, 'typed.ts'), typedProgram)
+  const tsc = resolve('node_modules/typescript-native/bin/tsc')
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2022',
+    '--lib',
+    'es2022,dom,dom.iterable',
+  ]
+  const types = outcomeOf('node', [tsc, ...options, '--types', '', 'typed.ts'], folder)
+  check('types compile without those of Node', !types.failed, types.text)
+}
+
+async function prove(subject: Subject): Promise<void> {
+  const { name, megabytesMax } = subject
+  const folders = { module: install(subject, 'module'), commonjs: install(subject, 'commonjs') }
+  const megabytes = Number(run('du', ['-sm', 'node_modules'], folders.module).split('\t')[0])
+  const packages = readdirSync(join(folders.module, 'node_modules')).length
+  process.stdout.write(`\n@tollbook/${name}: ${megabytes} MB installed alone, ${packages} entries in node_modules\n`)
+  if (megabytesMax !== undefined) check(`less than ${megabytesMax} MB`, megabytes < megabytesMax)
+  useWithEachNode(subject, folders.module, 'module')
+  useWithEachNode(subject, folders.commonjs, 'commonjs')
+  if (subject.inBrowsers === true) await useInBrowser(folders.module)
+  const flaws = outcomeOf('npx', ['publint', tarball(name)], resolve('.'))
+  check('publint', !flaws.failed, flaws.failed ? flaws.text : '')
+  const types = outcomeOf('npx', ['attw', tarball(name), '--profile', 'esm-only', '--no-emoji'], resolve('.'))
+  check('attw', !types.failed, types.failed ? types.text : '')
 }
 
 run('npm', ['run', 'pack'], resolve('.'))
-for (const subject of subjects.filter(({ name }) => chosen.length === 0 || chosen.includes(name))) prove(subject)
-rmSync(root, { recursive: true, force: true })
+const service: LocalService = await startLocalService()
+try {
+  for (const subject of subjects.filter(({ name }) => chosen.length === 0 || chosen.includes(name)))
+    await prove(subject)
+} finally {
+  await service.stop()
+  rmSync(root, { recursive: true, force: true })
+}
 process.stdout.write(`\n${problems} problems\n`)
 process.exitCode = problems === 0 ? 0 : 1

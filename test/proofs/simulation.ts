@@ -19,6 +19,7 @@ const help = `Runs the paid-request flow, the jobs and the ledger against seeded
   npm run proof:simulation -- --from 7          first seed (default 1)
   npm run proof:simulation -- --seed 7          one seed, with everything that happens
   npm run proof:simulation -- --planted         plants one bug after another and prints the seed that finds it
+  npm run proof:simulation -- --crowd 8         callers in a crowd (default 64); npm test has 8
   npm run proof:simulation -- --workers 2       threads (default: number of processors)
 `
 
@@ -34,20 +35,21 @@ interface Result {
 
 interface Work {
   readonly seeds: readonly number[]
+  readonly crowd: number
   readonly bug: string | undefined
 }
 
-async function runSeed(seed: number, bug: string | undefined): Promise<Result> {
+async function runSeed(seed: number, { bug, crowd }: Work): Promise<Result> {
   const planted = plantedBugs.find(({ name }) => name === bug)
-  const report = await simulate({ seed, rules: await rules, ...(planted === undefined ? {} : { planted }) })
+  const report = await simulate({ seed, rules: await rules, crowd, ...(planted === undefined ? {} : { planted }) })
   const { violations, steps, payments, presentations, faults, judged } = report
   return { seed, violations, steps, payments, presentations, faults, items: judged.length }
 }
 
 const rules = readSchemaRules()
 
-async function work({ seeds, bug }: Work): Promise<void> {
-  for (const seed of seeds) parentPort?.postMessage(await runSeed(seed, bug), [])
+async function work(given: Work): Promise<void> {
+  for (const seed of given.seeds) parentPort?.postMessage(await runSeed(seed, given), [])
 }
 
 /** Runs the seeds on the threads. Stops early when `onResult` returns true. */
@@ -67,8 +69,8 @@ async function runAll(work: Work, workers: number, onResult: (result: Result) =>
   )
 }
 
-async function runOne(seed: number): Promise<number> {
-  const report = await simulate({ seed, rules: await rules, isTraced: true })
+async function runOne(seed: number, crowd: number): Promise<number> {
+  const report = await simulate({ seed, rules: await rules, isTraced: true, crowd })
   for (const line of report.trace) process.stdout.write(`${line}\n`)
   for (const violation of report.violations) process.stdout.write(`VIOLATED ${violation}\n`)
   process.stdout.write(`seed ${seed}: ${report.violations.length} violations\n`)
@@ -77,11 +79,17 @@ async function runOne(seed: number): Promise<number> {
 
 const progressEvery = 50
 
-async function runMany(seeds: readonly number[], workers: number): Promise<number> {
+interface Runs {
+  readonly seeds: readonly number[]
+  readonly crowd: number
+  readonly workers: number
+}
+
+async function runMany({ seeds, crowd, workers }: Runs): Promise<number> {
   const startedAtMs = systemClock.monotonicMs()
   const total = { runs: 0, failed: 0, steps: 0, payments: 0, presentations: 0, items: 0 }
   const faults = new Map<string, number>()
-  await runAll({ seeds, bug: undefined }, workers, (result) => {
+  await runAll({ seeds, crowd, bug: undefined }, workers, (result) => {
     total.runs++
     for (const name of ['steps', 'payments', 'presentations', 'items'] as const) total[name] += result[name]
     for (const [name, count] of result.faults) faults.set(name, (faults.get(name) ?? 0) + count)
@@ -113,11 +121,11 @@ async function runMany(seeds: readonly number[], workers: number): Promise<numbe
 }
 
 /** Each planted bug is found within the seeds. */
-async function runPlanted(seeds: readonly number[], workers: number): Promise<number> {
+async function runPlanted({ seeds, crowd, workers }: Runs): Promise<number> {
   let missed = 0
   for (const { name } of plantedBugs) {
     let found: Result | undefined
-    await runAll({ seeds, bug: name }, workers, (result) => {
+    await runAll({ seeds, crowd, bug: name }, workers, (result) => {
       if (result.violations.length > 0 && (found === undefined || result.seed < found.seed)) found = result
       return found !== undefined
     })
@@ -137,11 +145,17 @@ if (isMainThread) {
       seed: { type: 'string' },
       seeds: { type: 'string', default: '1000' },
       from: { type: 'string', default: '1' },
+      crowd: { type: 'string', default: '64' },
       workers: { type: 'string', default: String(availableParallelism()) },
     },
   })
   const seeds = Array.from({ length: Number(values.seeds) }, (_, n) => Number(values.from) + n)
   if (values.help) process.stdout.write(help)
-  else if (values.seed !== undefined) process.exitCode = await runOne(Number(values.seed))
-  else process.exitCode = await (values.planted ? runPlanted : runMany)(seeds, Number(values.workers))
+  else if (values.seed !== undefined) process.exitCode = await runOne(Number(values.seed), Number(values.crowd))
+  else
+    process.exitCode = await (values.planted ? runPlanted : runMany)({
+      seeds,
+      crowd: Number(values.crowd),
+      workers: Number(values.workers),
+    })
 } else await work(workerData)

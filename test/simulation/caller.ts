@@ -67,9 +67,9 @@ async function buy(world: World, number: number): Promise<void> {
     for (const afterMs of [3_000, 9_000, 20_000]) time.after(afterMs, () => chain.send(transaction.signature))
     await time.wait(chance.number(6_000))
     // Some wallets pay and present nothing: the search for transfers finds what they sent.
-    if (chance.happens(0.1)) return
+    if (chance.happens(0.2)) return
   }
-  const crowd = chance.happens(0.05) ? 64 : chance.pick([1, 1, 1, 2, 3])
+  const crowd = chance.happens(0.05) ? world.crowd : chance.pick([1, 1, 1, 2, 3])
   if (chance.happens(0.3)) startThief(world, purchase)
   const words = chance.happens(0.3) ? wordMax : 1
   await Promise.all(

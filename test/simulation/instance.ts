@@ -82,7 +82,8 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
   const ledger = planted.payments?.(honestPayments, { clock }) ?? honestPayments
   const election = createElection({ database, clock, log, holder: deps.name })
   const honestLifecycle = createPaymentLifecycle({ database, kernel, election })
-  const lifecycle = planted.lifecycle?.(honestLifecycle) ?? honestLifecycle
+  const plant = (own: PaymentLifecycle) => planted.lifecycle?.(own) ?? own
+  const lifecycle = plant(honestLifecycle)
   const nodes = createNodeRegistry({
     urls: deps.nodeUrls,
     postJson: deps.postJson,
@@ -92,7 +93,12 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
     log,
   })
   const readerDeps = { nodes, log, clock, mint: terms.mint, commitment: 'confirmed' } as const
-  const honestChain = { ...createSolanaChainReader(readerDeps), ...createSolanaFinalityReader(readerDeps) }
+  const reader = createSolanaChainReader(readerDeps)
+  const honestChain = {
+    ...reader,
+    ...createSolanaFinalityReader(readerDeps),
+    readTransaction: remembered(reader.readTransaction),
+  }
   const chain = planted.chain?.(honestChain) ?? honestChain
   const presentations = createPresentations(database)
   const rail = createNativeRail({
@@ -130,19 +136,36 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
     onFault: () => undefined,
   }
   const steps = { clock, log, payments: ledger, lifecycle, presentations, onStep: () => undefined }
-  return { paywall, priceLists, jobs: jobsOf(steps, chain, terms), pollNodes: () => nodes.poll() }
+  return { paywall, priceLists, jobs: jobsOf(steps, { chain, terms, plant }), pollNodes: () => nodes.poll() }
+}
+
+/** Reading is pure, and a crowd presents the same bytes hundreds of times. */
+function remembered(read: ChainReader['readTransaction']): ChainReader['readTransaction'] {
+  const known = new Map<string, ReturnType<typeof read>>()
+  return (bytes) => {
+    const key = Buffer.from(bytes).toString('latin1')
+    const found = known.get(key) ?? read(bytes)
+    known.set(key, found)
+    return found
+  }
+}
+
+interface JobPorts {
+  readonly chain: ChainReader & FinalityReader
+  readonly terms: PaymentTerms
+  /** An elected job has a lifecycle under its own lease, which a planted bug changes too. */
+  readonly plant: (lifecycle: PaymentLifecycle) => PaymentLifecycle
 }
 
 function jobsOf(
   steps: StepDeps & Pick<TransferScanDeps, 'presentations'>,
-  chain: ChainReader & FinalityReader,
-  terms: PaymentTerms,
+  { chain, terms, plant }: JobPorts,
 ): ServiceParts['jobs'] {
   const { lifecycle, presentations } = steps
   const memory = noFinalityMemory()
   const followed: RebroadcastMemory = new Map()
   const elected = (name: string, work: (elected: StepDeps) => Promise<void>) => async () => {
-    await lifecycle.runElected(name, (own) => work({ ...steps, lifecycle: own }))
+    await lifecycle.runElected(name, (own) => work({ ...steps, lifecycle: plant(own) }))
   }
   return {
     'open work': () => followOpenWork({ ...steps }),

@@ -1,3 +1,6 @@
+import type { Clock } from '@tollbook/core/clock'
+import type { Signature } from '@tollbook/core/signature'
+import { type LandingBound, ProvenAbsent } from '../../src/payment/absence.ts'
 import { evolveAll } from '../../src/payment/payment.ts'
 import type { PaymentChange, PaymentLedger } from '../../src/payment/paymentLedger.ts'
 import type { SchemaRules } from './simulatedPostgres.ts'
@@ -43,7 +46,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'a fulfilment whose acknowledgement is lost is released',
     rules: (rules) => withSteps(rules, (step) => step, releaseOfFulfilled),
-    payments: (payments) => ({ ...payments, append: (change) => releaseWhenUnknown(payments, change) }),
+    payments: (payments, { clock }) => ({
+      ...payments,
+      append: (change) => releaseWhenUnknown(payments, change, clock),
+    }),
   },
   {
     name: 'a reversal is concluded from one lookup of one node',
@@ -73,11 +79,10 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'a lookup that finds nothing says that the payment never will land',
     chain: (chain) => ({
       ...chain,
-      async simulate(transaction) {
-        const outcome = await chain.simulate(transaction)
-        return outcome.outcome === 'unknown'
-          ? { outcome: 'would_fail', text: 'BlockhashNotFound', insufficientFunds: false, slot: 0 }
-          : outcome
+      async find(signature, options) {
+        const finding = await chain.find(signature, options)
+        if (finding.kind !== 'unknown' || finding.isSeen || options?.bound === undefined) return finding
+        return absentAtOnce(signature, options.bound) ?? finding
       },
     }),
   },
@@ -123,7 +128,7 @@ async function appendLater(payments: PaymentLedger, change: PaymentChange, nowMs
   return await Promise.resolve({ outcome: 'appended' as const, after, recordedAtMs: nowMs, leaves })
 }
 
-async function releaseWhenUnknown(payments: PaymentLedger, change: PaymentChange) {
+async function releaseWhenUnknown(payments: PaymentLedger, change: PaymentChange, clock: Clock) {
   try {
     return await payments.append(change)
   } catch (error) {
@@ -146,9 +151,31 @@ async function releaseWhenUnknown(payments: PaymentLedger, change: PaymentChange
       nowMs: change.nowMs,
       before: after,
     } as const
-    payments.append({ ...release, events: [failed] }).catch(() => undefined)
+    void untilAppended(payments, { ...release, events: [failed] }, clock)
     throw error
   }
+}
+
+const releaseTriesMax = 20
+const releaseAgainMs = 5_000
+
+async function untilAppended(payments: PaymentLedger, change: PaymentChange, clock: Clock): Promise<void> {
+  for (let tries = 1; tries <= releaseTriesMax; tries++) {
+    try {
+      await payments.append(change)
+      return
+    } catch {
+      // The database is still away.
+      await clock.sleep(releaseAgainMs)
+    }
+  }
+}
+
+/** As if the finalized chain had passed the bound, without a question about it. */
+function absentAtOnce(signature: Signature, bound: LandingBound): ProvenAbsent | undefined {
+  const finalizedHeight = bound.lastValidHeight + 1
+  const reading = { node: 'node 1', finalizedSlot: 0, finalizedHeight, searchedSlot: 0, isFound: false }
+  return ProvenAbsent.prove({ signature, bound, readings: [reading] })
 }
 
 /** Orders that were served, for all instances of all runs. */

@@ -15,6 +15,8 @@ export interface RunOptions {
   readonly rules: SchemaRules
   readonly planted?: PlantedBug
   readonly isTraced?: boolean
+  /** Size of a crowd of callers (default 64); a smaller one costs less. */
+  readonly crowd?: number
 }
 
 export interface RunReport {
@@ -42,8 +44,8 @@ const roundsAfterMs = [
   hourMs,
 ] as const
 
-export async function simulate({ seed, rules, planted, isTraced = false }: RunOptions): Promise<RunReport> {
-  const world = await openWorld({ seed, rules, planted, isTraced })
+export async function simulate({ seed, rules, planted, isTraced = false, crowd = 64 }: RunOptions): Promise<RunReport> {
+  const world = await openWorld({ seed, rules, planted, isTraced, crowd })
   const { time, chance, history, chain, postgres } = world
   const checks = createInvariantChecks(world)
   const callers = chance.between(3, callersMax)

@@ -8,6 +8,8 @@ export interface Weather {
   /** Per call of the database: refused before it ran, or its answer lost after it ran. */
   readonly databaseRefuses: number
   readonly databaseLosesAnswer: number
+  /** Per fulfilment that was recorded: its answer is lost and the database away for up to 40 s, as when a server is replaced. */
+  readonly databaseReplaced: number
   /** Per call: delayed by up to ten seconds. */
   readonly databaseStalls: number
   /** Per minute: the database answers nothing for up to 40 s, longer than an outcome is waited for. */
@@ -41,6 +43,7 @@ export interface Weather {
 export const clearSky: Weather = {
   databaseRefuses: 0,
   databaseLosesAnswer: 0,
+  databaseReplaced: 0,
   databaseStalls: 0,
   databaseOutagesPerMinute: 0,
   killsPerMinute: 0,
@@ -67,6 +70,7 @@ export function drawWeather(chance: Chance): Weather {
   return {
     databaseRefuses: some(0.1),
     databaseLosesAnswer: some(0.15),
+    databaseReplaced: some(1),
     databaseStalls: some(0.1),
     databaseOutagesPerMinute: some(1),
     killsPerMinute: some(6),

@@ -1,4 +1,3 @@
-import type { Clock } from '@tollbook/core/clock'
 import { assertPresent, Bug } from '@tollbook/core/assert'
 import { z } from 'zod'
 import type { PostJson } from '../../src/chain/nodeClient.ts'
@@ -8,9 +7,15 @@ import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { createHistory, countFault, type History } from './history.ts'
 import { type JobName, openInstance, type PlantedPorts, type ServiceParts } from './instance.ts'
 import { createSimulatedChain, type SimulatedChain } from './simulatedChain.ts'
+import { clockOf, type Process, startProcess } from './simulatedProcess.ts'
 import { type Carry, connectPool } from './simulatedNetwork.ts'
 import { answerCall, type NodeState } from './simulatedRpc.ts'
-import { createSimulatedPostgres, type SchemaRules, type SimulatedPostgres } from './simulatedPostgres.ts'
+import {
+  createSimulatedPostgres,
+  type JudgedItem,
+  type SchemaRules,
+  type SimulatedPostgres,
+} from './simulatedPostgres.ts'
 import { type Chance, createChance, createVirtualTime, type VirtualTime } from './virtualTime.ts'
 import { clearSky, drawWeather, type Weather } from './weather.ts'
 
@@ -25,6 +30,8 @@ export interface WorldOptions {
   readonly rules: SchemaRules
   readonly planted: PlantedBug | undefined
   readonly isTraced: boolean
+  /** Callers who present one proof at the same moment, in the few purchases with a crowd. */
+  readonly crowd: number
 }
 
 /** Everything of one run. */
@@ -36,6 +43,7 @@ export interface World {
   readonly history: History
   readonly instances: readonly RunningInstance[]
   readonly prices: readonly Price[]
+  readonly crowd: number
   weather(): Weather
   isCalm(): boolean
   /** Ends all faults: clocks are right, everything is up, and the network loses nothing. */
@@ -101,6 +109,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     history,
     instances,
     prices,
+    crowd: options.crowd,
     weather: () => weather,
     isCalm: () => drift.isCalm,
     calm() {
@@ -185,20 +194,6 @@ class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost'
 }
 
-interface Process {
-  isAlive: boolean
-  readonly died: Promise<void>
-  readonly end: () => void
-  clockOffMs: number
-  /** No instance starts on nodes of another network: openChain refuses to. */
-  isStarting: boolean
-}
-
-function startProcess(): Process {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  return { isAlive: true, died: promise, end: resolve, clockOffMs: 0, isStarting: true }
-}
-
 function runInstance(context: Context, name: string): RunningInstance {
   const { time, chance, history, drift, postgres, weather, trace } = context
   let generation = 1
@@ -207,7 +202,7 @@ function runInstance(context: Context, name: string): RunningInstance {
 
   function open(): ServiceParts {
     const own = process
-    const clock = clockOf(context, own)
+    const clock = clockOf(own, { time, epochMs })
     const pool = connectPool(postgres, databaseCarry(context, own))
     const priced = context.prices.map((price): [string, ListedPrice] => [price.endpoint, { ...price, priceList: 1 }])
     const current = new Map(priced)
@@ -292,27 +287,6 @@ function repeatJob({ time, drift, chance }: Context, process: Process, { run, ev
   void round()
 }
 
-function clockOf({ time }: Context, process: Process): Clock {
-  return {
-    nowMs: () => epochMs + time.nowMs() + process.clockOffMs,
-    monotonicMs: () => time.nowMs(),
-    sleep: (durationMs, signal) =>
-      new Promise((resolve, reject) => {
-        if (signal?.aborted === true) {
-          reject(new Error('aborted'))
-          return
-        }
-        const cancel = time.after(durationMs, () => {
-          if (process.isAlive) resolve()
-        })
-        signal?.addEventListener('abort', () => {
-          cancel()
-          reject(new Error('aborted'))
-        })
-      }),
-  }
-}
-
 const stallMaxMs = 10_000
 
 /** A question that the simulation does not understand must not pass for an outage. */
@@ -326,8 +300,12 @@ function simulated<T>({ history }: Context, work: () => T): T {
   }
 }
 
+function isFulfilment({ item, result }: JudgedItem): boolean {
+  return item.step === 'payment.fulfil' && result.outcome === 'appended'
+}
+
 function databaseCarry(context: Context, process: Process): Carry {
-  const { time, chance, history, drift, weather } = context
+  const { time, chance, history, drift, postgres, weather } = context
   return async (work) => {
     if (!process.isAlive) return never()
     const isStalled = chance.happens(weather().databaseStalls)
@@ -335,11 +313,18 @@ function databaseCarry(context: Context, process: Process): Carry {
     await time.wait(isStalled ? chance.number(stallMaxMs) : chance.number(5))
     const isRefused = drift.databaseDownUntilMs > time.nowMs() || chance.happens(weather().databaseRefuses)
     if (isRefused) countFault(history, 'database refused')
+    const judgedBefore = postgres.judged.length
     // A statement that has arrived runs, also when the instance that sent it is gone.
     const result = isRefused ? undefined : { value: simulated(context, work) }
+    const hasFulfilled = postgres.judged.slice(judgedBefore).some(isFulfilment)
     await time.wait(chance.number(5))
     if (!process.isAlive) return never()
     if (result === undefined) throw new ConnectionLost('the connection was refused')
+    if (hasFulfilled && chance.happens(weather().databaseReplaced)) {
+      countFault(history, 'database replaced')
+      drift.databaseDownUntilMs = time.nowMs() + chance.between(100, outageMaxMs)
+      throw new ConnectionLost('the server went away before the answer')
+    }
     if (chance.happens(weather().databaseLosesAnswer)) {
       countFault(history, 'database answer lost')
       throw new ConnectionLost('the connection broke before the answer')

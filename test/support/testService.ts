@@ -33,6 +33,8 @@ export interface TestService {
   readonly database: TestDatabase
   /** The demo wallet, with 100,000 tokens. */
   readonly payer: Payer
+  /** The same wallet, for clients that are not ours. */
+  readonly demoWallet: Keypair
   readonly close: () => Promise<void>
 }
 
@@ -86,7 +88,15 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
   const payer = createPayer({ rpcUrl: chain.rpcUrl, wallet: wallets.demoWallet })
   const urlOf = (port: number) => `http://127.0.0.1:${port}`
   const financeUrl = service.financePort === undefined ? undefined : urlOf(service.financePort)
-  const testService: TestService = { baseUrl: urlOf(service.port), financeUrl, chain, database, payer, close }
+  const testService: TestService = {
+    baseUrl: urlOf(service.port),
+    financeUrl,
+    chain,
+    database,
+    payer,
+    demoWallet: wallets.demoWallet,
+    close,
+  }
   environments.set(testService, environment)
   return testService
 }

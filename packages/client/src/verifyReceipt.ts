@@ -193,8 +193,9 @@ function checkAmounts(receipt: VerifiedReceipt, burnPercent: number | undefined)
     return invalid('amounts_wrong', 'the distribution and the burn do not add up to the required amount')
   if (receipt.split !== undefined && !isSplitBy(receipt, receipt.split))
     return invalid('amounts_wrong', 'the distribution is not the split of the required amount')
-  if (parseBaseUnits(receipt.burned) < burnShareBaseUnits)
-    return invalid('amounts_wrong', 'less was burned than the burn share')
+  const isOwed = receipt.burnOwed !== undefined && parseBaseUnits(receipt.burnOwed) === burnShareBaseUnits
+  if (parseBaseUnits(receipt.burned) < burnShareBaseUnits && !isOwed)
+    return invalid('amounts_wrong', 'less was burned than the burn share, and the rest is not owed')
   const isScaled = tokenScales.some((scale) => displayNumber(requiredBaseUnits, scale) === receipt.requiredTokens)
   return isScaled ? undefined : invalid('amounts_wrong', 'requiredTokens and requiredBaseUnits are not one amount')
 }

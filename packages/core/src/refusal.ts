@@ -21,6 +21,9 @@ export type RefusalCode =
 export const invalidPaymentReasons = {
   malformed_proof:
     'x-payment-proof is not the canonical padded base64 of a signature, a signed transaction, or {signature|transaction, secret}',
+  malformed_payload:
+    'PAYMENT-SIGNATURE is not the base64 of an x402 payment by version 2 that echoes the whole offer of the 402',
+  not_sponsored: 'the service does not pay the network fee of this transaction',
   not_found:
     'the transaction is not on chain at the required commitment yet; send the same proof again, do not pay again',
   transaction_failed: 'the transaction failed on chain and moved no tokens; make a new payment',

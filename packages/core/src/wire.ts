@@ -56,6 +56,8 @@ export const receiptBody = z.object({
   requiredTokens: z.number(),
   requiredBaseUnits: baseUnitsText,
   burned: baseUnitsText,
+  /** Present when the payer sent the whole price and the service burns this part later. */
+  burnOwed: baseUnitsText.exactOptional(),
   /** Base units by account; everything that is not burned. */
   distribution: z.record(z.string(), baseUnitsText),
   /** Number of the price list, and percentages by account of its split. Receipts of the first release have neither. */

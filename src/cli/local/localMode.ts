@@ -12,6 +12,7 @@ import type { Log } from '../../primitives/log.ts'
 import { spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
 import { openLocalFinance } from './financeTokens.ts'
 import { type Home, openHome } from './home.ts'
+import { openLocalSigner } from './localSigner.ts'
 import { startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
 import { type ProvisionedChain, provisionFromHome } from './provisionFromHome.ts'
 import {
@@ -78,6 +79,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
       artifacts: { ...artifacts, directory: artifacts.directory ?? join(home.path, 'artifacts') },
     },
     finance: config.finance ?? finance?.config,
+    x402: config.x402 ?? (await openLocalX402(config, { home, opened, chain, ...options })),
   }
   options.onProgress?.('the service')
   const service = await createService(serviceConfig, { log: options.log })
@@ -151,6 +153,19 @@ async function openLocalChain(
   })
   opened.defer(() => chain.stop())
   return provisionFromHome(home, chain)
+}
+
+interface SignerOpening extends LocalOpening {
+  readonly chain: ProvisionedChain['chain']
+}
+
+/** Only on the chain of local mode: on another one the fee payer would need real SOL. */
+async function openLocalX402(config: Config, { home, opened, chain, log, onPartLost, onProgress }: SignerOpening) {
+  if (config.chain !== undefined) return undefined
+  onProgress?.('the signer of the network fees')
+  const signer = await openLocalSigner({ home, chain, log, onUnexpectedExit: onPartLost })
+  opened.defer(() => signer.stop())
+  return signer.settings
 }
 
 interface SampleOpening {

@@ -3,9 +3,9 @@ import type { Address } from '@tollbook/core/address'
 import type { Balance, ChainReader } from '../../payment/chainReader.ts'
 import type { Order } from '../../payment/payment.ts'
 import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
-import { choosePrice, landingNow, type PriceDeps } from './choosePrice.ts'
+import { landingNow, type PriceRule } from './choosePrice.ts'
 
-export interface BalanceDeps extends PriceDeps {
+export interface BalanceDeps extends PriceRule {
   readonly clock: Clock
   readonly chain: ChainReader
 }
@@ -37,7 +37,7 @@ export async function findShortage(
   order: Order,
   minSlot?: number,
 ): Promise<Shortage | Refusal | undefined> {
-  const chosen = await choosePrice(deps, { order, memo: undefined, ...landingNow(deps.clock) })
+  const chosen = await deps.choosePrice({ order, memo: undefined, ...landingNow(deps.clock) })
   if (isRefusal(chosen)) return chosen
   const { requiredBaseUnits } = chosen.price
   const { wallet } = order

@@ -24,10 +24,15 @@ export function landingNow(clock: Clock): Pick<PriceQuestion, 'landedAtMs' | 'la
   return { landedAtMs: clock.nowMs(), landedSlot: Number.MAX_SAFE_INTEGER }
 }
 
-interface ChosenPrice {
+export interface ChosenPrice {
   readonly price: Price
   readonly priceList: number
   readonly quoteId: string | undefined
+}
+
+/** A rail's rule for the price that a payment has to meet. */
+export interface PriceRule {
+  readonly choosePrice: (question: PriceQuestion) => Promise<ChosenPrice | Refusal>
 }
 
 // Maximum lag of a bound payment behind its quote: presented at the last moment of its age, quoted a day before.

@@ -2,13 +2,18 @@ import { isRefusal } from '@tollbook/core/refusal'
 import { bindSecret } from '@tollbook/core/binding'
 import type { PaymentRail } from '../../paywall/rail.ts'
 import { createFirstPresentations, type FirstPresentationDeps } from './firstPresentation.ts'
-import { readWallet } from './readWallet.ts'
+import { readWallet, walletHeader } from './readWallet.ts'
 import { type QuoteDeps, challenge } from './challenge.ts'
+import { choosePrice, type PriceDeps } from './choosePrice.ts'
 import { type NativeProof, proofHeader, readProof } from './readProof.ts'
 import { settlePayment, type SettleDeps } from './settlePayment.ts'
 
 export interface NativeRailDeps
-  extends Omit<QuoteDeps, 'ledger'>, Omit<SettleDeps, 'first'>, Omit<FirstPresentationDeps, 'chain'> {}
+  extends
+    Omit<QuoteDeps, 'ledger'>,
+    Omit<SettleDeps, 'first' | 'choosePrice' | 'ledger'>,
+    Omit<FirstPresentationDeps, 'chain'>,
+    PriceDeps {}
 
 /**
  * The interface of spec.md, section 5: `x-wallet-address` names the payer, `x-payment-proof` carries a transaction of the
@@ -17,10 +22,12 @@ export interface NativeRailDeps
  */
 export function createNativeRail(given: NativeRailDeps): PaymentRail<NativeProof> {
   const first = createFirstPresentations(given)
-  const deps = { ...given, first }
+  const deps = { ...given, first, choosePrice: choosePrice.bind(undefined, given) }
   return {
     name: 'native',
     secretHeaders: [proofHeader],
+    requestHeaders: [walletHeader, proofHeader],
+    responseHeaders: [],
     carriesProof: (request) => request.header(proofHeader) !== undefined,
     identify(request) {
       const wallet = readWallet(request, deps.terms)

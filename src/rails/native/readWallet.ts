@@ -4,7 +4,7 @@ import { type Refusal, refuse, refuseField } from '@tollbook/core/refusal'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { RailRequest } from '../../paywall/rail.ts'
 
-const walletHeader = 'x-wallet-address'
+export const walletHeader = 'x-wallet-address'
 
 export type WalletTerms = Pick<PaymentTerms, 'mint' | 'paymentWallet'>
 

@@ -6,15 +6,14 @@ import type { FindOptions, Finding, Unknown } from '../../payment/chainReader.ts
 import { settleByAny, type Settlement } from '../../payment/settlement.ts'
 import type { SignedTransaction } from '../../payment/proof.ts'
 import type { TransactionRecord } from '../../payment/transactionRecord.ts'
-import { acceptedAt, type WalletDeps } from './acceptedTerms.ts'
-import { type BalanceDeps, findShortage, refuseShortage, wasShortBefore } from './checkBalance.ts'
-import { choosePrice } from './choosePrice.ts'
+import { acceptedAt } from './acceptedTerms.ts'
+import { findShortage, refuseShortage, wasShortBefore } from './checkBalance.ts'
 import type { FirstPresentations } from './firstPresentation.ts'
 import type { SettleQuestion } from '../../paywall/rail.ts'
 import type { NativeProof } from './readProof.ts'
-import { checkSigners, submitTransaction } from './submitTransaction.ts'
+import { checkSigners, type SubmitDeps, submitTransaction } from './submitTransaction.ts'
 
-export interface SettleDeps extends BalanceDeps, WalletDeps {
+export interface SettleDeps extends SubmitDeps {
   readonly first: FirstPresentations
   /** Time to wait for a signature that is not on chain yet. */
   readonly lookupWaitMs: number
@@ -140,7 +139,7 @@ async function judgeShown(deps: SettleDeps, question: Question, record: Transact
   if (isRefusal(binding)) return binding
   const late = await judgeAge(deps, question, blockTimeMs)
   if (late !== undefined) return late
-  const chosen = await choosePrice(deps, {
+  const chosen = await deps.choosePrice({
     order,
     memo: binding.memo,
     landedAtMs: blockTimeMs,

@@ -3,21 +3,24 @@ import type { Address } from '@tollbook/core/address'
 import { bindSecret } from '@tollbook/core/binding'
 import type { Finding, Unknown } from '../../payment/chainReader.ts'
 import { type Order, type PaymentState } from '../../payment/payment.ts'
+import type { PaymentLedger } from '../../payment/paymentLedger.ts'
 import { decideSubmit } from '../../payment/submission.ts'
 import { solanaReference } from '../../payment/paymentReference.ts'
 import type { LandingBound } from '../../payment/absence.ts'
 import type { SignedTransaction, SimulatedEffects, Simulation } from '../../payment/proof.ts'
-import { type Price, transferBaseUnits } from '@tollbook/core/quote'
+import type { Price } from '@tollbook/core/quote'
 import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
-import { type PaymentTerms, settle } from '../../payment/settlement.ts'
+import { dueOf, type PaymentTerms, settle } from '../../payment/settlement.ts'
 import type { TokenMovement } from '../../payment/transactionRecord.ts'
 import { feeOf } from '@tollbook/core/transferFee'
 import { acceptedAt, type WalletDeps } from './acceptedTerms.ts'
 import { type BalanceDeps, findShortage, refuseShortage } from './checkBalance.ts'
-import { choosePrice, landingNow } from './choosePrice.ts'
+import { landingNow } from './choosePrice.ts'
 import type { NativeProof } from './readProof.ts'
 
-export interface SubmitDeps extends BalanceDeps, WalletDeps {}
+export interface SubmitDeps extends BalanceDeps, WalletDeps {
+  readonly ledger: Pick<PaymentLedger, 'append'>
+}
 
 export interface Submission {
   readonly proof: NativeProof
@@ -116,7 +119,7 @@ async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, simulati
   const binding = bindSecret(effects.memos, proof.secret)
   if (isRefusal(binding)) return binding
   const landing = { ...landingNow(deps.clock), landedAtMs: deps.clock.nowMs() + landingMaxMs }
-  const chosen = await choosePrice(deps, { order, memo: binding.memo, ...landing })
+  const chosen = await deps.choosePrice({ order, memo: binding.memo, ...landing })
   if (isRefusal(chosen)) return chosen
   const rehearsal = { effects, order, transaction, price: chosen.price }
   const refusals = acceptedAt(deps, landing.landedAtMs).map((terms) => judgeEffects(terms, rehearsal))
@@ -155,17 +158,17 @@ export function judgeEffects(
   const own = effects.movements.filter(
     (movement) => movement.authority === order.wallet && movement.mint === terms.mint,
   )
+  const due = dueOf(price, terms)
   const burned = sumOf(own.filter((movement) => movement.kind === 'burn'))
-  if (burned < price.burnBaseUnits)
-    return refuseProof('burn_insufficient', `burns ${burned}, required ${price.burnBaseUnits} base units`)
+  if (burned < due.burnBaseUnits)
+    return refuseProof('burn_insufficient', `burns ${burned}, required ${due.burnBaseUnits} base units`)
   const arriving = own
     .filter((movement) => isPayment(movement, terms.paymentTokenAccount))
     .reduce((sum, { amountBaseUnits }) => {
       return sum + amountBaseUnits - (terms.transferFee === undefined ? 0n : feeOf(amountBaseUnits, terms.transferFee))
     }, 0n)
-  const required = transferBaseUnits(price)
-  return arriving < required
-    ? refuseProof('transfer_insufficient', `transfers ${arriving}, required ${required} base units`)
+  return arriving < due.transferBaseUnits
+    ? refuseProof('transfer_insufficient', `transfers ${arriving}, required ${due.transferBaseUnits} base units`)
     : undefined
 }
 

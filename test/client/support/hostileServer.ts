@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { randomBytesOf } from '@tollbook/core/id'
 import type { QuoteBody } from '@tollbook/core/wire'
 import { assertPresent } from '@tollbook/core/assert'
 import { type Asked, openLoopbackServer } from '../../support/loopbackServer.ts'
@@ -6,7 +8,7 @@ import { readPresentedProof } from './presentedProof.ts'
 import { makeQuote } from './testToken.ts'
 import type { TokenChain } from './tokenChain.ts'
 
-/** What the server does after it has put the payment on chain. */
+/** Behaviour of the server after it has put the payment on chain. */
 export type Misdeed =
   | 'deliver'
   | 'hang'
@@ -18,14 +20,14 @@ export type Misdeed =
   | 'deliver without a receipt'
   | 'deliver with the receipt of another payment'
 
-/** A service that takes each payment that it is shown, and then gives nothing for it. */
+/** A service that takes each payment that it is shown, and then misbehaves. */
 export interface HostileServer {
   readonly url: string
   /** One for each request with a proof; when none is left, it delivers. */
   misdeeds: Misdeed[]
   /** Alters the offer. */
   offer: (honest: QuoteBody) => unknown
-  /** Where it redirects to; unpaid requests too while `redirectsAll` is set. */
+  /** Target of its redirects; `redirectsAll` redirects unpaid requests too. */
   redirectTo: string
   redirectsAll: boolean
   onHang: () => void
@@ -53,7 +55,7 @@ export async function startHostileServer(token: TokenChain, network: string): Pr
     if (hostile.redirectsAll) return redirect(response)
     if (typeof proof !== 'string') return send(response, 402, hostile.offer(quoteOf(0.02)))
     proofs.push(proof)
-    await misbehave(hostile.misdeeds.shift() ?? 'deliver', response, await settle(proof))
+    misbehave(hostile.misdeeds.shift() ?? 'deliver', response, await settle(proof))
   }
 
   function quoteOf(priceUSD: number): QuoteBody {
@@ -89,7 +91,7 @@ export async function startHostileServer(token: TokenChain, network: string): Pr
       redirect: () => redirect(response),
       'deliver without a receipt': () => send(response, 200, { success: true }),
       'deliver with the receipt of another payment': () =>
-        send(response, 200, { success: true, receipt: { signature: [...signature].toReversed().join('') } }),
+        send(response, 200, { success: true, receipt: { signature: encodeBase58(randomBytesOf(64)) } }),
     }
     assertPresent(acts[misdeed], 'each misdeed has an act')()
   }

@@ -6,7 +6,8 @@ import { systemClock } from '@tollbook/core/clock'
 
 /*
  * Runs tests again and again in a copy of the repository. One process stays warm, so a mutant costs what its tests cost.
- * The copy is made of hard links, so a changed file is always a new one.
+ * The copy is made of hard links, so a changed file is always a new one. The tests of a mutant share one process and stop at
+ * the first failure.
  */
 
 export type Verdict = 'killed' | 'timeout' | 'survived'
@@ -24,10 +25,11 @@ export interface MutantRunner {
 const config = `import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
-    include: ['test/**/*.{unit,property,arch,pg}.test.ts'],
-    setupFiles: ['packages/core/src/quietBindings.ts'],
+    include: ['test/**/*.{unit,property,arch,pg}.test.ts', 'test/rails/**/*.e2e.test.ts'],
+    setupFiles: ['packages/core/src/quietBindings.ts', 'test/support/closeAfterFile.ts'],
     globalSetup: ['test/support/globalDatabase.ts'],
-    pool: 'forks', isolate: true, maxWorkers: 1, retry: 0, restoreMocks: true,
+    pool: 'forks', isolate: false, maxWorkers: 1, bail: 1, retry: 0, restoreMocks: true,
+    env: { NODE_COMPILE_CACHE: '.vitest/compileCache' },
     testTimeout: 20_000, hookTimeout: 60_000, reporters: [{}],
   },
 })

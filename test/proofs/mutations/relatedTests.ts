@@ -17,7 +17,9 @@ const importPattern = /(?:from|import)\s*\(?\s*'([^']+)'/g
 export function mapTests(root: string): TestMap {
   const listed = execFileSync('git', ['ls-files', 'test'], { cwd: root, encoding: 'utf8' }).split('\n')
   const tests = listed.filter(
-    (path) => /\.(unit|property|pg|arch)\.test\.ts$/.test(path) && !path.startsWith('test/simulation/'),
+    (path) =>
+      (/\.(unit|property|pg|arch)\.test\.ts$/.test(path) || /^test\/rails\/.*\.e2e\.test\.ts$/.test(path)) &&
+      !path.startsWith('test/simulation/'),
   )
   const imports = new Map<string, readonly string[]>()
   const importsOf = (path: string): readonly string[] => {
@@ -46,7 +48,7 @@ export function mapTests(root: string): TestMap {
         })
         .toSorted((one, other) => one.depth - other.depth || (one.test < other.test ? -1 : 1))
         .map(({ test }) => test)
-      const isReal = (test: string) => test.includes('.pg.')
+      const isReal = (test: string) => /\.(pg|e2e)\./.test(test)
       return { pure: near.filter((test) => !isReal(test)), real: near.filter(isReal) }
     },
   }

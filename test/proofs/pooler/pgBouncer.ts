@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
-import { assert, assertPresent } from '@tollbook/core/assert'
+import { connect } from 'node:net'
+import { assertPresent } from '@tollbook/core/assert'
 import { awaitThat } from '../../support/awaitThat.ts'
+import { freePort } from '../../support/freePort.ts'
 
 export interface PgBouncer extends AsyncDisposable {
   /** Leads to the same database, through the pooler. */
@@ -49,7 +50,7 @@ ignore_startup_parameters = extra_float_digits,statement_timeout,lock_timeout,id
   )
   for (const file of [settings, users]) await chmod(file, 0o644)
   // It refuses to run as root.
-  const account = process.getuid?.() === 0 ? ['-u', 'none'] : []
+  const account = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
   const child = spawn(program, [...account, settings], { stdio: 'ignore' })
   const gone = once(child, 'exit')
   await awaitThat('PgBouncer accepts connections', () => accepts(port))
@@ -62,15 +63,6 @@ ignore_startup_parameters = extra_float_digits,statement_timeout,lock_timeout,id
       await gone
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  assert(typeof address === 'object' && address !== null, 'a server listens on a port')
-  await new Promise((resolve) => server.close(resolve))
-  return address.port
 }
 
 function accepts(port: number): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { PendingPayment } from '@tollbook/client/pendingPayment'
+import type { PendingPayment } from '../pendingPayment.ts'
 
 /** Payments between signing and answer, one file each: a process that is killed in between loses nothing. */
 export interface SavedPayments {

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { PaymentError } from '@tollbook/client/paymentError'
-import type { PaymentProgress } from '@tollbook/client/paymentProgress'
-import type { PendingPayment } from '@tollbook/client/pendingPayment'
-import { QuoteRefused } from '@tollbook/client/quoteProblem'
-import { SpendingLimitExceeded } from '@tollbook/client/spendingLimit'
-import type { ReceiptVerdict } from '@tollbook/client/verifyReceipt'
+import { PaymentError } from '../paymentError.ts'
+import type { PaymentProgress } from '../paymentProgress.ts'
+import type { PendingPayment } from '../pendingPayment.ts'
+import { QuoteRefused } from '../quoteProblem.ts'
+import { SpendingLimitExceeded } from '../spendingLimit.ts'
+import type { ReceiptVerdict } from '../verifyReceipt.ts'
 import { describeError, Fault } from '@tollbook/core/fault'
 import { formatDecimal } from '@tollbook/core/money'
-import type { CommandDeps } from './commandDeps.ts'
+import type { PayCommandDeps } from './commandDeps.ts'
 import { isNobodyThere } from './payExit.ts'
 
 /** An answer as it is shown. `verdict` is undefined when there was no receipt, or no key to check it with. */
@@ -20,7 +20,7 @@ export interface ShownAnswer {
   readonly output: string | undefined
 }
 
-type Streams = Pick<CommandDeps, 'stdout' | 'stderr'>
+type Streams = Pick<PayCommandDeps, 'stdout' | 'stderr'>
 
 const answerBody = z.object({ data: z.unknown(), receipt: z.unknown().optional(), meta: z.unknown().optional() })
 
@@ -89,10 +89,11 @@ export interface ShownFailure {
   readonly pathOf: (payment: PendingPayment) => string
 }
 
-export function reportPayFailure({ stdout, stderr }: Streams, failure: ShownFailure): void {
+export function reportPayFailure(deps: Streams & Pick<PayCommandDeps, 'name'>, failure: ShownFailure): void {
+  const { name, stdout, stderr } = deps
   const { error, exitCode, pathOf } = failure
   const payment = error instanceof PaymentError ? error.payment : undefined
-  const hint = payment === undefined ? hintOf(error) : `resume it with: tollbook pay --resume ${pathOf(payment)}`
+  const hint = payment === undefined ? hintOf(error) : `resume it with: ${name} --resume ${pathOf(payment)}`
   stderr.write(`${error.message}\n${hint === undefined ? '' : `${hint}\n`}`)
   if (stdout.isTTY === true) {
     if (payment !== undefined) stderr.write(`proof: ${payment.proof}\nidempotency key: ${payment.idempotencyKey}\n`)

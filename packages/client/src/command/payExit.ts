@@ -1,13 +1,13 @@
-import { PaymentError, PaymentNotSent, PaymentRefused, PaymentUnspent } from '@tollbook/client/paymentError'
-import { QuoteRefused } from '@tollbook/client/quoteProblem'
-import { SpendingLimitExceeded } from '@tollbook/client/spendingLimit'
+import { PaymentError, PaymentNotSent, PaymentRefused, PaymentUnspent } from '../paymentError.ts'
+import { QuoteRefused } from '../quoteProblem.ts'
+import { SpendingLimitExceeded } from '../spendingLimit.ts'
 import { Fault } from '@tollbook/core/fault'
-import { UsageProblem, usageExitCode } from './usageProblem.ts'
+import { UsageProblem } from './usageProblem.ts'
 
-/** The exit codes of `tollbook pay`. A script can tell by them whether paying again would be paying twice. */
+/** The exit codes of the payer's command. A script can tell by them whether paying again would be paying twice. */
 export const payExitCodes = {
   answered: 0,
-  usage: usageExitCode,
+  usage: 2,
   overLimit: 3,
   paymentRefused: 4,
   outcomeUnknown: 5,
@@ -17,19 +17,6 @@ export const payExitCodes = {
   receiptInvalid: 9,
   interrupted: 130,
 } as const
-
-export const payExitHelp = `
-Exit codes:
-  0    answered, and the receipt verified if its key was known
-  2    wrong usage: an option, a file or a URL
-  3    the price is above --max-usd; nothing was signed
-  4    the payment was permanently refused; no answer, and nothing is paid again
-  5    the outcome of the payment is unknown; resume it, do not pay again
-  6    the request was rejected; a payment, if made, stays valid and can be resumed for another request
-  7    the service, its source or the Solana node is unavailable; a payment, if made, stays valid
-  8    the offer of the service is inconsistent, or names another mint, wallet or network; nothing was signed
-  9    answered, but the receipt does not verify
-  130  interrupted before anything was paid`
 
 /** Undefined for what is not an outcome but a bug of ours. */
 export function exitCodeOf(error: unknown, interrupted: AbortSignal): number | undefined {

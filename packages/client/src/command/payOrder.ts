@@ -1,32 +1,13 @@
 import { access, constants, readFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
-import { proofForms, type ProofForm } from '@tollbook/client/encodeProof'
-import { type PendingPayment, readPendingPayment } from '@tollbook/client/pendingPayment'
-import { readKeypairFile } from '@tollbook/client/node'
-import type { PayerWallet } from '@tollbook/client/payerWallet'
-import { requireSecureUrl } from '@tollbook/client/secureUrl'
-import { type LocalJson, readLocalJson } from './localJson.ts'
+import { dirname, resolve } from 'node:path'
+import { proofForms, type ProofForm } from '../encodeProof.ts'
+import { type PendingPayment, readPendingPayment } from '../pendingPayment.ts'
+import { readKeypairFile } from '../node.ts'
+import type { PayerWallet } from '../payerWallet.ts'
+import { requireSecureUrl } from '../secureUrl.ts'
+import type { LocalDefaults } from './commandDeps.ts'
+import type { PayArguments, PayOptions } from './payWords.ts'
 import { UsageProblem } from './usageProblem.ts'
-
-export interface PayArguments {
-  readonly method: string | undefined
-  readonly path: string | undefined
-  readonly options: PayOptions
-}
-
-export interface PayOptions {
-  readonly json?: string
-  readonly wallet?: string
-  readonly maxUsd: string
-  readonly form: string
-  readonly baseUrl?: string
-  readonly rpcUrl?: string
-  readonly mint?: string
-  readonly burnPercent?: string
-  readonly receiptKey?: string
-  readonly output?: string
-  readonly resume?: string
-}
 
 export interface PayRequest {
   readonly input: string
@@ -51,9 +32,8 @@ export interface PayOrder {
 }
 
 /** Throws `UsageProblem`, or a fault where a file is not what it should be. */
-export async function readPayOrder(home: string, given: PayArguments): Promise<PayOrder> {
+export async function readPayOrder(local: LocalDefaults | undefined, given: PayArguments): Promise<PayOrder> {
   const { options } = given
-  const local = await readLocalJson(join(home, 'local.json'))
   const resumed = options.resume === undefined ? undefined : await readStoredPayment(options.resume)
   const baseUrl = resumed === undefined ? (options.baseUrl ?? local?.baseUrl) : new URL(resumed.request.url).origin
   if (baseUrl === undefined) throw missing('--base-url', 'the URL of the service')
@@ -121,7 +101,7 @@ function requireServiceUrl(url: string): string {
 }
 
 function isSameOrigin(one: string, other: string): boolean {
-  return URL.parse(one)?.origin === URL.parse(other)?.origin
+  return URL.canParse(one) && URL.canParse(other) && new URL(one).origin === new URL(other).origin
 }
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
@@ -151,7 +131,7 @@ async function readBody(json: string): Promise<string> {
   }
 }
 
-async function readWallet({ wallet }: PayOptions, local: LocalJson | undefined): Promise<PayerWallet> {
+async function readWallet({ wallet }: PayOptions, local: LocalDefaults | undefined): Promise<PayerWallet> {
   const path = wallet ?? local?.demoWallet?.keypairPath
   if (path === undefined) throw missing('--wallet', 'a keypair file of the Solana CLI')
   return readKeypairFile(path)
@@ -165,7 +145,7 @@ function spentWallet({ wallet }: PendingPayment): PayerWallet {
   }
 }
 
-function pinsOf({ mint, burnPercent }: PayOptions, own: LocalJson | undefined) {
+function pinsOf({ mint, burnPercent }: PayOptions, own: LocalDefaults | undefined) {
   const expectedMint = mint ?? own?.tokenMint
   return {
     ...(burnPercent === undefined ? {} : { expectedBurnPercent: burnPercentIn(burnPercent) }),

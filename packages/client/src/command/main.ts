@@ -1,0 +1,17 @@
+#!/usr/bin/env node
+import { join } from 'node:path'
+import { runPayCommand } from './payCommand.ts'
+
+/* `tollbook-pay`: the payer's command, for a payer who has nothing else of the service. */
+
+const interrupted = new AbortController()
+process.once('SIGINT', () => interrupted.abort())
+
+process.exitCode = await runPayCommand(process.argv.slice(2), {
+  name: 'tollbook-pay',
+  stdout: process.stdout,
+  stderr: process.stderr,
+  paymentFolder: join(process.env['TOLLBOOK_HOME'] ?? '.tollbook', 'payments'),
+  readLocal: () => Promise.resolve(undefined),
+  interrupted: interrupted.signal,
+})

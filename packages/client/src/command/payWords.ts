@@ -1,0 +1,107 @@
+import { parseArgs } from 'node:util'
+import { UsageProblem } from './usageProblem.ts'
+
+export interface PayArguments {
+  readonly method: string | undefined
+  readonly path: string | undefined
+  readonly options: PayOptions
+}
+
+export interface PayOptions {
+  readonly json?: string
+  readonly wallet?: string
+  readonly maxUsd: string
+  readonly form: string
+  readonly baseUrl?: string
+  readonly rpcUrl?: string
+  readonly mint?: string
+  readonly burnPercent?: string
+  readonly receiptKey?: string
+  readonly output?: string
+  readonly resume?: string
+}
+
+const defaultMaxUsd = '0.10'
+
+export const payHelp = `Usage: tollbook-pay [options] [method] [path]
+
+Requests a paid endpoint, pays what it asks within a limit, and prints the data and the receipt.
+
+Arguments:
+  method                   GET or POST
+  path                     path with its query, for example '/api/data/crypto?symbol=BTC'
+
+Options:
+  --json <body>            body of the request as JSON, or @FILE
+  --max-usd <amount>       pay no more than this for the request, in US dollars (default: ${defaultMaxUsd})
+  --wallet <file>          keypair file of the Solana CLI (default: the demo wallet of local mode)
+  --form <form>            bound: theft-proof; transaction: plain and not sent yet; signature: sent by us (default: bound)
+  --base-url <url>         the service (default: the one that runs in local mode)
+  --rpc-url <url>          a Solana node (default: the chain of local mode)
+  --mint <address>         refuse to pay in any other token (default: the token of local mode)
+  --burn-percent <number>  refuse to pay a price with any other burn; any: accept each (default: 30)
+  --receipt-key <file>     key of the service, JWK or JWKS, to check the receipt with (default: local mode)
+  --output <file>          write the answer to a file instead
+  --resume <file>          present a stored payment again; never signs another. METHOD PATH only for another request
+  -h, --help               print this help
+
+Exit codes:
+  0    answered, and the receipt verified if its key was known
+  2    wrong usage: an option, a file or a URL
+  3    the price is above --max-usd; nothing was signed
+  4    the payment was permanently refused; no answer, and nothing is paid again
+  5    the outcome of the payment is unknown; resume it, do not pay again
+  6    the request was rejected; a payment, if made, stays valid and can be resumed for another request
+  7    the service, its source or the Solana node is unavailable; a payment, if made, stays valid
+  8    the offer of the service is inconsistent, or names another mint, wallet or network; nothing was signed
+  9    answered, but the receipt does not verify
+  130  interrupted before anything was paid
+`
+
+const text = { type: 'string' } as const
+const options = {
+  json: text,
+  'max-usd': text,
+  wallet: text,
+  form: text,
+  'base-url': text,
+  'rpc-url': text,
+  mint: text,
+  'burn-percent': text,
+  'receipt-key': text,
+  output: text,
+  resume: text,
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+/** Undefined when the help is asked for. */
+export function readPayWords(words: readonly string[]): PayArguments | undefined {
+  const { values, positionals } = parse(words)
+  if (values.help === true) return undefined
+  const [method, path, ...others] = positionals
+  if (others.length > 0) throw new UsageProblem('METHOD PATH', `too many arguments (got ${positionals.join(' ')})`)
+  const { 'max-usd': maxUsd = defaultMaxUsd, form = 'bound' } = values
+  const { 'base-url': baseUrl, 'rpc-url': rpcUrl, 'burn-percent': burnPercent, 'receipt-key': receiptKey } = values
+  const { json, wallet, mint, output, resume } = values
+  const given = { json, wallet, baseUrl, rpcUrl, mint, burnPercent, receiptKey, output, resume }
+  return { method, path, options: { maxUsd, form, ...withoutUndefined(given) } }
+}
+
+function parse(words: readonly string[]) {
+  try {
+    return parseArgs({ args: [...words], options, allowPositionals: true })
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    const [sentence = ''] = error.message.split('. ')
+    throw new UsageProblem(
+      'OPTION',
+      `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}; --help lists the options`,
+    )
+  }
+}
+
+function withoutUndefined(given: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
+}

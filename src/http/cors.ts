@@ -1,0 +1,65 @@
+import type { Context, Next } from 'koa'
+import type { PaymentRail } from '../paywall/rail.ts'
+
+export interface CorsDeps {
+  readonly rails: readonly Pick<PaymentRail, 'requestHeaders' | 'responseHeaders'>[]
+  /** Paths that pages of any origin may read, as the router has them. All others stay closed to other origins. */
+  readonly paths: readonly string[]
+}
+
+export interface CorsQuestion {
+  readonly path: string
+  readonly method: string
+  readonly header: (name: string) => string
+}
+
+type Headers = Readonly<Record<string, string>>
+
+const requestHeaders = ['content-type', 'idempotency-key']
+const responseHeaders = [
+  'x-request-id',
+  'retry-after',
+  'ratelimit',
+  'ratelimit-policy',
+  'idempotent-replay',
+  'x-sample-data',
+]
+// Browsers keep the answer to a preflight for at most two hours.
+const preflightSeconds = 7_200
+
+/** Koa middleware that sets the headers of `corsHeaders`. The router answers the preflight itself. */
+export function createCors(deps: CorsDeps): (context: Context, next: Next) => Promise<unknown> {
+  const headersFor = corsHeaders(deps)
+  return (context, next) => {
+    const { path, method } = context
+    context.set(headersFor({ path, method, header: (name) => context.get(name) }))
+    return next()
+  }
+}
+
+/**
+ * Headers for pages of other origins (Fetch standard, CORS protocol). The service knows no cookies and no sessions, so any
+ * origin may ask, and credentials are never allowed.
+ */
+export function corsHeaders({ rails, paths }: CorsDeps): (question: CorsQuestion) => Headers {
+  const exact = new Set(paths.filter((path) => !isOpen(path)))
+  const prefixes = paths.filter(isOpen).map((path) => path.replace(/[:*].*$/, ''))
+  const allowed = [...requestHeaders, ...rails.flatMap((rail) => rail.requestHeaders)].join(', ')
+  const exposed = [...responseHeaders, ...rails.flatMap((rail) => rail.responseHeaders)].join(', ')
+  const preflight = {
+    'access-control-allow-origin': '*',
+    'access-control-allow-methods': 'GET, HEAD, POST',
+    'access-control-allow-headers': allowed,
+    'access-control-max-age': String(preflightSeconds),
+  }
+  return ({ path, method, header }) => {
+    if (!exact.has(path) && !prefixes.some((prefix) => path.startsWith(prefix))) return {}
+    if (method === 'OPTIONS' && header('access-control-request-method') !== '') return preflight
+    // Always, so that a shared cache never holds an answer that one page may read and another one may not.
+    return { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed }
+  }
+}
+
+function isOpen(path: string): boolean {
+  return /[:*]/.test(path)
+}

@@ -1,0 +1,24 @@
+import type { Product } from '../product/product.ts'
+import type { Answer, StreamedAnswer } from './answer.ts'
+import { openOffer } from './issueOffer.ts'
+import type { PaidRequest } from './paidRequest.ts'
+import { type Paywall, sell } from './paywall.ts'
+
+/**
+ * Sells, and adds to a refused proof what its rail has to say about it. A client of that rail then reads the refusal without
+ * knowing our bodies.
+ */
+export async function sellOnRails(
+  deps: Paywall,
+  product: Product,
+  request: PaidRequest,
+): Promise<Answer | StreamedAnswer> {
+  const answer = await sell(deps, product, request)
+  if ('chunks' in answer || answer.refusal === undefined) return answer
+  const rail = deps.rails.find((each) => each.carriesProof(request))
+  if (rail?.explain === undefined) return answer
+  const price = deps.currentPrice(product.path)
+  if (price === undefined) return answer
+  const headers = await rail.explain(answer.refusal, openOffer(deps, { product, payer: undefined, price }))
+  return { ...answer, headers: { ...answer.headers, ...headers } }
+}

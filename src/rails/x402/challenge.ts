@@ -1,0 +1,127 @@
+import type { Address } from '@tollbook/core/address'
+import { memoOfSecret } from '@tollbook/core/binding'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { Fault } from '@tollbook/core/fault'
+import { randomToken } from '@tollbook/core/id'
+import { sentForArrival } from '@tollbook/core/transferFee'
+import type { PaymentTerms } from '../../payment/settlement.ts'
+import type { Challenge, Offer } from '../../paywall/rail.ts'
+import type { FeePayer } from './feePayer.ts'
+import { encodeHeader, requiredHeader, x402Version } from './wire.ts'
+
+export const mount = '/x402'
+
+export interface ChallengeDeps {
+  readonly feePayer: FeePayer
+  readonly terms: PaymentTerms
+  /** CAIP-2 id that clients know the chain by. */
+  readonly network: string
+  /** Origin for callers. */
+  readonly serviceUrl: () => string
+  /** The product of a path, for clients and indexers. */
+  readonly describe: (path: string) => ProductDescription | undefined
+}
+
+export interface ProductDescription {
+  readonly summary: string
+  readonly mimeType: string
+  /** JSON Schema of the parameters. */
+  readonly inputSchema: { readonly [name: string]: Json }
+  readonly example: { readonly input: { readonly [name: string]: Json }; readonly output: Json }
+}
+
+/** Time that a client has from the 402 to its payment. A transaction cannot land after some 60 seconds. */
+const maxTimeoutSeconds = 60
+
+/** Undefined while no fee payer signs: what a client would send could not be settled. */
+export async function challenge(deps: ChallengeDeps, offer: Offer): Promise<Challenge | undefined> {
+  const headers = await paymentRequired(deps, offer, 'PAYMENT-SIGNATURE header is required')
+  if (headers === undefined) return undefined
+  const instruction = 'pay by x402 as the PAYMENT-REQUIRED header says'
+  return { instruction, members: {}, headers }
+}
+
+/** The header with the offer, and with the reason why an earlier payment was refused. */
+export async function paymentRequired(deps: ChallengeDeps, offer: Offer, error: string) {
+  const feePayer = await openFeePayer(deps.feePayer)
+  if (feePayer === undefined) return undefined
+  const { path } = offer.product
+  const description = deps.describe(path)
+  const content: Json = {
+    x402Version,
+    error,
+    resource: {
+      url: `${deps.serviceUrl()}${mount}${path}`,
+      ...(description === undefined ? {} : { description: description.summary, mimeType: description.mimeType }),
+      serviceName: 'Tollbook',
+    },
+    accepts: [requirementsOf(deps, offer, feePayer)],
+    ...(description === undefined ? {} : { extensions: { bazaar: bazaarOf(offer, description) } }),
+  }
+  return { [requiredHeader]: encodeHeader(content) }
+}
+
+async function openFeePayer(feePayer: FeePayer): Promise<Address | undefined> {
+  try {
+    const { address, whyClosed } = await feePayer.standing()
+    return whyClosed === undefined ? address : undefined
+  } catch (error) {
+    if (error instanceof Fault) return undefined
+    throw error
+  }
+}
+
+/**
+ * One way to pay: `exact` on Solana. The client echoes it whole with its payment. The memo goes on chain and the secret
+ * behind it only to us, so no caller can use the payment of another one. Nothing of the offer is stored: the price list
+ * says for which price the payment is good, and for how long.
+ */
+function requirementsOf({ terms, network }: ChallengeDeps, { price }: Offer, feePayer: Address): Json {
+  const secret = randomToken()
+  return {
+    scheme: 'exact',
+    network,
+    amount: amountOf(terms, price.requiredBaseUnits).toString(),
+    asset: terms.mint,
+    payTo: terms.paymentWallet,
+    maxTimeoutSeconds,
+    extra: {
+      feePayer,
+      memo: memoOfSecret(secret),
+      secret,
+      priceList: price.priceList,
+      // Paid before the answer is made: the transaction lands first.
+      paymentFlow: 'upfront',
+    },
+  }
+}
+
+/** The whole price arrives, also where the mint withholds a fee. */
+export function amountOf({ transferFee }: PaymentTerms, requiredBaseUnits: bigint): bigint {
+  return transferFee === undefined ? requiredBaseUnits : sentForArrival(requiredBaseUnits, transferFee)
+}
+
+/** Facts by which an indexer lists the product: it reads the 402 to a request without parameters. */
+function bazaarOf({ product }: Offer, { inputSchema, example }: ProductDescription): Json {
+  const { method } = product
+  const input: Json =
+    method === 'GET'
+      ? { type: 'http', method, queryParams: example.input }
+      : { type: 'http', method, bodyType: 'json', body: example.input }
+  const name = method === 'GET' ? 'queryParams' : 'body'
+  return {
+    info: { input, output: { type: 'json', example: example.output } },
+    schema: {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      properties: {
+        input: {
+          type: 'object',
+          properties: { type: { const: 'http' }, method: { enum: [method] }, [name]: inputSchema },
+          required: ['type', 'method', name],
+        },
+      },
+      required: ['input'],
+    },
+  }
+}

@@ -1,0 +1,22 @@
+import type { Address } from '@tollbook/core/address'
+import type { Refusal } from '@tollbook/core/refusal'
+import type { Signature } from '@tollbook/core/signature'
+import type { SponsoredTransaction } from '../../payment/sponsoredTransaction.ts'
+
+/**
+ * The signer of the network fees, a separate process. Its signature is the id of a payment. Every method throws a
+ * retryable fault when the signer does not answer.
+ */
+export interface FeePayer {
+  standing(): Promise<FeePayerStanding>
+  /** The signature that it has given to this message before. It costs nothing. */
+  find(digest: string): Promise<Signature | undefined>
+  /** Signs, within its budgets. A refusal says that it has not signed. */
+  sign(transaction: SponsoredTransaction): Promise<Signature | Refusal>
+}
+
+export interface FeePayerStanding {
+  readonly address: Address
+  /** Undefined while it signs; otherwise the reason why it does not, such as a budget that is used up. */
+  readonly whyClosed: string | undefined
+}

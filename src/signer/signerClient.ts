@@ -1,0 +1,103 @@
+import { once } from 'node:events'
+import { request as openRequest } from 'node:http'
+import { z } from 'zod'
+import { type Address, readAddress } from '@tollbook/core/address'
+import type { Clock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
+import { type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
+import { readSignature, type Signature } from '@tollbook/core/signature'
+import { type SponsoredTransaction, sponsorProblems } from '../payment/sponsoredTransaction.ts'
+
+/** The signer, as the service uses it. */
+export interface SignerClient {
+  standing(): Promise<{ readonly address: Address; readonly whyClosed: string | undefined }>
+  find(digest: string): Promise<Signature | undefined>
+  sign(transaction: SponsoredTransaction): Promise<Signature | Refusal>
+}
+
+export interface SignerClientOptions {
+  readonly socketPath: string
+  readonly clock: Pick<Clock, 'monotonicMs'>
+}
+
+const address = z.string().transform((text, context) => readAddress(text) ?? invalid(context))
+const signature = z.string().transform((text, context) => readSignature(text) ?? invalid(context))
+const standingJson = z.object({ address, isOpen: z.boolean() })
+const signatureJson = z.object({ signature })
+const outcomeJson = z.union([
+  signatureJson,
+  z.object({ problem: z.enum(Object.keys(sponsorProblems)) }),
+  z.object({ overBudget: z.string() }),
+])
+
+function invalid(context: z.core.$RefinementCtx): never {
+  context.addIssue('is not an address or signature')
+  return z.NEVER
+}
+
+// Each 402 asks whether the signer is there.
+const standingForMs = 1_000
+const timeoutMs = 5_000
+const signatureRetrySeconds = 60
+
+export function createSignerClient({ socketPath, clock }: SignerClientOptions): SignerClient {
+  let standing: { readonly value: Promise<Standing>; readonly atMs: number } | undefined
+  return {
+    standing() {
+      const nowMs = clock.monotonicMs()
+      if (standing === undefined || nowMs - standing.atMs > standingForMs)
+        standing = { value: readStanding(socketPath), atMs: nowMs }
+      return standing.value
+    },
+    async find(digest) {
+      const { status, text } = await call(socketPath, { path: `/signatures/${digest}` })
+      return status === 404 ? undefined : parse(signatureJson, text).signature
+    },
+    async sign({ bytes, payer }) {
+      const { text } = await call(socketPath, { path: '/signatures', body: bytes })
+      const outcome = parse(outcomeJson, text)
+      if ('signature' in outcome) return outcome.signature
+      if ('problem' in outcome) return refuseProof('not_sponsored', outcome.problem)
+      const why = `the signer's budget of ${outcome.overBudget} does not allow the fee of a payment by ${payer}`
+      return refuse('ENDPOINT_UNAVAILABLE', `${why}; nothing was sent`, signatureRetrySeconds)
+    },
+  }
+}
+
+type Standing = Awaited<ReturnType<SignerClient['standing']>>
+
+async function readStanding(socketPath: string): Promise<Standing> {
+  const { address: own, isOpen } = parse(standingJson, (await call(socketPath, { path: '/' })).text)
+  return { address: own, whyClosed: isOpen ? undefined : "the signer's budget of this day is used up" }
+}
+
+interface Call {
+  readonly path: string
+  readonly body?: Uint8Array
+}
+
+async function call(socketPath: string, { path, body }: Call) {
+  try {
+    const request = openRequest({
+      socketPath,
+      path,
+      method: body === undefined ? 'GET' : 'POST',
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    request.end(body)
+    const [response] = await once(request, 'response')
+    const chunks: Buffer[] = []
+    for await (const chunk of response) chunks.push(Buffer.from(chunk))
+    return { status: Number(response.statusCode), text: Buffer.concat(chunks).toString('utf8') }
+  } catch (error) {
+    throw new Fault('the signer of the network fees does not answer', { cause: error, retryable: true })
+  }
+}
+
+function parse<T>(schema: z.ZodType<T>, text: string): T {
+  try {
+    return schema.parse(JSON.parse(text))
+  } catch (error) {
+    throw new Fault('the signer of the network fees does not answer as expected', { cause: error, retryable: true })
+  }
+}

@@ -1,0 +1,66 @@
+import { schemaOf } from '../document/jsonSchema.ts'
+import type { X402Settings } from '../config/signerSettings.ts'
+import { completeTransaction, readSponsored } from '../chain/sponsoredTransaction.ts'
+import type { Catalog } from '../endpoints/catalog.ts'
+import type { Endpoint } from '../endpoints/endpoint.ts'
+import type { ListedPrice } from '@tollbook/core/quote'
+import type { PaymentRail } from '../paywall/rail.ts'
+import type { PriceListStore } from '../store/priceListStore.ts'
+import type { ProductDescription } from '../rails/x402/challenge.ts'
+import { createX402Rail, type X402RailDeps } from '../rails/x402/x402Rail.ts'
+import { createSignerClient } from '../signer/signerClient.ts'
+
+export interface X402Parts {
+  /** Undefined: nothing is offered by x402. */
+  readonly settings: X402Settings | undefined
+  readonly priceLists: Pick<PriceListStore, 'listNumber'>
+  readonly catalog: Pick<Catalog, 'endpoints'>
+  readonly serviceUrl: () => string
+}
+
+type OwnDeps =
+  | 'feePayer'
+  | 'network'
+  | 'describe'
+  | 'findListed'
+  | 'priceHoldMs'
+  | 'readSponsored'
+  | 'completeTransaction'
+
+export interface X402Deps extends X402Parts, Omit<X402RailDeps, OwnDeps | 'serviceUrl'> {
+  readonly quoteTtlMs: number
+  readonly quoteGraceMs: number
+}
+
+/** The x402 rail with its signer. No rail without a signer: a stock client needs a fee payer. */
+export function openX402(deps: X402Deps): readonly PaymentRail[] {
+  const { settings, clock, terms, quoteTtlMs, quoteGraceMs, catalog } = deps
+  if (settings === undefined) return []
+  const described = new Map(catalog.endpoints.map((endpoint) => [endpoint.path, describe(endpoint)]))
+  const rail = createX402Rail({
+    ...deps,
+    readSponsored,
+    completeTransaction,
+    network: settings.network ?? terms.network,
+    feePayer: createSignerClient({ socketPath: settings.signerSocket, clock }),
+    describe: (path) => described.get(path),
+    findListed: (endpoint, priceList) => findListed(deps, endpoint, priceList),
+    priceHoldMs: quoteTtlMs + quoteGraceMs,
+  })
+  return [rail]
+}
+
+async function findListed({ priceLists }: X402Deps, endpoint: string, priceList: number) {
+  const list = await priceLists.listNumber(priceList)
+  const price = list?.prices.find((each) => each.endpoint === endpoint)
+  return price === undefined ? undefined : ({ ...price, priceList } satisfies ListedPrice)
+}
+
+function describe({ summary, parameters, example, stream }: Endpoint): ProductDescription {
+  return {
+    summary,
+    mimeType: stream?.contentType ?? 'application/json',
+    inputSchema: schemaOf(parameters),
+    example: { input: example.order, output: example.answer },
+  }
+}

@@ -1,0 +1,266 @@
+import { Keypair } from '@solana/web3.js'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { decodePaymentResponseHeader, x402HTTPClient } from '@x402/fetch'
+import { z } from 'zod'
+import { audit } from '@tollbook/audit'
+import { assertPresent } from '@tollbook/core/assert'
+import { systemClock } from '@tollbook/core/clock'
+import { quoteBody, saleBody } from '@tollbook/core/wire'
+import { ask, qrOrder } from '../../support/ask.ts'
+import { awaitThat } from '../../support/awaitThat.ts'
+import { openX402Service, stockClient, stockFetch, type X402Service } from '../../support/x402Service.ts'
+
+let x402: X402Service
+let payingFetch: typeof fetch
+
+beforeAll(async () => {
+  x402 = await openX402Service()
+  const { service, tokenMint } = x402
+  payingFetch = await stockFetch(service.demoWallet, service.chain.rpcUrl, tokenMint)
+})
+
+const json = { 'content-type': 'application/json' }
+const qr = { method: 'POST', headers: json, body: JSON.stringify(qrOrder.body) }
+const mounted = `/x402${qrOrder.path}`
+const urlOf = (path: string) => `${x402.service.baseUrl}${path}`
+
+const offer = z.object({
+  x402Version: z.literal(2),
+  error: z.string(),
+  resource: z.looseObject({ url: z.url() }),
+  accepts: z.tuple([
+    z.looseObject({
+      amount: z.string(),
+      extra: z.looseObject({ secret: z.string(), memo: z.string(), feePayer: z.string() }),
+    }),
+  ]),
+  extensions: z.looseObject({}).optional(),
+})
+
+const decoded = (value: string | null) => JSON.parse(Buffer.from(value ?? '', 'base64').toString())
+const offerOf = (headers: Headers) => offer.parse(decoded(headers.get('payment-required')))
+
+/** A payment by the stock client, before it is sent. */
+async function sign(wallet: Keypair = x402.service.demoWallet) {
+  const response = await fetch(urlOf(mounted), qr)
+  const client = await stockClient(wallet, x402.service.chain.rpcUrl, x402.tokenMint)
+  const http = new x402HTTPClient(client)
+  const required = http.getPaymentRequiredResponse((name) => response.headers.get(name), await response.json())
+  const payload = await client.createPaymentPayload(required)
+  const header = assertPresent(http.encodePaymentSignatureHeader(payload)['PAYMENT-SIGNATURE'], 'a payment is signed')
+  return { header, payload: z.looseObject({}).parse(decoded(header)) }
+}
+
+const encode = (payload: object) => Buffer.from(JSON.stringify(payload)).toString('base64')
+const present = (header: string, path = mounted, service = x402.service) =>
+  fetch(`${service.baseUrl}${path}`, { ...qr, headers: { ...json, 'payment-signature': header } })
+
+describe('the 402', () => {
+  test('offers both rails to a caller with a wallet, and x402 alone at the mount', async () => {
+    const both = await ask(x402.service, qrOrder)
+    const { quote } = quoteBody.parse(both.body)
+    expect(both.body['error']).toMatch(/pay by x402 .*; or burn/)
+    expect(offerOf(both.headers)).toMatchObject({
+      accepts: [{ scheme: 'exact', amount: quote.requiredBaseUnits, extra: { paymentFlow: 'upfront' } }],
+    })
+    const alone = await fetch(urlOf(mounted), qr)
+    expect(alone.status).toBe(402)
+    expect(await alone.json()).not.toHaveProperty('quote')
+    expect(offerOf(alone.headers)).toMatchObject({ resource: { url: urlOf(mounted) } })
+  })
+
+  test('stays a 401 on the own path without any marker', async () => {
+    const response = await fetch(urlOf(qrOrder.path), qr)
+    expect(response.status).toBe(401)
+    expect(response.headers.get('payment-required')).toBeNull()
+  })
+
+  test.each([
+    ['GET', '/x402/api/data/crypto', 'queryParams'],
+    ['POST', mounted, 'body'],
+  ])('answers a probe by %s %s with the price and the input schema', async (method, path, input) => {
+    const response = await fetch(urlOf(path), { method })
+    expect(response.status).toBe(402)
+    const { extensions } = offerOf(response.headers)
+    expect(extensions).toMatchObject({
+      bazaar: { info: { input: { type: 'http', method } }, schema: { properties: { input: { properties: {} } } } },
+    })
+    expect(JSON.stringify(extensions)).toContain(`"${input}":{"type":"object"`)
+  })
+
+  test.each([
+    ['a wrong parameter', '/x402/api/data/crypto?coin=BTC', {}],
+    ['an empty body', mounted, { ...qr, body: '{}' }],
+    ['no input and a payment', '/x402/api/data/crypto', { headers: { 'payment-signature': 'AAAA' } }],
+  ])('is a 400 for %s, before any payment', async (_name, path, init) => {
+    expect((await fetch(urlOf(path), init)).status).toBe(400)
+  })
+
+  test('may be read by a page of another origin, which learns the headers first', async () => {
+    const headers = { origin: 'https://shop.example', 'access-control-request-method': 'POST' }
+    const preflight = await fetch(urlOf(mounted), { method: 'OPTIONS', headers })
+    expect(preflight.status).toBe(204)
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('payment-signature')
+    const answer = await fetch(urlOf(mounted), { ...qr, headers: { ...json, origin: 'https://shop.example' } })
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+    expect(answer.headers.get('access-control-expose-headers')).toContain('payment-required, payment-response')
+    expect((await fetch(urlOf('/metrics'))).headers.get('access-control-allow-origin')).toBeNull()
+  })
+})
+
+describe('the stock client', () => {
+  test.each([
+    ['at the mount, without any header of ours', mounted, {}],
+    ['on the own path, with its wallet in a header', qrOrder.path, { wallet: true }],
+  ])('buys %s', async (_name, path, { wallet = false }: { readonly wallet?: boolean }) => {
+    const headers = wallet ? { ...json, 'x-wallet-address': x402.service.payer.address } : json
+    const response = await payingFetch(urlOf(path), { ...qr, headers })
+    const text = await response.text()
+    expect(response.status, text).toBe(200)
+    const { receipt } = saleBody.parse(JSON.parse(text))
+    expect(receipt).toMatchObject({
+      wallet: x402.service.payer.address,
+      burned: '0',
+      burnOwed: '1500000',
+      quoteId: null,
+    })
+    const settled = decodePaymentResponseHeader(response.headers.get('payment-response') ?? '')
+    expect(settled).toMatchObject({ success: true, transaction: receipt.signature, payer: receipt.wallet })
+  })
+
+  test('needs no wallet header on the own path when it pays', async () => {
+    const { header } = await sign()
+    expect((await present(header, qrOrder.path)).status).toBe(200)
+  })
+})
+
+const isReplay = ({ headers }: Response) => headers.get('idempotent-replay') === 'true'
+
+describe('I1 one payment', () => {
+  test('presented again is a duplicate, in the words of x402', async () => {
+    const { header } = await sign()
+    expect((await present(header)).status).toBe(200)
+    await awaitThat('the answer is known to be sent', async () => !isReplay(await present(header)))
+    const again = await present(header)
+    expect(again.status).toBe(402)
+    expect(offerOf(again.headers).error).toBe('duplicate_settlement')
+    const failure = decodePaymentResponseHeader(again.headers.get('payment-response') ?? '')
+    expect(failure).toMatchObject({ success: false, errorReason: 'duplicate_settlement' })
+  })
+
+  test('raced by x402 and by the native rail is served once', async () => {
+    const { header } = await sign()
+    const first = present(header)
+    const replies = await Promise.all(Array.from({ length: 12 }, () => present(header)))
+    const answers = [await first, ...replies]
+    const { receipt } = saleBody.parse(
+      await assertPresent(
+        answers.find(({ status }) => status === 200),
+        'one is served',
+      ).json(),
+    )
+    const { secret } = offer.shape.accepts.parse([decoded(header).accepted])[0].extra
+    const proof = encode({ signature: receipt.signature, secret })
+    expect(answers.filter((answer) => answer.status === 200 && !isReplay(answer))).toHaveLength(1)
+    expect(answers.filter(({ status }) => ![200, 402, 409].includes(status))).toEqual([])
+    // A retryable answer must not carry an offer: a stock client would pay again.
+    for (const { status, headers } of answers) if (status === 409) expect(headers.get('payment-required')).toBeNull()
+    const byNative = await ask(x402.native, { ...qrOrder, proof })
+    expect(byNative.status === 402 || byNative.headers.get('idempotent-replay') === 'true').toBe(true)
+  })
+
+  test('seen on chain buys nothing without the secret of its offer', async () => {
+    const { header, payload } = await sign()
+    expect((await present(header)).status).toBe(200)
+    const accepted = offer.shape.accepts.parse([payload['accepted']])[0]
+    const stolen = { ...payload, accepted: { ...accepted, extra: { ...accepted.extra, secret: 'A'.repeat(22) } } }
+    const response = await present(encode(stolen))
+    expect(response.status).toBe(402)
+    expect(await response.json()).toMatchObject({ reason: 'secret_mismatch' })
+  })
+})
+
+describe('a payment that is not one', () => {
+  type Payload = Awaited<ReturnType<typeof sign>>['payload']
+  const withAccepted = (payload: Payload, change: object) =>
+    encode({ ...payload, accepted: { ...z.looseObject({}).parse(payload['accepted']), ...change } })
+  const transactionOf = (payload: Payload) =>
+    Buffer.from(z.object({ transaction: z.string() }).parse(payload['payload']).transaction, 'base64')
+  const withTransaction = (payload: Payload, change: (bytes: Buffer) => Buffer) =>
+    encode({ ...payload, payload: { transaction: change(transactionOf(payload)).toString('base64') } })
+  const flip = (bytes: Buffer) => Buffer.from(bytes.with(bytes.length - 3, bytes.at(-3) === 1 ? 2 : 1))
+
+  const cases: readonly (readonly [string, (payload: Payload) => string, string])[] = [
+    ['text', () => 'pay', 'invalid_payload'],
+    ['base64url', () => 'eyJ4-_-_', 'invalid_payload'],
+    ['another version', (payload) => encode({ ...payload, x402Version: 1 }), 'invalid_payload'],
+    ['no transaction', (payload) => encode({ ...payload, payload: {} }), 'invalid_payload'],
+    ['no echo of the offer', (payload) => encode({ ...payload, accepted: undefined }), 'invalid_payload'],
+    ['another scheme', (payload) => withAccepted(payload, { scheme: 'upto' }), 'invalid_exact_svm_unsupported_scheme'],
+    [
+      'another network',
+      (payload) => withAccepted(payload, { network: 'solana:x' }),
+      'invalid_exact_svm_network_mismatch',
+    ],
+    ['another asset', (payload) => withAccepted(payload, { asset: 'x' }), 'invalid_exact_svm_payload_mint_mismatch'],
+    [
+      'another payee',
+      (payload) => withAccepted(payload, { payTo: 'x' }),
+      'invalid_exact_svm_payload_recipient_mismatch',
+    ],
+    [
+      'half a transaction',
+      (payload) => withTransaction(payload, (bytes) => bytes.subarray(0, 100)),
+      'invalid_exact_svm_payload_transaction_could_not_be_decoded',
+    ],
+    ['another memo', (payload) => withTransaction(payload, flip), 'invalid_exact_svm_payload_signature_invalid'],
+  ]
+
+  test.each(cases)('%s is refused with a new offer', async (_name, spoil, x402Error) => {
+    const { payload } = await sign()
+    const response = await present(spoil(payload))
+    expect(response.status).toBe(402)
+    expect(offerOf(response.headers).error).toBe(x402Error)
+  })
+
+  test('a wallet without tokens is refused before anything is signed', async () => {
+    const { header } = await sign(Keypair.generate())
+    const response = await present(header)
+    expect(response.status).toBe(402)
+    expect(offerOf(response.headers).error).toBe('invalid_exact_svm_transaction_simulation_failed')
+  })
+})
+
+// A block is final after 32 others.
+const finalSlots = 40
+
+test('the ledger owes the burns, calls none of them confirmed, and the audit agrees with the chain', async () => {
+  const { service, paymentWallet } = x402
+  const stats = await (await fetch(urlOf('/api/token/burn-stats'))).json()
+  expect(stats).toMatchObject({ data: { total: { baseUnits: '0', payments: 0 } } })
+  const owed = BigInt(
+    z.object({ data: z.object({ owed: z.object({ baseUnits: z.string() }) }) }).parse(stats).data.owed.baseUnits,
+  )
+  expect(owed).toBeGreaterThan(0n)
+  service.chain.advanceSlots(finalSlots)
+  const { findings, verdicts } = await audit({
+    source: { kind: 'database', url: service.database.adminUrl },
+    verifierKeys: [],
+    ownCheckpoints: [],
+    transactions: true,
+    chain: { rpcUrl: service.chain.rpcUrl, fetch, paymentWallet, recordedWithinMs: 0 },
+    resumeFile: undefined,
+    clock: systemClock,
+  })
+  expect(findings).toEqual([])
+  expect(verdicts.chainTruth.status).toBe('holds')
+})
+
+test('an unreachable signer is an unknown outcome, never a new offer', async () => {
+  const { header } = await sign()
+  await x402.signer.close()
+  const response = await present(header)
+  expect(response.status).toBe(503)
+  expect(response.headers.get('retry-after')).not.toBeNull()
+  expect(response.headers.get('payment-required')).toBeNull()
+})

@@ -1,0 +1,302 @@
+import {
+  createApproveCheckedInstruction,
+  createAssociatedTokenAccountInstruction,
+  createBurnCheckedInstruction,
+  createCloseAccountInstruction,
+  createSetAuthorityInstruction,
+  createTransferInstruction,
+  AuthorityType,
+  getAssociatedTokenAddressSync,
+  TOKEN_2022_PROGRAM_ID,
+} from '@solana/spl-token'
+import {
+  AddressLookupTableAccount,
+  ComputeBudgetProgram,
+  Keypair,
+  type PublicKey,
+  StakeProgram,
+  SystemProgram,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
+import { describe, expect, test } from 'vitest'
+import { assert } from '@tollbook/core/assert'
+import { verifyEd25519 } from '@tollbook/core/ed25519'
+import { decodeBase58 } from '@tollbook/core/base58'
+import type { SponsorProblem } from '../../src/payment/sponsoredTransaction.ts'
+import { createFeePayerSigner } from '../../src/signer/feePayerSigner.ts'
+import type { Signing } from '../../src/signer/signingJournal.ts'
+import { signerKey } from '../support/feePayerKey.ts'
+import { lighthouseKey } from './programs.ts'
+import { partsOf, signPayment, sponsoredWallets, stockInstructions } from './sponsoredPayment.ts'
+
+const wallets = sponsoredWallets()
+const { feePayer, payer, mint, paymentWallet, terms } = wallets
+const { limit, price, transfer, memo } = partsOf(wallets)
+const dayMs = 24 * 60 * 60 * 1000
+const feeLamports = 10_001
+const generous = { perDay: 1e9, perWalletAndDay: 1e9, perPayment: 20_000 }
+
+function openSigner(limits = generous) {
+  const entries: Signing[] = []
+  const clock = { now: 20_000 * dayMs, nowMs: () => clock.now }
+  const append = async (entry: Signing) => void entries.push(entry)
+  const journal = { entries: [], append, close: () => Promise.resolve() }
+  return { clock, entries, signer: createFeePayerSigner({ clock, key: signerKey(feePayer), journal, limits, terms }) }
+}
+
+const thief = Keypair.generate()
+const accountOf = (owner: PublicKey) => getAssociatedTokenAddressSync(mint, owner, true)
+const own = accountOf(payer.publicKey)
+const stock = stockInstructions(wallets)
+const signed = (...instructions: readonly TransactionInstruction[]) => signPayment(wallets, instructions)
+const besides = (...more: readonly TransactionInstruction[]) => signed(...stock, ...more)
+const lighthouse = (keys: readonly PublicKey[]) =>
+  new TransactionInstruction({
+    programId: lighthouseKey,
+    keys: keys.map((pubkey) => ({ pubkey, isSigner: false, isWritable: false })),
+    data: Buffer.from([7]),
+  })
+
+function withLookupTable(): Uint8Array {
+  const table = new AddressLookupTableAccount({
+    key: Keypair.generate().publicKey,
+    state: {
+      deactivationSlot: 2n ** 64n - 1n,
+      lastExtendedSlot: 0,
+      lastExtendedSlotStartIndex: 0,
+      addresses: [accountOf(paymentWallet), feePayer.publicKey],
+    },
+  })
+  const recentBlockhash = Keypair.generate().publicKey.toBase58()
+  const message = new TransactionMessage({ payerKey: feePayer.publicKey, recentBlockhash, instructions: [...stock] })
+  const transaction = new VersionedTransaction(message.compileToV0Message([table]))
+  transaction.sign([payer])
+  return transaction.serialize()
+}
+
+/** The last byte of the memo, after signing. */
+function tampered(): Uint8Array {
+  const bytes = signPayment(wallets)
+  const at = Buffer.from(bytes).indexOf('tollbook:x')
+  return bytes.with(at, 'T'.charCodeAt(0))
+}
+
+const lamports = { fromPubkey: feePayer.publicKey, toPubkey: thief.publicKey, lamports: 1_000_000 }
+
+const hostile: readonly (readonly [string, Uint8Array, SponsorProblem])[] = [
+  ['sends SOL of the fee payer', besides(SystemProgram.transfer(lamports)), 'fee_payer_in_accounts'],
+  [
+    'sends SOL of the payer by the system program',
+    besides(SystemProgram.transfer({ ...lamports, fromPubkey: payer.publicKey })),
+    'program',
+  ],
+  [
+    'opens a token account at the cost of the fee payer',
+    besides(
+      createAssociatedTokenAccountInstruction(feePayer.publicKey, accountOf(thief.publicKey), thief.publicKey, mint),
+    ),
+    'fee_payer_in_accounts',
+  ],
+  [
+    'opens a token account at the cost of the payer',
+    besides(
+      createAssociatedTokenAccountInstruction(payer.publicKey, accountOf(thief.publicKey), thief.publicKey, mint),
+    ),
+    'program',
+  ],
+  [
+    'creates an account at the cost of the fee payer',
+    besides(
+      SystemProgram.createAccountWithSeed({
+        fromPubkey: feePayer.publicKey,
+        newAccountPubkey: thief.publicKey,
+        basePubkey: feePayer.publicKey,
+        seed: 'x',
+        lamports: 1_000_000,
+        space: 0,
+        programId: SystemProgram.programId,
+      }),
+    ),
+    'fee_payer_in_accounts',
+  ],
+  [
+    'gives the account of the fee payer to a program',
+    besides(SystemProgram.assign({ accountPubkey: feePayer.publicKey, programId: thief.publicKey })),
+    'fee_payer_in_accounts',
+  ],
+  [
+    'advances a durable nonce, so that it can be kept back',
+    signed(SystemProgram.nonceAdvance({ noncePubkey: thief.publicKey, authorizedPubkey: payer.publicKey }), ...stock),
+    'program',
+  ],
+  [
+    'moves stake of the fee payer',
+    besides(
+      StakeProgram.deactivate({ stakePubkey: thief.publicKey, authorizedPubkey: feePayer.publicKey }).instructions[0] ??
+        memo(),
+    ),
+    'fee_payer_in_accounts',
+  ],
+  ['hands the fee payer to an assertion program', besides(lighthouse([feePayer.publicKey])), 'fee_payer_in_accounts'],
+  [
+    'hands the fee payer to a memo',
+    signed(limit(), price(), transfer(), memo('x', [feePayer.publicKey])),
+    'fee_payer_in_accounts',
+  ],
+  [
+    'calls an unknown program',
+    besides(new TransactionInstruction({ programId: thief.publicKey, keys: [], data: Buffer.alloc(0) })),
+    'program',
+  ],
+  ['has accounts in a lookup table', withLookupTable(), 'lookup_table'],
+  [
+    'has another fee payer',
+    signPayment(wallets, stock, { feePayer: thief.publicKey, cosigners: [thief] }),
+    'fee_payer',
+  ],
+  [
+    'needs a third signature',
+    signPayment(
+      wallets,
+      [
+        ...stock.slice(0, 3),
+        new TransactionInstruction({
+          programId: memo().programId,
+          data: memo().data,
+          keys: [{ pubkey: thief.publicKey, isSigner: true, isWritable: false }],
+        }),
+      ],
+      { cosigners: [thief] },
+    ),
+    'signers',
+  ],
+  ['needs the signature of the fee payer alone', signed(limit(), price(), memo()), 'signers'],
+  ['moves tokens of the fee payer', signed(limit(), price(), transfer({ authority: feePayer.publicKey })), 'signers'],
+  ['was changed after it was signed', tampered(), 'signature'],
+  ['has a transaction for a signature', signPayment(wallets).fill(9, 65, 129), 'signature'],
+  ['is cut off', signPayment(wallets).subarray(0, 200), 'malformed'],
+  ['has bytes after its end', Buffer.concat([signPayment(wallets), Buffer.from([0])]), 'malformed'],
+  ['is nothing', new Uint8Array(), 'malformed'],
+  ['does not limit its compute units', signed(price(), transfer(), memo()), 'compute_limit'],
+  ['limits them twice', signed(limit(), limit(), price(), transfer()), 'compute_limit'],
+  ['asks for 1.4 million compute units', signed(limit(1_400_000), price(), transfer()), 'compute_limit'],
+  ['does not price its compute units', signed(limit(), transfer(), memo()), 'compute_price'],
+  ['pays a tenth of a SOL to the leader', signed(limit(), price(5_000_000_000), transfer()), 'compute_price'],
+  ['asks for a larger heap', besides(ComputeBudgetProgram.requestHeapFrame({ bytes: 256 * 1024 })), 'compute_other'],
+  ['pays another wallet', signed(limit(), price(), transfer({ to: thief.publicKey })), 'recipient'],
+  ['pays itself', signed(limit(), price(), transfer({ to: payer.publicKey })), 'recipient'],
+  ['pays by another token', signed(limit(), price(), transfer({ mint: Keypair.generate().publicKey })), 'mint'],
+  [
+    'pays an account of the other token program',
+    signed(
+      limit(),
+      price(),
+      withDestination(transfer(), getAssociatedTokenAddressSync(mint, paymentWallet, true, TOKEN_2022_PROGRAM_ID)),
+    ),
+    'recipient',
+  ],
+  ['pays nothing', signed(limit(), price(), transfer({ amount: 0n })), 'amount'],
+  ['pays twice', signed(limit(), price(), transfer(), transfer()), 'transfer'],
+  [
+    'burns tokens of the payer too',
+    besides(createBurnCheckedInstruction(own, mint, payer.publicKey, 1n, 6)),
+    'transfer',
+  ],
+  [
+    'pays by an unchecked transfer',
+    signed(limit(), price(), createTransferInstruction(own, accountOf(paymentWallet), payer.publicKey, 5n)),
+    'transfer',
+  ],
+  [
+    'approves a delegate',
+    besides(createApproveCheckedInstruction(own, mint, thief.publicKey, payer.publicKey, 5n, 6)),
+    'transfer',
+  ],
+  [
+    'closes the account that pays',
+    besides(createCloseAccountInstruction(own, thief.publicKey, payer.publicKey)),
+    'transfer',
+  ],
+  [
+    'gives the account that pays away',
+    besides(createSetAuthorityInstruction(own, payer.publicKey, AuthorityType.AccountOwner, thief.publicKey)),
+    'transfer',
+  ],
+  ['has two memos', besides(memo('again')), 'memo'],
+  ['has a memo that is not text', signed(limit(), price(), transfer(), memo(Uint8Array.of(0xff))), 'memo'],
+  ['has nine instructions', besides(...Array.from({ length: 5 }, () => lighthouse([own]))), 'length'],
+]
+
+function withDestination(instruction: TransactionInstruction, destination: PublicKey): TransactionInstruction {
+  const keys = instruction.keys.map((key, index) => (index === 2 ? { ...key, pubkey: destination } : key))
+  return new TransactionInstruction({ programId: instruction.programId, data: instruction.data, keys })
+}
+
+describe('the signer', () => {
+  test('knows enough ways to be robbed', () => expect(hostile.length).toBeGreaterThanOrEqual(25))
+
+  test.each(hostile)('refuses a transaction that %s', async (_name, bytes, problem) => {
+    const { signer, entries } = openSigner()
+    expect(await signer.sign(bytes)).toEqual({ problem })
+    expect(entries).toEqual([])
+  })
+
+  test.each([
+    ['of the stock client', signPayment(wallets)],
+    ["with a wallet's assertions", besides(lighthouse([own]), lighthouse([own]))],
+    ['without a memo', signed(limit(), price(), transfer())],
+  ])('signs a payment %s, and the signature holds', async (_name, bytes) => {
+    const { signer } = openSigner()
+    const outcome = await signer.sign(bytes)
+    assert('signature' in outcome, 'it is signed')
+    const { message } = VersionedTransaction.deserialize(bytes)
+    const signature = decodeBase58(outcome.signature, 64) ?? new Uint8Array()
+    expect(verifyEd25519({ publicKey: feePayer.publicKey.toBytes(), message: message.serialize(), signature })).toBe(
+      true,
+    )
+  })
+})
+
+describe('the budget', () => {
+  const outcomesOf = async (limits: typeof generous, payments: readonly Uint8Array[]) => {
+    const { signer, entries } = openSigner(limits)
+    const outcomes = await Promise.all(payments.map((bytes) => signer.sign(bytes)))
+    const over = outcomes.flatMap((outcome) => ('overBudget' in outcome ? [outcome.overBudget] : []))
+    return { signed: outcomes.length - over.length, over: new Set(over), entries, signer }
+  }
+  const race = 64
+  const payments = Array.from({ length: race }, () => signPayment(wallets))
+
+  test.each(['perDay', 'perWalletAndDay'] as const)('%s holds in a race of 64', async (limited) => {
+    const { signed: count, over, entries } = await outcomesOf({ ...generous, [limited]: 10 * feeLamports }, payments)
+    expect({ count, over }).toEqual({ count: 10, over: new Set([limited]) })
+    expect(entries).toHaveLength(10)
+  })
+
+  test('of one payment bounds its priority fee', async () => {
+    const { over } = await outcomesOf(generous, [signed(limit(100_000), price(200_000), transfer())])
+    expect(over).toEqual(new Set(['perPayment']))
+  })
+
+  test('is charged once for one message, however often it is brought', async () => {
+    const same = Array.from({ length: race }, () => payments[0] ?? new Uint8Array())
+    const otherSlot = Uint8Array.from(same[0] ?? []).fill(3, 1, 65)
+    const limits = { ...generous, perDay: feeLamports }
+    const { signed: count, entries, signer } = await outcomesOf(limits, [...same, otherSlot])
+    expect(count).toBe(race + 1)
+    expect(entries).toHaveLength(1)
+    expect(signer.find(entries[0]?.digest ?? '')).toBe(entries[0]?.signature)
+    expect(signer.isOpen()).toBe(false)
+  })
+
+  test('of a day opens again at midnight, and not when the clock is set back', async () => {
+    const { signer, clock } = openSigner({ ...generous, perDay: feeLamports })
+    await signer.sign(payments[0] ?? new Uint8Array())
+    clock.now -= dayMs
+    expect(await signer.sign(payments[1] ?? new Uint8Array())).toEqual({ overBudget: 'perDay' })
+    clock.now += 2 * dayMs
+    expect(await signer.sign(payments[2] ?? new Uint8Array())).toHaveProperty('signature')
+  })
+})

@@ -1,0 +1,65 @@
+import { createKeyPairSignerFromBytes } from '@solana/kit'
+import { Connection, Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js'
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
+import { ExactSvmScheme } from '@x402/svm/exact/client'
+import { systemClock } from '@tollbook/core/clock'
+import { silentLog } from '../../src/primitives/log.ts'
+import { type OpenSigner, openSigner, type SignerOptions } from '../../src/signer/openSigner.ts'
+import { afterFile } from './afterFile.ts'
+import { askForQuote } from './ask.ts'
+import { addressOf, signerKey } from './feePayerKey.ts'
+import { makeScratchDirectory } from './scratchDirectory.ts'
+import { openTestService, type TestService } from './testService.ts'
+
+/** Stock x402 knows three Solana networks by name; the local chain goes by the name of devnet. */
+const devnet = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
+
+export interface X402Service {
+  /** Offers x402 and the native rail. */
+  readonly service: TestService
+  /** Another instance on the same ledger and chain, with the native rail alone. */
+  readonly native: TestService
+  readonly feePayer: Keypair
+  readonly signer: OpenSigner
+  readonly signerOptions: SignerOptions
+  readonly tokenMint: string
+  readonly paymentWallet: string
+}
+
+const generous = { perDay: 100_000_000, perWalletAndDay: 100_000_000, perPayment: 20_000 }
+
+export async function openX402Service(env: Readonly<Record<string, string>> = {}): Promise<X402Service> {
+  const native = await openTestService()
+  const { tokenMint, paymentWallet } = await askForQuote(native)
+  const feePayer = Keypair.generate()
+  await new Connection(native.chain.rpcUrl, 'confirmed').requestAirdrop(feePayer.publicKey, LAMPORTS_PER_SOL)
+  const directory = await makeScratchDirectory()
+  const signerOptions: SignerOptions = {
+    clock: systemClock,
+    log: silentLog,
+    socketPath: `${directory}/signer.sock`,
+    journalFile: `${directory}/signer.jsonl`,
+    key: signerKey(feePayer),
+    terms: { mint: addressOf(tokenMint), paymentWallet: addressOf(paymentWallet) },
+    limits: generous,
+  }
+  const signer = await openSigner(signerOptions)
+  afterFile(() => signer.close())
+  const service = await openTestService({
+    besides: native,
+    env: { SIGNER_SOCKET: signerOptions.socketPath, X402_NETWORK: devnet, ...env },
+  })
+  return { service, native, feePayer, signer, signerOptions, tokenMint, paymentWallet }
+}
+
+/** The stock client, as its documentation shows it; its spend control needs the opt-in for a token that it does not know. */
+export async function stockClient(wallet: Keypair, rpcUrl: string, asset: string): Promise<x402Client> {
+  const signer = await createKeyPairSignerFromBytes(wallet.secretKey)
+  return new x402Client()
+    .register(devnet, new ExactSvmScheme(signer, { rpcUrl }))
+    .setSpendControls({ allowedAssets: [{ network: devnet, asset, maxAmountPerPayment: '1000000000' }] })
+}
+
+export async function stockFetch(wallet: Keypair, rpcUrl: string, asset: string): Promise<typeof fetch> {
+  return wrapFetchWithPayment(globalThis.fetch, await stockClient(wallet, rpcUrl, asset))
+}
