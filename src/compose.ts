@@ -58,8 +58,7 @@ export async function createService(
 ): Promise<Service> {
   // Parts are closed in reverse order: by `close`, or at once when a later part cannot be opened.
   await using opened = new AsyncDisposableStack()
-  const metrics = createMetrics()
-  const deps = { clock, log, metrics }
+  const deps = { clock, log, metrics: createMetrics() }
 
   const ledger = opened.adopt(await openLedger(config.ledger, deps), close)
   const chain = await openChain({ ...config.chain, ...deps, postJson })
@@ -118,7 +117,7 @@ export async function createService(
     terms,
     split,
   })
-  const listener = opened.adopt(serving, close)
+  const { port, financePort, healthPort } = opened.adopt(serving, close)
   const stored = opened.move()
-  return { ...listener, sampled: catalog.sampled, close: () => stored.disposeAsync() }
+  return { port, financePort, healthPort, sampled: catalog.sampled, close: () => stored.disposeAsync() }
 }
