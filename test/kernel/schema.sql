@@ -431,6 +431,7 @@ news.keep_articles(url_keys text[], urls text[], titles text[], title_keys text[
 news.poll_failed(polled text) returns void security definer search_path=""
 news.poll_succeeded(polled text, next_ms integer, new_etag text, new_last_modified text) returns void security definer search_path=""
 news.take_poll(names text[], lanes text[], wanted_categories text[], spacings_ms integer[], lease_ms integer) returns TABLE(poll text, poll_etag text, poll_last_modified text) security definer search_path=""
+news.trust(provider text) returns integer search_path=""
 paywall.move_transfer_scan(token_account text, signature text, slot bigint) returns void security definer search_path=""
 paywall.move_transfer_scan_under_lease(lease_name text, lease_epoch bigint, token_account text, signature text, slot bigint) returns void security definer search_path=""
 reports.add_entries(from_seq bigint, to_seq bigint) returns void search_path=""
