@@ -56,8 +56,7 @@ export async function createService(
 ): Promise<Service> {
   // Parts are closed in reverse order: by `close`, or at once when a later part cannot be opened.
   await using opened = new AsyncDisposableStack()
-  const metrics = createMetrics()
-  const deps = { clock, log, metrics }
+  const deps = { clock, log, metrics: createMetrics() }
 
   const ledger = opened.adopt(await openLedger(config.ledger, deps), close)
   const chain = await openChain({ ...config.chain, ...deps, postJson })
@@ -116,8 +115,7 @@ export async function createService(
     terms,
     split,
   })
-  const listener = opened.adopt(serving, close)
+  const { port, financePort } = opened.adopt(serving, close)
   const stored = opened.move()
-  const { port, financePort } = listener
   return { port, financePort, sampled: catalog.sampled, close: () => stored.disposeAsync() }
 }
