@@ -13,6 +13,7 @@ import { quotes } from './quotes.ts'
 import { reads } from './reads.ts'
 import { render } from './render.ts'
 import { rpcCalls } from './rpcCalls.ts'
+import { stranger } from './stranger.ts'
 import { type Bench, describeYardstick, passes, type Yardstick } from './yardstick.ts'
 
 const benches: readonly Bench[] = [
@@ -20,6 +21,7 @@ const benches: readonly Bench[] = [
   quotes,
   reads,
   rpcCalls,
+  stranger,
   peer,
   burnStatsBench,
   financeBench,

@@ -43,6 +43,8 @@ export interface Service {
   readonly port: number
   /** Port of the finance reports; undefined when they are not served. */
   readonly financePort: number | undefined
+  /** Port of the separate listener for health checks; undefined without one. */
+  readonly healthPort: number | undefined
   /** Paths of the products that are made of samples at the moment; always empty outside local mode. */
   sampled(): readonly string[]
   /** Stops accepting requests, answers those in progress, writes what is queued, and closes every part. */
@@ -56,8 +58,7 @@ export async function createService(
 ): Promise<Service> {
   // Parts are closed in reverse order: by `close`, or at once when a later part cannot be opened.
   await using opened = new AsyncDisposableStack()
-  const metrics = createMetrics()
-  const deps = { clock, log, metrics }
+  const deps = { clock, log, metrics: createMetrics() }
 
   const ledger = opened.adopt(await openLedger(config.ledger, deps), close)
   const chain = await openChain({ ...config.chain, ...deps, postJson })
@@ -116,8 +117,7 @@ export async function createService(
     terms,
     split,
   })
-  const listener = opened.adopt(serving, close)
+  const { port, financePort, healthPort } = opened.adopt(serving, close)
   const stored = opened.move()
-  const { port, financePort } = listener
-  return { port, financePort, sampled: catalog.sampled, close: () => stored.disposeAsync() }
+  return { port, financePort, healthPort, sampled: catalog.sampled, close: () => stored.disposeAsync() }
 }

@@ -59,8 +59,24 @@ as $$
   where p.lane = failed.lane
 $$;
 
--- Returns the number of new articles. The same address, or the same title within a day, is the same article: it only
--- gains a category or a question. One writer at a time, so that two instances with the same article store it once.
+-- Rank of a provider: publishers speak for themselves, GDELT indexes publishers, and the other providers take posts of strangers.
+create or replace function news.trust(provider text) returns integer
+language sql
+immutable
+set search_path = ''
+as $$
+  select case regexp_replace(provider, '^sample:', '')
+    when 'publisher-rss' then 3
+    when 'guardian' then 3
+    when 'gdelt' then 2
+    else 1
+  end
+$$;
+
+-- Returns the number of new articles. The same address, or the same title within a day, is the same article, and the most
+-- trusted provider says what it is: a story with a publisher's title never takes the place of the publisher's article, and
+-- gives it up if it came first. A provider corrects its own title. Otherwise the article only gains a category or a
+-- question. One writer at a time, so that two instances with the same article store it once.
 create or replace function news.keep_articles(
   url_keys text[], urls text[], titles text[], title_keys text[], publishers text[], published_ms bigint[],
   provider text, category text, question text)
@@ -71,21 +87,23 @@ set search_path = ''
 as $$
 declare
   given record;
-  known bytea;
+  known record;
   kept integer := 0;
+  given_trust constant integer := news.trust(provider);
 begin
   perform pg_advisory_xact_lock(hashtext('news.keep_articles'));
   for given in
     select sha256(convert_to(g.url_key, 'UTF8')) as url_hash, g.url, g.title, g.title_key, g.publisher,
-      timestamptz 'epoch' + g.ms * interval '1 millisecond' as published_at
+      timestamptz 'epoch' + g.ms * interval '1 millisecond' as published_at,
+      to_tsvector('english', g.title_key) || to_tsvector('simple', g.title_key || ' ' || g.publisher) as words
     from unnest(url_keys, urls, titles, title_keys, publishers, published_ms) as g (url_key, url, title, title_key, publisher, ms)
   loop
-    select a.url_hash into known
+    select a.url_hash, news.trust(a.provider) as trust into known
     from news.articles a
     where a.url_hash = given.url_hash
       or (a.title_key = given.title_key
         and a.published_at between given.published_at - interval '24 hours' and given.published_at + interval '24 hours')
-    order by a.url_hash = given.url_hash desc
+    order by a.url_hash = given.url_hash desc, news.trust(a.provider) desc
     limit 1;
     if not found then
       insert into news.articles (
@@ -93,14 +111,21 @@ begin
       values (
         given.url_hash, given.url, given.title, given.title_key, given.publisher, keep_articles.provider,
         array_remove(array[category], null), array_remove(array[question], null), given.published_at, clock_timestamp(),
-        to_tsvector('english', given.title_key) || to_tsvector('simple', given.title_key || ' ' || given.publisher));
+        given.words);
       kept := kept + 1;
     else
       update news.articles a
       set categories = case when category is null or category = any(a.categories) then a.categories else a.categories || category end,
         found_by = case when question is null or question = any(a.found_by) then a.found_by else a.found_by || question end
-      where a.url_hash = known
+      where a.url_hash = known.url_hash
         and not (a.categories @> array_remove(array[category], null) and a.found_by @> array_remove(array[question], null));
+      update news.articles a
+      set url_hash = given.url_hash, url = given.url, title = given.title, title_key = given.title_key,
+        publisher = given.publisher, provider = keep_articles.provider, published_at = given.published_at, words = given.words
+      where a.url_hash = known.url_hash
+        and (given_trust > known.trust
+          or (given_trust = known.trust and a.url_hash = given.url_hash and a.provider = keep_articles.provider
+            and (a.title, a.publisher) is distinct from (given.title, given.publisher)));
     end if;
   end loop;
   return kept;

@@ -9,6 +9,10 @@ export interface ChainOptions<Query, Data> {
   readonly ageMaxMs: number
   /** Maximum time by which an answer may lie ahead of now. Only forecasts need it. */
   readonly aheadMaxMs?: number
+  /** Whether two answers describe the same, so that one confirms the other. Absent: answers are never in doubt. */
+  readonly agree?: (one: Data, other: Data) => boolean
+  /** Called with each answer that may be sold. */
+  readonly onAnswer?: (query: Query, data: Data) => void
 }
 
 export interface Remembered<Data> {
@@ -56,13 +60,17 @@ export async function askInTurn<Query, Data>(
   query: Query,
 ): Promise<Remembered<Data>> {
   const failures: UpstreamFailure[] = []
+  const doubted: Remembered<Data>[] = []
   const endMs = clock.monotonicMs() + chainMsMax
   for (const provider of options.providers) {
     const leftMs = Math.min(endMs - clock.monotonicMs(), providerMsMax)
     try {
       const answer = await askOne({ clock, options, provider, leftMs }, query)
       liveness.noteAnswer(provider.name)
-      return answer
+      const sold = confirmed(answer, doubted, options)
+      if (sold === undefined) throw new UpstreamFailure('incomplete', `${provider.name}: ${answer.observation.doubt}`)
+      options.onAnswer?.(query, sold.observation.data)
+      return sold
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error
       // Without time left, the provider was not asked.
@@ -71,6 +79,23 @@ export async function askInTurn<Query, Data>(
     }
   }
   throw noAnswerOf(failures)
+}
+
+/** The answer if nothing speaks against it, or the first of two that agree. A doubted answer is put aside. */
+function confirmed<Query, Data>(
+  answer: Remembered<Data>,
+  doubted: Remembered<Data>[],
+  { agree }: ChainOptions<Query, Data>,
+): Remembered<Data> | undefined {
+  const { observation, provider } = answer
+  if (observation.doubt === undefined) return answer
+  const first = doubted.find((earlier) => agree?.(earlier.observation.data, observation.data) === true)
+  if (first === undefined) {
+    doubted.push(answer)
+    return undefined
+  }
+  const detail = { ...first.observation.detail, confirmedBy: provider }
+  return { ...first, observation: { ...first.observation, detail } }
 }
 
 export interface AskedProvider<Query, Data> {

@@ -8,7 +8,7 @@ import { createCoinPaprika } from './providers/coinPaprika.ts'
 import type { CryptoPrice, CryptoQuery } from './providers/cryptoPrice.ts'
 import { createKraken } from './providers/kraken.ts'
 import type { ProviderDeps } from './providers/provider.ts'
-import { crossChecked } from './providers/referencePrice.ts'
+import { agreeOnCoin, createLastPrices, crossChecked } from './providers/referencePrice.ts'
 import { percentText } from './signedText.ts'
 import { createSource } from './source.ts'
 import { symbolHandler } from './symbolHandler.ts'
@@ -59,7 +59,8 @@ const ageMaxMs = 30 * 60_000
 const hint = 'only coins that are ranked by market capitalisation are sold, by their ticker'
 
 function openCrypto(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters>> {
-  const references = { clock: deps.clock, exchanges: [createCoinbase(deps), createKraken(deps)] }
+  const lastPrices = createLastPrices(deps.clock)
+  const references = { clock: deps.clock, exchanges: [createCoinbase(deps), createKraken(deps)], lastPrices }
   const source = createSource<CryptoQuery, CryptoPrice>(deps, {
     what: 'a cryptocurrency price',
     providers: [createCoinGecko(deps), createCoinPaprika(deps)].map((provider) => crossChecked(references, provider)),
@@ -68,6 +69,8 @@ function openCrypto(deps: ProviderDeps): ProductHandler<z.infer<typeof parameter
     freshMs,
     staleMs,
     ageMaxMs,
+    agree: agreeOnCoin,
+    onAnswer: ({ coin }, { price }) => coin && lastPrices.remember(coin.coingecko, price),
     hint,
   })
   return symbolHandler({ source, queryOf, hint })

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '@tollbook/core/clock'
 import { UpstreamFailure } from '../outbound/upstreamFailure.ts'
 import type { Article } from './articles/article.ts'
-import { foldQuestion } from './articles/foldWords.ts'
+import { foldQuestion, splitQuestion } from './articles/foldWords.ts'
 import type { NewsCategory } from './articles/newsCategory.ts'
 import type { NewsProvider } from './providers/newsProvider.ts'
 
@@ -13,7 +13,7 @@ export interface ArticleStore {
     readonly question: string
     readonly articles: readonly Article[]
   }): Promise<number>
-  find(question: ArticleQuestion & { readonly question?: string | undefined }): Promise<readonly ServedArticle[]>
+  find(question: StoreQuestion): Promise<readonly ServedArticle[]>
   summary(): Promise<ArticleSummary>
 }
 
@@ -21,6 +21,13 @@ export interface ArticleQuestion {
   readonly category?: NewsCategory | undefined
   readonly query?: string | undefined
   readonly limit: number
+}
+
+export interface StoreQuestion extends ArticleQuestion {
+  /** Words of which an article has none. */
+  readonly excluded?: string | undefined
+  /** The words as providers were asked for them. */
+  readonly question?: string | undefined
 }
 
 export interface ServedArticle {
@@ -108,7 +115,10 @@ function whyNoData({ summary, missing }: NewsSearchState, question: ArticleQuest
   const { category, query } = question
   if (category !== undefined && summary?.categories.has(category) === false)
     return `there is no article in the category ${category} at the moment`
-  if (query !== undefined && (wordsOf(query) === '' || missing.has(missingKey(question))))
+  if (
+    query !== undefined &&
+    (wordsOf(splitQuestion(foldQuestion(query)).wanted) === '' || missing.has(missingKey(question)))
+  )
     return 'no article about that is known; try other words'
   return undefined
 }
@@ -116,8 +126,9 @@ function whyNoData({ summary, missing }: NewsSearchState, question: ArticleQuest
 async function find(state: NewsSearchState, question: ArticleQuestion): Promise<FoundNews> {
   const { store, clock, summary, searched, missing } = state
   const { category, query } = question
-  const words = query === undefined ? undefined : wordsOf(query)
-  const asked = { ...question, query: query === undefined ? undefined : foldQuestion(query), question: words }
+  const folded = query === undefined ? undefined : splitQuestion(foldQuestion(query))
+  const words = folded === undefined ? undefined : wordsOf(folded.wanted)
+  const asked = { ...question, query: folded?.wanted, excluded: folded?.excluded, question: words }
   const stored = await store.find(asked)
   // Providers that search do not know our categories, so a question within a category is answered from the store alone.
   const mayLack = words !== undefined && category === undefined && stored.length < question.limit

@@ -116,7 +116,8 @@ export const pdf = defineProduct({
     answer: { pdfUrl: 'https://tollbook.example/artifacts/gb3swTAuxnPZDc.pdf', pages: 1, size: '12.3 KB' },
   },
   providers: [],
-  bodyBytesMax: 1024 * 1024,
+  // The longest HTML, and a quarter for escapes. Reading and parsing a body costs in proportion to its bytes.
+  bodyBytesMax: 640 * 1024,
   demo: { order: () => ({ html: demoHtml }), check: checkDemo },
   open: openPdf,
 })

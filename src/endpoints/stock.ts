@@ -3,7 +3,7 @@ import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { createNasdaq } from './providers/nasdaq.ts'
 import type { ProviderDeps } from './providers/provider.ts'
-import type { StockPrice, StockQuery } from './providers/stockPrice.ts'
+import { agreeOnStock, type StockPrice, type StockQuery } from './providers/stockPrice.ts'
 import { createStooq } from './providers/stooq.ts'
 import { tickerOf } from './providers/ticker.ts'
 import { createTwelveData } from './providers/twelveData.ts'
@@ -66,6 +66,7 @@ function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters
     freshMs,
     staleMs,
     ageMaxMs,
+    agree: agreeOnStock,
     hint,
   })
   return symbolHandler({ source, queryOf, hint })

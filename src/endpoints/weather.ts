@@ -13,11 +13,13 @@ import { createSource, type AnswerSource } from './source.ts'
 import { characterCount, text } from './text.ts'
 
 const city = text({
-  expected: "a city name: 1 to 100 letters, marks, digits, spaces and . , ' ( ) -",
+  expected: 'a city name: 1 to 100 letters, marks, digits, spaces, apostrophes, dashes and . , ( ) /',
   // No pattern: readers of JSON Schema disagree about \p{L}, and Swagger UI would refuse every city.
   shown: { minLength: 1, maxLength: 100 },
   test: (value) =>
-    /^[\p{L}\p{M}\p{Nd} .,'()-]+$/u.test(value) && /[\p{L}\p{Nd}]/u.test(value) && characterCount(value) <= 100,
+    /^[\p{L}\p{M}\p{Nd}\p{Zs}\p{Pd}.,'’‘`´′/()]+$/u.test(value) &&
+    /[\p{L}\p{Nd}]/u.test(value) &&
+    characterCount(value) <= 100,
 })
 const parameters = z.strictObject({ city })
 

@@ -13,8 +13,8 @@ export interface Load {
 export const limitMax = 1_000
 // Without payers, 64 connections that ask for prices in turn are served and not refused.
 const limitMin = 160
-// While payers are served: about 8 ms of work for strangers in each round of the event loop, against 25 ms of work for one paid request.
-const limitMinBesidePayers = 16
+// While payers are served: four quotes, about 4 ms of work, against 25 ms of work for one paid request.
+const limitMinBesidePayers = 8
 // A paid request passes the event loop about 20 times, so 30 ms of lag make it 0.6 s slower.
 const lagMaxMs = 30
 // A quote is one batched insert. Beyond this time the database is the bottleneck.

@@ -66,18 +66,22 @@ export function createAdmission(options: AdmissionOptions): Admission {
   const load = followLoad()
   let limit = limitAtStart
   let windows = 0
+  let reads = 0
   const roomOf = ({ purpose, address }: Visitor): Room =>
     purpose !== 'read' && (earned.get(address) ?? 0) > 0 ? 'payer' : purpose
   const isFull = (room: Room) => inRoom[room] >= (room === 'payer' ? payersMax : Math.ceil(limit * share))
   const window = setInterval(() => {
     limit = adapt(limit, load.read(limit * share))
     if (++windows % windowsPerSecond === 0) probes.clear()
+    reads = 0
   }, windowMs)
   window.unref()
   return {
     refuses(visitor) {
       load.arrived()
       const room = roomOf(visitor)
+      // A read ends before the next one begins, so its share also counts the reads of a window.
+      if (room === 'read' && ++reads > limit * share) return true
       return isFull(room) || (room !== 'payer' && load.isFlood())
     },
     enter(visitor) {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
+import { withoutReasoning } from './reasoning.ts'
 import { retryAfterMsOf } from './retryAfter.ts'
 import { createUpstream, type Reply, type Upstream, type UpstreamDeps } from './upstream.ts'
 import { UpstreamFailure } from './upstreamFailure.ts'
@@ -165,9 +166,9 @@ function readReply({ options: { label, model } }: ChatServerState, text: string)
   const finishReason = choice.finish_reason ?? 'unknown'
   if ((refusal ?? '') !== '' || !finished.has(finishReason))
     throw new UpstreamFailure('not_covered', `${label} gave no answer to this message`)
-  if (content === undefined || content === null || content.trim() === '')
-    throw new UpstreamFailure('not_covered', `${label} gave an empty answer`)
-  return { reply: content.toWellFormed(), model: parsed.data.model ?? model, finishReason, usage: usageOf(parsed.data) }
+  const reply = withoutReasoning(content?.toWellFormed() ?? '')
+  if (reply.trim() === '') throw new UpstreamFailure('not_covered', `${label} gave an empty answer`)
+  return { reply, model: parsed.data.model ?? model, finishReason, usage: usageOf(parsed.data) }
 }
 
 function jsonOf(text: string): unknown {

@@ -46,6 +46,8 @@ export interface NewsQuestion {
   readonly category?: string | undefined
   /** In the syntax of a web search, its words spelled as those of `titleKey`. */
   readonly query?: string | undefined
+  /** Words of which an article has none, in the syntax of a web search. */
+  readonly excluded?: string | undefined
   /** As it was asked of a provider; finds what the provider answered. */
   readonly question?: string | undefined
   readonly limit: number
@@ -125,7 +127,7 @@ async function keep({ database, mark }: NewsStorage, batch: NewsBatch): Promise<
 }
 
 async function find({ database, mark }: NewsStorage, question: NewsQuestion): Promise<readonly StoredArticle[]> {
-  const { category, query, question: asked, limit } = question
+  const { category, query, excluded, question: asked, limit } = question
   let select = database
     .selectFrom('news.articles')
     .select(['title', 'publisher', 'url', 'published_at', 'provider'])
@@ -138,6 +140,11 @@ async function find({ database, mark }: NewsStorage, question: NewsQuestion): Pr
     select = select.where(
       sql<boolean>`(words @@ (websearch_to_tsquery('english', ${query}) || websearch_to_tsquery('simple', ${query}))
         or found_by @> array[${asked ?? ''}::text])`,
+    )
+  // Also for what a provider found, because it was not asked to leave anything out.
+  if (excluded !== undefined)
+    select = select.where(
+      sql<boolean>`not words @@ (websearch_to_tsquery('english', ${excluded}) || websearch_to_tsquery('simple', ${excluded}))`,
     )
   const rows = await select.execute()
   return rows.map(({ published_at, provider, ...row }) => ({

@@ -47,7 +47,7 @@ test('rejects impossible amounts, names the argument and sends nothing', async (
   const terminal = await openAt(token)
   const address = Keypair.generate().publicKey.toBase58()
   const mistakes: [string, string[]][] = [
-    ['ADDRESS', ['none', '1']],
+    ['ADDRESS', ['nobody', '1']],
     ['TOKENS', [address, '0.0000001']],
     ['TOKENS', [address, 'many']],
     ['--sol', [address, '1', '--sol', '-1']],

@@ -1,8 +1,6 @@
 import { join } from 'node:path'
 import { TOKEN_PROGRAM_ID } from '@solana/spl-token'
-import { Keypair } from '@solana/web3.js'
-import { beforeAll, beforeEach, expect, test } from 'vitest'
-import { fundWallet } from '@tollbook/client/faucet'
+import { beforeAll, expect, test } from 'vitest'
 import { openPaymentFolder } from '@tollbook/client/node'
 import { PaymentUnresolved } from '@tollbook/client/paymentError'
 import type { PayingFetchOptions } from '@tollbook/client/payer'
@@ -21,26 +19,14 @@ import { createVirtualClock } from './support/virtualClock.ts'
  */
 
 const costBaseUnits = 20_000_000n
-const fundedBaseUnits = 1_000_000_000n
 
 let token: TokenChain
 let network: string
-let payer: Keypair
 
 beforeAll(async () => {
   token = await openTokenChain({ program: TOKEN_PROGRAM_ID })
   network = `solana:${(await token.connection.getGenesisHash()).slice(0, 32)}`
 })
-
-beforeEach(async () => {
-  payer = Keypair.generate()
-  await fund(token, payer)
-})
-
-async function fund({ chain, mint, mintAuthority }: TokenChain, { publicKey }: Keypair): Promise<void> {
-  const options = { rpcUrl: chain.rpcUrl, mint: mint.toBase58(), mintAuthority }
-  await fundWallet(options, { address: publicKey.toBase58(), tokens: '1000', sol: '1' })
-}
 
 interface Visit {
   readonly server: HostileServer
@@ -59,7 +45,7 @@ async function visit(misdeeds: Misdeed[] = []): Promise<Visit> {
   server.onHang = () => clock.expire()
   const start = (options: Partial<PayingFetchOptions> = {}) =>
     createPayingFetch({
-      wallet: keypairWallet(payer),
+      wallet: keypairWallet(token.payer),
       clock,
       rpcUrl: token.chain.rpcUrl,
       expectedMint: token.mint.toBase58(),
@@ -67,13 +53,14 @@ async function visit(misdeeds: Misdeed[] = []): Promise<Visit> {
       store: openPaymentFolder(folder),
       ...options,
     })
-  return { server, start, payments }
+  const heldAtFirst = await heldBaseUnits()
+  return { server, start, payments: async () => (heldAtFirst - (await heldBaseUnits())) / costBaseUnits }
 }
 
-async function payments(): Promise<bigint> {
-  const { value } = await token.connection.getTokenAccountsByOwner(payer.publicKey, { mint: token.mint }, 'confirmed')
-  const balances = value.map(({ account }) => account.data.readBigUInt64LE(64))
-  return (fundedBaseUnits - balances.reduce((sum, balance) => sum + balance, 0n)) / costBaseUnits
+async function heldBaseUnits(): Promise<bigint> {
+  const { connection, payer, mint } = token
+  const { value } = await connection.getTokenAccountsByOwner(payer.publicKey, { mint }, 'confirmed')
+  return value.reduce((sum, { account }) => sum + account.data.readBigUInt64LE(64), 0n)
 }
 
 const forms = ['bound', 'signature'] as const

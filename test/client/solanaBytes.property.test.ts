@@ -112,6 +112,7 @@ describe('byte for byte what @solana/web3.js and @solana/spl-token build', () =>
       fc.property(payment, (given) => {
         expect(Buffer.from(ours(given)).toString('hex')).toBe(Buffer.from(theirs(given).serialize()).toString('hex'))
       }),
+      { numRuns: 50 },
     )
   })
 
@@ -139,6 +140,7 @@ describe('byte for byte what @solana/web3.js and @solana/spl-token build', () =>
         const expected = getAssociatedTokenAddressSync(mint, wallet, true, program)
         expect(associatedTokenAccount(owner)).toBe(expected.toBase58())
       }),
+      { numRuns: 50 },
     )
   })
 
@@ -165,6 +167,7 @@ describe('byte for byte what @solana/web3.js and @solana/spl-token build', () =>
         const expected = new VersionedTransaction(message.compileToV0Message()).serialize()
         expect(Buffer.from(buildTransaction({ feePayer, blockhash, instructions })).equals(expected)).toBe(true)
       }),
+      { numRuns: 50 },
     )
   })
 })

@@ -17,6 +17,8 @@ const ofNow: Answering = (response, asked) =>
   (asked.url.searchParams.get('symbols') === 'btc'
     ? sampleAnswer('coingecko/markets-btc', withField([0, 'last_updated'], isoTime(systemClock.nowMs())))
     : json([]))(response, asked)
+// Confirms the first price, because no exchange answers here.
+const alsoOfNow = sampleAnswer('coinpaprika/ticker-btc', withField(['last_updated'], isoTime(systemClock.nowMs())))
 const unpaid = json({ error: 'payment required: account 7, key CG-secret-key' }, { status: 402 })
 
 beforeAll(async () => {
@@ -34,6 +36,7 @@ beforeAll(async () => {
 
 test('a price is bought with its receipt, and names its source; a quote alone queries no provider', async () => {
   coinGecko.answer(ofNow)
+  coinPaprika.answer(alsoOfNow)
   await askForQuote(service, { path: bitcoin })
   expect(coinGecko.asked).toHaveLength(0)
   const sale = await buy(service, { path: bitcoin })

@@ -13,6 +13,7 @@ const ago = (ms: number) => isoTime(nowMs - ms)
 /** A forecast of 8.4 °C for every hour around now. */
 const forecast = json({
   properties: {
+    meta: { units: { air_temperature: 'celsius', relative_humidity: '%' } },
     timeseries: Array.from({ length: 6 }, (_, step) => ({
       time: isoTime(Math.floor(nowMs / hour) * hour + (step - 1) * hour),
       data: {
@@ -28,6 +29,7 @@ const hits = (...titles: readonly string[]) =>
       objectID: `${n}`,
       title,
       url: `https://hn.example/${title.length}-${n}`,
+      points: 9,
       created_at: ago(hour),
     })),
   })

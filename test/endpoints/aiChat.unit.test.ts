@@ -176,6 +176,37 @@ describe('what is sent', () => {
   })
 })
 
+describe('the reasoning of a model', () => {
+  test.each([
+    ['<think>\nThe user greets.\n</think>\n\nHi!'],
+    ['<think></think>Hi!'],
+    ['<thinking>a <b> c</thinking><reasoning>d</reasoning> Hi!'],
+    ['The template has opened the tag. </think>\nHi!'],
+    ['[THINK]so[/THINK]Hi!'],
+    ['◁think▷so◁/think▷Hi!'],
+    ['<|channel|>analysis<|message|>The user greets.<|end|><|start|>assistant<|channel|>final<|message|>Hi!'],
+  ])('in %j is not part of the reply', async (content) => {
+    first.script(says({}, message(content)))
+    expect(await say(openChat())).toMatchObject({ kind: 'delivered', data: { reply: 'Hi!' } })
+  })
+
+  test.each([['<think>It was cut in the middle of'], ['<think>all of it</think> \n'], ['[THINK]and so on']])(
+    'alone is not sold as a reply: %j',
+    async (content) => {
+      first.script(says({}, { ...message(content), finish_reason: 'length' }))
+      expect(await say(openChat())).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
+    },
+  )
+
+  test.each([['Write <think> and </think> around it.'], ['The tag is `</think>`, after `<think>`.']])(
+    'is not seen in a reply that speaks of the tags: %j',
+    async (content) => {
+      first.script(says({}, message(content)))
+      expect(await say(openChat())).toMatchObject({ kind: 'delivered', data: { reply: content } })
+    },
+  )
+})
+
 describe('answers that are delivered', () => {
   const none = { promptTokens: null, completionTokens: null, totalTokens: null }
   test.each([

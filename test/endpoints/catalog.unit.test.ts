@@ -22,7 +22,7 @@ const specified: readonly (readonly [method: string, path: string, priceUsd: num
   ['POST', '/api/tools/pdf', 0.08],
   ['POST', '/api/ai/chat', 0.05],
 ]
-const bodyLimits: Readonly<Record<string, number>> = { '/api/tools/pdf': 1024 * 1024 }
+const bodyLimits: Readonly<Record<string, number>> = { '/api/tools/pdf': 640 * 1024 }
 
 describe('the products', () => {
   test('are those of the specification, at its prices', () => {

@@ -101,6 +101,14 @@ describe('CoinGecko', () => {
     expect(await kindOf(coinGecko().ask(query('UNI')))).toBe('incomplete')
   })
 
+  test('a malformed item costs a listed coin nothing, and an unlisted symbol its answer: it may be the best ranked', async () => {
+    const odd = [null, one({ id: 7, symbol: 'uni' }), one({ id: 'x', symbol: 'uni', current_price: 'much' })]
+    server.answer(json([...odd, one({ id: 'uniswap', symbol: 'uni' })]))
+    expect((await coinGecko().ask(query('UNI'))).detail).toMatchObject({ id: 'uniswap' })
+    server.answer(json([one({ market_cap_rank: {} }), one({ id: 'second', market_cap_rank: 900 })]))
+    expect(await kindOf(coinGecko().ask(query('ABC')))).toBe('bad_payload')
+  })
+
   test('a name for the same coin is asked for by the coin and answered by the name', async () => {
     server.answer(sampleAnswer('coingecko/markets-btc'))
     const begun = server.asked.length

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createOpenMeteoGeocoding } from '../../src/endpoints/providers/openMeteoGeocoding.ts'
+import { findPlace } from '../../src/endpoints/places/findPlace.ts'
+import { openGazetteer } from '../../src/endpoints/places/gazetteer.ts'
 import { openEndpoint } from '../../src/endpoints/productDefinition.ts'
 import { weather } from '../../src/endpoints/weather.ts'
 import { type Answering, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
@@ -120,6 +122,30 @@ describe('the geocoder of Open-Meteo', () => {
     expect(await kindOf(createOpenMeteoGeocoding(deps).ask(london))).toBe('upstream')
     expect(server.asked.at(-1)?.url.searchParams.get('apikey')).toBe('customer-key')
     expect(lines.join()).not.toContain('customer-key')
+  })
+})
+
+describe('the spelling of a city', () => {
+  const endpoint = openEndpoint(weather, open(json({})).deps)
+
+  test.each([
+    "L'Aquila",
+    'L’Aquila',
+    'L‘Aquila',
+    'L`Aquila',
+    'L´Aquila',
+    'Saint–Denis',
+    'Saint‐Denis',
+    'New\u00a0York',
+    'Biel/Bienne',
+  ])('may be %j, which is listed', (city) => {
+    const ordered = endpoint.read({ city })
+    expect(ordered).toMatchObject({ ok: true })
+    expect(findPlace(openGazetteer(), city)).toMatchObject({ kind: 'found' })
+  })
+
+  test.each(['Paris;', 'Paris<b>', 'Paris?q=1', 'a\nb', '’', '—'])('cannot be %j', (city) => {
+    expect(endpoint.read({ city }).ok).toBe(false)
   })
 })
 

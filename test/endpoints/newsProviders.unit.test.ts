@@ -34,6 +34,66 @@ const sold = (articles: readonly Article[]) =>
 const expected = (name: string) => Object(readSample(name).expect['ok']).articles
 const latest = (provider: NewsProvider) => provider.latest('tech', signal)
 
+describe('a story of Hacker News', () => {
+  const story = (fields: object) => ({
+    objectID: '1',
+    title: 'A',
+    url: 'https://a.example/1',
+    created_at: isoTime(sampleTimeMs - 60_000),
+    points: 5,
+    ...fields,
+  })
+
+  test('needs its points in a search too, whatever the server makes of the filter', async () => {
+    const hits = [story({}), story({ points: 4 }), story({ points: null }), story({ points: undefined })]
+    const { hnAlgolia } = open(json({ hits }))
+    expect(await hnAlgolia.search?.('a', signal)).toHaveLength(1)
+    expect(server.asked.at(-1)?.url.searchParams.get('numericFilters')).toContain('points>=5')
+  })
+
+  test.each([
+    'http://127.0.0.1/x',
+    'http://10.0.0.1/x',
+    'http://169.254.169.254/latest/meta-data',
+    'http://[::1]/x',
+    'http://localhost/x',
+    'http://printer.local/x',
+    'http://intranet/x',
+    'https://a.example:8443/x',
+  ])('is dropped when it leads to %s', async (url) => {
+    expect(await latest(open(json({ hits: [story({ url })] })).hnAlgolia)).toEqual([])
+  })
+})
+
+describe('one malformed item', () => {
+  const odd: readonly unknown[] = [null, 7, 'text', [], { objectID: 1, title: {}, url: 3 }, { webTitle: 4, links: 'x' }]
+  const among = (good: unknown) => [...odd, good]
+  const time = isoTime(sampleTimeMs - 60_000)
+
+  test('does not cost the others of Hacker News', async () => {
+    const good = { objectID: '1', title: 'A', url: 'https://a.example/1', created_at: time, points: 9 }
+    expect(sold(await latest(open(json({ hits: among(good) })).hnAlgolia))).toHaveLength(1)
+  })
+
+  test('does not cost the others of GDELT', async () => {
+    const good = { title: 'A', url: 'https://a.example/1', seendate: time, domain: 'a.example' }
+    expect(sold(await latest(open(json({ articles: among(good) })).gdelt))).toHaveLength(1)
+  })
+
+  test('does not cost the others of The Guardian', async () => {
+    const good = { webTitle: 'A', webUrl: 'https://a.example/1', webPublicationDate: time }
+    const { guardian } = open(json({ response: { status: 'ok', results: among(good) } }))
+    expect(sold(await latest(guardian))).toHaveLength(1)
+  })
+
+  test('does not cost the others of a feed', () => {
+    const good = { title: 'A', url: 'https://a.example/1', date_published: time, id: '1' }
+    const feed = { version: 'https://jsonfeed.org/version/1.1', title: 'A Daily', items: among(good) }
+    const articles = articlesOfFeed({ text: JSON.stringify(feed), publisher: undefined }, sampleTimeMs)
+    expect(sold(articles)).toHaveLength(1)
+  })
+})
+
 describe('GDELT', () => {
   const sample = 'gdelt/artlist-tech'
 
@@ -97,7 +157,9 @@ describe('Hacker News', () => {
   const sample = 'hn-algolia/search-by-date'
 
   test('is read as the sample expects: a question to the readers is at its discussion', async () => {
-    expect(sold(await latest(open(sampleAnswer(sample)).hnAlgolia))).toEqual(expected(sample))
+    expect(sold(await latest(open(sampleAnswer(sample, withField(['hits', 1, 'points'], 5))).hnAlgolia))).toEqual(
+      expected(sample),
+    )
     expect(server.asked.at(-1)?.url.pathname).toBe('/api/v1/search_by_date')
   })
 
@@ -105,9 +167,9 @@ describe('Hacker News', () => {
     expect(await latest(open(json({ hits: [], nbHits: 0 })).hnAlgolia)).toEqual([])
   })
 
-  test('an address that is none of the web is that of the discussion', async () => {
+  test('with an address outside the web is dropped', async () => {
     const { hnAlgolia } = open(sampleAnswer(sample, withField(['hits', 0, 'url'], 'javascript:alert(1)')))
-    expect((await latest(hnAlgolia))[0]?.url).toBe('https://news.ycombinator.com/item?id=46001234')
+    expect(await latest(hnAlgolia)).toEqual([])
   })
 
   test('a question goes as words', async () => {

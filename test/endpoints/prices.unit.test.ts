@@ -148,6 +148,38 @@ describe('a cryptocurrency price', () => {
     expect(outcome).not.toHaveProperty('meta.checkedWith')
   })
 
+  test('of 7.77 for Bitcoin is not sold while the exchanges are silent', async () => {
+    const silent = { COINBASE: down, KRAKEN: down }
+    const wrong = sampleAnswer('coingecko/markets-btc', (body) =>
+      withField([0, 'market_cap'], 155_636_930)(priced(7.77)(body)),
+    )
+    const outcome = await buy(open({ says: { ...silent, COINGECKO: wrong } }).crypto, 'BTC')
+    expect(outcome).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
+    // Two providers that agree are as good as one and an exchange.
+    expect(await buy(open({ says: silent }).crypto, 'BTC')).toMatchObject({
+      kind: 'delivered',
+      meta: { source: 'coingecko', confirmedBy: 'coinpaprika' },
+    })
+  })
+
+  test('is sold from one provider without exchanges if it is near the last one that was confirmed', async () => {
+    const { crypto, say, clock } = open()
+    await buy(crypto, 'BTC')
+    clock.forward(61_000)
+    const alone = { COINBASE: down, KRAKEN: down, COINPAPRIKA: down }
+    say({ ...alone, COINGECKO: sampleAnswer('coingecko/markets-btc', priced(78_000)) })
+    expect(await buy(crypto, 'BTC')).toMatchObject({ kind: 'delivered', data: { price: 78_000 } })
+    clock.forward(700_000)
+    say({ ...alone, COINGECKO: sampleAnswer('coingecko/markets-btc', priced(7.77)) })
+    expect(await buy(crypto, 'BTC')).toMatchObject({ kind: 'failed' })
+  })
+
+  test('that contradicts its own market capitalisation is not sold', async () => {
+    const wrong = sampleAnswer('coingecko/markets-btc', priced(7.77))
+    const outcome = await buy(open({ says: { COINGECKO: wrong } }).crypto, 'BTC')
+    expect(outcome).toMatchObject({ kind: 'delivered', meta: { source: 'coinpaprika' } })
+  })
+
   test('of an unknown symbol is NO_DATA, with a hint, and refused before a quote for ten minutes', async () => {
     const { crypto, askedOf, clock } = open({ says: { COINGECKO: json([]) } })
     expect(order(crypto, 'ZZZQQ').whyNoData()).toBeUndefined()
@@ -180,6 +212,41 @@ describe('a cryptocurrency price', () => {
       kind: 'failed',
       code: 'UPSTREAM_FAILED',
       message: 'no provider of a cryptocurrency price gave a usable answer; repeat with the same proof',
+    })
+  })
+})
+
+const yahooMeta = (fields: Readonly<Record<string, unknown>>): Answering =>
+  sampleAnswer('yahoo/chart-aapl-1d', (body) =>
+    Object.entries(fields).reduce(
+      (changed, [field, value]) => withField(['chart', 'result', 0, 'meta', field], value)(changed),
+      body,
+    ),
+  )
+
+describe('a stock price that cannot be true', () => {
+  const others = { STOOQ: down, NASDAQ: down }
+
+  test.each([
+    ['a price of 1e12', { regularMarketPrice: 1e12 }],
+    ['a fall of 90 % by a split that the previous close ignores', { regularMarketPrice: 26.744 }],
+  ])('is not sold, and the next provider is asked: %s', async (_what, fields) => {
+    const YAHOO = yahooMeta(fields)
+    expect(await buy(open({ says: { YAHOO } }).stock, 'AAPL')).toMatchObject({
+      kind: 'delivered',
+      data: { price: 267.44 },
+      meta: { source: 'stooq' },
+    })
+    expect(await buy(open({ says: { YAHOO, ...others } }).stock, 'AAPL')).toMatchObject({ kind: 'failed' })
+  })
+
+  test('is sold after all if another provider says the same: shares do fall by 90 %', async () => {
+    const STOOQ = sampleAnswer('stooq/light-aapl-with-prev', (csv) => String(csv).replace(',267.44,', ',26.74,'))
+    const { stock } = open({ says: { YAHOO: yahooMeta({ regularMarketPrice: 26.744 }), STOOQ } })
+    expect(await buy(stock, 'AAPL')).toMatchObject({
+      kind: 'delivered',
+      data: { price: 26.744 },
+      meta: { source: 'yahoo', confirmedBy: 'stooq' },
     })
   })
 })

@@ -272,7 +272,7 @@ describe('an item that no provider has', () => {
     ['sends a page for people', text('<html>consent</html>'), 'UPSTREAM_FAILED'],
     ['redirects', text('', { status: 302, headers: { location: '/consent' } }), 'UPSTREAM_FAILED'],
   ])('is not remembered while one who may know it %s', async (_what, answering, code) => {
-    const { source } = open({ timeoutMs: 100 })
+    const { source } = open({ timeoutMs: 500 })
     servers.first.answer(answering)
     servers.second.answer(status(404))
     expect(await source.ask('zzz')).toMatchObject({ kind: 'failed', code })

@@ -59,8 +59,18 @@ describe('Yahoo', () => {
     [1795208400, 'POST'],
     [1795222801, 'CLOSED'],
   ])('at %d the market is %s', async (seconds, state) => {
-    server.answer(sampleAnswer(sample))
+    server.answer(meta('regularMarketTime', seconds))
     expect((await yahoo(seconds * 1_000 + 1).ask(query('AAPL'))).detail).toMatchObject({ marketState: state })
+  })
+
+  test('of the day before is not sold when the market has been open for half an hour', async () => {
+    const openedAtSeconds = 1_795_185_000
+    server.answer(sampleAnswer(sample))
+    // Delayed figures are of the day before for a quarter of an hour.
+    expect((await yahoo((openedAtSeconds + 900) * 1_000).ask(query('AAPL'))).data.price).toBe(267.44)
+    expect(await kindOf(yahoo((openedAtSeconds + 3_600) * 1_000).ask(query('AAPL')))).toBe('incomplete')
+    server.answer(meta('regularMarketTime', openedAtSeconds - 3 * 86_400))
+    expect(await kindOf(yahoo((openedAtSeconds + 3_600) * 1_000).ask(query('AAPL')))).toBe('incomplete')
   })
 
   test('in pence is returned in pounds', async () => {
@@ -78,6 +88,23 @@ describe('Yahoo', () => {
   ])('in %s is returned in %s', async (quoted, currency) => {
     server.answer(meta('currency', quoted))
     expect(await yahoo().ask(query('AAPL'))).toMatchObject({ data: { price: 2.6744 }, detail: { currency } })
+  })
+
+  test('a share without a trade today is sold with a volume of zero, and a fund has none', async () => {
+    const fields = (changes: Readonly<Record<string, unknown>>) =>
+      sampleAnswer(sample, (body) =>
+        Object.entries(changes).reduce(
+          (changed, [field, value]) => withField(['chart', 'result', 0, 'meta', field], value)(changed),
+          body,
+        ),
+      )
+    server.answer(fields({ regularMarketVolume: 0, regularMarketPrice: 266.19 }))
+    expect((await yahoo().ask(query('AAPL'))).data).toMatchObject({ volume: 0, change: '+0.00' })
+    server.answer(fields({ regularMarketVolume: undefined, instrumentType: 'MUTUALFUND' }))
+    expect((await yahoo().ask(query('AAPL'))).data).toMatchObject({ price: 267.44, volume: 0 })
+    // A price does not move without a trade.
+    server.answer(fields({ regularMarketVolume: 0 }))
+    expect(await kindOf(yahoo().ask(query('AAPL')))).toBe('incomplete')
   })
 
   test('never takes the close before another range for yesterday’s', async () => {

@@ -32,6 +32,49 @@ function open(answering: Answering) {
   }
 }
 
+describe('units', () => {
+  test.each([
+    ['fahrenheit', ['properties', 'meta', 'units', 'air_temperature'], 'fahrenheit'],
+    ['none', ['properties', 'meta', 'units', 'air_temperature'], undefined],
+    ['a fraction for the humidity', ['properties', 'meta', 'units', 'relative_humidity'], '1'],
+  ])('of MET Norway are read: %s', async (_what, path, unit) => {
+    const { metNorway } = open(sampleAnswer('met-norway/compact-london', withField(path, unit)))
+    expect(await kindOf(metNorway.ask(london))).toBe('bad_payload')
+  })
+
+  test.each([
+    ['none for the temperature', 'temperature_2m', undefined],
+    ['Fahrenheit', 'temperature_2m', '°F'],
+    ['a fraction for the humidity', 'relative_humidity_2m', 'fraction'],
+  ])('of Open-Meteo are read: %s', async (_what, field, unit) => {
+    const { openMeteo } = open(
+      sampleAnswer('open-meteo/forecast-current-london', withField(['current_units', field], unit)),
+    )
+    expect(await kindOf(openMeteo.ask(london))).toBe('bad_payload')
+  })
+
+  test.each(['wmoUnit:K', 'unit:degF', undefined])(
+    'of NWS are read: %s is not taken for degrees Celsius',
+    async (unit) => {
+      const { nws } = open((response, asked) => {
+        const path = asked.url.pathname
+        if (path.startsWith('/points')) return sampleAnswer('nws/points-nyc')(response, asked)
+        if (path.endsWith('/stations'))
+          return json({ observationStations: ['https://x/stations/KNYC'] })(response, asked)
+        sampleAnswer('nws/observation-latest', withField(['properties', 'temperature', 'unitCode'], unit))(
+          response,
+          asked,
+        )
+      })
+      const answered = await nws.ask(newYork).then(
+        ({ data }) => data.temperature.celsius,
+        () => undefined,
+      )
+      expect(answered === undefined || (unit === 'unit:degF' && answered === -14.1)).toBe(true)
+    },
+  )
+})
+
 describe('MET Norway', () => {
   const sample = 'met-norway/compact-london'
   const details = ['properties', 'timeseries', 1, 'data', 'instant', 'details']

@@ -72,7 +72,7 @@ const megabyte = 1024 * 1024
 
 /** The real listener and application, with nothing to sell and limits that do not adapt. */
 export async function openPlainServer(options: PlainServerOptions = {}) {
-  const { limit = 100, clock = systemClock, trustedProxyHops = 0 } = options
+  const { limit = 100_000, clock = systemClock, trustedProxyHops = 0 } = options
   const admission = createAdmission({ now: () => performance.now(), limitAtStart: limit, adapt: () => limit })
   const connections = createConnections(
     options.connectionLimits ?? { connectionsMax: 100, connectionsPerAddressMax: Infinity },

@@ -414,7 +414,7 @@ ledger.protect_log(protected regclass) returns void
 ledger.protect_projection(protected regclass) returns void 
 ledger.quote_days() returns TABLE(day date, partition regclass) search_path=""
 ledger.quote_storage() returns TABLE(bytes bigint, oldest_days integer) security definer search_path=""
-ledger.read(stream_id bytea) returns TABLE(seq bigint, version integer, kind text, schema_version smallint, recorded_at timestamp with time zone, effective_at timestamp with time zone, body bytea, leaf_hash bytea) search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
+ledger.read(stream_id bytea) returns TABLE(seq bigint, version integer, kind text, schema_version smallint, recorded_at timestamp with time zone, effective_at timestamp with time zone, body bytea, leaf_hash bytea) search_path="" enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
 ledger.read_many(stream_ids bytea[]) returns TABLE(id bytea, seq bigint, version integer, kind text, schema_version smallint, recorded_at timestamp with time zone, effective_at timestamp with time zone, body bytea, leaf_hash bytea) search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
 ledger.record_burn(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
 ledger.record_payout(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
@@ -431,6 +431,7 @@ news.keep_articles(url_keys text[], urls text[], titles text[], title_keys text[
 news.poll_failed(polled text) returns void security definer search_path=""
 news.poll_succeeded(polled text, next_ms integer, new_etag text, new_last_modified text) returns void security definer search_path=""
 news.take_poll(names text[], lanes text[], wanted_categories text[], spacings_ms integer[], lease_ms integer) returns TABLE(poll text, poll_etag text, poll_last_modified text) security definer search_path=""
+news.trust(provider text) returns integer search_path=""
 paywall.move_transfer_scan(token_account text, signature text, slot bigint) returns void security definer search_path=""
 paywall.move_transfer_scan_under_lease(lease_name text, lease_epoch bigint, token_account text, signature text, slot bigint) returns void security definer search_path=""
 reports.add_entries(from_seq bigint, to_seq bigint) returns void search_path=""

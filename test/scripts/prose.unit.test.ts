@@ -34,8 +34,8 @@ const bad: readonly (readonly [string, string])[] = [
   ['so long', 'It stays open for so long.'],
   ['goes through', 'The query goes through.'],
   ['whoever', 'Sent to whoever asks.'],
-  ['none', 'A port on which nobody listens.'],
-  ['none', "Somebody's transaction."],
+  ['nobody', 'A port on which nobody listens.'],
+  ['nobody', "Somebody's transaction."],
   ['is no', 'The text is no address.'],
   ['gives', 'It gives nothing for an unknown key.'],
   ['but for', 'Equal but for the slot.'],
@@ -102,7 +102,7 @@ describe('prose', () => {
 
   test('a sentence that breaks over line comments is one text, and a finding has its own line', () => {
     const text = '// Reads the rows of the\n// whole ledger. The port on which\n// nobody listens is closed.\nrun()\n'
-    expect(findProse('src/x.ts', text)).toMatchObject([{ line: 3, name: 'none' }])
+    expect(findProse('src/x.ts', text)).toMatchObject([{ line: 3, name: 'nobody' }])
   })
 
   test('the second line of a sentence is not an opening', () => {
@@ -138,6 +138,6 @@ describe('prose', () => {
   })
 
   test('comments of shell and YAML files are read', () => {
-    expect(findProse('deploy/x.yml', 'a: "#"\n# nobody listens\n')).toMatchObject([{ line: 2, name: 'none' }])
+    expect(findProse('deploy/x.yml', 'a: "#"\n# nobody listens\n')).toMatchObject([{ line: 2, name: 'nobody' }])
   })
 })

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { foldQuestion, foldWords } from '../../src/endpoints/articles/foldWords.ts'
+import { foldQuestion, foldWords, splitQuestion } from '../../src/endpoints/articles/foldWords.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { createNewsStore, type NewArticle, type PollPlan } from '../../src/store/newsStore.ts'
@@ -44,11 +44,67 @@ function article(change: Partial<NewArticle> = {}): NewArticle {
 
 const keep = (articles: readonly NewArticle[], more: { category?: string; question?: string } = { category: 'tech' }) =>
   store.keep({ provider: 'gdelt', ...more, articles })
-const titles = async (question: { category?: string; query?: string; question?: string; limit?: number } = {}) =>
-  (await store.find({ limit: 50, ...question })).map(({ title }) => title)
+const titles = async (
+  question: { category?: string; query?: string; question?: string; excluded?: string; limit?: number } = {},
+) => (await store.find({ limit: 50, ...question })).map(({ title }) => title)
+
+function splitWords(query: string) {
+  const { wanted, excluded } = splitQuestion(foldQuestion(query))
+  return { query: wanted, ...(excluded === undefined ? {} : { excluded }) }
+}
 
 beforeEach(async () => {
   await admin.query('truncate news.articles, news.polls')
+})
+
+describe('a story that takes the title of a publisher’s article', () => {
+  const phishing = article({ url: 'https://phish.example/login', publisher: 'phish.example' })
+  const real = article({ url: 'https://a.example/1' })
+  const pulledIn = () => store.keep({ provider: 'hn-algolia', question: 'chips', articles: [phishing] })
+  const published = () => store.keep({ provider: 'publisher-rss', category: 'general', articles: [real] })
+
+  test.each([
+    ['before it', [pulledIn, published]],
+    ['after it', [published, pulledIn]],
+  ])('is not sold in its place when it came %s', async (_what, steps) => {
+    for (const step of steps) await step()
+    const sold = await store.find({ limit: 10 })
+    expect(sold.map(({ url, publisher, provider }) => [url, publisher, provider])).toEqual([
+      ['https://a.example/1', 'A Daily', 'publisher-rss'],
+    ])
+    expect(await titles({ category: 'general' })).toEqual(['Chips are back'])
+    // The question that found the story still finds the article.
+    expect(await titles({ query: 'nothing', question: 'chips' })).toEqual(['Chips are back'])
+  })
+
+  test('cannot rename an article either, and its publisher can', async () => {
+    await published()
+    const renamed = (title: string) => [article({ title })]
+    await store.keep({ provider: 'hn-algolia', question: 'x', articles: renamed('Chips are a fraud') })
+    expect(await titles()).toEqual(['Chips are back'])
+    await store.keep({
+      provider: 'publisher-rss',
+      category: 'general',
+      articles: renamed('Correction: chips are late'),
+    })
+    expect(await titles()).toEqual(['Correction: chips are late'])
+    expect(await titles({ query: 'late' })).toEqual(['Correction: chips are late'])
+  })
+})
+
+describe('words that a question excludes', () => {
+  test('stay out, also of the articles that a provider found for the question', async () => {
+    await keep(
+      [
+        article({ title: 'Gamma reports earnings', url: 'https://a.example/gamma' }),
+        article({ title: 'Delta reports earnings', url: 'https://a.example/delta' }),
+        article({ title: 'Quarter of the Gammas', url: 'https://a.example/gammas' }),
+      ],
+      { question: 'earnings' },
+    )
+    const found = await titles({ ...splitWords('earnings -gamma'), question: 'earnings' })
+    expect(found).toEqual(['Delta reports earnings'])
+  })
 })
 
 describe('keeping', () => {
@@ -65,11 +121,11 @@ describe('keeping', () => {
     ])
   })
 
-  test('one address is one article, whatever its title has become, and gains the category', async () => {
+  test('one address is one article, which takes a corrected title and gains the category', async () => {
     await keep([article()])
     expect(await keep([article({ title: 'Chips are really back' })], { category: 'business' })).toBe(0)
-    expect(await titles({ category: 'business' })).toEqual(['Chips are back'])
-    expect(await titles({ category: 'tech' })).toEqual(['Chips are back'])
+    expect(await titles({ category: 'business' })).toEqual(['Chips are really back'])
+    expect(await titles({ category: 'tech' })).toEqual(['Chips are really back'])
   })
 
   test('one title within a day is one article; a day later it is another', async () => {
@@ -139,7 +195,7 @@ describe('finding', () => {
     ['!!! & | <-> :*', []],
   ])('by the words %s', async (query, expected) => {
     await keep(stored)
-    expect(await titles({ query: foldQuestion(query) })).toEqual(expected)
+    expect(await titles(splitWords(query))).toEqual(expected)
   })
 
   test('by the question that a provider answered with it, though its title has other words', async () => {

@@ -8,7 +8,7 @@ import { openPool } from '../kernel/openKernel.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { makeMemberLogin } from '../support/memberLogin.ts'
 import { openInstance } from './instance.ts'
-import { sampleQuote, sampleReference } from './samplePayment.ts'
+import { claimOf, sampleQuote, sampleReference, sampleSettlement } from './samplePayment.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 const database = await createTestDatabase()
@@ -116,4 +116,29 @@ test('the size of the table and its oldest day are read for the metrics', async 
   const storage = await ledger.readQuoteStorage()
   expect(storage.oldestDays).toBe(5)
   expect(storage.bytes).toBeGreaterThan(8_192)
+})
+
+test('lookups of quotes that hang take no connection from claims', async () => {
+  const blocker = await admin.connect()
+  try {
+    await blocker.query('begin; lock table ledger.quotes in access exclusive mode')
+    let answered = 0
+    const { wallet, endpoint } = sampleQuote()
+    const question = { wallet, endpoint, landedAtMs: Date.now(), landedSlot: 1, graceMs: 0 }
+    const lookups = Array.from({ length: 40 }, () =>
+      ledger.payments.findOpenQuote(question).then(
+        () => answered++,
+        () => answered++,
+      ),
+    )
+    const { change } = claimOf(sampleSettlement())
+
+    expect((await ledger.payments.append(change)).outcome).toBe('appended')
+
+    expect(answered).toBe(0)
+    await blocker.query('rollback')
+    await Promise.all(lookups)
+  } finally {
+    blocker.release()
+  }
 })

@@ -60,6 +60,9 @@ export async function stockClient(wallet: Keypair, rpcUrl: string, asset: string
     .setSpendControls({ allowedAssets: [{ network: devnet, asset, maxAmountPerPayment: '1000000000' }] })
 }
 
-export async function stockFetch(wallet: Keypair, rpcUrl: string, asset: string): Promise<typeof fetch> {
-  return wrapFetchWithPayment(globalThis.fetch, await stockClient(wallet, rpcUrl, asset))
+export async function stockFetch(
+  wallet: Keypair,
+  { rpcUrl, asset, inner = globalThis.fetch }: { rpcUrl: string; asset: string; inner?: typeof fetch },
+): Promise<typeof fetch> {
+  return wrapFetchWithPayment(inner, await stockClient(wallet, rpcUrl, asset))
 }

@@ -1,3 +1,5 @@
+import { findUrlProblem } from '../../outbound/urlGuard.ts'
+
 /*
  * One article has many addresses: each feed, newsletter and search engine adds its own tracking parameters. We sell the
  * address without them and identify the article by what remains.
@@ -11,7 +13,8 @@ const mark =
 export function cleanUrl(text: string): string | undefined {
   const url = URL.parse(text.trim())
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '') return undefined
-  if (url.username !== '' || url.password !== '') return undefined
+  // Readers cannot open an address of a private network, and must not be led to their own devices.
+  if (findUrlProblem(url.href) !== undefined || !/[.:]/.test(url.hostname)) return undefined
   url.hash = ''
   // Parameters are removed by hand, because URLSearchParams would re-encode those that stay.
   const remaining = url.search

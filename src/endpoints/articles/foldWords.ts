@@ -19,6 +19,23 @@ export function foldQuestion(query: string): string {
     .trim()
 }
 
+export interface SplitQuestion {
+  readonly wanted: string
+  /** Words and phrases after a minus, joined by `or`; undefined when there are none. */
+  readonly excluded: string | undefined
+}
+
+const excludedWord = /(?<!\S)-("[^"]*"?|\S+)/g
+
+/** A folded question without the words that it excludes: providers are asked for the others only. */
+export function splitQuestion(folded: string): SplitQuestion {
+  const excluded = [...folded.matchAll(excludedWord)].map(([, word = '']) => word)
+  return {
+    wanted: folded.replace(excludedWord, ' ').replace(/ +/g, ' ').trim(),
+    excluded: excluded.length === 0 ? undefined : excluded.join(' or '),
+  }
+}
+
 function foldMarks(text: string): string {
   return text.normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '')
 }

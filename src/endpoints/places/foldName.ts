@@ -29,12 +29,13 @@ export function foldName(name: string): string {
 }
 
 function foldMarks(name: string): string {
+  // Apostrophes first: compatibility decomposition makes a space and a mark of the acute accent.
   return name
+    .replace(/['’‘ʻʼʿʾ`´′]/g, '')
     .normalize('NFKD')
     .toLowerCase()
     .replace(/\p{M}/gu, '')
     .replace(letter, (found) => letters[found] ?? found)
-    .replace(/['’‘ʻʼʿʾ`´]/g, '')
     .replace(/[^\p{L}\p{Nd}]+/gu, ' ')
     .trim()
 }

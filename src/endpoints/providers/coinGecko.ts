@@ -21,11 +21,12 @@ const market = z.object({
   current_price: nullableNumber,
   market_cap: nullableNumber,
   market_cap_rank: nullableNumber,
+  circulating_supply: z.number().nullish().catch(undefined),
   total_volume: nullableNumber,
   price_change_percentage_24h: nullableNumber,
   last_updated: z.string().nullish(),
 })
-const markets = z.array(market).max(250)
+const markets = z.array(z.unknown()).max(250)
 type CoinMarket = z.infer<typeof market>
 
 export function createCoinGecko(deps: ProviderDeps): CryptoProvider {
@@ -63,13 +64,18 @@ export function createCoinGecko(deps: ProviderDeps): CryptoProvider {
 function read(reply: Reply, query: CryptoQuery): Observation<CryptoPrice> {
   refuseError(reply)
   const symbol = (query.coin?.symbol ?? query.symbol).toLowerCase()
-  const candidates = readJson(reply, markets)
+  const meant = query.coin?.coingecko
+  const items = readJson(reply, markets)
+  const readable = items.flatMap((item) => market.safeParse(item).data ?? [])
+  const candidates = readable
     .filter((candidate) => candidate.symbol.toLowerCase() === symbol)
     .toSorted((a, b) => byRank(rankedOf(a), rankedOf(b)))
-  const meant = query.coin?.coingecko
   const chosen = candidates.find(({ id, market_cap_rank: rank }) =>
     meant === undefined ? isRanked(rank) : id === meant,
   )
+  // The coin that is meant, or one that ranks higher, may be among the items that cannot be read.
+  if (readable.length < items.length && (meant === undefined || chosen === undefined))
+    throw new UpstreamFailure('bad_payload', 'a coin that cannot be read')
   if (chosen === undefined) {
     // A listed coin exists. A provider that leaves it out has not answered, and the result must not be cached as missing.
     const kind = meant === undefined ? 'not_found' : 'incomplete'
@@ -82,6 +88,7 @@ function read(reply: Reply, query: CryptoQuery): Observation<CryptoPrice> {
     changePercent: chosen.price_change_percentage_24h,
     volume: chosen.total_volume,
     marketCap: chosen.market_cap,
+    supply: chosen.circulating_supply,
     updatedAt: chosen.last_updated,
     others: candidates.filter(({ id }) => id !== chosen.id).map(({ id }) => id),
   })

@@ -29,6 +29,8 @@ export interface CryptoFigures {
   readonly changePercent: number | null | undefined
   readonly volume: number | null | undefined
   readonly marketCap: number | null | undefined
+  /** Coins of which the market capitalisation is made, if the provider reports them. */
+  readonly supply?: number | null | undefined
   /** ISO 8601 with its zone. */
   readonly updatedAt: string | null | undefined
   /** Other coins of the same symbol, by the provider's ids. */
@@ -43,6 +45,7 @@ export function cryptoObservation({ symbol }: CryptoQuery, figures: CryptoFigure
   const { id, name, others, changePercent, updatedAt } = figures
   if (changePercent === null || changePercent === undefined || changePercent <= -100)
     throw new UpstreamFailure('incomplete', 'the change of 24 hours is missing')
+  refuseContradiction(figures)
   const asOfMs = Date.parse(updatedAt ?? '')
   if (Number.isNaN(asOfMs)) throw new UpstreamFailure('incomplete', 'the time is missing')
   return {
@@ -62,6 +65,16 @@ export function cryptoObservation({ symbol }: CryptoQuery, figures: CryptoFigure
       ...(others.length === 0 ? {} : { alternatives: others.slice(0, alternativesMax) }),
     },
   }
+}
+
+// Price, capitalisation and supply are not of the same second.
+const contradictionMin = 0.2
+
+/** A price that was corrupted alone does not fit the other figures of its answer. */
+function refuseContradiction({ price, marketCap, supply }: CryptoFigures): void {
+  if (!supply || !price || !marketCap) return
+  if (Math.abs((price * supply) / marketCap - 1) > contradictionMin)
+    throw new UpstreamFailure('incomplete', 'price and supply do not make the market capitalisation')
 }
 
 export interface Ranked {

@@ -5,7 +5,7 @@ import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { type Article, articleOf } from '../articles/article.ts'
 import type { NewsCategory } from '../articles/newsCategory.ts'
 import type { NewsProvider } from './newsProvider.ts'
-import { paceOf, type ProviderDeps, readJson, refuseAccess, refuseStatus } from './provider.ts'
+import { paceOf, type ProviderDeps, readableItems, readJson, refuseAccess, refuseStatus } from './provider.ts'
 
 /*
  * GDELT indexes the world's online news every 15 minutes. `seendate` is when it first saw an article. It allows one request
@@ -72,16 +72,14 @@ export function createGdelt({ clock, upstreams, openUpstream }: ProviderDeps): N
 }
 
 const artList = z.object({
-  articles: z
-    .array(
-      z.object({
-        url: z.string().optional(),
-        title: z.string().optional(),
-        seendate: z.string().optional(),
-        domain: z.string().optional(),
-      }),
-    )
-    .default([]),
+  articles: readableItems(
+    z.object({
+      url: z.string().optional(),
+      title: z.string().optional(),
+      seendate: z.string().optional(),
+      domain: z.string().optional(),
+    }),
+  ).default([]),
 })
 
 function readArticles(reply: Reply, nowMs: number): readonly Article[] {

@@ -5,7 +5,7 @@ import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { type Article, articleOf } from '../articles/article.ts'
 import type { NewsCategory } from '../articles/newsCategory.ts'
 import type { NewsProvider } from './newsProvider.ts'
-import { paceOf, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+import { paceOf, type ProviderDeps, readableItems, readJson, refuseStatus } from './provider.ts'
 
 const publicBase = 'https://content.guardianapis.com'
 // A developer's key allows 500 requests a day and one a second: seven sections every half hour are 336.
@@ -49,15 +49,13 @@ export function createGuardian({ clock, upstreams, openUpstream }: ProviderDeps)
 const results = z.object({
   response: z.object({
     status: z.string(),
-    results: z
-      .array(
-        z.object({
-          webTitle: z.string().optional(),
-          webUrl: z.string().optional(),
-          webPublicationDate: z.string().optional(),
-        }),
-      )
-      .default([]),
+    results: readableItems(
+      z.object({
+        webTitle: z.string().optional(),
+        webUrl: z.string().optional(),
+        webPublicationDate: z.string().optional(),
+      }),
+    ).default([]),
   }),
 })
 

@@ -4,7 +4,7 @@ import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { type Article, articleOf, hostOf } from '../articles/article.ts'
 import { cleanUrl } from '../articles/articleUrl.ts'
 import type { NewsProvider } from './newsProvider.ts'
-import { paceOf, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+import { paceOf, type ProviderDeps, readableItems, readJson, refuseStatus } from './provider.ts'
 
 /* Hacker News by Algolia's search: technology only, and near to real time. */
 
@@ -27,7 +27,7 @@ export function createHnAlgolia({ clock, upstreams, openUpstream }: ProviderDeps
     upstream.ask({ path: '/search_by_date', query: { ...query, tags: 'story', hitsPerPage }, signal }, (reply) =>
       readHits(reply, clock.nowMs()),
     )
-  const since = (): string => `created_at_i>${Math.floor(clock.nowMs() / 1000) - secondsMax}`
+  const worthwhile = (): string => `created_at_i>${Math.floor(clock.nowMs() / 1000) - secondsMax},points>=${pointsMin}`
   return {
     name: 'hn-algolia',
     licence: "no terms of its own found; Y Combinator's apply to the content",
@@ -35,18 +35,19 @@ export function createHnAlgolia({ clock, upstreams, openUpstream }: ProviderDeps
     everyMs: 5 * minute,
     spacingMs: 0,
     whyUnavailable: () => upstream.whyResting(),
-    latest: (_category, signal) => ask({ query: '', numericFilters: `${since()},points>=${pointsMin}` }, signal),
-    search: (words, signal) => ask({ query: words, numericFilters: since() }, signal),
+    latest: (_category, signal) => ask({ query: '', numericFilters: worthwhile() }, signal),
+    search: (words, signal) => ask({ query: words, numericFilters: worthwhile() }, signal),
   }
 }
 
 const hits = z.object({
-  hits: z.array(
+  hits: readableItems(
     z.object({
       objectID: z.string(),
       title: z.string().nullish(),
       url: z.string().nullish(),
       created_at: z.string().optional(),
+      points: z.number().min(pointsMin),
     }),
   ),
 })
@@ -55,7 +56,7 @@ function readHits(reply: Reply, nowMs: number): readonly Article[] {
   refuseStatus(reply)
   return readJson(reply, hits).hits.flatMap(({ objectID, title, url: given, created_at: publishedAt }) => {
     // A question to readers has only its discussion as address.
-    const url = cleanUrl(given ?? '') ?? `https://news.ycombinator.com/item?id=${encodeURIComponent(objectID)}`
-    return articleOf({ title: title ?? undefined, url, publishedAt, publisher: hostOf(url) }, nowMs) ?? []
+    const url = given ? cleanUrl(given) : `https://news.ycombinator.com/item?id=${encodeURIComponent(objectID)}`
+    return articleOf({ title: title ?? undefined, url, publishedAt, publisher: url && hostOf(url) }, nowMs) ?? []
   })
 }

@@ -90,6 +90,7 @@ const details = z.object({ air_temperature: z.number().optional(), relative_humi
 const period = z.object({ summary: z.object({ symbol_code: z.string() }).optional() }).optional()
 const forecast = z.object({
   properties: z.object({
+    meta: z.object({ units: z.object({ air_temperature: z.literal('celsius'), relative_humidity: z.literal('%') }) }),
     timeseries: z
       .array(
         z.object({

@@ -13,6 +13,7 @@ import {
   type StockQuery,
 } from './stockPrice.ts'
 import { isOfUnitedStates, isSameSymbol, withClass } from './ticker.ts'
+import { usSessionSinceMs } from './usSession.ts'
 import { epochMsOf } from './zonedTime.ts'
 
 const pacePublic = { requests: 10, perSeconds: 60 }
@@ -87,6 +88,7 @@ function read(reply: Reply, query: StockQuery, clock: Clock): Observation<StockP
   const regular = regularOf(data)
   const price = dollarsOf(regular.lastSalePrice)
   const change = changeOf(regular.netChange)
+  const marketState = marketStates.get(data.marketStatus?.toLowerCase() ?? '')
   return stockObservation(query, {
     price,
     previousClose: price === undefined || change === undefined ? undefined : price - change,
@@ -96,7 +98,9 @@ function read(reply: Reply, query: StockQuery, clock: Clock): Observation<StockP
     currency: 'USD',
     name: data.companyName,
     exchange: data.exchange,
-    marketState: marketStates.get(data.marketStatus?.toLowerCase() ?? ''),
+    marketState,
+    openSinceMs: marketState === 'REGULAR' ? usSessionSinceMs(clock.nowMs()) : undefined,
+    nowMs: clock.nowMs(),
     ...(regular.isRealTime === true ? { delayedByMinutes: 0 } : {}),
   })
 }

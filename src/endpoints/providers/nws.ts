@@ -121,7 +121,9 @@ function readObservation(reply: Reply, station: string): Observation<WeatherRepo
 
 function celsiusOf({ unitCode, value }: z.infer<typeof quantity>): number | undefined {
   if (value === null) return undefined
-  return unitCode === 'wmoUnit:degF' ? ((value - 32) * 5) / 9 : value
+  const [, unit] = /^(?:wmoUnit|unit):(degC|degF)$/.exec(unitCode ?? '') ?? []
+  if (unit === undefined) throw new UpstreamFailure('bad_payload', 'a temperature in an unknown unit')
+  return unit === 'degF' ? ((value - 32) * 5) / 9 : value
 }
 
 /** 404 is a point outside the United States, not a city that does not exist. */

@@ -49,7 +49,7 @@ export function limitPauseMs({ text }: Reply): number {
 
 const forecast = z.object({
   utc_offset_seconds: z.number().default(0),
-  current_units: z.object({ temperature_2m: z.string().optional() }).optional(),
+  current_units: z.object({ temperature_2m: z.literal('°C'), relative_humidity_2m: z.literal('%') }),
   current: z.object({
     time: z.union([z.number().int(), z.string()]),
     temperature_2m: z.number().nullish(),
@@ -62,10 +62,8 @@ function readCurrent(reply: Reply): Observation<WeatherReport> {
   if (reply.status === 400) throw new UpstreamFailure('bad_payload', 'open-meteo does not understand the question')
   // The model covers the globe, so a 404 is not about the place.
   refuseStatus(reply, 'bad_payload')
-  const { current, current_units: units, utc_offset_seconds: offsetSeconds } = readJson(reply, forecast)
+  const { current, utc_offset_seconds: offsetSeconds } = readJson(reply, forecast)
   const { temperature_2m: celsius, relative_humidity_2m: humidityPercent, weather_code: code } = current
-  if (units?.temperature_2m !== undefined && units.temperature_2m !== '°C')
-    throw new UpstreamFailure('bad_payload', 'a temperature in another unit than was asked for')
   const description = code === undefined || code === null ? undefined : weatherCodes[code]
   if (typeof celsius !== 'number' || typeof humidityPercent !== 'number' || description === undefined)
     throw new UpstreamFailure('incomplete', 'temperature, humidity or weather code is missing')

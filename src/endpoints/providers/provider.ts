@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Clock } from '@tollbook/core/clock'
 import type { Log } from '../../primitives/log.ts'
@@ -41,6 +41,8 @@ export interface Observation<Data> {
   readonly asOfMs: number
   /** The time of the request, if it was not now: some providers forbid a new request before a given time. */
   readonly fetchedAtMs?: number
+  /** Reason why the answer is sold only if another provider agrees. */
+  readonly doubt?: string
   /** Details for `meta`: the chosen id, the alternatives. */
   readonly detail?: Readonly<Record<string, Json>>
 }
@@ -51,6 +53,16 @@ export function readJson<T>(reply: Reply, schema: z.ZodType<T>): T {
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   throw new UpstreamFailure('bad_payload', `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`)
+}
+
+/** A list without the items of another shape: one malformed item must not cost the others. */
+export function readableItems<T>(item: z.ZodType<T>) {
+  return z.array(z.unknown()).transform((items) =>
+    items.flatMap((one): T[] => {
+      const parsed = item.safeParse(one)
+      return parsed.success ? [parsed.data] : []
+    }),
+  )
 }
 
 /** Any JSON, for adapters that first check the body for an error. */

@@ -4,6 +4,7 @@ import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { type Article, articleOf, type RawArticle } from '../articles/article.ts'
 import { cleanTitle } from '../articles/cleanTitle.ts'
 import { newsCategories } from '../articles/newsCategory.ts'
+import { readableItems } from './provider.ts'
 
 export interface FeedText {
   readonly text: string
@@ -47,7 +48,7 @@ const rssItem = z
 const atomEntry = z
   .object({
     title: valued,
-    links: z.array(z.object({ href: text, rel: text })).default([]),
+    links: readableItems(z.object({ href: text, rel: text })).default([]),
     published: text,
     updated: text,
     source: z.object({ title: valued }).optional().catch(undefined),
@@ -66,12 +67,15 @@ const jsonItem = z
   })
 
 const feed = z.discriminatedUnion('format', [
-  z.object({ format: z.literal('rss'), feed: z.object({ title: text, items: z.array(rssItem).default([]) }) }),
+  z.object({ format: z.literal('rss'), feed: z.object({ title: text, items: readableItems(rssItem).default([]) }) }),
   z
-    .object({ format: z.literal('atom'), feed: z.object({ title: valued, entries: z.array(atomEntry).default([]) }) })
+    .object({
+      format: z.literal('atom'),
+      feed: z.object({ title: valued, entries: readableItems(atomEntry).default([]) }),
+    })
     .transform(({ format, feed }) => ({ format, feed: { title: feed.title?.value, items: feed.entries } })),
-  z.object({ format: z.literal('rdf'), feed: z.object({ title: text, items: z.array(rdfItem).default([]) }) }),
-  z.object({ format: z.literal('json'), feed: z.object({ title: text, items: z.array(jsonItem).default([]) }) }),
+  z.object({ format: z.literal('rdf'), feed: z.object({ title: text, items: readableItems(rdfItem).default([]) }) }),
+  z.object({ format: z.literal('json'), feed: z.object({ title: text, items: readableItems(jsonItem).default([]) }) }),
 ])
 
 /** A page that checks for a human visitor comes under 200, like a feed. */

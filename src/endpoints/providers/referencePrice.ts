@@ -1,7 +1,8 @@
+import { LRUCache } from 'lru-cache'
 import type { Clock } from '@tollbook/core/clock'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import type { Coin } from './coin.ts'
-import type { CryptoProvider } from './cryptoPrice.ts'
+import type { CryptoPrice, CryptoProvider, CryptoQuery } from './cryptoPrice.ts'
 
 /** An exchange as a price check: the last trade in dollars. */
 export interface ReferencePrice {
@@ -18,11 +19,33 @@ export const referenceMsMax = 1_000
 export interface References {
   readonly clock: Clock
   readonly exchanges: readonly ReferencePrice[]
+  readonly lastPrices: LastPrices
+}
+
+/** Prices that were sold lately, by CoinGecko's id: what is near to one needs no other confirmation. */
+export interface LastPrices {
+  find(id: string): number | undefined
+  remember(id: string, price: number): void
+}
+
+const lastMs = 6 * 60 * 60_000
+const lastMax = 1_000
+const jumpMax = 0.25
+
+export function createLastPrices(clock: Clock): LastPrices {
+  const perf = { now: () => clock.monotonicMs() }
+  const prices = new LRUCache<string, number>({ perf, ttlResolution: 0, max: lastMax, ttl: lastMs })
+  return { find: (id) => prices.get(id), remember: (id, price) => void prices.set(id, price) }
+}
+
+export function agreeOnCoin(one: CryptoPrice, other: CryptoPrice): boolean {
+  return Math.abs(one.price - other.price) <= other.price * deviationMax
 }
 
 /**
  * The provider, with its price compared to exchanges. The price is refused when at least one exchange answered and all that
- * answered differ: a single faulty exchange must not stop sales. Exchanges that do not answer are ignored.
+ * answered differ: a single faulty exchange must not stop sales. While no exchange answers, a price that is not near the last
+ * one is in doubt, so that it is sold only if another provider agrees.
  */
 export function crossChecked(references: References, provider: CryptoProvider): CryptoProvider {
   return {
@@ -35,8 +58,10 @@ export function crossChecked(references: References, provider: CryptoProvider): 
       const { price } = observation.data
       if (heard.length > 0 && heard.every((other) => Math.abs(price - other.price) > other.price * deviationMax))
         throw new UpstreamFailure('incomplete', `${provider.name} is far from ${heard.map(({ name }) => name).join()}`)
+      const doubt = heard.length > 0 ? undefined : doubtOf(references, query, price)
       return {
         ...observation,
+        ...(doubt === undefined ? {} : { doubt }),
         detail: {
           ...observation.detail,
           ...(heard.length === 0 ? {} : { checkedWith: heard.map(({ name }) => name) }),
@@ -44,6 +69,14 @@ export function crossChecked(references: References, provider: CryptoProvider): 
       }
     },
   }
+}
+
+function doubtOf({ lastPrices }: References, { coin }: CryptoQuery, price: number): string | undefined {
+  if (coin === undefined) return undefined
+  const last = lastPrices.find(coin.coingecko)
+  if (last !== undefined) return Math.abs(price / last - 1) > jumpMax ? `far from the last price ${last}` : undefined
+  const isTraded = coin.coinbase !== undefined || coin.kraken !== undefined
+  return isTraded ? 'no exchange answers' : undefined
 }
 
 interface Opinion {

@@ -27,12 +27,33 @@ export interface StockFigures {
   readonly previousClose: number | null | undefined
   /** Shares of the day. */
   readonly volume: number | null | undefined
+  /** Priced once a day and not traded, so it has no volume. */
+  readonly isFund?: boolean
   readonly asOfMs: number | null | undefined
   readonly currency: string | null | undefined
   readonly name?: string | null | undefined
   readonly exchange?: string | null | undefined
   readonly marketState?: MarketState | undefined
   readonly delayedByMinutes?: number | undefined
+  /** Begin of the regular trading that runs at `nowMs`; undefined while the market is closed. */
+  readonly openSinceMs: number | undefined
+  readonly nowMs: number
+}
+
+// The most expensive share costs less than a million dollars, and the smallest currency unit is some 25,000 to the dollar.
+const priceMax = 1e10
+// A larger move is more often an unadjusted split or another unit than news, so a second provider has to agree.
+const moveMax = 0.3
+const agreedPriceDeviationMax = 0.02
+const agreedPercentDistanceMax = 2
+// Delayed figures are of the day before until a quarter of an hour after the opening.
+const openingMs = 30 * 60_000
+
+export function agreeOnStock(one: StockPrice, other: StockPrice): boolean {
+  const percents = [one, other].map(({ changePercent }) => Number.parseFloat(changePercent))
+  const distance = Math.abs((percents[0] ?? 0) - (percents[1] ?? 0))
+  const deviation = Math.abs(one.price / other.price - 1)
+  return deviation <= agreedPriceDeviationMax && distance <= agreedPercentDistanceMax
 }
 
 /** Currencies quoted in hundredths: London's pence, Tel Aviv's agorot, Johannesburg's cents. */
@@ -57,6 +78,8 @@ export function stockObservation({ symbol }: StockQuery, figures: StockFigures):
   const inWhole = (quoted: number) => (whole === undefined ? quoted : rounded(quoted / 100))
   const price = positive(figures.price, 'the price')
   const previousClose = positive(figures.previousClose, 'the previous close')
+  if (price > priceMax) throw new UpstreamFailure('incomplete', 'a price that no share has')
+  refuseOldTrade(figures, asOfMs)
   const change = inWhole(price - previousClose)
   const percent = (price / previousClose - 1) * 100
   return {
@@ -65,9 +88,10 @@ export function stockObservation({ symbol }: StockQuery, figures: StockFigures):
       price: inWhole(price),
       change: signedText(change, 2),
       changePercent: signedPercent(percent, 1),
-      volume: positive(figures.volume, 'the volume'),
+      volume: volumeOf(figures),
     },
     asOfMs,
+    ...(Math.abs(percent) > moveMax * 100 ? { doubt: `a move of ${Math.round(percent)} % in a day` } : {}),
     detail: {
       currency: whole ?? currency,
       ...(whole === undefined ? {} : { quotedIn: currency }),
@@ -77,6 +101,19 @@ export function stockObservation({ symbol }: StockQuery, figures: StockFigures):
       ...detailsOf(figures),
     },
   }
+}
+
+/** A share that was not traded today keeps its old price. Any other price of an earlier day is out of date. */
+function refuseOldTrade({ openSinceMs, nowMs, volume }: StockFigures, asOfMs: number): void {
+  if (openSinceMs === undefined || nowMs - openSinceMs < openingMs || volume === 0) return
+  if (asOfMs < openSinceMs) throw new UpstreamFailure('incomplete', 'a price of an earlier day in an open market')
+}
+
+/** Zero is a figure: a share may have no trade today. Without a trade its price does not move. */
+function volumeOf({ volume, price, previousClose, isFund = false }: StockFigures): number {
+  if (isFund) return volume ?? 0
+  if (volume === 0 && price === previousClose) return 0
+  return positive(volume, 'the volume')
 }
 
 function detailsOf({ name, exchange, marketState, delayedByMinutes }: StockFigures) {

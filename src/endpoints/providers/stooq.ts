@@ -4,6 +4,7 @@ import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { decimalOf, type Observation, paceOf, type ProviderDeps, refuseStatus } from './provider.ts'
 import { stockObservation, type StockPrice, type StockProvider, type StockQuery } from './stockPrice.ts'
 import { isOfUnitedStates, withClass } from './ticker.ts'
+import { usSessionSinceMs } from './usSession.ts'
 import { epochMsOf } from './zonedTime.ts'
 
 const pacePublic = { requests: 1, perSeconds: 5 }
@@ -32,12 +33,21 @@ export function createStooq(deps: ProviderDeps): StockProvider {
       const symbol = `${withClass(query.ticker, '-')}.US`
       // `p` is the previous close; `h` asks for column names, which we check.
       const fields = { s: symbol.toLowerCase(), f: 'sd2t2ohlcvp', h: '', e: 'csv' }
-      return upstream.ask({ path: '/q/l/', query: fields }, (reply) => read(reply, query, symbol))
+      return upstream.ask({ path: '/q/l/', query: fields }, (reply) =>
+        read({ reply, query, symbol, nowMs: deps.clock.nowMs() }),
+      )
     },
   }
 }
 
-function read(reply: Reply, query: StockQuery, symbol: string): Observation<StockPrice> {
+interface Reading {
+  readonly reply: Reply
+  readonly query: StockQuery
+  readonly symbol: string
+  readonly nowMs: number
+}
+
+function read({ reply, query, symbol, nowMs }: Reading): Observation<StockPrice> {
   const [header = '', row = '', ...others] = reply.text.trim().split(/\r?\n/)
   refuseText(reply)
   if (header.trim().toLowerCase() !== columns.toLowerCase() || others.length > 0)
@@ -51,6 +61,8 @@ function read(reply: Reply, query: StockQuery, symbol: string): Observation<Stoc
     volume: decimalOf(volume),
     asOfMs: asOfMsOf(date, time),
     currency: 'USD',
+    openSinceMs: usSessionSinceMs(nowMs),
+    nowMs,
   })
 }
 

@@ -5,6 +5,7 @@ import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { decimalOf, type Observation, paceOf, errorIn, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 import { stockObservation, type StockPrice, type StockProvider, type StockQuery } from './stockPrice.ts'
 import { isSameSymbol, withClass } from './ticker.ts'
+import { usSessionSinceMs } from './usSession.ts'
 
 // The Basic plan allows 8 credits a minute and 800 a day; a quote costs one.
 const pacePublic = { requests: 8, perSeconds: 60 }
@@ -63,7 +64,9 @@ export function createTwelveData(deps: ProviderDeps, key: string): StockProvider
       const place = mic === undefined ? undefined : { mic_code: mic }
       // The API takes the key in the query. Our logs and errors contain no addresses.
       const fields = { symbol: withClass(query.ticker, '.'), ...place, apikey: key }
-      return upstream.ask({ path: '/quote', query: fields }, (reply) => read(reply, query, mic))
+      return upstream.ask({ path: '/quote', query: fields }, (reply) =>
+        read({ reply, query, mic, nowMs: deps.clock.nowMs() }),
+      )
     },
   }
 }
@@ -75,7 +78,17 @@ function micOf({ ticker: { exchangeSuffix } }: StockQuery): string | undefined {
   return mic
 }
 
-function read(reply: Reply, query: StockQuery, mic: string | undefined): Observation<StockPrice> {
+interface Reading {
+  readonly reply: Reply
+  readonly query: StockQuery
+  readonly mic: string | undefined
+  readonly nowMs: number
+}
+
+// No exchange of the list is open for as long, so a price of this age is of an earlier day.
+const sessionMsMax = 10 * 60 * 60_000
+
+function read({ reply, query, mic, nowMs }: Reading): Observation<StockPrice> {
   refuseError(reply)
   const found = readJson(reply, quote)
   if (!isSameSymbol(found.symbol, withClass(query.ticker, '.')))
@@ -90,10 +103,16 @@ function read(reply: Reply, query: StockQuery, mic: string | undefined): Observa
     currency: found.currency,
     name: found.name,
     exchange: found.exchange,
+    openSinceMs: found.is_market_open === true ? openSinceMs(mic, nowMs) : undefined,
+    nowMs,
     ...(typeof found.is_market_open === 'boolean'
       ? { marketState: found.is_market_open ? ('REGULAR' as const) : ('CLOSED' as const) }
       : {}),
   })
+}
+
+function openSinceMs(mic: string | undefined, nowMs: number): number {
+  return (mic === undefined ? usSessionSinceMs(nowMs) : undefined) ?? nowMs - sessionMsMax
 }
 
 const errorBody = z.object({ status: z.literal('error'), code: z.number(), message: z.string() })

@@ -88,15 +88,20 @@ function read({ reply, query, symbol, nowMs }: Reading): Observation<StockPrice>
   const { instrumentType } = found
   if (instrumentType !== null && instrumentType !== undefined && !stockTypes.has(instrumentType))
     throw new UpstreamFailure('not_found', `it is not a stock: ${instrumentType}`)
+  const marketState = marketStateOf(found, nowMs / 1000)
+  const opened = found.currentTradingPeriod?.regular
   return stockObservation(query, {
     price: found.regularMarketPrice,
     previousClose: previousCloseOf(found),
     volume: found.regularMarketVolume,
+    isFund: instrumentType === 'MUTUALFUND',
     asOfMs: (found.regularMarketTime ?? 0) * 1000,
     currency: found.currency,
     name: found.longName ?? found.shortName,
     exchange: found.fullExchangeName ?? found.exchangeName,
-    marketState: marketStateOf(found, nowMs / 1000),
+    marketState,
+    openSinceMs: marketState === 'REGULAR' && opened ? opened.start * 1000 : undefined,
+    nowMs,
   })
 }
 

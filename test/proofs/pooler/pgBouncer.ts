@@ -50,7 +50,7 @@ ignore_startup_parameters = extra_float_digits,statement_timeout,lock_timeout,id
   )
   for (const file of [settings, users]) await chmod(file, 0o644)
   // It refuses to run as root.
-  const account = process.getuid?.() === 0 ? ['-u', 'none'] : []
+  const account = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
   const child = spawn(program, [...account, settings], { stdio: 'ignore' })
   const gone = once(child, 'exit')
   await awaitThat('PgBouncer accepts connections', () => accepts(port))

@@ -16,7 +16,7 @@ let payingFetch: typeof fetch
 beforeAll(async () => {
   x402 = await openX402Service()
   const { service, tokenMint } = x402
-  payingFetch = await stockFetch(service.demoWallet, service.chain.rpcUrl, tokenMint)
+  payingFetch = await stockFetch(service.demoWallet, { rpcUrl: service.chain.rpcUrl, asset: tokenMint })
 })
 
 const json = { 'content-type': 'application/json' }
