@@ -47,6 +47,7 @@ declare
   all_good boolean;
   has_settings boolean;
   fits boolean;          -- the columns describe one batch
+  attached integer[];    -- items that have guards, keys and notes
   ids_differ boolean; accounts_differ boolean;
   account_ids integer[];
   classes text[];
@@ -97,7 +98,7 @@ begin
   -- would post to another stream than was judged.
   with item as materialized (
     select item.n, item.id, item.events, known.stream, s.kind, s.to_state, s.moves, k.is_setting,
-      (event_items[item.first : item.first + item.events - 1] = array_fill(item.n::integer, array[item.events])) is true as fits,
+      item.id is not null and (event_items[item.first : item.first + item.events - 1] = array_fill(item.n::integer, array[item.events])) is true as fits,
       case
         when coalesce(known.version, 0) <> item.expected or known.kind <> s.kind then 'conflict'
         when s.step is null then 'no step'
@@ -125,21 +126,22 @@ begin
     left join lateral (select k.* from ledger.kinds k where k.kind = s.kind offset 0) k on true
   ),
   overreaching as (
-    select array_agg(t.i) as items
+    select array_agg(t.i) filter (where (t.amount > 0 and account_mints[t.debit] = account_mints[t.credit]
+        and classes[t.debit] || '>' || classes[t.credit] = any(item.moves)) is not true) as items,
+      -- Each posting lies in the range of its event, and there are as many as the events count: the ranges share none.
+      bool_and((event_items[t.e] = t.i and t.n > posting_starts[t.e] and t.n <= posting_starts[t.e] + posting_counts[t.e]) is true) as fit
     from unnest(posting_items, posting_events, debits, credits, amounts) with ordinality as t (i, e, debit, credit, amount, n)
     left join item on item.n = t.i
-    where (t.amount > 0 and account_mints[t.debit] = account_mints[t.credit]
-      and classes[t.debit] || '>' || classes[t.credit] = any(item.moves)
-      and event_items[t.e] = t.i and t.n > posting_starts[t.e] and t.n <= posting_starts[t.e] + posting_counts[t.e]) is not true
   )
   select array_agg(case when j.verdict is null and j.n = any((select o.items from overreaching o)::bigint[]) then 'overreaching' else j.verdict end order by j.n),
       array_agg(j.to_state order by j.n), array_agg(j.kind order by j.n), array_agg(j.stream order by j.n), bool_or(j.is_setting),
-      bool_and(j.fits) and sum(j.events) = cardinality(event_items)
+      bool_and(j.fits) and sum(j.events) = cardinality(event_items) and (select o.fit is not false from overreaching o)
         and (select coalesce(sum(c), 0) = cardinality(posting_items) from unnest(posting_counts) c),
       count(distinct j.id) = count(j.id)
     into verdicts, to_states, kinds, streams_of, has_settings, fits, ids_differ
     from item j;
-  if (fits and accounts_differ is not false) is not true then
+  attached := coalesce(guard_items || key_items || note_items, '{}');
+  if (fits and accounts_differ is not false and 1 <= all(attached) and cardinality(ids) >= all(attached)) is not true then
     raise exception 'the columns of an append do not fit together' using errcode = 'data_exception';
   end if;
 
