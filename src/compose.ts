@@ -43,6 +43,8 @@ export interface Service {
   readonly port: number
   /** Port of the finance reports; undefined when they are not served. */
   readonly financePort: number | undefined
+  /** Port of the separate listener for health checks; undefined without one. */
+  readonly healthPort: number | undefined
   /** Paths of the products that are made of samples at the moment; always empty outside local mode. */
   sampled(): readonly string[]
   /** Stops accepting requests, answers those in progress, writes what is queued, and closes every part. */
@@ -115,7 +117,7 @@ export async function createService(
     terms,
     split,
   })
-  const { port, financePort } = opened.adopt(serving, close)
+  const { port, financePort, healthPort } = opened.adopt(serving, close)
   const stored = opened.move()
-  return { port, financePort, sampled: catalog.sampled, close: () => stored.disposeAsync() }
+  return { port, financePort, healthPort, sampled: catalog.sampled, close: () => stored.disposeAsync() }
 }

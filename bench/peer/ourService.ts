@@ -10,7 +10,6 @@ import { postgresMs, processMs } from './processTime.ts'
 
 export interface OurService extends Pick<PaidService, 'spent'> {
   readonly offerUrl: string
-  readonly wallet: string
   /** Our client: the bound form of an unsent transaction. */
   buy(): Promise<void>
   /** The same request with a proof of this form. */
@@ -37,7 +36,6 @@ export async function openOurService(
   const request = { baseUrl: server.baseUrl, wallet: payer.address, symbol: 'BTC' }
   return {
     offerUrl,
-    wallet: payer.address,
     buy: async () => expectAnswer(await payingFetch(offerUrl)),
     async buyBy(form) {
       const { status, code } = await present({ ...request, proof: await payer.pay(await askQuote(request), form) })

@@ -1,6 +1,8 @@
 import { createPublicKey, verify } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { Message, MessageV0, PublicKey, SystemProgram, VersionedTransaction } from '@solana/web3.js'
 import { decodeBase58, decodeBase58Data } from '@tollbook/core/base58'
+import { sha256Hex } from '@tollbook/core/digest'
 import { type Address, readAddress } from '@tollbook/core/address'
 import type { SignedTransaction } from '../payment/proof.ts'
 import { type Refusal, refuseProof } from '@tollbook/core/refusal'
@@ -52,9 +54,18 @@ function signaturesHold({ message, signatures }: VersionedTransaction): boolean 
 // The DER head of an Ed25519 public key (RFC 8410), because node:crypto takes no bare 32 bytes.
 const ed25519KeyHead = Buffer.from('302a300506032b6570032100', 'hex')
 
+// A transaction is verified when it is presented, and again when a node returns it.
+const verifiedMax = 5_000
+const verified = new LRUCache<string, true>({ max: verifiedMax })
+
 function verifyEd25519(data: Uint8Array, publicKey: Uint8Array, signature: Uint8Array): boolean {
+  // Key and signature have fixed lengths, so no two triples have the same bytes.
+  const triple = sha256Hex(Buffer.concat([publicKey, signature, data]))
+  if (verified.has(triple)) return true
   const key = createPublicKey({ key: Buffer.concat([ed25519KeyHead, publicKey]), format: 'der', type: 'spki' })
-  return verify(null, data, key, signature)
+  if (!verify(null, data, key, signature)) return false
+  verified.set(triple, true)
+  return true
 }
 
 const advanceNonceAccount = 4

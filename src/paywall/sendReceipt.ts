@@ -1,6 +1,7 @@
-import { CompactSign, importJWK, type JWK } from 'jose'
 import { assert } from '@tollbook/core/assert'
+import { toBase64Url, utf8Bytes } from '@tollbook/core/bytes'
 import { canonicalJson } from '@tollbook/core/canonicalJson'
+import { type Ed25519PrivateJwk, ed25519Signer } from '@tollbook/core/ed25519'
 import { Fault } from '@tollbook/core/fault'
 import { type Fulfilment, receiptOf, type SignedReceipt } from '../payment/receipt.ts'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
@@ -24,21 +25,25 @@ export interface SignerDeps {
 
 const receiptType = 'tollbook-receipt'
 
-export async function createReceiptSigner(privateKey: ReceiptKey, deps: SignerDeps): Promise<SignReceipt> {
-  const key = await importJWK(privateKey, 'EdDSA')
-  const header = { alg: 'EdDSA', kid: receiptKeyId(privateKey), typ: receiptType }
+export function createReceiptSigner(privateKey: ReceiptKey, deps: SignerDeps): SignReceipt {
+  const signer = ed25519Signer(privateKey)
+  const header = base64UrlOf(JSON.stringify({ alg: 'EdDSA', kid: receiptKeyId(privateKey), typ: receiptType }))
   return async (fulfilment) => {
     const receipt = receiptOf(fulfilment, {
       ...(await splitOf(deps, fulfilment)),
       ...reissueOf(deps, fulfilment),
     })
-    const payload = Buffer.from(canonicalJson({ ...receipt }), 'utf8')
-    const jws = await new CompactSign(payload).setProtectedHeader(header).sign(key)
-    return { ...receipt, jws }
+    // RFC 7515, section 7.1. A prepared key signs in half the time of WebCrypto.
+    const signed = `${header}.${base64UrlOf(canonicalJson({ ...receipt }))}`
+    return { ...receipt, jws: `${signed}.${toBase64Url(signer.sign(utf8Bytes(signed)))}` }
   }
 }
 
-type ReceiptKey = JWK & PublicReceiptKey
+function base64UrlOf(text: string): string {
+  return toBase64Url(utf8Bytes(text))
+}
+
+type ReceiptKey = Ed25519PrivateJwk & PublicReceiptKey
 
 async function splitOf(deps: SignerDeps, { settlement: { priceList } }: Fulfilment) {
   const split = priceList === undefined ? undefined : await deps.splitOf(priceList)

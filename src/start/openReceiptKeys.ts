@@ -48,7 +48,7 @@ export async function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDe
         throw new Fault('RECEIPT_SIGNING_KEY is not accepted now, so it signs no checkpoint', { retryable: true })
       return signCheckpoint({ origin, ...tree }, signer)
     },
-    signReceipt: await createReceiptSigner(key, {
+    signReceipt: createReceiptSigner(key, {
       isAccepted,
       nowMs: () => clock.nowMs(),
       splitOf: async (priceList) => (await priceLists.listNumber(priceList))?.split,

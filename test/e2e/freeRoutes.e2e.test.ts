@@ -120,6 +120,15 @@ describe('limits', () => {
     await limited.close()
   })
 
+  test('health has its own listener when HEALTH_PORT says so, and nothing else is served there', async () => {
+    const apart = await openTestService({ besides: service, env: { HEALTH_PORT: '0' } })
+    const statusOf = async (path: string) => (await fetch(`${apart.healthUrl}${path}`)).status
+    expect(await Promise.all(['/livez', '/readyz', '/metrics', '/api/catalog'].map(statusOf))).toEqual([
+      200, 200, 200, 404,
+    ])
+    await apart.close()
+  })
+
   test('two Host headers are refused', async () => {
     const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
     socket.end('GET /api/health HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n')

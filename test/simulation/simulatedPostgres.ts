@@ -157,7 +157,7 @@ const answers: readonly (readonly [RegExp, Answer])[] = [
   [/work\.record_presentation\(/, recordPresentation],
   [/from "work"\."presentations" where "reference" = /, findPresentation],
   [/from "work"\."presentations" where "reference" in/, findPresented],
-  [/from ledger\.keys k left join ledger\.notes/, findKey],
+  [/from ledger\.keys k left join ledger\.notes n/, findKey],
   [/from "work"\."open"/, findOpen],
   [/work\.follow\(/, follow],
   [/from "ledger"\."streams" where "id" in/, findStreams],

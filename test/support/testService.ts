@@ -29,6 +29,8 @@ export interface TestService {
   readonly baseUrl: string
   /** Undefined when the finance reports are not served. */
   readonly financeUrl: string | undefined
+  /** Undefined without a separate listener for health checks. */
+  readonly healthUrl: string | undefined
   readonly chain: LocalChain
   readonly database: TestDatabase
   /** The demo wallet, with 100,000 tokens. */
@@ -91,6 +93,7 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
   const testService: TestService = {
     baseUrl: urlOf(service.port),
     financeUrl,
+    healthUrl: service.healthPort === undefined ? undefined : urlOf(service.healthPort),
     chain,
     database,
     payer,

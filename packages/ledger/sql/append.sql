@@ -31,8 +31,10 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
+  writing text;
   head_seq bigint;
   head_clock timestamptz; clock timestamptz;  -- of the database: at the append before, and now
+  now_is record;
   stamp timestamptz; stamp_bytes bytea;
   lane_number integer;
   lanes integer;
@@ -64,12 +66,14 @@ declare
   p integer;
   a integer;
 begin
-  perform set_config('ledger.writing', 'on', true);
+  writing := set_config('ledger.writing', 'on', true);
   -- From here to the commit no other session assigns positions: the order of positions is the order of commits.
   select h.seq, h.recorded_at, h.clock_at, l.number, l.lanes, l.epoch
     into strict head_seq, stamp, head_clock, lane_number, lanes, epoch
     from ledger.head h, ledger.lane l where h.one and l.one for update of h;
-  select t.* into strict stamp, clock from ledger.next_time(stamp, head_clock) t;
+  now_is := ledger.next_time(stamp, head_clock);
+  stamp := now_is.next_time;
+  clock := now_is.clock;
   stamp_bytes := int8send((extract(epoch from stamp) * 1000)::bigint);
 
   -- Accounts: names to numbers, once for the batch. A new account gets the limits of its class.
@@ -365,7 +369,7 @@ begin
     where firsts[t.i] is not null and t.n = first_events[t.i] and expected[t.i] = 0;
   end if;
 
-  perform set_config('ledger.writing', 'off', true);
+  writing := set_config('ledger.writing', 'off', true);
   recorded_at := stamp;
   first_position := head_seq + 1;
   refusals := case when not all_good then verdicts end;
@@ -388,13 +392,19 @@ language plpgsql
 security definer
 set search_path = ''
 as $$
+declare
+  appended record;
 begin
-  select t.* into recorded_at, first_position, refusals, leaf_hashes
-  from ledger.append_as('service', ids, steps, expected, leases_ms, event_counts, first_events,
+  -- An assignment and not a query: plpgsql evaluates it without a separate plan.
+  appended := ledger.append_as('service', ids, steps, expected, leases_ms, event_counts, first_events,
     event_items, event_kinds, event_schemas, event_times_ms, event_starts, event_lengths, posting_starts, posting_counts,
     account_mints, account_names, posting_items, posting_events, debits, credits, amounts,
     guard_items, guard_ids, guard_versions, key_items, key_spaces, key_values, key_digests, key_lives_s,
-    note_items, note_values, bodies, lane_epoch) t;
+    note_items, note_values, bodies, lane_epoch);
+  recorded_at := appended.recorded_at;
+  first_position := appended.first_position;
+  refusals := appended.refusals;
+  leaf_hashes := appended.leaf_hashes;
 end
 $$;
 grant execute on function ledger.append to tollbook_service;

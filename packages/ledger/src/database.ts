@@ -23,6 +23,8 @@ const standardStatementTimeoutMs = 15_000
 // The server ends a statement by itself; this is for a server that has vanished without closing the connection.
 const queryTimeoutMoreMs = 5_000
 const connectTimeoutMs = 5_000
+// A new session plans the append in 20 ms, and logs in with thousands of rounds of a hash. The default is 10 s.
+const idleTimeoutMs = 5 * 60_000
 // Appends hold the lock of the head for milliseconds. A longer wait means that commits hang, as without the required
 // standby; an answer of 503 is then better than a queue.
 const lockTimeoutMs = 5_000
@@ -38,6 +40,7 @@ export function openDatabase(options: DatabaseOptions): pg.Pool {
     lock_timeout: Math.min(lockTimeoutMs, statementTimeoutMs),
     query_timeout: statementTimeoutMs + queryTimeoutMoreMs,
     connectionTimeoutMillis: connectTimeoutMs,
+    idleTimeoutMillis: idleTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
     keepAlive: true,
     ...(onConnect === undefined ? {} : { verify: verifyBy(onConnect) }),

@@ -13,7 +13,7 @@ const mark =
 export function cleanUrl(text: string): string | undefined {
   const url = URL.parse(text.trim())
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '') return undefined
-  // Readers cannot open an address of a private network, or reach a device of their own with it.
+  // Readers cannot open an address of a private network, and must not be led to their own devices.
   if (findUrlProblem(url.href) !== undefined || !/[.:]/.test(url.hostname)) return undefined
   url.hash = ''
   // Parameters are removed by hand, because URLSearchParams would re-encode those that stay.

@@ -1,5 +1,5 @@
 import { Keypair } from '@solana/web3.js'
-import type { JWK } from 'jose'
+import type { Ed25519PrivateJwk } from '@tollbook/core/ed25519'
 import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { sha256, sha256Hex } from '@tollbook/core/digest'
@@ -28,16 +28,16 @@ export interface ReceiptTerms {
 
 /** Receipts as the server makes them, with a key of the test. */
 export interface ReceiptFixture {
-  readonly privateKey: JWK & PublicReceiptKey
+  readonly privateKey: Ed25519PrivateJwk & PublicReceiptKey
   readonly keys: { readonly keys: readonly object[] }
   sign(terms?: ReceiptTerms): Promise<Record<string, unknown>>
 }
 
 export async function openReceiptFixture(
-  privateKey: JWK & PublicReceiptKey = makeReceiptKey(),
+  privateKey: Ed25519PrivateJwk & PublicReceiptKey = makeReceiptKey(),
   { endsAtMs = Infinity, nowMs = Infinity } = {},
 ): Promise<ReceiptFixture> {
-  const signReceipt = await createReceiptSigner(privateKey, {
+  const signReceipt = createReceiptSigner(privateKey, {
     isAccepted: (atMs) => atMs < endsAtMs || atMs === nowMs,
     nowMs: () => nowMs,
     splitOf: () => Promise.resolve(defaultSplit),
