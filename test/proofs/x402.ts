@@ -1,3 +1,4 @@
+import '@tollbook/core/quietBindings'
 import { Keypair } from '@solana/web3.js'
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
@@ -11,7 +12,7 @@ import { products } from '../../src/endpoints/catalog.ts'
 import { type ProductFacts, requestOf } from '../../src/endpoints/productFacts.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
-import { stockFetch } from '../support/x402Service.ts'
+import { repeatingFetch, stockFetch } from '../support/x402Service.ts'
 import { openDroppingProxy } from './droppingProxy.ts'
 import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { noLimits } from './proofEnvironment.ts'
@@ -53,12 +54,6 @@ const wallet = Keypair.fromSecretKey(Uint8Array.from(keypair))
 const triesMax = 20
 const pauseMs = 1_000
 const wrong: string[] = []
-
-/** Repeats a request whose connection breaks, with the same headers: the stock client on top does not pay again. */
-async function repeatingFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-  const request = new Request(input, init)
-  return fetch(request.clone()).catch(() => fetch(request))
-}
 
 interface Bought {
   readonly answers: number

@@ -66,3 +66,9 @@ export async function stockFetch(
 ): Promise<typeof fetch> {
   return wrapFetchWithPayment(inner, await stockClient(wallet, rpcUrl, asset))
 }
+
+/** Repeats a request whose connection breaks, with the same headers: the stock client on top does not pay again. */
+export async function repeatingFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+  const request = new Request(input, init)
+  return fetch(request.clone()).catch(() => fetch(request))
+}

@@ -7,8 +7,16 @@ import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { quoteBody, saleBody } from '@tollbook/core/wire'
 import { ask, qrOrder } from '../../support/ask.ts'
+import { openDroppingProxy } from '../../proofs/droppingProxy.ts'
+import { readProofLedger } from '../../proofs/proofLedger.ts'
 import { awaitThat } from '../../support/awaitThat.ts'
-import { openX402Service, stockClient, stockFetch, type X402Service } from '../../support/x402Service.ts'
+import {
+  openX402Service,
+  repeatingFetch,
+  stockClient,
+  stockFetch,
+  type X402Service,
+} from '../../support/x402Service.ts'
 
 let x402: X402Service
 let payingFetch: typeof fetch
@@ -126,6 +134,19 @@ describe('the stock client', () => {
     })
     const settled = decodePaymentResponseHeader(response.headers.get('payment-response') ?? '')
     expect(settled).toMatchObject({ success: true, transaction: receipt.signature, payer: receipt.wallet })
+  })
+
+  test('gets a lost answer without a second payment, on a fetch that repeats a broken request', async () => {
+    const { service, tokenMint: asset } = x402
+    await using proxy = await openDroppingProxy(service.baseUrl, 1)
+    const inner = repeatingFetch
+    const patient = await stockFetch(service.demoWallet, { rpcUrl: service.chain.rpcUrl, asset, inner })
+    const before = await readProofLedger(service.database.adminUrl)
+    const headers = { ...json, 'idempotency-key': 'order-1' }
+    const response = await patient(`${proxy.baseUrl}${mounted}`, { ...qr, headers })
+    expect([response.status, response.headers.get('idempotent-replay'), proxy.dropped()]).toEqual([200, 'true', 1])
+    const { payments } = await readProofLedger(service.database.adminUrl)
+    expect(payments - before.payments).toBe(1)
   })
 
   test('needs no wallet header on the own path when it pays', async () => {
