@@ -77,6 +77,31 @@ test('in one process too, a call that follows a lost outcome takes the payment, 
   expect(wallet.signed).toBe(2)
 })
 
+test('a payment that is closed while another call reads the store is not taken by it', async () => {
+  const { restart, service, wallet, folder, url } = await openRestartable({ retry: { attemptsMax: 1 } })
+  service.script = ['reset']
+  await rejectionOf(restart()(url(crypto)))
+  const store = openPaymentFolder(folder)
+  const late = Promise.withResolvers<void>()
+  let readings = 0
+  const payingFetch = restart({
+    store: {
+      ...store,
+      async pending() {
+        const isLate = ++readings === 1
+        const pending = await store.pending()
+        if (isLate) await late.promise
+        return pending
+      },
+    },
+  })
+  const slow = payingFetch(url(crypto))
+  expect((await payingFetch(url(crypto))).status).toBe(200)
+  late.resolve()
+  expect((await slow).status).toBe(200)
+  expect(wallet.signed).toBe(2)
+})
+
 test('another request, body, key or wallet is another purchase', async () => {
   const { restart, service, wallet, url } = await openRestartable({ retry: { attemptsMax: 1 } })
   const qrcode = url('/api/tools/qrcode')

@@ -93,7 +93,7 @@ describe('a provider that does not answer', () => {
   })
 
   test('has one time for both tries', async () => {
-    const { upstream } = open({ timeoutMs: 250 })
+    const { upstream } = open({ timeoutMs: 600 })
     const first = server.asked.length
     // The first connection is lost, the second hangs.
     server.answer((response) => void (server.asked.length === first + 1 && response.destroy()))

@@ -35,6 +35,9 @@ export interface OpenPayments {
 
 export function createOpenPayments(store: PaymentStore | undefined): OpenPayments {
   const busy = new Set<string>()
+  // Closed while the store is being read, which may still show them.
+  const closed = new Set<string>()
+  let reading = 0
   return {
     async keep(payment) {
       // First, so that no other call takes the payment as soon as it is stored.
@@ -47,14 +50,21 @@ export function createOpenPayments(store: PaymentStore | undefined): OpenPayment
       }
     },
     async take(request, wallet) {
-      const pending = (await store?.pending()) ?? []
-      const found = pending.find((payment) => !busy.has(payment.signature) && isFor(payment, request, wallet))
-      if (found !== undefined) busy.add(found.signature)
-      return found
+      reading++
+      try {
+        const pending = (await store?.pending()) ?? []
+        const isFree = ({ signature }: PendingPayment) => !busy.has(signature) && !closed.has(signature)
+        const found = pending.find((payment) => isFree(payment) && isFor(payment, request, wallet))
+        if (found !== undefined) busy.add(found.signature)
+        return found
+      } finally {
+        if (--reading === 0) closed.clear()
+      }
     },
     async close(payment, outcome) {
       // The outcome is worth more than its record: a payment that stays open is presented again, and never paid again.
       await store?.close(payment, outcome).catch(() => undefined)
+      if (reading > 0) closed.add(payment.signature)
       busy.delete(payment.signature)
     },
     leave: ({ signature }) => void busy.delete(signature),
