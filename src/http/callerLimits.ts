@@ -104,6 +104,7 @@ function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address:
       limits.requests.giveBack(address)
       limits.quotes.giveBack(address)
       limits.wallets.giveBack(payer)
+      limits.beside.giveBack(`${address} ${payer}`)
     },
     headers: () => headersOf(taken),
   }

@@ -57,6 +57,16 @@ test('open quotes are capped for a wallet, and strangers who name it cannot keep
   expect(quotes('stranger', 'other wallet', 1)).toBe(1)
 })
 
+test('an owner who pays goes on buying while strangers use up the limit of the wallet', () => {
+  const { limits, quotes } = limitsWith({ requestsPerMinute: 0, quotesPerAddressMax: 0 })
+  for (let paid = 0; paid < 50; paid++) {
+    quotes('stranger', 'wallet', 100)
+    expect(limits.enter('owner').takeQuote('wallet')).toBeUndefined()
+    limits.enter('owner').onProven('wallet')
+  }
+  expect(quotes('stranger', 'wallet', 100)).toBeLessThanOrEqual(1)
+})
+
 test('unknown proofs of a client address are limited, and a payment that is proven counts for nothing', () => {
   const { limits } = limitsWith({ requestsPerMinute: 10 })
   for (let paid = 0; paid < 50; paid++) {
