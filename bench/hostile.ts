@@ -2,7 +2,7 @@ import { checkOutRelease } from '../test/proofs/upgrade/earlierRelease.ts'
 import { createDatabaseTemplate } from '../test/support/databaseTemplate.ts'
 import { cloneTemplate } from '../test/support/testDatabase.ts'
 import { openEnvironment } from '../test/proofs/proofEnvironment.ts'
-import { besiege, type Siege } from './hostile/siege.ts'
+import { besiege, type Probed, type Siege } from './hostile/siege.ts'
 import type { Bench, Yardstick } from './yardstick.ts'
 
 /** The last commit whose requests took a slot before their bodies were read. */
@@ -65,15 +65,8 @@ function yardsticks(attacked: string, now: Siege, earlier: Siege): readonly Yard
       goal: { atMost: 2 },
       detail: beside((siege) => `${(siege.besiegedP99Ms / 1000).toFixed(1)} s`),
     },
-    {
-      what: `slowest /livez in ms, ${attacked}`,
-      value: now.failedProbes > 0 ? Infinity : now.slowestProbeMs,
-      goal: { atMost: 100 },
-      detail: beside(
-        ({ slowestProbeMs, failedProbes, probes }) =>
-          `${slowestProbeMs.toFixed(0)} ms, ${failedProbes} of ${probes} not 200`,
-      ),
-    },
+    livez(`slowest /livez in ms, ${attacked}`, now.probed, earlier.probed),
+    livez(`slowest /livez in ms, on HEALTH_PORT, ${attacked}`, now.probedApart ?? now.probed, earlier.probed),
     {
       what: `growth of resident memory ÷ ${memoryBudget / millionBytes} MB, ${attacked}`,
       value: (now.besiegedBytes - now.quietBytes) / memoryBudget,
@@ -92,11 +85,25 @@ function yardsticks(attacked: string, now: Siege, earlier: Siege): readonly Yard
   ]
 }
 
+function livez(what: string, now: Probed, earlier: Probed): Yardstick {
+  return {
+    what,
+    value: now.failed > 0 ? Infinity : now.slowestMs,
+    goal: { atMost: 100 },
+    detail: `${describeProbes(now)}; ${earlierCommit}: ${describeProbes(earlier)}`,
+  }
+}
+
+function describeProbes({ count, failed, slowestMs }: Probed): string {
+  return `${slowestMs.toFixed(0)} ms, ${failed} of ${count} not 200`
+}
+
 function describe(siege: Siege): string {
   return [
     `${siege.peakPerSecond.toFixed(1)} purchases/s, then ${siege.besiegedPerSecond.toFixed(1)}, then ${siege.recoveredPerSecond.toFixed(1)}`,
     `p99 ${siege.besiegedP99Ms.toFixed(0)} ms`,
-    `/livez ${siege.slowestProbeMs.toFixed(0)} ms and ${siege.failedProbes} of ${siege.probes} failed`,
+    `/livez ${describeProbes(siege.probed)}`,
+    ...(siege.probedApart === undefined ? [] : [`on HEALTH_PORT ${describeProbes(siege.probedApart)}`]),
     `${(siege.quietBytes / millionBytes).toFixed(0)} to ${(siege.besiegedBytes / millionBytes).toFixed(0)} MB`,
     `payers' failures ${siege.failures}`,
     ...(siege.died === undefined ? [] : [`died: ${siege.died}`]),

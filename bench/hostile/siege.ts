@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { systemClock } from '@tollbook/core/clock'
 import { noLimits, type ProofEnvironment } from '../../test/proofs/proofEnvironment.ts'
 import { spawnServer } from '../../test/proofs/spawnServer.ts'
+import { freePort } from '../../test/support/freePort.ts'
 import type { Target } from './attack.ts'
 import { startChild } from './child.ts'
 import { type Payers, type Purchase, startPayers } from './payers.ts'
@@ -23,15 +24,22 @@ export interface Siege {
   readonly besiegedPerSecond: number
   readonly besiegedP99Ms: number
   readonly recoveredPerSecond: number
-  readonly slowestProbeMs: number
-  readonly probes: number
-  readonly failedProbes: number
+  /** Of `/livez` on the port of the callers, each time on a new connection. */
+  readonly probed: Probed
+  /** The same on a listener of its own (HEALTH_PORT), which the earlier release does not have. */
+  readonly probedApart: Probed | undefined
   readonly quietBytes: number
   readonly besiegedBytes: number
   /** Exit code or signal of a process that did not survive. */
   readonly died: string | undefined
   readonly attackers: string
   readonly failures: string
+}
+
+export interface Probed {
+  readonly count: number
+  readonly failed: number
+  readonly slowestMs: number
 }
 
 const payerCount = 16
@@ -45,8 +53,14 @@ const memoryEveryMs = 250
 
 export async function besiege({ environment, databaseUrl, entry, attackers, windowMs }: SiegeOptions): Promise<Siege> {
   await using opened = new AsyncDisposableStack()
+  const healthPort = entry === undefined ? String(await freePort()) : undefined
   const server = await spawnServer({
-    env: { ...withLimits(environment.env), DATABASE_URL: databaseUrl, TOKEN_PRICE_USD: '100' },
+    env: {
+      ...withLimits(environment.env),
+      DATABASE_URL: databaseUrl,
+      TOKEN_PRICE_USD: '100',
+      ...(healthPort === undefined ? {} : { HEALTH_PORT: healthPort }),
+    },
     runsFile: `${environment.directory}/runs`,
     ...(entry === undefined ? {} : { entry }),
   })
@@ -79,11 +93,13 @@ export async function besiege({ environment, databaseUrl, entry, attackers, wind
     capacityPerSecond: perSecond(peak, windowMs),
   }
   const prober = startChild('proberProcess.ts', String(port))
+  const apart = healthPort === undefined ? undefined : startChild('proberProcess.ts', healthPort)
   const attacker = startChild('attackerProcess.ts', JSON.stringify(target))
   await phase(rampMs)
   const besieged = await phase(windowMs)
   const [report] = await attacker.stop()
-  const probes = (await prober.stop()).map((line) => probeShape.parse(JSON.parse(line)))
+  const probed = probedBy(await prober.stop())
+  const probedApart = apart === undefined ? undefined : probedBy(await apart.stop())
   const besiegedBytes = memory.most()
   await phase(recoveryMs)
   const recovered = await phase(windowMs)
@@ -93,9 +109,8 @@ export async function besiege({ environment, databaseUrl, entry, attackers, wind
     besiegedPerSecond: perSecond(besieged, windowMs),
     besiegedP99Ms: p99(besieged),
     recoveredPerSecond: perSecond(recovered, windowMs),
-    slowestProbeMs: Math.max(0, ...probes.map(({ durationMs }) => durationMs)),
-    probes: probes.length,
-    failedProbes: probes.filter(({ status }) => status !== 200).length,
+    probed,
+    probedApart,
     quietBytes,
     besiegedBytes,
     died,
@@ -110,6 +125,15 @@ export function withLimits(env: Readonly<Record<string, string>>): Readonly<Reco
 }
 
 const probeShape = z.object({ status: z.int(), durationMs: z.number() })
+
+function probedBy(lines: readonly string[]): Probed {
+  const probes = lines.map((line) => probeShape.parse(JSON.parse(line)))
+  return {
+    count: probes.length,
+    failed: probes.filter(({ status }) => status !== 200).length,
+    slowestMs: Math.max(0, ...probes.map(({ durationMs }) => durationMs)),
+  }
+}
 
 function endedBetween({ purchases }: Payers, fromMs: number, toMs: number): readonly Purchase[] {
   return purchases.filter(({ endedAtMs }) => endedAtMs >= fromMs && endedAtMs < toMs)
