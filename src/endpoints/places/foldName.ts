@@ -17,6 +17,7 @@ const letters: Readonly<Record<string, string>> = {
   ə: 'a',
 }
 const letter = new RegExp(`[${Object.keys(letters).join('')}]`, 'g')
+const apostrophe = /['’‘ʻʼʿʾ`´′]/g
 const plainWords = /^[a-z]+(?: [a-z]+)*$/
 const abbreviation = /\b(?:st|ste|mt|ft)\b/g
 const inFull: Readonly<Record<string, string>> = { st: 'saint', ste: 'sainte', mt: 'mount', ft: 'fort' }
@@ -29,10 +30,12 @@ export function foldName(name: string): string {
 }
 
 function foldMarks(name: string): string {
-  // Apostrophes first: compatibility decomposition makes a space and a mark of the acute accent.
+  // Apostrophes before: compatibility decomposition makes a space and a mark of the acute accent. And after: it makes an
+  // apostrophe of a part of some letters, such as ẚ and ŉ.
   return name
-    .replace(/['’‘ʻʼʿʾ`´′]/g, '')
+    .replace(apostrophe, '')
     .normalize('NFKD')
+    .replace(apostrophe, '')
     .toLowerCase()
     .replace(/\p{M}/gu, '')
     .replace(letter, (found) => letters[found] ?? found)
