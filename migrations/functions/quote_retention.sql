@@ -73,7 +73,7 @@ as $$
   where i.inhparent = 'ledger.quotes'::regclass and c.relname ~ '^quotes_\d{8}$'
 $$;
 
--- For the metrics: bytes of all quotes with their indexes, and the age in days of the oldest day that has any.
+-- Bytes of all quotes with their indexes, and the age in days of the oldest day with quotes. The metrics show both.
 create or replace function ledger.quote_storage() returns table (bytes bigint, oldest_days integer)
 language sql
 stable

@@ -8,7 +8,7 @@ export interface Uploads {
 export interface Upload {
   /** False when the address holds too much, or when all uploads together do and none is older. */
   hold(bytes: number): boolean
-  /** The body has arrived, so it is no longer interrupted. */
+  /** The body has arrived: `giveUp` is not called from now on. */
   arrived(): void
   /** Frees the bytes. */
   end(): void

@@ -1,6 +1,5 @@
-import type { Refusal } from '@tollbook/core/refusal'
 import { bindSecret } from '@tollbook/core/binding'
-import { isRefusal } from '@tollbook/core/refusal'
+import { isRefusal, type Refusal } from '@tollbook/core/refusal'
 import type { ChainReader } from '../../payment/chainReader.ts'
 import type { PaymentTerms, Settlement } from '../../payment/settlement.ts'
 import type { PaymentRail, SettleQuestion } from '../../paywall/rail.ts'
@@ -72,10 +71,9 @@ function isForGood({ code, retryAfterSeconds }: Refusal): boolean {
   return (code === 'INVALID_PAYMENT' || code === 'INSUFFICIENT_BALANCE') && retryAfterSeconds === undefined
 }
 
-interface SettlingDeps extends SettleDepsOfRail {
+interface SettlingDeps extends X402RailDeps {
   readonly first: SettleDeps['first']
 }
-type SettleDepsOfRail = X402RailDeps
 
 function settle(deps: SettlingDeps, question: SettleQuestion<X402Proof>): Promise<Settlement | Refusal> {
   const { priceList, rehearsed } = question.proof
