@@ -27,8 +27,9 @@ const mayImport = {
   'src/http': ['packages/core', 'src/primitives', 'src/pricing', 'src/product', 'src/paywall', 'src/endpoints', 'src/reports', 'src/document'],
   'src/jobs': ['packages/core', 'src/primitives', 'src/payment', 'src/pricing', 'src/accounting', 'src/reports'],
   'src/signer': ['packages/core', 'src/primitives', 'src/payment', 'src/chain'],
+  'src/burn': ['packages/core', 'src/primitives', 'src/payment', 'src/chain', 'src/store', 'src/outbound'],
   'src/payout': ['packages/core', 'src/primitives', 'src/payment', 'src/accounting', 'src/chain', 'src/store', 'src/outbound'],
-  'src/cli': ['packages/', 'src/endpoints', 'src/primitives', 'src/payment', 'src/reports', 'src/store', 'src/payout', 'src/signer', 'src/compose.ts', 'src/config.ts'],
+  'src/cli': ['packages/', 'src/endpoints', 'src/primitives', 'src/payment', 'src/reports', 'src/store', 'src/payout', 'src/burn', 'src/signer', 'src/compose.ts', 'src/config.ts'],
 }
 
 const folderRules = Object.entries(mayImport).map(([folder, allowed]) => ({
