@@ -114,6 +114,7 @@ export async function createService(
     keys,
     prices,
     burnStats: () => ledger.burnStats(terms),
+    burnOf: ledger.burnOf,
     terms,
     split,
   })

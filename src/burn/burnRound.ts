@@ -128,7 +128,7 @@ async function settle(deps: BurnDeps, open: OpenBurn, stopping?: AbortSignal): P
   for (let poll = 0; poll < pollsMax && stopping?.aborted !== true; poll++) {
     await chain.refresh()
     const bound = { lastValidHeight, basis: 'blockhash_accepted' } as const
-    const finding = await chain.find(signature, { commitment: 'finalized', isSent: true, bound })
+    const finding = await chain.find(signature, { commitment: 'finalized', bound })
     const ended = await end(deps, open, finding)
     if (ended !== undefined) return { ...settled, outcome: ended }
     if (finding.kind === 'unknown' && !finding.isSeen)

@@ -56,5 +56,7 @@ export const ledgerEvents = [...paymentEvents, ...burnEvents, ...settingEvents, 
 
 /** Codec of everything that the service writes. */
 export const ledgerCodec = createEventCodec<LedgerEvent>(ledgerEvents)
+/** Codec of the streams of burns. */
+export const burnCodec = createEventCodec<BurnEvent>(burnEvents)
 /** Codec of the streams of payments: anything else in them is a bug or a tampered row. */
 export const paymentCodec = createEventCodec<PaymentEvent>(paymentEvents)

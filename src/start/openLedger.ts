@@ -6,9 +6,12 @@ import type { PaymentLifecycle } from '../payment/paymentLifecycle.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { newId } from '@tollbook/core/id'
+import { type BurnDebt, readBurnDebt } from '../reports/burnDebt.ts'
+import { findBurnOf } from '../reports/burnOfPayment.ts'
 import { burnStats } from '../reports/burnStats.ts'
 import { readSealedTree, type SealedTree } from '../reports/sealedTree.ts'
 import { requireStoredCheckpoint } from '../store/checkpointFile.ts'
+import { readOrFault } from '../store/database.ts'
 import { createNewsStore, type NewsStore } from '../store/newsStore.ts'
 import { type Ledger, openLedger as openStore } from '../store/openLedger.ts'
 import { dropOldQuotes } from '../store/quoteRetention.ts'
@@ -39,6 +42,9 @@ export interface LedgerPart {
   /** Tells other instances how busy clients are. */
   readonly shareRates: Ledger['shareRates']
   openNews(options: { readonly isSample: boolean }): NewsStore
+  burnDebt(terms: Pick<PaymentTerms, 'mint'>): Promise<BurnDebt>
+  /** By reference or bare signature. Undefined when the ledger has no such payment. */
+  burnOf(reference: string): Promise<Json | undefined>
   burnStats(terms: PaymentTerms): Promise<Readonly<Record<string, Json>>>
   /** Opens a separate pool. */
   openReports(token: ReportsOptions['token']): OpenReports
@@ -80,6 +86,8 @@ export async function openLedger(settings: LedgerSettings, deps: PartDeps): Prom
     shareRates: store.shareRates,
     openNews: (options) => createNewsStore(database, options),
     openReports: (token) => openReports({ databaseUrl, token, log }),
+    burnDebt: ({ mint }) => readOrFault('owed burns', () => readBurnDebt(database, mint)),
+    burnOf: (reference) => findBurnOf(database, reference),
     burnStats: (terms) => burnStats({ database, clock }, terms),
     close: () => store.close(),
   }

@@ -10,7 +10,7 @@ import type { PartDeps } from './partDeps.ts'
 export interface ListenerDeps
   extends
     PartDeps,
-    Pick<ServerDeps, 'callers' | 'paywall' | 'endpoints' | 'finance' | 'burnStats' | 'terms' | 'split'> {
+    Pick<ServerDeps, 'callers' | 'paywall' | 'endpoints' | 'finance' | 'burnStats' | 'burnOf' | 'terms' | 'split'> {
   readonly routes: ServerDeps['moreRoutes']
   readonly address: Pick<ServiceAddress, 'publicUrl' | 'listensOn'>
   readonly health: Health
@@ -52,6 +52,7 @@ export async function openListener(settings: ServerSettings, deps: ListenerDeps)
       receiptKeys: keys.published,
       tokenPrice: prices.tokenPrice,
       burnStats: deps.burnStats,
+      burnOf: deps.burnOf,
       paywall: deps.paywall,
       terms: deps.terms,
       split: deps.split,

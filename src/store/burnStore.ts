@@ -4,14 +4,11 @@ import type { Address } from '@tollbook/core/address'
 import { Fault } from '@tollbook/core/fault'
 import type { BurnDebts } from '../payment/burn.ts'
 import type { BurnLedger, BurnRounds, RecordedBurn, RecordOutcome } from '../payment/burnLedger.ts'
-import { createEventCodec } from '../payment/eventCodec.ts'
-import type { BurnEvent } from '../payment/events.ts'
-import { burnEvents, type BurnSubmitted } from '../payment/events/burnEvents.ts'
+import { burnCodec } from '../payment/events.ts'
+import type { BurnSubmitted } from '../payment/events/burnEvents.ts'
 import { readReference, signatureOf, solanaReference } from '../payment/paymentReference.ts'
 import { type Database, readOrFault } from './database.ts'
 import { textOf } from './paymentItem.ts'
-
-const codec = createEventCodec<BurnEvent>(burnEvents)
 
 /** The ledger as the burn job sees it, with a login of `tollbook_burner`. */
 export function createBurnLedger(database: Database): BurnLedger {
@@ -63,7 +60,7 @@ async function readRounds(database: Database, mint: Address): Promise<BurnRounds
 }
 
 function readSubmitted(body: Buffer) {
-  const { stream, event } = codec.decode(textOf(body))
+  const { stream, event } = burnCodec.decode(textOf(body))
   assert(event.kind === 'BurnSubmitted', 'a burn begins as submitted')
   const reference = assertPresent(readReference(stream), 'the stream of a burn is a reference')
   return { ...burnOf(event), signature: assertPresent(signatureOf(reference), 'a burn is a Solana transaction') }
@@ -118,7 +115,7 @@ const overtaking: ReadonlySet<string> = new Set(['key_used', 'round_open', 'conf
 
 async function record(database: Database, { signature, event, effectiveAtMs }: RecordedBurn): Promise<RecordOutcome> {
   const version = event.kind === 'BurnSubmitted' ? 1 : 2
-  const body = codec.encode(event, { stream: solanaReference(signature), version, effectiveAtMs })
+  const body = burnCodec.encode(event, { stream: solanaReference(signature), version, effectiveAtMs })
   const refusal = await callRecord(database, body)
   if (refusal === null) return 'recorded'
   if (overtaking.has(refusal)) return 'overtaken'
