@@ -10,7 +10,7 @@ import { createBurnLedger } from '../store/burnStore.ts'
 import { type Database, openDatabase } from '../store/database.ts'
 import { checkSchemaVersion } from '../store/schemaVersion.ts'
 import { readVersions } from '../store/settingStore.ts'
-import { burnOnce, type BurnChain, type BurnOutcome } from './burnRound.ts'
+import { burnOnce, type BurnChain, type BurnDeps, type BurnOutcome } from './burnRound.ts'
 
 export interface BurnerOptions {
   /** A login that is a member of `tollbook_burner`. */
@@ -22,6 +22,8 @@ export interface BurnerOptions {
   readonly key: Ed25519Signer
   readonly clock: Clock
   readonly log: Log
+  /** For tests: replaces parts. */
+  readonly seam?: (deps: BurnDeps) => BurnDeps
 }
 
 /** Burns what the ledger owes. It has a key, and neither the payment wallet's nor a right to any other event. */
@@ -43,10 +45,12 @@ export async function openBurner(options: BurnerOptions): Promise<Burner> {
     const chain = await openChain({ ...options, commitment: 'confirmed', postJson })
     const { terms } = chain
     const { address: delegate, signBurn } = createBurnKey(options.key, terms)
-    const deps = { ledger: createBurnLedger(database), chain: burnChainOf(chain, { database, clock }) }
+    const own = { ledger: createBurnLedger(database), chain: burnChainOf(chain, { database, clock }) }
+    const deps: BurnDeps = { ...own, signBurn, terms, clock, log }
+    const { seam = () => deps } = options
     return {
       delegate,
-      burnOnce: (stopping) => burnOnce({ ...deps, signBurn, terms, clock, log }, stopping),
+      burnOnce: (stopping) => burnOnce(seam(deps), stopping),
       close: () => database.destroy(),
     }
   } catch (error) {
