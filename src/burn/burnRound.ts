@@ -125,7 +125,8 @@ async function settle(deps: BurnDeps, open: OpenBurn, stopping?: AbortSignal): P
   const { chain, clock } = deps
   const { signature, round, lastValidHeight } = open
   const settled = { round, signature, baseUnits: sumOf(open.parts) }
-  for (let poll = 0; poll < pollsMax && stopping?.aborted !== true; poll++) {
+  for (let poll = 0; poll < pollsMax; poll++) {
+    if (stopping?.aborted === true) break
     await chain.refresh()
     const bound = { lastValidHeight, basis: 'blockhash_accepted' } as const
     const finding = await chain.find(signature, { commitment: 'finalized', bound })
@@ -172,11 +173,7 @@ async function confirm(
   return 'confirmed'
 }
 
-async function fail(
-  deps: BurnDeps,
-  open: OpenBurn,
-  verdict: Parameters<typeof decideBurnFail>[1],
-): Promise<'failed'> {
+async function fail(deps: BurnDeps, open: OpenBurn, verdict: Parameters<typeof decideBurnFail>[1]): Promise<'failed'> {
   const effectiveAtMs = deps.clock.nowMs()
   await recordEnd(deps, open, { decision: decideBurnFail(stateOf(open), verdict), effectiveAtMs })
   return 'failed'

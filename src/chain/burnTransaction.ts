@@ -58,7 +58,7 @@ function buildBurn({ round, baseUnits, blockhash }: BurnOrder, address: Address,
   return new VersionedTransaction(message.compileToV0Message())
 }
 
-export function burnMemo(round: number): string {
+function burnMemo(round: number): string {
   return `tollbook-burn:${round}`
 }
 

@@ -48,7 +48,8 @@ async function open(log: Log): Promise<Burner> {
   const needed = (name: string, value: string | undefined) => neededFor('burn', name, value)
   const databaseUrl = needed('BURN_DATABASE_URL', burn.databaseUrl)
   const key = await readSigningKey('BURN_KEYPAIR', needed('BURN_KEYPAIR', burn.keypairFile))
-  if (chain === undefined) throw new Fault('SOLANA_RPC_URLS is missing: tollbook burn --help has the list', { retryable: false })
+  if (chain === undefined)
+    throw new Fault('SOLANA_RPC_URLS is missing: tollbook burn --help has the list', { retryable: false })
   return openBurner({ ...chain, databaseUrl, key, clock: systemClock, log })
 }
 

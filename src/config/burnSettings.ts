@@ -10,8 +10,6 @@ export interface BurnSettings {
   readonly everyMs: number
 }
 
-
-
 export const burnVariables = {
   BURN_DATABASE_URL: postgresUrl,
   BURN_KEYPAIR: z.string().min(1, 'must be a path').optional(),

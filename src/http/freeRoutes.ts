@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream'
 import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
+import type { Log } from '../primitives/log.ts'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
-import { burnRoute, type BurnRouteDeps } from './burnRoute.ts'
 import type { Metrics } from './metrics.ts'
 import { publicJson } from './publicAnswer.ts'
 import type { PublicBody } from './publicBody.ts'
@@ -55,8 +55,9 @@ export interface HealthCheck {
   readonly someProductsOnly?: boolean
 }
 
-export interface FreeRouteDeps extends BurnRouteDeps {
+export interface FreeRouteDeps {
   readonly clock: Clock
+  readonly log: Log
   readonly version: string
   readonly metrics: Metrics
   readonly checks: readonly HealthCheck[]
@@ -81,7 +82,6 @@ export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
     { path: '/api/health', serve: () => Promise.resolve(health(deps)) },
     { path: '/api/token/price', serve: () => Promise.resolve(tokenPrice(deps)) },
     { path: '/api/token/burn-stats', serve: () => burnStats(deps, readStats) },
-    burnRoute(deps),
     {
       path: '/.well-known/jwks.json',
       async serve() {

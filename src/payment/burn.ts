@@ -32,7 +32,7 @@ export interface BurnDecision {
   readonly events: readonly [BurnEvent]
 }
 
-/** What the ledger owes to burn, up to a position. */
+/** Sums that the ledger owes to burn, up to a position. */
 export interface BurnDebts {
   /** Every payment with a `BurnOwed` up to here is final, or was reversed. */
   readonly throughPosition: number

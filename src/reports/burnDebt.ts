@@ -31,8 +31,8 @@ interface DebtRow {
 }
 
 /**
- * Read along the index of these events, from the last confirmed round on. What the reports have rolled up is one row per
- * product; the rounds since then are added.
+ * Read along the index of these events, from the last confirmed round on. The reports have rolled up one row per product;
+ * the rounds since then are added.
  */
 export async function readBurnDebt(database: Database, mint: string): Promise<BurnDebt> {
   const { rows } = await sql<DebtRow>`
@@ -72,7 +72,13 @@ export async function readBurnDebt(database: Database, mint: string): Promise<Bu
       (select o.effective_at from oldest o) as oldest_at,
       (coalesce((select t.amount from rolled_up t), 0) + coalesce((select t.amount from since t), 0))::text as confirmed,
       (select l.body from last l) as body, (select l.effective_at from last l) as burned_at`.execute(database)
-  const { owed, oldest_at: oldestAt, confirmed, body, burned_at: burnedAt } = assertPresent(rows[0], 'debts are one row')
+  const {
+    owed,
+    oldest_at: oldestAt,
+    confirmed,
+    body,
+    burned_at: burnedAt,
+  } = assertPresent(rows[0], 'debts are one row')
   return {
     owedBaseUnits: BigInt(owed),
     oldestOwedAtMs: owed === '0' ? undefined : oldestAt?.getTime(),

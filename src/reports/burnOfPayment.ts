@@ -5,7 +5,7 @@ import { burnCodec, paymentCodec } from '../payment/events.ts'
 import { type PaymentReference, readReference, solanaReference, streamIdOf } from '../payment/paymentReference.ts'
 import { type Database, readOrFault } from '../store/database.ts'
 
-/** What became of the burn of one payment. */
+/** Whether the burn of one payment was made. */
 export type BurnOfPayment = Readonly<{
   reference: PaymentReference
   /** `inside`: the payer burned in the payment. `reversed`: the chain dropped the payment, and nothing is owed for it. */

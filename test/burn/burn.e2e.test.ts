@@ -71,7 +71,10 @@ test('the burns of final payments are burned at once, by exactly what is owed fo
 
 async function burnedTotal(): Promise<bigint> {
   const all = await balances(environment)
-  return Object.entries(all).reduce((sum, [name, amount]) => (name.startsWith('Expenses:Burned') ? sum + amount : sum), 0n)
+  return Object.entries(all).reduce(
+    (sum, [name, amount]) => (name.startsWith('Expenses:Burned') ? sum + amount : sum),
+    0n,
+  )
 }
 
 test('a payment that is reversed before its burn is in no round, and a final one is never reversed', async () => {
@@ -86,10 +89,10 @@ test('a payment that is reversed before its burn is in no round, and a final one
   await finalityRound(environment)
   expect(await burn()).toEqual({ outcome: 'nothing_owed' })
 
-  const kept = await payWithoutBurn(environment)
-  await serve(environment, kept.settlement)
+  const other = await payWithoutBurn(environment)
+  await serve(environment, other.settlement)
   await makeFinal(environment)
-  expect(decideFinality(await stateOf(environment, kept.settlement.reference), verdict)).toBeUndefined()
+  expect(decideFinality(await stateOf(environment, other.settlement.reference), verdict)).toBeUndefined()
   expect(await burn()).toMatchObject({ outcome: 'confirmed' })
 })
 

@@ -51,12 +51,12 @@ const mint = new PublicKey(env['TOKEN_MINT'] ?? '')
 const connection = new Connection(chain.rpcUrl, { commitment: 'confirmed', wsEndpoint: chain.wsUrl })
 const supply = async () => BigInt((await connection.getTokenSupply(mint, 'processed')).value.amount)
 const supplyBefore = await supply()
-const shop = await openShop(environment)
+const service = await openSales(environment)
 const burnEnv = await openDelegate(environment)
 const payingFetch = await stockFetch(demoWallet, { rpcUrl: chain.rpcUrl, asset: mint.toBase58() })
 
 /** The service with both rails and its signer. */
-async function openShop({ payer, paymentWallet }: ProofEnvironment): Promise<Counter> {
+async function openSales({ payer, paymentWallet }: ProofEnvironment): Promise<Counter> {
   const feePayer = Keypair.generate()
   await airdrop(feePayer)
   const socketPath = `${directory}/signer.sock`
@@ -72,9 +72,9 @@ async function openShop({ payer, paymentWallet }: ProofEnvironment): Promise<Cou
   opened.defer(() => signer.close())
   const config = readConfig({ ...env, SIGNER_SOCKET: socketPath, X402_NETWORK: x402Network, NEWS_POLLING: '0' })
   assert(isServiceConfig(config), 'the service is configured')
-  const service = await createService(config, { log: silentLog })
-  opened.defer(() => service.close())
-  return { baseUrl: `http://127.0.0.1:${service.port}`, payer }
+  const running = await createService(config, { log: silentLog })
+  opened.defer(() => running.close())
+  return { baseUrl: `http://127.0.0.1:${running.port}`, payer }
 }
 
 /** An approved delegate and a login of the burner, as docs/burn.md has an operator make them. */
@@ -125,7 +125,7 @@ async function runJob(death?: BurnDeath): Promise<{ readonly signal: string | nu
 }
 
 async function buyByX402(): Promise<void> {
-  const response = await payingFetch(`${shop.baseUrl}/x402${qrOrder.path}`, {
+  const response = await payingFetch(`${service.baseUrl}/x402${qrOrder.path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(qrOrder.body),
@@ -140,7 +140,7 @@ for (let time = 1; time <= times; time++) {
     const { signal } = await runJob(death)
     if (signal === 'SIGKILL') kills.set(death, (kills.get(death) ?? 0) + 1)
   }
-  await buy(shop)
+  await buy(service)
   say(`killed ${time} times at each of ${burnDeaths.length} steps`)
 }
 
@@ -163,7 +163,7 @@ async function readStats() {
   })
   // One reading is shown for a second.
   await systemClock.sleep(1_100)
-  const response = await fetch(`${shop.baseUrl}/api/token/burn-stats`)
+  const response = await fetch(`${service.baseUrl}/api/token/burn-stats`)
   return z.object({ data: stats }).parse(await response.json()).data
 }
 
@@ -171,14 +171,12 @@ async function readStats() {
 await systemClock.sleep(5_000)
 const stats = await readStats()
 const fell = supplyBefore - (await supply())
-const [sums] = z
-  .array(z.object({ owed: z.string(), rounds: z.string(), failed: z.string() }))
-  .parse(
-    await query(`select
+const [sums] = z.array(z.object({ owed: z.string(), rounds: z.string(), failed: z.string() })).parse(
+  await query(`select
       coalesce(sum((convert_from(body, 'UTF8')::jsonb ->> 'owedBaseUnits')::numeric), 0)::text as owed,
       count(*) filter (where kind = 'BurnConfirmed')::text as rounds, count(*) filter (where kind = 'BurnFailed')::text as failed
       from ledger.events where kind in ('BurnOwed', 'BurnConfirmed', 'BurnFailed')`),
-  )
+)
 const owedInAll = sums?.owed ?? '0'
 if (fell !== BigInt(stats.confirmed.baseUnits))
   wrong.push(`the supply fell by ${fell}, and ${stats.confirmed.baseUnits} are called confirmed`)

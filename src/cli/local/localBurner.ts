@@ -15,7 +15,7 @@ export interface LocalBurnerOptions {
   readonly onUnexpectedExit: (error: Error) => void
 }
 
-// So that a payment of the demo is burned while somebody watches. Production burns each hour.
+// So that a payment of the demo is burned within half a minute. Production burns each hour.
 const everySeconds = 5
 
 /** `tollbook burn` as a separate process, as in production, with a delegate that the payment wallet has approved. */

@@ -190,7 +190,7 @@ interface BurnerOpening extends SignerOpening {
   readonly databaseUrl: string
 }
 
-/** Nobody waits for it: the first payment without a burn comes later than this job. */
+/** The start does not wait for it: the first payment without a burn comes later. */
 function startLocalBurner({ opened, log, onPartLost, ...options }: BurnerOpening): void {
   const starting = openLocalBurner({ ...options, log, onUnexpectedExit: onPartLost })
   starting.catch((error: unknown) => log.error({ event: 'local_burner_failed', error: describeError(error) }))

@@ -18,7 +18,20 @@ async function show() {
   }
 }
 
-function fill({ confirmed, owed, total, last24Hours, last7Days, last30Days, byEndpoint, byDay, mint, decimals, ledger, asOf }) {
+function fill({
+  confirmed,
+  owed,
+  total,
+  last24Hours,
+  last7Days,
+  last30Days,
+  byEndpoint,
+  byDay,
+  mint,
+  decimals,
+  ledger,
+  asOf,
+}) {
   const tokens = ({ baseUnits }) => tokensText(baseUnits, decimals)
   one('#total').textContent = tokens(total)
   one('#payments').textContent = `in ${countText(total.payments)} payments`
@@ -33,8 +46,7 @@ function fill({ confirmed, owed, total, last24Hours, last7Days, last30Days, byEn
     confirmed.lastRound === null
       ? ''
       : `${tokens(confirmed.insidePayments)} inside payments, ${tokens(confirmed.inRounds)} later by the service; the last time at ${timeText(confirmed.lastRound.at)} in transaction ${confirmed.lastRound.signature}.`
-  one('#status').textContent =
-    `As of ${timeText(asOf)}, position ${ledger.position} of the ledger.`
+  one('#status').textContent = `As of ${timeText(asOf)}, position ${ledger.position} of the ledger.`
 
   const days = byDay.toReversed()
   const figure = one('#chart-burns')

@@ -29,8 +29,9 @@ const burner = await openBurner({
 const pauseMs = 250
 const runsMax = 400
 let outcome = await burner.burnOnce()
-for (let run = 1; run < runsMax && (death !== undefined || outcome.outcome !== 'nothing_owed'); run++) {
-  // What was bought a moment ago is owed when it is final.
+for (let run = 1; run < runsMax; run++) {
+  if (death === undefined && outcome.outcome === 'nothing_owed') break
+  // A purchase of the last moment is owed when it is final.
   if (outcome.outcome === 'nothing_owed') await systemClock.sleep(pauseMs)
   outcome = await burner.burnOnce()
 }
