@@ -3,6 +3,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createVitest, type Vitest } from 'vitest/node'
 import { systemClock } from '@tollbook/core/clock'
+import { simulationTest } from './relatedTests.ts'
 
 /*
  * Runs tests again and again in a copy of the repository. One process stays warm, so a mutant costs what its tests cost.
@@ -35,6 +36,15 @@ export default defineConfig({
 })
 `
 const configName = 'vitest.mutations.config.ts'
+const seedsTest = `import { expect, test } from 'vitest'
+import { simulate } from './simulate.ts'
+import { readSchemaRules } from './simulatedPostgres.ts'
+const rules = await readSchemaRules()
+test.each([1, 2, 3, 4, 5, 6])('seed %i', async (seed) => {
+  const { violations } = await simulate({ seed, rules, crowd: 8 })
+  expect(violations).toEqual([])
+})
+`
 
 /** A copy of the tracked and installed files. */
 export async function copyRepository(root: string, copy: string): Promise<void> {
@@ -42,6 +52,7 @@ export async function copyRepository(root: string, copy: string): Promise<void> 
   for (const name of await readdir(root))
     if (!name.startsWith('.') || name === '.oxlintrc.json') execFileSync('cp', ['-al', join(root, name), copy])
   await writeFile(join(copy, configName), config)
+  await writeFile(join(copy, simulationTest), seedsTest)
 }
 
 export async function openMutantRunner(copy: string, timeoutMs: number): Promise<MutantRunner> {

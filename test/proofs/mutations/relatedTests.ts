@@ -2,11 +2,19 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { execFileSync } from 'node:child_process'
 
-/** Test files that reach a source file by their imports: those that need no database, and those that need one. */
+/** Test files that reach a source file by their imports. */
 export interface RelatedTests {
+  /** Those that need no database. */
   readonly pure: readonly string[]
+  /** A few seeds of the simulation, where it runs the file. */
+  readonly simulated: readonly string[]
+  /** Those that need a database. */
   readonly real: readonly string[]
 }
+
+/** Written into the copy of the repository only: `npm test` has more seeds of the same. */
+export const simulationTest = 'test/simulation/mutant.unit.test.ts'
+const simulation = 'test/simulation/simulate.ts'
 
 export interface TestMap {
   relatedTo(file: string): RelatedTests
@@ -39,6 +47,7 @@ export function mapTests(root: string): TestMap {
     return reached
   }
   const reaches = tests.map((test) => ({ test, reached: reachOf(test) }))
+  const simulated = reachOf(simulation)
   return {
     relatedTo(file) {
       const near = reaches
@@ -49,7 +58,11 @@ export function mapTests(root: string): TestMap {
         .toSorted((one, other) => one.depth - other.depth || (one.test < other.test ? -1 : 1))
         .map(({ test }) => test)
       const isReal = (test: string) => /\.(pg|e2e)\./.test(test)
-      return { pure: near.filter((test) => !isReal(test)), real: near.filter(isReal) }
+      return {
+        pure: near.filter((test) => !isReal(test)),
+        simulated: simulated.has(file) ? [simulationTest] : [],
+        real: near.filter(isReal),
+      }
     },
   }
 }
