@@ -154,7 +154,11 @@ function drawers(streamOf: () => Uint8Array): readonly Draw[] {
     return { recording: 'record_payout', writer: 'payout', body: paidBody(stream, String(paid), account), item }
   }
   const burn = (stream: Uint8Array, round: number) => ({
-    ...{ schemaVersion: 1, stream: solanaText(stream), mint, round, effectiveAt },
+    schemaVersion: 1,
+    stream: solanaText(stream),
+    mint,
+    round,
+    effectiveAt,
   })
   const submit: Draw = (random) => {
     const stream = streamOf()

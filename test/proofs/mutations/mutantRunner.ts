@@ -85,13 +85,20 @@ export async function openMutantRunner(copy: string, timeoutMs: number): Promise
     return Promise.race([running, systemClock.sleep(timeoutMs)])
   }
 
+  async function passes(test: string): Promise<boolean> {
+    const ended = await runTests([test])
+    return ended !== undefined && ended.testModules.length > 0 && ended.testModules.every((module) => module.ok())
+  }
+
   const green = new Map<string, boolean>()
   return {
     async greenOf(tests) {
       for (const test of tests) {
         if (green.has(test)) continue
-        const ended = await runTests([test])
-        green.set(test, ended?.testModules.every((module) => module.ok()) === true)
+        const isGreen = await passes(test)
+        if (!isGreen) await close()
+        // The process may still suffer from the mutant before, so a second one is asked.
+        green.set(test, isGreen || (await passes(test)))
       }
       return tests.filter((test) => green.get(test) === true)
     },
