@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
-import { createChance } from '../simulation/virtualTime.ts'
+import { sha256Hex } from '@tollbook/core/digest'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
 import type { Mutant } from './mutations/mutant.ts'
 import { copyRepository, type MutantRunner, openMutantRunner } from './mutations/mutantRunner.ts'
@@ -97,11 +97,11 @@ function chooseMutants(): readonly Mutant[] {
   return chosen.toSorted((one, other) => Number(one.file.endsWith('.sql')) - Number(other.file.endsWith('.sql')))
 }
 
+/** A mutant keeps its place in the order of a seed when others come and go, so its kept result goes on counting. */
 function shuffled(mutants: readonly Mutant[]): readonly Mutant[] {
-  const chance = createChance(Number(values.seed))
   return mutants
-    .map((mutant) => ({ mutant, order: chance.number(1e9) }))
-    .toSorted((one, other) => one.order - other.order)
+    .map((mutant) => ({ mutant, order: sha256Hex(`${values.seed} ${mutant.id}`) }))
+    .toSorted((one, other) => (one.order < other.order ? -1 : 1))
     .map(({ mutant }) => mutant)
 }
 
@@ -115,8 +115,13 @@ interface Gate {
 async function judge({ runner, map, check }: Gate, mutant: Mutant): Promise<Results[string]> {
   if (check.refuses(mutant)) return 'refused'
   const { file, text } = mutant
-  const { pure, simulated, real } = map.relatedTo(file)
-  const stages = [pure.slice(0, pureMax), simulated, real.slice(0, file.endsWith('.sql') ? 2 * realMax : realMax)]
+  const { pure, simulated, real, served } = map.relatedTo(file)
+  const stages = [
+    pure.slice(0, pureMax),
+    simulated,
+    real.slice(0, file.endsWith('.sql') ? 2 * realMax : realMax),
+    served.slice(0, realMax),
+  ]
   try {
     let reached = 0
     for (const stage of stages) {

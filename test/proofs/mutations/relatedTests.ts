@@ -10,6 +10,8 @@ export interface RelatedTests {
   readonly simulated: readonly string[]
   /** Those that need a database. */
   readonly real: readonly string[]
+  /** Those that need a whole service: of the rails for the rails, and some purchases for the paywall. */
+  readonly served: readonly string[]
 }
 
 /** Written into the copy of the repository only: `npm test` has more seeds of the same. */
@@ -20,14 +22,14 @@ export interface TestMap {
   relatedTo(file: string): RelatedTests
 }
 
+const served = /^test\/(rails\/.*|e2e\/(paidRequest|storedAnswers|idempotency))\.e2e\.test\.ts$/
 const importPattern = /(?:from|import)\s*\(?\s*'([^']+)'/g
 
 export function mapTests(root: string): TestMap {
   const listed = execFileSync('git', ['ls-files', 'test'], { cwd: root, encoding: 'utf8' }).split('\n')
   const tests = listed.filter(
     (path) =>
-      (/\.(unit|property|pg|arch)\.test\.ts$/.test(path) || /^test\/rails\/.*\.e2e\.test\.ts$/.test(path)) &&
-      !path.startsWith('test/simulation/'),
+      (/\.(unit|property|pg|arch)\.test\.ts$/.test(path) || served.test(path)) && !path.startsWith('test/simulation/'),
   )
   const imports = new Map<string, readonly string[]>()
   const importsOf = (path: string): readonly string[] => {
@@ -57,11 +59,16 @@ export function mapTests(root: string): TestMap {
         })
         .toSorted((one, other) => one.depth - other.depth || (one.test < other.test ? -1 : 1))
         .map(({ test }) => test)
-      const isReal = (test: string) => /\.(pg|e2e)\./.test(test)
+      const folder = file.startsWith('src/rails/')
+        ? 'test/rails/'
+        : file.startsWith('src/paywall/')
+          ? 'test/e2e/'
+          : undefined
       return {
-        pure: near.filter((test) => !isReal(test)),
+        pure: near.filter((test) => !/\.(pg|e2e)\./.test(test)),
         simulated: simulated.has(file) ? [simulationTest] : [],
-        real: near.filter(isReal),
+        real: near.filter((test) => test.includes('.pg.')),
+        served: near.filter((test) => test.includes('.e2e.') && folder !== undefined && test.startsWith(folder)),
       }
     },
   }
