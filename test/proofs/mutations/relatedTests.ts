@@ -52,12 +52,21 @@ export function mapTests(root: string): TestMap {
   const simulated = reachOf(simulation)
   return {
     relatedTo(file) {
+      const beside = file
+        .replace(/^packages\/ledger\/.*/, 'test/kernel/')
+        .replace(/^(src|packages)\/([^/]+)\/.*/, 'test/$2/')
+      const isBeside = (test: string) => test.startsWith(beside)
       const near = reaches
         .flatMap(({ test, reached }) => {
           const depth = file.endsWith('.sql') ? sqlDepth(test) : reached.get(file)
           return depth === undefined ? [] : [{ test, depth }]
         })
-        .toSorted((one, other) => one.depth - other.depth || (one.test < other.test ? -1 : 1))
+        .toSorted(
+          (one, other) =>
+            Number(isBeside(other.test)) - Number(isBeside(one.test)) ||
+            one.depth - other.depth ||
+            (one.test < other.test ? -1 : 1),
+        )
         .map(({ test }) => test)
       const folder = file.startsWith('src/rails/')
         ? 'test/rails/'
