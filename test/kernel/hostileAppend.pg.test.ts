@@ -128,7 +128,7 @@ interface Attempt {
   readonly recording: Recording
   readonly writer: string
   readonly body: object
-  /** What the model takes for it. */
+  /** The same as an item of the model. */
   readonly item: Item
 }
 
@@ -203,7 +203,7 @@ function drawers(streamOf: () => Uint8Array): readonly Draw[] {
   return [payout, submit, confirm, setting]
 }
 
-test.for([3])('whoever calls, the ledger takes what the model takes of that role, from seed %i', async (seed) => {
+test.for([3])('of each role the ledger takes what the model takes, from seed %i', async (seed) => {
   const { service, admin, record } = await openLedger()
   const random = seeded(seed)
   let atMs = 0

@@ -11,7 +11,7 @@ export interface Mutant {
   readonly after: string
   /** The whole file with the change. */
   readonly text: string
-  /** The change leaves a promise alone in a statement of its own, which the lint refuses. */
+  /** The change leaves a statement that ignores a promise, which the lint refuses. */
   readonly leavesPromise: boolean
 }
 

@@ -31,7 +31,7 @@ export default defineConfig({
     globalSetup: ['test/support/globalDatabase.ts'],
     pool: 'forks', isolate: false, maxWorkers: 1, bail: 1, retry: 0, restoreMocks: true,
     env: { NODE_COMPILE_CACHE: '.vitest/compileCache' },
-    testTimeout: 20_000, hookTimeout: 60_000, reporters: [{}],
+    testTimeout: 60_000, hookTimeout: 60_000, reporters: [{}],
   },
 })
 `
