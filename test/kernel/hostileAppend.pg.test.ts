@@ -14,7 +14,7 @@ import { claim, claimOwed, event, fulfil, mint, move, newSignature, payoutBody, 
 
 /*
  * The append function against every role of the database, each with calls that our own programs never make: raw arrays,
- * the functions and steps of other roles, amounts that are no number of base units.
+ * the functions and steps of other roles, amounts that are not whole base units.
  */
 
 const declaration = await readDeclaration(fileURLToPath(new URL('../../migrations/kinds', import.meta.url)))

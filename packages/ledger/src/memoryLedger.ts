@@ -21,7 +21,7 @@ export interface MemoryLedger extends LedgerKernel {
   findKey(key: Pick<ItemKey, 'space' | 'key'>): UsedKey | undefined
   /** All accounts that were posted to, as `mint name`. */
   balances(): ReadonlyMap<string, bigint>
-  /** `append` without a promise. Another writer than the service appends through a function of its own. */
+  /** `append` without a promise. Other writers than the service append through separate functions. */
   appendNow(item: Item, writer?: string): AppendResult
   /** `read` without a promise. */
   readNow(stream: Uint8Array): readonly RecordedEvent[]
