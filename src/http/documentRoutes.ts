@@ -1,17 +1,19 @@
-import { LRUCache } from 'lru-cache'
+import { landingPage } from '../document/landingPage.ts'
 import { createOpenApi } from '../document/openApi.ts'
 import { createPriceCatalog, type PriceCatalogDeps } from '../document/priceCatalog.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Paywall } from '../paywall/paywall.ts'
 import type { Clock } from '@tollbook/core/clock'
 import type { SplitShare } from '../pricing/splitSetting.ts'
+import { createAddressedText } from './addressedText.ts'
 import { pageHeaders, readDocsPage } from './docsPage.ts'
 import type { FreeRequest, FreeRoute } from './freeRoutes.ts'
+import { prefersHtml } from './mediaRange.ts'
 import { immutable, publicAnswer, publicJson, revalidated } from './publicAnswer.ts'
 import type { PublicBody } from './publicBody.ts'
 import { createPublicText } from './publicDocument.ts'
 import { serveStaticFile } from './staticFile.ts'
-import { transportErrors } from './transportError.ts'
+import { pathNotFound, transportErrors } from './transportError.ts'
 
 export interface DocumentRouteDeps {
   readonly clock: Clock
@@ -25,7 +27,7 @@ export interface DocumentRouteDeps {
   readonly besides: readonly FreeRoute[]
 }
 
-/** Descriptions of the service: the price list, the OpenAPI document, and a page that shows the document. */
+/** Descriptions of the service: the price list, the OpenAPI document, and pages for people. */
 export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<readonly FreeRoute[]> {
   const { clock, version, endpoints, publicUrl, besides, split, terms } = deps
   const { currentPrice, whyClosed } = deps.paywall
@@ -44,15 +46,18 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
   const pricesVersion = () => endpoints.map(({ path }) => currentPrice(path)?.priceList ?? 'none').join()
   const catalogVersion = () =>
     [pricesVersion(), whyClosed(), ...endpoints.map((endpoint) => endpoint.whyUnavailable())].join('\n')
-  // The document depends on the price list, and without PUBLIC_URL on the address of the request.
-  const documents = new LRUCache<string, ReturnType<typeof createPublicText>>({ max: addressesMax })
-  const document = ({ host }: FreeRequest): Promise<PublicBody> => {
-    const baseUrl = publicUrl ?? (host === '' ? '' : `http://${host}`)
-    const prepare = documents.get(baseUrl) ?? createPublicText()
-    documents.set(baseUrl, prepare)
-    return prepare(pricesVersion(), () => JSON.stringify(openApi(baseUrl)))
-  }
+  const document = createAddressedText({
+    publicUrl,
+    version: pricesVersion,
+    render: (baseUrl) => JSON.stringify(openApi(baseUrl)),
+  })
+  const home = createAddressedText({
+    publicUrl,
+    version: catalogVersion,
+    render: (baseUrl) => landingPage({ baseUrl, endpoints, catalog: readCatalog(), split }),
+  })
   return [
+    { path: '/', serve: (request) => serveHome(request, home) },
     {
       path: '/api/catalog',
       async serve() {
@@ -66,5 +71,10 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
   ]
 }
 
-// Callers reach an instance by few names. A stranger who invents others makes it render again.
-const addressesMax = 4
+/** A page for people. Programs get what every unknown path answers, as before the page. */
+async function serveHome(request: FreeRequest, page: (request: FreeRequest) => Promise<PublicBody>) {
+  const vary = { vary: 'accept' }
+  if (prefersHtml(request.header('accept'))) return publicAnswer(await page(request), { ...pageHeaders, ...vary })
+  const refused = pathNotFound()
+  return { ...refused, headers: { ...refused.headers, ...vary } }
+}

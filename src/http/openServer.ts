@@ -3,7 +3,7 @@ import type { Callers } from './callers.ts'
 import { createConnections } from './connections.ts'
 import { createDocumentRoutes, type DocumentRouteDeps } from './documentRoutes.ts'
 import { createFreeRoutes, type FreeRoute, type FreeRouteDeps } from './freeRoutes.ts'
-import { createBurnPage, createFinancePage } from './pages.ts'
+import { createBurnPage, createFinancePage, createHomeFiles } from './pages.ts'
 import { receiptRoute } from './receiptRoute.ts'
 import { type Listener, listen } from './server.ts'
 import { createTurns } from './turns.ts'
@@ -58,6 +58,7 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
     receiptRoute({ ...deps.paywall, log: deps.log }),
     ...deps.moreRoutes,
     ...(await createBurnPage()),
+    await createHomeFiles(),
   ]
   const freeRoutes = [...besides, ...(await createDocumentRoutes({ ...deps, besides }))]
   const isApart = finance?.listener !== undefined
