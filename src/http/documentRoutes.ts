@@ -1,3 +1,4 @@
+import { type DiscoveryDeps, llmsText, x402Resources } from '../document/discovery.ts'
 import { landingPage } from '../document/landingPage.ts'
 import { createOpenApi } from '../document/openApi.ts'
 import { createPriceCatalog, type PriceCatalogDeps } from '../document/priceCatalog.ts'
@@ -20,7 +21,7 @@ export interface DocumentRouteDeps {
   readonly version: string
   readonly publicUrl: string | undefined
   readonly endpoints: readonly Endpoint[]
-  readonly paywall: Pick<Paywall, 'currentPrice' | 'whyClosed'>
+  readonly paywall: Pick<Paywall, 'currentPrice' | 'whyClosed' | 'rails'>
   readonly terms: PriceCatalogDeps['terms']
   readonly split: readonly SplitShare[]
   /** The other free routes. */
@@ -30,18 +31,20 @@ export interface DocumentRouteDeps {
 /** Descriptions of the service: the price list, the OpenAPI document, and pages for people. */
 export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<readonly FreeRoute[]> {
   const { clock, version, endpoints, publicUrl, besides, split, terms } = deps
-  const { currentPrice, whyClosed } = deps.paywall
+  const { currentPrice, whyClosed, rails } = deps.paywall
   const page = await readDocsPage()
   const readCatalog = createPriceCatalog({ clock, endpoints, terms, currentPrice, whyClosed })
   const catalog = createPublicText()
-  const freePaths = [...besides.map(({ path }) => path), '/api/catalog', '/openapi.json', '/docs']
+  const discovery = createDiscoveryRoutes({ publicUrl, endpoints, rails, split })
+  const freePaths = [...besides, ...discovery].map(({ path }) => path)
   const openApi = createOpenApi({
     version,
     endpoints,
-    freePaths,
+    freePaths: [...freePaths, '/api/catalog', '/openapi.json', '/docs'],
     transportStatuses: transportErrors,
     currentPrice,
     split,
+    rails,
   })
   const pricesVersion = () => endpoints.map(({ path }) => currentPrice(path)?.priceList ?? 'none').join()
   const catalogVersion = () =>
@@ -57,6 +60,7 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
     render: (baseUrl) => landingPage({ baseUrl, endpoints, catalog: readCatalog(), split }),
   })
   return [
+    ...discovery,
     { path: '/', serve: (request) => serveHome(request, home) },
     {
       path: '/api/catalog',
@@ -68,6 +72,23 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
     { path: '/openapi.json', serve: async (request) => publicJson(await document(request), revalidated) },
     { path: '/docs', serve: async () => publicAnswer(await page.html(), pageHeaders) },
     { path: '/docs/:file', serve: ({ segment }) => serveStaticFile(page.files, segment, immutable) },
+  ]
+}
+
+/** For agents and indexers. Neither document depends on the price of the token. */
+function createDiscoveryRoutes(deps: DiscoveryDeps & { readonly publicUrl: string | undefined }): readonly FreeRoute[] {
+  const { publicUrl } = deps
+  const version = () => ''
+  const resources = createAddressedText({
+    publicUrl,
+    version,
+    render: (url) => JSON.stringify(x402Resources(deps, url)),
+  })
+  const llms = createAddressedText({ publicUrl, version, render: (url) => llmsText(deps, url) })
+  const text = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': revalidated }
+  return [
+    { path: '/.well-known/x402', serve: async (request) => publicJson(await resources(request), revalidated) },
+    { path: '/llms.txt', serve: async (request) => publicAnswer(await llms(request), text) },
   ]
 }
 

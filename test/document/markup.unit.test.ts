@@ -6,9 +6,8 @@ test('a text in a page is never markup', () => {
   expect(html`<p title="${hostile}">${hostile}</p>`.markup).toBe(
     '<p title="&lt;script&gt;&quot;&#39;&amp;">&lt;script&gt;&quot;&#39;&amp;</p>',
   )
-  expect(html`<ul>${['a', '<b>'].map((text) => html`<li>${text}</li>`)}</ul>`.markup).toBe(
-    '<ul><li>a</li><li>&lt;b&gt;</li></ul>',
-  )
+  const items = ['a', '<b>'].map((text) => html`<i>${text}</i>`)
+  expect(html`<p>${items}</p>`.markup).toBe('<p><i>a</i><i>&lt;b&gt;</i></p>')
 })
 
 test('JSON in a page cannot end its element, and stays the same JSON', () => {

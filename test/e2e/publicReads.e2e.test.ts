@@ -61,6 +61,8 @@ const tagOf = ({ headers }: Wire) =>
 const paths = [
   '/openapi.json',
   '/api/catalog',
+  '/.well-known/x402',
+  '/llms.txt',
   '/docs',
   '/docs/page.js',
   '/burn',
