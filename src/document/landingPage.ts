@@ -41,7 +41,7 @@ export function landingPage(facts: LandingFacts): string {
             <a href="api/health">health</a>
           </nav>
         </header>
-        <main>${hero(burn)} ${prices(catalog)} ${steps(burn)} ${commands(facts)} ${proofs}</main>
+        <main>${hero(facts, burn)} ${prices(catalog)} ${steps(burn)} ${commands(facts)} ${proofs}</main>
         ${footer}
       </body>
     </html> `.markup
@@ -49,7 +49,9 @@ export function landingPage(facts: LandingFacts): string {
 
 const summary = 'Prices, weather, news and tools by the request, paid with a Solana wallet. No account and no API key.'
 
-function hero(burn: string): Markup {
+function hero({ endpoints }: LandingFacts, burn: string): Markup {
+  const first = cheapestOf(endpoints)
+  const buy = first === undefined ? html`` : html`<a class="button main" href="pay${first.path}">Buy an answer</a>`
   return html`<section class="hero">
     <div>
       <h1>Data and tools, paid by the request.</h1>
@@ -58,7 +60,7 @@ function hero(burn: string): Markup {
         proves what you paid for.
       </p>
       <p class="actions">
-        <a class="button main" href="#try">Make a request</a> <a class="button" href="docs">Read the API</a>
+        ${buy} <a class="button" href="#try">Use a program</a> <a class="button" href="docs">Read the API</a>
       </p>
     </div>
     <aside class="panel" aria-labelledby="burned-title">
@@ -114,7 +116,7 @@ function product({
   const state = available ? html`` : html`<p class="warning">Not for sale now: ${reason}.</p>`
   const tokens = requiredTokens === null ? '' : `${requiredTokens.toLocaleString('en-US')} tokens`
   return html`<li class="panel">
-    <h3>${what}</h3>
+    <h3><a href="pay${path}">${what}</a></h3>
     <p class="price"><span class="usd">$${String(priceUSD)}</span> <span class="muted">${tokens}</span></p>
     <p class="mono path"><span class="method">${method}</span> ${path}</p>
     ${state}
@@ -151,7 +153,7 @@ function steps(burn: string): Markup {
 }
 
 function commands({ baseUrl, endpoints }: LandingFacts): Markup {
-  const cheapest = endpoints.toSorted((one, other) => Number(one.priceMicroUsd - other.priceMicroUsd))[0]
+  const cheapest = cheapestOf(endpoints)
   if (cheapest === undefined) return html``
   const { curl, pay } = samplesOf(cheapest, baseUrl)
   return html`<section id="try" aria-labelledby="try-title">
@@ -171,6 +173,10 @@ ${pay}</code></pre>
       </div>
     </div>
   </section>`
+}
+
+function cheapestOf(endpoints: readonly Endpoint[]): Endpoint | undefined {
+  return endpoints.toSorted((one, other) => Number(one.priceMicroUsd - other.priceMicroUsd))[0]
 }
 
 const proofs = html`<section aria-labelledby="trust-title">

@@ -24,7 +24,7 @@ export function createBurnPage(): Promise<readonly FreeRoute[]> {
 
 /** The files of the page at `/`, which is rendered by `documentRoutes.ts`. */
 export async function createHomeFiles(): Promise<FreeRoute> {
-  return filesRoute('home', await readFiles(['style.css', 'home.css', 'home.js', 'amounts.js']))
+  return filesRoute('home', await readPageFiles(['style.css', 'home.css', 'home.js', 'amounts.js']))
 }
 
 const shared = ['style.css', 'language.js', 'amounts.js', 'dayRange.js', 'charts.js']
@@ -36,7 +36,7 @@ const packaged: Readonly<Record<string, string>> = {
 /** A page at `/<name>` and its files below it, all of them read once, at the start. */
 async function createPage(name: string, files: readonly string[]): Promise<readonly FreeRoute[]> {
   const html = createStaticFile('text/html', await readFile(urlOf(`${name}.html`)))
-  const found = await readFiles(files, packagedUrls())
+  const found = await readPageFiles(files, packagedUrls())
   return [
     { path: `/${name}`, serve: async () => publicAnswer(await html.prepared(), pageHeaders) },
     filesRoute(name, found),
@@ -47,7 +47,8 @@ function filesRoute(name: string, files: ReadonlyMap<string, StaticFile>): FreeR
   return { path: `/${name}/:file`, serve: ({ segment }) => serveStaticFile(files, segment, revalidated) }
 }
 
-async function readFiles(files: readonly string[], more: readonly (readonly [string, URL])[] = []) {
+/** Files of the folder `pages` by name, read once. */
+export async function readPageFiles(files: readonly string[], more: readonly (readonly [string, URL])[] = []) {
   const urls = [...files.map((file) => [file, urlOf(file)] as const), ...more]
   const found = new Map<string, StaticFile>()
   for (const [file, url] of urls) found.set(file, createStaticFile(contentTypeOf(file), await readFile(url)))
