@@ -31,8 +31,8 @@ export function buildPaymentTransaction(order: PaymentOrder): Uint8Array {
   const to = key(terms.paymentTokenAccount)
   const transfer = createTransferCheckedInstruction(account, mint, to, owner, transferBaseUnits, decimals, [], program)
   // A payment that is burned whole has no transfer, and the burn names the reference.
-  const named = transferBaseUnits > 0n ? transfer : burn
-  named.keys.push({ pubkey: key(order.reference), isSigner: false, isWritable: false })
+  const listed = transferBaseUnits > 0n ? transfer : burn
+  listed.keys.push({ pubkey: key(order.reference), isSigner: false, isWritable: false })
   const instructions = [memo, burn, ...(transferBaseUnits > 0n ? [transfer] : [])]
   const message = new TransactionMessage({ payerKey: owner, recentBlockhash: blockhash, instructions })
   return new VersionedTransaction(message.compileToV0Message()).serialize()

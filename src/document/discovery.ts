@@ -6,16 +6,16 @@ import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
 import { shownParameters } from './productTable.ts'
 
 /** A rail as a document names it. */
-export type NamedRail = Pick<PaymentRail, 'name' | 'mount'>
+export type RailName = Pick<PaymentRail, 'name' | 'mount'>
 
 export interface DiscoveryDeps {
   readonly endpoints: readonly Endpoint[]
-  readonly rails: readonly NamedRail[]
+  readonly rails: readonly RailName[]
   readonly split: readonly SplitShare[]
 }
 
 /** `x-payment-info` of an operation: its price, and the protocols that pay it (x402scan discovery, MPP discovery). */
-export function paymentInfo(endpoint: Endpoint, rails: readonly NamedRail[]): Json {
+export function paymentInfo(endpoint: Endpoint, rails: readonly RailName[]): Json {
   return {
     price: { mode: 'fixed', currency: 'USD', amount: String(displayUsd(endpoint)) },
     protocols: rails.map(({ name }) => ({ [name]: {} })),

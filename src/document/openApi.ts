@@ -1,7 +1,7 @@
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Price } from '@tollbook/core/quote'
 import type { SplitShare } from '../pricing/splitSetting.ts'
-import type { NamedRail } from './discovery.ts'
+import type { RailName } from './discovery.ts'
 import { errorResponses, errorSchemas } from './errorResponses.ts'
 import { freeOperation, freeOperations } from './freeOperations.ts'
 import { introductionOf } from './introduction.ts'
@@ -19,7 +19,7 @@ export interface OpenApiDeps {
   readonly transportStatuses: Readonly<Record<string, number>>
   readonly currentPrice: (endpoint: string) => Price | undefined
   readonly split: readonly SplitShare[]
-  readonly rails: readonly NamedRail[]
+  readonly rails: readonly RailName[]
 }
 
 /** The OpenAPI 3.1 document of this service, made of the schemas that validate. Samples use the address of the request. */
@@ -53,7 +53,7 @@ export function createOpenApi(deps: OpenApiDeps): (baseUrl: string) => JsonObjec
   }
 }
 
-function mountedPaths(endpoints: readonly Endpoint[], { name, mount }: NamedRail) {
+function mountedPaths(endpoints: readonly Endpoint[], { name, mount }: RailName) {
   if (mount === undefined) return []
   return endpoints.map((endpoint) => {
     const { path, method } = endpoint

@@ -8,7 +8,7 @@ import { priceAll } from '../pricing/currentPrice.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import { assert } from '@tollbook/core/assert'
 import { displayNumber } from '@tollbook/core/money'
-import { type NamedRail, paymentInfo } from './discovery.ts'
+import { type RailName, paymentInfo } from './discovery.ts'
 import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
 import { samplesOf, someWallet } from './samples.ts'
 import type { ErrorAdvice } from './verdicts.ts'
@@ -56,7 +56,7 @@ export interface OperationPrice {
 export function paidOperation(
   endpoint: Endpoint,
   verdicts: readonly ErrorAdvice[],
-  rails: readonly NamedRail[],
+  rails: readonly RailName[],
 ): (offer: OperationPrice) => JsonObject {
   const { method, summary } = endpoint
   const head = { operationId: `${method.toLowerCase()}${nameOf(endpoint)}`, tags: ['Paid'], summary }
@@ -69,7 +69,7 @@ export function paidOperation(
 }
 
 /** The same product below the mount of a rail, where every caller gets a 402. Indexers find it here. */
-export function mountedOperation(endpoint: Endpoint, rail: NamedRail): JsonObject {
+export function mountedOperation(endpoint: Endpoint, rail: RailName): JsonObject {
   const { method, summary } = endpoint
   return {
     operationId: `${rail.name}${method.charAt(0)}${method.slice(1).toLowerCase()}${nameOf(endpoint)}`,

@@ -65,44 +65,50 @@ export function paymentPage({ endpoint, at, network, hasTestWallet }: PaymentPag
               <h2 id="order-title">1. Your request</h2>
               ${fieldsOf(endpoint)}
             </form>
-            <section class="panel" aria-labelledby="pay-title">
-              <h2 id="pay-title">2. Pay</h2>
-              <p class="muted" id="terms">
-                Your wallet signs one transaction. It burns a part of the price and transfers the rest. The request is
-                checked before you sign.
-              </p>
-              <div id="wallets" class="wallets"></div>
-              ${hasTestWallet ? testWallet : html``}
-              <p id="no-wallet" class="muted">
-                No Solana wallet was found in this browser. Install one that follows the Wallet Standard, such as
-                Phantom or Solflare, or pay with a phone.
-              </p>
-              <details id="phone">
-                <summary>Pay with a phone</summary>
-                <p class="muted" id="phone-note">Scan the code with a wallet that supports Solana Pay.</p>
-                <p id="qr"></p>
-              </details>
-              <p id="status" role="status"></p>
-              <p id="stored" hidden>
-                A payment of this page has no answer yet. <button type="button" id="resume">Ask again</button>
-              </p>
-            </section>
+            ${paySection(hasTestWallet)}
           </div>
-          <section class="panel" id="answer" aria-labelledby="answer-title" tabindex="-1" hidden>
-            <h2 id="answer-title">3. Your answer</h2>
-            <div id="data"></div>
-            <h3>Receipt</h3>
-            <ul id="checks" class="checks"></ul>
-            <dl class="facts" id="receipt"></dl>
-            <details>
-              <summary>Receipt as JSON</summary>
-              <pre id="receipt-json" tabindex="0"></pre>
-            </details>
-          </section>
+          ${answerSection}
         </main>
       </body>
     </html> `.markup
 }
+
+function paySection(hasTestWallet: boolean): Markup {
+  return html`<section class="panel" aria-labelledby="pay-title">
+    <h2 id="pay-title">2. Pay</h2>
+    <p class="muted" id="terms">
+      Your wallet signs one transaction. It burns a part of the price and transfers the rest. The request is checked
+      before you sign.
+    </p>
+    <div id="wallets" class="wallets"></div>
+    ${hasTestWallet ? testWallet : html``}
+    <p id="no-wallet" class="muted">
+      No Solana wallet was found in this browser. Install one that follows the Wallet Standard, such as Phantom or
+      Solflare, or pay with a phone.
+    </p>
+    <details id="phone">
+      <summary>Pay with a phone</summary>
+      <p class="muted" id="phone-note">Scan the code with a wallet that supports Solana Pay.</p>
+      <p id="qr"></p>
+    </details>
+    <p id="status" role="status"></p>
+    <p id="stored" hidden>
+      A payment of this page has no answer yet. <button type="button" id="resume">Ask again</button>
+    </p>
+  </section>`
+}
+
+const answerSection = html`<section class="panel" id="answer" aria-labelledby="answer-title" tabindex="-1" hidden>
+  <h2 id="answer-title">3. Your answer</h2>
+  <div id="data"></div>
+  <h3>Receipt</h3>
+  <ul id="checks" class="checks"></ul>
+  <dl class="facts" id="receipt"></dl>
+  <details>
+    <summary>Receipt as JSON</summary>
+    <pre id="receipt-json" tabindex="0"></pre>
+  </details>
+</section>`
 
 const testWallet = html`<button type="button" class="main" id="test-wallet">Pay with a test wallet</button>
   <p class="muted">Local mode: the page makes a wallet and funds it. No real money is involved.</p>`

@@ -118,7 +118,7 @@ async function preparePayment(deps: PayRouteDeps, endpoint: Endpoint, action: Fr
   return jsonAnswer(200, JSON.stringify({ transaction, message: endpoint.summary }))
 }
 
-/** Where a page finds the payment that a phone has sent. */
+/** A page asks for the payment that a phone has sent. */
 async function findPayment({ wallets }: PayRouteDeps, { segment, limits }: FreeRequest): Promise<FreeAnswer> {
   const limited = limits.takeLookup()
   if (limited !== undefined) return refused(limited)

@@ -14,7 +14,7 @@ export function readOrder(form) {
 /** Fills in the query of an address that a person has opened. */
 export function fillFrom(form, query) {
   for (const [name, value] of new URLSearchParams(query)) {
-    const field = form.elements.namedItem(name)
+    const field = form.elements[name]
     if (field instanceof HTMLElement && field.type !== 'checkbox') field.value = value
   }
 }

@@ -64,8 +64,8 @@ export function showChecks(place, checks) {
 }
 
 function element(name, text, className = '') {
-  const made = document.createElement(name)
-  made.textContent = text
-  made.className = className
-  return made
+  const node = document.createElement(name)
+  node.textContent = text
+  node.className = className
+  return node
 }

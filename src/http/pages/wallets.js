@@ -42,11 +42,11 @@ function asPayer(wallet, chain) {
 
 /** A wallet that lives as long as the page. `fund` gives it tokens. */
 export function createTestWallet(fund) {
-  let made
-  return { name: 'the test wallet', connect: () => (made ??= make(fund)) }
+  let funded
+  return { name: 'the test wallet', connect: () => (funded ??= makeWallet(fund)) }
 }
 
-async function make(fund) {
+async function makeWallet(fund) {
   const { privateKey, publicKey } = await crypto.subtle.generateKey('Ed25519', false, ['sign', 'verify'])
   const address = base58(new Uint8Array(await crypto.subtle.exportKey('raw', publicKey)))
   await fund(address)

@@ -62,7 +62,7 @@ export interface WalletPayments {
 const digestBytes = 32
 
 /** The account that names a payment: the digest of its secret. Undefined for a text that is not a digest. */
-export function referenceOf(digest: string): Address | undefined {
+function referenceOf(digest: string): Address | undefined {
   const bytes = /^[A-Za-z0-9_-]{43}$/.test(digest) ? fromBase64Url(digest) : undefined
   return bytes?.length === digestBytes ? readAddress(encodeBase58(bytes)) : undefined
 }
