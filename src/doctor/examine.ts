@@ -16,12 +16,11 @@ export interface Examination {
 
 /** Checks an installation with the configuration of its service. Changes nothing. */
 export async function examine({ config, log, onFinding }: Examination): Promise<void> {
-  const machine = [variablesCheck, ...machineChecks(config)]
-  if (!isServiceConfig(config)) return runChecks([...machine, localModeCheck], onFinding)
+  if (!isServiceConfig(config)) return runChecks([variablesCheck, localModeCheck], onFinding)
   // Two connections, because a lock is checked between two sessions.
   const login = openLogin({ databaseUrl: config.ledger.databaseUrl, connectionsMax: 2, log })
   try {
-    await runChecks([...machine, ...serviceChecks(config, { login, log })], onFinding)
+    await runChecks([variablesCheck, ...machineChecks(config), ...serviceChecks(config, { login, log })], onFinding)
   } finally {
     await login.database.destroy()
   }

@@ -51,7 +51,7 @@ async function verdictOf(check: string, changes: Environment = {}): Promise<read
 
 test('a right installation has no failure, and its warnings name what is weaker than it could be', async () => {
   const findings = [...(await findingsOf()).values()]
-  const named = (verdict: Verdict) =>
+  const checksOf = (verdict: Verdict) =>
     findings.filter((finding) => finding.verdict === verdict).map(({ check }) => check)
   expect(findings.filter(({ verdict }) => verdict === 'failed')).toEqual([])
   expect(checksOf('warning')).toEqual(['standby', 'archive', 'nodes'])
@@ -123,7 +123,7 @@ test('a checkpoint of a longer ledger fails', async () => {
 
 test('a folder that cannot be written and a missing checkpoint file are named', async () => {
   expect((await verdictOf('artifact folder', { ARTIFACT_DIR: '/proc/none' }))[0]).toBe('failed')
-  expect((await verdictOf('checkpoint file', { CHECKPOINT_FILE: '' }))[0]).toBe('warning')
+  expect((await verdictOf('checkpoint folder', { CHECKPOINT_FILE: '' }))[0]).toBe('warning')
 })
 
 test('local mode is checked as far as it is configured', async () => {
