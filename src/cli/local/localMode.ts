@@ -14,6 +14,7 @@ import { spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
 import { openLocalFinance } from './financeTokens.ts'
 import { type Home, openHome } from './home.ts'
 import { openLocalBurner } from './localBurner.ts'
+import { openTestFunds } from './testFunds.ts'
 import { openLocalSigner } from './localSigner.ts'
 import { startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
 import { type ProvisionedChain, provisionFromHome } from './provisionFromHome.ts'
@@ -87,7 +88,8 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
     x402: config.x402 ?? (await openLocalX402(config, { home, opened, chain, ...options })),
   }
   options.onProgress?.('the service')
-  const service = await createService(serviceConfig, { log: options.log })
+  const fundWallet = config.chain === undefined ? await openTestFunds(home, chain) : undefined
+  const service = await createService(serviceConfig, { log: options.log, ...(fundWallet && { fundWallet }) })
   opened.defer(() => service.close())
   if (config.chain === undefined && burnDatabaseUrl !== undefined)
     startLocalBurner({ ...options, home, opened, chain, databaseUrl: burnDatabaseUrl })
