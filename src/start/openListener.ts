@@ -10,9 +10,7 @@ import type { ServiceAddress } from './serviceAddress.ts'
 import type { PartDeps } from './partDeps.ts'
 
 export interface ListenerDeps
-  extends
-    PartDeps,
-    Pick<ServerDeps, 'callers' | 'endpoints' | 'finance' | 'burnStats' | 'burnOf' | 'terms' | 'split'> {
+  extends PartDeps, Pick<ServerDeps, 'callers' | 'endpoints' | 'finance' | 'burnStats' | 'burnOf' | 'terms' | 'split'> {
   readonly routes: ServerDeps['moreRoutes']
   readonly paywall: Paywall
   readonly wallets: Omit<WalletPaymentParts, 'clock' | 'paywall' | 'split'>
