@@ -117,8 +117,7 @@ export async function createService(
     health,
     keys,
     prices,
-    burnStats: () => ledger.burnStats(terms),
-    burnOf: ledger.burnOf,
+    ...ledger.burnReads(terms),
     terms,
     split,
   })

@@ -43,12 +43,17 @@ export interface LedgerPart {
   readonly shareRates: Ledger['shareRates']
   openNews(options: { readonly isSample: boolean }): NewsStore
   burnDebt(terms: Pick<PaymentTerms, 'mint'>): Promise<BurnDebt>
-  /** By reference or bare signature. Undefined when the ledger has no such payment. */
-  burnOf(reference: string): Promise<Json | undefined>
-  burnStats(terms: PaymentTerms): Promise<Readonly<Record<string, Json>>>
+  burnReads(terms: PaymentTerms): BurnReads
   /** Opens a separate pool. */
   openReports(token: ReportsOptions['token']): OpenReports
   close(): Promise<void>
+}
+
+/** Public reads of burns. */
+export interface BurnReads {
+  burnStats(): Promise<Readonly<Record<string, Json>>>
+  /** By reference or bare signature. Undefined when the ledger has no such payment. */
+  burnOf(reference: string): Promise<Json | undefined>
 }
 
 export interface SealPort {
@@ -87,8 +92,10 @@ export async function openLedger(settings: LedgerSettings, deps: PartDeps): Prom
     openNews: (options) => createNewsStore(database, options),
     openReports: (token) => openReports({ databaseUrl, token, log }),
     burnDebt: ({ mint }) => readOrFault('owed burns', () => readBurnDebt(database, mint)),
-    burnOf: (reference) => findBurnOf(database, reference),
-    burnStats: (terms) => burnStats({ database, clock }, terms),
+    burnReads: (terms) => ({
+      burnStats: () => burnStats({ database, clock }, terms),
+      burnOf: (reference) => findBurnOf(database, reference),
+    }),
     close: () => store.close(),
   }
 }
