@@ -178,7 +178,9 @@ interface Run {
 }
 
 async function runPass(pass: Pass, { gate, mutants, known }: Run): Promise<void> {
-  const alive = mutants.filter(({ id }) => isAlive(known[id]))
+  // What the checker let pass once is not asked again.
+  const isOpen = (verdict: Verdict | undefined) => (pass === passes['check'] ? verdict === undefined : isAlive(verdict))
+  const alive = mutants.filter(({ id }) => isOpen(known[id]))
   for (const [index, mutant] of alive.entries()) {
     const before = known[mutant.id]
     const judged = await pass(gate, mutant)
