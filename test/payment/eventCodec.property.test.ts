@@ -28,7 +28,7 @@ test.each([
   [19, false],
   [-1, false],
 ])('a price of a token with %i decimals is readable: %s', (decimals, isReadable) => {
-  const [body] = frozen.filter((text) => text.includes('"decimals":6'))
+  const body = frozen.find((text) => text.includes('"decimals":6'))
   const changed = (body ?? '').replaceAll('"decimals":6', `"decimals":${decimals}`)
   if (isReadable) expect(ledgerCodec.decode(changed)).toBeDefined()
   else expect(() => ledgerCodec.decode(changed)).toThrow()

@@ -62,8 +62,11 @@ test('a handler that fails because it was told to stop is late, and not broken',
 test.each([
   [new Fault('no route', { retryable: true }), { kind: 'failed', code: 'UPSTREAM_FAILED' }],
   [new Error('a bug'), { kind: 'broken' }],
-])('a handler that throws %s ends as such', async (error, outcome) => {
-  expect(await openStand(() => Promise.reject(error)).ending).toMatchObject(outcome)
+])('a handler that throws %s ends as such', async (thrown, outcome) => {
+  const deliver = async (): Promise<Outcome> => {
+    throw thrown
+  }
+  expect(await openStand(deliver).ending).toMatchObject(outcome)
 })
 
 test('a stream can be stopped after the handler has returned it', async () => {

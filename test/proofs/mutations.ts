@@ -178,7 +178,7 @@ interface Run {
 }
 
 async function runPass(pass: Pass, { gate, mutants, known }: Run): Promise<void> {
-  // What the checker let pass once is not asked again.
+  // The checker is asked once about each mutant.
   const isOpen = (verdict: Verdict | undefined) => (pass === passes['check'] ? verdict === undefined : isAlive(verdict))
   const alive = mutants.filter(({ id }) => isOpen(known[id]))
   for (const [index, mutant] of alive.entries()) {
