@@ -1,6 +1,7 @@
 import '@tollbook/core/quietBindings'
 import { Keypair } from '@solana/web3.js'
 import { readFile } from 'node:fs/promises'
+import pg from 'pg'
 import { z } from 'zod'
 import { audit } from '@tollbook/audit'
 import { assertPresent } from '@tollbook/core/assert'
@@ -51,6 +52,16 @@ const keypair = z
   .array(z.int())
   .parse(JSON.parse(await readFile(assertPresent(local.demoWallet, 'local mode has a wallet').keypairPath, 'utf8')))
 const wallet = Keypair.fromSecretKey(Uint8Array.from(keypair))
+async function readOwedInAll(databaseUrl: string): Promise<bigint> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  const { rows } = await client.query<{ owed: string }>(
+    "select coalesce(sum((convert_from(body, 'UTF8')::jsonb ->> 'owedBaseUnits')::numeric), 0)::text as owed from ledger.events where kind = 'BurnOwed'",
+  )
+  await client.end()
+  return BigInt(rows[0]?.owed ?? 0)
+}
+
 const triesMax = 20
 const pauseMs = 1_000
 const wrong: string[] = []
@@ -125,8 +136,10 @@ wrong.push(...findings.map(({ code, message }) => `audit: ${code}: ${message}`))
 const stats = z
   .object({ data: z.object({ total: z.object({ baseUnits: z.string() }), owed: z.object({ baseUnits: z.string() }) }) })
   .parse(await (await fetch(`${local.baseUrl}/api/token/burn-stats`)).json()).data
-if (stats.total.baseUnits !== '0' || stats.owed.baseUnits === '0')
-  wrong.push('burn statistics call owed burns confirmed')
+// The burn job of local mode may have burned some of it by now; nothing may be in both figures, or in none.
+const owedBaseUnits = await readOwedInAll(adminUrl)
+if (BigInt(stats.total.baseUnits) + BigInt(stats.owed.baseUnits) !== owedBaseUnits || owedBaseUnits === 0n)
+  wrong.push(`burned and owed are not the ${owedBaseUnits} base units that all payments owed`)
 concludeProof({
   holds: wrong.length === 0,
   lines: [
