@@ -13,11 +13,11 @@ import type { Lifecycle } from './openLifecycle.ts'
 import type { Prices } from './prices.ts'
 import type { ReceiptKeys } from './openReceiptKeys.ts'
 import type { LedgerSettingsPart } from './openSettings.ts'
-import { openX402, type X402Parts } from './openX402.ts'
+import { openSponsoredRails, type SponsoredParts } from './openSponsoredRails.ts'
 import type { PartDeps } from './partDeps.ts'
 
 export interface SaleDeps extends PartDeps {
-  readonly x402: X402Parts
+  readonly sponsored: SponsoredParts
   readonly ledger: PaymentLedger
   readonly presentations: Presentations
   readonly chain: Pick<Chain, 'reader' | 'terms'>
@@ -60,7 +60,7 @@ export function openSale(settings: SaleSettings, deps: SaleDeps): Paywall {
   }
   const nativeRail = createNativeRail({ ...settling, split: deps.split, slot: deps.slot })
   // The native rail answers every request that no other rail claims, so it stands last.
-  const rails = [...openX402({ ...deps.x402, ...settling, quoteTtlMs: settings.quoteTtlMs }), nativeRail]
+  const rails = [...openSponsoredRails({ ...deps.sponsored, ...settling, quoteTtlMs: settings.quoteTtlMs }), nativeRail]
   return {
     clock,
     log,

@@ -10,7 +10,7 @@ import type { ProductDescription } from '../rails/x402/challenge.ts'
 import { createX402Rail, type X402RailDeps } from '../rails/x402/x402Rail.ts'
 import { createSignerClient } from '../signer/signerClient.ts'
 
-export interface X402Parts {
+export interface SponsoredParts {
   /** Undefined: nothing is offered by x402. */
   readonly settings: X402Settings | undefined
   readonly priceLists: Pick<PriceListStore, 'listNumber'>
@@ -27,13 +27,13 @@ type OwnDeps =
   | 'readSponsored'
   | 'completeTransaction'
 
-export interface X402Deps extends X402Parts, Omit<X402RailDeps, OwnDeps | 'serviceUrl'> {
+export interface SponsoredDeps extends SponsoredParts, Omit<X402RailDeps, OwnDeps | 'serviceUrl'> {
   readonly quoteTtlMs: number
   readonly quoteGraceMs: number
 }
 
 /** The x402 rail with its signer. No rail without a signer: a stock client needs a fee payer. */
-export function openX402(deps: X402Deps): readonly PaymentRail[] {
+export function openSponsoredRails(deps: SponsoredDeps): readonly PaymentRail[] {
   const { settings, clock, terms, quoteTtlMs, quoteGraceMs, catalog } = deps
   if (settings === undefined) return []
   const described = new Map(catalog.endpoints.map((endpoint) => [endpoint.path, describe(endpoint)]))
@@ -50,7 +50,7 @@ export function openX402(deps: X402Deps): readonly PaymentRail[] {
   return [rail]
 }
 
-async function findListed({ priceLists }: X402Deps, endpoint: string, priceList: number) {
+async function findListed({ priceLists }: SponsoredDeps, endpoint: string, priceList: number) {
   const list = await priceLists.listNumber(priceList)
   const price = list?.prices.find((each) => each.endpoint === endpoint)
   return price === undefined ? undefined : ({ ...price, priceList } satisfies ListedPrice)
