@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import type { ReceiptSigningKey } from '../config.ts'
 import { createReceiptSigner, type SignReceipt } from '../paywall/sendReceipt.ts'
 import { verifierKeyText } from '@tollbook/core/checkpoint'
@@ -17,6 +18,8 @@ export interface ReceiptKeys {
   /** The signed note of a tree head. Throws while the key is not accepted. */
   signCheckpoint(tree: TreeHead): string
   readonly signReceipt: SignReceipt
+  /** Authentication code of a text that clients bring back, the same on each instance. */
+  authenticate(text: string): string
   /** Public keys of all periods, as a JWK set. */
   published(): Json
   /** Keys for verifiers of checkpoints, newest first, one C2SP verifier key each. */
@@ -36,6 +39,8 @@ export async function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDe
   const { origin } = settings
   const signer = ed25519Signer(key)
   const { kty, crv, x } = key
+  // A key of its own, so that no code tells anything about receipts.
+  const codeKey = createHmac('sha256', Buffer.from(key.d, 'base64url')).update('tollbook challenge').digest()
   const recorded = () => settings.periods('receipt-key')
   const isAccepted = (atMs: number, marginMs = 0) =>
     recorded().length === 0 ||
@@ -53,6 +58,7 @@ export async function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDe
       nowMs: () => clock.nowMs(),
       splitOf: async (priceList) => (await priceLists.listNumber(priceList))?.split,
     }),
+    authenticate: (text) => createHmac('sha256', codeKey).update(text).digest('base64url'),
     published: () => jwkSetOf(recorded()),
     verifierKeys: () =>
       receiptKeysOf(recorded()).map((each) => verifierKeyText({ name: origin, publicKey: receiptKeyBytes(each) })),
