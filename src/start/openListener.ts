@@ -12,9 +12,9 @@ export interface ListenerDeps
     PartDeps,
     Pick<ServerDeps, 'callers' | 'paywall' | 'endpoints' | 'finance' | 'burnStats' | 'terms' | 'split'> {
   readonly routes: ServerDeps['moreRoutes']
-  readonly address: Pick<ServiceAddress, 'publicUrl' | 'listensOn'>
+  readonly address: ServiceAddress
   readonly health: Health
-  readonly keys: Pick<ReceiptKeys, 'published'>
+  readonly keys: Pick<ReceiptKeys, 'published' | 'didDocument'>
   readonly prices: Pick<Prices, 'tokenPrice'>
 }
 
@@ -50,6 +50,7 @@ export async function openListener(settings: ServerSettings, deps: ListenerDeps)
       isDraining: health.isDraining,
       checks: health.checks,
       receiptKeys: keys.published,
+      didDocument: () => keys.didDocument(deps.address.url()),
       tokenPrice: prices.tokenPrice,
       burnStats: deps.burnStats,
       paywall: deps.paywall,

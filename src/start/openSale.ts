@@ -21,7 +21,7 @@ export interface SaleDeps extends PartDeps {
   readonly ledger: PaymentLedger
   readonly presentations: Presentations
   readonly chain: Pick<Chain, 'reader' | 'terms'>
-  readonly keys: Pick<ReceiptKeys, 'signReceipt' | 'authenticate'>
+  readonly keys: Pick<ReceiptKeys, 'signReceipt' | 'signStatement' | 'authenticate'>
   readonly settings: Pick<LedgerSettingsPart, 'acceptedTerms'>
   readonly prices: Pick<Prices, 'currentPrice'>
   readonly lifecycle: Pick<Lifecycle, 'whyExposed'>
@@ -60,9 +60,14 @@ export function openSale(settings: SaleSettings, deps: SaleDeps): Paywall {
   }
   const nativeRail = createNativeRail({ ...settling, split: deps.split, slot: deps.slot })
   // The native rail answers every request that no other rail claims, so it stands last.
-  const { authenticate } = keys
-  const sponsored = { ...deps.sponsored, ...settling, authenticate, quoteTtlMs: settings.quoteTtlMs }
-  const rails = [...openSponsoredRails(sponsored), nativeRail]
+  const sponsored = openSponsoredRails({
+    ...deps.sponsored,
+    ...settling,
+    authenticate: keys.authenticate,
+    signStatement: (statement) => keys.signStatement(deps.sponsored.serviceUrl(), statement),
+    quoteTtlMs: settings.quoteTtlMs,
+  })
+  const rails = [...sponsored, nativeRail]
   return {
     clock,
     log,

@@ -36,7 +36,10 @@ const requiredShape = z.looseObject({
 export interface EveryRail {
   readonly transaction: string
   readonly secret: string
-  readonly headers: Readonly<Record<'mpp' | 'x402', Readonly<Record<string, string>>>>
+  readonly headers: {
+    readonly mpp: { readonly authorization: string }
+    readonly x402: { readonly 'payment-signature': string }
+  }
 }
 
 /** Pays the MPP offer of a 402, and presents the same transaction as a payment of its x402 offer, too. */

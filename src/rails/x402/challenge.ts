@@ -6,6 +6,7 @@ import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { Challenge, Offer } from '../../paywall/rail.ts'
 import { type FeePayer, openFeePayer } from '../sponsored/feePayer.ts'
 import { amountToSend } from '../sponsored/priceOfList.ts'
+import { declaration, paymentIdentifier } from './paymentIdentifier.ts'
 import { encodeHeader, requiredHeader, x402Version } from './wire.ts'
 
 export const mount = '/x402'
@@ -55,7 +56,10 @@ export async function paymentRequired(deps: ChallengeDeps, offer: Offer, error: 
       serviceName: 'Tollbook',
     },
     accepts: [requirementsOf(deps, offer, feePayer)],
-    ...(description === undefined ? {} : { extensions: { bazaar: bazaarOf(offer, description) } }),
+    extensions: {
+      [paymentIdentifier]: declaration,
+      ...(description === undefined ? {} : { bazaar: bazaarOf(offer, description) }),
+    },
   }
   return { [requiredHeader]: encodeHeader(content) }
 }

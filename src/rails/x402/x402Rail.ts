@@ -5,10 +5,12 @@ import type { SponsoredProof } from '../sponsored/presentSponsored.ts'
 import { checkSecret, isForGood, settleSponsored, type SponsoredSettleDeps } from '../sponsored/settleSponsored.ts'
 import { challenge, mount, paymentRequired } from './challenge.ts'
 import { type ReadDeps, readPayment } from './readPayment.ts'
-import { encodeHeader, paymentHeader, requiredHeader, responseHeader } from './wire.ts'
+import { type OfferReceiptDeps, receiptExtension } from './offerReceipt.ts'
+import { readIdentifier } from './paymentIdentifier.ts'
+import { encodeHeader, paymentHeader, readPayload, requiredHeader, responseHeader } from './wire.ts'
 import { x402ErrorOf } from './x402Refusal.ts'
 
-export interface X402RailDeps extends Omit<ReadDeps, 'chain' | 'ledger'>, SponsoredSettleDeps {}
+export interface X402RailDeps extends Omit<ReadDeps, 'chain' | 'ledger'>, OfferReceiptDeps, SponsoredSettleDeps {}
 
 /**
  * x402 version 2, scheme `exact` on Solana, flow `upfront`. The client signs a transfer of the whole price, the fee payer
@@ -41,9 +43,14 @@ export function createX402Rail(given: X402RailDeps): PaymentRail<SponsoredProof>
     },
     checkHolder: checkSecret,
     settle: (question) => settleSponsored(deps, question),
-    respond: ({ signature, wallet }) => ({
-      [responseHeader]: encodeHeader({ success: true, transaction: signature, network: deps.network, payer: wallet }),
-    }),
+    idempotencyKey: (request) => readIdentifier(readPayload(request.header(paymentHeader) ?? '')?.extensions),
+    respond(receipt) {
+      const { signature: transaction, wallet: payer } = receipt
+      const extensions = receiptExtension(deps, receipt)
+      return {
+        [responseHeader]: encodeHeader({ success: true, transaction, network: deps.network, payer, extensions }),
+      }
+    },
     async explain(refusal, offer) {
       const errorReason = x402ErrorOf(refusal)
       // Anything but a refusal for good would be answered with a second payment.

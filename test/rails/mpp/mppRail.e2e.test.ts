@@ -77,7 +77,7 @@ describe('the stock client', () => {
   test('reads the fresh challenge and the problem of a refused credential', async () => {
     const { service } = opened
     const { headers } = await sign()
-    const authorization = `${headers.mpp.authorization?.slice(0, -4)}`
+    const authorization = headers.mpp.authorization.slice(0, -4)
     const refused = await request({ authorization, accept: 'application/problem+json' })
     expect(refused.status).toBe(402)
     expect(problem.parse(await refused.clone().json()).type).toBe(
