@@ -30,7 +30,7 @@ export interface PaymentRail<P extends Proof = Proof> {
   identify(request: RailRequest): Caller | Refusal | undefined
   /** This rail's part of the 402. Undefined when the rail cannot offer anything to this caller. */
   challenge(offer: Offer): Promise<Challenge | undefined>
-  /** The caller's key for this payment, where the rail carries one of its own. The header `Idempotency-Key` goes first. */
+  /** The caller's key for this payment, where the rail has its own. The header `Idempotency-Key` goes first. */
   idempotencyKey?(request: RailRequest): string | Refusal | undefined
   /**
    * Reads the proof, its payer and its reference, without the database. A rail whose payments get their reference from the
@@ -43,7 +43,7 @@ export interface PaymentRail<P extends Proof = Proof> {
   settle(question: SettleQuestion<P>): Promise<Settlement | Refusal>
   /** Headers that go with a paid answer, in this rail's words. */
   respond(receipt: SignedReceipt): Headers
-  /** What goes with the refusal of one of its proofs. Absent: the body says everything. */
+  /** The rail's words about the refusal of one of its proofs. Absent: the body says everything. */
   explain?(refusal: Refusal, offer: Offer): Promise<Explanation>
 }
 

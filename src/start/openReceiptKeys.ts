@@ -43,7 +43,7 @@ export async function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDe
   const { origin } = settings
   const signer = ed25519Signer(key)
   const { kty, crv, x } = key
-  // A key of its own, so that no code tells anything about receipts.
+  // A separate key, derived, so that no code tells anything about receipts.
   const codeKey = createHmac('sha256', Buffer.from(key.d, 'base64url')).update('tollbook challenge').digest()
   const recorded = () => settings.periods('receipt-key')
   const isAccepted = (atMs: number, marginMs = 0) =>

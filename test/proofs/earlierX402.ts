@@ -5,7 +5,7 @@ import { wrapAxiosWithPayment, x402Client as AxiosClient } from '@x402/axios'
 import { wrapFetchWithPayment, x402Client as FetchClient } from 'x402-fetch-2.10'
 import { ExactSvmScheme } from 'x402-svm-2.10/exact/client'
 
-/* Stock clients of x402 before its spend controls: they pay in any token without being told. */
+/* Stock clients of x402 before its spend controls: they pay in any token without an option. */
 
 const devnet = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
 
@@ -23,7 +23,12 @@ export async function earlierAxios(wallet: Keypair, rpcUrl: string): Promise<typ
   const paying = wrapAxiosWithPayment(axios.create({ responseType: 'text', proxy: false }), client)
   return async (input, init = {}) => {
     const { method = 'GET', headers, body } = init
-    const order = { url: String(input), method, headers: Object.fromEntries(new Headers(headers)), data: body }
+    const order = {
+      url: input instanceof Request ? input.url : input.toString(),
+      method,
+      headers: Object.fromEntries(new Headers(headers)),
+      data: body,
+    }
     const {
       status,
       data,

@@ -2,7 +2,7 @@ import '@tollbook/core/quietBindings'
 import { mppFetch } from '../support/mppClient.ts'
 import { repeatingFetch } from '../support/x402Service.ts'
 import { proofCommand, wholeNumber } from './proofCommand.ts'
-import { openStockShop, type ShopOptions } from './stockPurchases.ts'
+import { openStockPurchases, type PurchaseOptions } from './stockPurchases.ts'
 
 /*
  * The unmodified stock client of MPP buys every product of local mode from two instances. With `--drop N` a proxy loses the
@@ -13,12 +13,12 @@ const options = proofCommand('mpp', 'The stock client of MPP buys every product 
   .option('--rounds <n>', 'purchases of each product by each client', wholeNumber, 3)
   .option('--drop <n>', 'lose the answer to every Nth payment; 0: none', wholeNumber, 10)
   .parse()
-  .opts<ShopOptions>()
+  .opts<PurchaseOptions>()
 
-await using shop = await openStockShop(options)
-const { wallet, rpcUrl } = shop
+await using purchases = await openStockPurchases(options)
+const { wallet, rpcUrl } = purchases
 const stock = { name: 'mppx 0.11 with @solana/mpp 0.6', receiptHeader: 'payment-receipt', mount: '' }
-await shop.prove([
+await purchases.prove([
   { ...stock, fetch: await mppFetch(wallet, { rpcUrl }), repeats: false },
   { ...stock, fetch: await mppFetch(wallet, { rpcUrl, inner: repeatingFetch }), repeats: true },
 ])

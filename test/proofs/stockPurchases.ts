@@ -20,7 +20,7 @@ import { readProofLedger } from './proofLedger.ts'
 import { concludeProof, say } from './verdict.ts'
 
 /** Stock clients that buy every product of local mode, from two instances behind a proxy that loses answers. */
-export interface StockShop extends AsyncDisposable {
+export interface StockPurchases extends AsyncDisposable {
   readonly wallet: Keypair
   readonly rpcUrl: string
   readonly tokenMint: string
@@ -33,13 +33,13 @@ export interface StockClient {
   readonly fetch: typeof fetch
   /** Header by which a paid answer is recognised. */
   readonly receiptHeader: string
-  /** What goes before the path of a product. */
+  /** Prefix of the path of a product. */
   readonly mount: string
   /** Whether a broken request is repeated with the same payment. */
   readonly repeats: boolean
 }
 
-export interface ShopOptions {
+export interface PurchaseOptions {
   readonly rounds: number
   readonly drop: number
 }
@@ -52,7 +52,7 @@ interface Opened {
   readonly wrong: string[]
 }
 
-export async function openStockShop({ rounds, drop }: ShopOptions): Promise<StockShop> {
+export async function openStockPurchases({ rounds, drop }: PurchaseOptions): Promise<StockPurchases> {
   await using opened = new AsyncDisposableStack()
   const home = await makeTemporaryDirectory()
   opened.defer(home.remove)
@@ -80,13 +80,13 @@ export async function openStockShop({ rounds, drop }: ShopOptions): Promise<Stoc
   const { keypairPath } = assertPresent(local.demoWallet, 'local mode has a wallet')
   const secretKey = z.array(z.int()).parse(JSON.parse(await readFile(keypairPath, 'utf8')))
   const adminUrl = assertPresent(local.adminDatabaseUrl ?? undefined, 'local mode has a database')
-  const shop = { local, proxy, adminUrl, rounds, wrong: [] }
+  const purchases = { local, proxy, adminUrl, rounds, wrong: [] }
   const disposables = opened.move()
   return {
     wallet: Keypair.fromSecretKey(Uint8Array.from(secretKey)),
     rpcUrl,
     tokenMint: local.tokenMint,
-    prove: (clients) => prove(shop, clients),
+    prove: (clients) => prove(purchases, clients),
     [Symbol.asyncDispose]: () => disposables.disposeAsync(),
   }
 }
@@ -94,18 +94,18 @@ export async function openStockShop({ rounds, drop }: ShopOptions): Promise<Stoc
 const nameOf = ({ name, repeats }: StockClient) =>
   repeats ? `${name}, on a fetch that repeats a broken request` : name
 
-async function prove(shop: Opened, clients: readonly StockClient[]): Promise<void> {
-  const { wrong } = shop
+async function prove(purchases: Opened, clients: readonly StockClient[]): Promise<void> {
+  const { wrong } = purchases
   const lines: string[] = []
   for (const client of clients) {
-    const { answers, payments, dropped } = await buyAll(shop, client)
+    const { answers, payments, dropped } = await buyAll(purchases, client)
     const ratio = (payments / answers).toFixed(2)
     lines.push(`${nameOf(client)}: ${payments} payments ÷ ${answers} answers = ${ratio}, ${dropped} answers dropped`)
     say(lines.at(-1) ?? '')
     const expected = client.repeats ? answers : answers + dropped
     if (payments !== expected) wrong.push(`${nameOf(client)}: ${payments} payments, expected ${expected}`)
   }
-  lines.push(await auditShop(shop))
+  lines.push(await auditPurchases(purchases))
   concludeProof({ holds: wrong.length === 0, lines: [...lines, ...wrong.slice(0, 20)] })
 }
 
@@ -116,13 +116,13 @@ interface Bought {
 }
 
 /** Every product, as many times as there are rounds. A purchase whose answer is lost is begun again. */
-async function buyAll(shop: Opened, client: StockClient): Promise<Bought> {
-  const { adminUrl, proxy, rounds } = shop
+async function buyAll(purchases: Opened, client: StockClient): Promise<Bought> {
+  const { adminUrl, proxy, rounds } = purchases
   const [before, droppedBefore] = [await readProofLedger(adminUrl), proxy.dropped()]
   let answers = 0
   for (let round = 0; round < rounds; round++) {
     for (const product of products) {
-      await buyUntilAnswered(shop, client, product)
+      await buyUntilAnswered(purchases, client, product)
       answers++
     }
   }
@@ -133,8 +133,8 @@ async function buyAll(shop: Opened, client: StockClient): Promise<Bought> {
 const triesMax = 20
 const pauseMs = 1_000
 
-async function buyUntilAnswered(shop: Opened, client: StockClient, product: ProductFacts): Promise<void> {
-  const { local, proxy, wrong } = shop
+async function buyUntilAnswered(purchases: Opened, client: StockClient, product: ProductFacts): Promise<void> {
+  const { local, proxy, wrong } = purchases
   const pageUrl = local.sampleUpstreams?.pageUrl ?? 'https://example.com/'
   const { target, body } = requestOf(product, product.demo.order({ pageUrl }))
   const key = client.repeats ? { 'idempotency-key': randomToken() } : {}
@@ -159,7 +159,7 @@ const burnStats = z.object({
   data: z.object({ total: z.object({ baseUnits: z.string() }), owed: z.object({ baseUnits: z.string() }) }),
 })
 
-async function auditShop({ local, adminUrl, wrong }: Opened): Promise<string> {
+async function auditPurchases({ local, adminUrl, wrong }: Opened): Promise<string> {
   await systemClock.sleep(finalMs)
   const { findings, verdicts } = await audit({
     source: { kind: 'database', url: adminUrl },

@@ -2,7 +2,7 @@ import '@tollbook/core/quietBindings'
 import { repeatingFetch, stockFetch } from '../support/x402Service.ts'
 import { earlierAxios, earlierFetch } from './earlierX402.ts'
 import { proofCommand, wholeNumber } from './proofCommand.ts'
-import { openStockShop, type ShopOptions } from './stockPurchases.ts'
+import { openStockPurchases, type PurchaseOptions } from './stockPurchases.ts'
 
 /*
  * Unmodified stock clients of x402 buy every product of local mode from two instances. With `--drop N` a proxy loses the
@@ -13,13 +13,13 @@ const options = proofCommand('x402', 'Stock clients of x402 buy every product of
   .option('--rounds <n>', 'purchases of each product by each client', wholeNumber, 3)
   .option('--drop <n>', 'lose the answer to every Nth payment; 0: none', wholeNumber, 10)
   .parse()
-  .opts<ShopOptions>()
+  .opts<PurchaseOptions>()
 
-await using shop = await openStockShop(options)
-const { wallet, rpcUrl, tokenMint: asset } = shop
+await using purchases = await openStockPurchases(options)
+const { wallet, rpcUrl, tokenMint: asset } = purchases
 const stock = { receiptHeader: 'payment-response', mount: '/x402', repeats: false }
 const name = '@x402/fetch 2.27'
-await shop.prove([
+await purchases.prove([
   { ...stock, name, fetch: await stockFetch(wallet, { rpcUrl, asset }) },
   { ...stock, name, fetch: await stockFetch(wallet, { rpcUrl, asset, inner: repeatingFetch }), repeats: true },
   { ...stock, name: '@x402/fetch 2.10', fetch: await earlierFetch(wallet, rpcUrl) },

@@ -2,7 +2,7 @@ import type { InvalidPaymentReason, Refusal } from '@tollbook/core/refusal'
 import { refusalStatuses } from '../../paywall/answer.ts'
 import type { Explanation, RailRequest } from '../../paywall/rail.ts'
 
-/* Problem details (RFC 9457) for callers who ask for them. Their members stand beside those of our own bodies. */
+/* Problem details (RFC 9457) for callers who ask for them. Their members are added to those of our own bodies. */
 
 const mediaType = 'application/problem+json'
 

@@ -93,7 +93,7 @@ export function readCredential(header: string): Credential | undefined {
   return { ...credential.data, secret, priceList: Number(priceList) }
 }
 
-/** Whether the header names the scheme, be its credential legible or not. Other schemes may stand beside it. */
+/** Whether the header names the scheme, also when its credential cannot be read. The header may name several schemes. */
 export function namesScheme(header: string): boolean {
   return /(?:^|,)[ \t]*payment(?:[ \t]|$)/i.test(header)
 }

@@ -8,7 +8,7 @@ import { settlePayment, type SettleDeps } from '../native/settlePayment.ts'
 import { type ListPriceDeps, priceOfList } from './priceOfList.ts'
 import type { SponsoredProof } from './presentSponsored.ts'
 
-/** What a rail of sponsored payments is given to settle them, besides its own parts. */
+/** Dependencies of the settlement, for every rail of sponsored payments. */
 export interface SponsoredSettleDeps
   extends
     Omit<ListPriceDeps, 'ledger'>,

@@ -23,12 +23,12 @@ export const declaration: Json = {
   },
 }
 
-const named = z.object({ [paymentIdentifier]: z.object({ info: z.object({ id: z.unknown() }) }) })
+const shape = z.object({ [paymentIdentifier]: z.object({ info: z.object({ id: z.unknown() }) }) })
 const identifier = z.string().min(charactersMin).max(charactersMax).regex(new RegExp(characters))
 
 /** The name in the extensions of a payment. Undefined when the client only echoes the declaration. */
 export function readIdentifier(extensions: unknown): string | Refusal | undefined {
-  const id = named.safeParse(extensions).data?.[paymentIdentifier]?.info.id
+  const id = shape.safeParse(extensions).data?.[paymentIdentifier]?.info.id
   if (id === undefined) return undefined
   const parsed = identifier.safeParse(id)
   if (parsed.success) return parsed.data
