@@ -56,6 +56,9 @@ const buildOptions = {
   extends: '../../../../tsconfig.json',
   compilerOptions: {
     noEmit: false,
+    // Each build is whole: the state of the repository's own check says nothing about it.
+    incremental: false,
+    tsBuildInfoFile: null,
     allowImportingTsExtensions: false,
     rewriteRelativeImportExtensions: true,
     rootDir: 'src',

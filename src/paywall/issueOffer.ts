@@ -27,7 +27,7 @@ export interface OfferQuestion {
 
 /** The 402: the price, and how to pay it on every rail that can offer something to this caller. */
 export async function issueOffer(deps: OfferDeps, question: OfferQuestion): Promise<Answer | Refusal> {
-  const offer = openOffer(deps, question)
+  const offer: Offer = openOffer(deps, question)
   const { price } = question
   const answers = await Promise.all(deps.rails.map((rail) => rail.challenge(offer)))
   const challenges = answers.filter((challenge) => challenge !== undefined)
@@ -45,7 +45,8 @@ export async function issueOffer(deps: OfferDeps, question: OfferQuestion): Prom
   return jsonAnswer(402, JSON.stringify(withMembers(body, challenges)), headersOf(challenges))
 }
 
-export function openOffer({ clock, quoteTtlMs }: OfferDeps, question: OfferQuestion): Offer {
+/** Names the question, and gives it the lifetime of an offer. */
+export function openOffer<Q extends Omit<OfferQuestion, 'request'>>({ clock, quoteTtlMs }: OfferDeps, question: Q) {
   const issuedAtMs = clock.nowMs()
   return { id: newId('quote'), ...question, issuedAtMs, expiresAtMs: issuedAtMs + quoteTtlMs }
 }
