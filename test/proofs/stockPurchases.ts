@@ -9,7 +9,7 @@ import { randomToken } from '@tollbook/core/id'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import type { LocalJson } from '../../src/cli/localJson.ts'
 import { openLocalService } from '../../src/cli/openLocalService.ts'
-import { readConfig } from '../../src/config.ts'
+import { type Config, readConfig } from '../../src/config.ts'
 import { products } from '../../src/endpoints/catalog.ts'
 import { type ProductFacts, requestOf } from '../../src/endpoints/productFacts.ts'
 import { silentLog } from '../../src/primitives/log.ts'
@@ -57,15 +57,16 @@ export async function openStockPurchases({ rounds, drop }: PurchaseOptions): Pro
   const home = await makeTemporaryDirectory()
   opened.defer(home.remove)
   const env = { PORT: '0', LOG_LEVEL: 'fatal', RECEIPT_SIGNING_KEY: JSON.stringify(makeReceiptKey()), ...noLimits }
-  const open = (more: Readonly<Record<string, string>>) => {
-    const config = readConfig({ ...env, ...more }, { sampleUpstreams: 'always' })
-    return openLocalService(config, { log: silentLog, onProgress: (step) => say(`starting ${step}`) })
-  }
-  const first = await open({ TOLLBOOK_HOME: join(home.path, 'first') })
+  const sampled = (folder: string) =>
+    readConfig({ ...env, TOLLBOOK_HOME: join(home.path, folder) }, { sampleUpstreams: 'always' })
+  const open = (config: Config) =>
+    openLocalService(config, { log: silentLog, onProgress: (step) => say(`starting ${step}`) })
+  const first = await open(sampled('first'))
   opened.defer(() => first.close())
   const { local } = first
   const rpcUrl = assertPresent(local.rpcUrl, 'local mode has a chain')
-  const second = await open({
+  const onSameChain = readConfig({
+    ...env,
     TOLLBOOK_HOME: join(home.path, 'second'),
     DATABASE_URL: assertPresent(local.databaseUrl, 'local mode has a database'),
     SOLANA_RPC_URLS: rpcUrl,
@@ -75,6 +76,8 @@ export async function openStockPurchases({ rounds, drop }: PurchaseOptions): Pro
     X402_NETWORK: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
     EGRESS_ALLOW_HOSTS: new URL(local.sampleUpstreams?.pageUrl ?? local.baseUrl).host,
   })
+  // A configuration with its own chain has no samples, so the second instance takes those of local mode.
+  const second = await open({ ...onSameChain, providers: sampled('second').providers })
   opened.defer(() => second.close())
   const proxy = opened.use(await openDroppingProxy([local.baseUrl, second.local.baseUrl], drop))
   const { keypairPath } = assertPresent(local.demoWallet, 'local mode has a wallet')
