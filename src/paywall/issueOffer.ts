@@ -8,7 +8,7 @@ import type { ListedPrice } from '@tollbook/core/quote'
 import { type Refusal, refuse } from '@tollbook/core/refusal'
 import { usdDecimals } from '../pricing/priceList.ts'
 import { tokenPriceDecimals } from '../pricing/tokenPrice.ts'
-import type { Product } from '../product/product.ts'
+import type { Ordered, Product } from '../product/product.ts'
 import { type Answer, jsonAnswer } from './answer.ts'
 import type { Challenge, Offer, PaymentRail } from './rail.ts'
 
@@ -22,10 +22,14 @@ export interface OfferQuestion {
   readonly product: Product
   readonly payer: Address | undefined
   readonly price: ListedPrice
+  /** The order, which may tell what its price covers. */
+  readonly ordered?: Pick<Ordered, 'covers'>
 }
 
 /** The 402: the price, and how to pay it on every rail that can offer something to this caller. */
-export async function issueOffer(deps: OfferDeps, { product, payer, price }: OfferQuestion): Promise<Answer | Refusal> {
+export async function issueOffer(deps: OfferDeps, question: OfferQuestion): Promise<Answer | Refusal> {
+  const { product, payer, price, ordered } = question
+  const covers = ordered?.covers?.()
   const offer = openOffer(deps, { product, payer, price })
   const answers = await Promise.all(deps.rails.map((rail) => rail.challenge(offer)))
   const challenges = answers.filter((challenge) => challenge !== undefined)
@@ -38,12 +42,13 @@ export async function issueOffer(deps: OfferDeps, { product, payer, price }: Off
       priceUSD: displayNumber(price.priceMicroUsd, usdDecimals),
       tokenPrice: displayNumber(price.tokenPriceAttoUsd, tokenPriceDecimals),
       requiredTokens: displayNumber(price.requiredBaseUnits, price.decimals),
+      ...(covers === undefined ? {} : { covers }),
     },
   }
   return jsonAnswer(402, JSON.stringify(withMembers(body, challenges)), headersOf(challenges))
 }
 
-export function openOffer({ clock, quoteTtlMs }: OfferDeps, question: OfferQuestion): Offer {
+export function openOffer({ clock, quoteTtlMs }: OfferDeps, question: Omit<OfferQuestion, 'ordered'>): Offer {
   const issuedAtMs = clock.nowMs()
   return { id: newId('quote'), ...question, issuedAtMs, expiresAtMs: issuedAtMs + quoteTtlMs }
 }

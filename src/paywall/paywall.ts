@@ -41,7 +41,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
   if (closed !== undefined) return refusalAnswer(refuseClosed(closed))
   const missing = ordered.whyNoData()
   if (missing !== undefined) return refusalAnswer(refuse('NO_DATA', missing))
-  const { payingBy: rail } = caller
+  const { payer: asking, payingBy: rail } = caller
 
   try {
     // No proof: an offer on every rail.
@@ -50,7 +50,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
       if (price === undefined) return refusalAnswer(refuseClosed(unpriced))
       const unsold = deps.whyNoQuotes() ?? (await deps.whyExposed())
       if (unsold !== undefined) return refusalAnswer(refuseClosed(unsold))
-      const offer = request.takeQuote(caller.payer) ?? (await issueOffer(deps, { product, payer: caller.payer, price }))
+      const offer = request.takeQuote(asking) ?? (await issueOffer(deps, { product, payer: asking, price, ordered }))
       return isRefusal(offer) ? refusalAnswer(offer) : offer
     }
 
