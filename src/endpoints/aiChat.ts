@@ -13,14 +13,24 @@ import {
   temperature,
   wholeNumber,
 } from './chat/chatFields.ts'
-import { askStreamed, askWhole, type Chat, type ChatDeps, modelsOf, openChat, type ReplyParts, textsOf, whyNoChat } from './chat/chatTurn.ts'
+import {
+  askStreamed,
+  askWhole,
+  type Chat,
+  type ChatDeps,
+  modelsOf,
+  openChat,
+  type ReplyParts,
+  textsOf,
+  whyNoChat,
+} from './chat/chatTurn.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { oneOf } from './text.ts'
 
 const message = z.strictObject({ role: oneOf(['system', 'user', 'assistant']), content: messageText })
 
-const parametersWith = (models: readonly string[], outputTokensMax: number) =>
+const parametersWith = (models: readonly string[] | undefined, outputTokensMax: number) =>
   z
     .strictObject({
       message: messageText.exactOptional(),
@@ -30,7 +40,9 @@ const parametersWith = (models: readonly string[], outputTokensMax: number) =>
       system: messageText.exactOptional(),
       model: modelName(models).exactOptional(),
       temperature: temperature.exactOptional(),
-      maxTokens: wholeNumber({ min: 1, max: outputTokensMax }).meta({ description: 'tokens of the reply' }).exactOptional(),
+      maxTokens: wholeNumber({ min: 1, max: outputTokensMax })
+        .meta({ description: 'tokens of the reply' })
+        .exactOptional(),
       json: flag('the reply is a JSON object').exactOptional(),
       stream: flag('the reply is sent while it is written').exactOptional(),
     })
@@ -38,8 +50,16 @@ const parametersWith = (models: readonly string[], outputTokensMax: number) =>
       path: ['message'],
       message: 'send exactly one of message and messages',
     })
-    .refine((order) => fitsConversation(messagesOf(order)), { path: ['messages'], message: `must have ${conversationRule}` })
-    .meta({ oneOf: [{ type: 'object', required: ['message'] }, { type: 'object', required: ['messages'] }] })
+    .refine((order) => fitsConversation(messagesOf(order)), {
+      path: ['messages'],
+      message: `must have ${conversationRule}`,
+    })
+    .meta({
+      oneOf: [
+        { type: 'object', properties: { message: { type: 'string' } }, required: ['message'] },
+        { type: 'object', properties: { messages: { type: 'array' } }, required: ['messages'] },
+      ],
+    })
 
 type ChatOrder = z.infer<ReturnType<typeof parametersWith>>
 
@@ -58,16 +78,14 @@ export const aiChat = defineProduct({
   method: 'POST',
   summary: 'An answer of a language model to a message or a conversation',
   priceMicroUsd: 50_000n,
-  parameters: parametersWith([], outputTokensMost),
+  parameters: parametersWith(undefined, outputTokensMost),
   answer,
-  streamOnDemand: { contentType: eventStream },
+  streamOnDemand: { contentType: 'text/event-stream' },
   example: {
     order: { message: 'Hello!' },
     answer: { reply: 'Hi!', model: 'llama3.2', usage: { promptTokens: 27, completionTokens: 3, totalTokens: 30 } },
   },
   providers: ['AI'],
-  // The longest conversation with its escapes, as JSON writes them at worst for most alphabets.
-  bodyBytesMax: 128 * 1024,
   demo: { order: () => ({ message: 'In one sentence: what is a ledger?' }), check: checkDemo },
   open: openAiChat,
 })

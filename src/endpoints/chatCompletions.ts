@@ -34,7 +34,7 @@ import { oneOf, text } from './text.ts'
  * envelope: it is sent as a stream in both forms, with the receipt in a trailer or as the last event.
  */
 
-const part = z.strictObject({ type: z.literal('text', { error: 'must be text' }), text: messageText })
+const part = z.strictObject({ type: oneOf(['text']), text: messageText })
 const content = z.union([messageText, z.array(part).min(1).max(20).transform(textOfParts)], {
   error: 'must be a text of 1 to 8,000 characters, or a list of parts of type text',
 })
@@ -51,22 +51,28 @@ const stopText = text({
   test: (value) => value.length >= 1 && value.length <= 100,
 })
 
-const parametersWith = (models: readonly string[], outputTokensMax: number) => {
+const parametersWith = (models: readonly string[] | undefined, outputTokensMax: number) => {
   const tokenLimit = wholeNumber({ min: 1, max: outputTokensMax }).exactOptional()
   return z
     .strictObject({
-      model: modelName(models),
+      // Clients always send it; without it the first model answers.
+      model: modelName(models).exactOptional(),
       messages: conversation(message).meta({ description: `1 to 50 messages, ${conversationRule}` }),
       temperature: temperature.exactOptional(),
       top_p: fraction({ min: 0, max: 1 }).exactOptional(),
       max_tokens: tokenLimit,
       max_completion_tokens: tokenLimit,
-      stop: z.union([stopText, z.array(stopText).min(1).max(4)]).exactOptional(),
+      stop: z
+        .union([stopText, z.array(stopText).min(1).max(4)])
+        .meta({ description: 'a text, or up to 4, that end the reply' })
+        .exactOptional(),
       seed: wholeNumber({ min: 0, max: 2 ** 31 - 1 }).exactOptional(),
       response_format: z.strictObject({ type: oneOf(['text', 'json_object']) }).exactOptional(),
-      n: z.literal(1, { error: 'must be 1: a request buys one reply' }).exactOptional(),
+      n: wholeNumber({ min: 1, max: 1 }).meta({ description: 'a request buys one reply' }).exactOptional(),
       stream: flag('the reply is sent while it is written').exactOptional(),
-      stream_options: z.strictObject({ include_usage: flag('the last chunk has the usage').exactOptional() }).exactOptional(),
+      stream_options: z
+        .strictObject({ include_usage: flag('the last chunk has the usage').exactOptional() })
+        .exactOptional(),
     })
     .refine(({ messages }) => fitsConversation(messages.map(plainMessage)), {
       path: ['messages'],
@@ -103,12 +109,12 @@ export const chatCompletions = defineProduct({
   method: 'POST',
   summary: 'An answer of a language model, in the wire format of OpenAI',
   priceMicroUsd: 50_000n,
-  parameters: parametersWith([], outputTokensMost),
+  parameters: parametersWith(undefined, outputTokensMost),
   answer,
   stream: { contentType: 'application/json' },
   streamOnDemand: { contentType: 'text/event-stream' },
   example: {
-    order: { model: 'llama3.2', messages: [{ role: 'user', content: 'Hello!' }] },
+    order: { messages: [{ role: 'user', content: 'Hello!' }] },
     answer: {
       id: 'chatcmpl-request_1',
       object: 'chat.completion',
@@ -119,20 +125,23 @@ export const chatCompletions = defineProduct({
     },
   },
   providers: ['AI'],
-  bodyBytesMax: 128 * 1024,
-  demo: { order: () => ({ model: 'sample-model', messages: [{ role: 'user', content: 'Hello!' }] }), check: checkDemo },
+  demo: { order: () => ({ messages: [{ role: 'user', content: 'Hello!' }] }), check: checkDemo },
   open: openChatCompletions,
 })
 
 function openChatCompletions(deps: ChatDeps): ProductHandler<Order> {
   const chat = openChat(deps)
+  const models = modelsOf(deps)
   const { outputTokensMax } = deps.chatLimits
   return {
-    parameters: parametersWith(modelsOf(deps), outputTokensMax),
+    parameters: parametersWith(models, outputTokensMax),
     probes: deps.chatServers.length === 0 ? [] : [chat.liveness],
     providersAnswer: () => chat.liveness.someAnswer(),
     whyUnavailable: (order) => whyNoChat(chat, order?.model),
-    covers: (order) => ({ model: order.model, outputTokensMax: tokensMaxOf(order) ?? outputTokensMax }),
+    covers: (order) => ({
+      model: order.model ?? models[0] ?? null,
+      outputTokensMax: tokensMaxOf(order) ?? outputTokensMax,
+    }),
     deliver: (order, job) => (order.stream === true ? deliverChunks : deliverCompletion)(chat, order, job),
   }
 }

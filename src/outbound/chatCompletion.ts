@@ -40,7 +40,10 @@ const completion = z.object({
 // Reasons that end a complete answer. Some servers leave the reason out.
 const finished: ReadonlySet<string> = new Set(['stop', 'length', 'unknown'])
 
-export function readCompletion(server: AnsweringServer, { text, isJson }: { text: string; isJson: boolean }): ChatReply {
+export function readCompletion(
+  server: AnsweringServer,
+  { text, isJson }: { text: string; isJson: boolean },
+): ChatReply {
   const { label } = server
   const parsed = completion.safeParse(jsonOf(text))
   const [choice] = parsed.data?.choices ?? []

@@ -45,7 +45,10 @@ export interface RequestForm {
 }
 
 /** The body of `POST /chat/completions`. Fields that the caller left out are left out. */
-export function requestBody(request: ChatRequest, { model, outputTokensMax, limitName, isStreamed }: RequestForm): string {
+export function requestBody(
+  request: ChatRequest,
+  { model, outputTokensMax, limitName, isStreamed }: RequestForm,
+): string {
   const { messages, tokensMax = outputTokensMax, temperature, topP, stop, seed, isJson } = request
   return JSON.stringify({
     model: request.model ?? model,

@@ -128,11 +128,18 @@ const path = '/chat/completions'
 
 type SentForm = Pick<RequestForm, 'limitName' | 'isStreamed'>
 
-function bodyOf({ options: { models, outputTokensMax } }: ChatServerState, request: ChatRequest, sent: SentForm): string {
+function bodyOf(
+  { options: { models, outputTokensMax } }: ChatServerState,
+  request: ChatRequest,
+  sent: SentForm,
+): string {
   return requestBody(request, { model: models[0], outputTokensMax, ...sent })
 }
 
-function answering({ options: { label, models, opensReasoning } }: ChatServerState, request: ChatRequest): AnsweringServer {
+function answering(
+  { options: { label, models, opensReasoning } }: ChatServerState,
+  request: ChatRequest,
+): AnsweringServer {
   return { label, model: request.model ?? models[0], opensReasoning }
 }
 

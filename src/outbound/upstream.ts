@@ -154,7 +154,8 @@ async function* stream<T, R>(
     return yield* read(bodyOf(response, stopTimer))
   } catch (error) {
     // The reader ended a stream that the provider had begun: nothing speaks against the provider.
-    if (request.signal?.aborted === true && begun.signal.aborted) throw new UpstreamFailure('timeout', `${name} was cut`)
+    if (request.signal?.aborted === true && begun.signal.aborted)
+      throw new UpstreamFailure('timeout', `${name} was cut`)
     failure = noteFailure(state, unreachable(state, error, late.signal))
     throw failure
   } finally {

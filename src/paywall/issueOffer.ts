@@ -22,7 +22,7 @@ export interface OfferQuestion {
   readonly product: Product
   readonly payer: Address | undefined
   readonly price: ListedPrice
-  /** The order, which may tell what its price covers. */
+  /** The order, which may state what its price covers. */
   readonly ordered?: Pick<Ordered, 'covers'>
 }
 

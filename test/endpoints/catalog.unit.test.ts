@@ -24,11 +24,7 @@ const specified: readonly (readonly [method: string, path: string, priceUsd: num
 ]
 /** Products that the specification does not have. */
 const added: typeof specified = [['POST', '/v1/chat/completions', 0.05]]
-const bodyLimits: Readonly<Record<string, number>> = {
-  '/api/tools/pdf': 640 * 1024,
-  '/api/ai/chat': 128 * 1024,
-  '/v1/chat/completions': 128 * 1024,
-}
+const bodyLimits: Readonly<Record<string, number>> = { '/api/tools/pdf': 640 * 1024 }
 
 describe('the products', () => {
   test('are those of the specification, at its prices', () => {

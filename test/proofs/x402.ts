@@ -66,7 +66,8 @@ async function buyAll(payingFetch: typeof fetch): Promise<Bought> {
   const [before, droppedBefore] = [await readProofLedger(adminUrl), proxy.dropped()]
   let answers = 0
   for (let round = 0; round < rounds; round++) {
-    for (const product of products) {
+    // A stream carries the receipt behind its body, where this client does not look.
+    for (const product of products.filter(({ stream }) => stream === undefined)) {
       await buyUntilAnswered(payingFetch, product)
       answers++
     }

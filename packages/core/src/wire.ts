@@ -16,7 +16,7 @@ export const quoteBody = z.object({
     tokenPrice: z.number(),
     requiredTokens: z.number(),
     /** Bounds of what the price covers, such as the model and its tokens. */
-    covers: z.record(z.string(), z.json()).optional(),
+    covers: z.record(z.string(), z.union([z.string(), z.number(), z.null()])).optional(),
   }),
   /** Percentages by account of the operator's split; `burn` is one of them. */
   distribution: z.record(z.string(), z.string()),

@@ -5,7 +5,7 @@ import { characterCount, text } from '../text.ts'
 /* Fields that the two chat endpoints share. */
 
 const messageCharactersMax = 8_000
-/** Of all messages of one request, the system prompt included: some 4,000 tokens of English. */
+/** Limit of all messages of one request together, the system prompt included: some 4,000 tokens of English. */
 const conversationCharactersMax = 16_000
 const messagesMax = 50
 
@@ -28,16 +28,13 @@ export function conversation<T extends z.ZodType>(message: T) {
   return z.array(message, { error: expected }).min(1, expected).max(messagesMax, expected)
 }
 
-/** A configured model; before the configuration is known, any name. */
-export function modelName(models: readonly string[]) {
-  const [first, ...others] = models
-  if (first === undefined)
-    return text({
-      expected: 'the name of a model',
-      shown: { minLength: 1, maxLength: 200 },
-      test: (value) => value.length <= 200,
-    })
-  return z.enum([first, ...others], { error: `must be one of ${models.join(', ')}` }).meta({ description: 'the model' })
+/** A configured model; undefined before the configuration is known, so that any name is documented. */
+export function modelName(models: readonly string[] | undefined) {
+  return text({
+    expected: models === undefined ? 'the name of a model' : `one of the models ${models.join(', ')}`,
+    shown: { minLength: 1, maxLength: 200 },
+    test: (value) => models?.includes(value) ?? value !== '',
+  })
 }
 
 export interface NumberRule {
@@ -59,7 +56,7 @@ export function flag(description: string) {
   return z.boolean({ error: 'must be true or false' }).meta({ description })
 }
 
-// What OpenAI accepts.
+// The range of OpenAI.
 export const temperature = fraction({ min: 0, max: 2 })
 // Before the configuration is known: the largest limit that can be configured.
 export const outputTokensMost = 32_768

@@ -7,7 +7,10 @@ export const sampleModels = ['sample-model', 'sample-model-large'] as const
 export const chatServer: SampleProvider = (request) => {
   const { path, method } = request
   if (path === '/v1/models' && method === 'GET')
-    return json({ object: 'list', data: sampleModels.map((id) => ({ id, object: 'model', created: 0, owned_by: 'tollbook' })) })
+    return json({
+      object: 'list',
+      data: sampleModels.map((id) => ({ id, object: 'model', created: 0, owned_by: 'tollbook' })),
+    })
   if (path !== '/v1/chat/completions') return problem(404, { message: 'Not found', code: 'not_found' })
   if (method !== 'POST') return problem(405, { message: 'Only POST is allowed', code: 'method_not_allowed' })
   return complete(request)
@@ -48,11 +51,11 @@ function complete({ body, nowMs }: SampleRequest): SampleReply {
     total_tokens: promptTokens + completionTokens,
   }
   const finishReason = isCut ? 'length' : 'stop'
-  const made = { said, finishReason, usage, nowMs }
-  return data.stream === true ? chunksOf(data, made) : completionOf(data, made)
+  const built = { said, finishReason, usage, nowMs }
+  return data.stream === true ? chunksOf(data, built) : completionOf(data, built)
 }
 
-interface Made {
+interface Built {
   readonly said: string
   readonly finishReason: string
   readonly usage: object
@@ -63,14 +66,14 @@ function headOf({ model }: Order, nowMs: number) {
   return { id: `chatcmpl-sample-${nowMs}`, created: Math.floor(nowMs / 1000), model, system_fingerprint: 'fp_sample' }
 }
 
-function completionOf(asked: Order, { said, finishReason, usage, nowMs }: Made): SampleReply {
+function completionOf(asked: Order, { said, finishReason, usage, nowMs }: Built): SampleReply {
   const message = { role: 'assistant', content: said }
   const choices = [{ index: 0, message, finish_reason: finishReason }]
   return json({ object: 'chat.completion', ...headOf(asked, nowMs), choices, usage })
 }
 
 /** One event for each word, as servers send a token at a time. */
-function chunksOf(asked: Order, { said, finishReason, usage, nowMs }: Made): SampleReply {
+function chunksOf(asked: Order, { said, finishReason, usage, nowMs }: Built): SampleReply {
   const head = { object: 'chat.completion.chunk', ...headOf(asked, nowMs) }
   const choice = (delta: object, reason: string | null = null) => ({
     ...head,
