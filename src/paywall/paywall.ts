@@ -41,7 +41,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
   if (closed !== undefined) return refusalAnswer(refuseClosed(closed))
   const missing = ordered.whyNoData()
   if (missing !== undefined) return refusalAnswer(refuse('NO_DATA', missing))
-  const { payer: wallet, payingBy: rail } = caller
+  const { payer: asking, payingBy: rail } = caller
 
   try {
     // No proof: an offer on every rail.
@@ -50,7 +50,8 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
       if (price === undefined) return refusalAnswer(refuseClosed(unpriced))
       const unsold = deps.whyNoQuotes() ?? (await deps.whyExposed())
       if (unsold !== undefined) return refusalAnswer(refuseClosed(unsold))
-      const offer = request.takeQuote(wallet) ?? (await issueOffer(deps, { request, product, payer: wallet, price }))
+      const question = { request, product, payer: asking, price, ordered }
+      const offer = request.takeQuote(asking) ?? (await issueOffer(deps, question))
       return isRefusal(offer) ? refusalAnswer(offer) : offer
     }
 
