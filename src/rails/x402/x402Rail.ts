@@ -29,6 +29,7 @@ export function createX402Rail(given: X402RailDeps): PaymentRail<X402Proof> {
   return {
     name: 'x402',
     mount,
+    network: deps.network,
     secretHeaders: [paymentHeader],
     // The stock client sends the other name as a request header.
     requestHeaders: [paymentHeader, 'access-control-expose-headers'],
