@@ -22,7 +22,7 @@ function blockOf(block: string): Markup {
     return html`<h2 id="${anchorOf(heading)}">${heading}</h2>`
   }
   if (first.startsWith('|')) return tableOf(lines)
-  if (/^- /.test(first))
+  if (first.startsWith('- '))
     return html`<ul>
       ${itemsOf(lines, /^- /)}
     </ul>`
