@@ -126,12 +126,13 @@ function openPdf(deps: RenderDeps): ProductHandler<z.infer<ReturnType<typeof par
   const { clock, renderer, artifacts, artifactUrl, allowHosts } = deps
   return {
     parameters: parametersWith(allowHosts),
-    whyUnavailable: () => whyNotRendering(deps),
-    deliver: ({ html: given, url, format, margin: wanted }, { signal }) => {
+    whyUnavailable: () => whyNotRendering(deps, true),
+    whyUndeliverable: () => whyNotRendering(deps, false),
+    deliver: ({ html: given, url, format, margin: wanted }, customer) => {
       const page = url === undefined ? { html: given ?? '' } : { url }
       return renderOutcome(
         clock,
-        () => renderer.pdf({ page, format, margin: { ...marginDefault, ...wanted } }, signal),
+        () => renderer.pdf({ page, format, margin: { ...marginDefault, ...wanted } }, customer),
         async (bytes) => {
           const pages = await pageCount(bytes)
           const { name, expiresAt } = await artifacts.keep('application/pdf', bytes)

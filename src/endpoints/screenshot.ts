@@ -69,11 +69,12 @@ function openScreenshot(deps: RenderDeps): ProductHandler<z.infer<ReturnType<typ
   const { clock, renderer, artifacts, artifactUrl, allowHosts } = deps
   return {
     parameters: parametersWith(allowHosts),
-    whyUnavailable: () => whyNotRendering(deps),
-    deliver: (order, { signal }) =>
+    whyUnavailable: () => whyNotRendering(deps, true),
+    whyUndeliverable: () => whyNotRendering(deps, false),
+    deliver: (order, customer) =>
       renderOutcome(
         clock,
-        () => renderer.screenshot(order, signal),
+        () => renderer.screenshot(order, customer),
         async (bytes) => {
           const { name, expiresAt } = await artifacts.keep('image/png', bytes)
           return { data: { imageUrl: artifactUrl(name), ...pngSize(bytes), format: 'png' }, expiresAt }

@@ -18,6 +18,14 @@ export interface EgressProxy {
   refusedCount(): number
   /** True when the job exceeded its limit of bytes and its connections were cut. */
   isOverdrawn(): boolean
+  /**
+   * Ends every request that has no whole answer yet, and refuses further ones, so that a page which waits for a server that
+   * never answers stops waiting: its scripts, fonts and `load` event go on.
+   */
+  finish(): void
+  isFinished(): boolean
+  /** In both directions, so that a page that gets nothing can be told from one that is loading. */
+  bytesMoved(): number
   close(): Promise<void>
 }
 
@@ -45,6 +53,7 @@ interface ProxyState {
   readonly sockets: Set<Duplex>
   bytes: number
   refused: number
+  finished: boolean
 }
 
 export async function openEgressProxy(rules: EgressRules, limits: EgressLimits = egressLimits): Promise<EgressProxy> {
@@ -57,6 +66,7 @@ export async function openEgressProxy(rules: EgressRules, limits: EgressLimits =
     sockets: new Set(),
     bytes: 0,
     refused: 0,
+    finished: false,
   }
   const server = createServer({ maxHeaderSize: headerBytesMax })
   server.on('connection', (socket) => track(state, socket))
@@ -80,6 +90,12 @@ export async function openEgressProxy(rules: EgressRules, limits: EgressLimits =
     },
     refusedCount: () => state.refused,
     isOverdrawn: () => state.bytes > limits.bytesMax,
+    finish() {
+      state.finished = true
+      cut(state)
+    },
+    isFinished: () => state.finished,
+    bytesMoved: () => state.bytes,
     close: () => close(server, state),
   }
 }
@@ -123,6 +139,8 @@ async function judge(state: ProxyState, target: Target): Promise<EgressVerdict> 
   const key = keyOf(target)
   const known = state.verdicts.get(key)
   const verdict = await (known ?? judgeAnew(state, target))
+  // It may have been finished while a name was being resolved.
+  if (state.finished) return { kind: 'unreachable' }
   if (verdict.kind !== 'reachable') return note(state, target, verdict.kind)
   return verdict
 }
@@ -135,6 +153,8 @@ function judgeAnew({ verdicts, limits, rules }: ProxyState, target: Target): Pro
 }
 
 function note(state: ProxyState, target: Target, kind: EgressTrouble): EgressVerdict {
+  // What we cut ourselves says nothing about its server.
+  if (state.finished && kind === 'unreachable') return { kind }
   state.troubles.set(keyOf(target), kind)
   if (kind === 'forbidden') state.refused++
   return { kind }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openEgress } from '../../../src/outbound/browser/openEgress.ts'
-import type { Renderer } from '../../../src/outbound/browser/renderer.ts'
+import type { Customer, Renderer } from '../../../src/outbound/browser/renderer.ts'
 import { pageCount } from '../../../src/endpoints/pageCount.ts'
 import { pngSize } from '../../../src/endpoints/pngSize.ts'
 import { assertPresent } from '@tollbook/core/assert'
@@ -25,7 +25,11 @@ const pages: Record<string, (request: IncomingMessage, response: ServerResponse)
   '/reset': (request) => request.socket.destroy(),
   '/garbage': (request) => request.socket.end('SSH-2.0-OpenSSH_9.2\r\n\r\n'),
   '/silent': () => undefined,
-  '/slowImage': (_request, response) => response.end('<h1>hello</h1><img src="/silent">'),
+  '/hangingImage': (_request, response) => response.end('<h1>hello</h1><img src="/silent">'),
+  '/hangingFont': (_request, response) =>
+    response.end('<style>@font-face{font-family:x;src:url(/silent)}h1{font-family:x}</style><h1>hello</h1>'),
+  '/hangingScript': (_request, response) => response.end('<h1>hello</h1><script src="/silent"></script><p>after'),
+  '/hangingSheet': (_request, response) => response.end('<link rel="stylesheet" href="/silent"><h1>hello</h1>'),
   '/busy': (_request, response) => response.end('<script>for(;;);</script>'),
   '/dialogs': (_request, response) => response.end('<script>alert(1);confirm(2);prompt(3);print()</script><p>done'),
   '/popups': (_request, response) => response.end('<script>for(let i=0;i<20;i++)window.open("/")</script><p>done'),
@@ -66,25 +70,30 @@ const egress = openEgress({
   rules,
   limits: { bytesMax: 4 * 1024 * 1024, hostsMax: 50 },
 })
-const limits = { jobTimeoutMs: 4_000, jobsPerBrowserMax: 15 }
+const limits = { jobTimeoutMs: 4_000, loadTimeoutMs: 1_000, jobsPerBrowserMax: 15 }
 const opened = await openTestRenderer({ egress, limits })
+let payments = 0
 const never = new AbortController().signal
 
 function renderer(): Renderer {
   return assertPresent(opened, 'tests without a browser are skipped')
 }
 
+function customer(signal: AbortSignal = never): Customer {
+  return { payer: 'wallet', payment: `payment ${payments++}`, signal }
+}
+
 function shoot(target: string, more: { readonly fullPage?: boolean; readonly signal?: AbortSignal } = {}) {
   const url = target.startsWith('/') ? `http://site.test:${port}${target}` : target
   const order = { url, width: 640, height: 480, fullPage: more.fullPage ?? false }
-  return renderer().screenshot(order, more.signal ?? never)
+  return renderer().screenshot(order, customer(more.signal))
 }
 
 describe.skipIf(opened === undefined)('a page', () => {
   test('is as large as it was asked for', async () => {
     const picture = await shoot('/')
     expect(pngSize(picture.bytes)).toEqual({ width: 640, height: 480 })
-    expect(picture).toMatchObject({ httpStatus: 200, complete: true, clipped: false, refusedRequests: 0 })
+    expect(picture).toMatchObject({ httpStatus: 200, missing: [], clipped: false, refusedRequests: 0 })
   })
 
   test('is as long as it is when all of it is asked for, and never longer than a picture may be', async () => {
@@ -103,6 +112,21 @@ describe.skipIf(opened === undefined)('a page', () => {
   test.each(['/dialogs', '/popups'])('is shown though it does %s', async (path) => {
     expect(await shoot(path)).toMatchObject({ httpStatus: 200 })
   })
+
+  test.each(['Image', 'Font', 'Script', 'Sheet'])(
+    'of which one resource never arrives is captured, and says so: %s',
+    async (kind) => {
+      const url = `http://site.test:${port}/hanging${kind}`
+      const margin = { top: '1cm', right: '1cm', bottom: '1cm', left: '1cm' }
+      const missing = [{ reason: 'resources_pending', detail: expect.stringContaining('/silent') }]
+      const [picture, document] = await Promise.all([
+        shoot(`/hanging${kind}`),
+        renderer().pdf({ page: { url }, format: 'A4', margin }, customer()),
+      ])
+      expect(picture).toMatchObject({ missing })
+      expect(document).toMatchObject({ missing })
+    },
+  )
 
   test('leaves nothing behind for the next caller', async () => {
     const first = await shoot('/storage')
@@ -160,19 +184,19 @@ describe.skipIf(opened === undefined)('a document', () => {
 
   test('has the pages that the HTML has', async () => {
     const html = '<p>one</p><p style="page-break-before:always">two</p><p style="page-break-before:always">three</p>'
-    const { bytes } = await renderer().pdf({ page: { html }, format: 'A5', margin }, never)
+    const { bytes } = await renderer().pdf({ page: { html }, format: 'A5', margin }, customer())
     expect(await pageCount(bytes)).toBe(3)
   })
 
   test('of HTML has nothing of this machine or its network in it', async () => {
     const html = `<iframe src="file:///etc/passwd"></iframe><img src="http://127.0.0.1:${port}/"><img src="http://10.0.0.1/">`
-    const { refusedRequests } = await renderer().pdf({ page: { html }, format: 'A4', margin }, never)
+    const { refusedRequests } = await renderer().pdf({ page: { html }, format: 'A4', margin }, customer())
     expect(refusedRequests).toBe(2)
   })
 
   test('is not made of HTML that leads to a private address', async () => {
     const html = '<meta http-equiv="refresh" content="0;url=http://10.0.0.1/">'
-    await expect(renderer().pdf({ page: { html }, format: 'A4', margin }, never)).rejects.toMatchObject({
+    await expect(renderer().pdf({ page: { html }, format: 'A4', margin }, customer())).rejects.toMatchObject({
       kind: 'forbidden',
     })
   })

@@ -1,0 +1,149 @@
+import { type Page, TimeoutError } from 'puppeteer'
+import { describePending, type PageRequests } from './pageRequests.ts'
+import type { PageWorld } from './pageWorld.ts'
+import type { Missing, PageWaits } from './renderer.ts'
+
+export interface SettledPage {
+  readonly page: Page
+  readonly world: PageWorld
+  readonly requests: PageRequests
+  /** Present when the capture shows more than the first screen. */
+  readonly scroll: Scroll | undefined
+}
+
+export interface Scroll {
+  /** Nothing below is brought into view. */
+  readonly heightMax: number
+  /** The capture shows nothing below either. */
+  readonly isCutThere: boolean
+}
+
+// A page is quiet when neither its requests nor its size have changed for this long.
+const quietIdleMs = 50
+const quietTimeoutMs = 3_000
+const waitForTimeoutMs = 8_000
+const scrollRoundsMax = 3
+const scrollPauseMs = 40
+
+/** Waits as long as the order asks, and returns what the page still lacked. */
+export async function settlePage(target: SettledPage, waits: PageWaits): Promise<readonly Missing[]> {
+  const { page, scroll } = target
+  const { until = 'quiet', waitFor, delay = 0 } = waits
+  let missing = until === 'quiet' ? await awaitQuiet(target) : []
+  const unmet = waitFor === undefined ? undefined : await awaitElement(page, waitFor)
+  const unseen = scroll === undefined ? undefined : await scrollThrough(target, scroll)
+  if (delay > 0) await pause(delay)
+  // What was waited for may have brought more; its own end counts.
+  if (until === 'quiet' && (waitFor !== undefined || delay > 0 || scroll !== undefined))
+    missing = await awaitQuiet(target)
+  return [...missing, unmet, unseen].filter((lack) => lack !== undefined)
+}
+
+async function awaitQuiet(target: SettledPage): Promise<readonly Missing[]> {
+  const late = AbortSignal.timeout(quietTimeoutMs)
+  const { requests } = target
+  let [isIdle, isStill] = [false, false]
+  // Until both hold at the same time: an answer changes the document, and a change makes requests.
+  while (!late.aborted) {
+    ;[isIdle, isStill] = await Promise.all([awaitIdle(target), awaitStill(target)])
+    if (isIdle && isStill && requests.pending().length === 0) return []
+    if (!isIdle || !isStill) break
+  }
+  const pending = requests.pending()
+  return [
+    ...(isIdle && pending.length === 0 ? [] : [stillLoading(describePending(pending))]),
+    ...(isStill ? [] : [stillChanging]),
+  ]
+}
+
+const stillLoading = (detail: string): Missing => ({ reason: 'still_loading', detail })
+const stillChanging: Missing = {
+  reason: 'still_changing',
+  detail: `the document was still growing or shrinking after ${quietTimeoutMs} ms`,
+}
+
+/** Puppeteer counts streams of events too, which never end; a page with one is idle when nothing else is pending. */
+async function awaitIdle({ page, requests }: SettledPage): Promise<boolean> {
+  try {
+    await page.waitForNetworkIdle({ idleTime: quietIdleMs, timeout: quietTimeoutMs })
+    return true
+  } catch (error) {
+    if (!(error instanceof TimeoutError)) throw error
+    return requests.pending().length === 0
+  }
+}
+
+// Elements and height, and not every mutation: a clock or a carousel changes for ever and misses nothing.
+const waitUntilStill = `async (idleMs, timeoutMs) => {
+  const sign = () => document.getElementsByTagName('*').length + ' ' + document.documentElement.scrollHeight
+  const end = performance.now() + timeoutMs
+  let last = sign()
+  let since = performance.now()
+  while (performance.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, idleMs / 2))
+    const now = sign()
+    if (now !== last) [last, since] = [now, performance.now()]
+    else if (performance.now() - since >= idleMs && document.fonts.status === 'loaded') return true
+  }
+  return false
+}`
+
+async function awaitStill({ world }: SettledPage): Promise<boolean> {
+  // A document that went away under the script is replaced by another one, and that is a change.
+  return (await world.run(waitUntilStill, quietIdleMs, quietTimeoutMs)) === true
+}
+
+async function awaitElement(page: Page, selector: string): Promise<Missing | undefined> {
+  try {
+    const found = await page.waitForSelector(selector, { visible: true, timeout: waitForTimeoutMs })
+    await found?.dispose()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof TimeoutError)) throw error
+    const detail = `no visible element matched waitFor within ${waitForTimeoutMs} ms: ${selector}`
+    return { reason: 'wait_not_met', detail }
+  }
+}
+
+const scrollFrom = `async (from, heightMax, pauseMs) => {
+  const root = document.scrollingElement ?? document.documentElement
+  const height = () => Math.min(root.scrollHeight, heightMax)
+  for (let y = from; y < height(); y += innerHeight) {
+    scrollTo({ top: y, behavior: 'instant' })
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+  }
+  return height()
+}`
+const scrollHome = `() => scrollTo({ top: 0, behavior: 'instant' })`
+const pageHeight = `() => (document.scrollingElement ?? document.documentElement).scrollHeight`
+const isTall = `() => (document.scrollingElement ?? document.documentElement).scrollHeight > innerHeight`
+
+/** Brings everything into view once, so that what loads when it is seen is loaded, and goes back to the top. */
+async function scrollThrough(target: SettledPage, { heightMax, isCutThere }: Scroll): Promise<Missing | undefined> {
+  const { world } = target
+  if ((await world.run(isTall)) !== true) return undefined
+  let [scrolled, height] = [0, 0]
+  for (let round = 1; round <= scrollRoundsMax; round++) {
+    scrolled = numberOf(await world.run(scrollFrom, scrolled, heightMax, scrollPauseMs))
+    await awaitQuiet(target)
+    height = numberOf(await world.run(pageHeight))
+    if (height <= scrolled || scrolled >= heightMax) break
+  }
+  await world.run(scrollHome)
+  const isBelowTheCut = isCutThere && scrolled >= heightMax
+  return height > scrolled && !isBelowTheCut ? unscrolled(scrolled) : undefined
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' ? value : 0
+}
+
+const unscrolled = (scrolled: number): Missing => ({
+  reason: 'lazy_content',
+  detail: `the page was scrolled to ${scrolled} pixels and has more below, which may not have been loaded`,
+})
+
+function pause(ms: number): Promise<void> {
+  const late = AbortSignal.timeout(ms)
+  return new Promise((resolve) => late.addEventListener('abort', () => resolve(), { once: true }))
+}
