@@ -4,6 +4,7 @@ import { mkdtemp } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { getDocumentProxy } from 'unpdf'
 import { describe, expect, test } from 'vitest'
 import { openEgress } from '../../../src/outbound/browser/openEgress.ts'
 import type { Customer, Renderer } from '../../../src/outbound/browser/renderer.ts'
@@ -33,6 +34,19 @@ const pages: Record<string, (request: IncomingMessage, response: ServerResponse)
   '/busy': (_request, response) => response.end('<script>for(;;);</script>'),
   '/dialogs': (_request, response) => response.end('<script>alert(1);confirm(2);prompt(3);print()</script><p>done'),
   '/popups': (_request, response) => response.end('<script>for(let i=0;i<20;i++)window.open("/")</script><p>done'),
+  '/observe': (_request, response) => response.end(observe),
+  '/said': (request, response) => {
+    said = URL.parse(request.url ?? '', 'http://site.test')?.searchParams.get('what') ?? ''
+    response.end()
+  },
+  '/paper': (_request, response) => response.end('<style>@page{size:300px 200px}</style>hello'),
+  '/glyphs': (_request, response) =>
+    response.end('<meta charset="utf-8"><p>ASCII, é, α and \u{11f04}\u{11f04}\u{11f05}'),
+  '/lazy': (_request, response) => response.end(lazy),
+  '/lazy.png': (_request, response) => {
+    lazyAsked++
+    response.writeHead(200, { 'content-type': 'image/png' }).end(redPixel)
+  },
   '/flood': (_request, response) => flood(response),
   '/loop': (_request, response) => response.writeHead(302, { location: '/loop' }).end(),
   '/toPrivate': (_request, response) => response.writeHead(302, { location: 'http://10.0.0.1/' }).end(),
@@ -46,6 +60,36 @@ const pages: Record<string, (request: IncomingMessage, response: ServerResponse)
   },
 }
 
+let said = ''
+/** The page tells its server what it sees. */
+const observe = `<script>
+const widthOf = (family) => {
+  const context = document.createElement('canvas').getContext('2d')
+  context.font = '20px ' + family
+  return Math.round(context.measureText('mill iii').width)
+}
+const sees = {
+  language: navigator.language,
+  locale: Intl.NumberFormat().resolvedOptions().locale,
+  timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  isDark: matchMedia('(prefers-color-scheme: dark)').matches,
+  scale: devicePixelRatio,
+  fonts: new Set(['serif', 'monospace', 'Arial'].map(widthOf)).size,
+}
+navigator.geolocation.getCurrentPosition(
+  ({ coords }) => tell({ ...sees, latitude: coords.latitude }),
+  () => tell(sees),
+)
+const tell = (what) => fetch('/said?what=' + encodeURIComponent(JSON.stringify(what)))
+</script>`
+
+let lazyAsked = 0
+const redPixel = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
+  'base64',
+)
+const lazy = '<div style="height:6000px">x</div><img loading="lazy" src="/lazy.png" width="50" height="50">'
+
 const chunk = Buffer.alloc(1024 * 1024, 'x')
 function flood(response: ServerResponse): void {
   while (response.write(chunk));
@@ -53,7 +97,7 @@ function flood(response: ServerResponse): void {
 }
 
 const { port } = await startWeb((request, response) => {
-  const serve = pages[request.url ?? ''] ?? pages['/404']
+  const serve = pages[request.url?.split('?')[0] ?? ''] ?? pages['/404']
   response.setHeader('content-type', 'text/html')
   serve?.(request, response)
 })
@@ -128,6 +172,35 @@ describe.skipIf(opened === undefined)('a page', () => {
     },
   )
 
+  test('sees a plain English browser with three kinds of fonts, or what the order asks for', async () => {
+    await shoot('/observe')
+    expect(JSON.parse(said)).toEqual({
+      language: 'en-US',
+      locale: 'en-US',
+      timezone: 'UTC',
+      isDark: false,
+      scale: 1,
+      fonts: 3,
+    })
+    const picture = await renderer().screenshot(
+      {
+        ...{ url: `http://site.test:${port}/observe`, width: 640, height: 480, fullPage: false, deviceScale: 2 },
+        ...{ locale: 'de-CH', timezone: 'Europe/Zurich', colorScheme: 'dark' },
+        geolocation: { latitude: 47, longitude: 8 },
+      },
+      customer(),
+    )
+    expect(pngSize(picture.bytes)).toEqual({ width: 1_280, height: 960 })
+    const seen = { language: 'de-CH', locale: 'de-CH', timezone: 'Europe/Zurich', isDark: true, scale: 2 }
+    expect(JSON.parse(said)).toMatchObject(seen)
+  })
+
+  test('brings lazy content into view, and counts the characters that no font has', async () => {
+    expect(await shoot('/lazy', { fullPage: true })).toMatchObject({ missing: [], missingGlyphs: 0 })
+    expect(lazyAsked).toBe(1)
+    expect(await shoot('/glyphs')).toMatchObject({ missingGlyphs: 2 })
+  })
+
   test('leaves nothing behind for the next caller', async () => {
     const first = await shoot('/storage')
     const second = await shoot('/storage')
@@ -188,6 +261,14 @@ describe.skipIf(opened === undefined)('a document', () => {
     expect(await pageCount(bytes)).toBe(3)
   })
 
+  test('has the size of the @page rule when the order has no other', async () => {
+    const page = { url: `http://site.test:${port}/paper` }
+    const sized = await renderer().pdf({ page, format: 'A4', margin, preferCSSPageSize: true }, customer())
+    expect(await paperOf(sized.bytes)).toEqual([225, 150])
+    const plain = await renderer().pdf({ page, format: 'A4', margin, landscape: true }, customer())
+    expect(await paperOf(plain.bytes)).toEqual([842, 596])
+  })
+
   test('of HTML has nothing of this machine or its network in it', async () => {
     const html = `<iframe src="file:///etc/passwd"></iframe><img src="http://127.0.0.1:${port}/"><img src="http://10.0.0.1/">`
     const { refusedRequests } = await renderer().pdf({ page: { html }, format: 'A4', margin }, customer())
@@ -201,6 +282,14 @@ describe.skipIf(opened === undefined)('a document', () => {
     })
   })
 })
+
+/** Width and height of the first page in points. */
+async function paperOf(bytes: Uint8Array): Promise<readonly number[]> {
+  const document = await getDocumentProxy(Uint8Array.from(bytes))
+  const { width, height } = (await document.getPage(1)).getViewport({ scale: 1 })
+  await document.loadingTask.destroy()
+  return [Math.round(width), Math.round(height)]
+}
 
 test.skipIf(opened === undefined)('renderers are sandboxed and not root', () => {
   const [browser] = browsersOf(process.pid)
