@@ -1,9 +1,10 @@
 import { Agent, createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
-import { connect, type LookupFunction, isIPv6, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import type { Duplex, Readable } from 'node:stream'
 import { assert } from '@tollbook/core/assert'
+import { pinnedLookup } from '../pinnedGet.ts'
 import { type Target, targetOf } from '../urlGuard.ts'
-import { type EgressRules, type EgressVerdict, judgeTarget } from './egressRules.ts'
+import { type EgressRules, type EgressVerdict, judgeTarget } from '../egressRules.ts'
 
 /**
  * The only way out of one rendering job: a proxy on its own port that lives as long as the job. It resolves names itself and
@@ -283,12 +284,5 @@ function refuseTunnel(socket: Duplex, kind: EgressTrouble): void {
 
 /** Connects to the judged addresses only: no name is looked up a second time. */
 function placeOf({ hostname, port }: Target, addresses: readonly string[]) {
-  const known = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
-  const lookup: LookupFunction = (_hostname, options, answer) => {
-    const [first] = known
-    assert(first !== undefined, 'a reachable target has an address')
-    if (options.all === true) answer(null, known)
-    else answer(null, first.address, first.family)
-  }
-  return { host: hostname.replace(/^\[|\]$/g, ''), port, lookup, autoSelectFamily: true }
+  return { host: hostname.replace(/^\[|\]$/g, ''), port, lookup: pinnedLookup(addresses), autoSelectFamily: true }
 }
