@@ -41,7 +41,7 @@ async function pageArea(page: Page, { width, height, deviceScale }: ScreenshotOr
 }
 
 async function elementArea(page: Page, { width, deviceScale = 1 }: ScreenshotOrder, selector: string): Promise<Area> {
-  const found = await page.$(selector)
+  const found = await page.$(selector).catch(() => null)
   const box = await found?.boundingBox()
   if (box === undefined || box === null || box.width < 1 || box.height < 1)
     throw new RenderFailure('unreachable', `no visible element of the page matches element: ${selector}`)

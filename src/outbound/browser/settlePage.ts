@@ -1,7 +1,7 @@
 import { type Page, TimeoutError } from 'puppeteer'
 import { describePending, type PageRequests } from './pageRequests.ts'
 import type { PageWorld } from './pageWorld.ts'
-import type { Missing, PageWaits } from './renderer.ts'
+import { type Missing, type PageWaits, RenderFailure } from './renderer.ts'
 
 export interface SettledPage {
   readonly page: Page
@@ -23,20 +23,22 @@ const quietIdleMs = 50
 const quietTimeoutMs = 3_000
 const waitForTimeoutMs = 8_000
 const scrollRoundsMax = 3
-const scrollPauseMs = 40
+// Longer than a frame, in which the browser notices what has come into view.
+const scrollPauseMs = 20
+const scrollTimeoutMs = 2_000
 
 /** Waits as long as the order asks, and returns what the page still lacked. */
 export async function settlePage(target: SettledPage, waits: PageWaits): Promise<readonly Missing[]> {
   const { page, scroll } = target
   const { until = 'quiet', waitFor, delay = 0 } = waits
-  let missing = until === 'quiet' ? await awaitQuiet(target) : []
+  const settle = () => (until === 'quiet' ? awaitQuiet(target) : Promise.resolve([]))
+  let missing = await settle()
   const unmet = waitFor === undefined ? undefined : await awaitElement(page, waitFor)
-  const unseen = scroll === undefined ? undefined : await scrollThrough(target, scroll)
   if (delay > 0) await pause(delay)
   // What was waited for may have brought more; its own end counts.
-  if (until === 'quiet' && (waitFor !== undefined || delay > 0 || scroll !== undefined))
-    missing = await awaitQuiet(target)
-  return [...missing, unmet, unseen].filter((lack) => lack !== undefined)
+  if (waitFor !== undefined || delay > 0) missing = await settle()
+  const scrolled = scroll === undefined ? undefined : await scrollThrough(target, { ...scroll, settle })
+  return [...(scrolled?.missing ?? missing), unmet, scrolled?.unseen].filter((lack) => lack !== undefined)
 }
 
 async function awaitQuiet(target: SettledPage): Promise<readonly Missing[]> {
@@ -99,39 +101,54 @@ async function awaitElement(page: Page, selector: string): Promise<Missing | und
     await found?.dispose()
     return undefined
   } catch (error) {
-    if (!(error instanceof TimeoutError)) throw error
+    if (!(error instanceof TimeoutError))
+      throw new RenderFailure('unreachable', `waitFor is no selector that the browser understands: ${selector}`, {
+        cause: error,
+      })
     const detail = `no visible element matched waitFor within ${waitForTimeoutMs} ms: ${selector}`
     return { reason: 'wait_not_met', detail }
   }
 }
 
-const scrollFrom = `async (from, heightMax, pauseMs) => {
+const scrollFrom = `async (from, heightMax, pauseMs, timeoutMs) => {
   const root = document.scrollingElement ?? document.documentElement
-  const height = () => Math.min(root.scrollHeight, heightMax)
-  for (let y = from; y < height(); y += innerHeight) {
+  const end = performance.now() + timeoutMs
+  let y = from
+  for (; y < Math.min(root.scrollHeight, heightMax) && performance.now() < end; y += innerHeight) {
     scrollTo({ top: y, behavior: 'instant' })
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
-  return height()
+  return Math.min(y, root.scrollHeight, heightMax)
 }`
 const scrollHome = `() => scrollTo({ top: 0, behavior: 'instant' })`
 const pageHeight = `() => (document.scrollingElement ?? document.documentElement).scrollHeight`
 const isTall = `() => (document.scrollingElement ?? document.documentElement).scrollHeight > innerHeight`
 
+interface SettlingScroll extends Scroll {
+  readonly settle: () => Promise<readonly Missing[]>
+}
+
+interface Scrolled {
+  /** After the last step. */
+  readonly missing: readonly Missing[]
+  readonly unseen: Missing | undefined
+}
+
 /** Brings everything into view once, so that what loads when it is seen is loaded, and goes back to the top. */
-async function scrollThrough(target: SettledPage, { heightMax, isCutThere }: Scroll): Promise<Missing | undefined> {
-  const { world } = target
+async function scrollThrough({ world }: SettledPage, scroll: SettlingScroll): Promise<Scrolled | undefined> {
+  const { heightMax, isCutThere, settle } = scroll
   if ((await world.run(isTall)) !== true) return undefined
+  let missing: readonly Missing[] = []
   let [scrolled, height] = [0, 0]
   for (let round = 1; round <= scrollRoundsMax; round++) {
-    scrolled = numberOf(await world.run(scrollFrom, scrolled, heightMax, scrollPauseMs))
-    await awaitQuiet(target)
+    scrolled = numberOf(await world.run(scrollFrom, scrolled, heightMax, scrollPauseMs, scrollTimeoutMs))
+    missing = await settle()
     height = numberOf(await world.run(pageHeight))
     if (height <= scrolled || scrolled >= heightMax) break
   }
   await world.run(scrollHome)
   const isBelowTheCut = isCutThere && scrolled >= heightMax
-  return height > scrolled && !isBelowTheCut ? unscrolled(scrolled) : undefined
+  return { missing, unseen: height > scrolled && !isBelowTheCut ? unscrolled(scrolled) : undefined }
 }
 
 function numberOf(value: unknown): number {

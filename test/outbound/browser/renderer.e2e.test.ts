@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest'
 import { openEgress } from '../../../src/outbound/browser/openEgress.ts'
 import type { Customer, Renderer } from '../../../src/outbound/browser/renderer.ts'
 import { pageCount } from '../../../src/endpoints/pageCount.ts'
-import { pngSize } from '../../../src/endpoints/pngSize.ts'
+import { pictureSize } from '../../../src/endpoints/pictureSize.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import { awaitThat } from '../../support/awaitThat.ts'
 import { browsersOf, openTestRenderer, startWeb } from './testRenderer.ts'
@@ -39,6 +39,7 @@ const pages: Record<string, (request: IncomingMessage, response: ServerResponse)
     said = URL.parse(request.url ?? '', 'http://site.test')?.searchParams.get('what') ?? ''
     response.end()
   },
+  '/parts': (_request, response) => response.end(parts),
   '/paper': (_request, response) => response.end('<style>@page{size:300px 200px}</style>hello'),
   '/glyphs': (_request, response) =>
     response.end('<meta charset="utf-8"><p>ASCII, é, α and \u{11f04}\u{11f04}\u{11f05}'),
@@ -82,6 +83,13 @@ navigator.geolocation.getCurrentPosition(
 )
 const tell = (what) => fetch('/said?what=' + encodeURIComponent(JSON.stringify(what)))
 </script>`
+
+const parts = `<body style="margin:0"><div id="banner" style="height:300px">cookies?</div>
+<div id="part" style="width:100px;height:50px;background:teal"></div>
+<script>setTimeout(() => {
+  document.body.insertAdjacentHTML('beforeend', '<p id="late">late')
+  fetch('/said?what=' + document.querySelector('#part').getBoundingClientRect().top)
+}, 300)</script>`
 
 let lazyAsked = 0
 const redPixel = Buffer.from(
@@ -136,16 +144,16 @@ function shoot(target: string, more: { readonly fullPage?: boolean; readonly sig
 describe.skipIf(opened === undefined)('a page', () => {
   test('is as large as it was asked for', async () => {
     const picture = await shoot('/')
-    expect(pngSize(picture.bytes)).toEqual({ width: 640, height: 480 })
+    expect(pictureSize(picture.bytes, 'png')).toEqual({ width: 640, height: 480 })
     expect(picture).toMatchObject({ httpStatus: 200, missing: [], clipped: false, refusedRequests: 0 })
   })
 
   test('is as long as it is when all of it is asked for, and never longer than a picture may be', async () => {
     const long = await shoot('/long', { fullPage: true })
-    expect(pngSize(long.bytes).height).toBeGreaterThanOrEqual(3_000)
+    expect(pictureSize(long.bytes, 'png').height).toBeGreaterThanOrEqual(3_000)
     expect(long.clipped).toBe(false)
     const endless = await shoot('/endless', { fullPage: true })
-    expect(pngSize(endless.bytes)).toEqual({ width: 640, height: 16_384 })
+    expect(pictureSize(endless.bytes, 'png')).toEqual({ width: 640, height: 16_384 })
     expect(endless.clipped).toBe(true)
   })
 
@@ -190,9 +198,23 @@ describe.skipIf(opened === undefined)('a page', () => {
       },
       customer(),
     )
-    expect(pngSize(picture.bytes)).toEqual({ width: 1_280, height: 960 })
+    expect(pictureSize(picture.bytes, 'png')).toEqual({ width: 1_280, height: 960 })
     const seen = { language: 'de-CH', locale: 'de-CH', timezone: 'Europe/Zurich', isDark: true, scale: 2 }
     expect(JSON.parse(said)).toMatchObject(seen)
+  })
+
+  test('is captured as the order asks: another format, one element, elements that are hidden or come late', async () => {
+    const url = `http://site.test:${port}/parts`
+    const order = { url, width: 640, height: 480, fullPage: false }
+    const jpeg = await renderer().screenshot({ ...order, format: 'jpeg', quality: 50 }, customer())
+    expect(pictureSize(jpeg.bytes, 'jpeg')).toEqual({ width: 640, height: 480 })
+    const part = { ...order, element: '#part', waitFor: '#late', hide: ['#banner', '!'] }
+    const webp = await renderer().screenshot({ ...part, format: 'webp', deviceScale: 2 }, customer())
+    expect(pictureSize(webp.bytes, 'webp')).toEqual({ width: 200, height: 100 })
+    // At the top, because the banner above it is hidden.
+    expect(said).toBe('0')
+    const absent = renderer().screenshot({ ...order, element: '#never' }, customer())
+    await expect(absent).rejects.toMatchObject({ kind: 'unreachable', message: expect.stringContaining('#never') })
   })
 
   test('brings lazy content into view, and counts the characters that no font has', async () => {
@@ -230,7 +252,11 @@ describe.skipIf(opened === undefined)('a job fails, and the next one works:', ()
     ['a script that never ends', '/busy', 'timeout'],
   ]
   test.each(failures)('%s', async (_what, target, kind) => {
-    await expect(shoot(target)).rejects.toMatchObject({ name: 'RenderFailure', kind })
+    // A page that hangs by its own doing is not worth another attempt with the same payment.
+    await expect(shoot(target)).rejects.toMatchObject({
+      ...{ name: 'RenderFailure', kind },
+      endsPayment: kind === 'timeout',
+    })
     expect(await shoot('/')).toMatchObject({ httpStatus: 200 })
   })
 
