@@ -52,7 +52,10 @@ function succeeds(attempt: () => unknown): boolean {
 }
 
 const geolocation = z.strictObject(
-  { latitude: bounded(-90, 90), longitude: bounded(-180, 180) },
+  {
+    latitude: bounded(-90, 90).meta({ description: 'degrees' }),
+    longitude: bounded(-180, 180).meta({ description: 'degrees' }),
+  },
   { error: ({ code }) => (code === 'invalid_type' ? 'must be an object with latitude and longitude' : undefined) },
 )
 

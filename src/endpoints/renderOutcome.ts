@@ -20,7 +20,7 @@ interface RenderedAnswer {
   readonly expiresAt: string
 }
 
-/** `newcomer`: nothing has been paid. Who has paid is served however long the queue is. */
+/** `newcomer`: nothing has been paid. A caller who has paid is served however long the queue is. */
 export function whyNotRendering({ renderer, artifacts }: RenderDeps, newcomer: boolean): string | undefined {
   return renderer.whyUnavailable(newcomer) ?? artifacts.whyUnavailable()
 }

@@ -63,7 +63,7 @@ const parametersWith = (allowHosts: readonly string[]) =>
       message: `must make a picture of at most ${picturePixelsMax / 1e6} million pixels with this width and height`,
     })
 
-/** What a desktop has by default is left out, so that orders without a device stay as they were. */
+/** The defaults of a desktop are left out, so that orders without a device stay as they were. */
 function presetOf(device: keyof typeof devices) {
   const { width, height, ...touch } = devices[device]
   return device === 'desktop' ? { width, height } : { width, height, ...touch }

@@ -11,7 +11,7 @@ export interface PinnedRequest {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal
-  /** The operator chose this host: it may be private. A host that somebody else chose must be public. */
+  /** The operator chose this host: it may be private. Any other host must be public. */
   readonly isTrusted: boolean
 }
 
@@ -57,7 +57,7 @@ export function pinnedLookup(addresses: readonly string[]): LookupFunction {
 function get({ url, headers, signal }: PinnedRequest, lookup: LookupFunction | undefined): Promise<Response> {
   const send = url.protocol === 'https:' ? tlsRequest : plainRequest
   const options = {
-    // No connection is kept: the next one to this name is judged anew.
+    // No connection is kept: the next one to this name is judged again.
     agent: false,
     headers: { ...headers, 'accept-encoding': 'gzip, deflate, br' },
     signal,

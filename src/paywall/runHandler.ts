@@ -16,7 +16,7 @@ export interface RunningStream extends Stream {
 /** `broken`: the handler threw. That is a bug and not an answer; the claim is released nevertheless. */
 export type Attempted = Value | RunningStream | Failure | { readonly kind: 'broken'; readonly error: unknown }
 
-/** For whom the handler runs. */
+/** The buyer and the payment of one run. */
 export type OrderInHand = Omit<Job, 'signal'>
 
 /** Runs the handler to its deadline and always returns an outcome, so that a claim is never left open. */

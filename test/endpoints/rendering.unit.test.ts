@@ -4,7 +4,7 @@ import { pdf } from '../../src/endpoints/pdf.ts'
 import { screenshot } from '../../src/endpoints/screenshot.ts'
 
 const url = 'https://example.com/'
-const problemsOf = ({ parameters }: typeof pdf | typeof screenshot, order: object): readonly string[] =>
+const problemsOf = ({ parameters }: typeof pdf, order: object): readonly string[] =>
   parameters.safeParse(order).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) ?? []
 
 const shared = {

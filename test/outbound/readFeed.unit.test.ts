@@ -85,7 +85,9 @@ test('a feed that has moved is read at the address that was judged; the name is 
   const asked: string[] = []
   const allowHosts = [`moved.test:${port}`]
   const rebinding = createReadFeed(upstreamDeps, {
-    ...{ allowHosts, ports: [80, 443], resolve: () => Promise.resolve([]) },
+    allowHosts,
+    ports: [80, 443],
+    resolve: () => Promise.resolve([]),
     resolveAllowed(name) {
       asked.push(name)
       // No other resolver knows the name, and this one knows another address the second time.

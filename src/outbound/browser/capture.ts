@@ -74,12 +74,18 @@ export async function capturePdf(page: Page, order: PdfOrder): Promise<Captured>
   const { format, margin, preferCSSPageSize = false, landscape = false, scale = 1, printBackground = true } = order
   const { pageRanges = '', headerTemplate, footerTemplate } = order
   const options: PDFOptions = {
-    ...{ format, margin, preferCSSPageSize, landscape, scale, printBackground, pageRanges },
+    format,
+    margin,
+    preferCSSPageSize,
+    landscape,
+    scale,
+    printBackground,
+    pageRanges,
     displayHeaderFooter: headerTemplate !== undefined || footerTemplate !== undefined,
     // An empty text would be replaced by the browser's own header.
     headerTemplate: headerTemplate ?? '<span></span>',
     footerTemplate: footerTemplate ?? '<span></span>',
-    // A font that never arrives would hold the document for ever; the visit has waited for fonts already.
+    // A font that never arrives would hold the document until the deadline; the visit has waited for fonts already.
     waitForFonts: false,
     timeout: captureTimeoutMs,
   }

@@ -25,7 +25,7 @@ export interface EgressProxy {
    */
   finish(): void
   isFinished(): boolean
-  /** In both directions, so that a page that gets nothing can be told from one that is loading. */
+  /** In both directions, so that a page that receives nothing differs from one that is loading. */
   bytesMoved(): number
   close(): Promise<void>
 }
@@ -154,7 +154,7 @@ function judgeAnew({ verdicts, limits, rules }: ProxyState, target: Target): Pro
 }
 
 function note(state: ProxyState, target: Target, kind: EgressTrouble): EgressVerdict {
-  // What we cut ourselves says nothing about its server.
+  // A connection that the job ended itself proves nothing about its server.
   if (state.finished && kind === 'unreachable') return { kind }
   state.troubles.set(keyOf(target), kind)
   if (kind === 'forbidden') state.refused++

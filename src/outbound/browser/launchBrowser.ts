@@ -69,7 +69,7 @@ export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOption
         HOME: home,
         TMPDIR: home,
         TZ: 'UTC',
-        // With C.UTF-8 pages read `en-US@posix` as their language, which is no language tag and breaks some of them.
+        // With C.UTF-8 pages read `en-US@posix` as their language, which is an invalid tag and breaks some of them.
         LANG: 'en_US.UTF-8',
         ...recipe.chromium.environment,
       },

@@ -16,7 +16,7 @@ export async function fontsVersion(): Promise<string> {
   return packageJson.parse(JSON.parse(await readFile(packageFile, 'utf8'))).version
 }
 
-/** Copies them beside the browser: it runs as another user than we, who may not be able to read our modules. */
+/** Copies them to the directory of the browser, which runs as another user and may not be able to read our modules. */
 export async function installFonts(directory: string, finalDirectory: string): Promise<void> {
   const source = join(dirname(packageFile), 'ttf')
   const target = join(directory, 'fonts', 'dejavu')
@@ -30,7 +30,7 @@ const openSans = 'Open Sans'
 const serif = 'DejaVu Serif'
 const monospace = 'DejaVu Sans Mono'
 
-/** What pages ask for, and what they get after fonts of the system that are made for it. */
+/** Families that pages name, and their substitutes: fonts of the system that are made for it come first. */
 const aliases: readonly (readonly [asked: string, given: readonly string[]])[] = [
   ['sans-serif', ['Liberation Sans', openSans, 'DejaVu Sans']],
   ['serif', ['Liberation Serif', serif]],

@@ -164,7 +164,7 @@ async function renderWithin(
   lease.giveBack(outcome.obeyed ? 'sound' : 'spoiled')
   if (!('failure' in outcome)) return outcome.rendered
   const { failure } = outcome
-  // Nobody hurried it, the caller still waits, and it had all its time: no other attempt will be better.
+  // The page was not hurried, the caller still waits, and the time was up: no other attempt will be better.
   const isItsOwnDoing = failure.kind === 'timeout' && !turn.hurry.aborted && !signal.aborted
   if (isItsOwnDoing) throw new RenderFailure('timeout', failure.message, { cause: failure, endsPayment: true })
   throw failure

@@ -2,8 +2,7 @@ import type { CDPSession, Page } from 'puppeteer'
 import type { Json } from '@tollbook/core/canonicalJson'
 
 /**
- * Scripts of ours in the page's document, in a JavaScript world of their own: the page cannot see or replace what they
- * use.
+ * Scripts of ours in the page's document, in an isolated JavaScript world: the page cannot see or replace what they use.
  */
 export interface PageWorld {
   /** Value of the function, given as source text, or undefined when the document went away or the function threw. */

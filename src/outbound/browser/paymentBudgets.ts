@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '@tollbook/core/clock'
 
-/** Browser time that each payment has left. A payment that is done with does not come back, so its time may be forgotten. */
+/** Browser time that each payment has left. A payment that has bought its answer is never used again. */
 export interface PaymentBudgets {
   start(payment: string): Spending
 }

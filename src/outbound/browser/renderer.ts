@@ -32,7 +32,7 @@ export interface PageSettings {
   readonly geolocation?: { readonly latitude: number; readonly longitude: number }
 }
 
-/** What to wait for before the capture, beyond a quiet page. */
+/** Conditions for the capture, beyond a quiet page. */
 export interface PageWaits {
   /** `quiet`, the default: loaded, no request pending, and the document no longer changing. */
   readonly until?: 'domcontentloaded' | 'load' | 'quiet'

@@ -35,7 +35,7 @@ export async function settlePage(target: SettledPage, waits: PageWaits): Promise
   let missing = await settle()
   const unmet = waitFor === undefined ? undefined : await awaitElement(page, waitFor)
   if (delay > 0) await pause(delay)
-  // What was waited for may have brought more; its own end counts.
+  // The wait may have brought more content, so the page settles again.
   if (waitFor !== undefined || delay > 0) missing = await settle()
   const scrolled = scroll === undefined ? undefined : await scrollThrough(target, { ...scroll, settle })
   return [...(scrolled?.missing ?? missing), unmet, scrolled?.unseen].filter((lack) => lack !== undefined)
@@ -75,17 +75,17 @@ async function awaitIdle({ page, requests }: SettledPage): Promise<boolean> {
   }
 }
 
-// Elements and height, and not every mutation: a clock or a carousel changes for ever and misses nothing.
+// Elements and height, and not every mutation: a clock or a carousel changes without limit and lacks nothing.
 const waitUntilStill = `async (idleMs, timeoutMs) => {
   const sign = () => document.getElementsByTagName('*').length + ' ' + document.documentElement.scrollHeight
-  const end = performance.now() + timeoutMs
+  const end = document.timeline.currentTime + timeoutMs
   let last = sign()
-  let since = performance.now()
-  while (performance.now() < end) {
+  let since = document.timeline.currentTime
+  while (document.timeline.currentTime < end) {
     await new Promise((resolve) => setTimeout(resolve, idleMs / 2))
     const now = sign()
-    if (now !== last) [last, since] = [now, performance.now()]
-    else if (performance.now() - since >= idleMs && document.fonts.status === 'loaded') return true
+    if (now !== last) [last, since] = [now, document.timeline.currentTime]
+    else if (document.timeline.currentTime - since >= idleMs && document.fonts.status === 'loaded') return true
   }
   return false
 }`
@@ -102,7 +102,7 @@ async function awaitElement(page: Page, selector: string): Promise<Missing | und
     return undefined
   } catch (error) {
     if (!(error instanceof TimeoutError))
-      throw new RenderFailure('unreachable', `waitFor is no selector that the browser understands: ${selector}`, {
+      throw new RenderFailure('unreachable', `the browser does not understand the selector of waitFor: ${selector}`, {
         cause: error,
       })
     const detail = `no visible element matched waitFor within ${waitForTimeoutMs} ms: ${selector}`
@@ -112,9 +112,9 @@ async function awaitElement(page: Page, selector: string): Promise<Missing | und
 
 const scrollFrom = `async (from, heightMax, pauseMs, timeoutMs) => {
   const root = document.scrollingElement ?? document.documentElement
-  const end = performance.now() + timeoutMs
+  const end = document.timeline.currentTime + timeoutMs
   let y = from
-  for (; y < Math.min(root.scrollHeight, heightMax) && performance.now() < end; y += innerHeight) {
+  for (; y < Math.min(root.scrollHeight, heightMax) && document.timeline.currentTime < end; y += innerHeight) {
     scrollTo({ top: y, behavior: 'instant' })
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }

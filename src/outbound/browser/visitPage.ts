@@ -44,7 +44,7 @@ export async function visitPage(page: Page, task: RenderTask, deps: VisitDeps): 
   loading.forget()
   const missingGlyphs = await countMissingGlyphs(world)
   watch.check()
-  // Printing waits for fonts and pictures without a bound of its own.
+  // Printing waits for fonts and pictures without a bound.
   if (task.isPrinted) proxy.finish()
   return { httpStatus, missing: [...loading.missing(), ...unsettled], missingGlyphs, check: watch.check }
 }
@@ -72,7 +72,7 @@ async function hideElements(world: PageWorld, selectors: readonly string[] = [])
   if (selectors.length > 0) await world.run(addHidingRules, [...selectors])
 }
 
-// One rule for each selector, so that a selector that means nothing here spoils no other.
+// One rule for each selector, so that an invalid selector does not affect the others.
 const addHidingRules = `(selectors) => {
   const sheet = new CSSStyleSheet()
   for (const selector of selectors)
@@ -100,7 +100,7 @@ function watchNavigation(page: Page, proxy: EgressProxy): NavigationWatch {
   })
   page.on('response', (response) => {
     if (!response.request().isNavigationRequest() || response.frame() !== page.mainFrame()) return
-    // What is answered after the end of loading is our own refusal.
+    // An answer after the end of loading is our own refusal.
     if (!proxy.isFinished()) isAnswered = true
   })
   return {

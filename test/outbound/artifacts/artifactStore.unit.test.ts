@@ -112,7 +112,7 @@ test('a storage that is full sells nothing more until something expires', async 
   await store.keep('image/png', picture)
   await store.keep('image/png', picture)
   expect(store.whyUnavailable()).toBeUndefined()
-  // Who had paid by then still gets a result.
+  // A caller who had paid by then still gets a result.
   await store.keep('image/png', picture)
   expect(store.whyUnavailable()).toBe('the storage of results is full until some of them expire')
   await store.sweep()

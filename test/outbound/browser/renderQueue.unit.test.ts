@@ -125,7 +125,7 @@ describe('turns are fair', () => {
 })
 
 describe('a page that gets nothing', () => {
-  test('passes its place on, and goes on beside the others', async () => {
+  test('passes its place on, and continues without one', async () => {
     const queue = open({ placesMax: 1 })
     const hung = await turnOf(queue.enter('a'))
     const next = queue.enter('b')

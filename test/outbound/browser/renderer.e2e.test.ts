@@ -165,20 +165,15 @@ describe.skipIf(opened === undefined)('a page', () => {
     expect(await shoot(path)).toMatchObject({ httpStatus: 200 })
   })
 
-  test.each(['Image', 'Font', 'Script', 'Sheet'])(
-    'of which one resource never arrives is captured, and says so: %s',
-    async (kind) => {
-      const url = `http://site.test:${port}/hanging${kind}`
+  test('of which one resource never arrives is captured on paper and as a picture, and says so', async () => {
+    const captured = ['Image', 'Font', 'Script', 'Sheet'].flatMap((kind) => {
       const margin = { top: '1cm', right: '1cm', bottom: '1cm', left: '1cm' }
-      const missing = [{ reason: 'resources_pending', detail: expect.stringContaining('/silent') }]
-      const [picture, document] = await Promise.all([
-        shoot(`/hanging${kind}`),
-        renderer().pdf({ page: { url }, format: 'A4', margin }, customer()),
-      ])
-      expect(picture).toMatchObject({ missing })
-      expect(document).toMatchObject({ missing })
-    },
-  )
+      const page = { url: `http://site.test:${port}/hanging${kind}` }
+      return [shoot(`/hanging${kind}`), renderer().pdf({ page, format: 'A4', margin }, customer())]
+    })
+    const missing = [{ reason: 'resources_pending', detail: expect.stringContaining('/silent') }]
+    for (const rendered of await Promise.all(captured)) expect(rendered).toMatchObject({ missing })
+  })
 
   test('sees a plain English browser with three kinds of fonts, or what the order asks for', async () => {
     await shoot('/observe')
@@ -192,8 +187,14 @@ describe.skipIf(opened === undefined)('a page', () => {
     })
     const picture = await renderer().screenshot(
       {
-        ...{ url: `http://site.test:${port}/observe`, width: 640, height: 480, fullPage: false, deviceScale: 2 },
-        ...{ locale: 'de-CH', timezone: 'Europe/Zurich', colorScheme: 'dark' },
+        url: `http://site.test:${port}/observe`,
+        width: 640,
+        height: 480,
+        fullPage: false,
+        deviceScale: 2,
+        locale: 'de-CH',
+        timezone: 'Europe/Zurich',
+        colorScheme: 'dark',
         geolocation: { latitude: 47, longitude: 8 },
       },
       customer(),
@@ -254,7 +255,8 @@ describe.skipIf(opened === undefined)('a job fails, and the next one works:', ()
   test.each(failures)('%s', async (_what, target, kind) => {
     // A page that hangs by its own doing is not worth another attempt with the same payment.
     await expect(shoot(target)).rejects.toMatchObject({
-      ...{ name: 'RenderFailure', kind },
+      name: 'RenderFailure',
+      kind,
       endsPayment: kind === 'timeout',
     })
     expect(await shoot('/')).toMatchObject({ httpStatus: 200 })
