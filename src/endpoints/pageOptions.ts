@@ -4,7 +4,6 @@ import { oneOf, text } from './text.ts'
 /* Optional parameters that the screenshot and the PDF have in common. */
 
 const selectorLengthMax = 200
-const hiddenMax = 20
 const delayMsMax = 5_000
 const tagLengthMax = 64
 
@@ -69,11 +68,9 @@ export const pageOptions = {
   delay: boundedInteger(0, delayMsMax)
     .exactOptional()
     .meta({ description: 'a pause before the capture, in milliseconds' }),
-  hide: z
-    .array(selector, { error: 'must be a list of CSS selectors' })
-    .max(hiddenMax, `must have at most ${hiddenMax} selectors`)
+  hide: selector
     .exactOptional()
-    .meta({ description: 'CSS selectors of elements that are not shown, such as banners' }),
+    .meta({ description: 'CSS selectors, separated by commas, of elements that are not shown' }),
   locale: locale.exactOptional().meta({ default: 'en-US', description: 'language of the browser' }),
   timezone: timezone.exactOptional().meta({ default: 'UTC', description: 'IANA time zone of the browser' }),
   colorScheme: oneOf(['light', 'dark']).exactOptional().meta({ description: 'the scheme that the page is asked for' }),

@@ -46,7 +46,7 @@ const parametersWith = (allowHosts: readonly string[]) =>
         .meta({ default: 1, description: 'pixels of the picture per CSS pixel' }),
       element: selector.exactOptional().meta({ description: 'CSS selector; only the first such element is captured' }),
       format: oneOf(pictureFormats).exactOptional().meta({ default: 'png' }),
-      quality: boundedInteger(1, 100).exactOptional().meta({ default: 80, description: 'of jpeg and webp' }),
+      quality: boundedInteger(1, 100).exactOptional().meta({ description: 'of jpeg and webp; 80 without it' }),
       ...pageOptions,
     })
     .refine(({ quality, format = 'png' }) => quality === undefined || format !== 'png', {

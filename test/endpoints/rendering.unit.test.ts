@@ -11,7 +11,7 @@ const shared = {
   waitFor: '#late',
   until: 'load',
   delay: 500,
-  hide: ['.banner', '#cookies'],
+  hide: '.banner, #cookies',
   locale: 'de-CH',
   timezone: 'Europe/Zurich',
   colorScheme: 'dark',
@@ -45,8 +45,7 @@ describe('a screenshot', () => {
     [{ locale: 'de_CH' }, 'locale: must be a BCP 47 language tag such as de-CH'],
     [{ timezone: 'Mars/Olympus' }, 'timezone: must be an IANA time zone such as Europe/Zurich'],
     [{ timezone: '+02:00' }, 'timezone: must be an IANA time zone such as Europe/Zurich'],
-    [{ hide: ['a{b}'] }, 'hide.0: must be a CSS selector of 1 to 200 characters'],
-    [{ hide: Array(21).fill('a') }, 'hide: must have at most 20 selectors'],
+    [{ hide: 'a{b}' }, 'hide: must be a CSS selector of 1 to 200 characters'],
     [{ geolocation: { latitude: 91, longitude: 0 } }, 'geolocation.latitude: must be a number from -90 to 90'],
     [{ format: 'gif' }, 'format: must be one of png, jpeg, webp'],
   ])('is refused with %j', (order, problem) => {

@@ -3,6 +3,8 @@ import type { HTTPRequest, Page } from 'puppeteer'
 /** Requests of a page that have no whole answer yet. */
 export interface PageRequests {
   pending(): readonly PendingRequest[]
+  /** Number of requests that were ever pending. */
+  startedCount(): number
 }
 
 export interface PendingRequest {
@@ -18,14 +20,16 @@ const trackedMax = 2_000
 
 export function trackRequests(page: Page): PageRequests {
   const pending = new Map<HTTPRequest, PendingRequest>()
+  let started = 0
   page.on('request', (request) => {
     const type = request.resourceType()
     if (neverEnding.has(type) || pending.size >= trackedMax || !/^https?:/.test(request.url())) return
+    started++
     pending.set(request, { url: request.url(), type })
   })
   page.on('requestfinished', (request) => pending.delete(request))
   page.on('requestfailed', (request) => pending.delete(request))
-  return { pending: () => [...pending.values()] }
+  return { pending: () => [...pending.values()], startedCount: () => started }
 }
 
 const shownUrlLengthMax = 200

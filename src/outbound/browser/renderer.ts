@@ -43,8 +43,8 @@ export interface PageWaits {
 }
 
 export interface PageOptions extends PageSettings, PageWaits {
-  /** CSS selectors of elements that are not shown. */
-  readonly hide?: readonly string[]
+  /** CSS selector list of elements that are not shown. */
+  readonly hide?: string
 }
 
 export type PictureFormat = 'png' | 'jpeg' | 'webp'

@@ -21,6 +21,8 @@ export interface Scroll {
 // A page is quiet when neither its requests nor its size have changed for this long.
 const quietIdleMs = 50
 const quietTimeoutMs = 3_000
+// After scrolling or a wait; a page that was never quiet has had its time.
+const againTimeoutMs = 1_000
 const waitForTimeoutMs = 8_000
 const scrollRoundsMax = 3
 // Longer than a frame, in which the browser notices what has come into view.
@@ -31,8 +33,9 @@ const scrollTimeoutMs = 2_000
 export async function settlePage(target: SettledPage, waits: PageWaits): Promise<readonly Missing[]> {
   const { page, scroll } = target
   const { until = 'quiet', waitFor, delay = 0 } = waits
-  const settle = () => (until === 'quiet' ? awaitQuiet(target) : Promise.resolve([]))
-  let missing = await settle()
+  const settle = (timeoutMs = againTimeoutMs) =>
+    until === 'quiet' ? awaitQuiet(target, timeoutMs) : Promise.resolve([])
+  let missing = await settle(quietTimeoutMs)
   const unmet = waitFor === undefined ? undefined : await awaitElement(page, waitFor)
   if (delay > 0) await pause(delay)
   // The wait may have brought more content, so the page settles again.
@@ -41,16 +44,15 @@ export async function settlePage(target: SettledPage, waits: PageWaits): Promise
   return [...(scrolled?.missing ?? missing), unmet, scrolled?.unseen].filter((lack) => lack !== undefined)
 }
 
-async function awaitQuiet(target: SettledPage): Promise<readonly Missing[]> {
-  const late = AbortSignal.timeout(quietTimeoutMs)
+async function awaitQuiet(target: SettledPage, timeoutMs: number): Promise<readonly Missing[]> {
+  const late = AbortSignal.timeout(timeoutMs)
   const { requests } = target
   let [isIdle, isStill] = [false, false]
   // Until both hold at the same time: an answer changes the document, and a change makes requests.
-  while (!late.aborted) {
-    ;[isIdle, isStill] = await Promise.all([awaitIdle(target), awaitStill(target)])
+  do {
+    ;[isIdle, isStill] = await Promise.all([awaitIdle(target, timeoutMs), awaitStill(target, timeoutMs)])
     if (isIdle && isStill && requests.pending().length === 0) return []
-    if (!isIdle || !isStill) break
-  }
+  } while (isIdle && isStill && !late.aborted)
   const pending = requests.pending()
   return [
     ...(isIdle && pending.length === 0 ? [] : [stillLoading(describePending(pending))]),
@@ -61,17 +63,18 @@ async function awaitQuiet(target: SettledPage): Promise<readonly Missing[]> {
 const stillLoading = (detail: string): Missing => ({ reason: 'still_loading', detail })
 const stillChanging: Missing = {
   reason: 'still_changing',
-  detail: `the document was still growing or shrinking after ${quietTimeoutMs} ms`,
+  detail: 'the document was still growing or shrinking when the time to wait for it was up',
 }
 
-/** Puppeteer counts streams of events too, which never end; a page with one is idle when nothing else is pending. */
-async function awaitIdle({ page, requests }: SettledPage): Promise<boolean> {
-  try {
-    await page.waitForNetworkIdle({ idleTime: quietIdleMs, timeout: quietTimeoutMs })
-    return true
-  } catch (error) {
-    if (!(error instanceof TimeoutError)) throw error
-    return requests.pending().length === 0
+/** Not Puppeteer's own wait, which counts streams of events too: they never end. */
+async function awaitIdle({ requests }: SettledPage, timeoutMs: number): Promise<boolean> {
+  const late = AbortSignal.timeout(timeoutMs)
+  let started = -1
+  for (;;) {
+    if (requests.pending().length === 0 && requests.startedCount() === started) return true
+    if (late.aborted) return false
+    started = requests.pending().length === 0 ? requests.startedCount() : -1
+    await pause(quietIdleMs)
   }
 }
 
@@ -90,9 +93,9 @@ const waitUntilStill = `async (idleMs, timeoutMs) => {
   return false
 }`
 
-async function awaitStill({ world }: SettledPage): Promise<boolean> {
+async function awaitStill({ world }: SettledPage, timeoutMs: number): Promise<boolean> {
   // A document that went away under the script is replaced by another one, and that is a change.
-  return (await world.run(waitUntilStill, quietIdleMs, quietTimeoutMs)) === true
+  return (await world.run(waitUntilStill, quietIdleMs, timeoutMs)) === true
 }
 
 async function awaitElement(page: Page, selector: string): Promise<Missing | undefined> {

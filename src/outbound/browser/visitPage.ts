@@ -68,17 +68,13 @@ function endLoading(requests: PageRequests, { proxy, loadTimeoutMs, hurry }: Vis
   return { missing: () => missing, forget: () => late.removeEventListener('abort', finish) }
 }
 
-async function hideElements(world: PageWorld, selectors: readonly string[] = []): Promise<void> {
-  if (selectors.length > 0) await world.run(addHidingRules, [...selectors])
+async function hideElements(world: PageWorld, selectors: string | undefined): Promise<void> {
+  if (selectors !== undefined) await world.run(addHidingRule, selectors)
 }
 
-// One rule for each selector, so that an invalid selector does not affect the others.
-const addHidingRules = `(selectors) => {
+const addHidingRule = `(selectors) => {
   const sheet = new CSSStyleSheet()
-  for (const selector of selectors)
-    try {
-      sheet.insertRule(selector + ' { display: none !important }', sheet.cssRules.length)
-    } catch {}
+  sheet.insertRule(selectors + ' { display: none !important }')
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
 }`
 

@@ -209,7 +209,7 @@ describe.skipIf(opened === undefined)('a page', () => {
     const order = { url, width: 640, height: 480, fullPage: false }
     const jpeg = await renderer().screenshot({ ...order, format: 'jpeg', quality: 50 }, customer())
     expect(pictureSize(jpeg.bytes, 'jpeg')).toEqual({ width: 640, height: 480 })
-    const part = { ...order, element: '#part', waitFor: '#late', hide: ['#banner', '!'] }
+    const part = { ...order, element: '#part', waitFor: '#late', hide: '#banner, .none' }
     const webp = await renderer().screenshot({ ...part, format: 'webp', deviceScale: 2 }, customer())
     expect(pictureSize(webp.bytes, 'webp')).toEqual({ width: 200, height: 100 })
     // At the top, because the banner above it is hidden.
