@@ -162,6 +162,11 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
       'The `jws` of a receipt is a compact EdDSA JWS over the canonical JSON (RFC 8785) of the receipt without `jws`.',
     answers: json(jwks),
   },
+  '/.well-known/did.json': {
+    summary: 'Public keys of the receipts as a DID document',
+    description: 'For receipts in the form of x402 (`offer-receipt`), whose `kid` begins with the DID of the service.',
+    answers: json(z.looseObject({ id: z.string() })),
+  },
   '/livez': { summary: 'Liveness of the process', answers: json(z.object({ status: z.literal('alive') })) },
   '/readyz': {
     summary: 'Readiness to sell',

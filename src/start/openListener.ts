@@ -14,9 +14,9 @@ export interface ListenerDeps
   readonly routes: ServerDeps['moreRoutes']
   readonly paywall: Paywall
   readonly wallets: Omit<WalletPaymentParts, 'clock' | 'paywall' | 'split'>
-  readonly address: Pick<ServiceAddress, 'publicUrl' | 'listensOn'>
+  readonly address: ServiceAddress
   readonly health: Health
-  readonly keys: Pick<ReceiptKeys, 'published'>
+  readonly keys: Pick<ReceiptKeys, 'published' | 'didDocument'>
   readonly prices: Pick<Prices, 'tokenPrice'>
 }
 
@@ -52,6 +52,7 @@ export async function openListener(settings: ServerSettings, deps: ListenerDeps)
       isDraining: health.isDraining,
       checks: health.checks,
       receiptKeys: keys.published,
+      didDocument: () => keys.didDocument(deps.address.url()),
       tokenPrice: prices.tokenPrice,
       burnStats: deps.burnStats,
       burnOf: deps.burnOf,
