@@ -50,6 +50,11 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
       /^(src\/outbound\/|packages\/client\/src\/|src\/http\/pages\/(api|burn)\.js|packages\/audit\/src\/auditCommand\.ts)/,
   },
 ]
+/** A bigint of one of these is an amount without its unit. Names end in the unit, or are the unit: `baseUnits`. */
+const unitLast = /(baseUnits|lamports|microUsd|attoUsd|usd|perMille|slot|epoch)$/i
+/** Where a bigint is not money, or money of any unit. */
+const otherBigints =
+  /^packages\/(localnet\/|core\/src\/money\.ts|ledger\/src\/wire\.ts|audit\/src\/(tokenAccountAddress|copyRow)\.ts)/
 const forbidden: readonly { readonly what: string; readonly pattern: RegExp }[] = [
   { what: 'a TODO without an issue number', pattern: /\bTODO\b(?!\(#\d+\))/ },
   { what: 'a FIXME', pattern: /\bFIXME\b/ },
@@ -79,6 +84,7 @@ const problems = [
   ...sources.flatMap(nameAndLengthProblems),
   ...sources.flatMap(homeProblems),
   ...sources.flatMap(forbiddenProblems),
+  ...parsed.flatMap(bigintNameProblems),
   ...(median(sources.map(({ lines }) => lines.length)) > linesMedianMax ? ['the median file is too long'] : []),
   ...(casts > (lineCount / 1000) * castsPerThousandLinesMax ? [`${casts} casts in ${lineCount} lines`] : []),
 ]
@@ -102,6 +108,26 @@ function homeProblems({ path, lines }: Source): readonly string[] {
 
 function forbiddenProblems({ path, text }: Source): readonly string[] {
   return forbidden.filter(({ pattern }) => pattern.test(text)).map(({ what }) => `${path}: ${what}`)
+}
+
+/** Values that are declared as `bigint`, also where they may be absent. */
+function bigintNameProblems({ source: { path }, tree }: { source: Source; tree: ts.SourceFile }): readonly string[] {
+  if (otherBigints.test(path)) return []
+  const problems: string[] = []
+  const visit = (node: ts.Node): void => {
+    const isValue =
+      ts.isParameter(node) ||
+      ts.isPropertySignature(node) ||
+      ts.isVariableDeclaration(node) ||
+      ts.isNamedTupleMember(node)
+    if (isValue && node.type !== undefined && /^bigint( \| (undefined|null))*$/.test(node.type.getText(tree))) {
+      const name = node.name.getText(tree)
+      if (!unitLast.test(name)) problems.push(`${path}: the bigint ${name} does not say its unit`)
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(tree)
+  return problems
 }
 
 function isComment(line: string): boolean {
