@@ -52,7 +52,7 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
 ]
 /** A bigint of one of these is an amount without its unit. Names end in the unit, or are the unit: `baseUnits`. */
 const unitLast = /(baseUnits|lamports|microUsd|attoUsd|usd|perMille|slot|epoch)$/i
-/** Where a bigint is not money, or money of any unit. */
+/** Files whose bigints are not money, or money of any unit. */
 const otherBigints =
   /^packages\/(localnet\/|core\/src\/money\.ts|ledger\/src\/wire\.ts|audit\/src\/(tokenAccountAddress|copyRow)\.ts)/
 const forbidden: readonly { readonly what: string; readonly pattern: RegExp }[] = [
@@ -61,13 +61,8 @@ const forbidden: readonly { readonly what: string; readonly pattern: RegExp }[] 
   { what: 'a disabled type check', pattern: /@ts-(ignore|nocheck|expect-error)/ },
 ]
 
-const sources = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'src', 'packages'], { encoding: 'utf8' })
-  .split('\n')
-  .filter((path) => /\.[jt]s$/.test(path))
-  .map((path): Source => {
-    const text = readFileSync(path, 'utf8')
-    return { path, text, lines: text.trimEnd().split('\n') }
-  })
+const sources = readSources(['src', 'packages'], /\.[jt]s$/)
+const sqlFiles = readSources(['migrations', 'packages/ledger/sql'], /\.sql$/)
 
 const parsed = sources.map((source) => ({
   source,
@@ -81,6 +76,7 @@ const lineCount = sources.reduce((sum, { lines }) => sum + lines.length, 0)
 const commentCount = sources.reduce((sum, { lines }) => sum + lines.filter(isComment).length, 0)
 
 const problems = [
+  ...sqlFiles.flatMap(nameAndLengthProblems),
   ...sources.flatMap(nameAndLengthProblems),
   ...sources.flatMap(homeProblems),
   ...sources.flatMap(forbiddenProblems),
@@ -91,6 +87,16 @@ const problems = [
 for (const problem of problems) process.stderr.write(`${problem}\n`)
 process.stdout.write(`${figures()}\n`)
 process.exitCode = problems.length === 0 ? 0 : 1
+
+function readSources(folders: readonly string[], accepted: RegExp): readonly Source[] {
+  return execFileSync('git', ['ls-files', '-co', '--exclude-standard', ...folders], { encoding: 'utf8' })
+    .split('\n')
+    .filter((path) => accepted.test(path))
+    .map((path): Source => {
+      const text = readFileSync(path, 'utf8')
+      return { path, text, lines: text.trimEnd().split('\n') }
+    })
+}
 
 function nameAndLengthProblems({ path, lines }: Source): readonly string[] {
   return [
@@ -115,11 +121,7 @@ function bigintNameProblems({ source: { path }, tree }: { source: Source; tree: 
   if (otherBigints.test(path)) return []
   const problems: string[] = []
   const visit = (node: ts.Node): void => {
-    const isValue =
-      ts.isParameter(node) ||
-      ts.isPropertySignature(node) ||
-      ts.isVariableDeclaration(node) ||
-      ts.isNamedTupleMember(node)
+    const isValue = ts.isParameter(node) || ts.isPropertySignature(node) || ts.isVariableDeclaration(node)
     if (isValue && node.type !== undefined && /^bigint( \| (undefined|null))*$/.test(node.type.getText(tree))) {
       const name = node.name.getText(tree)
       if (!unitLast.test(name)) problems.push(`${path}: the bigint ${name} does not say its unit`)
