@@ -73,6 +73,12 @@ const jwks = z.object({
   ),
 })
 
+const x402Resources = z.object({
+  version: z.int(),
+  x402Version: z.int(),
+  resources: z.array(z.string()),
+  instructions: z.string(),
+})
 const base64 = z.string()
 const inclusionProof = z.object({
   position: z.int(),
@@ -105,6 +111,12 @@ const treeSize = {
 
 /** All free routes, by their path in the router. Routes that are not listed are not for callers. */
 export const freeOperations: Readonly<Record<string, FreeOperation>> = {
+  '/.well-known/x402': {
+    summary: 'Addresses that answer 402 to every caller',
+    description: 'For indexers of x402. The list is empty while no rail has a mount.',
+    answers: json(x402Resources),
+  },
+  '/llms.txt': { summary: 'The service in one page, for language models', answers: { 'text/plain': 'text' } },
   '/api/health': { summary: 'Health of the service', answers: enveloped(health), tellsUnder503: true },
   '/api/catalog': {
     summary: 'Price list: products with prices, parameters and availability',

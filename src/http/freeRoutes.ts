@@ -4,6 +4,7 @@ import { type Clock, isoTime } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
+import type { Pass } from './callerLimits.ts'
 import type { Metrics } from './metrics.ts'
 import { publicJson } from './publicAnswer.ts'
 import type { PublicBody } from './publicBody.ts'
@@ -19,6 +20,13 @@ export interface FreeRoute {
   /** A health check: answered outside of the limits. */
   readonly isProbe?: true
   serve(facts: FreeRequest): Promise<FreeAnswer>
+  /** Answers POST. Absent: the route only reads. */
+  readonly post?: (action: FreeAction) => Promise<FreeAnswer>
+}
+
+/** A POST to a free route: a small JSON object. */
+export interface FreeAction extends FreeRequest {
+  readonly body: Readonly<Record<string, unknown>>
 }
 
 export interface FreeRequest {
@@ -33,6 +41,8 @@ export interface FreeRequest {
   readonly requestId: string
   /** A blank header counts as absent. */
   header(name: string): string | undefined
+  /** The limits of the caller, for a route that stores a quote or queries the chain. */
+  readonly limits: Pick<Pass, 'takeQuote' | 'takeLookup'>
 }
 
 export interface FreeAnswer extends Omit<Answer, 'body'> {

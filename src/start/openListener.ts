@@ -4,14 +4,16 @@ import { openServer, type ServerDeps } from '../http/openServer.ts'
 import type { Health } from './health.ts'
 import type { Prices } from './prices.ts'
 import type { ReceiptKeys } from './openReceiptKeys.ts'
+import type { Paywall } from '../paywall/paywall.ts'
+import { openWalletPayments, type WalletPaymentParts } from './openWalletPayments.ts'
 import type { ServiceAddress } from './serviceAddress.ts'
 import type { PartDeps } from './partDeps.ts'
 
 export interface ListenerDeps
-  extends
-    PartDeps,
-    Pick<ServerDeps, 'callers' | 'paywall' | 'endpoints' | 'finance' | 'burnStats' | 'terms' | 'split'> {
+  extends PartDeps, Pick<ServerDeps, 'callers' | 'endpoints' | 'finance' | 'burnStats' | 'terms' | 'split'> {
   readonly routes: ServerDeps['moreRoutes']
+  readonly paywall: Paywall
+  readonly wallets: Omit<WalletPaymentParts, 'clock' | 'paywall' | 'split'>
   readonly address: Pick<ServiceAddress, 'publicUrl' | 'listensOn'>
   readonly health: Health
   readonly keys: Pick<ReceiptKeys, 'published'>
@@ -53,6 +55,7 @@ export async function openListener(settings: ServerSettings, deps: ListenerDeps)
       tokenPrice: prices.tokenPrice,
       burnStats: deps.burnStats,
       paywall: deps.paywall,
+      wallets: openWalletPayments({ ...deps, ...deps.wallets }),
       terms: deps.terms,
       split: deps.split,
     },

@@ -315,6 +315,7 @@ CREATE INDEX payments_by_wallet ON reports.payments USING btree (wallet, paid_at
 CREATE INDEX payments_unsettled ON reports.payments USING btree (state, paid_at, stream) WHERE (state <> 'fulfilled'::text)
 CREATE INDEX payouts_by_account ON reports.payouts USING btree (account, seq, line)
 CREATE INDEX payouts_by_wallet ON reports.payouts USING btree (wallet, seq, line)
+CREATE INDEX quotes_by_price ON ONLY ledger.quotes USING btree (wallet, endpoint, required, issued_at DESC)
 CREATE INDEX rate_counts_by_end ON work.rate_counts USING btree (ends_at)
 CREATE UNIQUE INDEX accounts_name_is_unique_per_mint ON ledger.accounts USING btree (mint, name)
 CREATE UNIQUE INDEX accounts_one_row_each ON ledger.accounts USING btree (id)

@@ -12,6 +12,7 @@ import type { Log } from '../../primitives/log.ts'
 import { spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
 import { openLocalFinance } from './financeTokens.ts'
 import { type Home, openHome } from './home.ts'
+import { openTestFunds } from './testFunds.ts'
 import { openLocalSigner } from './localSigner.ts'
 import { startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
 import { type ProvisionedChain, provisionFromHome } from './provisionFromHome.ts'
@@ -82,7 +83,8 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
     x402: config.x402 ?? (await openLocalX402(config, { home, opened, chain, ...options })),
   }
   options.onProgress?.('the service')
-  const service = await createService(serviceConfig, { log: options.log })
+  const fundWallet = config.chain === undefined ? await openTestFunds(home, chain) : undefined
+  const service = await createService(serviceConfig, { log: options.log, ...(fundWallet && { fundWallet }) })
   opened.defer(() => service.close())
 
   const { host } = config.server
