@@ -42,7 +42,9 @@ test('ARCHITECTURE.md lists exactly the imports that .dependency-cruiser.cjs per
   const permitted = forbidden
     .filter(({ name }) => name.startsWith('layer-'))
     .map(({ comment = '' }) => comment.replace(' may import only itself', '').split(', '))
-    .map(([folder = '', ...allowed]) => `${folder}: ${allowed.toSorted().join(', ')}`)
+    // The page does not tell `config.ts` from the folder with its parts.
+    .map(([folder = '', ...allowed]) => [folder, new Set(allowed.map((name) => name.replace(/\.ts$/, '')))] as const)
+    .map(([folder, allowed]) => `${folder}: ${[...allowed].toSorted().join(', ')}`)
   const page = await readFile('ARCHITECTURE.md', 'utf8')
   const listed = rowsOf(page, '| folder | may import (besides itself) |')
     .filter(([folders]) => folders !== 'compose, start')
@@ -58,6 +60,5 @@ test('ARCHITECTURE.md lists exactly the imports that .dependency-cruiser.cjs per
 function pathOf(name: string): string {
   if (name === 'all packages') return 'packages/'
   if (['core', 'ledger', 'localnet'].includes(name)) return `packages/${name}`
-  if (['compose', 'config'].includes(name)) return `src/${name}.ts`
   return name.includes('/') ? name : `src/${name}`
 }
