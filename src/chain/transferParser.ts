@@ -109,8 +109,8 @@ function balancesOf(
   for (const effect of effects) {
     if (effect.kind === 'open') seen(effect.tokenAccount, effect.mint).owners.add(effect.owner)
   }
-  return [...byAccount].map(([tokenAccount, { mint, owners, beforeBaseUnits: before, afterBaseUnits: after }]) => {
-    return { tokenAccount, mint, ownersSeen: [...owners], beforeBaseUnits: before, afterBaseUnits: after }
+  return [...byAccount].map(([tokenAccount, { mint, owners, beforeBaseUnits, afterBaseUnits }]) => {
+    return { tokenAccount, mint, ownersSeen: [...owners], beforeBaseUnits, afterBaseUnits }
   })
 }
 

@@ -83,8 +83,12 @@ export class Journal {
 
   state(): JournalState {
     return {
-      accounts: [...this.accounts()].map((totals) => ({ ...totals, balance: totals.balanceBaseUnits.toString() })),
-      hours: [...this.#hours.values()].map((totals) => ({ ...totals, amount: totals.amountBaseUnits.toString() })),
+      accounts: [...this.accounts()].map(({ balanceBaseUnits, ...totals }) => {
+        return { ...totals, balance: balanceBaseUnits.toString() }
+      }),
+      hours: [...this.#hours.values()].map(({ amountBaseUnits, ...totals }) => {
+        return { ...totals, amount: amountBaseUnits.toString() }
+      }),
     }
   }
 
