@@ -51,7 +51,10 @@ export async function issueOffer(deps: OfferDeps, question: OfferQuestion): Prom
 }
 
 /** Names the question, and gives it the lifetime of an offer. */
-export function openOffer<Q extends Omit<OfferQuestion, 'request' | 'ordered'>>({ clock, quoteTtlMs }: OfferDeps, question: Q) {
+export function openOffer<Q extends Omit<OfferQuestion, 'request' | 'ordered'>>(
+  { clock, quoteTtlMs }: OfferDeps,
+  question: Q,
+) {
   const issuedAtMs = clock.nowMs()
   return { id: newId('quote'), ...question, issuedAtMs, expiresAtMs: issuedAtMs + quoteTtlMs }
 }
