@@ -1,6 +1,6 @@
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
-import type { Failure, Ordered, Stream, Value } from '../product/product.ts'
+import type { Failure, Job, Ordered, Stream, Value } from '../product/product.ts'
 
 export interface HandlerDeps {
   readonly clock: Clock
@@ -17,7 +17,7 @@ export interface RunningStream extends Stream {
 export type Attempted = Value | RunningStream | Failure | { readonly kind: 'broken'; readonly error: unknown }
 
 /** Runs the handler to its deadline and always returns an outcome, so that a claim is never left open. */
-export async function runHandler(deps: HandlerDeps, ordered: Ordered, requestId: string): Promise<Attempted> {
+export async function runHandler(deps: HandlerDeps, ordered: Ordered, run: Omit<Job, 'signal'>): Promise<Attempted> {
   const { clock, handlerTimeoutMs } = deps
   const late = new AbortController()
   const ended = new AbortController()
@@ -27,7 +27,7 @@ export async function runHandler(deps: HandlerDeps, ordered: Ordered, requestId:
     () => undefined,
   )
   try {
-    const delivery = ordered.deliver({ signal: late.signal, requestId })
+    const delivery = ordered.deliver({ signal: late.signal, ...run })
     const outcome = await Promise.race([delivery, deadline.then(() => tooLate(handlerTimeoutMs))])
     return outcome.kind === 'stream' ? { ...outcome, abort: () => late.abort() } : outcome
   } catch (error) {

@@ -10,7 +10,7 @@ export interface Product {
 export interface Ordered {
   readonly parameters: Json
   /** Undefined when the product can be sold now; otherwise the reason, in words for the caller. Asked before every quote and every claim. */
-  readonly whyUnavailable: () => string | undefined
+  readonly whyUnavailable: (buyer?: string) => string | undefined
   /** Undefined unless it is known, without asking a provider, that there is nothing to deliver. */
   readonly whyNoData: () => string | undefined
   /** Bounds of what the price covers, such as the model and its tokens; shown in the 402. */
@@ -22,6 +22,8 @@ export interface Job {
   /** Aborted at the deadline of the attempt. A stream's provider must stop when it is aborted. */
   readonly signal: AbortSignal
   readonly requestId: string
+  /** The wallet that pays. */
+  readonly buyer?: string
 }
 
 export type Outcome = Value | Stream | Failure
