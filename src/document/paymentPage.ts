@@ -139,7 +139,7 @@ const fieldSchema = z.looseObject({
   },
 })
 const formSchema = z.object({
-  properties: z.record(z.string(), fieldSchema),
+  properties: z.record(z.string(), z.unknown()),
   required: z.array(z.string()).default([]),
   oneOf: z.array(z.object({ required: z.array(z.string()) })).default([]),
 })
@@ -157,9 +157,12 @@ interface FormField {
 function fieldsOf({ parameters, example }: Endpoint): Markup {
   const { properties, required, oneOf } = formSchema.parse(schemaOf(parameters))
   const alternatives = oneOf.flatMap((alternative) => alternative.required)
-  const fields = Object.entries(properties).map(([name, field]) =>
-    shown({ name, field, isRequired: required.includes(name), value: example.order[name] }),
-  )
+  const fields = Object.entries(properties).flatMap(([name, schema]) => {
+    const { data: field } = fieldSchema.safeParse(schema)
+    // A form has no input for a list, and its page shows no streams.
+    if (field === undefined || name === 'stream') return []
+    return [shown({ name, field, isRequired: required.includes(name), value: example.order[name] })]
+  })
   const choice =
     alternatives.length === 0 ? html`` : html`<p class="muted">Fill in one of ${alternatives.join(' and ')}.</p>`
   return html`${choice}${fields}`
@@ -210,7 +213,7 @@ function inputOf({ name, field, isRequired, value = field.default }: FormField, 
   if (field.type !== 'string')
     return html`<input
       type="number"
-      step="1"
+      step="${field.type === 'integer' ? '1' : 'any'}"
       min="${field.minimum ?? ''}"
       max="${field.maximum ?? ''}"
       value="${text}"
