@@ -24,11 +24,12 @@ const mayImport = {
   'src/rails': ['packages/core', 'src/payment', 'src/pricing', 'src/product', 'src/paywall'],
   'src/document': ['packages/core', 'src/payment', 'src/pricing', 'src/product', 'src/paywall', 'src/endpoints'],
   'src/reports': ['packages/core', 'src/payment', 'src/accounting', 'src/store'],
-  'src/http': ['packages/core', 'src/primitives', 'src/pricing', 'src/product', 'src/paywall', 'src/endpoints', 'src/reports', 'src/document'],
+  'src/diagnosis': ['packages/core', 'src/primitives', 'src/payment', 'src/accounting', 'src/chain', 'src/store', 'src/outbound', 'src/reports'],
+  'src/http': ['packages/core', 'src/primitives', 'src/pricing', 'src/product', 'src/paywall', 'src/endpoints', 'src/reports', 'src/diagnosis', 'src/document'],
   'src/jobs': ['packages/core', 'src/primitives', 'src/payment', 'src/pricing', 'src/accounting', 'src/reports'],
   'src/signer': ['packages/core', 'src/primitives', 'src/payment', 'src/chain'],
   'src/payout': ['packages/core', 'src/primitives', 'src/payment', 'src/accounting', 'src/chain', 'src/store', 'src/outbound'],
-  'src/cli': ['packages/', 'src/endpoints', 'src/primitives', 'src/payment', 'src/reports', 'src/store', 'src/payout', 'src/signer', 'src/compose.ts', 'src/config.ts'],
+  'src/cli': ['packages/', 'src/endpoints', 'src/primitives', 'src/payment', 'src/reports', 'src/store', 'src/payout', 'src/diagnosis', 'src/signer', 'src/compose.ts', 'src/config.ts'],
 }
 
 const folderRules = Object.entries(mayImport).map(([folder, allowed]) => ({

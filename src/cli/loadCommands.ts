@@ -29,6 +29,7 @@ const commands: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCommand>(
   ['key', async (deps) => (await import('./key.ts')).keyCommand(deps)],
   ['wallet', async (deps) => (await import('./wallet.ts')).walletCommand(deps)],
   ['split', async (deps) => (await import('./split.ts')).splitCommand(deps)],
+  ['explain', async (deps) => (await import('./explain.ts')).explainCommand(deps)],
   ['receipt-key', async () => (await import('./receiptKey.ts')).receiptKeyCommand()],
   ['report', loadReport],
 ])

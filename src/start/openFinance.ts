@@ -1,5 +1,8 @@
 import type { Chain } from '../chain/openChain.ts'
 import type { FinanceSettings } from '../config/financeSettings.ts'
+import type { SaleSettings } from '../config/saleSettings.ts'
+import { explain } from '../diagnosis/explain.ts'
+import { refundAfterMs, settleMarginMs } from '../payment/paymentAges.ts'
 import { createFinanceAccess } from '../http/financeAccess.ts'
 import { createFinanceRoutes } from '../http/financeRoutes.ts'
 import type { FinanceServing } from '../http/openServer.ts'
@@ -12,6 +15,7 @@ export interface FinanceDeps extends PartDeps {
   readonly ledger: Pick<LedgerPart, 'openReports'>
   readonly chain: Pick<Chain, 'reader' | 'terms'>
   readonly settings: Pick<LedgerSettingsPart, 'allTerms'>
+  readonly sale: Pick<SaleSettings, 'proofMaxAgeMs' | 'quoteGraceMs'>
 }
 
 export interface Finance {
@@ -26,7 +30,7 @@ const rollUpEveryMs = 1_000
 /** The finance reports and their access. Without settings, nothing is rolled up and nothing is served. */
 export function openFinance(settings: FinanceSettings | undefined, deps: FinanceDeps): Finance {
   if (settings === undefined) return { serving: undefined, close: () => Promise.resolve() }
-  const { clock, log, ledger, chain, settings: onRecord } = deps
+  const { clock, log, ledger, chain, settings: onRecord, sale } = deps
   const { mint, decimals, network } = chain.terms
   const reports = ledger.openReports({ mint, decimals })
   const rolling = repeat(deps, { name: 'report roll-up', everyMs: rollUpEveryMs, run: () => reports.rollUp() })
@@ -37,6 +41,23 @@ export function openFinance(settings: FinanceSettings | undefined, deps: Finance
     reports,
     network,
     publicUrl: settings.publicUrl,
+    explain: (text) =>
+      explain(
+        {
+          clock,
+          facts: reports.facts,
+          chain: chain.reader,
+          allTerms: onRecord.allTerms,
+          decimals,
+          ages: {
+            proofMaxAgeMs: sale.proofMaxAgeMs,
+            quoteGraceMs: sale.quoteGraceMs,
+            settleAgeMs: sale.proofMaxAgeMs + settleMarginMs,
+            refundAfterMs,
+          },
+        },
+        text,
+      ),
     walletBaseUnits: () => totalBaseUnits(chain.reader, onRecord.allTerms()),
   })
   return {
