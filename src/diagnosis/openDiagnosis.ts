@@ -11,15 +11,20 @@ import { ledgerToken } from '../reports/ledgerToken.ts'
 import { createPaymentFacts } from '../reports/paymentFacts.ts'
 import { type Database, openDatabase } from '../store/database.ts'
 import { readVersions } from '../store/settingStore.ts'
+import { createReports } from '../reports/reports.ts'
+import { createRefundStore } from '../store/refundStore.ts'
+import type { RefundLimits } from '../payment/refundDecision.ts'
 import { explain, type ExplainOutcome } from './explain.ts'
+import { decideAndRecord, type RefundOrder, type RefundOutcome } from './refundDesk.ts'
 
 export interface DiagnosisOptions {
-  /** A login of tollbook_service or tollbook_reader. */
+  /** A login of tollbook_service or tollbook_reader; for decisions one of tollbook_finance. */
   readonly databaseUrl: string
   /** Undefined without settings of a chain: the ledger alone is explained. */
   readonly chain:
     | { readonly rpcUrls: readonly string[]; readonly tokenMint: string; readonly paymentWallet: string }
     | undefined
+  readonly limits: RefundLimits
   readonly proofMaxAgeMs: number
   readonly quoteGraceMs: number
   readonly log: Log
@@ -30,6 +35,7 @@ export interface DiagnosisOptions {
 export interface OpenDiagnosis {
   readonly decimals: number
   explain(subject: string): Promise<ExplainOutcome>
+  decide(order: RefundOrder): Promise<RefundOutcome>
   close(): Promise<void>
 }
 
@@ -52,9 +58,12 @@ export async function openDiagnosis(options: DiagnosisOptions): Promise<OpenDiag
       decimals: token.decimals,
       ages,
     }
+    const store = createRefundStore(database, () => clock.nowMs())
+    const { refundsOf } = createReports(database, token)
     return {
       decimals: token.decimals,
       explain: (subject) => explain(deps, subject),
+      decide: (order) => decideAndRecord({ ...deps, store, refundsOf, limits: options.limits }, order),
       close: () => database.destroy(),
     }
   } catch (error) {

@@ -16,7 +16,7 @@ import { clientAddress, limitKey } from './clientAddress.ts'
 import type { Connections } from './connections.ts'
 import { createCors } from './cors.ts'
 import { findFramingProblem } from './framing.ts'
-import type { FreeRequest, FreeRoute } from './freeRoutes.ts'
+import type { FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
 import { loggedHeaders } from './loggedHeaders.ts'
 import type { Metrics } from './metrics.ts'
 import { hasNoInput, openProbe } from './probe.ts'
@@ -173,18 +173,28 @@ function paidRoutes(deps: AppDeps): readonly Route[] {
 function freeRoutes(deps: AppDeps): readonly Route[] {
   return deps.freeRoutes.map((route) => ({
     path: route.path,
-    methods: ['GET', 'HEAD'],
+    methods: route.bodyBytesMax === undefined ? ['GET', 'HEAD'] : ['POST'],
     serve: (context: Context, segment: string) => serveFree(deps, route, { context, segment }),
   }))
 }
 
+interface FreeArrival {
+  readonly context: Context
+  readonly segment: string
+}
+
+async function answerFree(deps: AppDeps, route: FreeRoute, { context, segment }: FreeArrival): Promise<FreeAnswer> {
+  const request = freeRequest(deps, context, segment)
+  if (route.bodyBytesMax === undefined) return route.serve(request)
+  const { req, res } = context
+  const { address } = visitorOf(deps, req)
+  const body = await readBody(deps, { request: req, response: res, address, bytesMax: route.bodyBytesMax })
+  return 'status' in body ? body : route.serve({ ...request, body })
+}
+
 /** Health checks pass without a slot. Beyond a rate that no monitor needs they are requests like others. */
-async function serveFree(
-  deps: AppDeps,
-  route: FreeRoute,
-  { context, segment }: { readonly context: Context; readonly segment: string },
-): Promise<void> {
-  const answer = async () => send(context, await route.serve(freeRequest(deps, context, segment)))
+async function serveFree(deps: AppDeps, route: FreeRoute, { context, segment }: FreeArrival): Promise<void> {
+  const answer = async () => send(context, await answerFree(deps, route, { context, segment }))
   if (route.isProbe === true && deps.admission.passesProbe(visitorOf(deps, context.req).address)) return answer()
   if (withinLimits(deps, context) === undefined) return
   const slot = enter(deps, context)

@@ -11,6 +11,7 @@ import { subjectForms } from '../diagnosis/readSubject.ts'
 import type { AccessHolder, AccessRefusal, FinanceAccess, FinanceRole } from './financeAccess.ts'
 import type { FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
 import { parseQuery, shownName } from './parseQuery.ts'
+import { type DecideRefund, decisionBytesMax, serveDecision } from './refundDecisions.ts'
 import { errorAnswer, invalidRequest } from './transportError.ts'
 
 export interface FinanceRouteDeps {
@@ -23,6 +24,7 @@ export interface FinanceRouteDeps {
   /** Origin of the public routes: empty when they share this listener, undefined when it is not configured. */
   readonly publicUrl: string | undefined
   readonly explain: (subject: string) => Promise<Explanation | 'unreadable' | 'unknown'>
+  readonly decideRefund: DecideRefund
   /** Balance of the payment wallet on chain; throws a fault when no node answers. */
   readonly walletBaseUnits: () => Promise<bigint>
 }
@@ -39,10 +41,24 @@ export function createFinanceRoutes(deps: FinanceRouteDeps): readonly FreeRoute[
   })
   return [
     guarded('/api/finance/summary', (request) => serveSummary(deps, request)),
-    ...reportNames.map((report) => guarded(`/api/finance/${report}`, (request) => serveReport(deps, report, request))),
+    ...reportNames.map((report) =>
+      guarded(`/api/finance/${report}`, (request) => serveReport(deps, report, request), rolesOf(report)),
+    ),
     guarded('/api/finance/payments/:reference', (request) => servePayment(deps, request), everyone),
+    {
+      ...guarded('/api/finance/decisions', (request, holder) => serveDecision(deps.decideRefund, request, holder), [
+        'finance',
+        'support',
+      ]),
+      bodyBytesMax: decisionBytesMax,
+    },
     guarded('/api/finance/explain/:subject', (request) => serveExplanation(deps, request), everyone),
   ]
+}
+
+/** Support works on single payments and their refunds. */
+function rolesOf(report: ReportName): readonly FinanceRole[] {
+  return report === 'payments' || report === 'refunds' ? everyone : ['finance', 'auditor']
 }
 
 const everyone = ['finance', 'support', 'auditor'] as const

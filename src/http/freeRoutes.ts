@@ -16,6 +16,8 @@ import { pathNotFound } from './transportError.ts'
 export interface FreeRoute {
   /** Exact, or with one last segment that varies, or several: `/artifacts/:name`, `/tile/*path`. */
   readonly path: string
+  /** Present for a route that takes POST with a JSON body of at most this size, and nothing else. */
+  readonly bodyBytesMax?: number
   /** A health check: answered outside of the limits. */
   readonly isProbe?: true
   serve(facts: FreeRequest): Promise<FreeAnswer>
@@ -31,6 +33,8 @@ export interface FreeRequest {
   /** Value of the Host header: a name or an address with an optional port; empty when it is missing. */
   readonly host: string
   readonly requestId: string
+  /** Undefined unless the route takes one. */
+  readonly body?: Buffer
   /** A blank header counts as absent. */
   header(name: string): string | undefined
 }

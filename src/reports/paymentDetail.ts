@@ -13,7 +13,10 @@ const payoutsMax = 100
  * transaction, and the debts that are still open on the accounts of wallets that it moved. Undefined when the ledger does
  * not have it.
  */
-export async function paymentDetail(database: Database, reference: PaymentReference): Promise<Json | undefined> {
+export async function paymentDetail(
+  database: Database,
+  reference: PaymentReference,
+): Promise<(Readonly<Record<string, Json>> & { readonly wallet: string }) | undefined> {
   const found = await readOrFault('a payment', () => readEvents(database, reference))
   const [first] = found
   if (first === undefined) return undefined

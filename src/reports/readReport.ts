@@ -4,6 +4,7 @@ import { liabilities } from './liabilities.ts'
 import { paymentList } from './paymentList.ts'
 import { payoutList } from './payoutList.ts'
 import { periodBalance } from './periodBalance.ts'
+import { refundList } from './refundList.ts'
 import { limitMax, type ReportName, type ReportQuestion } from './reportQuestion.ts'
 import type { ReportRow, ReportTable } from './reportTable.ts'
 import { burnSums, distributionSums, type SumsQuestion } from './sums.ts'
@@ -12,6 +13,7 @@ const reports: Readonly<Record<ReportName, (database: Database, question: SumsQu
   burns: burnSums,
   distributions: distributionSums,
   payments: paymentList,
+  refunds: refundList,
   payouts: payoutList,
   liabilities,
   'trial-balance': periodBalance,

@@ -7,7 +7,9 @@ import { createFinanceAccess } from '../http/financeAccess.ts'
 import { createFinanceRoutes } from '../http/financeRoutes.ts'
 import type { FinanceServing } from '../http/openServer.ts'
 import { repeat } from '../jobs/repeat.ts'
+import type { RefundSettings } from '../config/refundSettings.ts'
 import type { LedgerPart } from './openLedger.ts'
+import { openRefundDesk } from './openRefundDesk.ts'
 import type { LedgerSettingsPart } from './openSettings.ts'
 import type { PartDeps } from './partDeps.ts'
 
@@ -16,6 +18,7 @@ export interface FinanceDeps extends PartDeps {
   readonly chain: Pick<Chain, 'reader' | 'terms'>
   readonly settings: Pick<LedgerSettingsPart, 'allTerms'>
   readonly sale: Pick<SaleSettings, 'proofMaxAgeMs' | 'quoteGraceMs'>
+  readonly refunds: RefundSettings
 }
 
 export interface Finance {
@@ -34,12 +37,18 @@ export function openFinance(settings: FinanceSettings | undefined, deps: Finance
   const { mint, decimals, network } = chain.terms
   const reports = ledger.openReports({ mint, decimals })
   const rolling = repeat(deps, { name: 'report roll-up', everyMs: rollUpEveryMs, run: () => reports.rollUp() })
+  const desk = openRefundDesk(deps.refunds, deps, {
+    token: { mint, decimals },
+    chain: chain.reader,
+    allTerms: onRecord.allTerms,
+  })
   const routes = createFinanceRoutes({
     clock,
     log,
     access: createFinanceAccess(settings, { clock, log }),
     reports,
     network,
+    decideRefund: desk?.decide,
     publicUrl: settings.publicUrl,
     explain: (text) =>
       explain(
@@ -65,6 +74,7 @@ export function openFinance(settings: FinanceSettings | undefined, deps: Finance
     async close() {
       await rolling.stop()
       await reports.close()
+      await desk?.close()
     },
   }
 }
