@@ -27,6 +27,11 @@ export function isAmount(column: string): boolean {
   return column.endsWith('BaseUnits')
 }
 
+/** In millionths of a dollar. */
+export function isMicroUsd(column: string): boolean {
+  return column.endsWith('MicroUsd')
+}
+
 /** Drops the extra row, which was read to learn whether there is another page. */
 export function pageOf<Row>(rows: readonly Row[], { limit }: { readonly limit: number }) {
   const page = rows.slice(0, limit)

@@ -319,9 +319,9 @@ describe('tollbook report', () => {
       run('payments', '--format', 'csv', '--state', 'fulfilled'),
     ])
     expect(table.out.split('\n').map((line) => line.split(/ +/))).toEqual([
-      ['endpoint', 'payments', 'burned', 'burnOwed', 'burnConfirmed'],
-      ['/api/tools/qrcode', '1', '1.5', '0', '0'],
-      ['total', '1', '1.5', '0', '0'],
+      ['endpoint', 'payments', 'burned', 'burned', 'USD', 'burnOwed', 'burnOwed', 'USD', 'burnConfirmed'],
+      ['/api/tools/qrcode', '1', '1.5', '0.0015', '0', '0', '0'],
+      ['total', '1', '1.5', '0.0015', '0', '0', '0'],
       [''],
     ])
     expect(JSON.parse(json.out)).toMatchObject({
