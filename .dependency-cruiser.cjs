@@ -24,12 +24,63 @@ const mayImport = {
   'src/rails': ['packages/core', 'src/payment', 'src/pricing', 'src/product', 'src/paywall'],
   'src/document': ['packages/core', 'src/payment', 'src/pricing', 'src/product', 'src/paywall', 'src/endpoints'],
   'src/reports': ['packages/core', 'src/payment', 'src/accounting', 'src/store'],
-  'src/diagnosis': ['packages/core', 'src/primitives', 'src/payment', 'src/accounting', 'src/chain', 'src/store', 'src/outbound', 'src/reports'],
-  'src/http': ['packages/core', 'src/primitives', 'src/pricing', 'src/product', 'src/paywall', 'src/endpoints', 'src/reports', 'src/diagnosis', 'src/document'],
+  'src/diagnosis': [
+    'packages/core',
+    'src/primitives',
+    'src/payment',
+    'src/accounting',
+    'src/chain',
+    'src/store',
+    'src/outbound',
+    'src/reports',
+  ],
+  'src/http': [
+    'packages/core',
+    'src/primitives',
+    'src/pricing',
+    'src/product',
+    'src/paywall',
+    'src/endpoints',
+    'src/reports',
+    'src/diagnosis',
+    'src/document',
+  ],
   'src/jobs': ['packages/core', 'src/primitives', 'src/payment', 'src/pricing', 'src/accounting', 'src/reports'],
   'src/signer': ['packages/core', 'src/primitives', 'src/payment', 'src/chain'],
-  'src/payout': ['packages/core', 'src/primitives', 'src/payment', 'src/accounting', 'src/chain', 'src/store', 'src/outbound'],
-  'src/cli': ['packages/', 'src/endpoints', 'src/primitives', 'src/payment', 'src/reports', 'src/store', 'src/payout', 'src/diagnosis', 'src/signer', 'src/compose.ts', 'src/config.ts'],
+  'src/payout': [
+    'packages/core',
+    'src/primitives',
+    'src/payment',
+    'src/accounting',
+    'src/chain',
+    'src/store',
+    'src/outbound',
+  ],
+  'src/doctor': [
+    'packages/core',
+    'src/primitives',
+    'src/chain',
+    'src/store',
+    'src/reports',
+    'src/outbound',
+    'src/start',
+    'src/config',
+    'src/config.ts',
+  ],
+  'src/cli': [
+    'packages/',
+    'src/endpoints',
+    'src/primitives',
+    'src/payment',
+    'src/reports',
+    'src/store',
+    'src/payout',
+    'src/diagnosis',
+    'src/signer',
+    'src/doctor',
+    'src/compose.ts',
+    'src/config.ts',
+  ],
 }
 
 const folderRules = Object.entries(mayImport).map(([folder, allowed]) => ({
@@ -39,7 +90,9 @@ const folderRules = Object.entries(mayImport).map(([folder, allowed]) => ({
   from: { path: `^${folder}/` },
   to: {
     path: '^(src|packages)/',
-    pathNot: [folder, ...allowed].map((name) => `^${name.replace('.', '\\.')}${name.endsWith('.ts') ? '$' : name.endsWith('/') ? '' : '/'}`),
+    pathNot: [folder, ...allowed].map(
+      (name) => `^${name.replace('.', '\\.')}${name.endsWith('.ts') ? '$' : name.endsWith('/') ? '' : '/'}`,
+    ),
   },
 }))
 
@@ -81,7 +134,16 @@ module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     { name: 'no-folder-cycles', severity: 'error', scope: 'folder', from: {}, to: { circular: true } },
-    { name: 'no-orphans', severity: 'error', from: { orphan: true, path: '^(src|packages)/', pathNot: ['^src/main\\.ts$', '^src/cli/tollbook', '^src/http/pages/'] }, to: {} },
+    {
+      name: 'no-orphans',
+      severity: 'error',
+      from: {
+        orphan: true,
+        path: '^(src|packages)/',
+        pathNot: ['^src/main\\.ts$', '^src/cli/tollbook', '^src/http/pages/'],
+      },
+      to: {},
+    },
     { name: 'no-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
     {
       name: 'no-dev-packages-in-src',
@@ -90,8 +152,19 @@ module.exports = {
       from: { path: '^src/', pathNot: '^src/cli/(local|demo|chain\\.ts|demo\\.ts|serve\\.ts|provision\\.ts)' },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     },
-    { name: 'packages-stand-alone', comment: 'a package never imports the service', severity: 'error', from: { path: '^packages/' }, to: { path: '^src/' } },
-    { name: 'src-never-imports-tests', severity: 'error', from: { path: '^(src|packages)/' }, to: { path: '^(test|bench)/' } },
+    {
+      name: 'packages-stand-alone',
+      comment: 'a package never imports the service',
+      severity: 'error',
+      from: { path: '^packages/' },
+      to: { path: '^src/' },
+    },
+    {
+      name: 'src-never-imports-tests',
+      severity: 'error',
+      from: { path: '^(src|packages)/' },
+      to: { path: '^(test|bench)/' },
+    },
     {
       name: 'pure-core',
       comment: 'payment, pricing and accounting do no input or output: same input, same output',
@@ -106,7 +179,12 @@ module.exports = {
       from: { path: '^src/(compose\\.ts$|start/)' },
       to: { path: '^(src/cli|packages/(client|localnet|sandbox))/' },
     },
-    { name: 'config-stands-alone', severity: 'error', from: { path: '^src/config(\\.ts$|/)' }, to: { path: '^src/', pathNot: '^src/(config(\\.ts$|/)|primitives/|pricing/|outbound/upstreamName\\.ts$)' } },
+    {
+      name: 'config-stands-alone',
+      severity: 'error',
+      from: { path: '^src/config(\\.ts$|/)' },
+      to: { path: '^src/', pathNot: '^src/(config(\\.ts$|/)|primitives/|pricing/|outbound/upstreamName\\.ts$)' },
+    },
     {
       name: 'long-answers-are-light',
       comment: 'a command that streams the ledger loads neither a browser nor a chain: they are three times its memory',
@@ -121,6 +199,10 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'types', 'default'], extensions: ['.ts', '.js', '.json'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'types', 'default'],
+      extensions: ['.ts', '.js', '.json'],
+    },
   },
 }

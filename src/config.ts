@@ -52,6 +52,7 @@ import {
 import { type ServerSettings, serverSettingsOf, serverVariables } from './config/serverSettings.ts'
 import { findMistyped, type MistypedVariable } from './config/mistypedVariables.ts'
 import { type GivenVariables, missingBeside, postgresUrl } from './config/variables.ts'
+import { fileSuffix, readVariables } from './config/variableFiles.ts'
 import { Fault } from '@tollbook/core/fault'
 import { type LogLevel, logLevels } from './primitives/log.ts'
 
@@ -132,14 +133,16 @@ export function useThreads(count: number): void {
   process.env['UV_THREADPOOL_SIZE'] ??= String(count)
 }
 
-/** Reads the environment, or throws one fault that lists every mistake with its value and its fix. */
+/** Reads the environment and the files that it names, or throws one fault that lists every mistake with its fix. */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>> = process.env,
   { sampleUpstreams }: ConfigFlags = {},
 ): Config {
-  const given = givenVariables(sampleUpstreams === undefined ? env : { ...env, SAMPLE_UPSTREAMS: sampleUpstreams })
+  const flagged = sampleUpstreams === undefined ? env : { ...env, SAMPLE_UPSTREAMS: sampleUpstreams }
+  const { given, mistakes: unreadable } = readVariables(flagged, environmentNames)
   const parsed = environment.safeParse(given)
-  const mistakes = [...(parsed.error?.issues ?? []).map((issue) => mistakeOf(issue, given)), ...findConflicts(given)]
+  const invalid = (parsed.error?.issues ?? []).map((issue) => mistakeOf(issue, given))
+  const mistakes = [...unreadable, ...invalid, ...findConflicts(given)]
   if (parsed.success && mistakes.length === 0) return configOf(parsed.data)
   const asked = mistypedVariables(env).map(({ name, meant }) => `${name} is not read: did you mean ${meant}?`)
   const [s, lines] = [
@@ -153,17 +156,11 @@ export function readConfig(
 export function mistypedVariables(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): readonly MistypedVariable[] {
-  return findMistyped(env, environmentNames)
+  return findMistyped(env, [...environmentNames, ...environmentNames.map((name) => name + fileSuffix)])
 }
 
 export function isServiceConfig(config: Config): config is ServiceConfig {
   return config.ledger !== undefined && config.chain !== undefined && config.receiptSigningKey !== undefined
-}
-
-function givenVariables(env: Readonly<Record<string, string | undefined>>): GivenVariables {
-  const pairs = environmentNames.map((name) => [name, env[name]] as const)
-  // A shell turns an unset variable into an empty one.
-  return Object.fromEntries(pairs.filter((pair): pair is [string, string] => (pair[1] ?? '') !== ''))
 }
 
 // URLs can carry a password or a key.

@@ -20,8 +20,8 @@ end
 $$;
 grant execute on function ledger.record_quotes to tollbook_service;
 
--- The cheapest quote, then the newest, that was open when the payment landed. A quote lives a day at most, so the lookup
--- touches no partition older than two days: the plan is made for the values, which prunes the others.
+-- The cheapest quote, then the newest, that was open when the payment landed. A quote lives a day at most and clocks differ
+-- by less, so the lookup touches the partitions of three days: the plan is made for the values, which prunes the others.
 create or replace function ledger.find_open_quote(
   paying_wallet text, paid_endpoint text, landed_at timestamptz, landed_slot bigint, grace interval)
 returns setof ledger.quotes
@@ -35,7 +35,7 @@ begin
   select q.*
   from ledger.quotes q
   where q.wallet = paying_wallet and q.endpoint = paid_endpoint
-    and q.issued_at > landed_at - interval '24 hours'
+    and q.issued_at > landed_at - interval '24 hours' and q.issued_at < landed_at + interval '24 hours'
     and q.slot <= landed_slot and q.expires_at > landed_at - grace
   order by q.required, q.issued_at desc
   limit 1;

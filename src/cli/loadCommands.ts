@@ -25,6 +25,7 @@ const commands: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCommand>(
   ['signer', async () => (await import('./signer.ts')).signerCommand()],
   ['chain', async () => (await import('./chain.ts')).chainCommand()],
   ['provision', async () => (await import('./provision.ts')).provisionCommand()],
+  ['doctor', async (deps) => (await import('./doctor.ts')).doctorCommand(deps)],
   ['migrate', async () => (await import('./migrate.ts')).migrateCommand()],
   ['key', async (deps) => (await import('./key.ts')).keyCommand(deps)],
   ['wallet', async (deps) => (await import('./wallet.ts')).walletCommand(deps)],

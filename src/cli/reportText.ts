@@ -5,7 +5,9 @@ import { type Cell, isMicroUsd, type ReportTable } from '../reports/reportTable.
 export function textTable({ columns, rows, totals, next }: ReportTable, decimals: number): string {
   const shown = rows.map((row) => columns.map((column) => text(column, row[column], decimals)))
   const foot =
-    totals === undefined ? [] : [columns.map((column, nth) => (nth === 0 ? 'total' : text(column, totals[column], decimals)))]
+    totals === undefined
+      ? []
+      : [columns.map((column, nth) => (nth === 0 ? 'total' : text(column, totals[column], decimals)))]
   const lines = [columns.map(titleOf), ...shown, ...foot]
   const widths = columns.map((_, nth) => Math.max(...lines.map((line) => line[nth]?.length ?? 0)))
   const isRight = columns.map((column) =>

@@ -31,7 +31,9 @@ async function* csvRows(rows: AsyncIterable<ReportRow>, decimals: number): Async
   for await (const row of rows) {
     const tokens = Object.entries(row).flatMap(([name, cell]) => {
       if (typeof cell === 'bigint') return [[tokensName(name), formatDecimal(cell, decimals)]]
-      return isMicroUsd(name) && typeof cell === 'number' ? [[usdName(name), formatDecimal(BigInt(cell), usdDecimals)]] : []
+      return isMicroUsd(name) && typeof cell === 'number'
+        ? [[usdName(name), formatDecimal(BigInt(cell), usdDecimals)]]
+        : []
     })
     yield { ...row, ...Object.fromEntries(tokens) }
   }

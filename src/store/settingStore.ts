@@ -28,6 +28,14 @@ export interface SettingStore {
   record(values: readonly SettingValue[]): Promise<void>
 }
 
+/** Reads the settings, and records none. */
+export function createSettingReader(database: Database): Pick<SettingStore, 'versions' | 'newestMintName'> {
+  return {
+    versions: (names) => readVersions(database, names),
+    newestMintName: () => newestMintName(database),
+  }
+}
+
 export type SettingVersions = ReadonlyMap<string, readonly RecordedSetting[]>
 
 export interface SettingDeps {
@@ -39,9 +47,8 @@ export interface SettingDeps {
 export function createSettingStore(deps: SettingDeps): SettingStore {
   const { database } = deps
   return {
+    ...createSettingReader(database),
     find: (name, atMs) => findSetting(database, name, atMs),
-    versions: (names) => readVersions(database, names),
-    newestMintName: () => newestMintName(database),
     async record(values) {
       for (const value of values) await recordFirst(deps, value)
     },

@@ -10,7 +10,13 @@ import { ledgerCodec, type LedgerEvent } from '../../src/payment/events.ts'
 import { decideExpiry, decideFinality, decideRefund, decideUnmatched } from '../../src/payment/finality.ts'
 import { decideSubmit } from '../../src/payment/submission.ts'
 import * as payment from '../../src/payment/payment.ts'
-import { decideApproval, decideGrant, evolveRefund, noRefund, type RefundState } from '../../src/payment/refundDecision.ts'
+import {
+  decideApproval,
+  decideGrant,
+  evolveRefund,
+  noRefund,
+  type RefundState,
+} from '../../src/payment/refundDecision.ts'
 import { decideSettingChange } from '../../src/payment/settingChange.ts'
 import { periodsOf } from '../../src/payment/settingPeriods.ts'
 import { decideFirstSetting, decidePriceList } from '../../src/payment/settings.ts'

@@ -131,15 +131,15 @@ const anyJson: fc.Arbitrary<Json> = fc
   .map((value): Json => JSON.parse(JSON.stringify(value)))
 
 const anyDebt = record({ account: fc.stringMatching(/^Liabilities:[A-Za-z0-9:]{1,40}$/), baseUnits: anyBaseUnits })
-const anyReason = anyText.filter((text) => text !== '')
+const anyWords = anyText.filter((text) => text !== '')
 const anyDecision = {
   payment: anyReference,
   wallet: anyAddress,
   mint: anyAddress,
-  by: anyReason,
+  by: anyWords,
   role: fc.constantFrom('finance' as const, 'support' as const),
-  login: anyReason,
-  reason: anyReason,
+  login: anyWords,
+  reason: anyWords,
 }
 
 export const anyEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(

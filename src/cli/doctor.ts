@@ -1,0 +1,43 @@
+import { Command } from 'commander'
+import { readConfig } from '../config.ts'
+import type { Finding, Verdict } from '../doctor/check.ts'
+import { examine } from '../doctor/examine.ts'
+import { silentLog } from '../primitives/log.ts'
+import type { CommandDeps } from './commandDeps.ts'
+
+/** `tollbook doctor`: checks an installation before it serves, or while it does. */
+export function doctorCommand(deps: CommandDeps): Command {
+  return new Command('doctor')
+    .description('check configuration, database, chain and ledger of this installation; changes nothing')
+    .option('--json', 'one finding a line, as JSON')
+    .addHelpText(
+      'after',
+      `
+Reads the environment of the service. With MIGRATION_DATABASE_URL it also sees whether the triggers of the ledger fire.
+
+Exit codes:
+  0  nothing failed; warnings name what is weaker than it could be
+  1  a check failed, and the service would not start or would be unsafe`,
+    )
+    .action(async ({ json = false }: { readonly json?: boolean }) => {
+      const findings: Finding[] = []
+      await examine({
+        config: readConfig(),
+        log: silentLog,
+        onFinding(finding) {
+          findings.push(finding)
+          deps.stdout.write(json ? `${JSON.stringify(finding)}\n` : `${textOf(finding)}\n`)
+        },
+      })
+      const count = (verdict: Verdict) => findings.filter((finding) => finding.verdict === verdict).length
+      if (!json) deps.stdout.write(`\n${count('ok')} ok, ${count('warning')} warnings, ${count('failed')} failed\n`)
+      deps.setExitCode(count('failed') > 0 ? 1 : 0)
+    })
+}
+
+const marks: Readonly<Record<Verdict, string>> = { ok: 'ok  ', warning: 'warn', failed: 'FAIL', skipped: 'skip' }
+
+function textOf({ check, verdict, detail, fix }: Finding): string {
+  const text = `${marks[verdict]}  ${check}: ${detail}`
+  return fix === undefined ? text : `${text}\n      fix: ${fix}`
+}

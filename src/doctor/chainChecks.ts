@@ -1,0 +1,58 @@
+import { type Chain, openChain } from '../chain/openChain.ts'
+import type { Clock } from '@tollbook/core/clock'
+import type { ChainSettings } from '../config/chainSettings.ts'
+import { postJson } from '../outbound/postJson.ts'
+import type { Log } from '../primitives/log.ts'
+import { type Check, failed, ok, type Result, skipped, warning } from './check.ts'
+
+export interface ChainCheckOptions {
+  readonly settings: ChainSettings
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface ChainChecks {
+  readonly checks: readonly Check[]
+  /** Rejects when the chain cannot be opened, as the first check says. */
+  chain(): Promise<Chain>
+}
+
+/** Checks of the Solana nodes, the mint and the payment wallet. */
+export function chainChecks({ settings, clock, log }: ChainCheckOptions): ChainChecks {
+  let opened: Promise<Chain> | undefined
+  const chain = () => (opened ??= openChain({ ...settings, clock, log, postJson }))
+  return {
+    chain,
+    checks: [
+      { name: 'mint and payment wallet', run: async () => judgeTerms(await chain()) },
+      { name: 'nodes', run: async () => judgeNodes(await chain()) },
+      { name: 'chain clock', run: async () => judgeClock(await chain()) },
+    ],
+  }
+}
+
+function judgeTerms({ terms }: Chain): Result {
+  const { mint, decimals, paymentWallet, network } = terms
+  return ok(`${mint} with ${decimals} decimals can be paid to ${paymentWallet} on ${network}`)
+}
+
+function judgeNodes({ nodes }: Chain): Result {
+  const standings = nodes.standings()
+  const troubled = standings.filter(({ problem }) => problem !== undefined)
+  const troubles = troubled.map(({ name, problem }) => `${name} ${problem}`).join('; ')
+  if (troubled.length === standings.length) return failed(troubles, 'check SOLANA_RPC_URLS')
+  if (troubled.length > 0) return warning(troubles, 'replace the node in SOLANA_RPC_URLS')
+  const slots = standings.map(({ name, slot }) => `${name} at slot ${slot}`).join(', ')
+  if (standings.length > 1) return ok(slots)
+  return warning(
+    `${slots}, the only node: while it is wrong, no payment can be judged`,
+    'add a node of another operator to SOLANA_RPC_URLS',
+  )
+}
+
+function judgeClock({ nodes, clockSkewMaxMs }: Chain): Result {
+  const skewMs = Math.round(nodes.time.skewMs())
+  if (skewMs === 0) return skipped('no block time is known yet')
+  const detail = `the clock of this machine is ${skewMs} ms ahead of the newest block`
+  return Math.abs(skewMs) <= clockSkewMaxMs ? ok(detail) : failed(detail, 'let this machine follow a time server')
+}

@@ -1,0 +1,39 @@
+import { describeError } from '@tollbook/core/fault'
+
+/** `skipped`: there is nothing to check, and the detail says why. Only `failed` makes the command fail. */
+export type Verdict = 'ok' | 'warning' | 'failed' | 'skipped'
+
+export interface Result {
+  readonly verdict: Verdict
+  readonly detail: string
+  /** The command or setting that solves it. */
+  readonly fix?: string
+}
+
+export interface Finding extends Result {
+  readonly check: string
+}
+
+export interface Check {
+  readonly name: string
+  run(): Result | Promise<Result>
+}
+
+export const ok = (detail: string): Result => ({ verdict: 'ok', detail })
+export const skipped = (detail: string): Result => ({ verdict: 'skipped', detail })
+export const warning = (detail: string, fix: string): Result => ({ verdict: 'warning', detail, fix })
+export const failed = (detail: string, fix?: string): Result => ({
+  verdict: 'failed',
+  detail,
+  ...(fix === undefined ? {} : { fix }),
+})
+
+/** Runs the checks one after another. A check that throws has failed, and the others still run. */
+export async function runChecks(checks: readonly Check[], onFinding: (finding: Finding) => void): Promise<void> {
+  for (const { name, run } of checks) {
+    const result = await Promise.resolve()
+      .then(run)
+      .catch((error: unknown) => failed(describeError(error)))
+    onFinding({ check: name, ...result })
+  }
+}

@@ -1,0 +1,148 @@
+import type { Clock } from '@tollbook/core/clock'
+import type { LedgerSettings } from '../config/ledgerSettings.ts'
+import type { Log } from '../primitives/log.ts'
+import type { Database } from '../store/database.ts'
+import { readDatabaseClockMs } from '../store/databaseClock.ts'
+import {
+  advisoryLocksExclude,
+  type DatabaseFacts,
+  type Login,
+  openLogin,
+  readDatabaseFacts,
+  refusalOfOwner,
+} from '../store/databaseFacts.ts'
+import { findCommitProblem, findDurabilityProblem } from '../store/durability.ts'
+import { checkSchemaVersion } from '../store/schemaVersion.ts'
+import { type Check, failed, ok, type Result, skipped, warning } from './check.ts'
+
+export interface DatabaseCheckOptions {
+  readonly settings: LedgerSettings
+  /** MIGRATION_DATABASE_URL: a login that owns the tables. */
+  readonly ownerUrl: string | undefined
+  /** The login of the service. */
+  readonly login: Login
+  readonly clock: Clock
+  readonly log: Log
+}
+
+// Older ones lack what the migrations use.
+const versionMin = 150_000
+// The service closes paid routes at 30 s.
+const skewMsMax = 2_000
+const archiveLagMsMax = 15 * 60_000
+
+/** Checks of the ledger's database with the login of the service. The first one fails if there is no connection. */
+export function databaseChecks(options: DatabaseCheckOptions): readonly Check[] {
+  const { settings, clock } = options
+  const { database } = options.login
+  let facts: Promise<DatabaseFacts> | undefined
+  const read = () => (facts ??= readDatabaseFacts(database))
+  return [
+    { name: 'database', run: async () => judgeServer(await read()) },
+    { name: 'schema', run: () => checkSchema(database) },
+    { name: 'login', run: async () => judgeLogin(await read(), settings) },
+    { name: 'grants', run: async () => judgeGrants(await read()) },
+    { name: 'append-only triggers', run: async () => checkTriggers(options, await read()) },
+    { name: 'durability', run: () => checkDurability(options) },
+    { name: 'advisory locks', run: () => checkLocks(database) },
+    { name: 'database clock', run: () => checkClock(database, clock) },
+    { name: 'standby', run: () => (settings.requiresStandby ? ok('required, and checked by durability') : noStandby) },
+    { name: 'archive', run: async () => judgeArchive(await read(), clock.nowMs()) },
+  ]
+}
+
+const noStandby = warning(
+  'no synchronous standby is required: a lost disk loses the payments since the last backup',
+  'set REQUIRE_SYNCHRONOUS_STANDBY=1 on a replicated database (docs/high-availability.md)',
+)
+
+function judgeServer({ version, versionNumber, bytes }: DatabaseFacts): Result {
+  if (versionNumber < versionMin) return failed(`PostgreSQL ${version} is too old`, 'use PostgreSQL 15 or newer')
+  return ok(`PostgreSQL ${version}, ${Math.ceil(bytes / 1024 / 1024)} MB`)
+}
+
+async function checkSchema(database: Database): Promise<Result> {
+  const schema = await checkSchemaVersion(database)
+  if (!schema.fits) return failed(schema.advice, 'run `tollbook migrate` with MIGRATION_DATABASE_URL')
+  if (schema.difference === undefined) return ok('of this release')
+  return warning(`newer than this release: ${schema.difference}`, 'upgrade this instance')
+}
+
+function judgeLogin(facts: DatabaseFacts, { databaseUrl, quoteRetention }: LedgerSettings): Result {
+  const { login, isSuperuser, ownsTables, mayServe, mayDropQuotes } = facts
+  if (isSuperuser || ownsTables)
+    return failed(
+      `DATABASE_URL logs in as ${login}, which ${isSuperuser ? 'is a superuser' : 'owns tables'}: nothing protects the ledger from it`,
+      'use a login that is a member of tollbook_service only (deploy/postgres/roles.sh)',
+    )
+  if (!mayServe) return failed(`${login} is not a member of tollbook_service`, `grant tollbook_service to ${login}`)
+  if (mayDropQuotes || quoteRetention.databaseUrl !== databaseUrl)
+    return ok(`${login}, which may serve and cannot change the ledger`)
+  return warning(
+    `${login} may not drop old quotes`,
+    `grant tollbook_retention to ${login}, or set RETENTION_DATABASE_URL`,
+  )
+}
+
+function judgeGrants({ writableTables }: DatabaseFacts): Result {
+  if (writableTables.length === 0) return ok('the login writes through functions only')
+  return failed(
+    `the login may change ${writableTables.join(', ')} directly`,
+    'revoke insert, update, delete, truncate on them',
+  )
+}
+
+/** A trigger that exists might still not fire on an engine that imitates Postgres, which only its owner can try. */
+async function checkTriggers({ ownerUrl, log }: DatabaseCheckOptions, facts: DatabaseFacts): Promise<Result> {
+  const { unguardedTables } = facts
+  if (unguardedTables.length > 0)
+    return failed(`${unguardedTables.join(', ')} can be changed by the owner`, 'run `tollbook migrate`')
+  if (ownerUrl === undefined)
+    return ok('enabled on every table of the ledger; set MIGRATION_DATABASE_URL to see whether they fire')
+  const { database: owner } = openLogin({ databaseUrl: ownerUrl, connectionsMax: 1, log })
+  try {
+    const refusal = await refusalOfOwner(owner)
+    if (refusal?.includes('append-only') === true) return ok('enabled on every table, and they refuse a deletion')
+    return failed(
+      refusal === undefined
+        ? 'the owner was not refused a deletion: triggers do not fire on this engine'
+        : `the owner was refused a deletion by something else: ${refusal}`,
+      'use PostgreSQL, and the owner of the schema in MIGRATION_DATABASE_URL',
+    )
+  } finally {
+    await owner.destroy()
+  }
+}
+
+async function checkDurability({ login, settings }: DatabaseCheckOptions): Promise<Result> {
+  const { requiresStandby } = settings
+  const problem =
+    (await findDurabilityProblem(login.database, { requiresStandby })) ?? (await findCommitProblem(login.pool))
+  return problem === undefined ? ok('acknowledged commits survive a crash') : failed(problem)
+}
+
+async function checkLocks(database: Database): Promise<Result> {
+  if (await advisoryLocksExclude(database)) return ok('a lock excludes another session')
+  return failed('an advisory lock does not exclude another session', 'use PostgreSQL')
+}
+
+async function checkClock(database: Database, clock: Clock): Promise<Result> {
+  const skewMs = Math.round((await readDatabaseClockMs(database)) - clock.nowMs())
+  if (Math.abs(skewMs) <= skewMsMax) return ok(`${skewMs} ms from the clock of this machine`)
+  return warning(`${skewMs} ms from the clock of this machine`, 'let both machines follow a time server')
+}
+
+function judgeArchive({ archiveMode, lastArchivedAt, lastArchiveFailureAt }: DatabaseFacts, nowMs: number): Result {
+  if (archiveMode === 'off')
+    return warning(
+      'archive_mode is off: a restore loses the payments since the last base backup',
+      'archive the write-ahead log (docs/operations.md, backups)',
+    )
+  const archivedMs = lastArchivedAt?.getTime()
+  if ((lastArchiveFailureAt?.getTime() ?? 0) > (archivedMs ?? 0))
+    return failed('archiving the write-ahead log fails', 'see the log of Postgres for archive_command')
+  if (archivedMs === undefined) return skipped('nothing has been archived yet')
+  const lagMs = nowMs - archivedMs
+  const detail = `the last segment was archived ${Math.round(lagMs / 1000)} s ago`
+  return lagMs <= archiveLagMsMax ? ok(detail) : warning(detail, 'set archive_timeout, for example to 60s')
+}

@@ -1,0 +1,56 @@
+import { systemClock } from '@tollbook/core/clock'
+import { type Config, isServiceConfig, mistypedVariables, type ServiceConfig } from '../config.ts'
+import type { Log } from '../primitives/log.ts'
+import { openLogin } from '../store/databaseFacts.ts'
+import { chainChecks } from './chainChecks.ts'
+import { type Check, type Finding, ok, runChecks, skipped, warning } from './check.ts'
+import { databaseChecks } from './databaseChecks.ts'
+import { ledgerChecks } from './ledgerChecks.ts'
+import { machineChecks } from './machineChecks.ts'
+
+export interface Examination {
+  readonly config: Config
+  readonly log: Log
+  readonly onFinding: (finding: Finding) => void
+}
+
+/** Checks an installation with the configuration of its service. Changes nothing. */
+export async function examine({ config, log, onFinding }: Examination): Promise<void> {
+  if (!isServiceConfig(config)) return runChecks([variablesCheck, localModeCheck], onFinding)
+  // Two connections, because a lock is checked between two sessions.
+  const login = openLogin({ databaseUrl: config.ledger.databaseUrl, connectionsMax: 2, log })
+  try {
+    await runChecks([variablesCheck, ...machineChecks(config), ...serviceChecks(config, { login, log })], onFinding)
+  } finally {
+    await login.database.destroy()
+  }
+}
+
+const variablesCheck: Check = {
+  name: 'configuration',
+  run() {
+    const mistyped = mistypedVariables().map(({ name, meant }) => `${name} (did you mean ${meant}?)`)
+    if (mistyped.length === 0) return ok('every variable is valid')
+    return warning(`not read: ${mistyped.join(', ')}`, 'correct or remove them')
+  },
+}
+
+const localModeCheck: Check = {
+  name: 'service',
+  run: () =>
+    skipped('DATABASE_URL, SOLANA_RPC_URLS and RECEIPT_SIGNING_KEY are not all set: local mode starts its own parts'),
+}
+
+function serviceChecks(
+  config: ServiceConfig,
+  deps: Pick<Examination, 'log'> & { login: ReturnType<typeof openLogin> },
+) {
+  const { login, log } = deps
+  const clock = systemClock
+  const chain = chainChecks({ settings: config.chain, clock, log })
+  return [
+    ...databaseChecks({ settings: config.ledger, ownerUrl: config.migrationDatabaseUrl, login, clock, log }),
+    ...chain.checks,
+    ...ledgerChecks({ config, database: login.database, chain: chain.chain, clock, log }),
+  ]
+}

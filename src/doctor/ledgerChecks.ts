@@ -1,0 +1,44 @@
+import type { Clock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
+import type { Chain } from '../chain/openChain.ts'
+import type { ServiceConfig } from '../config.ts'
+import type { Log } from '../primitives/log.ts'
+import { readSealedTree } from '../reports/sealedTree.ts'
+import { openSettings, settingsOptionsOf } from '../start/openSettings.ts'
+import { requireStoredCheckpoint } from '../store/checkpointFile.ts'
+import type { Database } from '../store/database.ts'
+import { createSettingReader } from '../store/settingStore.ts'
+import { type Check, ok, type Result, skipped } from './check.ts'
+
+export interface LedgerCheckOptions {
+  readonly config: ServiceConfig
+  readonly database: Database
+  readonly chain: () => Promise<Chain>
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Checks of the configuration against what the ledger has on record. */
+export function ledgerChecks(options: LedgerCheckOptions): readonly Check[] {
+  const { database, config } = options
+  return [
+    { name: 'settings on record', run: () => checkSettings(options) },
+    { name: 'checkpoint', run: () => checkCheckpoint(database, config.seal.checkpointFile) },
+  ]
+}
+
+async function checkSettings({ config, database, chain, clock, log }: LedgerCheckOptions): Promise<Result> {
+  const { terms } = await chain()
+  const record = () => Promise.reject(new Fault('tollbook doctor records nothing', { retryable: false }))
+  const ledger = { settings: { ...createSettingReader(database), record }, seal: { tree: readSealedTree(database) } }
+  const settings = await openSettings(settingsOptionsOf(config), { clock, log, terms, ledger })
+  const isNew = settings.periods('receipt-key').length === 0
+  await settings.close()
+  return ok(isNew ? 'none yet: the first start records them' : 'receipt key, wallet, mint, split and origin agree')
+}
+
+async function checkCheckpoint(database: Database, file: string | undefined): Promise<Result> {
+  if (file === undefined) return skipped('CHECKPOINT_FILE is not set')
+  await requireStoredCheckpoint(database, file)
+  return ok(`the ledger continues the checkpoint in ${file}`)
+}

@@ -1,0 +1,88 @@
+import { sql } from 'kysely'
+import { assertPresent } from '@tollbook/core/assert'
+import { openDatabase as openPool } from '@tollbook/ledger/database'
+import { type Database, databaseOn, type DatabaseOptions, type Pool, readOrFault } from './database.ts'
+
+/** A login under examination. Destroying the database ends the pool. */
+export interface Login {
+  readonly pool: Pool
+  readonly database: Database
+}
+
+export function openLogin(options: Omit<DatabaseOptions, 'applicationName'>): Login {
+  const pool = openPool({ ...options, applicationName: 'tollbook doctor' })
+  return { pool, database: databaseOn(pool) }
+}
+
+/** Facts about the database and its login, for `tollbook doctor`. */
+export interface DatabaseFacts {
+  readonly version: string
+  /** 170004 is 17.4. */
+  readonly versionNumber: number
+  readonly login: string
+  readonly isSuperuser: boolean
+  readonly ownsTables: boolean
+  readonly mayServe: boolean
+  readonly mayDropQuotes: boolean
+  /** Tables of ours that the login may change without the functions of the ledger. */
+  readonly writableTables: readonly string[]
+  /** Tables of the ledger without a trigger that always fires. */
+  readonly unguardedTables: readonly string[]
+  readonly archiveMode: string
+  readonly lastArchivedAt: Date | null
+  readonly lastArchiveFailureAt: Date | null
+  readonly bytes: number
+}
+
+// The tables of ledger that only its functions write. The others are declarations, which a migration replaces.
+const guarded = ['events', 'settings', 'head', 'streams', 'accounts', 'tallies', 'keys', 'notes', 'quotes']
+
+export async function readDatabaseFacts(database: Database): Promise<DatabaseFacts> {
+  const { rows } = await readOrFault('facts about the database', () =>
+    sql<DatabaseFacts>`
+      with ours as (
+        select c.oid, n.nspname, format('%s.%s', n.nspname, c.relname) as name, c.relname, c.relispartition, c.relowner
+        from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+        where n.nspname in ('ledger', 'paywall', 'work', 'reports') and c.relkind in ('r', 'p')
+      )
+      select current_setting('server_version') as version,
+        current_setting('server_version_num')::int as "versionNumber",
+        current_user as login,
+        (select rolsuper from pg_catalog.pg_roles where rolname = current_user) as "isSuperuser",
+        exists (select from ours where pg_catalog.pg_has_role(relowner, 'usage')) as "ownsTables",
+        pg_catalog.pg_has_role('tollbook_service', 'usage') as "mayServe",
+        pg_catalog.pg_has_role('tollbook_retention', 'usage') as "mayDropQuotes",
+        array(select name from ours where pg_catalog.has_table_privilege(oid, 'insert, update, delete, truncate')
+          order by name) as "writableTables",
+        array(select name from ours where nspname = 'ledger' and (relispartition or relname = any(${guarded})) and not exists (
+          select from pg_catalog.pg_trigger t where t.tgrelid = ours.oid and t.tgenabled = 'A') order by name) as "unguardedTables",
+        current_setting('archive_mode') as "archiveMode",
+        a.last_archived_time as "lastArchivedAt", a.last_failed_time as "lastArchiveFailureAt",
+        pg_catalog.pg_database_size(current_database())::float8 as bytes
+      from pg_catalog.pg_stat_archiver a`.execute(database),
+  )
+  return assertPresent(rows[0], 'the archiver has one row')
+}
+
+/** False on an engine whose advisory locks are accepted and exclude no other session. */
+export async function advisoryLocksExclude(database: Database): Promise<boolean> {
+  const take = sql<{ taken: boolean }>`select pg_try_advisory_xact_lock(hashtext('tollbook doctor')) as taken`
+  return readOrFault('an advisory lock', () =>
+    database.transaction().execute(async (first) => {
+      const mine = (await take.execute(first)).rows[0]?.taken
+      // On another connection of the pool.
+      const theirs = await database.transaction().execute(async (second) => (await take.execute(second)).rows[0]?.taken)
+      return mine === true && theirs === false
+    }),
+  )
+}
+
+/** The message with which the ledger refuses a deletion by its owner; undefined when it was not refused. Deletes nothing. */
+export async function refusalOfOwner(owner: Database): Promise<string | undefined> {
+  try {
+    await sql`delete from ledger.settings where false`.execute(owner)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}

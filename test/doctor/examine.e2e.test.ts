@@ -1,0 +1,133 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { startLocalChain } from '@tollbook/localnet/localChain'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeReceiptKey } from '../../src/cli/local/home.ts'
+import { readConfig } from '../../src/config.ts'
+import type { Finding, Verdict } from '../../src/doctor/check.ts'
+import { examine } from '../../src/doctor/examine.ts'
+import { silentLog } from '../../src/primitives/log.ts'
+import { openPool } from '../kernel/openKernel.ts'
+import { openInstance } from '../store/instance.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { provisionWallets } from '../support/provisionWallets.ts'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
+
+type Environment = Readonly<Record<string, string>>
+
+let environment: Environment
+const database = await createTestDatabase()
+const chain = await startLocalChain({ slotMs: 40 })
+afterAll(() => chain.close())
+
+beforeAll(async () => {
+  const { mint, paymentWallet } = await provisionWallets(chain)
+  const folder = await makeScratchDirectory()
+  environment = {
+    DATABASE_URL: database.serviceUrl,
+    MIGRATION_DATABASE_URL: database.ownerUrl,
+    RETENTION_DATABASE_URL: database.ownerUrl,
+    SOLANA_RPC_URLS: chain.rpcUrl,
+    TOKEN_MINT: mint.publicKey.toBase58(),
+    PAYMENT_WALLET: paymentWallet.publicKey.toBase58(),
+    RECEIPT_SIGNING_KEY: JSON.stringify(makeReceiptKey()),
+    ARTIFACT_DIR: folder,
+    CHECKPOINT_FILE: join(folder, 'checkpoint'),
+  }
+})
+
+async function findingsOf(changes: Environment = {}): Promise<ReadonlyMap<string, Finding>> {
+  const findings = new Map<string, Finding>()
+  const onFinding = (finding: Finding) => void findings.set(finding.check, finding)
+  await examine({ config: readConfig({ ...environment, ...changes }), log: silentLog, onFinding })
+  return findings
+}
+
+async function verdictOf(check: string, changes: Environment = {}): Promise<readonly [Verdict, string]> {
+  const finding = (await findingsOf(changes)).get(check)
+  if (finding === undefined) throw new Error(`there is no check ${check}`)
+  return [finding.verdict, `${finding.detail} ${finding.fix ?? ''}`]
+}
+
+test('a right installation has no failure, and its warnings name what is weaker than it could be', async () => {
+  const findings = [...(await findingsOf()).values()]
+  const checksOf = (verdict: Verdict) =>
+    findings.filter((finding) => finding.verdict === verdict).map(({ check }) => check)
+  expect(findings.filter(({ verdict }) => verdict === 'failed')).toEqual([])
+  expect(checksOf('warning')).toEqual(['standby', 'archive', 'nodes'])
+  expect(checksOf('ok')).toEqual(
+    expect.arrayContaining(['schema', 'login', 'grants', 'append-only triggers', 'durability', 'advisory locks']),
+  )
+})
+
+test('a login that owns the tables fails', async () => {
+  const [verdict, text] = await verdictOf('login', { DATABASE_URL: database.ownerUrl })
+  expect([verdict, text]).toEqual(['failed', expect.stringContaining('owns tables')])
+})
+
+test('a login that may not drop old quotes is a warning, unless another login does it', async () => {
+  const [verdict, text] = await verdictOf('login', { RETENTION_DATABASE_URL: '' })
+  expect([verdict, text]).toEqual(['warning', expect.stringContaining('grant tollbook_retention to')])
+})
+
+test('a login that may change a table directly fails, by the name of the table', async () => {
+  const admin = openPool(database.adminUrl, 1)
+  await admin.query('grant update on ledger.events to tollbook_service')
+  const [verdict, text] = await verdictOf('grants')
+  await admin.query('revoke update on ledger.events from tollbook_service')
+  expect([verdict, text]).toEqual(['failed', expect.stringContaining('ledger.events directly')])
+})
+
+test('a table without its triggers fails, and so does an engine on which they do not fire', async () => {
+  const admin = openPool(database.adminUrl, 1)
+  await admin.query('alter table ledger.settings disable trigger all')
+  const [verdict, text] = await verdictOf('append-only triggers')
+  // Enabled by name as the migrations do, but not refusing anything.
+  await admin.query('alter table ledger.settings enable always trigger log_is_never_emptied')
+  const silent = await verdictOf('append-only triggers')
+  for (const trigger of ['log_never_changes', 'log_is_written_by_functions'])
+    await admin.query(`alter table ledger.settings enable always trigger ${trigger}`)
+  expect([verdict, text]).toEqual(['failed', expect.stringContaining('ledger.settings can be changed')])
+  expect(silent).toEqual(['failed', expect.stringContaining('was not refused a deletion')])
+  expect((await verdictOf('append-only triggers'))[0]).toBe('ok')
+})
+
+test('a database that cannot be reached fails, and the chain is still checked', async () => {
+  const findings = await findingsOf({ DATABASE_URL: 'postgres://api:secret@127.0.0.1:1/none' })
+  expect(findings.get('database')).toMatchObject({ verdict: 'failed', detail: expect.stringContaining('ECONNREFUSED') })
+  expect(JSON.stringify([...findings.values()])).not.toContain('secret')
+  expect(findings.get('mint and payment wallet')?.verdict).toBe('ok')
+})
+
+test('a mint that does not exist fails', async () => {
+  const [verdict, text] = await verdictOf('mint and payment wallet', {
+    TOKEN_MINT: environment['PAYMENT_WALLET'] ?? '',
+  })
+  expect([verdict, text]).toEqual(['failed', expect.stringContaining('TOKEN_MINT')])
+})
+
+test('a receipt key that differs from the ledger fails with the command to run', async () => {
+  const ledger = await openInstance(database.serviceUrl)
+  const { kty, crv, x } = makeReceiptKey()
+  await ledger.settings.record([{ name: 'receipt-key', value: { kty, crv, x } }])
+  const [verdict, text] = await verdictOf('settings on record')
+  expect([verdict, text]).toEqual(['failed', expect.stringContaining('tollbook key rotate')])
+})
+
+test('a checkpoint of a longer ledger fails', async () => {
+  const file = join(await makeScratchDirectory(), 'checkpoint')
+  await writeFile(file, `tollbook/x\n9000\n${Buffer.alloc(32, 1).toString('base64')}\n\n— tollbook/x AAAAAAAA\n`)
+  const [verdict, text] = await verdictOf('checkpoint', { CHECKPOINT_FILE: file })
+  expect([verdict, text]).toEqual(['failed', expect.stringMatching(/ends at event|is not a checkpoint/)])
+})
+
+test('a folder that cannot be written and a missing checkpoint file are named', async () => {
+  expect((await verdictOf('artifact folder', { ARTIFACT_DIR: '/proc/none' }))[0]).toBe('failed')
+  expect((await verdictOf('checkpoint folder', { CHECKPOINT_FILE: '' }))[0]).toBe('warning')
+})
+
+test('local mode is checked as far as it is configured', async () => {
+  const findings: Finding[] = []
+  await examine({ config: readConfig({}), log: silentLog, onFinding: (finding) => void findings.push(finding) })
+  expect(findings.map(({ check, verdict }) => [check, verdict])).toContainEqual(['service', 'skipped'])
+})
