@@ -7,8 +7,7 @@ exception
   when duplicate_object or unique_violation then null;
 end
 $$;
--- Finance reads what readers read, and records refunds by functions.
-grant tollbook_reader to tollbook_finance;
+-- A login of finance is a member of tollbook_reader too: it reads, and records refunds by functions.
 grant usage on schema work to tollbook_reader;
 grant select on work.presentations, work.open, work.progress to tollbook_reader;
 

@@ -83,10 +83,7 @@ export async function createService(
     await openProducts(config.products, { ...deps, sold, ledger, providers, standIns, publicUrl: address.url }),
     close,
   )
-  const finance = opened.adopt(
-    openFinance(config.finance, { ...deps, ledger, chain, settings, sale: config.sale, refunds: config.refunds }),
-    close,
-  )
+  const finance = opened.adopt(openFinance(config, { ...deps, ledger, chain, settings }), close)
 
   const health = createHealth({ jobs, seal, settings, prices, lifecycle, catalog })
   const paywall = openSale(config.sale, {

@@ -55,7 +55,7 @@ grant execute on function ledger.record_refund to tollbook_finance;
 
 -- For the finance role: what the service records by itself later (a transfer that was never presented, or a refund that is
 -- due), recorded now, together with the approval that says who and why. Both or none.
-create or replace function ledger.book_payment(payment_body bytea, approval_body bytea)
+create or replace function ledger.record_booking(payment_body bytea, approval_body bytea)
 returns table (refusal text, seq bigint, leaf_hash bytea, recorded_at timestamptz)
 language plpgsql
 security definer
@@ -100,4 +100,4 @@ begin
   return query select booked.refusal, booked.seq, booked.leaf_hash, booked.recorded_at;
 end
 $$;
-grant execute on function ledger.book_payment to tollbook_finance;
+grant execute on function ledger.record_booking to tollbook_finance;

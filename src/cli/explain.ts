@@ -13,14 +13,14 @@ DATABASE_URL is a login of tollbook_service or tollbook_reader, and with --book 
 SOLANA_RPC_URLS, TOKEN_MINT and PAYMENT_WALLET name the chain. Local mode is found by itself.
 
 Exit codes:
-  0  explained, or booked
+  0  explained, or recorded
   2  not called right
-  4  no quote or receipt with this id is on record; or nothing was booked, and the message says why
+  4  no quote or receipt with this id is on record; or nothing was recorded, and the message says why
   7  the database does not answer`
 
 interface ExplainFlags extends DecisionFlags {
+  readonly [option: string]: string | boolean | undefined
   readonly json?: boolean
-  readonly book?: boolean
 }
 
 /** `tollbook explain`: what happened to one payment, for support staff. */
@@ -39,12 +39,10 @@ export function explainCommand(deps: CommandDeps): Command {
       writeErr: (text) => void deps.stderr.write(text),
     })
     .action((subject: string, flags: ExplainFlags) =>
-      flags.book === true ? book(deps, subject, flags) : explainOne(deps, subject, flags.json === true),
+      flags['book'] === true
+        ? decide(deps, 'record', { payment: subject, flags })
+        : explainOne(deps, subject, flags.json === true),
     )
-}
-
-async function book(deps: CommandDeps, payment: string, flags: ExplainFlags): Promise<void> {
-  return decide(deps, 'book', { payment, flags })
 }
 
 function explainOne(deps: CommandDeps, subject: string, asJson: boolean): Promise<void> {

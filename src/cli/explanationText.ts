@@ -12,9 +12,9 @@ export function explanationText(explanation: Explanation, decimals: number): str
     [
       `${subject}: ${diagnosis.code}`,
       ...(reference === null || reference === subject ? [] : [`  ${reference}`]),
-      `  What happened   ${diagnosis.staff}`,
-      `  Tell the caller ${diagnosis.caller}`,
-      ...(diagnosis.booking === null ? [] : [`  Finance can     ${diagnosis.booking.words}`]),
+      `  Diagnosis       ${diagnosis.staff}`,
+      `  Caller          ${diagnosis.caller}`,
+      ...(diagnosis.booking === null ? [] : [`  Finance         ${diagnosis.booking.words}`]),
     ],
     ['Chain', ...chainLines(explanation, tokens)],
     ['Ledger', ...ledgerLines(explanation, tokens)],

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { parseDecimal } from '@tollbook/core/money'
 import { readSubject } from '../diagnosis/readSubject.ts'
-import type { RefundAction } from '../diagnosis/refundDesk.ts'
+import type { RefundAction } from '../diagnosis/recordDecision.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { withDiagnosis } from './diagnosisAccess.ts'
 import { rethrowAsUsage, UsageProblem } from './usageProblem.ts'
@@ -28,7 +28,7 @@ Exit codes:
 /** `tollbook refund`: decisions of people about the refund of one payment. */
 export function refundCommand(deps: CommandDeps): Command {
   const command = new Command('refund')
-    .description('approve what a payment is owed back, or give back the price of a delivered answer')
+    .description('approve what a payment is owed back, or refund a delivered answer')
     .addHelpText('after', exitHelp)
   const add = (action: RefundAction, description: string) =>
     command
@@ -41,11 +41,11 @@ export function refundCommand(deps: CommandDeps): Command {
   add('approve', 'approve the debts of a payment: undelivered, overpaid or unmatched').action(
     (payment: string, flags: DecisionFlags) => decide(deps, 'approve', { payment, flags }),
   )
-  add('grant', 'give back the price of an answer that was delivered; once for each payment')
+  add('grant', 'refund the price of an answer that was delivered; once for each payment')
     .option('--amount <tokens>', 'a part of the price instead of all of it')
     .action((payment: string, flags: DecisionFlags) => decide(deps, 'grant', { payment, flags }))
-  add('book', 'record a transfer that was never presented, or a refund that is due, now').action(
-    (payment: string, flags: DecisionFlags) => decide(deps, 'book', { payment, flags }),
+  add('record', 'record a transfer that was never presented, or a refund that is due, now').action(
+    (payment: string, flags: DecisionFlags) => decide(deps, 'record', { payment, flags }),
   )
   for (const each of [command, ...command.commands]) each.exitOverride(rethrowAsUsage)
   return command

@@ -4,7 +4,7 @@ import { postgresUrl } from './variables.ts'
 
 /** Decisions of people about refunds. */
 export interface RefundSettings {
-  /** A login of `tollbook_finance`. Undefined: nobody decides over HTTP. */
+  /** A login of `tollbook_finance`. Undefined: refunds are decided on the command line only. */
   readonly databaseUrl: string | undefined
   /** Largest value of one decision, in millionths of a dollar at the quoted price. */
   readonly limits: { readonly finance: bigint; readonly support: bigint }

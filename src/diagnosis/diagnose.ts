@@ -1,3 +1,4 @@
+import { assertNever } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
 import { formatDecimal } from '@tollbook/core/money'
 import type { PaymentState } from '../payment/payment.ts'
@@ -19,12 +20,12 @@ export interface DiagnosisQuestion {
   readonly ages: PaymentAges
 }
 
-/** Pure: the same facts give the same diagnosis. The ledger's word counts before the chain's. */
+/** Pure. The ledger counts before the chain. */
 export function diagnose(question: DiagnosisQuestion): Diagnosis {
   const { recorded } = question
   if (recorded !== undefined && recorded.kind !== 'payment') return ofOtherStream(recorded)
   const known = recorded === undefined ? undefined : ofLedger(question, recorded.state)
-  // A transaction that was only sent is what the chain says it is.
+  // The state of a transaction that was only sent is that of the chain.
   return known ?? ofChain(question)
 }
 
@@ -69,7 +70,7 @@ function ofLedger(question: DiagnosisQuestion, state: PaymentState): Diagnosis |
     case 'refund_due':
       return {
         code: 'refund_due',
-        staff: `Nothing was delivered${lastReason(question)}. What arrived for the price is owed back to the wallet.`,
+        staff: `Nothing was delivered${lastReason(question)}. The amount that arrived for the price is owed back to the wallet.`,
         caller: owedBack,
         ...none,
       }
@@ -88,6 +89,8 @@ function ofLedger(question: DiagnosisQuestion, state: PaymentState): Diagnosis |
         caller: `${owedBack} It can no longer buy an answer.`,
         ...none,
       }
+    default:
+      return assertNever(state)
   }
 }
 
@@ -159,6 +162,8 @@ function ofChain(question: DiagnosisQuestion): Diagnosis {
           'Look the signature up in a Solana explorer. If it is not there two minutes after it was sent, it never landed: make a new payment with a new quote.',
         booking: null,
       }
+    default:
+      return assertNever(answer)
   }
 }
 
@@ -193,7 +198,7 @@ function ofRecord(question: DiagnosisQuestion, failure: string | undefined): Dia
     }
   return {
     code: 'never_presented',
-    staff: `${tokens} arrived, and nobody has presented the payment. It still buys one answer of: ${buys.join(', ')}.`,
+    staff: `${tokens} arrived, and no caller has presented the payment. It still buys one answer of: ${buys.join(', ')}.`,
     caller:
       'Send the request now, with `x-wallet-address` and the signature in base64 as `x-payment-proof`. A payment with a memo of ours needs the secret of its quote too.',
     booking: bookable,

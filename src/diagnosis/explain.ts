@@ -201,8 +201,8 @@ async function findQuote(
 ): Promise<QuoteFact | undefined> {
   const quotes = await facts.quotesOf({ wallet, fromMs: landedAtMs - quoteSearchMs, toMs: landedAtMs + 1_000 })
   if (paidQuoteId !== undefined) return quotes.find(({ id }) => id === paidQuoteId)
-  const named = quotes.find(({ memo }) => record.memos.includes(memo))
+  const bound = quotes.find(({ memo }) => record.memos.includes(memo))
   return (
-    named ?? quotes.find(({ expiresAtMs, slot }) => landedAtMs < expiresAtMs + ages.quoteGraceMs && slot <= record.slot)
+    bound ?? quotes.find(({ expiresAtMs, slot }) => landedAtMs < expiresAtMs + ages.quoteGraceMs && slot <= record.slot)
   )
 }

@@ -18,11 +18,11 @@ export interface Explanation {
 
 export interface Diagnosis {
   readonly code: DiagnosisCode
-  /** What happened, for support staff. */
+  /** For support staff. */
   readonly staff: string
-  /** What the caller should do next. */
+  /** Next step of the caller. */
   readonly caller: string
-  /** What finance can record now with `--book`. Null when nothing is due. */
+  /** Booking that finance can record now with `--book`. Null when nothing is due. */
   readonly booking: Booking | null
 }
 

@@ -15,7 +15,7 @@ import { createReports } from '../reports/reports.ts'
 import { createRefundStore } from '../store/refundStore.ts'
 import type { RefundLimits } from '../payment/refundDecision.ts'
 import { explain, type ExplainOutcome } from './explain.ts'
-import { decideAndRecord, type RefundOrder, type RefundOutcome } from './refundDesk.ts'
+import { decideAndRecord, type RefundOrder, type RefundOutcome } from './recordDecision.ts'
 
 export interface DiagnosisOptions {
   /** A login of tollbook_service or tollbook_reader; for decisions one of tollbook_finance. */
@@ -31,7 +31,7 @@ export interface DiagnosisOptions {
   readonly clock?: Clock
 }
 
-/** Explanations for the command line, with connections of their own. */
+/** Explanations for the command line, with separate connections. */
 export interface OpenDiagnosis {
   readonly decimals: number
   explain(subject: string): Promise<ExplainOutcome>

@@ -1,7 +1,7 @@
 import { type PaymentReference, readReference, solanaReference } from '../payment/paymentReference.ts'
 import { readSignature } from '@tollbook/core/signature'
 
-/** What a person can name a payment by. */
+/** Name of a payment, as people have it. */
 export type Subject =
   | { readonly kind: 'payment'; readonly reference: PaymentReference }
   | { readonly kind: 'quote'; readonly id: string }

@@ -1,3 +1,4 @@
+import { assertNever } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
 import type { PaymentReference } from '../payment/paymentReference.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
@@ -25,6 +26,8 @@ export function chainStatement(answer: ChainAnswer, terms: readonly PaymentTerms
     case 'unavailable':
     case 'not_asked':
       return { status: answer.kind, words: `${answer.why}.`, ...nothingOnChain }
+    default:
+      return assertNever(answer)
   }
 }
 

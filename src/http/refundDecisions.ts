@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { readSubject } from '../diagnosis/readSubject.ts'
-import { refundActions, type RefundOrder, type RefundOutcome } from '../diagnosis/refundDesk.ts'
+import { refundActions, type RefundOrder, type RefundOutcome } from '../diagnosis/recordDecision.ts'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
 import type { AccessHolder } from './financeAccess.ts'
 import type { FreeRequest } from './freeRoutes.ts'
 import { parseJson } from './parseJson.ts'
 import { invalidRequest } from './transportError.ts'
 
-/** Undefined: the service has no login of tollbook_finance. */
+/** Undefined where the service has no login of tollbook_finance. */
 export type DecideRefund = ((order: RefundOrder) => Promise<RefundOutcome>) | undefined
 
 // A signature, a reason of 500 characters and their names.
@@ -24,7 +24,7 @@ const order = z.strictObject({
     .optional(),
 })
 
-/** `POST /api/finance/decisions`: approves, grants or books a refund in the name of the token's holder. */
+/** `POST /api/finance/decisions`: approves, grants or records a refund in the name of the token's holder. */
 export async function serveDecision(
   decide: DecideRefund,
   { body }: FreeRequest,

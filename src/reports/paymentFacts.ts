@@ -8,7 +8,7 @@ import { type PaymentReference, readReference, referenceOfStream, streamIdOf } f
 import { type Database, readOrFault } from '../store/database.ts'
 import { foldPayment } from '../store/paymentStore.ts'
 
-/** What the database says about one payment, for people who explain it. */
+/** Facts of the database about one payment, for people who explain it. */
 export interface PaymentFacts {
   /** Undefined when the ledger has no stream of this reference. */
   payment(reference: PaymentReference): Promise<RecordedPayment | undefined>

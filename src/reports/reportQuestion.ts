@@ -125,11 +125,11 @@ export function readQuestion(
     }))
   const parsed = shape.safeParse(given)
   if (!parsed.success) return parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }))
-  const { endpoint, wallet, state, refund, cursor, month, quarter, ...rest } = parsed.data
+  const { endpoint, wallet, state, refund, owedTo, by, limit, cursor } = parsed.data
   const { from, to } = daysOf(parsed.data)
-  if (cursor !== undefined && !isCursorOf({ report, by: rest.by, cursor }))
+  if (cursor !== undefined && !isCursorOf({ report, by, cursor }))
     return [{ field: 'cursor', message: 'must be the `next` of the page before this one' }]
-  return { ...rest, from, to, endpoint, wallet, state, refund, cursor }
+  return { from, to, by, endpoint, wallet, state, refund, owedTo, cursor, limit }
 }
 
 interface GivenDays {

@@ -9,7 +9,7 @@ import type { FinanceServing } from '../http/openServer.ts'
 import { repeat } from '../jobs/repeat.ts'
 import type { RefundSettings } from '../config/refundSettings.ts'
 import type { LedgerPart } from './openLedger.ts'
-import { openRefundDesk } from './openRefundDesk.ts'
+import { openRefundDecisions } from './openRefundDecisions.ts'
 import type { LedgerSettingsPart } from './openSettings.ts'
 import type { PartDeps } from './partDeps.ts'
 
@@ -17,8 +17,6 @@ export interface FinanceDeps extends PartDeps {
   readonly ledger: Pick<LedgerPart, 'openReports'>
   readonly chain: Pick<Chain, 'reader' | 'terms'>
   readonly settings: Pick<LedgerSettingsPart, 'allTerms'>
-  readonly sale: Pick<SaleSettings, 'proofMaxAgeMs' | 'quoteGraceMs'>
-  readonly refunds: RefundSettings
 }
 
 export interface Finance {
@@ -30,14 +28,20 @@ export interface Finance {
 // Each report rolls up at most one step before it is read; this interval keeps the backlog within one step.
 const rollUpEveryMs = 1_000
 
+export interface FinanceOptions {
+  readonly finance: FinanceSettings | undefined
+  readonly sale: Pick<SaleSettings, 'proofMaxAgeMs' | 'quoteGraceMs'>
+  readonly refunds: RefundSettings
+}
+
 /** The finance reports and their access. Without settings, nothing is rolled up and nothing is served. */
-export function openFinance(settings: FinanceSettings | undefined, deps: FinanceDeps): Finance {
+export function openFinance({ finance: settings, sale, refunds }: FinanceOptions, deps: FinanceDeps): Finance {
   if (settings === undefined) return { serving: undefined, close: () => Promise.resolve() }
-  const { clock, log, ledger, chain, settings: onRecord, sale } = deps
+  const { clock, log, ledger, chain, settings: onRecord } = deps
   const { mint, decimals, network } = chain.terms
   const reports = ledger.openReports({ mint, decimals })
   const rolling = repeat(deps, { name: 'report roll-up', everyMs: rollUpEveryMs, run: () => reports.rollUp() })
-  const desk = openRefundDesk(deps.refunds, deps, {
+  const decisions = openRefundDecisions(refunds, deps, {
     token: { mint, decimals },
     chain: chain.reader,
     allTerms: onRecord.allTerms,
@@ -48,7 +52,7 @@ export function openFinance(settings: FinanceSettings | undefined, deps: Finance
     access: createFinanceAccess(settings, { clock, log }),
     reports,
     network,
-    decideRefund: desk?.decide,
+    decideRefund: decisions?.decide,
     publicUrl: settings.publicUrl,
     explain: (text) =>
       explain(
@@ -74,7 +78,7 @@ export function openFinance(settings: FinanceSettings | undefined, deps: Finance
     async close() {
       await rolling.stop()
       await reports.close()
-      await desk?.close()
+      await decisions?.close()
     },
   }
 }

@@ -27,7 +27,7 @@ export interface RefundStore {
   /** Undefined when another decision was recorded first: read again and decide again. */
   record(decision: RefundDecision, before: RefundState): Promise<RecordedDecision | undefined>
   /** Records a step of the payment that is due anyway, and its approval. Both or none. */
-  book(booking: RefundBooking): Promise<RecordedDecision | undefined>
+  recordBooking(booking: RefundBooking): Promise<RecordedDecision | undefined>
 }
 
 export interface RecordedDecision {
@@ -52,7 +52,7 @@ export function createRefundStore(database: Database, nowMs: () => number): Refu
       const body = encode(decision, before, nowMs())
       return call(() => sql<Row>`select refusal, seq, leaf_hash from ledger.record_refund(${body})`.execute(database))
     },
-    book: (booking) => book(database, booking),
+    recordBooking: (booking) => recordBooking(database, booking),
   }
 }
 
@@ -72,7 +72,7 @@ function encode({ event }: RefundDecision, before: RefundState, effectiveAtMs: n
   return Buffer.from(codec.encode(event, header), 'utf8')
 }
 
-async function book(database: Database, booking: RefundBooking): Promise<RecordedDecision | undefined> {
+async function recordBooking(database: Database, booking: RefundBooking): Promise<RecordedDecision | undefined> {
   const { reference, before, decision, approval, refund, nowMs } = booking
   const event: PaymentEvent = assertPresent(decision.events[0], 'a booking has an event')
   assert(decision.events.length === 1, 'a booking is one event of the payment')
@@ -80,7 +80,7 @@ async function book(database: Database, booking: RefundBooking): Promise<Recorde
   const body = Buffer.from(paymentCodec.encode(event, header), 'utf8')
   const approvalBody = encode(approval, refund, nowMs)
   return call(() =>
-    sql<Row>`select refusal, seq, leaf_hash from ledger.book_payment(${body}, ${approvalBody})`.execute(database),
+    sql<Row>`select refusal, seq, leaf_hash from ledger.record_booking(${body}, ${approvalBody})`.execute(database),
   )
 }
 

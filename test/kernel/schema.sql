@@ -417,7 +417,7 @@ ledger.append(ids bytea[], steps text[], expected integer[], leases_ms integer[]
 ledger.append_as(writer text, ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[], event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[], event_starts integer[], event_lengths integer[], posting_starts integer[], posting_counts integer[], account_mints text[], account_names text[], posting_items integer[], posting_events integer[], debits integer[], credits integer[], amounts numeric[], guard_items integer[], guard_ids bytea[], guard_versions integer[], key_items integer[], key_spaces smallint[], key_values bytea[], key_digests bytea[], key_lives_s integer[], note_items integer[], note_values bytea[], bodies bytea, lane_epoch integer, OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea) returns record security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
 ledger.append_one(writer text, step text, id bytea, expected integer, body bytea, mint text, debits text[], credits text[], amounts numeric[], guard_id bytea, key_space smallint, key_value bytea, OUT refusal text, OUT seq bigint, OUT leaf_hash bytea, OUT recorded_at timestamp with time zone) returns record search_path=""
 ledger.base58_bytes(written text) returns bytea search_path=""
-ledger.book_payment(payment_body bytea, approval_body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
+ledger.record_booking(payment_body bytea, approval_body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
 ledger.change_setting(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
 ledger.drop_old_quotes(retention_days integer) returns SETOF text security definer search_path="" lock_timeout=500ms
 ledger.end_notes(ids bytea[]) returns bigint security definer search_path="" enable_seqscan=off
@@ -556,7 +556,7 @@ work.rules tollbook_service SELECT
 -- rights to execute of others than the owner
 ledger.add_partitions tollbook_service
 ledger.append tollbook_service
-ledger.book_payment tollbook_finance
+ledger.record_booking tollbook_finance
 ledger.change_setting tollbook_operator
 ledger.drop_old_quotes tollbook_retention
 ledger.end_notes tollbook_service

@@ -10,7 +10,7 @@ import { address, baseUnits, reference } from './fields.ts'
 export const refundRoles = ['finance', 'support'] as const
 export type RefundRole = (typeof refundRoles)[number]
 
-/** Who decided, and why. */
+/** Person who decided, and the reason. */
 export interface Decider {
   /** Subject of the token, or the name that was given on the command line. */
   readonly by: string

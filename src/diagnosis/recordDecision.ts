@@ -20,7 +20,7 @@ import type { RefundLine } from '../reports/refundLines.ts'
 import type { RefundStore } from '../store/refundStore.ts'
 import { arrivedBaseUnits, payerOf } from './transferFacts.ts'
 
-export interface RefundDeskDeps {
+export interface DecisionDeps {
   readonly clock: Clock
   readonly facts: PaymentFacts
   readonly store: RefundStore
@@ -43,8 +43,8 @@ export interface RefundOrder {
   readonly amountBaseUnits: bigint | undefined
 }
 
-/** `approve` a debt on record, `grant` the price of a delivered answer, `book` what the ledger would record later. */
-export const refundActions = ['approve', 'grant', 'book'] as const
+/** `approve` a debt on record, `grant` the price of a delivered answer, `record` what the service would record later. */
+export const refundActions = ['approve', 'grant', 'record'] as const
 export type RefundAction = (typeof refundActions)[number]
 
 export type RefundOutcome =
@@ -55,7 +55,7 @@ export type RefundOutcome =
 const attemptsMax = 3
 
 /** Records a decision about a refund, or says why not. Nothing is paid: `tollbook payout` pays debts. */
-export async function decideAndRecord(deps: RefundDeskDeps, order: RefundOrder): Promise<RefundOutcome> {
+export async function decideAndRecord(deps: DecisionDeps, order: RefundOrder): Promise<RefundOutcome> {
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
     const outcome = await actions[order.action](deps, order)
     if (outcome !== undefined) return outcome
@@ -63,15 +63,15 @@ export async function decideAndRecord(deps: RefundDeskDeps, order: RefundOrder):
   throw new Fault('other decisions about this payment are being recorded; do the same again', { retryable: true })
 }
 
-type Act = (deps: RefundDeskDeps, order: RefundOrder) => Promise<RefundOutcome | undefined>
+type Act = (deps: DecisionDeps, order: RefundOrder) => Promise<RefundOutcome | undefined>
 
-const actions: Readonly<Record<RefundAction, Act>> = { approve, grant, book }
+const actions: Readonly<Record<RefundAction, Act>> = { approve, grant, record: recordNow }
 
-async function approve(deps: RefundDeskDeps, order: RefundOrder): Promise<RefundOutcome | undefined> {
+async function approve(deps: DecisionDeps, order: RefundOrder): Promise<RefundOutcome | undefined> {
   const { reference } = order
   const recorded = await deps.facts.payment(reference)
   if (recorded === undefined || recorded.kind !== 'payment')
-    return refused('the ledger has no such payment; a transfer that was never presented is booked instead')
+    return refused('the ledger has no such payment; record a transfer that was never presented first')
   const { state } = recorded
   const wallet = walletOf(state)
   if (wallet === undefined) return refused('the payment has no wallet that could be paid back')
@@ -94,7 +94,7 @@ async function approve(deps: RefundDeskDeps, order: RefundOrder): Promise<Refund
   return record(deps, decision, before)
 }
 
-async function grant(deps: RefundDeskDeps, order: RefundOrder): Promise<RefundOutcome | undefined> {
+async function grant(deps: DecisionDeps, order: RefundOrder): Promise<RefundOutcome | undefined> {
   const { reference: payment, amountBaseUnits } = order
   const state = (await deps.facts.payment(payment))?.state ?? unknownPayment
   const before = await deps.store.read(payment)
@@ -103,7 +103,7 @@ async function grant(deps: RefundDeskDeps, order: RefundOrder): Promise<RefundOu
 }
 
 async function record(
-  { store }: RefundDeskDeps,
+  { store }: DecisionDeps,
   decision: RefundDecision | string,
   before: RefundState,
 ): Promise<RefundOutcome | undefined> {
@@ -112,9 +112,9 @@ async function record(
   return done === undefined ? undefined : { recorded: true, ...done, event: decision.event.kind }
 }
 
-/** Only finance books: it ends a payment that could still buy. */
-async function book(deps: RefundDeskDeps, order: RefundOrder): Promise<RefundOutcome | undefined> {
-  if (order.role !== 'finance') return refused('only the role finance books')
+/** Only finance records: it ends a payment that could still buy. */
+async function recordNow(deps: DecisionDeps, order: RefundOrder): Promise<RefundOutcome | undefined> {
+  if (order.role !== 'finance') return refused('only the role finance records transfers and refunds that are due')
   const { reference } = order
   const recorded = await deps.facts.payment(reference)
   if (recorded !== undefined && recorded.kind !== 'payment')
@@ -122,7 +122,7 @@ async function book(deps: RefundDeskDeps, order: RefundOrder): Promise<RefundOut
   const before = recorded?.state ?? unknownPayment
   const decision = before.phase === 'released' ? decideRefund(before) : await decideTransfer(deps, reference, before)
   if (typeof decision === 'string') return refused(decision)
-  if (decision === undefined) return refused(`a payment that is ${before.phase} has nothing to book`)
+  if (decision === undefined) return refused(`a payment that is ${before.phase} has nothing to record`)
   const debt = debtOf(decision)
   if (debt === undefined) return refused('the tokens have no sender that could be paid back')
   const refund = await deps.store.read(reference)
@@ -134,13 +134,13 @@ async function book(deps: RefundDeskDeps, order: RefundOrder): Promise<RefundOut
   })
   if (typeof approval === 'string') return refused(approval)
   const nowMs = deps.clock.nowMs()
-  const done = await deps.store.book({ reference, before, decision, approval, refund, nowMs })
+  const done = await deps.store.recordBooking({ reference, before, decision, approval, refund, nowMs })
   return done === undefined ? undefined : { recorded: true, ...done, event: decision.events[0]?.kind ?? '' }
 }
 
-/** The transfer as the finalized chain shows it. A text says why it is not booked. */
+/** The transfer as the finalized chain shows it. A text says why nothing is recorded. */
 async function decideTransfer(
-  { chain, allTerms }: RefundDeskDeps,
+  { chain, allTerms }: DecisionDeps,
   reference: PaymentReference,
   before: PaymentState,
 ): Promise<PaymentDecision | string | undefined> {
@@ -168,7 +168,7 @@ function debtOf({ events: [event] }: PaymentDecision) {
   return { wallet, mint, debts: [{ account: `Liabilities:Unmatched:${wallet}`, baseUnits: receivedBaseUnits }] }
 }
 
-async function deciderOf({ store, limits }: RefundDeskDeps, { by, role, reason }: RefundOrder) {
+async function deciderOf({ store, limits }: DecisionDeps, { by, role, reason }: RefundOrder) {
   return { limits, decider: { by, role, reason, login: await store.login() } }
 }
 
@@ -177,7 +177,7 @@ function walletOf(state: PaymentState) {
   return 'wallet' in state && state.wallet !== undefined ? readAddress(state.wallet) : undefined
 }
 
-function mintOf({ allTerms }: RefundDeskDeps, state: PaymentState) {
+function mintOf({ allTerms }: DecisionDeps, state: PaymentState) {
   return 'settlement' in state ? state.settlement.price.mint : allTerms()[0]?.mint
 }
 

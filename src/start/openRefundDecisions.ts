@@ -1,17 +1,22 @@
 import type { RefundSettings } from '../config/refundSettings.ts'
-import { decideAndRecord, type RefundDeskDeps, type RefundOrder, type RefundOutcome } from '../diagnosis/refundDesk.ts'
+import {
+  decideAndRecord,
+  type DecisionDeps,
+  type RefundOrder,
+  type RefundOutcome,
+} from '../diagnosis/recordDecision.ts'
 import { createPaymentFacts } from '../reports/paymentFacts.ts'
 import { createReports } from '../reports/reports.ts'
 import { openDatabase } from '../store/database.ts'
 import { createRefundStore } from '../store/refundStore.ts'
 import type { PartDeps } from './partDeps.ts'
 
-export interface RefundDeskOptions extends Pick<RefundDeskDeps, 'chain' | 'allTerms'> {
+export interface DecisionsOptions extends Pick<DecisionDeps, 'chain' | 'allTerms'> {
   readonly token: { readonly mint: string; readonly decimals: number }
 }
 
-/** Decisions about refunds with a login of their own: the service's may not record them. */
-export interface RefundDesk {
+/** Decisions about refunds with a separate login: the service's may not record them. */
+export interface RefundDecisions {
   decide(order: RefundOrder): Promise<RefundOutcome>
   close(): Promise<void>
 }
@@ -20,14 +25,14 @@ export interface RefundDesk {
 const connectionsMax = 2
 
 /** Undefined without FINANCE_DATABASE_URL. */
-export function openRefundDesk(
+export function openRefundDecisions(
   { databaseUrl, limits }: RefundSettings,
   { clock, log }: Pick<PartDeps, 'clock' | 'log'>,
-  { token, chain, allTerms }: RefundDeskOptions,
-): RefundDesk | undefined {
+  { token, chain, allTerms }: DecisionsOptions,
+): RefundDecisions | undefined {
   if (databaseUrl === undefined) return undefined
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook refunds', connectionsMax, log })
-  const deps: RefundDeskDeps = {
+  const deps: DecisionDeps = {
     clock,
     facts: createPaymentFacts(database),
     store: createRefundStore(database, () => clock.nowMs()),
