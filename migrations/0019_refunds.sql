@@ -1,5 +1,5 @@
 -- Why: a refund is approved or granted by a person, who is on record (docs/decisions/0040), and reports show dollars at the
--- quoted price beside tokens. Both only add: release 0015 runs on this schema.
+-- quoted price with tokens. Both only add: release 0015 runs on this schema.
 do $$
 begin
   create role tollbook_finance nologin;

@@ -1,5 +1,5 @@
 -- For the finance role: the body of one RefundApproved or RefundGranted. The login of the session is part of the body, so
--- nobody records a decision under another login. A grant refunds a payment that was delivered and is final, never more than
+-- no caller records a decision under another login. A grant refunds a payment that was delivered and is final, never more than
 -- its price, and once (the steps of the kind).
 create or replace function ledger.record_refund(body bytea)
 returns table (refusal text, seq bigint, leaf_hash bytea, recorded_at timestamptz)

@@ -11,7 +11,7 @@ begin
         else split_part(a.name, ':', 1) || ':' || split_part(a.name, ':', 2) end as account,
       case when starts_with(a.name, 'Liabilities:Share:') then substr(a.name, 19) end as share,
       p.stream is not null as is_payment,
-      -- Of each entry by itself, so that ranges of positions add up; div drops what is less than 10^-12 dollars.
+      -- Computed for each entry, so that ranges of positions add up; div drops what is less than 10^-12 dollars.
       coalesce(div(side.amount * p.price_micro_usd * 1000000, p.required), 0) as value
     from ledger.events e
     cross join lateral unnest(e.debits, e.credits, e.amounts) as t (debit, credit, amount)

@@ -9,7 +9,7 @@ import { rethrowAsUsage, UsageProblem } from './usageProblem.ts'
 const unknownExitCode = 4
 
 const exitHelp = `
-DATABASE_URL is a login of tollbook_service or tollbook_reader, and with --book FINANCE_DATABASE_URL one of tollbook_finance.
+DATABASE_URL is a login of tollbook_service or tollbook_reader; for a booking FINANCE_DATABASE_URL is one of tollbook_finance.
 SOLANA_RPC_URLS, TOKEN_MINT and PAYMENT_WALLET name the chain. Local mode is found by itself.
 
 Exit codes:

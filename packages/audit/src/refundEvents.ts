@@ -45,7 +45,7 @@ function readGranted(reader: BodyReader): RefundEvent {
   return { kind: 'RefundGranted', amountBaseUnits, ...readRest(reader, 'RefundGranted') }
 }
 
-/** Who decided, and why, moves no money: the members have one spelling, and nothing in the ledger follows from them. */
+/** The decider and the reason move no money: the members have one spelling, and nothing in the ledger follows from them. */
 function readRest(reader: BodyReader, kind: RefundEvent['kind']): EventHead & Decision {
   const effectiveAtMs = readTime(reader, ',"effectiveAt":')
   reader.literal(`,"kind":"${kind}"`)
