@@ -4,7 +4,8 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
 import { isProblems, readQuestion, type ReportName, reportNames } from '../reports/reportQuestion.ts'
-import type { ReportRow } from '../reports/reportTable.ts'
+import { UnknownColumn } from '../reports/readReport.ts'
+import { chosenCells, type ReportRow } from '../reports/reportTable.ts'
 import type { Positioned, Reports } from '../reports/reports.ts'
 import type { Explanation } from '../diagnosis/explanation.ts'
 import { subjectForms } from '../diagnosis/readSubject.ts'
@@ -79,6 +80,7 @@ async function guard({ access, log }: FinanceRouteDeps, guarded: Guarded): Promi
   try {
     return await serve(request, holder)
   } catch (error) {
+    if (error instanceof UnknownColumn) return invalidRequest([{ field: 'columns', message: error.message }])
     if (!(error instanceof Fault)) throw error
     log.warn({ event: 'finance_report_failed', route: path, requestId, error: describeError(error) })
     return unavailable('the ledger does not answer at the moment')
@@ -144,8 +146,8 @@ async function serveReport(deps: FinanceRouteDeps, report: ReportName, request: 
     return answer(deps, table, {
       report,
       columns,
-      rows: rows.map(jsonRow),
-      totals: totals === undefined ? null : jsonRow(totals),
+      rows: rows.map((row) => jsonRow(chosenCells(row, question.columns))),
+      totals: totals === undefined ? null : jsonRow(chosenCells(totals, question.columns)),
       next: next ?? null,
     })
   }

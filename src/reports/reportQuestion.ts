@@ -14,6 +14,8 @@ export interface ReportQuestion {
   readonly refund: RefundStateName | undefined
   /** `wallets`: only debts to wallets, which are the refunds due. */
   readonly owedTo: 'all' | 'wallets'
+  /** Columns of the answer, in the order of the report; undefined for all. */
+  readonly columns: readonly string[] | undefined
   /** End of the page before this one. */
   readonly cursor: string | undefined
   readonly limit: number
@@ -82,6 +84,12 @@ const shape = z
     state: z.enum(stateNames, `must be one of ${stateNames.join(', ')}`).optional(),
     refund: z.enum(refundStates, `must be one of ${refundStates.join(', ')}`).optional(),
     owedTo: z.enum(['all', 'wallets'], 'must be all or wallets').default('all'),
+    columns: z
+      .string()
+      .max(2_000, 'is too long')
+      .regex(/^[A-Za-z0-9-]+(,[A-Za-z0-9-]+)*$/, 'must be names of columns, separated by commas')
+      .transform((names) => names.split(','))
+      .optional(),
     cursor: text,
     limit: z
       .string()
@@ -117,19 +125,20 @@ export function readQuestion(
   report: ReportName,
   given: Readonly<Record<string, string>>,
 ): ReportQuestion | readonly QuestionProblem[] {
-  const unknown = Object.keys(given).filter((field) => !accepted[report].includes(field))
+  const known = [...accepted[report], 'columns']
+  const unknown = Object.keys(given).filter((field) => !known.includes(field))
   if (unknown.length > 0)
     return unknown.map((field) => ({
       field,
-      message: `is unknown here; ${report} takes ${accepted[report].join(', ')}`,
+      message: `is unknown here; ${report} takes ${known.join(', ')}`,
     }))
   const parsed = shape.safeParse(given)
   if (!parsed.success) return parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }))
-  const { endpoint, wallet, state, refund, owedTo, by, limit, cursor } = parsed.data
+  const { endpoint, wallet, state, refund, owedTo, by, limit, columns, cursor } = parsed.data
   const { from, to } = daysOf(parsed.data)
   if (cursor !== undefined && !isCursorOf({ report, by, cursor }))
     return [{ field: 'cursor', message: 'must be the `next` of the page before this one' }]
-  return { from, to, by, endpoint, wallet, state, refund, owedTo, cursor, limit }
+  return { from, to, by, endpoint, wallet, state, refund, owedTo, columns, cursor, limit }
 }
 
 interface GivenDays {

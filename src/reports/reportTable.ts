@@ -27,6 +27,13 @@ export function isAmount(column: string): boolean {
   return column.endsWith('BaseUnits')
 }
 
+/** Cells of the chosen columns; all of them without a choice. */
+export function chosenCells(row: ReportRow, columns: readonly string[] | undefined): ReportRow {
+  return columns === undefined
+    ? row
+    : Object.fromEntries(Object.entries(row).filter(([name]) => columns.includes(name)))
+}
+
 /** In millionths of a dollar. */
 export function isMicroUsd(column: string): boolean {
   return column.endsWith('MicroUsd')

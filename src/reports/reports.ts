@@ -10,7 +10,7 @@ import { reportCsv } from './reportCsv.ts'
 import type { ReportName, ReportQuestion } from './reportQuestion.ts'
 import type { ReportTable } from './reportTable.ts'
 import { readRefunds } from './readRefunds.ts'
-import { refundJson, type RefundLine } from './refundLines.ts'
+import type { RefundLine } from './refundLines.ts'
 import { type ReportPosition, reportPosition, rollUp } from './rollUp.ts'
 import { summary } from './summary.ts'
 
@@ -53,10 +53,7 @@ export function createReports(database: Database, token: LedgerToken): Reports {
       const reference = signature === undefined ? readReference(text) : solanaReference(signature)
       if (reference === undefined) return undefined
       await rollUp(database)
-      const detail = await paymentDetail(database, reference)
-      if (detail === undefined) return undefined
-      const lines = detail.wallet === '' ? [] : await readRefunds(database, [detail.wallet])
-      return { ...detail, refunds: lines.filter((line) => line.reference === reference).map(refundJson) }
+      return paymentDetail(database, reference)
     },
     refundsOf: async (wallet) => {
       for (let step = 0; step < stepsMax; step++) if ((await rollUp(database)) === 0) break

@@ -331,6 +331,15 @@ describe('tollbook report', () => {
     expect(csv.out.split('\r\n')[1]).toContain(sale.receipt.signature)
   })
 
+  test('prints the summary and one payment as HTTP does', async () => {
+    expect(JSON.parse((await run('summary')).out)).toMatchObject({ payments: 1, burnedBaseUnits: '1500000' })
+    const { signature } = sale.receipt
+    const payment = JSON.parse((await run('payment', signature)).out)
+    expect(payment).toMatchObject({ reference: `solana:${signature}`, state: 'fulfilled', refunds: [] })
+    expect(await run('payment')).toMatchObject({ code: 2, err: expect.stringContaining('needs a signature') })
+    expect(await run('summary', '--month', '2026-10')).toMatchObject({ code: 2, err: expect.stringContaining('--month') })
+  })
+
   test('reports each wrong value by name, with exit code 2', async () => {
     expect(await run('burns', '--from', 'May')).toMatchObject({
       code: 2,
