@@ -83,7 +83,7 @@ export async function createService(
     await openProducts(config.products, { ...deps, sold, ledger, providers, standIns, publicUrl: address.url }),
     close,
   )
-  const finance = opened.adopt(openFinance(config, { ...deps, ledger, chain, settings }), close)
+  const finance = opened.adopt(openFinance(config, { ...deps, ledger, chain, settings, keys }), close)
 
   const health = createHealth({ jobs, seal, settings, prices, lifecycle, catalog })
   const paywall = openSale(config.sale, {
@@ -108,7 +108,7 @@ export async function createService(
     callers,
     paywall,
     endpoints: seams.endpoints?.(catalog.endpoints) ?? catalog.endpoints,
-    routes: [...catalog.routes, ...seal.routes],
+    routes: [...catalog.routes, ...seal.routes, ...finance.routes],
     finance: finance.serving,
     health,
     keys,

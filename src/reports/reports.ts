@@ -25,7 +25,9 @@ export interface Reports {
    * payouts since then. Undefined when the text is not a reference or the ledger does not have it.
    */
   payment(reference: string): Promise<Json | undefined>
-  /** Refunds of the payments of one wallet. */
+  /** Refunds of the payments of one wallet, after one step of the roll-up. */
+  refundsNow(wallet: string): Promise<Positioned<readonly RefundLine[]>>
+  /** The same, up to the head of the ledger. */
   refundsOf(wallet: string): Promise<readonly RefundLine[]>
 }
 
@@ -55,6 +57,7 @@ export function createReports(database: Database, token: LedgerToken): Reports {
       await rollUp(database)
       return paymentDetail(database, reference)
     },
+    refundsNow: (wallet) => positioned(() => readRefunds(database, [wallet])),
     refundsOf: async (wallet) => {
       for (let step = 0; step < stepsMax; step++) if ((await rollUp(database)) === 0) break
       return readRefunds(database, [wallet])

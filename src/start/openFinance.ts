@@ -5,23 +5,30 @@ import { explain } from '../diagnosis/explain.ts'
 import { refundAfterMs, settleMarginMs } from '../payment/paymentAges.ts'
 import { createFinanceAccess } from '../http/financeAccess.ts'
 import { createFinanceRoutes } from '../http/financeRoutes.ts'
+import type { FreeRoute } from '../http/freeRoutes.ts'
 import type { FinanceServing } from '../http/openServer.ts'
+import { paymentStatusRoute } from '../http/paymentStatusRoute.ts'
 import { repeat } from '../jobs/repeat.ts'
 import type { RefundSettings } from '../config/refundSettings.ts'
 import type { LedgerPart } from './openLedger.ts'
+import { createFindPaymentStatus } from './openPaymentStatus.ts'
+import type { ReceiptKeys } from './openReceiptKeys.ts'
 import { openRefundDecisions } from './openRefundDecisions.ts'
 import type { LedgerSettingsPart } from './openSettings.ts'
 import type { PartDeps } from './partDeps.ts'
 
 export interface FinanceDeps extends PartDeps {
-  readonly ledger: Pick<LedgerPart, 'openReports'>
+  readonly ledger: Pick<LedgerPart, 'openReports' | 'payments'>
   readonly chain: Pick<Chain, 'reader' | 'terms'>
-  readonly settings: Pick<LedgerSettingsPart, 'allTerms'>
+  readonly settings: Pick<LedgerSettingsPart, 'allTerms' | 'origin'>
+  readonly keys: Pick<ReceiptKeys, 'signReceipt'>
 }
 
 export interface Finance {
   /** Undefined while the reports are not served over HTTP. */
   readonly serving: FinanceServing | undefined
+  /** For payers, on the public listener. */
+  readonly routes: readonly FreeRoute[]
   close(): Promise<void>
 }
 
@@ -36,10 +43,13 @@ export interface FinanceOptions {
 
 /** The finance reports and their access. Without settings, nothing is rolled up and nothing is served. */
 export function openFinance({ finance: settings, sale, refunds }: FinanceOptions, deps: FinanceDeps): Finance {
-  if (settings === undefined) return { serving: undefined, close: () => Promise.resolve() }
-  const { clock, log, ledger, chain, settings: onRecord } = deps
+  const { clock, log, ledger, chain, settings: onRecord, keys } = deps
   const { mint, decimals, network } = chain.terms
+  // Connects when it is first asked.
   const reports = ledger.openReports({ mint, decimals })
+  const findStatus = createFindPaymentStatus({ ledger: ledger.payments, signReceipt: keys.signReceipt, reports })
+  const payerRoutes = [paymentStatusRoute({ clock, log, origin: onRecord.origin, findStatus })]
+  if (settings === undefined) return { serving: undefined, routes: payerRoutes, close: () => reports.close() }
   const rolling = repeat(deps, { name: 'report roll-up', everyMs: rollUpEveryMs, run: () => reports.rollUp() })
   const decisions = openRefundDecisions(refunds, deps, {
     token: { mint, decimals },
@@ -75,6 +85,7 @@ export function openFinance({ finance: settings, sale, refunds }: FinanceOptions
   })
   return {
     serving: { routes, listener: settings.listener },
+    routes: payerRoutes,
     async close() {
       await rolling.stop()
       await reports.close()

@@ -1,3 +1,7 @@
+import { Keypair } from '@solana/web3.js'
+import { assertPresent } from '@tollbook/core/assert'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { secretKeySigner } from '@tollbook/core/ed25519'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
@@ -122,3 +126,25 @@ async function run(...words: readonly string[]) {
   await command.parseAsync([...words], { from: 'user' })
   return said
 }
+
+test('a payer reads state, receipt and refunds of a payment by a signed challenge, and no other wallet does', async () => {
+  const path = `${service.baseUrl}/api/payments/${sale.receipt.signature}`
+  const asked = await fetch(path)
+  const { challenge, expiresAt } = z.object({ challenge: z.string(), expiresAt: z.string() }).parse(await asked.json())
+  expect([asked.status, asked.headers.get('www-authenticate')]).toEqual([401, 'Wallet'])
+  const read = async (keypair: Keypair, text = challenge, until = expiresAt) => {
+    const signer = assertPresent(secretKeySigner(keypair.secretKey), 'a keypair signs')
+    const signed = encodeBase58(signer.sign(new TextEncoder().encode(text)))
+    const headers = { authorization: `Wallet ${keypair.publicKey.toBase58()}.${until}.${signed}` }
+    const response = await fetch(path, { headers })
+    return { status: response.status, body: await response.json() }
+  }
+  expect(await read(service.demoWallet)).toMatchObject({
+    status: 200,
+    body: { data: { state: 'fulfilled', receipt: { id: sale.receipt.id, jws: expect.any(String) }, refunds: [] } },
+  })
+  expect((await read(Keypair.generate())).status).toBe(404)
+  expect((await read(service.demoWallet, `${challenge} `)).status).toBe(401)
+  const later = new Date(Date.parse(expiresAt) + 3_600_000).toISOString()
+  expect((await read(service.demoWallet, challenge.replace(expiresAt, later), later)).status).toBe(401)
+})

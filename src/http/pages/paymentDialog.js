@@ -67,16 +67,26 @@ function offerDecisions(dialog, { reference, diagnosis }, payment) {
   form.elements.reason.value = ''
   const outcome = form.querySelector('.outcome')
   outcome.textContent = ''
-  form.onsubmit = (event) => {
-    event.preventDefault()
-    const [action, reason] = [form.elements.action.value, form.elements.reason.value]
-    decide({ action, payment: reference, reason }).then(
-      ({ position }) =>
-        openPayment(dialog, reference).then(() => (outcome.textContent = `Recorded at position ${position}.`)),
-      (error) => (outcome.textContent = error.message),
-    )
-  }
+  shown.abort()
+  shown = new AbortController()
+  form.addEventListener(
+    'submit',
+    (event) => {
+      event.preventDefault()
+      const [action, reason] = [form.elements.action.value, form.elements.reason.value]
+      decide({ action, payment: reference, reason })
+        .then(async ({ position }) => {
+          await openPayment(dialog, reference)
+          outcome.textContent = `Recorded at position ${position}.`
+        })
+        .catch((error) => (outcome.textContent = error.message))
+    },
+    { signal: shown.signal },
+  )
 }
+
+// Ends the listener of the payment that was shown before.
+let shown = new AbortController()
 
 const titles = { payout: 'One payout', burn: 'One burn' }
 

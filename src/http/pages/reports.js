@@ -90,8 +90,8 @@ function createReportFilters(section, range) {
     /** Fields that the report does not use are not part of the address. */
     keepAddress() {
       const used = { ...parameters(), report: true, columns: true }
-      const isKept = (name) => name in used && valueOf(name) !== standards[name]
-      writeAddress(Object.fromEntries(names.map((name) => [name, isKept(name) ? valueOf(name) : ''])))
+      const isWritten = (name) => name in used && valueOf(name) !== standards[name]
+      writeAddress(Object.fromEntries(names.map((name) => [name, isWritten(name) ? valueOf(name) : ''])))
     },
     /** Fills the form from the address. */
     restore() {
