@@ -47,6 +47,7 @@ const mayImport = {
   ],
   'src/jobs': ['packages/core', 'src/primitives', 'src/payment', 'src/pricing', 'src/accounting', 'src/reports'],
   'src/signer': ['packages/core', 'src/primitives', 'src/payment', 'src/chain'],
+  'src/burn': ['packages/core', 'src/primitives', 'src/payment', 'src/chain', 'src/store', 'src/outbound'],
   'src/payout': [
     'packages/core',
     'src/primitives',
@@ -76,6 +77,7 @@ const mayImport = {
     'src/store',
     'src/payout',
     'src/diagnosis',
+    'src/burn',
     'src/signer',
     'src/doctor',
     'src/compose.ts',

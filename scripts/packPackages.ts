@@ -56,6 +56,9 @@ const buildOptions = {
   extends: '../../../../tsconfig.json',
   compilerOptions: {
     noEmit: false,
+    // A build does not start from the state of the type check.
+    incremental: false,
+    tsBuildInfoFile: null,
     allowImportingTsExtensions: false,
     rewriteRelativeImportExtensions: true,
     rootDir: 'src',

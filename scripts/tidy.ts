@@ -31,7 +31,7 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
   {
     what: 'randomness',
     pattern: /\bMath\.random\(|\brandomBytes\(|\brandomUUID\(|getRandomValues\(/,
-    homes: /^packages\/(core\/src\/(id|platformWeb|platformNode)|audit\/src\/id)\.ts$/,
+    homes: /^(packages\/(core\/src\/(id|platformWeb|platformNode)|audit\/src\/id)\.ts|src\/http\/pages\/pay\.js)$/,
   },
   {
     what: 'a new key',
@@ -47,7 +47,7 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
     what: 'fetch',
     pattern: /(?<![.\w'"])fetch\(|(?<!typeof )globalThis\.fetch\b/,
     homes:
-      /^(src\/outbound\/|packages\/client\/src\/|src\/http\/pages\/(api|burn)\.js|packages\/audit\/src\/auditCommand\.ts)/,
+      /^(src\/outbound\/|packages\/client\/src\/|src\/http\/pages\/(api|burn|home|pay)\.js|packages\/audit\/src\/auditCommand\.ts)/,
   },
 ]
 const forbidden: readonly { readonly what: string; readonly pattern: RegExp }[] = [

@@ -3,6 +3,7 @@ import type { ServiceConfig } from './config.ts'
 import { products } from './endpoints/catalog.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
 import { openCallers } from './http/callers.ts'
+import type { WalletPort } from './http/payRoutes.ts'
 import { createMetrics } from './http/metrics.ts'
 import { startHealthJobs } from './jobs/healthJobs.ts'
 import { postJson } from './outbound/postJson.ts'
@@ -29,6 +30,8 @@ import { soldProducts, type SoldProducts } from './start/soldProducts.ts'
 export interface ServiceOptions {
   readonly log: Log
   readonly clock?: Clock
+  /** Gives a wallet tokens of a local chain; returns the problem. Absent outside local mode. */
+  readonly fundWallet?: WalletPort['fund']
   /** Replacements for tests: a ledger that dies at a chosen step, a product, an endpoint, a rail or a database clock. */
   readonly seams?: {
     readonly ledger?: (inner: PaymentLedger) => PaymentLedger
@@ -54,7 +57,7 @@ export interface Service {
 /** Opens the parts of the service in order. A part takes its own settings and the ports of the parts before it. */
 export async function createService(
   config: ServiceConfig,
-  { log, clock = systemClock, seams = {} }: ServiceOptions,
+  { log, clock = systemClock, seams = {}, fundWallet }: ServiceOptions,
 ): Promise<Service> {
   // Parts are closed in reverse order: by `close`, or at once when a later part cannot be opened.
   await using opened = new AsyncDisposableStack()
@@ -98,7 +101,7 @@ export async function createService(
     health,
     slot: jobs.slot,
     split,
-    x402: { settings: config.x402, priceLists: ledger.priceLists, catalog, serviceUrl: address.url },
+    sponsored: { settings: config.x402, priceLists: ledger.priceLists, catalog, serviceUrl: address.url },
     withRails: seams.rails,
   })
   const callers = opened.adopt(openCallers({ ...config.server, limits: config.limits }, { ...deps, ledger }), close)
@@ -107,13 +110,14 @@ export async function createService(
     address,
     callers,
     paywall,
+    wallets: { ledger: ledger.payments, chain, slot: jobs.slot, fundWallet },
     endpoints: seams.endpoints?.(catalog.endpoints) ?? catalog.endpoints,
     routes: [...catalog.routes, ...seal.routes, ...finance.routes],
     finance: finance.serving,
     health,
     keys,
     prices,
-    burnStats: () => ledger.burnStats(terms),
+    ...ledger.burnReads(terms),
     terms,
     split,
   })

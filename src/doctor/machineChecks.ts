@@ -31,9 +31,10 @@ function checkCheckpointFolder(file: string | undefined): Result | Promise<Resul
 async function checkFolder(folder: string): Promise<Result> {
   const existing = nearestExisting(resolve(folder))
   try {
-    await access(existing, constants.W_OK)
+    // The dot fails on anything that is not a folder.
+    await access(`${existing}/.`, constants.W_OK)
   } catch {
-    return failed(`${existing} cannot be written`, 'give it to the user of the service')
+    return failed(`nothing can be written into ${existing}`, 'make it a folder of the user of the service')
   }
   const { bavail, bsize } = await statfs(existing)
   const freeBytes = bavail * bsize

@@ -34,6 +34,7 @@ const tokenPrice = z
   })
   .loose()
 const burned = z.object({ tokens: z.number(), baseUnits: z.string(), payments: z.int() })
+const amount = z.object({ tokens: z.number(), baseUnits: z.string() })
 const burnStats = z.object({
   mint: z.string(),
   decimals: z.int(),
@@ -43,10 +44,35 @@ const burnStats = z.object({
   last30Days: burned,
   byEndpoint: z.array(burned.extend({ endpoint: z.string() })),
   byDay: z.array(burned.extend({ day: z.iso.date() })),
+  confirmed: amount.extend({
+    insidePayments: amount.meta({ description: 'by callers, in the transaction that pays' }),
+    inRounds: amount.meta({ description: 'by the service, for payments that came without a burn' }),
+    lastRound: amount
+      .extend({ round: z.int(), signature: z.string(), slot: z.int(), at: z.iso.datetime() })
+      .nullable()
+      .meta({ description: 'the newest burn of the service, final on chain' }),
+  }),
+  owed: amount.extend({
+    oldestAt: z.iso
+      .datetime()
+      .nullable()
+      .meta({ description: 'block time of the oldest payment whose burn is owed; null when none is' }),
+  }),
   ledger: z.object({ position: z.int(), root: z.string().nullable() }),
   asOf: z.iso
     .datetime()
     .meta({ description: 'when these figures were first read; at most 1 s passes before they are read again' }),
+})
+const burnOfPayment = z.object({
+  reference: z.string(),
+  status: z
+    .enum(['inside', 'owed', 'confirmed', 'reversed'])
+    .meta({ description: 'reversed: the chain dropped the payment, so nothing is owed for it' }),
+  baseUnits: z.string(),
+  burn: z
+    .object({ round: z.int(), signature: z.string(), slot: z.int(), at: z.iso.datetime() })
+    .nullable()
+    .meta({ description: 'the burn of the service that contains it' }),
 })
 const priceCatalog = z.object({
   products: z.array(
@@ -73,6 +99,12 @@ const jwks = z.object({
   ),
 })
 
+const x402Resources = z.object({
+  version: z.int(),
+  x402Version: z.int(),
+  resources: z.array(z.string()),
+  instructions: z.string(),
+})
 const base64 = z.string()
 const inclusionProof = z.object({
   position: z.int(),
@@ -105,6 +137,12 @@ const treeSize = {
 
 /** All free routes, by their path in the router. Routes that are not listed are not for callers. */
 export const freeOperations: Readonly<Record<string, FreeOperation>> = {
+  '/.well-known/x402': {
+    summary: 'Addresses that answer 402 to every caller',
+    description: 'For indexers of x402. The list is empty while no rail has a mount.',
+    answers: json(x402Resources),
+  },
+  '/llms.txt': { summary: 'The service in one page, for language models', answers: { 'text/plain': 'text' } },
   '/api/health': { summary: 'Health of the service', answers: enveloped(health), tellsUnder503: true },
   '/api/catalog': {
     summary: 'Price list: products with prices, parameters and availability',
@@ -112,11 +150,22 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
   },
   '/api/token/price': { summary: 'Price of the service token', answers: enveloped(tokenPrice), errors: [503] },
   '/api/token/burn-stats': { summary: 'Burned tokens', answers: enveloped(burnStats), errors: [503] },
+  '/api/token/burns/:reference': {
+    summary: 'The burn of a payment: inside it, owed, or made later',
+    description: '`reference` is the `signature` of a receipt.',
+    answers: enveloped(burnOfPayment),
+    errors: [404, 503],
+  },
   '/.well-known/jwks.json': {
     summary: 'Public keys of the receipts',
     description:
       'The `jws` of a receipt is a compact EdDSA JWS over the canonical JSON (RFC 8785) of the receipt without `jws`.',
     answers: json(jwks),
+  },
+  '/.well-known/did.json': {
+    summary: 'Public keys of the receipts as a DID document',
+    description: 'For receipts in the form of x402 (`offer-receipt`), whose `kid` begins with the DID of the service.',
+    answers: json(z.looseObject({ id: z.string() })),
   },
   '/livez': { summary: 'Liveness of the process', answers: json(z.object({ status: z.literal('alive') })) },
   '/readyz': {

@@ -1,11 +1,12 @@
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Price } from '@tollbook/core/quote'
 import type { SplitShare } from '../pricing/splitSetting.ts'
+import type { RailName } from './discovery.ts'
 import { errorResponses, errorSchemas } from './errorResponses.ts'
 import { freeOperation, freeOperations } from './freeOperations.ts'
 import { introductionOf } from './introduction.ts'
 import type { JsonObject } from './jsonSchema.ts'
-import { paidOperation, saleSchemas, schemasOf } from './paidOperation.ts'
+import { mountedOperation, paidOperation, saleSchemas, schemasOf } from './paidOperation.ts'
 import { someWallet } from './samples.ts'
 import { verdictsOf } from './verdicts.ts'
 
@@ -18,6 +19,7 @@ export interface OpenApiDeps {
   readonly transportStatuses: Readonly<Record<string, number>>
   readonly currentPrice: (endpoint: string) => Price | undefined
   readonly split: readonly SplitShare[]
+  readonly rails: readonly RailName[]
 }
 
 /** The OpenAPI 3.1 document of this service, made of the schemas that validate. Samples use the address of the request. */
@@ -38,13 +40,36 @@ export function createOpenApi(deps: OpenApiDeps): (baseUrl: string) => JsonObjec
     parameters,
     headers,
   }
-  const sold = deps.endpoints.map((endpoint) => ({ endpoint, operationFor: paidOperation(endpoint, verdicts) }))
+  const { rails } = deps
+  const sold = deps.endpoints.map((endpoint) => ({ endpoint, operationFor: paidOperation(endpoint, verdicts, rails) }))
+  const mounted = rails.flatMap((rail) => mountedPaths(deps.endpoints, rail))
   return (baseUrl) => {
     const paid = sold.map(({ endpoint: { path, method }, operationFor }) => {
       const operation = operationFor({ baseUrl, price: deps.currentPrice(path) })
       return [path, { [method.toLowerCase()]: operation }] as const
     })
-    return { ...frame, paths: { ...Object.fromEntries(paid), ...Object.fromEntries(free) }, components }
+    const paths = { ...Object.fromEntries(paid), ...Object.fromEntries(mounted), ...Object.fromEntries(free) }
+    return { ...frame, ...linksFrom(baseUrl), paths, components }
+  }
+}
+
+function mountedPaths(endpoints: readonly Endpoint[], { name, mount }: RailName) {
+  if (mount === undefined) return []
+  return endpoints.map((endpoint) => {
+    const { path, method } = endpoint
+    return [`${mount}${path}`, { [method.toLowerCase()]: mountedOperation(endpoint, { name, mount }) }] as const
+  })
+}
+
+/** Pages for agents and indexers (x402scan discovery, MPP discovery). */
+function linksFrom(baseUrl: string): JsonObject {
+  const llms = `${baseUrl}/llms.txt`
+  return {
+    'x-discovery': { llmsTxtUrl: llms },
+    'x-service-info': {
+      categories: ['data', 'tools'],
+      docs: { llms, apiReference: `${baseUrl}/docs`, homepage: `${baseUrl}/` },
+    },
   }
 }
 
@@ -53,7 +78,7 @@ function templateOf(path: string): string {
   return path.replaceAll(/[:*](\w+)/g, '{$1}')
 }
 
-function frameOf({ version, transportStatuses, split }: OpenApiDeps): JsonObject {
+function frameOf({ version, transportStatuses, split, rails }: OpenApiDeps): JsonObject {
   return {
     openapi: '3.1.1',
     info: {
@@ -66,11 +91,16 @@ function frameOf({ version, transportStatuses, split }: OpenApiDeps): JsonObject
     servers: [{ url: '/' }],
     tags: [
       { name: 'Paid', description: 'The price of a request is in its operation.' },
+      ...rails.flatMap(({ name, mount }) => (mount === undefined ? [] : [mountTag(name, mount)])),
       { name: 'Free', description: 'No wallet, no proof.' },
     ],
     // The service has no keys: wallet and proof are parameters of each request.
     security: [],
   }
+}
+
+function mountTag(name: string, mount: string): JsonObject {
+  return { name, description: `The same products below \`${mount}\`, for clients of ${name}: no wallet header.` }
 }
 
 const parameters: JsonObject = {

@@ -8,6 +8,7 @@ import { priceAll } from '../pricing/currentPrice.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import { assert } from '@tollbook/core/assert'
 import { displayNumber } from '@tollbook/core/money'
+import { type RailName, paymentInfo } from './discovery.ts'
 import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
 import { samplesOf, someWallet } from './samples.ts'
 import type { ErrorAdvice } from './verdicts.ts'
@@ -55,14 +56,32 @@ export interface OperationPrice {
 export function paidOperation(
   endpoint: Endpoint,
   verdicts: readonly ErrorAdvice[],
+  rails: readonly RailName[],
 ): (offer: OperationPrice) => JsonObject {
   const { method, summary } = endpoint
   const head = { operationId: `${method.toLowerCase()}${nameOf(endpoint)}`, tags: ['Paid'], summary }
   const rest = {
-    ...inputOf(endpoint),
+    'x-payment-info': paymentInfo(endpoint, rails),
+    ...inputOf(endpoint, parameterNames),
     responses: { '200': saleResponse(endpoint), ...refusalsOf(endpoint, verdicts) },
   }
   return (offer) => ({ ...head, ...offerOf(endpoint, offer), ...rest })
+}
+
+/** The same product below the mount of a rail, where every caller gets a 402. Indexers find it here. */
+export function mountedOperation(endpoint: Endpoint, rail: RailName): JsonObject {
+  const { method, summary } = endpoint
+  return {
+    operationId: `${rail.name}${method.charAt(0)}${method.slice(1).toLowerCase()}${nameOf(endpoint)}`,
+    tags: [rail.name],
+    summary: `${summary} ($${displayUsd(endpoint)})`,
+    'x-payment-info': paymentInfo(endpoint, [rail]),
+    ...inputOf(endpoint, ['IdempotencyKey']),
+    responses: {
+      '200': saleResponse(endpoint),
+      ...Object.fromEntries([400, 402, 503].map((status) => [String(status), refTo('responses', `Error${status}`)])),
+    },
+  }
 }
 
 function offerOf(endpoint: Endpoint, { baseUrl, price }: OperationPrice): JsonObject {
@@ -95,8 +114,8 @@ function descriptionOf(price: string, { curl, pay }: { readonly curl: string; re
 
 const parameterNames = ['WalletAddress', 'PaymentProof', 'IdempotencyKey'] as const
 
-function inputOf(endpoint: Endpoint): JsonObject {
-  const headers = parameterNames.map((name) => refTo('parameters', name))
+function inputOf(endpoint: Endpoint, names: readonly (typeof parameterNames)[number][]): JsonObject {
+  const headers = names.map((name) => refTo('parameters', name))
   const { order } = endpoint.example
   if (endpoint.method === 'GET') return { parameters: [...queryParameters(endpoint, order), ...headers] }
   const schema = refTo('schemas', `${nameOf(endpoint)}Order`)

@@ -3,10 +3,10 @@ import type { Price } from '@tollbook/core/quote'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import { tokenPriceDecimals } from '../pricing/tokenPrice.ts'
-import type { Json } from '@tollbook/core/canonicalJson'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import { displayNumber } from '@tollbook/core/money'
-import { schemaOf } from './jsonSchema.ts'
+import type { ProductOrder } from '../endpoints/productFacts.ts'
+import { type JsonObject, schemaOf } from './jsonSchema.ts'
 
 export interface PriceCatalogDeps {
   readonly clock: Clock
@@ -17,8 +17,26 @@ export interface PriceCatalogDeps {
   readonly whyClosed: () => string | undefined
 }
 
+/** Products and their prices at a moment. */
+export interface PriceCatalog {
+  readonly products: readonly PricedProduct[]
+  readonly token: {
+    readonly mint: string
+    readonly decimals: number
+    readonly priceUSD: number | null
+    readonly network: string
+  }
+  readonly paymentWallet: string
+  readonly asOf: string
+}
+
+export interface PricedProduct extends ReturnType<typeof productOf> {
+  readonly parameters: JsonObject
+  readonly example: ProductOrder
+}
+
 /** `data` of the price list: the prices of this moment, without a quote. */
-export function createPriceCatalog(deps: PriceCatalogDeps): () => Json {
+export function createPriceCatalog(deps: PriceCatalogDeps): () => PriceCatalog {
   const { clock, endpoints, terms, currentPrice } = deps
   const parameters = new Map(endpoints.map(({ path, parameters: schema }) => [path, schemaOf(schema)]))
   return () => {

@@ -48,7 +48,8 @@ const parametersShape = z.object({
   oneOf: z.array(z.object({ required: z.array(z.string()) })).default([]),
 })
 
-function shownParameters(schema: z.ZodType): string {
+/** Names, types and defaults of the parameters in one line. */
+export function shownParameters(schema: z.ZodType): string {
   const { properties, required, oneOf } = parametersShape.parse(schemaOf(schema))
   const alternatives = oneOf.flatMap((alternative) => alternative.required)
   const isOptional = (name: string, { default: standard }: Field) =>

@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import Koa, { type Context } from 'koa'
+import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
+import { sha256 } from '@tollbook/core/digest'
 import { describeError } from '@tollbook/core/fault'
 import { newId } from '@tollbook/core/id'
 import type { Log } from '../primitives/log.ts'
-import { refusalAnswer } from '../paywall/answer.ts'
+import { type Answer, refusalAnswer } from '../paywall/answer.ts'
 import type { Paywall } from '../paywall/paywall.ts'
 import { sellOnRails } from '../paywall/sellOnRails.ts'
 import type { PaidRequest } from '../paywall/paidRequest.ts'
@@ -16,15 +18,17 @@ import { clientAddress, limitKey } from './clientAddress.ts'
 import type { Connections } from './connections.ts'
 import { createCors } from './cors.ts'
 import { findFramingProblem } from './framing.ts'
-import type { FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
+import type { FreeAction, FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
 import { loggedHeaders } from './loggedHeaders.ts'
+import { prefersHtml } from './mediaRange.ts'
 import type { Metrics } from './metrics.ts'
+import { parseJson } from './parseJson.ts'
 import { hasNoInput, openProbe } from './probe.ts'
 import { readBody } from './readBody.ts'
 import { readParameters } from './readParameters.ts'
 import { createRouter, refusePath, type Route } from './routes.ts'
 import { onceSent, send, sendStream } from './send.ts'
-import { errorAnswer, overloaded } from './transportError.ts'
+import { errorAnswer, invalidRequest, overloaded } from './transportError.ts'
 import type { Handler } from './turns.ts'
 import type { Uploads } from './uploads.ts'
 
@@ -41,6 +45,8 @@ export interface AppDeps {
   readonly freeRoutes: readonly FreeRoute[]
   /** Paths of free routes that pages of other origins may read. */
   readonly crossOriginPaths?: readonly string[]
+  /** The page that sells a product to a person in front of a browser. */
+  readonly paymentPage?: (path: string) => Promise<FreeAnswer>
   readonly trustedProxyHops: number
   readonly isDraining: () => boolean
 }
@@ -164,46 +170,67 @@ function paidRoutes(deps: AppDeps): readonly Route[] {
       methods: [endpoint.method],
       serve: async (context: Context) => {
         const pass = withinLimits(deps, context)
-        if (pass !== undefined) await servePaid(deps, endpoint, { context, mount, pass })
+        if (pass === undefined) return
+        const page = mount === undefined ? pageFor(deps, endpoint, context) : undefined
+        if (page !== undefined) return send(context, await page)
+        await servePaid(deps, endpoint, { context, mount, pass })
       },
     })),
   )
 }
 
+/** A person who opens the address of a product. A request with a header of any rail comes from a program. */
+function pageFor({ paymentPage, paywall }: AppDeps, { path, method }: Endpoint, { req }: Context) {
+  if (paymentPage === undefined || method !== 'GET' || !prefersHtml(headerOf(req, 'accept'))) return undefined
+  const names = paywall.rails.flatMap(({ requestHeaders }) => requestHeaders)
+  return names.some((name) => headerOf(req, name) !== undefined) ? undefined : paymentPage(path)
+}
+
 function freeRoutes(deps: AppDeps): readonly Route[] {
   return deps.freeRoutes.map((route) => ({
     path: route.path,
-    methods: route.bodyBytesMax === undefined ? ['GET', 'HEAD'] : ['POST'],
+    methods: ['GET', 'HEAD', ...(route.post === undefined ? [] : ['POST'])],
     serve: (context: Context, segment: string) => serveFree(deps, route, { context, segment }),
   }))
 }
 
-interface FreeArrival {
-  readonly context: Context
-  readonly segment: string
-}
-
-async function answerFree(deps: AppDeps, route: FreeRoute, { context, segment }: FreeArrival): Promise<FreeAnswer> {
-  const request = freeRequest(deps, context, segment)
-  if (route.bodyBytesMax === undefined) return route.serve(request)
-  const { req, res } = context
-  const { address } = visitorOf(deps, req)
-  const body = await readBody(deps, { request: req, response: res, address, bytesMax: route.bodyBytesMax })
-  return 'status' in body ? body : route.serve({ ...request, body })
-}
-
 /** Health checks pass without a slot. Beyond a rate that no monitor needs they are requests like others. */
-async function serveFree(deps: AppDeps, route: FreeRoute, { context, segment }: FreeArrival): Promise<void> {
-  const answer = async () => send(context, await answerFree(deps, route, { context, segment }))
-  if (route.isProbe === true && deps.admission.passesProbe(visitorOf(deps, context.req).address)) return answer()
-  if (withinLimits(deps, context) === undefined) return
+async function serveFree(
+  deps: AppDeps,
+  route: FreeRoute,
+  { context, segment }: { readonly context: Context; readonly segment: string },
+): Promise<void> {
+  const visitor = visitorOf(deps, context.req)
+  if (route.isProbe === true && deps.admission.passesProbe(visitor.address))
+    return send(context, await route.serve(freeRequest(deps, { context, segment, limits: unlimited })))
+  const limits = withinLimits(deps, context)
+  if (limits === undefined) return
+  const request = freeRequest(deps, { context, segment, limits })
+  const action = context.method === 'POST' ? await readAction(deps, context, request) : undefined
+  if (action !== undefined && 'status' in action) return send(context, action)
   const slot = enter(deps, context)
   if (slot === undefined) return send(context, overloadedAnswer)
   try {
-    await answer()
+    send(context, await (action === undefined || route.post === undefined ? route.serve(request) : route.post(action)))
   } finally {
     slot.leave()
   }
+}
+
+const unlimited: FreeRequest['limits'] = { takeQuote: () => undefined, takeLookup: () => undefined }
+const actionBytesMax = 1_024
+const actionBody = z.record(z.string(), z.unknown())
+
+async function readAction(deps: AppDeps, { req, res }: Context, request: FreeRequest): Promise<FreeAction | Answer> {
+  const { address } = visitorOf(deps, req)
+  const bytes = await readBody(deps, { request: req, response: res, address, bytesMax: actionBytesMax })
+  if ('status' in bytes) return bytes
+  const parsed = parseJson(bytes)
+  if (!parsed.ok) return invalidRequest([{ field: 'body', message: parsed.message }])
+  const body = actionBody.safeParse(parsed.value)
+  return body.success
+    ? { ...request, body: body.data }
+    : invalidRequest([{ field: 'body', message: 'must be a JSON object' }])
 }
 
 /** Answers 429 when the client address has sent too many requests. */
@@ -233,14 +260,17 @@ interface Arrival {
 async function servePaid(deps: AppDeps, endpoint: Endpoint, { context, mount, pass }: Arrival): Promise<void> {
   const startedAtMs = deps.clock.monotonicMs()
   let slot: Slot | undefined
+  let arrived: Buffer | undefined
   const request: PaidRequest = {
     ...railRequest(context, mount),
+    bodyDigest: () => (arrived === undefined ? undefined : sha256(arrived)),
     requestId: String(context.state['requestId']),
     async readParameters() {
       // The slot is taken when the body is here: a slow upload holds nothing that others need.
       const isProbe = mount !== undefined && hasNoInput(context.req) && purposeOf(deps, context.req) !== 'proof'
       const body = isProbe ? undefined : await readBodyOf(deps, endpoint, context)
       if (body !== undefined && 'status' in body) return body
+      arrived = body
       slot = enter(deps, context)
       if (slot === undefined) return overloadedAnswer
       return isProbe ? openProbe(endpoint) : readParameters(endpoint, { queryText: context.querystring, body })
@@ -295,7 +325,11 @@ function headerOf({ headers }: IncomingMessage, name: string): string | undefine
   return value === '' ? undefined : value
 }
 
-function freeRequest(deps: AppDeps, context: Context, segment: string): FreeRequest {
+interface FreeVisit extends Pick<FreeRequest, 'segment' | 'limits'> {
+  readonly context: Context
+}
+
+function freeRequest(deps: AppDeps, { context, segment, limits }: FreeVisit): FreeRequest {
   return {
     address: clientAddress(context.req, deps.trustedProxyHops),
     segment,
@@ -303,5 +337,6 @@ function freeRequest(deps: AppDeps, context: Context, segment: string): FreeRequ
     requestId: String(context.state['requestId']),
     query: context.querystring,
     header: (name) => headerOf(context.req, name),
+    limits,
   }
 }

@@ -1,58 +1,67 @@
-import { LRUCache } from 'lru-cache'
+import { type DiscoveryDeps, llmsText, x402Resources } from '../document/discovery.ts'
+import { landingPage } from '../document/landingPage.ts'
 import { createOpenApi } from '../document/openApi.ts'
 import { createPriceCatalog, type PriceCatalogDeps } from '../document/priceCatalog.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Paywall } from '../paywall/paywall.ts'
 import type { Clock } from '@tollbook/core/clock'
 import type { SplitShare } from '../pricing/splitSetting.ts'
+import { createAddressedText } from './addressedText.ts'
 import { pageHeaders, readDocsPage } from './docsPage.ts'
 import type { FreeRequest, FreeRoute } from './freeRoutes.ts'
+import { prefersHtml } from './mediaRange.ts'
 import { immutable, publicAnswer, publicJson, revalidated } from './publicAnswer.ts'
 import type { PublicBody } from './publicBody.ts'
 import { createPublicText } from './publicDocument.ts'
 import { serveStaticFile } from './staticFile.ts'
-import { transportErrors } from './transportError.ts'
+import { pathNotFound, transportErrors } from './transportError.ts'
 
 export interface DocumentRouteDeps {
   readonly clock: Clock
   readonly version: string
   readonly publicUrl: string | undefined
   readonly endpoints: readonly Endpoint[]
-  readonly paywall: Pick<Paywall, 'currentPrice' | 'whyClosed'>
+  readonly paywall: Pick<Paywall, 'currentPrice' | 'whyClosed' | 'rails'>
   readonly terms: PriceCatalogDeps['terms']
   readonly split: readonly SplitShare[]
   /** The other free routes. */
   readonly besides: readonly FreeRoute[]
 }
 
-/** Descriptions of the service: the price list, the OpenAPI document, and a page that shows the document. */
+/** Descriptions of the service: the price list, the OpenAPI document, and pages for people. */
 export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<readonly FreeRoute[]> {
   const { clock, version, endpoints, publicUrl, besides, split, terms } = deps
-  const { currentPrice, whyClosed } = deps.paywall
+  const { currentPrice, whyClosed, rails } = deps.paywall
   const page = await readDocsPage()
   const readCatalog = createPriceCatalog({ clock, endpoints, terms, currentPrice, whyClosed })
   const catalog = createPublicText()
-  const freePaths = [...besides.map(({ path }) => path), '/api/catalog', '/openapi.json', '/docs']
+  const discovery = createDiscoveryRoutes({ publicUrl, endpoints, rails, split })
+  const freePaths = [...besides, ...discovery].map(({ path }) => path)
   const openApi = createOpenApi({
     version,
     endpoints,
-    freePaths,
+    freePaths: [...freePaths, '/api/catalog', '/openapi.json', '/docs'],
     transportStatuses: transportErrors,
     currentPrice,
     split,
+    rails,
   })
   const pricesVersion = () => endpoints.map(({ path }) => currentPrice(path)?.priceList ?? 'none').join()
   const catalogVersion = () =>
     [pricesVersion(), whyClosed(), ...endpoints.map((endpoint) => endpoint.whyUnavailable())].join('\n')
-  // The document depends on the price list, and without PUBLIC_URL on the address of the request.
-  const documents = new LRUCache<string, ReturnType<typeof createPublicText>>({ max: addressesMax })
-  const document = ({ host }: FreeRequest): Promise<PublicBody> => {
-    const baseUrl = publicUrl ?? (host === '' ? '' : `http://${host}`)
-    const prepare = documents.get(baseUrl) ?? createPublicText()
-    documents.set(baseUrl, prepare)
-    return prepare(pricesVersion(), () => JSON.stringify(openApi(baseUrl)))
-  }
+  const document = createAddressedText({
+    publicUrl,
+    version: pricesVersion,
+    render: (baseUrl) => JSON.stringify(openApi(baseUrl)),
+  })
+  const home = createAddressedText({
+    publicUrl,
+    version: catalogVersion,
+    render: (baseUrl) => landingPage({ baseUrl, endpoints, catalog: readCatalog(), split }),
+  })
   return [
+    ...discovery,
+    { path: '/', serve: (request) => serveHome(request, home) },
     {
       path: '/api/catalog',
       async serve() {
@@ -66,5 +75,27 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
   ]
 }
 
-// Callers reach an instance by few names. A stranger who invents others makes it render again.
-const addressesMax = 4
+/** For agents and indexers. Neither document depends on the price of the token. */
+function createDiscoveryRoutes(deps: DiscoveryDeps & { readonly publicUrl: string | undefined }): readonly FreeRoute[] {
+  const { publicUrl } = deps
+  const version = () => ''
+  const resources = createAddressedText({
+    publicUrl,
+    version,
+    render: (url) => JSON.stringify(x402Resources(deps, url)),
+  })
+  const llms = createAddressedText({ publicUrl, version, render: (url) => llmsText(deps, url) })
+  const text = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': revalidated }
+  return [
+    { path: '/.well-known/x402', serve: async (request) => publicJson(await resources(request), revalidated) },
+    { path: '/llms.txt', serve: async (request) => publicAnswer(await llms(request), text) },
+  ]
+}
+
+/** A page for people. Programs get what every unknown path answers, as before the page. */
+async function serveHome(request: FreeRequest, page: (request: FreeRequest) => Promise<PublicBody>) {
+  const vary = { vary: 'accept' }
+  if (prefersHtml(request.header('accept'))) return publicAnswer(await page(request), { ...pageHeaders, ...vary })
+  const refused = pathNotFound()
+  return { ...refused, headers: { ...refused.headers, ...vary } }
+}

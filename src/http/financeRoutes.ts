@@ -12,7 +12,7 @@ import { subjectForms } from '../diagnosis/readSubject.ts'
 import type { AccessHolder, AccessRefusal, FinanceAccess, FinanceRole } from './financeAccess.ts'
 import type { FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
 import { parseQuery, shownName } from './parseQuery.ts'
-import { type DecideRefund, decisionBytesMax, serveDecision } from './refundDecisions.ts'
+import { type DecideRefund, serveDecision } from './refundDecisions.ts'
 import { errorAnswer, invalidRequest } from './transportError.ts'
 
 export interface FinanceRouteDeps {
@@ -46,15 +46,25 @@ export function createFinanceRoutes(deps: FinanceRouteDeps): readonly FreeRoute[
       guarded(`/api/finance/${report}`, (request) => serveReport(deps, report, request), rolesOf(report)),
     ),
     guarded('/api/finance/payments/:reference', (request) => servePayment(deps, request), everyone),
-    {
-      ...guarded('/api/finance/decisions', (request, holder) => serveDecision(deps.decideRefund, request, holder), [
-        'finance',
-        'support',
-      ]),
-      bodyBytesMax: decisionBytesMax,
-    },
+    decisionRoute(deps),
     guarded('/api/finance/explain/:subject', (request) => serveExplanation(deps, request), everyone),
   ]
+}
+
+/** Decisions are recorded by POST; there is nothing to read. */
+function decisionRoute(deps: FinanceRouteDeps): FreeRoute {
+  const path = '/api/finance/decisions'
+  return {
+    path,
+    serve: () => Promise.resolve(errorAnswer('METHOD_NOT_ALLOWED', 'use POST', { headers: { allow: 'POST' } })),
+    post: (action) =>
+      guard(deps, {
+        path,
+        request: action,
+        serve: (_, holder) => serveDecision(deps.decideRefund, action, holder),
+        allowed: ['finance', 'support'],
+      }),
+  }
 }
 
 /** Support works on single payments and their refunds. */

@@ -4,6 +4,7 @@ import { type Clock, isoTime } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
+import type { Pass } from './callerLimits.ts'
 import type { Metrics } from './metrics.ts'
 import { publicJson } from './publicAnswer.ts'
 import type { PublicBody } from './publicBody.ts'
@@ -16,11 +17,16 @@ import { pathNotFound } from './transportError.ts'
 export interface FreeRoute {
   /** Exact, or with one last segment that varies, or several: `/artifacts/:name`, `/tile/*path`. */
   readonly path: string
-  /** Present for a route that takes POST with a JSON body of at most this size, and nothing else. */
-  readonly bodyBytesMax?: number
   /** A health check: answered outside of the limits. */
   readonly isProbe?: true
   serve(facts: FreeRequest): Promise<FreeAnswer>
+  /** Answers POST. Absent: the route only reads. */
+  readonly post?: (action: FreeAction) => Promise<FreeAnswer>
+}
+
+/** A POST to a free route: a small JSON object. */
+export interface FreeAction extends FreeRequest {
+  readonly body: Readonly<Record<string, unknown>>
 }
 
 export interface FreeRequest {
@@ -33,10 +39,10 @@ export interface FreeRequest {
   /** Value of the Host header: a name or an address with an optional port; empty when it is missing. */
   readonly host: string
   readonly requestId: string
-  /** Undefined unless the route takes one. */
-  readonly body?: Buffer
   /** A blank header counts as absent. */
   header(name: string): string | undefined
+  /** The limits of the caller, for a route that stores a quote or queries the chain. */
+  readonly limits: Pick<Pass, 'takeQuote' | 'takeLookup'>
 }
 
 export interface FreeAnswer extends Omit<Answer, 'body'> {
@@ -70,6 +76,8 @@ export interface FreeRouteDeps {
   readonly burnStats: () => Promise<DatedFacts>
   /** Public keys of receipts, as a JWK set. */
   readonly receiptKeys: () => Json
+  /** The same keys as a DID document. */
+  readonly didDocument: () => Json
   readonly mayReadMetrics: (address: string) => boolean
 }
 
@@ -81,18 +89,19 @@ export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
     ageMaxMs: burnStatsAgeMaxMs,
     read: async () => renderStats(await deps.burnStats()),
   })
-  const receiptKeys = createPublicText()
+  const publicKeys = (read: () => Json) => {
+    const render = createPublicText()
+    return async () => {
+      const keys = canonicalJson(read())
+      return publicJson(await render(keys, () => keys), receiptKeysCache)
+    }
+  }
   return [
     { path: '/api/health', serve: () => Promise.resolve(health(deps)) },
     { path: '/api/token/price', serve: () => Promise.resolve(tokenPrice(deps)) },
     { path: '/api/token/burn-stats', serve: () => burnStats(deps, readStats) },
-    {
-      path: '/.well-known/jwks.json',
-      async serve() {
-        const keys = canonicalJson(deps.receiptKeys())
-        return publicJson(await receiptKeys(keys, () => keys), receiptKeysCache)
-      },
-    },
+    { path: '/.well-known/jwks.json', serve: publicKeys(deps.receiptKeys) },
+    { path: '/.well-known/did.json', serve: publicKeys(deps.didDocument) },
     { path: '/livez', isProbe: true, serve: () => Promise.resolve(jsonAnswer(200, '{"status":"alive"}')) },
     { path: '/readyz', isProbe: true, serve: () => Promise.resolve(readiness(deps)) },
     { path: '/metrics', isProbe: true, serve: ({ address }) => metrics(deps, address) },

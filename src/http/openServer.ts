@@ -1,9 +1,11 @@
 import { type AppDeps, createApp } from './app.ts'
+import { burnRoute, type BurnRouteDeps } from './burnRoute.ts'
 import type { Callers } from './callers.ts'
 import { createConnections } from './connections.ts'
 import { createDocumentRoutes, type DocumentRouteDeps } from './documentRoutes.ts'
 import { createFreeRoutes, type FreeRoute, type FreeRouteDeps } from './freeRoutes.ts'
-import { createBurnPage, createFinancePage } from './pages.ts'
+import { createBurnPage, createFinancePage, createHomeFiles } from './pages.ts'
+import { createPayRoutes, type PayRouteDeps } from './payRoutes.ts'
 import { receiptRoute } from './receiptRoute.ts'
 import { type Listener, listen } from './server.ts'
 import { createTurns } from './turns.ts'
@@ -11,9 +13,11 @@ import { createUnreadAnswers } from './unreadAnswers.ts'
 
 export interface ServerDeps
   extends
-    Omit<AppDeps, keyof Callers | 'connections' | 'freeRoutes' | 'crossOriginPaths'>,
-    Omit<FreeRouteDeps, 'mayReadMetrics'> {
+    Omit<AppDeps, keyof Callers | 'connections' | 'freeRoutes' | 'crossOriginPaths' | 'paymentPage'>,
+    Omit<FreeRouteDeps, 'mayReadMetrics'>,
+    BurnRouteDeps {
   readonly callers: Callers
+  readonly wallets: PayRouteDeps['wallets']
   readonly publicUrl: string | undefined
   readonly terms: DocumentRouteDeps['terms']
   readonly split: DocumentRouteDeps['split']
@@ -53,11 +57,15 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
   const { admission, mayReadMetrics } = callers
   const financeRoutes = finance === undefined ? [] : [...finance.routes, ...(await createFinancePage())]
   const ownRoutes = createFreeRoutes({ ...deps, mayReadMetrics })
+  const pay = await createPayRoutes({ ...deps, network: deps.terms.network })
   const besides = [
     ...ownRoutes,
     receiptRoute({ ...deps.paywall, log: deps.log }),
+    burnRoute(deps),
     ...deps.moreRoutes,
     ...(await createBurnPage()),
+    await createHomeFiles(),
+    ...pay.routes,
   ]
   const freeRoutes = [...besides, ...(await createDocumentRoutes({ ...deps, besides }))]
   const isApart = finance?.listener !== undefined
@@ -74,7 +82,9 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
     const routes = isApart ? freeRoutes : [...freeRoutes, ...financeRoutes]
     // Pages of other origins may not read finance, which is not in this list, nor load and failures.
     const crossOriginPaths = freeRoutes.map(({ path }) => path).filter((path) => path !== '/metrics')
-    const port = await open(addresses, { endpoints: deps.endpoints, freeRoutes: routes, crossOriginPaths })
+    const { endpoints } = deps
+    const { paymentPage } = pay
+    const port = await open(addresses, { endpoints, freeRoutes: routes, crossOriginPaths, paymentPage })
     const apart = isApart ? await open(finance.listener, { endpoints: [], freeRoutes: financeRoutes }) : port
     const { health } = addresses
     const healthRoutes = ownRoutes.filter(({ isProbe }) => isProbe === true)
@@ -91,7 +101,7 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
 const unreadIdleMs = 20_000
 const unreadBytesMax = 64 * 1024 * 1024
 
-type ServedRoutes = Pick<AppDeps, 'endpoints' | 'freeRoutes' | 'crossOriginPaths'>
+type ServedRoutes = Pick<AppDeps, 'endpoints' | 'freeRoutes' | 'crossOriginPaths' | 'paymentPage'>
 type ListenerDeps = Omit<ServerDeps, 'endpoints'> & ServedRoutes
 
 function openListener(address: ListenAddress, { callers, ...deps }: ListenerDeps): Promise<Listener> {

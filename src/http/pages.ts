@@ -24,6 +24,11 @@ export function createBurnPage(): Promise<readonly FreeRoute[]> {
   return createPage('burn', [...shared, 'burn.js'])
 }
 
+/** The files of the page at `/`, which is rendered by `documentRoutes.ts`. */
+export async function createHomeFiles(): Promise<FreeRoute> {
+  return filesRoute('home', await readPageFiles(['style.css', 'home.css', 'home.js', 'amounts.js']))
+}
+
 const shared = ['style.css', 'language.js', 'amounts.js', 'dayRange.js', 'charts.js']
 const packaged: Readonly<Record<string, string>> = {
   'uPlot.js': import.meta.resolve('uplot/dist/uPlot.iife.min.js'),
@@ -33,13 +38,23 @@ const packaged: Readonly<Record<string, string>> = {
 /** A page at `/<name>` and its files below it, all of them read once, at the start. */
 async function createPage(name: string, files: readonly string[]): Promise<readonly FreeRoute[]> {
   const html = createStaticFile('text/html', await readFile(urlOf(`${name}.html`)))
-  const urls = [...files.map((file): [string, URL] => [file, urlOf(file)]), ...packagedUrls()]
-  const found = new Map<string, StaticFile>()
-  for (const [file, url] of urls) found.set(file, createStaticFile(contentTypeOf(file), await readFile(url)))
+  const found = await readPageFiles(files, packagedUrls())
   return [
     { path: `/${name}`, serve: async () => publicAnswer(await html.prepared(), pageHeaders) },
-    { path: `/${name}/:file`, serve: ({ segment }) => serveStaticFile(found, segment, revalidated) },
+    filesRoute(name, found),
   ]
+}
+
+function filesRoute(name: string, files: ReadonlyMap<string, StaticFile>): FreeRoute {
+  return { path: `/${name}/:file`, serve: ({ segment }) => serveStaticFile(files, segment, revalidated) }
+}
+
+/** Files of the folder `pages` by name, read once. */
+export async function readPageFiles(files: readonly string[], more: readonly (readonly [string, URL])[] = []) {
+  const urls = [...files.map((file) => [file, urlOf(file)] as const), ...more]
+  const found = new Map<string, StaticFile>()
+  for (const [file, url] of urls) found.set(file, createStaticFile(contentTypeOf(file), await readFile(url)))
+  return found
 }
 
 function contentTypeOf(file: string): string {

@@ -3,15 +3,11 @@ import { readSubject } from '../diagnosis/readSubject.ts'
 import { refundActions, type RefundOrder, type RefundOutcome } from '../diagnosis/recordDecision.ts'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
 import type { AccessHolder } from './financeAccess.ts'
-import type { FreeRequest } from './freeRoutes.ts'
-import { parseJson } from './parseJson.ts'
+import type { FreeAction } from './freeRoutes.ts'
 import { invalidRequest } from './transportError.ts'
 
 /** Undefined where the service has no login of tollbook_finance. */
 export type DecideRefund = ((order: RefundOrder) => Promise<RefundOutcome>) | undefined
-
-// A signature, a reason of 500 characters and their names.
-export const decisionBytesMax = 4_096
 
 const order = z.strictObject({
   action: z.enum(refundActions, `must be one of ${refundActions.join(', ')}`),
@@ -27,12 +23,10 @@ const order = z.strictObject({
 /** `POST /api/finance/decisions`: approves, grants or records a refund in the name of the token's holder. */
 export async function serveDecision(
   decide: DecideRefund,
-  { body }: FreeRequest,
+  { body }: FreeAction,
   { subject, roles }: AccessHolder,
 ): Promise<Answer> {
-  const parsed = parseJson(body ?? new Uint8Array())
-  if (!parsed.ok) return invalidRequest([{ field: 'body', message: parsed.message }])
-  const given = order.safeParse(parsed.value)
+  const given = order.safeParse(body)
   if (!given.success)
     return invalidRequest(given.error.issues.map(({ path, message }) => ({ field: path.join('.') || 'body', message })))
   const { payment, ...rest } = given.data

@@ -9,7 +9,7 @@ import {
   type RequestFailed,
   type RequestFulfilled,
 } from './events/attemptEvents.ts'
-import { burnEvents, type BurnConfirmed, type BurnSubmitted } from './events/burnEvents.ts'
+import { burnEvents, type BurnConfirmed, type BurnFailed, type BurnSubmitted } from './events/burnEvents.ts'
 import {
   type BurnReversed,
   finalityEvents,
@@ -48,7 +48,7 @@ export type PaymentEvent =
   | RefundDue
   | TransferReceived
 
-export type BurnEvent = BurnSubmitted | BurnConfirmed
+export type BurnEvent = BurnSubmitted | BurnConfirmed | BurnFailed
 /** Events of the stream of decisions about the refund of one payment. */
 export type RefundEvent = RefundApproved | RefundGranted
 export type SettingEvent = PriceListPublished | SettingChanged
@@ -65,5 +65,7 @@ export const ledgerEvents = [
 
 /** Codec of everything that the service writes. */
 export const ledgerCodec = createEventCodec<LedgerEvent>(ledgerEvents)
+/** Codec of the streams of burns. */
+export const burnCodec = createEventCodec<BurnEvent>(burnEvents)
 /** Codec of the streams of payments: anything else in them is a bug or a tampered row. */
 export const paymentCodec = createEventCodec<PaymentEvent>(paymentEvents)

@@ -35,13 +35,13 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
   if (isRefusal(caller)) return refusalAnswer(caller)
   const ordered = await request.readParameters()
   if (isAnswer(ordered)) return ordered
-  const idempotencyKey = readIdempotencyKey(request)
+  const idempotencyKey = readIdempotencyKey(request, caller.payingBy)
   if (isRefusal(idempotencyKey)) return refusalAnswer(idempotencyKey)
   const closed = deps.whyClosed() ?? ordered.whyUnavailable()
   if (closed !== undefined) return refusalAnswer(refuseClosed(closed))
   const missing = ordered.whyNoData()
   if (missing !== undefined) return refusalAnswer(refuse('NO_DATA', missing))
-  const { payingBy: rail } = caller
+  const { payer: wallet, payingBy: rail } = caller
 
   try {
     // No proof: an offer on every rail.
@@ -50,7 +50,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
       if (price === undefined) return refusalAnswer(refuseClosed(unpriced))
       const unsold = deps.whyNoQuotes() ?? (await deps.whyExposed())
       if (unsold !== undefined) return refusalAnswer(refuseClosed(unsold))
-      const offer = request.takeQuote(caller.payer) ?? (await issueOffer(deps, { product, payer: caller.payer, price }))
+      const offer = request.takeQuote(wallet) ?? (await issueOffer(deps, { request, product, payer: wallet, price }))
       return isRefusal(offer) ? refusalAnswer(offer) : offer
     }
 

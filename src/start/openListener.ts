@@ -4,17 +4,19 @@ import { openServer, type ServerDeps } from '../http/openServer.ts'
 import type { Health } from './health.ts'
 import type { Prices } from './prices.ts'
 import type { ReceiptKeys } from './openReceiptKeys.ts'
+import type { Paywall } from '../paywall/paywall.ts'
+import { openWalletPayments, type WalletPaymentParts } from './openWalletPayments.ts'
 import type { ServiceAddress } from './serviceAddress.ts'
 import type { PartDeps } from './partDeps.ts'
 
 export interface ListenerDeps
-  extends
-    PartDeps,
-    Pick<ServerDeps, 'callers' | 'paywall' | 'endpoints' | 'finance' | 'burnStats' | 'terms' | 'split'> {
+  extends PartDeps, Pick<ServerDeps, 'callers' | 'endpoints' | 'finance' | 'burnStats' | 'burnOf' | 'terms' | 'split'> {
   readonly routes: ServerDeps['moreRoutes']
-  readonly address: Pick<ServiceAddress, 'publicUrl' | 'listensOn'>
+  readonly paywall: Paywall
+  readonly wallets: Omit<WalletPaymentParts, 'clock' | 'paywall' | 'split'>
+  readonly address: ServiceAddress
   readonly health: Health
-  readonly keys: Pick<ReceiptKeys, 'published'>
+  readonly keys: Pick<ReceiptKeys, 'published' | 'didDocument'>
   readonly prices: Pick<Prices, 'tokenPrice'>
 }
 
@@ -50,9 +52,12 @@ export async function openListener(settings: ServerSettings, deps: ListenerDeps)
       isDraining: health.isDraining,
       checks: health.checks,
       receiptKeys: keys.published,
+      didDocument: () => keys.didDocument(deps.address.url()),
       tokenPrice: prices.tokenPrice,
       burnStats: deps.burnStats,
+      burnOf: deps.burnOf,
       paywall: deps.paywall,
+      wallets: openWalletPayments({ ...deps, ...deps.wallets }),
       terms: deps.terms,
       split: deps.split,
     },

@@ -54,7 +54,7 @@ const operation = extensible({
 })
 const componentName = z.string().regex(/^[\w.-]+$/)
 
-export const openApiShape = z.strictObject({
+export const openApiShape = extensible({
   openapi: z.string().regex(/^3\.1\.\d+$/),
   info: z.strictObject({
     title: z.string(),

@@ -61,6 +61,8 @@ const tagOf = ({ headers }: Wire) =>
 const paths = [
   '/openapi.json',
   '/api/catalog',
+  '/.well-known/x402',
+  '/llms.txt',
   '/docs',
   '/docs/page.js',
   '/burn',
@@ -100,6 +102,33 @@ describe.each(paths)('%s', (path) => {
 function atSealedSize(path: string): string {
   return path.replace('SEALED', String(sealedSize))
 }
+
+describe('the page at /', () => {
+  const person = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+
+  test('is for people only: programs get what every unknown path answers', async () => {
+    for (const accept of ['*/*', 'application/json']) {
+      const { status, headers, body } = await get('/', { accept })
+      expect([status, headers['vary'], JSON.parse(body.toString()).code]).toEqual([404, 'accept', 'NOT_FOUND'])
+    }
+    const page = await get('/', person)
+    expect(page.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', vary: 'accept, accept-encoding' })
+    expect((await get('/', { ...person, 'if-none-match': tagOf(page) })).status).toBe(304)
+  })
+
+  test('has the prices of the price list, for people and for search engines', async () => {
+    const page = (await get('/', person)).body.toString()
+    const [, linkedData = ''] = /<script type="application\/ld\+json">([^<]+)<\/script>/.exec(page) ?? []
+    const { products } = z
+      .object({ products: z.array(z.object({ path: z.string(), priceUSD: z.number(), requiredTokens: z.number() })) })
+      .parse(JSON.parse((await get('/api/catalog')).body.toString()).data)
+    for (const { path, priceUSD, requiredTokens } of products) {
+      expect(page).toContain(`> ${path}<`)
+      expect(page).toContain(`>${requiredTokens} tokens<`)
+      expect(JSON.stringify(JSON.parse(linkedData))).toContain(`"price":"${priceUSD}"`)
+    }
+  })
+})
 
 test('a checkpoint is 304 for a client that has it, until the next one', async () => {
   const path = '/api/ledger/checkpoint'

@@ -3,6 +3,7 @@ import { appendBatch } from '@tollbook/ledger/appendBatch'
 import { appendCall, appendValues } from '@tollbook/ledger/batch'
 import type { AppendResult, Item } from '@tollbook/ledger/item'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { addEvents } from '../store/addEvents.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { findBroken } from './checkLedger.ts'
 import { openKernel, openPool } from './openKernel.ts'
@@ -11,7 +12,7 @@ import { closeTab, debitTab, newTab, openTab, requestId, tabDeclaration } from '
 
 const { serviceUrl, adminUrl, ownerUrl } = await createTestDatabase()
 const pool = openPool(serviceUrl)
-const admin = openPool(adminUrl, 2)
+const admin = openPool(adminUrl, 1)
 const ledger = openKernel(pool)
 const { claim, fulfil, newSignature, priceList, release } = sample
 const firstEpoch = 1
@@ -245,6 +246,30 @@ test('columns that do not fit together are rejected as a whole, whatever they wo
   swapped.writeInt32BE(2, 20 + 4)
   await expect(tampered('event_items', swapped)).rejects.toMatchObject({ code: expect.stringMatching(/^22/) })
   expect(await findBroken(admin)).toEqual(before)
+})
+
+test('a stream of more than two thousand events is read whole, and one that lacks an event is not read at all', async () => {
+  const [stream, count] = [newSignature(), 2_100]
+  await ledger.drained()
+  const { rows } = await admin.query<{ seq: number }>('select seq::int from ledger.head')
+  const first = assertPresent(rows[0], 'the ledger has a head').seq + 1
+  await addEvents(admin, count)
+  const adds = async (version: number) => {
+    await admin.query(
+      `insert into ledger.streams (id, stream, kind, state, version, seqs)
+       values ($1, $2::bigint, 'payment', 'released', $3, int8multirange(int8range($2::bigint, $2::bigint + $4::integer)))
+       on conflict (id) do update set version = excluded.version`,
+      [stream, first, version, count],
+    )
+  }
+  await admin.query(`set ledger.writing = 'on'`)
+  await adds(count + 1)
+  await expect(ledger.read(stream)).rejects.toMatchObject({
+    cause: { message: `a stream of ${count + 1} events was read as ${count}` },
+  })
+  await adds(count)
+  await admin.query('reset ledger.writing')
+  expect(await ledger.read(stream)).toHaveLength(count)
 })
 
 test('after all of this the ledger is sound (I17, I22)', async () => {

@@ -43,6 +43,17 @@ function nudged(by: number): Damage {
   }
 }
 
+/** The sum stays the same, so a check of sums alone does not notice. */
+const shifted: Damage = (columns, name, random) => {
+  const cells = columns[name]
+  const from = Math.floor(random() * cells.length)
+  const to = (from + 1 + Math.floor(random() * Math.max(1, cells.length - 1))) % cells.length
+  const [less, more] = [cells[from], cells[to]]
+  return typeof less === 'number' && typeof more === 'number' && from !== to
+    ? replaced(columns, name, cells.with(from, less - 1).with(to, more + 1))
+    : columns
+}
+
 const damages: Readonly<Record<string, Damage>> = {
   'the last line is missing': (columns, name) => replaced(columns, name, columns[name].slice(0, -1)),
   'a line is there twice': (columns, name, random) => {
@@ -56,6 +67,7 @@ const damages: Readonly<Record<string, Damage>> = {
     replaced(columns, name, columns[name].with(Math.floor(random() * columns[name].length), columns[name][0] ?? null)),
   'a number is one more': nudged(1),
   'a number is one less': nudged(-1),
+  'a number is one less and another one more': shifted,
   'a number is far away': nudged(10_000),
   'a number is far below': nudged(-10_000),
 }

@@ -1,3 +1,4 @@
+import { assertPresent } from '@tollbook/core/assert'
 import type { Item, ItemEvent } from '@tollbook/ledger/item'
 import type { QueryRunner } from '@tollbook/ledger/appendBatch'
 
@@ -156,18 +157,33 @@ function addEvent(columns: Record<ColumnName, Cell[]>, { event, bodies, number }
   }
 }
 
-const call = `select refusals, first_position::int as "firstPosition" from ledger.append(${columnNames
+const call = `select refusals, recorded_at as "recordedAt", first_position::int as "firstPosition" from ledger.append(${columnNames
   .map((name, n) => `${name} => $${n + 1}::${types[name]}[]`)
   .join(', ')}, bodies => $${columnNames.length + 1}, lane_epoch => $${columnNames.length + 2})`
 
-/** Verdict of each item; `undefined` for one that was taken. Rejects where Postgres refuses the whole call. */
+export interface RawVerdicts {
+  /** By item; `undefined` for one that was taken. */
+  readonly verdicts: readonly (string | undefined)[]
+  readonly recordedAtMs: number
+}
+
+/** Verdict of each item. Rejects where Postgres refuses the whole call. */
 export async function callAppend(
   runner: QueryRunner,
+  batch: RawBatch,
+  laneEpoch: number | null,
+): Promise<RawVerdicts['verdicts']> {
+  return (await callAppendAt(runner, batch, laneEpoch)).verdicts
+}
+
+export async function callAppendAt(
+  runner: QueryRunner,
   { columns, bodies }: RawBatch,
-  laneEpoch: number,
-): Promise<readonly (string | undefined)[]> {
+  laneEpoch: number | null,
+): Promise<RawVerdicts> {
   const values = [...columnNames.map((name) => columns[name]), bodies, laneEpoch]
-  const { rows } = await runner.query<{ refusals: (string | null)[] | null }>({ text: call, values })
-  const refusals = rows[0]?.refusals
-  return columns.ids.map((_, index) => refusals?.[index] ?? undefined)
+  const { rows } = await runner.query<{ refusals: (string | null)[] | null; recordedAt: Date }>({ text: call, values })
+  const [row] = rows
+  const recordedAtMs = assertPresent(row, 'an append returns a row').recordedAt.getTime()
+  return { verdicts: columns.ids.map((_, index) => row?.refusals?.[index] ?? undefined), recordedAtMs }
 }

@@ -107,7 +107,7 @@ begin
         when octet_length(item.id) < 2 then 'not_this_id'
         when k.space <> get_byte(item.id, 0) or k.id_bytes not in (0, octet_length(item.id) - 1)
           or k.id_prefix <> '' and substring(item.id from 2 for length(k.id_prefix)) <> convert_to(k.id_prefix, 'UTF8') then 'not_this_id'
-        when epoch <> lane_epoch then 'wrong_epoch'
+        when epoch is distinct from lane_epoch then 'wrong_epoch'
       end as verdict
     from (
       -- The step is looked up once per list of events, which most items of a batch share.
@@ -126,7 +126,8 @@ begin
     left join lateral (select k.* from ledger.kinds k where k.kind = s.kind offset 0) k on true
   ),
   overreaching as (
-    select array_agg(t.i) filter (where (t.amount > 0 and account_mints[t.debit] = account_mints[t.credit]
+    -- Amounts are whole: columns round 0.5, and NaN is more than any number.
+    select array_agg(t.i) filter (where (t.amount > 0 and t.amount < 'Infinity' and t.amount = trunc(t.amount) and account_mints[t.debit] = account_mints[t.credit]
         and classes[t.debit] || '>' || classes[t.credit] = any(item.moves)) is not true) as items,
       -- Each posting lies in the range of its event, and there are as many as the events count: the ranges share none.
       bool_and((event_items[t.e] = t.i and t.n > posting_starts[t.e] and t.n <= posting_starts[t.e] + posting_counts[t.e]) is true) as fit
@@ -136,7 +137,7 @@ begin
   select array_agg(case when j.verdict is null and j.n = any((select o.items from overreaching o)::bigint[]) then 'overreaching' else j.verdict end order by j.n),
       array_agg(j.to_state order by j.n), array_agg(j.kind order by j.n), array_agg(j.stream order by j.n), bool_or(j.is_setting),
       bool_and(j.fits) and sum(j.events) = cardinality(event_items) and (select o.fit is not false from overreaching o)
-        and (select coalesce(sum(c), 0) = cardinality(posting_items) from unnest(posting_counts) c),
+        and 0 <= all(posting_counts) and (select coalesce(sum(c), 0) = cardinality(posting_items) from unnest(posting_counts) c),
       count(distinct j.id) = count(j.id)
     into verdicts, to_states, kinds, streams_of, has_settings, fits, ids_differ
     from item j;
@@ -177,7 +178,7 @@ begin
       select g.i
       from unnest(guard_items, guard_ids, guard_versions) as g (i, id, version)
       left join ledger.streams s on s.id = g.id
-      where coalesce(s.version, 0) <> g.version or array_position(ids[: g.i - 1], g.id) is not null
+      where coalesce(s.version, 0) is distinct from g.version or array_position(ids[: g.i - 1], g.id) is not null
     loop
       verdicts[a] := coalesce(verdicts[a], 'guard');
     end loop;

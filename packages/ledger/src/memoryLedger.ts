@@ -9,8 +9,6 @@ import { streamKey } from './readEvents.ts'
 export interface MemoryLedgerOptions {
   readonly declaration: Declaration
   readonly clock: Clock
-  /** Writer whose steps it accepts; the service's by default. */
-  readonly writer?: string
 }
 
 export interface MemoryLedger extends LedgerKernel {
@@ -23,8 +21,8 @@ export interface MemoryLedger extends LedgerKernel {
   findKey(key: Pick<ItemKey, 'space' | 'key'>): UsedKey | undefined
   /** All accounts that were posted to, as `mint name`. */
   balances(): ReadonlyMap<string, bigint>
-  /** `append` without a promise. */
-  appendNow(item: Item): AppendResult
+  /** `append` without a promise. Other writers than the service append through separate functions. */
+  appendNow(item: Item, writer?: string): AppendResult
   /** `read` without a promise. */
   readNow(stream: Uint8Array): readonly RecordedEvent[]
 }
@@ -48,7 +46,7 @@ interface Stream {
   readonly events: readonly RecordedEvent[]
 }
 
-interface Memory extends Required<MemoryLedgerOptions> {
+interface Memory extends MemoryLedgerOptions {
   readonly streams: Map<string, Stream>
   readonly balances: Map<string, bigint>
   readonly keys: Map<string, { readonly stream: string; readonly digest: string; readonly untilMs: number }>
@@ -60,10 +58,9 @@ interface Memory extends Required<MemoryLedgerOptions> {
 }
 
 /** `ledger.append` without a database, for unit tests; the model that Postgres is compared with. */
-export function createMemoryLedger({ writer = 'service', ...options }: MemoryLedgerOptions): MemoryLedger {
+export function createMemoryLedger(options: MemoryLedgerOptions): MemoryLedger {
   const memory: Memory = {
     ...options,
-    writer,
     streams: new Map(),
     balances: new Map(),
     keys: new Map(),
@@ -75,7 +72,7 @@ export function createMemoryLedger({ writer = 'service', ...options }: MemoryLed
   const readNow = (stream: Uint8Array) => memory.streams.get(streamKey(stream))?.events ?? []
   const read = (stream: Uint8Array) => Promise.resolve(readNow(stream))
   return {
-    append: async (item) => append(memory, item),
+    append: async (item) => append(memory, item, service),
     read,
     readMany: (streams) => Promise.all(streams.map(read)),
     drained: () => Promise.resolve(),
@@ -94,15 +91,17 @@ export function createMemoryLedger({ writer = 'service', ...options }: MemoryLed
       return { stream: Buffer.from(used.stream, 'latin1'), digest }
     },
     balances: () => memory.balances,
-    appendNow: (item) => append(memory, item),
+    appendNow: (item, writer = service) => append(memory, item, writer),
     readNow,
   }
 }
 
-function append(memory: Memory, item: Item): AppendResult {
+const service = 'service'
+
+function append(memory: Memory, item: Item, writer: string): AppendResult {
   assert(item.events.length > 0, 'an append has at least one event')
   passTime(memory)
-  const judged = judge(memory, item)
+  const judged = judge(memory, item, writer)
   if (typeof judged === 'string') return refused(judged)
   const moved = movedBalances(
     memory,
@@ -130,8 +129,8 @@ function passTime(memory: Memory): void {
 }
 
 /** In the order of sql/append.sql: the first reason is the one that is returned. */
-function judge(memory: Memory, item: Item): Step | PlainRefusal {
-  const { declaration, streams, writer, recordedAtMs } = memory
+function judge(memory: Memory, item: Item, writer: string): Step | PlainRefusal {
+  const { declaration, streams, recordedAtMs } = memory
   const known = streams.get(streamKey(item.stream))
   const from = known?.state ?? ''
   const declared = declaration.steps.filter(({ step }) => step === item.step)

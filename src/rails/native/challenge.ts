@@ -1,3 +1,4 @@
+import type { Address } from '@tollbook/core/address'
 import { isoTime } from '@tollbook/core/clock'
 import { randomToken } from '@tollbook/core/id'
 import { displayNumber } from '@tollbook/core/money'
@@ -24,12 +25,10 @@ export interface QuoteDeps {
  * quote belongs to a wallet, so a caller without one gets none.
  */
 export async function challenge(deps: QuoteDeps, offer: Offer): Promise<Challenge | undefined> {
-  const { payer, price, id, issuedAtMs, expiresAtMs } = offer
+  const { payer } = offer
   if (payer === undefined) return undefined
   const secret = randomToken()
-  const memo = memoOfSecret(secret)
-  const quote: Quote = { ...price, id, wallet: payer, memo, issuedAtMs, expiresAtMs, slot: deps.slot() }
-  await deps.ledger.recordQuote(quote)
+  const quote = await recordQuote(deps, { ...offer, payer }, memoOfSecret(secret))
   return {
     instruction: `burn ${quote.burnBaseUnits} and transfer ${transferBaseUnits(quote)} base units of the token, then repeat the request with x-payment-proof`,
     members: membersOf(deps, quote, secret),
@@ -37,14 +36,30 @@ export async function challenge(deps: QuoteDeps, offer: Offer): Promise<Challeng
   }
 }
 
+export interface PayerOffer extends Omit<Offer, 'request'> {
+  readonly payer: Address
+}
+
+/** Puts the offer on record as a quote that a payment with this memo meets. */
+export async function recordQuote({ ledger, slot }: QuoteDeps, offer: PayerOffer, memo: string): Promise<Quote> {
+  const { payer, price, id, issuedAtMs, expiresAtMs } = offer
+  const quote: Quote = { ...price, id, wallet: payer, memo, issuedAtMs, expiresAtMs, slot: slot() }
+  await ledger.recordQuote(quote)
+  return quote
+}
+
+/** Base units to send so that the transfer of the quote arrives whole. A transfer of nothing has no fee. */
+export function sentBaseUnits({ transferFee }: PaymentTerms, quote: Quote): bigint {
+  const transfer = transferBaseUnits(quote)
+  return transferFee === undefined || transfer === 0n ? transfer : sentForArrival(transfer, transferFee)
+}
+
 /** The members of specification, section 2.8, and those that a program needs to pay. */
 function membersOf({ terms, split }: QuoteDeps, quote: Quote, secret: string): Challenge['members'] {
   const transfer = transferBaseUnits(quote)
   // A price of one base unit is burned whole, and a transfer of nothing has no fee.
-  const fee =
-    terms.transferFee === undefined || transfer === 0n
-      ? {}
-      : { transferWithFeeBaseUnits: sentForArrival(transfer, terms.transferFee).toString() }
+  const hasFee = terms.transferFee !== undefined && transfer !== 0n
+  const fee = hasFee ? { transferWithFeeBaseUnits: sentBaseUnits(terms, quote).toString() } : {}
   return {
     distribution: distributionOf(split),
     burnInfo: { percentage: burnPercentage(split), tokensToBurn: displayNumber(quote.burnBaseUnits, quote.decimals) },

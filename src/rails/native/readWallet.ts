@@ -14,13 +14,22 @@ export function readWallet(request: RailRequest, terms: WalletTerms): Address | 
   if (text === undefined) {
     return refuse('NO_WALLET', `${walletHeader} is missing: send the Solana address of the wallet that pays`)
   }
+  return checkWallet(text, { field: walletHeader, terms })
+}
+
+interface WalletField {
+  readonly field: string
+  readonly terms: WalletTerms
+}
+
+/** An address that can pay. A refusal names the field that it came in. */
+export function checkWallet(text: string, { field, terms }: WalletField): Address | Refusal {
   const wallet = readAddress(text)
   if (wallet === undefined)
-    return refuseField(walletHeader, 'must be a Solana address: base58 of 32 bytes, 32 to 44 characters')
-  if (isProgram(wallet)) return refuseField(walletHeader, 'is a program; send the address of the wallet that pays')
-  if (wallet === terms.mint)
-    return refuseField(walletHeader, 'is the token mint; send the address of the wallet that pays')
-  if (wallet === terms.paymentWallet) return refuseField(walletHeader, 'is the payment wallet, which cannot pay itself')
+    return refuseField(field, 'must be a Solana address: base58 of 32 bytes, 32 to 44 characters')
+  if (isProgram(wallet)) return refuseField(field, 'is a program; send the address of the wallet that pays')
+  if (wallet === terms.mint) return refuseField(field, 'is the token mint; send the address of the wallet that pays')
+  if (wallet === terms.paymentWallet) return refuseField(field, 'is the payment wallet, which cannot pay itself')
   return wallet
 }
 

@@ -11,6 +11,8 @@ export interface Mutant {
   readonly after: string
   /** The whole file with the change. */
   readonly text: string
+  /** The change leaves a statement that ignores a promise, which the lint refuses. */
+  readonly leavesPromise: boolean
 }
 
 export interface Change {
@@ -18,10 +20,12 @@ export interface Change {
   readonly to: number
   readonly after: string
   readonly operator: string
+  readonly leavesPromise?: boolean
 }
 
 /** The file with one change. Undefined when the change changes nothing. */
-export function mutantOf(file: string, source: string, { from, to, after, operator }: Change): Mutant | undefined {
+export function mutantOf(file: string, source: string, change: Change): Mutant | undefined {
+  const { from, to, after, operator, leavesPromise = false } = change
   const before = source.slice(from, to)
   if (before === after) return undefined
   const start = source.lastIndexOf('\n', from - 1) + 1
@@ -36,5 +40,6 @@ export function mutantOf(file: string, source: string, { from, to, after, operat
     before,
     after,
     text: source.slice(0, from) + after + source.slice(to),
+    leavesPromise,
   }
 }

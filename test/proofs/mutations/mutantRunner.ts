@@ -3,6 +3,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createVitest, type Vitest } from 'vitest/node'
 import { systemClock } from '@tollbook/core/clock'
+import { simulationTest } from './relatedTests.ts'
 
 /*
  * Runs tests again and again in a copy of the repository. One process stays warm, so a mutant costs what its tests cost.
@@ -25,16 +26,25 @@ export interface MutantRunner {
 const config = `import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
-    include: ['test/**/*.{unit,property,arch,pg}.test.ts', 'test/rails/**/*.e2e.test.ts'],
+    include: ['test/**/*.{unit,property,arch,pg}.test.ts', 'test/{rails,e2e}/**/*.e2e.test.ts'],
     setupFiles: ['packages/core/src/quietBindings.ts', 'test/support/closeAfterFile.ts'],
     globalSetup: ['test/support/globalDatabase.ts'],
     pool: 'forks', isolate: false, maxWorkers: 1, bail: 1, retry: 0, restoreMocks: true,
     env: { NODE_COMPILE_CACHE: '.vitest/compileCache' },
-    testTimeout: 20_000, hookTimeout: 60_000, reporters: [{}],
+    testTimeout: 60_000, hookTimeout: 60_000, reporters: [{}],
   },
 })
 `
 const configName = 'vitest.mutations.config.ts'
+const seedsTest = `import { expect, test } from 'vitest'
+import { simulate } from './simulate.ts'
+import { readSchemaRules } from './simulatedPostgres.ts'
+const rules = await readSchemaRules()
+test.each([1, 2, 3, 4])('seed %i', async (seed) => {
+  const { violations } = await simulate({ seed, rules, crowd: 8 })
+  expect(violations).toEqual([])
+})
+`
 
 /** A copy of the tracked and installed files. */
 export async function copyRepository(root: string, copy: string): Promise<void> {
@@ -42,6 +52,7 @@ export async function copyRepository(root: string, copy: string): Promise<void> 
   for (const name of await readdir(root))
     if (!name.startsWith('.') || name === '.oxlintrc.json') execFileSync('cp', ['-al', join(root, name), copy])
   await writeFile(join(copy, configName), config)
+  await writeFile(join(copy, simulationTest), seedsTest)
 }
 
 export async function openMutantRunner(copy: string, timeoutMs: number): Promise<MutantRunner> {
@@ -74,13 +85,20 @@ export async function openMutantRunner(copy: string, timeoutMs: number): Promise
     return Promise.race([running, systemClock.sleep(timeoutMs)])
   }
 
+  async function passes(test: string): Promise<boolean> {
+    const ended = await runTests([test])
+    return ended !== undefined && ended.testModules.length > 0 && ended.testModules.every((module) => module.ok())
+  }
+
   const green = new Map<string, boolean>()
   return {
     async greenOf(tests) {
       for (const test of tests) {
         if (green.has(test)) continue
-        const ended = await runTests([test])
-        green.set(test, ended?.testModules.every((module) => module.ok()) === true)
+        const isGreen = await passes(test)
+        if (!isGreen) await close()
+        // The process may still suffer from the mutant before, so a second one is asked.
+        green.set(test, isGreen || (await passes(test)))
       }
       return tests.filter((test) => green.get(test) === true)
     },

@@ -1,25 +1,37 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { execFileSync } from 'node:child_process'
 
-/** Test files that reach a source file by their imports: those that need no database, and those that need one. */
+/** Test files that reach a source file by their imports. */
 export interface RelatedTests {
+  /** Those that need no database. */
   readonly pure: readonly string[]
+  /** A few seeds of the simulation, where it runs the file. */
+  readonly simulated: readonly string[]
+  /** Those that need a database. */
   readonly real: readonly string[]
+  /** Those that need a whole service: of the rails for the rails, and some purchases for the paywall. */
+  readonly served: readonly string[]
 }
+
+/** Written into the copy of the repository only: `npm test` has more seeds of the same. */
+export const simulationTest = 'test/simulation/mutant.unit.test.ts'
+const simulation = 'test/simulation/simulate.ts'
 
 export interface TestMap {
   relatedTo(file: string): RelatedTests
 }
 
+const served = /^test\/(rails\/.*|e2e\/(paidRequest|storedAnswers|idempotency))\.e2e\.test\.ts$/
+// They import nearly everything, and judge the architecture or the commands; the seeds of the simulation are a stage.
+const loadsAll = /^test\/simulation\/|\.arch\.|loadCommands/
+const sameLetters = 4
 const importPattern = /(?:from|import)\s*\(?\s*'([^']+)'/g
 
 export function mapTests(root: string): TestMap {
   const listed = execFileSync('git', ['ls-files', 'test'], { cwd: root, encoding: 'utf8' }).split('\n')
   const tests = listed.filter(
-    (path) =>
-      (/\.(unit|property|pg|arch)\.test\.ts$/.test(path) || /^test\/rails\/.*\.e2e\.test\.ts$/.test(path)) &&
-      !path.startsWith('test/simulation/'),
+    (path) => (/\.(unit|property|pg)\.test\.ts$/.test(path) || served.test(path)) && !loadsAll.test(path),
   )
   const imports = new Map<string, readonly string[]>()
   const importsOf = (path: string): readonly string[] => {
@@ -39,17 +51,40 @@ export function mapTests(root: string): TestMap {
     return reached
   }
   const reaches = tests.map((test) => ({ test, reached: reachOf(test) }))
+  const simulated = reachOf(simulation)
   return {
     relatedTo(file) {
+      const beside = file
+        .replace(/^packages\/ledger\/.*/, 'test/kernel/')
+        .replace(/^(src|packages)\/([^/]+)\/.*/, 'test/$2/')
+      const isBeside = (test: string) => test.startsWith(beside)
+      // sealStore.ts and seal.pg.test.ts, paymentStore.ts and payments.pg.test.ts.
+      const name = basename(file).slice(0, sameLetters)
+      const hasName = (test: string) => basename(test).startsWith(name)
       const near = reaches
         .flatMap(({ test, reached }) => {
           const depth = file.endsWith('.sql') ? sqlDepth(test) : reached.get(file)
           return depth === undefined ? [] : [{ test, depth }]
         })
-        .toSorted((one, other) => one.depth - other.depth || (one.test < other.test ? -1 : 1))
+        .toSorted(
+          (one, other) =>
+            Number(isBeside(other.test)) - Number(isBeside(one.test)) ||
+            Number(hasName(other.test)) - Number(hasName(one.test)) ||
+            one.depth - other.depth ||
+            (one.test < other.test ? -1 : 1),
+        )
         .map(({ test }) => test)
-      const isReal = (test: string) => /\.(pg|e2e)\./.test(test)
-      return { pure: near.filter((test) => !isReal(test)), real: near.filter(isReal) }
+      const folder = file.startsWith('src/rails/')
+        ? 'test/rails/'
+        : file.startsWith('src/paywall/')
+          ? 'test/e2e/'
+          : undefined
+      return {
+        pure: near.filter((test) => !/\.(pg|e2e)\./.test(test)),
+        simulated: simulated.has(file) ? [simulationTest] : [],
+        real: near.filter((test) => test.includes('.pg.')),
+        served: near.filter((test) => test.includes('.e2e.') && folder !== undefined && test.startsWith(folder)),
+      }
     },
   }
 }

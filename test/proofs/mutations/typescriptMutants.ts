@@ -55,7 +55,10 @@ function changesOf(node: ts.Node, tree: ts.SourceFile): readonly Change[] {
   if (ts.isConditionalExpression(node))
     return [change(node.condition, `!(${text(node.condition)})`, 'negate condition')]
   if (ts.isExpressionStatement(node)) return isOutOfReach(node.expression) ? [] : [change(node, '{}', 'drop statement')]
-  if (ts.isAwaitExpression(node)) return [change(node, `(${text(node.expression)})`, 'drop await')]
+  if (ts.isAwaitExpression(node)) {
+    const dropped = change(node, `(${text(node.expression)})`, 'drop await')
+    return [{ ...dropped, leavesPromise: ts.isExpressionStatement(node.parent) }]
+  }
   if (ts.isNumericLiteral(node)) return [change(node, `(${text(node)} + 1)`, 'add one')]
   if (ts.isBigIntLiteral(node)) return [change(node, `(${text(node)} + 1n)`, 'add one')]
   if (node.kind === ts.SyntaxKind.TrueKeyword) return [change(node, 'false', 'flip boolean')]

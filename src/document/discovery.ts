@@ -1,0 +1,72 @@
+import type { Json } from '@tollbook/core/canonicalJson'
+import type { Endpoint } from '../endpoints/endpoint.ts'
+import type { PaymentRail } from '../paywall/rail.ts'
+import { displayUsd } from '../pricing/priceList.ts'
+import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
+import { shownParameters } from './productTable.ts'
+
+/** A rail as a document names it. */
+export type RailName = Pick<PaymentRail, 'name' | 'mount'>
+
+export interface DiscoveryDeps {
+  readonly endpoints: readonly Endpoint[]
+  readonly rails: readonly RailName[]
+  readonly split: readonly SplitShare[]
+}
+
+/** `x-payment-info` of an operation: its price, and the protocols that pay it (x402scan discovery, MPP discovery). */
+export function paymentInfo(endpoint: Endpoint, rails: readonly RailName[]): Json {
+  return {
+    price: { mode: 'fixed', currency: 'USD', amount: String(displayUsd(endpoint)) },
+    protocols: rails.map(({ name }) => ({ [name]: {} })),
+  }
+}
+
+/** `/.well-known/x402`: the addresses that answer 402 to every caller. Empty while no rail has a mount. */
+export function x402Resources({ endpoints, rails }: DiscoveryDeps, baseUrl: string): Json {
+  const mounts = rails.flatMap(({ mount }) => (mount === undefined ? [] : [mount]))
+  return {
+    version: 1,
+    x402Version: 2,
+    resources: mounts.flatMap((mount) => endpoints.map(({ path }) => `${baseUrl}${mount}${path}`)),
+    instructions: `Prices, parameters and answers are in ${baseUrl}/openapi.json. A request without parameters answers 402 with the price.`,
+  }
+}
+
+/** `/llms.txt`: what a language model has to know to buy an answer (llmstxt.org). */
+export function llmsText({ endpoints, rails, split }: DiscoveryDeps, baseUrl: string): string {
+  const { burn = '0%' } = distributionOf(split)
+  const x402 = rails.flatMap(({ name, mount }) =>
+    mount === undefined
+      ? []
+      : [`A client of ${name} needs no wallet header: send the same request to \`${mount}\` + path.`],
+  )
+  return [
+    '# Tollbook',
+    '> Data and tools by the request, paid with a token on Solana. No account and no API key.',
+    [
+      'To buy an answer:',
+      '1. Send the request with `x-wallet-address`. The answer is a 402 with a quote.',
+      `2. Sign one Solana transaction that burns ${burn} of the price and transfers the rest.`,
+      '3. Repeat the request with `x-payment-proof`. The answer is a 200 with the data and a signed receipt.',
+    ].join('\n'),
+    ...x402,
+    'A wrong parameter is refused before payment. A 503 means that the outcome is unknown: repeat with the same proof, and never pay again because of it.',
+    '## Paid endpoints',
+    endpoints.map(lineOf).join('\n'),
+    '## Documentation',
+    [
+      `- [API reference](${baseUrl}/openapi.json): OpenAPI 3.1, with examples and errors`,
+      `- [Price list](${baseUrl}/api/catalog): prices in tokens, and what is available now`,
+      `- [Burned tokens](${baseUrl}/api/token/burn-stats)`,
+      `- [Receipt keys](${baseUrl}/.well-known/jwks.json)`,
+      '',
+    ].join('\n'),
+  ].join('\n\n')
+}
+
+function lineOf(endpoint: Endpoint): string {
+  const { method, path, summary, parameters } = endpoint
+  const where = method === 'GET' ? 'query' : 'JSON body'
+  return `- \`${method} ${path}\`: ${summary}. $${String(displayUsd(endpoint))} a request. ${where}: ${shownParameters(parameters)}`
+}

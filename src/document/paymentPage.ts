@@ -1,0 +1,225 @@
+import { z } from 'zod'
+import type { Json } from '@tollbook/core/canonicalJson'
+import type { Endpoint } from '../endpoints/endpoint.ts'
+import { displayUsd } from '../pricing/priceList.ts'
+import { schemaOf } from './jsonSchema.ts'
+import { html, type Markup } from './markup.ts'
+import { someWallet } from './samples.ts'
+
+/** Path prefix of the pages that sell to people. */
+export const payMount = '/pay'
+
+export interface PaymentPageFacts {
+  readonly endpoint: Endpoint
+  /** Path of the page. Its links are relative to it. */
+  readonly at: string
+  /** CAIP-2. */
+  readonly network: string
+  /** Whether the service can fund a wallet that the page makes. */
+  readonly hasTestWallet: boolean
+}
+
+/** The page that sells one product to a person: the order as a form, the payment, the answer and its receipt. */
+export function paymentPage({ endpoint, at, network, hasTestWallet }: PaymentPageFacts): string {
+  const { path, method, summary } = endpoint
+  const root = '../'.repeat(at.split('/').length - 2)
+  const usd = String(displayUsd(endpoint))
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${summary} · Tollbook</title>
+        <link rel="icon" href="${root}pay/file/icon.svg" />
+        <link rel="stylesheet" href="${root}pay/file/style.css" />
+        <link rel="stylesheet" href="${root}pay/file/pay.css" />
+        <script src="${root}pay/file/pay.js" type="module"></script>
+      </head>
+      <body>
+        <header>
+          <strong>Tollbook</strong> <span>pay by the request</span>
+          <nav aria-label="Pages">
+            <a href="${root === '' ? './' : root}">prices</a> <a href="${root}docs">API</a>
+            <a href="${root}burn">burned</a>
+          </nav>
+        </header>
+        <main
+          data-path="${path}"
+          data-method="${method}"
+          data-root="${root}"
+          data-chain="${chainName(network)}"
+          data-some-wallet="${someWallet}"
+        >
+          <h1>${summary}</h1>
+          <p class="offer">
+            <span class="usd">$${usd}</span> <span id="tokens" class="muted"></span>
+            <span class="mono path">${method} ${path}</span>
+          </p>
+          <noscript
+            ><p class="panel">
+              Paying in the browser needs JavaScript. Programs pay as the <a href="${root}docs">API reference</a> says.
+            </p></noscript
+          >
+          <div class="columns">
+            <form class="panel" id="order" aria-labelledby="order-title">
+              <h2 id="order-title">1. Your request</h2>
+              ${fieldsOf(endpoint)}
+            </form>
+            ${paySection(hasTestWallet)}
+          </div>
+          ${answerSection}
+        </main>
+      </body>
+    </html> `.markup
+}
+
+function paySection(hasTestWallet: boolean): Markup {
+  return html`<section class="panel" aria-labelledby="pay-title">
+    <h2 id="pay-title">2. Pay</h2>
+    <p class="muted" id="terms">
+      Your wallet signs one transaction. It burns a part of the price and transfers the rest. The request is checked
+      before you sign.
+    </p>
+    <div id="wallets" class="wallets"></div>
+    ${hasTestWallet ? testWallet : html``}
+    <p id="no-wallet" class="muted">
+      No Solana wallet was found in this browser. Install one that follows the Wallet Standard, such as Phantom or
+      Solflare, or pay with a phone.
+    </p>
+    <details id="phone">
+      <summary>Pay with a phone</summary>
+      <p class="muted" id="phone-note">Scan the code with a wallet that supports Solana Pay.</p>
+      <p id="qr"></p>
+    </details>
+    <p id="status" role="status"></p>
+    <p id="stored" hidden>
+      A payment of this page has no answer yet. <button type="button" id="resume">Ask again</button>
+    </p>
+  </section>`
+}
+
+const answerSection = html`<section class="panel" id="answer" aria-labelledby="answer-title" tabindex="-1" hidden>
+  <h2 id="answer-title">3. Your answer</h2>
+  <div id="data"></div>
+  <h3>Receipt</h3>
+  <ul id="checks" class="checks"></ul>
+  <dl class="facts" id="receipt"></dl>
+  <details>
+    <summary>Receipt as JSON</summary>
+    <pre id="receipt-json" tabindex="0"></pre>
+  </details>
+</section>`
+
+const testWallet = html`<button type="button" class="main" id="test-wallet">Pay with a test wallet</button>
+  <p class="muted">Local mode: the page makes a wallet and funds it. No real money is involved.</p>`
+
+// Names of the Wallet Standard, by the first 32 characters of the genesis hash.
+const chainNames: Readonly<Record<string, string>> = {
+  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'solana:mainnet',
+  'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': 'solana:devnet',
+  'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z': 'solana:testnet',
+}
+
+function chainName(network: string): string {
+  return chainNames[network] ?? 'solana:localnet'
+}
+
+const fieldSchema = z.looseObject({
+  type: z.enum(['string', 'integer', 'number', 'boolean', 'object']),
+  description: z.string().optional(),
+  enum: z.array(z.string()).optional(),
+  default: z.json().optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  minLength: z.number().optional(),
+  maxLength: z.number().optional(),
+  format: z.string().optional(),
+  get properties() {
+    return z.record(z.string(), fieldSchema).optional()
+  },
+})
+const formSchema = z.object({
+  properties: z.record(z.string(), fieldSchema),
+  required: z.array(z.string()).default([]),
+  oneOf: z.array(z.object({ required: z.array(z.string()) })).default([]),
+})
+
+type Field = z.infer<typeof fieldSchema>
+
+interface FormField {
+  /** `margin.top` for a member of an object. */
+  readonly name: string
+  readonly field: Field
+  readonly isRequired: boolean
+  readonly value: Json | undefined
+}
+
+function fieldsOf({ parameters, example }: Endpoint): Markup {
+  const { properties, required, oneOf } = formSchema.parse(schemaOf(parameters))
+  const alternatives = oneOf.flatMap((alternative) => alternative.required)
+  const fields = Object.entries(properties).map(([name, field]) =>
+    shown({ name, field, isRequired: required.includes(name), value: example.order[name] }),
+  )
+  const choice =
+    alternatives.length === 0 ? html`` : html`<p class="muted">Fill in one of ${alternatives.join(' and ')}.</p>`
+  return html`${choice}${fields}`
+}
+
+const members = z.record(z.string(), z.json())
+
+function shown({ name, field, isRequired, value }: FormField): Markup {
+  if (field.type === 'object') {
+    const values = members.safeParse(value).data ?? {}
+    const inner = Object.entries(field.properties ?? {}).map(([member, schema]) =>
+      shown({ name: `${name}.${member}`, field: schema, isRequired: false, value: values[member] }),
+    )
+    return html`<fieldset>
+      <legend>${name}</legend>
+      ${inner}
+    </fieldset>`
+  }
+  const hint = hintOf(field)
+  const hintId = `hint-${name}`
+  const label = name.slice(name.lastIndexOf('.') + 1)
+  const input = inputOf({ name, field, isRequired, value }, hint === '' ? html`` : html` aria-describedby="${hintId}"`)
+  const note = hint === '' ? html`` : html`<small id="${hintId}">${hint}</small>`
+  return html`<div class="field">
+    <label for="field-${name}">${label}${isRequired ? '' : ' (optional)'}</label>${input}${note}
+  </div>`
+}
+
+function hintOf({ description, minimum, maximum }: Field): string {
+  const range = minimum === undefined || maximum === undefined ? '' : `${String(minimum)} to ${String(maximum)}`
+  return [range, description ?? ''].filter((part) => part !== '').join(' ')
+}
+
+const singleLineMax = 300
+
+function inputOf({ name, field, isRequired, value = field.default }: FormField, describedBy: Markup): Markup {
+  const required = isRequired ? html` required` : html``
+  const text = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
+  const common = html` id="field-${name}" name="${name}"${required}${describedBy}`
+  if (field.type === 'boolean')
+    return html`<input type="checkbox" ${common}${value === true ? html` checked` : html``} />`
+  if (field.enum !== undefined) {
+    const options = [...(isRequired ? [] : ['']), ...field.enum].map(
+      (option) => html`<option${option === text ? html` selected` : html``}>${option}</option>`,
+    )
+    return html`<select${common}>${options}</select>`
+  }
+  if (field.type !== 'string')
+    return html`<input
+      type="number"
+      step="1"
+      min="${field.minimum ?? ''}"
+      max="${field.maximum ?? ''}"
+      value="${text}"
+      ${common}
+    />`
+  const length = field.maxLength === undefined ? html`` : html` maxlength="${field.maxLength}"`
+  if (field.format === 'uri') return html`<input type="url" value="${text}" ${length}${common} />`
+  const isLong = (field.maxLength ?? 0) > singleLineMax
+  return isLong
+    ? html`<textarea rows="4" ${length}${common}>${text}</textarea>`
+    : html`<input type="text" value="${text}" ${length}${common} />`
+}

@@ -1,0 +1,109 @@
+import { type Address, readAddress } from '@tollbook/core/address'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { fromBase64Url } from '@tollbook/core/bytes'
+import { type ListedPrice, memoPrefix } from '@tollbook/core/quote'
+import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
+import type { Signature } from '@tollbook/core/signature'
+import type { ChainReader } from '../../payment/chainReader.ts'
+import type { FinalityReader } from '../../payment/finalityReader.ts'
+import type { PaymentTerms } from '../../payment/settlement.ts'
+import { openOffer } from '../../paywall/issueOffer.ts'
+import type { Paywall } from '../../paywall/paywall.ts'
+import type { Product } from '../../product/product.ts'
+import { type QuoteDeps, recordQuote, sentBaseUnits } from './challenge.ts'
+import { checkWallet } from './readWallet.ts'
+
+export interface WalletPaymentDeps extends QuoteDeps {
+  readonly paywall: Pick<Paywall, 'clock' | 'rails' | 'quoteTtlMs' | 'currentPrice'>
+  readonly chain: Pick<ChainReader, 'find'>
+  readonly finality: Pick<FinalityReader, 'listSignatures'>
+  readonly blockhash: () => Promise<string>
+  readonly buildTransaction: (order: TransactionOrder) => Uint8Array
+}
+
+export interface TransactionOrder {
+  readonly terms: PaymentTerms
+  readonly payer: Address
+  readonly memo: string
+  readonly reference: Address
+  readonly burnBaseUnits: bigint
+  readonly transferBaseUnits: bigint
+  readonly blockhash: string
+}
+
+export interface WalletQuestion {
+  readonly product: Product
+  /** As the wallet sent it. */
+  readonly account: string
+  /** SHA-256 of the secret that only the buyer's page knows, in base64url. */
+  readonly digest: string
+}
+
+export interface UnsignedPayment {
+  readonly transaction: Uint8Array
+  readonly price: ListedPrice
+}
+
+export interface LandedPayment {
+  readonly signature: Signature
+  readonly wallet: Address
+}
+
+/**
+ * Payments whose transaction is built here, for wallets that only sign (Wallet Standard) or sign and send (Solana Pay). The
+ * buyer's page keeps the secret, so a payment that a stranger sees on chain is useless to them.
+ */
+export interface WalletPayments {
+  prepare(question: WalletQuestion): Promise<UnsignedPayment | Refusal>
+  /** Undefined until the chain has the payment. */
+  find(digest: string): Promise<LandedPayment | undefined>
+}
+
+const digestBytes = 32
+
+/** The account that names a payment: the digest of its secret. Undefined for a text that is not a digest. */
+function referenceOf(digest: string): Address | undefined {
+  const bytes = /^[A-Za-z0-9_-]{43}$/.test(digest) ? fromBase64Url(digest) : undefined
+  return bytes?.length === digestBytes ? readAddress(encodeBase58(bytes)) : undefined
+}
+
+export function createWalletPayments(deps: WalletPaymentDeps): WalletPayments {
+  return { prepare: (question) => prepare(deps, question), find: (digest) => find(deps, digest) }
+}
+
+async function prepare(
+  deps: WalletPaymentDeps,
+  { product, account, digest }: WalletQuestion,
+): Promise<UnsignedPayment | Refusal> {
+  const { terms, paywall } = deps
+  const payer = checkWallet(account, { field: 'account', terms })
+  if (isRefusal(payer)) return payer
+  const reference = referenceOf(digest)
+  if (reference === undefined) return refuse('NO_DATA', 'the last part of the address must be a digest in base64url')
+  const price = paywall.currentPrice(product.path)
+  if (price === undefined) return refuse('ENDPOINT_UNAVAILABLE', 'the token has no current price', 5)
+  const memo = memoPrefix + digest
+  const blockhash = await deps.blockhash()
+  const offer = openOffer(paywall, { product, payer, price })
+  const quote = await recordQuote(deps, { ...offer, payer }, memo)
+  const { burnBaseUnits } = quote
+  const amounts = { burnBaseUnits, transferBaseUnits: sentBaseUnits(terms, quote) }
+  return { transaction: deps.buildTransaction({ terms, payer, memo, reference, ...amounts, blockhash }), price }
+}
+
+async function find({ chain, finality }: WalletPaymentDeps, digest: string): Promise<LandedPayment | undefined> {
+  const account = referenceOf(digest)
+  if (account === undefined) return undefined
+  const listed = await finality.listSignatures({
+    account,
+    commitment: 'confirmed',
+    before: undefined,
+    until: undefined,
+  })
+  // Anyone may name the account in a transaction, and only the memo with the secret behind it pays. The first one that landed is asked for.
+  const landed = listed.findLast(({ hasFailed, memo }) => !hasFailed && memo?.includes(memoPrefix + digest) === true)
+  if (landed === undefined) return undefined
+  const finding = await chain.find(landed.signature)
+  const wallet = finding.kind === 'found' ? finding.record.signers[0] : undefined
+  return wallet === undefined ? undefined : { signature: landed.signature, wallet }
+}

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Connection, VersionedTransaction } from '@solana/web3.js'
+import type { Browser, Page } from 'puppeteer'
+import { z } from 'zod'
+import { toBase64Url } from '@tollbook/core/bytes'
+import { sha256 } from '@tollbook/core/digest'
+import { openBrowser } from '../proofs/finance/openBrowser.ts'
+import { ask, qrOrder } from '../support/ask.ts'
+import { awaitThat } from '../support/awaitThat.ts'
+import { openTestService, type TestService } from '../support/testService.ts'
+
+let service: TestService
+let browser: Browser
+let end: () => Promise<void>
+
+beforeAll(async () => {
+  service = await openTestService()
+  ;({ browser, end } = await openBrowser())
+})
+afterAll(() => end())
+
+const person = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+
+describe('a person who opens the address of a product', () => {
+  const get = (path: string, headers: Record<string, string>) => fetch(`${service.baseUrl}${path}`, { headers })
+
+  test('gets a 402 with a page, and a program what it got before the page', async () => {
+    const path = '/api/data/crypto?symbol=BTC'
+    const page = await get(path, person)
+    expect([page.status, page.headers.get('content-type')]).toEqual([402, 'text/html; charset=utf-8'])
+    expect(page.headers.get('cache-control')).toBe('no-store')
+    for (const headers of [{ accept: '*/*' }, { accept: 'application/json' }, { ...person, 'x-payment-proof': 'AAAA' }])
+      expect((await get(path, headers)).headers.get('content-type')).toContain('json')
+    const quote = await get(path, { ...person, 'x-wallet-address': service.payer.address })
+    expect([402, 503]).toContain(quote.status)
+    expect(quote.headers.get('content-type')).toContain('json')
+  })
+
+  test('is refused a transaction for an account or a digest that cannot be one', async () => {
+    const digest = toBase64Url(sha256('secret'))
+    const prepare = (segment: string, body: object) =>
+      fetch(`${service.baseUrl}/pay/api/tools/qrcode/${segment}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+    for (const [segment, body, status] of [
+      [digest, {}, 400],
+      [digest, { account: 'not an address' }, 400],
+      ['short', { account: service.payer.address }, 404],
+      [digest, { account: service.payer.address }, 200],
+    ] as const)
+      expect((await prepare(segment, body)).status, JSON.stringify(body)).toBe(status)
+    expect((await fetch(`${service.baseUrl}/pay/payment/${digest}`)).status).toBe(404)
+    expect((await fetch(`${service.baseUrl}/pay/test-wallet/${service.payer.address}`)).status).toBe(404)
+  })
+})
+
+test('a wallet on a phone signs and sends the transaction, and the page finds the payment by its digest', async () => {
+  const secret = toBase64Url(crypto.getRandomValues(new Uint8Array(16)))
+  const address = `${service.baseUrl}/pay/api/tools/qrcode/${toBase64Url(sha256(secret))}`
+  expect(await (await fetch(address)).json()).toMatchObject({ label: 'Tollbook' })
+  const body = JSON.stringify({ account: service.payer.address })
+  const headers = { 'content-type': 'application/json' }
+  const { transaction } = prepared.parse(await (await fetch(address, { method: 'POST', headers, body })).json())
+  const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
+  signed.sign([service.demoWallet])
+  await new Connection(service.chain.rpcUrl, 'confirmed').sendRawTransaction(signed.serialize())
+
+  let found: z.infer<typeof payment> | undefined
+  await awaitThat('the payment is found', async () => {
+    const response = await fetch(address.replace('/api/tools/qrcode/', '/payment/'))
+    found = response.ok ? payment.parse(await response.json()) : undefined
+    return found !== undefined
+  })
+  expect(found?.data.wallet).toBe(service.payer.address)
+  const proof = Buffer.from(JSON.stringify({ signature: found?.data.signature, secret })).toString('base64')
+  expect((await ask(service, { ...qrOrder, proof })).status).toBe(200)
+})
+
+const prepared = z.object({ transaction: z.string() })
+const payment = z.object({ data: z.object({ signature: z.string(), wallet: z.string() }) })
+
+/** A wallet of the Wallet Standard that signs whatever it is asked, with the key of the demo wallet. */
+async function registerWallet(page: Page): Promise<void> {
+  const { secretKey, publicKey } = service.demoWallet
+  const jwk = {
+    kty: 'OKP',
+    crv: 'Ed25519',
+    d: toBase64Url(secretKey.slice(0, 32)),
+    x: toBase64Url(publicKey.toBytes()),
+  }
+  await page.evaluateOnNewDocument(`
+    const address = ${JSON.stringify(publicKey.toBase58())}
+    const key = crypto.subtle.importKey('jwk', ${JSON.stringify(jwk)}, 'Ed25519', false, ['sign'])
+    const signTransaction = async ({ transaction }) => {
+      const signedTransaction = transaction.slice()
+      signedTransaction.set(new Uint8Array(await crypto.subtle.sign('Ed25519', await key, transaction.slice(65))), 1)
+      return [{ signedTransaction }]
+    }
+    const account = { address, features: ['solana:signTransaction'] }
+    const wallet = {
+      version: '1.0.0', name: 'Test Wallet', icon: 'data:image/svg+xml;base64,PHN2Zy8+', chains: [], accounts: [account],
+      features: {
+        'standard:connect': { version: '1.0.0', connect: async () => ({ accounts: [account] }) },
+        'solana:signTransaction': { version: '1.0.0', supportedTransactionVersions: ['legacy', 0], signTransaction },
+      },
+    }
+    addEventListener('wallet-standard:app-ready', ({ detail }) => detail.register(wallet))
+  `)
+}
+
+test('a wallet of the browser buys an answer, and the page verifies its receipt', async () => {
+  const page = await browser.newPage()
+  const foreign: string[] = []
+  const errors: string[] = []
+  page.on('request', (request) => {
+    if (!request.url().startsWith(service.baseUrl) && !request.url().startsWith('data:')) foreign.push(request.url())
+  })
+  page.on('pageerror', (error) => errors.push(String(error)))
+  await registerWallet(page)
+  await page.goto(`${service.baseUrl}/pay/api/tools/qrcode`)
+  const wallet = await page.waitForSelector('#wallets button')
+  await wallet?.click()
+  await page.waitForSelector('#answer:not([hidden])')
+  const checks = await page.$$eval('#checks li', (items) => items.map(({ className }) => className))
+  expect(checks).toEqual(['holds', 'holds', 'holds', 'holds', 'holds'])
+  expect(await page.$eval('#data img', ({ src }) => src)).toMatch(/^data:image\/png;base64,/)
+  expect(await page.$eval('#receipt', (list) => list.textContent)).toContain(service.payer.address)
+  expect([foreign, errors]).toEqual([[], []])
+})
