@@ -418,7 +418,6 @@ ledger.append(ids bytea[], steps text[], expected integer[], leases_ms integer[]
 ledger.append_as(writer text, ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[], event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[], event_starts integer[], event_lengths integer[], posting_starts integer[], posting_counts integer[], account_mints text[], account_names text[], posting_items integer[], posting_events integer[], debits integer[], credits integer[], amounts numeric[], guard_items integer[], guard_ids bytea[], guard_versions integer[], key_items integer[], key_spaces smallint[], key_values bytea[], key_digests bytea[], key_lives_s integer[], note_items integer[], note_values bytea[], bodies bytea, lane_epoch integer, OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea) returns record security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
 ledger.append_one(writer text, step text, id bytea, expected integer, body bytea, mint text, debits text[], credits text[], amounts numeric[], guard_id bytea, key_space smallint, key_value bytea, OUT refusal text, OUT seq bigint, OUT leaf_hash bytea, OUT recorded_at timestamp with time zone) returns record search_path=""
 ledger.base58_bytes(written text) returns bytea search_path=""
-ledger.record_booking(payment_body bytea, approval_body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
 ledger.change_setting(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
 ledger.drop_old_quotes(retention_days integer) returns SETOF text security definer search_path="" lock_timeout=500ms
 ledger.end_notes(ids bytea[]) returns bigint security definer search_path="" enable_seqscan=off
@@ -438,6 +437,7 @@ ledger.quote_days() returns TABLE(day date, partition regclass) search_path=""
 ledger.quote_storage() returns TABLE(bytes bigint, oldest_days integer) security definer search_path=""
 ledger.read(stream_id bytea) returns TABLE(seq bigint, version integer, kind text, schema_version smallint, recorded_at timestamp with time zone, effective_at timestamp with time zone, body bytea, leaf_hash bytea) search_path="" enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
 ledger.read_many(stream_ids bytea[]) returns TABLE(id bytea, seq bigint, version integer, kind text, schema_version smallint, recorded_at timestamp with time zone, effective_at timestamp with time zone, body bytea, leaf_hash bytea) search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
+ledger.record_booking(payment_body bytea, approval_body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
 ledger.record_burn(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
 ledger.record_payout(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
 ledger.record_quotes(ids text[], wallets text[], endpoints text[], memos text[], price_lists integer[], mints text[], required numeric[], issued_ms bigint[], expires_ms bigint[], slots bigint[]) returns void security definer search_path=""
@@ -560,7 +560,6 @@ work.rules tollbook_service SELECT
 -- rights to execute of others than the owner
 ledger.add_partitions tollbook_service
 ledger.append tollbook_service
-ledger.record_booking tollbook_finance
 ledger.change_setting tollbook_operator
 ledger.drop_old_quotes tollbook_retention
 ledger.end_notes tollbook_service
@@ -575,6 +574,7 @@ ledger.read tollbook_reader
 ledger.read tollbook_service
 ledger.read_many tollbook_reader
 ledger.read_many tollbook_service
+ledger.record_booking tollbook_finance
 ledger.record_burn tollbook_burner
 ledger.record_payout tollbook_payout
 ledger.record_quotes tollbook_service
