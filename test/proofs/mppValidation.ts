@@ -1,6 +1,9 @@
-import { validate } from 'mppx/validation'
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { z } from 'zod'
 import { products } from '../../src/endpoints/catalog.ts'
-import { requestOf } from '../../src/endpoints/productFacts.ts'
+import { type ProductFacts, requestOf } from '../../src/endpoints/productFacts.ts'
 import { say } from './verdict.ts'
 
 export interface Findings {
@@ -8,29 +11,47 @@ export interface Findings {
   readonly wrong: readonly string[]
 }
 
-/** `mppx validate` for every product: discovery document, challenge, and the refusal of a malformed credential. It pays nothing on Solana. */
-export async function validateByMppx(url: string, pageUrl: string): Promise<Findings> {
+// The command has its libraries bundled; `mppx/validation` imports one that the package does not install.
+const command = fileURLToPath(new URL('../../node_modules/mppx/dist/bin.js', import.meta.url))
+const checks = z.array(z.object({ label: z.string(), detail: z.string().optional(), severity: z.string() }))
+const validation = z.object({
+  discovery: z.object({ checks }),
+  endpoints: z.array(z.object({ challenge: checks, errorHandling: checks })),
+})
+
+/** `mppx validate` for every product: discovery document, challenge, and refusal of a malformed credential. It cannot pay on Solana. */
+export async function validateByMppx(baseUrl: string, pageUrl: string): Promise<Findings> {
   const counts = new Map<string, number>()
   const wrong: string[] = []
   for (const product of products) {
-    const { target, body } = requestOf(product, product.demo.order({ pageUrl }))
-    const result = await validate({
-      url,
-      endpoint: `${product.method}:${product.path}`,
-      query: [...new URL(target, url).searchParams].map(([name, value]) => `${name}=${value}`),
-      body: body === undefined ? undefined : JSON.stringify(body),
-      headers: ['accept-payment: solana/charge'],
-      skipPayment: true,
-      interactive: false,
-    })
-    const checks = result.endpoints.flatMap(({ challenge, errorHandling }) => [...challenge, ...errorHandling])
-    for (const { label, detail, severity } of [...result.discovery.checks, ...checks]) {
+    const { discovery, endpoints } = await validate(baseUrl, pageUrl, product)
+    const found = endpoints.flatMap(({ challenge, errorHandling }) => [...challenge, ...errorHandling])
+    for (const { label, detail = '', severity } of [...discovery.checks, ...found]) {
       counts.set(severity, (counts.get(severity) ?? 0) + 1)
-      if (severity !== 'pass') wrong.push(`mppx validate ${product.path}: ${severity}: ${label} ${detail ?? ''}`)
+      if (severity !== 'pass') wrong.push(`mppx validate ${product.path}: ${severity}: ${label} ${detail}`)
     }
   }
-  const told = [...counts].map(([severity, count]) => `${count} ${severity}`).toSorted()
-  const line = `mppx validate, ${products.length} products: ${told.join(', ')}`
+  const totals = [...counts].map(([severity, count]) => `${count} ${severity}`).toSorted()
+  const line = `mppx validate, ${products.length} products: ${totals.join(', ')}`
   say(line)
   return { lines: [line], wrong }
+}
+
+async function validate(baseUrl: string, pageUrl: string, product: ProductFacts) {
+  const { target, body } = requestOf(product, product.demo.order({ pageUrl }))
+  const query = [...new URL(target, baseUrl).searchParams].flatMap(([name, value]) => ['--query', `${name}=${value}`])
+  const sent = body === undefined ? [] : ['--body', JSON.stringify(body)]
+  const options = ['--endpoint', `${product.method}:${product.path}`, '--header', 'accept-payment:solana/charge']
+  const { stdout } = await run(process.execPath, [command, 'validate', baseUrl, ...options, ...query, ...sent, '-j'])
+  return validation.parse(JSON.parse(stdout))
+}
+
+// The output contains the whole OpenAPI document.
+const outputBytesMax = 16 * 1024 * 1024
+
+/** The command ends with 1 when a check fails; its output says which. */
+async function run(file: string, args: readonly string[]): Promise<{ readonly stdout: string }> {
+  return promisify(execFile)(file, [...args], { maxBuffer: outputBytesMax }).catch((error: unknown) =>
+    z.object({ stdout: z.string().min(1) }).parse(error),
+  )
 }
