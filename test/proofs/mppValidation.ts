@@ -1,9 +1,11 @@
-import { execFile } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { open, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { z } from 'zod'
 import { products } from '../../src/endpoints/catalog.ts'
 import { type ProductFacts, requestOf } from '../../src/endpoints/productFacts.ts'
+import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
 import { say } from './verdict.ts'
 
 export interface Findings {
@@ -42,16 +44,19 @@ async function validate(baseUrl: string, pageUrl: string, product: ProductFacts)
   const query = [...new URL(target, baseUrl).searchParams].flatMap(([name, value]) => ['--query', `${name}=${value}`])
   const sent = body === undefined ? [] : ['--body', JSON.stringify(body)]
   const options = ['--endpoint', `${product.method}:${product.path}`, '--header', 'accept-payment:solana/charge']
-  const { stdout } = await run(process.execPath, [command, 'validate', baseUrl, ...options, ...query, ...sent, '-j'])
-  return validation.parse(JSON.parse(stdout))
+  const output = await run([command, 'validate', baseUrl, ...options, ...query, ...sent, '-j'])
+  return validation.parse(JSON.parse(output))
 }
 
-// The output contains the whole OpenAPI document.
-const outputBytesMax = 16 * 1024 * 1024
-
-/** The command ends with 1 when a check fails; its output says which. */
-async function run(file: string, args: readonly string[]): Promise<{ readonly stdout: string }> {
-  return promisify(execFile)(file, [...args], { maxBuffer: outputBytesMax }).catch((error: unknown) =>
-    z.object({ stdout: z.string().min(1) }).parse(error),
-  )
+/** The command leaves before a pipe has taken its output, so it writes into a file. Its exit code repeats the findings. */
+async function run(args: readonly string[]): Promise<string> {
+  const directory = await makeTemporaryDirectory()
+  try {
+    const file = await open(`${directory.path}/output`, 'w+')
+    await using _closed = file
+    await once(spawn(process.execPath, args, { stdio: ['ignore', file.fd, 'ignore'] }), 'exit')
+    return await readFile(`${directory.path}/output`, 'utf8')
+  } finally {
+    await directory.remove()
+  }
 }

@@ -28,8 +28,8 @@ export interface StockPurchases extends AsyncDisposable {
   readonly baseUrl: string
   /** Page that products may render. */
   readonly pageUrl: string
-  /** Buys every product by each client, then audits the ledger against the chain and says whether all of it holds. */
-  prove(clients: readonly StockClient[], earlier?: Findings): Promise<void>
+  /** Buys every product by each client, then checks more, audits the ledger against the chain, and says whether all of it holds. */
+  prove(clients: readonly StockClient[], check?: () => Promise<Findings>): Promise<void>
 }
 
 export interface StockClient {
@@ -95,10 +95,7 @@ export async function openStockPurchases({ rounds, drop }: PurchaseOptions): Pro
     tokenMint: local.tokenMint,
     baseUrl: local.baseUrl,
     pageUrl: pageUrlOf(local),
-    prove: (clients, { lines, wrong } = { lines: [], wrong: [] }) => {
-      purchases.wrong.push(...wrong)
-      return prove(purchases, clients, lines)
-    },
+    prove: (clients, check = () => Promise.resolve({ lines: [], wrong: [] })) => prove(purchases, clients, check),
     [Symbol.asyncDispose]: () => disposables.disposeAsync(),
   }
 }
@@ -108,9 +105,13 @@ const nameOf = ({ name, repeats }: StockClient) =>
 
 const pageUrlOf = ({ sampleUpstreams }: LocalJson) => sampleUpstreams?.pageUrl ?? 'https://example.com/'
 
-async function prove(purchases: Opened, clients: readonly StockClient[], earlier: readonly string[]): Promise<void> {
+async function prove(
+  purchases: Opened,
+  clients: readonly StockClient[],
+  check: () => Promise<Findings>,
+): Promise<void> {
   const { wrong } = purchases
-  const lines = [...earlier]
+  const lines: string[] = []
   for (const client of clients) {
     const { answers, payments, dropped } = await buyAll(purchases, client)
     const ratio = (payments / answers).toFixed(2)
@@ -119,7 +120,9 @@ async function prove(purchases: Opened, clients: readonly StockClient[], earlier
     const expected = client.repeats ? answers : answers + dropped
     if (payments !== expected) wrong.push(`${nameOf(client)}: ${payments} payments, expected ${expected}`)
   }
-  lines.push(await auditPurchases(purchases))
+  const more = await check()
+  wrong.push(...more.wrong)
+  lines.push(...more.lines, await auditPurchases(purchases))
   concludeProof({ holds: wrong.length === 0, lines: [...lines, ...wrong.slice(0, 20)] })
 }
 
