@@ -38,8 +38,8 @@ test.each([
   ['Payments abc', false],
   ['Bearer payment', false],
   ['', false],
-])('Authorization: %j names the scheme: %s', (header, isNamed) => {
-  expect(namesScheme(header)).toBe(isNamed)
+])('Authorization: %j names the scheme: %s', (header, expected) => {
+  expect(namesScheme(header)).toBe(expected)
 })
 
 test('no header makes the reader throw', () => {
