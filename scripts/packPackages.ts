@@ -56,7 +56,7 @@ const buildOptions = {
   extends: '../../../../tsconfig.json',
   compilerOptions: {
     noEmit: false,
-    // Each build is whole: the state of the repository's own check says nothing about it.
+    // A build does not start from the state of the type check.
     incremental: false,
     tsBuildInfoFile: null,
     allowImportingTsExtensions: false,

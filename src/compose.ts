@@ -117,7 +117,7 @@ export async function createService(
     health,
     keys,
     prices,
-    burnStats: () => ledger.burnStats(terms),
+    ...ledger.burnReads(terms),
     terms,
     split,
   })

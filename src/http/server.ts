@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Server as NetServer, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
+import { listenWithAcceptors, portOf } from './acceptors.ts'
 import type { Answer } from '../paywall/answer.ts'
 import { errorAnswer, type TransportError } from './transportError.ts'
 
@@ -19,8 +20,6 @@ const limits = {
   requireHostHeader: false,
 } as const
 const requestsPerSocketMax = 10_000
-// A burst of connections waits for the event loop here instead of being dropped and retried by the clients after a second.
-const backlog = 4_096
 
 export interface Listener {
   readonly port: number
@@ -52,18 +51,10 @@ export async function listen(
     serve(request, response)
   })
   for (const follow of onConnection) server.on('connection', follow)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) =>
-      reject(new Fault(`cannot listen on ${host}:${port}`, { cause: error, retryable: false })),
-    )
-    server.listen({ port, host, backlog }, resolve)
+  const acceptors = await listenWithAcceptors(server, { host, port }).catch((error: unknown) => {
+    throw new Fault(`cannot listen on ${host}:${port}`, { cause: error, retryable: false })
   })
-  return { port: portOf(server), drain: (options) => drain(server, options) }
-}
-
-function portOf(server: Server): number {
-  const address: AddressInfo | string | null = server.address()
-  return typeof address === 'object' && address !== null ? address.port : 0
+  return { port: portOf(server), drain: (options) => drain({ server, acceptors }, options) }
 }
 
 /** Requests that Node could not parse never reach Koa; they too get an answer in JSON. */
@@ -103,8 +94,13 @@ function rawAnswer({ status, headers, body }: Answer): string {
 
 const drainPollMs = 50
 
-async function drain(server: Server, { timeoutMs, clock, inFlight }: Parameters<Listener['drain']>[0]): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+async function drain(
+  { server, acceptors }: { readonly server: Server; readonly acceptors: readonly NetServer[] },
+  { timeoutMs, clock, inFlight }: Parameters<Listener['drain']>[0],
+): Promise<void> {
+  const closed = Promise.all(
+    [server, ...acceptors].map((each) => new Promise<void>((resolve) => each.close(() => resolve()))),
+  )
   const deadlineMs = clock.monotonicMs() + timeoutMs
   server.closeIdleConnections()
   while (inFlight() > 0 && clock.monotonicMs() < deadlineMs) await clock.sleep(drainPollMs)

@@ -10,7 +10,7 @@ import type { ServiceAddress } from './serviceAddress.ts'
 import type { PartDeps } from './partDeps.ts'
 
 export interface ListenerDeps
-  extends PartDeps, Pick<ServerDeps, 'callers' | 'endpoints' | 'finance' | 'burnStats' | 'terms' | 'split'> {
+  extends PartDeps, Pick<ServerDeps, 'callers' | 'endpoints' | 'finance' | 'burnStats' | 'burnOf' | 'terms' | 'split'> {
   readonly routes: ServerDeps['moreRoutes']
   readonly paywall: Paywall
   readonly wallets: Omit<WalletPaymentParts, 'clock' | 'paywall' | 'split'>
@@ -55,6 +55,7 @@ export async function openListener(settings: ServerSettings, deps: ListenerDeps)
       didDocument: () => keys.didDocument(deps.address.url()),
       tokenPrice: prices.tokenPrice,
       burnStats: deps.burnStats,
+      burnOf: deps.burnOf,
       paywall: deps.paywall,
       wallets: openWalletPayments({ ...deps, ...deps.wallets }),
       terms: deps.terms,

@@ -1,6 +1,7 @@
 import { Keypair } from '@solana/web3.js'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import pg from 'pg'
 import { z } from 'zod'
 import { audit } from '@tollbook/audit'
 import { assertPresent } from '@tollbook/core/assert'
@@ -138,7 +139,8 @@ async function buyAll(purchases: Opened, client: StockClient): Promise<Bought> {
   const [before, droppedBefore] = [await readProofLedger(adminUrl), proxy.dropped()]
   let answers = 0
   for (let round = 0; round < rounds; round++) {
-    for (const product of products) {
+    // A stream carries the receipt behind its body, where these clients do not look.
+    for (const product of products.filter(({ stream }) => stream === undefined)) {
       await buyUntilAnswered(purchases, client, product)
       answers++
     }
@@ -188,6 +190,19 @@ async function auditPurchases({ local, adminUrl, wrong }: Opened): Promise<strin
   })
   wrong.push(...findings.map(({ code, message }) => `audit: ${code}: ${message}`))
   const { total, owed } = burnStats.parse(await (await fetch(`${local.baseUrl}/api/token/burn-stats`)).json()).data
-  if (total.baseUnits !== '0' || owed.baseUnits === '0') wrong.push('burn statistics call owed burns confirmed')
+  // The burn job of local mode may have burned some of it by now; nothing may be in both figures, or in none.
+  const owedBaseUnits = await readOwedInAll(adminUrl)
+  if (BigInt(total.baseUnits) + BigInt(owed.baseUnits) !== owedBaseUnits || owedBaseUnits === 0n)
+    wrong.push(`burned and owed are not the ${owedBaseUnits} base units that all payments owed`)
   return `burned ${total.baseUnits}, owed ${owed.baseUnits} base units; audit against the chain: ${verdicts.chainTruth.status}, ${findings.length} findings`
+}
+
+async function readOwedInAll(databaseUrl: string): Promise<bigint> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  const { rows } = await client.query<{ owed: string }>(
+    "select coalesce(sum((convert_from(body, 'UTF8')::jsonb ->> 'owedBaseUnits')::numeric), 0)::text as owed from ledger.events where kind = 'BurnOwed'",
+  )
+  await client.end()
+  return BigInt(rows[0]?.owed ?? 0)
 }

@@ -1,0 +1,62 @@
+import { once } from 'node:events'
+import { createServer, type Server, type Socket } from 'node:net'
+
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+// libuv accepts one connection of a listener in each turn of the event loop, and a turn under load takes 10 ms or more.
+// Clients who reconnect at once then keep health checks waiting for seconds.
+const acceptorsCount = process.platform === 'linux' ? 16 : 1
+// A burst of connections waits for the event loop here instead of being dropped and retried by the clients after a second.
+const backlog = 4_096
+
+/**
+ * Listens with several sockets on one port, between which the kernel distributes new connections (SO_REUSEPORT), and
+ * hands all of them to the server. Returns the further ones, which are closed with the server. Rejects when the port is in use.
+ */
+export async function listenWithAcceptors(server: Server, { host, port }: Address): Promise<readonly Server[]> {
+  if (acceptorsCount === 1) {
+    await opened(server, { host, port })
+    return []
+  }
+  if (port !== 0) await requireFree({ host, port })
+  await opened(server, { host, port, reusePort: true })
+  const bound = portOf(server)
+  const further = Array.from({ length: acceptorsCount - 1 }, () => createAcceptor(server))
+  try {
+    for (const acceptor of further) await opened(acceptor, { host, port: bound, reusePort: true })
+  } catch (error) {
+    for (const each of [server, ...further]) each.close()
+    throw error
+  }
+  return further
+}
+
+/** With the options of Node's own HTTP server. */
+function createAcceptor(server: Server): Server {
+  return createServer(
+    { allowHalfOpen: true, noDelay: true },
+    (socket: Socket) => void server.emit('connection', socket),
+  )
+}
+
+/** Another instance of ours could share a port that it has opened in the same way, so it is opened alone first. */
+async function requireFree(address: Address): Promise<void> {
+  const probe = createServer()
+  await opened(probe, address)
+  probe.close()
+  await once(probe, 'close')
+}
+
+async function opened(server: Server, options: Address & { readonly reusePort?: boolean }): Promise<void> {
+  server.listen({ ...options, backlog })
+  await once(server, 'listening')
+}
+
+/** 0 unless it listens. */
+export function portOf(server: Server): number {
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
