@@ -25,7 +25,7 @@ export interface SignerClientOptions {
 
 const address = z.string().transform((text, context) => readAddress(text) ?? invalid(context))
 const signature = z.string().transform((text, context) => readSignature(text) ?? invalid(context))
-// A signer of an earlier release tells no budget.
+// A signer of an earlier release does not report its budget.
 const day = z.object({ lamports: z.number(), leftLamports: z.number() }).optional()
 const standingJson = z.object({ address, isOpen: z.boolean(), day })
 const signatureJson = z.object({ signature })
