@@ -11,6 +11,7 @@ import type { PaymentLedger } from './payment/paymentLedger.ts'
 import type { PaymentRail } from './paywall/rail.ts'
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import type { Log } from './primitives/log.ts'
+import { checkProviderTerms } from './start/acceptedTerms.ts'
 import { close } from './start/closePart.ts'
 import { createHealth } from './start/health.ts'
 import { openFinance } from './start/openFinance.ts'
@@ -70,6 +71,7 @@ export async function createService(
   const keys = await openReceiptKeys(config.receiptSigningKey, { ...deps, settings, priceLists: ledger.priceLists })
   const seal = opened.adopt(await openSeal(config.seal, { ...deps, ledger: ledger.seal, keys }), close)
   const sold = soldProducts(seams.products?.(products) ?? products, config.catalog)
+  checkProviderTerms({ sold, log, network: terms.network, settings: config.providers })
   const { split } = config.catalog
   await settings.record()
   const { providers, standIns } = openProviders(config.providers, deps)
