@@ -11,7 +11,6 @@ import type { PaymentLedger } from './payment/paymentLedger.ts'
 import type { PaymentRail } from './paywall/rail.ts'
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import type { Log } from './primitives/log.ts'
-import { checkProviderTerms } from './start/acceptedTerms.ts'
 import { close } from './start/closePart.ts'
 import { createHealth } from './start/health.ts'
 import { openFinance } from './start/openFinance.ts'
@@ -71,10 +70,9 @@ export async function createService(
   const keys = await openReceiptKeys(config.receiptSigningKey, { ...deps, settings, priceLists: ledger.priceLists })
   const seal = opened.adopt(await openSeal(config.seal, { ...deps, ledger: ledger.seal, keys }), close)
   const sold = soldProducts(seams.products?.(products) ?? products, config.catalog)
-  checkProviderTerms({ sold, log, network: terms.network, settings: config.providers })
   const { split } = config.catalog
   await settings.record()
-  const { providers, standIns } = openProviders(config.providers, deps)
+  const { providers, standIns } = openProviders(config.providers, { ...deps, sold, terms })
   const prices = opened.adopt(
     await openPrices(config.prices, { ...deps, priceLists: ledger.priceLists, providers, sold, split, terms }),
     close,
@@ -103,7 +101,7 @@ export async function createService(
     health,
     slot: jobs.slot,
     split,
-    x402: { settings: config.x402, priceLists: ledger.priceLists, catalog, serviceUrl: address.url },
+    sponsored: { settings: config.x402, priceLists: ledger.priceLists, catalog, serviceUrl: address.url },
     withRails: seams.rails,
   })
   const callers = opened.adopt(openCallers({ ...config.server, limits: config.limits }, { ...deps, ledger }), close)
@@ -119,7 +117,7 @@ export async function createService(
     health,
     keys,
     prices,
-    burnStats: () => ledger.burnStats(terms),
+    ...ledger.burnReads(terms),
     terms,
     split,
   })

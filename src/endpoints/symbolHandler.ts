@@ -20,9 +20,9 @@ export function symbolHandler<
     whyUnavailable: (order, buyer) => source.whyUnavailable(order && queryOf(order.symbol), buyer),
     whyNoData: (order) =>
       source.isKnownMissing(queryOf(order.symbol)) ? `no provider knew it minutes ago; ${hint}` : undefined,
-    async deliver(order, { buyer }) {
+    async deliver(order, { payer }) {
       const query = queryOf(order.symbol)
-      const found = await source.ask(query, buyer)
+      const found = await source.ask(query, payer)
       if (found.kind !== 'found') return found
       // The answer repeats the requested spelling: XBT for a caller who asked for XBT, though BTC was fetched.
       return { kind: 'delivered', data: { ...found.data, symbol: query.symbol }, meta: found.meta }

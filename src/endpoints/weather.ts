@@ -15,7 +15,7 @@ import { characterCount, text } from './text.ts'
 
 const city = text({
   expected: 'a city name: 1 to 100 letters, marks, digits, spaces, apostrophes, dashes and . , ( ) /',
-  // No pattern: readers of JSON Schema disagree about \p{L}, and Swagger UI would refuse every city.
+  // No pattern: readers of JSON Schema disagree about \p{L}, and a form made from it would refuse every city.
   shown: { minLength: 1, maxLength: 100 },
   test: (value) =>
     /^[\p{L}\p{M}\p{Nd}\p{Zs}\p{Pd}.,'’‘`´′/()]+$/u.test(value) &&
@@ -93,11 +93,11 @@ function openWeather(deps: ProviderDeps): ProductHandler<z.infer<typeof paramete
       const search = findPlace(gazetteer, city)
       return search.kind === 'unlisted' && geocoding.isKnownMissing(search.query) ? search.why : undefined
     },
-    async deliver({ city }, { buyer }) {
-      const located = await locate({ gazetteer, geocoding, buyer }, city)
+    async deliver({ city }, { payer }) {
+      const located = await locate({ gazetteer, geocoding, buyer: payer }, city)
       if (located.kind === 'failed') return located
       const { place, alternatives, placeSource } = located
-      const found = await source.ask(place, buyer)
+      const found = await source.ask(place, payer)
       if (found.kind === 'failed') return found
       return {
         kind: 'delivered',

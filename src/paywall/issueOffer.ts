@@ -10,7 +10,7 @@ import { usdDecimals } from '../pricing/priceList.ts'
 import { tokenPriceDecimals } from '../pricing/tokenPrice.ts'
 import type { Ordered, Product } from '../product/product.ts'
 import { type Answer, jsonAnswer } from './answer.ts'
-import type { Challenge, Offer, PaymentRail } from './rail.ts'
+import type { Challenge, Offer, OrderRequest, PaymentRail } from './rail.ts'
 
 export interface OfferDeps {
   readonly clock: Clock
@@ -19,6 +19,7 @@ export interface OfferDeps {
 }
 
 export interface OfferQuestion {
+  readonly request: OrderRequest
   readonly product: Product
   readonly payer: Address | undefined
   readonly price: ListedPrice
@@ -28,9 +29,10 @@ export interface OfferQuestion {
 
 /** The 402: the price, and how to pay it on every rail that can offer something to this caller. */
 export async function issueOffer(deps: OfferDeps, question: OfferQuestion): Promise<Answer | Refusal> {
-  const { product, payer, price, ordered } = question
+  const { ordered, ...asked } = question
+  const { price } = asked
   const covers = ordered?.covers?.()
-  const offer = openOffer(deps, { product, payer, price })
+  const offer: Offer = openOffer(deps, asked)
   const answers = await Promise.all(deps.rails.map((rail) => rail.challenge(offer)))
   const challenges = answers.filter((challenge) => challenge !== undefined)
   if (challenges.length === 0) return refuse('ENDPOINT_UNAVAILABLE', 'no way to pay is offered at the moment', 5)
@@ -48,7 +50,11 @@ export async function issueOffer(deps: OfferDeps, question: OfferQuestion): Prom
   return jsonAnswer(402, JSON.stringify(withMembers(body, challenges)), headersOf(challenges))
 }
 
-export function openOffer({ clock, quoteTtlMs }: OfferDeps, question: Omit<OfferQuestion, 'ordered'>): Offer {
+/** Names the question, and gives it the lifetime of an offer. */
+export function openOffer<Q extends Omit<OfferQuestion, 'request' | 'ordered'>>(
+  { clock, quoteTtlMs }: OfferDeps,
+  question: Q,
+) {
   const issuedAtMs = clock.nowMs()
   return { id: newId('quote'), ...question, issuedAtMs, expiresAtMs: issuedAtMs + quoteTtlMs }
 }

@@ -211,6 +211,7 @@ async function serve(world: World, instance: RunningInstance, wanted: Wanted): P
     requestId: 'simulated',
     mount: undefined,
     header: (name) => headers[name],
+    bodyDigest: () => undefined,
     readParameters: () => Promise.resolve(orderedOf(world, product, { word, presentation: wanted.run })),
     takeQuote: () => undefined,
     takeLookup: () => undefined,
@@ -258,6 +259,7 @@ function orderedOf(
   return {
     parameters: { word: job.word },
     whyUnavailable: () => undefined,
+    whyUndeliverable: () => undefined,
     whyNoData: () => undefined,
     deliver: ({ signal }) => deliver(world, path, { signal, signature: job.presentation?.signature }),
   }
