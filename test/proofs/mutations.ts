@@ -39,7 +39,7 @@ const resultsPath = join(root, '.mutations.json')
 const explainedPath = join(root, 'test/proofs/mutations/explained.json')
 const scoreMin = 0.9
 const pureMax = 6
-const realMax = 4
+const realMax = 5
 const timeoutMs = 120_000
 
 const money = [
