@@ -36,6 +36,7 @@ const mayImport = {
   ],
   'src/jobs': ['packages/core', 'src/primitives', 'src/payment', 'src/pricing', 'src/accounting', 'src/reports'],
   'src/signer': ['packages/core', 'src/primitives', 'src/payment', 'src/chain'],
+  'src/burn': ['packages/core', 'src/primitives', 'src/payment', 'src/chain', 'src/store', 'src/outbound'],
   'src/payout': [
     'packages/core',
     'src/primitives',
@@ -64,6 +65,7 @@ const mayImport = {
     'src/reports',
     'src/store',
     'src/payout',
+    'src/burn',
     'src/signer',
     'src/doctor',
     'src/compose.ts',

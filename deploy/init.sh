@@ -1,21 +1,36 @@
 #!/bin/sh
-# Creates the secrets for docker-compose.yml: `.env` with passwords, and deploy/service.env from the example.
-# Run it once; existing files stay unchanged.
+# Creates the secrets for docker-compose.yml in deploy/secrets, `.env`, and deploy/service.env from the example.
+# Run it once, and after an upgrade; existing files stay unchanged.
 set -eu
 cd "$(dirname "$0")/.."
-umask 077
+
+# The folder is closed to other users; the files are readable, because a container reads them as its own user.
+mkdir -p deploy/secrets
+chmod 700 deploy/secrets
+write() {
+  [ -e "deploy/secrets/$1" ] && return
+  (umask 022 && printf %s "$2" >"deploy/secrets/$1")
+  echo "wrote deploy/secrets/$1"
+}
+for login in postgres owner api-1 api-2 report payout backup grafana; do
+  # Hexadecimal, because it is part of URLs.
+  write "$login-password" "$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')"
+done
+database_url() {
+  write "$1-database-url" "postgres://$2:$(cat "deploy/secrets/$1-password")@postgres:5432/tollbook"
+}
+database_url owner tollbook_owner
+database_url api-1 tollbook_api_1
+database_url api-2 tollbook_api_2
+database_url payout tollbook_payer
+write receipt-key ''
 
 if [ ! -e .env ]; then
   # Prefix of the names of volumes and containers, independent of the name of this folder.
-  echo COMPOSE_PROJECT_NAME=tollbook >.env.tmp
-  for name in POSTGRES OWNER API_1 API_2 READER GRAFANA; do
-    # Hexadecimal, because it is part of URLs.
-    printf '%s_PASSWORD=%s\n' "$name" "$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')"
-  done >>.env.tmp
-  mv .env.tmp .env
+  echo COMPOSE_PROJECT_NAME=tollbook >.env
   echo 'wrote .env'
 fi
 if [ ! -e deploy/service.env ]; then
-  cp deploy/example.env deploy/service.env
+  (umask 077 && cp deploy/example.env deploy/service.env)
   echo 'wrote deploy/service.env'
 fi

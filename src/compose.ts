@@ -101,7 +101,7 @@ export async function createService(
     health,
     slot: jobs.slot,
     split,
-    x402: { settings: config.x402, priceLists: ledger.priceLists, catalog, serviceUrl: address.url },
+    sponsored: { settings: config.x402, priceLists: ledger.priceLists, catalog, serviceUrl: address.url },
     withRails: seams.rails,
   })
   const callers = opened.adopt(openCallers({ ...config.server, limits: config.limits }, { ...deps, ledger }), close)
@@ -117,7 +117,7 @@ export async function createService(
     health,
     keys,
     prices,
-    burnStats: () => ledger.burnStats(terms),
+    ...ledger.burnReads(terms),
     terms,
     split,
   })

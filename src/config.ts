@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type BurnSettings, burnSettingsOf, burnVariables } from './config/burnSettings.ts'
 import { type CatalogSettings, catalogSettingsOf, catalogVariables } from './config/catalogSettings.ts'
 import {
   type ChainSettings,
@@ -69,6 +70,7 @@ export interface Config {
   /** For the commands that change settings of the ledger only. */
   readonly operatorDatabaseUrl: string | undefined
   readonly payout: PayoutSettings
+  readonly burn: BurnSettings
   /** Undefined: local mode starts an embedded Postgres. */
   readonly ledger: LedgerSettings | undefined
   /** Undefined: local mode starts a chain. */
@@ -104,6 +106,7 @@ const environment = z.object({
   ...localVariables,
   ...operatorVariables,
   ...payoutVariables,
+  ...burnVariables,
   ...chainVariables,
   ...sealVariables,
   ...providerVariables,
@@ -213,6 +216,7 @@ function configOf(env: z.infer<typeof environment>): Config {
     migrationDatabaseUrl: env.MIGRATION_DATABASE_URL,
     operatorDatabaseUrl: env.OPERATOR_DATABASE_URL,
     payout: payoutSettingsOf(env),
+    burn: burnSettingsOf(env),
     ledger: ledgerSettingsOf(env),
     chain,
     receiptSigningKey: env.RECEIPT_SIGNING_KEY,

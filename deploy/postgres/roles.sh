@@ -2,9 +2,11 @@
 # Creates the roles of docs/operations.md with minimal rights, once, when the data directory is new. The superuser is used
 # only here.
 set -eu
+password() { cat "/run/secrets/$1-password"; }
 psql --username="${POSTGRES_USER:-postgres}" --dbname=postgres --no-psqlrc --set=ON_ERROR_STOP=1 \
-  --set=owner_password="$OWNER_PASSWORD" --set=api_1_password="$API_1_PASSWORD" \
-  --set=api_2_password="$API_2_PASSWORD" --set=reader_password="$READER_PASSWORD" <<'SQL'
+  --set=owner_password="$(password owner)" --set=api_1_password="$(password api-1)" \
+  --set=api_2_password="$(password api-2)" --set=report_password="$(password report)" \
+  --set=payout_password="$(password payout)" --set=backup_password="$(password backup)" <<'SQL'
 create role tollbook_service nologin;
 create role tollbook_reader nologin;
 create role tollbook_payout nologin;
@@ -17,11 +19,16 @@ create role tollbook_retention nologin;
 create role tollbook_owner login createrole password :'owner_password';
 create role tollbook_api_1 login password :'api_1_password' in role tollbook_service, tollbook_retention;
 create role tollbook_api_2 login password :'api_2_password' in role tollbook_service, tollbook_retention;
-create role tollbook_report login password :'reader_password' in role tollbook_reader;
+create role tollbook_report login password :'report_password' in role tollbook_reader;
+create role tollbook_payer login password :'payout_password' in role tollbook_payout;
+-- Copies the whole cluster and cannot change it.
+create role tollbook_backup login replication password :'backup_password';
 -- Lets an instance see its standbys (REQUIRE_SYNCHRONOUS_STANDBY=1).
 grant pg_read_all_stats to tollbook_service;
 create database tollbook owner tollbook_owner;
 revoke all on database tollbook from public;
-grant connect on database tollbook to tollbook_service, tollbook_reader;
+grant connect on database tollbook to tollbook_service, tollbook_reader, tollbook_payout;
 revoke connect on database postgres from public;
 SQL
+# The image admits replication from its own container only.
+echo 'host replication tollbook_backup all scram-sha-256' >>"$PGDATA/pg_hba.conf"

@@ -22,6 +22,7 @@ const commands: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCommand>(
   ['anchor', async (deps) => (await import('./anchor.ts')).anchorCommand(deps)],
   ['faucet', async (deps) => (await import('./faucet.ts')).faucetCommand(deps)],
   ['payout', async (deps) => (await import('./payout.ts')).payoutCommand(deps)],
+  ['burn', async (deps) => (await import('./burn.ts')).burnCommand(deps)],
   ['signer', async () => (await import('./signer.ts')).signerCommand()],
   ['chain', async () => (await import('./chain.ts')).chainCommand()],
   ['provision', async () => (await import('./provision.ts')).provisionCommand()],

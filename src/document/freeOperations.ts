@@ -34,6 +34,7 @@ const tokenPrice = z
   })
   .loose()
 const burned = z.object({ tokens: z.number(), baseUnits: z.string(), payments: z.int() })
+const amount = z.object({ tokens: z.number(), baseUnits: z.string() })
 const burnStats = z.object({
   mint: z.string(),
   decimals: z.int(),
@@ -43,10 +44,35 @@ const burnStats = z.object({
   last30Days: burned,
   byEndpoint: z.array(burned.extend({ endpoint: z.string() })),
   byDay: z.array(burned.extend({ day: z.iso.date() })),
+  confirmed: amount.extend({
+    insidePayments: amount.meta({ description: 'by callers, in the transaction that pays' }),
+    inRounds: amount.meta({ description: 'by the service, for payments that came without a burn' }),
+    lastRound: amount
+      .extend({ round: z.int(), signature: z.string(), slot: z.int(), at: z.iso.datetime() })
+      .nullable()
+      .meta({ description: 'the newest burn of the service, final on chain' }),
+  }),
+  owed: amount.extend({
+    oldestAt: z.iso
+      .datetime()
+      .nullable()
+      .meta({ description: 'block time of the oldest payment whose burn is owed; null when none is' }),
+  }),
   ledger: z.object({ position: z.int(), root: z.string().nullable() }),
   asOf: z.iso
     .datetime()
     .meta({ description: 'when these figures were first read; at most 1 s passes before they are read again' }),
+})
+const burnOfPayment = z.object({
+  reference: z.string(),
+  status: z
+    .enum(['inside', 'owed', 'confirmed', 'reversed'])
+    .meta({ description: 'reversed: the chain dropped the payment, so nothing is owed for it' }),
+  baseUnits: z.string(),
+  burn: z
+    .object({ round: z.int(), signature: z.string(), slot: z.int(), at: z.iso.datetime() })
+    .nullable()
+    .meta({ description: 'the burn of the service that contains it' }),
 })
 const priceCatalog = z.object({
   products: z.array(
@@ -124,11 +150,22 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
   },
   '/api/token/price': { summary: 'Price of the service token', answers: enveloped(tokenPrice), errors: [503] },
   '/api/token/burn-stats': { summary: 'Burned tokens', answers: enveloped(burnStats), errors: [503] },
+  '/api/token/burns/:reference': {
+    summary: 'The burn of a payment: inside it, owed, or made later',
+    description: '`reference` is the `signature` of a receipt.',
+    answers: enveloped(burnOfPayment),
+    errors: [404, 503],
+  },
   '/.well-known/jwks.json': {
     summary: 'Public keys of the receipts',
     description:
       'The `jws` of a receipt is a compact EdDSA JWS over the canonical JSON (RFC 8785) of the receipt without `jws`.',
     answers: json(jwks),
+  },
+  '/.well-known/did.json': {
+    summary: 'Public keys of the receipts as a DID document',
+    description: 'For receipts in the form of x402 (`offer-receipt`), whose `kid` begins with the DID of the service.',
+    answers: json(z.looseObject({ id: z.string() })),
   },
   '/livez': { summary: 'Liveness of the process', answers: json(z.object({ status: z.literal('alive') })) },
   '/readyz': {

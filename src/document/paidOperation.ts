@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import type { ProductOrder } from '../endpoints/productFacts.ts'
+import type { ProductOrder, StreamFacts } from '../endpoints/productFacts.ts'
 import type { Price } from '@tollbook/core/quote'
 import { receiptBody, saleBody } from '@tollbook/core/wire'
 import { defaultSplit } from '../pricing/splitSetting.ts'
@@ -152,16 +152,26 @@ function saleResponse(endpoint: Endpoint): JsonObject {
     'idempotent-replay': refTo('headers', 'IdempotentReplay'),
     'x-sample-data': refTo('headers', 'SampleData'),
   }
-  if (endpoint.stream === undefined) return { ...wholeResponse(endpoint), headers }
+  const { stream, streamOnDemand } = endpoint
+  const response = stream === undefined ? wholeResponse(endpoint) : streamedResponse(endpoint, stream)
+  return { ...response, headers, content: { ...response.content, ...onDemand(streamOnDemand) } }
+}
+
+function streamedResponse(endpoint: Endpoint, { contentType }: StreamFacts) {
   const schema = refTo('schemas', `${nameOf(endpoint)}Data`)
   return {
     description: 'Paid. The answer is streamed, and its digest is recorded in the ledger when it ends.',
-    headers,
-    content: { [endpoint.stream.contentType]: { schema, example: endpoint.example.answer } },
+    content: { [contentType]: { schema, example: endpoint.example.answer } },
   }
 }
 
-function wholeResponse(endpoint: Endpoint): JsonObject {
+function onDemand(stream: StreamFacts | undefined): JsonObject {
+  if (stream === undefined) return {}
+  const description = 'With `stream: true`: events while the answer is made. The last one is `receipt`.'
+  return { [stream.contentType]: { schema: { type: 'string', description } } }
+}
+
+function wholeResponse(endpoint: Endpoint) {
   const value = {
     success: true,
     data: endpoint.example.answer,

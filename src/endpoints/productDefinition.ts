@@ -43,6 +43,8 @@ export interface ProductHandler<P extends Json> {
   readonly probes?: readonly Liveness[]
   /** Answers that are known not to exist are refused before payment. */
   readonly whyNoData?: (parameters: P) => string | undefined
+  /** Bounds of what the price of this order covers, for the 402. */
+  readonly covers?: (parameters: P) => Json
   readonly deliver: (parameters: P, job: Job) => Promise<Outcome>
   readonly close?: () => Promise<void>
 }
@@ -78,6 +80,7 @@ function openProduct<P extends Json, A, Needs>(
         parameters,
         whyUnavailable: () => handler.whyUnavailable(parameters),
         whyNoData: () => handler.whyNoData?.(parameters),
+        covers: () => handler.covers?.(parameters),
         deliver: (job) => handler.deliver(parameters, job),
       }
     },

@@ -9,7 +9,7 @@ import {
   type RequestFailed,
   type RequestFulfilled,
 } from './events/attemptEvents.ts'
-import { burnEvents, type BurnConfirmed, type BurnSubmitted } from './events/burnEvents.ts'
+import { burnEvents, type BurnConfirmed, type BurnFailed, type BurnSubmitted } from './events/burnEvents.ts'
 import {
   type BurnReversed,
   finalityEvents,
@@ -47,7 +47,7 @@ export type PaymentEvent =
   | RefundDue
   | TransferReceived
 
-export type BurnEvent = BurnSubmitted | BurnConfirmed
+export type BurnEvent = BurnSubmitted | BurnConfirmed | BurnFailed
 export type SettingEvent = PriceListPublished | SettingChanged
 export type LedgerEvent = PaymentEvent | BurnEvent | SettingEvent | DistributionPaid
 
@@ -56,5 +56,7 @@ export const ledgerEvents = [...paymentEvents, ...burnEvents, ...settingEvents, 
 
 /** Codec of everything that the service writes. */
 export const ledgerCodec = createEventCodec<LedgerEvent>(ledgerEvents)
+/** Codec of the streams of burns. */
+export const burnCodec = createEventCodec<BurnEvent>(burnEvents)
 /** Codec of the streams of payments: anything else in them is a bug or a tampered row. */
 export const paymentCodec = createEventCodec<PaymentEvent>(paymentEvents)

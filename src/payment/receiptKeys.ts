@@ -30,6 +30,26 @@ export function receiptKeysOf(periods: readonly SettingPeriod[]): readonly Publi
   return periods.toReversed().map(({ value }) => publicReceiptKey.parse(value))
 }
 
+/** The service as a DID of the method `web`, by its origin. */
+export function didOf(serviceUrl: string): string {
+  return `did:web:${new URL(serviceUrl).host.replace(':', '%3A')}`
+}
+
+/** The DID document of the service: all keys on record, newest first, under the names that signed statements use. */
+export function didDocumentOf(serviceUrl: string, periods: readonly SettingPeriod[]): Json {
+  const did = didOf(serviceUrl)
+  const methods = receiptKeysOf(periods).map((key) => {
+    const { kty, crv, x } = key
+    return { id: `${did}#${receiptKeyId(key)}`, type: 'JsonWebKey2020', controller: did, publicKeyJwk: { kty, crv, x } }
+  })
+  return {
+    '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/suites/jws-2020/v1'],
+    id: did,
+    verificationMethod: methods,
+    assertionMethod: methods.map(({ id }) => id),
+  }
+}
+
 /**
  * All keys on record as a JWK set, newest first, with their periods as `nbf` and `exp` in seconds. A key that has ended stays
  * listed, because receipts of its period have to verify.

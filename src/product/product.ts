@@ -13,6 +13,8 @@ export interface Ordered {
   readonly whyUnavailable: () => string | undefined
   /** Undefined unless it is known, without asking a provider, that there is nothing to deliver. */
   readonly whyNoData: () => string | undefined
+  /** Bounds of what the price covers, such as the model and its tokens; shown in the 402. */
+  readonly covers?: () => Json | undefined
   readonly deliver: (job: Job) => Promise<Outcome>
 }
 

@@ -1,6 +1,7 @@
 import type { Chain } from '../chain/openChain.ts'
 import type { LifecycleSettings } from '../config/saleSettings.ts'
 import type { Check } from '../jobs/healthJobs.ts'
+import { startBurnDebtJob } from '../jobs/burnDebtJob.ts'
 import { startOpenWorkJob } from '../jobs/openWorkJob.ts'
 import { startFinalityJob } from '../jobs/finalityJob.ts'
 import { startRebroadcastJob } from '../jobs/rebroadcastJob.ts'
@@ -12,7 +13,7 @@ import type { LedgerSettingsPart } from './openSettings.ts'
 import type { PartDeps } from './partDeps.ts'
 
 export interface LifecycleJobsDeps extends PartDeps {
-  readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle' | 'presentations'>
+  readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle' | 'presentations' | 'burnDebt'>
   readonly chain: Pick<Chain, 'reader' | 'finality' | 'terms'>
   readonly settings: Pick<LedgerSettingsPart, 'allTerms'>
 }
@@ -39,6 +40,12 @@ export function openLifecycle(settings: LifecycleSettings, deps: LifecycleJobsDe
   const finality = startFinalityJob({ ...steps, chain: { ...chain.reader, ...chain.finality } })
   const refunds = startRefundJob({ ...steps, refundAfterMs, attemptsMax: settings.attemptsMax })
   const rebroadcasts = startRebroadcastJob({ ...steps, chain: { ...chain.reader, ...chain.finality } })
+  const burnDebts = startBurnDebtJob({
+    clock,
+    log,
+    readDebt: () => ledger.burnDebt(chain.terms),
+    onDebt: metrics.onBurnDebt,
+  })
   const settleAgeMs = settings.proofMaxAgeMs + settleMarginMs
   const transfers = startTransferScanJob({
     ...steps,
@@ -56,7 +63,8 @@ export function openLifecycle(settings: LifecycleSettings, deps: LifecycleJobsDe
       return exposed < exposureMaxBaseUnits ? undefined : overexposed
     },
     async close() {
-      await Promise.all([openWork.stop(), finality.stop(), refunds.stop(), rebroadcasts.stop(), transfers.stop()])
+      const jobs = [openWork, finality, refunds, rebroadcasts, burnDebts, transfers]
+      await Promise.all(jobs.map((job) => job.stop()))
     },
   }
 }

@@ -1,4 +1,7 @@
-import { existsSync, globSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -29,6 +32,7 @@ test('the services that are promised are there, two instances of the API among t
 test('names of services, networks and volumes, and files that are mounted, exist', () => {
   for (const [name, service] of services) {
     for (const other of Object.keys(service.depends_on ?? {})) expect(compose.services, name).toHaveProperty([other])
+    for (const secret of service.secrets ?? []) expect(compose.secrets, name).toHaveProperty([secret])
     for (const network of service.networks ?? []) expect(compose.networks, name).toHaveProperty([network])
     for (const volume of service.volumes ?? []) {
       const [source = ''] = volume.split(':')
@@ -63,7 +67,7 @@ test('only the load balancer can be published beyond loopback, and the database 
 test('the instances have a login each and see no other password, no wallet and no chain key', () => {
   for (const [name, number] of Object.entries({ 'api-1': 1, 'api-2': 2 })) {
     const service = compose.services[name]
-    expect(JSON.stringify(service?.environment).match(/\w+_PASSWORD/g)).toEqual([`API_${number}_PASSWORD`])
+    expect(service?.secrets).toEqual([`api-${number}-database-url`, 'receipt-key'])
     expect(service?.volumes).toEqual([
       'artifacts:/var/lib/tollbook/artifacts',
       'provisioned:/var/lib/tollbook/provisioned:ro',
@@ -94,7 +98,9 @@ test('every variable that is set for a process of ours, or shown in the example,
   const image = [...readText('Dockerfile').matchAll(/^(?:ENV| ) *([A-Z_]+)=/gm)].map(([, name]) => name)
   const names = [...set, ...image, ...Object.keys(exampleSettings())].filter((name) => name !== 'NODE_ENV')
   expect(names.length).toBeGreaterThan(20)
-  expect(names.filter((name) => name !== undefined && !environmentNames.includes(name))).toEqual([])
+  expect(
+    names.filter((name) => name !== undefined && !environmentNames.includes(name.replace(/(?<=_(URL|KEY))_FILE$/, ''))),
+  ).toEqual([])
 })
 
 test('an instance starts with the example as it is copied, and with its lines taken out of their comments', () => {
@@ -104,7 +110,9 @@ test('an instance starts with the example as it is copied, and with its lines ta
   const address = '11111111111111111111111111111111'
   const needed = { TOKEN_MINT: address, PAYMENT_WALLET: address, AI_MODEL: 'any' }
   const key = { RECEIPT_SIGNING_KEY: '{"kty":"OKP","crv":"Ed25519","x":"x","d":"d"}' }
-  const config = readConfig({ ...filled, ...Object.fromEntries(given), ...needed, ...key })
+  expect(filled['DATABASE_URL_FILE']).toBe('/run/secrets/api-2-database-url')
+  const secret = { DATABASE_URL_FILE: '', DATABASE_URL: 'postgres://tollbook_api_2:secret@postgres:5432/tollbook' }
+  const config = readConfig({ ...filled, ...Object.fromEntries(given), ...needed, ...key, ...secret })
   expect(config).toMatchObject({
     server: { host: '0.0.0.0', port: 3402, trustedProxyHops: 1 },
     products: { newsPolling: false },
@@ -128,10 +136,42 @@ test('fault 19: every role that the schema grants to exists before a backup is r
   }
 })
 
-test('every password that the compose file asks for is made by deploy/init.sh', () => {
-  const asked = new Set([...readText('docker-compose.yml').matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name))
-  const created = /^ *for name in ([A-Z0-9_ ]+);/m.exec(readText('deploy/init.sh'))?.[1]?.split(' ') ?? []
-  expect(new Set(created.map((name) => `${name}_PASSWORD`))).toEqual(asked)
+test('fault 4: no secret is in the environment of a container, and each login is known to its users only', () => {
+  expect(readText('docker-compose.yml')).not.toMatch(/(PASSWORD|KEY|DATABASE_URL): ?[^\n]*\$\{\w+:\?/)
+  const readers = (secret: string) =>
+    services.filter(([, { secrets = [] }]) => secrets.includes(secret)).map(([name]) => name)
+  expect(readers('owner-database-url')).toEqual(['migrate'])
+  expect(readers('api-1-database-url')).toEqual(['api-1'])
+  expect(readers('payout-database-url')).toEqual(['payout'])
+  expect(readers('receipt-key')).toEqual(['api-1', 'api-2'])
+  expect(readers('backup-password')).toEqual(['postgres', 'backup'])
+})
+
+test('every secret that the compose file asks for is made by deploy/init.sh, readable in a closed folder', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollbook-init-'))
+  try {
+    cpSync(fileURLToPath(new URL('deploy', root)), join(folder, 'deploy'), {
+      recursive: true,
+      filter: (path) => !path.includes('secrets'),
+    })
+    const init = () => execFileSync('sh', [join(folder, 'deploy/init.sh')])
+    init()
+    const secrets = join(folder, 'deploy/secrets')
+    const read = () =>
+      Object.fromEntries(readdirSync(secrets).map((name) => [name, readFileSync(join(secrets, name), 'utf8')]))
+    const first = read()
+    expect(new Set(Object.keys(first))).toEqual(new Set(Object.keys(compose.secrets)))
+    expect(first['api-1-database-url']).toBe(
+      `postgres://tollbook_api_1:${first['api-1-password']}@postgres:5432/tollbook`,
+    )
+    expect([statSync(secrets).mode & 0o777, statSync(join(secrets, 'owner-password')).mode & 0o777]).toEqual([
+      0o700, 0o644,
+    ])
+    init()
+    expect(read()).toEqual(first)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
 
 test('alerts and dashboard ask for metrics and labels that the service has', async () => {

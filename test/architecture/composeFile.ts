@@ -31,6 +31,7 @@ const service = z.strictObject({
   command: z.array(z.string()).exactOptional(),
   entrypoint: z.array(z.string()).exactOptional(),
   environment: z.record(z.string(), z.string()).exactOptional(),
+  secrets: z.array(z.string()).exactOptional(),
   env_file: z.string().exactOptional(),
   profiles: z.array(z.string()).exactOptional(),
   restart: z.enum(['no', 'unless-stopped']),
@@ -56,5 +57,6 @@ const service = z.strictObject({
 const compose = z.object({
   services: z.record(z.string(), service),
   networks: z.record(z.string(), z.strictObject({ internal: z.boolean().exactOptional() })),
+  secrets: z.record(z.string(), z.strictObject({ file: z.string().startsWith('deploy/secrets/') })),
   volumes: z.record(z.string(), z.strictObject({})),
 })

@@ -306,6 +306,7 @@ CREATE INDEX articles_by_question ON news.articles USING gin (found_by)
 CREATE INDEX articles_by_time ON news.articles USING btree (published_at DESC)
 CREATE INDEX articles_by_title ON news.articles USING btree (title_key, published_at)
 CREATE INDEX articles_by_words ON news.articles USING gin (words)
+CREATE INDEX events_of_burns ON ONLY ledger.events USING btree (kind, seq) WHERE (kind = ANY (ARRAY['BurnOwed'::text, 'PaymentReversed'::text, 'BurnSubmitted'::text, 'BurnConfirmed'::text, 'BurnFailed'::text]))
 CREATE INDEX keys_by_end ON ledger.keys USING btree (until) WHERE (until IS NOT NULL)
 CREATE INDEX notes_by_time ON ledger.notes USING btree (recorded_at)
 CREATE INDEX open_by_time ON work.open USING btree (queue, due_at, stream)
@@ -487,6 +488,7 @@ ledger.lost_history tollbook_service SELECT
 ledger.notes tollbook_service SELECT
 ledger.quotes tollbook_reader SELECT
 ledger.quotes tollbook_service SELECT
+ledger.settings tollbook_burner SELECT
 ledger.settings tollbook_operator SELECT
 ledger.settings tollbook_payout SELECT
 ledger.settings tollbook_reader SELECT
@@ -518,9 +520,11 @@ reports.progress tollbook_service SELECT
 reports.wallet_totals tollbook_reader SELECT
 reports.wallet_totals tollbook_service SELECT
 work.leases tollbook_service SELECT
+work.open tollbook_burner SELECT
 work.open tollbook_payout SELECT
 work.open tollbook_service SELECT
 work.presentations tollbook_service SELECT
+work.progress tollbook_burner SELECT
 work.progress tollbook_payout SELECT
 work.progress tollbook_service SELECT
 work.rate_counts tollbook_service SELECT

@@ -5,7 +5,14 @@ import { assert, assertNever } from '@tollbook/core/assert'
 import { isRefusal } from '@tollbook/core/refusal'
 import { type AccountClass, readDeclaration, type Step } from '@tollbook/ledger/declaration'
 import type { Posting } from '../../src/accounting/posting.ts'
-import { evolveBurn, decideBurnConfirm, decideBurnSubmit, unknownBurn, type BurnState } from '../../src/payment/burn.ts'
+import {
+  type BurnState,
+  decideBurnConfirm,
+  decideBurnFail,
+  decideBurnSubmit,
+  evolveBurn,
+  unknownBurn,
+} from '../../src/payment/burn.ts'
 import { ledgerCodec, type LedgerEvent } from '../../src/payment/events.ts'
 import { decideExpiry, decideFinality, decideRefund, decideUnmatched } from '../../src/payment/finality.ts'
 import { decideSubmit } from '../../src/payment/submission.ts'
@@ -138,22 +145,21 @@ function walkPayments(): Walked {
 function walkBurns(): Walked {
   const walked: Walked = new Map()
   const parts = [{ endpoint: '/api/x', baseUnits: 3n }]
-  const submit = { round: 1, mint, throughPosition: 9, parts, transactionBase64: '' }
+  const submit = { round: 1, mint, throughPosition: 9, parts, lastValidHeight: 9, transactionBase64: '' }
   const nameOf = ({ phase }: BurnState) => (phase === 'unknown' ? '' : phase)
-  let state: BurnState = unknownBurn
-  for (const decide of [
-    () => decideBurnConfirm(state, { burnedBaseUnits: 3n, slot: 1 }),
-    () => decideBurnSubmit(state, submit),
-    () => decideBurnSubmit(state, submit),
-    () => decideBurnConfirm(state, { burnedBaseUnits: 3n, slot: 1 }),
-    () => decideBurnConfirm(state, { burnedBaseUnits: 3n, slot: 1 }),
-  ]) {
-    const decision = decide()
-    if (decision === undefined) continue
-    const after = decision.events.reduce(evolveBurn, state)
-    note(walked, { ...decision, from: nameOf(state), to: nameOf(after) })
-    state = after
-  }
+  const commandsOf = (state: BurnState) => [
+    decideBurnSubmit(state, submit),
+    decideBurnConfirm(state, { burnedBaseUnits: 3n, slot: 1 }),
+    decideBurnFail(state, { reason: 'absent', finalizedSlot: 1 }),
+  ]
+  const open: BurnState[] = [unknownBurn]
+  for (let state = open.pop(); state !== undefined; state = open.pop())
+    for (const decision of commandsOf(state)) {
+      if (decision === undefined) continue
+      const after = decision.events.reduce(evolveBurn, state)
+      note(walked, { ...decision, from: nameOf(state), to: nameOf(after) })
+      open.push(after)
+    }
   return walked
 }
 

@@ -240,7 +240,15 @@ export const anyEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
     throughPosition: attempt,
     burnBaseUnits: anyBaseUnits,
     parts: anyParts,
+    lastValidHeight: attempt,
     transactionBase64: fc.base64String(),
+  }),
+  record({
+    kind: kind('BurnFailed'),
+    round: attempt,
+    mint: anyAddress,
+    reason: fc.constantFrom('absent' as const, 'failed' as const),
+    finalizedSlot: fc.nat(),
   }),
   record({ kind: kind('BurnConfirmed'), round: attempt, mint: anyAddress, slot: fc.nat(), parts: anyParts }).map(
     (event) => ({ ...event, burnedBaseUnits: event.parts.reduce((sum, { baseUnits }) => sum + baseUnits, 0n) }),

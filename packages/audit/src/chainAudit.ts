@@ -13,7 +13,7 @@ import type { TokenMove } from './tokenMoves.ts'
 
 export interface ChainFigures {
   confirmed: number
-  /** Payments that the ledger has as dropped by the chain, and the chain does not have. */
+  /** Payments and burns that the ledger has as dropped by the chain, and the chain does not have. */
   dropped: number
   /** Older than anything the node has. */
   pruned: number
@@ -79,7 +79,8 @@ export class ChainAudit {
   note(event: AuditedEvent, position: number): void {
     const { kind } = event
     const isOnChain = kind === 'PaymentVerified' || kind === 'PaymentReversed' || kind === 'TransferReceived'
-    if (isOnChain || kind === 'DistributionPaid' || kind === 'BurnConfirmed') this.#waiting.push({ event, position })
+    const isOurs = kind === 'DistributionPaid' || kind === 'BurnConfirmed' || kind === 'BurnFailed'
+    if (isOnChain || isOurs) this.#waiting.push({ event, position })
   }
 
   /** Asks the node about everything that was noted. */
@@ -119,6 +120,7 @@ export class ChainAudit {
       const found = await this.#verifyChange({ signature, mint, slot, change, position, accounts })
       if (found !== undefined) this.#verifyReceivers(found, event, position)
     } else if (event.kind === 'BurnConfirmed') await this.#verifyBurn(event, position)
+    else if (event.kind === 'BurnFailed') await this.#verifyFailedBurn(signatureOf(event.stream), position)
   }
 
   /** Each wallet must have received what is recorded as paid to it; the sum alone does not show that. */
@@ -142,6 +144,13 @@ export class ChainAudit {
     const burned = sumOf(movesOf(found.landed, mint).moves.filter(({ kind }) => kind === 'burn'))
     if (burned === burnedBaseUnits) return
     this.#contradict(signature, position, `it burned ${burned}, and ${burnedBaseUnits} are recorded`)
+  }
+
+  /** A burn that landed after all was burned twice: the next round burned its debts again. */
+  async #verifyFailedBurn(signature: string, position: number): Promise<void> {
+    const landed = await this.#node.transaction(signature)
+    if (landed === undefined || hasFailed(landed)) this.figures.dropped++
+    else this.#contradict(signature, position, 'the chain has the burn, and it is recorded as failed')
   }
 
   async #verifyPayment(settlement: AuditedSettlement, position: number): Promise<void> {

@@ -54,6 +54,15 @@ const otherSteps: readonly DeclaredStep[] = [
   },
   {
     ...plain,
+    kind: 'burn',
+    step: 'burn.fail',
+    from: 'submitted',
+    to: 'failed',
+    events: ['BurnFailed'],
+    writer: 'burner',
+  },
+  {
+    ...plain,
     kind: 'price_list',
     step: 'price_list.publish',
     from: '',

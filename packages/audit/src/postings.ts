@@ -1,7 +1,7 @@
 import { neverHappens } from './invariant.ts'
 import type { AuditedEvent } from './auditedEvent.ts'
 import type { AuditedSettlement, PaymentEvent, PaymentEventOf, Reversal } from './paymentEvents.ts'
-import type { BurnEvent, PayoutEvent } from './payoutEvents.ts'
+import type { BurnEventOf, PayoutEvent } from './payoutEvents.ts'
 
 /*
  * Double entry derived a second time, from the table in docs/ledger.md: which accounts each event debits and credits. The
@@ -29,7 +29,8 @@ function movesSomething([, , amount]: DerivedPosting): boolean {
 
 function allPostingsOf(event: AuditedEvent): readonly DerivedPosting[] {
   if (event.kind === 'DistributionPaid') return paidOut(event)
-  if (event.kind === 'BurnSubmitted' || event.kind === 'BurnConfirmed') return burnedLater(event)
+  if (event.kind === 'BurnConfirmed') return burnedLater(event)
+  if (event.kind === 'BurnSubmitted' || event.kind === 'BurnFailed') return nothing
   if (event.kind === 'PriceListPublished' || event.kind === 'SettingChanged') return nothing
   return ofPayment(event)
 }
@@ -104,8 +105,7 @@ function paidOut({ payments }: PayoutEvent): readonly DerivedPosting[] {
 }
 
 /** The burn of a round leaves the wallet, and counts for the endpoints whose callers paid for it. */
-function burnedLater(event: BurnEvent): readonly DerivedPosting[] {
-  if (event.kind === 'BurnSubmitted') return nothing
+function burnedLater(event: BurnEventOf<'BurnConfirmed'>): readonly DerivedPosting[] {
   return [
     [burnOwed, wallet, event.burnedBaseUnits],
     ...event.parts.map(({ endpoint, baseUnits }): DerivedPosting => [burnedAt(endpoint), burnedByCallers, baseUnits]),

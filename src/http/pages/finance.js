@@ -93,6 +93,10 @@ async function showSummary() {
   }
   for (const [name, text] of Object.entries(texts)) one(`#card-${name}`).textContent = text
   one('#difference').textContent = differenceText(summary, tokens)
+  one('#burned-later').textContent =
+    summary.burnConfirmedBaseUnits === '0' ? '' : `${tokens(summary.burnConfirmedBaseUnits)} of it later, by us`
+  one('#burn-owed-since').textContent =
+    summary.burnOwedSince === null ? '' : `since ${summary.burnOwedSince.slice(0, 16).replace('T', ' ')} UTC`
   const behind = ledger.headPosition - ledger.position
   status.textContent = `As of ${asOf.slice(0, 19).replace('T', ' ')} UTC, position ${ledger.position} of the ledger${behind > 0 ? `; ${behind} events are still being added up` : ''}.`
 
@@ -140,12 +144,20 @@ async function showBurns() {
   drawDays(figure, {
     title: 'Tokens burned per day',
     days: days.map(({ day }) => day),
-    series: [{ label: 'Burned', values: days.map((row) => tokensNumber(row.burnedBaseUnits, decimals)) }],
+    series: [
+      { label: 'Burned by callers', values: days.map((row) => tokensNumber(row.burnedBaseUnits, decimals)) },
+      { label: 'Burned later, by us', values: days.map((row) => tokensNumber(row.burnConfirmedBaseUnits, decimals)) },
+    ],
   })
   tableBehind(
     figure,
-    ['Day', 'Burned', 'Payments'],
-    rows.map((row) => [row.day, tokensText(row.burnedBaseUnits, decimals), countText(row.payments)]),
+    ['Day', 'Burned by callers', 'Burned later, by us', 'Payments'],
+    rows.map((row) => [
+      row.day,
+      tokensText(row.burnedBaseUnits, decimals),
+      tokensText(row.burnConfirmedBaseUnits, decimals),
+      countText(row.payments),
+    ]),
   )
 }
 

@@ -27,6 +27,7 @@ const states = {
     'Tokens arrived without a request, or after their payment was reversed. They are owed to their sender.',
   ],
   paid: ['payout', 'Tokens left the payment wallet to pay debts.'],
+  failed: ['not burned', 'The burn did not land and never will. The tokens stay owed, and the next round burns them.'],
   confirmed: ['burned', 'Tokens that we had received for burning were burned; the chain has confirmed it.'],
 }
 
@@ -53,6 +54,7 @@ const kinds = {
   TransferReceived: 'Tokens arrived that no request explains. They are owed to their sender.',
   DistributionPaid: 'These debts were paid out of the payment wallet.',
   BurnSubmitted: 'We put on record that we were about to burn these tokens.',
+  BurnFailed: 'The burn did not land and never will; the tokens stay owed, and the next round burns them.',
   BurnConfirmed: 'The tokens were burned out of the payment wallet, and count as burned for their endpoints.',
 }
 
