@@ -41,7 +41,8 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
   {
     what: 'the environment',
     pattern: /process\.env\b|\benv\b[^}\n]*\}\s*=\s*process\b/,
-    homes: /^(src\/config|packages\/(audit\/src|client\/src\/command)\/main)\.ts$/,
+    // programSamples.ts writes programs for callers.
+    homes: /^(src\/config|src\/document\/programSamples|packages\/(audit\/src|client\/src\/command)\/main)\.ts$/,
   },
   {
     what: 'fetch',

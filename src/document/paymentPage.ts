@@ -210,7 +210,7 @@ function inputOf({ name, field, isRequired, value = field.default }: FormField, 
   if (field.type !== 'string')
     return html`<input
       type="number"
-      step="1"
+      step="${field.type === 'integer' ? '1' : 'any'}"
       min="${field.minimum ?? ''}"
       max="${field.maximum ?? ''}"
       value="${text}"

@@ -37,7 +37,8 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
   if (isAnswer(ordered)) return ordered
   const idempotencyKey = readIdempotencyKey(request, caller.payingBy)
   if (isRefusal(idempotencyKey)) return refusalAnswer(idempotencyKey)
-  const closed = deps.whyClosed() ?? ordered.whyUnavailable()
+  const isPaying = caller.payingBy !== undefined
+  const closed = deps.whyClosed() ?? (isPaying ? ordered.whyUndeliverable() : ordered.whyUnavailable())
   if (closed !== undefined) return refusalAnswer(refuseClosed(closed))
   const missing = ordered.whyNoData()
   if (missing !== undefined) return refusalAnswer(refuse('NO_DATA', missing))
@@ -76,7 +77,8 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     // The claim is committed before the handler runs. From here on the caller gets an answer or keeps the proof.
     const claim = await claimPayment(deps, { order, settlement, known, idempotencyKey })
     if (isRefusal(claim)) return refusalAnswer(claim)
-    const outcome = await runHandler(deps, ordered, request.requestId)
+    const { reference: payment } = settlement
+    const outcome = await runHandler(deps, ordered, { requestId: request.requestId, payer, payment })
     if (outcome.kind === 'stream')
       return (await startStream({ ...deps, rail }, claim, outcome)) ?? refusalAnswer(refuseOvertaken())
     if (outcome.kind !== 'delivered') return refusalAnswer(await release(deps, claim, outcome))

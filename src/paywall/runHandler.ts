@@ -1,6 +1,6 @@
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
-import type { Failure, Ordered, Stream, Value } from '../product/product.ts'
+import type { Failure, Job, Ordered, Stream, Value } from '../product/product.ts'
 
 export interface HandlerDeps {
   readonly clock: Clock
@@ -16,8 +16,11 @@ export interface RunningStream extends Stream {
 /** `broken`: the handler threw. That is a bug and not an answer; the claim is released nevertheless. */
 export type Attempted = Value | RunningStream | Failure | { readonly kind: 'broken'; readonly error: unknown }
 
+/** The buyer and the payment of one run. */
+export type OrderInHand = Omit<Job, 'signal'>
+
 /** Runs the handler to its deadline and always returns an outcome, so that a claim is never left open. */
-export async function runHandler(deps: HandlerDeps, ordered: Ordered, requestId: string): Promise<Attempted> {
+export async function runHandler(deps: HandlerDeps, ordered: Ordered, order: OrderInHand): Promise<Attempted> {
   const { clock, handlerTimeoutMs } = deps
   const late = new AbortController()
   const ended = new AbortController()
@@ -27,7 +30,7 @@ export async function runHandler(deps: HandlerDeps, ordered: Ordered, requestId:
     () => undefined,
   )
   try {
-    const delivery = ordered.deliver({ signal: late.signal, requestId })
+    const delivery = ordered.deliver({ ...order, signal: late.signal })
     const outcome = await Promise.race([delivery, deadline.then(() => tooLate(handlerTimeoutMs))])
     return outcome.kind === 'stream' ? { ...outcome, abort: () => late.abort() } : outcome
   } catch (error) {

@@ -21,7 +21,7 @@ import { answersJson, answersText, type Script } from '../support/loopbackServer
 async function say(endpoint: Endpoint, message = 'Say hi', signal = new AbortController().signal): Promise<Outcome> {
   const read = endpoint.read({ message })
   assert(read.ok, 'the message is legal')
-  return read.deliver({ signal, requestId: 'request_1' })
+  return read.deliver({ signal, requestId: 'request_1', payer: 'wallet', payment: 'payment' })
 }
 
 beforeEach(resetChat)
