@@ -9,6 +9,8 @@ const value: Outcome = {
   meta: { source: 'test', asOf: '2026-11-22T00:00:00.000Z', cached: false },
 }
 
+const order = { requestId: 'request_1', payer: 'wallet', payment: 'solana:1' }
+
 /** A clock whose only sleeper wakes when the test says so. */
 function openStand(deliver: (job: Job) => Promise<Outcome>) {
   const deadline = Promise.withResolvers<void>()
@@ -22,7 +24,7 @@ function openStand(deliver: (job: Job) => Promise<Outcome>) {
     },
   }
   const ordered = { parameters: {}, whyUnavailable: () => undefined, whyNoData: () => undefined, deliver }
-  return { ending: runHandler({ clock, handlerTimeoutMs: 700 }, ordered, 'request_1'), slept, wake: deadline.resolve }
+  return { ending: runHandler({ clock, handlerTimeoutMs: 700 }, ordered, order), slept, wake: deadline.resolve }
 }
 
 test('a handler that is in time is answered, and its deadline is no longer waited for', async () => {
@@ -33,7 +35,7 @@ test('a handler that is in time is answered, and its deadline is no longer waite
   })
   expect(await ending).toBe(value)
   expect(slept).toMatchObject([{ durationMs: 700, signal: { aborted: true } }])
-  expect(jobs).toMatchObject([{ requestId: 'request_1', signal: { aborted: false } }])
+  expect(jobs).toMatchObject([{ ...order, signal: { aborted: false } }])
 })
 
 test('a handler that is late is told to stop, and the caller that there is no answer in time', async () => {
