@@ -25,6 +25,9 @@ export function programSamples(endpoint: Endpoint, facts: SampleFacts): readonly
       label: `TypeScript, ${rail.name}`,
       source: stockSample(endpoint, facts, rail),
     })),
+    ...(facts.rails.some(({ name }) => name === 'mpp')
+      ? [{ lang: 'TypeScript', label: 'TypeScript, MPP', source: mppSample(endpoint, facts) }]
+      : []),
     { lang: 'Python', label: 'Python', source: pythonSample(endpoint, facts) },
   ]
 }
@@ -68,6 +71,18 @@ const client = new x402Client()
   .setSpendControls({ allowedAssets: [{ network, asset, maxAmountPerPayment: '1000000000' }] })
 const payingFetch = wrapFetchWithPayment(fetch, client)
 const answer = await payingFetch(${fetchArguments(endpoint, `${baseUrl}${mount}`)})
+console.log(await answer.text())`
+}
+
+function mppSample(endpoint: Endpoint, { baseUrl }: SampleFacts): string {
+  return `import { readFile } from 'node:fs/promises'
+import { createKeyPairSignerFromBytes } from '@solana/kit'
+import { charge, Mppx } from '@solana/mpp/client'
+
+const key = Uint8Array.from(JSON.parse(await readFile('payer.json', 'utf8')))
+const signer = await createKeyPairSignerFromBytes(key)
+const client = Mppx.create({ methods: [charge({ signer, rpcUrl: process.env.RPC_URL })], polyfill: false })
+const answer = await client.fetch(${fetchArguments(endpoint, baseUrl)})
 console.log(await answer.text())`
 }
 

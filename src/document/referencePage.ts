@@ -5,7 +5,7 @@ import { html, type Markup } from './markup.ts'
 import { payMount } from './paymentPage.ts'
 
 const schemaShape = z.looseObject({
-  type: z.string().optional(),
+  type: z.string().optional().catch(undefined),
   description: z.string().optional(),
   enum: z.array(z.json()).optional(),
   default: z.json().optional(),
@@ -203,7 +203,7 @@ function rowsOf({ properties = {}, required = [] }: Schema, prefix: string): Mar
 }
 
 function row(name: string, schema: Schema, isRequired: boolean): Markup {
-  const { type = 'text', enum: values, default: standard, minimum, maximum, description } = schema
+  const { type = 'JSON', enum: values, default: standard, minimum, maximum, description } = schema
   const facts = [
     values === undefined ? description : values.map(String).join(', '),
     minimum === undefined || maximum === undefined ? undefined : `${String(minimum)} to ${String(maximum)}`,

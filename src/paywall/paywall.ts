@@ -33,16 +33,15 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
   // Everything that can be refused for free is refused before a payment is asked for or read.
   const caller = identifyCaller(deps.rails, request)
   if (isRefusal(caller)) return refusalAnswer(caller)
+  const { payer, payingBy: rail } = caller
   const ordered = await request.readParameters()
   if (isAnswer(ordered)) return ordered
-  const idempotencyKey = readIdempotencyKey(request, caller.payingBy)
+  const idempotencyKey = readIdempotencyKey(request, rail)
   if (isRefusal(idempotencyKey)) return refusalAnswer(idempotencyKey)
-  const isPaying = caller.payingBy !== undefined
-  const closed = deps.whyClosed() ?? (isPaying ? ordered.whyUndeliverable() : ordered.whyUnavailable())
+  const closed = deps.whyClosed() ?? (rail === undefined ? ordered.whyUnavailable(payer) : ordered.whyUndeliverable())
   if (closed !== undefined) return refusalAnswer(refuseClosed(closed))
   const missing = ordered.whyNoData()
   if (missing !== undefined) return refusalAnswer(refuse('NO_DATA', missing))
-  const { payer, payingBy: rail } = caller
 
   try {
     // No proof: an offer on every rail.
@@ -77,8 +76,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     // The claim is committed before the handler runs. From here on the caller gets an answer or keeps the proof.
     const claim = await claimPayment(deps, { order, settlement, known, idempotencyKey })
     if (isRefusal(claim)) return refusalAnswer(claim)
-    const { reference: payment } = settlement
-    const outcome = await runHandler(deps, ordered, { requestId: request.requestId, payer, payment })
+    const outcome = await runHandler(deps, ordered, { ...claim, requestId: request.requestId })
     if (outcome.kind === 'stream')
       return (await startStream({ ...deps, rail }, claim, outcome)) ?? refusalAnswer(refuseOvertaken())
     if (outcome.kind !== 'delivered') return refusalAnswer(await release(deps, claim, outcome))

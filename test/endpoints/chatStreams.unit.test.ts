@@ -42,7 +42,7 @@ const usageChunk = chunk({}, null, { choices: [], usage: { prompt_tokens: 5, com
 async function deliver(endpoint: Endpoint, order: object, signal = new AbortController().signal): Promise<Outcome> {
   const read = endpoint.read(order)
   assert(read.ok, read.ok ? 'legal' : JSON.stringify(read.issues))
-  return read.deliver({ signal, requestId: 'request_1' })
+  return read.deliver({ signal, requestId: 'request_1', payer: 'wallet_1', payment: 'payment_1' })
 }
 
 /** The events of a streamed answer, and whether it broke. */

@@ -1,4 +1,5 @@
 import { Fault } from '@tollbook/core/fault'
+import { sampleAddress, sampleReference } from '../store/samplePayment.ts'
 import { expect, test } from 'vitest'
 import { runHandler } from '../../src/paywall/runHandler.ts'
 import type { Job, Outcome } from '../../src/product/product.ts'
@@ -8,8 +9,6 @@ const value: Outcome = {
   data: {},
   meta: { source: 'test', asOf: '2026-11-22T00:00:00.000Z', cached: false },
 }
-
-const order = { requestId: 'request_1', payer: 'wallet', payment: 'solana:1' }
 
 /** A clock whose only sleeper wakes when the test says so. */
 function openStand(deliver: (job: Job) => Promise<Outcome>) {
@@ -23,8 +22,14 @@ function openStand(deliver: (job: Job) => Promise<Outcome>) {
       return deadline.promise
     },
   }
-  const ordered = { parameters: {}, whyUnavailable: () => undefined, whyNoData: () => undefined, deliver }
-  return { ending: runHandler({ clock, handlerTimeoutMs: 700 }, ordered, order), slept, wake: deadline.resolve }
+  const why = { whyUnavailable: () => undefined, whyUndeliverable: () => undefined, whyNoData: () => undefined }
+  const run = {
+    requestId: 'request_1',
+    order: { wallet: sampleAddress() },
+    settlement: { reference: sampleReference() },
+  }
+  const ending = runHandler({ clock, handlerTimeoutMs: 700 }, { parameters: {}, ...why, deliver }, run)
+  return { ending, slept, wake: deadline.resolve }
 }
 
 test('a handler that is in time is answered, and its deadline is no longer waited for', async () => {
@@ -35,7 +40,7 @@ test('a handler that is in time is answered, and its deadline is no longer waite
   })
   expect(await ending).toBe(value)
   expect(slept).toMatchObject([{ durationMs: 700, signal: { aborted: true } }])
-  expect(jobs).toMatchObject([{ ...order, signal: { aborted: false } }])
+  expect(jobs).toMatchObject([{ requestId: 'request_1', signal: { aborted: false } }])
 })
 
 test('a handler that is late is told to stop, and the caller that there is no answer in time', async () => {

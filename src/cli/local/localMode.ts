@@ -85,6 +85,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
       artifacts: { ...artifacts, directory: artifacts.directory ?? join(home.path, 'artifacts') },
     },
     finance: config.finance ?? finance?.config,
+    refunds: { ...config.refunds, databaseUrl: config.refunds.databaseUrl ?? database.adminDatabaseUrl ?? undefined },
     x402: config.x402 ?? (await openLocalX402(config, { home, opened, chain, ...options })),
   }
   options.onProgress?.('the service')
@@ -107,6 +108,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
     receiptKey,
     financeToken: finance?.financeToken ?? null,
     auditorToken: finance?.auditorToken ?? null,
+    supportToken: finance?.supportToken ?? null,
   })
   // In the fragment, which no browser sends and no server or proxy logs.
   const financeUrl = finance === undefined ? undefined : `${baseUrl}/finance#token=${finance.financeToken}`
