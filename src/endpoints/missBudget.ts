@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '@tollbook/core/clock'
 
 /**
- * Lookups of one wallet that may end with an item that nobody knows. An unspent payment can ask again and again, and each question
+ * Lookups of one wallet that may end with an item that no provider knows. An unspent payment can ask again and again, and each question
  * takes requests from the quota of every provider. Answers are paid for, so they are not counted.
  */
 export interface MissBudget {

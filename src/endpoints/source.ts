@@ -23,7 +23,7 @@ export interface AnswerSource<Query, Data> {
   isKnownMissing(query: Query): boolean
   /**
    * Returns failures of providers and never throws them. Simultaneous callers with the same query share one request.
-   * `buyer` is the wallet that pays: its lookups of items that nobody knows are bounded.
+   * `buyer` is the wallet that pays: its lookups of items that no provider knows are bounded.
    */
   ask(query: Query, buyer?: string): Promise<Found<Data>>
   readonly liveness: Liveness

@@ -327,7 +327,7 @@ describe('when no provider is available', () => {
   })
 })
 
-describe('a buyer who asks for things that nobody knows', () => {
+describe('a buyer who asks for things that no provider knows', () => {
   test('300 unknown items of one wallet cost a few provider calls, and other wallets are served meanwhile', async () => {
     const { source, asked, clock } = open()
     servers.first.answer(json({}, { status: 404 }))
