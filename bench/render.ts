@@ -1,13 +1,12 @@
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { captureScreenshot, capturePdf, viewportOfPdf } from '../src/outbound/browser/capture.ts'
 import { findChromiums } from '../src/outbound/browser/chromium.ts'
 import { launchModesHere, launchBrowser, type Recipe } from '../src/outbound/browser/launchBrowser.ts'
 import { openEgress } from '../src/outbound/browser/openEgress.ts'
-import { openRenderer } from '../src/outbound/browser/openRenderer.ts'
+import { openRenderer, pdfTask, screenshotTask } from '../src/outbound/browser/openRenderer.ts'
 import { type Egress, renderJob } from '../src/outbound/browser/renderJob.ts'
-import type { Renderer } from '../src/outbound/browser/renderer.ts'
+import type { PdfOrder, Renderer, ScreenshotOrder } from '../src/outbound/browser/renderer.ts'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../src/primitives/log.ts'
@@ -17,6 +16,7 @@ import { type Bench, median, type Yardstick } from './yardstick.ts'
 const concurrency = 2
 const order = { width: 1_000, height: 800, fullPage: false }
 const margin = { top: '1cm', right: '1cm', bottom: '1cm', left: '1cm' }
+const loadTimeoutMs = 12_000
 const jobsBefore = 50
 const jobsAfter = 500
 const millionBytes = 1e6
@@ -71,11 +71,17 @@ async function openWarm(egress: Egress): Promise<Renderer> {
   return renderer
 }
 
+const pictureOf = (url: string): ScreenshotOrder => ({ ...order, url })
+const documentOf = (url: string): PdfOrder => ({ page: { url }, format: 'A4', margin })
+
 function warmJob(renderer: Renderer, url: string): Job {
-  return (kind) =>
-    kind === 'screenshots'
-      ? renderer.screenshot({ ...order, url }, never)
-      : renderer.pdf({ page: { url }, format: 'A4', margin }, never)
+  let payments = 0
+  return (kind) => {
+    const customer = { payer: 'wallet', payment: `payment ${payments++}`, signal: never }
+    return kind === 'screenshots'
+      ? renderer.screenshot(pictureOf(url), customer)
+      : renderer.pdf(documentOf(url), customer)
+  }
 }
 
 /** The same job, guard and flags, on a separate browser. */
@@ -84,18 +90,9 @@ async function coldJob(egress: Egress, url: string): Promise<Job> {
   return async (kind) => {
     const options = { clock: systemClock, guardArguments: egress.browserArguments, signal: never }
     const launched = await launchBrowser(recipe, options)
-    const task =
-      kind === 'screenshots'
-        ? {
-            viewport: order,
-            capture: (target: Parameters<typeof captureScreenshot>[0]) => captureScreenshot(target, { ...order, url }),
-          }
-        : {
-            viewport: viewportOfPdf,
-            capture: (target: Parameters<typeof capturePdf>[0]) =>
-              capturePdf(target, { page: { url }, format: 'A4', margin }),
-          }
-    const outcome = await renderJob(launched.browser, { page: { url }, ...task }, { egress, signal: never })
+    const task = kind === 'screenshots' ? screenshotTask(pictureOf(url)) : pdfTask(documentOf(url))
+    const deps = { egress, signal: never, loadTimeoutMs, hurry: never, onStall: () => undefined }
+    const outcome = await renderJob(launched.browser, task, deps)
     await launched.end()
     if ('failure' in outcome) throw outcome.failure
   }

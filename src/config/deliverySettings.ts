@@ -23,6 +23,8 @@ export interface RenderSettings {
   readonly chromiumPath: string | undefined
   /** Pages rendered at once. 0: no page is rendered, and no browser is started. */
   readonly concurrency: number
+  /** Browser time that one payment buys, over all its attempts. */
+  readonly paymentTimeMs: number
   /** Hosts that may be fetched though their addresses are not global: `name` or `name:port`. */
   readonly allowHosts: readonly string[]
 }
@@ -31,6 +33,8 @@ export interface ArtifactSettings {
   /** Undefined: in the home of local mode, or `artifacts` in the working directory. */
   readonly directory: string | undefined
   readonly ttlMs: number
+  /** All artifacts together. */
+  readonly totalBytesMax: number
   /** Undefined: stored on disk. */
   readonly s3: S3Settings | undefined
 }
@@ -52,15 +56,19 @@ export const deliveryVariables = {
   NEWS_POLLING: onOff('1'),
   CHROMIUM_PATH: z.string().optional(),
   RENDER_CONCURRENCY: whole(0, 16, 2),
+  RENDER_SECONDS_PER_PAYMENT: whole(5, 600, 30),
   EGRESS_ALLOW_HOSTS: list,
   ARTIFACT_DIR: z.string().optional(),
   ARTIFACT_TTL_SECONDS: whole(60, 30 * daySeconds, daySeconds),
+  ARTIFACT_TOTAL_MEGABYTES: whole(100, 100_000_000, 10_000),
   ARTIFACT_S3_BUCKET: z.string().optional(),
   ARTIFACT_S3_REGION: z.string().default('us-east-1'),
   ARTIFACT_S3_ENDPOINT: httpUrl,
   ARTIFACT_S3_ACCESS_KEY_ID: secret,
   ARTIFACT_S3_SECRET_ACCESS_KEY: secret,
 }
+
+const millionBytes = 1_000_000
 
 type DeliveryEnvironment = z.infer<z.ZodObject<typeof deliveryVariables>>
 
@@ -77,9 +85,15 @@ export function deliverySettingsOf(env: DeliveryEnvironment): DeliverySettings {
     render: {
       chromiumPath: env.CHROMIUM_PATH,
       concurrency: env.RENDER_CONCURRENCY,
+      paymentTimeMs: env.RENDER_SECONDS_PER_PAYMENT * 1000,
       allowHosts: env.EGRESS_ALLOW_HOSTS,
     },
-    artifacts: { directory: env.ARTIFACT_DIR, ttlMs: env.ARTIFACT_TTL_SECONDS * 1000, s3: s3Of(env) },
+    artifacts: {
+      directory: env.ARTIFACT_DIR,
+      ttlMs: env.ARTIFACT_TTL_SECONDS * 1000,
+      totalBytesMax: env.ARTIFACT_TOTAL_MEGABYTES * millionBytes,
+      s3: s3Of(env),
+    },
   }
 }
 

@@ -1,5 +1,8 @@
 import { z } from 'zod'
+import type { PdfOrder } from '../outbound/browser/renderer.ts'
+import { marginTemplate, marginText } from './marginText.ts'
 import { pageCount } from './pageCount.ts'
+import { bounded, pageOptions, yesOrNo } from './pageOptions.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { readableSize } from './readableSize.ts'
@@ -45,6 +48,13 @@ const margin = z.strictObject(
   { error: ({ code }) => (code === 'invalid_type' ? 'must be an object with top, right, bottom and left' : undefined) },
 )
 
+const pageRanges = text({
+  expected: 'page numbers and ranges such as 1-3, 5',
+  shown: { minLength: 1, maxLength: 100 },
+  test: (value) => value.length <= 100 && /^\d{1,4}(-\d{1,4})?(, ?\d{1,4}(-\d{1,4})?)*$/.test(value),
+})
+
+const formatDefault = 'A4'
 // Chromium's own default.
 const marginDefault = { top: '1cm', right: '1cm', bottom: '1cm', left: '1cm' }
 
@@ -59,9 +69,16 @@ const paperInches: Record<(typeof paperFormats)[number], { readonly width: numbe
 // Chromium refuses a page without room; a page narrower than this has no room for a word.
 const roomPixelsMin = 36
 
-function leavesRoom(format: (typeof paperFormats)[number], given: z.infer<typeof margin> | undefined): boolean {
+interface Paper {
+  readonly format?: (typeof paperFormats)[number]
+  readonly margin?: z.infer<typeof margin>
+  readonly landscape?: boolean
+}
+
+function leavesRoom({ format = formatDefault, margin: given, landscape = false }: Paper): boolean {
   const { top, right, bottom, left } = { ...marginDefault, ...given }
-  const { width, height } = paperInches[format]
+  const upright = paperInches[format]
+  const { width, height } = landscape ? { width: upright.height, height: upright.width } : upright
   const across = width * unitPixels.in - (pixelsOf(left) ?? 0) - (pixelsOf(right) ?? 0)
   const along = height * unitPixels.in - (pixelsOf(top) ?? 0) - (pixelsOf(bottom) ?? 0)
   return across >= roomPixelsMin && along >= roomPixelsMin
@@ -72,8 +89,18 @@ const parametersWith = (allowHosts: readonly string[]) =>
     .strictObject({
       html: html.exactOptional(),
       url: targetUrl(allowHosts).exactOptional(),
-      format: oneOf(paperFormats).default('A4'),
+      format: oneOf(paperFormats).exactOptional().meta({ default: formatDefault }),
       margin: margin.exactOptional(),
+      preferCSSPageSize: yesOrNo
+        .exactOptional()
+        .meta({ description: 'an @page size of the page is stronger than format; default: true without format' }),
+      landscape: yesOrNo.exactOptional().meta({ default: false }),
+      scale: bounded(0.1, 2).exactOptional().meta({ default: 1, description: 'size of the content' }),
+      printBackground: yesOrNo.exactOptional().meta({ default: true }),
+      pageRanges: pageRanges.exactOptional(),
+      header: marginText.exactOptional(),
+      footer: marginText.exactOptional(),
+      ...pageOptions,
     })
     .refine(({ html: given, url }) => (given === undefined) !== (url === undefined), {
       path: ['html'],
@@ -85,7 +112,7 @@ const parametersWith = (allowHosts: readonly string[]) =>
         { type: 'object', properties: { url: { type: 'string' } }, required: ['url'] },
       ],
     })
-    .refine(({ format, margin: given }) => leavesRoom(format, given), {
+    .refine(leavesRoom, {
       path: ['margin'],
       message: 'must leave room for a page of this format',
     })
@@ -126,19 +153,31 @@ function openPdf(deps: RenderDeps): ProductHandler<z.infer<ReturnType<typeof par
   const { clock, renderer, artifacts, artifactUrl, allowHosts } = deps
   return {
     parameters: parametersWith(allowHosts),
-    whyUnavailable: () => whyNotRendering(deps),
-    deliver: ({ html: given, url, format, margin: wanted }, { signal }) => {
-      const page = url === undefined ? { html: given ?? '' } : { url }
-      return renderOutcome(
+    whyUnavailable: () => whyNotRendering(deps, true),
+    whyUndeliverable: () => whyNotRendering(deps, false),
+    deliver: (order, customer) =>
+      renderOutcome(
         clock,
-        () => renderer.pdf({ page, format, margin: { ...marginDefault, ...wanted } }, signal),
+        () => renderer.pdf(pdfOrder(order), customer),
         async (bytes) => {
           const pages = await pageCount(bytes)
           const { name, expiresAt } = await artifacts.keep('application/pdf', bytes)
           return { data: { pdfUrl: artifactUrl(name), pages, size: readableSize(bytes.length) }, expiresAt }
         },
-      )
-    },
+      ),
+  }
+}
+
+function pdfOrder(order: z.infer<ReturnType<typeof parametersWith>>): PdfOrder {
+  const { html: given, url, format, margin: wanted, header, footer, ...options } = order
+  return {
+    preferCSSPageSize: format === undefined,
+    ...options,
+    page: url === undefined ? { html: given ?? '' } : { url },
+    format: format ?? formatDefault,
+    margin: { ...marginDefault, ...wanted },
+    ...(header === undefined ? {} : { headerTemplate: marginTemplate(header) }),
+    ...(footer === undefined ? {} : { footerTemplate: marginTemplate(footer) }),
   }
 }
 

@@ -38,11 +38,15 @@ export interface ProductHandler<P extends Json> {
   readonly parameters?: z.ZodType<P>
   /** Without parameters: for the whole product. With them an answer may be cached though no provider can be asked. */
   readonly whyUnavailable: (parameters?: P) => string | undefined
+  /** For a payment that has been made, where that differs from a new buyer. */
+  readonly whyUndeliverable?: (parameters: P) => string | undefined
   /** True while a provider answers. Absent: the product needs none. */
   readonly providersAnswer?: () => boolean
   readonly probes?: readonly Liveness[]
   /** Answers that are known not to exist are refused before payment. */
   readonly whyNoData?: (parameters: P) => string | undefined
+  /** Bounds of what the price of this order covers, for the 402. */
+  readonly covers?: (parameters: P) => Json
   readonly deliver: (parameters: P, job: Job) => Promise<Outcome>
   readonly close?: () => Promise<void>
 }
@@ -77,7 +81,9 @@ function openProduct<P extends Json, A, Needs>(
         ok: true,
         parameters,
         whyUnavailable: () => handler.whyUnavailable(parameters),
+        whyUndeliverable: () => (handler.whyUndeliverable ?? handler.whyUnavailable)(parameters),
         whyNoData: () => handler.whyNoData?.(parameters),
+        covers: () => handler.covers?.(parameters),
         deliver: (job) => handler.deliver(parameters, job),
       }
     },

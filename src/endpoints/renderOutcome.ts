@@ -20,8 +20,9 @@ interface RenderedAnswer {
   readonly expiresAt: string
 }
 
-export function whyNotRendering({ renderer, artifacts }: RenderDeps): string | undefined {
-  return renderer.whyUnavailable() ?? artifacts.whyUnavailable()
+/** `newcomer`: nothing has been paid. A caller who has paid is served however long the queue is. */
+export function whyNotRendering({ renderer, artifacts }: RenderDeps, newcomer: boolean): string | undefined {
+  return renderer.whyUnavailable(newcomer) ?? artifacts.whyUnavailable()
 }
 
 /** Renders, has `keep` store the result, and turns a failure of the browser into one of the product. */
@@ -36,9 +37,17 @@ export async function renderOutcome(
     return { kind: 'delivered', data, meta: { ...metaOf(rendered, clock), expiresAt } }
   } catch (error) {
     if (!(error instanceof RenderFailure)) throw error
-    return { kind: 'failed', code: codeOf[error.kind], message: `${error.message}; ${adviceOn[error.kind]}` }
+    return failed(error)
   }
 }
+
+function failed({ kind, message, endsPayment }: RenderFailure): Outcome {
+  const code = codeOf[kind]
+  if (endsPayment) return { kind: 'failed', code, message: `${message}; ${budgetSpent}`, endsPayment }
+  return { kind: 'failed', code, message: `${message}; ${adviceOn[kind]}` }
+}
+
+const budgetSpent = 'the page used all the browser time that one payment buys'
 
 const codeOf: Record<RenderFailureKind, HandlerFailure> = {
   forbidden: 'TARGET_FORBIDDEN',
@@ -56,15 +65,18 @@ const adviceOn: Record<RenderFailureKind, string> = {
   broken: 'repeat with the same proof',
 }
 
-/** Details that differ from the ordinary case. */
-function metaOf({ httpStatus, finalUrl, complete, clipped, refusedRequests }: Rendered, clock: Clock): Meta {
+/** `complete` is always there, because it is part of what is sold; the rest is what differs from the ordinary case. */
+function metaOf(rendered: Rendered, clock: Clock): Meta {
+  const { httpStatus, finalUrl, missing, missingGlyphs, clipped, refusedRequests } = rendered
   return {
     source: 'tollbook',
     asOf: isoTime(clock.nowMs()),
     cached: false,
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(finalUrl === undefined ? {} : { finalUrl }),
-    ...(complete ? {} : { complete }),
+    complete: missing.length === 0,
+    ...(missing.length === 0 ? {} : { missing: missing.map(({ reason, detail }) => ({ reason, detail })) }),
+    ...(missingGlyphs === 0 ? {} : { missingGlyphs }),
     ...(clipped ? { clipped } : {}),
     ...(refusedRequests === 0 ? {} : { refusedRequests }),
   }

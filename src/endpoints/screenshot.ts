@@ -1,10 +1,12 @@
 import { z } from 'zod'
+import { picturePixelsMax } from '../outbound/browser/capture.ts'
 import { findUrlProblem } from '../outbound/urlGuard.ts'
-import { pngSize } from './pngSize.ts'
+import { bounded, boundedInteger, pageOptions, selector, yesOrNo } from './pageOptions.ts'
+import { pictureSize } from './pictureSize.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { type RenderDeps, renderOutcome, whyNotRendering } from './renderOutcome.ts'
-import { integer } from './text.ts'
+import { oneOf } from './text.ts'
 
 /** A target that may be tried. The guard at the connection decides finally. */
 export function targetUrl(allowHosts: readonly string[]) {
@@ -20,22 +22,58 @@ export function targetUrl(allowHosts: readonly string[]) {
     .meta({ description: 'an http or https URL on port 80 or 443, of a public host', format: 'uri', maxLength: 2_048 })
 }
 
+// The widths and heights that designers draw for; scale and touch as such devices have them.
+const devices = {
+  desktop: { width: 1_280, height: 720, deviceScale: 1, isMobile: false },
+  tablet: { width: 820, height: 1_180, deviceScale: 2, isMobile: true },
+  phone: { width: 390, height: 844, deviceScale: 2, isMobile: true },
+} as const
+
+const pictureFormats = ['png', 'jpeg', 'webp'] as const
+
 const parametersWith = (allowHosts: readonly string[]) =>
-  z.strictObject({
-    url: targetUrl(allowHosts),
-    width: integer({ min: 320, max: 3_840, default: 1_280 }).meta({ description: 'pixels' }),
-    height: integer({ min: 240, max: 2_160, default: 720 }).meta({ description: 'pixels' }),
-    fullPage: z
-      .boolean({ error: 'must be true or false' })
-      .default(false)
-      .meta({ description: 'to capture the whole page' }),
-  })
+  z
+    .strictObject({
+      url: targetUrl(allowHosts),
+      width: boundedInteger(320, 3_840).exactOptional().meta({ default: 1_280, description: 'CSS pixels' }),
+      height: boundedInteger(240, 2_160).exactOptional().meta({ default: 720, description: 'CSS pixels' }),
+      fullPage: yesOrNo.default(false).meta({ description: 'to capture the whole page' }),
+      device: oneOf(['desktop', 'tablet', 'phone'])
+        .exactOptional()
+        .meta({ description: 'sets the width, height, scale and touch that the order does not name' }),
+      deviceScale: bounded(1, 3)
+        .exactOptional()
+        .meta({ default: 1, description: 'pixels of the picture per CSS pixel' }),
+      element: selector.exactOptional().meta({ description: 'CSS selector; only the first such element is captured' }),
+      format: oneOf(pictureFormats).exactOptional().meta({ default: 'png' }),
+      quality: boundedInteger(1, 100).exactOptional().meta({ description: 'of jpeg and webp; 80 without it' }),
+      ...pageOptions,
+    })
+    .refine(({ quality, format = 'png' }) => quality === undefined || format !== 'png', {
+      path: ['quality'],
+      message: 'is for jpeg and webp; a png has no quality',
+    })
+    .refine(({ element, fullPage }) => element === undefined || !fullPage, {
+      path: ['element'],
+      message: 'cannot be combined with fullPage; send one of them',
+    })
+    .transform(({ device = 'desktop', ...order }) => ({ ...presetOf(device), ...order }))
+    .refine(({ width, height, deviceScale = 1 }) => width * height * deviceScale ** 2 <= picturePixelsMax, {
+      path: ['deviceScale'],
+      message: `must make a picture of at most ${picturePixelsMax / 1e6} million pixels with this width and height`,
+    })
+
+/** The defaults of a desktop are left out, so that orders without a device stay as they were. */
+function presetOf(device: keyof typeof devices) {
+  const { width, height, ...touch } = devices[device]
+  return device === 'desktop' ? { width, height } : { width, height, ...touch }
+}
 
 const answer = z.object({
   imageUrl: z.string().meta({ format: 'uri', description: 'address of the picture, until it expires' }),
   width: z.number().meta({ description: 'pixels' }),
   height: z.number().meta({ description: 'pixels' }),
-  format: z.string().meta({ description: 'png' }),
+  format: z.string().meta({ description: 'png, jpeg or webp' }),
 })
 
 const viewport = { width: 800, height: 600 }
@@ -69,14 +107,16 @@ function openScreenshot(deps: RenderDeps): ProductHandler<z.infer<ReturnType<typ
   const { clock, renderer, artifacts, artifactUrl, allowHosts } = deps
   return {
     parameters: parametersWith(allowHosts),
-    whyUnavailable: () => whyNotRendering(deps),
-    deliver: (order, { signal }) =>
+    whyUnavailable: () => whyNotRendering(deps, true),
+    whyUndeliverable: () => whyNotRendering(deps, false),
+    deliver: (order, customer) =>
       renderOutcome(
         clock,
-        () => renderer.screenshot(order, signal),
+        () => renderer.screenshot(order, customer),
         async (bytes) => {
-          const { name, expiresAt } = await artifacts.keep('image/png', bytes)
-          return { data: { imageUrl: artifactUrl(name), ...pngSize(bytes), format: 'png' }, expiresAt }
+          const { format = 'png' } = order
+          const { name, expiresAt } = await artifacts.keep(`image/${format}`, bytes)
+          return { data: { imageUrl: artifactUrl(name), ...pictureSize(bytes, format), format }, expiresAt }
         },
       ),
   }

@@ -14,7 +14,7 @@ import { characterCount, text } from './text.ts'
 
 const city = text({
   expected: 'a city name: 1 to 100 letters, marks, digits, spaces, apostrophes, dashes and . , ( ) /',
-  // No pattern: readers of JSON Schema disagree about \p{L}, and Swagger UI would refuse every city.
+  // No pattern: readers of JSON Schema disagree about \p{L}, and a form made from it would refuse every city.
   shown: { minLength: 1, maxLength: 100 },
   test: (value) =>
     /^[\p{L}\p{M}\p{Nd}\p{Zs}\p{Pd}.,'’‘`´′/()]+$/u.test(value) &&

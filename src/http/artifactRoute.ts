@@ -29,7 +29,7 @@ export function artifactRoute(artifacts: Artifacts, clock: Clock): FreeRoute {
 function answer(name: string, artifact: ServedArtifact, nowMs: number): FreeAnswer {
   const { contentType, size, expiresAtMs, read } = artifact
   // A browser's PDF viewer does not work in a sandbox, so a document is handed over to be saved.
-  const disposition = contentType === 'image/png' ? 'inline' : 'attachment'
+  const disposition = contentType === 'application/pdf' ? 'attachment' : 'inline'
   const secondsLeft = Math.max(0, Math.floor((expiresAtMs - nowMs) / 1000))
   return {
     status: 200,

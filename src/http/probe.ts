@@ -16,6 +16,7 @@ export function openProbe({ whyUnavailable }: Endpoint): Ordered {
   return {
     parameters: null,
     whyUnavailable,
+    whyUndeliverable: whyUnavailable,
     whyNoData: () => undefined,
     deliver: () => Promise.reject(new Bug('a request without a proof is not delivered')),
   }

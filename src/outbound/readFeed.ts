@@ -1,9 +1,8 @@
-import { lookup } from 'node:dns/promises'
-import { isIP } from 'node:net'
+import { type EgressRules, webRules } from './egressRules.ts'
+import { createPinnedGet, type PinnedGet } from './pinnedGet.ts'
 import { readBytes, TooLong } from './readBytes.ts'
 import { networkCodeOf, type UpstreamDeps } from './upstream.ts'
 import { UpstreamFailure } from './upstreamFailure.ts'
-import { findUrlProblem, isGlobalAddress } from './urlGuard.ts'
 
 export interface FeedRequest {
   readonly url: string
@@ -36,11 +35,12 @@ const hopsMax = 3
  * Reads a feed of a publisher. Throws only `UpstreamFailure`. The poller decides when to retry, so nothing is tried twice
  * here. The operator's address is trusted; an address that a publisher redirects to is not.
  */
-export function createReadFeed(deps: FeedDeps): ReadFeed {
+export function createReadFeed(deps: FeedDeps, rules: EgressRules = webRules([])): ReadFeed {
+  const get = createPinnedGet(rules)
   return async (request) => {
     const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), request.signal])
     try {
-      const reply = await replyOf(await follow(deps, { ...request, signal }))
+      const reply = await replyOf(await follow({ ...deps, get }, { ...request, signal }))
       deps.onCall({ upstream: upstreamLabel, outcome: 'answered' })
       return reply
     } catch (error) {
@@ -51,21 +51,25 @@ export function createReadFeed(deps: FeedDeps): ReadFeed {
   }
 }
 
-async function follow({ version, contact }: FeedDeps, request: FeedRequest): Promise<Response> {
+interface FollowDeps extends Pick<FeedDeps, 'version' | 'contact'> {
+  readonly get: PinnedGet
+}
+
+async function follow({ get, version, contact }: FollowDeps, request: FeedRequest): Promise<Response> {
+  const headers = {
+    accept: 'application/rss+xml, application/atom+xml, application/xml;q=0.9, */*;q=0.5',
+    'user-agent': `Tollbook/${version} (+${contact})`,
+    ...(request.etag === undefined ? {} : { 'if-none-match': request.etag }),
+    ...(request.lastModified === undefined ? {} : { 'if-modified-since': request.lastModified }),
+  }
   const first = new URL(request.url)
   let url = first
   for (let hop = 0; hop <= hopsMax; hop++) {
-    if (url.origin !== first.origin) await refuseInside(url)
-    const response = await fetch(url, {
-      headers: {
-        accept: 'application/rss+xml, application/atom+xml, application/xml;q=0.9, */*;q=0.5',
-        'user-agent': `Tollbook/${version} (+${contact})`,
-        ...(request.etag === undefined ? {} : { 'if-none-match': request.etag }),
-        ...(request.lastModified === undefined ? {} : { 'if-modified-since': request.lastModified }),
-      },
-      redirect: 'manual',
-      signal: request.signal,
-    })
+    // A publisher must not lead us to what only we can reach.
+    const reply = await get({ url, headers, signal: request.signal, isTrusted: url.origin === first.origin })
+    if (reply.kind === 'forbidden')
+      throw new UpstreamFailure('blocked', `the feed has moved to an address that ${reply.problem}`)
+    const { response } = reply
     const location = response.headers.get('location')
     if (![301, 302, 303, 307, 308].includes(response.status) || location === null) return response
     await response.body?.cancel()
@@ -74,16 +78,6 @@ async function follow({ version, contact }: FeedDeps, request: FeedRequest): Pro
     url = next
   }
   throw new UpstreamFailure('bad_payload', `the feed has moved more than ${hopsMax} times`)
-}
-
-/** By its spelling, and by what its name resolves to now: a publisher must not lead us to what only we can reach. */
-async function refuseInside(url: URL): Promise<void> {
-  const problem = findUrlProblem(url.href)
-  if (problem !== undefined) throw new UpstreamFailure('blocked', `the feed has moved to an address that ${problem}`)
-  if (isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return
-  const addresses = await lookup(url.hostname, { all: true })
-  if (!addresses.every(({ address }) => isGlobalAddress(address)))
-    throw new UpstreamFailure('blocked', 'the feed has moved to a name of a private address')
 }
 
 async function replyOf(response: Response): Promise<FeedReply> {

@@ -1,3 +1,4 @@
+import { assert } from '@tollbook/core/assert'
 import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
 import { sha256 } from '@tollbook/core/digest'
 import { z } from 'zod'
@@ -22,7 +23,9 @@ export function receiptKeyId({ kty, crv, x, kid }: PublicReceiptKey): string {
 
 /** Bytes of the public key. */
 export function receiptKeyBytes({ x }: Pick<PublicReceiptKey, 'x'>): Uint8Array {
-  return Buffer.from(x, 'base64url')
+  const bytes = Buffer.from(x, 'base64url')
+  assert(bytes.length === 32, 'an Ed25519 key has 32 bytes')
+  return bytes
 }
 
 /** Keys on record, newest first. */

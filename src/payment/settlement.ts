@@ -66,9 +66,9 @@ export function owesBurn({ price, burnedBaseUnits }: Pick<Settlement, 'price' | 
 /** Received for this price and held for the caller until delivery. The rest of what arrived was paid by mistake. */
 export function heldForCallerBaseUnits(settlement: Settlement): bigint {
   const { price, receivedBaseUnits } = settlement
-  const held = owesBurn(settlement) ? price.requiredBaseUnits : transferBaseUnits(price)
-  assert(receivedBaseUnits >= held, 'a settled payment received its price')
-  return held
+  const heldBaseUnits = owesBurn(settlement) ? price.requiredBaseUnits : transferBaseUnits(price)
+  assert(receivedBaseUnits >= heldBaseUnits, 'a settled payment received its price')
+  return heldBaseUnits
 }
 
 /** Amounts of a transaction that satisfy the price. */
@@ -130,6 +130,7 @@ export interface Due {
 }
 
 export function dueOf(price: Price, { burnMayBeOwed }: Pick<PaymentTerms, 'burnMayBeOwed'>): Due {
+  assert(price.burnBaseUnits <= price.requiredBaseUnits, 'the burn is a part of the price')
   return burnMayBeOwed === true
     ? { burnBaseUnits: 0n, transferBaseUnits: price.requiredBaseUnits }
     : { burnBaseUnits: price.burnBaseUnits, transferBaseUnits: transferBaseUnits(price) }
@@ -140,16 +141,16 @@ export function judgeBurn(question: SettlementQuestion): Refusal | undefined {
   const { record, price, terms } = question
   const burnedBaseUnits = sumOf(ownMovements(question).filter((movement) => movement.kind === 'burn'))
   // A part of the burn is neither done nor owed.
-  const required = burnedBaseUnits === 0n ? dueOf(price, terms).burnBaseUnits : price.burnBaseUnits
-  if (burnedBaseUnits < required)
-    return refuseProof('burn_insufficient', `burned ${burnedBaseUnits}, required ${required} base units`)
+  const requiredBaseUnits = burnedBaseUnits === 0n ? dueOf(price, terms).burnBaseUnits : price.burnBaseUnits
+  if (burnedBaseUnits < requiredBaseUnits)
+    return refuseProof('burn_insufficient', `burned ${burnedBaseUnits}, required ${requiredBaseUnits} base units`)
   const minted = record.movements.some((movement) => movement.kind === 'mintTo' && movement.mint === terms.mint)
   if (minted) return refuseProof('supply_increased')
 
-  const change = record.balances
+  const changeBaseUnits = record.balances
     .filter((balance) => balance.mint === terms.mint)
     .reduce((sum, balance) => sum + netOf(balance), 0n)
-  return -change < burnedBaseUnits ? refuseProof('burn_not_conserved') : undefined
+  return -changeBaseUnits < burnedBaseUnits ? refuseProof('burn_not_conserved') : undefined
 }
 
 /**
@@ -169,11 +170,12 @@ export function judgeTransfer(question: SettlementQuestion): ProvenAmounts | Ref
     .filter((balance) => balance.ownersSeen.every((owner) => owner === terms.paymentWallet))
     .reduce((sum, balance) => sum + netOf(balance), 0n)
   const ownBaseUnits = sentBaseUnits < arrivedBaseUnits ? sentBaseUnits : arrivedBaseUnits
-  const required = dueOf(price, terms).transferBaseUnits
-  if (ownBaseUnits < required) {
-    return refuseProof('transfer_insufficient', `received ${ownBaseUnits}, required ${required} base units`)
+  const { transferBaseUnits: requiredBaseUnits } = dueOf(price, terms)
+  if (ownBaseUnits < requiredBaseUnits) {
+    return refuseProof('transfer_insufficient', `received ${ownBaseUnits}, required ${requiredBaseUnits} base units`)
   }
   const burnedBaseUnits = sumOf(own.filter((movement) => movement.kind === 'burn'))
+  assert(arrivedBaseUnits >= requiredBaseUnits, 'no less arrived than the price asks')
   return { burnedBaseUnits, receivedBaseUnits: arrivedBaseUnits }
 }
 

@@ -24,6 +24,8 @@ export interface PaymentRail<P extends Proof = Proof> {
   readonly responseHeaders: readonly string[]
   /** A path prefix under which every product is also served. Present when the prefix itself is the rail's marker. */
   readonly mount?: string
+  /** CAIP-2 id by which clients of this rail know the chain. Present when it belongs into their configuration. */
+  readonly network?: string
   /** Whether the request carries a proof of this rail. Admission asks this of every request, so it must cost nothing. */
   carriesProof(request: RailRequest): boolean
   /** Undefined when the request has no marker of this rail; a refusal when the rail's own headers are missing or wrong. */

@@ -75,7 +75,8 @@ export async function release(
 ): Promise<Refusal> {
   const reason = outcome.kind === 'failed' ? failureReason(outcome.code) : 'internal_error'
   const { payment, attemptId } = claim
-  const decision = decideRelease(payment, { attemptId, reason, attemptsMax: deps.attemptsMax })
+  const attemptsMax = outcome.kind === 'failed' && outcome.endsPayment === true ? 1 : deps.attemptsMax
+  const decision = decideRelease(payment, { attemptId, reason, attemptsMax })
   await recordRelease(deps, claim, decision)
   if (outcome.kind === 'broken') throw outcome.error
   const isLast = decision?.step === 'payment.exhaust'

@@ -1,6 +1,8 @@
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
-import type { Failure, Ordered, Stream, Value } from '../product/product.ts'
+import type { Order } from '../payment/payment.ts'
+import type { Settlement } from '../payment/settlement.ts'
+import type { Failure, Job, Ordered, Stream, Value } from '../product/product.ts'
 
 export interface HandlerDeps {
   readonly clock: Clock
@@ -16,8 +18,14 @@ export interface RunningStream extends Stream {
 /** `broken`: the handler threw. That is a bug and not an answer; the claim is released nevertheless. */
 export type Attempted = Value | RunningStream | Failure | { readonly kind: 'broken'; readonly error: unknown }
 
+/** What one run is claimed for. */
+export interface ClaimedRun extends Pick<Job, 'requestId'> {
+  readonly order: Pick<Order, 'wallet'>
+  readonly settlement: Pick<Settlement, 'reference'>
+}
+
 /** Runs the handler to its deadline and always returns an outcome, so that a claim is never left open. */
-export async function runHandler(deps: HandlerDeps, ordered: Ordered, requestId: string): Promise<Attempted> {
+export async function runHandler(deps: HandlerDeps, ordered: Ordered, run: ClaimedRun): Promise<Attempted> {
   const { clock, handlerTimeoutMs } = deps
   const late = new AbortController()
   const ended = new AbortController()
@@ -27,7 +35,9 @@ export async function runHandler(deps: HandlerDeps, ordered: Ordered, requestId:
     () => undefined,
   )
   try {
-    const delivery = ordered.deliver({ signal: late.signal, requestId })
+    const { requestId, order, settlement } = run
+    const job = { requestId, payer: order.wallet, payment: settlement.reference, signal: late.signal }
+    const delivery = ordered.deliver(job)
     const outcome = await Promise.race([delivery, deadline.then(() => tooLate(handlerTimeoutMs))])
     return outcome.kind === 'stream' ? { ...outcome, abort: () => late.abort() } : outcome
   } catch (error) {

@@ -9,10 +9,14 @@ export interface Product {
 /** Checked parameters, and the handler that makes an answer of them. */
 export interface Ordered {
   readonly parameters: Json
-  /** Undefined when the product can be sold now; otherwise the reason, in words for the caller. Asked before every quote and every claim. */
+  /** Undefined when the product can be sold now; otherwise the reason, in words for the caller. Asked before every quote. */
   readonly whyUnavailable: () => string | undefined
+  /** The same for a payment that has been made: a queue that is too long for a new buyer is not for this one. */
+  readonly whyUndeliverable: () => string | undefined
   /** Undefined unless it is known, without asking a provider, that there is nothing to deliver. */
   readonly whyNoData: () => string | undefined
+  /** Bounds of what the price covers, such as the model and its tokens; shown in the 402. */
+  readonly covers?: () => Json | undefined
   readonly deliver: (job: Job) => Promise<Outcome>
 }
 
@@ -20,6 +24,10 @@ export interface Job {
   /** Aborted at the deadline of the attempt. A stream's provider must stop when it is aborted. */
   readonly signal: AbortSignal
   readonly requestId: string
+  /** Wallet of the buyer. */
+  readonly payer: string
+  /** Reference of the payment. Attempts with the same payment have the same one. */
+  readonly payment: string
 }
 
 export type Outcome = Value | Stream | Failure
@@ -47,6 +55,8 @@ export interface Failure {
   readonly kind: 'failed'
   readonly code: HandlerFailure
   readonly message: string
+  /** No other attempt is worth its cost: this one is the last of its payment, which is then owed back. */
+  readonly endsPayment?: boolean
 }
 
 export type HandlerFailure = 'NO_DATA' | 'UPSTREAM_FAILED' | 'UPSTREAM_TIMEOUT' | 'TARGET_FORBIDDEN'

@@ -55,6 +55,18 @@ describe('attempts with one payment', () => {
     scripted.script()
   })
 
+  test('end at once with an answer that says that no other is worth its cost, and the payment is owed back', async () => {
+    const proof = await paidProof()
+    scripted.script(() =>
+      Promise.resolve({ kind: 'failed', code: 'UPSTREAM_TIMEOUT', message: 'the page hangs', endsPayment: true }),
+    )
+    const only = await ask(service, { ...order, proof })
+    expect(only).toMatchObject({ status: 504, body: { code: 'UPSTREAM_TIMEOUT' } })
+    expect(only.body['error']).toContain('last permitted attempt')
+    await awaitThat('the payment is owed back', async () => (await states()).at(-1) === 'refund_due')
+    scripted.script()
+  })
+
   test('end with an answer when the last one delivers', async () => {
     const proof = await paidProof()
     scripted.script(...Array.from({ length: attemptsMax - 1 }, () => fails))

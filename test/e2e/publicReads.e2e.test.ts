@@ -22,7 +22,13 @@ beforeAll(async () => {
   const directory = await makeScratchDirectory()
   service = await openTestService({ env: { ARTIFACT_DIR: directory } })
   const storage = await openDiskStorage({ directory, nowMs: systemClock.nowMs })
-  const store = createArtifactStore({ clock: systemClock, log: silentLog, storage, ttlMs: 600_000 })
+  const store = createArtifactStore({
+    clock: systemClock,
+    log: silentLog,
+    storage,
+    ttlMs: 600_000,
+    totalBytesMax: 1_000_000_000,
+  })
   artifact = `/artifacts/${(await store.keep('image/png', picture)).name}`
   const { receipt } = await buy(service)
   await awaitThat('the sale is sealed', async () => {
@@ -64,7 +70,7 @@ const paths = [
   '/.well-known/x402',
   '/llms.txt',
   '/docs',
-  '/docs/page.js',
+  '/docs/docs.js',
   '/burn',
   '/burn/burn.js',
   '/api/ledger/key',

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { saleBody } from '@tollbook/core/wire'
 import { pageCount } from '../../src/endpoints/pageCount.ts'
-import { pngSize } from '../../src/endpoints/pngSize.ts'
+import { pictureSize } from '../../src/endpoints/pictureSize.ts'
 import { ask, askForQuote, buy, type Order } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
@@ -58,12 +58,18 @@ describe.skipIf(!canRender)('a screenshot that was paid for', () => {
     const data = screenshotData.parse(sale.data)
     expect(data).toMatchObject({ width: 800, height: 600 })
     expect(data.imageUrl.startsWith(`${service.baseUrl}/artifacts/`)).toBe(true)
-    expect(sale.meta).toMatchObject({ source: 'tollbook', cached: false, httpStatus: 200, finalUrl: url })
+    expect(sale.meta).toMatchObject({
+      source: 'tollbook',
+      cached: false,
+      httpStatus: 200,
+      finalUrl: url,
+      complete: true,
+    })
 
     const answer = await fetch(data.imageUrl)
     expect(answer.status).toBe(200)
     const bytes = await answer.bytes()
-    expect(pngSize(bytes)).toEqual({ width: 800, height: 600 })
+    expect(pictureSize(bytes, 'png')).toEqual({ width: 800, height: 600 })
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'content-type': 'image/png',
       'content-length': String(bytes.length),

@@ -67,7 +67,7 @@ function open({ says = {}, twelveDataKey }: Stage = {}) {
   }
 }
 
-const job = { signal: new AbortController().signal, requestId: 'request_1' }
+const job = { signal: new AbortController().signal, requestId: 'request_1', payer: 'wallet', payment: 'payment' }
 
 function order(endpoint: Endpoint, symbol: string): Extract<ReadParameters, { ok: true }> {
   const read = endpoint.read({ symbol })

@@ -10,7 +10,7 @@ import { modulesFor } from '../../src/endpoints/qrVersion.ts'
 
 const endpoint = openEndpoint(qrcode, { clock: systemClock })
 afterAll(() => endpoint.close())
-const job = { signal: new AbortController().signal, requestId: 'request_1' }
+const job = { signal: new AbortController().signal, requestId: 'request_1', payer: 'wallet', payment: 'payment' }
 
 async function draw(input: object): Promise<{ qrCode: string; originalData: string; size: string }> {
   const read = endpoint.read(input)

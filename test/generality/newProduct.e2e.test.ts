@@ -112,6 +112,7 @@ describe('the operator', () => {
       '/api/tools/screenshot',
       '/api/tools/pdf',
       '/api/ai/chat',
+      '/v1/chat/completions',
       '/api/tools/length',
     ])
     expect(await askForQuote(other, order)).toMatchObject({ pricing: { priceUSD: 0.25, requiredTokens: 250 } })
@@ -153,7 +154,12 @@ describe('a product that streams its answer', () => {
     const endpoint = openEndpoint(countdownProduct, { clock: systemClock })
     const read = endpoint.read({ from: '4' })
     assert(read.ok, 'the order is legal')
-    const outcome = await read.deliver({ signal: new AbortController().signal, requestId: 'request_1' })
+    const outcome = await read.deliver({
+      signal: new AbortController().signal,
+      requestId: 'request_1',
+      payer: 'wallet',
+      payment: 'payment',
+    })
     assert(outcome.kind === 'stream', 'its answer is a stream')
     const chunks: Uint8Array[] = []
     for await (const chunk of outcome.chunks) chunks.push(chunk)
@@ -168,7 +174,12 @@ describe('a product that streams its answer', () => {
     const read = endpoint.read({ from: '1000' })
     assert(read.ok, 'the order is legal')
     const late = new AbortController()
-    const outcome = await read.deliver({ signal: late.signal, requestId: 'request_1' })
+    const outcome = await read.deliver({
+      signal: late.signal,
+      requestId: 'request_1',
+      payer: 'wallet',
+      payment: 'payment',
+    })
     assert(outcome.kind === 'stream', 'its answer is a stream')
     const chunks = outcome.chunks[Symbol.asyncIterator]()
     await chunks.next()

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { createReadFeed } from '../../src/outbound/readFeed.ts'
 import { type Answering, deadUrl, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
@@ -77,6 +78,29 @@ describe('a feed that has moved', () => {
   test('is not followed to another port of its own machine', async () => {
     expect(await kindOf(read('/feed', moved(await deadUrl())))).toBe('blocked')
   })
+})
+
+test('a feed that has moved is read at the address that was judged; the name is resolved once', async () => {
+  const { port } = new URL(server.url)
+  const asked: string[] = []
+  const allowHosts = [`moved.test:${port}`]
+  const rebinding = createReadFeed(upstreamDeps, {
+    allowHosts,
+    ports: [80, 443],
+    resolve: () => Promise.resolve([]),
+    resolveAllowed(name) {
+      asked.push(name)
+      // No other resolver knows the name, and this one knows another address the second time.
+      return Promise.resolve([asked.length === 1 ? '127.0.0.1' : '127.0.0.2'])
+    },
+  })
+  server.answer((response, question) => {
+    if (question.url.pathname === '/old') moved(`http://moved.test:${port}/new`)(response, question)
+    else response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('<rss>moved</rss>'))
+  })
+  const reply = await rebinding({ url: `${server.url}/old`, ...nothing, signal })
+  expect(reply).toMatchObject({ text: '<rss>moved</rss>' })
+  expect(asked).toEqual(['moved.test'])
 })
 
 test.each([

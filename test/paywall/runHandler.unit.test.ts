@@ -1,4 +1,5 @@
 import { Fault } from '@tollbook/core/fault'
+import { sampleAddress, sampleReference } from '../store/samplePayment.ts'
 import { expect, test } from 'vitest'
 import { runHandler } from '../../src/paywall/runHandler.ts'
 import type { Job, Outcome } from '../../src/product/product.ts'
@@ -21,8 +22,14 @@ function openStand(deliver: (job: Job) => Promise<Outcome>) {
       return deadline.promise
     },
   }
-  const ordered = { parameters: {}, whyUnavailable: () => undefined, whyNoData: () => undefined, deliver }
-  return { ending: runHandler({ clock, handlerTimeoutMs: 700 }, ordered, 'request_1'), slept, wake: deadline.resolve }
+  const why = { whyUnavailable: () => undefined, whyUndeliverable: () => undefined, whyNoData: () => undefined }
+  const run = {
+    requestId: 'request_1',
+    order: { wallet: sampleAddress() },
+    settlement: { reference: sampleReference() },
+  }
+  const ending = runHandler({ clock, handlerTimeoutMs: 700 }, { parameters: {}, ...why, deliver }, run)
+  return { ending, slept, wake: deadline.resolve }
 }
 
 test('a handler that is in time is answered, and its deadline is no longer waited for', async () => {

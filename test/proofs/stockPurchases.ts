@@ -125,7 +125,8 @@ async function buyAll(purchases: Opened, client: StockClient): Promise<Bought> {
   const [before, droppedBefore] = [await readProofLedger(adminUrl), proxy.dropped()]
   let answers = 0
   for (let round = 0; round < rounds; round++) {
-    for (const product of products) {
+    // A stream carries the receipt behind its body, where these clients do not look.
+    for (const product of products.filter(({ stream }) => stream === undefined)) {
       await buyUntilAnswered(purchases, client, product)
       answers++
     }

@@ -259,6 +259,7 @@ function orderedOf(
   return {
     parameters: { word: job.word },
     whyUnavailable: () => undefined,
+    whyUndeliverable: () => undefined,
     whyNoData: () => undefined,
     deliver: ({ signal }) => deliver(world, path, { signal, signature: job.presentation?.signature }),
   }

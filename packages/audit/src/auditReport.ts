@@ -94,7 +94,7 @@ export function reportOf(audited: Audited): AuditReport {
       chainTruth: verdictOf(findings, 'chainTruth', chainBasis(audited)),
     },
     findings: aspects.flatMap((aspect) => findings.of(aspect)),
-    balances: [...journal.accounts()].map(({ mint, account, balance }) => {
+    balances: [...journal.accounts()].map(({ mint, account, balanceBaseUnits: balance }) => {
       return { mint, account, baseUnits: balance.toString() }
     }),
     burns: burnFiguresOf(replay),

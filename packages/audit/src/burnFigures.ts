@@ -20,12 +20,12 @@ export function burnFiguresOf({ journal, payouts }: Pick<Replay, 'journal' | 'pa
     const balances = [...journal.accounts()].filter((account) => account.mint === mint)
     const burned = balances
       .filter(({ account }) => account.startsWith('Expenses:Burned:'))
-      .reduce((sum, { balance }) => sum + balance, 0n)
+      .reduce((sum, { balanceBaseUnits }) => sum + balanceBaseUnits, 0n)
     return {
       mint,
       insidePaymentsBaseUnits: (burned - confirmed).toString(),
       confirmedBaseUnits: confirmed.toString(),
-      owedBaseUnits: (-(journal.account(mint, 'Liabilities:BurnOwed')?.balance ?? 0n)).toString(),
+      owedBaseUnits: (-(journal.account(mint, 'Liabilities:BurnOwed')?.balanceBaseUnits ?? 0n)).toString(),
       confirmedRounds: rounds.length,
     }
   })

@@ -112,12 +112,12 @@ export function stepText(row: Omit<DeclaredStep, 'step' | 'from' | 'events' | 'w
 interface ClassRow {
   readonly prefix: string
   readonly isExact: boolean
-  readonly floor: bigint | string | undefined
-  readonly ceiling: bigint | string | undefined
+  readonly floorBaseUnits: bigint | string | undefined
+  readonly ceilingBaseUnits: bigint | string | undefined
   readonly isHourly: boolean
 }
 
-export function classText({ prefix, isExact, floor, ceiling, isHourly }: ClassRow): string {
-  const limits = `from ${floor ?? 'none'} to ${ceiling ?? 'none'}`
+export function classText({ prefix, isExact, floorBaseUnits, ceilingBaseUnits, isHourly }: ClassRow): string {
+  const limits = `from ${floorBaseUnits ?? 'none'} to ${ceilingBaseUnits ?? 'none'}`
   return `${prefix}${isExact ? '' : '*'} ${limits}${isHourly ? ', by the hour' : ''}`
 }

@@ -78,7 +78,7 @@ export class Payouts {
       const owner = account.startsWith('Liabilities:Share:') ? wallet : (account.split(':')[2] ?? wallet)
       if (owner !== wallet) blame('owner_differs', `what is owed to ${owner} was paid to ${wallet}`, account)
       if (!payable.test(account)) blame('lifecycle_impossible', `nothing is paid out of ${account}`)
-      const balance = this.#deps.journal.account(mint, account)?.balance ?? 0n
+      const balance = this.#deps.journal.account(mint, account)?.balanceBaseUnits ?? 0n
       if (balance > 0n) blame('payout_exceeds', `${balance} more were paid than was owed`, account)
     }
   }
@@ -105,7 +105,7 @@ export class Payouts {
     const passed = Math.max(0, ...burned.map((known) => known.throughPosition))
     if (throughPosition <= passed) blame('lifecycle_impossible', `an earlier round reaches up to position ${passed}`)
     this.#expectWhole(parts, burnBaseUnits, blame)
-    const owed = -(this.#deps.journal.account(mint, 'Liabilities:BurnOwed')?.balance ?? 0n)
+    const owed = -(this.#deps.journal.account(mint, 'Liabilities:BurnOwed')?.balanceBaseUnits ?? 0n)
     if (burnBaseUnits > owed) blame('burn_exceeds', `${burnBaseUnits} are to be burned of ${owed} that are owed`)
     this.#rounds.set(stream, {
       stream,
@@ -131,7 +131,7 @@ export class Payouts {
       blame('burn_differs', `${found.join(' / ')} is confirmed, and ${right.join(' / ')} was submitted`)
     }
     if (submitted !== undefined) this.#rounds.set(stream, { ...submitted, end: 'confirmed' })
-    const balance = this.#deps.journal.account(mint, 'Liabilities:BurnOwed')?.balance ?? 0n
+    const balance = this.#deps.journal.account(mint, 'Liabilities:BurnOwed')?.balanceBaseUnits ?? 0n
     if (balance > 0n) blame('burn_exceeds', `${balance} more were burned than was owed`)
     for (const { endpoint, baseUnits } of parts) {
       this.oweBurn({ mint, endpoint }, -baseUnits)
@@ -150,9 +150,9 @@ export class Payouts {
     else this.#rounds.set(stream, { ...submitted, end: 'failed' })
   }
 
-  #expectWhole(parts: readonly EndpointBurn[], whole: bigint, blame: BlameAt): void {
+  #expectWhole(parts: readonly EndpointBurn[], wholeBaseUnits: bigint, blame: BlameAt): void {
     const sum = parts.reduce((total, { baseUnits }) => total + baseUnits, 0n)
-    if (sum !== whole) blame('burn_differs', `the parts sum to ${sum}, and the burn is ${whole}`)
+    if (sum !== wholeBaseUnits) blame('burn_differs', `the parts sum to ${sum}, and the burn is ${wholeBaseUnits}`)
   }
 
   #expectOwnTransaction(stream: string, blame: BlameAt): void {

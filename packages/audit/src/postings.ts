@@ -8,7 +8,7 @@ import type { BurnEventOf, PayoutEvent } from './payoutEvents.ts'
  * amounts are those of the event's body; a posting of nothing is not posted.
  */
 
-export type DerivedPosting = readonly [debit: string, credit: string, amount: bigint]
+export type DerivedPosting = readonly [debit: string, credit: string, amountBaseUnits: bigint]
 
 const wallet = 'Assets:PaymentWallet'
 const unearned = 'Liabilities:Unearned'
@@ -23,8 +23,8 @@ export function postingsOf(event: AuditedEvent): readonly DerivedPosting[] {
   return postings.every(movesSomething) ? postings : postings.filter(movesSomething)
 }
 
-function movesSomething([, , amount]: DerivedPosting): boolean {
-  return amount !== 0n
+function movesSomething([, , amountBaseUnits]: DerivedPosting): boolean {
+  return amountBaseUnits !== 0n
 }
 
 function allPostingsOf(event: AuditedEvent): readonly DerivedPosting[] {

@@ -143,7 +143,8 @@ export class Replay {
     this.#lifecycles.settle()
     this.periods.judgeSplits()
     const sums = new Map<string, bigint>()
-    for (const { mint, balance } of this.journal.accounts()) sums.set(mint, (sums.get(mint) ?? 0n) + balance)
+    for (const { mint, balanceBaseUnits: balance } of this.journal.accounts())
+      sums.set(mint, (sums.get(mint) ?? 0n) + balance)
     for (const [mint, sum] of sums) {
       if (sum !== 0n) this.#blame('ledger_unbalanced', this.#position, `the accounts of ${mint} sum to ${sum}`)
     }

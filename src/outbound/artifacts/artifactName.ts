@@ -1,10 +1,21 @@
 import { randomToken } from '@tollbook/core/id'
 
 /** Stored media types; nothing else is ever served under our name. */
-export type ArtifactType = 'image/png' | 'application/pdf'
+export type ArtifactType = keyof typeof endings
 
-const endings = { 'image/png': 'png', 'application/pdf': 'pdf' } as const satisfies Record<ArtifactType, string>
-const pattern = /^[A-Za-z0-9_-]{22}-([0-9a-z]{6,8})\.(png|pdf)$/
+const endings = {
+  'image/png': 'png',
+  'image/jpeg': 'jpeg',
+  'image/webp': 'webp',
+  'application/pdf': 'pdf',
+} as const
+const types = {
+  png: 'image/png',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  pdf: 'application/pdf',
+} as const satisfies Record<(typeof endings)[ArtifactType], ArtifactType>
+const pattern = /^[A-Za-z0-9_-]{22}-([0-9a-z]{6,8})\.(png|jpeg|webp|pdf)$/
 
 /**
  * 128 random bits, because the name is all that is needed to read it; and when it ends, so that no second file has to be
@@ -24,6 +35,6 @@ export function readArtifactName(name: string): ReadName | undefined {
   const match = pattern.exec(name)
   if (match === null) return undefined
   const [, expiry = '', ending] = match
-  const contentType = ending === 'png' ? 'image/png' : 'application/pdf'
-  return { contentType, expiresAtMs: Number.parseInt(expiry, 36) * 1000 }
+  const found = Object.entries(types).find(([name]) => name === ending)
+  return found && { contentType: found[1], expiresAtMs: Number.parseInt(expiry, 36) * 1000 }
 }

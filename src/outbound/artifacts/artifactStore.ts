@@ -36,8 +36,13 @@ export interface ArtifactStorage {
   put(name: string, artifact: StoredArtifact): Promise<void>
   get(name: string): Promise<StoredFile | undefined>
   remove(name: string): Promise<void>
-  /** Some of the stored names, usually the oldest. */
-  list(): Promise<readonly string[]>
+  /** Everything that is stored, in no order. */
+  list(): AsyncIterable<ListedFile>
+}
+
+export interface ListedFile {
+  readonly name: string
+  readonly bytes: number
 }
 
 export interface StoredArtifact {
@@ -51,22 +56,34 @@ export interface ArtifactStoreDeps {
   readonly log: Log
   readonly storage: ArtifactStorage
   readonly ttlMs: number
+  /** All artifacts together, those of other instances included. */
+  readonly totalBytesMax: number
 }
 
 export const artifactBytesMax = 32 * 1024 * 1024
+// For those who had paid when the bound was reached: a quote is refused at the bound, and an answer beyond this.
+const reserveBytes = 8 * artifactBytesMax
 // A full disk stays full for a while; no quote is given meanwhile.
 const pauseMs = 30_000
 
-export function createArtifactStore({ clock, log, storage, ttlMs }: ArtifactStoreDeps): ArtifactStore {
+export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
+  const { clock, log, storage, ttlMs, totalBytesMax } = deps
   let failedAtMs = Number.NEGATIVE_INFINITY
+  // Counted by each sweep, and estimated between two of them: other instances store too.
+  let totalBytes = 0
   return {
-    whyUnavailable: () =>
-      clock.monotonicMs() - failedAtMs < pauseMs ? 'results cannot be stored at the moment' : undefined,
+    whyUnavailable() {
+      if (totalBytes > totalBytesMax) return 'the storage of results is full until some of them expire'
+      return clock.monotonicMs() - failedAtMs < pauseMs ? 'results cannot be stored at the moment' : undefined
+    },
     async keep(contentType, bytes) {
       if (bytes.length > artifactBytesMax)
         throw new Fault(`a result of ${bytes.length} bytes is too large to keep`, { retryable: false })
       const expiresAtMs = clock.nowMs() + ttlMs
       const name = newArtifactName(contentType, expiresAtMs)
+      if (totalBytes > totalBytesMax + reserveBytes)
+        throw new Fault('the storage of results is full', { retryable: true })
+      totalBytes += bytes.length
       try {
         await storage.put(name, { bytes, contentType, expiresAtMs })
       } catch (error) {
@@ -83,11 +100,15 @@ export function createArtifactStore({ clock, log, storage, ttlMs }: ArtifactStor
       return found === undefined ? undefined : { ...read, ...found }
     },
     async sweep() {
-      for (const name of await storage.list()) {
+      let countedBytes = 0
+      for await (const { name, bytes } of storage.list()) {
         const read = readArtifactName(name)
         // Other files are left alone: the operator may have named a folder that holds other things.
-        if (read !== undefined && read.expiresAtMs <= clock.nowMs()) await storage.remove(name)
+        if (read === undefined) continue
+        if (read.expiresAtMs <= clock.nowMs()) await storage.remove(name)
+        else countedBytes += bytes
       }
+      totalBytes = countedBytes
     },
   }
 }

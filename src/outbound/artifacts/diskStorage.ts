@@ -48,10 +48,14 @@ export async function openDiskStorage({ directory, nowMs }: DiskStorageOptions):
       }
     },
     remove: (name) => rm(fileOf(name), { force: true }),
-    async list() {
+    async *list() {
       const names = await readdir(directory)
       await removeAbandoned(names.filter((name) => name.endsWith(unfinishedEnding)).map(fileOf), nowMs())
-      return names
+      for (const name of names) {
+        // Another instance may have removed it a moment ago.
+        const entry = await stat(fileOf(name)).catch(() => undefined)
+        if (entry !== undefined) yield { name, bytes: entry.size }
+      }
     },
   }
 }

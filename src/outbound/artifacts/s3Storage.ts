@@ -24,8 +24,10 @@ const prefix = 'artifacts/'
 const attemptsMax = 2
 const connectTimeoutMs = 3_000
 const requestTimeoutMs = 10_000
-// Of one sweep; what is left comes with the next.
-const listedMax = 1_000
+// The largest page that S3 sends.
+const pageMax = 1_000
+// Ten million objects. Beyond that the rest comes with a sweep after some of them have gone.
+const pagesMax = 10_000
 
 /** A bucket of Amazon's or of anything that speaks its protocol; we are between it and the callers. */
 export function openS3Storage(options: S3StorageOptions): ArtifactStorage & { close(): void } {
@@ -66,11 +68,16 @@ export function openS3Storage(options: S3StorageOptions): ArtifactStorage & { cl
     async remove(name) {
       await client.send(new DeleteObjectCommand({ Bucket, Key: prefix + name }))
     },
-    async list() {
-      const { Contents = [] } = await client.send(
-        new ListObjectsV2Command({ Bucket, Prefix: prefix, MaxKeys: listedMax }),
-      )
-      return Contents.map(({ Key = '' }) => Key.slice(prefix.length))
+    async *list() {
+      let ContinuationToken: string | undefined
+      for (let page = 1; page <= pagesMax; page++) {
+        const { Contents = [], NextContinuationToken } = await client.send(
+          new ListObjectsV2Command({ Bucket, Prefix: prefix, MaxKeys: pageMax, ContinuationToken }),
+        )
+        for (const { Key = '', Size = 0 } of Contents) yield { name: Key.slice(prefix.length), bytes: Size }
+        if (NextContinuationToken === undefined) return
+        ContinuationToken = NextContinuationToken
+      }
     },
     close: () => client.destroy(),
   }

@@ -17,6 +17,8 @@ export const guardArguments: readonly string[] = [
 
 /** Limits of a page on the machine. */
 export const boundsArguments: readonly string[] = [
+  '--lang=en-US',
+  '--accept-lang=en-US',
   // A page that fills memory ends itself at this size, in 0.2 s, and the browser lives on; without it, at 4 GB.
   '--js-flags=--max-old-space-size=256',
   '--block-new-web-contents',

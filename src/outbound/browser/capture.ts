@@ -1,23 +1,55 @@
-import type { Page } from 'puppeteer'
+import type { Page, PDFOptions, ScreenshotClip } from 'puppeteer'
 import { type PdfOrder, RenderFailure, type ScreenshotOrder } from './renderer.ts'
 import type { Captured } from './renderTask.ts'
 
 // Beyond 16,384 pixels the graphics library of the browser repeats or drops what it draws.
 const pictureHeightMax = 16_384
-// A picture is one message, and reading it blocks the event loop: 0.2 s for the worst, noise of this many pixels.
-const picturePixelsMax = 24_000_000
+/**
+ * Device pixels. A picture is one message, and reading it blocks the event loop: 0.2 s for the worst, noise of this many
+ * pixels.
+ */
+export const picturePixelsMax = 24_000_000
 const resultBytesMax = 32 * 1024 * 1024
 const captureTimeoutMs = 20_000
+const qualityDefault = 80
 
-/** As wide as the viewport; as high as it, or as the page up to the limit. */
+/** CSS pixels that a picture of this width and scale may be high. */
+export function heightMaxOf({ width, deviceScale = 1 }: Pick<ScreenshotOrder, 'width' | 'deviceScale'>): number {
+  return Math.floor(Math.min(pictureHeightMax / deviceScale, picturePixelsMax / (width * deviceScale * deviceScale)))
+}
+
+/** As wide as the viewport; as high as it, or as the page up to the limit; or one element. */
 export async function captureScreenshot(page: Page, order: ScreenshotOrder): Promise<Captured> {
-  const { width, height, fullPage } = order
-  if (!fullPage) return { bytes: checked(await page.screenshot({ type: 'png' })), clipped: false }
+  const { format = 'png', quality = qualityDefault, fullPage, element } = order
+  const area = element === undefined ? await pageArea(page, order) : await elementArea(page, order, element)
+  const options = { type: format, ...(format === 'png' ? {} : { quality }) }
+  if (element === undefined && !fullPage) return { bytes: checked(await page.screenshot(options)), clipped: false }
+  const bytes = await page.screenshot({ ...options, clip: area.clip, captureBeyondViewport: true })
+  return { bytes: checked(bytes), clipped: area.isCut }
+}
+
+interface Area {
+  readonly clip: ScreenshotClip
+  readonly isCut: boolean
+}
+
+async function pageArea(page: Page, { width, height, deviceScale }: ScreenshotOrder): Promise<Area> {
   const pageHeight = await contentHeight(page)
-  const heightMax = Math.min(pictureHeightMax, Math.floor(picturePixelsMax / width))
+  const heightMax = heightMaxOf({ width, ...(deviceScale === undefined ? {} : { deviceScale }) })
   const clip = { x: 0, y: 0, width, height: Math.min(Math.max(pageHeight, height), heightMax) }
-  const bytes = await page.screenshot({ type: 'png', clip, captureBeyondViewport: true })
-  return { bytes: checked(bytes), clipped: pageHeight > heightMax }
+  return { clip, isCut: pageHeight > heightMax }
+}
+
+async function elementArea(page: Page, { width, deviceScale = 1 }: ScreenshotOrder, selector: string): Promise<Area> {
+  const found = await page.$(selector).catch(() => null)
+  const box = await found?.boundingBox()
+  if (box === undefined || box === null || box.width < 1 || box.height < 1)
+    throw new RenderFailure('unreachable', `no visible element of the page matches element: ${selector}`)
+  // An element can be far wider than the viewport; what is beyond the width of the order is cut.
+  const size = { width: Math.ceil(Math.min(box.width, Math.max(width, 1))), height: Math.ceil(box.height) }
+  const heightMax = heightMaxOf({ width: size.width, deviceScale })
+  const clip = { x: Math.max(box.x, 0), y: Math.max(box.y, 0), ...size, height: Math.min(size.height, heightMax) }
+  return { clip, isCut: size.height > heightMax || size.width < Math.floor(box.width) }
 }
 
 function checked(bytes: Uint8Array): Uint8Array {
@@ -34,11 +66,36 @@ async function contentHeight(page: Page): Promise<number> {
 }
 
 // Layout viewport of a page before printing; scripts that check the width see a desktop.
-export const viewportOfPdf = { width: 1_280, height: 720 }
+export const viewportOfPdf = { width: 1_280, height: 720, deviceScaleFactor: 1, isMobile: false }
+/** A document has no limit of height; beyond this nothing is brought into view, and the answer says so. */
+export const documentHeightMax = 40_000
 
-export async function capturePdf(page: Page, { format, margin }: PdfOrder): Promise<Captured> {
-  const stream = await page.createPDFStream({ format, margin, printBackground: true, timeout: captureTimeoutMs })
-  return { bytes: await readAll(stream), clipped: false }
+export async function capturePdf(page: Page, order: PdfOrder): Promise<Captured> {
+  const { format, margin, preferCSSPageSize = false, landscape = false, scale = 1, printBackground = true } = order
+  const { pageRanges = '', headerTemplate, footerTemplate } = order
+  const options: PDFOptions = {
+    format,
+    margin,
+    preferCSSPageSize,
+    landscape,
+    scale,
+    printBackground,
+    pageRanges,
+    displayHeaderFooter: headerTemplate !== undefined || footerTemplate !== undefined,
+    // An empty text would be replaced by the browser's own header.
+    headerTemplate: headerTemplate ?? '<span></span>',
+    footerTemplate: footerTemplate ?? '<span></span>',
+    // A font that never arrives would hold the document until the deadline; the visit has waited for fonts already.
+    waitForFonts: false,
+    timeout: captureTimeoutMs,
+  }
+  try {
+    return { bytes: await readAll(await page.createPDFStream(options)), clipped: false }
+  } catch (error) {
+    if (error instanceof Error && /page range/i.test(error.message))
+      throw new RenderFailure('unreachable', `the document has no page of pageRanges ${pageRanges}`, { cause: error })
+    throw error
+  }
 }
 
 async function readAll(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {

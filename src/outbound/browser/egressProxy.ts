@@ -1,9 +1,10 @@
 import { Agent, createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
-import { connect, type LookupFunction, isIPv6, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import type { Duplex, Readable } from 'node:stream'
 import { assert } from '@tollbook/core/assert'
+import { pinnedLookup } from '../pinnedGet.ts'
 import { type Target, targetOf } from '../urlGuard.ts'
-import { type EgressRules, type EgressVerdict, judgeTarget } from './egressRules.ts'
+import { type EgressRules, type EgressVerdict, judgeTarget } from '../egressRules.ts'
 
 /**
  * The only way out of one rendering job: a proxy on its own port that lives as long as the job. It resolves names itself and
@@ -18,6 +19,14 @@ export interface EgressProxy {
   refusedCount(): number
   /** True when the job exceeded its limit of bytes and its connections were cut. */
   isOverdrawn(): boolean
+  /**
+   * Ends every request that has no whole answer yet, and refuses further ones, so that a page which waits for a server that
+   * never answers stops waiting: its scripts, fonts and `load` event go on.
+   */
+  finish(): void
+  isFinished(): boolean
+  /** In both directions, so that a page that receives nothing differs from one that is loading. */
+  bytesMoved(): number
   close(): Promise<void>
 }
 
@@ -45,6 +54,7 @@ interface ProxyState {
   readonly sockets: Set<Duplex>
   bytes: number
   refused: number
+  finished: boolean
 }
 
 export async function openEgressProxy(rules: EgressRules, limits: EgressLimits = egressLimits): Promise<EgressProxy> {
@@ -57,6 +67,7 @@ export async function openEgressProxy(rules: EgressRules, limits: EgressLimits =
     sockets: new Set(),
     bytes: 0,
     refused: 0,
+    finished: false,
   }
   const server = createServer({ maxHeaderSize: headerBytesMax })
   server.on('connection', (socket) => track(state, socket))
@@ -80,6 +91,12 @@ export async function openEgressProxy(rules: EgressRules, limits: EgressLimits =
     },
     refusedCount: () => state.refused,
     isOverdrawn: () => state.bytes > limits.bytesMax,
+    finish() {
+      state.finished = true
+      cut(state)
+    },
+    isFinished: () => state.finished,
+    bytesMoved: () => state.bytes,
     close: () => close(server, state),
   }
 }
@@ -123,6 +140,8 @@ async function judge(state: ProxyState, target: Target): Promise<EgressVerdict> 
   const key = keyOf(target)
   const known = state.verdicts.get(key)
   const verdict = await (known ?? judgeAnew(state, target))
+  // It may have been finished while a name was being resolved.
+  if (state.finished) return { kind: 'unreachable' }
   if (verdict.kind !== 'reachable') return note(state, target, verdict.kind)
   return verdict
 }
@@ -135,6 +154,8 @@ function judgeAnew({ verdicts, limits, rules }: ProxyState, target: Target): Pro
 }
 
 function note(state: ProxyState, target: Target, kind: EgressTrouble): EgressVerdict {
+  // A connection that the job ended itself proves nothing about its server.
+  if (state.finished && kind === 'unreachable') return { kind }
   state.troubles.set(keyOf(target), kind)
   if (kind === 'forbidden') state.refused++
   return { kind }
@@ -263,12 +284,5 @@ function refuseTunnel(socket: Duplex, kind: EgressTrouble): void {
 
 /** Connects to the judged addresses only: no name is looked up a second time. */
 function placeOf({ hostname, port }: Target, addresses: readonly string[]) {
-  const known = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
-  const lookup: LookupFunction = (_hostname, options, answer) => {
-    const [first] = known
-    assert(first !== undefined, 'a reachable target has an address')
-    if (options.all === true) answer(null, known)
-    else answer(null, first.address, first.family)
-  }
-  return { host: hostname.replace(/^\[|\]$/g, ''), port, lookup, autoSelectFamily: true }
+  return { host: hostname.replace(/^\[|\]$/g, ''), port, lookup: pinnedLookup(addresses), autoSelectFamily: true }
 }

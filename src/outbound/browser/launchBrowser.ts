@@ -69,7 +69,8 @@ export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOption
         HOME: home,
         TMPDIR: home,
         TZ: 'UTC',
-        LANG: 'C.UTF-8',
+        // With C.UTF-8 pages read `en-US@posix` as their language, which is an invalid tag and breaks some of them.
+        LANG: 'en_US.UTF-8',
         ...recipe.chromium.environment,
       },
       signal: options.signal,

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { z } from 'zod'
 import { Fault } from '@tollbook/core/fault'
+import { fontsVersion, installFonts } from './npmFonts.ts'
 
 /** The browser of the npm package `@sparticuz/chromium`, for machines that have none: 200 MB, unpacked once per version. */
 export interface NpmChromium {
@@ -38,11 +39,13 @@ function placesIn(directory: string) {
 
 const packageJson = z.object({ version: z.string() })
 
+/** Of the browser and of its fonts, because a directory holds both. */
 async function packageVersion(): Promise<string> {
   // The package exports no package.json; it lies two folders above what it exports.
   const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium')
   const file = join(dirname(entry), '..', 'package.json')
-  return packageJson.parse(JSON.parse(await readFile(file, 'utf8'))).version
+  const { version } = packageJson.parse(JSON.parse(await readFile(file, 'utf8')))
+  return `${version}-fonts${await fontsVersion()}`
 }
 
 /**
@@ -57,7 +60,7 @@ async function unpackedDirectory(version: string, signal: AbortSignal): Promise<
   try {
     await unpackInto(fresh, signal)
     // Complete or absent: another process may be unpacking at the same time, and the first to rename has won.
-    await writeFontConfiguration(fresh, wanted)
+    await installFonts(fresh, wanted)
     await rename(fresh, wanted)
     return wanted
   } catch (error) {
@@ -69,7 +72,7 @@ async function unpackedDirectory(version: string, signal: AbortSignal): Promise<
       await rm(fresh, { recursive: true, force: true })
       throw error
     }
-    await writeFontConfiguration(fresh, fresh)
+    await installFonts(fresh, fresh)
     return fresh
   }
 }
@@ -133,20 +136,4 @@ async function unpackInto(directory: string, signal: AbortSignal): Promise<void>
   // The browser may run as another user than we (`launchBrowser.ts`).
   await chmod(directory, readableByAll)
   await chmod(placesIn(directory).path, readableByAll)
-}
-
-/** The fonts of the package and those of the system; the file that comes with the package names folders of its own world. */
-async function writeFontConfiguration(directory: string, finalDirectory: string): Promise<void> {
-  const folders = [join(finalDirectory, 'fonts', 'fonts'), '/usr/share/fonts', '/usr/local/share/fonts']
-  await mkdir(directory, { recursive: true })
-  await writeFile(
-    join(directory, 'fonts.conf'),
-    `<?xml version="1.0"?>
-<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
-<fontconfig>
-${folders.map((folder) => `  <dir>${folder}</dir>`).join('\n')}
-  <cachedir prefix="xdg">fontconfig</cachedir>
-</fontconfig>
-`,
-  )
 }

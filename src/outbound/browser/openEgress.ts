@@ -1,8 +1,7 @@
 import { guardPage } from './guardPage.ts'
-import { webPorts } from '../urlGuard.ts'
 import { guardArguments } from './browserArguments.ts'
 import { type EgressLimits, openEgressProxy } from './egressProxy.ts'
-import { createResolve, type EgressRules, resolveOnThisMachine } from './egressRules.ts'
+import { type EgressRules, webRules } from '../egressRules.ts'
 import type { Egress } from './renderJob.ts'
 
 export interface EgressOptions {
@@ -14,12 +13,6 @@ export interface EgressOptions {
 
 /** The guard: a browser that reaches nothing by itself, and for each job a proxy that judges every target. */
 export function openEgress({ allowHosts, rules = {}, limits }: EgressOptions): Egress {
-  const all: EgressRules = {
-    allowHosts,
-    ports: webPorts,
-    resolve: createResolve(),
-    resolveAllowed: resolveOnThisMachine,
-    ...rules,
-  }
+  const all = { ...webRules(allowHosts), ...rules }
   return { allowHosts, browserArguments: guardArguments, open: () => openEgressProxy(all, limits), guardPage }
 }

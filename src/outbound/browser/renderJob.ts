@@ -18,27 +18,48 @@ export interface JobDeps {
   readonly egress: Egress
   /** Ends the job; the page is closed whatever it does. */
   readonly signal: AbortSignal
+  readonly loadTimeoutMs: number
+  /** Others need the room of a page that gets nothing. */
+  readonly hurry: AbortSignal
+  /** The page has received nothing for a second. */
+  readonly onStall: () => void
 }
 
 /**
  * One job in a separate browser context: no cookie, cache or storage of another caller, one proxy to the world, both
  * gone when it ends.
  */
-export async function renderJob(browser: Browser, task: RenderTask, { egress, signal }: JobDeps): Promise<JobOutcome> {
+export async function renderJob(browser: Browser, task: RenderTask, deps: JobDeps): Promise<JobOutcome> {
+  const { egress, signal } = deps
   const proxy = await egress.open()
+  const watching = watchProgress(proxy, deps.onStall)
   const ended = whenAborted(signal)
   const opening = openContext(browser, proxy)
   const outcome = await Promise.race([
-    opening.then((context) => renderIn(context, task, { egress, proxy })),
+    opening.then((context) => renderIn(context, task, { ...deps, proxy })),
     ended.promise,
   ]).then(
     (rendered) => ({ rendered }),
     (error: unknown) => ({ failure: asFailure(error, { proxy, signal, browser }) }),
   )
   ended.forget()
+  clearInterval(watching)
   // The proxy first: nothing may be fetched for a job that is over.
   await proxy.close()
   return { ...outcome, obeyed: await closes(opening) }
+}
+
+const progressEveryMs = 250
+const stalledTicks = 4
+
+/** A page without traffic waits for a server or computes; neither is a reason to keep other pages waiting. */
+function watchProgress(proxy: EgressProxy, onStall: () => void): NodeJS.Timeout {
+  let [moved, ticks] = [0, 0]
+  return setInterval(() => {
+    ticks = proxy.bytesMoved() === moved ? ticks + 1 : 0
+    moved = proxy.bytesMoved()
+    if (ticks === stalledTicks) onStall()
+  }, progressEveryMs)
 }
 
 export type JobOutcome = ({ readonly rendered: Rendered } | { readonly failure: RenderFailure }) & {
@@ -78,31 +99,33 @@ function whenAborted(signal: AbortSignal) {
   return { promise, forget: () => signal.removeEventListener('abort', onAbort) }
 }
 
-interface GuardedJob {
-  readonly egress: Egress
+interface GuardedJob extends JobDeps {
   readonly proxy: EgressProxy
 }
 
-async function renderIn(context: BrowserContext, task: RenderTask, { egress, proxy }: GuardedJob): Promise<Rendered> {
+async function renderIn(context: BrowserContext, task: RenderTask, job: GuardedJob): Promise<Rendered> {
   const page = await context.newPage()
-  await egress.guardPage(page)
+  await job.egress.guardPage(page)
   const crashed = new Promise<never>((_resolve, reject) => {
-    page.once('error', (error) => reject(new RenderFailure('broken', 'the page used up its memory', error)))
+    page.once('error', (cause) => {
+      reject(new RenderFailure('broken', 'the page used up its memory', { cause, endsPayment: true }))
+    })
   })
   crashed.catch(() => undefined)
-  return Promise.race([visitAndCapture(page, task, proxy), crashed])
+  return Promise.race([visitAndCapture(page, task, job), crashed])
 }
 
-async function visitAndCapture(page: Page, task: RenderTask, proxy: EgressProxy): Promise<Rendered> {
-  const visit = await visitPage(page, task, proxy)
+async function visitAndCapture(page: Page, task: RenderTask, job: GuardedJob): Promise<Rendered> {
+  const { proxy } = job
+  const visit = await visitPage(page, task, job)
   const captured = await task.capture(page)
   // Again: the page may have led itself elsewhere while its picture was taken.
   visit.check()
   return { ...captured, ...resultOf(page, visit), refusedRequests: proxy.refusedCount() }
 }
 
-function resultOf(page: Page, { httpStatus, complete }: Visit) {
-  return { httpStatus, complete, finalUrl: httpStatus === undefined ? undefined : page.url() }
+function resultOf(page: Page, { httpStatus, missing, missingGlyphs }: Visit) {
+  return { httpStatus, missing, missingGlyphs, finalUrl: httpStatus === undefined ? undefined : page.url() }
 }
 
 interface Circumstances {
@@ -113,9 +136,9 @@ interface Circumstances {
 
 /** Translates errors of the browser into our words. The cause that ended the job comes before the browser's error. */
 function asFailure(error: unknown, { proxy, signal, browser }: Circumstances): RenderFailure {
-  if (proxy.isOverdrawn()) return new RenderFailure('too_large', 'the page fetches more than 64 MiB', error)
-  if (signal.aborted) return new RenderFailure('timeout', 'the page was not ready in time', error)
+  if (proxy.isOverdrawn()) return new RenderFailure('too_large', 'the page fetches more than 64 MiB', { cause: error })
+  if (signal.aborted) return new RenderFailure('timeout', 'the page was not ready in time', { cause: error })
   if (error instanceof RenderFailure) return error
-  if (!browser.connected) return new RenderFailure('broken', 'the browser ended', error)
-  return new RenderFailure('broken', 'the page could not be rendered', error)
+  if (!browser.connected) return new RenderFailure('broken', 'the browser ended', { cause: error })
+  return new RenderFailure('broken', 'the page could not be rendered', { cause: error })
 }

@@ -1,10 +1,23 @@
 import type { Page } from 'puppeteer'
+import type { PageOptions } from './renderer.ts'
+import type { Scroll } from './settlePage.ts'
 
 /** Target of a job, and its result. */
 export interface RenderTask {
   readonly page: { readonly url: string } | { readonly html: string }
-  readonly viewport: { readonly width: number; readonly height: number }
+  readonly viewport: Viewport
+  readonly options: PageOptions
+  readonly scroll: Scroll | undefined
+  /** A document is laid out for paper, and printing waits for requests that nothing else bounds. */
+  readonly isPrinted: boolean
   readonly capture: (page: Page) => Promise<Captured>
+}
+
+export interface Viewport {
+  readonly width: number
+  readonly height: number
+  readonly deviceScaleFactor: number
+  readonly isMobile: boolean
 }
 
 export interface Captured {

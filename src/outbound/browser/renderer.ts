@@ -4,27 +4,81 @@ import { Fault } from '@tollbook/core/fault'
 export interface Renderer {
   /** Hosts that may be rendered though their addresses are not global: `name` or `name:port`. */
   readonly allowHosts: readonly string[]
-  /** Undefined when a job can be taken now. */
-  whyUnavailable(): string | undefined
+  /** Undefined when a job can be taken now. `newcomer`: nothing has been paid, so a long queue is a reason too. */
+  whyUnavailable(newcomer?: boolean): string | undefined
   /** Undefined unless no browser can be started; the problem, for operators. */
   problem(): string | undefined
   /** Throws `RenderFailure` and nothing else that is not a bug. */
-  screenshot(order: ScreenshotOrder, signal: AbortSignal): Promise<Rendered>
-  pdf(order: PdfOrder, signal: AbortSignal): Promise<Rendered>
+  screenshot(order: ScreenshotOrder, customer: Customer): Promise<Rendered>
+  pdf(order: PdfOrder, customer: Customer): Promise<Rendered>
   close(): Promise<void>
 }
 
-export interface ScreenshotOrder {
+/** The buyer of a job, for fair turns and for the browser time that one payment buys. */
+export interface Customer {
+  readonly payer: string
+  /** Reference of the payment. */
+  readonly payment: string
+  readonly signal: AbortSignal
+}
+
+/** Settings of the browser that a page can observe. */
+export interface PageSettings {
+  /** BCP 47. Default: en-US. */
+  readonly locale?: string
+  /** IANA name. Default: UTC. */
+  readonly timezone?: string
+  readonly colorScheme?: 'light' | 'dark'
+  readonly geolocation?: { readonly latitude: number; readonly longitude: number }
+}
+
+/** Conditions for the capture, beyond a quiet page. */
+export interface PageWaits {
+  /** `quiet`, the default: loaded, no request pending, and the document no longer changing. */
+  readonly until?: 'domcontentloaded' | 'load' | 'quiet'
+  /** CSS selector of an element that must be visible. */
+  readonly waitFor?: string
+  /** Pause after everything else, in milliseconds. */
+  readonly delay?: number
+}
+
+export interface PageOptions extends PageSettings, PageWaits {
+  /** CSS selector list of elements that are not shown. */
+  readonly hide?: string
+}
+
+export type PictureFormat = 'png' | 'jpeg' | 'webp'
+
+export interface ScreenshotOrder extends PageOptions {
   readonly url: string
   readonly width: number
   readonly height: number
   readonly fullPage: boolean
+  /** Device pixels per CSS pixel. Default: 1. */
+  readonly deviceScale?: number
+  /** A touch screen, and the page's own `viewport` rules. */
+  readonly isMobile?: boolean
+  /** CSS selector: only the first such element is captured. */
+  readonly element?: string
+  /** Default: png. */
+  readonly format?: PictureFormat
+  /** For jpeg and webp, 1 to 100. */
+  readonly quality?: number
 }
 
-export interface PdfOrder {
+export interface PdfOrder extends PageOptions {
   readonly page: { readonly url: string } | { readonly html: string }
   readonly format: 'A3' | 'A4' | 'A5' | 'Legal' | 'Letter' | 'Tabloid'
   readonly margin: Margin
+  /** The size in an `@page` rule of the page is stronger than `format`. */
+  readonly preferCSSPageSize?: boolean
+  readonly landscape?: boolean
+  readonly scale?: number
+  readonly printBackground?: boolean
+  /** Such as `1-3, 5`. */
+  readonly pageRanges?: string
+  readonly headerTemplate?: string
+  readonly footerTemplate?: string
 }
 
 export interface Margin {
@@ -40,12 +94,25 @@ export interface Rendered {
   readonly httpStatus: number | undefined
   /** Address after redirects. */
   readonly finalUrl: string | undefined
-  /** Everything had loaded; otherwise it was taken as it stood when the time was up. */
-  readonly complete: boolean
+  /** Empty: everything had loaded. Otherwise what was missing when the page was captured. */
+  readonly missing: readonly Missing[]
+  /** Distinct characters of the page that no font of this server can show. */
+  readonly missingGlyphs: number
   /** The page is longer than a picture may be. */
   readonly clipped: boolean
   /** Requests of the page that were refused because they would have reached a private network or another port. */
   readonly refusedRequests: number
+}
+
+/**
+ * `resources_pending`: requests had no whole answer when loading was ended · `still_loading`: scripts kept fetching ·
+ * `still_changing`: the document kept growing or shrinking · `lazy_content`: scrolling never reached the end of the page ·
+ * `wait_not_met`: no element of `waitFor` became visible.
+ */
+export interface Missing {
+  readonly reason: 'resources_pending' | 'still_loading' | 'still_changing' | 'lazy_content' | 'wait_not_met'
+  /** A sentence for the caller. */
+  readonly detail: string
 }
 
 /**
@@ -58,9 +125,17 @@ export type RenderFailureKind = 'forbidden' | 'unreachable' | 'timeout' | 'too_l
 export class RenderFailure extends Fault {
   override readonly name = 'RenderFailure'
   readonly kind: RenderFailureKind
+  /** The payment has used up its browser time; no attempt with it is worth another. */
+  readonly endsPayment: boolean
 
-  constructor(kind: RenderFailureKind, message: string, cause?: unknown) {
+  constructor(kind: RenderFailureKind, message: string, { cause, endsPayment = false }: RenderFailureOptions = {}) {
     super(message, { cause, retryable: kind !== 'forbidden' })
     this.kind = kind
+    this.endsPayment = endsPayment
   }
+}
+
+export interface RenderFailureOptions {
+  readonly cause?: unknown
+  readonly endsPayment?: boolean
 }

@@ -1,38 +1,82 @@
 import { type HTTPResponse, type Page, TimeoutError } from 'puppeteer'
 import type { EgressProxy } from './egressProxy.ts'
-import { RenderFailure } from './renderer.ts'
+import { countMissingGlyphs } from './missingGlyphs.ts'
+import { describePending, type PageRequests, trackRequests } from './pageRequests.ts'
+import { openPageWorld, type PageWorld } from './pageWorld.ts'
+import { preparePage } from './preparePage.ts'
+import { type Missing, RenderFailure } from './renderer.ts'
 import type { RenderTask } from './renderTask.ts'
+import { settlePage } from './settlePage.ts'
 
 /** A page that is there to be captured. */
 export interface Visit {
   readonly httpStatus: number | undefined
-  readonly complete: boolean
+  readonly missing: readonly Missing[]
+  readonly missingGlyphs: number
   /** Throws when the page has turned into something that must not be sold. */
   check(): void
 }
 
-// A page has this long to load; the rest of the job's time is for the picture.
-const loadTimeoutMs = 12_000
-// Scripts fetch after `load`; a page that never stops fetching is taken as it is.
-const settleIdleMs = 50
-const settleTimeoutMs = 1_500
+export interface VisitDeps {
+  readonly proxy: EgressProxy
+  /** Time of a page to load; what has not arrived by then is done without. */
+  readonly loadTimeoutMs: number
+  /** Others need the room of a page that gets nothing: loading ends now. */
+  readonly hurry: AbortSignal
+}
+
+// After its requests were ended, a page needs a moment to go on without them.
+const finishTimeoutMs = 3_000
 
 /** Goes there, waits until it stands, and makes sure that it is a page and not the picture of a refusal. */
-export async function visitPage(page: Page, task: RenderTask, proxy: EgressProxy): Promise<Visit> {
-  await prepare(page, task)
+export async function visitPage(page: Page, task: RenderTask, deps: VisitDeps): Promise<Visit> {
+  const { proxy } = deps
+  await preparePage(page, task)
+  const requests = trackRequests(page)
   const watch = watchNavigation(page, proxy)
-  const arrived = 'url' in task.page ? await goTo(page, task.page.url, watch) : await showHtml(page, task.page.html)
+  const world = await openPageWorld(page)
+  const loading = endLoading(requests, deps)
+  const httpStatus = await arrive(page, task, { ...deps, watch })
   watch.check()
-  await settle(page)
+  if (task.isPrinted) await page.emulateMediaType('print')
+  await hideElements(world, task.options.hide)
+  const unsettled = await settlePage({ page, world, requests, scroll: task.scroll }, task.options)
+  loading.forget()
+  const missingGlyphs = await countMissingGlyphs(world)
   watch.check()
-  return { ...arrived, check: watch.check }
+  // Printing waits for fonts and pictures without a bound.
+  if (task.isPrinted) proxy.finish()
+  return { httpStatus, missing: [...loading.missing(), ...unsettled], missingGlyphs, check: watch.check }
 }
 
-async function prepare(page: Page, { viewport }: RenderTask): Promise<void> {
-  page.on('dialog', (dialog) => void dialog.dismiss().catch(() => undefined))
-  page.on('popup', (popup) => void popup?.close().catch(() => undefined))
-  await page.setViewport({ ...viewport, deviceScaleFactor: 1 })
+interface Loading {
+  missing(): readonly Missing[]
+  forget(): void
 }
+
+/** Ends the requests of a page that does not get what it needs, and remembers which they were. */
+function endLoading(requests: PageRequests, { proxy, loadTimeoutMs, hurry }: VisitDeps): Loading {
+  let missing: readonly Missing[] = []
+  const late = AbortSignal.any([AbortSignal.timeout(loadTimeoutMs), hurry])
+  const finish = (): void => {
+    const pending = requests.pending()
+    if (pending.length > 0) missing = [{ reason: 'resources_pending', detail: describePending(pending) }]
+    proxy.finish()
+  }
+  if (late.aborted) finish()
+  else late.addEventListener('abort', finish, { once: true })
+  return { missing: () => missing, forget: () => late.removeEventListener('abort', finish) }
+}
+
+async function hideElements(world: PageWorld, selectors: string | undefined): Promise<void> {
+  if (selectors !== undefined) await world.run(addHidingRule, selectors)
+}
+
+const addHidingRule = `(selectors) => {
+  const sheet = new CSSStyleSheet()
+  sheet.insertRule(selectors + ' { display: none !important }')
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
+}`
 
 interface NavigationWatch {
   check(): void
@@ -43,10 +87,17 @@ interface NavigationWatch {
 function watchNavigation(page: Page, proxy: EgressProxy): NavigationWatch {
   const visited = new Set<string>()
   let last: string | undefined
+  let isAnswered = true
   page.on('request', (request) => {
     if (!request.isNavigationRequest() || request.frame() !== page.mainFrame()) return
     last = request.url()
+    isAnswered = false
     if (visited.size < visitedMax) visited.add(last)
+  })
+  page.on('response', (response) => {
+    if (!response.request().isNavigationRequest() || response.frame() !== page.mainFrame()) return
+    // An answer after the end of loading is our own refusal.
+    if (!proxy.isFinished()) isAnswered = true
   })
   return {
     lastUrl: () => last,
@@ -55,6 +106,7 @@ function watchNavigation(page: Page, proxy: EgressProxy): NavigationWatch {
       if (proxy.isOverdrawn()) throw new RenderFailure('too_large', 'the page fetches more than 64 MiB')
       for (const url of visited)
         if (proxy.troubleWith(url) === 'forbidden') throw new RenderFailure('forbidden', forbiddenMessage)
+      if (proxy.isFinished() && !isAnswered) throw new RenderFailure('timeout', 'the page did not answer in time')
       // A page of the browser's own, which stands where a page failed to load.
       if (!/^(https?:|about:blank)/.test(page.url()))
         throw new RenderFailure('unreachable', 'the page led to something that cannot be shown')
@@ -67,7 +119,30 @@ function watchNavigation(page: Page, proxy: EgressProxy): NavigationWatch {
 // Chromium follows 20 redirects; a page that refreshes itself without end is watched so far.
 const visitedMax = 200
 
-async function goTo(page: Page, url: string, watch: NavigationWatch) {
+interface Arrival extends VisitDeps {
+  readonly watch: NavigationWatch
+}
+
+/** The status of the page, once it is loaded as far as the order asks. Undefined for HTML that was given. */
+function arrive(page: Page, { page: target, options }: RenderTask, arrival: Arrival): Promise<number | undefined> {
+  const waitUntil = options.until === 'domcontentloaded' ? 'domcontentloaded' : 'load'
+  const navigation = { waitUntil, timeout: arrival.loadTimeoutMs + finishTimeoutMs } as const
+  return 'url' in target
+    ? goTo(page, target.url, { navigation, watch: arrival.watch })
+    : showHtml(page, target.html, navigation)
+}
+
+interface Navigation {
+  readonly waitUntil: 'domcontentloaded' | 'load'
+  readonly timeout: number
+}
+
+interface Journey {
+  readonly navigation: Navigation
+  readonly watch: NavigationWatch
+}
+
+async function goTo(page: Page, url: string, { navigation, watch }: Journey): Promise<number | undefined> {
   let stands = false
   page.once('domcontentloaded', () => (stands = true))
   let response: HTTPResponse | null = null
@@ -75,12 +150,13 @@ async function goTo(page: Page, url: string, watch: NavigationWatch) {
     if (candidate.request().isNavigationRequest() && candidate.frame() === page.mainFrame()) response = candidate
   })
   try {
-    const arrived = await page.goto(url, { waitUntil: 'load', timeout: loadTimeoutMs })
-    return { httpStatus: arrived?.status() ?? statusOf(response), complete: true }
+    const arrived = await page.goto(url, navigation)
+    return arrived?.status() ?? statusOf(response)
   } catch (error) {
     watch.check()
-    if (error instanceof TimeoutError && stands) return { httpStatus: statusOf(response), complete: false }
-    if (error instanceof TimeoutError) throw new RenderFailure('timeout', 'the page did not load in time', error)
+    if (error instanceof TimeoutError && stands) return statusOf(response)
+    if (error instanceof TimeoutError)
+      throw new RenderFailure('timeout', 'the page did not load in time', { cause: error })
     throw noPage(error)
   }
 }
@@ -96,29 +172,21 @@ const refusedByBrowser = new Set(['ERR_UNSAFE_PORT', 'ERR_UNSAFE_REDIRECT', 'ERR
 /** The browser's own error code is precise enough; the rest of its message is not shown. */
 function noPage(error: unknown): RenderFailure {
   const code = /net::(ERR_[A-Z0-9_]+)/.exec(error instanceof Error ? error.message : '')?.[1] ?? ''
-  if (refusedByBrowser.has(code)) return new RenderFailure('forbidden', forbiddenMessage, error)
-  if (code === 'ERR_ABORTED')
-    return new RenderFailure('unreachable', 'there is no page to show: a download, or no content', error)
-  return new RenderFailure('unreachable', `the page could not be loaded: ${code || 'the browser says no more'}`, error)
+  if (refusedByBrowser.has(code)) return new RenderFailure('forbidden', forbiddenMessage, { cause: error })
+  const why =
+    code === 'ERR_ABORTED'
+      ? 'there is no page to show: a download, or no content'
+      : `the page could not be loaded: ${code || 'the browser says no more'}`
+  return new RenderFailure('unreachable', why, { cause: error })
 }
 
 const forbiddenMessage = 'the page is, or leads to, an address that may not be reached'
 
-async function showHtml(page: Page, html: string) {
+async function showHtml(page: Page, html: string, navigation: Navigation): Promise<undefined> {
   try {
-    await page.setContent(html, { waitUntil: 'load', timeout: loadTimeoutMs })
-    return { httpStatus: undefined, complete: true }
+    await page.setContent(html, navigation)
   } catch (error) {
     // Given HTML is available immediately; only its subresources can be late.
-    if (error instanceof TimeoutError) return { httpStatus: undefined, complete: false }
-    throw error
-  }
-}
-
-async function settle(page: Page): Promise<void> {
-  try {
-    await page.waitForNetworkIdle({ idleTime: settleIdleMs, timeout: settleTimeoutMs })
-  } catch (error) {
     if (!(error instanceof TimeoutError)) throw error
   }
 }

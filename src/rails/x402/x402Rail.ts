@@ -22,6 +22,7 @@ export function createX402Rail(given: X402RailDeps): PaymentRail<SponsoredProof>
   return {
     name: 'x402',
     mount,
+    network: deps.network,
     secretHeaders: [paymentHeader],
     // The stock client sends the other name as a request header.
     requestHeaders: [paymentHeader, 'access-control-expose-headers'],

@@ -18,10 +18,10 @@ import { startBucketServer } from './bucketServer.ts'
 const ttlMs = 60_000
 const picture = Buffer.from('a picture')
 
-function openStore(storage: ArtifactStorage) {
+function openStore(storage: ArtifactStorage, totalBytesMax = 1_000_000_000) {
   let nowMs = 1_800_000_000_000
   const clock = { ...systemClock, nowMs: () => nowMs, monotonicMs: () => nowMs }
-  const store = createArtifactStore({ clock, log: silentLog, storage, ttlMs })
+  const store = createArtifactStore({ clock, log: silentLog, storage, ttlMs, totalBytesMax })
   return { store, pass: (durationMs: number) => (nowMs += durationMs) }
 }
 
@@ -90,6 +90,35 @@ test('a store that cannot write says so before the next is asked to pay', async 
   await expect(store.keep('image/png', picture)).rejects.toThrow('the result could not be stored')
   expect(store.whyUnavailable()).toBe('results cannot be stored at the moment')
   pass(31_000)
+  expect(store.whyUnavailable()).toBeUndefined()
+})
+
+test('every expired object of a bucket is removed, also beyond the first page of its list', async () => {
+  const { store, pass } = openStore(openS3Storage({ ...s3, endpoint: bucket.endpoint }))
+  const before = bucket.objects.size
+  const stored = { body: picture, contentType: 'image/png' }
+  // Names that are listed before the expired one, and are not ours to remove.
+  for (let nth = 0; nth < 1_100; nth++) bucket.objects.set(`/bucket/artifacts/foreign-${nth}`, stored)
+  const { name } = await store.keep('image/png', picture)
+  expect(bucket.objects.size).toBe(before + 1_101)
+  pass(ttlMs)
+  await store.sweep()
+  expect(bucket.objects.has(`/bucket/artifacts/${name}`)).toBe(false)
+})
+
+test('a storage that is full sells nothing more until something expires', async () => {
+  const folder = await makeScratchDirectory()
+  const { store, pass } = openStore(await openDiskStorage({ directory: folder, nowMs: systemClock.nowMs }), 20)
+  await store.keep('image/png', picture)
+  await store.keep('image/png', picture)
+  expect(store.whyUnavailable()).toBeUndefined()
+  // A caller who had paid by then still gets a result.
+  await store.keep('image/png', picture)
+  expect(store.whyUnavailable()).toBe('the storage of results is full until some of them expire')
+  await store.sweep()
+  expect(store.whyUnavailable()).toBe('the storage of results is full until some of them expire')
+  pass(ttlMs)
+  await store.sweep()
   expect(store.whyUnavailable()).toBeUndefined()
 })
 

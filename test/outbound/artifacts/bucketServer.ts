@@ -22,7 +22,8 @@ export async function startBucketServer(): Promise<BucketServer> {
         response.writeHead(status, { 'content-type': 'application/xml' }).end(xml)
       if (failing !== undefined) return answer(failing, errorXml('InternalError'))
       if (!signed) return answer(403, errorXml('AccessDenied'))
-      if (url.searchParams.get('list-type') === '2') return answer(200, listXml([...objects.keys()]))
+      if (url.searchParams.get('list-type') === '2')
+        return answer(200, listXml([...objects.keys()], Number(url.searchParams.get('continuation-token') ?? 0)))
       const key = url.pathname
       const contentType = request.headers['content-type'] ?? ''
       const found = objects.get(key)
@@ -55,7 +56,12 @@ function errorXml(code: string): string {
   return `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${code}</Message></Error>`
 }
 
-function listXml(keys: readonly string[]): string {
-  const contents = keys.map((key) => `<Contents><Key>${key.replace(/^\/bucket\//, '')}</Key><Size>1</Size></Contents>`)
-  return `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult><Name>bucket</Name><IsTruncated>false</IsTruncated>${contents.join('')}</ListBucketResult>`
+const pageMax = 1_000
+
+function listXml(keys: readonly string[], start: number): string {
+  const end = start + pageMax
+  const contents = keys
+    .slice(start, end)
+    .map((key) => `<Contents><Key>${key.replace(/^\/bucket\//, '')}</Key><Size>1</Size></Contents>`)
+  return `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult><Name>bucket</Name><IsTruncated>${end < keys.length}</IsTruncated>${end < keys.length ? `<NextContinuationToken>${end}</NextContinuationToken>` : ''}${contents.join('')}</ListBucketResult>`
 }

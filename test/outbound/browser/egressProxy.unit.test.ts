@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { type EgressLimits, type EgressProxy, openEgressProxy } from '../../../src/outbound/browser/egressProxy.ts'
-import { createResolve, judgeTarget } from '../../../src/outbound/browser/egressRules.ts'
+import { createResolve, judgeTarget } from '../../../src/outbound/egressRules.ts'
 import { afterFile } from '../../support/afterFile.ts'
 import { startWeb } from './testRenderer.ts'
 

@@ -1,72 +1,165 @@
 import { describe, expect, test } from 'vitest'
-import { createRenderQueue, type Entry } from '../../../src/outbound/browser/renderQueue.ts'
+import { assert } from '@tollbook/core/assert'
+import { createPaymentBudgets } from '../../../src/outbound/browser/paymentBudgets.ts'
+import { createRenderQueue, type RenderTurn } from '../../../src/outbound/browser/renderQueue.ts'
 
 const patient = new AbortController().signal
 
-function open(limits: Partial<{ placesMax: number; waitingMax: number }> = {}) {
-  return createRenderQueue({ placesMax: 2, waitingMax: 3, ...limits })
+interface TestQueue {
+  enter(payer: string, more?: { readonly site?: string; readonly signal?: AbortSignal }): Promise<Entry>
+  waitingCount(): number
+  pass(ms: number): void
+}
+
+type Entry = RenderTurn | 'full' | 'aborted'
+
+function open(limits: Partial<{ placesMax: number; waitingMax: number; stalledMax: number }> = {}): TestQueue {
+  let nowMs = 0
+  const clock = { monotonicMs: () => nowMs }
+  const queue = createRenderQueue({ clock, placesMax: 2, waitingMax: 3, stalledMax: 2, ...limits })
+  return {
+    enter: (payer, { site = payer, signal = patient } = {}) => queue.enter({ payer, site, signal }),
+    waitingCount: queue.waitingCount,
+    pass: (ms) => (nowMs += ms),
+  }
+}
+
+async function turnOf(entry: Promise<Entry>): Promise<RenderTurn> {
+  const turn = await entry
+  assert(typeof turn === 'object', 'the job has a turn')
+  return turn
 }
 
 describe('a queue for two jobs at once', () => {
-  test('admits two at once, the others in the order in which they came', async () => {
+  test('admits two at once, and equal ones in the order in which they came', async () => {
     const queue = open()
-    expect(await Promise.all([queue.enter(patient), queue.enter(patient)])).toEqual(['entered', 'entered'])
-    const admitted: number[] = []
-    const waiting = [1, 2, 3].map((job) => queue.enter(patient).then(() => admitted.push(job)))
+    const running = [await turnOf(queue.enter('a')), await turnOf(queue.enter('b'))]
+    const waiting = ['c', 'd', 'e'].map((payer) => queue.enter(payer))
     expect(queue.waitingCount()).toBe(3)
-    for (const job of [1, 2, 3]) {
-      queue.leave()
-      await waiting[job - 1]
-      expect(admitted.at(-1)).toBe(job)
+    for (const entry of waiting) {
+      running.shift()?.leave()
+      running.push(await turnOf(entry))
     }
     expect(queue.waitingCount()).toBe(0)
   })
 
-  test('refuses the job that finds the queue full, and admits again when a place is free', async () => {
+  test('refuses the last job when the queue is full, and admits again when a place is free', async () => {
     const queue = open({ waitingMax: 0 })
-    const entries: Entry[] = await Promise.all([queue.enter(patient), queue.enter(patient), queue.enter(patient)])
-    expect(entries).toEqual(['entered', 'entered', 'full'])
-    queue.leave()
-    expect(await queue.enter(patient)).toBe('entered')
+    const first = await turnOf(queue.enter('a'))
+    await turnOf(queue.enter('b'))
+    expect(await queue.enter('c')).toBe('full')
+    first.leave()
+    await turnOf(queue.enter('c'))
   })
 
   test('forgets a job that gives up while it waits, and gives its place to the next', async () => {
     const queue = open({ placesMax: 1 })
-    await queue.enter(patient)
+    const turn = await turnOf(queue.enter('a'))
     const impatient = new AbortController()
-    const first = queue.enter(impatient.signal)
-    const second = queue.enter(patient)
+    const first = queue.enter('b', { signal: impatient.signal })
+    const second = queue.enter('c')
     impatient.abort()
     expect(await first).toBe('aborted')
     expect(queue.waitingCount()).toBe(1)
-    queue.leave()
-    expect(await second).toBe('entered')
+    turn.leave()
+    await turnOf(second)
   })
 
   test('does not admit a job that has given up before it came', async () => {
     const queue = open()
-    expect(await queue.enter(AbortSignal.abort())).toBe('aborted')
-    expect(await Promise.all([queue.enter(patient), queue.enter(patient)])).toEqual(['entered', 'entered'])
+    expect(await queue.enter('a', { signal: AbortSignal.abort() })).toBe('aborted')
+    await turnOf(queue.enter('b'))
+    await turnOf(queue.enter('c'))
   })
 
   test('never runs more than two of a hundred, whatever their order of leaving', async () => {
     const queue = open({ waitingMax: 100 })
     let [running, most] = [0, 0]
     const run = async (job: number) => {
-      expect(await queue.enter(patient)).toBe('entered')
+      const turn = await turnOf(queue.enter(`payer ${job % 7}`))
       most = Math.max(most, ++running)
-      for (let turn = 0; turn < job % 5; turn++) await Promise.resolve()
+      for (let pause = 0; pause < job % 5; pause++) await Promise.resolve()
       running--
-      queue.leave()
+      turn.leave()
     }
     await Promise.all(Array.from({ length: 100 }, (_, job) => run(job)))
     expect([running, most, queue.waitingCount()]).toEqual([0, 2, 0])
   })
+
+  test('a job that leaves twice is a bug', async () => {
+    const turn = await turnOf(open().enter('a'))
+    turn.leave()
+    expect(() => turn.leave()).toThrow('a job that leaves had a turn')
+  })
 })
 
-test('a job that leaves twice is a bug', async () => {
-  const queue = open()
-  await queue.enter(patient)
-  queue.leave()
-  expect(() => queue.leave()).toThrow('a job that leaves had a place')
+describe('turns are fair', () => {
+  test('a payer with many jobs waits behind one with none, also when the queue is full', async () => {
+    const queue = open()
+    const [first] = await Promise.all([turnOf(queue.enter('greedy')), turnOf(queue.enter('greedy'))])
+    const greedy = [queue.enter('greedy'), queue.enter('greedy'), queue.enter('greedy')]
+    const modest = queue.enter('modest')
+    expect(await greedy[2]).toBe('full')
+    first.leave()
+    await turnOf(modest)
+    expect(queue.waitingCount()).toBe(2)
+  })
+
+  test('a site that stalls waits behind others, whichever wallet pays', async () => {
+    const queue = open({ placesMax: 1 })
+    const stalled = await turnOf(queue.enter('one', { site: 'hung.test' }))
+    stalled.stall()
+    queue.pass(10_000)
+    stalled.leave()
+    const turn = await turnOf(queue.enter('two'))
+    const hung = queue.enter('three', { site: 'hung.test' })
+    const honest = queue.enter('four')
+    turn.leave()
+    await turnOf(honest)
+    // Its stalled seconds are forgotten after five minutes.
+    queue.pass(5 * 60 * 1000 + 1)
+    expect(queue.waitingCount()).toBe(1)
+    ;(await turnOf(honest)).leave()
+    await turnOf(hung)
+  })
+})
+
+describe('a page that gets nothing', () => {
+  test('passes its place on, and continues without one', async () => {
+    const queue = open({ placesMax: 1 })
+    const hung = await turnOf(queue.enter('a'))
+    const next = queue.enter('b')
+    hung.stall()
+    await turnOf(next)
+    expect(hung.hurry.aborted).toBe(false)
+    hung.leave()
+  })
+
+  test('is hurried when too many do the same; the one of the heaviest payer goes first', async () => {
+    const queue = open({ placesMax: 1, stalledMax: 2 })
+    const turns: RenderTurn[] = []
+    for (const payer of ['honest', 'greedy', 'greedy']) {
+      const turn = await turnOf(queue.enter(payer))
+      turn.stall()
+      turns.push(turn)
+    }
+    expect(turns.map(({ hurry }) => hurry.aborted)).toEqual([false, true, false])
+  })
+})
+
+test('the browser time of a payment is charged over all its attempts', () => {
+  let nowMs = 0
+  const budgets = createPaymentBudgets({ clock: { monotonicMs: () => nowMs }, paymentTimeMs: 30_000 })
+  const first = budgets.start('payment')
+  expect(first.leftMs).toBe(30_000)
+  nowMs += 12_000
+  first.end()
+  first.end()
+  expect(first.isSpent()).toBe(false)
+  const second = budgets.start('payment')
+  expect(second.leftMs).toBe(18_000)
+  nowMs += 18_000
+  second.end()
+  expect(second.isSpent()).toBe(true)
+  expect(budgets.start('another').leftMs).toBe(30_000)
 })

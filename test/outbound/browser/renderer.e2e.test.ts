@@ -4,11 +4,12 @@ import { mkdtemp } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { getDocumentProxy } from 'unpdf'
 import { describe, expect, test } from 'vitest'
 import { openEgress } from '../../../src/outbound/browser/openEgress.ts'
-import type { Renderer } from '../../../src/outbound/browser/renderer.ts'
+import type { Customer, Renderer } from '../../../src/outbound/browser/renderer.ts'
 import { pageCount } from '../../../src/endpoints/pageCount.ts'
-import { pngSize } from '../../../src/endpoints/pngSize.ts'
+import { pictureSize } from '../../../src/endpoints/pictureSize.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import { awaitThat } from '../../support/awaitThat.ts'
 import { browsersOf, openTestRenderer, startWeb } from './testRenderer.ts'
@@ -25,10 +26,28 @@ const pages: Record<string, (request: IncomingMessage, response: ServerResponse)
   '/reset': (request) => request.socket.destroy(),
   '/garbage': (request) => request.socket.end('SSH-2.0-OpenSSH_9.2\r\n\r\n'),
   '/silent': () => undefined,
-  '/slowImage': (_request, response) => response.end('<h1>hello</h1><img src="/silent">'),
+  '/hangingImage': (_request, response) => response.end('<h1>hello</h1><img src="/silent">'),
+  '/hangingFont': (_request, response) =>
+    response.end('<style>@font-face{font-family:x;src:url(/silent)}h1{font-family:x}</style><h1>hello</h1>'),
+  '/hangingScript': (_request, response) => response.end('<h1>hello</h1><script src="/silent"></script><p>after'),
+  '/hangingSheet': (_request, response) => response.end('<link rel="stylesheet" href="/silent"><h1>hello</h1>'),
   '/busy': (_request, response) => response.end('<script>for(;;);</script>'),
   '/dialogs': (_request, response) => response.end('<script>alert(1);confirm(2);prompt(3);print()</script><p>done'),
   '/popups': (_request, response) => response.end('<script>for(let i=0;i<20;i++)window.open("/")</script><p>done'),
+  '/observe': (_request, response) => response.end(observe),
+  '/said': (request, response) => {
+    said = URL.parse(request.url ?? '', 'http://site.test')?.searchParams.get('what') ?? ''
+    response.end()
+  },
+  '/parts': (_request, response) => response.end(parts),
+  '/paper': (_request, response) => response.end('<style>@page{size:300px 200px}</style>hello'),
+  '/glyphs': (_request, response) =>
+    response.end('<meta charset="utf-8"><p>ASCII, é, α and \u{11f04}\u{11f04}\u{11f05}'),
+  '/lazy': (_request, response) => response.end(lazy),
+  '/lazy.png': (_request, response) => {
+    lazyAsked++
+    response.writeHead(200, { 'content-type': 'image/png' }).end(redPixel)
+  },
   '/flood': (_request, response) => flood(response),
   '/loop': (_request, response) => response.writeHead(302, { location: '/loop' }).end(),
   '/toPrivate': (_request, response) => response.writeHead(302, { location: 'http://10.0.0.1/' }).end(),
@@ -42,6 +61,43 @@ const pages: Record<string, (request: IncomingMessage, response: ServerResponse)
   },
 }
 
+let said = ''
+/** The page tells its server what it sees. */
+const observe = `<script>
+const widthOf = (family) => {
+  const context = document.createElement('canvas').getContext('2d')
+  context.font = '20px ' + family
+  return Math.round(context.measureText('mill iii').width)
+}
+const sees = {
+  language: navigator.language,
+  locale: Intl.NumberFormat().resolvedOptions().locale,
+  timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  isDark: matchMedia('(prefers-color-scheme: dark)').matches,
+  scale: devicePixelRatio,
+  fonts: new Set(['serif', 'monospace', 'Arial'].map(widthOf)).size,
+}
+navigator.geolocation.getCurrentPosition(
+  ({ coords }) => tell({ ...sees, latitude: coords.latitude }),
+  () => tell(sees),
+)
+const tell = (what) => fetch('/said?what=' + encodeURIComponent(JSON.stringify(what)))
+</script>`
+
+const parts = `<body style="margin:0"><div id="banner" style="height:300px">cookies?</div>
+<div id="part" style="width:100px;height:50px;background:teal"></div>
+<script>setTimeout(() => {
+  document.body.insertAdjacentHTML('beforeend', '<p id="late">late')
+  fetch('/said?what=' + document.querySelector('#part').getBoundingClientRect().top)
+}, 300)</script>`
+
+let lazyAsked = 0
+const redPixel = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
+  'base64',
+)
+const lazy = '<div style="height:6000px">x</div><img loading="lazy" src="/lazy.png" width="50" height="50">'
+
 const chunk = Buffer.alloc(1024 * 1024, 'x')
 function flood(response: ServerResponse): void {
   while (response.write(chunk));
@@ -49,7 +105,7 @@ function flood(response: ServerResponse): void {
 }
 
 const { port } = await startWeb((request, response) => {
-  const serve = pages[request.url ?? ''] ?? pages['/404']
+  const serve = pages[request.url?.split('?')[0] ?? ''] ?? pages['/404']
   response.setHeader('content-type', 'text/html')
   serve?.(request, response)
 })
@@ -66,33 +122,38 @@ const egress = openEgress({
   rules,
   limits: { bytesMax: 4 * 1024 * 1024, hostsMax: 50 },
 })
-const limits = { jobTimeoutMs: 4_000, jobsPerBrowserMax: 15 }
+const limits = { jobTimeoutMs: 4_000, loadTimeoutMs: 1_000, jobsPerBrowserMax: 15 }
 const opened = await openTestRenderer({ egress, limits })
+let payments = 0
 const never = new AbortController().signal
 
 function renderer(): Renderer {
   return assertPresent(opened, 'tests without a browser are skipped')
 }
 
+function customer(signal: AbortSignal = never): Customer {
+  return { payer: 'wallet', payment: `payment ${payments++}`, signal }
+}
+
 function shoot(target: string, more: { readonly fullPage?: boolean; readonly signal?: AbortSignal } = {}) {
   const url = target.startsWith('/') ? `http://site.test:${port}${target}` : target
   const order = { url, width: 640, height: 480, fullPage: more.fullPage ?? false }
-  return renderer().screenshot(order, more.signal ?? never)
+  return renderer().screenshot(order, customer(more.signal))
 }
 
 describe.skipIf(opened === undefined)('a page', () => {
   test('is as large as it was asked for', async () => {
     const picture = await shoot('/')
-    expect(pngSize(picture.bytes)).toEqual({ width: 640, height: 480 })
-    expect(picture).toMatchObject({ httpStatus: 200, complete: true, clipped: false, refusedRequests: 0 })
+    expect(pictureSize(picture.bytes, 'png')).toEqual({ width: 640, height: 480 })
+    expect(picture).toMatchObject({ httpStatus: 200, missing: [], clipped: false, refusedRequests: 0 })
   })
 
   test('is as long as it is when all of it is asked for, and never longer than a picture may be', async () => {
     const long = await shoot('/long', { fullPage: true })
-    expect(pngSize(long.bytes).height).toBeGreaterThanOrEqual(3_000)
+    expect(pictureSize(long.bytes, 'png').height).toBeGreaterThanOrEqual(3_000)
     expect(long.clipped).toBe(false)
     const endless = await shoot('/endless', { fullPage: true })
-    expect(pngSize(endless.bytes)).toEqual({ width: 640, height: 16_384 })
+    expect(pictureSize(endless.bytes, 'png')).toEqual({ width: 640, height: 16_384 })
     expect(endless.clipped).toBe(true)
   })
 
@@ -102,6 +163,65 @@ describe.skipIf(opened === undefined)('a page', () => {
 
   test.each(['/dialogs', '/popups'])('is shown though it does %s', async (path) => {
     expect(await shoot(path)).toMatchObject({ httpStatus: 200 })
+  })
+
+  test('of which one resource never arrives is captured on paper and as a picture, and says so', async () => {
+    const captured = ['Image', 'Font', 'Script', 'Sheet'].flatMap((kind) => {
+      const margin = { top: '1cm', right: '1cm', bottom: '1cm', left: '1cm' }
+      const page = { url: `http://site.test:${port}/hanging${kind}` }
+      return [shoot(`/hanging${kind}`), renderer().pdf({ page, format: 'A4', margin }, customer())]
+    })
+    const missing = [{ reason: 'resources_pending', detail: expect.stringContaining('/silent') }]
+    for (const rendered of await Promise.all(captured)) expect(rendered).toMatchObject({ missing })
+  })
+
+  test('sees a plain English browser with three kinds of fonts, or what the order asks for', async () => {
+    await shoot('/observe')
+    expect(JSON.parse(said)).toEqual({
+      language: 'en-US',
+      locale: 'en-US',
+      timezone: 'UTC',
+      isDark: false,
+      scale: 1,
+      fonts: 3,
+    })
+    const picture = await renderer().screenshot(
+      {
+        url: `http://site.test:${port}/observe`,
+        width: 640,
+        height: 480,
+        fullPage: false,
+        deviceScale: 2,
+        locale: 'de-CH',
+        timezone: 'Europe/Zurich',
+        colorScheme: 'dark',
+        geolocation: { latitude: 47, longitude: 8 },
+      },
+      customer(),
+    )
+    expect(pictureSize(picture.bytes, 'png')).toEqual({ width: 1_280, height: 960 })
+    const seen = { language: 'de-CH', locale: 'de-CH', timezone: 'Europe/Zurich', isDark: true, scale: 2 }
+    expect(JSON.parse(said)).toMatchObject(seen)
+  })
+
+  test('is captured as the order asks: another format, one element, elements that are hidden or come late', async () => {
+    const url = `http://site.test:${port}/parts`
+    const order = { url, width: 640, height: 480, fullPage: false }
+    const jpeg = await renderer().screenshot({ ...order, format: 'jpeg', quality: 50 }, customer())
+    expect(pictureSize(jpeg.bytes, 'jpeg')).toEqual({ width: 640, height: 480 })
+    const part = { ...order, element: '#part', waitFor: '#late', hide: '#banner, .none' }
+    const webp = await renderer().screenshot({ ...part, format: 'webp', deviceScale: 2 }, customer())
+    expect(pictureSize(webp.bytes, 'webp')).toEqual({ width: 200, height: 100 })
+    // At the top, because the banner above it is hidden.
+    expect(said).toBe('0')
+    const absent = renderer().screenshot({ ...order, element: '#never' }, customer())
+    await expect(absent).rejects.toMatchObject({ kind: 'unreachable', message: expect.stringContaining('#never') })
+  })
+
+  test('brings lazy content into view, and counts the characters that no font has', async () => {
+    expect(await shoot('/lazy', { fullPage: true })).toMatchObject({ missing: [], missingGlyphs: 0 })
+    expect(lazyAsked).toBe(1)
+    expect(await shoot('/glyphs')).toMatchObject({ missingGlyphs: 2 })
   })
 
   test('leaves nothing behind for the next caller', async () => {
@@ -133,7 +253,12 @@ describe.skipIf(opened === undefined)('a job fails, and the next one works:', ()
     ['a script that never ends', '/busy', 'timeout'],
   ]
   test.each(failures)('%s', async (_what, target, kind) => {
-    await expect(shoot(target)).rejects.toMatchObject({ name: 'RenderFailure', kind })
+    // A page that hangs by its own doing is not worth another attempt with the same payment.
+    await expect(shoot(target)).rejects.toMatchObject({
+      name: 'RenderFailure',
+      kind,
+      endsPayment: kind === 'timeout',
+    })
     expect(await shoot('/')).toMatchObject({ httpStatus: 200 })
   })
 
@@ -160,23 +285,39 @@ describe.skipIf(opened === undefined)('a document', () => {
 
   test('has the pages that the HTML has', async () => {
     const html = '<p>one</p><p style="page-break-before:always">two</p><p style="page-break-before:always">three</p>'
-    const { bytes } = await renderer().pdf({ page: { html }, format: 'A5', margin }, never)
+    const { bytes } = await renderer().pdf({ page: { html }, format: 'A5', margin }, customer())
     expect(await pageCount(bytes)).toBe(3)
+  })
+
+  test('has the size of the @page rule when the order has no other', async () => {
+    const page = { url: `http://site.test:${port}/paper` }
+    const sized = await renderer().pdf({ page, format: 'A4', margin, preferCSSPageSize: true }, customer())
+    expect(await paperOf(sized.bytes)).toEqual([225, 150])
+    const plain = await renderer().pdf({ page, format: 'A4', margin, landscape: true }, customer())
+    expect(await paperOf(plain.bytes)).toEqual([842, 596])
   })
 
   test('of HTML has nothing of this machine or its network in it', async () => {
     const html = `<iframe src="file:///etc/passwd"></iframe><img src="http://127.0.0.1:${port}/"><img src="http://10.0.0.1/">`
-    const { refusedRequests } = await renderer().pdf({ page: { html }, format: 'A4', margin }, never)
+    const { refusedRequests } = await renderer().pdf({ page: { html }, format: 'A4', margin }, customer())
     expect(refusedRequests).toBe(2)
   })
 
   test('is not made of HTML that leads to a private address', async () => {
     const html = '<meta http-equiv="refresh" content="0;url=http://10.0.0.1/">'
-    await expect(renderer().pdf({ page: { html }, format: 'A4', margin }, never)).rejects.toMatchObject({
+    await expect(renderer().pdf({ page: { html }, format: 'A4', margin }, customer())).rejects.toMatchObject({
       kind: 'forbidden',
     })
   })
 })
+
+/** Width and height of the first page in points. */
+async function paperOf(bytes: Uint8Array): Promise<readonly number[]> {
+  const document = await getDocumentProxy(Uint8Array.from(bytes))
+  const { width, height } = (await document.getPage(1)).getViewport({ scale: 1 })
+  await document.loadingTask.destroy()
+  return [Math.round(width), Math.round(height)]
+}
 
 test.skipIf(opened === undefined)('renderers are sandboxed and not root', () => {
   const [browser] = browsersOf(process.pid)

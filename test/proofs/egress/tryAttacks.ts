@@ -70,13 +70,15 @@ export async function tryAttack(renderer: Renderer, environment: EgressEnvironme
   return { group: attack.group, name: attack.name, hits: environment.hits() - before, leaked, outcome }
 }
 
+let payments = 0
+
 async function run(renderer: Renderer, environment: EgressEnvironment, { target }: Attack) {
-  const never = new AbortController().signal
+  const customer = { payer: 'attacker', payment: `payment ${payments++}`, signal: new AbortController().signal }
   environment.serve('page' in target ? target : { page: `<script>fetch('/again')</script>` })
   const page = 'html' in target ? target : { url: 'url' in target ? target.url : `${environment.site}/` }
   try {
     // A document of everything, because its text can be searched.
-    const { bytes } = await renderer.pdf({ page, format: 'A4', margin }, never)
+    const { bytes } = await renderer.pdf({ page, format: 'A4', margin }, customer)
     return { outcome: 'rendered', text: await textOf(bytes) }
   } catch (error) {
     if (!(error instanceof RenderFailure)) throw error

@@ -18,6 +18,9 @@ export function unguarded({ addresses, privateHost }: EgressEnvironment): Egress
         troubleWith: () => undefined,
         refusedCount: () => 0,
         isOverdrawn: () => false,
+        finish: () => undefined,
+        isFinished: () => false,
+        bytesMoved: () => 0,
         close: () => Promise.resolve(),
       }),
   }

@@ -1,6 +1,6 @@
 import { lookup, Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { isAllowedHost, isGlobalAddress, type Target } from '../urlGuard.ts'
+import { isAllowedHost, isGlobalAddress, type Target, webPorts } from './urlGuard.ts'
 
 /** All addresses of a name, of both families; empty when it has none. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
@@ -44,11 +44,16 @@ export function createResolve(): Resolve {
   }
 }
 
-export const resolveOnThisMachine: Resolve = async (hostname) => {
+const resolveOnThisMachine: Resolve = async (hostname) => {
   try {
     return (await lookup(hostname, { all: true })).map(({ address }) => address)
   } catch {
     // Not found and no name server come to the same for the page: it cannot be reached.
     return []
   }
+}
+
+/** The public web, and the hosts that the operator allows. */
+export function webRules(allowHosts: readonly string[]): EgressRules {
+  return { allowHosts, ports: webPorts, resolve: createResolve(), resolveAllowed: resolveOnThisMachine }
 }

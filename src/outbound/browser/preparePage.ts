@@ -1,0 +1,37 @@
+import type { Page } from 'puppeteer'
+import type { PageSettings } from './renderer.ts'
+import type { RenderTask } from './renderTask.ts'
+
+const localeDefault = 'en-US'
+
+/** Sets up what the page can observe, before it is loaded. */
+export async function preparePage(page: Page, { page: target, viewport, options }: RenderTask): Promise<void> {
+  page.on('dialog', (dialog) => void dialog.dismiss().catch(() => undefined))
+  page.on('popup', (popup) => void popup?.close().catch(() => undefined))
+  const { timezone, colorScheme, geolocation, locale = localeDefault } = options
+  await Promise.all([
+    page.setViewport({ ...viewport, hasTouch: viewport.isMobile }),
+    setLocale(page, locale),
+    ...(timezone === undefined ? [] : [page.emulateTimezone(timezone)]),
+    ...(colorScheme === undefined
+      ? []
+      : [page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: colorScheme }])]),
+    ...(geolocation === undefined || !('url' in target) ? [] : [setPosition(page, target.url, geolocation)]),
+  ])
+}
+
+/** Both, because `navigator.language` follows the accepted languages and `Intl` the locale. */
+async function setLocale(page: Page, locale: string): Promise<void> {
+  const session = await page.createCDPSession()
+  const userAgent = await page.browser().userAgent()
+  const [language = locale] = locale.split('-')
+  const acceptLanguage = language === locale ? locale : `${locale},${language}`
+  await session.send('Emulation.setUserAgentOverride', { userAgent, acceptLanguage })
+  await session.send('Emulation.setLocaleOverride', { locale })
+}
+
+async function setPosition(page: Page, url: string, position: NonNullable<PageSettings['geolocation']>): Promise<void> {
+  // Permission for the site that the caller names, and for no frame of another one.
+  await page.browserContext().overridePermissions(new URL(url).origin, ['geolocation'])
+  await page.setGeolocation(position)
+}

@@ -1,0 +1,169 @@
+import { type Page, TimeoutError } from 'puppeteer'
+import { describePending, type PageRequests } from './pageRequests.ts'
+import type { PageWorld } from './pageWorld.ts'
+import { type Missing, type PageWaits, RenderFailure } from './renderer.ts'
+
+export interface SettledPage {
+  readonly page: Page
+  readonly world: PageWorld
+  readonly requests: PageRequests
+  /** Present when the capture shows more than the first screen. */
+  readonly scroll: Scroll | undefined
+}
+
+export interface Scroll {
+  /** Nothing below is brought into view. */
+  readonly heightMax: number
+  /** The capture shows nothing below either. */
+  readonly isCutThere: boolean
+}
+
+// A page is quiet when neither its requests nor its size have changed for this long.
+const quietIdleMs = 50
+const quietTimeoutMs = 3_000
+// After scrolling or a wait; a page that was never quiet has had its time.
+const againTimeoutMs = 1_000
+const waitForTimeoutMs = 8_000
+const scrollRoundsMax = 3
+// Longer than a frame, in which the browser notices what has come into view.
+const scrollPauseMs = 20
+const scrollTimeoutMs = 2_000
+
+/** Waits as long as the order asks, and returns what the page still lacked. */
+export async function settlePage(target: SettledPage, waits: PageWaits): Promise<readonly Missing[]> {
+  const { page, scroll } = target
+  const { until = 'quiet', waitFor, delay = 0 } = waits
+  const settle = (timeoutMs = againTimeoutMs) =>
+    until === 'quiet' ? awaitQuiet(target, timeoutMs) : Promise.resolve([])
+  let missing = await settle(quietTimeoutMs)
+  const unmet = waitFor === undefined ? undefined : await awaitElement(page, waitFor)
+  if (delay > 0) await pause(delay)
+  // The wait may have brought more content, so the page settles again.
+  if (waitFor !== undefined || delay > 0) missing = await settle()
+  const scrolled = scroll === undefined ? undefined : await scrollThrough(target, { ...scroll, settle })
+  return [...(scrolled?.missing ?? missing), unmet, scrolled?.unseen].filter((lack) => lack !== undefined)
+}
+
+async function awaitQuiet(target: SettledPage, timeoutMs: number): Promise<readonly Missing[]> {
+  const late = AbortSignal.timeout(timeoutMs)
+  const { requests } = target
+  let [isIdle, isStill] = [false, false]
+  // Until both hold at the same time: an answer changes the document, and a change makes requests.
+  do {
+    ;[isIdle, isStill] = await Promise.all([awaitIdle(target, timeoutMs), awaitStill(target, timeoutMs)])
+    if (isIdle && isStill && requests.pending().length === 0) return []
+  } while (isIdle && isStill && !late.aborted)
+  const pending = requests.pending()
+  return [
+    ...(isIdle && pending.length === 0 ? [] : [stillLoading(describePending(pending))]),
+    ...(isStill ? [] : [stillChanging]),
+  ]
+}
+
+const stillLoading = (detail: string): Missing => ({ reason: 'still_loading', detail })
+const stillChanging: Missing = {
+  reason: 'still_changing',
+  detail: 'the document was still growing or shrinking when the time to wait for it was up',
+}
+
+/** Not Puppeteer's own wait, which counts streams of events too: they never end. */
+async function awaitIdle({ requests }: SettledPage, timeoutMs: number): Promise<boolean> {
+  const late = AbortSignal.timeout(timeoutMs)
+  let started = -1
+  for (;;) {
+    if (requests.pending().length === 0 && requests.startedCount() === started) return true
+    if (late.aborted) return false
+    started = requests.pending().length === 0 ? requests.startedCount() : -1
+    await pause(quietIdleMs)
+  }
+}
+
+// Elements and height, and not every mutation: a clock or a carousel changes without limit and lacks nothing.
+const waitUntilStill = `async (idleMs, timeoutMs) => {
+  const sign = () => document.getElementsByTagName('*').length + ' ' + document.documentElement.scrollHeight
+  const end = document.timeline.currentTime + timeoutMs
+  let last = sign()
+  let since = document.timeline.currentTime
+  while (document.timeline.currentTime < end) {
+    await new Promise((resolve) => setTimeout(resolve, idleMs / 2))
+    const now = sign()
+    if (now !== last) [last, since] = [now, document.timeline.currentTime]
+    else if (document.timeline.currentTime - since >= idleMs && document.fonts.status === 'loaded') return true
+  }
+  return false
+}`
+
+async function awaitStill({ world }: SettledPage, timeoutMs: number): Promise<boolean> {
+  // A document that went away under the script is replaced by another one, and that is a change.
+  return (await world.run(waitUntilStill, quietIdleMs, timeoutMs)) === true
+}
+
+async function awaitElement(page: Page, selector: string): Promise<Missing | undefined> {
+  try {
+    const found = await page.waitForSelector(selector, { visible: true, timeout: waitForTimeoutMs })
+    await found?.dispose()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof TimeoutError))
+      throw new RenderFailure('unreachable', `the browser does not understand the selector of waitFor: ${selector}`, {
+        cause: error,
+      })
+    const detail = `no visible element matched waitFor within ${waitForTimeoutMs} ms: ${selector}`
+    return { reason: 'wait_not_met', detail }
+  }
+}
+
+const scrollFrom = `async (from, heightMax, pauseMs, timeoutMs) => {
+  const root = document.scrollingElement ?? document.documentElement
+  const end = document.timeline.currentTime + timeoutMs
+  let y = from
+  for (; y < Math.min(root.scrollHeight, heightMax) && document.timeline.currentTime < end; y += innerHeight) {
+    scrollTo({ top: y, behavior: 'instant' })
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+  }
+  return Math.min(y, root.scrollHeight, heightMax)
+}`
+const scrollHome = `() => scrollTo({ top: 0, behavior: 'instant' })`
+const pageHeight = `() => (document.scrollingElement ?? document.documentElement).scrollHeight`
+const isTall = `() => (document.scrollingElement ?? document.documentElement).scrollHeight > innerHeight`
+
+interface SettlingScroll extends Scroll {
+  readonly settle: () => Promise<readonly Missing[]>
+}
+
+interface Scrolled {
+  /** After the last step. */
+  readonly missing: readonly Missing[]
+  readonly unseen: Missing | undefined
+}
+
+/** Brings everything into view once, so that what loads when it is seen is loaded, and goes back to the top. */
+async function scrollThrough({ world }: SettledPage, scroll: SettlingScroll): Promise<Scrolled | undefined> {
+  const { heightMax, isCutThere, settle } = scroll
+  if ((await world.run(isTall)) !== true) return undefined
+  let missing: readonly Missing[] = []
+  let [scrolled, height] = [0, 0]
+  for (let round = 1; round <= scrollRoundsMax; round++) {
+    scrolled = numberOf(await world.run(scrollFrom, scrolled, heightMax, scrollPauseMs, scrollTimeoutMs))
+    missing = await settle()
+    height = numberOf(await world.run(pageHeight))
+    if (height <= scrolled || scrolled >= heightMax) break
+  }
+  await world.run(scrollHome)
+  const isBelowTheCut = isCutThere && scrolled >= heightMax
+  return { missing, unseen: height > scrolled && !isBelowTheCut ? unscrolled(scrolled) : undefined }
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' ? value : 0
+}
+
+const unscrolled = (scrolled: number): Missing => ({
+  reason: 'lazy_content',
+  detail: `the page was scrolled to ${scrolled} pixels and has more below, which may not have been loaded`,
+})
+
+function pause(ms: number): Promise<void> {
+  const late = AbortSignal.timeout(ms)
+  return new Promise((resolve) => late.addEventListener('abort', () => resolve(), { once: true }))
+}

@@ -1,0 +1,110 @@
+import { type IncomingMessage, request as plainRequest } from 'node:http'
+import { request as tlsRequest } from 'node:https'
+import { isIPv6, type LookupFunction } from 'node:net'
+import { Readable } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { assert } from '@tollbook/core/assert'
+import { type EgressRules, judgeTarget } from './egressRules.ts'
+import { findUrlProblem, targetOf } from './urlGuard.ts'
+
+export interface PinnedRequest {
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+  /** The operator chose this host: it may be private. Any other host must be public. */
+  readonly isTrusted: boolean
+}
+
+/** Sends one GET and follows no redirect. */
+export type PinnedGet = (request: PinnedRequest) => Promise<PinnedReply>
+
+export type PinnedReply =
+  | { readonly kind: 'answered'; readonly response: Response }
+  /** A sentence that goes on after "an address that". */
+  | { readonly kind: 'forbidden'; readonly problem: string }
+
+/**
+ * Resolves the name once, judges the addresses, and connects to one of them and to nothing else. A check before `fetch`
+ * does not do that: a name server can answer the check with one address and the connection with another.
+ */
+export function createPinnedGet(rules: EgressRules): PinnedGet {
+  return async (request) => {
+    const { url, isTrusted } = request
+    const target = targetOf(url.href)
+    const problem = isTrusted ? undefined : findUrlProblem(url.href, rules.allowHosts)
+    if (target === undefined || problem !== undefined)
+      return { kind: 'forbidden', problem: problem ?? 'must begin with http:// or https://' }
+    if (isTrusted) return { kind: 'answered', response: await get(request, undefined) }
+    const verdict = await judgeTarget(rules, target)
+    if (verdict.kind === 'reachable')
+      return { kind: 'answered', response: await get(request, pinnedLookup(verdict.addresses)) }
+    if (verdict.kind === 'forbidden') return { kind: 'forbidden', problem: 'must not lead to a private address' }
+    throw Object.assign(new Error('the name has no address'), { code: 'ENOTFOUND' })
+  }
+}
+
+/** A lookup that knows the judged addresses only, whatever name it is asked for. */
+export function pinnedLookup(addresses: readonly string[]): LookupFunction {
+  const known = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
+  return (_hostname, options, answer) => {
+    const [first] = known
+    assert(first !== undefined, 'a reachable target has an address')
+    if (options.all === true) answer(null, known)
+    else answer(null, first.address, first.family)
+  }
+}
+
+function get({ url, headers, signal }: PinnedRequest, lookup: LookupFunction | undefined): Promise<Response> {
+  const send = url.protocol === 'https:' ? tlsRequest : plainRequest
+  const options = {
+    // No connection is kept: the next one to this name is judged again.
+    agent: false,
+    headers: { ...headers, 'accept-encoding': 'gzip, deflate, br' },
+    signal,
+    ...(lookup === undefined ? {} : { lookup, autoSelectFamily: true }),
+  }
+  return new Promise((resolve, reject) => {
+    const request = send(url, options, (incoming) => {
+      try {
+        resolve(responseOf(incoming))
+      } catch (error) {
+        incoming.destroy()
+        reject(error instanceof Error ? error : new Error('the answer cannot be read', { cause: error }))
+      }
+    })
+    request.on('error', reject)
+    request.end()
+  })
+}
+
+const bodiless = new Set([204, 205, 304])
+
+function responseOf(incoming: IncomingMessage): Response {
+  const { statusCode: status = 0, headersDistinct } = incoming
+  const headers = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+    values.map((value): [string, string] => [name, value]),
+  )
+  if (bodiless.has(status)) {
+    incoming.resume()
+    return new Response(null, { status, headers })
+  }
+  return new Response(Readable.toWeb(decompressed(incoming)), { status, headers })
+}
+
+const decompressors = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+} as const
+
+function decompressed(incoming: IncomingMessage): Readable {
+  const encoding = incoming.headers['content-encoding']?.trim().toLowerCase()
+  const found = Object.entries(decompressors).find(([name]) => name === encoding)
+  if (found === undefined) return incoming
+  const [, create] = found
+  const plain = create()
+  incoming.on('error', (error) => plain.destroy(error))
+  plain.once('close', () => incoming.destroy())
+  return incoming.pipe(plain)
+}
