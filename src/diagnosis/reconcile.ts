@@ -58,14 +58,14 @@ export async function reconcile(deps: ReconcileDeps): Promise<Reconciliation> {
   const onChain = balances.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
   const inLedger = await facts.walletBalance(mint)
   const difference = onChain - inLedger
-  const found = { transfers: new Map<string, UnexplainedTransfer>(), searched: 0, left: difference }
+  const found = { transfers: new Map<string, UnexplainedTransfer>(), searched: 0, leftBaseUnits: difference }
   for (const { paymentTokenAccount: account } of wallets) await searchAccount(deps, account, found)
   return {
     chainBaseUnits: onChain.toString(),
     ledgerBaseUnits: inLedger.toString(),
     differenceBaseUnits: difference.toString(),
     transfers: [...found.transfers.values()],
-    remainderBaseUnits: found.left.toString(),
+    remainderBaseUnits: found.leftBaseUnits.toString(),
     searched: found.searched,
     asOf: isoTime(clock.nowMs()),
   }
@@ -74,13 +74,13 @@ export async function reconcile(deps: ReconcileDeps): Promise<Reconciliation> {
 interface Search {
   readonly transfers: Map<string, UnexplainedTransfer>
   searched: number
-  left: bigint
+  leftBaseUnits: bigint
 }
 
 async function searchAccount(deps: ReconcileDeps, account: Address, search: Search): Promise<void> {
   const { chain, facts } = deps
   let before: ListedSignature['signature'] | undefined
-  for (let page = 0; page < pagesMax && search.left !== 0n; page++) {
+  for (let page = 0; page < pagesMax && search.leftBaseUnits !== 0n; page++) {
     const listed = await chain.finality.listSignatures({ account, commitment: 'finalized', before, until: undefined })
     search.searched += listed.length
     const candidates = listed.filter(({ hasFailed }) => !hasFailed)
@@ -103,7 +103,7 @@ async function examine(deps: ReconcileDeps, { signature, memo }: ListedSignature
   // Tokens that move between payment wallets neither arrive nor leave.
   if (baseUnits === 0n) return
   const { blockTimeMs } = finding.record
-  search.left -= baseUnits
+  search.leftBaseUnits -= baseUnits
   search.transfers.set(signature, {
     signature,
     blockTime: blockTimeMs === undefined ? null : isoTime(blockTimeMs),

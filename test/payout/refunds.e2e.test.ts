@@ -81,7 +81,9 @@ test('a difference between wallet and ledger is listed transfer by transfer, eac
   expect(await decisions.reconcile()).toMatchObject({
     differenceBaseUnits: '7000',
     remainderBaseUnits: '0',
-    transfers: [{ signature: signatureOf(unmatched), baseUnits: '7000', proposal: expect.stringContaining('refund record') }],
+    transfers: [
+      { signature: signatureOf(unmatched), baseUnits: '7000', proposal: expect.stringContaining('refund record') },
+    ],
   })
 })
 
