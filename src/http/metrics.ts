@@ -16,6 +16,7 @@ export interface Metrics {
   onUpstreamCall(call: { readonly upstream: string; readonly outcome: string }): void
   onLimited(limit: string): void
   onQuoteStorage(quotes: { readonly bytes: number; readonly oldestDays: number; readonly retentionDays: number }): void
+  onSignerBudget(day: { readonly lamports: number; readonly leftLamports: number }): void
   onBurnDebt(debt: { readonly owedBaseUnits: bigint; readonly oldestSeconds: number }): void
   onSeal(seal: { readonly unsealedEvents: number; readonly damaged: boolean }): void
   /** Shows the checks of /api/health, as they are when the metrics are read. */
@@ -87,6 +88,7 @@ export function createMetrics(): Metrics {
     ...quoteMetrics(registers),
     ...limitMetrics(registers),
     ...burnMetrics(registers),
+    ...signerMetrics(registers),
     showChecks: (checks) => showChecks(registers, checks),
   }
 }
@@ -127,6 +129,19 @@ function quoteMetrics(registers: Registry[]): Pick<Metrics, 'onQuoteStorage'> {
       size.set(bytes)
       oldest.set(oldestDays)
       retention.set(retentionDays)
+    },
+  }
+}
+
+/** Gauges of the budget for the network fees of x402 payments. */
+function signerMetrics(registers: Registry[]): Pick<Metrics, 'onSignerBudget'> {
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers })
+  const day = gauge('tollbook_signer_day_lamports', 'Budget of the signer for one day (UTC)')
+  const left = gauge('tollbook_signer_left_lamports', 'Rest of the budget of this day')
+  return {
+    onSignerBudget({ lamports, leftLamports }) {
+      day.set(lamports)
+      left.set(leftLamports)
     },
   }
 }

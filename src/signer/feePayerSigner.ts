@@ -12,9 +12,16 @@ export interface FeePayerSigner {
   readonly address: Address
   /** False when the budget of the day does not suffice for one more payment. */
   isOpen(): boolean
+  /** Budget of this day, and the rest of it. */
+  day(): DayBudget
   /** The signature that was given to the message with this digest. */
   find(digest: string): string | undefined
   sign(bytes: Uint8Array): Promise<SigningOutcome>
+}
+
+export interface DayBudget {
+  readonly lamports: number
+  readonly leftLamports: number
 }
 
 export type SigningOutcome =
@@ -64,6 +71,7 @@ export function createFeePayerSigner({ clock, key, journal, limits, terms }: Fee
   return {
     address,
     isOpen: () => budget.leftLamports(clock.nowMs()) >= Math.min(usualLamports, limits.perPayment),
+    day: () => ({ lamports: limits.perDay, leftLamports: budget.leftLamports(clock.nowMs()) }),
     find: (digest) => known.get(digest),
     async sign(bytes) {
       const transaction = readSponsored(bytes, { ...terms, feePayer: address })

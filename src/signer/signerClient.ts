@@ -7,6 +7,7 @@ import { Fault } from '@tollbook/core/fault'
 import { type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
 import { readSignature, type Signature } from '@tollbook/core/signature'
 import { type SponsoredTransaction, sponsorProblems } from '../payment/sponsoredTransaction.ts'
+import type { DayBudget } from './feePayerSigner.ts'
 
 /** The signer, as the service uses it. */
 export interface SignerClient {
@@ -18,11 +19,15 @@ export interface SignerClient {
 export interface SignerClientOptions {
   readonly socketPath: string
   readonly clock: Pick<Clock, 'monotonicMs'>
+  /** Called with each reading of the signer's budget. */
+  readonly onBudget?: (day: DayBudget) => void
 }
 
 const address = z.string().transform((text, context) => readAddress(text) ?? invalid(context))
 const signature = z.string().transform((text, context) => readSignature(text) ?? invalid(context))
-const standingJson = z.object({ address, isOpen: z.boolean() })
+// A signer of an earlier release does not report its budget.
+const day = z.object({ lamports: z.number(), leftLamports: z.number() }).optional()
+const standingJson = z.object({ address, isOpen: z.boolean(), day })
 const signatureJson = z.object({ signature })
 const outcomeJson = z.union([
   signatureJson,
@@ -40,13 +45,13 @@ const standingForMs = 1_000
 const timeoutMs = 5_000
 const signatureRetrySeconds = 60
 
-export function createSignerClient({ socketPath, clock }: SignerClientOptions): SignerClient {
+export function createSignerClient({ socketPath, clock, onBudget }: SignerClientOptions): SignerClient {
   let standing: { readonly value: Promise<Standing>; readonly atMs: number } | undefined
   return {
     standing() {
       const nowMs = clock.monotonicMs()
       if (standing === undefined || nowMs - standing.atMs > standingForMs)
-        standing = { value: readStanding(socketPath), atMs: nowMs }
+        standing = { value: readStanding(socketPath, onBudget), atMs: nowMs }
       return standing.value
     },
     async find(digest) {
@@ -66,8 +71,9 @@ export function createSignerClient({ socketPath, clock }: SignerClientOptions): 
 
 type Standing = Awaited<ReturnType<SignerClient['standing']>>
 
-async function readStanding(socketPath: string): Promise<Standing> {
-  const { address: own, isOpen } = parse(standingJson, (await call(socketPath, { path: '/' })).text)
+async function readStanding(socketPath: string, onBudget?: (day: DayBudget) => void): Promise<Standing> {
+  const { address: own, isOpen, day: budget } = parse(standingJson, (await call(socketPath, { path: '/' })).text)
+  if (budget !== undefined) onBudget?.(budget)
   return { address: own, whyClosed: isOpen ? undefined : "the signer's budget of this day is used up" }
 }
 

@@ -63,6 +63,7 @@ export function openSale(settings: SaleSettings, deps: SaleDeps): Paywall {
   const sponsored = openSponsoredRails({
     ...deps.sponsored,
     ...settling,
+    onBudget: deps.metrics.onSignerBudget,
     authenticate: keys.authenticate,
     signStatement: (statement) => keys.signStatement(deps.sponsored.serviceUrl(), statement),
     quoteTtlMs: settings.quoteTtlMs,

@@ -9,7 +9,7 @@ import type { PriceListStore } from '../store/priceListStore.ts'
 import { createMppRail, type MppRailDeps } from '../rails/mpp/mppRail.ts'
 import type { ProductDescription } from '../rails/x402/challenge.ts'
 import { createX402Rail, type X402RailDeps } from '../rails/x402/x402Rail.ts'
-import { createSignerClient } from '../signer/signerClient.ts'
+import { createSignerClient, type SignerClientOptions } from '../signer/signerClient.ts'
 
 export interface SponsoredParts {
   /** Undefined: nothing is offered by x402 or MPP. */
@@ -31,18 +31,19 @@ type OwnDeps =
 export interface SponsoredDeps extends SponsoredParts, Omit<X402RailDeps & MppRailDeps, OwnDeps | 'serviceUrl'> {
   readonly quoteTtlMs: number
   readonly quoteGraceMs: number
+  readonly onBudget: NonNullable<SignerClientOptions['onBudget']>
 }
 
 /** The rails of x402 and MPP with their signer. None without a signer: a stock client needs a fee payer. */
 export function openSponsoredRails(deps: SponsoredDeps): readonly PaymentRail[] {
-  const { settings, clock, terms, quoteTtlMs, quoteGraceMs, catalog } = deps
+  const { settings, clock, onBudget, terms, quoteTtlMs, quoteGraceMs, catalog } = deps
   if (settings === undefined) return []
   const described = new Map(catalog.endpoints.map((endpoint) => [endpoint.path, describe(endpoint)]))
   const sponsored = {
     ...deps,
     readSponsored,
     completeTransaction,
-    feePayer: createSignerClient({ socketPath: settings.signerSocket, clock }),
+    feePayer: createSignerClient({ socketPath: settings.signerSocket, clock, onBudget }),
     describe: (path: string) => described.get(path),
     findListed: (endpoint: string, priceList: number) => findListed(deps, endpoint, priceList),
     priceHoldMs: quoteTtlMs + quoteGraceMs,

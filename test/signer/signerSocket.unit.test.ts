@@ -39,8 +39,10 @@ function newPayment() {
 test('64 callers at the socket get no more signatures than the budget allows, also after a restart', async () => {
   const options = await optionsIn(await makeScratchDirectory())
   const signer = await openSigner(options)
-  const client = createSignerClient({ ...options, clock: systemClock })
+  const budgets: object[] = []
+  const client = createSignerClient({ ...options, clock: systemClock, onBudget: (day) => budgets.push(day) })
   expect(await client.standing()).toEqual({ address: signer.address, whyClosed: undefined })
+  expect(budgets).toEqual([{ lamports: options.limits.perDay, leftLamports: options.limits.perDay }])
   const payments = Array.from({ length: 64 }, newPayment)
   const answers = await Promise.all(payments.map((payment) => client.sign(payment)))
   const signed = payments.filter((_payment, index) => !isRefusal(answers[index]))
