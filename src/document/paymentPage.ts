@@ -160,12 +160,22 @@ function fieldsOf({ parameters, example, streamOnDemand }: Endpoint): Markup {
   const alternatives = oneOf.flatMap((alternative) => alternative.required)
   // The page shows whole answers.
   const asked = Object.entries(properties).filter(([name]) => streamOnDemand === undefined || name !== 'stream')
-  const fields = asked.map(([name, field]) =>
-    shown({ name, field, isRequired: required.includes(name), value: example.order[name] }),
-  )
+  const fields = asked.map(([name, field]) => {
+    const value = example.order[name]
+    const isRequired = required.includes(name)
+    const isFirst = isRequired || value !== undefined || alternatives.includes(name)
+    return { isFirst, markup: shown({ name, field, isRequired, value }) }
+  })
+  const first = fields.filter(({ isFirst }) => isFirst).map(({ markup }) => markup)
+  const rest = fields.filter(({ isFirst }) => !isFirst).map(({ markup }) => markup)
   const choice =
     alternatives.length === 0 ? html`` : html`<p class="muted">Fill in one of ${alternatives.join(' and ')}.</p>`
-  return html`${choice}${fields}`
+  if (rest.length === 0) return html`${choice}${first}`
+  return html`${choice}${first}
+    <details>
+      <summary>More options</summary>
+      ${rest}
+    </details>`
 }
 
 const members = z.record(z.string(), z.json())
@@ -202,8 +212,11 @@ function inputOf({ name, field, isRequired, value = field.default }: FormField, 
   const required = isRequired ? html` required` : html``
   const text = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
   const common = html` id="field-${name}" name="${name}"${required}${describedBy}`
-  if (field.type === 'boolean')
-    return html`<input type="checkbox" ${common}${value === true ? html` checked` : html``} />`
+  if (field.type === 'boolean') {
+    const standard = field.default === true ? html` data-standard="true"` : html``
+    const checked = value === true ? html` checked` : html``
+    return html`<input type="checkbox" ${common}${standard}${checked} />`
+  }
   if (field.enum !== undefined) {
     const options = [...(isRequired ? [] : ['']), ...field.enum].map(
       (option) => html`<option${option === text ? html` selected` : html``}>${option}</option>`,

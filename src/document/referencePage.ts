@@ -173,7 +173,7 @@ function plainOperation(document: ApiDocument, operation: Operation): Markup {
   </article>`
 }
 
-function inputOf({ components }: ApiDocument, { summary, parameters, requestBody }: Operation): Markup {
+function inputOf({ components }: ApiDocument, { path, method, parameters, requestBody }: Operation): Markup {
   const given = parameters.flatMap((parameter) => ('name' in parameter && parameter.in !== 'path' ? [parameter] : []))
   const reference = requestBody?.content['application/json']?.schema?.$ref
   const name = reference?.slice(reference.lastIndexOf('/') + 1)
@@ -185,7 +185,7 @@ function inputOf({ components }: ApiDocument, { summary, parameters, requestBody
   if (rows.length === 0) return html``
   const title = requestBody === undefined ? 'Query' : 'JSON body'
   return html`<h4>${title}</h4>
-    <div class="scroll" tabindex="0" role="region" aria-label="${title} of ${summary}">
+    <div class="scroll" tabindex="0" role="region" aria-label="${title} of ${method} ${path}">
       <table>
         <tbody>
           ${rows}

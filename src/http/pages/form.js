@@ -4,10 +4,12 @@ export function readOrder(form) {
   const order = {}
   for (const field of form.elements) {
     const { name, type, value, checked } = field
-    if (name === '' || (type === 'checkbox' ? !checked : value === '')) continue
+    // A box that is as the service assumes it is left out, like an empty field.
+    const isLeftOut = type === 'checkbox' ? checked === (field.dataset.standard === 'true') : value === ''
+    if (name === '' || isLeftOut) continue
     const [last, ...outer] = name.split('.').reverse()
     const holder = outer.reverse().reduce((within, part) => (within[part] ??= {}), order)
-    holder[last] = type === 'checkbox' ? true : readValue(field)
+    holder[last] = type === 'checkbox' ? checked : readValue(field)
   }
   return order
 }
