@@ -1,6 +1,7 @@
 import '@tollbook/core/quietBindings'
 import { mppFetch } from '../support/mppClient.ts'
 import { repeatingFetch } from '../support/x402Service.ts'
+import { validateByMppx } from './mppValidation.ts'
 import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { openStockPurchases, type PurchaseOptions } from './stockPurchases.ts'
 
@@ -18,7 +19,9 @@ const options = proofCommand('mpp', 'The stock client of MPP buys every product 
 await using purchases = await openStockPurchases(options)
 const { wallet, rpcUrl } = purchases
 const stock = { name: 'mppx 0.11 with @solana/mpp 0.6', receiptHeader: 'payment-receipt', mount: '' }
-await purchases.prove([
+const clients = [
   { ...stock, fetch: await mppFetch(wallet, { rpcUrl }), repeats: false },
   { ...stock, fetch: await mppFetch(wallet, { rpcUrl, inner: repeatingFetch }), repeats: true },
-])
+]
+// Every product is on sale by then.
+await purchases.prove(clients, () => validateByMppx(purchases.baseUrl, purchases.pageUrl))

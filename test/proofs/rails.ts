@@ -97,7 +97,7 @@ async function present(url: string, headers: Way['headers']) {
     if (code !== 'PAYMENT_PENDING' || tries === pendingTriesMax) {
       const isReplay = response.headers.has('idempotent-replay')
       count(`${response.status} ${isReplay ? 'stored answer' : (reason ?? code ?? '')}`)
-      return { status: response.status, code, isReplay, data: JSON.stringify(data) }
+      return { status: response.status, code, reason, isReplay, data: JSON.stringify(data) }
     }
     count('(503 PAYMENT_PENDING, repeated)')
     await systemClock.sleep(100)
@@ -121,6 +121,9 @@ async function race(index: number): Promise<void> {
   const sold = served.filter(({ isReplay }) => !isReplay).length
   if (new Set(served.map(({ data }) => data)).size > 1) wrong.push(`payment ${index} bought different answers`)
   if (sold !== 1) wrong.push(`payment ${index} bought ${sold} answers`)
+  // A rail that cannot read the payment takes no part in the race.
+  const unread = answers.find(({ reason }) => reason?.startsWith('malformed_'))
+  if (unread !== undefined) wrong.push(`payment ${index}: a rail could not read it: ${unread.reason}`)
   const other = answers.find(({ status }) => ![200, 402, 409].includes(status))
   if (other !== undefined) wrong.push(`payment ${index}: a loser was answered ${other.status} ${other.code}`)
 }

@@ -16,6 +16,7 @@ import { type ProductFacts, requestOf } from '../../src/endpoints/productFacts.t
 import { silentLog } from '../../src/primitives/log.ts'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
 import { type DroppingProxy, openDroppingProxy } from './droppingProxy.ts'
+import type { Findings } from './mppValidation.ts'
 import { noLimits } from './proofEnvironment.ts'
 import { readProofLedger } from './proofLedger.ts'
 import { concludeProof, say } from './verdict.ts'
@@ -25,8 +26,11 @@ export interface StockPurchases extends AsyncDisposable {
   readonly wallet: Keypair
   readonly rpcUrl: string
   readonly tokenMint: string
-  /** Buys every product by each client, then audits the ledger against the chain and says whether all of it holds. */
-  prove(clients: readonly StockClient[]): Promise<void>
+  readonly baseUrl: string
+  /** Page that products may render. */
+  readonly pageUrl: string
+  /** Buys every product by each client, then checks more, audits the ledger against the chain, and says whether all of it holds. */
+  prove(clients: readonly StockClient[], check?: () => Promise<Findings>): Promise<void>
 }
 
 export interface StockClient {
@@ -84,13 +88,15 @@ export async function openStockPurchases({ rounds, drop }: PurchaseOptions): Pro
   const { keypairPath } = assertPresent(local.demoWallet, 'local mode has a wallet')
   const secretKey = z.array(z.int()).parse(JSON.parse(await readFile(keypairPath, 'utf8')))
   const adminUrl = assertPresent(local.adminDatabaseUrl ?? undefined, 'local mode has a database')
-  const purchases = { local, proxy, adminUrl, rounds, wrong: [] }
+  const purchases: Opened = { local, proxy, adminUrl, rounds, wrong: [] }
   const disposables = opened.move()
   return {
     wallet: Keypair.fromSecretKey(Uint8Array.from(secretKey)),
     rpcUrl,
     tokenMint: local.tokenMint,
-    prove: (clients) => prove(purchases, clients),
+    baseUrl: local.baseUrl,
+    pageUrl: pageUrlOf(local),
+    prove: (clients, check = () => Promise.resolve({ lines: [], wrong: [] })) => prove(purchases, clients, check),
     [Symbol.asyncDispose]: () => disposables.disposeAsync(),
   }
 }
@@ -98,7 +104,13 @@ export async function openStockPurchases({ rounds, drop }: PurchaseOptions): Pro
 const nameOf = ({ name, repeats }: StockClient) =>
   repeats ? `${name}, on a fetch that repeats a broken request` : name
 
-async function prove(purchases: Opened, clients: readonly StockClient[]): Promise<void> {
+const pageUrlOf = ({ sampleUpstreams }: LocalJson) => sampleUpstreams?.pageUrl ?? 'https://example.com/'
+
+async function prove(
+  purchases: Opened,
+  clients: readonly StockClient[],
+  check: () => Promise<Findings>,
+): Promise<void> {
   const { wrong } = purchases
   const lines: string[] = []
   for (const client of clients) {
@@ -109,7 +121,9 @@ async function prove(purchases: Opened, clients: readonly StockClient[]): Promis
     const expected = client.repeats ? answers : answers + dropped
     if (payments !== expected) wrong.push(`${nameOf(client)}: ${payments} payments, expected ${expected}`)
   }
-  lines.push(await auditPurchases(purchases))
+  const more = await check()
+  wrong.push(...more.wrong)
+  lines.push(...more.lines, await auditPurchases(purchases))
   concludeProof({ holds: wrong.length === 0, lines: [...lines, ...wrong.slice(0, 20)] })
 }
 
@@ -140,8 +154,7 @@ const pauseMs = 1_000
 
 async function buyUntilAnswered(purchases: Opened, client: StockClient, product: ProductFacts): Promise<void> {
   const { local, proxy, wrong } = purchases
-  const pageUrl = local.sampleUpstreams?.pageUrl ?? 'https://example.com/'
-  const { target, body } = requestOf(product, product.demo.order({ pageUrl }))
+  const { target, body } = requestOf(product, product.demo.order({ pageUrl: pageUrlOf(local) }))
   const key = client.repeats ? { 'idempotency-key': randomToken() } : {}
   for (let tries = 1; tries <= triesMax; tries++) {
     const order = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }

@@ -100,6 +100,8 @@ describe('I1 one payment', () => {
     const sold = answers.filter((each) => each.status === 200 && !each.headers.has('idempotent-replay'))
     expect(sold).toHaveLength(1)
     expect(answers.filter(({ status }) => ![200, 402, 409].includes(status))).toEqual([])
+    const refused = answers.filter(({ status }) => status === 402).map((each) => each.clone().json())
+    for (const body of await Promise.all(refused)) expect(body).not.toHaveProperty('reason', 'malformed_payload')
     // A retryable answer must not carry an offer: a stock client would pay again.
     for (const { status, headers: sent } of answers) if (status === 409) expect(sent.get('www-authenticate')).toBeNull()
     const { receipt } = saleBody.parse(await assertPresent(sold[0], 'one is served').json())

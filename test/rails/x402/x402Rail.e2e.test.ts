@@ -111,6 +111,18 @@ describe('the 402', () => {
     expect((await fetch(urlOf(path), init)).status).toBe(400)
   })
 
+  // The paths of x402's own tests (malformedPathBypass), and the same below our mount.
+  test.each(['%', '%c0', '/some-param%', '/%2e%2e/crypto%00'])(
+    'is not bypassed by a path that ends in %s',
+    async (end) => {
+      for (const prefix of ['', '/x402']) {
+        const response = await fetch(urlOf(`${prefix}/api/data/crypto${end}`))
+        expect(response.status).toBe(404)
+        expect(await response.json()).not.toHaveProperty('data')
+      }
+    },
+  )
+
   test('may be read by a page of another origin, which learns the headers first', async () => {
     const headers = { origin: 'https://shop.example', 'access-control-request-method': 'POST' }
     const preflight = await fetch(urlOf(mounted), { method: 'OPTIONS', headers })
