@@ -63,7 +63,7 @@ function mayHeal(status: number): boolean {
 /** The head of a streamed answer names the receipt of this payment; its body ends with the receipt itself. */
 export function isStreamFor({ signature }: Pick<PresentedProof, 'signature'>, { status, headers }: Response): boolean {
   const location = headers.get('receipt-location') ?? ''
-  return status === 200 && location.startsWith(`/api/receipts/${signature}?`)
+  return status === 200 && location.startsWith(`/api/receipts/solana:${signature}?`)
 }
 
 const sale = z.object({ success: z.literal(true), receipt: z.object({ signature: z.string() }) })

@@ -101,7 +101,7 @@ export async function startScriptedService(): Promise<ScriptedService> {
 }
 
 function stream(step: 'stream' | 'broken stream', { signature }: PresentedProof, response: ServerResponse): void {
-  const location = `/api/receipts/${signature}?attempt=attempt_1`
+  const location = `/api/receipts/solana:${signature}?attempt=attempt_1`
   response.writeHead(200, { 'content-type': 'text/event-stream', 'receipt-location': location })
   response.write('data: one\n\n', () => void (step === 'stream' ? response.end() : response.destroy()))
 }
