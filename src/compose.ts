@@ -72,7 +72,7 @@ export async function createService(
   const sold = soldProducts(seams.products?.(products) ?? products, config.catalog)
   const { split } = config.catalog
   await settings.record()
-  const { providers, standIns } = openProviders(config.providers, deps)
+  const { providers, standIns } = openProviders(config.providers, { ...deps, sold, terms })
   const prices = opened.adopt(
     await openPrices(config.prices, { ...deps, priceLists: ledger.priceLists, providers, sold, split, terms }),
     close,

@@ -32,6 +32,7 @@ const commands: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCommand>(
   ['wallet', async (deps) => (await import('./wallet.ts')).walletCommand(deps)],
   ['split', async (deps) => (await import('./split.ts')).splitCommand(deps)],
   ['explain', async (deps) => (await import('./explain.ts')).explainCommand(deps)],
+  ['reconcile', async (deps) => (await import('./reconcile.ts')).reconcileCommand(deps)],
   ['refund', async (deps) => (await import('./refund.ts')).refundCommand(deps)],
   ['receipt-key', async () => (await import('./receiptKey.ts')).receiptKeyCommand()],
   ['report', loadReport],

@@ -7,7 +7,7 @@ export interface RefundSettings {
   /** A login of `tollbook_finance`. Undefined: refunds are decided on the command line only. */
   readonly databaseUrl: string | undefined
   /** Largest value of one decision, in millionths of a dollar at the quoted price. */
-  readonly limits: { readonly finance: bigint; readonly support: bigint }
+  readonly limits: Readonly<Record<'finance' | 'support', bigint>>
 }
 
 const usdDecimals = 6

@@ -15,6 +15,7 @@ import { createReports } from '../reports/reports.ts'
 import { createRefundStore } from '../store/refundStore.ts'
 import type { RefundLimits } from '../payment/refundDecision.ts'
 import { explain, type ExplainOutcome } from './explain.ts'
+import { reconcile, type Reconciliation } from './reconcile.ts'
 import { decideAndRecord, type RefundOrder, type RefundOutcome } from './recordDecision.ts'
 
 export interface DiagnosisOptions {
@@ -36,6 +37,8 @@ export interface OpenDiagnosis {
   readonly decimals: number
   explain(subject: string): Promise<ExplainOutcome>
   decide(order: RefundOrder): Promise<RefundOutcome>
+  /** Throws a fault without a chain. */
+  reconcile(): Promise<Reconciliation>
   close(): Promise<void>
 }
 
@@ -63,6 +66,10 @@ export async function openDiagnosis(options: DiagnosisOptions): Promise<OpenDiag
     return {
       decimals: token.decimals,
       explain: (subject) => explain(deps, subject),
+      reconcile: async () => {
+        if (typeof chain === 'string') throw new Fault(`the chain cannot be asked: ${chain}`, { retryable: true })
+        return reconcile({ ...deps, chain })
+      },
       decide: (order) => decideAndRecord({ ...deps, store, refundsOf, limits: options.limits }, order),
       close: () => database.destroy(),
     }

@@ -53,7 +53,7 @@ export function ledgerStatement(reference: PaymentReference, recorded: RecordedP
   const settlement = 'settlement' in state ? state.settlement : undefined
   const delivery = events.find(({ event }) => event?.kind === 'RequestFulfilled')
   const attemptId = delivery?.event?.kind === 'RequestFulfilled' ? delivery.event.attemptId : undefined
-  const text = (amount: bigint | undefined) => amount?.toString() ?? null
+  const text = (value: { toString(): string } | undefined) => value?.toString() ?? null
   return {
     kind,
     state: stateName,

@@ -39,7 +39,7 @@ export interface ProductHandler<P extends Json> {
   /** Without parameters: for the whole product. With them an answer may be cached though no provider can be asked. */
   readonly whyUnavailable: (parameters?: P, payer?: string) => string | undefined
   /** For a payment that has been made, where that differs from a new buyer. */
-  readonly whyUndeliverable?: (parameters: P) => string | undefined
+  readonly whyUndeliverable?: (parameters: P, payer?: string) => string | undefined
   /** True while a provider answers. Absent: the product needs none. */
   readonly providersAnswer?: () => boolean
   readonly probes?: readonly Liveness[]
@@ -81,7 +81,7 @@ function openProduct<P extends Json, A, Needs>(
         ok: true,
         parameters,
         whyUnavailable: (payer) => handler.whyUnavailable(parameters, payer),
-        whyUndeliverable: () => (handler.whyUndeliverable ?? handler.whyUnavailable)(parameters),
+        whyUndeliverable: (payer) => (handler.whyUndeliverable ?? handler.whyUnavailable)(parameters, payer),
         whyNoData: () => handler.whyNoData?.(parameters),
         covers: () => handler.covers?.(parameters),
         deliver: (job) => handler.deliver(parameters, job),

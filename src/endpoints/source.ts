@@ -14,6 +14,7 @@ import {
 import { createLiveness, type Liveness } from './liveness.ts'
 import { createMissBudget } from './missBudget.ts'
 import type { Provider, ProviderDeps } from './providers/provider.ts'
+import { creditMeta, creditsOf } from './providers/providerTerms.ts'
 
 /** The providers of one endpoint in the order in which they are asked, with a cache of their answers. */
 export interface AnswerSource<Query, Data> {
@@ -175,6 +176,7 @@ function metaOf<Data>(
     source: sampleUpstreams ? `sample:${provider}` : provider,
     asOf: isoTime(observation.asOfMs),
     cached: fetchedAtMs < askedAtMs,
+    ...creditMeta(creditsOf([provider])),
     ageSeconds: Math.floor(ageMs / 1000),
   }
 }

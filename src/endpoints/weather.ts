@@ -8,6 +8,7 @@ import { createNws } from './providers/nws.ts'
 import { createOpenMeteo } from './providers/openMeteo.ts'
 import { createOpenMeteoGeocoding } from './providers/openMeteoGeocoding.ts'
 import type { ProviderDeps } from './providers/provider.ts'
+import { creditMeta, creditsOf, geoNamesCredit } from './providers/providerTerms.ts'
 import { coordinate, type WeatherQuery, type WeatherReport } from './providers/weatherReport.ts'
 import { createSource, type AnswerSource } from './source.ts'
 import { characterCount, text } from './text.ts'
@@ -103,6 +104,7 @@ function openWeather(deps: ProviderDeps): ProductHandler<z.infer<typeof paramete
         data: { location: { city: place.name, country: place.country }, current: found.data },
         meta: {
           ...found.meta,
+          ...creditMeta([...creditsOf([found.meta.source.replace('sample:', '')]), geoNamesCredit]),
           place: { ...place, source: placeSource },
           alternatives: alternatives.map((other) => ({ ...other })),
         },

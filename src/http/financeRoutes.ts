@@ -8,6 +8,7 @@ import { UnknownColumn } from '../reports/readReport.ts'
 import { chosenCells, type ReportRow } from '../reports/reportTable.ts'
 import type { Positioned, Reports } from '../reports/reports.ts'
 import type { Explanation } from '../diagnosis/explanation.ts'
+import type { Reconciliation } from '../diagnosis/reconcile.ts'
 import { subjectForms } from '../diagnosis/readSubject.ts'
 import type { AccessHolder, AccessRefusal, FinanceAccess, FinanceRole } from './financeAccess.ts'
 import type { FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
@@ -26,6 +27,7 @@ export interface FinanceRouteDeps {
   readonly publicUrl: string | undefined
   readonly explain: (subject: string) => Promise<Explanation | 'unreadable' | 'unknown'>
   readonly decideRefund: DecideRefund
+  readonly reconcile: () => Promise<Reconciliation>
   /** Balance of the payment wallet on chain; throws a fault when no node answers. */
   readonly walletBaseUnits: () => Promise<bigint>
 }
@@ -46,6 +48,7 @@ export function createFinanceRoutes(deps: FinanceRouteDeps): readonly FreeRoute[
       guarded(`/api/finance/${report}`, (request) => serveReport(deps, report, request), rolesOf(report)),
     ),
     guarded('/api/finance/payments/:reference', (request) => servePayment(deps, request), everyone),
+    guarded('/api/finance/reconciliation', (request) => serveReconciliation(deps, request)),
     decisionRoute(deps),
     guarded('/api/finance/explain/:subject', (request) => serveExplanation(deps, request), everyone),
   ]
@@ -172,6 +175,14 @@ function csvHeaders(report: ReportName, position: number): Readonly<Record<strin
     'cache-control': 'no-store',
     'x-ledger-position': String(position),
   }
+}
+
+/** Searches the chain, so it is not a part of the summary. */
+async function serveReconciliation(deps: FinanceRouteDeps, { query }: FreeRequest): Promise<FreeAnswer> {
+  if (query !== '') return invalidRequest([{ field: 'query', message: 'the reconciliation takes no parameters' }])
+  const reconciliation = await deps.reconcile()
+  const { decimals } = deps.reports.token
+  return jsonAnswer(200, JSON.stringify({ success: true, data: { ...reconciliation, decimals } }))
 }
 
 /** A colon is the only character of a reference that clients may encode. */

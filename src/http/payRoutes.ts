@@ -55,9 +55,7 @@ const files = [
 
 /** Pages that sell the products to people, and the payments of their wallets (Wallet Standard, Solana Pay). */
 export async function createPayRoutes(deps: PayRouteDeps): Promise<PayRoutes> {
-  const { wallets, network } = deps
-  // A page finds the receipt in the envelope, which streams do not have.
-  const endpoints = deps.endpoints.filter(({ stream }) => stream === undefined)
+  const { endpoints, wallets, network } = deps
   const hasTestWallet = wallets.fund !== undefined
   const page = (endpoint: Endpoint, at: string) =>
     createStaticFile('text/html', paymentPage({ endpoint, at, network, hasTestWallet })).prepared

@@ -93,7 +93,7 @@ function findLimitProblem({ value, limits, decider }: Question, baseUnits: bigin
   assert(value.requiredBaseUnits > 0n, 'a quote asks for something')
   const microUsd = (baseUnits * value.priceMicroUsd) / value.requiredBaseUnits
   if (microUsd <= limit) return undefined
-  const usd = (amount: bigint) => formatDecimal(amount, usdDecimals)
+  const usd = (amountMicroUsd: bigint) => formatDecimal(amountMicroUsd, usdDecimals)
   return `the limit of the role ${decider.role} is ${usd(limit)} USD, and this is ${usd(microUsd)} USD at the quoted price`
 }
 

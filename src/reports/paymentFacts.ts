@@ -5,7 +5,9 @@ import type { ListedPrice } from '@tollbook/core/quote'
 import { ledgerCodec, paymentCodec, type PaymentEvent } from '../payment/events.ts'
 import type { PaymentState } from '../payment/payment.ts'
 import { type PaymentReference, readReference, referenceOfStream, streamIdOf } from '../payment/paymentReference.ts'
+import { accounts } from '../accounting/account.ts'
 import { type Database, readOrFault } from '../store/database.ts'
+import { findAccounted } from '../store/lifecycleStore.ts'
 import { foldPayment } from '../store/paymentStore.ts'
 
 /** Facts of the database about one payment, for people who explain it. */
@@ -21,6 +23,10 @@ export interface PaymentFacts {
   paymentOfLeaf(leafHashStart: string): Promise<PaymentReference | undefined>
   /** The price list in force at that moment. */
   pricesAt(atMs: number): Promise<readonly ListedPrice[]>
+  /** Balance of the payment wallets in the ledger. */
+  walletBalance(mint: string): Promise<bigint>
+  /** The part of these that the ledger accounts for. */
+  accounted(references: readonly PaymentReference[]): Promise<ReadonlySet<PaymentReference>>
   /** First presentation by any wallet of a proof that could not be decided at once. */
   presentedAtMs(reference: PaymentReference): Promise<number | undefined>
 }
@@ -67,6 +73,8 @@ export function createPaymentFacts(database: Database): PaymentFacts {
     paymentOfQuote: (quote) => readOrFault('the payment of a quote', () => findPaymentOfQuote(database, quote)),
     paymentOfLeaf: (start) => readOrFault('the payment of a receipt', () => findPaymentOfLeaf(database, start)),
     pricesAt: (atMs) => readOrFault('the prices in force', () => readPricesAt(database, atMs)),
+    walletBalance: (mint) => readOrFault('the balance of the payment wallet', () => readWallet(database, mint)),
+    accounted: (references) => findAccounted(database, references),
     presentedAtMs: (reference) => readOrFault('a first presentation', () => readPresented(database, reference)),
   }
 }
@@ -217,6 +225,14 @@ async function readPricesAt(database: Database, atMs: number): Promise<readonly 
   const { rows } = await sql<{ number: number; body: Buffer }>`
     select number, body from ledger.setting_at('prices', ${new Date(atMs)})`.execute(database)
   return rows.flatMap(({ number, body }) => pricesOf(body, number))
+}
+
+async function readWallet(database: Database, mint: string): Promise<bigint> {
+  const { rows } = await sql<{ balance: string }>`
+    select balance::text as balance from ledger.accounts where mint = ${mint} and name = ${accounts.paymentWallet}`.execute(
+    database,
+  )
+  return BigInt(rows[0]?.balance ?? 0)
 }
 
 async function readPresented(database: Database, reference: PaymentReference): Promise<number | undefined> {

@@ -55,9 +55,9 @@ interface Open {
   readonly reference: string
   readonly account: string
   readonly position: number
-  owed: bigint
-  approved: bigint
-  paid: bigint
+  owedBaseUnits: bigint
+  approvedBaseUnits: bigint
+  paidBaseUnits: bigint
   approvedAt: number
   readonly decisions: RefundDecisionFact[]
   readonly payouts: PayoutFact[]
@@ -87,7 +87,7 @@ export function refundLines(moves: readonly RefundMove[]): readonly RefundLine[]
       )
     else note(lineOf(lines, move), move)
   }
-  return [...lines.values()].filter(({ owed }) => owed > 0n).map(shown)
+  return [...lines.values()].filter(({ owedBaseUnits }) => owedBaseUnits > 0n).map(shown)
 }
 
 function lineOf(
@@ -97,7 +97,14 @@ function lineOf(
   const key = `${reference} ${account}`
   const known = lines.get(key)
   if (known !== undefined) return known
-  const fresh = { owed: 0n, approved: 0n, paid: 0n, approvedAt: Infinity, decisions: [], payouts: [] }
+  const fresh = {
+    owedBaseUnits: 0n,
+    approvedBaseUnits: 0n,
+    paidBaseUnits: 0n,
+    approvedAt: Infinity,
+    decisions: [],
+    payouts: [],
+  }
   const line: Open = { reference, account, position, ...fresh }
   lines.set(key, line)
   return line
@@ -105,47 +112,53 @@ function lineOf(
 
 function note(line: Open, move: Exclude<RefundMove, { kind: 'paid' }>): void {
   if (move.kind === 'owed') {
-    line.owed += move.baseUnits
+    line.owedBaseUnits += move.baseUnits
     return
   }
-  line.approved += move.baseUnits
+  line.approvedBaseUnits += move.baseUnits
   line.approvedAt = Math.min(line.approvedAt, move.position)
-  if (move.decision.kind === 'granted') line.owed += move.baseUnits
+  if (move.decision.kind === 'granted') line.owedBaseUnits += move.baseUnits
   line.decisions.push(move.decision)
 }
 
 function pay(lines: readonly Open[], { baseUnits, payout }: RefundMove & { readonly kind: 'paid' }): void {
   let left = baseUnits
   const approved = lines.toSorted((one, other) => one.approvedAt - other.approvedAt)
-  const give = (line: Open, most: bigint): void => {
-    const part = most < left ? most : left
+  const give = (line: Open, mostBaseUnits: bigint): void => {
+    const part = mostBaseUnits < left ? mostBaseUnits : left
     if (part <= 0n) return
     left -= part
-    line.paid += part
+    line.paidBaseUnits += part
     if (!line.payouts.includes(payout)) line.payouts.push(payout)
   }
-  for (const line of approved) give(line, smaller(line.approved, line.owed) - line.paid)
-  for (const line of lines) give(line, line.owed - line.paid)
+  for (const line of approved) give(line, smaller(line.approvedBaseUnits, line.owedBaseUnits) - line.paidBaseUnits)
+  for (const line of lines) give(line, line.owedBaseUnits - line.paidBaseUnits)
 }
 
-function smaller(one: bigint, other: bigint): bigint {
-  return one < other ? one : other
+function smaller(oneBaseUnits: bigint, otherBaseUnits: bigint): bigint {
+  return oneBaseUnits < otherBaseUnits ? oneBaseUnits : otherBaseUnits
 }
 
 function shown(line: Open): RefundLine {
-  const { reference, account, position, owed, approved, paid, decisions, payouts } = line
+  const { reference, account, position, owedBaseUnits, paidBaseUnits, decisions, payouts } = line
   return {
     reference,
     account,
     cause: causeOf(account, decisions),
-    state: paid >= owed ? 'paid' : paid > 0n ? 'part_paid' : approved >= owed ? 'approved' : 'due',
-    owedBaseUnits: owed,
-    approvedBaseUnits: smaller(approved, owed),
-    paidBaseUnits: paid,
+    state: stateOf(line),
+    owedBaseUnits,
+    approvedBaseUnits: smaller(line.approvedBaseUnits, owedBaseUnits),
+    paidBaseUnits,
     decisions,
     payouts,
     position,
   }
+}
+
+function stateOf({ owedBaseUnits, approvedBaseUnits, paidBaseUnits }: Open): RefundStateName {
+  if (paidBaseUnits >= owedBaseUnits) return 'paid'
+  if (paidBaseUnits > 0n) return 'part_paid'
+  return approvedBaseUnits >= owedBaseUnits ? 'approved' : 'due'
 }
 
 function causeOf(account: string, decisions: readonly RefundDecisionFact[]): RefundLine['cause'] {

@@ -2,6 +2,7 @@ import type { Chain } from '../chain/openChain.ts'
 import type { FinanceSettings } from '../config/financeSettings.ts'
 import type { SaleSettings } from '../config/saleSettings.ts'
 import { explain } from '../diagnosis/explain.ts'
+import { reconcile } from '../diagnosis/reconcile.ts'
 import { refundAfterMs, settleMarginMs } from '../payment/paymentAges.ts'
 import { createFinanceAccess } from '../http/financeAccess.ts'
 import { createFinanceRoutes } from '../http/financeRoutes.ts'
@@ -19,7 +20,7 @@ import type { PartDeps } from './partDeps.ts'
 
 export interface FinanceDeps extends PartDeps {
   readonly ledger: Pick<LedgerPart, 'openReports' | 'payments'>
-  readonly chain: Pick<Chain, 'reader' | 'terms'>
+  readonly chain: Pick<Chain, 'reader' | 'finality' | 'terms'>
   readonly settings: Pick<LedgerSettingsPart, 'allTerms' | 'origin'>
   readonly keys: Pick<ReceiptKeys, 'signReceipt'>
 }
@@ -81,6 +82,7 @@ export function openFinance({ finance: settings, sale, refunds }: FinanceOptions
         },
         text,
       ),
+    reconcile: () => reconcile({ clock, facts: reports.facts, chain, allTerms: onRecord.allTerms }),
     walletBaseUnits: () => totalBaseUnits(chain.reader, onRecord.allTerms()),
   })
   return {

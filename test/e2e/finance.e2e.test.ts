@@ -337,7 +337,10 @@ describe('tollbook report', () => {
     const payment = JSON.parse((await run('payment', signature)).out)
     expect(payment).toMatchObject({ reference: `solana:${signature}`, state: 'fulfilled', refunds: [] })
     expect(await run('payment')).toMatchObject({ code: 2, err: expect.stringContaining('needs a signature') })
-    expect(await run('summary', '--month', '2026-10')).toMatchObject({ code: 2, err: expect.stringContaining('--month') })
+    expect(await run('summary', '--month', '2026-10')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--month'),
+    })
   })
 
   test('reports each wrong value by name, with exit code 2', async () => {

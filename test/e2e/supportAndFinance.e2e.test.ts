@@ -9,6 +9,7 @@ import { explainCommand } from '../../src/cli/explain.ts'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { ask, askForQuote, buy, qrOrder } from '../support/ask.ts'
 import { openLoopbackServer } from '../support/loopbackServer.ts'
+import { makeMemberLogin } from '../support/memberLogin.ts'
 import { openTestService } from '../support/testService.ts'
 
 /*
@@ -22,9 +23,8 @@ const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'EdDSA' }
 const provider = await openLoopbackServer((_, response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys: [jwk] }))
 })
-const service = await openTestService({
-  env: { FINANCE_PORT: '0', FINANCE_ISSUER: issuer, FINANCE_JWKS_URL: `${provider.url}/jwks` },
-})
+const financeEnv = { FINANCE_PORT: '0', FINANCE_ISSUER: issuer, FINANCE_JWKS_URL: `${provider.url}/jwks` }
+const service = await openTestService({ env: financeEnv })
 const sale = await buy(service)
 const { tokenMint: mint, paymentWallet: wallet } = await askForQuote(service)
 const sale402 = { mint, wallet }
@@ -148,3 +148,35 @@ test('a payer reads state, receipt and refunds of a payment by a signed challeng
   const later = new Date(Date.parse(expiresAt) + 3_600_000).toISOString()
   expect((await read(service.demoWallet, challenge.replace(expiresAt, later), later)).status).toBe(401)
 })
+
+test('support approves a refund over HTTP in its own name and within its limit, and an auditor decides nothing', async () => {
+  const env = { ...financeEnv, FINANCE_DATABASE_URL: await financeLogin(), REFUND_MAX_SUPPORT_USD: '0.000001' }
+  const deciding = await openTestService({ besides: service, env })
+  const payment = await service.payer.sign(await askForQuote(service), { shortBy: -1n })
+  await service.payer.send(payment)
+  expect((await ask(service, { ...qrOrder, proof: Buffer.from(payment.signature).toString('base64') })).status).toBe(
+    200,
+  )
+  const decide = async (role: string, more: object = {}, url = deciding.financeUrl) => {
+    const response = await fetch(`${url ?? ''}/api/finance/decisions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${await tokenOf(role, `${role} person`)}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ action: 'approve', payment: payment.signature, reason: 'ticket 4711', ...more }),
+    })
+    return { status: response.status, body: await response.json() }
+  }
+  expect((await decide('auditor')).status).toBe(403)
+  expect((await decide('support', {}, service.financeUrl)).status).toBe(503)
+  expect(await decide('support', { action: 'pay' })).toMatchObject({
+    status: 400,
+    body: { details: [{ field: 'action' }] },
+  })
+  expect(await decide('support', { action: 'grant' })).toMatchObject({ status: 409 })
+  expect(await decide('support')).toMatchObject({ status: 200, body: { data: { event: 'RefundApproved' } } })
+  expect(await decide('support')).toMatchObject({ status: 409, body: { error: expect.stringContaining('no debt') } })
+  const approved = { cause: 'overpaid', refund: 'approved', decidedBy: 'support person', role: 'support' }
+  expect(await read('/api/finance/refunds')).toMatchObject({ body: { data: { rows: [approved] } } })
+  expect((await read('/api/finance/burns')).status).toBe(403)
+})
+
+const financeLogin = () => makeMemberLogin(service.database.adminUrl, 'tollbook_finance', 'tollbook_reader')

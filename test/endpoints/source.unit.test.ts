@@ -46,7 +46,6 @@ function provider(fixture: ProviderFixture, name: keyof typeof servers, timeoutM
   const upstream = fixture.deps.openUpstream({ name, base, pace, timeoutMs })
   return {
     name,
-    licence: 'none',
     whyUnavailable: () => upstream.whyResting(),
     ask: (query) =>
       upstream.ask({ path: `/${query}` }, (reply) => {
@@ -104,7 +103,6 @@ describe('the providers are asked in turn', () => {
     const waits: number[] = []
     const stuck = (name: string): Provider<string, Price> => ({
       name,
-      licence: 'none',
       whyUnavailable: () => undefined,
       ask() {
         asked.push(name)
@@ -216,7 +214,6 @@ describe('an answer', () => {
     const fixture = openProviderFixture()
     const stored: Provider<string, Price> = {
       name: 'keeper',
-      licence: 'none',
       whyUnavailable: () => undefined,
       ask: () => {
         const nowMs = fixture.clock.nowMs()

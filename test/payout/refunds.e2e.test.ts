@@ -77,6 +77,16 @@ async function listed() {
   )
 }
 
+test('a difference between wallet and ledger is listed transfer by transfer, each with a proposal', async () => {
+  expect(await decisions.reconcile()).toMatchObject({
+    differenceBaseUnits: '7000',
+    remainderBaseUnits: '0',
+    transfers: [
+      { signature: signatureOf(unmatched), baseUnits: '7000', proposal: expect.stringContaining('refund record') },
+    ],
+  })
+})
+
 test('a booking of finance is a debt with a name and a reason, and only of what is due', async () => {
   expect(await decisions.explain(unmatched)).toMatchObject({
     diagnosis: { booking: { kind: 'unmatched' } },
@@ -101,6 +111,7 @@ test('a booking of finance is a debt with a name and a reason, and only of what 
     [undelivered]: ['undelivered', 'approved', 'mira'],
     [overpaid]: ['overpaid', 'due', null],
   })
+  expect(await decisions.reconcile()).toMatchObject({ differenceBaseUnits: '0', transfers: [] })
 })
 
 test('a delivered payment is refunded by hand once, with a reason, within the limit and its price', async () => {

@@ -1,5 +1,5 @@
 import { countText, tokensNumber, tokensText } from './amounts.js'
-import { readAddress, writeAddress } from './address.js'
+import { paymentAddress, readAddress, writeAddress } from './address.js'
 import { Forbidden, forgetToken, hasToken, keepToken, read, Refused, takeTokenFromFragment } from './api.js'
 import { drawDays, drawNames, tableBehind } from './charts.js'
 import { openPayment } from './paymentDialog.js'
@@ -37,6 +37,7 @@ one('#find').addEventListener('submit', (event) => {
   event.preventDefault()
   showPayment(one('#subject').value.trim())
 })
+one('#reconcile').addEventListener('click', () => void showReconciliation().catch(tell))
 one('#range').addEventListener('submit', (event) => event.preventDefault())
 one('#range').addEventListener('change', ({ target }) => {
   keepOnePeriod(target)
@@ -161,6 +162,8 @@ async function showSummary() {
   }
   for (const [name, text] of Object.entries(texts)) one(`#card-${name}`).textContent = text
   one('#difference').textContent = differenceText(summary, tokens)
+  one('#reconcile').hidden = onChain === null || onChain === summary.paymentWalletBaseUnits
+  one('#reconciliation').hidden = true
   one('#burned-later').textContent =
     summary.burnConfirmedBaseUnits === '0' ? '' : `${tokens(summary.burnConfirmedBaseUnits)} of it later, by us`
   one('#burn-owed-since').textContent =
@@ -189,6 +192,24 @@ async function showSummary() {
     ['', 'Tokens'],
     lines.map(([name, amount]) => [name, tokens(amount)]),
   )
+}
+
+/** Each transfer that is on chain and not in the ledger. */
+async function showReconciliation() {
+  const { transfers, differenceBaseUnits, remainderBaseUnits, searched, decimals } = await read('reconciliation')
+  const section = one('#reconciliation')
+  section.querySelector('p').textContent =
+    `The final difference is ${tokensText(differenceBaseUnits, decimals)} tokens; ${tokensText(remainderBaseUnits, decimals)} of it is in none of the newest ${countText(searched)} transactions.`
+  const lines = transfers.map(({ signature, baseUnits, blockTime, wallet, proposal }) => {
+    const item = document.createElement('li')
+    const link = document.createElement('a')
+    link.href = paymentAddress(signature)
+    link.textContent = `${signature.slice(0, 8)}…`
+    item.append(link, ` ${tokensText(baseUnits, decimals)} tokens, ${blockTime ?? ''} ${wallet ?? ''}. ${proposal}`)
+    return item
+  })
+  section.querySelector('ul').replaceChildren(...lines)
+  section.hidden = false
 }
 
 function differenceText({ paymentWalletBaseUnits, paymentWalletOnChainBaseUnits: onChain }, tokens) {
