@@ -89,6 +89,13 @@ describe('what is required', () => {
     expect(parseTokenPrice(text)).toBeUndefined()
   })
 
+  test('a price of all tokens that can exist is one, and of a base unit more is none', () => {
+    const value = { tokenPriceAttoUsd: 10n ** 18n, decimals: 6, split: defaultSplit }
+    const priceOf = (priceMicroUsd: bigint) => priceAll([{ path: '/api/x', priceMicroUsd }], value)
+    expect(priceOf(2n ** 64n - 1n)).toMatchObject([{ requiredBaseUnits: 2n ** 64n - 1n }])
+    expect(priceOf(2n ** 64n)).toBeUndefined()
+  })
+
   test('every endpoint of the list has a price that divides', () => {
     const prices = priceAll(products, { tokenPriceAttoUsd: 10n ** 15n, decimals: 6, split: defaultSplit })
     expect(prices?.map(({ endpoint }) => endpoint)).toEqual(products.map(({ path }) => path))
