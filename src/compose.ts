@@ -72,7 +72,7 @@ export async function createService(
   const sold = soldProducts(seams.products?.(products) ?? products, config.catalog)
   const { split } = config.catalog
   await settings.record()
-  const { providers, standIns } = openProviders(config.providers, deps)
+  const { providers, standIns } = openProviders(config.providers, { ...deps, sold, terms })
   const prices = opened.adopt(
     await openPrices(config.prices, { ...deps, priceLists: ledger.priceLists, providers, sold, split, terms }),
     close,
@@ -86,7 +86,7 @@ export async function createService(
     await openProducts(config.products, { ...deps, sold, ledger, providers, standIns, publicUrl: address.url }),
     close,
   )
-  const finance = opened.adopt(openFinance(config.finance, { ...deps, ledger, chain, settings }), close)
+  const finance = opened.adopt(openFinance(config, { ...deps, ledger, chain, settings, keys }), close)
 
   const health = createHealth({ jobs, seal, settings, prices, lifecycle, catalog })
   const paywall = openSale(config.sale, {
@@ -112,7 +112,7 @@ export async function createService(
     paywall,
     wallets: { ledger: ledger.payments, chain, slot: jobs.slot, fundWallet },
     endpoints: seams.endpoints?.(catalog.endpoints) ?? catalog.endpoints,
-    routes: [...catalog.routes, ...seal.routes],
+    routes: [...catalog.routes, ...seal.routes, ...finance.routes],
     finance: finance.serving,
     health,
     keys,

@@ -19,6 +19,7 @@ import { type LimitSettings, limitSettingsOf, limitVariables } from './config/li
 import { type LocalSettings, localVariables } from './config/localSettings.ts'
 import { operatorVariables } from './config/operatorSettings.ts'
 import { type PayoutSettings, payoutSettingsOf, payoutVariables } from './config/payoutSettings.ts'
+import { type RefundSettings, refundSettingsOf, refundVariables } from './config/refundSettings.ts'
 import { type PriceSettings, priceSettingsOf, priceVariables } from './config/priceSettings.ts'
 import {
   missingDeliveryVariables,
@@ -88,6 +89,7 @@ export interface Config {
   readonly signer: SignerSettings
   readonly lifecycle: LifecycleSettings
   readonly finance: FinanceSettings | undefined
+  readonly refunds: RefundSettings
   readonly server: ServerSettings
   readonly limits: LimitSettings
 }
@@ -116,6 +118,7 @@ const environment = z.object({
   ...saleVariables,
   ...signerVariables,
   ...financeVariables,
+  ...refundVariables,
   ...serverVariables,
   ...limitVariables,
 })
@@ -233,6 +236,7 @@ function configOf(env: z.infer<typeof environment>): Config {
     signer: signerSettingsOf(env),
     lifecycle: lifecycleSettingsOf(env),
     finance: financeSettingsOf(env, server.publicUrl),
+    refunds: refundSettingsOf(env),
     server,
     limits: limitSettingsOf(env),
   }

@@ -36,7 +36,7 @@ export function burnCommand(deps: CommandDeps): Command {
     .addHelpText('after', help)
     .action(async (flags: BurnFlags) => {
       const config = readConfig()
-      const log = createLog({ level: config.logLevel, name: 'tollbook burn' })
+      const log = createLog({ level: config.logLevel, name: 'tollbook burn', destination: process.stderr })
       const { once = false, untilStdinEnds = false } = flags
       const code = once ? await runOnce(deps, log) : await runUntilStopped(log, untilStdinEnds)
       process.exit(code)

@@ -16,6 +16,8 @@ export interface ProviderSettings extends ProviderAddresses {
   readonly samples?: ProviderAddresses
   /** False: a provider counts as available until it fails a caller. */
   readonly areProbed: boolean
+  /** Providers whose terms cover the sale, by agreements of the operator. */
+  readonly termsAccepted: ReadonlySet<string>
   /** The operator's URL or e-mail address, for the User-Agent that providers ask for. */
   readonly contact: string
   readonly aiOutputTokensMax: number
@@ -64,6 +66,16 @@ const newsFeeds = z
     'must be category=URL, separated by commas',
   )
   .default([])
+const termsNames: readonly string[] = [...upstreamNames, 'NEWS_FEEDS']
+const acceptedNames = z
+  .string()
+  .transform((value) => new Set(value.split(',').map((name) => name.trim())))
+  .refine(
+    (names) => [...names].every((name) => termsNames.includes(name)),
+    `must be names of providers, separated by commas: ${termsNames.join(', ')}`,
+  )
+  .default(new Set<string>())
+
 const modelsMax = 20
 
 /** One model or several, separated by commas; the first is the default. */
@@ -82,6 +94,7 @@ export const providerVariables = {
   ...upstreamVariables(),
   SAMPLE_UPSTREAMS: z.enum(sampleModes, 'must be auto, always or never').optional(),
   PROVIDER_PROBES: onOff('1'),
+  PROVIDER_TERMS_ACCEPTED: acceptedNames,
   UPSTREAM_CONTACT: z
     .string()
     .regex(/^[\x20-\x7e]{1,200}$/, 'must be at most 200 printable ASCII characters')
@@ -135,6 +148,7 @@ export function providerSettingsOf(
     upstreams: upstreamsOf(env),
     sampleUpstreams: env.SAMPLE_UPSTREAMS ?? (hasLocalChain ? 'auto' : 'never'),
     areProbed: env.PROVIDER_PROBES,
+    termsAccepted: env.PROVIDER_TERMS_ACCEPTED,
     contact: env.UPSTREAM_CONTACT,
     newsFeeds: env.NEWS_FEEDS,
     aiServers: [

@@ -210,6 +210,22 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
     errors: [400, 404, 503],
     parameters: [{ name: 'attempt', in: 'query', required: true, schema: { type: 'string' } }],
   },
+  '/api/payments/:signature': {
+    summary: 'State, receipt and refunds of a payment, for its payer',
+    description:
+      'Without `authorization` the answer is a 401 with a `challenge`. Sign its text with the wallet that paid, and repeat with `authorization: Wallet <wallet>.<expiresAt>.<signature in base58>`.',
+    answers: enveloped(
+      z.looseObject({
+        reference: z.string(),
+        wallet: z.string(),
+        state: z.string(),
+        isFinal: z.boolean(),
+        receipt: receiptBody.nullable(),
+        refunds: z.array(z.looseObject({ state: z.string(), owedBaseUnits: z.string() })).nullable(),
+      }),
+    ),
+    errors: [400, 401, 404, 503],
+  },
   '/artifacts/:name': {
     summary: 'A purchased picture or document',
     description: 'Anyone with the address can fetch it until it expires.',

@@ -5,6 +5,7 @@ import { newsCategories } from './articles/newsCategory.ts'
 import type { FoundNews, NewsSearch } from './newsSearch.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
+import { creditMeta, creditsOf } from './providers/providerTerms.ts'
 import { characterCount, oneOf, queryInteger, text } from './text.ts'
 
 const query = text({
@@ -112,6 +113,7 @@ function metaOf({ clock, sampleUpstreams }: NewsDeps, { articles, asOfMs, isFres
     sources,
     asOf: isoTime(asOfMs),
     cached: !isFresh,
+    ...creditMeta(creditsOf(sources)),
     ageSeconds: Math.max(0, Math.floor((clock.nowMs() - asOfMs) / 1000)),
   }
 }

@@ -37,9 +37,9 @@ export interface ProductHandler<P extends Json> {
   /** Present when settings of the operator change which parameters are accepted. */
   readonly parameters?: z.ZodType<P>
   /** Without parameters: for the whole product. With them an answer may be cached though no provider can be asked. */
-  readonly whyUnavailable: (parameters?: P) => string | undefined
+  readonly whyUnavailable: (parameters?: P, payer?: string) => string | undefined
   /** For a payment that has been made, where that differs from a new buyer. */
-  readonly whyUndeliverable?: (parameters: P) => string | undefined
+  readonly whyUndeliverable?: (parameters: P, payer?: string) => string | undefined
   /** True while a provider answers. Absent: the product needs none. */
   readonly providersAnswer?: () => boolean
   readonly probes?: readonly Liveness[]
@@ -80,8 +80,8 @@ function openProduct<P extends Json, A, Needs>(
       return {
         ok: true,
         parameters,
-        whyUnavailable: () => handler.whyUnavailable(parameters),
-        whyUndeliverable: () => (handler.whyUndeliverable ?? handler.whyUnavailable)(parameters),
+        whyUnavailable: (payer) => handler.whyUnavailable(parameters, payer),
+        whyUndeliverable: (payer) => (handler.whyUndeliverable ?? handler.whyUnavailable)(parameters, payer),
         whyNoData: () => handler.whyNoData?.(parameters),
         covers: () => handler.covers?.(parameters),
         deliver: (job) => handler.deliver(parameters, job),

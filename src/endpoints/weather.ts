@@ -8,6 +8,7 @@ import { createNws } from './providers/nws.ts'
 import { createOpenMeteo } from './providers/openMeteo.ts'
 import { createOpenMeteoGeocoding } from './providers/openMeteoGeocoding.ts'
 import type { ProviderDeps } from './providers/provider.ts'
+import { creditMeta, creditsOf, geoNamesCredit } from './providers/providerTerms.ts'
 import { coordinate, type WeatherQuery, type WeatherReport } from './providers/weatherReport.ts'
 import { createSource, type AnswerSource } from './source.ts'
 import { characterCount, text } from './text.ts'
@@ -79,30 +80,31 @@ function openWeather(deps: ProviderDeps): ProductHandler<z.infer<typeof paramete
   return {
     probes: [source.liveness, geocoding.liveness],
     providersAnswer: () => source.liveness.someAnswer(),
-    whyUnavailable(asked) {
+    whyUnavailable(asked, buyer) {
       if (asked === undefined) return source.whyUnavailable()
       const search = findPlace(gazetteer, asked.city)
       if (search.kind === 'found') return source.whyUnavailable(search.place)
       // A place that is known not to exist is answered with NO_DATA, even while every provider is down.
       return geocoding.isKnownMissing(search.query)
         ? undefined
-        : (geocoding.whyUnavailable(search.query) ?? source.whyUnavailable())
+        : (geocoding.whyUnavailable(search.query, buyer) ?? source.whyUnavailable())
     },
     whyNoData({ city }) {
       const search = findPlace(gazetteer, city)
       return search.kind === 'unlisted' && geocoding.isKnownMissing(search.query) ? search.why : undefined
     },
-    async deliver({ city }) {
-      const located = await locate({ gazetteer, geocoding }, city)
+    async deliver({ city }, { payer }) {
+      const located = await locate({ gazetteer, geocoding, buyer: payer }, city)
       if (located.kind === 'failed') return located
       const { place, alternatives, placeSource } = located
-      const found = await source.ask(place)
+      const found = await source.ask(place, payer)
       if (found.kind === 'failed') return found
       return {
         kind: 'delivered',
         data: { location: { city: place.name, country: place.country }, current: found.data },
         meta: {
           ...found.meta,
+          ...creditMeta([...creditsOf([found.meta.source.replace('sample:', '')]), geoNamesCredit]),
           place: { ...place, source: placeSource },
           alternatives: alternatives.map((other) => ({ ...other })),
         },
@@ -140,12 +142,13 @@ function createGeocoding(deps: ProviderDeps): Geocoding {
 interface Atlas {
   readonly gazetteer: Gazetteer
   readonly geocoding: Geocoding
+  readonly buyer: string | undefined
 }
 
-async function locate({ gazetteer, geocoding }: Atlas, city: string) {
+async function locate({ gazetteer, geocoding, buyer }: Atlas, city: string) {
   const search = findPlace(gazetteer, city)
   if (search.kind === 'found') return { ...search, placeSource: 'geonames' }
-  const found = await geocoding.ask(search.query)
+  const found = await geocoding.ask(search.query, buyer)
   if (found.kind === 'failed') return found.code === 'NO_DATA' ? { ...found, message: search.why } : found
   return { kind: found.kind, ...found.data, placeSource: found.meta.source }
 }

@@ -12,6 +12,8 @@ export function createFinancePage(): Promise<readonly FreeRoute[]> {
     'words.js',
     'tables.js',
     'reports.js',
+    'address.js',
+    'explanation.js',
     'paymentDialog.js',
     'finance.js',
   ])

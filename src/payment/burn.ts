@@ -23,7 +23,7 @@ export interface BurnRound {
 }
 
 export interface SubmitBurn extends BurnRound {
-  readonly lastValidHeight: number
+  readonly lastValidHeight?: number
   readonly transactionBase64: string
 }
 

@@ -19,6 +19,7 @@ import {
   type TransferReceived,
 } from './events/finalityEvents.ts'
 import { distributionPaid, type DistributionPaid } from './events/payoutEvents.ts'
+import { refundEvents, type RefundApproved, type RefundGranted } from './events/refundEvents.ts'
 import { type PriceListPublished, type SettingChanged, settingEvents } from './events/settingEvents.ts'
 import {
   type BurnOwed,
@@ -48,11 +49,19 @@ export type PaymentEvent =
   | TransferReceived
 
 export type BurnEvent = BurnSubmitted | BurnConfirmed | BurnFailed
+/** Events of the stream of decisions about the refund of one payment. */
+export type RefundEvent = RefundApproved | RefundGranted
 export type SettingEvent = PriceListPublished | SettingChanged
-export type LedgerEvent = PaymentEvent | BurnEvent | SettingEvent | DistributionPaid
+export type LedgerEvent = PaymentEvent | BurnEvent | RefundEvent | SettingEvent | DistributionPaid
 
 const paymentEvents = [...verificationEvents, ...attemptEvents, ...finalityEvents] as const
-export const ledgerEvents = [...paymentEvents, ...burnEvents, ...settingEvents, distributionPaid] as const
+export const ledgerEvents = [
+  ...paymentEvents,
+  ...burnEvents,
+  ...refundEvents,
+  ...settingEvents,
+  distributionPaid,
+] as const
 
 /** Codec of everything that the service writes. */
 export const ledgerCodec = createEventCodec<LedgerEvent>(ledgerEvents)

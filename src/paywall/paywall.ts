@@ -38,7 +38,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
   if (isAnswer(ordered)) return ordered
   const idempotencyKey = readIdempotencyKey(request, rail)
   if (isRefusal(idempotencyKey)) return refusalAnswer(idempotencyKey)
-  const closed = deps.whyClosed() ?? (rail === undefined ? ordered.whyUnavailable() : ordered.whyUndeliverable())
+  const closed = deps.whyClosed() ?? ordered[rail === undefined ? 'whyUnavailable' : 'whyUndeliverable'](payer)
   if (closed !== undefined) return refusalAnswer(refuseClosed(closed))
   const missing = ordered.whyNoData()
   if (missing !== undefined) return refusalAnswer(refuse('NO_DATA', missing))

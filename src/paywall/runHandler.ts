@@ -18,7 +18,7 @@ export interface RunningStream extends Stream {
 /** `broken`: the handler threw. That is a bug and not an answer; the claim is released nevertheless. */
 export type Attempted = Value | RunningStream | Failure | { readonly kind: 'broken'; readonly error: unknown }
 
-/** What one run is claimed for. */
+/** The claim that a run fulfils. */
 export interface ClaimedRun extends Pick<Job, 'requestId'> {
   readonly order: Pick<Order, 'wallet'>
   readonly settlement: Pick<Settlement, 'reference'>

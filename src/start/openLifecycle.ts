@@ -8,6 +8,7 @@ import { startRebroadcastJob } from '../jobs/rebroadcastJob.ts'
 import { lifecycleSteps, type StepDeps } from '../jobs/recordStep.ts'
 import { startRefundJob } from '../jobs/refundJob.ts'
 import { startTransferScanJob } from '../jobs/transferScanJob.ts'
+import { refundAfterMs, settleMarginMs } from '../payment/paymentAges.ts'
 import type { LedgerPart } from './openLedger.ts'
 import type { LedgerSettingsPart } from './openSettings.ts'
 import type { PartDeps } from './partDeps.ts'
@@ -24,10 +25,6 @@ export interface Lifecycle {
   whyExposed(): Promise<string | undefined>
   close(): Promise<void>
 }
-
-const refundAfterMs = 24 * 60 * 60 * 1000
-// Grace period beyond the age of a proof, for callers told to retry the same proof.
-const settleMarginMs = 60 * 60 * 1000
 
 /** Payments after their answers: final, reversed, refunded, matched with transfers. */
 export function openLifecycle(settings: LifecycleSettings, deps: LifecycleJobsDeps): Lifecycle {

@@ -6,7 +6,10 @@ import type { ProviderDeps } from '../endpoints/providers/provider.ts'
 import { type ChatServer, createChatServer } from '../outbound/chatServer.ts'
 import { createReadFeed, type ReadFeed } from '../outbound/readFeed.ts'
 import { createUpstream, type UpstreamDeps } from '../outbound/upstream.ts'
+import type { PaymentTerms } from '../payment/settlement.ts'
+import { checkProviderTerms } from './acceptedTerms.ts'
 import type { PartDeps } from './partDeps.ts'
+import type { SoldProducts } from './soldProducts.ts'
 
 /** Access to the providers of data, prices, headlines and chat, under our name and the operator's. */
 export interface Providers {
@@ -25,7 +28,15 @@ export interface AllProviders {
   readonly standIns: Providers | undefined
 }
 
-export function openProviders(settings: ProviderSettings, { clock, log, metrics }: PartDeps): AllProviders {
+export interface ProvidersDeps extends PartDeps {
+  readonly sold: SoldProducts
+  /** The chain that is paid on. */
+  readonly terms: Pick<PaymentTerms, 'network'>
+}
+
+export function openProviders(settings: ProviderSettings, deps: ProvidersDeps): AllProviders {
+  const { clock, log, metrics, sold, terms } = deps
+  checkProviderTerms({ sold, settings, log, network: terms.network })
   const { sampleUpstreams: mode, samples, contact, areProbed: isProbed } = settings
   const { version } = packageJson
   const callerDeps = { clock, log, contact, version, onCall: metrics.onUpstreamCall }

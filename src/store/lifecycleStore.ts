@@ -104,7 +104,8 @@ async function loadPayments(
 /** A submitted payment has not arrived yet, as far as the ledger knows, and a reversed one never did. */
 const unaccounted: ReadonlySet<string> = new Set(['submitted', 'reversed'])
 
-async function findAccounted(
+/** The part of these references that the ledger accounts for; those of a reversed payment count as never arrived. */
+export async function findAccounted(
   database: Database,
   references: readonly PaymentReference[],
 ): Promise<ReadonlySet<PaymentReference>> {

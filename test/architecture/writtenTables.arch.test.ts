@@ -24,9 +24,10 @@ test('docs/ledger.md lists exactly the accounts that migrations/kinds declares, 
   const files = await Promise.all(globSync('migrations/kinds/*.sql').map((path) => readFile(path, 'utf8')))
   const declared = files
     .flatMap((text) => [...text.matchAll(/^ {2}\('\w+', '([A-Z]\w+:[\w:]+)', (?:true|false), (null|0), (null|0), /gm)])
-    // A debt is never in debit. Memo accounts hold no money, so the page gives them no limit.
+    // A debt is never in debit, a loss never in credit. Memo accounts hold no money, so the page gives them no limit.
     .map(
-      ([, prefix = '', , ceiling]) => `${prefix}${ceiling === '0' && !prefix.startsWith('Memo:') ? ', limited' : ''}`,
+      ([, prefix = '', ...bounds]) =>
+        `${prefix}${bounds.includes('0') && !prefix.startsWith('Memo:') ? ', limited' : ''}`,
     )
   const listed = rowsOf(page, '| account | meaning | limit |').flatMap(([names = '', , limit]) =>
     [...names.matchAll(/`([^`<]+)(?:<\w+>)?`/g)].map(([, prefix]) => `${prefix}${limit === '' ? '' : ', limited'}`),

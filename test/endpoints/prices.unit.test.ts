@@ -100,6 +100,7 @@ describe('a cryptocurrency price', () => {
         currency: 'USD',
         change24hPercentValue: -0.95302,
         checkedWith: expect.arrayContaining(['coinbase', 'kraken']),
+        credits: [{ text: 'Data provided by CoinGecko', url: 'https://www.coingecko.com/' }],
       },
     })
   })

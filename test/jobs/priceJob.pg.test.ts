@@ -65,7 +65,7 @@ async function openStall(price = '0.001'): Promise<Stall> {
       const deps = { clock, log: silentLog, metrics: createMetrics() }
       const prices = await openPrices(config.prices, {
         ...deps,
-        providers: openProviders(config.providers, deps).providers,
+        providers: openProviders(config.providers, { ...deps, sold: products, terms: ownTerms }).providers,
         sold: products,
         split: config.catalog.split,
         terms: ownTerms,

@@ -101,6 +101,18 @@ test.each(noAmounts)('no role moves $amount base units', async ({ amount, round 
   expect(await findBroken(admin)).toEqual([])
 })
 
+test('the mark of the write path ends with each call, so that a session of a pool keeps none', async () => {
+  await callAppend(service, rawBatch([claim(newSignature())]), firstEpoch)
+  await service.query("select ledger.end_notes(array['\\x01'::bytea])")
+  await service.query('select ledger.forget_old_notes()')
+  await service.query(
+    `select ledger.record_quotes(array['one'], array['wallet'], array['/api/x'], array['memo'], array[1], array['mint'],
+      array[5], array[0::bigint], array[1000::bigint], array[1])`,
+  )
+  const { rows } = await service.query("select current_setting('ledger.writing', true) as mark")
+  expect(rows).not.toEqual([{ mark: 'on' }])
+})
+
 test('no role but the owner writes a table, and each calls its own functions alone', async () => {
   const { rows } = await admin.query<{ name: string }>(
     `select format('%s %s.%s', r.role, n.nspname, c.relname) as name

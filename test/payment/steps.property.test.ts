@@ -17,11 +17,19 @@ import { ledgerCodec, type LedgerEvent } from '../../src/payment/events.ts'
 import { decideExpiry, decideFinality, decideRefund, decideUnmatched } from '../../src/payment/finality.ts'
 import { decideSubmit } from '../../src/payment/submission.ts'
 import * as payment from '../../src/payment/payment.ts'
+import {
+  decideApproval,
+  decideGrant,
+  evolveRefund,
+  noRefund,
+  type RefundState,
+} from '../../src/payment/refundDecision.ts'
 import { decideSettingChange } from '../../src/payment/settingChange.ts'
 import { periodsOf } from '../../src/payment/settingPeriods.ts'
 import { decideFirstSetting, decidePriceList } from '../../src/payment/settings.ts'
 import type { Settlement } from '../../src/payment/settlement.ts'
 import { anySettlement } from '../store/arbitraryEvent.ts'
+import { sampleSettlement } from '../store/samplePayment.ts'
 import { mint, order } from './paymentStory.ts'
 
 /*
@@ -163,6 +171,32 @@ function walkBurns(): Walked {
   return walked
 }
 
+function walkRefunds(): Walked {
+  const walked: Walked = new Map()
+  const settlement = sampleSettlement()
+  const { wallet } = settlement
+  const decider = { by: 'mira', role: 'finance', login: 'desk', reason: 'asked' } as const
+  const common = { payment: settlement.reference, decider, limits: { finance: 10n ** 9n, support: 0n } }
+  const debts = [{ account: `Liabilities:Overpaid:${wallet}`, baseUnits: 1n }]
+  const delivered = { phase: 'fulfilled', version: 5, settlement, attempt: 1, endpoint: '/x', isFinal: true } as const
+  const approve = () => decideApproval({ ...common, wallet, mint: settlement.price.mint, debts, value: undefined })
+  const grant = (before: RefundState) => decideGrant({ ...common, state: delivered, before, amountBaseUnits: 1n })
+  for (const order of [
+    [approve, approve, grant, approve, grant],
+    [grant, grant, approve],
+  ]) {
+    let state = noRefund
+    for (const decide of order) {
+      const decision = decide(state)
+      if (typeof decision === 'string') continue
+      const after = evolveRefund(state, decision.event)
+      note(walked, { step: decision.step, events: [decision.event], from: state.phase, to: after.phase })
+      state = after
+    }
+  }
+  return walked
+}
+
 function walkSettings(): Walked {
   const walked: Walked = new Map()
   const split = [{ account: 'provider', perMille: 1_000 }]
@@ -216,6 +250,10 @@ test('the deciders of payments reach exactly the steps, states, events and movem
 
 test('the deciders of burns reach exactly the steps that the ledger allows', () => {
   compare(walkBurns(), rowsOf('burn'))
+})
+
+test('the deciders of refunds reach exactly the steps that the ledger allows', () => {
+  compare(walkRefunds(), rowsOf('refund'))
 })
 
 test('the deciders of price lists and settings reach exactly the steps that the ledger allows', () => {

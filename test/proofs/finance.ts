@@ -120,6 +120,7 @@ async function lookAtFinance(scheme: 'light' | 'dark', size: Size): Promise<void
   if (size.width > 1000) {
     await byKeyboard(page, name)
     await byState(page, name)
+    await byAddress(page, name)
   }
   await page.close()
   check(
@@ -142,7 +143,7 @@ async function byState(page: Page, name: string): Promise<void> {
     await page.waitForFunction(`document.querySelector('#reports:not([aria-busy]) tbody .badge.${state}') !== null`)
     const words = await page.$$eval('#reports tbody .badge', (badges) => badges.map((badge) => badge.textContent))
     check(words.length > 0 && words.every((shown) => shown === word), `${name}: payments that are ${word} are found`)
-    await page.click('#reports tbody button')
+    await page.click('#reports tbody a.link')
     await page.waitForSelector('dialog[open] .events li')
     const meaning = await page.$eval('dialog .meaning', (note) => note.textContent ?? '')
     check(meaning.length > 40, `${name}: and one of them says "${meaning}"`)
@@ -150,6 +151,24 @@ async function byState(page: Page, name: string): Promise<void> {
     await page.keyboard.press('Escape')
     await page.waitForSelector('dialog:not([open])')
   }
+}
+
+/** Filters and payments have addresses, and no column of any report is cut off. */
+async function byAddress(page: Page, name: string): Promise<void> {
+  for (const report of ['payments', 'refunds', 'distributions', 'burns', 'payouts', 'trial-balance', 'liabilities']) {
+    await page.goto(`${baseUrl}/finance?report=${report}&month=2026-10`)
+    await page.waitForSelector('#reports:not([aria-busy]) thead th')
+    const isShown = await page.$eval('#reports [name=report]', (field) => field.value)
+    const isWhole = await page.$eval('#reports .scroll', (box) => box.scrollWidth <= box.clientWidth)
+    check(isShown === report && isWhole, `${name}: ${report} is shown by its address, with columns that fit`)
+  }
+  await page.goto(`${baseUrl}/finance?payment=${signature}`)
+  const diagnosis = await page.waitForSelector('dialog[open] .explanation .staff')
+  const words = (await diagnosis?.evaluate((note) => note.textContent)) ?? ''
+  check(words.includes('delivered'), `${name}: a payment opens by its address, with its diagnosis`)
+  await page.keyboard.press('Escape')
+  await page.waitForSelector('dialog:not([open])')
+  check(!page.url().includes('payment='), `${name}: and its address ends with it`)
 }
 
 /** A payment is opened and closed, and the next page turned, without a mouse. */

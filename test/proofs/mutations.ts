@@ -30,7 +30,7 @@ const help = `Mutates the code that moves money and runs the tests that reach ea
   npm run proof:mutations -- --again                forgets earlier results (.mutations.json)
 
 A mutant that \`npm run check\` refuses (types, a promise left alone) does not count. Results are kept, so a run that was
-stopped goes on. Survivors are judged again. One counts as explained when its id and the reason are in
+stopped goes on. Survivors are judged again. One is explained, and not judged, when its id and the reason are in
 test/proofs/mutations/explained.json. Exit code 1 below a score of 90 %.
 `
 
@@ -39,7 +39,7 @@ const resultsPath = join(root, '.mutations.json')
 const explainedPath = join(root, 'test/proofs/mutations/explained.json')
 const scoreMin = 0.9
 const pureMax = 6
-const realMax = 4
+const realMax = 5
 const timeoutMs = 120_000
 
 const money = [
@@ -162,7 +162,7 @@ async function runMutants(mutants: readonly Mutant[]): Promise<number> {
   try {
     for (const [name, pass] of Object.entries(passes)) {
       process.stdout.write(`\n${name}\n`)
-      await runPass(pass, { gate, mutants, known })
+      await runPass(pass, { gate, mutants: mutants.filter(({ id }) => explained[id] === undefined), known })
     }
   } finally {
     await runner.close()
@@ -201,7 +201,7 @@ interface Findings {
 
 function report(mutants: readonly Mutant[], { known, explained }: Findings): number {
   const running = mutants.filter(({ id }) => known[id] !== 'refused')
-  const alive = running.filter(({ id }) => isAlive(known[id]))
+  const alive = running.filter(({ id }) => isAlive(known[id]) || explained[id] !== undefined)
   const timeouts = running.filter(({ id }) => known[id] === 'timeout').length
   const open = alive.filter(({ id }) => explained[id] === undefined)
   const score = (running.length - open.length) / Math.max(1, running.length)

@@ -64,6 +64,8 @@ test('an older ledger that has grown past what was seen is refused by the append
       timeline,
     ])
   await expect(compare(0)).rejects.toMatchObject({ code: 'TB001' })
+  const atHead = sessions.query("select ledger.require_history(1, seq, sha256('another'), 0) from ledger.head")
+  await expect(atHead, 'another event at the newest position').rejects.toMatchObject({ code: 'TB001' })
   await expect(ledger.payments.append(claimOf(sold).change)).rejects.toMatchObject({ name: 'Fault' })
   expect(ledger.history.lost()?.finding).toMatch(/^event 6 of the database is [0-9a-f]{64}, and this instance has seen/)
 })

@@ -29,6 +29,7 @@ export const accountClasses: readonly AccountClass[] = [
   // Counted by the hour here and not for each endpoint.
   { class: 'burned_by_callers', prefix: 'Income:BurnedByCallers', isExact: true, ...unlimited, isHourly: true },
   { class: 'lost', prefix: 'Expenses:ReversedPayments', isExact: true, ...unlimited },
+  { class: 'granted', prefix: 'Expenses:RefundsGranted', isExact: true, ...unlimited, floorBaseUnits: 0n },
   { class: 'exposed', prefix: 'Memo:Exposed', isExact: true, ...unlimited, floorBaseUnits: 0n },
   { class: 'exposed_contra', prefix: 'Memo:ExposedContra', isExact: true, ...debt },
 ]

@@ -14,12 +14,16 @@ export const declaredKinds: readonly DeclaredKind[] = [
   { kind: 'payment', ...signature },
   { kind: 'payout', ...signature },
   { kind: 'burn', ...signature },
+  { kind: 'refund', ...signature, space: 4 },
   { kind: 'price_list', ...numbered, idPrefix: 'prices#' },
   { kind: 'setting', ...numbered, idPrefix: '' },
 ]
 
 const plain = { moves: [], takesLease: false, isAfterLease: false, writer: 'service', numberMax: undefined } as const
 const setting = { ...plain, kind: 'setting', from: '', to: 'set', events: ['SettingChanged'] } as const
+const refund = { ...plain, kind: 'refund', writer: 'finance' } as const
+const approve = { ...refund, step: 'refund.approve', events: ['RefundApproved'] } as const
+const grant = { ...refund, step: 'refund.grant', to: 'granted', events: ['RefundGranted'], moves: ['granted>refund'] }
 const debts = ['share', 'overpaid', 'refund', 'unmatched']
 
 const otherSteps: readonly DeclaredStep[] = [
@@ -69,6 +73,12 @@ const otherSteps: readonly DeclaredStep[] = [
     to: 'published',
     events: ['PriceListPublished'],
   },
+  // People decide about refunds. A payment is refunded by hand once.
+  { ...approve, from: '', to: 'approved' },
+  { ...approve, from: 'approved', to: 'approved' },
+  { ...approve, from: 'granted', to: 'granted' },
+  { ...grant, from: '' },
+  { ...grant, from: 'approved' },
   // The service records the first value of a setting, the operator every later one.
   { ...setting, step: 'setting.record', numberMax: 1 },
   { ...setting, step: 'setting.change', writer: 'operator' },

@@ -34,7 +34,7 @@ export type BurnEvent = EventHead &
         readonly throughPosition: number
         readonly burnBaseUnits: bigint
         readonly parts: readonly EndpointBurn[]
-        readonly lastValidHeight: number
+        readonly lastValidHeight: number | undefined
         readonly transactionBase64: string
       }
     | {
@@ -91,7 +91,8 @@ function readPaidShare(reader: BodyReader): PaidShare {
 function readBurnSubmitted(reader: BodyReader): BurnEventOf<'BurnSubmitted'> {
   const burnBaseUnits = reader.amount('{"burnBaseUnits":')
   const effectiveAtMs = readTime(reader, ',"effectiveAt":')
-  const lastValidHeight = reader.integer(',"kind":"BurnSubmitted","lastValidHeight":')
+  reader.literal(',"kind":"BurnSubmitted"')
+  const lastValidHeight = reader.takes(',"lastValidHeight":') ? reader.integer('') : undefined
   const mint = reader.plain(',"mint":')
   const parts = readEndpointBurns(reader)
   const round = reader.integer(',"round":')

@@ -31,6 +31,9 @@ function allPostingsOf(event: AuditedEvent): readonly DerivedPosting[] {
   if (event.kind === 'DistributionPaid') return paidOut(event)
   if (event.kind === 'BurnConfirmed') return burnedLater(event)
   if (event.kind === 'BurnSubmitted' || event.kind === 'BurnFailed') return nothing
+  if (event.kind === 'RefundGranted')
+    return [['Expenses:RefundsGranted', `Liabilities:RefundsDue:${event.wallet}`, event.amountBaseUnits]]
+  if (event.kind === 'RefundApproved') return nothing
   if (event.kind === 'PriceListPublished' || event.kind === 'SettingChanged') return nothing
   return ofPayment(event)
 }

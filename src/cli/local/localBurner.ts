@@ -1,6 +1,11 @@
 import { createApproveInstruction, getAccount, getAssociatedTokenAddressSync } from '@solana/spl-token'
 import { Connection, type Keypair, PublicKey, sendAndConfirmTransaction, Transaction } from '@solana/web3.js'
-import type { Log } from '../../primitives/log.ts'
+import { readAddress } from '@tollbook/core/address'
+import { assertPresent } from '@tollbook/core/assert'
+import { systemClock } from '@tollbook/core/clock'
+import type { Log, LogLevel } from '../../primitives/log.ts'
+import { createBurnLedger } from '../../store/burnStore.ts'
+import { openDatabase } from '../../store/database.ts'
 import { fundWallet } from './fundWallet.ts'
 import type { Home } from './home.ts'
 import { type RunningCommand, spawnLocalCommand } from './localCommand.ts'
@@ -12,15 +17,23 @@ export interface LocalBurnerOptions {
   /** A login of `tollbook_burner`. */
   readonly databaseUrl: string
   readonly log: Log
+  readonly logLevel: LogLevel
   readonly onUnexpectedExit: (error: Error) => void
 }
 
 // So that a payment of the demo is burned within half a minute. Production burns each hour.
 const everySeconds = 5
 
-/** `tollbook burn` as a separate process, as in production, with a delegate that the payment wallet has approved. */
-export async function openLocalBurner(options: LocalBurnerOptions): Promise<RunningCommand> {
-  const { home, chain, databaseUrl, log, onUnexpectedExit } = options
+/**
+ * `tollbook burn` as a separate process, as in production, with a delegate that the payment wallet has approved. It starts with
+ * the first burn that is owed for a final payment, because most runs of local mode never owe one. Undefined when stopped before.
+ */
+export async function openLocalBurner(
+  options: LocalBurnerOptions,
+  stopping: AbortSignal,
+): Promise<RunningCommand | undefined> {
+  const { home, chain, databaseUrl, log, logLevel, onUnexpectedExit } = options
+  if (!(await awaitDebt(options, stopping))) return undefined
   const [rpcUrl = ''] = chain.rpcUrls
   const [delegate, paymentWallet] = await Promise.all([home.keypair('burn-delegate'), home.keypair('payment-wallet')])
   const mint = new PublicKey(chain.tokenMint)
@@ -32,6 +45,7 @@ export async function openLocalBurner(options: LocalBurnerOptions): Promise<Runn
     env: {
       BURN_DATABASE_URL: databaseUrl,
       BURN_KEYPAIR: delegate.path,
+      LOG_LEVEL: logLevel,
       BURN_EVERY_SECONDS: String(everySeconds),
       SOLANA_RPC_URLS: chain.rpcUrls.join(','),
       TOKEN_MINT: chain.tokenMint,
@@ -40,6 +54,24 @@ export async function openLocalBurner(options: LocalBurnerOptions): Promise<Runn
     log,
     onUnexpectedExit,
   })
+}
+
+const lookEveryMs = 2_000
+
+/** False when local mode stops first. */
+async function awaitDebt({ chain, databaseUrl, log }: LocalBurnerOptions, stopping: AbortSignal): Promise<boolean> {
+  const mint = assertPresent(readAddress(chain.tokenMint), 'the mint of local mode is an address')
+  await using opened = new AsyncDisposableStack()
+  const database = openDatabase({ databaseUrl, applicationName: 'tollbook local mode', connectionsMax: 1, log })
+  opened.defer(() => database.destroy())
+  const ledger = createBurnLedger(database)
+  while (!stopping.aborted) {
+    const { open, burnedThroughPosition } = await ledger.readRounds(mint)
+    const { parts } = await ledger.readDebts(mint, burnedThroughPosition)
+    if (open !== undefined || parts.length > 0) return true
+    await systemClock.sleep(lookEveryMs, stopping).catch(() => undefined)
+  }
+  return false
 }
 
 // Of demonstration tokens. In production the owner approves as much as a stolen key may take.

@@ -30,7 +30,7 @@ import { type SampleUpstreams, startSampleUpstreams } from '@tollbook/sandbox/sa
 
 export interface LocalModeOptions {
   readonly log: Log
-  /** Brings a database up to date, as its owner. Passed in, because local mode does not reach into the store. */
+  /** Brings a database up to date, as its owner. */
   readonly migrate: (options: { readonly databaseUrl: string }) => Promise<unknown>
   /** A part that local mode started has died. */
   readonly onPartLost: (error: Error) => void
@@ -85,6 +85,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
       artifacts: { ...artifacts, directory: artifacts.directory ?? join(home.path, 'artifacts') },
     },
     finance: config.finance ?? finance?.config,
+    refunds: { ...config.refunds, databaseUrl: config.refunds.databaseUrl ?? database.adminDatabaseUrl ?? undefined },
     x402: config.x402 ?? (await openLocalX402(config, { home, opened, chain, ...options })),
   }
   options.onProgress?.('the service')
@@ -92,7 +93,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   const service = await createService(serviceConfig, { log: options.log, ...(fundWallet && { fundWallet }) })
   opened.defer(() => service.close())
   if (config.chain === undefined && burnDatabaseUrl !== undefined)
-    startLocalBurner({ ...options, home, opened, chain, databaseUrl: burnDatabaseUrl })
+    startLocalBurner({ ...options, home, opened, chain, databaseUrl: burnDatabaseUrl, logLevel: config.logLevel })
 
   const { host } = config.server
   const baseUrl = `http://${host.includes(':') ? `[${host}]` : host}:${service.port}`
@@ -107,6 +108,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
     receiptKey,
     financeToken: finance?.financeToken ?? null,
     auditorToken: finance?.auditorToken ?? null,
+    supportToken: finance?.supportToken ?? null,
   })
   // In the fragment, which no browser sends and no server or proxy logs.
   const financeUrl = finance === undefined ? undefined : `${baseUrl}/finance#token=${finance.financeToken}`
@@ -190,18 +192,19 @@ async function openLocalX402(config: Config, { home, opened, chain, log, onPartL
 
 interface BurnerOpening extends SignerOpening {
   readonly databaseUrl: string
+  readonly logLevel: Config['logLevel']
 }
 
 /** The start does not wait for it: the first payment without a burn comes later. */
 function startLocalBurner({ opened, log, onPartLost, ...options }: BurnerOpening): void {
-  const starting = openLocalBurner({ ...options, log, onUnexpectedExit: onPartLost })
+  const stopping = new AbortController()
+  const starting = openLocalBurner({ ...options, log, onUnexpectedExit: onPartLost }, stopping.signal)
   starting.catch((error: unknown) => log.error({ event: 'local_burner_failed', error: describeError(error) }))
-  opened.defer(() =>
-    starting.then(
-      (burner) => burner.stop(),
-      () => undefined,
-    ),
-  )
+  opened.defer(async () => {
+    stopping.abort()
+    const burner = await starting.catch(() => undefined)
+    await burner?.stop()
+  })
 }
 
 interface SampleOpening {

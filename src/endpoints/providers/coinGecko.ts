@@ -42,7 +42,6 @@ export function createCoinGecko(deps: ProviderDeps): CryptoProvider {
   })
   return {
     name: 'coingecko',
-    licence: 'Asks for the visible credit "Data provided by CoinGecko"; reselling needs a paid plan',
     whyUnavailable: () => upstream.whyResting(),
     ask: (query) =>
       upstream.ask(

@@ -43,7 +43,6 @@ export function createCoinPaprika(deps: ProviderDeps): CryptoProvider {
   })
   return {
     name: 'coinpaprika',
-    licence: 'Free for hobby and non-commercial use; a paid plan before real sales',
     whyUnavailable: () => upstream.whyResting(),
     isMetered: true,
     covers: ({ coin }) => coin?.coinpaprika !== undefined,

@@ -31,7 +31,6 @@ export function createDexscreener({ clock, upstreams: { DEXSCREENER }, openUpstr
   })
   return {
     name: 'dexscreener',
-    licence: 'terms not checked; no key',
     whyUnavailable: () => upstream.whyResting(),
     ask: ({ address }) =>
       upstream.ask({ path: `/tokens/v1/solana/${address}` }, (reply) => {

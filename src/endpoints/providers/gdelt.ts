@@ -61,7 +61,6 @@ export function createGdelt({ clock, upstreams, openUpstream }: ProviderDeps): N
     )
   return {
     name: 'gdelt',
-    licence: 'free and open for any use, with a citation of and a link to the GDELT Project',
     categories: ['general', 'world', 'business', 'tech', 'crypto', 'science', 'health', 'sports', 'entertainment'],
     everyMs: 15 * minute,
     spacingMs: (pace.perSeconds * 1000) / pace.requests,

@@ -27,7 +27,6 @@ export function createGeckoterminal({ clock, upstreams: { GECKOTERMINAL }, openU
   const query = { include_24hr_price_change: 'true', include_total_reserve_in_usd: 'true' }
   return {
     name: 'geckoterminal',
-    licence: 'terms not checked; no key',
     whyUnavailable: () => upstream.whyResting(),
     ask: ({ address }) =>
       upstream.ask({ path: `/api/v2/simple/networks/solana/token_price/${address}`, query }, (reply) => {

@@ -34,7 +34,6 @@ export function createGuardian({ clock, upstreams, openUpstream }: ProviderDeps)
   })
   return {
     name: 'guardian',
-    licence: "by the key's plan: a developer's key is for non-commercial use",
     categories: ['world', 'business', 'tech', 'science', 'health', 'sports', 'entertainment'],
     everyMs: 30 * minute,
     spacingMs: 2_000,

@@ -30,7 +30,6 @@ export function createHnAlgolia({ clock, upstreams, openUpstream }: ProviderDeps
   const worthwhile = (): string => `created_at_i>${Math.floor(clock.nowMs() / 1000) - secondsMax},points>=${pointsMin}`
   return {
     name: 'hn-algolia',
-    licence: "no terms of its own found; Y Combinator's apply to the content",
     categories: ['tech'],
     everyMs: 5 * minute,
     spacingMs: 0,

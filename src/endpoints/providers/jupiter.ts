@@ -22,7 +22,6 @@ export function createJupiter({ clock, upstreams: { JUPITER }, openUpstream }: P
   })
   return {
     name: 'jupiter',
-    licence: 'terms not checked; an API key is free',
     whyUnavailable: () => upstream.whyResting(),
     ask: ({ address, decimals }) =>
       upstream.ask({ path: '/price/v3', query: { ids: address } }, (reply) => {

@@ -71,7 +71,6 @@ export function createMetNorway({
 
   return {
     name: 'met-norway',
-    licence: 'CC BY 4.0 and NLOD 2.0: commercial use with the credit "Data from MET Norway"',
     whyUnavailable: () => upstream.whyResting(),
     async ask(query) {
       const forecast = await steps(query)

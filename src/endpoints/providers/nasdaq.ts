@@ -64,7 +64,6 @@ export function createNasdaq(deps: ProviderDeps): StockProvider {
   }
   return {
     name: 'nasdaq',
-    licence: 'Unofficial; resale is not allowed by anything we found',
     whyUnavailable: () => upstream.whyResting(),
     covers: ({ ticker }) => isOfUnitedStates(ticker),
     async ask(query) {

@@ -5,8 +5,6 @@ import type { NewsCategory } from '../articles/newsCategory.ts'
 export interface NewsProvider {
   /** Name in `meta.source`. */
   readonly name: string
-  /** Terms for us and for our callers, for docs/providers.md. */
-  readonly licence: string
   /** Categories that can be polled. */
   readonly categories: readonly NewsCategory[]
   /** Interval between two polls of one category. */

@@ -43,7 +43,6 @@ export function createNws({ clock, upstreams, openUpstream }: ProviderDeps): Pro
 
   return {
     name: 'nws',
-    licence: 'public domain (United States government); asks for a User-Agent with contact',
     whyUnavailable: () => upstream.whyResting(),
     covers: ({ countryCode }) => countries.has(countryCode),
     async ask({ countryCode, latitude, longitude }) {

@@ -22,7 +22,6 @@ export function createOpenMeteo({ upstreams, openUpstream }: ProviderDeps): Prov
   })
   return {
     name: 'open-meteo',
-    licence: 'data CC BY 4.0; without a customer key (OPEN_METEO_API_KEY) the API is for non-commercial use only',
     whyUnavailable: () => upstream.whyResting(),
     ask({ latitude, longitude }) {
       const query = {

@@ -27,7 +27,6 @@ export function createOpenMeteoGeocoding(deps: ProviderDeps): Provider<PlaceQuer
   })
   return {
     name: 'open-meteo-geocoding',
-    licence: 'places by GeoNames, CC BY 4.0; without a customer key the API is for non-commercial use only',
     whyUnavailable: () => upstream.whyResting(),
     async ask(asked) {
       const query = {

@@ -23,8 +23,6 @@ export interface ProviderDeps {
 export interface Provider<Query, Data> {
   /** Name in `meta.source`, for example `coingecko`. */
   readonly name: string
-  /** Terms for us and for our callers, for docs/providers.md. */
-  readonly licence: string
   /** Undefined when it can be asked now; otherwise the reason: a missing key, or a pause after failures. */
   whyUnavailable(): string | undefined
   /** False when the provider certainly does not serve such items, so that it need not be asked. Absent: it serves all. */

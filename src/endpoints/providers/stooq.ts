@@ -25,7 +25,6 @@ export function createStooq(deps: ProviderDeps): StockProvider {
   })
   return {
     name: 'stooq',
-    licence: 'Free and unofficial; resale is not allowed by anything we found',
     whyUnavailable: () => upstream.whyResting(),
     covers: ({ ticker }) => isOfUnitedStates(ticker),
     async ask(query) {

@@ -55,7 +55,6 @@ export function createTwelveData(deps: ProviderDeps, key: string): StockProvider
   })
   return {
     name: 'twelvedata',
-    licence: "By the operator's plan; the free one is not for resale",
     whyUnavailable: () => upstream.whyResting(),
     isMetered: true,
     covers: ({ ticker: { exchangeSuffix } }) => exchangeSuffix === undefined || micOfSuffix.has(exchangeSuffix),

@@ -54,7 +54,6 @@ export function createYahoo(deps: ProviderDeps): StockProvider {
   })
   return {
     name: 'yahoo',
-    licence: 'Unofficial, for personal use: for development, not for sales',
     whyUnavailable: () => upstream.whyResting(),
     ask(query) {
       const symbol = spell(query.ticker)

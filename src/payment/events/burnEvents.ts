@@ -26,8 +26,8 @@ export interface BurnSubmitted {
   readonly throughPosition: number
   readonly burnBaseUnits: bigint
   readonly parts: readonly EndpointBurn[]
-  /** Above this block height the transaction can no longer land. */
-  readonly lastValidHeight: number
+  /** Above this block height the transaction can no longer land. Absent in the first bodies of this kind. */
+  readonly lastValidHeight?: number
   readonly transactionBase64: string
 }
 
@@ -40,7 +40,7 @@ const burnSubmitted = defineEvent<BurnSubmitted>({
     throughPosition: z.int().min(1),
     burnBaseUnits: baseUnits,
     parts,
-    lastValidHeight: z.int().min(1),
+    lastValidHeight: z.int().min(1).exactOptional(),
     transactionBase64: z.string(),
   }),
 })

@@ -54,6 +54,7 @@ export function mapTests(root: string): TestMap {
   const simulated = reachOf(simulation)
   return {
     relatedTo(file) {
+      if (file.endsWith('.sql')) return { pure: [], simulated: [], real: testsOfSql(file), served: [] }
       const beside = file
         .replace(/^packages\/ledger\/.*/, 'test/kernel/')
         .replace(/^(src|packages)\/([^/]+)\/.*/, 'test/$2/')
@@ -63,7 +64,7 @@ export function mapTests(root: string): TestMap {
       const hasName = (test: string) => basename(test).startsWith(name)
       const near = reaches
         .flatMap(({ test, reached }) => {
-          const depth = file.endsWith('.sql') ? sqlDepth(test) : reached.get(file)
+          const depth = reached.get(file)
           return depth === undefined ? [] : [{ test, depth }]
         })
         .toSorted(
@@ -89,11 +90,24 @@ export function mapTests(root: string): TestMap {
   }
 }
 
-/** SQL is reached by the tests of the kernel first, then by those of the store. */
-function sqlDepth(test: string): number | undefined {
-  if (!test.includes('.pg.')) return undefined
-  if (test.startsWith('test/kernel/')) return 1
-  return test.startsWith('test/store/') || test.startsWith('test/generality/') ? 2 : undefined
+// SQL is not imported, so its tests are named here: the first row whose pattern fits a path.
+const sqlTests: readonly (readonly [path: RegExp, tests: readonly string[]])[] = [
+  [/sql\/append/, ['kernel/append', 'kernel/writers', 'kernel/property', 'kernel/hostileAppend', 'kernel/rawAppend']],
+  [/sql\/history/, ['store/olderLedger', 'kernel/append', 'store/checkpointFile']],
+  [/sql\/(end_notes|forget_old_notes)/, ['kernel/notes', 'store/payments', 'store/idempotencyKeys']],
+  [/sql\/follow/, ['kernel/follow', 'store/openWorkPages', 'store/payments']],
+  [/sql\/next_time/, ['kernel/clock', 'kernel/rawAppend', 'kernel/hostileAppend']],
+  [/sql\/(read|add_partitions)/, ['kernel/append', 'kernel/partitions', 'kernel/property']],
+  [/functions\/(payouts|burns|base58)/, ['kernel/writers', 'kernel/hostileAppend', 'kernel/secondDefence']],
+  [/functions\/settings/, ['kernel/writers', 'store/settings', 'cli/settingChange', 'kernel/hostileAppend']],
+  [/functions\/quotes/, ['store/quoteRetention', 'store/priceLists', 'store/payments']],
+  [/functions\/transfer_scans/, ['store/election']],
+  [/kinds\//, ['kernel/secondDefence', 'kernel/append', 'store/payments', 'kernel/property']],
+]
+
+function testsOfSql(file: string): readonly string[] {
+  const [, tests = []] = sqlTests.find(([path]) => path.test(file)) ?? []
+  return tests.map((name) => `test/${name}.pg.test.ts`)
 }
 
 function resolveImport(root: string, from: string, name: string): readonly string[] {

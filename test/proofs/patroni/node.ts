@@ -84,6 +84,7 @@ function etcdEnvironment(number: number, directory: string): Readonly<Record<str
     ETCD_INITIAL_CLUSTER: nodeNumbers.map((of) => `node-${of}=${peer(of)}`).join(','),
     ETCD_INITIAL_CLUSTER_TOKEN: 'tollbook',
     ETCD_INITIAL_CLUSTER_STATE: 'new',
+    ETCD_ENABLE_V2: 'true',
   }
 }
 
@@ -99,7 +100,7 @@ function patroniEnvironment({ number, directory, postgresDirectory }: NodeOption
     PATRONI_POSTGRESQL_DATA_DIR: `${directory}/node-${number}`,
     PATRONI_POSTGRESQL_BIN_DIR: postgresDirectory,
     PATRONI_POSTGRESQL_PGPASS: `${directory}/pgpass-${number}`,
-    PATRONI_ETCD3_HOSTS: nodeNumbers.map((of) => `'${addressOf(of)}:2379'`).join(','),
+    PATRONI_ETCD_HOSTS: nodeNumbers.map((of) => `'${addressOf(of)}:2379'`).join(','),
     PATRONI_SUPERUSER_USERNAME: 'postgres',
     PATRONI_SUPERUSER_PASSWORD: password,
     PATRONI_REPLICATION_USERNAME: 'replicator',

@@ -1,0 +1,52 @@
+import { Command } from 'commander'
+import { formatDecimal } from '@tollbook/core/money'
+import type { Reconciliation } from '../diagnosis/reconcile.ts'
+import type { CommandDeps } from './commandDeps.ts'
+import { withDiagnosis } from './diagnosisAccess.ts'
+import { rethrowAsUsage } from './usageProblem.ts'
+
+const differsExitCode = 9
+
+const exitHelp = `
+DATABASE_URL is a login of tollbook_service or tollbook_reader. Local mode is found by itself.
+
+Exit codes:
+  0  the payment wallets hold what the ledger says
+  2  not called right
+  7  the database or the Solana node does not answer
+  9  they differ: each transfer that is not in the ledger is listed`
+
+/** `tollbook reconcile`: the payment wallets on chain against the ledger. */
+export function reconcileCommand(deps: CommandDeps): Command {
+  return new Command('reconcile')
+    .description('compare the payment wallets with the ledger, and list the transfers that make the difference')
+    .option('--json', 'one JSON object, for programs')
+    .addHelpText('after', exitHelp)
+    .exitOverride(rethrowAsUsage)
+    .action(({ json }: { readonly json?: boolean }) =>
+      withDiagnosis(deps, 'reader', async (diagnosis) => {
+        const found = await diagnosis.reconcile()
+        deps.stdout.write(json === true ? `${JSON.stringify(found)}\n` : textOf(found, diagnosis.decimals))
+        return found.differenceBaseUnits === '0' ? 0 : differsExitCode
+      }),
+    )
+}
+
+function textOf(found: Reconciliation, decimals: number): string {
+  const tokens = (baseUnits: string) => formatDecimal(BigInt(baseUnits), decimals)
+  const lines = [
+    `Payment wallets, on chain   ${tokens(found.chainBaseUnits)}`,
+    `Payment wallets, in ledger  ${tokens(found.ledgerBaseUnits)}`,
+    `Difference                  ${tokens(found.differenceBaseUnits)}`,
+    ...found.transfers.flatMap(({ signature, blockTime, baseUnits, wallet, proposal }) => [
+      '',
+      signature,
+      `  ${tokens(baseUnits)} tokens at ${blockTime ?? 'an unknown time'}${wallet === null ? '' : ` from ${wallet}`}`,
+      `  ${proposal}`,
+    ]),
+    ...(found.remainderBaseUnits === '0'
+      ? []
+      : ['', `Not explained by the newest ${found.searched} transactions: ${tokens(found.remainderBaseUnits)}`]),
+  ]
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,122 @@
+import type { Address } from '@tollbook/core/address'
+import { type Clock, isoTime } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
+import { isPayoutMemo } from '../accounting/payoutPlan.ts'
+import type { ChainReader } from '../payment/chainReader.ts'
+import { type FinalityReader, type ListedSignature, listedMax } from '../payment/finalityReader.ts'
+import { solanaReference } from '../payment/paymentReference.ts'
+import type { PaymentTerms } from '../payment/settlement.ts'
+import type { PaymentFacts } from '../reports/paymentFacts.ts'
+import { arrivedBaseUnits, payerOf } from './transferFacts.ts'
+
+export interface ReconcileDeps {
+  readonly clock: Clock
+  readonly facts: Pick<PaymentFacts, 'walletBalance' | 'accounted'>
+  readonly chain: {
+    readonly reader: Pick<ChainReader, 'find' | 'readBalance'>
+    readonly finality: Pick<FinalityReader, 'listSignatures'>
+  }
+  readonly allTerms: () => readonly PaymentTerms[]
+}
+
+/** The payment wallets on chain against the ledger, with the transfers that make the difference. */
+export interface Reconciliation {
+  readonly chainBaseUnits: string
+  readonly ledgerBaseUnits: string
+  readonly differenceBaseUnits: string
+  readonly transfers: readonly UnexplainedTransfer[]
+  /** Part of the difference that no listed transfer explains. */
+  readonly remainderBaseUnits: string
+  /** Transactions that were looked through, newest first. */
+  readonly searched: number
+  readonly asOf: string
+}
+
+export interface UnexplainedTransfer {
+  readonly signature: string
+  readonly blockTime: string | null
+  /** Negative when tokens left. */
+  readonly baseUnits: string
+  /** Sender of what arrived. */
+  readonly wallet: string | null
+  readonly proposal: string
+}
+
+// 10,000 transactions of a wallet. An older difference was reported before.
+const pagesMax = 10
+// Each costs a read of the chain.
+const readsMax = 500
+
+/** Searches from the newest transaction back, until the difference is explained. */
+export async function reconcile(deps: ReconcileDeps): Promise<Reconciliation> {
+  const { clock, facts, chain, allTerms } = deps
+  const wallets = allTerms()
+  const mint = wallets[0]?.mint ?? ''
+  const balances = await Promise.all(
+    wallets.map(({ paymentWallet: wallet }) => chain.reader.readBalance({ wallet, commitment: 'finalized' })),
+  )
+  const onChain = balances.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
+  const inLedger = await facts.walletBalance(mint)
+  const difference = onChain - inLedger
+  const found = { transfers: new Map<string, UnexplainedTransfer>(), searched: 0, leftBaseUnits: difference }
+  for (const { paymentTokenAccount: account } of wallets) await searchAccount(deps, account, found)
+  return {
+    chainBaseUnits: onChain.toString(),
+    ledgerBaseUnits: inLedger.toString(),
+    differenceBaseUnits: difference.toString(),
+    transfers: [...found.transfers.values()],
+    remainderBaseUnits: found.leftBaseUnits.toString(),
+    searched: found.searched,
+    asOf: isoTime(clock.nowMs()),
+  }
+}
+
+interface Search {
+  readonly transfers: Map<string, UnexplainedTransfer>
+  searched: number
+  leftBaseUnits: bigint
+}
+
+async function searchAccount(deps: ReconcileDeps, account: Address, search: Search): Promise<void> {
+  const { chain, facts } = deps
+  let before: ListedSignature['signature'] | undefined
+  for (let page = 0; page < pagesMax && search.leftBaseUnits !== 0n; page++) {
+    const listed = await chain.finality.listSignatures({ account, commitment: 'finalized', before, until: undefined })
+    search.searched += listed.length
+    const candidates = listed.filter(({ hasFailed }) => !hasFailed)
+    const accounted = await facts.accounted(candidates.map(({ signature }) => solanaReference(signature)))
+    for (const candidate of candidates) {
+      const isNew = !accounted.has(solanaReference(candidate.signature)) && !search.transfers.has(candidate.signature)
+      if (isNew && search.transfers.size < readsMax) await examine(deps, candidate, search)
+    }
+    before = listed.at(-1)?.signature
+    if (listed.length < listedMax) return
+  }
+}
+
+async function examine(deps: ReconcileDeps, { signature, memo }: ListedSignature, search: Search): Promise<void> {
+  const finding = await deps.chain.reader.find(signature, { commitment: 'finalized' })
+  if (finding.kind !== 'found')
+    throw new Fault(`the node lists ${signature} and does not have it; ask again`, { retryable: true })
+  const wallets = deps.allTerms()
+  const baseUnits = arrivedBaseUnits(finding.record, wallets)
+  // Tokens that move between payment wallets neither arrive nor leave.
+  if (baseUnits === 0n) return
+  const { blockTimeMs } = finding.record
+  search.leftBaseUnits -= baseUnits
+  search.transfers.set(signature, {
+    signature,
+    blockTime: blockTimeMs === undefined ? null : isoTime(blockTimeMs),
+    baseUnits: baseUnits.toString(),
+    wallet: baseUnits > 0n ? (payerOf(finding.record, wallets) ?? null) : null,
+    proposal: proposalFor(signature, baseUnits, memo),
+  })
+}
+
+function proposalFor(signature: string, baseUnits: bigint, memo: string | undefined): string {
+  if (baseUnits > 0n)
+    return `Arrived and was not presented. Explain it; record it as owed to its sender with: tollbook refund record ${signature} --by NAME --reason TEXT`
+  if (memo !== undefined && isPayoutMemo(memo))
+    return `A payout that is not recorded. Record it with: tollbook payout record ${signature} --plan PLAN`
+  return 'Left the wallet without a payout. Find out who signed it, and have the tokens returned.'
+}

@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest'
+import { products } from '../../src/endpoints/catalog.ts'
+import { createLog } from '../../src/primitives/log.ts'
+import { checkProviderTerms, unacceptedTerms } from '../../src/start/acceptedTerms.ts'
+
+const mainnet = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
+const none = { upstreams: {}, termsAccepted: new Set<string>() }
+const namesOf = (settings: Parameters<typeof unacceptedTerms>[1]) =>
+  unacceptedTerms(products, settings).map(({ provider }) => provider)
+const lines: string[] = []
+const log = createLog({ level: 'info', name: 'test', destination: { write: (line: string) => void lines.push(line) } })
+const check = (settings: typeof none, network: string) => checkProviderTerms({ sold: products, settings, network, log })
+
+describe('the default set-up', () => {
+  test('does not start to sell data of providers that forbid it or have not permitted it', () => {
+    expect(namesOf(none)).toEqual([
+      'COINGECKO',
+      'COINPAPRIKA',
+      'COINBASE',
+      'KRAKEN',
+      'OPEN_METEO',
+      'OPEN_METEO_GEOCODING',
+      'YAHOO',
+      'STOOQ',
+      'NASDAQ',
+      'NEWS_FEEDS',
+      'HN_ALGOLIA',
+    ])
+    expect(() => check(none, mainnet)).toThrow(
+      /YAHOO \(commercial use: forbidden, resale: forbidden\) for \/api\/data\/stock/,
+    )
+    expect(() => check(none, mainnet)).toThrow(/set PROVIDER_TERMS_ACCEPTED=COINGECKO,.*PRODUCTS_OFF/)
+  })
+
+  test('is only warned about on a chain whose tokens have no value', () => {
+    check(none, 'solana:local')
+    expect(lines.join('')).toContain('provider_terms_not_accepted')
+  })
+})
+
+describe('the operator', () => {
+  test('accepts terms by name', () => {
+    const accepted = { ...none, termsAccepted: new Set<string>(namesOf(none)) }
+    expect(namesOf(accepted)).toEqual([])
+    check(accepted, mainnet)
+  })
+
+  test('must accept the plan of a key as soon as the key is there', () => {
+    expect(namesOf({ ...none, upstreams: { TWELVE_DATA: { apiKey: 'key' } } })).toContain('TWELVE_DATA')
+    expect(namesOf(none)).not.toContain('TWELVE_DATA')
+  })
+
+  test('sells products without providers without accepting anything', () => {
+    const sold = products.filter(({ providers }) => providers.length === 0)
+    expect(unacceptedTerms(sold, none)).toEqual([])
+  })
+})
