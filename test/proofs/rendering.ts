@@ -24,6 +24,7 @@ const successMin = 0.95
 const path = '/api/tools/screenshot'
 
 await using environment = await openEnvironment()
+say('the chain and the database are ready')
 await using sites = await startSites()
 const hosts = Array.from({ length: attackerCount }, (_, nth) => attackerHost(nth)).concat(honestHost)
 const config = readConfig({
@@ -34,7 +35,10 @@ const config = readConfig({
 if (!isServiceConfig(config)) throw new Error('the service is configured')
 const service = await createService(config, { log: silentLog })
 const baseUrl = `http://127.0.0.1:${service.port}`
+say('the service listens')
 const payers = await fundPayers(environment, attackerCount)
+
+say(`${payers.length} wallets have tokens`)
 
 interface Attack {
   attempts: number
@@ -71,9 +75,18 @@ async function useUp(counter: Counter, order: Parameters<typeof ask>[1]): Promis
   return attempt
 }
 
+const quoteTriesMax = 3
+let refusedQuotes = 0
+
 async function buyHonestly(counter: Counter, nth: number): Promise<string> {
   const body = { url: sites.urlOf(honestHost, nth), width: 800, height: 600 }
-  const quoted = await ask(counter, { path, body })
+  let quoted = await ask(counter, { path, body })
+  // A client repeats a 503 after its Retry-After; nothing has been paid by then.
+  for (let tries = 2; quoted.status === 503 && tries <= quoteTriesMax; tries++) {
+    refusedQuotes++
+    await systemClock.sleep(Number(quoted.headers.get('retry-after') ?? 1) * 1_000)
+    quoted = await ask(counter, { path, body })
+  }
   if (quoted.status !== 402) return `no quote: ${quoted.status} ${String(quoted.body['error'])}`
   const proof = await counter.payer.pay(quoteBody.parse(quoted.body))
   const { status, body: answer } = await ask(counter, { path, body, proof })
@@ -117,6 +130,7 @@ function conclude(tally: ReadonlyMap<string, number>, durationsMs: readonly numb
     holds: success >= successMin,
     lines: [
       `honest success ${(success * 100).toFixed(0)} %, goal at least ${successMin * 100} %; slowest ${seconds(Math.max(...durationsMs))} s`,
+      `quotes that the honest caller asked for again after a 503: ${refusedQuotes}`,
       ...[...tally].map(([outcome, count]) => `honest, ${outcome}: ${count}`),
       ...[...ends].map(([end, some]) => `payments of attackers, ${end}: ${some.length}`),
       `most attempts with one payment ${Math.max(0, ...attacks.map(({ attempts }) => attempts))}, most time ${seconds(Math.max(0, ...attacks.map(({ busyMs }) => busyMs)))} s, waiting included`,
