@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longestFirst.ts'
 
 /** Compiled modules, for the test processes and the programs that they start. A program without it compiles for a second. */
 const compileCache = fileURLToPath(new URL('.vitest/compileCache', import.meta.url))
@@ -18,6 +19,7 @@ export default defineConfig({
     retry: 0,
     maxWorkers: 3,
     restoreMocks: true,
+    sequence: { sequencer: LongestFirst },
     env: { NODE_COMPILE_CACHE: compileCache },
     projects: [
       {

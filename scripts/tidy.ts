@@ -41,7 +41,8 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
   {
     what: 'the environment',
     pattern: /process\.env\b|\benv\b[^}\n]*\}\s*=\s*process\b/,
-    homes: /^(src\/config|packages\/(audit\/src|client\/src\/command)\/main)\.ts$/,
+    // programSamples.ts writes programs for callers.
+    homes: /^(src\/config|src\/document\/programSamples|packages\/(audit\/src|client\/src\/command)\/main)\.ts$/,
   },
   {
     what: 'fetch',
@@ -50,19 +51,19 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
       /^(src\/outbound\/|packages\/client\/src\/|src\/http\/pages\/(api|burn|home|pay)\.js|packages\/audit\/src\/auditCommand\.ts)/,
   },
 ]
+/** A bigint of one of these is an amount without its unit. Names end in the unit, or are the unit: `baseUnits`. */
+const unitLast = /(baseUnits|lamports|microUsd|attoUsd|usd|perMille|slot|epoch)$/i
+/** Files whose bigints are not money, or money of any unit. */
+const otherBigints =
+  /^packages\/(localnet\/|core\/src\/money\.ts|ledger\/src\/wire\.ts|audit\/src\/(tokenAccountAddress|copyRow)\.ts)/
 const forbidden: readonly { readonly what: string; readonly pattern: RegExp }[] = [
   { what: 'a TODO without an issue number', pattern: /\bTODO\b(?!\(#\d+\))/ },
   { what: 'a FIXME', pattern: /\bFIXME\b/ },
   { what: 'a disabled type check', pattern: /@ts-(ignore|nocheck|expect-error)/ },
 ]
 
-const sources = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'src', 'packages'], { encoding: 'utf8' })
-  .split('\n')
-  .filter((path) => /\.[jt]s$/.test(path))
-  .map((path): Source => {
-    const text = readFileSync(path, 'utf8')
-    return { path, text, lines: text.trimEnd().split('\n') }
-  })
+const sources = readSources(['src', 'packages'], /\.[jt]s$/)
+const sqlFiles = readSources(['migrations', 'packages/ledger/sql'], /\.sql$/)
 
 const parsed = sources.map((source) => ({
   source,
@@ -76,15 +77,27 @@ const lineCount = sources.reduce((sum, { lines }) => sum + lines.length, 0)
 const commentCount = sources.reduce((sum, { lines }) => sum + lines.filter(isComment).length, 0)
 
 const problems = [
+  ...sqlFiles.flatMap(nameAndLengthProblems),
   ...sources.flatMap(nameAndLengthProblems),
   ...sources.flatMap(homeProblems),
   ...sources.flatMap(forbiddenProblems),
+  ...parsed.flatMap(bigintNameProblems),
   ...(median(sources.map(({ lines }) => lines.length)) > linesMedianMax ? ['the median file is too long'] : []),
   ...(casts > (lineCount / 1000) * castsPerThousandLinesMax ? [`${casts} casts in ${lineCount} lines`] : []),
 ]
 for (const problem of problems) process.stderr.write(`${problem}\n`)
 process.stdout.write(`${figures()}\n`)
 process.exitCode = problems.length === 0 ? 0 : 1
+
+function readSources(folders: readonly string[], accepted: RegExp): readonly Source[] {
+  return execFileSync('git', ['ls-files', '-co', '--exclude-standard', ...folders], { encoding: 'utf8' })
+    .split('\n')
+    .filter((path) => accepted.test(path))
+    .map((path): Source => {
+      const text = readFileSync(path, 'utf8')
+      return { path, text, lines: text.trimEnd().split('\n') }
+    })
+}
 
 function nameAndLengthProblems({ path, lines }: Source): readonly string[] {
   return [
@@ -102,6 +115,22 @@ function homeProblems({ path, lines }: Source): readonly string[] {
 
 function forbiddenProblems({ path, text }: Source): readonly string[] {
   return forbidden.filter(({ pattern }) => pattern.test(text)).map(({ what }) => `${path}: ${what}`)
+}
+
+/** Values that are declared as `bigint`, also where they may be absent. */
+function bigintNameProblems({ source: { path }, tree }: { source: Source; tree: ts.SourceFile }): readonly string[] {
+  if (otherBigints.test(path)) return []
+  const problems: string[] = []
+  const visit = (node: ts.Node): void => {
+    const isValue = ts.isParameter(node) || ts.isPropertySignature(node) || ts.isVariableDeclaration(node)
+    if (isValue && node.type !== undefined && /^bigint( \| (undefined|null))*$/.test(node.type.getText(tree))) {
+      const name = node.name.getText(tree)
+      if (!unitLast.test(name)) problems.push(`${path}: the bigint ${name} does not say its unit`)
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(tree)
+  return problems
 }
 
 function isComment(line: string): boolean {

@@ -86,7 +86,7 @@ export async function createService(
     await openProducts(config.products, { ...deps, sold, ledger, providers, standIns, publicUrl: address.url }),
     close,
   )
-  const finance = opened.adopt(openFinance(config.finance, { ...deps, ledger, chain, settings }), close)
+  const finance = opened.adopt(openFinance(config, { ...deps, ledger, chain, settings, keys }), close)
 
   const health = createHealth({ jobs, seal, settings, prices, lifecycle, catalog })
   const paywall = openSale(config.sale, {
@@ -101,7 +101,7 @@ export async function createService(
     health,
     slot: jobs.slot,
     split,
-    x402: { settings: config.x402, priceLists: ledger.priceLists, catalog, serviceUrl: address.url },
+    sponsored: { settings: config.x402, priceLists: ledger.priceLists, catalog, serviceUrl: address.url },
     withRails: seams.rails,
   })
   const callers = opened.adopt(openCallers({ ...config.server, limits: config.limits }, { ...deps, ledger }), close)
@@ -112,12 +112,12 @@ export async function createService(
     paywall,
     wallets: { ledger: ledger.payments, chain, slot: jobs.slot, fundWallet },
     endpoints: seams.endpoints?.(catalog.endpoints) ?? catalog.endpoints,
-    routes: [...catalog.routes, ...seal.routes],
+    routes: [...catalog.routes, ...seal.routes, ...finance.routes],
     finance: finance.serving,
     health,
     keys,
     prices,
-    burnStats: () => ledger.burnStats(terms),
+    ...ledger.burnReads(terms),
     terms,
     split,
   })

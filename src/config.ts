@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type BurnSettings, burnSettingsOf, burnVariables } from './config/burnSettings.ts'
 import { type CatalogSettings, catalogSettingsOf, catalogVariables } from './config/catalogSettings.ts'
 import {
   type ChainSettings,
@@ -18,6 +19,7 @@ import { type LimitSettings, limitSettingsOf, limitVariables } from './config/li
 import { type LocalSettings, localVariables } from './config/localSettings.ts'
 import { operatorVariables } from './config/operatorSettings.ts'
 import { type PayoutSettings, payoutSettingsOf, payoutVariables } from './config/payoutSettings.ts'
+import { type RefundSettings, refundSettingsOf, refundVariables } from './config/refundSettings.ts'
 import { type PriceSettings, priceSettingsOf, priceVariables } from './config/priceSettings.ts'
 import {
   missingDeliveryVariables,
@@ -69,6 +71,7 @@ export interface Config {
   /** For the commands that change settings of the ledger only. */
   readonly operatorDatabaseUrl: string | undefined
   readonly payout: PayoutSettings
+  readonly burn: BurnSettings
   /** Undefined: local mode starts an embedded Postgres. */
   readonly ledger: LedgerSettings | undefined
   /** Undefined: local mode starts a chain. */
@@ -86,6 +89,7 @@ export interface Config {
   readonly signer: SignerSettings
   readonly lifecycle: LifecycleSettings
   readonly finance: FinanceSettings | undefined
+  readonly refunds: RefundSettings
   readonly server: ServerSettings
   readonly limits: LimitSettings
 }
@@ -104,6 +108,7 @@ const environment = z.object({
   ...localVariables,
   ...operatorVariables,
   ...payoutVariables,
+  ...burnVariables,
   ...chainVariables,
   ...sealVariables,
   ...providerVariables,
@@ -113,6 +118,7 @@ const environment = z.object({
   ...saleVariables,
   ...signerVariables,
   ...financeVariables,
+  ...refundVariables,
   ...serverVariables,
   ...limitVariables,
 })
@@ -213,6 +219,7 @@ function configOf(env: z.infer<typeof environment>): Config {
     migrationDatabaseUrl: env.MIGRATION_DATABASE_URL,
     operatorDatabaseUrl: env.OPERATOR_DATABASE_URL,
     payout: payoutSettingsOf(env),
+    burn: burnSettingsOf(env),
     ledger: ledgerSettingsOf(env),
     chain,
     receiptSigningKey: env.RECEIPT_SIGNING_KEY,
@@ -229,6 +236,7 @@ function configOf(env: z.infer<typeof environment>): Config {
     signer: signerSettingsOf(env),
     lifecycle: lifecycleSettingsOf(env),
     finance: financeSettingsOf(env, server.publicUrl),
+    refunds: refundSettingsOf(env),
     server,
     limits: limitSettingsOf(env),
   }

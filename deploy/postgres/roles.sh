@@ -12,6 +12,7 @@ create role tollbook_reader nologin;
 create role tollbook_payout nologin;
 create role tollbook_burner nologin;
 create role tollbook_operator nologin;
+create role tollbook_finance nologin;
 -- Drops old quotes and can do nothing else. Give it a login of its own (RETENTION_DATABASE_URL) to take it from the service.
 create role tollbook_retention nologin;
 -- A backup grants rights to every group above, so `pg_restore` needs all of them. The migrations create missing groups,

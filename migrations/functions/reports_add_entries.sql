@@ -10,7 +10,9 @@ begin
       case when starts_with(a.name, 'Liabilities:Share:') then a.name
         else split_part(a.name, ':', 1) || ':' || split_part(a.name, ':', 2) end as account,
       case when starts_with(a.name, 'Liabilities:Share:') then substr(a.name, 19) end as share,
-      p.stream is not null as is_payment
+      p.stream is not null as is_payment,
+      -- Computed for each entry, so that ranges of positions add up; div drops what is less than 10^-12 dollars.
+      coalesce(div(side.amount * p.price_micro_usd * 1000000, p.required), 0) as value
     from ledger.events e
     cross join lateral unnest(e.debits, e.credits, e.amounts) as t (debit, credit, amount)
     cross join lateral (values (t.debit, t.amount), (t.credit, -t.amount)) as side (account, amount)
@@ -29,18 +31,19 @@ begin
     group by p.stream
   ),
   move_days as (
-    insert into reports.daily_totals as known (mint, day, kind, endpoint, account, debits, credits, payments)
-    select m.mint, s.day, m.kind, m.endpoint, m.account, sum(greatest(m.amount, 0)), sum(greatest(-m.amount, 0)), sum(m.payments)
+    insert into reports.daily_totals as known (mint, day, kind, endpoint, account, debits, credits, payments, value_pico_usd)
+    select m.mint, s.day, m.kind, m.endpoint, m.account, sum(greatest(m.amount, 0)), sum(greatest(-m.amount, 0)), sum(m.payments),
+      sum(m.value)
     from (
-      select p.mint, p.day, p.kind, p.endpoint, p.account, p.amount, 0 as payments from posted p
+      select p.mint, p.day, p.kind, p.endpoint, p.account, p.amount, 0 as payments, p.value from posted p
       union all
-      select c.mint, c.day, 'payment', c.endpoint, 'Assets:PaymentWallet', 0, c.payments from counted c
+      select c.mint, c.day, 'payment', c.endpoint, 'Assets:PaymentWallet', 0, c.payments, 0 from counted c
     ) m
     cross join lateral (values (m.day), ('-infinity'::date)) as s (day)
     group by m.mint, s.day, m.kind, m.endpoint, m.account
     on conflict (mint, day, kind, endpoint, account) do update set
       debits = known.debits + excluded.debits, credits = known.credits + excluded.credits,
-      payments = known.payments + excluded.payments
+      payments = known.payments + excluded.payments, value_pico_usd = known.value_pico_usd + excluded.value_pico_usd
   ),
   -- Of payments: one row per payment, day and share; then one row per payment and day.
   shared as materialized (

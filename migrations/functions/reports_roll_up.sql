@@ -22,6 +22,7 @@ begin
   end if;
   perform reports.list_payments(from_seq, to_seq);
   perform reports.list_payouts(from_seq, to_seq);
+  perform reports.list_refunds(from_seq, to_seq);
   perform reports.add_entries(from_seq, to_seq);
   update reports.progress set upto_seq = to_seq where one;
   return to_seq - from_seq;
@@ -29,4 +30,4 @@ end
 $$;
 
 revoke execute on function reports.roll_up from public;
-grant execute on function reports.roll_up to tollbook_service;
+grant execute on function reports.roll_up to tollbook_service, tollbook_finance;

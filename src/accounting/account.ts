@@ -18,6 +18,8 @@ export const accounts = {
   burnedByCallers: 'Income:BurnedByCallers',
   /** Answers given for payments that the chain dropped afterwards. */
   reversedPayments: 'Expenses:ReversedPayments',
+  /** Prices that people gave back although the answer was delivered. */
+  refundsGranted: 'Expenses:RefundsGranted',
   /** Price of what is, or was, served for payments that the chain could still drop. Not money: left out of exports. */
   exposed: 'Memo:Exposed',
   exposedContra: 'Memo:ExposedContra',

@@ -22,7 +22,8 @@ import { decodeTransaction, readTransaction } from './transactionBytes.ts'
 const computeBudgetProgram = 'ComputeBudget111111111111111111111111111111'
 // Wallets add assertions of this program to what they sign: Phantom one, Solflare two.
 const lighthouseProgram = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95'
-const unitsMax = 100_000
+// The stock client of MPP asks for as much. The budget per payment bounds the fee.
+const unitsMax = 200_000
 const microLamportsMax = 5_000_000n
 const microLamports = 1_000_000n
 const lamportsPerSignature = 5_000

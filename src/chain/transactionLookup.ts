@@ -165,7 +165,7 @@ async function agree(search: Search, query: Query, record: TransactionRecord): P
 
 /** Of everything that a verdict reads. */
 function digestOf({ bytes, movements, balances, ...record }: TransactionRecord): string {
-  const text = (value: bigint) => value.toString()
+  const text = (baseUnits: bigint) => baseUnits.toString()
   return sha256Hex(
     canonicalJson({
       ...record,

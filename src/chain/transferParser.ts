@@ -82,27 +82,35 @@ function balancesOf(
   keys: readonly Address[],
   effects: readonly TokenEffect[],
 ): readonly TokenBalance[] {
-  const byAccount = new Map<Address, { mint: Address; owners: Set<Address>; before: bigint; after: bigint }>()
+  const byAccount = new Map<
+    Address,
+    { mint: Address; owners: Set<Address>; beforeBaseUnits: bigint; afterBaseUnits: bigint }
+  >()
   const seen = (tokenAccount: Address, mint: Address) => {
-    const known = byAccount.get(tokenAccount) ?? { mint, owners: new Set<Address>(), before: 0n, after: 0n }
+    const known = byAccount.get(tokenAccount) ?? {
+      mint,
+      owners: new Set<Address>(),
+      beforeBaseUnits: 0n,
+      afterBaseUnits: 0n,
+    }
     byAccount.set(tokenAccount, known)
     return known
   }
   for (const balance of raw.preTokenBalances ?? []) {
     const known = seen(keyAt(keys, balance.accountIndex), addressOf(balance.mint))
     known.owners.add(addressOf(balance.owner))
-    known.before = BigInt(balance.uiTokenAmount.amount)
+    known.beforeBaseUnits = BigInt(balance.uiTokenAmount.amount)
   }
   for (const balance of raw.postTokenBalances ?? []) {
     const known = seen(keyAt(keys, balance.accountIndex), addressOf(balance.mint))
     known.owners.add(addressOf(balance.owner))
-    known.after = BigInt(balance.uiTokenAmount.amount)
+    known.afterBaseUnits = BigInt(balance.uiTokenAmount.amount)
   }
   for (const effect of effects) {
     if (effect.kind === 'open') seen(effect.tokenAccount, effect.mint).owners.add(effect.owner)
   }
-  return [...byAccount].map(([tokenAccount, { mint, owners, before, after }]) => {
-    return { tokenAccount, mint, ownersSeen: [...owners], beforeBaseUnits: before, afterBaseUnits: after }
+  return [...byAccount].map(([tokenAccount, { mint, owners, beforeBaseUnits, afterBaseUnits }]) => {
+    return { tokenAccount, mint, ownersSeen: [...owners], beforeBaseUnits, afterBaseUnits }
   })
 }
 

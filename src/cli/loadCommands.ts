@@ -22,6 +22,7 @@ const commands: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCommand>(
   ['anchor', async (deps) => (await import('./anchor.ts')).anchorCommand(deps)],
   ['faucet', async (deps) => (await import('./faucet.ts')).faucetCommand(deps)],
   ['payout', async (deps) => (await import('./payout.ts')).payoutCommand(deps)],
+  ['burn', async (deps) => (await import('./burn.ts')).burnCommand(deps)],
   ['signer', async () => (await import('./signer.ts')).signerCommand()],
   ['chain', async () => (await import('./chain.ts')).chainCommand()],
   ['provision', async () => (await import('./provision.ts')).provisionCommand()],
@@ -30,6 +31,8 @@ const commands: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCommand>(
   ['key', async (deps) => (await import('./key.ts')).keyCommand(deps)],
   ['wallet', async (deps) => (await import('./wallet.ts')).walletCommand(deps)],
   ['split', async (deps) => (await import('./split.ts')).splitCommand(deps)],
+  ['explain', async (deps) => (await import('./explain.ts')).explainCommand(deps)],
+  ['refund', async (deps) => (await import('./refund.ts')).refundCommand(deps)],
   ['receipt-key', async () => (await import('./receiptKey.ts')).receiptKeyCommand()],
   ['report', loadReport],
 ])

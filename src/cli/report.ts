@@ -6,6 +6,7 @@ import { Fault } from '@tollbook/core/fault'
 import { createLog } from '../primitives/log.ts'
 import { ledgerToken } from '../reports/ledgerToken.ts'
 import { isProblems, limitMax, readQuestion, type ReportName, reportNames } from '../reports/reportQuestion.ts'
+import { UnknownColumn } from '../reports/readReport.ts'
 import { createReports, type Reports } from '../reports/reports.ts'
 import { type ReportPosition, rollUp } from '../reports/rollUp.ts'
 import { openDatabase } from '../store/database.ts'
@@ -27,15 +28,20 @@ export interface ReportCommandDeps extends Pick<CommandDeps, 'stdout' | 'stderr'
 /** `tollbook report`: the finance reports, read from the ledger itself. */
 export function reportCommand(deps: ReportCommandDeps): Command {
   return new Command('report')
-    .description('burns, payments, distributions, liabilities or the trial balance, from the ledger of DATABASE_URL')
-    .addArgument(new Argument('<report>', `which: ${reportNames.join(', ')}`).argParser(reportNameOf))
+    .description('burns, payments, refunds, liabilities or the trial balance, from the ledger of DATABASE_URL')
+    .addArgument(new Argument('<report>', `which: ${names.join(', ')}`).argParser(reportNameOf))
+    .argument('[signature]', 'of the payment, payout or burn, for the report payment')
     .option('--from <day>', 'first UTC day, for example 2026-11-01')
     .option('--to <day>', 'last UTC day, included')
+    .option('--month <month>', 'instead of both, for example 2026-11')
+    .option('--quarter <quarter>', 'instead of both, for example 2026-Q4')
     .option('--by <group>', 'burns and distributions: day, endpoint or wallet')
     .option('--endpoint <path>', 'payments of one endpoint')
     .option('--wallet <address>', 'payments of one wallet')
     .option('--state <state>', 'payments in one state, such as released')
+    .option('--refund <state>', 'refunds in one state: due, approved, part_paid or paid')
     .option('--owed-to <whom>', 'liabilities: all, or wallets for the refunds due')
+    .option('--columns <names>', 'only these columns, separated by commas')
     .option('--limit <rows>', `of a table or JSON, at most ${limitMax}; CSV is always whole`)
     .option('--format <format>', 'table, csv or json', 'table')
     .addHelpText(
@@ -47,14 +53,25 @@ export function reportCommand(deps: ReportCommandDeps): Command {
       writeOut: (text) => void deps.stdout.write(text),
       writeErr: (text) => void deps.stderr.write(text),
     })
-    .action((report: ReportName, flags: ReportFlags, command: Command) => runReport(deps, { report, flags, command }))
+    .action((...[name, reference, flags, command]: [AskedName, string | undefined, ReportFlags, Command]) =>
+      isReport(name) && reference === undefined
+        ? runReport(deps, { report: name, flags, command })
+        : runDetail(deps, { name, reference, flags, command }),
+    )
 }
 
-function reportNameOf(text: string): ReportName {
-  const name = reportNames.find((known) => known === text)
+const names = [...reportNames, 'summary', 'payment'] as const
+type AskedName = (typeof names)[number]
+
+function isReport(name: AskedName): name is ReportName {
+  return name !== 'summary' && name !== 'payment'
+}
+
+function reportNameOf(text: string): AskedName {
+  const name = names.find((known) => known === text)
   if (name !== undefined) return name
-  const meant = closestMatch(text, reportNames, { maxDistance: 3 })
-  const advice = meant === undefined ? `It is one of ${reportNames.join(', ')}.` : `Did you mean ${meant}?`
+  const meant = closestMatch(text, names, { maxDistance: 3 })
+  const advice = meant === undefined ? `It is one of ${names.join(', ')}.` : `Did you mean ${meant}?`
   throw new InvalidArgumentError(advice)
 }
 
@@ -80,6 +97,39 @@ async function runReport(deps: ReportCommandDeps, { report, flags, command }: Re
   })
   if (isProblems(question))
     return refuse(question.map(({ field, message }) => `${optionOf(field)} ${message}`).join('; '))
+  await withReports(deps, (reports) => print(deps, { reports, report, question, format }))
+}
+
+interface DetailCall {
+  readonly name: AskedName
+  readonly reference: string | undefined
+  readonly flags: ReportFlags
+  readonly command: Command
+}
+
+/** The summary, or everything about one payment, as JSON. */
+async function runDetail(deps: ReportCommandDeps, { name, reference, flags, command }: DetailCall): Promise<void> {
+  const { format, ...strays } = flags
+  const [stray] = Object.keys(strays)
+  const refuse = (text: string) => command.error(`error: ${text}`, { exitCode: usageExitCode })
+  if (stray !== undefined) return refuse(`${optionOf(stray)} is unknown here; ${name} takes none`)
+  if (format === 'csv') return refuse(`--format must be table or json for ${name}`)
+  if ((reference === undefined) !== (name === 'summary'))
+    return refuse(name === 'payment' ? 'payment needs a signature' : `${name} takes no signature`)
+  await withReports(deps, async (reports) => {
+    const found = reference === undefined ? (await reports.summary()).read : await reports.payment(reference)
+    if (found === undefined)
+      throw new Fault(
+        `the ledger has no payment, payout or burn ${reference}; \`tollbook explain\` asks the chain too`,
+        {
+          retryable: false,
+        },
+      )
+    await openStandardOutput(deps).write(`${JSON.stringify(found, null, format === 'json' ? 0 : 2)}\n`)
+  })
+}
+
+async function withReports(deps: ReportCommandDeps, work: (reports: Reports) => Promise<void>): Promise<void> {
   const log = createLog({ level: 'warn', name: 'tollbook report' })
   const databaseUrl = await deps.databaseUrl()
   const database = openDatabase({
@@ -92,8 +142,9 @@ async function runReport(deps: ReportCommandDeps, { report, flags, command }: Re
     const token = await ledgerToken(database)
     if (token === undefined) throw new Fault('the ledger is empty: nothing was ever priced', { retryable: false })
     for (let step = 0; step < stepsMax; step++) if ((await rollUp(database)) === 0) break
-    await print(deps, { reports: createReports(database, token), report, question, format })
+    await work(createReports(database, token))
   } catch (error) {
+    if (error instanceof UnknownColumn) throw new Fault(`--columns ${error.message}`, { retryable: false })
     const exitCode = brokenOffExitCode(error, deps.interrupted)
     if (exitCode === undefined) throw error
     deps.setExitCode(exitCode)

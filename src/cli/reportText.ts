@@ -1,11 +1,13 @@
 import { formatDecimal } from '@tollbook/core/money'
-import type { Cell, ReportTable } from '../reports/reportTable.ts'
+import { type Cell, isMicroUsd, type ReportTable } from '../reports/reportTable.ts'
 
 /** For a terminal: columns aligned, amounts in whole tokens, to the right. */
 export function textTable({ columns, rows, totals, next }: ReportTable, decimals: number): string {
-  const shown = rows.map((row) => columns.map((column) => text(row[column], decimals)))
+  const shown = rows.map((row) => columns.map((column) => text(column, row[column], decimals)))
   const foot =
-    totals === undefined ? [] : [columns.map((column, nth) => (nth === 0 ? 'total' : text(totals[column], decimals)))]
+    totals === undefined
+      ? []
+      : [columns.map((column, nth) => (nth === 0 ? 'total' : text(column, totals[column], decimals)))]
   const lines = [columns.map(titleOf), ...shown, ...foot]
   const widths = columns.map((_, nth) => Math.max(...lines.map((line) => line[nth]?.length ?? 0)))
   const isRight = columns.map((column) =>
@@ -29,10 +31,13 @@ export function jsonLines(report: string, { rows, totals, next }: ReportTable, f
 }
 
 function titleOf(column: string): string {
-  return column.replace(/BaseUnits$/, '')
+  return column.replace(/BaseUnits$/, '').replace(/MicroUsd$/, ' USD')
 }
 
-function text(cell: Cell | undefined, decimals: number): string {
+const usdDecimals = 6
+
+function text(column: string, cell: Cell | undefined, decimals: number): string {
   if (cell === undefined || cell === null) return ''
+  if (isMicroUsd(column) && typeof cell === 'number') return formatDecimal(BigInt(cell), usdDecimals)
   return typeof cell === 'bigint' ? formatDecimal(cell, decimals) : String(cell)
 }

@@ -1,15 +1,11 @@
-import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
-import { z } from 'zod'
 import { readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
-import { toBase64Url } from '@tollbook/core/bytes'
 import { systemClock } from '@tollbook/core/clock'
-import { type Ed25519Signer, ed25519Signer } from '@tollbook/core/ed25519'
-import { Fault } from '@tollbook/core/fault'
 import { readConfig } from '../config.ts'
 import { createLog } from '../primitives/log.ts'
 import { openSigner } from '../signer/openSigner.ts'
+import { neededFor, readSigningKey } from './signingKey.ts'
 import { untilStopped } from './untilStopped.ts'
 
 const help = `
@@ -31,7 +27,7 @@ export function signerCommand(): Command {
         log,
         socketPath: needed('SIGNER_SOCKET', socketPath),
         journalFile: needed('SIGNER_JOURNAL', journalFile),
-        key: await readKey(needed('FEE_PAYER_KEYPAIR', keypairFile)),
+        key: await readSigningKey('FEE_PAYER_KEYPAIR', needed('FEE_PAYER_KEYPAIR', keypairFile)),
         terms: {
           mint: assertPresent(readAddress(needed('TOKEN_MINT', tokenMint)), 'TOKEN_MINT is an address'),
           paymentWallet: assertPresent(readAddress(needed('PAYMENT_WALLET', paymentWallet)), 'PAYMENT_WALLET is one'),
@@ -48,30 +44,5 @@ export function signerCommand(): Command {
 }
 
 function needed(name: string, value: string | undefined): string {
-  if (value !== undefined) return value
-  throw new Fault(`${name} is missing: tollbook signer --help has the list`, { retryable: false })
-}
-
-const secretKeyBytes = 64
-const keypairJson = z.array(z.int().min(0).max(255)).length(secretKeyBytes)
-
-/** A keypair file of the Solana CLI: 32 bytes of the private key, then 32 of the public key. */
-async function readKey(path: string): Promise<Ed25519Signer> {
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new Fault(`FEE_PAYER_KEYPAIR ${path} cannot be read`, { cause, retryable: false })
-  })
-  const bytes = Uint8Array.from(parseKeypair(path, text))
-  const [d, x] = [bytes.subarray(0, secretKeyBytes / 2), bytes.subarray(secretKeyBytes / 2)].map(toBase64Url)
-  return ed25519Signer({ kty: 'OKP', crv: 'Ed25519', d: d ?? '', x: x ?? '' })
-}
-
-function parseKeypair(path: string, text: string): readonly number[] {
-  try {
-    return keypairJson.parse(JSON.parse(text))
-  } catch {
-    // The cause is left out on purpose: a JSON error quotes the text around it, which is the key.
-    throw new Fault(`FEE_PAYER_KEYPAIR ${path} is not a keypair file: expected a JSON array of 64 bytes`, {
-      retryable: false,
-    })
-  }
+  return neededFor('signer', name, value)
 }

@@ -19,6 +19,8 @@ export interface ProviderSettings extends ProviderAddresses {
   /** The operator's URL or e-mail address, for the User-Agent that providers ask for. */
   readonly contact: string
   readonly aiOutputTokensMax: number
+  /** The chat templates of the models open the reasoning in the prompt. */
+  readonly aiOpensReasoning: boolean
   /** Time of a request handler; the chat servers share most of it. */
   readonly handlerTimeoutMs: number
 }
@@ -44,7 +46,8 @@ export interface NewsFeed {
 
 export interface AiServer {
   readonly baseUrl: string
-  readonly model: string
+  /** The default first. */
+  readonly models: readonly [string, ...string[]]
   readonly apiKey: string | undefined
 }
 
@@ -61,6 +64,17 @@ const newsFeeds = z
     'must be category=URL, separated by commas',
   )
   .default([])
+const modelsMax = 20
+
+/** One model or several, separated by commas; the first is the default. */
+const modelNames = z.string().transform((value, context): [string, ...string[]] => {
+  const names = value.split(',').map((name) => name.trim())
+  const [first, ...others] = names
+  const isValid = names.length <= modelsMax && names.every((name) => name !== '' && name.length <= 200)
+  if (first !== undefined && isValid && new Set(names).size === names.length) return [first, ...others]
+  context.addIssue(`must be 1 to ${modelsMax} different names of models, separated by commas`)
+  return z.NEVER
+})
 type UpstreamVariables = Record<`${UpstreamName}_URL`, typeof httpUrl> &
   Record<`${KeyedUpstreamName}_API_KEY`, typeof secret>
 
@@ -74,12 +88,13 @@ export const providerVariables = {
     .default('operator not named'),
   NEWS_FEEDS: newsFeeds,
   AI_BASE_URL: httpUrl,
-  AI_MODEL: z.string().optional(),
+  AI_MODEL: modelNames.optional(),
   AI_API_KEY: secret,
   AI_FALLBACK_BASE_URL: httpUrl,
-  AI_FALLBACK_MODEL: z.string().optional(),
+  AI_FALLBACK_MODEL: modelNames.optional(),
   AI_FALLBACK_API_KEY: secret,
   AI_OUTPUT_TOKENS_MAX: whole(1, 32_768, 1_024),
+  AI_OPENS_REASONING: onOff('0'),
 }
 
 function upstreamVariables(): UpstreamVariables {
@@ -127,6 +142,7 @@ export function providerSettingsOf(
       aiServerOf(env.AI_FALLBACK_BASE_URL, env.AI_FALLBACK_MODEL, env.AI_FALLBACK_API_KEY),
     ].filter((server) => server !== undefined),
     aiOutputTokensMax: env.AI_OUTPUT_TOKENS_MAX,
+    aiOpensReasoning: env.AI_OPENS_REASONING,
     handlerTimeoutMs,
   }
 }
@@ -142,6 +158,12 @@ function upstreamsOf(env: ProviderEnvironment): UpstreamSettings {
   return Object.fromEntries(settings)
 }
 
-function aiServerOf(baseUrl: string | undefined, model: string | undefined, apiKey: string | undefined) {
-  return baseUrl === undefined || model === undefined ? undefined : { baseUrl, model, apiKey }
+type ModelNames = AiServer['models']
+
+function aiServerOf(
+  baseUrl: string | undefined,
+  models: ModelNames | undefined,
+  apiKey: string | undefined,
+): AiServer | undefined {
+  return baseUrl === undefined || models === undefined ? undefined : { baseUrl, models, apiKey }
 }

@@ -6,7 +6,7 @@ import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
 import { shownParameters } from './productTable.ts'
 
 /** A rail as a document names it. */
-export type RailName = Pick<PaymentRail, 'name' | 'mount'>
+export type RailName = Pick<PaymentRail, 'name' | 'mount' | 'network'>
 
 export interface DiscoveryDeps {
   readonly endpoints: readonly Endpoint[]

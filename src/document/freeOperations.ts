@@ -34,6 +34,7 @@ const tokenPrice = z
   })
   .loose()
 const burned = z.object({ tokens: z.number(), baseUnits: z.string(), payments: z.int() })
+const amount = z.object({ tokens: z.number(), baseUnits: z.string() })
 const burnStats = z.object({
   mint: z.string(),
   decimals: z.int(),
@@ -43,10 +44,35 @@ const burnStats = z.object({
   last30Days: burned,
   byEndpoint: z.array(burned.extend({ endpoint: z.string() })),
   byDay: z.array(burned.extend({ day: z.iso.date() })),
+  confirmed: amount.extend({
+    insidePayments: amount.meta({ description: 'by callers, in the transaction that pays' }),
+    inRounds: amount.meta({ description: 'by the service, for payments that came without a burn' }),
+    lastRound: amount
+      .extend({ round: z.int(), signature: z.string(), slot: z.int(), at: z.iso.datetime() })
+      .nullable()
+      .meta({ description: 'the newest burn of the service, final on chain' }),
+  }),
+  owed: amount.extend({
+    oldestAt: z.iso
+      .datetime()
+      .nullable()
+      .meta({ description: 'block time of the oldest payment whose burn is owed; null when none is' }),
+  }),
   ledger: z.object({ position: z.int(), root: z.string().nullable() }),
   asOf: z.iso
     .datetime()
     .meta({ description: 'when these figures were first read; at most 1 s passes before they are read again' }),
+})
+const burnOfPayment = z.object({
+  reference: z.string(),
+  status: z
+    .enum(['inside', 'owed', 'confirmed', 'reversed'])
+    .meta({ description: 'reversed: the chain dropped the payment, so nothing is owed for it' }),
+  baseUnits: z.string(),
+  burn: z
+    .object({ round: z.int(), signature: z.string(), slot: z.int(), at: z.iso.datetime() })
+    .nullable()
+    .meta({ description: 'the burn of the service that contains it' }),
 })
 const priceCatalog = z.object({
   products: z.array(
@@ -124,11 +150,22 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
   },
   '/api/token/price': { summary: 'Price of the service token', answers: enveloped(tokenPrice), errors: [503] },
   '/api/token/burn-stats': { summary: 'Burned tokens', answers: enveloped(burnStats), errors: [503] },
+  '/api/token/burns/:reference': {
+    summary: 'The burn of a payment: inside it, owed, or made later',
+    description: '`reference` is the `signature` of a receipt.',
+    answers: enveloped(burnOfPayment),
+    errors: [404, 503],
+  },
   '/.well-known/jwks.json': {
     summary: 'Public keys of the receipts',
     description:
       'The `jws` of a receipt is a compact EdDSA JWS over the canonical JSON (RFC 8785) of the receipt without `jws`.',
     answers: json(jwks),
+  },
+  '/.well-known/did.json': {
+    summary: 'Public keys of the receipts as a DID document',
+    description: 'For receipts in the form of x402 (`offer-receipt`), whose `kid` begins with the DID of the service.',
+    answers: json(z.looseObject({ id: z.string() })),
   },
   '/livez': { summary: 'Liveness of the process', answers: json(z.object({ status: z.literal('alive') })) },
   '/readyz': {
@@ -172,6 +209,22 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
     answers: enveloped(z.object({ receipt: receiptBody, inclusionProof: z.string() })),
     errors: [400, 404, 503],
     parameters: [{ name: 'attempt', in: 'query', required: true, schema: { type: 'string' } }],
+  },
+  '/api/payments/:signature': {
+    summary: 'State, receipt and refunds of a payment, for its payer',
+    description:
+      'Without `authorization` the answer is a 401 with a `challenge`. Sign its text with the wallet that paid, and repeat with `authorization: Wallet <wallet>.<expiresAt>.<signature in base58>`.',
+    answers: enveloped(
+      z.looseObject({
+        reference: z.string(),
+        wallet: z.string(),
+        state: z.string(),
+        isFinal: z.boolean(),
+        receipt: receiptBody.nullable(),
+        refunds: z.array(z.looseObject({ state: z.string(), owedBaseUnits: z.string() })).nullable(),
+      }),
+    ),
+    errors: [400, 401, 404, 503],
   },
   '/artifacts/:name': {
     summary: 'A purchased picture or document',

@@ -137,8 +137,8 @@ function steps(burn: string): Markup {
       <li>
         <h3>Pay</h3>
         <p>
-          Sign one Solana transaction. It burns ${burn} of the price and transfers the rest. Clients of x402 pay with
-          the wallet that they have.
+          Sign one Solana transaction. It burns ${burn} of the price and transfers the rest. Clients of x402 and MPP pay
+          with the wallet that they have.
         </p>
       </li>
       <li>

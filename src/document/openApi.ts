@@ -20,6 +20,7 @@ export interface OpenApiDeps {
   readonly currentPrice: (endpoint: string) => Price | undefined
   readonly split: readonly SplitShare[]
   readonly rails: readonly RailName[]
+  readonly mint: string
 }
 
 /** The OpenAPI 3.1 document of this service, made of the schemas that validate. Samples use the address of the request. */
@@ -40,8 +41,11 @@ export function createOpenApi(deps: OpenApiDeps): (baseUrl: string) => JsonObjec
     parameters,
     headers,
   }
-  const { rails } = deps
-  const sold = deps.endpoints.map((endpoint) => ({ endpoint, operationFor: paidOperation(endpoint, verdicts, rails) }))
+  const { rails, mint } = deps
+  const sold = deps.endpoints.map((endpoint) => ({
+    endpoint,
+    operationFor: paidOperation(endpoint, { verdicts, rails, mint }),
+  }))
   const mounted = rails.flatMap((rail) => mountedPaths(deps.endpoints, rail))
   return (baseUrl) => {
     const paid = sold.map(({ endpoint: { path, method }, operationFor }) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import type { ProductOrder } from '../endpoints/productFacts.ts'
+import type { ProductOrder, StreamFacts } from '../endpoints/productFacts.ts'
 import type { Price } from '@tollbook/core/quote'
 import { receiptBody, saleBody } from '@tollbook/core/wire'
 import { defaultSplit } from '../pricing/splitSetting.ts'
@@ -10,6 +10,7 @@ import { assert } from '@tollbook/core/assert'
 import { displayNumber } from '@tollbook/core/money'
 import { type RailName, paymentInfo } from './discovery.ts'
 import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
+import { programSamples, type SampleFacts } from './programSamples.ts'
 import { samplesOf, someWallet } from './samples.ts'
 import type { ErrorAdvice } from './verdicts.ts'
 
@@ -46,6 +47,11 @@ export function schemasOf(endpoint: Endpoint): JsonObject {
   }
 }
 
+/** Facts of the service that all operations share. */
+export interface OperationFacts extends Omit<SampleFacts, 'baseUrl'> {
+  readonly verdicts: readonly ErrorAdvice[]
+}
+
 export interface OperationPrice {
   readonly baseUrl: string
   /** Undefined while the token has no price. */
@@ -53,19 +59,15 @@ export interface OperationPrice {
 }
 
 /** One product as an OpenAPI operation, prepared once and completed for each address and price. */
-export function paidOperation(
-  endpoint: Endpoint,
-  verdicts: readonly ErrorAdvice[],
-  rails: readonly RailName[],
-): (offer: OperationPrice) => JsonObject {
+export function paidOperation(endpoint: Endpoint, facts: OperationFacts): (offer: OperationPrice) => JsonObject {
   const { method, summary } = endpoint
   const head = { operationId: `${method.toLowerCase()}${nameOf(endpoint)}`, tags: ['Paid'], summary }
   const rest = {
-    'x-payment-info': paymentInfo(endpoint, rails),
+    'x-payment-info': paymentInfo(endpoint, facts.rails),
     ...inputOf(endpoint, parameterNames),
-    responses: { '200': saleResponse(endpoint), ...refusalsOf(endpoint, verdicts) },
+    responses: { '200': saleResponse(endpoint), ...refusalsOf(endpoint, facts.verdicts) },
   }
-  return (offer) => ({ ...head, ...offerOf(endpoint, offer), ...rest })
+  return (offer) => ({ ...head, ...offerOf(endpoint, facts, offer), ...rest })
 }
 
 /** The same product below the mount of a rail, where every caller gets a 402. Indexers find it here. */
@@ -84,32 +86,26 @@ export function mountedOperation(endpoint: Endpoint, rail: RailName): JsonObject
   }
 }
 
-function offerOf(endpoint: Endpoint, { baseUrl, price }: OperationPrice): JsonObject {
+function offerOf(endpoint: Endpoint, facts: OperationFacts, { baseUrl, price }: OperationPrice): JsonObject {
   const { summary } = endpoint
   const priceUsd = displayUsd(endpoint)
   const { curl, pay } = samplesOf(endpoint, baseUrl)
   const tokens = price === undefined ? undefined : displayNumber(price.requiredBaseUnits, price.decimals)
   return {
     summary: `${summary} ($${priceUsd})`,
-    description: descriptionOf(`**$${priceUsd}** a request${tokens === undefined ? '' : `, now ${tokens} tokens`}`, {
-      curl,
-      pay,
-    }),
+    description: descriptionOf(`**$${priceUsd}** a request${tokens === undefined ? '' : `, now ${tokens} tokens`}`),
     'x-price-usd': priceUsd,
     ...(tokens === undefined ? {} : { 'x-price-tokens': tokens }),
     'x-codeSamples': [
       { lang: 'Shell', label: 'Ask for the price', source: curl },
-      { lang: 'Shell', label: 'Pay', source: pay },
+      { lang: 'Shell', label: 'Pay from a shell', source: pay },
+      ...programSamples(endpoint, { ...facts, baseUrl }).map((each) => ({ ...each })),
     ],
   }
 }
 
-function descriptionOf(price: string, { curl, pay }: { readonly curl: string; readonly pay: string }): string {
-  return [
-    `${price}. Without \`x-payment-proof\` the answer is a 402 with the quote; "Try it out" sends that request and cannot pay.`,
-    `Ask for the price:\n\n\`\`\`sh\n${curl}\n\`\`\``,
-    `Pay and get the answer, in Tollbook's folder, with the demo wallet of local mode or your \`--wallet\`:\n\n\`\`\`sh\n${pay}\n\`\`\``,
-  ].join('\n\n')
+function descriptionOf(price: string): string {
+  return `${price}. Without \`x-payment-proof\` the answer is a 402 with the quote.`
 }
 
 const parameterNames = ['WalletAddress', 'PaymentProof', 'IdempotencyKey'] as const
@@ -152,16 +148,26 @@ function saleResponse(endpoint: Endpoint): JsonObject {
     'idempotent-replay': refTo('headers', 'IdempotentReplay'),
     'x-sample-data': refTo('headers', 'SampleData'),
   }
-  if (endpoint.stream === undefined) return { ...wholeResponse(endpoint), headers }
+  const { stream, streamOnDemand } = endpoint
+  const response = stream === undefined ? wholeResponse(endpoint) : streamedResponse(endpoint, stream)
+  return { ...response, headers, content: { ...response.content, ...onDemand(streamOnDemand) } }
+}
+
+function streamedResponse(endpoint: Endpoint, { contentType }: StreamFacts) {
   const schema = refTo('schemas', `${nameOf(endpoint)}Data`)
   return {
     description: 'Paid. The answer is streamed, and its digest is recorded in the ledger when it ends.',
-    headers,
-    content: { [endpoint.stream.contentType]: { schema, example: endpoint.example.answer } },
+    content: { [contentType]: { schema, example: endpoint.example.answer } },
   }
 }
 
-function wholeResponse(endpoint: Endpoint): JsonObject {
+function onDemand(stream: StreamFacts | undefined): JsonObject {
+  if (stream === undefined) return {}
+  const description = 'With `stream: true`: events while the answer is made. The last one is `receipt`.'
+  return { [stream.contentType]: { schema: { type: 'string', description } } }
+}
+
+function wholeResponse(endpoint: Endpoint) {
   const value = {
     success: true,
     data: endpoint.example.answer,

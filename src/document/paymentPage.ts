@@ -125,9 +125,10 @@ function chainName(network: string): string {
 }
 
 const fieldSchema = z.looseObject({
-  type: z.enum(['string', 'integer', 'number', 'boolean', 'object']),
+  /** Absent, or a list, where a value may have several types. */
+  type: z.string().optional().catch(undefined),
   description: z.string().optional(),
-  enum: z.array(z.string()).optional(),
+  enum: z.array(z.string()).optional().catch(undefined),
   default: z.json().optional(),
   minimum: z.number().optional(),
   maximum: z.number().optional(),
@@ -154,10 +155,12 @@ interface FormField {
   readonly value: Json | undefined
 }
 
-function fieldsOf({ parameters, example }: Endpoint): Markup {
+function fieldsOf({ parameters, example, streamOnDemand }: Endpoint): Markup {
   const { properties, required, oneOf } = formSchema.parse(schemaOf(parameters))
   const alternatives = oneOf.flatMap((alternative) => alternative.required)
-  const fields = Object.entries(properties).map(([name, field]) =>
+  // The page shows whole answers.
+  const asked = Object.entries(properties).filter(([name]) => streamOnDemand === undefined || name !== 'stream')
+  const fields = asked.map(([name, field]) =>
     shown({ name, field, isRequired: required.includes(name), value: example.order[name] }),
   )
   const choice =
@@ -168,9 +171,9 @@ function fieldsOf({ parameters, example }: Endpoint): Markup {
 const members = z.record(z.string(), z.json())
 
 function shown({ name, field, isRequired, value }: FormField): Markup {
-  if (field.type === 'object') {
+  if (field.type === 'object' && field.properties !== undefined) {
     const values = members.safeParse(value).data ?? {}
-    const inner = Object.entries(field.properties ?? {}).map(([member, schema]) =>
+    const inner = Object.entries(field.properties).map(([member, schema]) =>
       shown({ name: `${name}.${member}`, field: schema, isRequired: false, value: values[member] }),
     )
     return html`<fieldset>
@@ -207,15 +210,12 @@ function inputOf({ name, field, isRequired, value = field.default }: FormField, 
     )
     return html`<select${common}>${options}</select>`
   }
-  if (field.type !== 'string')
-    return html`<input
-      type="number"
-      step="${field.type === 'integer' ? '1' : 'any'}"
-      min="${field.minimum ?? ''}"
-      max="${field.maximum ?? ''}"
-      value="${text}"
-      ${common}
-    />`
+  if (field.type === 'integer' || field.type === 'number') {
+    const step = field.type === 'integer' ? '1' : 'any'
+    const range = html` min="${field.minimum ?? ''}" max="${field.maximum ?? ''}"`
+    return html`<input type="number" step="${step}" ${range} value="${text}" ${common} />`
+  }
+  if (field.type !== 'string') return html`<textarea rows="4" data-json${common}>${text}</textarea>`
   const length = field.maxLength === undefined ? html`` : html` maxlength="${field.maxLength}"`
   if (field.format === 'uri') return html`<input type="url" value="${text}" ${length}${common} />`
   const isLong = (field.maxLength ?? 0) > singleLineMax

@@ -38,7 +38,7 @@ const field = z.object({
   maximum: z.number().optional(),
   maxLength: z.number().optional(),
   format: z.string().optional(),
-  properties: z.record(z.string(), z.object({ description: z.string() })).optional(),
+  properties: z.record(z.string(), z.object({ description: z.string().optional() })).optional(),
 })
 type Field = z.infer<typeof field>
 
@@ -87,9 +87,10 @@ function shownField(said: Field): string {
 
 const orList = new Intl.ListFormat('en-GB', { type: 'disjunction' })
 
-function shownObject(properties: Readonly<Record<string, { readonly description: string }>>): string {
-  const descriptions = new Set(Object.values(properties).map(({ description }) => description))
-  return `\`{${Object.keys(properties).join(', ')}}\`, each ${[...descriptions].join(' or ')}`
+function shownObject(properties: Readonly<Record<string, { readonly description?: string | undefined }>>): string {
+  const descriptions = new Set(Object.values(properties).flatMap(({ description = '' }) => description || []))
+  const names = `\`{${Object.keys(properties).join(', ')}}\``
+  return descriptions.size === 0 ? names : `${names}, each ${[...descriptions].join(' or ')}`
 }
 
 function figure(value: number): string {

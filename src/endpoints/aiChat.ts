@@ -1,23 +1,67 @@
 import { z } from 'zod'
-import { type Clock, isoTime } from '@tollbook/core/clock'
-import type { ChatReply, ChatServer } from '../outbound/chatServer.ts'
-import { UpstreamFailure } from '../outbound/upstreamFailure.ts'
+import { isoTime } from '@tollbook/core/clock'
+import type { ChatMessage, ChatReply, ChatRequest } from '../outbound/chatRequest.ts'
 import type { Job, Outcome } from '../product/product.ts'
-import { createLiveness, type Liveness, type ProbedProvider } from './liveness.ts'
+import {
+  conversation,
+  conversationRule,
+  fitsConversation,
+  flag,
+  messageText,
+  modelName,
+  outputTokensMost,
+  temperature,
+  wholeNumber,
+} from './chat/chatFields.ts'
+import {
+  askStreamed,
+  askWhole,
+  type Chat,
+  type ChatDeps,
+  modelsOf,
+  openChat,
+  type ReplyParts,
+  textsOf,
+  whyNoChat,
+} from './chat/chatTurn.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
-import { characterCount, text } from './text.ts'
+import { oneOf } from './text.ts'
 
-const messageCharactersMax = 8_000
+const message = z.strictObject({ role: oneOf(['system', 'user', 'assistant']), content: messageText })
 
-const message = text({
-  expected: '1 to 8,000 characters, not only white space',
-  allowBreaks: true,
-  shown: { minLength: 1, maxLength: messageCharactersMax },
-  test: (value) => value.trim() !== '' && characterCount(value) <= messageCharactersMax,
-})
+const parametersWith = (models: readonly string[] | undefined, outputTokensMax: number) =>
+  z
+    .strictObject({
+      message: messageText.exactOptional(),
+      messages: conversation(message)
+        .meta({ description: `a conversation of 1 to 50 messages \`{role, content}\`, ${conversationRule}` })
+        .exactOptional(),
+      system: messageText.exactOptional(),
+      model: modelName(models).exactOptional(),
+      temperature: temperature.exactOptional(),
+      maxTokens: wholeNumber({ min: 1, max: outputTokensMax })
+        .meta({ description: 'tokens of the reply' })
+        .exactOptional(),
+      json: flag('the reply is a JSON object').exactOptional(),
+      stream: flag('the reply is sent while it is written').exactOptional(),
+    })
+    .refine((order) => (order.message === undefined) !== (order.messages === undefined), {
+      path: ['message'],
+      message: 'send exactly one of message and messages',
+    })
+    .refine((order) => fitsConversation(messagesOf(order)), {
+      path: ['messages'],
+      message: `must have ${conversationRule}`,
+    })
+    .meta({
+      oneOf: [
+        { type: 'object', properties: { message: { type: 'string' } }, required: ['message'] },
+        { type: 'object', properties: { messages: { type: 'array' } }, required: ['messages'] },
+      ],
+    })
 
-const parameters = z.strictObject({ message })
+type ChatOrder = z.infer<ReturnType<typeof parametersWith>>
 
 const tokens = z.int().min(0).nullable().meta({ description: 'null when the language model did not say' })
 
@@ -27,13 +71,16 @@ const answer = z.object({
   usage: z.object({ promptTokens: tokens, completionTokens: tokens, totalTokens: tokens }),
 })
 
+const eventStream = 'text/event-stream; charset=utf-8'
+
 export const aiChat = defineProduct({
   path: '/api/ai/chat',
   method: 'POST',
-  summary: 'An answer of a language model to one message',
+  summary: 'An answer of a language model to a message or a conversation',
   priceMicroUsd: 50_000n,
-  parameters,
+  parameters: parametersWith(undefined, outputTokensMost),
   answer,
+  streamOnDemand: { contentType: 'text/event-stream' },
   example: {
     order: { message: 'Hello!' },
     answer: { reply: 'Hi!', model: 'llama3.2', usage: { promptTokens: 27, completionTokens: 3, totalTokens: 30 } },
@@ -43,37 +90,82 @@ export const aiChat = defineProduct({
   open: openAiChat,
 })
 
-export interface AiChatDeps {
-  readonly clock: Clock
-  readonly sampleUpstreams: boolean
-  readonly isProbed: boolean
-  /** In the order of preference. */
-  readonly chatServers: readonly ChatServer[]
-}
-
-interface Chat extends AiChatDeps {
-  readonly liveness: Liveness
-}
-
-function openAiChat(deps: AiChatDeps): ProductHandler<z.infer<typeof parameters>> {
-  const chat = { ...deps, liveness: createLiveness(deps, deps.chatServers.map(probedServer)) }
+function openAiChat(deps: ChatDeps): ProductHandler<ChatOrder> {
+  const chat = openChat(deps)
+  const models = modelsOf(deps)
+  const { outputTokensMax } = deps.chatLimits
   return {
+    parameters: parametersWith(models, outputTokensMax),
     probes: deps.chatServers.length === 0 ? [] : [chat.liveness],
     providersAnswer: () => chat.liveness.someAnswer(),
-    whyUnavailable: () => whyUnavailable(chat),
-    deliver: (order, job) => askInTurn(chat, order.message, job),
+    whyUnavailable: (order) => whyNoChat(chat, order?.model),
+    covers: ({ model, maxTokens }) => ({
+      model: model ?? models[0] ?? null,
+      outputTokensMax: maxTokens ?? outputTokensMax,
+    }),
+    deliver: (order, job) => (order.stream === true ? deliverStream : deliverWhole)(chat, requestOf(order), job),
   }
 }
 
-function probedServer({ label, whyResting, probe }: ChatServer): ProbedProvider {
+interface Said {
+  readonly system?: string
+  readonly message?: string
+  readonly messages?: readonly ChatMessage[]
+}
+
+function messagesOf({ system, message: said, messages = [] }: Said): readonly ChatMessage[] {
+  return [
+    ...(system === undefined ? [] : [{ role: 'system' as const, content: system }]),
+    ...messages,
+    ...(said === undefined ? [] : [{ role: 'user' as const, content: said }]),
+  ]
+}
+
+function requestOf(order: ChatOrder): ChatRequest {
+  const { model, temperature: heat, maxTokens, json } = order
+  return { model, messages: messagesOf(order), temperature: heat, tokensMax: maxTokens, isJson: json }
+}
+
+async function deliverWhole(chat: Chat, request: ChatRequest, job: Job): Promise<Outcome> {
+  const answered = await askWhole(chat, request, job)
+  if (answered.kind === 'failed') return answered
+  const { reply, model, usage, finishReason }: ChatReply = answered.answer
   return {
-    name: label,
-    whyUnavailable: whyResting,
-    async probe() {
-      await probe()
-      return true
-    },
+    kind: 'delivered',
+    data: { reply, model, usage: { ...usage } },
+    meta: { ...metaOf(chat, answered.source), finishReason },
   }
+}
+
+async function deliverStream(chat: Chat, request: ChatRequest, job: Job): Promise<Outcome> {
+  const answered = await askStreamed(chat, request, job)
+  if (answered.kind === 'failed') return answered
+  const { answer: parts, source } = answered
+  return {
+    kind: 'stream',
+    contentType: eventStream,
+    chunks: eventsOf(chat, parts),
+    meta: metaOf(chat, source),
+  }
+}
+
+async function* eventsOf(chat: Chat, parts: ReplyParts): AsyncGenerator<Uint8Array> {
+  try {
+    const texts = textsOf(chat, parts)
+    let step = await texts.next()
+    for (; step.done !== true; step = await texts.next()) yield event({ text: step.value })
+    yield Buffer.concat([Buffer.from('event: end\n'), event(step.value)])
+  } finally {
+    parts.stop()
+  }
+}
+
+function event(data: unknown): Buffer {
+  return Buffer.from(`data: ${JSON.stringify(data)}\n\n`)
+}
+
+function metaOf({ clock }: Chat, source: string) {
+  return { source, asOf: isoTime(clock.nowMs()), cached: false }
 }
 
 const printedMax = 100
@@ -82,55 +174,4 @@ function checkDemo({ reply, model }: z.infer<typeof answer>, { expect }: DemoBuy
   expect(model !== '', 'the answer names its model')
   const line = reply.replaceAll(/\s+/g, ' ')
   return `${model}: "${line.length > printedMax ? `${line.slice(0, printedMax)}…` : line}"`
-}
-
-function whyUnavailable({ chatServers, liveness }: Chat): string | undefined {
-  if (chatServers.length === 0) return 'AI chat is not set up on this server'
-  if (!liveness.someAnswer()) return 'no language model answers at the moment'
-  return chatServers.every((server) => !liveness.answers(server.label) || server.whyResting() !== undefined)
-    ? 'no language model can be asked at the moment'
-    : undefined
-}
-
-async function askInTurn(
-  { clock, sampleUpstreams, chatServers, liveness }: Chat,
-  said: string,
-  { signal }: Job,
-): Promise<Outcome> {
-  const failures: UpstreamFailure[] = []
-  for (const server of chatServers) {
-    if (signal.aborted) break
-    if (server.whyResting() !== undefined) continue
-    try {
-      const answered = await server.ask(said, signal)
-      liveness.noteAnswer(server.label)
-      const source = sampleUpstreams ? 'sample:openai-compatible' : server.name
-      return deliveredOf(answered, source, isoTime(clock.nowMs()))
-    } catch (error) {
-      if (!(error instanceof UpstreamFailure)) throw error
-      liveness.noteFailure(server.label, error)
-      failures.push(error)
-    }
-  }
-  return failedOf(signal.aborted ? ['timeout'] : failures.map(({ kind }) => kind))
-}
-
-function deliveredOf({ reply, model, usage, finishReason }: ChatReply, source: string, asOf: string): Outcome {
-  return {
-    kind: 'delivered',
-    data: { reply, model, usage: { ...usage } },
-    meta: { source, asOf, cached: false, finishReason },
-  }
-}
-
-function failedOf(kinds: readonly UpstreamFailure['kind'][]): Outcome {
-  if (kinds.includes('timeout')) {
-    const message = 'no language model answered in time; repeat with the same proof'
-    return { kind: 'failed', code: 'UPSTREAM_TIMEOUT', message }
-  }
-  const message =
-    kinds.length > 0 && kinds.every((kind) => kind === 'not_covered')
-      ? 'no language model gave an answer to this message; repeat it, or send it in other words, with the same proof'
-      : 'no language model gave a usable answer; repeat with the same proof'
-  return { kind: 'failed', code: 'UPSTREAM_FAILED', message }
 }

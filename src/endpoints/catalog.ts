@@ -1,4 +1,6 @@
-import { aiChat, type AiChatDeps } from './aiChat.ts'
+import { aiChat } from './aiChat.ts'
+import type { ChatDeps } from './chat/chatTurn.ts'
+import { chatCompletions } from './chatCompletions.ts'
 import { crypto } from './crypto.ts'
 import type { Endpoint } from './endpoint.ts'
 import { news, type NewsDeps } from './news.ts'
@@ -12,7 +14,7 @@ import { ofSamples, withStandIn } from './standIn.ts'
 import { stock } from './stock.ts'
 import { weather } from './weather.ts'
 
-export type CatalogDeps = ProviderDeps & RenderDeps & AiChatDeps & NewsDeps
+export type CatalogDeps = ProviderDeps & RenderDeps & ChatDeps & NewsDeps
 
 /** Everything that can be sold, in the order of the price list. A new product is one more name here. */
 export const products: readonly ProductDefinition<CatalogDeps>[] = [
@@ -24,6 +26,7 @@ export const products: readonly ProductDefinition<CatalogDeps>[] = [
   screenshot,
   pdf,
   aiChat,
+  chatCompletions,
 ]
 
 /** The products that this process sells, and one way to close them all. */

@@ -37,7 +37,7 @@ export interface ProductHandler<P extends Json> {
   /** Present when settings of the operator change which parameters are accepted. */
   readonly parameters?: z.ZodType<P>
   /** Without parameters: for the whole product. With them an answer may be cached though no provider can be asked. */
-  readonly whyUnavailable: (parameters?: P) => string | undefined
+  readonly whyUnavailable: (parameters?: P, payer?: string) => string | undefined
   /** For a payment that has been made, where that differs from a new buyer. */
   readonly whyUndeliverable?: (parameters: P) => string | undefined
   /** True while a provider answers. Absent: the product needs none. */
@@ -45,6 +45,8 @@ export interface ProductHandler<P extends Json> {
   readonly probes?: readonly Liveness[]
   /** Answers that are known not to exist are refused before payment. */
   readonly whyNoData?: (parameters: P) => string | undefined
+  /** Bounds of what the price of this order covers, for the 402. */
+  readonly covers?: (parameters: P) => Json
   readonly deliver: (parameters: P, job: Job) => Promise<Outcome>
   readonly close?: () => Promise<void>
 }
@@ -78,9 +80,10 @@ function openProduct<P extends Json, A, Needs>(
       return {
         ok: true,
         parameters,
-        whyUnavailable: () => handler.whyUnavailable(parameters),
+        whyUnavailable: (payer) => handler.whyUnavailable(parameters, payer),
         whyUndeliverable: () => (handler.whyUndeliverable ?? handler.whyUnavailable)(parameters),
         whyNoData: () => handler.whyNoData?.(parameters),
+        covers: () => handler.covers?.(parameters),
         deliver: (job) => handler.deliver(parameters, job),
       }
     },

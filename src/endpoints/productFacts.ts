@@ -18,6 +18,8 @@ export interface ProductFacts {
   readonly answer: z.ZodType
   /** Present when the answer is streamed. */
   readonly stream?: StreamFacts
+  /** Present when a caller may ask for a streamed answer with `stream: true`. */
+  readonly streamOnDemand?: StreamFacts
   readonly example: Example
   /** The providers asked for this answer, in order. Each name is also the prefix of the operator's settings. */
   readonly providers: readonly ProviderName[]

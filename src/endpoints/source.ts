@@ -12,16 +12,20 @@ import {
   type Remembered,
 } from './askInTurn.ts'
 import { createLiveness, type Liveness } from './liveness.ts'
+import { createMissBudget } from './missBudget.ts'
 import type { Provider, ProviderDeps } from './providers/provider.ts'
 
 /** The providers of one endpoint in the order in which they are asked, with a cache of their answers. */
 export interface AnswerSource<Query, Data> {
   /** Undefined when at least one provider can be asked, or when the answer to this query is cached. */
-  whyUnavailable(query?: Query): string | undefined
+  whyUnavailable(query?: Query, buyer?: string): string | undefined
   /** True when every provider reported within the last ten minutes that the answer does not exist. */
   isKnownMissing(query: Query): boolean
-  /** Returns failures of providers and never throws them. Simultaneous callers with the same query share one request. */
-  ask(query: Query): Promise<Found<Data>>
+  /**
+   * Returns failures of providers and never throws them. Simultaneous callers with the same query share one request.
+   * `buyer` is the wallet that pays: its lookups of items that no provider knows are bounded.
+   */
+  ask(query: Query, buyer?: string): Promise<Found<Data>>
   readonly liveness: Liveness
 }
 
@@ -59,6 +63,7 @@ export function createSource<Query, Data>(
   const { clock } = deps
   const perf = { now: () => clock.monotonicMs() }
   const missing = new LRUCache<string, true>({ perf, ttlResolution: 0, max: missingMax, ttl: missingMs })
+  const misses = createMissBudget(clock)
   const servedMs = options.freshMs + options.staleMs
   const liveness = openLiveness(deps, options)
   const ageMsOf = ({ fetchedAtMs }: Remembered<Data>) => clock.monotonicMs() - fetchedAtMs
@@ -83,13 +88,21 @@ export function createSource<Query, Data>(
     return found !== undefined && ageMsOf(found) <= servedMs
   }
   return {
-    whyUnavailable: (query) =>
-      query !== undefined && isAtHand(query) ? undefined : whyUnavailable({ options, liveness }, query),
+    whyUnavailable(query, buyer) {
+      if (query !== undefined && isAtHand(query)) return undefined
+      const isBarred = query !== undefined && buyer !== undefined && !misses.mayBegin(buyer)
+      return isBarred && !missing.has(keyOf(query))
+        ? tooManyMisses.message
+        : whyUnavailable({ options, liveness }, query)
+    },
     liveness,
     isKnownMissing: (query) => missing.has(keyOf(query)),
-    async ask(query) {
+    async ask(query, buyer) {
       const key = keyOf(query)
       const askedAtMs = clock.monotonicMs()
+      const endLookup = buyer === undefined || isAtHand(query) ? () => undefined : misses.begin(buyer)
+      if (endLookup === undefined) return tooManyMisses
+      let isMiss = false
       try {
         const found = await cache.forceFetch(key, { context: { query } })
         return {
@@ -100,12 +113,22 @@ export function createSource<Query, Data>(
       } catch (error) {
         if (error instanceof ProvidersFailed) return failedOf(options, error.code)
         if (!(error instanceof ItemUnknown)) throw error
+        isMiss = true
         missing.set(key, true)
         return failedOf(options, 'NO_DATA')
+      } finally {
+        endLookup(isMiss)
       }
     },
   }
 }
+
+const tooManyMisses = {
+  kind: 'failed',
+  code: 'UPSTREAM_FAILED',
+  message:
+    'this wallet asked for 3 items within 10 minutes that no provider knows, so no more are looked up for it; wait ten minutes',
+} as const
 
 interface SourceProviders<Query, Data> {
   readonly options: SourceOptions<Query, Data>

@@ -17,12 +17,12 @@ export function symbolHandler<
   return {
     probes: [source.liveness],
     providersAnswer: () => source.liveness.someAnswer(),
-    whyUnavailable: (order) => source.whyUnavailable(order && queryOf(order.symbol)),
+    whyUnavailable: (order, buyer) => source.whyUnavailable(order && queryOf(order.symbol), buyer),
     whyNoData: (order) =>
       source.isKnownMissing(queryOf(order.symbol)) ? `no provider knew it minutes ago; ${hint}` : undefined,
-    async deliver(order) {
+    async deliver(order, { payer }) {
       const query = queryOf(order.symbol)
-      const found = await source.ask(query)
+      const found = await source.ask(query, payer)
       if (found.kind !== 'found') return found
       // The answer repeats the requested spelling: XBT for a caller who asked for XBT, though BTC was fetched.
       return { kind: 'delivered', data: { ...found.data, symbol: query.symbol }, meta: found.meta }

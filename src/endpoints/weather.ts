@@ -14,7 +14,7 @@ import { characterCount, text } from './text.ts'
 
 const city = text({
   expected: 'a city name: 1 to 100 letters, marks, digits, spaces, apostrophes, dashes and . , ( ) /',
-  // No pattern: readers of JSON Schema disagree about \p{L}, and Swagger UI would refuse every city.
+  // No pattern: readers of JSON Schema disagree about \p{L}, and a form made from it would refuse every city.
   shown: { minLength: 1, maxLength: 100 },
   test: (value) =>
     /^[\p{L}\p{M}\p{Nd}\p{Zs}\p{Pd}.,'’‘`´′/()]+$/u.test(value) &&
@@ -79,24 +79,24 @@ function openWeather(deps: ProviderDeps): ProductHandler<z.infer<typeof paramete
   return {
     probes: [source.liveness, geocoding.liveness],
     providersAnswer: () => source.liveness.someAnswer(),
-    whyUnavailable(asked) {
+    whyUnavailable(asked, buyer) {
       if (asked === undefined) return source.whyUnavailable()
       const search = findPlace(gazetteer, asked.city)
       if (search.kind === 'found') return source.whyUnavailable(search.place)
       // A place that is known not to exist is answered with NO_DATA, even while every provider is down.
       return geocoding.isKnownMissing(search.query)
         ? undefined
-        : (geocoding.whyUnavailable(search.query) ?? source.whyUnavailable())
+        : (geocoding.whyUnavailable(search.query, buyer) ?? source.whyUnavailable())
     },
     whyNoData({ city }) {
       const search = findPlace(gazetteer, city)
       return search.kind === 'unlisted' && geocoding.isKnownMissing(search.query) ? search.why : undefined
     },
-    async deliver({ city }) {
-      const located = await locate({ gazetteer, geocoding }, city)
+    async deliver({ city }, { payer }) {
+      const located = await locate({ gazetteer, geocoding, buyer: payer }, city)
       if (located.kind === 'failed') return located
       const { place, alternatives, placeSource } = located
-      const found = await source.ask(place)
+      const found = await source.ask(place, payer)
       if (found.kind === 'failed') return found
       return {
         kind: 'delivered',
@@ -140,12 +140,13 @@ function createGeocoding(deps: ProviderDeps): Geocoding {
 interface Atlas {
   readonly gazetteer: Gazetteer
   readonly geocoding: Geocoding
+  readonly buyer: string | undefined
 }
 
-async function locate({ gazetteer, geocoding }: Atlas, city: string) {
+async function locate({ gazetteer, geocoding, buyer }: Atlas, city: string) {
   const search = findPlace(gazetteer, city)
   if (search.kind === 'found') return { ...search, placeSource: 'geonames' }
-  const found = await geocoding.ask(search.query)
+  const found = await geocoding.ask(search.query, buyer)
   if (found.kind === 'failed') return found.code === 'NO_DATA' ? { ...found, message: search.why } : found
   return { kind: found.kind, ...found.data, placeSource: found.meta.source }
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import Koa, { type Context } from 'koa'
 import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
+import { sha256 } from '@tollbook/core/digest'
 import { describeError } from '@tollbook/core/fault'
 import { newId } from '@tollbook/core/id'
 import type { Log } from '../primitives/log.ts'
@@ -259,14 +260,17 @@ interface Arrival {
 async function servePaid(deps: AppDeps, endpoint: Endpoint, { context, mount, pass }: Arrival): Promise<void> {
   const startedAtMs = deps.clock.monotonicMs()
   let slot: Slot | undefined
+  let arrived: Buffer | undefined
   const request: PaidRequest = {
     ...railRequest(context, mount),
+    bodyDigest: () => (arrived === undefined ? undefined : sha256(arrived)),
     requestId: String(context.state['requestId']),
     async readParameters() {
       // The slot is taken when the body is here: a slow upload holds nothing that others need.
       const isProbe = mount !== undefined && hasNoInput(context.req) && purposeOf(deps, context.req) !== 'proof'
       const body = isProbe ? undefined : await readBodyOf(deps, endpoint, context)
       if (body !== undefined && 'status' in body) return body
+      arrived = body
       slot = enter(deps, context)
       if (slot === undefined) return overloadedAnswer
       return isProbe ? openProbe(endpoint) : readParameters(endpoint, { queryText: context.querystring, body })

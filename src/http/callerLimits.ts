@@ -31,7 +31,7 @@ export interface Pass {
   readonly refused: Refusal | undefined
   /** Before a quote is stored. The payer is a claim: a stranger may name any wallet. */
   takeQuote(payer: string | undefined): Refusal | undefined
-  /** Before a proof that the ledger does not know costs a lookup on the chain. */
+  /** Before a proof that the ledger does not know costs a lookup on the chain. Counts once, however often it is asked. */
   takeLookup(): Refusal | undefined
   /** The chain or the ledger has confirmed the payment, so nothing of this purchase counts. */
   onProven(payer: string): void
@@ -82,6 +82,7 @@ function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address:
     return refuseBeyond(limits.wallets, ofWallet, 'this wallet has too many unpaid quotes')
   }
   const requested = take(limits.requests, address)
+  let looked: Standing | undefined
   return {
     refused: requested.isAllowed
       ? undefined
@@ -93,7 +94,7 @@ function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address:
       return payer === undefined ? undefined : takeWalletQuote(payer)
     },
     takeLookup() {
-      const looked = take(limits.proofs, address)
+      looked ??= take(limits.proofs, address)
       if (looked.isAllowed) return undefined
       const what = 'too many unknown proofs from this client address; this proof was not checked and stays valid'
       return refuseBeyond(limits.proofs, looked, what)

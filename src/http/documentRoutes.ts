@@ -1,13 +1,15 @@
 import { type DiscoveryDeps, llmsText, x402Resources } from '../document/discovery.ts'
 import { landingPage } from '../document/landingPage.ts'
 import { createOpenApi } from '../document/openApi.ts'
+import { referencePage } from '../document/referencePage.ts'
 import { createPriceCatalog, type PriceCatalogDeps } from '../document/priceCatalog.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Paywall } from '../paywall/paywall.ts'
 import type { Clock } from '@tollbook/core/clock'
 import type { SplitShare } from '../pricing/splitSetting.ts'
 import { createAddressedText } from './addressedText.ts'
-import { pageHeaders, readDocsPage } from './docsPage.ts'
+import { readDocsFiles } from './docsFiles.ts'
+import { pageHeaders } from './pageHeaders.ts'
 import type { FreeRequest, FreeRoute } from './freeRoutes.ts'
 import { prefersHtml } from './mediaRange.ts'
 import { immutable, publicAnswer, publicJson, revalidated } from './publicAnswer.ts'
@@ -32,7 +34,7 @@ export interface DocumentRouteDeps {
 export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<readonly FreeRoute[]> {
   const { clock, version, endpoints, publicUrl, besides, split, terms } = deps
   const { currentPrice, whyClosed, rails } = deps.paywall
-  const page = await readDocsPage()
+  const { files, addressOf } = await readDocsFiles()
   const readCatalog = createPriceCatalog({ clock, endpoints, terms, currentPrice, whyClosed })
   const catalog = createPublicText()
   const discovery = createDiscoveryRoutes({ publicUrl, endpoints, rails, split })
@@ -45,6 +47,7 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
     currentPrice,
     split,
     rails,
+    mint: terms.mint,
   })
   const pricesVersion = () => endpoints.map(({ path }) => currentPrice(path)?.priceList ?? 'none').join()
   const catalogVersion = () =>
@@ -53,6 +56,11 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
     publicUrl,
     version: pricesVersion,
     render: (baseUrl) => JSON.stringify(openApi(baseUrl)),
+  })
+  const reference = createAddressedText({
+    publicUrl,
+    version: pricesVersion,
+    render: (baseUrl) => referencePage(openApi(baseUrl), addressOf),
   })
   const home = createAddressedText({
     publicUrl,
@@ -70,8 +78,8 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
       },
     },
     { path: '/openapi.json', serve: async (request) => publicJson(await document(request), revalidated) },
-    { path: '/docs', serve: async () => publicAnswer(await page.html(), pageHeaders) },
-    { path: '/docs/:file', serve: ({ segment }) => serveStaticFile(page.files, segment, immutable) },
+    { path: '/docs', serve: async (request) => publicAnswer(await reference(request), pageHeaders) },
+    { path: '/docs/:file', serve: ({ segment }) => serveStaticFile(files, segment, immutable) },
   ]
 }
 

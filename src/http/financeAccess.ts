@@ -4,8 +4,12 @@ import type { Clock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 
-/** Roles that may read the finance reports. Both read everything; the log records the role. */
-const financeRoles = ['finance', 'auditor'] as const
+/**
+ * Roles of a token. `finance` reads everything and records bookings; `auditor` reads everything; `support` reads single
+ * payments and their refunds, and approves refunds within its limit.
+ */
+export const financeRoles = ['finance', 'support', 'auditor'] as const
+export type FinanceRole = (typeof financeRoles)[number]
 
 export interface FinanceAccessOptions {
   readonly issuer: string
@@ -15,7 +19,7 @@ export interface FinanceAccessOptions {
 }
 
 export interface FinanceAccess {
-  judge(request: AccessRequest): Promise<AccessVerdict>
+  judge(request: AccessRequest): Promise<AccessHolder | AccessRefusal>
 }
 
 export interface AccessRequest {
@@ -23,9 +27,17 @@ export interface AccessRequest {
   /** Written to the log. */
   readonly route: string
   readonly requestId: string
+  /** Roles of which the token needs one. */
+  readonly allowed: readonly FinanceRole[]
 }
 
-export type AccessVerdict = 'granted' | 'unauthenticated' | 'invalid_token' | 'forbidden' | 'keys_unavailable'
+/** Holder of an accepted token. */
+export interface AccessHolder {
+  readonly subject: string
+  readonly roles: readonly FinanceRole[]
+}
+
+export type AccessRefusal = 'unauthenticated' | 'invalid_token' | 'forbidden' | 'keys_unavailable'
 
 // Signatures by private keys only: with HS256 a public key would be a shared password, and `none` is not a signature.
 const algorithms = ['EdDSA', 'Ed25519', 'ES256', 'RS256', 'PS256']
@@ -52,13 +64,12 @@ export function createFinanceAccess(
           cacheMaxAge: jwksAgeMaxMs,
         })
   return {
-    async judge({ authorization, route, requestId }) {
+    async judge({ authorization, route, requestId, allowed }) {
       const token = readBearer(authorization)
-      const logged = (verdict: AccessVerdict, facts: object = {}) => {
-        const line = { event: 'finance_access', outcome: verdict, route, requestId, ...facts }
-        if (verdict === 'granted') log.info(line)
-        else log.warn(line)
-        return verdict
+      const line = { event: 'finance_access', route, requestId }
+      const logged = (refusal: AccessRefusal, facts: object = {}) => {
+        log.warn({ ...line, outcome: refusal, ...facts })
+        return refusal
       }
       if (token === undefined) return logged('unauthenticated')
       try {
@@ -73,8 +84,10 @@ export function createFinanceAccess(
         const holder = holderClaims.safeParse(payload)
         if (!holder.success) return logged('invalid_token', { why: 'malformed claims' })
         const roles = rolesOf(payload)
-        const facts = { subject: holder.data.sub.slice(0, subjectShownMax), roles }
-        return logged(roles.length > 0 ? 'granted' : 'forbidden', facts)
+        const found = { subject: holder.data.sub.slice(0, subjectShownMax), roles }
+        if (!roles.some((role) => allowed.includes(role))) return logged('forbidden', found)
+        log.info({ ...line, outcome: 'granted', ...found })
+        return found
       } catch (error) {
         if (isAboutTheToken(error)) return logged('invalid_token', { why: error.code })
         return logged('keys_unavailable', { error: describeError(error) })
@@ -94,7 +107,7 @@ function readBearer(authorization: string | undefined): string | undefined {
 const holderClaims = z.object({ sub: z.string().min(1), exp: z.number() })
 const rolesClaim = z.object({ roles: z.array(z.string()) })
 
-function rolesOf(payload: JWTPayload): readonly string[] {
+function rolesOf(payload: JWTPayload): readonly FinanceRole[] {
   const given = rolesClaim.safeParse(payload).data?.roles ?? []
   return financeRoles.filter((role) => given.includes(role))
 }

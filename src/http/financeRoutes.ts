@@ -4,11 +4,15 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
 import { isProblems, readQuestion, type ReportName, reportNames } from '../reports/reportQuestion.ts'
-import type { ReportRow } from '../reports/reportTable.ts'
+import { UnknownColumn } from '../reports/readReport.ts'
+import { chosenCells, type ReportRow } from '../reports/reportTable.ts'
 import type { Positioned, Reports } from '../reports/reports.ts'
-import type { AccessVerdict, FinanceAccess } from './financeAccess.ts'
+import type { Explanation } from '../diagnosis/explanation.ts'
+import { subjectForms } from '../diagnosis/readSubject.ts'
+import type { AccessHolder, AccessRefusal, FinanceAccess, FinanceRole } from './financeAccess.ts'
 import type { FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
 import { parseQuery, shownName } from './parseQuery.ts'
+import { type DecideRefund, serveDecision } from './refundDecisions.ts'
 import { errorAnswer, invalidRequest } from './transportError.ts'
 
 export interface FinanceRouteDeps {
@@ -20,53 +24,90 @@ export interface FinanceRouteDeps {
   readonly network: string
   /** Origin of the public routes: empty when they share this listener, undefined when it is not configured. */
   readonly publicUrl: string | undefined
+  readonly explain: (subject: string) => Promise<Explanation | 'unreadable' | 'unknown'>
+  readonly decideRefund: DecideRefund
   /** Balance of the payment wallet on chain; throws a fault when no node answers. */
   readonly walletBaseUnits: () => Promise<bigint>
 }
 
 /** The reports over HTTP, for holders of a token of the operator's identity provider. */
 export function createFinanceRoutes(deps: FinanceRouteDeps): readonly FreeRoute[] {
-  const guarded = (path: string, serve: (request: FreeRequest) => Promise<FreeAnswer>): FreeRoute => ({
+  const guarded = (
+    path: string,
+    serve: Guarded['serve'],
+    allowed: readonly FinanceRole[] = ['finance', 'auditor'],
+  ): FreeRoute => ({
     path,
-    serve: (request) => guard(deps, { path, request, serve }),
+    serve: (request) => guard(deps, { path, request, serve, allowed }),
   })
   return [
     guarded('/api/finance/summary', (request) => serveSummary(deps, request)),
-    ...reportNames.map((report) => guarded(`/api/finance/${report}`, (request) => serveReport(deps, report, request))),
-    guarded('/api/finance/payments/:reference', (request) => servePayment(deps, request)),
+    ...reportNames.map((report) =>
+      guarded(`/api/finance/${report}`, (request) => serveReport(deps, report, request), rolesOf(report)),
+    ),
+    guarded('/api/finance/payments/:reference', (request) => servePayment(deps, request), everyone),
+    decisionRoute(deps),
+    guarded('/api/finance/explain/:subject', (request) => serveExplanation(deps, request), everyone),
   ]
 }
+
+/** Decisions are recorded by POST; there is nothing to read. */
+function decisionRoute(deps: FinanceRouteDeps): FreeRoute {
+  const path = '/api/finance/decisions'
+  return {
+    path,
+    serve: () => Promise.resolve(errorAnswer('METHOD_NOT_ALLOWED', 'use POST', { headers: { allow: 'POST' } })),
+    post: (action) =>
+      guard(deps, {
+        path,
+        request: action,
+        serve: (_, holder) => serveDecision(deps.decideRefund, action, holder),
+        allowed: ['finance', 'support'],
+      }),
+  }
+}
+
+/** Support works on single payments and their refunds. */
+function rolesOf(report: ReportName): readonly FinanceRole[] {
+  return report === 'payments' || report === 'refunds' ? everyone : ['finance', 'auditor']
+}
+
+const everyone = ['finance', 'support', 'auditor'] as const
 
 interface Guarded {
   readonly path: string
   readonly request: FreeRequest
-  readonly serve: (request: FreeRequest) => Promise<FreeAnswer>
+  readonly serve: (request: FreeRequest, holder: AccessHolder) => Promise<FreeAnswer>
+  readonly allowed: readonly FinanceRole[]
 }
 
-async function guard({ access, log }: FinanceRouteDeps, { path, request, serve }: Guarded): Promise<FreeAnswer> {
+async function guard({ access, log }: FinanceRouteDeps, guarded: Guarded): Promise<FreeAnswer> {
+  const { path, request, serve, allowed } = guarded
   const { requestId } = request
-  const verdict = await access.judge({ authorization: request.header('authorization'), route: path, requestId })
-  if (verdict !== 'granted') return refusals[verdict]()
+  const authorization = request.header('authorization')
+  const holder = await access.judge({ authorization, route: path, requestId, allowed })
+  if (typeof holder === 'string') return refusals[holder](allowed)
   try {
-    return await serve(request)
+    return await serve(request, holder)
   } catch (error) {
+    if (error instanceof UnknownColumn) return invalidRequest([{ field: 'columns', message: error.message }])
     if (!(error instanceof Fault)) throw error
     log.warn({ event: 'finance_report_failed', route: path, requestId, error: describeError(error) })
     return unavailable('the ledger does not answer at the moment')
   }
 }
 
-const refusals: Readonly<Record<Exclude<AccessVerdict, 'granted'>, () => Answer>> = {
+const refusals: Readonly<Record<AccessRefusal, (allowed: readonly FinanceRole[]) => Answer>> = {
   unauthenticated: () => unauthorized('Bearer realm="tollbook finance"', 'a bearer token is needed'),
   invalid_token: () =>
     unauthorized(
       'Bearer realm="tollbook finance", error="invalid_token"',
       'the token is not valid here: wrong key, issuer or audience, or expired',
     ),
-  forbidden: () =>
+  forbidden: (allowed) =>
     jsonAnswer(
       403,
-      JSON.stringify({ error: 'the token has neither the role finance nor auditor', code: 'FORBIDDEN' }),
+      JSON.stringify({ error: `the token needs one of the roles ${allowed.join(', ')}`, code: 'FORBIDDEN' }),
       {
         'www-authenticate': 'Bearer realm="tollbook finance", error="insufficient_scope"',
       },
@@ -115,8 +156,8 @@ async function serveReport(deps: FinanceRouteDeps, report: ReportName, request: 
     return answer(deps, table, {
       report,
       columns,
-      rows: rows.map(jsonRow),
-      totals: totals === undefined ? null : jsonRow(totals),
+      rows: rows.map((row) => jsonRow(chosenCells(row, question.columns))),
+      totals: totals === undefined ? null : jsonRow(chosenCells(totals, question.columns)),
       next: next ?? null,
     })
   }
@@ -133,9 +174,26 @@ function csvHeaders(report: ReportName, position: number): Readonly<Record<strin
   }
 }
 
-async function servePayment(deps: FinanceRouteDeps, { segment }: FreeRequest): Promise<FreeAnswer> {
-  // A colon is the only character of a reference that clients may encode.
-  const reference = segment.replaceAll(/%3a/gi, ':')
+/** A colon is the only character of a reference that clients may encode. */
+function subjectOf({ segment }: FreeRequest): string {
+  return segment.replaceAll(/%3a/gi, ':')
+}
+
+async function serveExplanation(deps: FinanceRouteDeps, request: FreeRequest): Promise<FreeAnswer> {
+  const explanation = await deps.explain(subjectOf(request))
+  if (explanation === 'unreadable') return invalidRequest([{ field: 'subject', message: `must be ${subjectForms}` }])
+  if (explanation === 'unknown')
+    return errorAnswer(
+      'NOT_FOUND',
+      'no quote or receipt with this id is on record; quotes are kept for days, so ask with the signature of the payment',
+    )
+  const { decimals } = deps.reports.token
+  const links = explanation.reference === null ? null : linksOf(deps, explanation.reference)
+  return jsonAnswer(200, JSON.stringify({ success: true, data: { explanation, decimals, links } }))
+}
+
+async function servePayment(deps: FinanceRouteDeps, request: FreeRequest): Promise<FreeAnswer> {
+  const reference = subjectOf(request)
   const payment = await deps.reports.payment(reference)
   if (payment === undefined)
     return errorAnswer('NOT_FOUND', 'the ledger has no payment, payout or burn with this reference')

@@ -76,6 +76,8 @@ export interface FreeRouteDeps {
   readonly burnStats: () => Promise<DatedFacts>
   /** Public keys of receipts, as a JWK set. */
   readonly receiptKeys: () => Json
+  /** The same keys as a DID document. */
+  readonly didDocument: () => Json
   readonly mayReadMetrics: (address: string) => boolean
 }
 
@@ -87,18 +89,19 @@ export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
     ageMaxMs: burnStatsAgeMaxMs,
     read: async () => renderStats(await deps.burnStats()),
   })
-  const receiptKeys = createPublicText()
+  const publicKeys = (read: () => Json) => {
+    const render = createPublicText()
+    return async () => {
+      const keys = canonicalJson(read())
+      return publicJson(await render(keys, () => keys), receiptKeysCache)
+    }
+  }
   return [
     { path: '/api/health', serve: () => Promise.resolve(health(deps)) },
     { path: '/api/token/price', serve: () => Promise.resolve(tokenPrice(deps)) },
     { path: '/api/token/burn-stats', serve: () => burnStats(deps, readStats) },
-    {
-      path: '/.well-known/jwks.json',
-      async serve() {
-        const keys = canonicalJson(deps.receiptKeys())
-        return publicJson(await receiptKeys(keys, () => keys), receiptKeysCache)
-      },
-    },
+    { path: '/.well-known/jwks.json', serve: publicKeys(deps.receiptKeys) },
+    { path: '/.well-known/did.json', serve: publicKeys(deps.didDocument) },
     { path: '/livez', isProbe: true, serve: () => Promise.resolve(jsonAnswer(200, '{"status":"alive"}')) },
     { path: '/readyz', isProbe: true, serve: () => Promise.resolve(readiness(deps)) },
     { path: '/metrics', isProbe: true, serve: ({ address }) => metrics(deps, address) },

@@ -16,6 +16,7 @@ export interface Metrics {
   onUpstreamCall(call: { readonly upstream: string; readonly outcome: string }): void
   onLimited(limit: string): void
   onQuoteStorage(quotes: { readonly bytes: number; readonly oldestDays: number; readonly retentionDays: number }): void
+  onBurnDebt(debt: { readonly owedBaseUnits: bigint; readonly oldestSeconds: number }): void
   onSeal(seal: { readonly unsealedEvents: number; readonly damaged: boolean }): void
   /** Shows the checks of /api/health, as they are when the metrics are read. */
   showChecks(checks: readonly ShownCheck[]): void
@@ -85,6 +86,7 @@ export function createMetrics(): Metrics {
     ...jobMetrics(registers),
     ...quoteMetrics(registers),
     ...limitMetrics(registers),
+    ...burnMetrics(registers),
     showChecks: (checks) => showChecks(registers, checks),
   }
 }
@@ -125,6 +127,19 @@ function quoteMetrics(registers: Registry[]): Pick<Metrics, 'onQuoteStorage'> {
       size.set(bytes)
       oldest.set(oldestDays)
       retention.set(retentionDays)
+    },
+  }
+}
+
+/** Gauges of burns that the service owes. */
+function burnMetrics(registers: Registry[]): Pick<Metrics, 'onBurnDebt'> {
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers })
+  const owed = gauge('tollbook_burn_owed_base_units', 'Received for burning and not burned yet')
+  const oldest = gauge('tollbook_burn_owed_oldest_seconds', 'Age of the oldest burn that is owed; 0 when none is')
+  return {
+    onBurnDebt({ owedBaseUnits, oldestSeconds }) {
+      owed.set(Number(owedBaseUnits))
+      oldest.set(oldestSeconds)
     },
   }
 }

@@ -1,4 +1,5 @@
 import { type AppDeps, createApp } from './app.ts'
+import { burnRoute, type BurnRouteDeps } from './burnRoute.ts'
 import type { Callers } from './callers.ts'
 import { createConnections } from './connections.ts'
 import { createDocumentRoutes, type DocumentRouteDeps } from './documentRoutes.ts'
@@ -13,7 +14,8 @@ import { createUnreadAnswers } from './unreadAnswers.ts'
 export interface ServerDeps
   extends
     Omit<AppDeps, keyof Callers | 'connections' | 'freeRoutes' | 'crossOriginPaths' | 'paymentPage'>,
-    Omit<FreeRouteDeps, 'mayReadMetrics'> {
+    Omit<FreeRouteDeps, 'mayReadMetrics'>,
+    BurnRouteDeps {
   readonly callers: Callers
   readonly wallets: PayRouteDeps['wallets']
   readonly publicUrl: string | undefined
@@ -59,6 +61,7 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
   const besides = [
     ...ownRoutes,
     receiptRoute({ ...deps.paywall, log: deps.log }),
+    burnRoute(deps),
     ...deps.moreRoutes,
     ...(await createBurnPage()),
     await createHomeFiles(),

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { FreeRoute } from './freeRoutes.ts'
-import { pageHeaders } from './docsPage.ts'
+import { pageHeaders } from './pageHeaders.ts'
 import { publicAnswer, revalidated } from './publicAnswer.ts'
 import { createStaticFile, serveStaticFile, type StaticFile } from './staticFile.ts'
 
@@ -12,6 +12,8 @@ export function createFinancePage(): Promise<readonly FreeRoute[]> {
     'words.js',
     'tables.js',
     'reports.js',
+    'address.js',
+    'explanation.js',
     'paymentDialog.js',
     'finance.js',
   ])
@@ -56,6 +58,7 @@ export async function readPageFiles(files: readonly string[], more: readonly (re
 }
 
 function contentTypeOf(file: string): string {
+  if (file.endsWith('.svg')) return 'image/svg+xml'
   return file.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8'
 }
 

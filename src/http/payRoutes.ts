@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { Fault } from '@tollbook/core/fault'
 import { isRefusal, type Refusal, refuse, refuseField } from '@tollbook/core/refusal'
 import type { ListedPrice } from '@tollbook/core/quote'
@@ -8,7 +7,7 @@ import { qrImage } from '../endpoints/qrImage.ts'
 import { type Answer, jsonAnswer, refusalStatuses } from '../paywall/answer.ts'
 import type { Paywall } from '../paywall/paywall.ts'
 import type { Product } from '../product/product.ts'
-import { pageHeaders } from './docsPage.ts'
+import { pageHeaders } from './pageHeaders.ts'
 import type { FreeAction, FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
 import { readPageFiles } from './pages.ts'
 import { publicAnswer, revalidated } from './publicAnswer.ts'
@@ -42,18 +41,28 @@ export interface PayRoutes {
   readonly paymentPage: (path: string) => Promise<FreeAnswer>
 }
 
-const files = ['style.css', 'pay.css', 'pay.js', 'wallets.js', 'receipt.js', 'encoding.js', 'form.js', 'result.js']
+const files = [
+  'style.css',
+  'pay.css',
+  'pay.js',
+  'wallets.js',
+  'receipt.js',
+  'encoding.js',
+  'form.js',
+  'result.js',
+  'icon.svg',
+]
 
 /** Pages that sell the products to people, and the payments of their wallets (Wallet Standard, Solana Pay). */
 export async function createPayRoutes(deps: PayRouteDeps): Promise<PayRoutes> {
-  const { endpoints, wallets, network } = deps
+  const { wallets, network } = deps
+  // A page finds the receipt in the envelope, which streams do not have.
+  const endpoints = deps.endpoints.filter(({ stream }) => stream === undefined)
   const hasTestWallet = wallets.fund !== undefined
   const page = (endpoint: Endpoint, at: string) =>
     createStaticFile('text/html', paymentPage({ endpoint, at, network, hasTestWallet })).prepared
   const refusing = new Map(endpoints.map((endpoint) => [endpoint.path, page(endpoint, endpoint.path)]))
   const assets = await readPageFiles(files)
-  const icon = createStaticFile('image/svg+xml', await readFile(new URL('pages/icon.svg', import.meta.url)))
-  assets.set('icon.svg', icon)
   const fund = wallets.fund
   return {
     routes: [

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
-import { withoutReasoning } from './reasoning.ts'
+import { type AnsweringServer, jsonOf, readCompletion, readStream } from './chatCompletion.ts'
+import { type ChatEnd, type ChatReply, type ChatRequest, requestBody, type RequestForm } from './chatRequest.ts'
 import { retryAfterMsOf } from './retryAfter.ts'
 import { createUpstream, type Reply, type Upstream, type UpstreamDeps } from './upstream.ts'
 import { UpstreamFailure } from './upstreamFailure.ts'
@@ -12,32 +13,26 @@ export interface ChatServer {
   readonly label: string
   /** The `source` of `meta`: the host if it is public. */
   readonly name: string
+  /** The models that the operator offers, the default first. */
+  readonly models: readonly string[]
   /** Undefined when it can be asked now; otherwise the reason. */
   whyResting(): string | undefined
   /** Asks for the list of models, which costs no tokens. Throws only `UpstreamFailure`. */
   probe(): Promise<void>
   /** Throws only `UpstreamFailure`, without the provider's words: some servers quote the key they were sent. */
-  ask(message: string, signal: AbortSignal): Promise<ChatReply>
-}
-
-export interface ChatReply {
-  readonly reply: string
-  readonly model: string
-  readonly finishReason: string
-  /** Null if the server does not report it. A number of ours would look like the server's. */
-  readonly usage: {
-    readonly promptTokens: number | null
-    readonly completionTokens: number | null
-    readonly totalTokens: number | null
-  }
+  ask(request: ChatRequest, signal: AbortSignal): Promise<ChatReply>
+  /** The texts of a reply while the model writes it. Throws as `ask` does, also when the server breaks off. */
+  stream(request: ChatRequest, signal: AbortSignal): AsyncGenerator<string, ChatEnd, void>
 }
 
 export interface ChatServerOptions {
   /** For metrics and logs, where hosts of the operator's network may stand side by side. */
   readonly label: string
   readonly baseUrl: string
-  readonly model: string
+  readonly models: readonly [string, ...string[]]
   readonly apiKey: string | undefined
+  /** The chat template opens the reasoning in the prompt, so every text begins within it. */
+  readonly opensReasoning: boolean
   readonly outputTokensMax: number
   readonly timeoutMs: number
 }
@@ -53,12 +48,11 @@ interface ChatServerState {
   readonly clock: Clock
   readonly options: ChatServerOptions
   readonly upstream: Upstream
-  /** OpenAI's reasoning models know the limit under its new name only, most other servers under the old one only. */
-  limitName: 'max_tokens' | 'max_completion_tokens'
+  limitName: RequestForm['limitName']
 }
 
 export function createChatServer(deps: UpstreamDeps, options: ChatServerOptions): ChatServer {
-  const { label, baseUrl, apiKey, timeoutMs } = options
+  const { label, baseUrl, models, apiKey, timeoutMs } = options
   const upstream = createUpstream(deps, {
     name: label,
     base: new URL(baseUrl),
@@ -74,9 +68,11 @@ export function createChatServer(deps: UpstreamDeps, options: ChatServerOptions)
   return {
     label,
     name: publicNameOf(baseUrl),
+    models,
     whyResting: upstream.whyResting,
     probe: () => probe(state),
-    ask: (message, signal) => ask(state, message, signal),
+    ask: (request, signal) => ask(state, request, signal),
+    stream: (request, signal) => stream(state, request, signal),
   }
 }
 
@@ -99,21 +95,59 @@ async function probe(state: ChatServerState): Promise<void> {
   })
 }
 
-async function ask(state: ChatServerState, message: string, signal: AbortSignal): Promise<ChatReply> {
-  const { options, upstream, limitName } = state
-  const body = JSON.stringify({
-    model: options.model,
-    messages: [{ role: 'user', content: message }],
-    [limitName]: options.outputTokensMax,
+async function ask(state: ChatServerState, request: ChatRequest, signal: AbortSignal): Promise<ChatReply> {
+  const sent = { limitName: state.limitName, isStreamed: false }
+  const body = bodyOf(state, request, sent)
+  const answered = await state.upstream.ask({ path, body, signal }, (reply) => {
+    if (reply.status >= 200 && reply.status <= 299)
+      return readCompletion(answering(state, request), { text: reply.text, isJson: request.isJson === true })
+    return refuse(state, sent, reply)
   })
-  const answered = await upstream.ask({ path: '/chat/completions', body, signal }, (reply) => {
-    if (reply.status >= 200 && reply.status <= 299) return readReply(state, reply.text)
-    if (limitName === 'max_tokens' && refusesLimitName(reply)) return 'other limit name'
-    throw statusFailure(state, reply)
-  })
-  if (answered !== 'other limit name') return answered
+  return answered === 'other limit name' ? ask(state, request, signal) : answered
+}
+
+async function* stream(
+  state: ChatServerState,
+  request: ChatRequest,
+  signal: AbortSignal,
+): AsyncGenerator<string, ChatEnd, void> {
+  const sent = { limitName: state.limitName, isStreamed: true }
+  const body = bodyOf(state, request, sent)
+  const headers = { accept: 'text/event-stream' }
+  const ended = yield* state.upstream.stream<string, ChatEnd | 'other limit name'>(
+    { path, body, headers, signal },
+    {
+      read: (chunks) => readStream(answering(state, request), chunks),
+      refuse: (reply) => refuse(state, sent, reply),
+    },
+  )
+  return ended === 'other limit name' ? yield* stream(state, request, signal) : ended
+}
+
+const path = '/chat/completions'
+
+type SentForm = Pick<RequestForm, 'limitName' | 'isStreamed'>
+
+function bodyOf(
+  { options: { models, outputTokensMax } }: ChatServerState,
+  request: ChatRequest,
+  sent: SentForm,
+): string {
+  return requestBody(request, { model: models[0], outputTokensMax, ...sent })
+}
+
+function answering(
+  { options: { label, models, opensReasoning } }: ChatServerState,
+  request: ChatRequest,
+): AnsweringServer {
+  return { label, model: request.model ?? models[0], opensReasoning }
+}
+
+/** Happens once a request: the second one has the other name, and its refusal is a failure. */
+function refuse(state: ChatServerState, sent: SentForm, reply: Reply): 'other limit name' {
+  if (sent.limitName !== 'max_tokens' || !refusesLimitName(reply)) throw statusFailure(state, reply)
   state.limitName = 'max_completion_tokens'
-  return ask(state, message, signal)
+  return 'other limit name'
 }
 
 const limitNameRefusal = z.object({ error: z.object({ param: z.literal('max_tokens') }) })
@@ -133,56 +167,4 @@ function statusFailure({ options: { label }, clock }: ChatServerState, { status,
   // The message is too long for the model, or the model refuses it.
   if ([400, 413, 422].includes(status)) return new UpstreamFailure('not_covered', said)
   return new UpstreamFailure(status < 500 ? 'bad_payload' : 'upstream', said)
-}
-
-const count = z.int().min(0).nullish().catch(null)
-const completion = z.object({
-  error: z.unknown().optional(),
-  model: z.string().min(1).max(200).optional().catch(undefined),
-  choices: z
-    .array(
-      z.object({
-        error: z.unknown().optional(),
-        message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),
-        finish_reason: z.string().nullish(),
-      }),
-    )
-    .min(1),
-  usage: z.object({ prompt_tokens: count, completion_tokens: count, total_tokens: count }).nullish().catch(null),
-})
-
-// Reasons that end a complete answer. Some servers leave the reason out.
-const finished: ReadonlySet<string> = new Set(['stop', 'length', 'unknown'])
-
-function readReply({ options: { label, model } }: ChatServerState, text: string): ChatReply {
-  const parsed = completion.safeParse(jsonOf(text))
-  const [choice] = parsed.data?.choices ?? []
-  if (!parsed.success || choice === undefined)
-    throw new UpstreamFailure('bad_payload', `${label} sent something other than a chat completion`)
-  // OpenRouter reports failures of the servers behind it under 200.
-  if ((parsed.data.error ?? choice.error ?? undefined) !== undefined)
-    throw new UpstreamFailure('upstream', `${label} answered with an error under HTTP 200`)
-  const { content, refusal } = choice.message
-  const finishReason = choice.finish_reason ?? 'unknown'
-  if ((refusal ?? '') !== '' || !finished.has(finishReason))
-    throw new UpstreamFailure('not_covered', `${label} gave no answer to this message`)
-  const reply = withoutReasoning(content?.toWellFormed() ?? '')
-  if (reply.trim() === '') throw new UpstreamFailure('not_covered', `${label} gave an empty answer`)
-  return { reply, model: parsed.data.model ?? model, finishReason, usage: usageOf(parsed.data) }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // The parser's message is dropped, because it quotes the provider.
-    return undefined
-  }
-}
-
-function usageOf({ usage }: z.infer<typeof completion>): ChatReply['usage'] {
-  const promptTokens = usage?.prompt_tokens ?? null
-  const completionTokens = usage?.completion_tokens ?? null
-  const sum = promptTokens === null || completionTokens === null ? null : promptTokens + completionTokens
-  return { promptTokens, completionTokens, totalTokens: usage?.total_tokens ?? sum }
 }

@@ -35,6 +35,34 @@ export function withoutReasoning(content: string): string {
   return ''
 }
 
+// Every opening tag, as far as it must be known to tell whether a text may still become one.
+const openingTexts = [
+  ...['think', 'thinking', 'thought', 'reasoning', 'seed:think'].map((tag) => `<${tag}>`),
+  '[think]',
+  '◁think▷',
+]
+
+/** The reply, as soon as the text up to here is certain to contain no more reasoning; undefined before that. */
+export function readOpening(content: string): string | undefined {
+  // The channels of gpt-oss have no closing tag, so they are read when the text has ended.
+  if (content.trimStart().startsWith('<|')) return undefined
+  let rest = content
+  for (let blocks = 0; blocks < blocksMax; blocks++) {
+    const opening = openings.exec(rest)
+    if (opening === null) {
+      const begun = rest.trimStart().toLowerCase()
+      const mayOpen = begun === '<' || openingTexts.some((text) => text.startsWith(begun))
+      if (mayOpen) return undefined
+      return blocks === 0 ? rest : rest.trimStart()
+    }
+    const end = closingOf(opening.groups)
+    const at = rest.toLowerCase().indexOf(end, opening[0].length)
+    if (at === -1) return undefined
+    rest = rest.slice(at + end.length)
+  }
+  return ''
+}
+
 function closingOf(groups: Readonly<Record<string, string | undefined>> | undefined): string {
   if (groups?.['mark'] !== undefined) return '[/think]'
   return groups?.['sign'] === undefined ? `</${groups?.['tag']?.toLowerCase() ?? ''}>` : '◁/think▷'

@@ -19,6 +19,17 @@ export interface Upstream {
    * verdict or only this one answer is incomplete. Throws only `UpstreamFailure`, at the latest when the time is up.
    */
   ask<T>(request: UpstreamRequest, read: (reply: Reply) => T): Promise<T>
+  /**
+   * Asks once, and has `read` make parts of a 2xx body while it arrives. The time limit ends with the first byte; `signal`
+   * ends the rest. The provider is judged when the parts end, so a reader must read to the end or close the generator.
+   */
+  stream<T, R>(request: UpstreamRequest, reading: StreamReading<T, R>): AsyncGenerator<T, R, void>
+}
+
+export interface StreamReading<T, R> {
+  read(body: AsyncIterable<Uint8Array>): AsyncGenerator<T, R, void>
+  /** Makes a result of a reply without 2xx, or throws. */
+  refuse(reply: Reply): R
 }
 
 export interface UpstreamRequest {
@@ -101,6 +112,7 @@ export function createUpstream(deps: UpstreamDeps, options: UpstreamOptions): Up
     name: options.name,
     whyResting: () => whyRefused(state)?.message,
     ask: (request, read) => ask(state, request, read),
+    stream: (request, reading) => stream(state, request, reading),
   }
 }
 
@@ -112,24 +124,80 @@ function whyRefused({ options: { name }, breaker, pace }: State): UpstreamFailur
 }
 
 async function ask<T>(state: State, request: UpstreamRequest, read: (reply: Reply) => T): Promise<T> {
-  const { options, breaker, log, onCall } = state
-  const refused = whyRefused(state)
-  if (refused !== undefined) {
-    onCall({ upstream: options.name, outcome: refused.kind })
-    throw refused
-  }
-  breaker.enter()
+  enter(state)
   try {
     const answer = await tryAgain(state, request, read)
-    if (breaker.succeeded()) log.info({ event: 'upstream_recovered', upstream: options.name })
-    onCall({ upstream: options.name, outcome: 'answered' })
+    noteSuccess(state)
     return answer
   } catch (error) {
-    const failure = asFailure(error, options.name)
-    onCall({ upstream: options.name, outcome: failure.kind })
-    learn(state, failure)
-    throw failure
+    throw noteFailure(state, error)
   }
+}
+
+async function* stream<T, R>(
+  state: State,
+  request: UpstreamRequest,
+  { read, refuse }: StreamReading<T, R>,
+): AsyncGenerator<T, R, void> {
+  const { clock, pace, options } = state
+  const { name, timeoutMs = timeoutMsDefault } = options
+  enter(state)
+  pace?.take()
+  const [late, begun] = [new AbortController(), new AbortController()]
+  const stopTimer = () => begun.abort()
+  clock.sleep(timeoutMs, begun.signal).then(() => late.abort(), stopTimer)
+  const signals = request.signal === undefined ? [late.signal] : [late.signal, request.signal]
+  let failure: UpstreamFailure | undefined
+  try {
+    const response = await send(state, request, AbortSignal.any(signals))
+    if (!response.ok) return refuse(await readReply(state, response))
+    return yield* read(bodyOf(response, stopTimer))
+  } catch (error) {
+    // The reader ended a stream that the provider had begun: nothing speaks against the provider.
+    if (request.signal?.aborted === true && begun.signal.aborted)
+      throw new UpstreamFailure('timeout', `${name} was cut`)
+    failure = noteFailure(state, unreachable(state, error, late.signal))
+    throw failure
+  } finally {
+    stopTimer()
+    if (failure === undefined) noteSuccess(state)
+  }
+}
+
+// 32,768 tokens, the longest output that can be configured, with 200 bytes of JSON around each.
+const streamBytesMax = 16 * 1024 * 1024
+
+async function* bodyOf({ body }: Response, onFirst: () => void): AsyncGenerator<Uint8Array> {
+  if (body === null) return
+  let size = 0
+  for await (const chunk of body) {
+    onFirst()
+    size += chunk.length
+    if (size > streamBytesMax) throw new TooLong(`the answer is longer than ${streamBytesMax} bytes`)
+    yield chunk
+  }
+}
+
+function enter(state: State): void {
+  const refused = whyRefused(state)
+  if (refused !== undefined) {
+    state.onCall({ upstream: state.options.name, outcome: refused.kind })
+    throw refused
+  }
+  state.breaker.enter()
+}
+
+function noteSuccess({ options: { name }, breaker, log, onCall }: State): void {
+  if (breaker.succeeded()) log.info({ event: 'upstream_recovered', upstream: name })
+  onCall({ upstream: name, outcome: 'answered' })
+}
+
+function noteFailure(state: State, error: unknown): UpstreamFailure {
+  const { name } = state.options
+  const failure = asFailure(error, name)
+  state.onCall({ upstream: name, outcome: failure.kind })
+  learn(state, failure)
+  return failure
 }
 
 function asFailure(error: unknown, name: string): UpstreamFailure {
@@ -174,38 +242,51 @@ function mayHelp(error: unknown): boolean {
 }
 
 async function fetchReply(state: State, request: UpstreamRequest, signal: AbortSignal): Promise<Reply> {
-  const { name, headers, timeoutMs = timeoutMsDefault, bytesMax = bytesMaxDefault } = state.options
   try {
-    const { body } = request
-    const response = await fetch(urlOf(state.options, request), {
-      ...(body === undefined ? {} : { method: 'POST', body }),
-      headers: {
-        accept: 'application/json',
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        'user-agent': `Tollbook/${state.version} (+${state.contact})`,
-        ...headers,
-        ...request.headers,
-      },
-      redirect: 'manual',
-      signal,
-    })
-    const failure = whyUnread(state, response)
-    if (failure !== undefined) {
-      // The body is not read, and an open body would hold the connection.
-      await response.body?.cancel()
-      throw failure
-    }
-    const text = new TextDecoder().decode(await readBytes(response, bytesMax))
-    const reply = { status: response.status, headers: response.headers, text }
-    if (reply.status === 429 && state.options.readsFailures !== true) throw rateLimited(state, reply)
-    return reply
+    return await readReply(state, await send(state, request, signal))
   } catch (error) {
-    if (error instanceof UpstreamFailure) throw error
-    if (error instanceof TooLong) throw new UpstreamFailure('bad_payload', `${name}: ${error.message}`)
-    if (signal.aborted) throw new UpstreamFailure('timeout', `${name} did not answer within ${timeoutMs} ms`)
-    // The cause is not passed on: what fetch says of a header or an address that it dislikes quotes it, key and all.
-    throw new UpstreamFailure('upstream', `${name} cannot be reached: ${networkCodeOf(error)}`)
+    throw unreachable(state, error, signal)
   }
+}
+
+function send({ options, version, contact }: State, request: UpstreamRequest, signal: AbortSignal): Promise<Response> {
+  const { body } = request
+  return fetch(urlOf(options, request), {
+    ...(body === undefined ? {} : { method: 'POST', body }),
+    headers: {
+      accept: 'application/json',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      'user-agent': `Tollbook/${version} (+${contact})`,
+      ...options.headers,
+      ...request.headers,
+    },
+    redirect: 'manual',
+    signal,
+  })
+}
+
+async function readReply(state: State, response: Response): Promise<Reply> {
+  const { bytesMax = bytesMaxDefault, readsFailures } = state.options
+  const failure = whyUnread(state, response)
+  if (failure !== undefined) {
+    // The body is not read, and an open body would hold the connection.
+    await response.body?.cancel()
+    throw failure
+  }
+  const text = new TextDecoder().decode(await readBytes(response, bytesMax))
+  const reply = { status: response.status, headers: response.headers, text }
+  if (reply.status === 429 && readsFailures !== true) throw rateLimited(state, reply)
+  return reply
+}
+
+/** The failure behind an error of fetch. */
+function unreachable({ options }: State, error: unknown, late: AbortSignal): UpstreamFailure {
+  const { name, timeoutMs = timeoutMsDefault } = options
+  if (error instanceof UpstreamFailure) return error
+  if (error instanceof TooLong) return new UpstreamFailure('bad_payload', `${name}: ${error.message}`)
+  if (late.aborted) return new UpstreamFailure('timeout', `${name} did not answer within ${timeoutMs} ms`)
+  // The cause is not passed on: what fetch says of a header or an address that it dislikes quotes it, key and all.
+  return new UpstreamFailure('upstream', `${name} cannot be reached: ${networkCodeOf(error)}`)
 }
 
 const redirects = new Set([301, 302, 303, 307, 308])

@@ -1,20 +1,20 @@
 import { assert, assertNever } from '@tollbook/core/assert'
 import type { BurnEvent } from './events.ts'
-import type { BurnConfirmed, BurnSubmitted, EndpointBurn } from './events/burnEvents.ts'
+import type { BurnConfirmed, BurnFailed, BurnFailureReason, BurnSubmitted, EndpointBurn } from './events/burnEvents.ts'
 import type { Address } from '@tollbook/core/address'
 
 /*
- * The lifecycle of a burn that we make for callers who sent the whole price: submitted, then confirmed. Its stream is the
- * burn transaction's own signature, and its round is a key of the ledger, so one round is burned once.
+ * The lifecycle of a burn that we make for callers who sent the whole price: submitted, then confirmed or failed. Its stream
+ * is the burn transaction's own signature, and its round is a key of the ledger, so one round is burned once.
  */
 
 export type BurnState =
   | { readonly phase: 'unknown'; readonly version: 0 }
-  | { readonly phase: 'submitted' | 'confirmed'; readonly version: number; readonly burn: SubmitBurn }
+  | { readonly phase: 'submitted' | 'confirmed' | 'failed'; readonly version: number; readonly burn: SubmitBurn }
 
 export const unknownBurn: BurnState = { phase: 'unknown', version: 0 }
 
-export interface SubmitBurn {
+export interface BurnRound {
   readonly round: number
   readonly mint: Address
   /** The burns of all `BurnOwed` events up to this position are in the round. */
@@ -22,24 +22,39 @@ export interface SubmitBurn {
   readonly parts: readonly EndpointBurn[]
 }
 
+export interface SubmitBurn extends BurnRound {
+  readonly lastValidHeight?: number
+  readonly transactionBase64: string
+}
+
 export interface BurnDecision {
-  readonly step: 'burn.submit' | 'burn.confirm'
+  readonly step: 'burn.submit' | 'burn.confirm' | 'burn.fail'
   readonly events: readonly [BurnEvent]
 }
 
+/** Sums that the ledger owes to burn, up to a position. */
+export interface BurnDebts {
+  /** Every payment with a `BurnOwed` up to here is final, or was reversed. */
+  readonly throughPosition: number
+  readonly parts: readonly EndpointBurn[]
+}
+
+/** The next round: all that is owed for final payments. Undefined when nothing is. */
+export function planRound(mint: Address, lastRound: number, debts: BurnDebts): BurnRound | undefined {
+  assert(lastRound >= 0, 'rounds are counted from 1')
+  assert(
+    debts.parts.every(({ baseUnits }) => baseUnits > 0n),
+    'a debt is a positive amount',
+  )
+  if (debts.parts.length === 0) return undefined
+  return { round: lastRound + 1, mint, ...debts }
+}
+
 /** Undefined when the transaction is on record. */
-export function decideBurnSubmit(
-  state: BurnState,
-  { transactionBase64, ...burn }: SubmitBurn & { readonly transactionBase64: string },
-): BurnDecision | undefined {
+export function decideBurnSubmit(state: BurnState, burn: SubmitBurn): BurnDecision | undefined {
   assert(burn.parts.length > 0 && sumOf(burn.parts) > 0n, 'a round burns something')
   if (state.phase !== 'unknown') return undefined
-  const submitted: BurnSubmitted = {
-    kind: 'BurnSubmitted',
-    ...burn,
-    burnBaseUnits: sumOf(burn.parts),
-    transactionBase64,
-  }
+  const submitted: BurnSubmitted = { kind: 'BurnSubmitted', ...burn, burnBaseUnits: sumOf(burn.parts) }
   return { step: 'burn.submit', events: [submitted] }
 }
 
@@ -55,21 +70,36 @@ export function decideBurnConfirm(
   return { step: 'burn.confirm', events: [confirmed] }
 }
 
+/** Recorded once the finalized chain cannot have the burn. Undefined when it is not waiting for that. */
+export function decideBurnFail(
+  state: BurnState,
+  verdict: { readonly reason: BurnFailureReason; readonly finalizedSlot: number },
+): BurnDecision | undefined {
+  if (state.phase !== 'submitted') return undefined
+  assert(verdict.finalizedSlot >= 0, 'a verdict is of a slot')
+  const { round, mint } = state.burn
+  const failed: BurnFailed = { kind: 'BurnFailed', round, mint, ...verdict }
+  return { step: 'burn.fail', events: [failed] }
+}
+
 export function evolveBurn(state: BurnState, event: BurnEvent): BurnState {
   const version = state.version + 1
   switch (event.kind) {
     case 'BurnSubmitted': {
-      const { round, mint, throughPosition, parts } = event
-      return { phase: 'submitted', version, burn: { round, mint, throughPosition, parts } }
+      const { kind: _kind, burnBaseUnits: _sum, ...burn } = event
+      return { phase: 'submitted', version, burn }
     }
     case 'BurnConfirmed':
       assert(state.phase === 'submitted', 'a burn is submitted before it is confirmed')
       return { ...state, phase: 'confirmed', version }
+    case 'BurnFailed':
+      assert(state.phase === 'submitted', 'a burn is submitted before it fails')
+      return { ...state, phase: 'failed', version }
     default:
       return assertNever(event)
   }
 }
 
-function sumOf(parts: readonly EndpointBurn[]): bigint {
+export function sumOf(parts: readonly EndpointBurn[]): bigint {
   return parts.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
 }

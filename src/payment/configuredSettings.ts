@@ -1,3 +1,4 @@
+import { assert } from '@tollbook/core/assert'
 import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
 import { formatDecimal } from '@tollbook/core/money'
 import { z } from 'zod'
@@ -46,6 +47,7 @@ export interface SettingDifference {
 
 export function differenceFrom(configured: ConfiguredSetting, inForce: SettingPeriod): SettingDifference {
   const { name, number, position, validFrom, value } = inForce
+  assert(configured.name === name, 'a value is compared with its own setting')
   return { configured, recorded: value, since: `${validFrom} (${name}#${number}, event ${position})` }
 }
 

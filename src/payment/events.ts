@@ -9,7 +9,7 @@ import {
   type RequestFailed,
   type RequestFulfilled,
 } from './events/attemptEvents.ts'
-import { burnEvents, type BurnConfirmed, type BurnSubmitted } from './events/burnEvents.ts'
+import { burnEvents, type BurnConfirmed, type BurnFailed, type BurnSubmitted } from './events/burnEvents.ts'
 import {
   type BurnReversed,
   finalityEvents,
@@ -19,6 +19,7 @@ import {
   type TransferReceived,
 } from './events/finalityEvents.ts'
 import { distributionPaid, type DistributionPaid } from './events/payoutEvents.ts'
+import { refundEvents, type RefundApproved, type RefundGranted } from './events/refundEvents.ts'
 import { type PriceListPublished, type SettingChanged, settingEvents } from './events/settingEvents.ts'
 import {
   type BurnOwed,
@@ -47,14 +48,24 @@ export type PaymentEvent =
   | RefundDue
   | TransferReceived
 
-export type BurnEvent = BurnSubmitted | BurnConfirmed
+export type BurnEvent = BurnSubmitted | BurnConfirmed | BurnFailed
+/** Events of the stream of decisions about the refund of one payment. */
+export type RefundEvent = RefundApproved | RefundGranted
 export type SettingEvent = PriceListPublished | SettingChanged
-export type LedgerEvent = PaymentEvent | BurnEvent | SettingEvent | DistributionPaid
+export type LedgerEvent = PaymentEvent | BurnEvent | RefundEvent | SettingEvent | DistributionPaid
 
 const paymentEvents = [...verificationEvents, ...attemptEvents, ...finalityEvents] as const
-export const ledgerEvents = [...paymentEvents, ...burnEvents, ...settingEvents, distributionPaid] as const
+export const ledgerEvents = [
+  ...paymentEvents,
+  ...burnEvents,
+  ...refundEvents,
+  ...settingEvents,
+  distributionPaid,
+] as const
 
 /** Codec of everything that the service writes. */
 export const ledgerCodec = createEventCodec<LedgerEvent>(ledgerEvents)
+/** Codec of the streams of burns. */
+export const burnCodec = createEventCodec<BurnEvent>(burnEvents)
 /** Codec of the streams of payments: anything else in them is a bug or a tampered row. */
 export const paymentCodec = createEventCodec<PaymentEvent>(paymentEvents)

@@ -78,6 +78,7 @@ export interface ExpiryCommand {
  * question, and the step is taken after the end of the lease by the ledger's time alone.
  */
 export function decideExpiry(state: PaymentState, { nowMs, attemptsMax }: ExpiryCommand): PaymentDecision | undefined {
+  assert(attemptsMax >= 1, 'a payment has an attempt')
   if (state.phase !== 'claimed' && state.phase !== 'streaming') return undefined
   if (!mayTakeOver(state, nowMs)) return undefined
   const { events } = endAttempt(state, failureEvent(state, 'lease_expired'), attemptsMax)
@@ -100,6 +101,7 @@ export interface ReceivedTransfer {
 /** Tokens that no settlement of the ledger accounts for; those of a reversed payment count as never arrived. */
 export function decideUnmatched(state: PaymentState, transfer: ReceivedTransfer): PaymentDecision | undefined {
   assert(transfer.receivedBaseUnits > 0n, 'a received transfer moves tokens')
+  assert(transfer.slot >= 0, 'a transfer landed in a slot')
   if (state.phase !== 'unknown' && state.phase !== 'submitted' && state.phase !== 'reversed') return undefined
   return { step: 'payment.unmatch', events: [{ kind: 'TransferReceived', ...transfer }] }
 }

@@ -1,3 +1,4 @@
+import { assert } from '@tollbook/core/assert'
 import { type Refusal, refuse } from '@tollbook/core/refusal'
 
 /** Time and length of an attempt's lease. */
@@ -23,6 +24,7 @@ export function checkLease(lease: Lease, nowMs: number): Refusal | undefined {
 }
 
 export function refuseInProgress(retryAfterSeconds: number): Refusal {
+  assert(retryAfterSeconds >= 1, 'a caller is asked to wait')
   return refuse(
     'PAYMENT_IN_PROGRESS',
     'another request with this proof is being served; retry with the same proof',

@@ -228,6 +228,7 @@ export function failureEvent(state: Live, reason: FailureReason): RequestFailed 
 /** Undefined when the attempt was overtaken. */
 function findLive(state: PaymentState, attemptId: string): Live | undefined {
   const isLive = (state.phase === 'claimed' || state.phase === 'streaming') && state.attemptId === attemptId
+  assert(!isLive || state.attempt >= 1, 'a live attempt is counted from 1')
   return isLive ? state : undefined
 }
 

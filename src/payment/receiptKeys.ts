@@ -1,3 +1,4 @@
+import { assert } from '@tollbook/core/assert'
 import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
 import { sha256 } from '@tollbook/core/digest'
 import { z } from 'zod'
@@ -22,12 +23,34 @@ export function receiptKeyId({ kty, crv, x, kid }: PublicReceiptKey): string {
 
 /** Bytes of the public key. */
 export function receiptKeyBytes({ x }: Pick<PublicReceiptKey, 'x'>): Uint8Array {
-  return Buffer.from(x, 'base64url')
+  const bytes = Buffer.from(x, 'base64url')
+  assert(bytes.length === 32, 'an Ed25519 key has 32 bytes')
+  return bytes
 }
 
 /** Keys on record, newest first. */
 export function receiptKeysOf(periods: readonly SettingPeriod[]): readonly PublicReceiptKey[] {
   return periods.toReversed().map(({ value }) => publicReceiptKey.parse(value))
+}
+
+/** The service as a DID of the method `web`, by its origin. */
+export function didOf(serviceUrl: string): string {
+  return `did:web:${new URL(serviceUrl).host.replace(':', '%3A')}`
+}
+
+/** The DID document of the service: all keys on record, newest first, under the names that signed statements use. */
+export function didDocumentOf(serviceUrl: string, periods: readonly SettingPeriod[]): Json {
+  const did = didOf(serviceUrl)
+  const methods = receiptKeysOf(periods).map((key) => {
+    const { kty, crv, x } = key
+    return { id: `${did}#${receiptKeyId(key)}`, type: 'JsonWebKey2020', controller: did, publicKeyJwk: { kty, crv, x } }
+  })
+  return {
+    '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/suites/jws-2020/v1'],
+    id: did,
+    verificationMethod: methods,
+    assertionMethod: methods.map(({ id }) => id),
+  }
 }
 
 /**

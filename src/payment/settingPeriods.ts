@@ -54,6 +54,7 @@ const wrappingMembers: ReadonlyMap<string, string> = new Map([
 
 /** The value of a version after the first. */
 export function valueWithOverlap(name: string, value: Json, previousUntil: string): Json {
+  assert(!Number.isNaN(Date.parse(previousUntil)), 'the value before it ends at a time')
   const member = wrappingMembers.get(name)
   if (member !== undefined) return { [member]: value, previousUntil }
   return { ...assertPresent(membersOf(value), `${name} can be wrapped`), previousUntil }

@@ -66,9 +66,9 @@ export function owesBurn({ price, burnedBaseUnits }: Pick<Settlement, 'price' | 
 /** Received for this price and held for the caller until delivery. The rest of what arrived was paid by mistake. */
 export function heldForCallerBaseUnits(settlement: Settlement): bigint {
   const { price, receivedBaseUnits } = settlement
-  const held = owesBurn(settlement) ? price.requiredBaseUnits : transferBaseUnits(price)
-  assert(receivedBaseUnits >= held, 'a settled payment received its price')
-  return held
+  const heldBaseUnits = owesBurn(settlement) ? price.requiredBaseUnits : transferBaseUnits(price)
+  assert(receivedBaseUnits >= heldBaseUnits, 'a settled payment received its price')
+  return heldBaseUnits
 }
 
 /** Amounts of a transaction that satisfy the price. */
@@ -77,7 +77,7 @@ export interface ProvenAmounts {
   readonly receivedBaseUnits: bigint
 }
 
-interface Question {
+export interface SettlementQuestion {
   readonly record: TransactionRecord
   readonly wallet: Address
   readonly price: Price
@@ -88,27 +88,33 @@ interface Question {
  * Does this transaction pay this price for this wallet? Pure: the same record and price always get the same answer.
  * The numbers are the rules of docs/verification.md.
  */
-export function settle(question: Question): ProvenAmounts | Refusal {
-  const { record, wallet, price, terms } = question
-  assert(price.mint === terms.mint, 'a price is in the mint that is taken')
+export function settle(question: SettlementQuestion): ProvenAmounts | Refusal {
+  assert(question.price.mint === question.terms.mint, 'a price is in the mint that is taken')
+  return judgeSigner(question) ?? judgeSuccess(question) ?? judgeBurn(question) ?? judgeTransfer(question)
+}
 
-  // Rule 2a: the wallet signed. The payer of the SOL fee does not matter. It comes first, because the failure of
-  // another
-  // wallet's transaction is not evidence of this wallet's balance.
-  if (!record.signers.includes(wallet)) return refuseProof('wallet_did_not_sign')
-  // Rule 1b: it succeeded.
-  if (record.failure !== undefined) {
-    return record.failure.insufficientFunds
-      ? refuse('INSUFFICIENT_BALANCE', `the transaction failed for lack of tokens: ${record.failure.text}`)
-      : refuseProof('transaction_failed', record.failure.text)
-  }
+/**
+ * Rule 2a: the wallet signed. The payer of the SOL fee does not matter. It comes first, because the failure of another
+ * wallet's transaction is not evidence of this wallet's balance.
+ */
+export function judgeSigner({ record, wallet }: SettlementQuestion): Refusal | undefined {
+  return record.signers.includes(wallet) ? undefined : refuseProof('wallet_did_not_sign')
+}
 
-  const own = record.movements.filter((movement) => isOwn(movement, question))
-  return judgeBurn(own, question) ?? judgeTransfer(own, question)
+/** Rule 1b: it succeeded. */
+export function judgeSuccess({ record }: Pick<SettlementQuestion, 'record'>): Refusal | undefined {
+  if (record.failure === undefined) return undefined
+  return record.failure.insufficientFunds
+    ? refuse('INSUFFICIENT_BALANCE', `the transaction failed for lack of tokens: ${record.failure.text}`)
+    : refuseProof('transaction_failed', record.failure.text)
+}
+
+function ownMovements(question: SettlementQuestion): readonly TokenMovement[] {
+  return question.record.movements.filter((movement) => isOwn(movement, question))
 }
 
 /** Rule 2, per movement: the wallet is its authority and the owner of its source, so far as anything shows an owner. */
-function isOwn(movement: TokenMovement, { record, wallet, terms }: Question): boolean {
+function isOwn(movement: TokenMovement, { record, wallet, terms }: SettlementQuestion): boolean {
   if (movement.kind === 'mintTo' || movement.authority !== wallet) return false
   if (movement.mint !== terms.mint || movement.tokenProgram !== terms.tokenProgram) return false
   const owners = record.balances
@@ -124,25 +130,27 @@ export interface Due {
 }
 
 export function dueOf(price: Price, { burnMayBeOwed }: Pick<PaymentTerms, 'burnMayBeOwed'>): Due {
+  assert(price.burnBaseUnits <= price.requiredBaseUnits, 'the burn is a part of the price')
   return burnMayBeOwed === true
     ? { burnBaseUnits: 0n, transferBaseUnits: price.requiredBaseUnits }
     : { burnBaseUnits: price.burnBaseUnits, transferBaseUnits: transferBaseUnits(price) }
 }
 
 /** Rule 3: the wallet burned enough, and the burn is real: the balances fall by it and nothing was minted. */
-function judgeBurn(own: readonly TokenMovement[], { record, price, terms }: Question): Refusal | undefined {
-  const burnedBaseUnits = sumOf(own.filter((movement) => movement.kind === 'burn'))
+export function judgeBurn(question: SettlementQuestion): Refusal | undefined {
+  const { record, price, terms } = question
+  const burnedBaseUnits = sumOf(ownMovements(question).filter((movement) => movement.kind === 'burn'))
   // A part of the burn is neither done nor owed.
-  const required = burnedBaseUnits === 0n ? dueOf(price, terms).burnBaseUnits : price.burnBaseUnits
-  if (burnedBaseUnits < required)
-    return refuseProof('burn_insufficient', `burned ${burnedBaseUnits}, required ${required} base units`)
+  const requiredBaseUnits = burnedBaseUnits === 0n ? dueOf(price, terms).burnBaseUnits : price.burnBaseUnits
+  if (burnedBaseUnits < requiredBaseUnits)
+    return refuseProof('burn_insufficient', `burned ${burnedBaseUnits}, required ${requiredBaseUnits} base units`)
   const minted = record.movements.some((movement) => movement.kind === 'mintTo' && movement.mint === terms.mint)
   if (minted) return refuseProof('supply_increased')
 
-  const change = record.balances
+  const changeBaseUnits = record.balances
     .filter((balance) => balance.mint === terms.mint)
     .reduce((sum, balance) => sum + netOf(balance), 0n)
-  return -change < burnedBaseUnits ? refuseProof('burn_not_conserved') : undefined
+  return -changeBaseUnits < burnedBaseUnits ? refuseProof('burn_not_conserved') : undefined
 }
 
 /**
@@ -151,7 +159,9 @@ function judgeBurn(own: readonly TokenMovement[], { record, price, terms }: Ques
  * payment.
  * All that arrived is recorded: transfers of others pay for nothing, and are owed to the wallet like any overpayment.
  */
-function judgeTransfer(own: readonly TokenMovement[], { record, price, terms }: Question): ProvenAmounts | Refusal {
+export function judgeTransfer(question: SettlementQuestion): ProvenAmounts | Refusal {
+  const { record, price, terms } = question
+  const own = ownMovements(question)
   const sentBaseUnits = sumOf(
     own.filter((movement) => movement.kind === 'transfer' && movement.destination === terms.paymentTokenAccount),
   )
@@ -160,11 +170,12 @@ function judgeTransfer(own: readonly TokenMovement[], { record, price, terms }: 
     .filter((balance) => balance.ownersSeen.every((owner) => owner === terms.paymentWallet))
     .reduce((sum, balance) => sum + netOf(balance), 0n)
   const ownBaseUnits = sentBaseUnits < arrivedBaseUnits ? sentBaseUnits : arrivedBaseUnits
-  const required = dueOf(price, terms).transferBaseUnits
-  if (ownBaseUnits < required) {
-    return refuseProof('transfer_insufficient', `received ${ownBaseUnits}, required ${required} base units`)
+  const { transferBaseUnits: requiredBaseUnits } = dueOf(price, terms)
+  if (ownBaseUnits < requiredBaseUnits) {
+    return refuseProof('transfer_insufficient', `received ${ownBaseUnits}, required ${requiredBaseUnits} base units`)
   }
   const burnedBaseUnits = sumOf(own.filter((movement) => movement.kind === 'burn'))
+  assert(arrivedBaseUnits >= requiredBaseUnits, 'no less arrived than the price asks')
   return { burnedBaseUnits, receivedBaseUnits: arrivedBaseUnits }
 }
 
@@ -173,7 +184,7 @@ function judgeTransfer(own: readonly TokenMovement[], { record, price, terms }: 
  * if none was, the refusal is that of the first.
  */
 export function settleByAny(
-  question: Omit<Question, 'terms'>,
+  question: Omit<SettlementQuestion, 'terms'>,
   accepted: readonly PaymentTerms[],
 ): ProvenAmounts | Refusal {
   const [first, ...others] = accepted.map((terms) => settle({ ...question, terms }))

@@ -27,7 +27,7 @@ export const sponsorProblems = {
   signature: "the payer's signature does not hold",
   fee_payer_in_accounts: 'the fee payer is an account of an instruction, or its program',
   program: 'it calls a program other than ComputeBudget, a token program, Memo and Lighthouse',
-  compute_limit: 'it must limit its compute units once, to at most 100,000',
+  compute_limit: 'it must limit its compute units once, to at most 200,000',
   compute_price: 'it must price its compute units once, at 5 lamports at most',
   compute_other: 'it has a ComputeBudget instruction other than limit and price',
   transfer: 'it must have exactly one token instruction, a TransferChecked with four accounts',

@@ -57,8 +57,14 @@ export const refusalStatuses: Readonly<Record<RefusalCode, number>> = {
 }
 
 export function refusalAnswer(refusal: Refusal): Answer {
-  const { code, message, reason, details, retryAfterSeconds } = refusal
-  const body: Json = {
+  const { code, retryAfterSeconds } = refusal
+  const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
+  return { ...jsonAnswer(refusalStatuses[code], JSON.stringify(bodyOf(refusal)), retry), refusal }
+}
+
+/** The members of a refusal's body. */
+export function bodyOf({ code, message, reason, details }: Refusal): { readonly [name: string]: Json } {
+  return {
     error: message,
     code,
     ...(reason === undefined ? {} : { reason }),
@@ -66,8 +72,6 @@ export function refusalAnswer(refusal: Refusal): Answer {
       ? {}
       : { details: details.map(({ field, message: text }) => ({ field, message: text })) }),
   }
-  const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
-  return { ...jsonAnswer(refusalStatuses[code], JSON.stringify(body), retry), refusal }
 }
 
 /** No error and no offer is ever cached: a cached 402 would sell a quote twice. */

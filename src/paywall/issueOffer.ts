@@ -8,9 +8,9 @@ import type { ListedPrice } from '@tollbook/core/quote'
 import { type Refusal, refuse } from '@tollbook/core/refusal'
 import { usdDecimals } from '../pricing/priceList.ts'
 import { tokenPriceDecimals } from '../pricing/tokenPrice.ts'
-import type { Product } from '../product/product.ts'
+import type { Ordered, Product } from '../product/product.ts'
 import { type Answer, jsonAnswer } from './answer.ts'
-import type { Challenge, Offer, PaymentRail } from './rail.ts'
+import type { Challenge, Offer, OrderRequest, PaymentRail } from './rail.ts'
 
 export interface OfferDeps {
   readonly clock: Clock
@@ -19,14 +19,20 @@ export interface OfferDeps {
 }
 
 export interface OfferQuestion {
+  readonly request: OrderRequest
   readonly product: Product
   readonly payer: Address | undefined
   readonly price: ListedPrice
+  /** The order, which may state what its price covers. */
+  readonly ordered?: Pick<Ordered, 'covers'>
 }
 
 /** The 402: the price, and how to pay it on every rail that can offer something to this caller. */
-export async function issueOffer(deps: OfferDeps, { product, payer, price }: OfferQuestion): Promise<Answer | Refusal> {
-  const offer = openOffer(deps, { product, payer, price })
+export async function issueOffer(deps: OfferDeps, question: OfferQuestion): Promise<Answer | Refusal> {
+  const { ordered, ...asked } = question
+  const { price } = asked
+  const covers = ordered?.covers?.()
+  const offer: Offer = openOffer(deps, asked)
   const answers = await Promise.all(deps.rails.map((rail) => rail.challenge(offer)))
   const challenges = answers.filter((challenge) => challenge !== undefined)
   if (challenges.length === 0) return refuse('ENDPOINT_UNAVAILABLE', 'no way to pay is offered at the moment', 5)
@@ -38,12 +44,17 @@ export async function issueOffer(deps: OfferDeps, { product, payer, price }: Off
       priceUSD: displayNumber(price.priceMicroUsd, usdDecimals),
       tokenPrice: displayNumber(price.tokenPriceAttoUsd, tokenPriceDecimals),
       requiredTokens: displayNumber(price.requiredBaseUnits, price.decimals),
+      ...(covers === undefined ? {} : { covers }),
     },
   }
   return jsonAnswer(402, JSON.stringify(withMembers(body, challenges)), headersOf(challenges))
 }
 
-export function openOffer({ clock, quoteTtlMs }: OfferDeps, question: OfferQuestion): Offer {
+/** Names the question, and gives it the lifetime of an offer. */
+export function openOffer<Q extends Omit<OfferQuestion, 'request' | 'ordered'>>(
+  { clock, quoteTtlMs }: OfferDeps,
+  question: Q,
+) {
   const issuedAtMs = clock.nowMs()
   return { id: newId('quote'), ...question, issuedAtMs, expiresAtMs: issuedAtMs + quoteTtlMs }
 }

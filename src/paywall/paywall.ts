@@ -33,16 +33,15 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
   // Everything that can be refused for free is refused before a payment is asked for or read.
   const caller = identifyCaller(deps.rails, request)
   if (isRefusal(caller)) return refusalAnswer(caller)
+  const { payer, payingBy: rail } = caller
   const ordered = await request.readParameters()
   if (isAnswer(ordered)) return ordered
-  const idempotencyKey = readIdempotencyKey(request)
+  const idempotencyKey = readIdempotencyKey(request, rail)
   if (isRefusal(idempotencyKey)) return refusalAnswer(idempotencyKey)
-  const isPaying = caller.payingBy !== undefined
-  const closed = deps.whyClosed() ?? (isPaying ? ordered.whyUndeliverable() : ordered.whyUnavailable())
+  const closed = deps.whyClosed() ?? (rail === undefined ? ordered.whyUnavailable(payer) : ordered.whyUndeliverable())
   if (closed !== undefined) return refusalAnswer(refuseClosed(closed))
   const missing = ordered.whyNoData()
   if (missing !== undefined) return refusalAnswer(refuse('NO_DATA', missing))
-  const { payingBy: rail } = caller
 
   try {
     // No proof: an offer on every rail.
@@ -51,16 +50,16 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
       if (price === undefined) return refusalAnswer(refuseClosed(unpriced))
       const unsold = deps.whyNoQuotes() ?? (await deps.whyExposed())
       if (unsold !== undefined) return refusalAnswer(refuseClosed(unsold))
-      const offer = request.takeQuote(caller.payer) ?? (await issueOffer(deps, { product, payer: caller.payer, price }))
+      const offer = request.takeQuote(payer) ?? (await issueOffer(deps, { request, product, payer, price, ordered }))
       return isRefusal(offer) ? refusalAnswer(offer) : offer
     }
 
     // A proof: what is it, what does the ledger know of it, and what does it prove?
     const presented = await rail.read(request, product)
     if (isRefusal(presented)) return refusalAnswer(presented)
-    const { payer, proof } = presented
-    const order: Order = { wallet: payer, endpoint: product.path, digest: orderDigest(product, ordered.parameters) }
-    const sought = { reference: proof.reference, wallet: payer, orderDigest: order.digest }
+    const { payer: wallet, proof } = presented
+    const order: Order = { wallet, endpoint: product.path, digest: orderDigest(product, ordered.parameters) }
+    const sought = { reference: proof.reference, wallet, orderDigest: order.digest }
     const known = await deps.ledger.lookUp({ ...sought, idempotencyKey })
     const replay = findReplay(known, { rail, proof, order })
     if (isRefusal(replay)) return refusalAnswer(replay)
@@ -72,13 +71,12 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     const recorded = settlementInLedger(known.payment, { rail, proof })
     const settlement = recorded ?? request.takeLookup() ?? (await rail.settle({ proof, order, payment: known.payment }))
     if (isRefusal(settlement)) return refusalAnswer(settlement)
-    request.onProven(payer)
+    request.onProven(wallet)
 
     // The claim is committed before the handler runs. From here on the caller gets an answer or keeps the proof.
     const claim = await claimPayment(deps, { order, settlement, known, idempotencyKey })
     if (isRefusal(claim)) return refusalAnswer(claim)
-    const { reference: payment } = settlement
-    const outcome = await runHandler(deps, ordered, { requestId: request.requestId, payer, payment })
+    const outcome = await runHandler(deps, ordered, { ...claim, requestId: request.requestId })
     if (outcome.kind === 'stream')
       return (await startStream({ ...deps, rail }, claim, outcome)) ?? refusalAnswer(refuseOvertaken())
     if (outcome.kind !== 'delivered') return refusalAnswer(await release(deps, claim, outcome))

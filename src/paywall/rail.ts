@@ -24,12 +24,16 @@ export interface PaymentRail<P extends Proof = Proof> {
   readonly responseHeaders: readonly string[]
   /** A path prefix under which every product is also served. Present when the prefix itself is the rail's marker. */
   readonly mount?: string
+  /** CAIP-2 id by which clients of this rail know the chain. Present when it belongs into their configuration. */
+  readonly network?: string
   /** Whether the request carries a proof of this rail. Admission asks this of every request, so it must cost nothing. */
   carriesProof(request: RailRequest): boolean
   /** Undefined when the request has no marker of this rail; a refusal when the rail's own headers are missing or wrong. */
   identify(request: RailRequest): Caller | Refusal | undefined
   /** This rail's part of the 402. Undefined when the rail cannot offer anything to this caller. */
   challenge(offer: Offer): Promise<Challenge | undefined>
+  /** The caller's key for this payment, where the rail has its own. The header `Idempotency-Key` goes first. */
+  idempotencyKey?(request: RailRequest): string | Refusal | undefined
   /**
    * Reads the proof, its payer and its reference, without the database. A rail whose payments get their reference from the
    * service itself asks its signer here, and throws a retryable fault when the signer does not answer.
@@ -41,8 +45,8 @@ export interface PaymentRail<P extends Proof = Proof> {
   settle(question: SettleQuestion<P>): Promise<Settlement | Refusal>
   /** Headers that go with a paid answer, in this rail's words. */
   respond(receipt: SignedReceipt): Headers
-  /** Headers that go with the refusal of one of its proofs. Absent: the body says everything. */
-  explain?(refusal: Refusal, offer: Offer): Promise<Headers>
+  /** The rail's words about the refusal of one of its proofs. Absent: the body says everything. */
+  explain?(refusal: Refusal, offer: Offer): Promise<Explanation>
 }
 
 type Headers = Readonly<Record<string, string>>
@@ -55,8 +59,14 @@ export interface RailRequest {
   header(name: string): string | undefined
 }
 
+/** A request whose parameters have been read. */
+export interface OrderRequest extends RailRequest {
+  /** SHA-256 of the body as it was sent. Undefined for a request without a body. */
+  bodyDigest(): Uint8Array | undefined
+}
+
 /** A request whose proof is read. */
-export interface ProofRequest extends RailRequest {
+export interface ProofRequest extends OrderRequest {
   /** Refuses a caller with too many unknown proofs. Called before a proof that the ledger does not know is looked for. */
   takeLookup(): Refusal | undefined
 }
@@ -70,6 +80,7 @@ export interface Caller {
 /** The paywall's part of a 402: what is sold, to whom, at which price, until when. */
 export interface Offer {
   readonly id: string
+  readonly request: OrderRequest
   readonly product: Product
   readonly payer: Address | undefined
   readonly price: ListedPrice
@@ -83,6 +94,12 @@ export interface Challenge {
   readonly instruction: string
   readonly members: Readonly<Record<string, Json>>
   readonly headers: Headers
+}
+
+/** A rail's words about a refusal, added to headers and body. */
+export interface Explanation {
+  readonly headers: Headers
+  readonly members?: Challenge['members']
 }
 
 /** The least that every proof has: the key that makes its payment single-use, whichever rail brought it. */

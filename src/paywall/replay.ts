@@ -10,10 +10,11 @@ import type { Sale } from './sendReceipt.ts'
 const keyField = 'idempotency-key'
 const keyCharacters = /^[\x21-\x7e]{1,255}$/
 
-/** IETF draft-ietf-httpapi-idempotency-key-header. Undefined when the caller sent none. */
-export function readIdempotencyKey(request: PaidRequest): string | undefined | Refusal {
+/** IETF draft-ietf-httpapi-idempotency-key-header, or the rail's own form of it. Undefined when the caller sent none. */
+export function readIdempotencyKey(request: PaidRequest, rail: PaymentRail | undefined): string | undefined | Refusal {
   const key = request.header(keyField)
-  if (key === undefined || keyCharacters.test(key)) return key
+  if (key === undefined) return rail?.idempotencyKey?.(request)
+  if (keyCharacters.test(key)) return key
   return refuseField(keyField, `must be 1 to 255 visible ASCII characters, for example a UUID (got ${key.length})`)
 }
 

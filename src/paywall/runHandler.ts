@@ -1,5 +1,7 @@
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
+import type { Order } from '../payment/payment.ts'
+import type { Settlement } from '../payment/settlement.ts'
 import type { Failure, Job, Ordered, Stream, Value } from '../product/product.ts'
 
 export interface HandlerDeps {
@@ -16,11 +18,14 @@ export interface RunningStream extends Stream {
 /** `broken`: the handler threw. That is a bug and not an answer; the claim is released nevertheless. */
 export type Attempted = Value | RunningStream | Failure | { readonly kind: 'broken'; readonly error: unknown }
 
-/** The buyer and the payment of one run. */
-export type OrderInHand = Omit<Job, 'signal'>
+/** The claim that a run fulfils. */
+export interface ClaimedRun extends Pick<Job, 'requestId'> {
+  readonly order: Pick<Order, 'wallet'>
+  readonly settlement: Pick<Settlement, 'reference'>
+}
 
 /** Runs the handler to its deadline and always returns an outcome, so that a claim is never left open. */
-export async function runHandler(deps: HandlerDeps, ordered: Ordered, order: OrderInHand): Promise<Attempted> {
+export async function runHandler(deps: HandlerDeps, ordered: Ordered, run: ClaimedRun): Promise<Attempted> {
   const { clock, handlerTimeoutMs } = deps
   const late = new AbortController()
   const ended = new AbortController()
@@ -30,7 +35,9 @@ export async function runHandler(deps: HandlerDeps, ordered: Ordered, order: Ord
     () => undefined,
   )
   try {
-    const delivery = ordered.deliver({ ...order, signal: late.signal })
+    const { requestId, order, settlement } = run
+    const job = { requestId, payer: order.wallet, payment: settlement.reference, signal: late.signal }
+    const delivery = ordered.deliver(job)
     const outcome = await Promise.race([delivery, deadline.then(() => tooLate(handlerTimeoutMs))])
     return outcome.kind === 'stream' ? { ...outcome, abort: () => late.abort() } : outcome
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { Product } from '../product/product.ts'
-import type { Answer, StreamedAnswer } from './answer.ts'
+import { type Answer, bodyOf, type StreamedAnswer } from './answer.ts'
 import { openOffer } from './issueOffer.ts'
 import type { PaidRequest } from './paidRequest.ts'
 import { type Paywall, sell } from './paywall.ts'
@@ -19,6 +19,8 @@ export async function sellOnRails(
   if (rail?.explain === undefined) return answer
   const price = deps.currentPrice(product.path)
   if (price === undefined) return answer
-  const headers = await rail.explain(answer.refusal, openOffer(deps, { product, payer: undefined, price }))
-  return { ...answer, headers: { ...answer.headers, ...headers } }
+  const offer = openOffer(deps, { request, product, payer: undefined, price })
+  const { headers, members } = await rail.explain(answer.refusal, offer)
+  const body = members === undefined ? answer.body : JSON.stringify({ ...bodyOf(answer.refusal), ...members })
+  return { ...answer, body, headers: { ...answer.headers, ...headers } }
 }

@@ -1,5 +1,4 @@
 import { assert } from '@tollbook/core/assert'
-import { toBase64Url, utf8Bytes } from '@tollbook/core/bytes'
 import { canonicalJson } from '@tollbook/core/canonicalJson'
 import { type Ed25519PrivateJwk, ed25519Signer } from '@tollbook/core/ed25519'
 import { Fault } from '@tollbook/core/fault'
@@ -8,6 +7,7 @@ import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import { type Answer, type Dispatch, jsonAnswer, type StreamedAnswer } from './answer.ts'
 import { type PublicReceiptKey, receiptKeyId } from '../payment/receiptKeys.ts'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
+import { compactJws } from './compactJws.ts'
 import { inclusionProofOf } from './inclusionProof.ts'
 import type { PaymentRail } from './rail.ts'
 import { contentHeaders, type StoredStream, readStoredStream, receiptTrailers, streamEnd } from './streamFormat.ts'
@@ -27,20 +27,14 @@ const receiptType = 'tollbook-receipt'
 
 export function createReceiptSigner(privateKey: ReceiptKey, deps: SignerDeps): SignReceipt {
   const signer = ed25519Signer(privateKey)
-  const header = base64UrlOf(JSON.stringify({ alg: 'EdDSA', kid: receiptKeyId(privateKey), typ: receiptType }))
+  const header = { alg: 'EdDSA', kid: receiptKeyId(privateKey), typ: receiptType } as const
   return async (fulfilment) => {
     const receipt = receiptOf(fulfilment, {
       ...(await splitOf(deps, fulfilment)),
       ...reissueOf(deps, fulfilment),
     })
-    // RFC 7515, section 7.1. A prepared key signs in half the time of WebCrypto.
-    const signed = `${header}.${base64UrlOf(canonicalJson({ ...receipt }))}`
-    return { ...receipt, jws: `${signed}.${toBase64Url(signer.sign(utf8Bytes(signed)))}` }
+    return { ...receipt, jws: compactJws(signer, header, canonicalJson({ ...receipt })) }
   }
-}
-
-function base64UrlOf(text: string): string {
-  return toBase64Url(utf8Bytes(text))
 }
 
 type ReceiptKey = Ed25519PrivateJwk & PublicReceiptKey

@@ -10,11 +10,13 @@ export interface Product {
 export interface Ordered {
   readonly parameters: Json
   /** Undefined when the product can be sold now; otherwise the reason, in words for the caller. Asked before every quote. */
-  readonly whyUnavailable: () => string | undefined
+  readonly whyUnavailable: (payer?: string) => string | undefined
   /** The same for a payment that has been made: a queue that is too long for a new buyer is not for this one. */
   readonly whyUndeliverable: () => string | undefined
   /** Undefined unless it is known, without asking a provider, that there is nothing to deliver. */
   readonly whyNoData: () => string | undefined
+  /** Bounds of what the price covers, such as the model and its tokens; shown in the 402. */
+  readonly covers?: () => Json | undefined
   readonly deliver: (job: Job) => Promise<Outcome>
 }
 

@@ -4,6 +4,7 @@ import { encodeBase64 } from '@tollbook/core/base64'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { displayNumber } from '@tollbook/core/money'
 import { type Database, readOrFault } from '../store/database.ts'
+import { type BurnDebt, readBurnDebt } from './burnDebt.ts'
 import { newestCheckpoint } from '../store/sealStore.ts'
 
 export interface BurnStatsQuestion {
@@ -31,6 +32,7 @@ export async function burnStats(
 ): Promise<Readonly<Record<string, Json>>> {
   const nowMs = deps.clock.nowMs()
   const rows = await readOrFault('burn statistics', () => readRows(deps.database, mint, nowMs))
+  const debt = await readOrFault('owed burns', () => readBurnDebt(deps.database, mint))
   const sealed = await readOrFault('the newest checkpoint', () => newestCheckpoint(deps.database))
   const show = (chosen: readonly Row[]): Json => ({ ...shown(chosen, decimals) })
   const ofSpan = (span: Row['span']) => rows.filter((row) => row.span === span)
@@ -46,8 +48,13 @@ export async function burnStats(
     last30Days: show(since(30 * dayMs)),
     byEndpoint: accounts.map((row) => ({ endpoint: row.endpoint, ...shown([row], decimals) })),
     byDay: days.map((row) => ({ day: isoTime(row.starts_at.getTime()).slice(0, 10), ...shown([row], decimals) })),
-    // Received for burning and not burned yet. The figures above are burned tokens only: inside payments, or confirmed later.
-    owed: amountOf(ofSpan('owed'), decimals),
+    // Burned on chain, by finality or inside a payment that was served: the same sum as the total.
+    confirmed: confirmedOf(amountOf(accounts, decimals), debt, decimals),
+    // Received for burning and not burned yet. No figure above contains it.
+    owed: {
+      ...shownAmount(debt.owedBaseUnits, decimals),
+      oldestAt: debt.oldestOwedAtMs === undefined ? null : isoTime(debt.oldestOwedAtMs),
+    },
     // Position and root of the newest checkpoint: the figures may be up to a second ahead of it.
     ledger: { position: sealed?.size ?? 0, root: sealed === undefined ? null : encodeBase64(sealed.root) },
     asOf: isoTime(nowMs),
@@ -55,7 +62,7 @@ export async function burnStats(
 }
 
 interface Row {
-  readonly span: 'account' | 'owed' | 'day' | 'hour'
+  readonly span: 'account' | 'day' | 'hour'
   readonly starts_at: Date
   readonly endpoint: string
   readonly burned: string
@@ -83,8 +90,6 @@ async function readRows(database: Database, mint: string, nowMs: number): Promis
     )
     select 'account' as span, timestamptz 'epoch' as starts_at, endpoint, balance::text as burned, payments from account
     union all
-    select 'owed', 'epoch', '', (-balance)::text, 0 from ledger.accounts where mint = ${mint} and name = 'Liabilities:BurnOwed'
-    union all
     select 'day', d.day::timestamp at time zone 'UTC', '', d.burned::text, d.payments::bigint
     from (
       select (hour at time zone 'UTC')::date as day, sum(burned) as burned, sum(payments) as payments from hour group by 1
@@ -100,6 +105,32 @@ function shown(rows: readonly Row[], decimals: number): Burned {
 }
 
 function amountOf(rows: readonly Row[], decimals: number): Pick<Burned, 'tokens' | 'baseUnits'> {
-  const baseUnits = rows.reduce((sum, row) => sum + BigInt(row.burned), 0n)
+  return shownAmount(
+    rows.reduce((sum, row) => sum + BigInt(row.burned), 0n),
+    decimals,
+  )
+}
+
+function shownAmount(baseUnits: bigint, decimals: number): Pick<Burned, 'tokens' | 'baseUnits'> {
   return { tokens: displayNumber(baseUnits, decimals), baseUnits: baseUnits.toString() }
+}
+
+/** Confirmed burns by who made them: callers inside their payments, or the service in rounds. */
+function confirmedOf(total: Pick<Burned, 'tokens' | 'baseUnits'>, debt: BurnDebt, decimals: number): Json {
+  const { confirmedBaseUnits, lastRound } = debt
+  return {
+    ...total,
+    insidePayments: { ...shownAmount(BigInt(total.baseUnits) - confirmedBaseUnits, decimals) },
+    inRounds: { ...shownAmount(confirmedBaseUnits, decimals) },
+    lastRound:
+      lastRound === undefined
+        ? null
+        : {
+            round: lastRound.round,
+            signature: lastRound.signature,
+            slot: lastRound.slot,
+            ...shownAmount(lastRound.burnedBaseUnits, decimals),
+            at: isoTime(lastRound.burnedAtMs),
+          },
+  }
 }

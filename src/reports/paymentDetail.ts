@@ -4,6 +4,8 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
 import { type PaymentReference, streamIdOf } from '../payment/paymentReference.ts'
 import { type Database, readOrFault } from '../store/database.ts'
+import { readRefunds } from './readRefunds.ts'
+import { refundJson } from './refundLines.ts'
 
 // A wallet that was paid back more often has a separate report: `payouts`, by wallet.
 const payoutsMax = 100
@@ -19,16 +21,19 @@ export async function paymentDetail(database: Database, reference: PaymentRefere
   if (first === undefined) return undefined
   const events = found.map(shown)
   const bodies = events.map(({ event }) => event.body)
+  const wallet = firstText(bodies, 'wallet')
+  const refunds = wallet === '' ? [] : await readRefunds(database, [wallet])
   return {
     reference,
     kind: first.stream_kind,
-    wallet: firstText(bodies, 'wallet'),
+    wallet,
     endpoint: firstText(bodies, 'endpoint'),
     // Finality is part of the stream's state, and an event of its own below.
     state: first.state.replace(/\.final$/, ''),
     events: events.map(({ event }) => event),
     transactionBase64: events.map(({ transactionBase64 }) => transactionBase64).find((text) => text !== null) ?? null,
     ...(await readOrFault('open debts of a payment', () => readOwed(database, found))),
+    refunds: refunds.filter((line) => line.reference === reference).map(refundJson),
   }
 }
 

@@ -55,8 +55,8 @@ function split(row: ReportRow): Line {
   }
 }
 
-function debitOf(balance: bigint): bigint {
-  return balance > 0n ? balance : 0n
+function debitOf(balanceBaseUnits: bigint): bigint {
+  return balanceBaseUnits > 0n ? balanceBaseUnits : 0n
 }
 
 function amountIn(row: ReportRow, column: string): bigint {

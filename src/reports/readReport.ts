@@ -4,6 +4,7 @@ import { liabilities } from './liabilities.ts'
 import { paymentList } from './paymentList.ts'
 import { payoutList } from './payoutList.ts'
 import { periodBalance } from './periodBalance.ts'
+import { refundList } from './refundList.ts'
 import { limitMax, type ReportName, type ReportQuestion } from './reportQuestion.ts'
 import type { ReportRow, ReportTable } from './reportTable.ts'
 import { burnSums, distributionSums, type SumsQuestion } from './sums.ts'
@@ -12,6 +13,7 @@ const reports: Readonly<Record<ReportName, (database: Database, question: SumsQu
   burns: burnSums,
   distributions: distributionSums,
   payments: paymentList,
+  refunds: refundList,
   payouts: payoutList,
   liabilities,
   'trial-balance': periodBalance,
@@ -22,8 +24,24 @@ export interface AskedReport extends ReportQuestion {
   readonly token: LedgerToken
 }
 
-export function readReport(database: Database, { report, token, ...question }: AskedReport): Promise<ReportTable> {
-  return reports[report](database, { ...question, mint: token.mint })
+export async function readReport(
+  database: Database,
+  { report, token, ...question }: AskedReport,
+): Promise<ReportTable> {
+  const table = await reports[report](database, { ...question, mint: token.mint })
+  return question.columns === undefined ? table : withColumns(table, question.columns)
+}
+
+/** Columns of shares depend on the ledger, so an unknown name is found only here. */
+export class UnknownColumn extends Error {
+  override readonly name = 'UnknownColumn'
+}
+
+function withColumns(table: ReportTable, chosen: readonly string[]): ReportTable {
+  const unknown = chosen.find((column) => !table.columns.includes(column))
+  if (unknown !== undefined)
+    throw new UnknownColumn(`must be columns of the report: ${table.columns.join(', ')} (got ${unknown})`)
+  return { ...table, columns: table.columns.filter((column) => chosen.includes(column)) }
 }
 
 /** Rows of all pages, in their order; holds one page at a time. */

@@ -3,18 +3,21 @@ import { stringify } from 'csv-stringify'
 import { formatDecimal } from '@tollbook/core/money'
 import type { Database } from '../store/database.ts'
 import { type AskedReport, allRows, readReport } from './readReport.ts'
-import { isAmount, type ReportRow } from './reportTable.ts'
+import { isAmount, isMicroUsd, type ReportRow } from './reportTable.ts'
 
 /**
  * The whole report as CSV, RFC 4180, written as it is read. Each amount has two columns: base units, which are exact, and
- * whole tokens for people. Text that a spreadsheet would run as a formula gets a leading apostrophe.
+ * whole tokens for people; a value in millionths of a dollar has a second one in dollars. Text that a spreadsheet would run as a formula gets a leading apostrophe.
  */
 export async function reportCsv(database: Database, asked: AskedReport): Promise<Readable> {
   // The first page names the columns, and a fault comes before anything was sent.
   const { columns } = await readReport(database, { ...asked, limit: 1 })
   const lines = stringify({
     header: true,
-    columns: columns.flatMap((column) => (isAmount(column) ? [column, tokensName(column)] : [column])),
+    columns: columns.flatMap((column) => {
+      if (isAmount(column)) return [column, tokensName(column)]
+      return isMicroUsd(column) ? [column, usdName(column)] : [column]
+    }),
     escape_formulas: true,
     record_delimiter: 'windows',
   })
@@ -26,11 +29,20 @@ export async function reportCsv(database: Database, asked: AskedReport): Promise
 
 async function* csvRows(rows: AsyncIterable<ReportRow>, decimals: number): AsyncGenerator<Record<string, unknown>> {
   for await (const row of rows) {
-    const tokens = Object.entries(row).flatMap(([name, cell]) =>
-      typeof cell === 'bigint' ? [[tokensName(name), formatDecimal(cell, decimals)]] : [],
-    )
+    const tokens = Object.entries(row).flatMap(([name, cell]) => {
+      if (typeof cell === 'bigint') return [[tokensName(name), formatDecimal(cell, decimals)]]
+      return isMicroUsd(name) && typeof cell === 'number'
+        ? [[usdName(name), formatDecimal(BigInt(cell), usdDecimals)]]
+        : []
+    })
     yield { ...row, ...Object.fromEntries(tokens) }
   }
+}
+
+const usdDecimals = 6
+
+function usdName(column: string): string {
+  return column.replace(/MicroUsd$/, 'Usd')
 }
 
 function tokensName(column: string): string {

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { isoTime } from '@tollbook/core/clock'
+import { type RefundStateName, refundStates } from './refundLines.ts'
 
 /** Parameters of a report, from a query string or a command line. */
 export interface ReportQuestion {
@@ -9,14 +11,25 @@ export interface ReportQuestion {
   readonly endpoint: string | undefined
   readonly wallet: string | undefined
   readonly state: PaymentStateName | undefined
+  readonly refund: RefundStateName | undefined
   /** `wallets`: only debts to wallets, which are the refunds due. */
   readonly owedTo: 'all' | 'wallets'
+  /** Columns of the answer, in the order of the report; undefined for all. */
+  readonly columns: readonly string[] | undefined
   /** End of the page before this one. */
   readonly cursor: string | undefined
   readonly limit: number
 }
 
-export const reportNames = ['burns', 'distributions', 'payments', 'payouts', 'liabilities', 'trial-balance'] as const
+export const reportNames = [
+  'burns',
+  'distributions',
+  'payments',
+  'refunds',
+  'payouts',
+  'liabilities',
+  'trial-balance',
+] as const
 export type ReportName = (typeof reportNames)[number]
 
 export const groupings = ['day', 'endpoint', 'wallet'] as const
@@ -57,11 +70,26 @@ const shape = z
   .strictObject({
     from: day,
     to: day,
+    month: z
+      .string()
+      .regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-11')
+      .optional(),
+    quarter: z
+      .string()
+      .regex(/^\d{4}-Q[1-4]$/, 'must be a quarter such as 2026-Q4')
+      .optional(),
     by: z.enum(groupings, `must be one of ${groupings.join(', ')}`).default('day'),
     endpoint: text,
     wallet: text,
     state: z.enum(stateNames, `must be one of ${stateNames.join(', ')}`).optional(),
+    refund: z.enum(refundStates, `must be one of ${refundStates.join(', ')}`).optional(),
     owedTo: z.enum(['all', 'wallets'], 'must be all or wallets').default('all'),
+    columns: z
+      .string()
+      .max(2_000, 'is too long')
+      .regex(/^[A-Za-z0-9-]+(,[A-Za-z0-9-]+)*$/, 'must be names of columns, separated by commas')
+      .transform((names) => names.split(','))
+      .optional(),
     cursor: text,
     limit: z
       .string()
@@ -74,38 +102,70 @@ const shape = z
     path: ['to'],
     message: 'must not be before from',
   })
+  .refine(
+    ({ from, to, month, quarter }) => [from ?? to, month, quarter].filter((given) => given !== undefined).length <= 1,
+    {
+      path: ['month'],
+      message: 'goes with neither quarter nor from and to',
+    },
+  )
 
 /** Parameters of each report. Others are refused, because ignoring them would answer another question. */
 const accepted: Readonly<Record<ReportName, readonly string[]>> = {
-  burns: ['from', 'to', 'by', 'cursor', 'limit'],
-  distributions: ['from', 'to', 'by', 'cursor', 'limit'],
-  payments: ['from', 'to', 'endpoint', 'wallet', 'state', 'cursor', 'limit'],
-  payouts: ['from', 'to', 'wallet', 'cursor', 'limit'],
+  burns: ['from', 'to', 'month', 'quarter', 'by', 'cursor', 'limit'],
+  distributions: ['from', 'to', 'month', 'quarter', 'by', 'cursor', 'limit'],
+  payments: ['from', 'to', 'month', 'quarter', 'endpoint', 'wallet', 'state', 'cursor', 'limit'],
+  refunds: ['from', 'to', 'month', 'quarter', 'wallet', 'refund', 'cursor', 'limit'],
+  payouts: ['from', 'to', 'month', 'quarter', 'wallet', 'cursor', 'limit'],
   liabilities: ['owedTo', 'cursor', 'limit'],
-  'trial-balance': ['from', 'to'],
+  'trial-balance': ['from', 'to', 'month', 'quarter'],
 }
 
 export function readQuestion(
   report: ReportName,
   given: Readonly<Record<string, string>>,
 ): ReportQuestion | readonly QuestionProblem[] {
-  const unknown = Object.keys(given).filter((field) => !accepted[report].includes(field))
+  const known = [...accepted[report], 'columns']
+  const unknown = Object.keys(given).filter((field) => !known.includes(field))
   if (unknown.length > 0)
     return unknown.map((field) => ({
       field,
-      message: `is unknown here; ${report} takes ${accepted[report].join(', ')}`,
+      message: `is unknown here; ${report} takes ${known.join(', ')}`,
     }))
   const parsed = shape.safeParse(given)
   if (!parsed.success) return parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }))
-  const { from, to, endpoint, wallet, state, cursor, ...rest } = parsed.data
-  if (cursor !== undefined && !isCursorOf({ report, by: rest.by, cursor }))
+  const { endpoint, wallet, state, refund, owedTo, by, limit, columns, cursor } = parsed.data
+  const { from, to } = daysOf(parsed.data)
+  if (cursor !== undefined && !isCursorOf({ report, by, cursor }))
     return [{ field: 'cursor', message: 'must be the `next` of the page before this one' }]
-  return { from, to, endpoint, wallet, state, cursor, ...rest }
+  return { from, to, by, endpoint, wallet, state, refund, owedTo, columns, cursor, limit }
+}
+
+interface GivenDays {
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  readonly month?: string | undefined
+  readonly quarter?: string | undefined
+}
+
+/** First and last day of a month or quarter, or the given days. */
+function daysOf({ from, to, month, quarter }: GivenDays): Pick<ReportQuestion, 'from' | 'to'> {
+  if (month !== undefined) return { from: `${month}-01`, to: lastDayOf(month) }
+  const [year, number] = quarter?.split('-Q') ?? []
+  if (year === undefined || number === undefined) return { from, to }
+  const monthOf = (nth: number) => `${year}-${String(nth).padStart(2, '0')}`
+  const last = Number(number) * 3
+  return { from: `${monthOf(last - 2)}-01`, to: lastDayOf(monthOf(last)) }
+}
+
+function lastDayOf(month: string): string {
+  const [year, number] = month.split('-').map(Number)
+  return isoTime(Date.UTC(year ?? 0, number ?? 0, 0)).slice(0, 10)
 }
 
 /** A cursor is a day, a name, the time and position of a payment, or the position and line of a payout. */
 function isCursorOf({ report, by, cursor }: { report: ReportName; by: Grouping; cursor: string }): boolean {
-  if (report === 'payments' || report === 'payouts') return /^\d{1,13}\.\d{1,15}$/.test(cursor)
+  if (report === 'payments' || report === 'payouts' || report === 'refunds') return /^\d{1,13}\.\d{1,15}$/.test(cursor)
   return report === 'liabilities' || by !== 'day' || day.safeParse(cursor).success
 }
 

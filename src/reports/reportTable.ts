@@ -27,6 +27,18 @@ export function isAmount(column: string): boolean {
   return column.endsWith('BaseUnits')
 }
 
+/** Cells of the chosen columns; all of them without a choice. */
+export function chosenCells(row: ReportRow, columns: readonly string[] | undefined): ReportRow {
+  return columns === undefined
+    ? row
+    : Object.fromEntries(Object.entries(row).filter(([name]) => columns.includes(name)))
+}
+
+/** In millionths of a dollar. */
+export function isMicroUsd(column: string): boolean {
+  return column.endsWith('MicroUsd')
+}
+
 /** Drops the extra row, which was read to learn whether there is another page. */
 export function pageOf<Row>(rows: readonly Row[], { limit }: { readonly limit: number }) {
   const page = rows.slice(0, limit)

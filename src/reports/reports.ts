@@ -9,6 +9,8 @@ import { readReport } from './readReport.ts'
 import { reportCsv } from './reportCsv.ts'
 import type { ReportName, ReportQuestion } from './reportQuestion.ts'
 import type { ReportTable } from './reportTable.ts'
+import { readRefunds } from './readRefunds.ts'
+import type { RefundLine } from './refundLines.ts'
 import { type ReportPosition, reportPosition, rollUp } from './rollUp.ts'
 import { summary } from './summary.ts'
 
@@ -23,12 +25,19 @@ export interface Reports {
    * payouts since then. Undefined when the text is not a reference or the ledger does not have it.
    */
   payment(reference: string): Promise<Json | undefined>
+  /** Refunds of the payments of one wallet, after one step of the roll-up. */
+  refundsNow(wallet: string): Promise<Positioned<readonly RefundLine[]>>
+  /** The same, up to the head of the ledger. */
+  refundsOf(wallet: string): Promise<readonly RefundLine[]>
 }
 
 /** A result with the position of the reports at that time. */
 export interface Positioned<Read> extends ReportPosition {
   readonly read: Read
 }
+
+// A backlog of about a million events. A reader's login rolls up nothing.
+const stepsMax = 200
 
 export function createReports(database: Database, token: LedgerToken): Reports {
   const positioned = async <Read>(read: () => Promise<Read>): Promise<Positioned<Read>> => {
@@ -47,6 +56,11 @@ export function createReports(database: Database, token: LedgerToken): Reports {
       if (reference === undefined) return undefined
       await rollUp(database)
       return paymentDetail(database, reference)
+    },
+    refundsNow: (wallet) => positioned(() => readRefunds(database, [wallet])),
+    refundsOf: async (wallet) => {
+      for (let step = 0; step < stepsMax; step++) if ((await rollUp(database)) === 0) break
+      return readRefunds(database, [wallet])
     },
   }
 }

@@ -1,26 +1,31 @@
 import { sql } from 'kysely'
 import type { Json } from '@tollbook/core/canonicalJson'
+import { isoTime } from '@tollbook/core/clock'
 import { accounts, shareName } from '../accounting/account.ts'
 import { type Database, readOrFault } from '../store/database.ts'
+import { readBurnDebt } from './burnDebt.ts'
 import type { LedgerToken } from './ledgerToken.ts'
 
 interface LineRow {
   readonly account: string
   readonly balance: string
   readonly payments: number
+  readonly burned_later: string
 }
 
 /** State of the ledger in a few figures, from one row per endpoint and kind of account. */
 export async function summary(database: Database, { mint, decimals }: LedgerToken): Promise<Record<string, Json>> {
   const lines = await readOrFault('the summary', async () => {
     const { rows } = await sql<LineRow>`
-      select account, sum(debits - credits)::text as balance, sum(payments)::bigint as payments
+      select account, sum(debits - credits)::text as balance, sum(payments)::bigint as payments,
+        coalesce(sum(debits - credits) filter (where kind = 'burn' and account = 'Expenses:Burned'), 0)::text as burned_later
       from reports.daily_totals
       where mint = ${mint} and day = '-infinity'
       group by account
       order by account`.execute(database)
     return rows
   })
+  const { oldestOwedAtMs } = await readOrFault('owed burns', () => readBurnDebt(database, mint))
   const balanceOf = (account: string) => lines.find((line) => line.account === account)?.balance ?? '0'
   const owed = lines
     .filter(({ account }) => account.startsWith('Liabilities:'))
@@ -30,7 +35,10 @@ export async function summary(database: Database, { mint, decimals }: LedgerToke
     decimals,
     payments: lines.reduce((sum, { payments }) => sum + payments, 0),
     burnedBaseUnits: balanceOf('Expenses:Burned'),
+    // Part of the sum above: burned by the service for payments that came without a burn.
+    burnConfirmedBaseUnits: lines.reduce((sum, line) => sum + BigInt(line.burned_later), 0n).toString(),
     burnOwedBaseUnits: (-BigInt(balanceOf(accounts.burnOwed))).toString(),
+    burnOwedSince: oldestOwedAtMs === undefined ? null : isoTime(oldestOwedAtMs),
     paymentWalletBaseUnits: balanceOf(accounts.paymentWallet),
     lostBaseUnits: balanceOf(accounts.reversedPayments),
     liabilities: owed,

@@ -34,6 +34,15 @@ function credited(account: string, which: RawBuilder<unknown>) {
   return sql`coalesce(sum(credits - debits) filter (where account = ${account} and ${which}), 0)::text`
 }
 
+/** In millionths of a dollar, at the price that each payment was quoted. */
+function valueDebited(account: string) {
+  return sql`coalesce(div(sum(value_pico_usd) filter (where account = ${account} and ${ofPayments}), 1000000), 0)::bigint`
+}
+
+function valueCredited(account: string) {
+  return sql`coalesce(div(-sum(value_pico_usd) filter (where account = ${account} and ${ofPayments}), 1000000), 0)::bigint`
+}
+
 const burnMeasures: readonly Measure[] = [
   {
     name: 'payments',
@@ -41,11 +50,13 @@ const burnMeasures: readonly Measure[] = [
     ofWallets: sql`coalesce(sum(payments), 0)::bigint`,
   },
   { name: 'burnedBaseUnits', ofDays: debited(burned, ofPayments), ofWallets: sql`coalesce(sum(burned), 0)::text` },
+  { name: 'burnedMicroUsd', ofDays: valueDebited(burned) },
   {
     name: 'burnOwedBaseUnits',
     ofDays: credited(accounts.burnOwed, ofPayments),
     ofWallets: sql`coalesce(sum(burn_owed), 0)::text`,
   },
+  { name: 'burnOwedMicroUsd', ofDays: valueCredited(accounts.burnOwed) },
   { name: 'burnConfirmedBaseUnits', ofDays: debited(burned, ofBurns) },
 ]
 
@@ -57,6 +68,7 @@ function distributionMeasures(shares: readonly string[]): readonly Measure[] {
       ofDays: debited(accounts.paymentWallet, ofPayments),
       ofWallets: sql`coalesce(sum(received), 0)::text`,
     },
+    { name: 'receivedMicroUsd', ofDays: valueDebited(accounts.paymentWallet) },
     ...shares.map((name) => ({
       name: shareColumn(name),
       ofDays: credited(shareOf(name), ofPayments),
@@ -66,6 +78,10 @@ function distributionMeasures(shares: readonly string[]): readonly Measure[] {
       name: 'allocatedBaseUnits',
       ofDays: sql`coalesce(sum(credits - debits) filter (where ${isShare} and ${ofPayments}), 0)::text`,
       ofWallets: sql`coalesce(sum((select sum(value::numeric) from jsonb_each(shares))), 0)::text`,
+    },
+    {
+      name: 'allocatedMicroUsd',
+      ofDays: sql`coalesce(div(-sum(value_pico_usd) filter (where ${isShare} and ${ofPayments}), 1000000), 0)::bigint`,
     },
     {
       name: 'burnOwedBaseUnits',

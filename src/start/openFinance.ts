@@ -1,49 +1,95 @@
 import type { Chain } from '../chain/openChain.ts'
 import type { FinanceSettings } from '../config/financeSettings.ts'
+import type { SaleSettings } from '../config/saleSettings.ts'
+import { explain } from '../diagnosis/explain.ts'
+import { refundAfterMs, settleMarginMs } from '../payment/paymentAges.ts'
 import { createFinanceAccess } from '../http/financeAccess.ts'
 import { createFinanceRoutes } from '../http/financeRoutes.ts'
+import type { FreeRoute } from '../http/freeRoutes.ts'
 import type { FinanceServing } from '../http/openServer.ts'
+import { paymentStatusRoute } from '../http/paymentStatusRoute.ts'
 import { repeat } from '../jobs/repeat.ts'
+import type { RefundSettings } from '../config/refundSettings.ts'
 import type { LedgerPart } from './openLedger.ts'
+import { createFindPaymentStatus } from './openPaymentStatus.ts'
+import type { ReceiptKeys } from './openReceiptKeys.ts'
+import { openRefundDecisions } from './openRefundDecisions.ts'
 import type { LedgerSettingsPart } from './openSettings.ts'
 import type { PartDeps } from './partDeps.ts'
 
 export interface FinanceDeps extends PartDeps {
-  readonly ledger: Pick<LedgerPart, 'openReports'>
+  readonly ledger: Pick<LedgerPart, 'openReports' | 'payments'>
   readonly chain: Pick<Chain, 'reader' | 'terms'>
-  readonly settings: Pick<LedgerSettingsPart, 'allTerms'>
+  readonly settings: Pick<LedgerSettingsPart, 'allTerms' | 'origin'>
+  readonly keys: Pick<ReceiptKeys, 'signReceipt'>
 }
 
 export interface Finance {
   /** Undefined while the reports are not served over HTTP. */
   readonly serving: FinanceServing | undefined
+  /** For payers, on the public listener. */
+  readonly routes: readonly FreeRoute[]
   close(): Promise<void>
 }
 
 // Each report rolls up at most one step before it is read; this interval keeps the backlog within one step.
 const rollUpEveryMs = 1_000
 
+export interface FinanceOptions {
+  readonly finance: FinanceSettings | undefined
+  readonly sale: Pick<SaleSettings, 'proofMaxAgeMs' | 'quoteGraceMs'>
+  readonly refunds: RefundSettings
+}
+
 /** The finance reports and their access. Without settings, nothing is rolled up and nothing is served. */
-export function openFinance(settings: FinanceSettings | undefined, deps: FinanceDeps): Finance {
-  if (settings === undefined) return { serving: undefined, close: () => Promise.resolve() }
-  const { clock, log, ledger, chain, settings: onRecord } = deps
+export function openFinance({ finance: settings, sale, refunds }: FinanceOptions, deps: FinanceDeps): Finance {
+  const { clock, log, ledger, chain, settings: onRecord, keys } = deps
   const { mint, decimals, network } = chain.terms
+  // Connects when it is first asked.
   const reports = ledger.openReports({ mint, decimals })
+  const findStatus = createFindPaymentStatus({ ledger: ledger.payments, signReceipt: keys.signReceipt, reports })
+  const payerRoutes = [paymentStatusRoute({ clock, log, origin: onRecord.origin, findStatus })]
+  if (settings === undefined) return { serving: undefined, routes: payerRoutes, close: () => reports.close() }
   const rolling = repeat(deps, { name: 'report roll-up', everyMs: rollUpEveryMs, run: () => reports.rollUp() })
+  const decisions = openRefundDecisions(refunds, deps, {
+    token: { mint, decimals },
+    chain: chain.reader,
+    allTerms: onRecord.allTerms,
+  })
   const routes = createFinanceRoutes({
     clock,
     log,
     access: createFinanceAccess(settings, { clock, log }),
     reports,
     network,
+    decideRefund: decisions?.decide,
     publicUrl: settings.publicUrl,
+    explain: (text) =>
+      explain(
+        {
+          clock,
+          facts: reports.facts,
+          chain: chain.reader,
+          allTerms: onRecord.allTerms,
+          decimals,
+          ages: {
+            proofMaxAgeMs: sale.proofMaxAgeMs,
+            quoteGraceMs: sale.quoteGraceMs,
+            settleAgeMs: sale.proofMaxAgeMs + settleMarginMs,
+            refundAfterMs,
+          },
+        },
+        text,
+      ),
     walletBaseUnits: () => totalBaseUnits(chain.reader, onRecord.allTerms()),
   })
   return {
     serving: { routes, listener: settings.listener },
+    routes: payerRoutes,
     async close() {
       await rolling.stop()
       await reports.close()
+      await decisions?.close()
     },
   }
 }

@@ -6,9 +6,12 @@ import type { PaymentLifecycle } from '../payment/paymentLifecycle.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { newId } from '@tollbook/core/id'
+import { type BurnDebt, readBurnDebt } from '../reports/burnDebt.ts'
+import { findBurnOf } from '../reports/burnOfPayment.ts'
 import { burnStats } from '../reports/burnStats.ts'
 import { readSealedTree, type SealedTree } from '../reports/sealedTree.ts'
 import { requireStoredCheckpoint } from '../store/checkpointFile.ts'
+import { readOrFault } from '../store/database.ts'
 import { createNewsStore, type NewsStore } from '../store/newsStore.ts'
 import { type Ledger, openLedger as openStore } from '../store/openLedger.ts'
 import { dropOldQuotes } from '../store/quoteRetention.ts'
@@ -39,10 +42,18 @@ export interface LedgerPart {
   /** Tells other instances how busy clients are. */
   readonly shareRates: Ledger['shareRates']
   openNews(options: { readonly isSample: boolean }): NewsStore
-  burnStats(terms: PaymentTerms): Promise<Readonly<Record<string, Json>>>
+  burnDebt(terms: Pick<PaymentTerms, 'mint'>): Promise<BurnDebt>
+  burnReads(terms: PaymentTerms): BurnReads
   /** Opens a separate pool. */
   openReports(token: ReportsOptions['token']): OpenReports
   close(): Promise<void>
+}
+
+/** Public reads of burns. */
+export interface BurnReads {
+  burnStats(): Promise<Readonly<Record<string, Json>>>
+  /** By reference or bare signature. Undefined when the ledger has no such payment. */
+  burnOf(reference: string): Promise<Json | undefined>
 }
 
 export interface SealPort {
@@ -80,7 +91,11 @@ export async function openLedger(settings: LedgerSettings, deps: PartDeps): Prom
     shareRates: store.shareRates,
     openNews: (options) => createNewsStore(database, options),
     openReports: (token) => openReports({ databaseUrl, token, log }),
-    burnStats: (terms) => burnStats({ database, clock }, terms),
+    burnDebt: ({ mint }) => readOrFault('owed burns', () => readBurnDebt(database, mint)),
+    burnReads: (terms) => ({
+      burnStats: () => burnStats({ database, clock }, terms),
+      burnOf: (reference) => findBurnOf(database, reference),
+    }),
     close: () => store.close(),
   }
 }

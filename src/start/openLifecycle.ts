@@ -1,18 +1,20 @@
 import type { Chain } from '../chain/openChain.ts'
 import type { LifecycleSettings } from '../config/saleSettings.ts'
 import type { Check } from '../jobs/healthJobs.ts'
+import { startBurnDebtJob } from '../jobs/burnDebtJob.ts'
 import { startOpenWorkJob } from '../jobs/openWorkJob.ts'
 import { startFinalityJob } from '../jobs/finalityJob.ts'
 import { startRebroadcastJob } from '../jobs/rebroadcastJob.ts'
 import { lifecycleSteps, type StepDeps } from '../jobs/recordStep.ts'
 import { startRefundJob } from '../jobs/refundJob.ts'
 import { startTransferScanJob } from '../jobs/transferScanJob.ts'
+import { refundAfterMs, settleMarginMs } from '../payment/paymentAges.ts'
 import type { LedgerPart } from './openLedger.ts'
 import type { LedgerSettingsPart } from './openSettings.ts'
 import type { PartDeps } from './partDeps.ts'
 
 export interface LifecycleJobsDeps extends PartDeps {
-  readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle' | 'presentations'>
+  readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle' | 'presentations' | 'burnDebt'>
   readonly chain: Pick<Chain, 'reader' | 'finality' | 'terms'>
   readonly settings: Pick<LedgerSettingsPart, 'allTerms'>
 }
@@ -23,10 +25,6 @@ export interface Lifecycle {
   whyExposed(): Promise<string | undefined>
   close(): Promise<void>
 }
-
-const refundAfterMs = 24 * 60 * 60 * 1000
-// Grace period beyond the age of a proof, for callers told to retry the same proof.
-const settleMarginMs = 60 * 60 * 1000
 
 /** Payments after their answers: final, reversed, refunded, matched with transfers. */
 export function openLifecycle(settings: LifecycleSettings, deps: LifecycleJobsDeps): Lifecycle {
@@ -39,6 +37,12 @@ export function openLifecycle(settings: LifecycleSettings, deps: LifecycleJobsDe
   const finality = startFinalityJob({ ...steps, chain: { ...chain.reader, ...chain.finality } })
   const refunds = startRefundJob({ ...steps, refundAfterMs, attemptsMax: settings.attemptsMax })
   const rebroadcasts = startRebroadcastJob({ ...steps, chain: { ...chain.reader, ...chain.finality } })
+  const burnDebts = startBurnDebtJob({
+    clock,
+    log,
+    readDebt: () => ledger.burnDebt(chain.terms),
+    onDebt: metrics.onBurnDebt,
+  })
   const settleAgeMs = settings.proofMaxAgeMs + settleMarginMs
   const transfers = startTransferScanJob({
     ...steps,
@@ -56,7 +60,8 @@ export function openLifecycle(settings: LifecycleSettings, deps: LifecycleJobsDe
       return exposed < exposureMaxBaseUnits ? undefined : overexposed
     },
     async close() {
-      await Promise.all([openWork.stop(), finality.stop(), refunds.stop(), rebroadcasts.stop(), transfers.stop()])
+      const jobs = [openWork, finality, refunds, rebroadcasts, burnDebts, transfers]
+      await Promise.all(jobs.map((job) => job.stop()))
     },
   }
 }

@@ -10,13 +10,13 @@ import type { ServiceAddress } from './serviceAddress.ts'
 import type { PartDeps } from './partDeps.ts'
 
 export interface ListenerDeps
-  extends PartDeps, Pick<ServerDeps, 'callers' | 'endpoints' | 'finance' | 'burnStats' | 'terms' | 'split'> {
+  extends PartDeps, Pick<ServerDeps, 'callers' | 'endpoints' | 'finance' | 'burnStats' | 'burnOf' | 'terms' | 'split'> {
   readonly routes: ServerDeps['moreRoutes']
   readonly paywall: Paywall
   readonly wallets: Omit<WalletPaymentParts, 'clock' | 'paywall' | 'split'>
-  readonly address: Pick<ServiceAddress, 'publicUrl' | 'listensOn'>
+  readonly address: ServiceAddress
   readonly health: Health
-  readonly keys: Pick<ReceiptKeys, 'published'>
+  readonly keys: Pick<ReceiptKeys, 'published' | 'didDocument'>
   readonly prices: Pick<Prices, 'tokenPrice'>
 }
 
@@ -52,8 +52,10 @@ export async function openListener(settings: ServerSettings, deps: ListenerDeps)
       isDraining: health.isDraining,
       checks: health.checks,
       receiptKeys: keys.published,
+      didDocument: () => keys.didDocument(deps.address.url()),
       tokenPrice: prices.tokenPrice,
       burnStats: deps.burnStats,
+      burnOf: deps.burnOf,
       paywall: deps.paywall,
       wallets: openWalletPayments({ ...deps, ...deps.wallets }),
       terms: deps.terms,

@@ -43,6 +43,7 @@ export async function openProducts(settings: DeliverySettings, deps: ProductsDep
     ...from.data,
     newsSearch: opened.adopt(openNews(settings, { ...deps, providers: from }), close).search,
     chatServers: from.chatServers,
+    chatLimits: from.chatLimits,
     renderer,
     artifacts,
     artifactUrl: (name) => `${publicUrl()}/artifacts/${name}`,

@@ -1,6 +1,7 @@
 import { assertPresent } from '@tollbook/core/assert'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { ProviderAddresses, ProviderSettings } from '../config/providerSettings.ts'
+import type { ChatLimits } from '../endpoints/chat/chatTurn.ts'
 import type { ProviderDeps } from '../endpoints/providers/provider.ts'
 import { type ChatServer, createChatServer } from '../outbound/chatServer.ts'
 import { createReadFeed, type ReadFeed } from '../outbound/readFeed.ts'
@@ -13,6 +14,7 @@ export interface Providers {
   readonly readFeed: ReadFeed
   /** In the order in which they are asked. */
   readonly chatServers: readonly ChatServer[]
+  readonly chatLimits: ChatLimits
   readonly newsFeeds: ProviderSettings['newsFeeds']
 }
 
@@ -32,6 +34,7 @@ export function openProviders(settings: ProviderSettings, { clock, log, metrics 
     data: { clock, log, upstreams: addresses.upstreams, sampleUpstreams: isSample, isProbed, openUpstream },
     readFeed: createReadFeed(callerDeps),
     chatServers: openChatServers({ ...settings, ...addresses }, callerDeps),
+    chatLimits: chatLimitsOf(settings),
     newsFeeds: addresses.newsFeeds,
   })
   const sampled = samples && open(samples, true)
@@ -39,11 +42,20 @@ export function openProviders(settings: ProviderSettings, { clock, log, metrics 
   return { providers: assertPresent(sampled, 'local mode has started the samples'), standIns: undefined }
 }
 
+function chatMsMaxOf({ handlerTimeoutMs }: ProviderSettings): number {
+  return Math.floor(handlerTimeoutMs * 0.9)
+}
+
+/** A streamed reply ends before the time after which it would count as broken. */
+function chatLimitsOf(settings: ProviderSettings): ChatLimits {
+  return { outputTokensMax: settings.aiOutputTokensMax, streamMsMax: chatMsMaxOf(settings) }
+}
+
 /** Chat servers share nine tenths of a handler's time, so that the last one can also fail with our message in time. */
 function openChatServers(settings: ProviderSettings, deps: UpstreamDeps): readonly ChatServer[] {
-  const { aiServers, aiOutputTokensMax: outputTokensMax, handlerTimeoutMs } = settings
-  const timeoutMs = Math.floor((handlerTimeoutMs * 0.9) / Math.max(1, aiServers.length))
+  const { aiServers, aiOutputTokensMax: outputTokensMax, aiOpensReasoning: opensReasoning } = settings
+  const timeoutMs = Math.floor(chatMsMaxOf(settings) / Math.max(1, aiServers.length))
   return aiServers.map((server, index) =>
-    createChatServer(deps, { ...server, label: `ai-${index + 1}`, outputTokensMax, timeoutMs }),
+    createChatServer(deps, { ...server, label: `ai-${index + 1}`, opensReasoning, outputTokensMax, timeoutMs }),
   )
 }

@@ -1,13 +1,15 @@
+import { createHmac } from 'node:crypto'
 import type { ReceiptSigningKey } from '../config.ts'
+import { compactJws } from '../paywall/compactJws.ts'
 import { createReceiptSigner, type SignReceipt } from '../paywall/sendReceipt.ts'
 import { verifierKeyText } from '@tollbook/core/checkpoint'
-import type { Json } from '@tollbook/core/canonicalJson'
+import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
 import type { TreeHead } from '@tollbook/core/merkle'
 import { ed25519Signer } from '@tollbook/core/ed25519'
 import { signCheckpoint } from '@tollbook/core/checkpoint'
 import { Fault } from '@tollbook/core/fault'
 import type { SplitPart } from '../payment/events/settingEvents.ts'
-import { jwkSetOf, receiptKeyBytes, receiptKeysOf } from '../payment/receiptKeys.ts'
+import { didDocumentOf, didOf, jwkSetOf, receiptKeyBytes, receiptKeyId, receiptKeysOf } from '../payment/receiptKeys.ts'
 import { isSameValue, isWithin } from '../payment/settingPeriods.ts'
 import type { LedgerSettingsPart } from './openSettings.ts'
 import type { PartDeps } from './partDeps.ts'
@@ -17,6 +19,11 @@ export interface ReceiptKeys {
   /** The signed note of a tree head. Throws while the key is not accepted. */
   signCheckpoint(tree: TreeHead): string
   readonly signReceipt: SignReceipt
+  /** A JWS over a statement, whose key is found by the DID of the service at that address. */
+  signStatement(serviceUrl: string, statement: Json): string
+  didDocument(serviceUrl: string): Json
+  /** Authentication code of a text that clients bring back, the same on each instance. */
+  authenticate(text: string): string
   /** Public keys of all periods, as a JWK set. */
   published(): Json
   /** Keys for verifiers of checkpoints, newest first, one C2SP verifier key each. */
@@ -36,6 +43,8 @@ export async function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDe
   const { origin } = settings
   const signer = ed25519Signer(key)
   const { kty, crv, x } = key
+  // A separate key, derived, so that no code tells anything about receipts.
+  const codeKey = createHmac('sha256', Buffer.from(key.d, 'base64url')).update('tollbook challenge').digest()
   const recorded = () => settings.periods('receipt-key')
   const isAccepted = (atMs: number, marginMs = 0) =>
     recorded().length === 0 ||
@@ -53,6 +62,12 @@ export async function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDe
       nowMs: () => clock.nowMs(),
       splitOf: async (priceList) => (await priceLists.listNumber(priceList))?.split,
     }),
+    signStatement(serviceUrl, statement) {
+      const kid = `${didOf(serviceUrl)}#${receiptKeyId(key)}`
+      return compactJws(signer, { alg: 'EdDSA', kid }, canonicalJson(statement))
+    },
+    didDocument: (serviceUrl) => didDocumentOf(serviceUrl, recorded()),
+    authenticate: (text) => createHmac('sha256', codeKey).update(text).digest('base64url'),
     published: () => jwkSetOf(recorded()),
     verifierKeys: () =>
       receiptKeysOf(recorded()).map((each) => verifierKeyText({ name: origin, publicKey: receiptKeyBytes(each) })),

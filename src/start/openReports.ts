@@ -1,10 +1,12 @@
 import type { Log } from '../primitives/log.ts'
+import { createPaymentFacts, type PaymentFacts } from '../reports/paymentFacts.ts'
 import { createReports, type Reports } from '../reports/reports.ts'
 import { eventsPerRollUpMax, rollUp } from '../reports/rollUp.ts'
 import { openDatabase } from '../store/database.ts'
 
 /** The reports over a small pool of connections. The handle stays in here. */
 export interface OpenReports extends Reports {
+  readonly facts: PaymentFacts
   /** Brings the reports up to date, or closer to it by a bounded amount of work. */
   rollUp(): Promise<void>
   close(): Promise<void>
@@ -27,6 +29,7 @@ export function openReports({ databaseUrl, token, log }: ReportsOptions): OpenRe
   const database = opened.adopt(openDatabase(options), (handle) => handle.destroy())
   return {
     ...createReports(database, token),
+    facts: createPaymentFacts(database),
     async rollUp() {
       for (let step = 0; step < stepsPerRoundMax; step++) if ((await rollUp(database)) < eventsPerRollUpMax) return
     },

@@ -13,15 +13,15 @@ import type { Lifecycle } from './openLifecycle.ts'
 import type { Prices } from './prices.ts'
 import type { ReceiptKeys } from './openReceiptKeys.ts'
 import type { LedgerSettingsPart } from './openSettings.ts'
-import { openX402, type X402Parts } from './openX402.ts'
+import { openSponsoredRails, type SponsoredParts } from './openSponsoredRails.ts'
 import type { PartDeps } from './partDeps.ts'
 
 export interface SaleDeps extends PartDeps {
-  readonly x402: X402Parts
+  readonly sponsored: SponsoredParts
   readonly ledger: PaymentLedger
   readonly presentations: Presentations
   readonly chain: Pick<Chain, 'reader' | 'terms'>
-  readonly keys: Pick<ReceiptKeys, 'signReceipt'>
+  readonly keys: Pick<ReceiptKeys, 'signReceipt' | 'signStatement' | 'authenticate'>
   readonly settings: Pick<LedgerSettingsPart, 'acceptedTerms'>
   readonly prices: Pick<Prices, 'currentPrice'>
   readonly lifecycle: Pick<Lifecycle, 'whyExposed'>
@@ -60,7 +60,14 @@ export function openSale(settings: SaleSettings, deps: SaleDeps): Paywall {
   }
   const nativeRail = createNativeRail({ ...settling, split: deps.split, slot: deps.slot })
   // The native rail answers every request that no other rail claims, so it stands last.
-  const rails = [...openX402({ ...deps.x402, ...settling, quoteTtlMs: settings.quoteTtlMs }), nativeRail]
+  const sponsored = openSponsoredRails({
+    ...deps.sponsored,
+    ...settling,
+    authenticate: keys.authenticate,
+    signStatement: (statement) => keys.signStatement(deps.sponsored.serviceUrl(), statement),
+    quoteTtlMs: settings.quoteTtlMs,
+  })
+  const rails = [...sponsored, nativeRail]
   return {
     clock,
     log,

@@ -1,5 +1,6 @@
 import { readFile, rm } from 'node:fs/promises'
 import { z } from 'zod'
+import { assert } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { writeWhole } from './writeWhole.ts'
 
@@ -18,6 +19,7 @@ export function lossNoteOf(checkpointFile: string): string {
 }
 
 export async function writeLossNote(checkpointFile: string, { position, leafHash }: LostEvent): Promise<void> {
+  assert(position > 0 && leafHash.length === 64, 'a lost event had a position and a leaf')
   await writeWhole(lossNoteOf(checkpointFile), `${JSON.stringify({ position, leafHash })}\n`)
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { assertPresent } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import type { Log } from '../primitives/log.ts'
 import { type Database, openDatabase, readOrFault } from './database.ts'
 
@@ -12,6 +12,7 @@ export interface QuoteRetention {
 
 /** Drops whole days of quotes, on a separate connection. Returns the dropped partitions. */
 export async function dropOldQuotes({ databaseUrl, retentionDays, log }: QuoteRetention): Promise<readonly string[]> {
+  assert(retentionDays >= 1, 'quotes of today are never dropped')
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook retention', connectionsMax: 1, log })
   try {
     const { rows } = await sql<{ name: string }>`

@@ -1,4 +1,5 @@
 import { CompiledQuery } from 'kysely'
+import { assert } from '@tollbook/core/assert'
 import { type Database, readOrFault } from './database.ts'
 
 /** Requests of one client in one window of a limit. */
@@ -23,6 +24,10 @@ const shareCall = `
 
 /** Adds this instance's requests to those of all instances, in one round trip for all clients. */
 export async function shareRates(database: Database, reports: readonly RateReport[]): Promise<readonly RateTotal[]> {
+  assert(
+    reports.every(({ more }) => more >= 0),
+    'requests are counted up',
+  )
   const columns = [
     reports.map(({ name }) => name),
     reports.map(({ client }) => client),

@@ -30,6 +30,7 @@ export async function newestCheckpoint(database: Reader): Promise<StoredCheckpoi
 }
 
 export async function checkpointAt(database: Reader, size: number): Promise<StoredCheckpoint | undefined> {
+  assert(Number.isSafeInteger(size), 'a checkpoint is found by its size')
   return checkpointOf(
     await database.selectFrom('ledger.checkpoints').selectAll().where('size', '=', size).executeTakeFirst(),
   )
@@ -118,6 +119,7 @@ export async function readTiles(database: Reader, ids: readonly TileId[], size: 
 
 async function readTile(database: Reader, id: TileId, width: number): Promise<Uint8Array> {
   const { level, index } = id
+  assert(width > 0 && width <= tileWidth, 'a tile has at least one hash, and no more than its width')
   if (width === tileWidth) {
     const full = database
       .selectFrom('ledger.tiles')

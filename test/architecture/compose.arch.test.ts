@@ -136,7 +136,7 @@ test('fault 19: every role that the schema grants to exists before a backup is r
   }
 })
 
-test('fault 4: no secret stands in the environment of a container, and each login is known to its users only', () => {
+test('fault 4: no secret is in the environment of a container, and each login is known to its users only', () => {
   expect(readText('docker-compose.yml')).not.toMatch(/(PASSWORD|KEY|DATABASE_URL): ?[^\n]*\$\{\w+:\?/)
   const readers = (secret: string) =>
     services.filter(([, { secrets = [] }]) => secrets.includes(secret)).map(([name]) => name)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { burnFiguresOf } from '../../packages/audit/src/burnFigures.ts'
 import { sampleAddress, sampleMint } from '../store/samplePayment.ts'
 import {
   burn,
@@ -39,6 +40,7 @@ describe('an owed burn', () => {
     throughPosition: 5,
     burnBaseUnits: String(burn),
     parts,
+    lastValidHeight: 700,
     transactionBase64: 'AA==',
   }
   const confirmed = { round: 1, mint, burnedBaseUnits: String(burn), slot: 900, parts }
@@ -117,6 +119,30 @@ describe('an owed burn', () => {
     ],
   ] as const)('%s is found', (_, ledger, finding) => {
     expect(ledger.findings()).toContainEqual(finding)
+  })
+
+  test('of a failed round stays owed, and the next round confirms it', () => {
+    const failed = { round: 1, mint, reason: 'absent', finalizedSlot: 900 }
+    const ledger = served(paidOwingBurn()).append(burnStream, ['BurnSubmitted', submitted])
+    ledger.append(burnStream, ['BurnFailed', failed])
+    expect(ledger.balances()['Liabilities:BurnOwed']).toBe(-burn)
+    const next = `solana:${signed(10)}`
+    ledger.append(next, ['BurnSubmitted', { ...submitted, round: 2 }])
+    ledger.append(next, ['BurnConfirmed', { ...confirmed, round: 2 }])
+    expect(ledger.findings()).toEqual([])
+    expect(burnFiguresOf(ledger.replay)).toEqual([
+      { mint, insidePaymentsBaseUnits: '0', confirmedBaseUnits: '3000000', owedBaseUnits: '0', confirmedRounds: 1 },
+    ])
+  })
+
+  test('of a round that begins while another is open is found, and so is another round that fails', () => {
+    const twice = served(paidOwingBurn()).append(burnStream, ['BurnSubmitted', submitted])
+    twice.append(`solana:${signed(10)}`, ['BurnSubmitted', { ...submitted, round: 2 }])
+    twice.append(burnStream, ['BurnFailed', { round: 2, mint, reason: 'failed', finalizedSlot: 900 }])
+    expect(twice.findings()).toEqual([
+      ['lifecycle_impossible', 8],
+      ['burn_differs', 9],
+    ])
   })
 
   test('of a round that was burned already is found', () => {

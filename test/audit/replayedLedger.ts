@@ -65,13 +65,17 @@ export class ReplayedLedger {
   }
 
   balances(): Readonly<Record<string, number>> {
-    const moved = [...this.replay.journal.accounts()].filter(({ balance }) => balance !== 0n)
-    return Object.fromEntries(moved.map(({ account, balance }) => [account.replace(wallet, '…'), Number(balance)]))
+    const moved = [...this.replay.journal.accounts()].filter(({ balanceBaseUnits }) => balanceBaseUnits !== 0n)
+    return Object.fromEntries(
+      moved.map(({ account, balanceBaseUnits: balance }) => [account.replace(wallet, '…'), Number(balance)]),
+    )
   }
 
   /** Amount and count of each hour. */
   hours(): readonly string[] {
-    return [...this.replay.journal.hours().values()].map(({ amount, entries }) => `${amount} of ${entries}`)
+    return [...this.replay.journal.hours().values()].map(
+      ({ amountBaseUnits: amount, entries }) => `${amount} of ${entries}`,
+    )
   }
 }
 

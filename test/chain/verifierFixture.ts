@@ -28,6 +28,7 @@ import {
   priceOf,
 } from './chainFixture.ts'
 import { type TamperingNode, openTamperingNode } from './tamperingNode.ts'
+import { requestOf } from '../paywall/requestOf.ts'
 
 /** A lab with everything the native rail needs: a real ledger, a clock that a test moves, and a node that it can break. */
 export interface VerifierFixture extends ChainFixture {
@@ -153,11 +154,7 @@ export async function present(
   header: string,
 ): Promise<Settlement | Refusal> {
   const order = orderOf(customer)
-  const headers = new Map<string, string>([
-    ['x-wallet-address', order.wallet],
-    ['x-payment-proof', header],
-  ])
-  const request = { mount: undefined, header: (name: string) => headers.get(name), takeLookup: () => undefined }
+  const request = requestOf({ headers: { 'x-wallet-address': order.wallet, 'x-payment-proof': header } })
   const presented = await verifier.rail.read(request, { path: order.endpoint, method: 'GET' })
   if (isRefusal(presented)) return presented
   const { proof } = presented

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { newcomerEnv, startLocalProcess, stopLocalProcess } from '../support/localProcess.ts'
+import { newcomerEnv } from '../support/localProcess.ts'
 import { providersOutOfReach } from '../support/providersOutOfReach.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 
 const file = (path: string) => new URL(`../../${path}`, import.meta.url).pathname
-async function runDemo(home: string, flags: readonly string[] = []) {
-  const command = [file('src/cli/tollbook.js'), 'demo', '--once', ...flags]
+async function runDemo(home: string) {
+  const command = [file('src/cli/tollbook.js'), 'demo', '--once']
   // Other tests do without a browser; here pages are rendered.
   const env = { ...newcomerEnv(home), ...(await providersOutOfReach()), RENDER_CONCURRENCY: '1' }
   const run = promisify(execFile)(process.execPath, command, { env })
@@ -36,14 +36,5 @@ describe('the demo', () => {
     expect(stdout.match(/source sample:/g)).toHaveLength(5)
     expect(stdout).toContain('Of 9 payments')
     expect(stdout).toContain('They agree to the base unit.')
-  })
-
-  test('refuses to sell samples next to a service that queries the real providers, and names the remedy', async () => {
-    const home = await makeScratchDirectory()
-    const service = await startLocalProcess(home)
-    const { code, stderr } = await runDemo(home, ['--sample-upstreams'])
-    expect(code).toBe(1)
-    expect(stderr).toMatch(/asks the real providers; stop it, or leave out --sample-upstreams/)
-    expect(await stopLocalProcess(service.child)).toBe(0)
   })
 })

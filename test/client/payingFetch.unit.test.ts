@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
 import { PaymentNotSent } from '@tollbook/client/paymentError'
 import type { PaymentProgress } from '@tollbook/client/paymentProgress'
+import type { PendingPayment } from '@tollbook/client/pendingPayment'
 import { SpendingLimitExceeded } from '@tollbook/client/spendingLimit'
 import { makeQuote, paymentTokenAccount } from './support/testToken.ts'
 import { openScene, rejectionOf } from './support/payerScene.ts'
@@ -62,6 +63,29 @@ test('the plain transaction form has a nonce in place of the memo of the quote, 
   expect(proofs.map(({ secret }) => secret)).toEqual([undefined, undefined])
   for (const { transaction } of proofs) expect(readPayment(transaction).memo).toMatch(/^nonce:[\w-]{22}$/)
   expect(new Set(proofs.map(({ signature }) => signature)).size).toBe(2)
+})
+
+test('a streamed answer is passed on, and one that breaks is bought again with the same payment', async () => {
+  const open = new Map<string, PendingPayment>()
+  const { payingFetch, service, wallet, proofs, url } = await openScene({
+    store: {
+      keep: (payment) => Promise.resolve(void open.set(payment.signature, payment)),
+      close: ({ signature }) => Promise.resolve(void open.delete(signature)),
+      pending: () => Promise.resolve([...open.values()]),
+      spending: () => Promise.resolve([]),
+    },
+  })
+  service.script = ['broken stream', 'stream']
+  const broken = await payingFetch(url(crypto))
+  expect(broken.status).toBe(200)
+  expect(await rejectionOf(broken.text())).toBeInstanceOf(Error)
+  expect(open.size).toBe(1)
+  expect(await (await payingFetch(url(crypto))).text()).toBe('data: one\n\n')
+  expect({ unspent: open.size, signed: wallet.signed, proofs: proofs().length }).toEqual({
+    unspent: 0,
+    signed: 1,
+    proofs: 1,
+  })
 })
 
 test('a request with a body is sent with the same body and as JSON when it is paid for', async () => {

@@ -319,9 +319,9 @@ describe('tollbook report', () => {
       run('payments', '--format', 'csv', '--state', 'fulfilled'),
     ])
     expect(table.out.split('\n').map((line) => line.split(/ +/))).toEqual([
-      ['endpoint', 'payments', 'burned', 'burnOwed', 'burnConfirmed'],
-      ['/api/tools/qrcode', '1', '1.5', '0', '0'],
-      ['total', '1', '1.5', '0', '0'],
+      ['endpoint', 'payments', 'burned', 'burned', 'USD', 'burnOwed', 'burnOwed', 'USD', 'burnConfirmed'],
+      ['/api/tools/qrcode', '1', '1.5', '0.0015', '0', '0', '0'],
+      ['total', '1', '1.5', '0.0015', '0', '0', '0'],
       [''],
     ])
     expect(JSON.parse(json.out)).toMatchObject({
@@ -329,6 +329,18 @@ describe('tollbook report', () => {
       totals: { closingDebitBaseUnits: '5000000' },
     })
     expect(csv.out.split('\r\n')[1]).toContain(sale.receipt.signature)
+  })
+
+  test('prints the summary and one payment as HTTP does', async () => {
+    expect(JSON.parse((await run('summary')).out)).toMatchObject({ payments: 1, burnedBaseUnits: '1500000' })
+    const { signature } = sale.receipt
+    const payment = JSON.parse((await run('payment', signature)).out)
+    expect(payment).toMatchObject({ reference: `solana:${signature}`, state: 'fulfilled', refunds: [] })
+    expect(await run('payment')).toMatchObject({ code: 2, err: expect.stringContaining('needs a signature') })
+    expect(await run('summary', '--month', '2026-10')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--month'),
+    })
   })
 
   test('reports each wrong value by name, with exit code 2', async () => {

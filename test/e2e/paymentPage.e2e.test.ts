@@ -129,3 +129,17 @@ test('a wallet of the browser buys an answer, and the page verifies its receipt'
   expect(await page.$eval('#receipt', (list) => list.textContent)).toContain(service.payer.address)
   expect([foreign, errors]).toEqual([[], []])
 })
+
+describe('pages at 375 px', () => {
+  test.each(['/', '/docs', '/burn', '/pay/api/tools/pdf'])('%s is not wider than the window', async (path) => {
+    const page = await browser.newPage()
+    await page.setViewport({ width: 375, height: 800 })
+    await page.goto(`${service.baseUrl}${path}`, { waitUntil: 'networkidle0' })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(375)
+    // A bar in a cell must not begin another cell.
+    const uneven = `[...document.querySelectorAll('table')].flatMap((table) => [...table.rows]
+      .filter(({ cells }) => cells.length !== table.rows[0].cells.length).map(({ textContent }) => textContent))`
+    expect(await page.evaluate(uneven)).toEqual([])
+    await page.close()
+  })
+})

@@ -70,7 +70,7 @@ const paths = [
   '/.well-known/x402',
   '/llms.txt',
   '/docs',
-  '/docs/page.js',
+  '/docs/docs.js',
   '/burn',
   '/burn/burn.js',
   '/api/ledger/key',

@@ -1,67 +1,22 @@
 import { readFile } from 'node:fs/promises'
-import { Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { aiChat } from '../../src/endpoints/aiChat.ts'
 import type { Endpoint } from '../../src/endpoints/endpoint.ts'
-import { openEndpoint } from '../../src/endpoints/productDefinition.ts'
 import type { Outcome } from '../../src/product/product.ts'
-import { createChatServer } from '../../src/outbound/chatServer.ts'
 import { assert } from '@tollbook/core/assert'
-import { createLog } from '../../src/primitives/log.ts'
 import {
-  answersJson,
-  answersText,
-  type LoopbackServer,
-  openLoopbackServer,
-  type Script,
-} from '../support/loopbackServer.ts'
-import { shiftedClock } from '../support/shiftedClock.ts'
-
-const key = 'sk-very-secret-0123456789'
-const first = await openLoopbackServer(answersText(500, ''))
-const second = await openLoopbackServer(answersText(500, ''))
-
-let logged = ''
-const destination = new Writable({
-  write(chunk, _encoding, done) {
-    logged += String(chunk)
-    done()
-  },
-})
-let calls: string[] = []
-
-interface Rig {
-  readonly servers?: readonly LoopbackServer[]
-  readonly baseUrl?: string
-  readonly apiKey?: string | undefined
-  readonly timeoutMs?: number
-  readonly sampleUpstreams?: boolean
-}
-
-const clock = shiftedClock()
-
-function openChat(rig: Rig = {}): Endpoint {
-  const { servers = [first], timeoutMs = 5_000, sampleUpstreams = false } = rig
-  const deps = {
-    clock,
-    log: createLog({ level: 'debug', name: 'test', destination }),
-    version: '0.1.0',
-    contact: 'ops@example.com',
-    onCall: ({ upstream, outcome }: { upstream: string; outcome: string }) => void calls.push(`${upstream} ${outcome}`),
-  }
-  const chatServers = servers.map((server, index) =>
-    createChatServer(deps, {
-      label: `ai-${index + 1}`,
-      baseUrl: rig.baseUrl ?? `${server.url}/v1`,
-      model: index === 0 ? 'llama3.2' : 'other-model',
-      apiKey: 'apiKey' in rig ? rig.apiKey : key,
-      outputTokensMax: 256,
-      timeoutMs,
-    }),
-  )
-  return openEndpoint(aiChat, { clock, sampleUpstreams, isProbed: false, chatServers })
-}
+  clock,
+  completion,
+  first,
+  key,
+  message,
+  openChat,
+  resetChat,
+  says,
+  second,
+  seen,
+} from '../support/chatFixture.ts'
+import { answersJson, answersText, type Script } from '../support/loopbackServer.ts'
 
 async function say(endpoint: Endpoint, message = 'Say hi', signal = new AbortController().signal): Promise<Outcome> {
   const read = endpoint.read({ message })
@@ -69,29 +24,10 @@ async function say(endpoint: Endpoint, message = 'Say hi', signal = new AbortCon
   return read.deliver({ signal, requestId: 'request_1', payer: 'wallet', payment: 'payment' })
 }
 
-const completion = (more: object = {}, choice: object = {}) => ({
-  id: 'chatcmpl-1',
-  object: 'chat.completion',
-  created: 1_795_178_961,
-  model: 'llama3.2',
-  choices: [{ index: 0, message: { role: 'assistant', content: 'Hi!' }, finish_reason: 'stop', ...choice }],
-  usage: { prompt_tokens: 27, completion_tokens: 3, total_tokens: 30 },
-  ...more,
-})
-const says = (more: object = {}, choice: object = {}): Script => answersJson(200, completion(more, choice))
-const message = (content: unknown, more: object = {}) => ({ message: { role: 'assistant', content, ...more } })
-
-beforeEach(() => {
-  logged = ''
-  calls = []
-  for (const server of [first, second]) {
-    server.asked.length = 0
-    server.script(says())
-  }
-})
+beforeEach(resetChat)
 afterEach(() => {
   vi.useRealTimers()
-  expect(logged).not.toContain('sk-very')
+  expect(seen.logged).not.toContain('sk-very')
 })
 
 describe('the samples of the facts', () => {
@@ -297,12 +233,12 @@ describe('no answer', () => {
   test('of a server that is not there', async () => {
     const outcome = await say(openChat({ baseUrl: 'http://127.0.0.1:2/v1' }))
     expect(outcome).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
-    expect(logged).toContain('ECONNREFUSED')
+    expect(seen.logged).toContain('ECONNREFUSED')
   })
 
   test('of an address with a password in it, which appears in no log', async () => {
     await say(openChat({ baseUrl: first.url.replace('//', '//user:sk-very-hidden@') }))
-    expect(logged).toContain('upstream_failed')
+    expect(seen.logged).toContain('upstream_failed')
   })
 })
 
@@ -326,7 +262,7 @@ describe('time', () => {
     expect(outcome).toMatchObject({ kind: 'failed', code: 'UPSTREAM_TIMEOUT' })
     expect(second.asked).toEqual([])
     // A server that was not asked is not counted as failing.
-    expect(calls).toEqual(['ai-1 timeout'])
+    expect(seen.calls).toEqual(['ai-1 timeout'])
   })
 })
 
@@ -349,7 +285,7 @@ describe('before a quote', () => {
     clock.advance(30_000)
     expect(chat.whyUnavailable()).toBeUndefined()
     expect(await say(chat)).toMatchObject({ kind: 'delivered' })
-    expect(logged).toContain('upstream_recovered')
+    expect(seen.logged).toContain('upstream_recovered')
   })
 
   test.each([401, 402, 403, 404])(
@@ -364,7 +300,7 @@ describe('before a quote', () => {
       second.script(answersText(status, ''))
       await say(chat)
       expect(chat.whyUnavailable()).toBeDefined()
-      expect(calls).toEqual(['ai-1 auth', 'ai-2 answered', 'ai-2 answered', 'ai-2 auth'])
+      expect(seen.calls).toEqual(['ai-1 auth', 'ai-2 answered', 'ai-2 answered', 'ai-2 auth'])
     },
   )
 

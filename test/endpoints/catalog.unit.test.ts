@@ -22,11 +22,16 @@ const specified: readonly (readonly [method: string, path: string, priceUsd: num
   ['POST', '/api/tools/pdf', 0.08],
   ['POST', '/api/ai/chat', 0.05],
 ]
+/** Products that the specification does not have. */
+const added: typeof specified = [['POST', '/v1/chat/completions', 0.05]]
 const bodyLimits: Readonly<Record<string, number>> = { '/api/tools/pdf': 640 * 1024 }
 
 describe('the products', () => {
   test('are those of the specification, at its prices', () => {
-    expect(products.map((product) => [product.method, product.path, displayUsd(product)])).toEqual(specified)
+    expect(products.map((product) => [product.method, product.path, displayUsd(product)])).toEqual([
+      ...specified,
+      ...added,
+    ])
     for (const { path, bodyBytesMax } of products) expect(bodyBytesMax, path).toBe(bodyLimits[path] ?? 64 * 1024)
   })
 

@@ -326,3 +326,37 @@ describe('when no provider is available', () => {
     expect(source.whyUnavailable('btc')).toBeDefined()
   })
 })
+
+describe('a buyer who asks for things that no provider knows', () => {
+  test('300 unknown items of one wallet cost a few provider calls, and other wallets are served meanwhile', async () => {
+    const { source, asked, clock } = open()
+    servers.first.answer(json({}, { status: 404 }))
+    servers.second.answer(json({}, { status: 404 }))
+    const found: string[] = []
+    for (let item = 0; item < 300; item++) {
+      const answer = await source.ask(`x${item}`, 'wallet-a')
+      found.push(answer.kind === 'failed' ? answer.code : answer.kind)
+    }
+    expect(asked()).toEqual([3, 3])
+    expect(found.slice(0, 5)).toEqual(['NO_DATA', 'NO_DATA', 'NO_DATA', 'UPSTREAM_FAILED', 'UPSTREAM_FAILED'])
+    servers.first.answer(json({ price: 1 }))
+    expect(await source.ask('btc', 'wallet-b')).toMatchObject({ kind: 'found' })
+    expect(source.whyUnavailable('eth', 'wallet-a')).toMatch(/3 items within 10 minutes/)
+    expect(source.whyUnavailable('eth', 'wallet-b')).toBeUndefined()
+    // Cached answers are for everyone, and the wallet may look again later.
+    expect(await source.ask('btc', 'wallet-a')).toMatchObject({ kind: 'found' })
+    clock.forward(10 * 60_000)
+    expect(await source.ask('eth', 'wallet-a')).toMatchObject({ kind: 'found' })
+  })
+
+  test('answers and outages are not counted against a wallet', async () => {
+    const { source } = open()
+    for (let item = 0; item < 5; item++)
+      expect(await source.ask(`found${item}`, 'wallet-c')).toMatchObject({ kind: 'found' })
+    servers.first.answer(text('down', { status: 401 }))
+    servers.second.answer(text('down', { status: 401 }))
+    for (let item = 0; item < 4; item++) await source.ask(`down${item}`, 'wallet-c')
+    servers.first.answer(json({ price: 1 }))
+    expect(await source.ask('after', 'wallet-c')).toMatchObject({ kind: 'found' })
+  })
+})

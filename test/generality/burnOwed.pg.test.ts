@@ -54,7 +54,8 @@ async function record(stream: PaymentReference, version: number, event: BurnEven
 
 function round(number: number, burnBaseUnits: bigint, throughPosition: number) {
   const parts = [{ endpoint, baseUnits: burnBaseUnits }]
-  const submit = { round: number, mint: sampleMint, throughPosition, parts, transactionBase64: 'AQ==' }
+  const bytes = { lastValidHeight: 900, transactionBase64: 'AQ==' }
+  const submit = { round: number, mint: sampleMint, throughPosition, parts, ...bytes }
   const submitted = assertPresent(decideBurnSubmit(unknownBurn, submit), 'a new burn is submitted')
   const state = submitted.events.reduce(evolveBurn, unknownBurn)
   const confirmed = assertPresent(decideBurnConfirm(state, { burnedBaseUnits: burnBaseUnits, slot: 9 }), 'it lands')
@@ -86,16 +87,19 @@ test('a payment without a burn is served, its burn is owed, and a later burn of 
 test('a round is submitted once, by whichever burner is first', async () => {
   await mustAppend(ledger, claimOf(wholePrice()).change)
   const { submitted } = round(2, 300n, 20)
-  const answers = await Promise.all(Array.from({ length: 8 }, () => record(sampleReference(), 1, submitted)))
+  const streams = Array.from({ length: 8 }, () => sampleReference())
+  const answers = await Promise.all(streams.map((stream) => record(stream, 1, submitted)))
   expect(answers.filter(({ refusal }) => refusal === null)).toHaveLength(1)
   expect(answers.filter(({ refusal }) => refusal === 'key_used')).toHaveLength(7)
-})
 
-test('no more can be recorded as burned than is owed', async () => {
-  const { submitted, confirmed } = round(3, 301n, 20)
-  const stream = sampleReference()
-  await record(stream, 1, submitted)
-  expect(await record(stream, 2, confirmed)).toMatchObject({ refusal: 'limit Liabilities:BurnOwed' })
+  // The winner's round is open: no other round begins, and its end is recorded once and for no more than is owed.
+  const winner = assertPresent(streams[answers.findIndex(({ refusal }) => refusal === null)], 'one was first')
+  const next = round(3, 301n, 20)
+  expect(await record(sampleReference(), 1, next.submitted)).toMatchObject({ refusal: 'round_open' })
+  expect(await record(winner, 2, next.confirmed)).toMatchObject({ refusal: 'limit Liabilities:BurnOwed' })
+  const failed = { kind: 'BurnFailed', round: 2, mint: sampleMint, reason: 'absent', finalizedSlot: 1 } as const
+  expect(await record(winner, 2, failed)).toMatchObject({ refusal: null })
+  expect(await record(sampleReference(), 1, next.submitted)).toMatchObject({ refusal: 'more_than_owed' })
 })
 
 test('a dropped payment takes its owed burn with it', async () => {

@@ -112,6 +112,7 @@ describe('the operator', () => {
       '/api/tools/screenshot',
       '/api/tools/pdf',
       '/api/ai/chat',
+      '/v1/chat/completions',
       '/api/tools/length',
     ])
     expect(await askForQuote(other, order)).toMatchObject({ pricing: { priceUSD: 0.25, requiredTokens: 250 } })

@@ -67,6 +67,15 @@ test('an owner who pays goes on buying while strangers use up the limit of the w
   expect(quotes('stranger', 'wallet', 100)).toBeLessThanOrEqual(1)
 })
 
+test('a request that asks twice for its one lookup takes it once', () => {
+  const { limits } = limitsWith({ unknownProofsPerMinute: 1 })
+  const pass = limits.enter('a')
+  // A sponsored payment asks before the fee payer signs, and again before it is settled.
+  expect([pass.takeLookup(), pass.takeLookup()]).toEqual([undefined, undefined])
+  const next = limits.enter('a')
+  expect([next.takeLookup()?.code, next.takeLookup()?.code]).toEqual(['RATE_LIMITED', 'RATE_LIMITED'])
+})
+
 test('unknown proofs of a client address are limited, and a payment that is proven counts for nothing', () => {
   const { limits } = limitsWith({ requestsPerMinute: 10 })
   for (let paid = 0; paid < 50; paid++) {

@@ -22,14 +22,19 @@ interface Claims {
 async function judge(claims: Claims, party: { readonly iss?: string; readonly aud?: string } = {}) {
   const { iss = issuer, aud = audience } = party
   const token = await new SignJWT({ iss, aud, ...claims }).setProtectedHeader({ alg: 'EdDSA' }).sign(privateKey)
-  return access.judge({ authorization: `Bearer ${token}`, route: '/finance', requestId: 'request_1' })
+  return access.judge({
+    authorization: `Bearer ${token}`,
+    route: '/finance',
+    requestId: 'request_1',
+    allowed: ['finance'],
+  })
 }
 
 const whole = { sub: 'ann', roles: ['finance'], exp: nowSeconds + 60 }
 
 test('a token that names its end and its holder is accepted until its end', async () => {
-  expect(await judge(whole)).toBe('granted')
-  expect(await judge({ ...whole, exp: nowSeconds - 29 })).toBe('granted')
+  expect(await judge(whole)).toEqual({ subject: 'ann', roles: ['finance'] })
+  expect(await judge({ ...whole, exp: nowSeconds - 29 })).toMatchObject({ subject: 'ann' })
   expect(await judge({ ...whole, exp: nowSeconds - 31 })).toBe('invalid_token')
 })
 
@@ -46,6 +51,8 @@ test.each([
 test('a token without a role of finance is forbidden', async () => {
   expect(await judge({ ...whole, roles: ['sales'] })).toBe('forbidden')
   expect(await judge({ sub: 'ann', exp: nowSeconds + 60 })).toBe('forbidden')
+  // The route decides which roles it takes.
+  expect(await judge({ ...whole, roles: ['support', 'auditor'] })).toBe('forbidden')
 })
 
 /** Signs a payload as it is written: a claims object cannot hold these. */
@@ -54,7 +61,12 @@ async function judgeRaw(claims: string) {
   const token = await new CompactSign(new TextEncoder().encode(payload))
     .setProtectedHeader({ alg: 'EdDSA' })
     .sign(privateKey)
-  return access.judge({ authorization: `Bearer ${token}`, route: '/finance', requestId: 'request_1' })
+  return access.judge({
+    authorization: `Bearer ${token}`,
+    route: '/finance',
+    requestId: 'request_1',
+    allowed: ['finance'],
+  })
 }
 
 test.each([
@@ -62,6 +74,6 @@ test.each([
   ['whose holder is empty', `"sub":"","exp":${nowSeconds + 60}`],
   ['that never ends', '"sub":"ann","exp":1e400'],
 ])('a token %s is invalid', async (_, claims) => {
-  expect(await judgeRaw(`"sub":"ann","exp":${nowSeconds + 60}`)).toBe('granted')
+  expect(await judgeRaw(`"sub":"ann","exp":${nowSeconds + 60}`)).toMatchObject({ subject: 'ann' })
   expect(await judgeRaw(claims)).toBe('invalid_token')
 })

@@ -8,7 +8,7 @@ const pageFile = (name: string) => readFile(new URL(`../../src/http/pages/${name
 const words = await pageFile('words.js')
 const page = await pageFile('finance.html')
 
-test.each([...stateNames, 'paid', 'confirmed'])('the finance page has words for the state %s', (state) => {
+test.each([...stateNames, 'paid', 'confirmed', 'failed'])('the finance page has words for the state %s', (state) => {
   expect(words).toMatch(new RegExp(`^ {2}${state}: \\[`, 'm'))
 })
 

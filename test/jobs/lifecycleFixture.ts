@@ -9,7 +9,7 @@ import type { LifecycleStep } from '../../src/jobs/recordStep.ts'
 import { postJson } from '../../src/outbound/postJson.ts'
 import type { PaymentState } from '../../src/payment/payment.ts'
 import { isRefusal } from '@tollbook/core/refusal'
-import { settle, type Settlement } from '../../src/payment/settlement.ts'
+import { type PaymentTerms, settle, type Settlement } from '../../src/payment/settlement.ts'
 import type { Signature } from '@tollbook/core/signature'
 import { type PaymentReference, solanaReference } from '../../src/payment/paymentReference.ts'
 import { assertPresent } from '@tollbook/core/assert'
@@ -106,13 +106,23 @@ export async function pay({ fixture }: LifecycleFixture, more = 0n, known?: Cust
   const send = gross(fixture, due(fixture) + more)
   const instructions = [...payment(fixture, customer, { send }), ...(along?.instructions ?? [])]
   const signature = await land(fixture, instructions, [customer.keypair, ...(along?.signers ?? [])])
+  return { customer, settlement: await settlementOf(fixture, { signature, customer, terms: fixture.terms }) }
+}
+
+interface Landed {
+  readonly signature: Signature
+  readonly customer: Customer
+  readonly terms: PaymentTerms
+}
+
+async function settlementOf(fixture: ChainFixture, { signature, customer, terms }: Landed): Promise<Settlement> {
   const record = await mustFind(fixture.reader, signature)
   const wallet = addressOf(customer.address)
-  const amounts = settle({ record, wallet, price: fixture.price, terms: fixture.terms })
+  const amounts = settle({ record, wallet, price: fixture.price, terms })
   if (isRefusal(amounts)) throw new Error(amounts.message)
   const { slot, blockTimeMs, bytes } = record
   const transactionBase64 = Buffer.from(assertPresent(bytes, 'the bytes are there')).toString('base64')
-  const settlement: Settlement = {
+  return {
     reference: solanaReference(signature),
     wallet,
     price: fixture.price,
@@ -126,7 +136,16 @@ export async function pay({ fixture }: LifecycleFixture, more = 0n, known?: Cust
       transactionBase64,
     },
   }
-  return { customer, settlement }
+}
+
+/** A payment of the whole price without a burn, as clients of x402 make it. */
+export async function payWithoutBurn(environment: LifecycleFixture): Promise<Paid> {
+  const { fixture } = environment
+  const customer = await newCustomer(fixture)
+  const amount = gross(fixture, fixture.price.requiredBaseUnits)
+  const signature = await sendTokens(environment, customer, amount)
+  const terms = { ...fixture.terms, burnMayBeOwed: true } as const
+  return { customer, settlement: await settlementOf(fixture, { signature, customer, terms }) }
 }
 
 /** Outcome of the request for it. */

@@ -137,6 +137,7 @@ reports.daily_totals account text not null
 reports.daily_totals debits numeric(38,0) not null
 reports.daily_totals credits numeric(38,0) not null
 reports.daily_totals payments bigint not null
+reports.daily_totals value_pico_usd numeric(38,0) not null default 0
 reports.payment_totals mint text not null
 reports.payment_totals wallet text not null
 reports.payment_totals day date not null
@@ -182,6 +183,19 @@ reports.payouts amount numeric(38,0) not null
 reports.payouts paid_at timestamp with time zone not null
 reports.progress one boolean not null default true
 reports.progress upto_seq bigint not null
+reports.refunds seq bigint not null
+reports.refunds line integer not null
+reports.refunds mint text not null
+reports.refunds reference text not null
+reports.refunds wallet text not null
+reports.refunds kind text not null
+reports.refunds account text not null
+reports.refunds amount numeric(38,0) not null
+reports.refunds decided_by text not null
+reports.refunds role text not null
+reports.refunds login text not null
+reports.refunds reason text not null
+reports.refunds decided_at timestamp with time zone not null
 reports.wallet_totals mint text not null
 reports.wallet_totals wallet text not null
 reports.wallet_totals day date not null
@@ -261,7 +275,7 @@ ledger.steps steps_have_a_kind FOREIGN KEY (kind) REFERENCES ledger.kinds(kind)
 ledger.steps steps_lead_to_a_state CHECK ((to_state <> ''::text))
 ledger.steps steps_lease_is_known CHECK ((lease = ANY (ARRAY['none'::text, 'take'::text])))
 ledger.steps steps_one_row_each PRIMARY KEY (step, from_state, event_kinds)
-ledger.steps steps_writer_is_known CHECK ((writer = ANY (ARRAY['service'::text, 'payout'::text, 'burner'::text, 'operator'::text])))
+ledger.steps steps_writer_is_known CHECK ((writer = ANY (ARRAY['service'::text, 'payout'::text, 'burner'::text, 'operator'::text, 'finance'::text])))
 ledger.streams streams_id_has_a_space CHECK (((octet_length(id) >= 2) AND (octet_length(id) <= 256)))
 ledger.streams streams_id_used_once PRIMARY KEY (id)
 ledger.streams streams_start_at_one_position UNIQUE (stream)
@@ -285,6 +299,7 @@ reports.payments payments_reference_is_unique UNIQUE (reference)
 reports.payouts payouts_one_row_each PRIMARY KEY (seq, line)
 reports.progress progress_is_one_row PRIMARY KEY (one)
 reports.progress progress_is_the_one CHECK (one)
+reports.refunds refunds_one_row_each PRIMARY KEY (seq, line)
 reports.wallet_totals wallet_totals_one_row_each PRIMARY KEY (mint, wallet, day)
 work.leases leases_have_a_length CHECK (((length_ms >= 0) AND (length_ms <= 600000)))
 work.leases leases_one_row_each PRIMARY KEY (name)
@@ -306,17 +321,21 @@ CREATE INDEX articles_by_question ON news.articles USING gin (found_by)
 CREATE INDEX articles_by_time ON news.articles USING btree (published_at DESC)
 CREATE INDEX articles_by_title ON news.articles USING btree (title_key, published_at)
 CREATE INDEX articles_by_words ON news.articles USING gin (words)
+CREATE INDEX events_of_burns ON ONLY ledger.events USING btree (kind, seq) WHERE (kind = ANY (ARRAY['BurnOwed'::text, 'PaymentReversed'::text, 'BurnSubmitted'::text, 'BurnConfirmed'::text, 'BurnFailed'::text]))
 CREATE INDEX keys_by_end ON ledger.keys USING btree (until) WHERE (until IS NOT NULL)
 CREATE INDEX notes_by_time ON ledger.notes USING btree (recorded_at)
 CREATE INDEX open_by_time ON work.open USING btree (queue, due_at, stream)
 CREATE INDEX payments_by_endpoint ON reports.payments USING btree (endpoint, paid_at, stream)
 CREATE INDEX payments_by_time ON reports.payments USING btree (paid_at, stream)
 CREATE INDEX payments_by_wallet ON reports.payments USING btree (wallet, paid_at, stream)
+CREATE INDEX payments_owed ON reports.payments USING btree (paid_at, stream) WHERE (owed > (0)::numeric)
 CREATE INDEX payments_unsettled ON reports.payments USING btree (state, paid_at, stream) WHERE (state <> 'fulfilled'::text)
 CREATE INDEX payouts_by_account ON reports.payouts USING btree (account, seq, line)
 CREATE INDEX payouts_by_wallet ON reports.payouts USING btree (wallet, seq, line)
 CREATE INDEX quotes_by_price ON ONLY ledger.quotes USING btree (wallet, endpoint, required, issued_at DESC)
 CREATE INDEX rate_counts_by_end ON work.rate_counts USING btree (ends_at)
+CREATE INDEX refunds_by_account ON reports.refunds USING btree (account, seq, line)
+CREATE INDEX refunds_by_reference ON reports.refunds USING btree (reference, seq, line)
 CREATE UNIQUE INDEX accounts_name_is_unique_per_mint ON ledger.accounts USING btree (mint, name)
 CREATE UNIQUE INDEX accounts_one_row_each ON ledger.accounts USING btree (id)
 CREATE UNIQUE INDEX articles_url_is_kept_once ON news.articles USING btree (url_hash)
@@ -345,6 +364,7 @@ CREATE UNIQUE INDEX progress_is_one_row ON reports.progress USING btree (one)
 CREATE UNIQUE INDEX progress_is_one_row ON work.progress USING btree (one)
 CREATE UNIQUE INDEX quotes_are_found_by_wallet_and_endpoint ON ONLY ledger.quotes USING btree (wallet, endpoint, issued_at, id)
 CREATE UNIQUE INDEX rate_counts_one_row_each ON work.rate_counts USING btree (limit_name, client, time_window)
+CREATE UNIQUE INDEX refunds_one_row_each ON reports.refunds USING btree (seq, line)
 CREATE UNIQUE INDEX rules_one_row_each ON work.rules USING btree (kind, state, queue)
 CREATE UNIQUE INDEX settings_one_row_per_number ON ledger.settings USING btree (name, number)
 CREATE UNIQUE INDEX steps_one_row_each ON ledger.steps USING btree (step, from_state, event_kinds)
@@ -417,9 +437,11 @@ ledger.quote_days() returns TABLE(day date, partition regclass) search_path=""
 ledger.quote_storage() returns TABLE(bytes bigint, oldest_days integer) security definer search_path=""
 ledger.read(stream_id bytea) returns TABLE(seq bigint, version integer, kind text, schema_version smallint, recorded_at timestamp with time zone, effective_at timestamp with time zone, body bytea, leaf_hash bytea) search_path="" enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
 ledger.read_many(stream_ids bytea[]) returns TABLE(id bytea, seq bigint, version integer, kind text, schema_version smallint, recorded_at timestamp with time zone, effective_at timestamp with time zone, body bytea, leaf_hash bytea) search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
+ledger.record_booking(payment_body bytea, approval_body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
 ledger.record_burn(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
 ledger.record_payout(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
 ledger.record_quotes(ids text[], wallets text[], endpoints text[], memos text[], price_lists integer[], mints text[], required numeric[], issued_ms bigint[], expires_ms bigint[], slots bigint[]) returns void security definer search_path=""
+ledger.record_refund(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
 ledger.refuse_change() returns trigger 
 ledger.refuse_direct_write() returns trigger 
 ledger.report_lost_history(lost_seq bigint, lost_leaf bytea, reporter text) returns void security definer search_path=""
@@ -439,6 +461,7 @@ reports.add_entries(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.add_shares(known jsonb, more jsonb) returns jsonb search_path=""
 reports.list_payments(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.list_payouts(from_seq bigint, to_seq bigint) returns void search_path=""
+reports.list_refunds(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.reset() returns void search_path=""
 reports.roll_up(events_max integer) returns bigint security definer search_path="" jit=off plan_cache_mode=force_custom_plan
 work.end_lease(lease_name text, lease_epoch bigint) returns void security definer search_path=""
@@ -487,6 +510,7 @@ ledger.lost_history tollbook_service SELECT
 ledger.notes tollbook_service SELECT
 ledger.quotes tollbook_reader SELECT
 ledger.quotes tollbook_service SELECT
+ledger.settings tollbook_burner SELECT
 ledger.settings tollbook_operator SELECT
 ledger.settings tollbook_payout SELECT
 ledger.settings tollbook_reader SELECT
@@ -515,13 +539,20 @@ reports.payouts tollbook_reader SELECT
 reports.payouts tollbook_service SELECT
 reports.progress tollbook_reader SELECT
 reports.progress tollbook_service SELECT
+reports.refunds tollbook_reader SELECT
+reports.refunds tollbook_service SELECT
 reports.wallet_totals tollbook_reader SELECT
 reports.wallet_totals tollbook_service SELECT
 work.leases tollbook_service SELECT
+work.open tollbook_burner SELECT
 work.open tollbook_payout SELECT
+work.open tollbook_reader SELECT
 work.open tollbook_service SELECT
+work.presentations tollbook_reader SELECT
 work.presentations tollbook_service SELECT
+work.progress tollbook_burner SELECT
 work.progress tollbook_payout SELECT
+work.progress tollbook_reader SELECT
 work.progress tollbook_service SELECT
 work.rate_counts tollbook_service SELECT
 work.rules tollbook_service SELECT
@@ -543,9 +574,11 @@ ledger.read tollbook_reader
 ledger.read tollbook_service
 ledger.read_many tollbook_reader
 ledger.read_many tollbook_service
+ledger.record_booking tollbook_finance
 ledger.record_burn tollbook_burner
 ledger.record_payout tollbook_payout
 ledger.record_quotes tollbook_service
+ledger.record_refund tollbook_finance
 ledger.report_lost_history tollbook_service
 ledger.require_history tollbook_service
 ledger.seal tollbook_service
@@ -559,6 +592,7 @@ news.poll_succeeded tollbook_service
 news.take_poll tollbook_service
 paywall.move_transfer_scan tollbook_service
 paywall.move_transfer_scan_under_lease tollbook_service
+reports.roll_up tollbook_finance
 reports.roll_up tollbook_service
 work.end_lease tollbook_service
 work.follow tollbook_service

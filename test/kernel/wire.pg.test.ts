@@ -84,8 +84,8 @@ test('the declaration that is read from the files is the one in the database', a
       c.class,
       c.prefix,
       c.isExact,
-      c.floor === undefined ? null : Number(c.floor),
-      c.ceiling === undefined ? null : Number(c.ceiling),
+      c.floorBaseUnits === undefined ? null : Number(c.floorBaseUnits),
+      c.ceilingBaseUnits === undefined ? null : Number(c.ceilingBaseUnits),
       c.hourly,
     ]),
   )

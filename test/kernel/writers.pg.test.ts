@@ -98,7 +98,7 @@ test('a payout out of what is not owed is overreaching', async () => {
   expect(await recordAs('tollbook_payout', 'record_payout', nothing)).toEqual({ refusal: 'overreaching', seq: null })
 })
 
-function burnBody(kind: 'BurnSubmitted' | 'BurnConfirmed', stream: Uint8Array, more: object): Buffer {
+function burnBody(kind: 'BurnSubmitted' | 'BurnConfirmed' | 'BurnFailed', stream: Uint8Array, more: object): Buffer {
   const signature = assertPresent(signatureOfBytes(stream.subarray(1)), 'a stream of space 1 is a signature')
   const version = kind === 'BurnSubmitted' ? 1 : 2
   const effectiveAt = '2026-11-22T04:00:00.000Z'
@@ -118,12 +118,14 @@ function burnBody(kind: 'BurnSubmitted' | 'BurnConfirmed', stream: Uint8Array, m
 
 const burned = (baseUnits: string) => ({ burnedBaseUnits: baseUnits, parts: [{ endpoint: '/api/x', baseUnits }] })
 
+const submit = (stream: Uint8Array, round: number, burnBaseUnits = '300') =>
+  recordAs('tollbook_burner', 'record_burn', burnBody('BurnSubmitted', stream, { round, burnBaseUnits }))
+
 test('a round is burned once, and no more than is owed', async () => {
   const [one, other] = [newSignature(), newSignature()]
-  const submit = (stream: Uint8Array, round: number) =>
-    recordAs('tollbook_burner', 'record_burn', burnBody('BurnSubmitted', stream, { round }))
   const confirm = (stream: Uint8Array, baseUnits: string) =>
     recordAs('tollbook_burner', 'record_burn', burnBody('BurnConfirmed', stream, burned(baseUnits)))
+  expect(await submit(one, 1, '301')).toEqual({ refusal: 'more_than_owed', seq: null })
   expect(await submit(one, 1)).toMatchObject({ refusal: null })
   expect(await submit(other, 1)).toEqual({ refusal: 'key_used', seq: null })
   expect(await confirm(other, '300')).toEqual({ refusal: 'conflict', seq: null })
@@ -132,6 +134,19 @@ test('a round is burned once, and no more than is owed', async () => {
   expect(await confirm(one, '300')).toEqual({ refusal: 'conflict', seq: null })
   const uneven = burnBody('BurnConfirmed', other, { ...burned('5'), burnedBaseUnits: '6' })
   await expect(recordAs('tollbook_burner', 'record_burn', uneven)).rejects.toMatchObject({ code: '23514' })
+})
+
+test('a round begins only after the round before it has ended, and a failed one leaves its debt to the next', async () => {
+  const [failed, next] = [newSignature(), newSignature()]
+  await ledger.append(claimOwed(newSignature(), { price: 1_000n }))
+  expect(await submit(failed, 2)).toMatchObject({ refusal: null })
+  expect(await submit(next, 3)).toEqual({ refusal: 'round_open', seq: null })
+  const fail = () => recordAs('tollbook_burner', 'record_burn', burnBody('BurnFailed', failed, { round: 2 }))
+  expect(await fail()).toMatchObject({ refusal: null })
+  expect(await fail()).toEqual({ refusal: 'conflict', seq: null })
+  expect(await submit(next, 4)).toEqual({ refusal: 'round_open', seq: null })
+  expect(await submit(next, 2)).toEqual({ refusal: 'key_used', seq: null })
+  expect(await submit(next, 3)).toMatchObject({ refusal: null })
 })
 
 function settingBody(name: string, number: number): Buffer {

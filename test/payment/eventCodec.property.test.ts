@@ -22,6 +22,18 @@ test('any event and header are read back as they were written', () => {
   )
 })
 
+test.each([
+  [0, true],
+  [18, true],
+  [19, false],
+  [-1, false],
+])('a price of a token with %i decimals is readable: %s', (decimals, isReadable) => {
+  const body = frozen.find((text) => text.includes('"decimals":6'))
+  const changed = (body ?? '').replaceAll('"decimals":6', `"decimals":${decimals}`)
+  if (isReadable) expect(ledgerCodec.decode(changed)).toBeDefined()
+  else expect(() => ledgerCodec.decode(changed)).toThrow()
+})
+
 test('one event has one spelling, whatever the order of its fields', () => {
   fc.assert(
     fc.property(anyEvent, anyHeader, (event, header) => {

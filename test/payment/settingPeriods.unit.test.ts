@@ -94,7 +94,10 @@ test.each([
   ['the newest value again', { value: 'B' }, { verdict: 'recorded' }],
   ['a lead of less than a minute', { validFromMs: at(20) + 59_000 }, { verdict: 'refused' }],
   ['a lead of a minute', { validFromMs: at(20) + 61_000 }, { verdict: 'change' }],
-  ['a time of more than a year from now', { validFromMs: at(20 + 366 * 24 * 60) }, { verdict: 'refused' }],
+  ['a time 365 days from now', { validFromMs: at(20 + 365 * 24 * 60) }, { verdict: 'change' }],
+  ['a time a second later', { validFromMs: at(20 + 365 * 24 * 60) + 1_000 }, { verdict: 'refused' }],
+  ['an overlap of 90 days', { overlapMs: 90 * 24 * 60 * minuteMs }, { verdict: 'change' }],
+  ['an overlap of a millisecond more', { overlapMs: 90 * 24 * 60 * minuteMs + 1 }, { verdict: 'refused' }],
   ['a wallet that returns', { value: 'A' }, { verdict: 'change' }],
 ] as const)('%s: %s', (_what, question, outcome) => {
   expect(decideSettingChange(periodsOf(changed), { ...base, ...question })).toMatchObject(outcome)

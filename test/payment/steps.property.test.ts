@@ -5,16 +5,31 @@ import { assert, assertNever } from '@tollbook/core/assert'
 import { isRefusal } from '@tollbook/core/refusal'
 import { type AccountClass, readDeclaration, type Step } from '@tollbook/ledger/declaration'
 import type { Posting } from '../../src/accounting/posting.ts'
-import { evolveBurn, decideBurnConfirm, decideBurnSubmit, unknownBurn, type BurnState } from '../../src/payment/burn.ts'
+import {
+  type BurnState,
+  decideBurnConfirm,
+  decideBurnFail,
+  decideBurnSubmit,
+  evolveBurn,
+  unknownBurn,
+} from '../../src/payment/burn.ts'
 import { ledgerCodec, type LedgerEvent } from '../../src/payment/events.ts'
 import { decideExpiry, decideFinality, decideRefund, decideUnmatched } from '../../src/payment/finality.ts'
 import { decideSubmit } from '../../src/payment/submission.ts'
 import * as payment from '../../src/payment/payment.ts'
+import {
+  decideApproval,
+  decideGrant,
+  evolveRefund,
+  noRefund,
+  type RefundState,
+} from '../../src/payment/refundDecision.ts'
 import { decideSettingChange } from '../../src/payment/settingChange.ts'
 import { periodsOf } from '../../src/payment/settingPeriods.ts'
 import { decideFirstSetting, decidePriceList } from '../../src/payment/settings.ts'
 import type { Settlement } from '../../src/payment/settlement.ts'
 import { anySettlement } from '../store/arbitraryEvent.ts'
+import { sampleSettlement } from '../store/samplePayment.ts'
 import { mint, order } from './paymentStory.ts'
 
 /*
@@ -138,21 +153,46 @@ function walkPayments(): Walked {
 function walkBurns(): Walked {
   const walked: Walked = new Map()
   const parts = [{ endpoint: '/api/x', baseUnits: 3n }]
-  const submit = { round: 1, mint, throughPosition: 9, parts, transactionBase64: '' }
+  const submit = { round: 1, mint, throughPosition: 9, parts, lastValidHeight: 9, transactionBase64: '' }
   const nameOf = ({ phase }: BurnState) => (phase === 'unknown' ? '' : phase)
-  let state: BurnState = unknownBurn
-  for (const decide of [
-    () => decideBurnConfirm(state, { burnedBaseUnits: 3n, slot: 1 }),
-    () => decideBurnSubmit(state, submit),
-    () => decideBurnSubmit(state, submit),
-    () => decideBurnConfirm(state, { burnedBaseUnits: 3n, slot: 1 }),
-    () => decideBurnConfirm(state, { burnedBaseUnits: 3n, slot: 1 }),
+  const commandsOf = (state: BurnState) => [
+    decideBurnSubmit(state, submit),
+    decideBurnConfirm(state, { burnedBaseUnits: 3n, slot: 1 }),
+    decideBurnFail(state, { reason: 'absent', finalizedSlot: 1 }),
+  ]
+  const open: BurnState[] = [unknownBurn]
+  for (let state = open.pop(); state !== undefined; state = open.pop())
+    for (const decision of commandsOf(state)) {
+      if (decision === undefined) continue
+      const after = decision.events.reduce(evolveBurn, state)
+      note(walked, { ...decision, from: nameOf(state), to: nameOf(after) })
+      open.push(after)
+    }
+  return walked
+}
+
+function walkRefunds(): Walked {
+  const walked: Walked = new Map()
+  const settlement = sampleSettlement()
+  const { wallet } = settlement
+  const decider = { by: 'mira', role: 'finance', login: 'desk', reason: 'asked' } as const
+  const common = { payment: settlement.reference, decider, limits: { finance: 10n ** 9n, support: 0n } }
+  const debts = [{ account: `Liabilities:Overpaid:${wallet}`, baseUnits: 1n }]
+  const delivered = { phase: 'fulfilled', version: 5, settlement, attempt: 1, endpoint: '/x', isFinal: true } as const
+  const approve = () => decideApproval({ ...common, wallet, mint: settlement.price.mint, debts, value: undefined })
+  const grant = (before: RefundState) => decideGrant({ ...common, state: delivered, before, amountBaseUnits: 1n })
+  for (const order of [
+    [approve, approve, grant, approve, grant],
+    [grant, grant, approve],
   ]) {
-    const decision = decide()
-    if (decision === undefined) continue
-    const after = decision.events.reduce(evolveBurn, state)
-    note(walked, { ...decision, from: nameOf(state), to: nameOf(after) })
-    state = after
+    let state = noRefund
+    for (const decide of order) {
+      const decision = decide(state)
+      if (typeof decision === 'string') continue
+      const after = evolveRefund(state, decision.event)
+      note(walked, { step: decision.step, events: [decision.event], from: state.phase, to: after.phase })
+      state = after
+    }
   }
   return walked
 }
@@ -210,6 +250,10 @@ test('the deciders of payments reach exactly the steps, states, events and movem
 
 test('the deciders of burns reach exactly the steps that the ledger allows', () => {
   compare(walkBurns(), rowsOf('burn'))
+})
+
+test('the deciders of refunds reach exactly the steps that the ledger allows', () => {
+  compare(walkRefunds(), rowsOf('refund'))
 })
 
 test('the deciders of price lists and settings reach exactly the steps that the ledger allows', () => {

@@ -4,13 +4,15 @@ import { isRefusal } from '@tollbook/core/refusal'
 import { issueOffer } from '../../src/paywall/issueOffer.ts'
 import type { PaymentRail } from '../../src/paywall/rail.ts'
 import { referenceNumber, settlementOf } from '../payment/paymentStory.ts'
+import { requestOf } from './requestOf.ts'
 import { challengeOf, scriptedRail } from './scriptedRail.ts'
 
 const price = { ...settlementOf(referenceNumber(1)).price, priceList: 1 }
 
 function offerOn(...rails: readonly PaymentRail[]) {
   const product = { path: price.endpoint, method: 'GET' } as const
-  return issueOffer({ clock: systemClock, rails, quoteTtlMs: 1_000 }, { product, payer: undefined, price })
+  const question = { request: requestOf(), product, payer: undefined, price }
+  return issueOffer({ clock: systemClock, rails, quoteTtlMs: 1_000 }, question)
 }
 
 test('every rail adds its members, its words, and its part of a header that is a list', async () => {

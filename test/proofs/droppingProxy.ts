@@ -1,5 +1,5 @@
-import { createServer, request as openRequest } from 'node:http'
-import { assert } from '@tollbook/core/assert'
+import { createServer, type IncomingHttpHeaders, request as openRequest } from 'node:http'
+import { assert, assertPresent } from '@tollbook/core/assert'
 
 /** An HTTP relay that cuts the connection instead of passing on some paid answers: the service has answered by then. */
 export interface DroppingProxy extends AsyncDisposable {
@@ -8,11 +8,15 @@ export interface DroppingProxy extends AsyncDisposable {
   dropped(): number
 }
 
-const paymentHeader = 'payment-signature'
+/** The header of either rail that carries a payment. */
+function paymentOf({ authorization, 'payment-signature': x402 }: IncomingHttpHeaders): string | undefined {
+  return x402?.toString() ?? authorization
+}
 
-/** Drops the first answer to each `every`th payment; 0 drops none. */
-export async function openDroppingProxy(targetUrl: string, every: number): Promise<DroppingProxy> {
-  const target = new URL(targetUrl)
+/** Relays to the targets in turn. Drops the first answer to each `every`th payment; 0 drops none. */
+export async function openDroppingProxy(targetUrls: readonly string[], every: number): Promise<DroppingProxy> {
+  const targets = targetUrls.map((url) => new URL(url))
+  let relays = 0
   const seen = new Set<string>()
   let dropped = 0
 
@@ -24,11 +28,12 @@ export async function openDroppingProxy(targetUrl: string, every: number): Promi
 
   const server = createServer((request, response) => {
     const { method, headers, url: path } = request
-    const relayed = openRequest({ host: target.hostname, port: target.port, method, path, headers }, (answer) => {
+    const { hostname: host, port } = assertPresent(targets[relays++ % targets.length], 'there is a target')
+    const relayed = openRequest({ host, port, method, path, headers }, (answer) => {
       const chunks: Buffer[] = []
       answer.on('data', (chunk: Buffer) => chunks.push(chunk))
       answer.on('end', () => {
-        if (isLost(headers[paymentHeader]?.toString(), answer.statusCode)) {
+        if (isLost(paymentOf(headers), answer.statusCode)) {
           dropped++
           response.destroy()
           return

@@ -14,6 +14,7 @@ export interface ProofEnvironment extends AsyncDisposable {
   readonly database: TestDatabase
   readonly chain: SpawnedLocalChain
   readonly payer: Payer
+  readonly paymentWallet: Keypair
   /** The payer's. */
   readonly demoWallet: Keypair
   /** Gone with everything else at the end. */
@@ -73,6 +74,7 @@ export async function openEnvironment({
     database,
     chain,
     payer,
+    paymentWallet: wallets.paymentWallet,
     demoWallet: wallets.demoWallet,
     directory: directory.path,
     env,

@@ -27,7 +27,7 @@ export async function recordBurn(admin: pg.Pool, { mint, parts, effectiveAtMs }:
     assert(rows[0]?.refusal === null, `the burn was recorded, not refused as ${rows[0]?.refusal}`)
     return evolveBurn(state, event)
   }
-  const round = { round: 1, mint, throughPosition: 1, parts, transactionBase64: 'AA==' }
+  const round = { round: 1, mint, throughPosition: 1, parts, lastValidHeight: 900, transactionBase64: 'AA==' }
   const submitted = await append(unknownBurn, decideBurnSubmit(unknownBurn, round))
   const confirmed = await append(submitted, decideBurnConfirm(submitted, { burnedBaseUnits, slot: 2_000 }))
   assert(confirmed.phase === 'confirmed', 'a confirmed burn is confirmed')

@@ -231,7 +231,14 @@ test('a reversed burn leaves the hour and the day in which it was burned', async
       { day: '2026-10-01', ...once },
       { day: '2026-09-30', ...once },
     ],
-    owed: { tokens: 0, baseUnits: '0' },
+    confirmed: {
+      tokens: 0.6,
+      baseUnits: '600000',
+      insidePayments: { tokens: 0.6, baseUnits: '600000' },
+      inRounds: { tokens: 0, baseUnits: '0' },
+      lastRound: null,
+    },
+    owed: { tokens: 0, baseUnits: '0', oldestAt: null },
     ledger: { position: 0, root: null },
     asOf: '2026-10-01T13:00:00.000Z',
   })

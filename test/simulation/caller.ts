@@ -211,6 +211,7 @@ async function serve(world: World, instance: RunningInstance, wanted: Wanted): P
     requestId: 'simulated',
     mount: undefined,
     header: (name) => headers[name],
+    bodyDigest: () => undefined,
     readParameters: () => Promise.resolve(orderedOf(world, product, { word, presentation: wanted.run })),
     takeQuote: () => undefined,
     takeLookup: () => undefined,

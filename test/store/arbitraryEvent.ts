@@ -130,6 +130,18 @@ const anyJson: fc.Arbitrary<Json> = fc
   .jsonValue({ maxDepth: 2, stringUnit: 'grapheme' })
   .map((value): Json => JSON.parse(JSON.stringify(value)))
 
+const anyDebt = record({ account: fc.stringMatching(/^Liabilities:[A-Za-z0-9:]{1,40}$/), baseUnits: anyBaseUnits })
+const anyWords = anyText.filter((text) => text !== '')
+const anyDecision = {
+  payment: anyReference,
+  wallet: anyAddress,
+  mint: anyAddress,
+  by: anyWords,
+  role: fc.constantFrom('finance' as const, 'support' as const),
+  login: anyWords,
+  reason: anyWords,
+}
+
 export const anyEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
   record({
     kind: kind('PaymentSubmitted'),
@@ -240,9 +252,19 @@ export const anyEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
     throughPosition: attempt,
     burnBaseUnits: anyBaseUnits,
     parts: anyParts,
+    lastValidHeight: attempt,
     transactionBase64: fc.base64String(),
+  }),
+  record({
+    kind: kind('BurnFailed'),
+    round: attempt,
+    mint: anyAddress,
+    reason: fc.constantFrom('absent' as const, 'failed' as const),
+    finalizedSlot: fc.nat(),
   }),
   record({ kind: kind('BurnConfirmed'), round: attempt, mint: anyAddress, slot: fc.nat(), parts: anyParts }).map(
     (event) => ({ ...event, burnedBaseUnits: event.parts.reduce((sum, { baseUnits }) => sum + baseUnits, 0n) }),
   ),
+  record({ kind: kind('RefundApproved'), ...anyDecision, debts: fc.array(anyDebt, { maxLength: 3 }) }),
+  record({ kind: kind('RefundGranted'), ...anyDecision, amountBaseUnits: anyBaseUnits }),
 )

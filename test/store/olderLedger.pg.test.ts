@@ -31,14 +31,17 @@ test('a backup that is restored under a running instance takes no payment again,
   expect(ledger.history.problem()).toBeUndefined()
 
   await database.restore()
-  await expect(ledger.payments.append(claimOf(sold).change)).rejects.toMatchObject({ name: 'Fault' })
+  await expect(ledger.payments.append(claimOf(sold).change)).rejects.toMatchObject({ name: 'Fault', retryable: true })
   expect(await database.headPosition()).toBe(3)
   expect(ledger.history.problem()).toMatch(/not the one that this service has recorded/)
   expect(ledger.history.lost()).toMatchObject({
     seen: { position: 6 },
     finding: 'the database ends at event 3, and this instance has seen event 6',
   })
-  await expect(sealNext({ ...ledger, sign: unsignable })).rejects.toThrow(/not the one/)
+  await expect(sealNext({ ...ledger, sign: unsignable })).rejects.toMatchObject({
+    message: expect.stringMatching(/not the one/),
+    retryable: true,
+  })
 })
 
 test('an older ledger that has grown past what was seen is refused by the append itself, on any connection', async () => {

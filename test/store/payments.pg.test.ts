@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
+import { systemClock } from '@tollbook/core/clock'
 import { leafHash } from '@tollbook/core/leaf'
 import type { Item, ItemEvent, Posting } from '@tollbook/ledger/item'
 import { decideFulfil, evolveAll } from '../../src/payment/payment.ts'
 import type { PaymentChange } from '../../src/payment/paymentLedger.ts'
 import { signatureOf, streamIdOf } from '../../src/payment/paymentReference.ts'
+import { silentLog } from '../../src/primitives/log.ts'
 import { databaseOn } from '../../src/store/database.ts'
+import { openLedger } from '../../src/store/openLedger.ts'
 import { idempotencyKeyBytes, paymentItem } from '../../src/store/paymentItem.ts'
 import { findRecorded, recordPayout } from '../../src/store/payoutStore.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -230,6 +233,28 @@ test('an Idempotency-Key that stands for one order is refused for another paymen
   expect(await other.payments.append(same.change)).toMatchObject({ outcome: 'appended' })
   const stranger = claimOf(sampleSettlement(), { idempotencyKey: 'k' })
   expect(await other.payments.append(stranger.change)).toMatchObject({ outcome: 'appended' })
+})
+
+test('an instance that closes first records what was handed to it', async () => {
+  const closing = await openLedger({
+    databaseUrl: serviceUrl,
+    applicationName: 'closing',
+    clock: systemClock,
+    log: silentLog,
+  })
+  const appending = closing.payments.append(claimOf(sampleSettlement()).change)
+  await closing.close()
+  expect(await appending).toMatchObject({ outcome: 'appended' })
+})
+
+test('nothing is exposed for a mint without payments, and elected work says that it ran', async () => {
+  expect(await ledger.lifecycle.exposureBaseUnits(sampleAddress())).toBe(0n)
+  expect(await ledger.lifecycle.runElected('a job', () => Promise.resolve())).toBe(true)
+})
+
+test('a key stands for its order for 24 hours', () => {
+  const { change } = claimOf(sampleSettlement(), { idempotencyKey: 'k' })
+  expect(paymentItem(change).keys).toMatchObject([{ space: 10, lifetimeSeconds: day / 1000 }])
 })
 
 test('of two payments under one key in the same batch one is accepted and the other is refused with key_used', async () => {

@@ -2,12 +2,13 @@ import { newId, randomToken } from '@tollbook/core/id'
 import { afterFile } from './afterFile.ts'
 import { withAdminSession } from './adminSession.ts'
 
-/** A login that is a member of one group role and of nothing else, dropped after the test file. */
-export async function makeMemberLogin(adminUrl: string, group: string): Promise<string> {
+/** A login that is a member of these group roles and of nothing else, dropped after the test file. */
+export async function makeMemberLogin(adminUrl: string, ...groups: readonly string[]): Promise<string> {
   const [role, password] = [`member_${newId('instance')}`.toLowerCase(), randomToken()]
   await withAdminSession(adminUrl, async (admin) => {
     await admin.query(`create role ${admin.escapeIdentifier(role)} login password ${admin.escapeLiteral(password)}`)
-    await admin.query(`grant ${admin.escapeIdentifier(group)} to ${admin.escapeIdentifier(role)}`)
+    for (const group of groups)
+      await admin.query(`grant ${admin.escapeIdentifier(group)} to ${admin.escapeIdentifier(role)}`)
   })
   afterFile(() =>
     withAdminSession(adminUrl, (admin) => admin.query(`drop role ${admin.escapeIdentifier(role)}`)).then(

@@ -8,14 +8,14 @@ export interface AccountClass {
   /** The whole name, or what the name begins with. */
   readonly prefix: string
   readonly isExact: boolean
-  readonly floor: bigint | undefined
-  readonly ceiling: bigint | undefined
+  readonly floorBaseUnits: bigint | undefined
+  readonly ceilingBaseUnits: bigint | undefined
   /** Debits less credits are counted by the hour too. */
   readonly isHourly: boolean
 }
 
-const debt = { floor: undefined, ceiling: 0n, isHourly: false }
-const unlimited = { floor: undefined, ceiling: undefined, isHourly: false }
+const debt = { floorBaseUnits: undefined, ceilingBaseUnits: 0n, isHourly: false }
+const unlimited = { floorBaseUnits: undefined, ceilingBaseUnits: undefined, isHourly: false }
 
 export const accountClasses: readonly AccountClass[] = [
   { class: 'wallet', prefix: 'Assets:PaymentWallet', isExact: true, ...unlimited },
@@ -29,7 +29,8 @@ export const accountClasses: readonly AccountClass[] = [
   // Counted by the hour here and not for each endpoint.
   { class: 'burned_by_callers', prefix: 'Income:BurnedByCallers', isExact: true, ...unlimited, isHourly: true },
   { class: 'lost', prefix: 'Expenses:ReversedPayments', isExact: true, ...unlimited },
-  { class: 'exposed', prefix: 'Memo:Exposed', isExact: true, ...unlimited, floor: 0n },
+  { class: 'granted', prefix: 'Expenses:RefundsGranted', isExact: true, ...unlimited, floorBaseUnits: 0n },
+  { class: 'exposed', prefix: 'Memo:Exposed', isExact: true, ...unlimited, floorBaseUnits: 0n },
   { class: 'exposed_contra', prefix: 'Memo:ExposedContra', isExact: true, ...debt },
 ]
 

@@ -1,4 +1,5 @@
 import type { TablesRead } from './auditDatabase.ts'
+import { type BurnFigures, burnFiguresOf } from './burnFigures.ts'
 import type { ChainAudit } from './chainAudit.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import { type Aspect, aspects, type Finding, type Findings } from './findings.ts'
@@ -32,6 +33,7 @@ export interface AuditReport {
   readonly verdicts: Readonly<Record<Aspect, Verdict>>
   readonly findings: readonly Finding[]
   readonly balances: readonly { readonly mint: string; readonly account: string; readonly baseUnits: string }[]
+  readonly burns: readonly BurnFigures[]
   readonly resumedAfter: number | null
   readonly durationMs: number
 }
@@ -92,9 +94,10 @@ export function reportOf(audited: Audited): AuditReport {
       chainTruth: verdictOf(findings, 'chainTruth', chainBasis(audited)),
     },
     findings: aspects.flatMap((aspect) => findings.of(aspect)),
-    balances: [...journal.accounts()].map(({ mint, account, balance }) => {
+    balances: [...journal.accounts()].map(({ mint, account, balanceBaseUnits: balance }) => {
       return { mint, account, baseUnits: balance.toString() }
     }),
+    burns: burnFiguresOf(replay),
     resumedAfter: resumedAfter ?? null,
     durationMs,
   }
@@ -199,7 +202,7 @@ function chainBasis({ stored, chain }: Audited): Basis {
         ? []
         : [`${bytes.signed} stored transactions are signed, ${bytes.amountsShown} show their amounts themselves`]),
       ...(chain === undefined ? [] : [`${confirmed} payments confirmed by a node`]),
-      ...(dropped > 0 ? [`${dropped} payments that the chain has dropped, as recorded`] : []),
+      ...(dropped > 0 ? [`${dropped} payments and burns that the chain has dropped, as recorded`] : []),
     ],
     notChecked: [
       ...(bytes !== undefined && bytes.withoutBytes > 0

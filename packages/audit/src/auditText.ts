@@ -27,6 +27,7 @@ export function describeAudit(report: AuditReport): string {
   return [
     `${events} events of ${payments} payments in ${seconds} s${resumed}`,
     `tree size ${treeSize}, root ${root}`,
+    ...report.burns.map(describeBurns),
     '',
     ...aspects.flatMap((aspect) => describeVerdict(names[aspect], report.verdicts[aspect])),
     ...(shown.length > 0 ? ['', `findings, ${shown.length} of ${count}:`] : []),
@@ -35,6 +36,12 @@ export function describeAudit(report: AuditReport): string {
     }),
     '',
   ].join('\n')
+}
+
+function describeBurns(burns: AuditReport['burns'][number]): string {
+  const { mint, insidePaymentsBaseUnits, confirmedBaseUnits, confirmedRounds, owedBaseUnits } = burns
+  const later = `${confirmedBaseUnits} in ${confirmedRounds} rounds of owed burns`
+  return `burned base units of ${mint}: ${insidePaymentsBaseUnits} inside payments, ${later}; still owed ${owedBaseUnits}`
 }
 
 function describeVerdict(

@@ -2,10 +2,11 @@ import { BodyReader, UnreadableBody } from './bodyReader.ts'
 import type { EventReader } from './eventHead.ts'
 import { type PaymentEvent, paymentReaders } from './paymentEvents.ts'
 import { type BurnEvent, burnReaders, type PayoutEvent, payoutReaders } from './payoutEvents.ts'
+import { type RefundEvent, refundReaders } from './refundEvents.ts'
 import { type PriceListEvent, priceListReaders, type SettingEvent, settingReaders } from './settingEvents.ts'
 
 /** Every event that an auditor knows; a new kind of stream adds its union and its readers. */
-export type AuditedEvent = PaymentEvent | PayoutEvent | BurnEvent | PriceListEvent | SettingEvent
+export type AuditedEvent = PaymentEvent | PayoutEvent | BurnEvent | RefundEvent | PriceListEvent | SettingEvent
 
 export type EventOf<K extends AuditedEvent['kind']> = Extract<AuditedEvent, { kind: K }>
 
@@ -13,6 +14,7 @@ const readers: ReadonlyMap<string, EventReader<AuditedEvent>> = new Map<string, 
   ...paymentReaders,
   ...payoutReaders,
   ...burnReaders,
+  ...refundReaders,
   ...priceListReaders,
   ...settingReaders,
 ])

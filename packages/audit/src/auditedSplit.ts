@@ -44,17 +44,19 @@ export function findShareProblem(price: DividedPrice, split: AuditedSplit): stri
 
 type DividedPrice = Pick<AuditedPrice, 'requiredBaseUnits' | 'burnBaseUnits' | 'sharesText'>
 
-function burnOf(required: bigint, split: AuditedSplit): bigint {
+function burnOf(requiredBaseUnits: bigint, split: AuditedSplit): bigint {
   const perMille = BigInt(split.find(({ account }) => account === burnEntry)?.perMille ?? 0)
-  return (required * perMille + BigInt(whole) - 1n) / BigInt(whole)
+  // Rounded up, as the share that is promised.
+  return (requiredBaseUnits * perMille + BigInt(whole) - 1n) / BigInt(whole)
 }
 
-function sharesOf(required: bigint, split: AuditedSplit): readonly Share[] {
+function sharesOf(requiredBaseUnits: bigint, split: AuditedSplit): readonly Share[] {
   const accounts = split.filter(({ account }) => account !== burnEntry)
   const shares = accounts.map(({ account, perMille }) => {
-    return { account, baseUnits: (required * BigInt(perMille)) / BigInt(whole) }
+    // Rounded down: the first share takes the rest.
+    return { account, baseUnits: (requiredBaseUnits * BigInt(perMille)) / BigInt(whole) }
   })
   const others = shares.slice(1).reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
-  const rest = required - burnOf(required, split) - others
+  const rest = requiredBaseUnits - burnOf(requiredBaseUnits, split) - others
   return shares.map((share, index) => (index === 0 ? { ...share, baseUnits: rest } : share))
 }

@@ -13,7 +13,7 @@ import type { TokenMove } from './tokenMoves.ts'
 
 export interface ChainFigures {
   confirmed: number
-  /** Payments that the ledger has as dropped by the chain, and the chain does not have. */
+  /** Payments and burns that the ledger has as dropped by the chain, and the chain does not have. */
   dropped: number
   /** Older than anything the node has. */
   pruned: number
@@ -79,7 +79,8 @@ export class ChainAudit {
   note(event: AuditedEvent, position: number): void {
     const { kind } = event
     const isOnChain = kind === 'PaymentVerified' || kind === 'PaymentReversed' || kind === 'TransferReceived'
-    if (isOnChain || kind === 'DistributionPaid' || kind === 'BurnConfirmed') this.#waiting.push({ event, position })
+    const isOurs = kind === 'DistributionPaid' || kind === 'BurnConfirmed' || kind === 'BurnFailed'
+    if (isOnChain || isOurs) this.#waiting.push({ event, position })
   }
 
   /** Asks the node about everything that was noted. */
@@ -109,16 +110,17 @@ export class ChainAudit {
       if (landed === undefined || hasFailed(landed)) this.figures.dropped++
       else this.#leaveOpen({ signature, position, said: 'landed', slot: landed.slot })
     } else if (event.kind === 'TransferReceived') {
-      const { stream, mint, slot, receivedBaseUnits: change } = event
+      const { stream, mint, slot, receivedBaseUnits: changeBaseUnits } = event
       const accounts = await this.#tokenAccountsOf(mint, this.#wallets.all())
-      await this.#verifyChange({ signature: signatureOf(stream), mint, slot, change, position, accounts })
+      await this.#verifyChange({ signature: signatureOf(stream), mint, slot, changeBaseUnits, position, accounts })
     } else if (event.kind === 'DistributionPaid') {
       const { signature, mint, slot, payments, effectiveAtMs } = event
-      const change = payments.reduce((sum, { paidBaseUnits }) => sum - paidBaseUnits, 0n)
+      const changeBaseUnits = payments.reduce((sum, { paidBaseUnits }) => sum - paidBaseUnits, 0n)
       const accounts = await this.#tokenAccountsOf(mint, this.#wallets.payingAt(effectiveAtMs))
-      const found = await this.#verifyChange({ signature, mint, slot, change, position, accounts })
+      const found = await this.#verifyChange({ signature, mint, slot, changeBaseUnits, position, accounts })
       if (found !== undefined) this.#verifyReceivers(found, event, position)
     } else if (event.kind === 'BurnConfirmed') await this.#verifyBurn(event, position)
+    else if (event.kind === 'BurnFailed') await this.#verifyFailedBurn(signatureOf(event.stream), position)
   }
 
   /** Each wallet must have received what is recorded as paid to it; the sum alone does not show that. */
@@ -137,11 +139,25 @@ export class ChainAudit {
     const { stream, mint, slot, burnedBaseUnits, effectiveAtMs } = event
     const signature = signatureOf(stream)
     const accounts = await this.#tokenAccountsOf(mint, this.#wallets.payingAt(effectiveAtMs))
-    const found = await this.#verifyChange({ signature, mint, slot, change: -burnedBaseUnits, position, accounts })
+    const found = await this.#verifyChange({
+      signature,
+      mint,
+      slot,
+      changeBaseUnits: -burnedBaseUnits,
+      position,
+      accounts,
+    })
     if (found === undefined) return
     const burned = sumOf(movesOf(found.landed, mint).moves.filter(({ kind }) => kind === 'burn'))
     if (burned === burnedBaseUnits) return
     this.#contradict(signature, position, `it burned ${burned}, and ${burnedBaseUnits} are recorded`)
+  }
+
+  /** A burn that landed after all was burned twice: the next round burned its debts again. */
+  async #verifyFailedBurn(signature: string, position: number): Promise<void> {
+    const landed = await this.#node.transaction(signature)
+    if (landed === undefined || hasFailed(landed)) this.figures.dropped++
+    else this.#contradict(signature, position, 'the chain has the burn, and it is recorded as failed')
   }
 
   async #verifyPayment(settlement: AuditedSettlement, position: number): Promise<void> {
@@ -170,7 +186,7 @@ export class ChainAudit {
    * Undefined unless the transaction succeeded with a change that can be examined further.
    */
   async #verifyChange(booked: ChangeBooked): Promise<FoundChange | undefined> {
-    const { signature, mint, slot, change, position, accounts } = booked
+    const { signature, mint, slot, changeBaseUnits, position, accounts } = booked
     const landed = await this.#findLanded(booked)
     if (landed === undefined) return undefined
     if (hasFailed(landed)) {
@@ -178,10 +194,13 @@ export class ChainAudit {
       return undefined
     }
     const { accounts: moved } = movesOf(landed, mint)
-    const changes = accounts.map(({ tokenAccount }) => [tokenAccount, moved.get(tokenAccount)?.change ?? 0n] as const)
+    const changes = accounts.map(
+      ({ tokenAccount }) => [tokenAccount, moved.get(tokenAccount)?.changeBaseUnits ?? 0n] as const,
+    )
     const [account, found = 0n] =
-      changes.find(([, each]) => each === change) ?? changes.find(([, each]) => each !== 0n) ?? []
-    if (found !== change) this.#contradict(signature, position, `${found} moved, and ${change} is recorded`)
+      changes.find(([, each]) => each === changeBaseUnits) ?? changes.find(([, each]) => each !== 0n) ?? []
+    if (found !== changeBaseUnits)
+      this.#contradict(signature, position, `${found} moved, and ${changeBaseUnits} is recorded`)
     else if (landed.slot !== slot) this.#contradict(signature, position, `it landed in ${landed.slot}, not ${slot}`)
     else this.figures.confirmed++
     return account === undefined ? undefined : { landed, account }
@@ -276,7 +295,7 @@ export class ChainAudit {
     const landed = await this.#node.transaction(signature)
     if (landed === undefined) return
     const { moves, accounts } = movesOf(landed, mint)
-    const change = own.reduce((sum, account) => sum + (accounts.get(account)?.change ?? 0n), 0n)
+    const change = own.reduce((sum, account) => sum + (accounts.get(account)?.changeBaseUnits ?? 0n), 0n)
     // Such as the transaction that opened the account, or a transfer between two of the service's own accounts.
     if (change === 0n) return
     if (change > 0n && ageMs < this.#recordedWithinMs) {
@@ -314,7 +333,7 @@ interface Booked {
 interface ChangeBooked extends Booked {
   readonly mint: string
   /** Of a payment token account's balance. */
-  readonly change: bigint
+  readonly changeBaseUnits: bigint
   /** The accounts that it may be of. */
   readonly accounts: readonly PaidAccount[]
 }
@@ -333,8 +352,10 @@ interface Unrecorded {
   readonly ageMs: number
 }
 
-function describeChange(change: bigint, moves: readonly TokenMove[]): string {
-  if (change < 0n) return `${-change} left`
-  const burned = moves.filter(({ kind }) => kind === 'burn').reduce((sum, { amount }) => sum + amount, 0n)
-  return `${change} arrived${burned > 0n ? ` and ${burned} were burned` : ''}`
+function describeChange(changeBaseUnits: bigint, moves: readonly TokenMove[]): string {
+  if (changeBaseUnits < 0n) return `${-changeBaseUnits} left`
+  const burned = moves
+    .filter(({ kind }) => kind === 'burn')
+    .reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n)
+  return `${changeBaseUnits} arrived${burned > 0n ? ` and ${burned} were burned` : ''}`
 }

@@ -14,12 +14,16 @@ export const declaredKinds: readonly DeclaredKind[] = [
   { kind: 'payment', ...signature },
   { kind: 'payout', ...signature },
   { kind: 'burn', ...signature },
+  { kind: 'refund', ...signature, space: 4 },
   { kind: 'price_list', ...numbered, idPrefix: 'prices#' },
   { kind: 'setting', ...numbered, idPrefix: '' },
 ]
 
 const plain = { moves: [], takesLease: false, isAfterLease: false, writer: 'service', numberMax: undefined } as const
 const setting = { ...plain, kind: 'setting', from: '', to: 'set', events: ['SettingChanged'] } as const
+const refund = { ...plain, kind: 'refund', writer: 'finance' } as const
+const approve = { ...refund, step: 'refund.approve', events: ['RefundApproved'] } as const
+const grant = { ...refund, step: 'refund.grant', to: 'granted', events: ['RefundGranted'], moves: ['granted>refund'] }
 const debts = ['share', 'overpaid', 'refund', 'unmatched']
 
 const otherSteps: readonly DeclaredStep[] = [
@@ -54,12 +58,27 @@ const otherSteps: readonly DeclaredStep[] = [
   },
   {
     ...plain,
+    kind: 'burn',
+    step: 'burn.fail',
+    from: 'submitted',
+    to: 'failed',
+    events: ['BurnFailed'],
+    writer: 'burner',
+  },
+  {
+    ...plain,
     kind: 'price_list',
     step: 'price_list.publish',
     from: '',
     to: 'published',
     events: ['PriceListPublished'],
   },
+  // People decide about refunds. A payment is refunded by hand once.
+  { ...approve, from: '', to: 'approved' },
+  { ...approve, from: 'approved', to: 'approved' },
+  { ...approve, from: 'granted', to: 'granted' },
+  { ...grant, from: '' },
+  { ...grant, from: 'approved' },
   // The service records the first value of a setting, the operator every later one.
   { ...setting, step: 'setting.record', numberMax: 1 },
   { ...setting, step: 'setting.change', writer: 'operator' },
@@ -93,12 +112,12 @@ export function stepText(row: Omit<DeclaredStep, 'step' | 'from' | 'events' | 'w
 interface ClassRow {
   readonly prefix: string
   readonly isExact: boolean
-  readonly floor: bigint | string | undefined
-  readonly ceiling: bigint | string | undefined
+  readonly floorBaseUnits: bigint | string | undefined
+  readonly ceilingBaseUnits: bigint | string | undefined
   readonly isHourly: boolean
 }
 
-export function classText({ prefix, isExact, floor, ceiling, isHourly }: ClassRow): string {
-  const limits = `from ${floor ?? 'none'} to ${ceiling ?? 'none'}`
+export function classText({ prefix, isExact, floorBaseUnits, ceilingBaseUnits, isHourly }: ClassRow): string {
+  const limits = `from ${floorBaseUnits ?? 'none'} to ${ceilingBaseUnits ?? 'none'}`
   return `${prefix}${isExact ? '' : '*'} ${limits}${isHourly ? ', by the hour' : ''}`
 }

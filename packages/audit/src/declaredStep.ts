@@ -17,7 +17,7 @@ export interface DeclaredStep {
   readonly moves: readonly string[]
   readonly takesLease: boolean
   readonly isAfterLease: boolean
-  readonly writer: 'service' | 'payout' | 'burner' | 'operator'
+  readonly writer: 'service' | 'payout' | 'burner' | 'operator' | 'finance'
   /** Highest number of a setting that the step may record. */
   readonly numberMax: number | undefined
 }

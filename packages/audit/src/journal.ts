@@ -7,7 +7,7 @@ export interface AccountTotals {
   readonly account: string
   readonly mint: string
   readonly isHourly: boolean
-  balance: bigint
+  balanceBaseUnits: bigint
   debitEntries: number
   creditEntries: number
   uptoPosition: number
@@ -20,7 +20,7 @@ export interface HourTotals {
   readonly mint: string
   readonly account: string
   readonly startsAtMs: number
-  amount: bigint
+  amountBaseUnits: bigint
   /** Debits less credits. */
   entries: number
 }
@@ -29,12 +29,12 @@ export interface HourTotals {
 export interface EnteredPosting {
   readonly debit: AccountTotals
   readonly credit: AccountTotals
-  readonly amount: bigint
+  readonly amountBaseUnits: bigint
 }
 
 export interface JournalState {
-  readonly accounts: readonly (Omit<AccountTotals, 'balance'> & { readonly balance: string })[]
-  readonly hours: readonly (Omit<HourTotals, 'amount'> & { readonly amount: string })[]
+  readonly accounts: readonly (Omit<AccountTotals, 'balanceBaseUnits'> & { readonly balance: string })[]
+  readonly hours: readonly (Omit<HourTotals, 'amountBaseUnits'> & { readonly amount: string })[]
 }
 
 const hourMs = 60 * 60 * 1000
@@ -46,22 +46,22 @@ export class Journal {
 
   constructor(state?: JournalState) {
     for (const { balance, ...totals } of state?.accounts ?? []) {
-      const own = { ...totals, balance: BigInt(balance) }
+      const own = { ...totals, balanceBaseUnits: BigInt(balance) }
       this.#accountsOf(totals.mint).set(totals.account, own)
     }
     for (const { amount, ...totals } of state?.hours ?? []) {
-      this.#hours.set(hourKey(totals), { ...totals, amount: BigInt(amount) })
+      this.#hours.set(hourKey(totals), { ...totals, amountBaseUnits: BigInt(amount) })
     }
   }
 
   enter(mint: string, place: Place, postings: readonly DerivedPosting[]): readonly EnteredPosting[] {
     const accounts = this.#accountsOf(mint)
-    return postings.map(([debitName, creditName, amount]) => {
+    return postings.map(([debitName, creditName, amountBaseUnits]) => {
       const debit = totalsOf(accounts, mint, debitName)
       const credit = totalsOf(accounts, mint, creditName)
-      this.#move(debit, amount, place)
-      this.#move(credit, -amount, place)
-      return { debit, credit, amount }
+      this.#move(debit, amountBaseUnits, place)
+      this.#move(credit, -amountBaseUnits, place)
+      return { debit, credit, amountBaseUnits }
     })
   }
 
@@ -83,27 +83,31 @@ export class Journal {
 
   state(): JournalState {
     return {
-      accounts: [...this.accounts()].map((totals) => ({ ...totals, balance: totals.balance.toString() })),
-      hours: [...this.#hours.values()].map((totals) => ({ ...totals, amount: totals.amount.toString() })),
+      accounts: [...this.accounts()].map(({ balanceBaseUnits, ...totals }) => {
+        return { ...totals, balance: balanceBaseUnits.toString() }
+      }),
+      hours: [...this.#hours.values()].map(({ amountBaseUnits, ...totals }) => {
+        return { ...totals, amount: amountBaseUnits.toString() }
+      }),
     }
   }
 
-  #move(totals: AccountTotals, amount: bigint, { position, recordedAtMs, effectiveAtMs }: Place): void {
-    totals.balance += amount
-    if (amount > 0n) totals.debitEntries++
+  #move(totals: AccountTotals, amountBaseUnits: bigint, { position, recordedAtMs, effectiveAtMs }: Place): void {
+    totals.balanceBaseUnits += amountBaseUnits
+    if (amountBaseUnits > 0n) totals.debitEntries++
     else totals.creditEntries++
     totals.uptoPosition = position
     totals.uptoRecordedAtMs = recordedAtMs
     if (!totals.isHourly) return
     const hour = this.#hourOf(totals, effectiveAtMs)
-    hour.amount += amount
-    hour.entries += amount > 0n ? 1 : -1
+    hour.amountBaseUnits += amountBaseUnits
+    hour.entries += amountBaseUnits > 0n ? 1 : -1
   }
 
   /** Totals go down in the hour in which they went up: a reversed burn takes effect at the time of the burn. */
   #hourOf({ mint, account }: AccountTotals, atMs: number): HourTotals {
     const startsAtMs = atMs - (((atMs % hourMs) + hourMs) % hourMs)
-    const fresh = { mint, account, startsAtMs, amount: 0n, entries: 0 }
+    const fresh = { mint, account, startsAtMs, amountBaseUnits: 0n, entries: 0 }
     const key = hourKey(fresh)
     const known = this.#hours.get(key) ?? fresh
     this.#hours.set(key, known)
@@ -129,7 +133,7 @@ function totalsOf(accounts: Map<string, AccountTotals>, mint: string, account: s
   const known = accounts.get(account)
   if (known !== undefined) return known
   const own = ownCopy(account)
-  const nothing = { balance: 0n, debitEntries: 0, creditEntries: 0, uptoPosition: 0, uptoRecordedAtMs: 0 }
+  const nothing = { balanceBaseUnits: 0n, debitEntries: 0, creditEntries: 0, uptoPosition: 0, uptoRecordedAtMs: 0 }
   const totals = { account: own, mint: ownCopy(mint), isHourly: isHourly(own), ...nothing }
   accounts.set(own, totals)
   return totals

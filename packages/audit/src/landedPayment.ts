@@ -28,7 +28,7 @@ export interface LandedAccount {
   /** Owners before, after, and at every opening in between: an account may exist only within the transaction. */
   readonly owners: ReadonlySet<string>
   /** Net change of its balance. */
-  readonly change: bigint
+  readonly changeBaseUnits: bigint
 }
 
 /** Reads top-level and inner instructions alike, and the balances before and after; nothing of the logs. */
@@ -70,20 +70,20 @@ function keysOf({ message, meta }: Pick<ChainTransaction['transaction'], 'messag
 
 function accountsOf({ transaction: { message }, meta }: ChainTransaction, calls: readonly TokenCall[]) {
   const keys = keysOf({ message, meta })
-  const accounts = new Map<string, { mint: string; owners: Set<string>; change: bigint }>()
+  const accounts = new Map<string, { mint: string; owners: Set<string>; changeBaseUnits: bigint }>()
   const see = (account: string, mint: string, owner: string) => {
-    const known = accounts.get(account) ?? { mint, owners: new Set<string>(), change: 0n }
+    const known = accounts.get(account) ?? { mint, owners: new Set<string>(), changeBaseUnits: 0n }
     known.owners.add(owner)
     accounts.set(account, known)
     return known
   }
-  const count = (balances: typeof meta.preTokenBalances, sign: bigint): void => {
+  const count = (balances: typeof meta.preTokenBalances, direction: 1 | -1): void => {
     for (const { accountIndex, mint, owner, uiTokenAmount } of balances) {
-      see(keys[accountIndex] ?? '', mint, owner).change += sign * BigInt(uiTokenAmount.amount)
+      see(keys[accountIndex] ?? '', mint, owner).changeBaseUnits += BigInt(direction) * BigInt(uiTokenAmount.amount)
     }
   }
-  count(meta.preTokenBalances, -1n)
-  count(meta.postTokenBalances, 1n)
+  count(meta.preTokenBalances, -1)
+  count(meta.postTokenBalances, 1)
   for (const call of calls) {
     for (const { account, mint, owner } of tokenOpeningsOf(call.accounts, call.data)) see(account, mint, owner)
   }
@@ -131,7 +131,7 @@ export function contradictionOf(
   const sent = sumOf(own.filter(({ kind, destination }) => kind === 'transfer' && destination === paid.tokenAccount))
   const receiver = accounts.get(paid.tokenAccount)
   const isOurs = receiver !== undefined && [...receiver.owners].every((owner) => owner === paid.wallet)
-  const arrived = isOurs ? receiver.change : 0n
+  const arrived = isOurs ? receiver.changeBaseUnits : 0n
   if (arrived !== settlement.receivedBaseUnits) {
     return `${arrived} arrived, and ${settlement.receivedBaseUnits} are recorded as received`
   }
@@ -149,19 +149,19 @@ function ownMoves({ moves, accounts }: LandedMoves, wallet: string): readonly To
 }
 
 /** A burn is for good: nothing is minted, and the balances of the mint fall by at least as much. */
-function findRestoredBurn({ moves, accounts }: LandedMoves, burned: bigint): string | undefined {
+function findRestoredBurn({ moves, accounts }: LandedMoves, burnedBaseUnits: bigint): string | undefined {
   if (moves.some(({ kind }) => kind === 'mint')) return 'tokens were minted in the same transaction'
-  const fallen = -[...accounts.values()].reduce((sum, { change }) => sum + change, 0n)
-  return fallen < burned ? `it burned ${burned}, and the balances fell by ${fallen}` : undefined
+  const fallen = -[...accounts.values()].reduce((sum, { changeBaseUnits }) => sum + changeBaseUnits, 0n)
+  return fallen < burnedBaseUnits ? `it burned ${burnedBaseUnits}, and the balances fell by ${fallen}` : undefined
 }
 
 /** Amounts that the transfers of a transaction took out of a token account, by the owner of the receiving account. */
 export function sentTo({ moves, accounts }: LandedMoves, account: string): ReadonlyMap<string, bigint> {
   const sent = new Map<string, bigint>()
-  for (const { kind, source, destination, amount } of moves) {
+  for (const { kind, source, destination, amountBaseUnits } of moves) {
     if (kind !== 'transfer' || source !== account) continue
     const owner = [...(accounts.get(destination ?? '')?.owners ?? [])].join(' and ')
-    sent.set(owner, (sent.get(owner) ?? 0n) + amount)
+    sent.set(owner, (sent.get(owner) ?? 0n) + amountBaseUnits)
   }
   return sent
 }

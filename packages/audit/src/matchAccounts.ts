@@ -73,14 +73,20 @@ export function matchAccounts({ journal, findings }: Replay, stored: ReadonlyMap
   }
   for (const totals of journal.accounts()) {
     if (seen.has(totals)) continue
-    const message = `no row is stored, and the events give a balance of ${totals.balance}`
+    const message = `no row is stored, and the events give a balance of ${totals.balanceBaseUnits}`
     findings.add('account_differs', { position: totals.uptoPosition, subject: totals.account, message })
   }
 }
 
 /** An account that no event moves may have been opened by an append that was refused. */
 function differingTotals(row: StoredAccount, derived: AccountTotals | undefined): string[] {
-  const { balance = 0n, debitEntries = 0, creditEntries = 0, uptoPosition = 0, uptoRecordedAtMs } = derived ?? {}
+  const {
+    balanceBaseUnits: balance = 0n,
+    debitEntries = 0,
+    creditEntries = 0,
+    uptoPosition = 0,
+    uptoRecordedAtMs,
+  } = derived ?? {}
   const isUptoRight =
     derived === undefined
       ? row.uptoPosition === 0
@@ -96,7 +102,7 @@ function differingTotals(row: StoredAccount, derived: AccountTotals | undefined)
 function differingRules(row: StoredAccount): string[] {
   const known = classOf(row.name)
   if (known === undefined) return [`the name ${row.name}, which no event gives an account`]
-  const [floor, ceiling] = [known.floor?.toString() ?? '', known.ceiling?.toString() ?? '']
+  const [floor, ceiling] = [known.floorBaseUnits?.toString() ?? '', known.ceilingBaseUnits?.toString() ?? '']
   return [
     row.class !== known.class && `the class ${row.class}, not ${known.class}`,
     row.isHourly !== known.isHourly && 'another rule for its tallies',
@@ -131,7 +137,7 @@ export async function matchTallies(
   const derived = journal.hours()
   for (const key of new Set([...stored.keys(), ...derived.keys()])) {
     const totals = derived.get(key)
-    const right = totals === undefined ? 'nothing' : `${totals.amount} of ${totals.entries} entries`
+    const right = totals === undefined ? 'nothing' : `${totals.amountBaseUnits} of ${totals.entries} entries`
     const found = stored.get(key) ?? 'nothing'
     if (found === right) continue
     findings.add('tally_differs', { ...subjectOf(key), message: `${found} is stored, the events give ${right}` })

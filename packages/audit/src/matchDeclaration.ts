@@ -69,7 +69,7 @@ async function readClasses(source: DatabaseSource): Promise<readonly Row[]> {
   const rows = await source.rows<ClassRow>('select class, prefix, is_exact, floor, ceiling, hourly from ledger.classes')
   return rows.map((row) => {
     const [floor, ceiling] = [row.floor ?? undefined, row.ceiling ?? undefined]
-    const limits = { floor, ceiling, isHourly: row.hourly }
+    const limits = { floorBaseUnits: floor, ceilingBaseUnits: ceiling, isHourly: row.hourly }
     return [`class ${row.class}`, classText({ prefix: row.prefix, isExact: row.is_exact, ...limits })]
   })
 }

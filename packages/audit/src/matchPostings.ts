@@ -18,10 +18,13 @@ export function matchPostings(stored: StoredPostings, derived: readonly EnteredP
   if (count === 0 && derived.length === 0) return
   for (let line = 0; line < Math.max(count, derived.length); line++) {
     const right = derived[line]
-    const [debit, credit, amount] = [debits[line], credits[line], amounts[line]]
+    const [debit, credit, amountBaseUnits] = [debits[line], credits[line], amounts[line]]
     const isRight =
-      right !== undefined && amount === right.amount && isAccount(debit, right.debit) && isAccount(credit, right.credit)
-    if (!isRight) blame(place, line, { found: line < count ? { debit, credit, amount } : undefined, right })
+      right !== undefined &&
+      amountBaseUnits === right.amountBaseUnits &&
+      isAccount(debit, right.debit) &&
+      isAccount(credit, right.credit)
+    if (!isRight) blame(place, line, { found: line < count ? { debit, credit, amountBaseUnits } : undefined, right })
   }
 }
 
@@ -37,14 +40,15 @@ interface Pair {
 interface StoredPosting {
   readonly debit: AccountRow | undefined
   readonly credit: AccountRow | undefined
-  readonly amount: bigint | undefined
+  readonly amountBaseUnits: bigint | undefined
 }
 
 function blame({ position, findings }: Place, line: number, { found, right }: Pair): void {
   const code = right === undefined ? 'posting_unexpected' : found === undefined ? 'posting_missing' : 'posting_differs'
   const said =
-    found === undefined ? 'nothing' : `${nameOf(found.debit)} > ${nameOf(found.credit)} ${found.amount ?? '?'}`
-  const meant = right === undefined ? 'nothing' : `${right.debit.account} > ${right.credit.account} ${right.amount}`
+    found === undefined ? 'nothing' : `${nameOf(found.debit)} > ${nameOf(found.credit)} ${found.amountBaseUnits ?? '?'}`
+  const meant =
+    right === undefined ? 'nothing' : `${right.debit.account} > ${right.credit.account} ${right.amountBaseUnits}`
   const message = `${said} is posted, and the event says ${meant}`
   findings.add(code, { position, subject: `posting ${position}.${line}`, message })
 }

@@ -25,7 +25,7 @@ interface QuoteRow {
   readonly wallet: string
   readonly endpoint: string
   readonly mint: string
-  readonly required: bigint
+  readonly requiredBaseUnits: bigint
   readonly priceList: number
 }
 
@@ -35,14 +35,14 @@ function readQuote(row: CopyRow): QuoteRow {
     wallet: row.latin1(),
     endpoint: row.text() ?? '',
     mint: row.latin1(),
-    required: row.numeric(),
+    requiredBaseUnits: row.numeric(),
     priceList: row.int32(),
   }
 }
 
 function matchPaid({ payments, digest, names, prices, findings }: Replay, quote: QuoteRow, index: number): void {
   const payment = payments.read(index)
-  const { id, wallet, endpoint, mint, required, priceList } = quote
+  const { id, wallet, endpoint, mint, requiredBaseUnits: required, priceList } = quote
   const listed = prices.listOf(priceList)
   const isListed = listed === undefined || [...listed].some((text) => digest.of(text) === payment.priceDigest)
   const differing = [

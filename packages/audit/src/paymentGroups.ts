@@ -54,14 +54,19 @@ export function judgeFollower(
 ): Wrong | undefined {
   if (event.kind === 'TokensBurned' && first.kind === 'PaymentVerified') {
     const right = first.settlement.burnedBaseUnits
-    return burnDiffers(event, { found: event.burnedBaseUnits, right, payment, deps })
+    return burnDiffers(event, { foundBaseUnits: event.burnedBaseUnits, rightBaseUnits: right, payment, deps })
   }
   if (event.kind === 'BurnOwed' && first.kind === 'PaymentVerified') {
     const right = first.settlement.price.burnBaseUnits
-    return burnDiffers(event, { found: event.owedBaseUnits, right, payment, deps })
+    return burnDiffers(event, { foundBaseUnits: event.owedBaseUnits, rightBaseUnits: right, payment, deps })
   }
   if (event.kind === 'BurnReversed') {
-    return burnDiffers(event, { found: event.burnedBaseUnits, right: payment.burnedBaseUnits, payment, deps })
+    return burnDiffers(event, {
+      foundBaseUnits: event.burnedBaseUnits,
+      rightBaseUnits: payment.burnedBaseUnits,
+      payment,
+      deps,
+    })
   }
   return event.kind === 'DistributionAllocated' ? distributionDiffers(event, payment, deps) : undefined
 }
@@ -79,15 +84,15 @@ function distributionDiffers(
 }
 
 interface Burn {
-  readonly found: bigint
-  readonly right: bigint
+  readonly foundBaseUnits: bigint
+  readonly rightBaseUnits: bigint
   readonly payment: AuditedPayment
   readonly deps: LifecycleDeps
 }
 
 function burnDiffers(
   event: PaymentEvent & { readonly mint: string; readonly endpoint: string },
-  { found, right, payment, deps }: Burn,
+  { foundBaseUnits: found, rightBaseUnits: right, payment, deps }: Burn,
 ): Wrong | undefined {
   const code = 'burn_differs'
   if (found !== right) return { code, message: `${event.kind} of ${found}, and the payment's burn is ${right}` }

@@ -227,9 +227,13 @@ function endExposure(step: Step, event: Exposure): void {
   step.payment.exposedBaseUnits = 0n
 }
 
-function expectExposure({ payment, blame, deps }: Step, { exposedBaseUnits, mint }: Exposure, right: bigint): void {
-  if (exposedBaseUnits !== right) {
-    blame('exposure_differs', `${exposedBaseUnits} are recorded as exposed, and ${right} change`)
+function expectExposure(
+  { payment, blame, deps }: Step,
+  { exposedBaseUnits, mint }: Exposure,
+  rightBaseUnits: bigint,
+): void {
+  if (exposedBaseUnits !== rightBaseUnits) {
+    blame('exposure_differs', `${exposedBaseUnits} are recorded as exposed, and ${rightBaseUnits} change`)
   }
   if (deps.names.numberOf(mint) !== payment.mint) blame('owner_differs', 'another mint was paid')
 }

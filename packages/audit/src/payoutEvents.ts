@@ -1,4 +1,4 @@
-import { type BodyReader } from './bodyReader.ts'
+import { type BodyReader, UnreadableBody } from './bodyReader.ts'
 import { type EventHead, type EventReader, readTime } from './eventHead.ts'
 
 /* Tokens that leave the payment wallet: payouts, and burns that were owed. */
@@ -34,6 +34,7 @@ export type BurnEvent = EventHead &
         readonly throughPosition: number
         readonly burnBaseUnits: bigint
         readonly parts: readonly EndpointBurn[]
+        readonly lastValidHeight: number | undefined
         readonly transactionBase64: string
       }
     | {
@@ -44,6 +45,13 @@ export type BurnEvent = EventHead &
         readonly slot: number
         readonly parts: readonly EndpointBurn[]
       }
+    | {
+        readonly kind: 'BurnFailed'
+        readonly round: number
+        readonly mint: string
+        readonly reason: string
+        readonly finalizedSlot: number
+      }
   )
 
 export type BurnEventOf<K extends BurnEvent['kind']> = Extract<BurnEvent, { kind: K }>
@@ -53,6 +61,7 @@ export const payoutReaders: ReadonlyMap<string, EventReader<PayoutEvent>> = new 
 export const burnReaders: ReadonlyMap<string, EventReader<BurnEvent>> = new Map<string, EventReader<BurnEvent>>([
   ['BurnSubmitted', readBurnSubmitted],
   ['BurnConfirmed', readBurnConfirmed],
+  ['BurnFailed', readBurnFailed],
 ])
 
 function readPaid(reader: BodyReader): PayoutEvent {
@@ -82,7 +91,9 @@ function readPaidShare(reader: BodyReader): PaidShare {
 function readBurnSubmitted(reader: BodyReader): BurnEventOf<'BurnSubmitted'> {
   const burnBaseUnits = reader.amount('{"burnBaseUnits":')
   const effectiveAtMs = readTime(reader, ',"effectiveAt":')
-  const mint = reader.plain(',"kind":"BurnSubmitted","mint":')
+  reader.literal(',"kind":"BurnSubmitted"')
+  const lastValidHeight = reader.takes(',"lastValidHeight":') ? reader.integer('') : undefined
+  const mint = reader.plain(',"mint":')
   const parts = readEndpointBurns(reader)
   const round = reader.integer(',"round":')
   const schemaVersion = reader.integer(',"schemaVersion":')
@@ -91,7 +102,8 @@ function readBurnSubmitted(reader: BodyReader): BurnEventOf<'BurnSubmitted'> {
   const transactionBase64 = reader.plain(',"transactionBase64":')
   const version = reader.integer(',"version":')
   const head = { stream, version, effectiveAtMs, schemaVersion }
-  return { kind: 'BurnSubmitted', ...head, round, mint, throughPosition, burnBaseUnits, parts, transactionBase64 }
+  const burn = { round, mint, throughPosition, burnBaseUnits, parts, lastValidHeight, transactionBase64 }
+  return { kind: 'BurnSubmitted', ...head, ...burn }
 }
 
 function readBurnConfirmed(reader: BodyReader): BurnEventOf<'BurnConfirmed'> {
@@ -106,6 +118,19 @@ function readBurnConfirmed(reader: BodyReader): BurnEventOf<'BurnConfirmed'> {
   const version = reader.integer(',"version":')
   const head = { stream, version, effectiveAtMs, schemaVersion }
   return { kind: 'BurnConfirmed', ...head, round, mint, burnedBaseUnits, slot, parts }
+}
+
+function readBurnFailed(reader: BodyReader): BurnEventOf<'BurnFailed'> {
+  const effectiveAtMs = readTime(reader, '{"effectiveAt":')
+  const finalizedSlot = reader.integer(',"finalizedSlot":')
+  const mint = reader.plain(',"kind":"BurnFailed","mint":')
+  const reason = reader.plain(',"reason":')
+  if (reason !== 'absent' && reason !== 'failed') throw new UnreadableBody(`${reason} is not a reason of a failed burn`)
+  const round = reader.integer(',"round":')
+  const schemaVersion = reader.integer(',"schemaVersion":')
+  const stream = reader.plain(',"stream":')
+  const version = reader.integer(',"version":')
+  return { kind: 'BurnFailed', stream, version, effectiveAtMs, schemaVersion, round, mint, reason, finalizedSlot }
 }
 
 function readEndpointBurns(reader: BodyReader): readonly EndpointBurn[] {

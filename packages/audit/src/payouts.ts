@@ -19,7 +19,7 @@ export interface PayoutsState {
   readonly burnsOwed: readonly (readonly [string, string])[]
 }
 
-/** A burn between its two events, and after them. */
+/** A burn from its first event on. */
 interface BurnRound {
   readonly stream: string
   readonly mint: string
@@ -28,6 +28,7 @@ interface BurnRound {
   readonly throughPosition: number
   readonly burnBaseUnits: string
   readonly parts: string
+  readonly end?: 'confirmed' | 'failed'
 }
 
 const payable =
@@ -77,7 +78,7 @@ export class Payouts {
       const owner = account.startsWith('Liabilities:Share:') ? wallet : (account.split(':')[2] ?? wallet)
       if (owner !== wallet) blame('owner_differs', `what is owed to ${owner} was paid to ${wallet}`, account)
       if (!payable.test(account)) blame('lifecycle_impossible', `nothing is paid out of ${account}`)
-      const balance = this.#deps.journal.account(mint, account)?.balance ?? 0n
+      const balance = this.#deps.journal.account(mint, account)?.balanceBaseUnits ?? 0n
       if (balance > 0n) blame('payout_exceeds', `${balance} more were paid than was owed`, account)
     }
   }
@@ -85,7 +86,8 @@ export class Payouts {
   /** After its postings have been entered. */
   judgeBurn(event: BurnEvent, recorded: Recorded): void {
     if (event.kind === 'BurnSubmitted') this.#submit(event, recorded)
-    else this.#confirm(event, recorded)
+    else if (event.kind === 'BurnConfirmed') this.#confirm(event, recorded)
+    else this.#fail(event, recorded)
   }
 
   #submit(event: BurnEventOf<'BurnSubmitted'>, recorded: Recorded): void {
@@ -97,10 +99,13 @@ export class Payouts {
     if (earlier.some((known) => known.round === round))
       blame('lifecycle_impossible', `round ${round} is burned already`)
     if (throughPosition >= recorded.position) blame('lifecycle_impossible', 'the round reaches beyond its own event')
-    const passed = Math.max(0, ...earlier.map((known) => known.throughPosition))
+    const open = earlier.find(({ end }) => end === undefined)
+    if (open !== undefined) blame('lifecycle_impossible', `round ${open.round} has not ended`)
+    const burned = earlier.filter(({ end }) => end === 'confirmed')
+    const passed = Math.max(0, ...burned.map((known) => known.throughPosition))
     if (throughPosition <= passed) blame('lifecycle_impossible', `an earlier round reaches up to position ${passed}`)
     this.#expectWhole(parts, burnBaseUnits, blame)
-    const owed = -(this.#deps.journal.account(mint, 'Liabilities:BurnOwed')?.balance ?? 0n)
+    const owed = -(this.#deps.journal.account(mint, 'Liabilities:BurnOwed')?.balanceBaseUnits ?? 0n)
     if (burnBaseUnits > owed) blame('burn_exceeds', `${burnBaseUnits} are to be burned of ${owed} that are owed`)
     this.#rounds.set(stream, {
       stream,
@@ -125,7 +130,8 @@ export class Payouts {
     else if (found.join() !== right.join() || submitted?.parts !== describeParts(parts)) {
       blame('burn_differs', `${found.join(' / ')} is confirmed, and ${right.join(' / ')} was submitted`)
     }
-    const balance = this.#deps.journal.account(mint, 'Liabilities:BurnOwed')?.balance ?? 0n
+    if (submitted !== undefined) this.#rounds.set(stream, { ...submitted, end: 'confirmed' })
+    const balance = this.#deps.journal.account(mint, 'Liabilities:BurnOwed')?.balanceBaseUnits ?? 0n
     if (balance > 0n) blame('burn_exceeds', `${balance} more were burned than was owed`)
     for (const { endpoint, baseUnits } of parts) {
       this.oweBurn({ mint, endpoint }, -baseUnits)
@@ -134,9 +140,19 @@ export class Payouts {
     }
   }
 
-  #expectWhole(parts: readonly EndpointBurn[], whole: bigint, blame: BlameAt): void {
+  /** Its debts stay owed. Whether the chain really does not have the burn is asked of a node. */
+  #fail(event: BurnEventOf<'BurnFailed'>, recorded: Recorded): void {
+    const { stream, mint, round } = event
+    this.#deps.streams.advance(event, recorded, { kind: 'burn', from: 'submitted', to: 'failed' })
+    const submitted = this.#rounds.get(stream)
+    if (submitted === undefined || submitted.mint !== mint || submitted.round !== round)
+      this.#blameAt(recorded, stream)('burn_differs', `round ${round} of ${mint} failed, and another was submitted`)
+    else this.#rounds.set(stream, { ...submitted, end: 'failed' })
+  }
+
+  #expectWhole(parts: readonly EndpointBurn[], wholeBaseUnits: bigint, blame: BlameAt): void {
     const sum = parts.reduce((total, { baseUnits }) => total + baseUnits, 0n)
-    if (sum !== whole) blame('burn_differs', `the parts sum to ${sum}, and the burn is ${whole}`)
+    if (sum !== wholeBaseUnits) blame('burn_differs', `the parts sum to ${sum}, and the burn is ${wholeBaseUnits}`)
   }
 
   #expectOwnTransaction(stream: string, blame: BlameAt): void {

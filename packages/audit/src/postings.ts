@@ -1,14 +1,14 @@
 import { neverHappens } from './invariant.ts'
 import type { AuditedEvent } from './auditedEvent.ts'
 import type { AuditedSettlement, PaymentEvent, PaymentEventOf, Reversal } from './paymentEvents.ts'
-import type { BurnEvent, PayoutEvent } from './payoutEvents.ts'
+import type { BurnEventOf, PayoutEvent } from './payoutEvents.ts'
 
 /*
  * Double entry derived a second time, from the table in docs/ledger.md: which accounts each event debits and credits. The
  * amounts are those of the event's body; a posting of nothing is not posted.
  */
 
-export type DerivedPosting = readonly [debit: string, credit: string, amount: bigint]
+export type DerivedPosting = readonly [debit: string, credit: string, amountBaseUnits: bigint]
 
 const wallet = 'Assets:PaymentWallet'
 const unearned = 'Liabilities:Unearned'
@@ -23,13 +23,17 @@ export function postingsOf(event: AuditedEvent): readonly DerivedPosting[] {
   return postings.every(movesSomething) ? postings : postings.filter(movesSomething)
 }
 
-function movesSomething([, , amount]: DerivedPosting): boolean {
-  return amount !== 0n
+function movesSomething([, , amountBaseUnits]: DerivedPosting): boolean {
+  return amountBaseUnits !== 0n
 }
 
 function allPostingsOf(event: AuditedEvent): readonly DerivedPosting[] {
   if (event.kind === 'DistributionPaid') return paidOut(event)
-  if (event.kind === 'BurnSubmitted' || event.kind === 'BurnConfirmed') return burnedLater(event)
+  if (event.kind === 'BurnConfirmed') return burnedLater(event)
+  if (event.kind === 'BurnSubmitted' || event.kind === 'BurnFailed') return nothing
+  if (event.kind === 'RefundGranted')
+    return [['Expenses:RefundsGranted', `Liabilities:RefundsDue:${event.wallet}`, event.amountBaseUnits]]
+  if (event.kind === 'RefundApproved') return nothing
   if (event.kind === 'PriceListPublished' || event.kind === 'SettingChanged') return nothing
   return ofPayment(event)
 }
@@ -104,8 +108,7 @@ function paidOut({ payments }: PayoutEvent): readonly DerivedPosting[] {
 }
 
 /** The burn of a round leaves the wallet, and counts for the endpoints whose callers paid for it. */
-function burnedLater(event: BurnEvent): readonly DerivedPosting[] {
-  if (event.kind === 'BurnSubmitted') return nothing
+function burnedLater(event: BurnEventOf<'BurnConfirmed'>): readonly DerivedPosting[] {
   return [
     [burnOwed, wallet, event.burnedBaseUnits],
     ...event.parts.map(({ endpoint, baseUnits }): DerivedPosting => [burnedAt(endpoint), burnedByCallers, baseUnits]),

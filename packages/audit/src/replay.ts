@@ -13,6 +13,7 @@ import { Payouts, type PayoutsState } from './payouts.ts'
 import { PositionIndex } from './positionIndex.ts'
 import { mintOf, postingsOf } from './postings.ts'
 import { matchPostings } from './matchPostings.ts'
+import { Refunds } from './refunds.ts'
 import { PublishedPrices, type PublishedPricesState } from './publishedPrices.ts'
 import { type EventColumns, leafHashOf, type RawEvent } from './rawEvent.ts'
 import { SaltedDigest } from './saltedDigest.ts'
@@ -64,6 +65,7 @@ export class Replay {
   readonly payouts: Payouts
   readonly prices: PublishedPrices
   readonly #lifecycles: PaymentLifecycles
+  readonly #refunds: Refunds
   #position: number
   #recordedAtMs: number
   #lastLeaf: string
@@ -85,6 +87,11 @@ export class Replay {
     this.settings = new Settings({ findings, streams, prices, periods: this.periods }, state?.settings)
     const isPayment = (stream: string): boolean => payments.find(digest.pairOf(stream)) !== undefined
     this.payouts = new Payouts({ findings, journal, streams, isPayment }, state?.payouts)
+    const findPayment = (stream: string) => {
+      const index = payments.find(digest.pairOf(stream))
+      return index === undefined ? undefined : payments.read(index)
+    }
+    this.#refunds = new Refunds({ findings, streams, findPayment, digestOf: (wallet) => digest.of(wallet) })
     this.#lifecycles = new PaymentLifecycles({ findings, payments, digest, names, prices })
     this.#position = state?.position ?? 0
     this.#recordedAtMs = state?.recordedAtMs ?? -Infinity
@@ -136,7 +143,8 @@ export class Replay {
     this.#lifecycles.settle()
     this.periods.judgeSplits()
     const sums = new Map<string, bigint>()
-    for (const { mint, balance } of this.journal.accounts()) sums.set(mint, (sums.get(mint) ?? 0n) + balance)
+    for (const { mint, balanceBaseUnits: balance } of this.journal.accounts())
+      sums.set(mint, (sums.get(mint) ?? 0n) + balance)
     for (const [mint, sum] of sums) {
       if (sum !== 0n) this.#blame('ledger_unbalanced', this.#position, `the accounts of ${mint} sum to ${sum}`)
     }
@@ -170,6 +178,7 @@ export class Replay {
     if (event.kind === 'PriceListPublished') this.settings.publish(event, recorded, this.digest.of(body))
     else if (event.kind === 'SettingChanged') this.settings.change(event, recorded, this.digest.of(body))
     else if (event.kind === 'DistributionPaid') this.payouts.judgePayout(event, recorded)
+    else if (event.kind === 'RefundApproved' || event.kind === 'RefundGranted') this.#refunds.judge(event, recorded)
     else this.payouts.judgeBurn(event, recorded)
     return this.otherStreams.find(event.stream)?.positions[0] ?? recorded.position
   }

@@ -50,7 +50,8 @@ listed as materialized (
 /** Movements of each stream by day and account; Memo accounts are not money. */
 const posted = `
 moved as materialized (
-  select t.stream, t.day, t.account, sum(t.debit) as debits, sum(t.credit) as credits
+  select t.stream, t.day, t.account, sum(t.debit) as debits, sum(t.credit) as credits,
+    sum(coalesce(div((t.debit - t.credit) * q.price_micro_usd * 1000000, q.required), 0)) as value
   from (
     select e.stream, (e.effective_at at time zone 'UTC')::date as day, unnest(e.debits) as account, unnest(e.amounts) as debit,
       0::numeric as credit
@@ -59,10 +60,11 @@ moved as materialized (
     select e.stream, (e.effective_at at time zone 'UTC')::date, unnest(e.credits), 0, unnest(e.amounts)
     from ledger.events e where e.debits is not null and e.seq <= (select upto.seq from upto)
   ) t
+  left join listed q on q.stream = t.stream
   group by t.stream, t.day, t.account
 ),
 posted as materialized (
-  select m.stream, s.kind, m.day, a.mint, m.debits, m.credits, m.debits - m.credits as amount, l.wallet,
+  select m.stream, s.kind, m.day, a.mint, m.debits, m.credits, m.debits - m.credits as amount, m.value, l.wallet,
     n.share, coalesce(n.burned_at, l.endpoint, '') as endpoint,
     case when n.share is null then split_part(a.name, ':', 1) || ':' || split_part(a.name, ':', 2) else a.name end as line
   from moved m
@@ -86,11 +88,11 @@ const amounts = `
 const expected = `
 right_days as materialized (
   select m.mint, d.day, m.kind, m.endpoint, m.line as account, sum(m.debits) as debits, sum(m.credits) as credits,
-    sum(m.payments) as payments
+    sum(m.payments) as payments, sum(m.value) as value_pico_usd
   from (
-    select p.mint, p.day, p.kind, p.endpoint, p.line, p.debits, p.credits, 0 as payments from posted p
+    select p.mint, p.day, p.kind, p.endpoint, p.line, p.debits, p.credits, 0 as payments, p.value from posted p
     union all
-    select l.mint, l.paid_day, 'payment', l.endpoint, 'Assets:PaymentWallet', 0, 0, l.payments from listed l where l.required is not null
+    select l.mint, l.paid_day, 'payment', l.endpoint, 'Assets:PaymentWallet', 0, 0, l.payments, 0 from listed l where l.required is not null
   ) m
   cross join lateral (values (m.day), ('-infinity'::date)) d (day)
   group by m.mint, d.day, m.kind, m.endpoint, m.line
@@ -151,6 +153,20 @@ right_payouts as materialized (
   cross join lateral (select convert_from(e.body, 'UTF8')::jsonb as body offset 0) b
   cross join lateral jsonb_array_elements(b.body -> 'payments') with ordinality as p (paid, line)
   where e.kind = 'DistributionPaid' and e.seq <= (select upto.seq from upto)
+),
+right_refunds as materialized (
+  select e.seq, d.line, b.body ->> 'mint' as mint, b.body ->> 'payment' as reference, b.body ->> 'wallet' as wallet, e.kind,
+    d.account, d.amount, b.body ->> 'by' as decided_by, b.body ->> 'role' as role, b.body ->> 'login' as login,
+    b.body ->> 'reason' as reason, e.recorded_at as decided_at
+  from ledger.events e
+  cross join lateral (select convert_from(e.body, 'UTF8')::jsonb as body offset 0) b
+  cross join lateral (
+    select a.line, a.debt ->> 'account' as account, (a.debt ->> 'baseUnits')::numeric as amount
+    from jsonb_array_elements(b.body -> 'debts') with ordinality as a (debt, line)
+    union all
+    select 1, 'Liabilities:RefundsDue:' || (b.body ->> 'wallet'), (b.body ->> 'amountBaseUnits')::numeric where e.kind = 'RefundGranted'
+  ) d
+  where e.kind in ('RefundApproved', 'RefundGranted') and e.seq <= (select upto.seq from upto)
 )`
 
 interface Table {
@@ -169,7 +185,7 @@ const tables: readonly Table[] = [
     name: 'daily_totals',
     right: 'right_days',
     keys: ['mint', 'day', 'kind', 'endpoint', 'account'],
-    columns: ['debits', 'credits', 'payments'],
+    columns: ['debits', 'credits', 'payments', 'value_pico_usd'],
     position: 'null::bigint',
   },
   {
@@ -215,6 +231,25 @@ const tables: readonly Table[] = [
     right: 'right_payouts',
     keys: ['seq', 'line'],
     columns: ['mint', 'reference', 'plan_id', 'part', 'account', 'wallet', 'amount', 'paid_at'],
+    position: 'coalesce(r.seq, k.seq)',
+  },
+  {
+    name: 'refunds',
+    right: 'right_refunds',
+    keys: ['seq', 'line'],
+    columns: [
+      'mint',
+      'reference',
+      'wallet',
+      'kind',
+      'account',
+      'amount',
+      'decided_by',
+      'role',
+      'login',
+      'reason',
+      'decided_at',
+    ],
     position: 'coalesce(r.seq, k.seq)',
   },
 ]

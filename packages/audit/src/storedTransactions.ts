@@ -191,5 +191,5 @@ function bytesOf(event: Stored): string | undefined {
 }
 
 export function sumOf(moves: readonly TokenMove[]): bigint {
-  return moves.reduce((sum, { amount }) => sum + amount, 0n)
+  return moves.reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n)
 }

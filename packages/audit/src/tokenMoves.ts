@@ -9,7 +9,7 @@ export interface TokenMove {
   /** A plain transfer does not name it. */
   readonly mint: string | undefined
   readonly authority: string
-  readonly amount: bigint
+  readonly amountBaseUnits: bigint
 }
 
 const tokenPrograms = new Set([
@@ -97,14 +97,14 @@ function moveOf({ accounts, data }: TokenCall): TokenMove | undefined {
   const authority = at(layout.authority)
   if (authority === undefined) return undefined
   const { kind } = layout
-  const amount = data.readBigUInt64LE(amountAt)
+  const amountBaseUnits = data.readBigUInt64LE(amountAt)
   return {
     kind,
     source: at(layout.source),
     destination: at(layout.destination),
     mint: at(layout.mint),
     authority,
-    amount,
+    amountBaseUnits,
   }
 }
 

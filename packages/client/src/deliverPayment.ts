@@ -2,10 +2,11 @@ import { assertNever, assertPresent } from '@tollbook/core/assert'
 import { readBase64 } from '@tollbook/core/base64'
 import { readSignature } from '@tollbook/core/signature'
 import { landTransaction } from './landTransaction.ts'
+import { isStreamFor } from './judgeAnswer.ts'
 import type { Payer } from './payer.ts'
 import { PaymentError, PaymentNotSent, PaymentRefused, PaymentUnresolved } from './paymentError.ts'
 import type { PendingPayment } from './pendingPayment.ts'
-import { presentPayment } from './presentPayment.ts'
+import { plainHeaders, presentPayment } from './presentPayment.ts'
 
 export interface Delivery {
   readonly payment: PendingPayment
@@ -19,15 +20,42 @@ export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<
   const { payment } = delivery
   try {
     const answer = await landAndPresent(payer, delivery)
+    if (isStreamFor(payment, answer)) return followStream(payer, payment, answer)
     await payer.open.close(payment, 'answered')
+    payer.open.leave(payment)
     return answer
   } catch (error) {
     // A node that does not take it has seen it, so it counts as spent like a refused one.
     if (error instanceof PaymentRefused || error instanceof PaymentNotSent) await payer.open.close(payment, 'refused')
-    throw error
-  } finally {
     payer.open.leave(payment)
+    throw error
   }
+}
+
+/** The payment stays open until the last byte: when the answer breaks, the same request is made again with the same payment. */
+function followStream({ open }: Payer, payment: PendingPayment, { status, headers, body }: Response): Response {
+  const reader = body?.getReader()
+  const followed = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      try {
+        const step = await reader?.read()
+        if (step?.done === false) return controller.enqueue(step.value)
+        await open.close(payment, 'answered')
+        open.leave(payment)
+        controller.close()
+      } catch (error) {
+        open.leave(payment)
+        controller.error(error)
+      }
+    },
+    // A reader that stops early has bought the answer.
+    async cancel(reason) {
+      await reader?.cancel(reason)
+      await open.close(payment, 'answered')
+      open.leave(payment)
+    },
+  })
+  return new Response(followed, { status, headers: plainHeaders(headers) })
 }
 
 async function landAndPresent(payer: Payer, delivery: Delivery): Promise<Response> {

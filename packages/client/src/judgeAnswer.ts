@@ -60,6 +60,12 @@ function mayHeal(status: number): boolean {
   return status >= 500 || [408, 409, 425, 429].includes(status)
 }
 
+/** The head of a streamed answer names the receipt of this payment; its body ends with the receipt itself. */
+export function isStreamFor({ signature }: Pick<PresentedProof, 'signature'>, { status, headers }: Response): boolean {
+  const location = headers.get('receipt-location') ?? ''
+  return status === 200 && location.startsWith(`/api/receipts/${signature}?`)
+}
+
 const sale = z.object({ success: z.literal(true), receipt: z.object({ signature: z.string() }) })
 
 /** A 200 without the receipt of this payment is not the service's: a portal or a proxy on the way answered. */

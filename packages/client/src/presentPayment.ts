@@ -1,6 +1,6 @@
 import { assertNever } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
-import { type AnswerVerdict, judgeAnswer, readLastAnswer, type WholeAnswer } from './judgeAnswer.ts'
+import { type AnswerVerdict, isStreamFor, judgeAnswer, readLastAnswer, type WholeAnswer } from './judgeAnswer.ts'
 import { paidRequestInit } from './payableRequest.ts'
 import { type LastAnswer, PaymentRefused, PaymentUnresolved, PaymentUnspent } from './paymentError.ts'
 import type { PaymentProgress } from './paymentProgress.ts'
@@ -43,6 +43,10 @@ export async function presentPayment(deps: PresentDeps, presentation: Presentati
   let last: Attempt = { verdict: { kind: 'again', unspent: false, retryAfterMs: undefined } }
   for (let attempt = 1; attempt <= deps.retry.attemptsMax; attempt++) {
     const answer = await askOnce(deps, presentation, deadlineMs)
+    if (answer instanceof Response) {
+      await deps.onEvent({ kind: 'delivered', payment, attempts: attempt })
+      return answer
+    }
     last = 'lost' in answer ? lostAttempt(answer.lost) : answeredAttempt(answer, { ...payment, confirmed })
     const { verdict, lastAnswer } = last
     if (verdict.kind === 'delivered' && !('lost' in answer)) {
@@ -68,16 +72,20 @@ interface Attempt {
 // An answer holds a picture or a page of text; what is larger comes as a URL.
 const answerBytesMax = 16 * 1024 * 1024
 
-/** The body too belongs to the attempt: a connection that breaks in the middle has lost the answer. */
+/**
+ * The body too belongs to the attempt: a connection that breaks in the middle has lost the answer. A streamed answer is passed on
+ * with its first byte instead, and its reader learns when it breaks.
+ */
 async function askOnce(
   { fetch, clock, retry }: PresentDeps,
   { payment, signal }: Presentation,
   deadlineMs: number,
-): Promise<WholeAnswer | { readonly lost: unknown }> {
+): Promise<WholeAnswer | Response | { readonly lost: unknown }> {
   const timeoutMs = Math.max(1, Math.min(retry.attemptTimeoutMs, deadlineMs - clock.monotonicMs()))
   try {
     return await withinTime({ clock, timeoutMs, signal }, async (signal) => {
       const response = await fetch(payment.request.url, { ...paidRequestInit(payment), signal })
+      if (isStreamFor(payment, response)) return response
       return { status: response.status, headers: response.headers, bytes: await readBody(response, answerBytesMax) }
     })
   } catch (error) {
@@ -122,7 +130,11 @@ function errorOf(payment: PendingPayment, { verdict, lastAnswer, cause }: Attemp
 
 /** The bytes are plain by now, whatever they were packed in on the way. */
 function rebuildResponse({ status, headers, bytes }: WholeAnswer): Response {
+  return new Response(bytes, { status, headers: plainHeaders(headers) })
+}
+
+export function plainHeaders(headers: Headers): Headers {
   const plain = new Headers(headers)
   for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) plain.delete(name)
-  return new Response(bytes, { status, headers: plain })
+  return plain
 }

@@ -23,6 +23,10 @@ export const invalidPaymentReasons = {
     'x-payment-proof is not the canonical padded base64 of a signature, a signed transaction, or {signature|transaction, secret}',
   malformed_payload:
     'PAYMENT-SIGNATURE is not the base64 of an x402 payment by version 2 that echoes the whole offer of the 402',
+  malformed_credential:
+    'Authorization is not the base64url of an MPP credential that echoes the challenge and carries a signed transaction',
+  challenge_invalid: 'the challenge of the credential is not one of this service for this request; request a new one',
+  challenge_expired: 'the challenge of the credential has expired, and nothing was sent; request a new one',
   not_sponsored: 'the service does not pay the network fee of this transaction',
   not_found:
     'the transaction is not on chain at the required commitment yet; send the same proof again, do not pay again',

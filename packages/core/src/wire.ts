@@ -10,7 +10,14 @@ const baseUnitsText = z.string().regex(/^(0|[1-9]\d{0,19})$/)
 export const quoteBody = z.object({
   error: z.string(),
   code: z.literal('PAYMENT_REQUIRED'),
-  pricing: z.object({ endpoint: z.string(), priceUSD: z.number(), tokenPrice: z.number(), requiredTokens: z.number() }),
+  pricing: z.object({
+    endpoint: z.string(),
+    priceUSD: z.number(),
+    tokenPrice: z.number(),
+    requiredTokens: z.number(),
+    /** Bounds of what the price covers, such as the model and its tokens. */
+    covers: z.record(z.string(), z.union([z.string(), z.number(), z.null()])).optional(),
+  }),
   /** Percentages by account of the operator's split; `burn` is one of them. */
   distribution: z.record(z.string(), z.string()),
   burnInfo: z.object({ percentage: z.number(), tokensToBurn: z.number() }),

@@ -13,6 +13,8 @@ export interface DatabaseOptions {
   readonly connectionsMax: number
   /** 15 s by default; longer for readers of the whole ledger. */
   readonly statementTimeoutMs?: number
+  /** 5 s by default. */
+  readonly connectTimeoutMs?: number
   readonly log: LedgerLog
   /** Runs on each new connection before it is used; if it rejects, the connection is closed and its user gets the reason. */
   readonly onConnect?: (connection: QueryRunner) => Promise<void>
@@ -22,7 +24,7 @@ export interface DatabaseOptions {
 const standardStatementTimeoutMs = 15_000
 // The server ends a statement by itself; this is for a server that has vanished without closing the connection.
 const queryTimeoutMoreMs = 5_000
-const connectTimeoutMs = 5_000
+const standardConnectTimeoutMs = 5_000
 // A new session plans the append in 20 ms, and logs in with thousands of rounds of a hash. The default is 10 s.
 const idleTimeoutMs = 5 * 60_000
 // Appends hold the lock of the head for milliseconds. A longer wait means that commits hang, as without the required
@@ -31,6 +33,7 @@ const lockTimeoutMs = 5_000
 
 export function openDatabase(options: DatabaseOptions): pg.Pool {
   const { statementTimeoutMs = standardStatementTimeoutMs, onConnect } = options
+  const { connectTimeoutMs = standardConnectTimeoutMs } = options
   assert(options.connectionsMax > 0 && statementTimeoutMs > 0, 'a pool has connections and time')
   const pool = new pg.Pool({
     connectionString: options.databaseUrl,
@@ -43,7 +46,9 @@ export function openDatabase(options: DatabaseOptions): pg.Pool {
     idleTimeoutMillis: idleTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
     keepAlive: true,
-    ...(onConnect === undefined ? {} : { verify: verifyBy(onConnect) }),
+    // Not `verify`: a caller whose wait ended during it would lose its connection, and its statement would still run.
+    // The pool awaits the promise, although its types do not say so.
+    ...(onConnect === undefined ? {} : { onConnect: (connection: QueryRunner): unknown => onConnect(connection) }),
     types: typeParsers(),
   })
   // A broken connection is an event: of the pool when it is idle, of its client when it is in use. Without a listener
@@ -51,22 +56,6 @@ export function openDatabase(options: DatabaseOptions): pg.Pool {
   pool.on('error', (error) => options.log.warn({ event: 'database_connection_lost', error: describeError(error) }))
   pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
-}
-
-type Verify = NonNullable<pg.PoolConfig['verify']>
-
-function verifyBy(onConnect: NonNullable<DatabaseOptions['onConnect']>): Verify {
-  return (connection, done) => {
-    void (async () => {
-      let problem: Error | undefined
-      try {
-        await onConnect(connection)
-      } catch (error) {
-        problem = error instanceof Error ? error : new Error(describeError(error))
-      }
-      done(problem)
-    })()
-  }
 }
 
 const int8 = 20

@@ -36,8 +36,8 @@ export interface AccountClass {
   readonly class: string
   readonly prefix: string
   readonly isExact: boolean
-  readonly floor: bigint | undefined
-  readonly ceiling: bigint | undefined
+  readonly floorBaseUnits: bigint | undefined
+  readonly ceilingBaseUnits: bigint | undefined
   readonly hourly: boolean
 }
 
@@ -63,8 +63,8 @@ export function parseDeclaration(texts: readonly string[]): Declaration {
       class: text(row['class']),
       prefix: text(row['prefix']),
       isExact: row['is_exact'] === true,
-      floor: limit(row['floor']),
-      ceiling: limit(row['ceiling']),
+      floorBaseUnits: limit(row['floor']),
+      ceilingBaseUnits: limit(row['ceiling']),
       hourly: row['hourly'] === true,
     })),
   }

@@ -200,19 +200,19 @@ function movedBalances(
   postings: readonly Posting[],
 ): ReadonlyMap<string, bigint> | string {
   const after = new Map<string, bigint>()
-  const add = (mint: string, account: string, amount: bigint) => {
+  const add = (mint: string, account: string, amountBaseUnits: bigint) => {
     const key = accountKey(mint, account)
-    after.set(key, (after.get(key) ?? balances.get(key) ?? 0n) + amount)
+    after.set(key, (after.get(key) ?? balances.get(key) ?? 0n) + amountBaseUnits)
   }
   for (const { debit, credit, mint, amountBaseUnits } of postings) {
     add(mint, debit, amountBaseUnits)
     add(mint, credit, -amountBaseUnits)
   }
   for (const { debit, credit, mint } of postings) {
-    const ceiling = classOf(declaration.classes, debit)?.ceiling
-    if (ceiling !== undefined && (after.get(accountKey(mint, debit)) ?? 0n) > ceiling) return debit
-    const floor = classOf(declaration.classes, credit)?.floor
-    if (floor !== undefined && (after.get(accountKey(mint, credit)) ?? 0n) < floor) return credit
+    const ceilingBaseUnits = classOf(declaration.classes, debit)?.ceilingBaseUnits
+    if (ceilingBaseUnits !== undefined && (after.get(accountKey(mint, debit)) ?? 0n) > ceilingBaseUnits) return debit
+    const floorBaseUnits = classOf(declaration.classes, credit)?.floorBaseUnits
+    if (floorBaseUnits !== undefined && (after.get(accountKey(mint, credit)) ?? 0n) < floorBaseUnits) return credit
   }
   return after
 }

@@ -6,7 +6,7 @@ import { type DemoDeps, expectThat, rpcUrlOf, type Spent, tokens } from './demoD
 
 /** DemoFigures of ledger, statistics and chain at one moment. */
 export interface DemoFigures {
-  readonly burnedInStats: bigint
+  readonly burnedInStatsBaseUnits: bigint
   readonly payments: number
   readonly accounts: ReadonlyMap<string, bigint>
   readonly chain: TokenFigures
@@ -25,7 +25,7 @@ export async function readFigures(deps: DemoDeps, paymentTokenAccount: string): 
     mint: deps.local.tokenMint,
     tokenAccount: paymentTokenAccount,
   })
-  return { burnedInStats: total.baseUnits, payments: total.payments, accounts, chain }
+  return { burnedInStatsBaseUnits: total.baseUnits, payments: total.payments, accounts, chain }
 }
 
 export interface Comparison {
@@ -41,11 +41,11 @@ export function compareFigures({ say }: DemoDeps, { before, after, spent }: Comp
   const received = spent.reduce((sum, { transferBaseUnits }) => sum + transferBaseUnits, 0n)
   say(`7. Of ${spent.length} payments, ${tokens(burned)} tokens were burned and ${tokens(received)} transferred.`)
   say(
-    `   Burn statistics: ${tokens(before.burnedInStats)} tokens in ${before.payments} payments before, ${tokens(after.burnedInStats)} in ${after.payments} after`,
+    `   Burn statistics: ${tokens(before.burnedInStatsBaseUnits)} tokens in ${before.payments} payments before, ${tokens(after.burnedInStatsBaseUnits)} in ${after.payments} after`,
   )
   expectThat(after.payments - before.payments === spent.length, 'the burn statistics count every payment')
   expectThat(
-    after.burnedInStats - before.burnedInStats === burned,
+    after.burnedInStatsBaseUnits - before.burnedInStatsBaseUnits === burned,
     'the burn statistics grew by exactly what was burned',
   )
 
@@ -67,7 +67,7 @@ export function compareFigures({ say }: DemoDeps, { before, after, spent }: Comp
     'the payment wallet got exactly what was transferred',
   )
   expectThat(burnedOnChain === burned, 'the supply of the mint fell by exactly what was burned')
-  expectThat(expensed === after.burnedInStats, 'ledger and burn statistics agree')
+  expectThat(expensed === after.burnedInStatsBaseUnits, 'ledger and burn statistics agree')
   expectThat(sum === 0n, 'the trial balance is zero')
   say('   They agree to the base unit.')
 }

@@ -8,6 +8,7 @@ export interface LocalFinance {
   readonly config: NonNullable<Config['finance']>
   readonly financeToken: string
   readonly auditorToken: string
+  readonly supportToken: string
 }
 
 const issuer = 'tollbook local mode'
@@ -31,5 +32,6 @@ export async function openLocalFinance(home: Home, clock: Clock): Promise<LocalF
     config: { issuer, audience, keys: { jwks: { keys: [publicKey] } }, listener: undefined, publicUrl: '' },
     financeToken: await tokenOf('finance'),
     auditorToken: await tokenOf('auditor'),
+    supportToken: await tokenOf('support'),
   }
 }

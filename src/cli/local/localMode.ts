@@ -8,17 +8,20 @@ import {
   upstreamNames,
 } from '../../config.ts'
 import { systemClock } from '@tollbook/core/clock'
+import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../../primitives/log.ts'
 import { spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
 import { openLocalFinance } from './financeTokens.ts'
 import { type Home, openHome } from './home.ts'
+import { openLocalBurner } from './localBurner.ts'
 import { openTestFunds } from './testFunds.ts'
 import { openLocalSigner } from './localSigner.ts'
 import { startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
 import { type ProvisionedChain, provisionFromHome } from './provisionFromHome.ts'
 import {
-  admitApiRole,
+  admitLogins,
   apiRole,
+  burnRole,
   databaseName,
   makeDatabase,
   ownerRole,
@@ -27,7 +30,7 @@ import { type SampleUpstreams, startSampleUpstreams } from '@tollbook/sandbox/sa
 
 export interface LocalModeOptions {
   readonly log: Log
-  /** Brings a database up to date, as its owner. Passed in, because local mode does not reach into the store. */
+  /** Brings a database up to date, as its owner. */
   readonly migrate: (options: { readonly databaseUrl: string }) => Promise<unknown>
   /** A part that local mode started has died. */
   readonly onPartLost: (error: Error) => void
@@ -48,6 +51,8 @@ export interface LocalMode {
 interface LocalDatabase {
   readonly databaseUrl: string
   readonly adminDatabaseUrl: string | null
+  /** Undefined for a database of the operator's. */
+  readonly burnDatabaseUrl: string | undefined
 }
 
 /** The settings of providers and products, with the samples unless they are off. */
@@ -62,7 +67,7 @@ interface LocalSamples extends Pick<Config, 'providers' | 'products'> {
 export async function startLocalMode(config: Config, options: LocalModeOptions): Promise<LocalMode> {
   await using opened = new AsyncDisposableStack()
   const home = await openHome(config.local.home)
-  const database = await openLocalDatabase(config, { home, opened, ...options })
+  const { burnDatabaseUrl, ...database } = await openLocalDatabase(config, { home, opened, ...options })
   const { chain, facts } = await openLocalChain(config, { home, opened, ...options })
   const samples = await openSamples(config, { tokenMint: chain.tokenMint, opened, log: options.log })
   const receiptSigningKey = config.receiptSigningKey ?? (await home.receiptKey())
@@ -80,12 +85,15 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
       artifacts: { ...artifacts, directory: artifacts.directory ?? join(home.path, 'artifacts') },
     },
     finance: config.finance ?? finance?.config,
+    refunds: { ...config.refunds, databaseUrl: config.refunds.databaseUrl ?? database.adminDatabaseUrl ?? undefined },
     x402: config.x402 ?? (await openLocalX402(config, { home, opened, chain, ...options })),
   }
   options.onProgress?.('the service')
   const fundWallet = config.chain === undefined ? await openTestFunds(home, chain) : undefined
   const service = await createService(serviceConfig, { log: options.log, ...(fundWallet && { fundWallet }) })
   opened.defer(() => service.close())
+  if (config.chain === undefined && burnDatabaseUrl !== undefined)
+    startLocalBurner({ ...options, home, opened, chain, databaseUrl: burnDatabaseUrl, logLevel: config.logLevel })
 
   const { host } = config.server
   const baseUrl = `http://${host.includes(':') ? `[${host}]` : host}:${service.port}`
@@ -100,6 +108,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
     receiptKey,
     financeToken: finance?.financeToken ?? null,
     auditorToken: finance?.auditorToken ?? null,
+    supportToken: finance?.supportToken ?? null,
   })
   // In the fragment, which no browser sends and no server or proxy logs.
   const financeUrl = finance === undefined ? undefined : `${baseUrl}/finance#token=${finance.financeToken}`
@@ -121,7 +130,10 @@ async function openLocalDatabase(
   config: Config,
   { home, opened, log, migrate, onPartLost, onProgress }: LocalOpening,
 ): Promise<LocalDatabase> {
-  if (config.ledger !== undefined) return { databaseUrl: config.ledger.databaseUrl, adminDatabaseUrl: null }
+  if (config.ledger !== undefined) {
+    const { databaseUrl } = config.ledger
+    return { databaseUrl, adminDatabaseUrl: null, burnDatabaseUrl: undefined }
+  }
   onProgress?.('Postgres')
   const postgres = await startEmbeddedPostgres({
     dataDirectory: join(home.path, 'postgres'),
@@ -130,14 +142,22 @@ async function openLocalDatabase(
     onLost: onPartLost,
   })
   opened.defer(() => postgres.stop())
-  const [ownerPassword, apiPassword] = await Promise.all([home.secret('postgres-owner'), home.secret('postgres-api')])
-  await makeDatabase(postgres.adminUrl, { ownerPassword, apiPassword })
-  await migrate({ databaseUrl: postgres.urlFor({ user: ownerRole, password: ownerPassword, database: databaseName }) })
-  await admitApiRole(postgres.adminUrl)
+  const [ownerPassword, apiPassword, burnPassword] = await Promise.all([
+    home.secret('postgres-owner'),
+    home.secret('postgres-api'),
+    home.secret('postgres-burn'),
+  ])
+  await makeDatabase(postgres.adminUrl, { ownerPassword, apiPassword, burnPassword })
+  const urlFor = (user: string, password: string) => postgres.urlFor({ user, password, database: databaseName })
+  await migrate({ databaseUrl: urlFor(ownerRole, ownerPassword) })
+  await admitLogins(postgres.adminUrl)
   const adminDatabaseUrl = new URL(postgres.adminUrl)
   adminDatabaseUrl.pathname = `/${databaseName}`
-  const databaseUrl = postgres.urlFor({ user: apiRole, password: apiPassword, database: databaseName })
-  return { databaseUrl, adminDatabaseUrl: adminDatabaseUrl.href }
+  return {
+    databaseUrl: urlFor(apiRole, apiPassword),
+    burnDatabaseUrl: urlFor(burnRole, burnPassword),
+    adminDatabaseUrl: adminDatabaseUrl.href,
+  }
 }
 
 async function openLocalChain(
@@ -168,6 +188,23 @@ async function openLocalX402(config: Config, { home, opened, chain, log, onPartL
   const signer = await openLocalSigner({ home, chain, log, onUnexpectedExit: onPartLost })
   opened.defer(() => signer.stop())
   return signer.settings
+}
+
+interface BurnerOpening extends SignerOpening {
+  readonly databaseUrl: string
+  readonly logLevel: Config['logLevel']
+}
+
+/** The start does not wait for it: the first payment without a burn comes later. */
+function startLocalBurner({ opened, log, onPartLost, ...options }: BurnerOpening): void {
+  const stopping = new AbortController()
+  const starting = openLocalBurner({ ...options, log, onUnexpectedExit: onPartLost }, stopping.signal)
+  starting.catch((error: unknown) => log.error({ event: 'local_burner_failed', error: describeError(error) }))
+  opened.defer(async () => {
+    stopping.abort()
+    const burner = await starting.catch(() => undefined)
+    await burner?.stop()
+  })
 }
 
 interface SampleOpening {

@@ -6,7 +6,7 @@ export function takeTokenFromFragment() {
   const token = new URLSearchParams(location.hash.slice(1)).get('token')
   if (token === null) return
   keepToken(token)
-  history.replaceState(null, '', location.pathname)
+  history.replaceState(null, '', `${location.pathname}${location.search}`)
 }
 
 export function keepToken(token) {
@@ -22,11 +22,28 @@ export function hasToken() {
 }
 
 export class Refused extends Error {}
+/** The token is valid, and its role may not read this. */
+export class Forbidden extends Error {}
 
 export async function read(path, parameters = {}) {
   const response = await ask(path, parameters)
   const body = await response.json().catch(() => ({ error: `the service answered ${response.status}` }))
-  if (response.status === 401 || response.status === 403) throw new Refused(body.error)
+  return dataOf(response, body)
+}
+
+/** Records a decision about a refund in the name of the token's holder. */
+export async function decide(decision) {
+  const response = await fetch('api/finance/decisions', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${sessionStorage.getItem(key)}`, 'content-type': 'application/json' },
+    body: JSON.stringify(decision),
+  })
+  return dataOf(response, await response.json())
+}
+
+function dataOf(response, body) {
+  if (response.status === 401) throw new Refused(body.error)
+  if (response.status === 403) throw new Forbidden(body.error)
   if (!response.ok) throw new Error(body.error)
   return body.data
 }

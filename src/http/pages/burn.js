@@ -18,7 +18,20 @@ async function show() {
   }
 }
 
-function fill({ owed, total, last24Hours, last7Days, last30Days, byEndpoint, byDay, mint, decimals, ledger, asOf }) {
+function fill({
+  confirmed,
+  owed,
+  total,
+  last24Hours,
+  last7Days,
+  last30Days,
+  byEndpoint,
+  byDay,
+  mint,
+  decimals,
+  ledger,
+  asOf,
+}) {
   const tokens = ({ baseUnits }) => tokensText(baseUnits, decimals)
   one('#total').textContent = tokens(total)
   one('#payments').textContent = `in ${countText(total.payments)} payments`
@@ -26,9 +39,14 @@ function fill({ owed, total, last24Hours, last7Days, last30Days, byEndpoint, byD
   for (const [id, span] of Object.entries(spans)) one(id).textContent = tokens(span)
   one('#mint').textContent = mint
   one('#owed').textContent =
-    owed.baseUnits === '0' ? '' : `${tokens(owed)} more were received for burning and not burned yet.`
-  one('#status').textContent =
-    `As of ${asOf.slice(0, 19).replace('T', ' ')} UTC, position ${ledger.position} of the ledger.`
+    owed.baseUnits === '0'
+      ? ''
+      : `${tokens(owed)} more were received for burning and are not burned yet, the oldest of them since ${timeText(owed.oldestAt)}.`
+  one('#rounds').textContent =
+    confirmed.lastRound === null
+      ? ''
+      : `${tokens(confirmed.insidePayments)} inside payments, ${tokens(confirmed.inRounds)} later by the service; the last time at ${timeText(confirmed.lastRound.at)} in transaction ${confirmed.lastRound.signature}.`
+  one('#status').textContent = `As of ${timeText(asOf)}, position ${ledger.position} of the ledger.`
 
   const days = byDay.toReversed()
   const figure = one('#chart-burns')
@@ -47,4 +65,8 @@ function fill({ owed, total, last24Hours, last7Days, last30Days, byEndpoint, byD
     ['Endpoint', 'Burned', 'Payments'],
     byEndpoint.map((span) => [span.endpoint, tokens(span), countText(span.payments)]),
   )
+}
+
+function timeText(iso) {
+  return iso === null ? 'a moment ago' : `${iso.slice(0, 19).replace('T', ' ')} UTC`
 }

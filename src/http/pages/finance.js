@@ -1,5 +1,6 @@
 import { countText, tokensNumber, tokensText } from './amounts.js'
-import { forgetToken, hasToken, keepToken, read, Refused, takeTokenFromFragment } from './api.js'
+import { readAddress, writeAddress } from './address.js'
+import { Forbidden, forgetToken, hasToken, keepToken, read, Refused, takeTokenFromFragment } from './api.js'
 import { drawDays, drawNames, tableBehind } from './charts.js'
 import { openPayment } from './paymentDialog.js'
 import { createReportBrowser } from './reports.js'
@@ -7,15 +8,18 @@ import { columnName } from './tables.js'
 
 const one = (selector) => document.querySelector(selector)
 const status = one('#status')
-const fields = { from: one('#from'), to: one('#to') }
-const range = () => ({ from: fields.from.value, to: fields.to.value })
+const fields = { from: one('#from'), to: one('#to'), month: one('#month'), quarter: one('#quarter') }
+const range = () => {
+  const { month, quarter, from, to } = fields
+  if (month.value !== '') return { month: month.value }
+  if (quarter.value !== '') return { quarter: quarter.value }
+  return { from: from.value, to: to.value }
+}
 const daysShownMax = '1000'
+const firstDay = '1970-01-01'
+const quartersShown = 12
 
-const reports = createReportBrowser(one('#reports'), {
-  range,
-  onPayment: (reference) => openPayment(one('#payment'), reference).catch(tell),
-  onFault: tell,
-})
+const reports = createReportBrowser(one('#reports'), { range, onPayment: showPayment, onFault: tell })
 
 one('#sign-in form').addEventListener('submit', (event) => {
   event.preventDefault()
@@ -28,36 +32,100 @@ one('#sign-out').addEventListener('click', () => {
   signedOut('')
 })
 one('#payment .close').addEventListener('click', () => one('#payment').close())
+one('#payment').addEventListener('close', () => writeAddress({ payment: '' }))
+one('#find').addEventListener('submit', (event) => {
+  event.preventDefault()
+  showPayment(one('#subject').value.trim())
+})
 one('#range').addEventListener('submit', (event) => event.preventDefault())
-one('#range').addEventListener('change', () => void showRange())
+one('#range').addEventListener('change', ({ target }) => {
+  keepOnePeriod(target)
+  keepRange()
+  void showRange()
+})
 for (const button of document.querySelectorAll('#range button')) {
   button.addEventListener('click', () => {
     const { days } = button.dataset
     fields.from.value = days === 'all' ? '' : dayBefore(Number(days) - 1)
     fields.to.value = ''
+    keepOnePeriod(fields.from)
+    keepRange(days === 'all')
     void showRange()
   })
 }
+fields.quarter.append(...lastQuarters().map((quarter) => new Option(quarter.replace('-', ' '), quarter)))
 
 takeTokenFromFragment()
 addEventListener('hashchange', () => {
   takeTokenFromFragment()
   if (hasToken()) void show()
 })
-fields.from.value = dayBefore(29)
+addEventListener('popstate', () => {
+  restoreRange()
+  reports.restore()
+  if (hasToken()) void show()
+})
+restoreRange()
 if (hasToken()) void show()
 else signedOut('')
 
+/** A month, a quarter and two days are alternatives. */
+function keepOnePeriod(changed) {
+  const isDays = changed === fields.from || changed === fields.to
+  for (const field of Object.values(fields))
+    if (field !== changed && !(isDays && (field === fields.from || field === fields.to))) field.value = ''
+}
+
+/** An empty range of days is the standard of the page, so all days are written as the first one. */
+function keepRange(isAll = false) {
+  const { from, to, month, quarter } = fields
+  const first = isAll ? firstDay : from.value
+  writeAddress({ from: first, to: to.value, month: month.value, quarter: quarter.value })
+}
+
+function restoreRange() {
+  const address = readAddress()
+  for (const [name, field] of Object.entries(fields)) field.value = address[name] ?? ''
+  if (address.from === firstDay) fields.from.value = ''
+  else if (Object.values(range()).every((value) => value === '')) fields.from.value = dayBefore(29)
+}
+
+function showPayment(subject) {
+  openPayment(one('#payment'), subject).then(
+    (reference) => writeAddress({ payment: reference.replace(/^solana:/, '') }, { isNew: true }),
+    tell,
+  )
+}
+
+function lastQuarters() {
+  const [year, month] = dayBefore(0).split('-').map(Number)
+  const newest = year * 4 + Math.floor((month - 1) / 3)
+  return Array.from({ length: quartersShown }, (_, back) => {
+    const nth = newest - back
+    return `${Math.floor(nth / 4)}-Q${(nth % 4) + 1}`
+  })
+}
+
 async function show() {
   try {
-    await showSummary()
+    const isWhole = await showSummary().then(() => true, toleratesRole)
+    for (const part of document.querySelectorAll('.whole')) part.hidden = !isWhole
     one('#sign-in').hidden = true
     one('#ledger').hidden = false
     one('#sign-out').hidden = false
-    await showRange()
+    await (isWhole ? showRange() : reports.show().catch(tell))
+    const { payment } = readAddress()
+    if (payment !== undefined && !one('#payment').open) showPayment(payment)
   } catch (error) {
     tell(error)
   }
+}
+
+/** Support reads single payments and refunds, and no sums. */
+function toleratesRole(error) {
+  if (!(error instanceof Forbidden)) throw error
+  status.textContent = 'This token reads payments, refunds and explanations.'
+  return false
 }
 
 function signedOut(why) {
@@ -93,6 +161,10 @@ async function showSummary() {
   }
   for (const [name, text] of Object.entries(texts)) one(`#card-${name}`).textContent = text
   one('#difference').textContent = differenceText(summary, tokens)
+  one('#burned-later').textContent =
+    summary.burnConfirmedBaseUnits === '0' ? '' : `${tokens(summary.burnConfirmedBaseUnits)} of it later, by us`
+  one('#burn-owed-since').textContent =
+    summary.burnOwedSince === null ? '' : `since ${summary.burnOwedSince.slice(0, 16).replace('T', ' ')} UTC`
   const behind = ledger.headPosition - ledger.position
   status.textContent = `As of ${asOf.slice(0, 19).replace('T', ' ')} UTC, position ${ledger.position} of the ledger${behind > 0 ? `; ${behind} events are still being added up` : ''}.`
 
@@ -130,7 +202,8 @@ function differenceText({ paymentWalletBaseUnits, paymentWalletOnChainBaseUnits:
 }
 
 async function showRange() {
-  await Promise.all([showBurns(), showEndpoints(), showDistribution(), reports.show()]).catch(tell)
+  const charts = one('.charts').hidden ? [] : [showBurns(), showEndpoints(), showDistribution()]
+  await Promise.all([...charts, reports.show()]).catch(tell)
 }
 
 async function showBurns() {
@@ -140,12 +213,20 @@ async function showBurns() {
   drawDays(figure, {
     title: 'Tokens burned per day',
     days: days.map(({ day }) => day),
-    series: [{ label: 'Burned', values: days.map((row) => tokensNumber(row.burnedBaseUnits, decimals)) }],
+    series: [
+      { label: 'Burned by callers', values: days.map((row) => tokensNumber(row.burnedBaseUnits, decimals)) },
+      { label: 'Burned later, by us', values: days.map((row) => tokensNumber(row.burnConfirmedBaseUnits, decimals)) },
+    ],
   })
   tableBehind(
     figure,
-    ['Day', 'Burned', 'Payments'],
-    rows.map((row) => [row.day, tokensText(row.burnedBaseUnits, decimals), countText(row.payments)]),
+    ['Day', 'Burned by callers', 'Burned later, by us', 'Payments'],
+    rows.map((row) => [
+      row.day,
+      tokensText(row.burnedBaseUnits, decimals),
+      tokensText(row.burnConfirmedBaseUnits, decimals),
+      countText(row.payments),
+    ]),
   )
 }
 
@@ -172,7 +253,9 @@ async function showDistribution() {
   const { columns, rows, decimals } = await read('distributions', { ...range(), by: 'day', limit: daysShownMax })
   const days = rows.toReversed()
   // One column per share of the split, between what was received and what was allocated in all.
-  const shares = columns.slice(columns.indexOf('receivedBaseUnits') + 1, columns.indexOf('allocatedBaseUnits'))
+  const shares = columns
+    .slice(columns.indexOf('receivedBaseUnits') + 1, columns.indexOf('allocatedBaseUnits'))
+    .filter((column) => column.endsWith('BaseUnits'))
   const names = shares.map(columnName)
   const figure = one('#chart-distribution')
   drawDays(figure, {

@@ -2,13 +2,24 @@
 
 export function readOrder(form) {
   const order = {}
-  for (const { name, type, value, checked } of form.elements) {
-    if (name === '' || (type !== 'checkbox' && value === '')) continue
+  for (const field of form.elements) {
+    const { name, type, value, checked } = field
+    if (name === '' || (type === 'checkbox' ? !checked : value === '')) continue
     const [last, ...outer] = name.split('.').reverse()
     const holder = outer.reverse().reduce((within, part) => (within[part] ??= {}), order)
-    holder[last] = type === 'checkbox' ? checked : type === 'number' ? Number(value) : value
+    holder[last] = type === 'checkbox' ? true : readValue(field)
   }
   return order
+}
+
+function readValue({ name, type, value, dataset }) {
+  if (type === 'number') return Number(value)
+  if (dataset.json === undefined) return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    throw new Error(`${name} must be JSON`)
+  }
 }
 
 /** Fills in the query of an address that a person has opened. */

@@ -137,14 +137,15 @@ async function deliver(payment) {
   })
   if (response.ok || response.status === 402) localStorage.removeItem(storageKey)
   if (!response.ok) throw new Error((await response.json()).error)
-  const isJson = response.headers.get('content-type').startsWith('application/json')
-  const sale = isJson ? await response.json() : await streamedSale(response)
-  await show(sale, wallet)
+  await show(await saleOf(response), wallet)
 }
 
-async function streamedSale(response) {
+/** The receipt is in the body, or at a separate address when the body has another format. */
+async function saleOf(response) {
+  const isJson = response.headers.get('content-type').startsWith('application/json')
+  const data = isJson ? await response.json() : await response.text()
   const address = response.headers.get('receipt-location')
-  const data = await response.text()
+  if (address === null) return data
   const { receipt, inclusionProof } = (await (await fetch(at(address))).json()).data
   return { data, receipt, inclusionProof }
 }

@@ -1,10 +1,30 @@
 import { tokensText } from './amounts.js'
-import { read } from './api.js'
+import { decide, read } from './api.js'
+import { showExplanation, showRefunds } from './explanation.js'
 import { kindMeaning, stateMeaning, stateWord } from './words.js'
 
-/** One payment, payout or burn: its events with their entries, the signed transaction, and its open debts. */
-export async function openPayment(dialog, reference) {
-  const { payment, links, decimals } = await read(`payments/${encodeURIComponent(reference)}`)
+/** One payment, payout or burn: its diagnosis, events with their entries, the signed transaction, and its open debts. */
+export async function openPayment(dialog, subject) {
+  const found = await read(`explain/${encodeURIComponent(subject)}`)
+  const { reference } = found.explanation
+  showExplanation(dialog.querySelector('.explanation'), found)
+  const detail = found.explanation.ledger === null ? undefined : await read(`payments/${encodeURIComponent(reference)}`)
+  showDetail(dialog, detail ?? { payment: nothing(subject), links: found.links ?? noLinks, decimals: found.decimals })
+  offerDecisions(dialog, found.explanation, detail?.payment)
+  if (!dialog.open) dialog.showModal()
+  dialog.querySelector('h2').focus()
+  return reference ?? subject
+}
+
+const noLinks = { network: '', explorer: null, checkpoint: null, inclusion: null }
+
+/** A payment that the ledger does not have. */
+function nothing(subject) {
+  const lists = { owedNow: [], payouts: [], refunds: [], events: [] }
+  return { reference: subject, wallet: '', endpoint: '', state: '', kind: 'payment', transactionBase64: null, ...lists }
+}
+
+function showDetail(dialog, { payment, links, decimals }) {
   const facts = [
     ['Reference', payment.reference],
     ['Wallet', payment.wallet],
@@ -24,14 +44,49 @@ export async function openPayment(dialog, reference) {
   // A payout has no wallet, and tokens without a request have no endpoint.
   dialog.querySelector('.facts').replaceChildren(...factsOf(facts.filter(([, text]) => text !== '')))
   dialog.querySelector('.meaning').textContent = stateMeaning(payment.state)
+  showRefunds(dialog.querySelector('.refunds'), payment.refunds, decimals)
   dialog.querySelector('.links').replaceChildren(...linksOf(links))
   dialog.querySelector('.events').replaceChildren(...payment.events.map((event) => eventOf(event, links, decimals)))
   const transaction = dialog.querySelector('.transaction')
   transaction.hidden = payment.transactionBase64 === null
   transaction.querySelector('pre').textContent = payment.transactionBase64 ?? ''
-  dialog.showModal()
-  dialog.querySelector('h2').focus()
 }
+
+/** Decisions that fit the state of the payment. The service judges them again, with the role of the token. */
+function offerDecisions(dialog, { reference, diagnosis }, payment) {
+  const form = dialog.querySelector('.decision')
+  const actions = [
+    ...(diagnosis.booking === null ? [] : [['record', diagnosis.booking.words]]),
+    ...((payment?.refunds ?? []).some(({ state }) => state === 'due')
+      ? [['approve', 'Approve the debts of this payment.']]
+      : []),
+    ...(diagnosis.code === 'delivered' ? [['grant', 'Refund the whole price of this answer.']] : []),
+  ]
+  form.hidden = actions.length === 0
+  form.elements.action.replaceChildren(...actions.map(([action, text]) => new Option(text, action)))
+  form.elements.reason.value = ''
+  const outcome = form.querySelector('.outcome')
+  outcome.textContent = ''
+  shown.abort()
+  shown = new AbortController()
+  form.addEventListener(
+    'submit',
+    (event) => {
+      event.preventDefault()
+      const [action, reason] = [form.elements.action.value, form.elements.reason.value]
+      decide({ action, payment: reference, reason })
+        .then(async ({ position }) => {
+          await openPayment(dialog, reference)
+          outcome.textContent = `Recorded at position ${position}.`
+        })
+        .catch((error) => (outcome.textContent = error.message))
+    },
+    { signal: shown.signal },
+  )
+}
+
+// Ends the listener of the payment that was shown before.
+let shown = new AbortController()
 
 const titles = { payout: 'One payout', burn: 'One burn' }
 

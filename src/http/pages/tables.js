@@ -1,3 +1,4 @@
+import { paymentAddress } from './address.js'
 import { countText, tokensText } from './amounts.js'
 import { stateMeaning, stateWord } from './words.js'
 
@@ -18,6 +19,19 @@ const names = {
   slot: 'Slot',
   position: 'Position',
   priceMicroUsd: 'Price (USD)',
+  burnedMicroUsd: 'Burned (USD)',
+  burnOwedMicroUsd: 'Owed to be burned (USD)',
+  receivedMicroUsd: 'Received (USD)',
+  allocatedMicroUsd: 'Allocated (USD)',
+  cause: 'Cause',
+  refund: 'Refund',
+  approvedBaseUnits: 'Approved',
+  decidedBy: 'Decided by',
+  role: 'Role',
+  reason: 'Reason',
+  decidedAt: 'Decided at',
+  payout: 'Payout',
+  refundedAt: 'Refunded at',
   planId: 'Plan',
   part: 'Part',
   burnOwedBaseUnits: 'Owed to be burned',
@@ -40,6 +54,44 @@ export function columnName(column) {
   // A share that is named like another column has `share-` in front.
   const name = bare.replace(/^share-/, 'Share ')
   return name[0].toUpperCase() + name.slice(1)
+}
+
+const shown = {
+  payments: [
+    'paidAt',
+    'reference',
+    'wallet',
+    'endpoint',
+    'state',
+    'requiredBaseUnits',
+    'burnedBaseUnits',
+    'receivedBaseUnits',
+    'owedBaseUnits',
+    'priceMicroUsd',
+  ],
+  refunds: [
+    'paidAt',
+    'reference',
+    'wallet',
+    'cause',
+    'refund',
+    'owedBaseUnits',
+    'paidBaseUnits',
+    'decidedBy',
+    'reason',
+    'payout',
+  ],
+  payouts: ['paidAt', 'reference', 'planId', 'part', 'account', 'wallet', 'paidBaseUnits'],
+}
+// Columns of `distributions` that are mostly zero; its other columns depend on the split.
+const folded = new Set(['burnOwedBaseUnits', 'lostBaseUnits', 'burnPaidBaseUnits', 'burnConfirmedBaseUnits'])
+
+/** Columns that fit a screen of 1280 pixels; all of them on request. */
+export function columnsShown(report, columns, all) {
+  if (all) return columns
+  const chosen = shown[report]
+  if (chosen !== undefined) return columns.filter((column) => chosen.includes(column))
+  return report === 'distributions' ? columns.filter((column) => !folded.has(column)) : columns
 }
 
 /** One page of a report. Calls `onPayment` with the reference that was chosen. */
@@ -70,7 +122,8 @@ function fill(line, row, { columns, decimals, onPayment }) {
     if (index === 0) cell.scope = 'row'
     if (isNumber(column)) cell.className = 'number'
     const value = row[column]
-    if (column === 'reference' && value !== undefined) cell.append(paymentButton(value, onPayment))
+    if ((column === 'reference' || column === 'payout') && typeof value === 'string')
+      cell.append(paymentLink(value, onPayment))
     else cell.append(...content(column, value, decimals))
     line.append(cell)
   })
@@ -79,7 +132,7 @@ function fill(line, row, { columns, decimals, onPayment }) {
 function content(column, value, decimals) {
   if (value === null || value === undefined) return ['']
   if (column.endsWith('BaseUnits')) return [tokensText(value, decimals)]
-  if (column === 'priceMicroUsd') return [tokensText(String(value), 6)]
+  if (column.endsWith('MicroUsd')) return [tokensText(String(value), 6)]
   if (column === 'state') return [badge(value)]
   if (column.endsWith('At')) return [value.replace('T', ' ').replace(/\.\d+Z$/, '')]
   if (column === 'wallet' || column === 'planId') return [shortened(value)]
@@ -87,7 +140,7 @@ function content(column, value, decimals) {
 }
 
 function isNumber(column) {
-  return /BaseUnits$|^(payments|entries|attempts|part|slot|position|priceMicroUsd)$/.test(column)
+  return /BaseUnits$|MicroUsd$|^(payments|entries|attempts|part|slot|position)$/.test(column)
 }
 
 function badge(state) {
@@ -106,13 +159,18 @@ function shortened(text) {
   return mark
 }
 
-function paymentButton(reference, onPayment) {
+/** A link, so that a payment can be opened in another tab and sent to a colleague. */
+function paymentLink(reference, onPayment) {
   const [, key = reference] = reference.split(':')
-  const button = document.createElement('button')
-  button.type = 'button'
-  button.className = 'link mono'
-  button.textContent = `${key.slice(0, 8)}…${key.slice(-4)}`
-  button.title = 'Its events, transaction and proof'
-  button.addEventListener('click', () => onPayment(reference))
-  return button
+  const link = document.createElement('a')
+  link.className = 'link mono'
+  link.href = paymentAddress(reference)
+  link.textContent = `${key.slice(0, 8)}…${key.slice(-4)}`
+  link.title = 'Its diagnosis, events, transaction and proof'
+  link.addEventListener('click', (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return
+    event.preventDefault()
+    onPayment(reference)
+  })
+  return link
 }

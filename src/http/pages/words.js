@@ -27,6 +27,9 @@ const states = {
     'Tokens arrived without a request, or after their payment was reversed. They are owed to their sender.',
   ],
   paid: ['payout', 'Tokens left the payment wallet to pay debts.'],
+  approved: ['approved', 'A person approved what the payment is owed back.'],
+  granted: ['granted', 'A person gave back the price of the delivered answer.'],
+  failed: ['not burned', 'The burn did not land and never will. The tokens stay owed, and the next round burns them.'],
   confirmed: ['burned', 'Tokens that we had received for burning were burned; the chain has confirmed it.'],
 }
 
@@ -52,7 +55,10 @@ const kinds = {
   RefundDue: 'Nothing was delivered, and what was received is owed back to the wallet.',
   TransferReceived: 'Tokens arrived that no request explains. They are owed to their sender.',
   DistributionPaid: 'These debts were paid out of the payment wallet.',
+  RefundApproved: 'A person approved that these debts of the payment are paid back. Nothing moved.',
+  RefundGranted: 'A person gave back the price of a delivered answer. It is owed to the wallet, and is our expense.',
   BurnSubmitted: 'We put on record that we were about to burn these tokens.',
+  BurnFailed: 'The burn did not land and never will; the tokens stay owed, and the next round burns them.',
   BurnConfirmed: 'The tokens were burned out of the payment wallet, and count as burned for their endpoints.',
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { assert } from '@tollbook/core/assert'
 import { accounts, shareOf } from '../../accounting/account.ts'
 import type { Posting } from '../../accounting/posting.ts'
 import type { Address } from '@tollbook/core/address'
@@ -72,6 +73,7 @@ export interface Unexposed {
 }
 
 export function unexposed({ mint, exposedBaseUnits }: Unexposed): readonly Posting[] {
+  assert(exposedBaseUnits >= 0n, 'no less than nothing is exposed')
   return [{ debit: accounts.exposedContra, credit: accounts.exposed, mint, amountBaseUnits: exposedBaseUnits }]
 }
 

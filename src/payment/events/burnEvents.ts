@@ -26,6 +26,8 @@ export interface BurnSubmitted {
   readonly throughPosition: number
   readonly burnBaseUnits: bigint
   readonly parts: readonly EndpointBurn[]
+  /** Above this block height the transaction can no longer land. Absent in the first bodies of this kind. */
+  readonly lastValidHeight?: number
   readonly transactionBase64: string
 }
 
@@ -38,7 +40,34 @@ const burnSubmitted = defineEvent<BurnSubmitted>({
     throughPosition: z.int().min(1),
     burnBaseUnits: baseUnits,
     parts,
+    lastValidHeight: z.int().min(1).exactOptional(),
     transactionBase64: z.string(),
+  }),
+})
+
+const failureReasons = ['absent', 'failed'] as const
+
+export type BurnFailureReason = (typeof failureReasons)[number]
+
+/** The transaction burned nothing and never will. The debts of its round are burned by the next one. */
+export interface BurnFailed {
+  readonly kind: 'BurnFailed'
+  readonly round: number
+  readonly mint: Address
+  /** `absent`: it is not on the finalized chain and can no longer land. `failed`: it is there, and burned nothing. */
+  readonly reason: BurnFailureReason
+  /** Slot of the finalized chain that shows it. */
+  readonly finalizedSlot: number
+}
+
+const burnFailed = defineEvent<BurnFailed>({
+  kind: 'BurnFailed',
+  schema: z.object({
+    kind: z.literal('BurnFailed'),
+    round,
+    mint: address,
+    reason: z.enum(failureReasons),
+    finalizedSlot: z.int(),
   }),
 })
 
@@ -80,4 +109,4 @@ function confirmed({ mint, burnedBaseUnits, parts: burned }: BurnConfirmed): rea
   ]
 }
 
-export const burnEvents = [burnSubmitted, burnConfirmed] as const
+export const burnEvents = [burnSubmitted, burnConfirmed, burnFailed] as const

@@ -36,7 +36,7 @@ export async function challenge(deps: QuoteDeps, offer: Offer): Promise<Challeng
   }
 }
 
-export interface PayerOffer extends Offer {
+export interface PayerOffer extends Omit<Offer, 'request'> {
   readonly payer: Address
 }
 

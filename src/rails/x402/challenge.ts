@@ -1,12 +1,12 @@
 import type { Address } from '@tollbook/core/address'
 import { memoOfSecret } from '@tollbook/core/binding'
 import type { Json } from '@tollbook/core/canonicalJson'
-import { Fault } from '@tollbook/core/fault'
 import { randomToken } from '@tollbook/core/id'
-import { sentForArrival } from '@tollbook/core/transferFee'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { Challenge, Offer } from '../../paywall/rail.ts'
-import type { FeePayer } from './feePayer.ts'
+import { type FeePayer, openFeePayer } from '../sponsored/feePayer.ts'
+import { amountToSend } from '../sponsored/priceOfList.ts'
+import { declaration, paymentIdentifier } from './paymentIdentifier.ts'
 import { encodeHeader, requiredHeader, x402Version } from './wire.ts'
 
 export const mount = '/x402'
@@ -56,19 +56,12 @@ export async function paymentRequired(deps: ChallengeDeps, offer: Offer, error: 
       serviceName: 'Tollbook',
     },
     accepts: [requirementsOf(deps, offer, feePayer)],
-    ...(description === undefined ? {} : { extensions: { bazaar: bazaarOf(offer, description) } }),
+    extensions: {
+      [paymentIdentifier]: declaration,
+      ...(description === undefined ? {} : { bazaar: bazaarOf(offer, description) }),
+    },
   }
   return { [requiredHeader]: encodeHeader(content) }
-}
-
-async function openFeePayer(feePayer: FeePayer): Promise<Address | undefined> {
-  try {
-    const { address, whyClosed } = await feePayer.standing()
-    return whyClosed === undefined ? address : undefined
-  } catch (error) {
-    if (error instanceof Fault) return undefined
-    throw error
-  }
 }
 
 /**
@@ -81,7 +74,7 @@ function requirementsOf({ terms, network }: ChallengeDeps, { price }: Offer, fee
   return {
     scheme: 'exact',
     network,
-    amount: amountOf(terms, price.requiredBaseUnits).toString(),
+    amount: amountToSend(terms, price.requiredBaseUnits).toString(),
     asset: terms.mint,
     payTo: terms.paymentWallet,
     maxTimeoutSeconds,
@@ -94,11 +87,6 @@ function requirementsOf({ terms, network }: ChallengeDeps, { price }: Offer, fee
       paymentFlow: 'upfront',
     },
   }
-}
-
-/** The whole price arrives, also where the mint withholds a fee. */
-export function amountOf({ transferFee }: PaymentTerms, requiredBaseUnits: bigint): bigint {
-  return transferFee === undefined ? requiredBaseUnits : sentForArrival(requiredBaseUnits, transferFee)
 }
 
 /** Facts by which an indexer lists the product: it reads the 402 to a request without parameters. */

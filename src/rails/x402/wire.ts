@@ -29,6 +29,7 @@ const paymentPayload = z.object({
     }),
   }),
   payload: z.object({ transaction: z.string() }),
+  extensions: z.unknown().optional(),
 })
 
 export type PaymentPayload = z.infer<typeof paymentPayload>

@@ -113,11 +113,11 @@ function amountText(entry: Pick<EntryRow, 'mint' | 'amountBaseUnits'>, { decimal
 }
 
 /** Writes every decimal: beancount tolerates a difference of half of the last one. */
-function allDecimals(amount: bigint, decimals: number): string {
-  const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0')
+function allDecimals(amountBaseUnits: bigint, decimals: number): string {
+  const digits = (amountBaseUnits < 0n ? -amountBaseUnits : amountBaseUnits).toString().padStart(decimals + 1, '0')
   const point = digits.length - decimals
   const text = decimals === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`
-  return amount < 0n ? `-${text}` : text
+  return amountBaseUnits < 0n ? `-${text}` : text
 }
 
 interface Balance {

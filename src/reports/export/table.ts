@@ -35,8 +35,8 @@ export const eventColumns: readonly Column<EventRow>[] = [
 export function entryColumns(decimals: Decimals): readonly Column<EntryRow>[] {
   const debit = (row: EntryRow): bigint | null => (row.amountBaseUnits > 0n ? row.amountBaseUnits : null)
   const credit = (row: EntryRow): bigint | null => (row.amountBaseUnits < 0n ? -row.amountBaseUnits : null)
-  const tokens = (amount: bigint | null, row: EntryRow): string | null =>
-    amount === null ? null : formatDecimal(amount, decimals(row.mint))
+  const tokens = (amountBaseUnits: bigint | null, row: EntryRow): string | null =>
+    amountBaseUnits === null ? null : formatDecimal(amountBaseUnits, decimals(row.mint))
   return [
     { name: 'position', type: 'integer', of: (row) => row.position },
     { name: 'line', type: 'integer', of: (row) => row.line },
@@ -112,12 +112,12 @@ function burnOwedBy({ burnedBaseUnits, price }: Settlement): bigint {
 }
 
 /** Tokens of a payment that the chain dropped were neither burned nor received. */
-function standing({ state }: PaymentRow, amount: bigint): bigint {
-  return state === 'reversed' || state === 'unmatched' ? 0n : amount
+function standing({ state }: PaymentRow, amountBaseUnits: bigint): bigint {
+  return state === 'reversed' || state === 'unmatched' ? 0n : amountBaseUnits
 }
 
-function tokensOf({ settlement }: PaymentRow, amount: bigint): string {
-  return formatDecimal(amount, settlement.price.decimals)
+function tokensOf({ settlement }: PaymentRow, amountBaseUnits: bigint): string {
+  return formatDecimal(amountBaseUnits, settlement.price.decimals)
 }
 
 /** A cell as text, for formats without types. */

@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { Connection, Keypair, PublicKey } from '@solana/web3.js'
 import pg from 'pg'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { readCheckpoint } from '@tollbook/core/checkpoint'
 import { assertPresent } from '@tollbook/core/assert'
@@ -69,17 +70,26 @@ async function expectSamples({ local }: Started): Promise<string> {
 
 describe('local mode', () => {
   /*
-   * A start takes seconds of processor time, so one home shows several things: samples come with the flag, again after a
-   * restart, and go on SIGTERM; a home that is in use is refused with the way out, and the one in it goes on.
+   * A start takes eight seconds of processor time, so two homes side by side show everything. One: samples come with the
+   * flag, again after a restart, and go on SIGTERM; a home that is in use is refused with the way out, and the one in it
+   * goes on. The other has no samples and ends by a clean stop.
    */
+  let home: string
+  let otherHome: string
+  let first: Started
+  let other: Started
+
+  beforeAll(async () => {
+    ;[home, otherHome] = await Promise.all([makeScratchDirectory(), makeScratchDirectory()])
+    ;[first, other] = await Promise.all([start(home, samples), start(otherHome)])
+  })
+
   test('kill -9 leaves nothing running, and the next start finds keys, chain and ledger as they were', async () => {
-    const home = await makeScratchDirectory()
-    const first = await start(home, samples)
     await expectSamples(first)
     const refused = await run(home)
     expect(refused.exitCode, 'the home is in use').toBe(1)
     expect(refused.said).toMatch(/in use|already/i)
-    const proof = await first.payer.pay(await askForQuote(first))
+    const [proof] = await Promise.all([askForQuote(first).then((quote) => first.payer.pay(quote)), buy(other)])
     expect((await ask(first, { ...qrOrder, proof })).status).toBe(200)
 
     const exited = once(first.child, 'exit')
@@ -127,15 +137,23 @@ describe('local mode', () => {
     )
   })
 
-  test('two homes run side by side, and the keys of neither can be read by others', async () => {
-    const oneHome = await makeScratchDirectory()
-    const [one, other] = await Promise.all([start(oneHome), start(await makeScratchDirectory())])
-    await Promise.all([buy(one), buy(other)])
-    expect(one.local.tokenMint).not.toBe(other.local.tokenMint)
-    const { mode } = await stat(one.local.demoWallet.keypairPath)
+  test('the demo refuses to sell samples next to a service that queries the real providers, and names the remedy', async () => {
+    const program = new URL('../../../src/cli/tollbook.js', import.meta.url).pathname
+    const demo = promisify(execFile)(process.execPath, [program, 'demo', '--once', '--sample-upstreams'], {
+      env: newcomerEnv(otherHome),
+    })
+    await expect(demo).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/asks the real providers; stop it, or leave out --sample-upstreams/),
+    })
+  })
+
+  test('two homes have separate chains, no other user reads their keys, and a home sells again after a clean stop', async () => {
+    expect(other.local.tokenMint).not.toBe(first.local.tokenMint)
+    const { mode } = await stat(other.local.demoWallet.keypairPath)
     expect(mode & 0o077).toBe(0)
-    expect(await Promise.all([stopLocalProcess(one.child), stopLocalProcess(other.child)])).toEqual([0, 0])
-    const again = await start(oneHome)
+    expect(await stopLocalProcess(other.child)).toBe(0)
+    const again = await start(otherHome)
     await buy(again)
     expect(await stopLocalProcess(again.child), 'after a start that followed a clean stop').toBe(0)
   })

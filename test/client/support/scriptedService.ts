@@ -15,6 +15,9 @@ export type Step =
   | 'cut'
   /** There is never an answer. */
   | 'hang'
+  /** A streamed answer, whole or broken after its first event. */
+  | 'stream'
+  | 'broken stream'
   | { readonly status: number; readonly body: unknown; readonly headers?: Record<string, string> }
 
 export interface ScriptedService {
@@ -83,15 +86,24 @@ export async function startScriptedService(): Promise<ScriptedService> {
       return isStep(offer) ? send(response, offer.status, offer.body, offer.headers) : send(response, 402, offer)
     }
     presented?.push(seen)
+    const read = readPresentedProof(proof)
     const sale = {
       success: true,
       data: { ok: seen.path },
-      receipt: await service.receipt(readPresentedProof(proof), endpoint),
+      receipt: await service.receipt(read, endpoint),
       meta: { source: 'test', asOf: new Date().toISOString(), cached: false },
     }
-    perform(service, { step: service.script.shift() ?? 'deliver', sale, response })
+    const step = service.script.shift() ?? 'deliver'
+    if (step === 'stream' || step === 'broken stream') return stream(step, read, response)
+    perform(service, { step, sale, response })
   }
   return service
+}
+
+function stream(step: 'stream' | 'broken stream', { signature }: PresentedProof, response: ServerResponse): void {
+  const location = `/api/receipts/${signature}?attempt=attempt_1`
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'receipt-location': location })
+  response.write('data: one\n\n', () => void (step === 'stream' ? response.end() : response.destroy()))
 }
 
 /** The head of an offer, and then nothing more. */
@@ -106,7 +118,11 @@ function isStep(value: unknown): value is Exclude<Step, string> {
 
 function perform(
   service: ScriptedService,
-  { step, sale, response }: { step: Step; sale: unknown; response: ServerResponse },
+  {
+    step,
+    sale,
+    response,
+  }: { step: Exclude<Step, 'stream' | 'broken stream'>; sale: unknown; response: ServerResponse },
 ) {
   if (step === 'deliver') return send(response, 200, sale)
   if (step === 'hang') return service.onHang()

@@ -207,6 +207,10 @@ describe('the chat server', () => {
     usage: z.object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }),
   })
 
+  const chunkJson = z.looseObject({
+    choices: z.array(z.object({ delta: z.object({ content: z.string().optional() }) })),
+  })
+
   test('says that its reply is a sample, and echoes the message', async () => {
     const answer = await chat(order)
     expect(answer.status).toBe(200)
@@ -226,7 +230,17 @@ describe('the chat server', () => {
     const unknown = await chat({ ...order, model: 'gpt-none' })
     expect([unknown.status, await unknown.json()]).toMatchObject([404, { error: { code: 'model_not_found' } }])
     expect((await chat({ model: 'sample-model', messages: [] })).status).toBe(400)
-    expect((await chat({ ...order, stream: true })).status).toBe(400)
+  })
+
+  test('streams its reply a word at a time, with the usage at the end', async () => {
+    const said = await (await chat({ ...order, stream: true, stream_options: { include_usage: true } })).text()
+    const events = said.trim().split('\n\n')
+    expect(events.at(-1)).toBe('data: [DONE]')
+    const chunks = events.slice(0, -1).map((event) => chunkJson.parse(JSON.parse(event.slice('data: '.length))))
+    const words = chunks.map(({ choices }) => choices[0]?.delta.content ?? '')
+    expect(words.join('')).toMatch(/^Sample reply: .*How much is a burn\?$/)
+    expect(words.length).toBeGreaterThan(10)
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: {} })
   })
 
   test('reads no more of a body than it needs', async () => {

@@ -40,7 +40,7 @@ const seedsTest = `import { expect, test } from 'vitest'
 import { simulate } from './simulate.ts'
 import { readSchemaRules } from './simulatedPostgres.ts'
 const rules = await readSchemaRules()
-test.each([1, 2, 3, 4, 5, 6])('seed %i', async (seed) => {
+test.each([1, 2, 3, 4])('seed %i', async (seed) => {
   const { violations } = await simulate({ seed, rules, crowd: 8 })
   expect(violations).toEqual([])
 })

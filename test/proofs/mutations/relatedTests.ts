@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { execFileSync } from 'node:child_process'
 
 /** Test files that reach a source file by their imports. */
@@ -23,13 +23,15 @@ export interface TestMap {
 }
 
 const served = /^test\/(rails\/.*|e2e\/(paidRequest|storedAnswers|idempotency))\.e2e\.test\.ts$/
+// They import nearly everything, and judge the architecture or the commands; the seeds of the simulation are a stage.
+const loadsAll = /^test\/simulation\/|\.arch\.|loadCommands/
+const sameLetters = 4
 const importPattern = /(?:from|import)\s*\(?\s*'([^']+)'/g
 
 export function mapTests(root: string): TestMap {
   const listed = execFileSync('git', ['ls-files', 'test'], { cwd: root, encoding: 'utf8' }).split('\n')
   const tests = listed.filter(
-    (path) =>
-      (/\.(unit|property|pg|arch)\.test\.ts$/.test(path) || served.test(path)) && !path.startsWith('test/simulation/'),
+    (path) => (/\.(unit|property|pg)\.test\.ts$/.test(path) || served.test(path)) && !loadsAll.test(path),
   )
   const imports = new Map<string, readonly string[]>()
   const importsOf = (path: string): readonly string[] => {
@@ -56,6 +58,9 @@ export function mapTests(root: string): TestMap {
         .replace(/^packages\/ledger\/.*/, 'test/kernel/')
         .replace(/^(src|packages)\/([^/]+)\/.*/, 'test/$2/')
       const isBeside = (test: string) => test.startsWith(beside)
+      // sealStore.ts and seal.pg.test.ts, paymentStore.ts and payments.pg.test.ts.
+      const name = basename(file).slice(0, sameLetters)
+      const hasName = (test: string) => basename(test).startsWith(name)
       const near = reaches
         .flatMap(({ test, reached }) => {
           const depth = file.endsWith('.sql') ? sqlDepth(test) : reached.get(file)
@@ -64,6 +69,7 @@ export function mapTests(root: string): TestMap {
         .toSorted(
           (one, other) =>
             Number(isBeside(other.test)) - Number(isBeside(one.test)) ||
+            Number(hasName(other.test)) - Number(hasName(one.test)) ||
             one.depth - other.depth ||
             (one.test < other.test ? -1 : 1),
         )

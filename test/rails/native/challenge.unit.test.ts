@@ -7,6 +7,7 @@ import { challenge, type QuoteDeps } from '../../../src/rails/native/challenge.t
 import { issueOffer } from '../../../src/paywall/issueOffer.ts'
 import { defaultSplit } from '../../../src/pricing/splitSetting.ts'
 import { mint, otherWallet, referenceNumber, settlementOf, wallet } from '../../payment/paymentStory.ts'
+import { requestOf } from '../../paywall/requestOf.ts'
 import { scriptedRail } from '../../paywall/scriptedRail.ts'
 
 const price = { ...settlementOf(referenceNumber(1)).price, priceList: 1 }
@@ -29,7 +30,7 @@ const product = { path: price.endpoint, method: 'POST' } as const
 const offerDeps = { clock: systemClock, rails: [rail], quoteTtlMs: 300_000 }
 
 test('the 402 of the native rail alone is the body of the interface, byte for byte', async () => {
-  const offer = await issueOffer(offerDeps, { product, payer: wallet, price })
+  const offer = await issueOffer(offerDeps, { request: requestOf(), product, payer: wallet, price })
   if (isRefusal(offer)) throw new Error(offer.message)
   const { quote } = quoteBody.parse(JSON.parse(offer.body))
   const { id, expiresAt, memo, secret } = quote
@@ -60,7 +61,7 @@ test('the 402 of the native rail alone is the body of the interface, byte for by
 
 test('a caller without a wallet gets no quote of this rail, and none is recorded', async () => {
   const before = recorded.length
-  expect(await issueOffer(offerDeps, { product, payer: undefined, price })).toMatchObject({
+  expect(await issueOffer(offerDeps, { request: requestOf(), product, payer: undefined, price })).toMatchObject({
     code: 'ENDPOINT_UNAVAILABLE',
   })
   expect(recorded).toHaveLength(before)

@@ -1,9 +1,15 @@
 import { Keypair } from '@solana/web3.js'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { decodePaymentResponseHeader, x402HTTPClient } from '@x402/fetch'
+import {
+  extractReceiptFromResponse,
+  isJWSSignedReceipt,
+  verifyReceiptSignatureJWS,
+} from '@x402/extensions/offer-receipt'
+import { appendPaymentIdentifierToExtensions } from '@x402/extensions/payment-identifier'
 import { z } from 'zod'
 import { audit } from '@tollbook/audit'
-import { assertPresent } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { quoteBody, saleBody } from '@tollbook/core/wire'
 import { ask, qrOrder } from '../../support/ask.ts'
@@ -49,11 +55,12 @@ const decoded = (value: string | null) => JSON.parse(Buffer.from(value ?? '', 'b
 const offerOf = (headers: Headers) => offer.parse(decoded(headers.get('payment-required')))
 
 /** A payment by the stock client, before it is sent. */
-async function sign(wallet: Keypair = x402.service.demoWallet) {
+async function sign(wallet: Keypair = x402.service.demoWallet, identifier?: string) {
   const response = await fetch(urlOf(mounted), qr)
   const client = await stockClient(wallet, x402.service.chain.rpcUrl, x402.tokenMint)
   const http = new x402HTTPClient(client)
   const required = http.getPaymentRequiredResponse((name) => response.headers.get(name), await response.json())
+  if (identifier !== undefined) appendPaymentIdentifierToExtensions(required.extensions ?? {}, identifier)
   const payload = await client.createPaymentPayload(required)
   const header = assertPresent(http.encodePaymentSignatureHeader(payload)['PAYMENT-SIGNATURE'], 'a payment is signed')
   return { header, payload: z.looseObject({}).parse(decoded(header)) }
@@ -104,6 +111,18 @@ describe('the 402', () => {
     expect((await fetch(urlOf(path), init)).status).toBe(400)
   })
 
+  // The paths of x402's own tests (malformedPathBypass), and the same below our mount.
+  test.each(['%', '%c0', '/some-param%', '/%2e%2e/crypto%00'])(
+    'is not bypassed by a path that ends in %s',
+    async (end) => {
+      for (const prefix of ['', '/x402']) {
+        const response = await fetch(urlOf(`${prefix}/api/data/crypto${end}`))
+        expect(response.status).toBe(404)
+        expect(await response.json()).not.toHaveProperty('data')
+      }
+    },
+  )
+
   test('may be read by a page of another origin, which learns the headers first', async () => {
     const headers = { origin: 'https://shop.example', 'access-control-request-method': 'POST' }
     const preflight = await fetch(urlOf(mounted), { method: 'OPTIONS', headers })
@@ -138,7 +157,7 @@ describe('the stock client', () => {
 
   test('gets a lost answer without a second payment, on a fetch that repeats a broken request', async () => {
     const { service, tokenMint: asset } = x402
-    await using proxy = await openDroppingProxy(service.baseUrl, 1)
+    await using proxy = await openDroppingProxy([service.baseUrl], 1)
     const inner = repeatingFetch
     const patient = await stockFetch(service.demoWallet, { rpcUrl: service.chain.rpcUrl, asset, inner })
     const before = await readProofLedger(service.database.adminUrl)
@@ -147,6 +166,31 @@ describe('the stock client', () => {
     expect([response.status, response.headers.get('idempotent-replay'), proxy.dropped()]).toEqual([200, 'true', 1])
     const { payments } = await readProofLedger(service.database.adminUrl)
     expect(payments - before.payments).toBe(1)
+  })
+
+  test('gets a receipt that it verifies by the DID of the service', async () => {
+    const response = await payingFetch(urlOf(mounted), qr)
+    const { receipt } = saleBody.parse(await response.json())
+    const second = assertPresent(extractReceiptFromResponse(response), 'the answer has a second receipt')
+    assert(isJWSSignedReceipt(second), 'it is a JWS')
+    const { resourceUrl, payer, transaction, network } = await verifyReceiptSignatureJWS(second)
+    expect([resourceUrl, payer, transaction]).toEqual([urlOf(mounted), receipt.wallet, receipt.signature])
+    expect(network).toBe(offerOf((await fetch(urlOf(mounted), qr)).headers).accepts[0]['network'])
+  })
+
+  test('names its payment, and gets the stored answer for the same name and payment', async () => {
+    const { header } = await sign(undefined, 'order-0000000000000001')
+    const { header: unnamed } = await sign()
+    expect([(await present(header)).status, (await present(unnamed)).status]).toEqual([200, 200])
+    await awaitThat('the answers are known to be sent', async () => !isReplay(await present(unnamed)))
+    expect(isReplay(await present(header))).toBe(true)
+    const { header: another } = await sign(undefined, 'order-0000000000000001')
+    expect(await (await present(another)).json()).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
+    const { payload } = await sign()
+    const short = { 'payment-identifier': { info: { required: false, id: 'order-1' } } }
+    expect(await (await present(encode({ ...payload, extensions: short }))).json()).toMatchObject({
+      code: 'INVALID_REQUEST',
+    })
   })
 
   test('needs no wallet header on the own path when it pays', async () => {

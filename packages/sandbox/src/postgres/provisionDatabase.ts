@@ -3,31 +3,34 @@ import pg from 'pg'
 export interface DatabaseLogins {
   readonly ownerPassword: string
   readonly apiPassword: string
+  readonly burnPassword: string
 }
 
 export const databaseName = 'tollbook'
 export const ownerRole = 'tollbook_owner'
 export const apiRole = 'tollbook_api'
+export const burnRole = 'tollbook_burn'
 
 /**
- * The roles and the database that an operator would make by hand (docs/operations.md): an owner that migrates, and a
- * login for the API that sells, and that drops old quotes.
+ * The roles and the database that an operator would make by hand (docs/operations.md): an owner that migrates, a login for
+ * the API that sells and drops old quotes, and a login for the job that burns.
  */
 export async function makeDatabase(adminUrl: string, logins: DatabaseLogins): Promise<void> {
   await withClient(adminUrl, async (client) => {
     await makeRole(client, { role: ownerRole, password: logins.ownerPassword, options: 'login createrole' })
     await makeRole(client, { role: apiRole, password: logins.apiPassword, options: 'login' })
+    await makeRole(client, { role: burnRole, password: logins.burnPassword, options: 'login' })
     const { rowCount } = await client.query('select from pg_database where datname = $1', [databaseName])
     if (rowCount === 0) await client.query(`create database ${databaseName} owner ${ownerRole}`)
   })
 }
 
 /** After the migrations have made the group roles. */
-export async function admitApiRole(adminUrl: string): Promise<void> {
-  await withClient(
-    adminUrl,
-    async (client) => void (await client.query(`grant tollbook_service, tollbook_retention to ${apiRole}`)),
-  )
+export async function admitLogins(adminUrl: string): Promise<void> {
+  await withClient(adminUrl, async (client) => {
+    await client.query(`grant tollbook_service, tollbook_retention to ${apiRole}`)
+    await client.query(`grant tollbook_burner to ${burnRole}`)
+  })
 }
 
 interface Role {

@@ -1,6 +1,6 @@
 import { assertPresent } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
-import { chatServer, sampleModel } from './chatServer.ts'
+import { chatServer, sampleModels } from './chatServer.ts'
 import { coinbase } from './coinbase.ts'
 import { coingecko } from './coingecko.ts'
 import { coinpaprika } from './coinpaprika.ts'
@@ -32,7 +32,7 @@ export interface SampleUpstreams {
   /** Accepted by every stand-in, so that providers which require a key are queried too. The operator's own keys stay unused. */
   readonly apiKey: string
   readonly newsFeeds: readonly { readonly category: string; readonly url: string }[]
-  readonly chatServer: { readonly baseUrl: string; readonly model: string }
+  readonly chatServer: { readonly baseUrl: string; readonly models: typeof sampleModels }
   /** A page to take a screenshot of. */
   readonly pageUrl: string
   close(): Promise<void>
@@ -69,7 +69,7 @@ export async function startSampleUpstreams({ clock, tokenMint }: SampleUpstreams
     originOf: (provider) => assertPresent(origins.get(provider), 'every provider has a stand-in'),
     apiKey: sampleKey,
     newsFeeds: feedsAt(feeds.origin),
-    chatServer: { baseUrl: `${chat.origin}/v1`, model: sampleModel },
+    chatServer: { baseUrl: `${chat.origin}/v1`, models: sampleModels },
     pageUrl: `${page.origin}/`,
     close: () => disposables.disposeAsync(),
   }

@@ -1,4 +1,5 @@
 import type { Address } from '@tollbook/core/address'
+import { Fault } from '@tollbook/core/fault'
 import type { Refusal } from '@tollbook/core/refusal'
 import type { Signature } from '@tollbook/core/signature'
 import type { SponsoredTransaction } from '../../payment/sponsoredTransaction.ts'
@@ -19,4 +20,15 @@ export interface FeePayerStanding {
   readonly address: Address
   /** Undefined while it signs; otherwise the reason why it does not, such as a budget that is used up. */
   readonly whyClosed: string | undefined
+}
+
+/** The address of the fee payer, undefined while it does not sign: what a client would send could not be settled. */
+export async function openFeePayer(feePayer: FeePayer): Promise<Address | undefined> {
+  try {
+    const { address, whyClosed } = await feePayer.standing()
+    return whyClosed === undefined ? address : undefined
+  } catch (error) {
+    if (error instanceof Fault) return undefined
+    throw error
+  }
 }

@@ -6,12 +6,13 @@ import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { ListedPrice } from '@tollbook/core/quote'
 import type { PaymentRail } from '../paywall/rail.ts'
 import type { PriceListStore } from '../store/priceListStore.ts'
+import { createMppRail, type MppRailDeps } from '../rails/mpp/mppRail.ts'
 import type { ProductDescription } from '../rails/x402/challenge.ts'
 import { createX402Rail, type X402RailDeps } from '../rails/x402/x402Rail.ts'
 import { createSignerClient } from '../signer/signerClient.ts'
 
-export interface X402Parts {
-  /** Undefined: nothing is offered by x402. */
+export interface SponsoredParts {
+  /** Undefined: nothing is offered by x402 or MPP. */
   readonly settings: X402Settings | undefined
   readonly priceLists: Pick<PriceListStore, 'listNumber'>
   readonly catalog: Pick<Catalog, 'endpoints'>
@@ -27,30 +28,29 @@ type OwnDeps =
   | 'readSponsored'
   | 'completeTransaction'
 
-export interface X402Deps extends X402Parts, Omit<X402RailDeps, OwnDeps | 'serviceUrl'> {
+export interface SponsoredDeps extends SponsoredParts, Omit<X402RailDeps & MppRailDeps, OwnDeps | 'serviceUrl'> {
   readonly quoteTtlMs: number
   readonly quoteGraceMs: number
 }
 
-/** The x402 rail with its signer. No rail without a signer: a stock client needs a fee payer. */
-export function openX402(deps: X402Deps): readonly PaymentRail[] {
+/** The rails of x402 and MPP with their signer. None without a signer: a stock client needs a fee payer. */
+export function openSponsoredRails(deps: SponsoredDeps): readonly PaymentRail[] {
   const { settings, clock, terms, quoteTtlMs, quoteGraceMs, catalog } = deps
   if (settings === undefined) return []
   const described = new Map(catalog.endpoints.map((endpoint) => [endpoint.path, describe(endpoint)]))
-  const rail = createX402Rail({
+  const sponsored = {
     ...deps,
     readSponsored,
     completeTransaction,
-    network: settings.network ?? terms.network,
     feePayer: createSignerClient({ socketPath: settings.signerSocket, clock }),
-    describe: (path) => described.get(path),
-    findListed: (endpoint, priceList) => findListed(deps, endpoint, priceList),
+    describe: (path: string) => described.get(path),
+    findListed: (endpoint: string, priceList: number) => findListed(deps, endpoint, priceList),
     priceHoldMs: quoteTtlMs + quoteGraceMs,
-  })
-  return [rail]
+  }
+  return [createX402Rail({ ...sponsored, network: settings.network ?? terms.network }), createMppRail(sponsored)]
 }
 
-async function findListed({ priceLists }: X402Deps, endpoint: string, priceList: number) {
+async function findListed({ priceLists }: SponsoredDeps, endpoint: string, priceList: number) {
   const list = await priceLists.listNumber(priceList)
   const price = list?.prices.find((each) => each.endpoint === endpoint)
   return price === undefined ? undefined : ({ ...price, priceList } satisfies ListedPrice)

@@ -1,6 +1,8 @@
 import { plainPrice, type ListedPrice } from '@tollbook/core/quote'
 import { Fault } from '@tollbook/core/fault'
+import { sentForArrival } from '@tollbook/core/transferFee'
 import type { PaymentLedger } from '../../payment/paymentLedger.ts'
+import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { ChosenPrice, PriceQuestion } from '../native/choosePrice.ts'
 
 export interface ListPriceDeps {
@@ -34,4 +36,9 @@ export async function priceOfList(
 
 function chosen(price: ListedPrice): ChosenPrice {
   return { price: plainPrice(price), priceList: price.priceList, quoteId: undefined }
+}
+
+/** Base units that the payer sends so that the whole price arrives, also where the mint withholds a fee. */
+export function amountToSend({ transferFee }: PaymentTerms, requiredBaseUnits: bigint): bigint {
+  return transferFee === undefined ? requiredBaseUnits : sentForArrival(requiredBaseUnits, transferFee)
 }

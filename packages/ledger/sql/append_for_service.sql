@@ -1,0 +1,32 @@
+-- The service's entry point. Steps of other writers are refused here; they have separate functions and grants.
+create or replace function ledger.append(
+  ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[],
+  event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[],
+  event_starts integer[], event_lengths integer[], posting_starts integer[], posting_counts integer[],
+  account_mints text[], account_names text[],
+  posting_items integer[], posting_events integer[], debits integer[], credits integer[], amounts numeric[],
+  guard_items integer[], guard_ids bytea[], guard_versions integer[],
+  key_items integer[], key_spaces smallint[], key_values bytea[], key_digests bytea[], key_lives_s integer[],
+  note_items integer[], note_values bytea[],
+  bodies bytea, lane_epoch integer,
+  out recorded_at timestamptz, out first_position bigint, out refusals text[], out leaf_hashes bytea)
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  appended record;
+begin
+  -- An assignment and not a query: plpgsql evaluates it without a separate plan.
+  appended := ledger.append_as('service', ids, steps, expected, leases_ms, event_counts, first_events,
+    event_items, event_kinds, event_schemas, event_times_ms, event_starts, event_lengths, posting_starts, posting_counts,
+    account_mints, account_names, posting_items, posting_events, debits, credits, amounts,
+    guard_items, guard_ids, guard_versions, key_items, key_spaces, key_values, key_digests, key_lives_s,
+    note_items, note_values, bodies, lane_epoch);
+  recorded_at := appended.recorded_at;
+  first_position := appended.first_position;
+  refusals := appended.refusals;
+  leaf_hashes := appended.leaf_hashes;
+end
+$$;
+grant execute on function ledger.append to tollbook_service;

@@ -1,0 +1,36 @@
+import type { Clock } from '@tollbook/core/clock'
+import { describeError } from '@tollbook/core/fault'
+import type { Log } from '../primitives/log.ts'
+import type { BurnOutcome } from './burnRound.ts'
+import type { Burner } from './openBurner.ts'
+
+export interface BurnLoopDeps {
+  readonly burner: Pick<Burner, 'burnOnce'>
+  readonly clock: Clock
+  readonly log: Log
+  readonly everyMs: number
+}
+
+// A round that failed, or that the chain has not decided, does not wait for the next hour.
+const againMs = 60_000
+
+/** Burns what is owed at once and then every so often, until stopped. */
+export async function burnUntilStopped(deps: BurnLoopDeps, stopping: AbortSignal): Promise<void> {
+  while (!stopping.aborted) {
+    const waitMs = (await runOnce(deps, stopping)) ? deps.everyMs : Math.min(deps.everyMs, againMs)
+    await deps.clock.sleep(waitMs, stopping).catch(() => undefined)
+  }
+}
+
+const settledOutcomes: ReadonlySet<BurnOutcome['outcome']> = new Set(['nothing_owed', 'confirmed'])
+
+/** False when another run should come soon. */
+async function runOnce({ burner, log }: BurnLoopDeps, stopping: AbortSignal): Promise<boolean> {
+  try {
+    const { outcome } = await burner.burnOnce(stopping)
+    return settledOutcomes.has(outcome)
+  } catch (error) {
+    log.error({ event: 'burn_job_failed', error: describeError(error) })
+    return false
+  }
+}

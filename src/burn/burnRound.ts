@@ -1,0 +1,198 @@
+import { assertNever, assertPresent } from '@tollbook/core/assert'
+import type { Clock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
+import type { Signature } from '@tollbook/core/signature'
+import type { Log } from '../primitives/log.ts'
+import {
+  type BurnDecision,
+  type BurnRound,
+  decideBurnConfirm,
+  decideBurnFail,
+  decideBurnSubmit,
+  evolveBurn,
+  planRound,
+  sumOf,
+  unknownBurn,
+} from '../payment/burn.ts'
+import type { BurnLedger, OpenBurn } from '../payment/burnLedger.ts'
+import type { ChainReader, Finding } from '../payment/chainReader.ts'
+import type { SignedTransaction } from '../payment/proof.ts'
+import type { PaymentTerms } from '../payment/settlement.ts'
+import { findMismatch } from './matchBurn.ts'
+
+/*
+ * One run of the burn job. A run may be killed after each line: the next one finds the open round in the ledger, looks its
+ * transaction up, and begins no other round before this one has ended.
+ */
+
+export interface BurnDeps {
+  readonly ledger: BurnLedger
+  readonly chain: BurnChain
+  readonly signBurn: (order: BurnSigning) => SignedTransaction
+  readonly terms: PaymentTerms
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface BurnSigning {
+  readonly round: number
+  readonly baseUnits: bigint
+  readonly blockhash: string
+}
+
+export interface BurnChain extends Pick<ChainReader, 'find' | 'simulate' | 'broadcast'> {
+  /** Refuses a payment wallet that the ledger does not have in force. */
+  requireWallet(): Promise<void>
+  /** Asks the nodes for their heights, without which no absence is proven. */
+  refresh(): Promise<void>
+  latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
+}
+
+export type BurnOutcome =
+  | { readonly outcome: 'nothing_owed' }
+  /** Another job has taken the round; the next run continues from what it recorded. */
+  | { readonly outcome: 'overtaken' }
+  | (Settled & { readonly outcome: 'confirmed' | 'failed' })
+  /** The chain has not decided yet. The next run looks the same transaction up again. */
+  | (Settled & { readonly outcome: 'waiting' })
+
+interface Settled {
+  readonly round: number
+  readonly signature: Signature
+  readonly baseUnits: bigint
+}
+
+export async function burnOnce(deps: BurnDeps, stopping?: AbortSignal): Promise<BurnOutcome> {
+  const { ledger, terms, chain } = deps
+  const { open, lastRound, burnedThroughPosition } = await ledger.readRounds(terms.mint)
+  if (open !== undefined) return settle(deps, open, stopping)
+  const debts = await ledger.readDebts(terms.mint, burnedThroughPosition)
+  const round = planRound(terms.mint, lastRound, debts)
+  if (round === undefined) return { outcome: 'nothing_owed' }
+  await chain.requireWallet()
+  const submitted = await submit(deps, round)
+  return submitted === undefined ? { outcome: 'overtaken' } : settle(deps, submitted, stopping)
+}
+
+/** Puts the signed transaction on record. Nothing has been sent when this returns, or throws. */
+async function submit(deps: BurnDeps, round: BurnRound): Promise<OpenBurn | undefined> {
+  const { ledger, chain, signBurn, clock, log } = deps
+  const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash()
+  const baseUnits = sumOf(round.parts)
+  const signed = signBurn({ round: round.round, baseUnits, blockhash })
+  const bound = await rehearse(deps, signed, baseUnits)
+  const burn = {
+    ...round,
+    // The node that gave the blockhash may name a height that is too low, and the burn could land after it was given up.
+    lastValidHeight: Math.max(bound, lastValidBlockHeight),
+    transactionBase64: Buffer.from(signed.bytes).toString('base64'),
+  }
+  const { events } = assertPresent(decideBurnSubmit(unknownBurn, burn), 'a new burn can be submitted')
+  const { signature } = signed
+  const recorded = await ledger.record({ signature, event: events[0], effectiveAtMs: clock.nowMs() })
+  if (recorded === 'overtaken') return undefined
+  log.info({ event: 'burn_submitted', round: round.round, signature, baseUnits: baseUnits.toString() })
+  return { ...burn, signature }
+}
+
+/** Height above which it cannot land. A burn that would fail is not recorded: the operator has to do something first. */
+async function rehearse({ chain, terms }: BurnDeps, signed: SignedTransaction, baseUnits: bigint): Promise<number> {
+  const simulation = await chain.simulate(signed)
+  switch (simulation.outcome) {
+    case 'would_succeed':
+      return simulation.bound.lastValidHeight
+    case 'would_fail':
+      throw new Fault(
+        `a burn of ${baseUnits} base units out of ${terms.paymentTokenAccount} by ${signed.signers[0]} would fail: ${simulation.text}. The payment wallet has to approve that delegate for at least this amount, and the delegate needs SOL for the fee (docs/burn.md)`,
+        { retryable: false },
+      )
+    case 'unknown':
+    case 'already_landed':
+      throw new Fault('no Solana node could rehearse the burn in its newest state; nothing was recorded', {
+        retryable: true,
+      })
+    default:
+      return assertNever(simulation)
+  }
+}
+
+const pollMs = 1_000
+// A blockhash is valid for about a minute, and finality takes some 13 s more.
+const pollsMax = 120
+
+/** Looks the recorded transaction up, and sends exactly its bytes until the finalized chain has it or never will. */
+async function settle(deps: BurnDeps, open: OpenBurn, stopping?: AbortSignal): Promise<BurnOutcome> {
+  const { chain, clock } = deps
+  const { signature, round, lastValidHeight } = open
+  const settled = { round, signature, baseUnits: sumOf(open.parts) }
+  const bound = lastValidHeight === undefined ? undefined : ({ lastValidHeight, basis: 'blockhash_accepted' } as const)
+  for (let poll = 0; poll < pollsMax; poll++) {
+    if (stopping?.aborted === true) break
+    await chain.refresh()
+    const finding = await chain.find(signature, { commitment: 'finalized', bound })
+    const ended = await end(deps, open, finding)
+    if (ended !== undefined) return { ...settled, outcome: ended }
+    if (finding.kind === 'unknown' && !finding.isSeen)
+      await chain.broadcast({ bytes: Buffer.from(open.transactionBase64, 'base64') })
+    await clock.sleep(pollMs, stopping).catch(() => undefined)
+  }
+  return { ...settled, outcome: 'waiting' }
+}
+
+/** Records the verdict of the finalized chain. Undefined while there is none. */
+async function end(deps: BurnDeps, open: OpenBurn, finding: Finding): Promise<'confirmed' | 'failed' | undefined> {
+  switch (finding.kind) {
+    case 'unknown':
+      return undefined
+    case 'proven_absent': {
+      const [reading] = finding.evidence.readings
+      const { finalizedSlot } = assertPresent(reading, 'an absence is proven by readings')
+      return fail(deps, open, { reason: 'absent', finalizedSlot })
+    }
+    case 'found':
+      if (finding.record.failure !== undefined)
+        return fail(deps, open, { reason: 'failed', finalizedSlot: finding.slot })
+      return confirm(deps, open, finding)
+    default:
+      return assertNever(finding)
+  }
+}
+
+async function confirm(
+  deps: BurnDeps,
+  open: OpenBurn,
+  { record, slot }: Extract<Finding, { kind: 'found' }>,
+): Promise<'confirmed' | undefined> {
+  const burnedBaseUnits = sumOf(open.parts)
+  const mismatch = findMismatch(record, burnedBaseUnits, deps.terms)
+  if (mismatch !== undefined) throw new Fault(`${open.signature} is not recorded: ${mismatch}`, { retryable: false })
+  // The node has the block and not its time yet.
+  if (record.blockTimeMs === undefined) return undefined
+  const decision = decideBurnConfirm(stateOf(open), { burnedBaseUnits, slot })
+  await recordEnd(deps, open, { decision, effectiveAtMs: record.blockTimeMs })
+  return 'confirmed'
+}
+
+async function fail(deps: BurnDeps, open: OpenBurn, verdict: Parameters<typeof decideBurnFail>[1]): Promise<'failed'> {
+  const effectiveAtMs = deps.clock.nowMs()
+  await recordEnd(deps, open, { decision: decideBurnFail(stateOf(open), verdict), effectiveAtMs })
+  return 'failed'
+}
+
+function stateOf({ signature: _signature, ...burn }: OpenBurn) {
+  const { events } = assertPresent(decideBurnSubmit(unknownBurn, burn), 'an open round was submitted')
+  return evolveBurn(unknownBurn, events[0])
+}
+
+interface Ending {
+  readonly decision: BurnDecision | undefined
+  readonly effectiveAtMs: number
+}
+
+/** Another job that has recorded the end saw the same finalized chain, so its record is this one. */
+async function recordEnd({ ledger, log }: BurnDeps, { signature, round }: OpenBurn, ending: Ending): Promise<void> {
+  const { decision, effectiveAtMs } = ending
+  const [event] = assertPresent(decision, 'a submitted burn can end').events
+  const outcome = await ledger.record({ signature, event, effectiveAtMs })
+  log.info({ event: event.kind === 'BurnConfirmed' ? 'burn_confirmed' : 'burn_failed', round, signature, outcome })
+}

@@ -1,0 +1,89 @@
+import { type BurnKey, createBurnKey } from '../chain/burnTransaction.ts'
+import { type Chain, openChain } from '../chain/openChain.ts'
+import { postJson } from '../outbound/postJson.ts'
+import type { Clock } from '@tollbook/core/clock'
+import type { Ed25519Signer } from '@tollbook/core/ed25519'
+import { Fault } from '@tollbook/core/fault'
+import { periodInForce, periodsOf, walletOf } from '../payment/settingPeriods.ts'
+import type { Log } from '../primitives/log.ts'
+import { createBurnLedger } from '../store/burnStore.ts'
+import { type Database, openDatabase } from '../store/database.ts'
+import { checkSchemaVersion } from '../store/schemaVersion.ts'
+import { readVersions } from '../store/settingStore.ts'
+import { burnOnce, type BurnChain, type BurnDeps, type BurnOutcome } from './burnRound.ts'
+
+export interface BurnerOptions {
+  /** A login that is a member of `tollbook_burner`. */
+  readonly databaseUrl: string
+  readonly rpcUrls: readonly string[]
+  readonly tokenMint: string
+  readonly paymentWallet: string
+  /** Of the wallet that the payment wallet approved as its delegate. */
+  readonly key: Ed25519Signer
+  readonly clock: Clock
+  readonly log: Log
+  /** For tests: replaces parts. */
+  readonly seam?: (deps: BurnDeps) => BurnDeps
+}
+
+/** Burns what the ledger owes. It has a key, and neither the payment wallet's nor a right to any other event. */
+export interface Burner {
+  readonly delegate: BurnKey['address']
+  /** Ends the open round, or makes one of all that is owed for final payments. */
+  burnOnce(stopping?: AbortSignal): Promise<BurnOutcome>
+  close(): Promise<void>
+}
+
+const connectionsMax = 2
+
+export async function openBurner(options: BurnerOptions): Promise<Burner> {
+  const { databaseUrl, log, clock } = options
+  const database = openDatabase({ databaseUrl, applicationName: 'tollbook burn', connectionsMax, log })
+  try {
+    const schema = await checkSchemaVersion(database)
+    if (!schema.fits) throw new Fault(schema.advice, { retryable: false })
+    const chain = await openChain({ ...options, commitment: 'confirmed', postJson })
+    const { terms } = chain
+    const { address: delegate, signBurn } = createBurnKey(options.key, terms)
+    const own = { ledger: createBurnLedger(database), chain: burnChainOf(chain, { database, clock }) }
+    const deps: BurnDeps = { ...own, signBurn, terms, clock, log }
+    const { seam = () => deps } = options
+    return {
+      delegate,
+      burnOnce: (stopping) => burnOnce(seam(deps), stopping),
+      close: () => database.destroy(),
+    }
+  } catch (error) {
+    await database.destroy()
+    throw error instanceof Fault
+      ? error
+      : new Fault('the database of BURN_DATABASE_URL cannot be reached', { cause: error, retryable: true })
+  }
+}
+
+interface WalletDeps {
+  readonly database: Database
+  readonly clock: Clock
+}
+
+/** The chain as a run of the burn job sees it. */
+export function burnChainOf(chain: Chain, deps: WalletDeps): BurnChain {
+  return {
+    ...chain.reader,
+    requireWallet: () => requireWallet(chain, deps),
+    refresh: () => chain.nodes.poll(),
+    latestBlockhash: chain.latestBlockhash,
+  }
+}
+
+const walletSetting = 'payment-wallet'
+
+async function requireWallet({ terms }: Chain, { database, clock }: WalletDeps): Promise<void> {
+  const periods = periodsOf((await readVersions(database, [walletSetting])).get(walletSetting) ?? [])
+  const inForce = periodInForce(periods, clock.nowMs())
+  if (inForce === undefined || walletOf(inForce) === terms.paymentWallet) return
+  throw new Fault(
+    `PAYMENT_WALLET ${terms.paymentWallet} is not in force: the payment wallet of the ledger is ${walletOf(inForce)} since ${inForce.validFrom}. Set PAYMENT_WALLET to it, approve the delegate from it, and start the job again`,
+    { retryable: false },
+  )
+}

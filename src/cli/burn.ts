@@ -1,0 +1,98 @@
+import { Command } from 'commander'
+import { systemClock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
+import { burnUntilStopped } from '../burn/burnLoop.ts'
+import type { BurnOutcome } from '../burn/burnRound.ts'
+import { type Burner, openBurner } from '../burn/openBurner.ts'
+import { readConfig } from '../config.ts'
+import { createLog, type Log } from '../primitives/log.ts'
+import type { CommandDeps } from './commandDeps.ts'
+import { neededFor, readSigningKey } from './signingKey.ts'
+import { untilStopped } from './untilStopped.ts'
+
+const help = `
+Configured by environment: BURN_DATABASE_URL, BURN_KEYPAIR, BURN_EVERY_SECONDS, SOLANA_RPC_URLS, TOKEN_MINT and
+PAYMENT_WALLET; docs/burn.md explains them, and how the payment wallet approves the delegate.
+
+Exit codes of --once:
+  0  burned and confirmed, or nothing is owed for payments that are final
+  4  refused: the message says why; or the round failed on chain and is made again by the next run
+  7  the database or the Solana node does not answer, or the chain has not decided yet; run it again`
+
+const refusedExitCode = 4
+const unavailableExitCode = 7
+
+interface BurnFlags {
+  readonly once?: boolean
+  readonly untilStdinEnds?: boolean
+}
+
+/** `tollbook burn`: burns what payments without a burn owe. The key of the delegate is in this process only. */
+export function burnCommand(deps: CommandDeps): Command {
+  return new Command('burn')
+    .description('burn owed tokens of x402 payments out of the payment wallet, as its delegate; runs until stopped')
+    .option('--once', 'end the open round, or burn what is owed now, print the outcome as JSON, and exit')
+    .option('--until-stdin-ends', 'stop when stdin ends, so that the job ends with the process that started it')
+    .addHelpText('after', help)
+    .action(async (flags: BurnFlags) => {
+      const config = readConfig()
+      const log = createLog({ level: config.logLevel, name: 'tollbook burn', destination: process.stderr })
+      const { once = false, untilStdinEnds = false } = flags
+      const code = once ? await runOnce(deps, log) : await runUntilStopped(log, untilStdinEnds)
+      process.exit(code)
+    })
+}
+
+async function open(log: Log): Promise<Burner> {
+  const { burn, chain } = readConfig()
+  const needed = (name: string, value: string | undefined) => neededFor('burn', name, value)
+  const databaseUrl = needed('BURN_DATABASE_URL', burn.databaseUrl)
+  const key = await readSigningKey('BURN_KEYPAIR', needed('BURN_KEYPAIR', burn.keypairFile))
+  if (chain === undefined)
+    throw new Fault('SOLANA_RPC_URLS is missing: tollbook burn --help has the list', { retryable: false })
+  return openBurner({ ...chain, databaseUrl, key, clock: systemClock, log })
+}
+
+async function runUntilStopped(log: Log, untilStdinEnds: boolean): Promise<number> {
+  const { everyMs } = readConfig().burn
+  const burner = await open(log)
+  process.stdout.write(`burning as ${burner.delegate}\n`)
+  const stopping = new AbortController()
+  const parentGone = new AbortController()
+  if (untilStdinEnds) process.stdin.resume().once('end', () => parentGone.abort())
+  const running = burnUntilStopped({ burner, clock: systemClock, log, everyMs }, stopping.signal)
+  await untilStopped(parentGone.signal)
+  stopping.abort()
+  await running
+  await burner.close()
+  return 0
+}
+
+async function runOnce(deps: CommandDeps, log: Log): Promise<number> {
+  try {
+    const burner = await open(log)
+    try {
+      const outcome = await burner.burnOnce(deps.interrupted)
+      deps.stdout.write(`${JSON.stringify(outcome, (_, value: unknown) => shown(value))}\n`)
+      return exitCodes[outcome.outcome]
+    } finally {
+      await burner.close()
+    }
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    deps.stderr.write(`${error.message}\n`)
+    return error.retryable ? unavailableExitCode : refusedExitCode
+  }
+}
+
+function shown(value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value
+}
+
+const exitCodes: Readonly<Record<BurnOutcome['outcome'], number>> = {
+  nothing_owed: 0,
+  confirmed: 0,
+  failed: refusedExitCode,
+  overtaken: unavailableExitCode,
+  waiting: unavailableExitCode,
+}

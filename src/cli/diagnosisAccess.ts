@@ -1,0 +1,70 @@
+import { join } from 'node:path'
+import { Fault } from '@tollbook/core/fault'
+import { type Config, readConfig } from '../config.ts'
+import { openDiagnosis, type OpenDiagnosis } from '../diagnosis/openDiagnosis.ts'
+import { silentLog } from '../primitives/log.ts'
+import type { CommandDeps } from './commandDeps.ts'
+import { type LocalJson, readLocalJson } from './localJson.ts'
+import { UsageProblem, usageExitCode } from './usageProblem.ts'
+
+const refusedExitCode = 4
+const unavailableExitCode = 7
+
+/** Opens ledger and chain of the environment, or those of local mode, for one command. Sets the exit code. */
+export async function withDiagnosis(
+  deps: CommandDeps,
+  login: 'reader' | 'finance',
+  work: (diagnosis: OpenDiagnosis) => Promise<number>,
+): Promise<void> {
+  try {
+    const diagnosis = await openDiagnosis(await optionsOf(deps, login))
+    try {
+      deps.setExitCode(await work(diagnosis))
+    } finally {
+      await diagnosis.close()
+    }
+  } catch (error) {
+    if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
+    deps.stderr.write(`${error.message}\n`)
+    deps.setExitCode(exitCodeOf(error))
+  }
+}
+
+function exitCodeOf(error: UsageProblem | Fault): number {
+  if (error instanceof UsageProblem) return usageExitCode
+  return error.retryable ? unavailableExitCode : refusedExitCode
+}
+
+async function optionsOf(deps: CommandDeps, login: 'reader' | 'finance') {
+  const config = readConfig()
+  const local = await readLocalJson(join(deps.home(), 'local.json'))
+  const { proofMaxAgeMs, quoteGraceMs } = config.sale
+  return {
+    databaseUrl: login === 'finance' ? financeUrl(config, local) : readerUrl(config, local),
+    chain: chainOf(config, local),
+    limits: config.refunds.limits,
+    proofMaxAgeMs,
+    quoteGraceMs,
+    log: silentLog,
+    ...(deps.clock === undefined ? {} : { clock: deps.clock }),
+  }
+}
+
+function readerUrl({ ledger }: Config, local: LocalJson | undefined): string {
+  const databaseUrl = ledger?.databaseUrl ?? local?.databaseUrl
+  if (databaseUrl === undefined) throw new UsageProblem('DATABASE_URL', 'is missing, and local mode does not run here')
+  return databaseUrl
+}
+
+function financeUrl({ refunds }: Config, local: LocalJson | undefined): string {
+  const databaseUrl = refunds.databaseUrl ?? local?.adminDatabaseUrl ?? undefined
+  if (databaseUrl === undefined)
+    throw new UsageProblem('FINANCE_DATABASE_URL', 'is missing: a login that is a member of tollbook_finance')
+  return databaseUrl
+}
+
+function chainOf({ chain }: Config, local: LocalJson | undefined) {
+  if (chain !== undefined) return chain
+  if (local?.rpcUrl === undefined) return undefined
+  return { rpcUrls: [local.rpcUrl], tokenMint: local.tokenMint, paymentWallet: local.paymentWallet }
+}

@@ -1,0 +1,94 @@
+import { createApproveInstruction, getAccount, getAssociatedTokenAddressSync } from '@solana/spl-token'
+import { Connection, type Keypair, PublicKey, sendAndConfirmTransaction, Transaction } from '@solana/web3.js'
+import { readAddress } from '@tollbook/core/address'
+import { assertPresent } from '@tollbook/core/assert'
+import { systemClock } from '@tollbook/core/clock'
+import type { Log, LogLevel } from '../../primitives/log.ts'
+import { createBurnLedger } from '../../store/burnStore.ts'
+import { openDatabase } from '../../store/database.ts'
+import { fundWallet } from './fundWallet.ts'
+import type { Home } from './home.ts'
+import { type RunningCommand, spawnLocalCommand } from './localCommand.ts'
+import type { ProvisionedChain } from './provisionFromHome.ts'
+
+export interface LocalBurnerOptions {
+  readonly home: Home
+  readonly chain: ProvisionedChain['chain']
+  /** A login of `tollbook_burner`. */
+  readonly databaseUrl: string
+  readonly log: Log
+  readonly logLevel: LogLevel
+  readonly onUnexpectedExit: (error: Error) => void
+}
+
+// So that a payment of the demo is burned within half a minute. Production burns each hour.
+const everySeconds = 5
+
+/**
+ * `tollbook burn` as a separate process, as in production, with a delegate that the payment wallet has approved. It starts with
+ * the first burn that is owed for a final payment, because most runs of local mode never owe one. Undefined when stopped before.
+ */
+export async function openLocalBurner(
+  options: LocalBurnerOptions,
+  stopping: AbortSignal,
+): Promise<RunningCommand | undefined> {
+  const { home, chain, databaseUrl, log, logLevel, onUnexpectedExit } = options
+  if (!(await awaitDebt(options, stopping))) return undefined
+  const [rpcUrl = ''] = chain.rpcUrls
+  const [delegate, paymentWallet] = await Promise.all([home.keypair('burn-delegate'), home.keypair('payment-wallet')])
+  const mint = new PublicKey(chain.tokenMint)
+  await Promise.all([delegate, paymentWallet].map(({ keypair }) => fundWallet(rpcUrl, keypair.publicKey)))
+  await approve(rpcUrl, { delegate: delegate.keypair.publicKey, owner: paymentWallet.keypair, mint })
+  return spawnLocalCommand({
+    command: 'burn',
+    purpose: 'the burn job',
+    env: {
+      BURN_DATABASE_URL: databaseUrl,
+      BURN_KEYPAIR: delegate.path,
+      LOG_LEVEL: logLevel,
+      BURN_EVERY_SECONDS: String(everySeconds),
+      SOLANA_RPC_URLS: chain.rpcUrls.join(','),
+      TOKEN_MINT: chain.tokenMint,
+      PAYMENT_WALLET: chain.paymentWallet,
+    },
+    log,
+    onUnexpectedExit,
+  })
+}
+
+const lookEveryMs = 2_000
+
+/** False when local mode stops first. */
+async function awaitDebt({ chain, databaseUrl, log }: LocalBurnerOptions, stopping: AbortSignal): Promise<boolean> {
+  const mint = assertPresent(readAddress(chain.tokenMint), 'the mint of local mode is an address')
+  await using opened = new AsyncDisposableStack()
+  const database = openDatabase({ databaseUrl, applicationName: 'tollbook local mode', connectionsMax: 1, log })
+  opened.defer(() => database.destroy())
+  const ledger = createBurnLedger(database)
+  while (!stopping.aborted) {
+    const { open, burnedThroughPosition } = await ledger.readRounds(mint)
+    const { parts } = await ledger.readDebts(mint, burnedThroughPosition)
+    if (open !== undefined || parts.length > 0) return true
+    await systemClock.sleep(lookEveryMs, stopping).catch(() => undefined)
+  }
+  return false
+}
+
+// Of demonstration tokens. In production the owner approves as much as a stolen key may take.
+const unlimited = 2n ** 64n - 1n
+
+interface Approval {
+  readonly delegate: PublicKey
+  readonly owner: Keypair
+  readonly mint: PublicKey
+}
+
+/** Does nothing when the delegate is approved already. */
+async function approve(rpcUrl: string, { delegate, owner, mint }: Approval): Promise<void> {
+  const connection = new Connection(rpcUrl, 'confirmed')
+  const account = getAssociatedTokenAddressSync(mint, owner.publicKey)
+  const known = await getAccount(connection, account)
+  if (known.delegate?.equals(delegate) === true) return
+  const transaction = new Transaction().add(createApproveInstruction(account, delegate, owner.publicKey, unlimited))
+  await sendAndConfirmTransaction(connection, transaction, [owner])
+}

@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { Fault } from '@tollbook/core/fault'
+import type { Log } from '../../primitives/log.ts'
+
+export interface LocalCommand {
+  readonly command: string
+  /** For messages. */
+  readonly purpose: string
+  readonly env: Readonly<Record<string, string>>
+  readonly log: Log
+  readonly onUnexpectedExit: (error: Error) => void
+}
+
+export interface RunningCommand {
+  stop(): Promise<void>
+}
+
+const entryFile = fileURLToPath(new URL('../tollbook.js', import.meta.url))
+
+/** A command of this program as a separate process, as in production. It is ready when it prints its first line. */
+export async function spawnLocalCommand(options: LocalCommand): Promise<RunningCommand> {
+  const { command, purpose, env, log, onUnexpectedExit } = options
+  const child = spawn(process.execPath, [entryFile, command, '--until-stdin-ends'], {
+    // A separate process group: Ctrl-C in the terminal reaches only us, and we stop it after our own requests.
+    detached: true,
+    env: { ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  child.stdin.on('error', () => undefined)
+  const gone = once(child, 'exit')
+  const lines = createInterface({ input: child.stdout })
+  const ready = once(lines, 'line').then(() => true)
+  const isReady = await Promise.race([ready, gone.then(() => false)])
+  if (!isReady) throw new Fault(`${purpose} did not start`, { retryable: false })
+  let isStopping = false
+  void gone.then(() => {
+    if (isStopping) return
+    log.error({ event: 'local_command_exited', command })
+    onUnexpectedExit(new Fault(`${purpose} ended`, { retryable: false }))
+  })
+  return {
+    async stop() {
+      isStopping = true
+      child.stdin.end()
+      await gone
+    },
+  }
+}

@@ -1,0 +1,79 @@
+import { Command } from 'commander'
+import { parseDecimal } from '@tollbook/core/money'
+import { readSubject } from '../diagnosis/readSubject.ts'
+import type { RefundAction } from '../diagnosis/recordDecision.ts'
+import type { CommandDeps } from './commandDeps.ts'
+import { withDiagnosis } from './diagnosisAccess.ts'
+import { rethrowAsUsage, UsageProblem } from './usageProblem.ts'
+
+export interface DecisionFlags {
+  readonly reason?: string
+  readonly by?: string
+  readonly role?: string
+  readonly amount?: string
+}
+
+const refusedExitCode = 4
+
+const exitHelp = `
+FINANCE_DATABASE_URL is a login of tollbook_finance; local mode is found by itself. Nothing is paid here: \`tollbook payout\`
+pays the debts.
+
+Exit codes:
+  0  recorded
+  2  not called right
+  4  refused: the message says why, and nothing was recorded
+  7  the database or the Solana node does not answer; do the same again`
+
+/** `tollbook refund`: decisions of people about the refund of one payment. */
+export function refundCommand(deps: CommandDeps): Command {
+  const command = new Command('refund')
+    .description('approve what a payment is owed back, or refund a delivered answer')
+    .addHelpText('after', exitHelp)
+  const add = (action: RefundAction, description: string) =>
+    command
+      .command(action)
+      .description(description)
+      .argument('<payment>', 'signature of the payment')
+      .requiredOption('--reason <text>', 'why; it is recorded')
+      .requiredOption('--by <name>', 'who decides; it is recorded with the login')
+      .option('--role <role>', 'finance or support: its limit applies', 'finance')
+  add('approve', 'approve the debts of a payment: undelivered, overpaid or unmatched').action(
+    (payment: string, flags: DecisionFlags) => decide(deps, 'approve', { payment, flags }),
+  )
+  add('grant', 'refund the price of an answer that was delivered; once for each payment')
+    .option('--amount <tokens>', 'a part of the price instead of all of it')
+    .action((payment: string, flags: DecisionFlags) => decide(deps, 'grant', { payment, flags }))
+  add('record', 'record a transfer that was never presented, or a refund that is due, now').action(
+    (payment: string, flags: DecisionFlags) => decide(deps, 'record', { payment, flags }),
+  )
+  for (const each of [command, ...command.commands]) each.exitOverride(rethrowAsUsage)
+  return command
+}
+
+interface Decision {
+  readonly payment: string
+  readonly flags: DecisionFlags
+}
+
+/** Records the decision and prints it as one JSON line. */
+export function decide(deps: CommandDeps, action: RefundAction, { payment, flags }: Decision): Promise<void> {
+  return withDiagnosis(deps, 'finance', async (diagnosis) => {
+    const subject = readSubject(payment)
+    if (subject?.kind !== 'payment')
+      throw new UsageProblem('<payment>', `must be a signature (got ${payment.slice(0, 100)})`)
+    const { role = 'finance', reason = '', by = '' } = flags
+    if (role !== 'finance' && role !== 'support')
+      throw new UsageProblem('--role', `must be finance or support (got ${role})`)
+    const amountBaseUnits = flags.amount === undefined ? undefined : parseDecimal(flags.amount, diagnosis.decimals)
+    if (flags.amount !== undefined && amountBaseUnits === undefined)
+      throw new UsageProblem('--amount', `must be a decimal such as 0.5 (got ${flags.amount})`)
+    const outcome = await diagnosis.decide({ action, reference: subject.reference, by, role, reason, amountBaseUnits })
+    if (!outcome.recorded) {
+      deps.stderr.write(`nothing was recorded: ${outcome.why}\n`)
+      return refusedExitCode
+    }
+    deps.stdout.write(`${JSON.stringify(outcome)}\n`)
+    return 0
+  })
+}

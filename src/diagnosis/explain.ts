@@ -1,0 +1,208 @@
+import type { Address } from '@tollbook/core/address'
+import { assertPresent } from '@tollbook/core/assert'
+import { type Clock, isoTime } from '@tollbook/core/clock'
+import { describeError, Fault } from '@tollbook/core/fault'
+import type { ListedPrice } from '@tollbook/core/quote'
+import { isRefusal } from '@tollbook/core/refusal'
+import type { ChainReader } from '../payment/chainReader.ts'
+import { type PaymentReference, signatureOf } from '../payment/paymentReference.ts'
+import { type PaymentTerms, settleByAny } from '../payment/settlement.ts'
+import type { TransactionRecord } from '../payment/transactionRecord.ts'
+import type { PaymentFacts, QuoteFact, RecordedPayment } from '../reports/paymentFacts.ts'
+import { walletOfQuote } from '../reports/paymentFacts.ts'
+import { attemptsOf } from './attempts.ts'
+import { diagnose } from './diagnose.ts'
+import type { ChainAnswer, Explanation, PaymentAges, RuleVerdict } from './explanation.ts'
+import { readSubject, type Subject } from './readSubject.ts'
+import { ruleVerdicts } from './ruleVerdicts.ts'
+import { chainStatement, ledgerStatement, quoteStatement } from './statements.ts'
+import { arrivedBaseUnits, payerOf } from './transferFacts.ts'
+
+export interface ExplainDeps {
+  readonly clock: Clock
+  readonly facts: PaymentFacts
+  /** Undefined when no node could be opened; the text says why. */
+  readonly chain: Pick<ChainReader, 'find'> | string
+  /** Terms of every payment wallet on record. Empty without a chain. */
+  readonly allTerms: () => readonly PaymentTerms[]
+  readonly decimals: number
+  readonly ages: PaymentAges
+}
+
+/** `unreadable`: the text names nothing. `unknown`: no quote or receipt with this id is on record. */
+export type ExplainOutcome = Explanation | 'unreadable' | 'unknown'
+
+/** Explains one payment: what the chain says, what the ledger says, each rule, each attempt, and what to do next. */
+export async function explain(deps: ExplainDeps, text: string): Promise<ExplainOutcome> {
+  const subject = readSubject(text)
+  if (subject === undefined) return 'unreadable'
+  const asked = subject.kind === 'quote' ? await deps.facts.quote(subject.id) : undefined
+  const reference = await referenceOf(deps, subject, asked)
+  if (reference !== undefined) return explainPayment(deps, { text, reference, asked })
+  return asked === undefined ? 'unknown' : explainQuote(deps, text, asked)
+}
+
+async function referenceOf(
+  { facts }: ExplainDeps,
+  subject: Subject,
+  asked: QuoteFact | undefined,
+): Promise<PaymentReference | undefined> {
+  if (subject.kind === 'payment') return subject.reference
+  if (subject.kind === 'receipt') return facts.paymentOfLeaf(subject.leafHashStart)
+  return asked === undefined ? undefined : facts.paymentOfQuote(asked)
+}
+
+function explainQuote({ clock, ages }: ExplainDeps, text: string, quote: QuoteFact): Explanation {
+  const nowMs = clock.nowMs()
+  const untilMs = quote.expiresAtMs + ages.quoteGraceMs
+  return {
+    subject: text,
+    reference: null,
+    diagnosis: {
+      code: 'quote_not_paid',
+      staff: 'The ledger has no payment for this quote. A payment that is on chain has not been presented here.',
+      caller:
+        nowMs < untilMs
+          ? `Pay the quote, which is open until ${isoTime(untilMs)}. If it is paid, send the request with the signature as proof.`
+          : 'If the quote was paid, send the signature: the payment is looked up by it. Otherwise ask for a new quote.',
+      booking: null,
+    },
+    chain: chainStatement({ kind: 'not_asked', why: 'a quote names no transaction' }, []),
+    ledger: null,
+    quote: quoteStatement(quote),
+    rules: [],
+    attempts: [],
+    asOf: isoTime(nowMs),
+  }
+}
+
+interface PaymentQuestion {
+  readonly text: string
+  readonly reference: PaymentReference
+  readonly asked: QuoteFact | undefined
+}
+
+async function explainPayment(deps: ExplainDeps, { text, reference, asked }: PaymentQuestion): Promise<Explanation> {
+  const { clock, facts, decimals, ages, allTerms } = deps
+  const [recorded, answer] = [await facts.payment(reference), await askChain(deps, reference)]
+  const nowMs = clock.nowMs()
+  const presentedAtMs = recorded === undefined ? await facts.presentedAtMs(reference) : undefined
+  const attempts = attemptsOf(recorded?.events ?? [])
+  const judged = await judge(deps, { answer, recorded, asked, presentedAtMs, nowMs })
+  const arrived = answer.kind === 'found' ? arrivedBaseUnits(answer.record, allTerms()) : 0n
+  const diagnosis = diagnose({
+    answer,
+    recorded,
+    attempts,
+    rules: judged.rules,
+    buys: judged.buys,
+    arrivedBaseUnits: arrived,
+    decimals,
+    nowMs,
+    presentedAtMs,
+    ages,
+  })
+  return {
+    subject: text,
+    reference,
+    diagnosis,
+    chain: chainStatement(answer, allTerms()),
+    ledger: recorded === undefined ? null : ledgerStatement(reference, recorded),
+    quote: judged.quote === undefined ? null : quoteStatement(judged.quote),
+    rules: judged.rules,
+    attempts,
+    asOf: isoTime(nowMs),
+  }
+}
+
+async function askChain({ chain }: ExplainDeps, reference: PaymentReference): Promise<ChainAnswer> {
+  if (typeof chain === 'string') return { kind: 'unavailable', why: chain }
+  const signature = assertPresent(signatureOf(reference), 'a payment reference is a Solana signature')
+  try {
+    return await chain.find(signature)
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return { kind: 'unavailable', why: describeError(error) }
+  }
+}
+
+interface JudgeQuestion {
+  readonly answer: ChainAnswer
+  readonly recorded: RecordedPayment | undefined
+  readonly asked: QuoteFact | undefined
+  readonly presentedAtMs: number | undefined
+  readonly nowMs: number
+}
+
+interface Judged {
+  readonly quote: QuoteFact | undefined
+  readonly rules: readonly RuleVerdict[]
+  readonly buys: readonly string[]
+}
+
+async function judge(deps: ExplainDeps, question: JudgeQuestion): Promise<Judged> {
+  const { answer, recorded, asked, presentedAtMs, nowMs } = question
+  const terms = deps.allTerms()
+  const [first] = terms
+  const state = recorded?.state
+  const settlement = state !== undefined && 'settlement' in state ? state.settlement : undefined
+  if (answer.kind !== 'found' || first === undefined || (recorded !== undefined && recorded.kind !== 'payment'))
+    return { quote: asked, rules: [], buys: [] }
+  const { record } = answer
+  const wallet = settlement?.wallet ?? (asked === undefined ? payerOf(record, terms) : walletOfQuote(asked))
+  if (wallet === undefined) return { quote: asked, rules: [], buys: [] }
+  const landedAtMs = record.blockTimeMs ?? nowMs
+  const prices = await deps.facts.pricesAt(landedAtMs)
+  const quote = asked ?? (await findQuote(deps, { record, wallet, landedAtMs, paidQuoteId: settlement?.quoteId }))
+  const buys = prices.filter((price) => meets({ record, wallet, terms, price })).map(({ endpoint }) => endpoint)
+  const quoted =
+    quote !== undefined && meets({ record, wallet, terms, price: quote.price }) ? [quote.price.endpoint] : []
+  const price = settlement?.price ?? quote?.price ?? cheapestOf(prices)
+  if (price === undefined) return { quote, rules: [], buys: [] }
+  const paidTo = terms.find((each) => arrivedBaseUnits(record, [each]) > 0n) ?? first
+  const ages = deps.ages
+  const isVerified = settlement !== undefined
+  return {
+    quote,
+    rules: ruleVerdicts({ record, wallet, price, terms: paidTo, quote, nowMs, presentedAtMs, isVerified, ages }),
+    buys: [...new Set([...quoted, ...buys])],
+  }
+}
+
+interface Landed {
+  readonly record: TransactionRecord
+  readonly wallet: Address
+}
+
+function meets({
+  record,
+  wallet,
+  terms,
+  price,
+}: Landed & { readonly terms: readonly PaymentTerms[]; readonly price: ListedPrice }): boolean {
+  return terms[0]?.mint === price.mint && !isRefusal(settleByAny({ record, wallet, price }, terms))
+}
+
+function cheapestOf(prices: readonly ListedPrice[]): ListedPrice | undefined {
+  return prices.toSorted((one, other) => (one.requiredBaseUnits < other.requiredBaseUnits ? -1 : 1))[0]
+}
+
+const quoteSearchMs = 24 * 60 * 60 * 1000
+
+/** The quote that the payment names by its memo; else the newest that was open when it landed. */
+async function findQuote(
+  { facts, ages }: ExplainDeps,
+  {
+    record,
+    wallet,
+    landedAtMs,
+    paidQuoteId,
+  }: Landed & { readonly landedAtMs: number; readonly paidQuoteId: string | undefined },
+): Promise<QuoteFact | undefined> {
+  const quotes = await facts.quotesOf({ wallet, fromMs: landedAtMs - quoteSearchMs, toMs: landedAtMs + 1_000 })
+  if (paidQuoteId !== undefined) return quotes.find(({ id }) => id === paidQuoteId)
+  const bound = quotes.find(({ memo }) => record.memos.includes(memo))
+  return (
+    bound ?? quotes.find(({ expiresAtMs, slot }) => landedAtMs < expiresAtMs + ages.quoteGraceMs && slot <= record.slot)
+  )
+}

@@ -1,0 +1,124 @@
+import type { Finding } from '../payment/chainReader.ts'
+
+/** Everything that is known about one payment, in words for support staff. Amounts are base units in text. */
+export interface Explanation {
+  /** The signature, receipt or quote that was asked about. */
+  readonly subject: string
+  readonly reference: string | null
+  readonly diagnosis: Diagnosis
+  readonly chain: ChainStatement
+  /** Null when the ledger has nothing under this reference. */
+  readonly ledger: LedgerStatement | null
+  /** The quote that the payment belongs to, or that was asked about. */
+  readonly quote: QuoteStatement | null
+  readonly rules: readonly RuleVerdict[]
+  readonly attempts: readonly Attempt[]
+  readonly asOf: string
+}
+
+export interface Diagnosis {
+  readonly code: DiagnosisCode
+  /** For support staff. */
+  readonly staff: string
+  /** Next step of the caller. */
+  readonly caller: string
+  /** Booking that finance can record now with `--book`. Null when nothing is due. */
+  readonly booking: Booking | null
+}
+
+/** `unmatched`: tokens arrived and were never presented. `refund`: the payment bought nothing and is owed back. */
+export interface Booking {
+  readonly kind: 'unmatched' | 'refund'
+  readonly words: string
+}
+
+export const diagnosisCodes = [
+  'delivered',
+  'being_served',
+  'not_delivered',
+  'attempts_exhausted',
+  'refund_due',
+  'reversed',
+  'unmatched',
+  'submitted',
+  'payout',
+  'burn',
+  'quote_not_paid',
+  'never_presented',
+  'presented_too_late',
+  'pays_no_price',
+  'paid_elsewhere',
+  'failed_on_chain',
+  'not_confirmed',
+  'not_on_chain',
+  'chain_unavailable',
+] as const
+export type DiagnosisCode = (typeof diagnosisCodes)[number]
+
+export interface ChainStatement {
+  readonly status: 'confirmed' | 'failed' | 'not_found' | 'not_confirmed' | 'unavailable' | 'not_asked'
+  readonly words: string
+  readonly slot: number | null
+  readonly blockTime: string | null
+  readonly signers: readonly string[]
+  readonly arrivedBaseUnits: string | null
+  readonly burnedBaseUnits: string | null
+}
+
+export interface LedgerStatement {
+  readonly kind: string
+  readonly state: string
+  readonly wallet: string | null
+  readonly endpoint: string | null
+  readonly priceMicroUsd: string | null
+  readonly requiredBaseUnits: string | null
+  readonly receivedBaseUnits: string | null
+  readonly burnedBaseUnits: string | null
+  readonly quoteId: string | null
+  readonly receiptId: string | null
+  /** Path of the receipt on the public listener. */
+  readonly receiptPath: string | null
+  readonly positions: readonly number[]
+  readonly events: readonly { readonly position: number; readonly kind: string; readonly recordedAt: string }[]
+}
+
+export interface QuoteStatement {
+  readonly id: string
+  readonly wallet: string
+  readonly endpoint: string
+  readonly requiredBaseUnits: string
+  readonly priceMicroUsd: string
+  readonly issuedAt: string
+  readonly expiresAt: string
+}
+
+export interface RuleVerdict {
+  /** Number in docs/verification.md. */
+  readonly rule: string
+  readonly asks: string
+  readonly verdict: 'passed' | 'failed' | 'not_checked'
+  readonly why: string
+}
+
+export interface Attempt {
+  readonly attempt: number
+  readonly attemptId: string
+  readonly startedAt: string
+  readonly endedAt: string | null
+  readonly outcome: 'delivered' | 'failed' | 'broken' | 'running'
+  readonly reason: string | null
+}
+
+/** The chain's answer, or why there is none. */
+export type ChainAnswer = Finding | { readonly kind: 'unavailable' | 'not_asked'; readonly why: string }
+
+/** Times after which a payment is treated differently. */
+export interface PaymentAges {
+  /** A payment is presented for the first time within this time of landing. */
+  readonly proofMaxAgeMs: number
+  /** Age at which a transfer that was never presented is recorded as unmatched. */
+  readonly settleAgeMs: number
+  /** Time without delivery after which a payment is owed back. */
+  readonly refundAfterMs: number
+  readonly quoteGraceMs: number
+}

@@ -1,0 +1,105 @@
+import { type Clock, systemClock } from '@tollbook/core/clock'
+import { describeError, Fault } from '@tollbook/core/fault'
+import { type Chain, openChain } from '../chain/openChain.ts'
+import { tokenAccountOf } from '../chain/payoutTransaction.ts'
+import { postJson } from '../outbound/postJson.ts'
+import { refundAfterMs, settleMarginMs } from '../payment/paymentAges.ts'
+import { periodsOf, walletOf } from '../payment/settingPeriods.ts'
+import type { PaymentTerms } from '../payment/settlement.ts'
+import type { Log } from '../primitives/log.ts'
+import { ledgerToken } from '../reports/ledgerToken.ts'
+import { createPaymentFacts } from '../reports/paymentFacts.ts'
+import { type Database, openDatabase } from '../store/database.ts'
+import { readVersions } from '../store/settingStore.ts'
+import { createReports } from '../reports/reports.ts'
+import { createRefundStore } from '../store/refundStore.ts'
+import type { RefundLimits } from '../payment/refundDecision.ts'
+import { explain, type ExplainOutcome } from './explain.ts'
+import { decideAndRecord, type RefundOrder, type RefundOutcome } from './recordDecision.ts'
+
+export interface DiagnosisOptions {
+  /** A login of tollbook_service or tollbook_reader; for decisions one of tollbook_finance. */
+  readonly databaseUrl: string
+  /** Undefined without settings of a chain: the ledger alone is explained. */
+  readonly chain:
+    | { readonly rpcUrls: readonly string[]; readonly tokenMint: string; readonly paymentWallet: string }
+    | undefined
+  readonly limits: RefundLimits
+  readonly proofMaxAgeMs: number
+  readonly quoteGraceMs: number
+  readonly log: Log
+  readonly clock?: Clock
+}
+
+/** Explanations for the command line, with separate connections. */
+export interface OpenDiagnosis {
+  readonly decimals: number
+  explain(subject: string): Promise<ExplainOutcome>
+  decide(order: RefundOrder): Promise<RefundOutcome>
+  close(): Promise<void>
+}
+
+const connectionsMax = 2
+
+export async function openDiagnosis(options: DiagnosisOptions): Promise<OpenDiagnosis> {
+  const { databaseUrl, log, clock = systemClock, proofMaxAgeMs, quoteGraceMs } = options
+  const database = openDatabase({ databaseUrl, applicationName: 'tollbook explain', connectionsMax, log })
+  try {
+    const token = await ledgerToken(database)
+    if (token === undefined) throw new Fault('the ledger is empty: nothing was ever priced', { retryable: false })
+    const chain = await openChainOrWhy({ ...options, clock })
+    const terms = typeof chain === 'string' ? [] : await allTerms(database, chain)
+    const ages = { proofMaxAgeMs, quoteGraceMs, settleAgeMs: proofMaxAgeMs + settleMarginMs, refundAfterMs }
+    const deps = {
+      clock,
+      facts: createPaymentFacts(database),
+      chain: typeof chain === 'string' ? chain : chain.reader,
+      allTerms: () => terms,
+      decimals: token.decimals,
+      ages,
+    }
+    const store = createRefundStore(database, () => clock.nowMs())
+    const { refundsOf } = createReports(database, token)
+    return {
+      decimals: token.decimals,
+      explain: (subject) => explain(deps, subject),
+      decide: (order) => decideAndRecord({ ...deps, store, refundsOf, limits: options.limits }, order),
+      close: () => database.destroy(),
+    }
+  } catch (error) {
+    await database.destroy()
+    throw error
+  }
+}
+
+/** The ledger is worth explaining when no node answers. */
+async function openChainOrWhy({ chain, log, clock }: DiagnosisOptions): Promise<Chain | string> {
+  if (chain === undefined)
+    return 'SOLANA_RPC_URLS, TOKEN_MINT and PAYMENT_WALLET are not set, and local mode does not run here'
+  try {
+    return await openChain({
+      ...chain,
+      commitment: 'confirmed',
+      postJson,
+      log,
+      ...(clock === undefined ? {} : { clock }),
+    })
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return describeError(error)
+  }
+}
+
+const setting = 'payment-wallet'
+
+/** The configured payment wallet first, then the others that the ledger has on record. */
+async function allTerms(database: Database, { terms }: Chain): Promise<readonly PaymentTerms[]> {
+  const periods = periodsOf((await readVersions(database, [setting])).get(setting) ?? [])
+  const others = [...new Set(periods.map(walletOf))].filter((wallet) => wallet !== terms.paymentWallet)
+  return [
+    terms,
+    ...others.map((paymentWallet) => {
+      return { ...terms, paymentWallet, paymentTokenAccount: tokenAccountOf(terms, paymentWallet) }
+    }),
+  ]
+}

@@ -1,0 +1,25 @@
+import { type PaymentReference, readReference, solanaReference } from '../payment/paymentReference.ts'
+import { readSignature } from '@tollbook/core/signature'
+
+/** Name of a payment, as people have it. */
+export type Subject =
+  | { readonly kind: 'payment'; readonly reference: PaymentReference }
+  | { readonly kind: 'quote'; readonly id: string }
+  | { readonly kind: 'receipt'; readonly leafHashStart: string }
+
+// The longest is a reference: `solana:` and 88 characters.
+const charactersMax = 100
+
+/** Undefined for a text that names nothing. */
+export function readSubject(text: string): Subject | undefined {
+  if (text.length > charactersMax) return undefined
+  const signature = readSignature(text)
+  const reference = signature === undefined ? readReference(text) : solanaReference(signature)
+  if (reference !== undefined) return { kind: 'payment', reference }
+  if (/^quote_[A-Za-z0-9_-]{22}$/.test(text)) return { kind: 'quote', id: text }
+  const [, leafHashStart] = /^receipt_([0-9a-f]{32})$/.exec(text) ?? []
+  return leafHashStart === undefined ? undefined : { kind: 'receipt', leafHashStart }
+}
+
+export const subjectForms =
+  'a signature, a reference such as solana:<signature>, a receipt id such as receipt_<32 hex digits>, or a quote id such as quote_<22 characters>'

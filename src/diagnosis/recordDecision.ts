@@ -1,0 +1,186 @@
+import { assertPresent } from '@tollbook/core/assert'
+import type { Clock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
+import { readAddress } from '@tollbook/core/address'
+import type { ChainReader } from '../payment/chainReader.ts'
+import type { RefundRole } from '../payment/events/refundEvents.ts'
+import { decideRefund, decideUnmatched } from '../payment/finality.ts'
+import { type PaymentDecision, type PaymentState, unknownPayment } from '../payment/payment.ts'
+import { type PaymentReference, signatureOf } from '../payment/paymentReference.ts'
+import {
+  decideApproval,
+  decideGrant,
+  type RefundDecision,
+  type RefundLimits,
+  type RefundState,
+} from '../payment/refundDecision.ts'
+import type { PaymentTerms } from '../payment/settlement.ts'
+import type { PaymentFacts } from '../reports/paymentFacts.ts'
+import type { RefundLine } from '../reports/refundLines.ts'
+import type { RefundStore } from '../store/refundStore.ts'
+import { arrivedBaseUnits, payerOf } from './transferFacts.ts'
+
+export interface DecisionDeps {
+  readonly clock: Clock
+  readonly facts: PaymentFacts
+  readonly store: RefundStore
+  /** Refunds of one wallet, up to the head of the ledger. */
+  readonly refundsOf: (wallet: string) => Promise<readonly RefundLine[]>
+  /** The finalized chain. A text says why it cannot be asked. */
+  readonly chain: Pick<ChainReader, 'find'> | string
+  readonly allTerms: () => readonly PaymentTerms[]
+  readonly limits: RefundLimits
+}
+
+/** The decision of a person about one payment. */
+export interface RefundOrder {
+  readonly action: RefundAction
+  readonly reference: PaymentReference
+  readonly by: string
+  readonly role: RefundRole
+  readonly reason: string
+  /** Of a grant; undefined for the whole price. */
+  readonly amountBaseUnits: bigint | undefined
+}
+
+/** `approve` a debt on record, `grant` the price of a delivered answer, `record` what the service would record later. */
+export const refundActions = ['approve', 'grant', 'record'] as const
+export type RefundAction = (typeof refundActions)[number]
+
+export type RefundOutcome =
+  | { readonly recorded: true; readonly position: number; readonly leafHash: string; readonly event: string }
+  | { readonly recorded: false; readonly why: string }
+
+// Another person may decide about the same payment at this moment; the decision is then made again.
+const attemptsMax = 3
+
+/** Records a decision about a refund, or says why not. Nothing is paid: `tollbook payout` pays debts. */
+export async function decideAndRecord(deps: DecisionDeps, order: RefundOrder): Promise<RefundOutcome> {
+  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+    const outcome = await actions[order.action](deps, order)
+    if (outcome !== undefined) return outcome
+  }
+  throw new Fault('other decisions about this payment are being recorded; do the same again', { retryable: true })
+}
+
+type Act = (deps: DecisionDeps, order: RefundOrder) => Promise<RefundOutcome | undefined>
+
+const actions: Readonly<Record<RefundAction, Act>> = { approve, grant, record: recordNow }
+
+async function approve(deps: DecisionDeps, order: RefundOrder): Promise<RefundOutcome | undefined> {
+  const { reference } = order
+  const recorded = await deps.facts.payment(reference)
+  if (recorded === undefined || recorded.kind !== 'payment')
+    return refused('the ledger has no such payment; record a transfer that was never presented first')
+  const { state } = recorded
+  const wallet = walletOf(state)
+  if (wallet === undefined) return refused('the payment has no wallet that could be paid back')
+  const debts = (await deps.refundsOf(wallet))
+    .filter((line) => line.reference === reference)
+    .map(({ account, owedBaseUnits, approvedBaseUnits, paidBaseUnits }) => {
+      const settled = approvedBaseUnits > paidBaseUnits ? approvedBaseUnits : paidBaseUnits
+      return { account, baseUnits: owedBaseUnits - settled }
+    })
+    .filter(({ baseUnits }) => baseUnits > 0n)
+  const before = await deps.store.read(reference)
+  const decision = decideApproval({
+    payment: reference,
+    wallet,
+    mint: assertPresent(mintOf(deps, state), 'a payment has a mint'),
+    debts,
+    ...(await deciderOf(deps, order)),
+    value: 'settlement' in state ? state.settlement.price : undefined,
+  })
+  return record(deps, decision, before)
+}
+
+async function grant(deps: DecisionDeps, order: RefundOrder): Promise<RefundOutcome | undefined> {
+  const { reference: payment, amountBaseUnits } = order
+  const state = (await deps.facts.payment(payment))?.state ?? unknownPayment
+  const before = await deps.store.read(payment)
+  const decision = decideGrant({ payment, state, before, amountBaseUnits, ...(await deciderOf(deps, order)) })
+  return record(deps, decision, before)
+}
+
+async function record(
+  { store }: DecisionDeps,
+  decision: RefundDecision | string,
+  before: RefundState,
+): Promise<RefundOutcome | undefined> {
+  if (typeof decision === 'string') return refused(decision)
+  const done = await store.record(decision, before)
+  return done === undefined ? undefined : { recorded: true, ...done, event: decision.event.kind }
+}
+
+/** Only finance records: it ends a payment that could still buy. */
+async function recordNow(deps: DecisionDeps, order: RefundOrder): Promise<RefundOutcome | undefined> {
+  if (order.role !== 'finance') return refused('only the role finance records transfers and refunds that are due')
+  const { reference } = order
+  const recorded = await deps.facts.payment(reference)
+  if (recorded !== undefined && recorded.kind !== 'payment')
+    return refused(`the transaction is a ${recorded.kind} of ours`)
+  const before = recorded?.state ?? unknownPayment
+  const decision = before.phase === 'released' ? decideRefund(before) : await decideTransfer(deps, reference, before)
+  if (typeof decision === 'string') return refused(decision)
+  if (decision === undefined) return refused(`a payment that is ${before.phase} has nothing to record`)
+  const debt = debtOf(decision)
+  if (debt === undefined) return refused('the tokens have no sender that could be paid back')
+  const refund = await deps.store.read(reference)
+  const approval = decideApproval({
+    payment: reference,
+    ...debt,
+    ...(await deciderOf(deps, order)),
+    value: 'settlement' in before ? before.settlement.price : undefined,
+  })
+  if (typeof approval === 'string') return refused(approval)
+  const nowMs = deps.clock.nowMs()
+  const done = await deps.store.recordBooking({ reference, before, decision, approval, refund, nowMs })
+  return done === undefined ? undefined : { recorded: true, ...done, event: decision.events[0]?.kind ?? '' }
+}
+
+/** The transfer as the finalized chain shows it. A text says why nothing is recorded. */
+async function decideTransfer(
+  { chain, allTerms }: DecisionDeps,
+  reference: PaymentReference,
+  before: PaymentState,
+): Promise<PaymentDecision | string | undefined> {
+  if (before.phase !== 'unknown' && before.phase !== 'submitted' && before.phase !== 'reversed') return undefined
+  if (typeof chain === 'string') return `the chain cannot be asked: ${chain}`
+  const signature = assertPresent(signatureOf(reference), 'a payment reference is a Solana signature')
+  const finding = await chain.find(signature, { commitment: 'finalized' })
+  if (finding.kind !== 'found') return 'the finalized chain does not have the transaction (yet); try again in 30 s'
+  const { record } = finding
+  const wallets = allTerms()
+  const arrived = record.failure === undefined ? arrivedBaseUnits(record, wallets) : 0n
+  if (arrived <= 0n) return 'no token of ours arrived in a payment wallet by this transaction'
+  const mint = assertPresent(wallets[0], 'there is a payment wallet').mint
+  const wallet = payerOf(record, wallets)
+  return decideUnmatched(before, { wallet, mint, receivedBaseUnits: arrived, slot: record.slot })
+}
+
+function debtOf({ events: [event] }: PaymentDecision) {
+  if (event?.kind === 'RefundDue') {
+    const { wallet, mint, refundBaseUnits } = event
+    return { wallet, mint, debts: [{ account: `Liabilities:RefundsDue:${wallet}`, baseUnits: refundBaseUnits }] }
+  }
+  if (event?.kind !== 'TransferReceived' || event.wallet === undefined) return undefined
+  const { wallet, mint, receivedBaseUnits } = event
+  return { wallet, mint, debts: [{ account: `Liabilities:Unmatched:${wallet}`, baseUnits: receivedBaseUnits }] }
+}
+
+async function deciderOf({ store, limits }: DecisionDeps, { by, role, reason }: RefundOrder) {
+  return { limits, decider: { by, role, reason, login: await store.login() } }
+}
+
+function walletOf(state: PaymentState) {
+  if ('settlement' in state) return state.settlement.wallet
+  return 'wallet' in state && state.wallet !== undefined ? readAddress(state.wallet) : undefined
+}
+
+function mintOf({ allTerms }: DecisionDeps, state: PaymentState) {
+  return 'settlement' in state ? state.settlement.price.mint : allTerms()[0]?.mint
+}
+
+function refused(why: string): RefundOutcome {
+  return { recorded: false, why }
+}

@@ -1,0 +1,89 @@
+import { assertNever } from '@tollbook/core/assert'
+import { isoTime } from '@tollbook/core/clock'
+import type { PaymentReference } from '../payment/paymentReference.ts'
+import type { PaymentTerms } from '../payment/settlement.ts'
+import type { TransactionRecord } from '../payment/transactionRecord.ts'
+import type { QuoteFact, RecordedPayment } from '../reports/paymentFacts.ts'
+import type { ChainAnswer, ChainStatement, LedgerStatement, QuoteStatement } from './explanation.ts'
+import { arrivedBaseUnits, burnedBaseUnits } from './transferFacts.ts'
+
+const nothingOnChain = {
+  slot: null,
+  blockTime: null,
+  signers: [],
+  arrivedBaseUnits: null,
+  burnedBaseUnits: null,
+} as const
+
+export function chainStatement(answer: ChainAnswer, terms: readonly PaymentTerms[]): ChainStatement {
+  switch (answer.kind) {
+    case 'found':
+      return ofRecord(answer.record, terms)
+    case 'proven_absent':
+      return { status: 'not_found', words: 'The nodes agree that it never landed.', ...nothingOnChain }
+    case 'unknown':
+      return { status: answer.isSeen ? 'not_confirmed' : 'not_found', words: `${answer.why}.`, ...nothingOnChain }
+    case 'unavailable':
+    case 'not_asked':
+      return { status: answer.kind, words: `${answer.why}.`, ...nothingOnChain }
+    default:
+      return assertNever(answer)
+  }
+}
+
+function ofRecord(record: TransactionRecord, terms: readonly PaymentTerms[]): ChainStatement {
+  const { failure, slot, blockTimeMs, signers } = record
+  const arrived = arrivedBaseUnits(record, terms)
+  return {
+    status: failure === undefined ? 'confirmed' : 'failed',
+    words:
+      failure === undefined
+        ? `It landed in slot ${slot} and succeeded.`
+        : `It landed in slot ${slot} and failed: ${failure.text}.`,
+    slot,
+    blockTime: blockTimeMs === undefined ? null : isoTime(blockTimeMs),
+    signers,
+    arrivedBaseUnits: arrived.toString(),
+    burnedBaseUnits: burnedBaseUnits(record, terms).toString(),
+  }
+}
+
+export function ledgerStatement(reference: PaymentReference, recorded: RecordedPayment): LedgerStatement {
+  const { kind, state, stateName, events } = recorded
+  const settlement = 'settlement' in state ? state.settlement : undefined
+  const delivery = events.find(({ event }) => event?.kind === 'RequestFulfilled')
+  const attemptId = delivery?.event?.kind === 'RequestFulfilled' ? delivery.event.attemptId : undefined
+  const text = (amount: bigint | undefined) => amount?.toString() ?? null
+  return {
+    kind,
+    state: stateName,
+    wallet: ('wallet' in state ? state.wallet : settlement?.wallet) ?? null,
+    endpoint: 'endpoint' in state ? state.endpoint : null,
+    priceMicroUsd: text(settlement?.price.priceMicroUsd),
+    requiredBaseUnits: text(settlement?.price.requiredBaseUnits),
+    receivedBaseUnits: text(settlement?.receivedBaseUnits),
+    burnedBaseUnits: text(settlement?.burnedBaseUnits),
+    quoteId: settlement?.quoteId ?? null,
+    receiptId: delivery === undefined ? null : `receipt_${delivery.leafHash.slice(0, 32)}`,
+    receiptPath:
+      attemptId === undefined
+        ? null
+        : `/api/receipts/${encodeURIComponent(reference)}?attempt=${encodeURIComponent(attemptId)}`,
+    positions: events.map(({ position }) => position),
+    events: events.map(({ position, event, recordedAtMs }) => {
+      return { position, kind: event?.kind ?? kind, recordedAt: isoTime(recordedAtMs) }
+    }),
+  }
+}
+
+export function quoteStatement({ id, wallet, price, issuedAtMs, expiresAtMs }: QuoteFact): QuoteStatement {
+  return {
+    id,
+    wallet,
+    endpoint: price.endpoint,
+    requiredBaseUnits: price.requiredBaseUnits.toString(),
+    priceMicroUsd: price.priceMicroUsd.toString(),
+    issuedAt: isoTime(issuedAtMs),
+    expiresAt: isoTime(expiresAtMs),
+  }
+}

@@ -1,0 +1,133 @@
+import type { Endpoint } from '../endpoints/endpoint.ts'
+import { requestOf } from '../endpoints/productFacts.ts'
+import { displayUsd } from '../pricing/priceList.ts'
+import type { RailName } from './discovery.ts'
+
+export interface CodeSample {
+  readonly lang: string
+  readonly label: string
+  readonly source: string
+}
+
+export interface SampleFacts {
+  readonly baseUrl: string
+  readonly mint: string
+  readonly rails: readonly RailName[]
+}
+
+/** Programs that buy the example of a product with the key in `payer.json`, through the node in `RPC_URL`. */
+export function programSamples(endpoint: Endpoint, facts: SampleFacts): readonly CodeSample[] {
+  const mounted = facts.rails.filter(({ mount, network }) => mount !== undefined && network !== undefined)
+  return [
+    { lang: 'TypeScript', label: 'TypeScript', source: clientSample(endpoint, facts) },
+    ...mounted.map((rail) => ({
+      lang: 'TypeScript',
+      label: `TypeScript, ${rail.name}`,
+      source: stockSample(endpoint, facts, rail),
+    })),
+    ...(facts.rails.some(({ name }) => name === 'mpp')
+      ? [{ lang: 'TypeScript', label: 'TypeScript, MPP', source: mppSample(endpoint, facts) }]
+      : []),
+    { lang: 'Python', label: 'Python', source: pythonSample(endpoint, facts) },
+  ]
+}
+
+function fetchArguments({ path, method, example }: Endpoint, prefix: string): string {
+  const { target, body } = requestOf({ path, method }, example.order)
+  if (body === undefined) return `'${prefix}${target}'`
+  return `'${prefix}${target}', {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(${JSON.stringify(body)}),
+}`
+}
+
+function clientSample(endpoint: Endpoint, { baseUrl, mint }: SampleFacts): string {
+  return `import { createPayingFetch } from '@tollbook/client'
+import { readKeypairFile } from '@tollbook/client/node'
+
+const payingFetch = createPayingFetch({
+  wallet: await readKeypairFile('payer.json'),
+  rpcUrl: process.env.RPC_URL,
+  expectedMint: '${mint}',
+  spendingLimit: { perRequest: { usd: '${String(displayUsd(endpoint))}' } },
+})
+const answer = await payingFetch(${fetchArguments(endpoint, baseUrl)})
+console.log(await answer.text())`
+}
+
+function stockSample(endpoint: Endpoint, { baseUrl, mint }: SampleFacts, { mount = '', network = '' }: RailName) {
+  return `import { readFile } from 'node:fs/promises'
+import { createKeyPairSignerFromBytes } from '@solana/kit'
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
+import { ExactSvmScheme } from '@x402/svm/exact/client'
+
+const key = Uint8Array.from(JSON.parse(await readFile('payer.json', 'utf8')))
+const signer = await createKeyPairSignerFromBytes(key)
+const network = '${network}'
+const asset = '${mint}'
+const client = new x402Client()
+  .register(network, new ExactSvmScheme(signer, { rpcUrl: process.env.RPC_URL }))
+  .setSpendControls({ allowedAssets: [{ network, asset, maxAmountPerPayment: '1000000000' }] })
+const payingFetch = wrapFetchWithPayment(fetch, client)
+const answer = await payingFetch(${fetchArguments(endpoint, `${baseUrl}${mount}`)})
+console.log(await answer.text())`
+}
+
+function mppSample(endpoint: Endpoint, { baseUrl }: SampleFacts): string {
+  return `import { readFile } from 'node:fs/promises'
+import { createKeyPairSignerFromBytes } from '@solana/kit'
+import { charge, Mppx } from '@solana/mpp/client'
+
+const key = Uint8Array.from(JSON.parse(await readFile('payer.json', 'utf8')))
+const signer = await createKeyPairSignerFromBytes(key)
+const client = Mppx.create({ methods: [charge({ signer, rpcUrl: process.env.RPC_URL })], polyfill: false })
+const answer = await client.fetch(${fetchArguments(endpoint, baseUrl)})
+console.log(await answer.text())`
+}
+
+function pythonSample({ path, method, example, priceMicroUsd, stream }: Endpoint, { baseUrl, mint }: SampleFacts) {
+  const given = method === 'GET' ? 'params' : 'json'
+  const show = stream === undefined ? 'answer.json()["data"]' : 'answer.text'
+  return `import base64, json, os, requests
+from solders.hash import Hash
+from solders.instruction import AccountMeta, Instruction
+from solders.keypair import Keypair
+from solders.message import MessageV0
+from solders.pubkey import Pubkey
+from solders.transaction import VersionedTransaction
+
+wallet = Keypair.from_json(open("payer.json").read())
+owner = wallet.pubkey()
+
+def ask(**headers):
+    order = json.loads('${JSON.stringify(example.order)}')
+    return requests.request("${method}", "${baseUrl}${path}", ${given}=order, headers={"x-wallet-address": str(owner), **headers})
+
+offer = ask().json()
+assert offer["code"] == "PAYMENT_REQUIRED", offer
+assert offer["tokenMint"] == "${mint}"
+assert offer["pricing"]["priceUSD"] <= ${String(displayUsd({ path, priceMicroUsd }))}
+
+quote, key = offer["quote"], Pubkey.from_string
+mint, program, to = (key(offer[name]) for name in ("tokenMint", "tokenProgram", "paymentTokenAccount"))
+accounts = key("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL")
+source, _ = Pubkey.find_program_address([bytes(owner), bytes(program), bytes(mint)], accounts)
+amount = lambda kind, units: bytes([kind]) + int(units).to_bytes(8, "little") + bytes([quote["decimals"]])
+writable, fixed, signer = (lambda it: AccountMeta(it, False, True)), (lambda it: AccountMeta(it, False, False)), AccountMeta(owner, True, False)
+instructions = [
+    Instruction(key("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr"), quote["memo"].encode(), []),
+    Instruction(program, amount(15, quote["burnBaseUnits"]), [writable(source), writable(mint), signer]),
+    Instruction(program, amount(12, quote.get("transferWithFeeBaseUnits", quote["transferBaseUnits"])),
+                [writable(source), fixed(mint), writable(to), signer]),
+]
+call = {"jsonrpc": "2.0", "id": 1, "method": "getLatestBlockhash", "params": [{"commitment": "confirmed"}]}
+blockhash = requests.post(os.environ["RPC_URL"], json=call).json()["result"]["value"]["blockhash"]
+message = MessageV0.try_compile(owner, instructions, [], Hash.from_string(blockhash))
+transaction = base64.b64encode(bytes(VersionedTransaction(message, [wallet]))).decode()
+
+# Store the proof. If no answer arrives, send the same proof again; never pay twice.
+proof = base64.b64encode(json.dumps({"transaction": transaction, "secret": quote["secret"]}).encode()).decode()
+answer = ask(**{"x-payment-proof": proof})
+print(answer.status_code, ${show})`
+}

@@ -1,0 +1,172 @@
+import type { Clock } from '@tollbook/core/clock'
+import type { ChatEnd, ChatReply, ChatRequest } from '../../outbound/chatRequest.ts'
+import type { ChatServer } from '../../outbound/chatServer.ts'
+import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
+import type { Failure, Job } from '../../product/product.ts'
+import { createLiveness, type Liveness, type ProbedProvider } from '../liveness.ts'
+
+export interface ChatDeps {
+  readonly clock: Clock
+  readonly sampleUpstreams: boolean
+  readonly isProbed: boolean
+  /** In the order of preference. */
+  readonly chatServers: readonly ChatServer[]
+  readonly chatLimits: ChatLimits
+}
+
+export interface ChatLimits {
+  /** Tokens that the price of one reply covers. */
+  readonly outputTokensMax: number
+  /** Time of the model for a streamed reply, below the time after which a stream counts as broken. */
+  readonly streamMsMax: number
+}
+
+/** The language models of one product. */
+export interface Chat extends ChatDeps {
+  readonly liveness: Liveness
+}
+
+export function openChat(deps: ChatDeps): Chat {
+  return { ...deps, liveness: createLiveness(deps, deps.chatServers.map(probedServer)) }
+}
+
+function probedServer({ label, whyResting, probe }: ChatServer): ProbedProvider {
+  return {
+    name: label,
+    whyUnavailable: whyResting,
+    async probe() {
+      await probe()
+      return true
+    },
+  }
+}
+
+/** Every model that a caller may choose, the default first. */
+export function modelsOf({ chatServers }: Pick<ChatDeps, 'chatServers'>): readonly string[] {
+  return [...new Set(chatServers.flatMap(({ models }) => models))]
+}
+
+function serversOf({ chatServers }: Chat, model: string | undefined): readonly ChatServer[] {
+  return model === undefined ? chatServers : chatServers.filter(({ models }) => models.includes(model))
+}
+
+export function whyNoChat(chat: Chat, model?: string): string | undefined {
+  const { chatServers, liveness } = chat
+  if (chatServers.length === 0) return 'AI chat is not set up on this server'
+  if (!liveness.someAnswer()) return 'no language model answers at the moment'
+  const isReady = (server: ChatServer) => liveness.answers(server.label) && server.whyResting() === undefined
+  if (serversOf(chat, model).some(isReady)) return undefined
+  return model === undefined || !chatServers.some(isReady)
+    ? 'no language model can be asked at the moment'
+    : `the model ${model} cannot be asked at the moment`
+}
+
+export type Answered<T> = { readonly kind: 'answered'; readonly answer: T; readonly source: string } | Failure
+
+/** A streamed reply whose first text is here, so that its server works. */
+export interface ReplyParts {
+  readonly first: IteratorResult<string, ChatEnd>
+  readonly rest: AsyncGenerator<string, ChatEnd, void>
+  /** The model that was asked; its server may report another name at the end. */
+  readonly model: string
+  readonly label: string
+  /** Stops the server. */
+  readonly stop: () => void
+}
+
+export function askWhole(chat: Chat, request: ChatRequest, job: Job): Promise<Answered<ChatReply>> {
+  return askInTurn(chat, { request, signal: job.signal }, (server) => server.ask(request, job.signal))
+}
+
+export function askStreamed(chat: Chat, request: ChatRequest, job: Job): Promise<Answered<ReplyParts>> {
+  return askInTurn(chat, { request, signal: job.signal }, async (server) => {
+    const stopped = new AbortController()
+    const rest = server.stream(request, AbortSignal.any([job.signal, stopped.signal]))
+    const first = await rest.next()
+    const model = request.model ?? server.models[0] ?? server.label
+    const stop = () => {
+      stopped.abort()
+      // Its end is not waited for: a server that hangs would hang here too.
+      rest.return(cutOff(model)).catch(() => undefined)
+    }
+    job.signal.addEventListener('abort', stop, { once: true })
+    return { first, rest, model, label: server.label, stop }
+  })
+}
+
+interface Asking {
+  readonly request: ChatRequest
+  readonly signal: AbortSignal
+}
+
+async function askInTurn<T>(
+  chat: Chat,
+  { request, signal }: Asking,
+  ask: (server: ChatServer) => Promise<T>,
+): Promise<Answered<T>> {
+  const failures: UpstreamFailure[] = []
+  for (const server of serversOf(chat, request.model)) {
+    if (signal.aborted) break
+    if (server.whyResting() !== undefined) continue
+    try {
+      const answer = await ask(server)
+      chat.liveness.noteAnswer(server.label)
+      return { kind: 'answered', answer, source: chat.sampleUpstreams ? 'sample:openai-compatible' : server.name }
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error
+      chat.liveness.noteFailure(server.label, error)
+      failures.push(error)
+    }
+  }
+  return failedOf(signal.aborted ? ['timeout'] : failures.map(({ kind }) => kind))
+}
+
+function failedOf(kinds: readonly UpstreamFailure['kind'][]): Failure {
+  if (kinds.includes('timeout')) {
+    const message = 'no language model answered in time; repeat with the same proof'
+    return { kind: 'failed', code: 'UPSTREAM_TIMEOUT', message }
+  }
+  const message =
+    kinds.length > 0 && kinds.every((kind) => kind === 'not_covered')
+      ? 'no language model gave an answer to this message; repeat it, or send it in other words, with the same proof'
+      : 'no language model gave a usable answer; repeat with the same proof'
+  return { kind: 'failed', code: 'UPSTREAM_FAILED', message }
+}
+
+/**
+ * The texts of a streamed reply within the model's time. A reply that takes longer ends as one that was cut at its limit: if it
+ * broke, its caller could have long texts of a slow model without paying for them.
+ */
+export async function* textsOf(chat: Chat, parts: ReplyParts): AsyncGenerator<string, ChatEnd, void> {
+  const { clock, chatLimits, liveness } = chat
+  const { rest, label, stop, model } = parts
+  let spentMs = 0
+  const next = async () => {
+    const startedAtMs = clock.monotonicMs()
+    const ended = new AbortController()
+    const late = clock.sleep(Math.max(0, chatLimits.streamMsMax - spentMs), ended.signal).catch(() => undefined)
+    const reading = rest.next()
+    // After a lost race its result is not used, so its failure is ignored.
+    reading.catch(() => undefined)
+    try {
+      return (await Promise.race([reading, late])) ?? { done: true as const, value: cutOff(model) }
+    } finally {
+      ended.abort()
+      spentMs += clock.monotonicMs() - startedAtMs
+    }
+  }
+  try {
+    let step = parts.first
+    for (; step.done !== true; step = await next()) yield step.value
+    return step.value
+  } catch (error) {
+    if (error instanceof UpstreamFailure) liveness.noteFailure(label, error)
+    throw error
+  } finally {
+    stop()
+  }
+}
+
+function cutOff(model: string): ChatEnd {
+  return { model, finishReason: 'length', usage: { promptTokens: null, completionTokens: null, totalTokens: null } }
+}

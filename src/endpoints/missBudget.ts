@@ -1,0 +1,41 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '@tollbook/core/clock'
+
+/**
+ * Lookups of one wallet that may end with an item that no provider knows. An unspent payment can ask again and again, and each question
+ * takes requests from the quota of every provider. Answers are paid for, so they are not counted.
+ */
+export interface MissBudget {
+  mayBegin(buyer: string): boolean
+  /** Undefined when the wallet has used its misses; otherwise to be called with the outcome. */
+  begin(buyer: string): ((isMiss: boolean) => void) | undefined
+}
+
+const missesMax = 3
+const windowMs = 10 * 60_000
+const buyersMax = 5_000
+
+export function createMissBudget(clock: Clock): MissBudget {
+  const perf = { now: () => clock.monotonicMs() }
+  const countedMs = new LRUCache<string, number[]>({ perf, ttlResolution: 0, max: buyersMax, ttl: windowMs })
+  const recent = (buyer: string) => (countedMs.get(buyer) ?? []).filter((atMs) => clock.monotonicMs() - atMs < windowMs)
+  return {
+    mayBegin: (buyer) => recent(buyer).length < missesMax,
+    begin(buyer) {
+      const earlier = recent(buyer)
+      if (earlier.length >= missesMax) return undefined
+      // Counted at once, so that lookups at the same time count too.
+      const atMs = clock.monotonicMs()
+      countedMs.set(buyer, [...earlier, atMs])
+      return (isMiss) => {
+        if (isMiss) return
+        const counted = recent(buyer)
+        const index = counted.indexOf(atMs)
+        countedMs.set(
+          buyer,
+          counted.filter((_each, at) => at !== index),
+        )
+      }
+    },
+  }
+}

@@ -1,0 +1,39 @@
+/* The address of the page names what it shows: dates, report, filters and payment. The token is never part of it. */
+
+const names = [
+  'from',
+  'to',
+  'month',
+  'quarter',
+  'report',
+  'by',
+  'state',
+  'refund',
+  'endpoint',
+  'wallet',
+  'owedTo',
+  'columns',
+  'payment',
+]
+
+export function readAddress() {
+  const given = new URLSearchParams(location.search)
+  return Object.fromEntries(names.flatMap((name) => (given.has(name) ? [[name, given.get(name)]] : [])))
+}
+
+/** Replaces the parameters that are given; an empty one is left out. A new payment is a new entry of the history. */
+export function writeAddress(changed, { isNew = false } = {}) {
+  const next = new URLSearchParams()
+  for (const [name, value] of Object.entries({ ...readAddress(), ...changed }))
+    if (names.includes(name) && value !== undefined && value !== '') next.set(name, value)
+  const query = next.toString()
+  const address = `${location.pathname}${query === '' ? '' : `?${query}`}`
+  if (address === `${location.pathname}${location.search}`) return
+  if (isNew) history.pushState(null, '', address)
+  else history.replaceState(null, '', address)
+}
+
+/** Address of a payment on this page, for links. */
+export function paymentAddress(reference) {
+  return `?${new URLSearchParams({ payment: reference.replace(/^solana:/, '') })}`
+}

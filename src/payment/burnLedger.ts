@@ -1,0 +1,34 @@
+import type { Address } from '@tollbook/core/address'
+import type { Signature } from '@tollbook/core/signature'
+import type { BurnDebts, SubmitBurn } from './burn.ts'
+import type { BurnEvent } from './events.ts'
+
+/** Operations of the burn job on the ledger. Throws a retryable `Fault` when it is not known whether an event was taken. */
+export interface BurnLedger {
+  readRounds(mint: Address): Promise<BurnRounds>
+  /** All that is owed for final payments after this position. */
+  readDebts(mint: Address, afterPosition: number): Promise<BurnDebts>
+  record(burn: RecordedBurn): Promise<RecordOutcome>
+}
+
+export interface BurnRounds {
+  /** Number of the newest round; 0 before the first. */
+  readonly lastRound: number
+  /** The newest round, unless it has ended. */
+  readonly open: OpenBurn | undefined
+  /** The debts up to here are burned. */
+  readonly burnedThroughPosition: number
+}
+
+export interface OpenBurn extends SubmitBurn {
+  readonly signature: Signature
+}
+
+export interface RecordedBurn {
+  readonly signature: Signature
+  readonly event: BurnEvent
+  readonly effectiveAtMs: number
+}
+
+/** `overtaken`: another job has recorded the round, or its end. */
+export type RecordOutcome = 'recorded' | 'overtaken'

@@ -1,0 +1,118 @@
+import { assert } from '@tollbook/core/assert'
+import { formatDecimal } from '@tollbook/core/money'
+import type { Decider, RefundApproved, RefundDebt, RefundGranted, RefundRole } from './events/refundEvents.ts'
+import type { RefundEvent } from './events.ts'
+import type { PaymentState } from './payment.ts'
+import { type PaymentReference, signatureOf } from './paymentReference.ts'
+import type { Address } from '@tollbook/core/address'
+
+/* Decisions of people about the refund of one payment, as steps of migrations/kinds/refund.sql. Pure. */
+
+export interface RefundState {
+  readonly version: number
+  readonly phase: '' | 'approved' | 'granted'
+}
+
+export const noRefund: RefundState = { version: 0, phase: '' }
+
+export function evolveRefund({ version, phase }: RefundState, event: RefundEvent): RefundState {
+  const isGranted = event.kind === 'RefundGranted' || phase === 'granted'
+  return { version: version + 1, phase: isGranted ? 'granted' : 'approved' }
+}
+
+export interface RefundDecision {
+  readonly step: 'refund.approve' | 'refund.grant'
+  readonly event: RefundEvent
+}
+
+/** Largest value of one decision, by role, in millionths of a dollar at the quoted price. */
+export type RefundLimits = Readonly<Record<RefundRole, bigint>>
+
+/** Value at the quoted price. Undefined for tokens that were never quoted. */
+export interface RefundValue {
+  readonly priceMicroUsd: bigint
+  readonly requiredBaseUnits: bigint
+}
+
+interface Question {
+  readonly payment: PaymentReference
+  readonly decider: Decider
+  readonly limits: RefundLimits
+  readonly value: RefundValue | undefined
+}
+
+export interface ApprovalQuestion extends Question {
+  readonly wallet: Address
+  readonly mint: Address
+  /** Debts of the payment that are neither approved nor paid. */
+  readonly debts: readonly RefundDebt[]
+}
+
+/** A text says why nothing is approved. */
+export function decideApproval(question: ApprovalQuestion): RefundDecision | string {
+  const { payment, wallet, mint, debts, decider } = question
+  if (debts.length === 0) return 'no debt of this payment waits for an approval'
+  const baseUnits = debts.reduce((sum, debt) => sum + debt.baseUnits, 0n)
+  const problem = findLimitProblem(question, baseUnits) ?? findTextProblem(decider)
+  if (problem !== undefined) return problem
+  const event: RefundApproved = { kind: 'RefundApproved', payment, wallet, mint, debts, ...decider }
+  return { step: 'refund.approve', event }
+}
+
+export interface GrantQuestion extends Omit<Question, 'value'> {
+  readonly state: PaymentState
+  readonly before: RefundState
+  /** Undefined: the whole price. */
+  readonly amountBaseUnits: bigint | undefined
+}
+
+/** Refunds an answer that was delivered, by hand: once, of a final payment, up to its price. */
+export function decideGrant(question: GrantQuestion): RefundDecision | string {
+  const { payment, state, before, decider } = question
+  if (state.phase !== 'fulfilled')
+    return `only a delivered payment is refunded by hand; this one is ${state.phase}, and what is owed back is approved instead`
+  if (!state.isFinal) return 'the chain could still drop the payment; try again in 30 s'
+  if (before.phase === 'granted') return 'a refund of this payment has been granted already'
+  const { wallet, price } = state.settlement
+  const { mint, decimals, requiredBaseUnits } = price
+  const amountBaseUnits = question.amountBaseUnits ?? requiredBaseUnits
+  if (amountBaseUnits <= 0n || amountBaseUnits > requiredBaseUnits)
+    return `the amount must be more than 0 and at most the price, ${formatDecimal(requiredBaseUnits, decimals)} tokens (got ${formatDecimal(amountBaseUnits, decimals)})`
+  const problem = findLimitProblem({ ...question, value: price }, amountBaseUnits) ?? findTextProblem(decider)
+  if (problem !== undefined) return problem
+  const event: RefundGranted = { kind: 'RefundGranted', payment, wallet, mint, amountBaseUnits, ...decider }
+  return { step: 'refund.grant', event }
+}
+
+const usdDecimals = 6
+
+function findLimitProblem({ value, limits, decider }: Question, baseUnits: bigint): string | undefined {
+  const limit = limits[decider.role]
+  if (value === undefined)
+    return decider.role === 'finance' ? undefined : `tokens without a quoted price are approved by finance only`
+  assert(value.requiredBaseUnits > 0n, 'a quote asks for something')
+  const microUsd = (baseUnits * value.priceMicroUsd) / value.requiredBaseUnits
+  if (microUsd <= limit) return undefined
+  const usd = (amount: bigint) => formatDecimal(amount, usdDecimals)
+  return `the limit of the role ${decider.role} is ${usd(limit)} USD, and this is ${usd(microUsd)} USD at the quoted price`
+}
+
+const byMax = 100
+const reasonMax = 500
+
+/** The database has the same limits. */
+function findTextProblem({ by, reason }: Decider): string | undefined {
+  if (by === '' || by.length > byMax)
+    return `the name of the decider must have 1 to ${byMax} characters (got ${by.length})`
+  if (reason.trim() === '' || reason.length > reasonMax || /\p{Cc}/u.test(reason))
+    return `the reason must have 1 to ${reasonMax} printable characters (got ${reason.length})`
+  return undefined
+}
+
+/** Name of the stream in event bodies. */
+export function refundStreamName(payment: PaymentReference): string {
+  return `refund:${signatureOf(payment) ?? ''}`
+}
+
+// Space of decisions about refunds; the key is that of the payment (migrations/kinds/refund.sql).
+export const refundSpace = 4

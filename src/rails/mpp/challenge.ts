@@ -1,0 +1,95 @@
+import type { Address } from '@tollbook/core/address'
+import { memoOfSecret } from '@tollbook/core/binding'
+import { encodeBase64 } from '@tollbook/core/base64'
+import { isoTime } from '@tollbook/core/clock'
+import { randomToken } from '@tollbook/core/id'
+import type { PaymentTerms } from '../../payment/settlement.ts'
+import type { Challenge, Offer, OrderRequest } from '../../paywall/rail.ts'
+import { type FeePayer, openFeePayer } from '../sponsored/feePayer.ts'
+import { amountToSend } from '../sponsored/priceOfList.ts'
+import { describeOffer, wantsProblem } from './problem.ts'
+import {
+  boundText,
+  challengeHeader,
+  type ChallengeParameters,
+  encodeJson,
+  intent,
+  method,
+  writeChallenge,
+} from './wire.ts'
+
+export interface ChallengeDeps {
+  readonly feePayer: FeePayer
+  readonly terms: PaymentTerms
+  /** Origin for callers; its host is the realm. */
+  readonly serviceUrl: () => string
+  readonly describe: (path: string) => { readonly summary: string } | undefined
+  /** Authentication code of a text. All instances of the service make the same one. */
+  readonly authenticate: (text: string) => string
+}
+
+/** Undefined while no fee payer signs. */
+export async function challenge(deps: ChallengeDeps, offer: Offer): Promise<Challenge | undefined> {
+  const headers = await challengeOf(deps, offer)
+  if (headers === undefined) return undefined
+  const instruction = 'pay by MPP as the WWW-Authenticate header says'
+  if (!wantsProblem(offer.request)) return { instruction, members: {}, headers }
+  const { members, headers: type } = describeOffer()
+  return { instruction, members, headers: { ...headers, ...type } }
+}
+
+/** The header with a fresh challenge. Nothing of it is stored: its id is the code of its other parameters. */
+export async function challengeOf(deps: ChallengeDeps, offer: Offer) {
+  const feePayer = await openFeePayer(deps.feePayer)
+  if (feePayer === undefined) return undefined
+  const { price, product, request, expiresAtMs } = offer
+  const secret = randomToken()
+  const parameters: ChallengeParameters = {
+    realm: new URL(deps.serviceUrl()).hostname,
+    method,
+    intent,
+    request: encodeJson(chargeOf(deps, offer, { feePayer, memo: memoOfSecret(secret) })),
+    expires: isoTime(expiresAtMs),
+    digest: digestOf(request),
+    // The secret behind the memo, and the price list for whose prices the payment is good.
+    opaque: encodeJson({ secret, priceList: String(price.priceList) }),
+  }
+  const id = deps.authenticate(boundText(parameters))
+  return { [challengeHeader]: writeChallenge({ id, ...parameters }, deps.describe(product.path)?.summary) }
+}
+
+interface Sponsorship {
+  readonly feePayer: Address
+  readonly memo: string
+}
+
+/**
+ * The request of the method `solana`, intent `charge`. A fee payer excludes payments that the client sends itself. The
+ * stock client puts `externalId` on chain as the memo.
+ */
+function chargeOf({ terms }: ChallengeDeps, { price }: Offer, { feePayer, memo }: Sponsorship) {
+  return {
+    amount: amountToSend(terms, price.requiredBaseUnits).toString(),
+    currency: terms.mint,
+    recipient: terms.paymentWallet,
+    externalId: memo,
+    methodDetails: {
+      network: networks[terms.network] ?? 'localnet',
+      decimals: terms.decimals,
+      tokenProgram: terms.tokenProgram,
+      feePayer: true,
+      feePayerKey: feePayer,
+    },
+  }
+}
+
+const networks: Readonly<Record<string, string>> = {
+  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'mainnet-beta',
+  'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': 'devnet',
+  'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z': 'testnet',
+}
+
+export function digestOf(request: OrderRequest): string | undefined {
+  const digest = request.bodyDigest()
+  return digest === undefined ? undefined : `sha-256=${encodeBase64(digest)}`
+}

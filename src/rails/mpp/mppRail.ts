@@ -1,0 +1,59 @@
+import { isRefusal } from '@tollbook/core/refusal'
+import type { PaymentRail } from '../../paywall/rail.ts'
+import { createFirstPresentations } from '../native/firstPresentation.ts'
+import type { SponsoredProof } from '../sponsored/presentSponsored.ts'
+import { checkSecret, isForGood, settleSponsored, type SponsoredSettleDeps } from '../sponsored/settleSponsored.ts'
+import { challenge, challengeOf } from './challenge.ts'
+import { describeRefusal, wantsProblem } from './problem.ts'
+import { type ReadDeps, readPayment } from './readPayment.ts'
+import {
+  acceptsCharge,
+  challengeHeader,
+  credentialHeader,
+  encodeJson,
+  method,
+  namesScheme,
+  preferenceHeader,
+  receiptHeader,
+} from './wire.ts'
+
+export interface MppRailDeps extends Omit<ReadDeps, 'chain' | 'ledger'>, SponsoredSettleDeps {}
+
+/**
+ * MPP, method `solana`, intent `charge`: the "Payment" scheme of HTTP authentication. The client signs a transfer of the whole
+ * price and never sends it (pull): the fee payer signs as well, and we send it. Its burn is owed.
+ */
+export function createMppRail(given: MppRailDeps): PaymentRail<SponsoredProof> {
+  const first = createFirstPresentations(given)
+  const deps = { ...given, first }
+  const carriesProof: PaymentRail['carriesProof'] = (request) => namesScheme(request.header(credentialHeader) ?? '')
+  return {
+    name: 'mpp',
+    secretHeaders: [credentialHeader],
+    requestHeaders: [credentialHeader, preferenceHeader],
+    responseHeaders: [challengeHeader, receiptHeader],
+    carriesProof,
+    identify(request) {
+      const isMarked = acceptsCharge(request.header(preferenceHeader) ?? '') || carriesProof(request)
+      return isMarked ? { payer: undefined } : undefined
+    },
+    challenge: (offer) => challenge(deps, offer),
+    async read(request, { path }) {
+      const presented = await readPayment(deps, request, path)
+      if (!isRefusal(presented)) first.note({ reference: presented.proof.reference, wallet: presented.payer })
+      return presented
+    },
+    checkHolder: checkSecret,
+    settle: (question) => settleSponsored(deps, question),
+    respond: ({ signature, issuedAt }) => ({
+      [receiptHeader]: encodeJson({ method, reference: signature, status: 'success', timestamp: issuedAt }),
+    }),
+    async explain(refusal, offer) {
+      // Anything but a refusal for good would be answered with a second payment.
+      const fresh = isForGood(refusal) ? await challengeOf(deps, offer) : {}
+      if (!wantsProblem(offer.request)) return { headers: { ...fresh } }
+      const { headers, members } = describeRefusal(refusal)
+      return { headers: { ...fresh, ...headers }, members }
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import { readBase64 } from '@tollbook/core/base64'
+import { type Refusal, refuseProof } from '@tollbook/core/refusal'
+import {
+  type SponsoredTransaction,
+  type SponsorPolicy,
+  type SponsorProblem,
+  sponsorProblems,
+} from '../../payment/sponsoredTransaction.ts'
+import type { Presented, ProofRequest } from '../../paywall/rail.ts'
+import { type PresentDeps, presentSponsored, type SponsoredProof } from '../sponsored/presentSponsored.ts'
+import { type ChallengeDeps, digestOf } from './challenge.ts'
+import { boundText, credentialHeader, intent, method, type MppChallenge, readCredential } from './wire.ts'
+
+export interface ReadDeps extends ChallengeDeps, PresentDeps {
+  readonly readSponsored: (bytes: Uint8Array, policy: SponsorPolicy) => SponsoredTransaction | SponsorProblem
+}
+
+/** Reads the credential: the echo of the challenge, and the transaction that the payer has signed. */
+export async function readPayment(
+  deps: ReadDeps,
+  request: ProofRequest,
+  path: string,
+): Promise<Presented<SponsoredProof> | Refusal> {
+  const credential = readCredential(request.header(credentialHeader) ?? '')
+  if (credential === undefined) return refuseProof('malformed_credential')
+  const { challenge, payload, secret, priceList } = credential
+  if (challenge.method !== method || challenge.intent !== intent)
+    return refuseProof('challenge_invalid', `only ${method}/${intent} is offered`)
+  if (payload.type !== 'transaction')
+    return refuseProof('malformed_credential', 'the payload must be of type `transaction`: the service sends it')
+  const bytes = readBase64(payload.transaction ?? '')
+  if (bytes === undefined) return refuseProof('not_sponsored', sponsorProblems.malformed)
+  const { address: feePayer } = await deps.feePayer.standing()
+  const { mint, paymentWallet } = deps.terms
+  const sponsored = deps.readSponsored(bytes, { feePayer, mint, paymentWallet })
+  if (typeof sponsored === 'string') return refuseProof('not_sponsored', sponsorProblems[sponsored])
+  return presentSponsored(deps, {
+    sponsored,
+    secret,
+    priceList,
+    path,
+    takeLookup: () => request.takeLookup(),
+    refuseOffer: () => refuseChallenge(deps, request, challenge),
+  })
+}
+
+/** A challenge is good for the order that it was made for, until it expires, as it was made. */
+function refuseChallenge(
+  { authenticate, clock }: ReadDeps,
+  request: ProofRequest,
+  challenge: MppChallenge,
+): Refusal | undefined {
+  if (challenge.id !== authenticate(boundText(challenge)))
+    return refuseProof('challenge_invalid', 'its id is not that of its other parameters')
+  if (clock.nowMs() > Date.parse(challenge.expires))
+    return refuseProof('challenge_expired', `it expired at ${challenge.expires}`)
+  return challenge.digest === digestOf(request)
+    ? undefined
+    : refuseProof('challenge_invalid', 'it was made for another body; repeat the request byte for byte')
+}

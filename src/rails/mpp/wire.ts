@@ -1,0 +1,119 @@
+import { z } from 'zod'
+import { fromBase64Url, toBase64Url, utf8Bytes } from '@tollbook/core/bytes'
+import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
+
+/* The headers of the "Payment" HTTP authentication scheme (draft-ryan-httpauth-payment), which MPP is built on. */
+
+export const credentialHeader = 'authorization'
+export const preferenceHeader = 'accept-payment'
+export const challengeHeader = 'www-authenticate'
+export const receiptHeader = 'payment-receipt'
+
+export const method = 'solana'
+export const intent = 'charge'
+
+/** The parameters of a challenge. `request` and `opaque` are base64url of canonical JSON. */
+export interface ChallengeParameters {
+  readonly realm: string
+  readonly method: string
+  readonly intent: string
+  readonly request: string
+  readonly expires: string
+  /** Of the body: `sha-256=` and base64. Absent for a request without a body. */
+  readonly digest?: string | undefined
+  readonly opaque: string
+}
+
+export interface MppChallenge extends ChallengeParameters {
+  readonly id: string
+}
+
+/** The text whose authentication code is the id of a challenge. An absent parameter keeps its place. */
+export function boundText({ realm, request, expires, digest, opaque, ...names }: ChallengeParameters): string {
+  return [realm, names.method, names.intent, request, expires, digest ?? '', opaque].join('|')
+}
+
+export function writeChallenge(challenge: MppChallenge, description: string | undefined): string {
+  const { id, realm, request, expires, digest, opaque } = challenge
+  const parameters = Object.entries({ id, realm, method, intent, request, expires, digest, opaque, description })
+  const written = parameters.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${quoted(value)}`]))
+  return `Payment ${written.join(', ')}`
+}
+
+/** A quoted-string. Header values are Latin-1, so other characters are written as `\uXXXX`, as mppx reads them. */
+function quoted(value: string): string {
+  const escaped = value
+    .replaceAll(/[\\"]/g, String.raw`\$&`)
+    .replaceAll(/[^\x20-\x7e]/g, (character) => String.raw`\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return `"${escaped}"`
+}
+
+export function encodeJson(content: Json): string {
+  return toBase64Url(utf8Bytes(canonicalJson(content)))
+}
+
+const credentialJson = z.object({
+  challenge: z.object({
+    id: z.string(),
+    realm: z.string(),
+    method: z.string(),
+    intent: z.string(),
+    request: z.string(),
+    expires: z.string(),
+    digest: z.string().optional(),
+    opaque: z.string(),
+  }),
+  payload: z.object({ type: z.string(), transaction: z.string().optional() }),
+})
+
+const opaqueJson = z.object({
+  secret: z.string().regex(/^[A-Za-z0-9_-]{22}$/),
+  priceList: z.string().regex(/^[1-9][0-9]{0,8}$/),
+})
+
+export interface Credential {
+  readonly challenge: MppChallenge
+  readonly payload: z.infer<typeof credentialJson>['payload']
+  readonly secret: string
+  readonly priceList: number
+}
+
+// A transaction has at most 1,232 bytes, and the client echoes the challenge: 4 kB. Node takes 16 kB of headers in all.
+const charactersMax = 12_288
+
+/** Undefined for a value that is not a credential for a challenge of this form. */
+export function readCredential(header: string): Credential | undefined {
+  if (header.length > charactersMax) return undefined
+  const [, token] = /(?:^|,)[ \t]*payment[ \t]+([A-Za-z0-9_-]+)={0,2}[ \t]*(?:,|$)/i.exec(header) ?? []
+  const credential = credentialJson.safeParse(token === undefined ? undefined : decodeJson(token))
+  if (!credential.success) return undefined
+  const opaque = opaqueJson.safeParse(decodeJson(credential.data.challenge.opaque))
+  if (!opaque.success) return undefined
+  const { secret, priceList } = opaque.data
+  return { ...credential.data, secret, priceList: Number(priceList) }
+}
+
+/** Whether the header names the scheme, also when its credential cannot be read. The header may name several schemes. */
+export function namesScheme(header: string): boolean {
+  return /(?:^|,)[ \t]*payment(?:[ \t]|$)/i.test(header)
+}
+
+const preferencesMax = 16
+
+/** Whether Accept-Payment takes what we offer, for example `tempo/*, solana/charge;q=0.5`. */
+export function acceptsCharge(preferences: string): boolean {
+  const wanted = preferences.split(',', preferencesMax).map((each) => each.trim().toLowerCase())
+  return wanted.some((each) => /^(?:solana|\*)\/(?:charge|\*)(?:;|$)/.test(each) && !/;[ \t]*q=0(?:\.0*)?$/.test(each))
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function decodeJson(text: string): unknown {
+  const bytes = fromBase64Url(text)
+  try {
+    return bytes === undefined ? undefined : JSON.parse(utf8.decode(bytes))
+  } catch {
+    // Not JSON or not UTF-8. The schemas refuse undefined.
+    return undefined
+  }
+}

@@ -1,0 +1,110 @@
+import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
+import { assertNever } from '@tollbook/core/assert'
+import { bindSecret } from '@tollbook/core/binding'
+import type { Clock } from '@tollbook/core/clock'
+import type { Signature } from '@tollbook/core/signature'
+import type { ChainReader } from '../../payment/chainReader.ts'
+import { solanaReference } from '../../payment/paymentReference.ts'
+import type { SignedTransaction, Simulation } from '../../payment/proof.ts'
+import type { PaymentTerms } from '../../payment/settlement.ts'
+import type { SponsoredTransaction } from '../../payment/sponsoredTransaction.ts'
+import type { Presented, ProofRequest } from '../../paywall/rail.ts'
+import { landingNow } from '../native/choosePrice.ts'
+import type { NativeProof } from '../native/readProof.ts'
+import type { FeePayer } from './feePayer.ts'
+import { amountToSend, type ListPriceDeps, priceOfList } from './priceOfList.ts'
+
+/** A transaction that payer and fee payer have signed, with the secret of its offer. */
+export interface SponsoredProof extends NativeProof {
+  readonly transaction: SignedTransaction
+  readonly priceList: number
+  /** Present when it was rehearsed a moment ago, before the fee payer signed. */
+  readonly rehearsed: Simulation | undefined
+}
+
+export interface PresentDeps extends ListPriceDeps {
+  readonly clock: Clock
+  readonly chain: Pick<ChainReader, 'simulate'>
+  readonly terms: PaymentTerms
+  readonly feePayer: FeePayer
+  readonly completeTransaction: (transaction: SponsoredTransaction, signature: Signature) => SignedTransaction
+}
+
+export interface SponsoredPayment extends Pick<ProofRequest, 'takeLookup'> {
+  readonly sponsored: SponsoredTransaction
+  /** Of the offer; the memo of the transaction is its hash. */
+  readonly secret: string
+  readonly priceList: number
+  readonly path: string
+  /** Refuses an offer that is not or no longer ours. Asked only before the fee payer signs: what it signed may be sent already. */
+  readonly refuseOffer?: () => Refusal | undefined
+}
+
+/**
+ * Completes a payment of which the payer's signature holds. The fee payer signs a transaction that it has not seen only after
+ * everything was checked and rehearsed: its budget must not be open to payments that would pay nothing.
+ */
+export async function presentSponsored(
+  deps: PresentDeps,
+  payment: SponsoredPayment,
+): Promise<Presented<SponsoredProof> | Refusal> {
+  const { sponsored, secret, priceList } = payment
+  const binding = bindSecret(sponsored.memo === undefined ? [] : [sponsored.memo], secret)
+  if (isRefusal(binding)) return binding
+  const known = await deps.feePayer.find(sponsored.digest)
+  const signed = known === undefined ? await coSign(deps, payment) : { signature: known, rehearsed: undefined }
+  if (isRefusal(signed)) return signed
+  const { signature, rehearsed } = signed
+  const transaction = deps.completeTransaction(sponsored, signature)
+  const reference = solanaReference(signature)
+  return { payer: sponsored.payer, proof: { reference, signature, secret, transaction, priceList, rehearsed } }
+}
+
+interface CoSigned {
+  readonly signature: Signature
+  readonly rehearsed: Simulation
+}
+
+async function coSign(deps: PresentDeps, payment: SponsoredPayment): Promise<CoSigned | Refusal> {
+  const { sponsored, path, priceList } = payment
+  const stale = payment.refuseOffer?.()
+  if (stale !== undefined) return stale
+  const order = { wallet: sponsored.payer, endpoint: path, digest: '' }
+  const question = { order, memo: sponsored.memo, ...landingNow(deps.clock) }
+  const { price } = await priceOfList(deps, priceList, question)
+  const required = amountToSend(deps.terms, price.requiredBaseUnits)
+  if (sponsored.amountBaseUnits < required)
+    return refuseProof(
+      'transfer_insufficient',
+      `transfers ${sponsored.amountBaseUnits}, required ${required} base units`,
+    )
+  const limited = payment.takeLookup()
+  if (limited !== undefined) return limited
+  const rehearsed = await deps.chain.simulate(sponsored, { withoutSignatures: true })
+  const flaw = judgeRehearsal(rehearsed)
+  if (flaw !== undefined) return flaw
+  const signature = await deps.feePayer.sign(sponsored)
+  return isRefusal(signature) ? signature : { signature, rehearsed }
+}
+
+/** Nothing was signed, so nothing can have moved: a failure is a refusal, and the client may pay again. */
+function judgeRehearsal(rehearsed: Simulation): Refusal | undefined {
+  switch (rehearsed.outcome) {
+    case 'would_succeed':
+    case 'already_landed':
+      return undefined
+    case 'unknown':
+      return refuse('PAYMENT_PENDING', unknownBlockhash, 2)
+    case 'would_fail':
+      if (/FeePayer|ForFee|AccountNotFound/.test(rehearsed.text))
+        return refuse('ENDPOINT_UNAVAILABLE', 'the fee payer lacks SOL; pay on the native rail', 30)
+      return rehearsed.insufficientFunds
+        ? refuse('INSUFFICIENT_BALANCE', 'the wallet holds fewer tokens than the transfer needs; it was not sent')
+        : refuseProof('simulation_failed', rehearsed.text)
+    default:
+      return assertNever(rehearsed)
+  }
+}
+
+const unknownBlockhash =
+  'no node could rehearse the transaction in the newest state, so it was neither signed nor sent; repeat the same request'

@@ -1,0 +1,60 @@
+import { bindSecret } from '@tollbook/core/binding'
+import { isRefusal, type Refusal } from '@tollbook/core/refusal'
+import type { ChainReader } from '../../payment/chainReader.ts'
+import type { PaymentTerms, Settlement } from '../../payment/settlement.ts'
+import type { SettleQuestion } from '../../paywall/rail.ts'
+import { type FirstPresentationDeps } from '../native/firstPresentation.ts'
+import { settlePayment, type SettleDeps } from '../native/settlePayment.ts'
+import { type ListPriceDeps, priceOfList } from './priceOfList.ts'
+import type { SponsoredProof } from './presentSponsored.ts'
+
+/** Dependencies of the settlement, for every rail of sponsored payments. */
+export interface SponsoredSettleDeps
+  extends
+    Omit<ListPriceDeps, 'ledger'>,
+    Omit<SettleDeps, 'first' | 'choosePrice' | 'ledger'>,
+    Omit<FirstPresentationDeps, 'chain'> {
+  readonly ledger: ListPriceDeps['ledger'] & SettleDeps['ledger']
+}
+
+interface SettlingDeps extends SponsoredSettleDeps {
+  readonly first: SettleDeps['first']
+}
+
+/** Settles by the steps of the native rail. The price is that of the offered list, and the burn is owed. */
+export function settleSponsored(
+  deps: SettlingDeps,
+  question: SettleQuestion<SponsoredProof>,
+): Promise<Settlement | Refusal> {
+  const { priceList, rehearsed } = question.proof
+  return settlePayment(
+    {
+      ...deps,
+      chain: rehearsed === undefined ? deps.chain : rehearsedChain(deps.chain, rehearsed),
+      terms: owingBurn(deps.terms),
+      acceptedTerms: (landedAtMs) => (deps.acceptedTerms?.(landedAtMs) ?? []).map(owingBurn),
+      choosePrice: (price) => priceOfList(deps, priceList, price),
+    },
+    question,
+  )
+}
+
+function owingBurn(terms: PaymentTerms): PaymentTerms {
+  return { ...terms, burnMayBeOwed: true }
+}
+
+/** The transaction was rehearsed before the fee payer signed, and its signature changes no effect. */
+function rehearsedChain(chain: ChainReader, rehearsed: NonNullable<SponsoredProof['rehearsed']>): ChainReader {
+  return { ...chain, simulate: () => Promise.resolve(rehearsed) }
+}
+
+/** The memo on chain is public, the secret behind it is not. */
+export function checkSecret({ secret }: SponsoredProof, { memo }: Settlement): Refusal | undefined {
+  const binding = bindSecret(memo === undefined ? [] : [memo], secret)
+  return isRefusal(binding) ? binding : undefined
+}
+
+/** A refusal that no repetition of the same proof changes: the client has to pay again, and may. */
+export function isForGood({ code, retryAfterSeconds }: Refusal): boolean {
+  return (code === 'INVALID_PAYMENT' || code === 'INSUFFICIENT_BALANCE') && retryAfterSeconds === undefined
+}

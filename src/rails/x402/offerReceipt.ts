@@ -1,0 +1,36 @@
+import type { Json } from '@tollbook/core/canonicalJson'
+import type { SignedReceipt } from '../../payment/receipt.ts'
+import { mount } from './challenge.ts'
+
+/* The extension `offer-receipt`: a second receipt, in the form that clients of x402 can verify. */
+
+export interface OfferReceiptDeps {
+  readonly network: string
+  readonly serviceUrl: () => string
+  /** A JWS over a statement, by the receipt key. */
+  readonly signStatement: (statement: { readonly [name: string]: Json }) => string
+}
+
+const version = 1
+
+export function receiptExtension(deps: OfferReceiptDeps, receipt: SignedReceipt): { readonly [name: string]: Json } {
+  const signature = deps.signStatement({
+    version,
+    network: deps.network,
+    resourceUrl: `${deps.serviceUrl()}${mount}${receipt.endpoint}`,
+    payer: receipt.wallet,
+    issuedAt: Math.floor(Date.parse(receipt.issuedAt) / 1000),
+    transaction: receipt.signature,
+  })
+  return { 'offer-receipt': { info: { receipt: { format: 'jws', signature } }, schema } }
+}
+
+const text = { type: 'string' }
+const schema: Json = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  properties: {
+    receipt: { type: 'object', properties: { format: text, signature: text }, required: ['format', 'signature'] },
+  },
+  required: ['receipt'],
+}

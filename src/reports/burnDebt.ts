@@ -1,0 +1,95 @@
+import { sql } from 'kysely'
+import { assert, assertPresent } from '@tollbook/core/assert'
+import { burnCodec } from '../payment/events.ts'
+import type { Database } from '../store/database.ts'
+
+/** Burns of payments that came without one: made later by the service, or owed still. */
+export interface BurnDebt {
+  readonly owedBaseUnits: bigint
+  /** Block time of the oldest payment whose burn is owed. Undefined when nothing is owed. */
+  readonly oldestOwedAtMs: number | undefined
+  /** Burned in the rounds of the burn job. */
+  readonly confirmedBaseUnits: bigint
+  /** Undefined before the first. */
+  readonly lastRound: ConfirmedRound | undefined
+}
+
+export interface ConfirmedRound {
+  readonly round: number
+  readonly signature: string
+  readonly slot: number
+  readonly burnedBaseUnits: bigint
+  readonly burnedAtMs: number
+}
+
+interface DebtRow {
+  readonly owed: string
+  readonly oldest_at: Date | null
+  readonly confirmed: string
+  readonly body: Buffer | null
+  readonly burned_at: Date | null
+}
+
+/**
+ * Read along the index of these events, from the last confirmed round on. The reports have rolled up one row per product;
+ * the rounds since then are added.
+ */
+export async function readBurnDebt(database: Database, mint: string): Promise<BurnDebt> {
+  const { rows } = await sql<DebtRow>`
+    with last as (
+      select e.stream, e.body, e.effective_at
+      from ledger.events e
+      where e.kind = 'BurnConfirmed' and convert_from(e.body, 'UTF8')::jsonb ->> 'mint' = ${mint}
+      order by e.seq desc
+      limit 1
+    ),
+    burned as (
+      select coalesce(max((convert_from(s.body, 'UTF8')::jsonb ->> 'throughPosition')::bigint), 0) as through
+      from last l
+      join ledger.events s on s.seq = l.stream
+    ),
+    oldest as (
+      select e.effective_at
+      from ledger.events e
+      where e.kind = 'BurnOwed' and e.seq > (select b.through from burned b)
+        and convert_from(e.body, 'UTF8')::jsonb ->> 'mint' = ${mint}
+        and not exists (select from ledger.events r where r.kind = 'PaymentReversed' and r.seq > e.seq and r.stream = e.stream)
+      order by e.seq
+      limit 1
+    ),
+    rolled_up as (
+      select sum(d.debits - d.credits) as amount
+      from reports.daily_totals d
+      where d.mint = ${mint} and d.day = '-infinity' and d.kind = 'burn' and d.account = 'Expenses:Burned'
+    ),
+    since as (
+      select sum((convert_from(e.body, 'UTF8')::jsonb ->> 'burnedBaseUnits')::numeric) as amount
+      from ledger.events e
+      where e.kind = 'BurnConfirmed' and e.seq > (select p.upto_seq from reports.progress p)
+        and convert_from(e.body, 'UTF8')::jsonb ->> 'mint' = ${mint}
+    )
+    select (coalesce((select -a.balance from ledger.accounts a where a.mint = ${mint} and a.name = 'Liabilities:BurnOwed'), 0))::text as owed,
+      (select o.effective_at from oldest o) as oldest_at,
+      (coalesce((select t.amount from rolled_up t), 0) + coalesce((select t.amount from since t), 0))::text as confirmed,
+      (select l.body from last l) as body, (select l.effective_at from last l) as burned_at`.execute(database)
+  const {
+    owed,
+    oldest_at: oldestAt,
+    confirmed,
+    body,
+    burned_at: burnedAt,
+  } = assertPresent(rows[0], 'debts are one row')
+  return {
+    owedBaseUnits: BigInt(owed),
+    oldestOwedAtMs: owed === '0' ? undefined : oldestAt?.getTime(),
+    confirmedBaseUnits: BigInt(confirmed),
+    lastRound: body === null || burnedAt === null ? undefined : roundOf(body, burnedAt),
+  }
+}
+
+function roundOf(body: Buffer, burnedAt: Date): ConfirmedRound {
+  const { stream, event } = burnCodec.decode(body.toString('utf8'))
+  assert(event.kind === 'BurnConfirmed', 'a confirmed round is read')
+  const { round, slot, burnedBaseUnits } = event
+  return { round, slot, burnedBaseUnits, signature: stream.slice('solana:'.length), burnedAtMs: burnedAt.getTime() }
+}

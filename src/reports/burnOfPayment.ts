@@ -1,0 +1,75 @@
+import { sql } from 'kysely'
+import { isoTime } from '@tollbook/core/clock'
+import { readSignature } from '@tollbook/core/signature'
+import { burnCodec, paymentCodec } from '../payment/events.ts'
+import { type PaymentReference, readReference, solanaReference, streamIdOf } from '../payment/paymentReference.ts'
+import { type Database, readOrFault } from '../store/database.ts'
+
+/** Whether the burn of one payment was made. */
+export type BurnOfPayment = Readonly<{
+  reference: PaymentReference
+  /** `inside`: the payer burned in the payment. `reversed`: the chain dropped the payment, and nothing is owed for it. */
+  status: 'inside' | 'owed' | 'confirmed' | 'reversed'
+  baseUnits: string
+  /** The burn of the service that contains it. */
+  burn: Readonly<{ round: number; signature: string; slot: number; at: string }> | null
+}>
+
+/** By reference or bare signature. Undefined when the ledger has no verified payment of it. */
+export async function findBurnOf(database: Database, text: string): Promise<BurnOfPayment | undefined> {
+  const signature = readSignature(text)
+  const reference = signature === undefined ? readReference(text) : solanaReference(signature)
+  return reference === undefined ? undefined : readBurnOf(database, reference)
+}
+
+async function readBurnOf(database: Database, reference: PaymentReference): Promise<BurnOfPayment | undefined> {
+  const events = await readOrFault('the burn of a payment', () => readEvents(database, reference))
+  const isReversed = events.some(({ kind }) => kind === 'PaymentReversed')
+  const row = events.find(({ kind }) => kind === 'TokensBurned' || kind === 'BurnOwed')
+  if (row === undefined) return undefined
+  const { event } = paymentCodec.decode(row.body.toString('utf8'))
+  const answer = (status: BurnOfPayment['status'], baseUnits: bigint, burn: BurnOfPayment['burn'] = null) => {
+    return { reference, status, baseUnits: baseUnits.toString(), burn }
+  }
+  if (event.kind === 'TokensBurned') return answer(isReversed ? 'reversed' : 'inside', event.burnedBaseUnits)
+  if (event.kind !== 'BurnOwed') return undefined
+  if (isReversed) return answer('reversed', event.owedBaseUnits)
+  const round = await readOrFault('the round of a burn', () => readRound(database, event.mint, row.seq))
+  return answer(round === null ? 'owed' : 'confirmed', event.owedBaseUnits, round)
+}
+
+interface EventRow {
+  readonly seq: number
+  readonly kind: string
+  readonly body: Buffer
+}
+
+async function readEvents(database: Database, reference: PaymentReference): Promise<readonly EventRow[]> {
+  const id = Buffer.from(streamIdOf(reference))
+  const { rows } = await sql<EventRow>`
+    select e.seq, e.kind, e.body
+    from ledger.streams s
+    cross join lateral ledger.read(s.id) e
+    where s.id = ${id} and s.kind = 'payment' and e.kind in ('TokensBurned', 'BurnOwed', 'PaymentReversed')
+    order by e.seq`.execute(database)
+  return rows
+}
+
+/** The first confirmed round that reaches the position. A round is recorded after all that it burns. */
+async function readRound(database: Database, mint: string, position: number): Promise<BurnOfPayment['burn']> {
+  const { rows } = await sql<{ body: Buffer }>`
+    select e.body
+    from ledger.events e
+    cross join lateral (
+      select convert_from(s.body, 'UTF8')::jsonb as said from ledger.events s where s.seq = e.stream offset 0
+    ) submitted
+    where e.kind = 'BurnConfirmed' and e.seq > ${position} and submitted.said ->> 'mint' = ${mint}
+      and (submitted.said ->> 'throughPosition')::bigint >= ${position}
+    order by e.seq
+    limit 1`.execute(database)
+  if (rows[0] === undefined) return null
+  const { event, stream, effectiveAtMs } = burnCodec.decode(rows[0].body.toString('utf8'))
+  if (event.kind !== 'BurnConfirmed') return null
+  const { round, slot } = event
+  return { round, signature: stream.slice('solana:'.length), slot, at: isoTime(effectiveAtMs) }
+}

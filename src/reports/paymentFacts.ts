@@ -1,0 +1,232 @@
+import { sql } from 'kysely'
+import { assertPresent } from '@tollbook/core/assert'
+import { readAddress } from '@tollbook/core/address'
+import type { ListedPrice } from '@tollbook/core/quote'
+import { ledgerCodec, paymentCodec, type PaymentEvent } from '../payment/events.ts'
+import type { PaymentState } from '../payment/payment.ts'
+import { type PaymentReference, readReference, referenceOfStream, streamIdOf } from '../payment/paymentReference.ts'
+import { type Database, readOrFault } from '../store/database.ts'
+import { foldPayment } from '../store/paymentStore.ts'
+
+/** Facts of the database about one payment, for people who explain it. */
+export interface PaymentFacts {
+  /** Undefined when the ledger has no stream of this reference. */
+  payment(reference: PaymentReference): Promise<RecordedPayment | undefined>
+  /** Newest first. Quotes are kept for days only. */
+  quotesOf(question: QuotesQuestion): Promise<readonly QuoteFact[]>
+  quote(id: string): Promise<QuoteFact | undefined>
+  /** The payment that was verified at the price of this quote. */
+  paymentOfQuote(quote: QuoteFact): Promise<PaymentReference | undefined>
+  /** The payment whose delivery has the leaf hash that begins like this. */
+  paymentOfLeaf(leafHashStart: string): Promise<PaymentReference | undefined>
+  /** The price list in force at that moment. */
+  pricesAt(atMs: number): Promise<readonly ListedPrice[]>
+  /** First presentation by any wallet of a proof that could not be decided at once. */
+  presentedAtMs(reference: PaymentReference): Promise<number | undefined>
+}
+
+export interface RecordedPayment {
+  /** payment, payout or burn. */
+  readonly kind: string
+  readonly state: PaymentState
+  /** Name of the state in the ledger, with its finality. */
+  readonly stateName: string
+  readonly events: readonly RecordedPaymentEvent[]
+}
+
+export interface RecordedPaymentEvent {
+  readonly position: number
+  readonly recordedAtMs: number
+  readonly leafHash: string
+  /** Undefined in the stream of a payout or a burn. */
+  readonly event: PaymentEvent | undefined
+}
+
+export interface QuotesQuestion {
+  readonly wallet: string
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+export interface QuoteFact {
+  readonly id: string
+  readonly wallet: string
+  readonly memo: string
+  readonly issuedAtMs: number
+  readonly expiresAtMs: number
+  readonly slot: number
+  /** Undefined when the price list has no such price any more, which would be a damaged ledger. */
+  readonly price: ListedPrice
+}
+
+export function createPaymentFacts(database: Database): PaymentFacts {
+  return {
+    payment: (reference) => readOrFault('a payment', () => readPayment(database, reference)),
+    quotesOf: (question) => readOrFault('the quotes of a wallet', () => readQuotes(database, question)),
+    quote: (id) => readOrFault('a quote', () => readQuote(database, id)),
+    paymentOfQuote: (quote) => readOrFault('the payment of a quote', () => findPaymentOfQuote(database, quote)),
+    paymentOfLeaf: (start) => readOrFault('the payment of a receipt', () => findPaymentOfLeaf(database, start)),
+    pricesAt: (atMs) => readOrFault('the prices in force', () => readPricesAt(database, atMs)),
+    presentedAtMs: (reference) => readOrFault('a first presentation', () => readPresented(database, reference)),
+  }
+}
+
+interface EventRow {
+  readonly stream_kind: string
+  readonly stream_state: string
+  readonly seq: number
+  readonly version: number
+  readonly schema_version: number
+  readonly kind: string
+  readonly recorded_at: Date
+  readonly effective_at: Date
+  readonly body: Buffer
+  readonly leaf_hash: string
+}
+
+const paymentKinds: ReadonlySet<string> = new Set(paymentCodec.kinds)
+
+async function readPayment(database: Database, reference: PaymentReference): Promise<RecordedPayment | undefined> {
+  const id = Buffer.from(streamIdOf(reference))
+  const { rows } = await sql<EventRow>`
+    select s.kind as stream_kind, s.state as stream_state, e.seq, e.version, e.schema_version, e.kind, e.recorded_at,
+      e.effective_at, e.body, encode(e.leaf_hash, 'hex') as leaf_hash
+    from ledger.streams s
+    cross join lateral ledger.read(s.id) e
+    where s.id = ${id}
+    order by e.seq`.execute(database)
+  const [first] = rows
+  if (first === undefined) return undefined
+  const recorded = rows.map(({ seq, version, kind, schema_version, recorded_at, effective_at, body, leaf_hash }) => ({
+    position: seq,
+    version,
+    kind,
+    schemaVersion: schema_version,
+    recordedAtMs: recorded_at.getTime(),
+    effectiveAtMs: effective_at.getTime(),
+    body,
+    leafHash: leaf_hash,
+  }))
+  return {
+    kind: first.stream_kind,
+    stateName: first.stream_state,
+    state: foldPayment(recorded),
+    events: recorded.map(({ position, recordedAtMs, leafHash, kind, body }) => {
+      const event = paymentKinds.has(kind) ? paymentCodec.decode(body.toString('utf8')).event : undefined
+      return { position, recordedAtMs, leafHash, event }
+    }),
+  }
+}
+
+interface QuoteRow {
+  readonly id: string
+  readonly wallet: string
+  readonly endpoint: string
+  readonly memo: string
+  readonly price_list: number
+  readonly issued_at: Date
+  readonly expires_at: Date
+  readonly slot: number
+  readonly list: Buffer
+}
+
+// A program that asks for quotes in a loop has thousands; the ones next to the payment are what matters.
+const quotesMax = 100
+
+async function readQuotes(database: Database, { wallet, fromMs, toMs }: QuotesQuestion): Promise<readonly QuoteFact[]> {
+  const { rows } = await sql<QuoteRow>`
+    select q.id, q.wallet, q.endpoint, q.memo, q.price_list, q.issued_at, q.expires_at, q.slot, s.body as list
+    from ledger.quotes q
+    join ledger.settings s on s.name = 'prices' and s.number = q.price_list
+    where q.wallet = ${wallet} and q.issued_at >= ${new Date(fromMs)} and q.issued_at <= ${new Date(toMs)}
+    order by q.issued_at desc
+    limit ${quotesMax}`.execute(database)
+  return rows.flatMap(quoteOf)
+}
+
+/** Reads the partitions of the days that are kept: an id is not indexed, because a 402 would pay for the index. */
+async function readQuote(database: Database, id: string): Promise<QuoteFact | undefined> {
+  const { rows } = await sql<QuoteRow>`
+    select q.id, q.wallet, q.endpoint, q.memo, q.price_list, q.issued_at, q.expires_at, q.slot, s.body as list
+    from ledger.quotes q
+    join ledger.settings s on s.name = 'prices' and s.number = q.price_list
+    where q.id = ${id}
+    limit 1`.execute(database)
+  return rows.flatMap(quoteOf)[0]
+}
+
+function quoteOf(row: QuoteRow): readonly QuoteFact[] {
+  const price = pricesOf(row.list, row.price_list).find(({ endpoint }) => endpoint === row.endpoint)
+  if (price === undefined) return []
+  const { id, wallet, memo, slot } = row
+  return [{ id, wallet, memo, slot, price, issuedAtMs: row.issued_at.getTime(), expiresAtMs: row.expires_at.getTime() }]
+}
+
+function pricesOf(list: Buffer, priceList: number): readonly ListedPrice[] {
+  const { event } = ledgerCodec.decode(list.toString('utf8'))
+  return event.kind === 'PriceListPublished' ? event.prices.map((price) => ({ ...price, priceList })) : []
+}
+
+// A wallet that buys in a loop has many payments in a day; the one of a quote is among the first after it.
+const candidatesMax = 500
+const presentedWithinMs = 24 * 60 * 60 * 1000
+
+async function findPaymentOfQuote(database: Database, quote: QuoteFact): Promise<PaymentReference | undefined> {
+  const untilMs = quote.expiresAtMs + presentedWithinMs
+  const { rows } = await sql<{ reference: string }>`
+    select p.reference
+    from (
+      select reference, stream from reports.payments
+      where wallet = ${quote.wallet} and endpoint = ${quote.price.endpoint}
+        and paid_at >= ${new Date(quote.issuedAtMs - presentedWithinMs)} and paid_at <= ${new Date(untilMs)}
+      order by abs(extract(epoch from paid_at - ${new Date(quote.issuedAtMs)}::timestamptz))
+      limit ${candidatesMax}
+    ) p
+    join ledger.streams s on s.stream = p.stream and s.kind = 'payment'
+    cross join lateral ledger.read(s.id) e
+    where e.kind = 'PaymentVerified'
+      and convert_from(e.body, 'UTF8')::jsonb #>> '{settlement,quoteId}' = ${quote.id}
+    limit 1`.execute(database)
+  return readReference(rows[0]?.reference ?? '')
+}
+
+/** Sealed leaves are searched in the tiles, which hold 256 of them in a row, and the others one by one. */
+async function findPaymentOfLeaf(database: Database, leafHashStart: string): Promise<PaymentReference | undefined> {
+  const start = Buffer.from(leafHashStart, 'hex')
+  const { rows } = await sql<{ id: Buffer }>`
+    with found as (
+      select t.index * 256 + (position(${start} in t.hashes) - 1) / 32 + 1 as seq
+      from ledger.tiles t
+      where t.level = 0 and position(${start} in t.hashes) > 0
+      union all
+      select e.seq
+      from ledger.events e
+      where e.seq > coalesce((select (max(t.index) + 1) * 256 from ledger.tiles t where t.level = 0), 0)
+        and substr(e.leaf_hash, 1, ${start.length}) = ${start}
+    )
+    select s.id
+    from found f
+    join ledger.events e on e.seq = f.seq and e.kind = 'RequestFulfilled'
+    join ledger.streams s on s.stream = e.stream
+    limit 1`.execute(database)
+  const id = rows[0]?.id
+  return id === undefined ? undefined : referenceOfStream(id)
+}
+
+async function readPricesAt(database: Database, atMs: number): Promise<readonly ListedPrice[]> {
+  const { rows } = await sql<{ number: number; body: Buffer }>`
+    select number, body from ledger.setting_at('prices', ${new Date(atMs)})`.execute(database)
+  return rows.flatMap(({ number, body }) => pricesOf(body, number))
+}
+
+async function readPresented(database: Database, reference: PaymentReference): Promise<number | undefined> {
+  const { rows } = await sql<{ presented_at: Date | null }>`
+    select min(presented_at) as presented_at from work.presentations
+    where reference = ${Buffer.from(streamIdOf(reference))}`.execute(database)
+  return assertPresent(rows[0], 'an aggregate has one row').presented_at?.getTime()
+}
+
+/** The wallet of a quote as an address; the function that stored it has checked it. */
+export function walletOfQuote({ wallet }: Pick<QuoteFact, 'wallet'>) {
+  return assertPresent(readAddress(wallet), 'a stored quote names a wallet')
+}

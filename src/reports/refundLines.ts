@@ -1,0 +1,155 @@
+import type { Json } from '@tollbook/core/canonicalJson'
+
+/*
+ * The refund of each payment. Debts to one wallet are one account, and a payout pays the account. So payouts are attributed
+ * to payments in the order of the ledger: first to debts that were approved, in the order of their approvals, then to the
+ * others, in the order in which they arose.
+ */
+
+export type RefundMove =
+  /** Negative when the debt was taken back, as a reversal does. */
+  | (MoveBase & { readonly kind: 'owed'; readonly reference: string })
+  | (MoveBase & { readonly kind: 'decided'; readonly reference: string; readonly decision: RefundDecisionFact })
+  | (MoveBase & { readonly kind: 'paid'; readonly payout: PayoutFact })
+
+interface MoveBase {
+  readonly position: number
+  readonly account: string
+  readonly baseUnits: bigint
+}
+
+export interface RefundDecisionFact {
+  /** `granted` debts arose with the decision. */
+  readonly kind: 'approved' | 'granted'
+  readonly by: string
+  readonly role: string
+  readonly reason: string
+  readonly decidedAt: string
+  readonly position: number
+}
+
+export interface PayoutFact {
+  readonly reference: string
+  readonly paidAt: string
+}
+
+export const refundStates = ['due', 'approved', 'part_paid', 'paid'] as const
+export type RefundStateName = (typeof refundStates)[number]
+
+/** One debt of one payment to its wallet. */
+export interface RefundLine {
+  readonly reference: string
+  readonly account: string
+  readonly cause: 'undelivered' | 'overpaid' | 'unmatched' | 'granted'
+  readonly state: RefundStateName
+  readonly owedBaseUnits: bigint
+  readonly approvedBaseUnits: bigint
+  readonly paidBaseUnits: bigint
+  readonly decisions: readonly RefundDecisionFact[]
+  /** Payouts are recorded when the chain can no longer drop them, so a paid debt is confirmed. */
+  readonly payouts: readonly PayoutFact[]
+  readonly position: number
+}
+
+interface Open {
+  readonly reference: string
+  readonly account: string
+  readonly position: number
+  owed: bigint
+  approved: bigint
+  paid: bigint
+  approvedAt: number
+  readonly decisions: RefundDecisionFact[]
+  readonly payouts: PayoutFact[]
+}
+
+/** Amounts as text, for JSON. */
+export function refundJson(line: RefundLine): Readonly<Record<string, Json>> {
+  const { owedBaseUnits, approvedBaseUnits, paidBaseUnits, decisions, payouts, ...rest } = line
+  return {
+    ...rest,
+    owedBaseUnits: owedBaseUnits.toString(),
+    approvedBaseUnits: approvedBaseUnits.toString(),
+    paidBaseUnits: paidBaseUnits.toString(),
+    decisions: decisions.map((decision) => ({ ...decision })),
+    payouts: payouts.map((payout) => ({ ...payout })),
+  }
+}
+
+/** Pure; the moves are those of whole accounts. */
+export function refundLines(moves: readonly RefundMove[]): readonly RefundLine[] {
+  const lines = new Map<string, Open>()
+  for (const move of moves.toSorted((one, other) => one.position - other.position)) {
+    if (move.kind === 'paid')
+      pay(
+        [...lines.values()].filter(({ account }) => account === move.account),
+        move,
+      )
+    else note(lineOf(lines, move), move)
+  }
+  return [...lines.values()].filter(({ owed }) => owed > 0n).map(shown)
+}
+
+function lineOf(
+  lines: Map<string, Open>,
+  { reference, account, position }: { readonly reference: string; readonly account: string; readonly position: number },
+): Open {
+  const key = `${reference} ${account}`
+  const known = lines.get(key)
+  if (known !== undefined) return known
+  const fresh = { owed: 0n, approved: 0n, paid: 0n, approvedAt: Infinity, decisions: [], payouts: [] }
+  const line: Open = { reference, account, position, ...fresh }
+  lines.set(key, line)
+  return line
+}
+
+function note(line: Open, move: Exclude<RefundMove, { kind: 'paid' }>): void {
+  if (move.kind === 'owed') {
+    line.owed += move.baseUnits
+    return
+  }
+  line.approved += move.baseUnits
+  line.approvedAt = Math.min(line.approvedAt, move.position)
+  if (move.decision.kind === 'granted') line.owed += move.baseUnits
+  line.decisions.push(move.decision)
+}
+
+function pay(lines: readonly Open[], { baseUnits, payout }: RefundMove & { readonly kind: 'paid' }): void {
+  let left = baseUnits
+  const approved = lines.toSorted((one, other) => one.approvedAt - other.approvedAt)
+  const give = (line: Open, most: bigint): void => {
+    const part = most < left ? most : left
+    if (part <= 0n) return
+    left -= part
+    line.paid += part
+    if (!line.payouts.includes(payout)) line.payouts.push(payout)
+  }
+  for (const line of approved) give(line, smaller(line.approved, line.owed) - line.paid)
+  for (const line of lines) give(line, line.owed - line.paid)
+}
+
+function smaller(one: bigint, other: bigint): bigint {
+  return one < other ? one : other
+}
+
+function shown(line: Open): RefundLine {
+  const { reference, account, position, owed, approved, paid, decisions, payouts } = line
+  return {
+    reference,
+    account,
+    cause: causeOf(account, decisions),
+    state: paid >= owed ? 'paid' : paid > 0n ? 'part_paid' : approved >= owed ? 'approved' : 'due',
+    owedBaseUnits: owed,
+    approvedBaseUnits: smaller(approved, owed),
+    paidBaseUnits: paid,
+    decisions,
+    payouts,
+    position,
+  }
+}
+
+function causeOf(account: string, decisions: readonly RefundDecisionFact[]): RefundLine['cause'] {
+  if (decisions.some(({ kind }) => kind === 'granted')) return 'granted'
+  if (account.startsWith('Liabilities:Overpaid:')) return 'overpaid'
+  return account.startsWith('Liabilities:Unmatched:') ? 'unmatched' : 'undelivered'
+}

@@ -1,0 +1,136 @@
+import { sql } from 'kysely'
+import { assert, assertPresent } from '@tollbook/core/assert'
+import type { Address } from '@tollbook/core/address'
+import { Fault } from '@tollbook/core/fault'
+import type { BurnDebts } from '../payment/burn.ts'
+import type { BurnLedger, BurnRounds, RecordedBurn, RecordOutcome } from '../payment/burnLedger.ts'
+import { burnCodec } from '../payment/events.ts'
+import type { BurnSubmitted } from '../payment/events/burnEvents.ts'
+import { readReference, signatureOf, solanaReference } from '../payment/paymentReference.ts'
+import { type Database, readOrFault } from './database.ts'
+import { textOf } from './paymentItem.ts'
+
+/** The ledger as the burn job sees it, with a login of `tollbook_burner`. */
+export function createBurnLedger(database: Database): BurnLedger {
+  return {
+    readRounds: (mint) => readOrFault('the rounds of burning', () => readRounds(database, mint)),
+    readDebts: (mint, after) => readOrFault('the owed burns', () => readDebts(database, mint, after)),
+    record: (burn) => record(database, burn),
+  }
+}
+
+interface RoundRow {
+  readonly which: 'last' | 'burned'
+  readonly body: Buffer
+  readonly has_ended: boolean
+}
+
+/** The newest round, and the newest one that burned something; each is found in the index of these events. */
+async function readRounds(database: Database, mint: Address): Promise<BurnRounds> {
+  const { rows } = await sql<RoundRow>`
+    with last as (
+      select e.seq, e.body
+      from ledger.events e
+      where e.kind = 'BurnSubmitted' and convert_from(e.body, 'UTF8')::jsonb ->> 'mint' = ${mint}
+      order by e.seq desc
+      limit 1
+    ),
+    confirmed as (
+      select e.stream
+      from ledger.events e
+      where e.kind = 'BurnConfirmed' and convert_from(e.body, 'UTF8')::jsonb ->> 'mint' = ${mint}
+      order by e.seq desc
+      limit 1
+    )
+    select 'last' as which, l.body, exists (
+      select from ledger.events e
+      where e.kind in ('BurnConfirmed', 'BurnFailed') and e.seq > l.seq and e.stream = l.seq
+    ) as has_ended
+    from last l
+    union all
+    select 'burned', e.body, true from confirmed c join ledger.events e on e.seq = c.stream`.execute(database)
+  const read = (row: RoundRow | undefined) => (row === undefined ? undefined : readSubmitted(row.body))
+  const lastRow = rows.find(({ which }) => which === 'last')
+  const last = read(lastRow)
+  return {
+    lastRound: last?.round ?? 0,
+    open: lastRow?.has_ended === false ? last : undefined,
+    burnedThroughPosition: read(rows.find(({ which }) => which === 'burned'))?.throughPosition ?? 0,
+  }
+}
+
+function readSubmitted(body: Buffer) {
+  const { stream, event } = burnCodec.decode(textOf(body))
+  assert(event.kind === 'BurnSubmitted', 'a burn begins as submitted')
+  const reference = assertPresent(readReference(stream), 'the stream of a burn is a reference')
+  return { ...burnOf(event), signature: assertPresent(signatureOf(reference), 'a burn is a Solana transaction') }
+}
+
+function burnOf({ kind: _kind, burnBaseUnits: _sum, ...burn }: BurnSubmitted) {
+  return burn
+}
+
+interface DebtRow {
+  readonly through: number
+  readonly endpoint: string | null
+  readonly owed: string | null
+}
+
+/**
+ * Ends before the first payment that the chain could still drop: a burn cannot be taken back. Which payments are final is
+ * read from the list of open work, so events that the list has not followed are left for the next round.
+ */
+async function readDebts(database: Database, mint: Address, afterPosition: number): Promise<BurnDebts> {
+  assert(afterPosition >= 0, 'positions are counted from 1')
+  const { rows } = await sql<DebtRow>`
+    with final as materialized (
+      select least(p.upto_seq, (select min(o.stream) - 1 from work.open o where o.queue = 'finality')) as through
+      from work.progress p
+    ),
+    owed as (
+      select said ->> 'endpoint' as endpoint, (said ->> 'owedBaseUnits')::numeric as amount
+      from ledger.events e
+      cross join lateral (select convert_from(e.body, 'UTF8')::jsonb as said) body
+      where e.kind = 'BurnOwed' and e.seq > ${afterPosition} and e.seq <= (select f.through from final f)
+        and said ->> 'mint' = ${mint}
+        and not exists (
+          select from ledger.events r where r.kind = 'PaymentReversed' and r.seq > ${afterPosition} and r.stream = e.stream
+        )
+    )
+    select f.through, o.endpoint, sum(o.amount)::text as owed
+    from final f
+    left join owed o on true
+    group by f.through, o.endpoint
+    order by o.endpoint`.execute(database)
+  return {
+    throughPosition: assertPresent(rows[0], 'the open work has a position').through,
+    parts: rows.flatMap(({ endpoint, owed }) =>
+      endpoint === null || owed === null ? [] : [{ endpoint, baseUnits: BigInt(owed) }],
+    ),
+  }
+}
+
+/** Refusals that say that another job was first. */
+const overtaking: ReadonlySet<string> = new Set(['key_used', 'round_open', 'conflict'])
+
+async function record(database: Database, { signature, event, effectiveAtMs }: RecordedBurn): Promise<RecordOutcome> {
+  const version = event.kind === 'BurnSubmitted' ? 1 : 2
+  const body = burnCodec.encode(event, { stream: solanaReference(signature), version, effectiveAtMs })
+  const refusal = await callRecord(database, body)
+  if (refusal === null) return 'recorded'
+  if (overtaking.has(refusal)) return 'overtaken'
+  throw new Fault(`the ledger refused ${event.kind} of round ${event.round} as ${refusal}`, { retryable: false })
+}
+
+async function callRecord(database: Database, body: string): Promise<string | null> {
+  try {
+    const { rows } = await sql<{ refusal: string | null }>`
+      select refusal from ledger.record_burn(${Buffer.from(body, 'utf8')})`.execute(database)
+    return assertPresent(rows[0], 'a recording is answered').refusal
+  } catch (error) {
+    throw new Fault('the ledger did not report whether it took the burn; the next run reads what it has', {
+      cause: error,
+      retryable: true,
+    })
+  }
+}

@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest'
+import { assert } from '@tollbook/core/assert'
+import { isoTime } from '@tollbook/core/clock'
+import { decideFinality } from '../../src/payment/finality.ts'
+import type { BurnDeps } from '../../src/burn/burnRound.ts'
+import { findBurnOf } from '../../src/reports/burnOfPayment.ts'
+import { burnStats } from '../../src/reports/burnStats.ts'
+import { mustAppend } from '../store/instance.ts'
+import { balances, finalityRound, onChain, pay, payWithoutBurn, serve, stateOf } from '../jobs/lifecycleFixture.ts'
+import { letBlockhashesExpire, makeFinal, oweBurn, openBurnFixture } from './burnFixture.ts'
+
+/* Owed burns: burned by the job, once each, whatever happens to the job. Real Postgres, real SVM, the job's own login. */
+
+const environment = await openBurnFixture('SPL Token')
+const { fixture, ledger, clock, burnDeps, burn, supply } = environment
+const { terms, price } = fixture
+
+const owed = async () => -((await balances(environment))['Liabilities:BurnOwed'] ?? 0n)
+const stats = async () => burnStats({ database: ledger.database, clock }, terms)
+
+/** The ledger's wallet and the wallet on chain hold the same. */
+async function expectReconciled(): Promise<void> {
+  expect((await balances(environment))['Assets:PaymentWallet']).toBe(await onChain(environment))
+}
+
+test('without the approval of the payment wallet nothing is recorded, and the error says what to do', async () => {
+  await oweBurn(environment)
+  await expect(burn()).rejects.toThrow(/The payment wallet has to approve that delegate/)
+  expect((await burnDeps.ledger.readRounds(terms.mint)).lastRound).toBe(0)
+  await environment.approve()
+})
+
+test('the burns of final payments are burned at once, by exactly what is owed for them', async () => {
+  await serve(environment, (await pay(environment)).settlement)
+  const burnOwed = (await owed()) + (await oweBurn(environment))
+  const { settlement } = await payWithoutBurn(environment)
+  await serve(environment, settlement)
+  await finalityRound(environment)
+  const [before, total] = [await supply(), await burnedTotal()]
+
+  const { reference } = settlement
+  const outcome = await burn()
+  expect(outcome).toMatchObject({ outcome: 'confirmed', round: 1, baseUnits: burnOwed })
+  expect(await findBurnOf(ledger.database, reference)).toMatchObject({ status: 'owed', burn: null })
+  expect(before - (await supply())).toBe(burnOwed)
+  expect((await burnedTotal()) - total).toBe(burnOwed)
+  expect(await owed(), 'the chain could still drop the last payment').toBe(settlement.price.burnBaseUnits)
+  const oldestAt = isoTime(settlement.evidence.blockTimeMs)
+  expect(await stats()).toMatchObject({ owed: { baseUnits: String(settlement.price.burnBaseUnits), oldestAt } })
+  await expectReconciled()
+  expect(await burn()).toEqual({ outcome: 'nothing_owed' })
+  await makeFinal(environment)
+  const second = await burn()
+  assert(second.outcome === 'confirmed', 'a payment that is final now is burned')
+  expect(await findBurnOf(ledger.database, reference)).toMatchObject({
+    status: 'confirmed',
+    burn: { round: 2, signature: second.signature },
+  })
+  expect(await owed()).toBe(0n)
+  // Confirmed and owed apart: what callers burned themselves, what the job burned, and what is still owed.
+  expect(await stats()).toMatchObject({
+    total: { baseUnits: String(await burnedTotal()) },
+    confirmed: {
+      baseUnits: String(await burnedTotal()),
+      insidePayments: { baseUnits: String(price.burnBaseUnits) },
+      lastRound: { round: 2, signature: second.signature },
+    },
+    owed: { baseUnits: '0', oldestAt: null },
+  })
+})
+
+async function burnedTotal(): Promise<bigint> {
+  const all = await balances(environment)
+  return Object.entries(all).reduce(
+    (sum, [name, amount]) => (name.startsWith('Expenses:Burned') ? sum + amount : sum),
+    0n,
+  )
+}
+
+test('a payment that is reversed before its burn is in no round, and a final one is never reversed', async () => {
+  const fork = fixture.chain.markFork()
+  const { settlement } = await payWithoutBurn(environment)
+  const served = await serve(environment, settlement)
+  fixture.chain.dropFork(fork)
+  const verdict = { kind: 'reversed', reason: 'absent', finalizedSlot: 1 } as const
+  const decision = decideFinality(served, verdict)
+  if (decision === undefined) throw new Error('a payment that is not final can be reversed')
+  await mustAppend(ledger, { reference: settlement.reference, before: served, ...decision, nowMs: clock.nowMs() })
+  await finalityRound(environment)
+  expect(await burn()).toEqual({ outcome: 'nothing_owed' })
+
+  const other = await payWithoutBurn(environment)
+  await serve(environment, other.settlement)
+  await makeFinal(environment)
+  expect(decideFinality(await stateOf(environment, other.settlement.reference), verdict)).toBeUndefined()
+  expect(await burn()).toMatchObject({ outcome: 'confirmed' })
+})
+
+class Killed extends Error {}
+
+const die = () => Promise.reject(new Killed())
+
+/** A job that ends at a step, as a killed process does: nothing after it happens. */
+const deaths: readonly (readonly [step: string, death: Partial<BurnDeps>, rest: 'at once' | 'a day later'])[] = [
+  ['before its burn is recorded', { ledger: { ...burnDeps.ledger, record: die } }, 'at once'],
+  [
+    'before the answer of the ledger arrives',
+    { ledger: { ...burnDeps.ledger, record: (recorded) => burnDeps.ledger.record(recorded).then(die) } },
+    'at once',
+  ],
+  ['before its burn is sent', { chain: { ...burnDeps.chain, broadcast: die } }, 'at once'],
+  ['before its burn is sent', { chain: { ...burnDeps.chain, broadcast: die } }, 'a day later'],
+  [
+    'after its burn is sent',
+    { chain: { ...burnDeps.chain, broadcast: (sent) => burnDeps.chain.broadcast(sent).then(die) } },
+    'a day later',
+  ],
+  [
+    'before the end is recorded',
+    {
+      ledger: {
+        ...burnDeps.ledger,
+        record: (burn) => (burn.event.kind === 'BurnSubmitted' ? burnDeps.ledger.record(burn) : die()),
+      },
+    },
+    'at once',
+  ],
+]
+
+describe('a job that is killed', () => {
+  test.each(deaths)('%s burns neither twice nor too little', async (step, death, rest) => {
+    const burnOwed = await oweBurn(environment)
+    const before = await supply()
+    await expect(burn(death), step).rejects.toThrow(Killed)
+    if (rest === 'a day later') letBlockhashesExpire(environment)
+    const outcome = await burn()
+    // A burn that was recorded and can no longer land is given up; its debt is burned by the next round.
+    if (outcome.outcome === 'failed') expect(await burn()).toMatchObject({ outcome: 'confirmed' })
+    else expect(outcome).toMatchObject({ outcome: 'confirmed' })
+    expect(before - (await supply()), step).toBe(burnOwed)
+    expect(await owed()).toBe(0n)
+    expect(await burn()).toEqual({ outcome: 'nothing_owed' })
+    await expectReconciled()
+  })
+})
+
+test('of several jobs at once one burns, and the others report its round or nothing', async () => {
+  const burnOwed = await oweBurn(environment)
+  const before = await supply()
+  const { lastRound } = await burnDeps.ledger.readRounds(terms.mint)
+  const outcomes = await Promise.all(Array.from({ length: 8 }, () => burn()))
+  expect(outcomes.filter(({ outcome }) => outcome === 'confirmed').length).toBeGreaterThan(0)
+  expect(await burn()).toEqual({ outcome: 'nothing_owed' })
+  expect((await burnDeps.ledger.readRounds(terms.mint)).lastRound).toBe(lastRound + 1)
+  expect(before - (await supply())).toBe(burnOwed)
+})
+
+test('a burn that fails on chain is recorded as failed, and its debt stays owed', async () => {
+  const burnOwed = await oweBurn(environment)
+  const revoking: BurnDeps['chain'] = {
+    ...burnDeps.chain,
+    broadcast: async (sent) => {
+      await environment.revoke()
+      await burnDeps.chain.broadcast(sent)
+    },
+  }
+  expect(await burn({ chain: revoking })).toMatchObject({ outcome: 'failed' })
+  expect(await owed()).toBe(burnOwed)
+  await environment.approve()
+  expect(await burn()).toMatchObject({ outcome: 'confirmed', baseUnits: burnOwed })
+  await expectReconciled()
+  expect(await stats()).toMatchObject({ owed: { baseUnits: '0' } })
+})

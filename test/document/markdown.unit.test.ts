@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { markdown } from '../../src/document/markdown.ts'
+
+const shown = (text: string) => markdown(text).markup.replaceAll(/\s*\n\s*/g, '')
+
+test('a bar after a backslash is part of its cell', () => {
+  const table = shown(
+    ['| reason | meaning |', '|---|---|', String.raw`| ${'`one`'} | \`a\|b\` or nothing |`].join('\n'),
+  )
+  expect([...table.matchAll(/<td>/g)]).toHaveLength(2)
+  expect(table).toContain('a|b')
+})
+
+test('a text is never markup, and a link never a script', () => {
+  expect(shown('<b> `<i>` **<u>**')).toBe('<p>&lt;b&gt; <code>&lt;i&gt;</code> <strong>&lt;u&gt;</strong></p>')
+  expect(shown('[x](javascript:alert(1))')).not.toContain('href')
+  expect(shown('[x](#errors)')).toBe('<p><a href="#errors">x</a></p>')
+})
+
+test('lists, headings and code keep their content', () => {
+  expect(shown('## The proof\n\n1. one\n2. *two*\n\n```sh\na < b\n```')).toBe(
+    '<h2 id="the-proof">The proof</h2><ol><li>one</li><li><em>two</em></li></ol><pre tabindex="0"><code>a &lt; b</code></pre>',
+  )
+})

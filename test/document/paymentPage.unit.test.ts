@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { schemaOf } from '../../src/document/jsonSchema.ts'
+import { paymentPage } from '../../src/document/paymentPage.ts'
+import { products } from '../../src/endpoints/catalog.ts'
+
+const endpoints = products.map((product) => ({
+  ...product,
+  whyUnavailable: () => undefined,
+  suppliedBy: () => 'providers' as const,
+  probes: [],
+  read: () => ({ ok: false, issues: [] }) as const,
+}))
+const shape = z.object({ properties: z.record(z.string(), z.unknown()) })
+
+describe.each(endpoints)('the page of $path', (endpoint) => {
+  const pageAt = (at: string) => paymentPage({ endpoint, at, network: 'solana:x', hasTestWallet: false })
+
+  test('has a field for each parameter, whatever its type', () => {
+    const page = pageAt(endpoint.path)
+    for (const name of Object.keys(shape.parse(schemaOf(endpoint.parameters)).properties))
+      if (name !== 'stream') expect(page).toMatch(new RegExp(`name="${name}[."]`))
+  })
+
+  test('reaches its files from both of its addresses', () => {
+    for (const at of [endpoint.path, `/pay${endpoint.path}`]) {
+      const [, script = ''] = /src="([^"]+pay\.js)"/.exec(pageAt(at)) ?? []
+      expect(new URL(script, `http://host${at}`).pathname).toBe('/pay/file/pay.js')
+    }
+  })
+})

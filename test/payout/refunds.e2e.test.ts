@@ -1,0 +1,170 @@
+import { expect, test } from 'vitest'
+import { audit } from '@tollbook/audit/audit'
+import { systemClock } from '@tollbook/core/clock'
+import { openDiagnosis } from '../../src/diagnosis/openDiagnosis.ts'
+import type { RefundOrder } from '../../src/diagnosis/recordDecision.ts'
+import { type PaymentReference, signatureOf, solanaReference } from '../../src/payment/paymentReference.ts'
+import { defaultSplit } from '../../src/pricing/splitSetting.ts'
+import { silentLog } from '../../src/primitives/log.ts'
+import { readReport } from '../../src/reports/readReport.ts'
+import { isProblems, readQuestion } from '../../src/reports/reportQuestion.ts'
+import { rollUp } from '../../src/reports/rollUp.ts'
+import { newCustomer } from '../chain/chainFixture.ts'
+import { balances, finalityRound, pay, sendTokens, serve } from '../jobs/lifecycleFixture.ts'
+import { withAdminSession } from '../support/adminSession.ts'
+import { afterFile } from '../support/afterFile.ts'
+import { makeMemberLogin } from '../support/memberLogin.ts'
+import { openPayoutFixture, planAll, sendPart } from './payoutFixture.ts'
+
+/* Refunds of single payments, from the decision to the payout, on a real ledger and a real chain. */
+
+const environment = await openPayoutFixture('SPL Token')
+const { fixture, clock, ledger, database } = environment
+const { price, terms } = fixture
+await ledger.priceLists.publish({ kind: 'PriceListPublished', source: 'fixed', split: defaultSplit, prices: [price] })
+
+async function sell(more: bigint, ending: 'fulfilled' | 'released'): Promise<PaymentReference> {
+  const { settlement } = await pay(environment, more)
+  await serve(environment, settlement, ending)
+  return settlement.reference
+}
+
+const delivered = await sell(0n, 'fulfilled')
+const overpaid = await sell(500n, 'fulfilled')
+const undelivered = await sell(0n, 'released')
+const unmatched = solanaReference(await sendTokens(environment, await newCustomer(fixture), 7_000n))
+fixture.chain.advanceSlots(32)
+await finalityRound(environment)
+
+const decisions = await openDiagnosis({
+  databaseUrl: await makeMemberLogin(database.adminUrl, 'tollbook_finance', 'tollbook_reader'),
+  chain: { rpcUrls: [fixture.chain.rpcUrl], tokenMint: terms.mint, paymentWallet: terms.paymentWallet },
+  limits: { finance: 100_000_000n, support: 1n },
+  proofMaxAgeMs: 600_000,
+  quoteGraceMs: 60_000,
+  log: silentLog,
+  clock,
+})
+afterFile(() => decisions.close())
+
+const order = (
+  action: RefundOrder['action'],
+  reference: PaymentReference,
+  more: Partial<RefundOrder> = {},
+): RefundOrder => {
+  return {
+    action,
+    reference,
+    by: 'mira',
+    role: 'finance',
+    reason: 'the customer asked',
+    amountBaseUnits: undefined,
+    ...more,
+  }
+}
+
+async function listed() {
+  for (let step = 0; step < 10; step++) await rollUp(ledger.database)
+  const question = readQuestion('refunds', {})
+  if (isProblems(question)) throw new Error('the question is right')
+  const { rows } = await readReport(ledger.database, {
+    ...question,
+    report: 'refunds',
+    token: { mint: terms.mint, decimals: 6 },
+  })
+  return Object.fromEntries(
+    rows.map(({ reference, cause, refund: state, decidedBy }) => [String(reference), [cause, state, decidedBy]]),
+  )
+}
+
+test('a booking of finance is a debt with a name and a reason, and only of what is due', async () => {
+  expect(await decisions.explain(unmatched)).toMatchObject({
+    diagnosis: { booking: { kind: 'unmatched' } },
+    ledger: null,
+  })
+  expect(await decisions.explain(undelivered)).toMatchObject({
+    diagnosis: { code: 'not_delivered', booking: { kind: 'refund' } },
+  })
+  expect(await decisions.decide(order('record', unmatched, { role: 'support' }))).toMatchObject({ recorded: false })
+  expect(await decisions.decide(order('record', unmatched))).toMatchObject({
+    recorded: true,
+    event: 'TransferReceived',
+  })
+  expect(await decisions.decide(order('record', undelivered))).toMatchObject({ recorded: true, event: 'RefundDue' })
+  for (const reference of [unmatched, undelivered, delivered])
+    expect(await decisions.decide(order('record', reference))).toMatchObject({
+      recorded: false,
+      why: expect.stringContaining('nothing to record'),
+    })
+  expect(await listed()).toMatchObject({
+    [unmatched]: ['unmatched', 'approved', 'mira'],
+    [undelivered]: ['undelivered', 'approved', 'mira'],
+    [overpaid]: ['overpaid', 'due', null],
+  })
+})
+
+test('a delivered payment is refunded by hand once, with a reason, within the limit and its price', async () => {
+  const why = (text: string) => ({ recorded: false, why: expect.stringContaining(text) })
+  expect(await decisions.decide(order('grant', undelivered))).toMatchObject(why('only a delivered payment'))
+  expect(await decisions.decide(order('grant', delivered, { role: 'support' }))).toMatchObject(
+    why('the limit of the role support'),
+  )
+  expect(await decisions.decide(order('grant', delivered, { reason: ' ' }))).toMatchObject(why('the reason'))
+  expect(await decisions.decide(order('grant', delivered, { amountBaseUnits: 10n ** 18n }))).toMatchObject(
+    why('at most the price'),
+  )
+  const both = await Promise.all([
+    decisions.decide(order('grant', delivered)),
+    decisions.decide(order('grant', delivered, { by: 'noor' })),
+  ])
+  expect(both.filter(({ recorded }) => recorded)).toHaveLength(1)
+  expect(await decisions.decide(order('approve', delivered))).toMatchObject(why('no debt'))
+  expect(await decisions.decide(order('approve', overpaid))).toMatchObject({ recorded: true, event: 'RefundApproved' })
+  expect((await balances(environment))['Expenses:RefundsGranted']).toBe(price.requiredBaseUnits)
+})
+
+test('the database refuses a grant of an undelivered payment, and a decision under another login', async () => {
+  await withAdminSession(database.adminUrl, async (admin) => {
+    const { rows } = await admin.query<{ login: string }>('select session_user::text as login')
+    const said = {
+      kind: 'RefundGranted',
+      schemaVersion: 1,
+      version: 1,
+      stream: `refund:${signatureOf(undelivered)}`,
+      payment: undelivered,
+      wallet: terms.paymentWallet,
+      mint: terms.mint,
+      amountBaseUnits: '1',
+      by: 'mallory',
+      role: 'finance',
+      reason: 'because',
+      effectiveAt: '2026-11-22T00:00:00.000Z',
+      login: rows[0]?.login,
+    }
+    const ask = (more: object) =>
+      admin.query('select * from ledger.record_refund($1)', [Buffer.from(JSON.stringify({ ...said, ...more }))])
+    await expect(ask({})).rejects.toThrow('only a delivered and final payment')
+    await expect(ask({ login: 'somebody_else' })).rejects.toThrow('of this login')
+    await expect(ask({ kind: 'RefundApproved', debts: 'all' })).rejects.toThrow('of this login')
+  })
+})
+
+test('one payout pays them all, and the audit of ledger, reports and chain finds nothing', async () => {
+  const { payout } = environment
+  // A granted refund has no tokens behind it: the operator covers it.
+  await sendTokens(environment, await newCustomer(fixture), price.requiredBaseUnits)
+  const plan = await planAll(environment)
+  for (let part = 1; part <= plan.parts.length; part++)
+    await payout.record(plan, await sendPart(environment, plan, part))
+  expect(new Set(Object.values(await listed()).map(([, state]) => state))).toEqual(new Set(['paid']))
+  const { findings } = await audit({
+    source: { kind: 'database', url: database.adminUrl },
+    verifierKeys: [],
+    ownCheckpoints: [],
+    transactions: true,
+    chain: undefined,
+    resumeFile: undefined,
+    clock: systemClock,
+  })
+  expect(findings.filter(({ code }) => !code.startsWith('price_'))).toEqual([])
+})

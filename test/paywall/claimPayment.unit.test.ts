@@ -1,0 +1,75 @@
+import { isRefusal } from '@tollbook/core/refusal'
+import { expect, test } from 'vitest'
+import { claimPayment } from '../../src/paywall/claimPayment.ts'
+import type { PaymentState } from '../../src/payment/payment.ts'
+import type { AppendOutcome, Known, PaymentChange, PaymentLedger } from '../../src/payment/paymentLedger.ts'
+import { order, referenceNumber, settlementOf } from '../payment/paymentStory.ts'
+
+/* The port as a script: each append has the next outcome, each lookup the next state. */
+
+const settlement = settlementOf(referenceNumber(1))
+const nowMs = 1_790_000_000_000
+const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, sleep: () => Promise.resolve() }
+const unknownPayment: PaymentState = { phase: 'unknown', version: 0 }
+const unpaid: Known = { payment: unknownPayment, earlier: undefined, unsent: undefined }
+const stored = { answerJson: '{}', position: 9, leafHash: 'ab', recordedAtMs: nowMs }
+const conflict: AppendOutcome = { outcome: 'conflict' }
+const unused = () => Promise.reject(new Error('not part of a claim'))
+
+function scriptedLedger(outcomes: readonly AppendOutcome[], lookUps: readonly Known[]) {
+  const changes: PaymentChange[] = []
+  let looked = 0
+  const ledger: PaymentLedger = {
+    append(change) {
+      changes.push(change)
+      return Promise.resolve(outcomes[changes.length - 1] ?? conflict)
+    },
+    lookUp: () => Promise.resolve(lookUps[looked++] ?? unpaid),
+    markSent: () => undefined,
+    findDelivery: unused,
+    recordQuote: unused,
+    findOpenQuote: unused,
+    findQuoteByMemo: unused,
+    findPrice: unused,
+  }
+  const claim = () =>
+    claimPayment(
+      { clock, ledger, leaseMs: 60_000, attemptsMax: 10 },
+      { order, settlement, known: unpaid, idempotencyKey: 'key' },
+    )
+  return { claim, changes, looked: () => looked }
+}
+
+test.each([
+  ['its answer is stored and not yet sent', { ...unpaid, unsent: stored }],
+  [
+    'its answer is stored under the key',
+    { ...unpaid, earlier: { reference: settlement.reference, orderDigest: order.digest, answer: stored } },
+  ],
+])('a claim that another request won is not decided again when %s', async (_, known) => {
+  const { claim, changes } = scriptedLedger([conflict], [known])
+  expect(await claim()).toMatchObject({ code: 'PAYMENT_IN_PROGRESS', retryAfterSeconds: 1 })
+  expect(changes).toHaveLength(1)
+})
+
+test('a claim that lost to another state is decided on that state', async () => {
+  const { claim, changes } = scriptedLedger(
+    [conflict, { outcome: 'appended', after: unknownPayment, recordedAtMs: nowMs, leaves: [] }],
+    [unpaid],
+  )
+  expect(isRefusal(await claim())).toBe(false)
+  expect(changes).toHaveLength(2)
+  expect(changes[0]?.idempotency).toEqual({ wallet: order.wallet, key: 'key', orderDigest: order.digest })
+})
+
+test('a payment that changes with each of four tries is a fault, and never an unpaid request (I8)', async () => {
+  const { claim, changes, looked } = scriptedLedger([], [])
+  await expect(claim()).rejects.toMatchObject({ retryable: true })
+  expect([changes.length, looked()]).toEqual([4, 4])
+})
+
+test('a key of another request is refused without another try', async () => {
+  const { claim, changes } = scriptedLedger([{ outcome: 'idempotency_key_reused' }], [])
+  expect(await claim()).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
+  expect(changes).toHaveLength(1)
+})

@@ -1,0 +1,17 @@
+import { sha256 } from '@tollbook/core/digest'
+import type { ProofRequest } from '../../src/paywall/rail.ts'
+
+export interface RequestFacts {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** A request as a rail sees it, within all limits. */
+export function requestOf({ headers = {}, body }: RequestFacts = {}): ProofRequest {
+  return {
+    mount: undefined,
+    header: (name) => headers[name],
+    bodyDigest: () => (body === undefined ? undefined : sha256(body)),
+    takeLookup: () => undefined,
+  }
+}

@@ -1,0 +1,207 @@
+import '@tollbook/core/quietBindings'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { createApproveInstruction, getAssociatedTokenAddressSync } from '@solana/spl-token'
+import {
+  Connection,
+  Keypair,
+  LAMPORTS_PER_SOL,
+  PublicKey,
+  sendAndConfirmTransaction,
+  Transaction,
+} from '@solana/web3.js'
+import pg from 'pg'
+import { z } from 'zod'
+import { audit } from '@tollbook/audit'
+import { assert } from '@tollbook/core/assert'
+import { systemClock } from '@tollbook/core/clock'
+import { randomToken } from '@tollbook/core/id'
+import { createService } from '../../src/compose.ts'
+import { isServiceConfig, readConfig } from '../../src/config.ts'
+import { silentLog } from '../../src/primitives/log.ts'
+import { openSigner } from '../../src/signer/openSigner.ts'
+import { type Counter, buy, qrOrder } from '../support/ask.ts'
+import { addressOf, signerKey } from '../support/feePayerKey.ts'
+import { stockFetch } from '../support/x402Service.ts'
+import { type BurnDeath, burnDeaths } from './burn/burnDeath.ts'
+import { proofCommand, wholeNumber } from './proofCommand.ts'
+import { openEnvironment, type ProofEnvironment } from './proofEnvironment.ts'
+import { concludeProof, say } from './verdict.ts'
+
+/*
+ * The stock client of x402 and the native client buy while the burn job is killed at each of its steps. At the end the supply
+ * on chain has fallen by exactly what the burn statistics call confirmed, each owed burn was made once, and the audit agrees.
+ */
+
+interface Options {
+  readonly times: number
+}
+
+const command = proofCommand('burn', 'Owed burns are made once each, although the burn job is killed at every step.')
+const { times } = command.option('--times <n>', 'kills at each step', wholeNumber, 2).parse().opts<Options>()
+
+const x402Network = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
+
+await using opened = new AsyncDisposableStack()
+const environment = opened.use(await openEnvironment())
+const { chain, env, database, demoWallet, directory } = environment
+const mint = new PublicKey(env['TOKEN_MINT'] ?? '')
+const connection = new Connection(chain.rpcUrl, { commitment: 'confirmed', wsEndpoint: chain.wsUrl })
+const supply = async () => BigInt((await connection.getTokenSupply(mint, 'processed')).value.amount)
+const supplyBefore = await supply()
+const service = await openSales(environment)
+const burnEnv = await openDelegate(environment)
+const payingFetch = await stockFetch(demoWallet, { rpcUrl: chain.rpcUrl, asset: mint.toBase58() })
+
+/** The service with both rails and its signer. */
+async function openSales({ payer, paymentWallet }: ProofEnvironment): Promise<Counter> {
+  const feePayer = Keypair.generate()
+  await airdrop(feePayer)
+  const socketPath = `${directory}/signer.sock`
+  const signer = await openSigner({
+    clock: systemClock,
+    log: silentLog,
+    socketPath,
+    journalFile: `${directory}/signer.jsonl`,
+    key: signerKey(feePayer),
+    terms: { mint: addressOf(mint.toBase58()), paymentWallet: addressOf(paymentWallet.publicKey.toBase58()) },
+    limits: { perDay: 1_000_000_000, perWalletAndDay: 1_000_000_000, perPayment: 20_000 },
+  })
+  opened.defer(() => signer.close())
+  const config = readConfig({ ...env, SIGNER_SOCKET: socketPath, X402_NETWORK: x402Network, NEWS_POLLING: '0' })
+  assert(isServiceConfig(config), 'the service is configured')
+  const running = await createService(config, { log: silentLog })
+  opened.defer(() => running.close())
+  return { baseUrl: `http://127.0.0.1:${running.port}`, payer }
+}
+
+/** An approved delegate and a login of the burner, as docs/burn.md has an operator make them. */
+async function openDelegate({ paymentWallet }: ProofEnvironment): Promise<NodeJS.ProcessEnv> {
+  const delegate = Keypair.generate()
+  await Promise.all([airdrop(delegate), airdrop(paymentWallet)])
+  const account = getAssociatedTokenAddressSync(mint, paymentWallet.publicKey)
+  const approval = createApproveInstruction(account, delegate.publicKey, paymentWallet.publicKey, 10n ** 15n)
+  await sendAndConfirmTransaction(connection, new Transaction().add(approval), [paymentWallet])
+  const keypairFile = `${directory}/burn-delegate.json`
+  await writeFile(keypairFile, JSON.stringify([...delegate.secretKey]))
+  const password = randomToken()
+  await query(`create role proof_burner login password '${password}' in role tollbook_burner`)
+  const url = new URL(database.adminUrl)
+  url.username = 'proof_burner'
+  url.password = password
+  const { SOLANA_RPC_URLS, TOKEN_MINT, PAYMENT_WALLET } = env
+  return { SOLANA_RPC_URLS, TOKEN_MINT, PAYMENT_WALLET, BURN_DATABASE_URL: url.href, BURN_KEYPAIR: keypairFile }
+}
+
+async function airdrop({ publicKey }: Keypair): Promise<void> {
+  const signature = await connection.requestAirdrop(publicKey, LAMPORTS_PER_SOL)
+  await connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) })
+}
+
+async function query(text: string): Promise<readonly object[]> {
+  const client = new pg.Client({ connectionString: database.adminUrl })
+  await client.connect()
+  try {
+    return (await client.query<object>(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+const burnProcess = fileURLToPath(new URL('burn/burnProcess.ts', import.meta.url))
+
+/** Resolves with the signal that ended the job, and what it printed. */
+async function runJob(death?: BurnDeath): Promise<{ readonly signal: string | null; readonly said: string }> {
+  const child = spawn(process.execPath, [burnProcess, ...(death === undefined ? [] : [death])], {
+    env: burnEnv,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const said: string[] = []
+  child.stdout.on('data', (chunk) => said.push(String(chunk)))
+  await once(child, 'exit')
+  return { signal: child.signalCode, said: said.join('').trim() }
+}
+
+async function buyByX402(): Promise<void> {
+  const response = await payingFetch(`${service.baseUrl}/x402${qrOrder.path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(qrOrder.body),
+  })
+  assert(response.status === 200, `an answer is sold by x402, not ${response.status}`)
+}
+
+const kills = new Map<BurnDeath, number>()
+for (let time = 1; time <= times; time++) {
+  for (const death of burnDeaths) {
+    await buyByX402()
+    const { signal } = await runJob(death)
+    if (signal === 'SIGKILL') kills.set(death, (kills.get(death) ?? 0) + 1)
+  }
+  await buy(service)
+  say(`killed ${time} times at each of ${burnDeaths.length} steps`)
+}
+
+// Until everything is final, and nothing is owed.
+const wrong: string[] = []
+const patience = 60
+for (let run = 1; run <= patience; run++) {
+  const { said } = await runJob()
+  const owed = await readStats()
+  if (said === 'nothing_owed' && owed.owed.baseUnits === '0') break
+  if (run === patience) wrong.push(`${owed.owed.baseUnits} base units are owed still: the job says ${said}`)
+}
+
+async function readStats() {
+  const amount = z.object({ baseUnits: z.string() })
+  const stats = z.object({
+    total: amount,
+    confirmed: amount.extend({ insidePayments: amount, inRounds: amount }),
+    owed: amount,
+  })
+  // One reading is shown for a second.
+  await systemClock.sleep(1_100)
+  const response = await fetch(`${service.baseUrl}/api/token/burn-stats`)
+  return z.object({ data: stats }).parse(await response.json()).data
+}
+
+// The chain is final 32 slots later.
+await systemClock.sleep(5_000)
+const stats = await readStats()
+const fell = supplyBefore - (await supply())
+const [sums] = z.array(z.object({ owed: z.string(), rounds: z.string(), failed: z.string() })).parse(
+  await query(`select
+      coalesce(sum((convert_from(body, 'UTF8')::jsonb ->> 'owedBaseUnits')::numeric), 0)::text as owed,
+      count(*) filter (where kind = 'BurnConfirmed')::text as rounds, count(*) filter (where kind = 'BurnFailed')::text as failed
+      from ledger.events where kind in ('BurnOwed', 'BurnConfirmed', 'BurnFailed')`),
+)
+const owedInAll = sums?.owed ?? '0'
+if (fell !== BigInt(stats.confirmed.baseUnits))
+  wrong.push(`the supply fell by ${fell}, and ${stats.confirmed.baseUnits} are called confirmed`)
+if (stats.confirmed.inRounds.baseUnits !== owedInAll)
+  wrong.push(`${owedInAll} were owed in all, and ${stats.confirmed.inRounds.baseUnits} were burned in rounds`)
+for (const death of burnDeaths)
+  if (kills.get(death) !== times) wrong.push(`the job was killed ${kills.get(death) ?? 0} times ${death}`)
+
+const { findings, verdicts } = await audit({
+  source: { kind: 'database', url: database.adminUrl },
+  verifierKeys: [],
+  ownCheckpoints: [],
+  transactions: true,
+  chain: { rpcUrl: chain.rpcUrl, paymentWallet: env['PAYMENT_WALLET'], fetch, recordedWithinMs: 0 },
+  resumeFile: undefined,
+  clock: systemClock,
+})
+wrong.push(...findings.map(({ code, message }) => `audit: ${code}: ${message}`))
+const inside = stats.confirmed.insidePayments.baseUnits
+concludeProof({
+  holds: wrong.length === 0,
+  lines: [
+    `${times * burnDeaths.length} kills, ${sums?.rounds} rounds confirmed, ${sums?.failed} failed`,
+    `supply fell by ${fell}; confirmed ${stats.confirmed.baseUnits} = ${inside} inside payments + ${stats.confirmed.inRounds.baseUnits} in rounds; owed ${stats.owed.baseUnits}`,
+    `audit against the chain: ${verdicts.chainTruth.status}, ${findings.length} findings`,
+    ...wrong.slice(0, 20),
+  ],
+})

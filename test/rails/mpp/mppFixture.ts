@@ -1,0 +1,158 @@
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
+import { z } from 'zod'
+import { assertPresent } from '@tollbook/core/assert'
+import { systemClock } from '@tollbook/core/clock'
+import { sha256Hex } from '@tollbook/core/digest'
+import { isRefusal } from '@tollbook/core/refusal'
+import { readSignature } from '@tollbook/core/signature'
+import { completeTransaction, readSponsored } from '../../../src/chain/sponsoredTransaction.ts'
+import type { Simulation } from '../../../src/payment/proof.ts'
+import type { Offer } from '../../../src/paywall/rail.ts'
+import { challenge } from '../../../src/rails/mpp/challenge.ts'
+import { type ReadDeps, readPayment } from '../../../src/rails/mpp/readPayment.ts'
+import { createFeePayerSigner } from '../../../src/signer/feePayerSigner.ts'
+import { referenceNumber, settlementOf } from '../../payment/paymentStory.ts'
+import { requestOf, type RequestFacts } from '../../paywall/requestOf.ts'
+import { partsOf, signPayment, sponsoredWallets, type TransferChange } from '../../signer/sponsoredPayment.ts'
+import { signerKey } from '../../support/feePayerKey.ts'
+
+const day = 24 * 60 * 60 * 1000
+const rehearsed: Simulation = {
+  outcome: 'would_succeed',
+  effects: { movements: [], memos: [], balances: undefined },
+  bound: { lastValidHeight: 100, basis: 'blockhash_accepted' },
+}
+
+export const challengeShape = z.object({
+  id: z.string(),
+  realm: z.string(),
+  method: z.string(),
+  intent: z.string(),
+  request: z.string(),
+  expires: z.string(),
+  digest: z.string().optional(),
+  opaque: z.string(),
+})
+
+export type Challenge = z.infer<typeof challengeShape>
+
+export const body = '{"data":"hello"}'
+
+/** The rail's own parts with a real signer and no chain: whatever is rehearsed would succeed. */
+export function openRailParts() {
+  const wallets = sponsoredWallets()
+  const { price: plain } = settlementOf(referenceNumber(1))
+  const price = { ...plain, priceList: 7 }
+  const clock = { ...systemClock, now: 20_000 * day, nowMs: () => clock.now }
+  const journal = { entries: [], append: () => Promise.resolve(), close: () => Promise.resolve() }
+  const limits = { perDay: 1e9, perWalletAndDay: 1e9, perPayment: 20_000 }
+  const signer = createFeePayerSigner({
+    clock,
+    key: signerKey(wallets.feePayer),
+    journal,
+    limits,
+    terms: wallets.terms,
+  })
+  const signed: string[] = []
+  const deps: ReadDeps = {
+    clock,
+    terms: {
+      ...wallets.terms,
+      decimals: 6,
+      tokenProgram: price.mint,
+      paymentTokenAccount: price.mint,
+      network: 'solana:x',
+    },
+    feePayer: {
+      standing: () => Promise.resolve({ address: signer.address, whyClosed: undefined }),
+      find: (digest) => Promise.resolve(readSignature(signer.find(digest) ?? '')),
+      async sign({ bytes, digest }) {
+        signed.push(digest)
+        const outcome = await signer.sign(bytes)
+        return assertPresent(readSignature('signature' in outcome ? outcome.signature : ''), 'it is signed')
+      },
+    },
+    serviceUrl: () => 'https://api.example:8443',
+    describe: () => ({ summary: 'A "QR" code \u2013 \\ as SVG' }),
+    authenticate: (text) => sha256Hex(`key of the service ${text}`),
+    ledger: { findPrice: () => Promise.resolve(price) },
+    currentPrice: () => price,
+    findListed: () => Promise.resolve(undefined),
+    priceHoldMs: 0,
+    chain: { simulate: () => Promise.resolve(rehearsed) },
+    readSponsored,
+    completeTransaction,
+  }
+  const offerOf = (facts: RequestFacts): Offer => ({
+    id: 'quote_1',
+    request: requestOf(facts),
+    product: { path: price.endpoint, method: 'POST' },
+    payer: undefined,
+    price,
+    issuedAtMs: clock.now,
+    expiresAtMs: clock.now + 300_000,
+  })
+  return {
+    clock,
+    wallets,
+    price,
+    /** Number of payments that the fee payer was asked to sign. */
+    signatures: () => signed.length,
+    offer: async (facts: RequestFacts = { body }) =>
+      assertPresent(await challenge(deps, offerOf(facts)), 'a fee payer signs'),
+    async ask(facts: RequestFacts = { body }) {
+      const { headers } = assertPresent(await challenge(deps, offerOf(facts)), 'a fee payer signs')
+      return parseChallenge(headers['www-authenticate'] ?? '')
+    },
+    present: (header: string, facts: RequestFacts = { body }) =>
+      readPayment(deps, requestOf({ ...facts, headers: { authorization: header } }), price.endpoint),
+    /** A payment as the stock client signs it, with other instructions where a test says so. */
+    pay: (given: Challenge, change: Instructions = asAsked) =>
+      Buffer.from(signPayment(wallets, change(partsFor(given)))),
+    payBy: (feePayer: PublicKey, given: Challenge) =>
+      Buffer.from(signPayment(wallets, asAsked(partsFor(given)), { feePayer })),
+  }
+
+  function partsFor(given: Challenge): Parts {
+    const { limit, price: fee, transfer, memo } = partsOf(wallets)
+    const { externalId } = z.object({ externalId: z.string() }).parse(decode(given.request))
+    return {
+      head: [fee(), limit(200_000)],
+      transfer: (changed) => transfer({ amount: price.requiredBaseUnits, ...changed }),
+      memo: (text = externalId) => memo(text),
+    }
+  }
+}
+
+const asAsked: Instructions = ({ head, transfer, memo }) => [...head, transfer(), memo()]
+
+export interface Parts {
+  /** Price and limit of the compute units. */
+  readonly head: readonly TransactionInstruction[]
+  transfer(changed?: TransferChange): TransactionInstruction
+  memo(text?: string): TransactionInstruction
+}
+
+export type Instructions = (parts: Parts) => readonly TransactionInstruction[]
+
+export function parseChallenge(header: string): Challenge {
+  const parameters = [...header.matchAll(/([a-z]+)="((?:[^"\\]|\\.)*)"/g)].map(([, name, value]) => [name, value])
+  return challengeShape.parse(Object.fromEntries(parameters))
+}
+
+export function decode(text: string): unknown {
+  return JSON.parse(Buffer.from(text, 'base64url').toString())
+}
+
+export function encode(content: object): string {
+  return Buffer.from(JSON.stringify(content)).toString('base64url')
+}
+
+export function credentialOf(challengeGiven: Challenge, transaction: Buffer, more: object = {}): string {
+  const payload = { type: 'transaction', transaction: transaction.toString('base64') }
+  return `Payment ${encode({ challenge: challengeGiven, payload, ...more })}`
+}
+
+export function reasonOf(outcome: object): string | undefined {
+  return isRefusal(outcome) ? outcome.reason : undefined
+}
