@@ -11,7 +11,7 @@ import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { concludeProof, couldNotRun, say } from './verdict.ts'
 
 /*
- * Callers whose pages hang cannot close rendering for others: each attacker has a wallet and a site of its own, pays, and
+ * Callers whose pages hang cannot close rendering for others: each attacker has its own wallet and site, pays, and
  * presents its payment for a page that never answers, lacks an image, or computes without end, as often as the service
  * permits. An honest caller buys screenshots meanwhile.
  */

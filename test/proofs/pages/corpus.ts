@@ -87,12 +87,12 @@ export const corpus: readonly CorpusPage[] = [
     missing: ['wait_not_met'],
   },
   {
-    name: 'request that scripts repeat for ever',
+    name: 'request that scripts repeat without end',
     html: `<h1>Page</h1><script>const again = () => fetch('/slow?' + Math.random()).finally(again); again()</script>`,
     missing: ['still_loading'],
   },
   {
-    name: 'document that grows for ever',
+    name: 'document that grows without end',
     html: '<h1>Page</h1><script>setInterval(() => document.body.append(document.createElement("p")), 20)</script>',
     missing: ['still_changing'],
   },

@@ -8,7 +8,7 @@ export interface Sites extends AsyncDisposable {
   urlOf(host: string, nth: number): string
 }
 
-/** All of 127/8 is this machine, so every caller has a host of its own. */
+/** All of 127/8 is this machine, so every caller has its own host. */
 export const honestHost = '127.0.2.1'
 export const attackerHost = (nth: number) => `127.0.1.${(nth % 250) + 1}`
 
