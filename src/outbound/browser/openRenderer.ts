@@ -39,9 +39,9 @@ export interface RenderLimits {
 // Below the time of a handler, 30 s by default, so that a job that waited a while still has its time.
 const limitsDefault: RenderLimits = { jobTimeoutMs: 20_000, loadTimeoutMs: 12_000, jobsPerBrowserMax: 200 }
 const paymentTimeMsDefault = 30_000
-// A job takes 0.2 s as a rule and 20 s at worst. No more are let in when this many wait for each place; who has paid by
-// then is not turned away, so the queue itself is longer.
-const waitingPerPlaceMax = 4
+// A page leaves its place after a second without traffic, so this many for each place are served within the time of a
+// handler. A caller who has paid by then is not turned away, so the queue itself is longer.
+const waitingPerPlaceMax = 10
 const queuePerPlaceMax = 50
 // Pages that get nothing cost memory, some 50 MB each, and no processor time.
 const stalledPerPlaceMax = 4
@@ -65,7 +65,7 @@ export async function openRenderer(deps: RendererDeps): Promise<Renderer> {
   return {
     allowHosts: deps.egress.allowHosts,
     whyUnavailable: (newcomer = true) =>
-      newcomer && queue.waitingCount() >= concurrency * waitingPerPlaceMax
+      newcomer && queue.aheadOfNewcomerCount() >= concurrency * waitingPerPlaceMax
         ? 'too many pages are being rendered'
         : browsers.whyUnavailable(),
     problem: browsers.problem,

@@ -5,6 +5,8 @@ import type { Clock } from '@tollbook/core/clock'
 /** Places for jobs that run at once, and a bounded, fair queue before them (decision 0038). */
 export interface RenderQueue {
   waitingCount(): number
+  /** Jobs that a new payer with a new site would wait for: those whose payer and site use nothing either. */
+  aheadOfNewcomerCount(): number
   /** A turn, or `full` and `aborted`: the job has none. */
   enter(job: QueuedJob): Promise<RenderTurn | 'full' | 'aborted'>
 }
@@ -60,7 +62,11 @@ export function createRenderQueue(deps: RenderQueueDeps): RenderQueue {
   const perf = { now: () => deps.clock.monotonicMs() }
   const stalledMs = new LRUCache<string, number>({ perf, ttlResolution: 0, max: rememberedMax, ttl: rememberedMs })
   const state: QueueState = { ...deps, running: new Set(), waiting: [], stalledMs }
-  return { waitingCount: () => state.waiting.length, enter: (job) => enter(state, job) }
+  return {
+    waitingCount: () => state.waiting.length,
+    aheadOfNewcomerCount: () => state.waiting.filter((job) => useOf(state, job) === 0).length,
+    enter: (job) => enter(state, job),
+  }
 }
 
 function enter(state: QueueState, job: QueuedJob): Promise<RenderTurn | 'full' | 'aborted'> {

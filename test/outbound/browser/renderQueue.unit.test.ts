@@ -8,6 +8,7 @@ const patient = new AbortController().signal
 interface TestQueue {
   enter(payer: string, more?: { readonly site?: string; readonly signal?: AbortSignal }): Promise<Entry>
   waitingCount(): number
+  aheadOfNewcomerCount(): number
   pass(ms: number): void
 }
 
@@ -20,6 +21,7 @@ function open(limits: Partial<{ placesMax: number; waitingMax: number; stalledMa
   return {
     enter: (payer, { site = payer, signal = patient } = {}) => queue.enter({ payer, site, signal }),
     waitingCount: queue.waitingCount,
+    aheadOfNewcomerCount: queue.aheadOfNewcomerCount,
     pass: (ms) => (nowMs += ms),
   }
 }
@@ -103,6 +105,8 @@ describe('turns are fair', () => {
     first.leave()
     await turnOf(modest)
     expect(queue.waitingCount()).toBe(2)
+    // Jobs of a greedy payer keep no newcomer from a quote.
+    expect(queue.aheadOfNewcomerCount()).toBe(0)
   })
 
   test('a site that stalls waits behind others, whichever wallet pays', async () => {

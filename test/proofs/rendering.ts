@@ -1,0 +1,139 @@
+import { systemClock } from '@tollbook/core/clock'
+import { quoteBody } from '@tollbook/core/wire'
+import { createService } from '../../src/compose.ts'
+import { isServiceConfig, readConfig } from '../../src/config.ts'
+import { silentLog } from '../../src/primitives/log.ts'
+import { type Counter, ask } from '../support/ask.ts'
+import { fundPayers } from './rendering/fundPayers.ts'
+import { attackerHost, honestHost, startSites } from './rendering/sites.ts'
+import { openEnvironment } from './proofEnvironment.ts'
+import { proofCommand, wholeNumber } from './proofCommand.ts'
+import { concludeProof, couldNotRun, say } from './verdict.ts'
+
+/*
+ * Callers whose pages hang cannot close rendering for others: each attacker has its own wallet and site, pays, and
+ * presents its payment for a page that never answers, lacks an image, or computes without end, as often as the service
+ * permits. An honest caller buys screenshots meanwhile.
+ */
+
+const command = proofCommand('rendering', 'One honest caller buys screenshots while others pay for pages that hang.')
+  .option('--attackers <n>', 'callers with pages that hang', wholeNumber, 12)
+  .option('--purchases <n>', 'purchases of the honest caller', wholeNumber, 20)
+const { attackers: attackerCount, purchases } = command.parse().opts<{ attackers: number; purchases: number }>()
+const successMin = 0.95
+const path = '/api/tools/screenshot'
+
+await using environment = await openEnvironment()
+say('the chain and the database are ready')
+await using sites = await startSites()
+const hosts = Array.from({ length: attackerCount }, (_, nth) => attackerHost(nth)).concat(honestHost)
+const config = readConfig({
+  ...environment.env,
+  RENDER_CONCURRENCY: '2',
+  EGRESS_ALLOW_HOSTS: hosts.map((host) => `${host}:${sites.port}`).join(','),
+})
+if (!isServiceConfig(config)) throw new Error('the service is configured')
+const service = await createService(config, { log: silentLog })
+const baseUrl = `http://127.0.0.1:${service.port}`
+say('the service listens')
+const payers = await fundPayers(environment, attackerCount)
+
+say(`${payers.length} wallets have tokens`)
+
+interface Attack {
+  attempts: number
+  busyMs: number
+  end: string
+}
+const attacks: Attack[] = []
+const stopping = new AbortController()
+
+async function attack(nth: number, counter: Counter): Promise<void> {
+  const body = { url: sites.urlOf(attackerHost(nth), nth), width: 800, height: 600 }
+  while (!stopping.signal.aborted) {
+    const quoted = await ask(counter, { path, body })
+    if (quoted.status !== 402) {
+      await systemClock.sleep(1_000)
+      continue
+    }
+    const proof = await counter.payer.pay(quoteBody.parse(quoted.body))
+    attacks.push(await useUp(counter, { path, body, proof }))
+  }
+}
+
+/** Presents one payment until it buys or is ended. */
+async function useUp(counter: Counter, order: Parameters<typeof ask>[1]): Promise<Attack> {
+  const attempt: Attack = { attempts: 0, busyMs: 0, end: 'interrupted' }
+  while (!stopping.signal.aborted) {
+    const startedAtMs = systemClock.monotonicMs()
+    const { status, body } = await ask(counter, order)
+    attempt.attempts++
+    attempt.busyMs += systemClock.monotonicMs() - startedAtMs
+    const isLast = String(body['error']).includes('last permitted attempt')
+    if (status === 200 || status === 402 || isLast) return { ...attempt, end: isLast ? 'owed back' : `HTTP ${status}` }
+  }
+  return attempt
+}
+
+const quoteTriesMax = 3
+let refusedQuotes = 0
+
+async function buyHonestly(counter: Counter, nth: number): Promise<string> {
+  const body = { url: sites.urlOf(honestHost, nth), width: 800, height: 600 }
+  let quoted = await ask(counter, { path, body })
+  // A client repeats a 503 after its Retry-After; nothing has been paid by then.
+  for (let tries = 2; quoted.status === 503 && tries <= quoteTriesMax; tries++) {
+    refusedQuotes++
+    await systemClock.sleep(Number(quoted.headers.get('retry-after') ?? 1) * 1_000)
+    quoted = await ask(counter, { path, body })
+  }
+  if (quoted.status !== 402) return `no quote: ${quoted.status} ${String(quoted.body['error'])}`
+  const proof = await counter.payer.pay(quoteBody.parse(quoted.body))
+  const { status, body: answer } = await ask(counter, { path, body, proof })
+  return status === 200 ? 'sold' : `${status} ${String(answer['error'])}`
+}
+
+const honest: Counter = { baseUrl, payer: environment.payer }
+let first = await ask(honest, { path, body: { url: sites.urlOf(honestHost, 0) } })
+while (/being started/.test(String(first.body['error']))) {
+  await systemClock.sleep(200)
+  first = await ask(honest, { path, body: { url: sites.urlOf(honestHost, 0) } })
+}
+if (first.status === 402) await run()
+else couldNotRun(String(first.body['error']))
+await service.close()
+
+async function run(): Promise<void> {
+  say(`${attackerCount} attackers, ${purchases} honest purchases, 2 pages at once`)
+  const attacking = payers.map((payer, nth) => attack(nth, { baseUrl, payer }))
+  // The attackers have filled every place before the honest caller comes.
+  await systemClock.sleep(3_000)
+  const tally = new Map<string, number>()
+  const durationsMs: number[] = []
+  for (let nth = 0; nth < purchases; nth++) {
+    const startedAtMs = systemClock.monotonicMs()
+    const outcome = await buyHonestly(honest, nth)
+    durationsMs.push(systemClock.monotonicMs() - startedAtMs)
+    tally.set(outcome, (tally.get(outcome) ?? 0) + 1)
+    if ((nth + 1) % 5 === 0) say(`${nth + 1} of ${purchases} honest purchases`)
+  }
+  stopping.abort()
+  await Promise.allSettled(attacking)
+  conclude(tally, durationsMs)
+}
+
+function conclude(tally: ReadonlyMap<string, number>, durationsMs: readonly number[]): void {
+  const success = (tally.get('sold') ?? 0) / purchases
+  const seconds = (ms: number) => (ms / 1000).toFixed(1)
+  const ends = Map.groupBy(attacks, ({ end }) => end)
+  concludeProof({
+    holds: success >= successMin,
+    lines: [
+      `honest success ${(success * 100).toFixed(0)} %, goal at least ${successMin * 100} %; slowest ${seconds(Math.max(...durationsMs))} s`,
+      `quotes that the honest caller asked for again after a 503: ${refusedQuotes}`,
+      ...[...tally].map(([outcome, count]) => `honest, ${outcome}: ${count}`),
+      ...[...ends].map(([end, some]) => `payments of attackers, ${end}: ${some.length}`),
+      `most attempts with one payment ${Math.max(0, ...attacks.map(({ attempts }) => attempts))}, most time ${seconds(Math.max(0, ...attacks.map(({ busyMs }) => busyMs)))} s, waiting included`,
+    ],
+  })
+}

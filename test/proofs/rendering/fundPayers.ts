@@ -1,0 +1,52 @@
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createTransferCheckedInstruction,
+  getAssociatedTokenAddressSync,
+} from '@solana/spl-token'
+import { Connection, Keypair, PublicKey, SystemProgram, Transaction } from '@solana/web3.js'
+import { assert, assertPresent } from '@tollbook/core/assert'
+import { systemClock } from '@tollbook/core/clock'
+import { createPayer, type Payer } from '../../support/payer.ts'
+import type { ProofEnvironment } from '../proofEnvironment.ts'
+
+const lamportsEach = 50_000_000
+const baseUnitsEach = 1_000_000_000n
+const decimals = 6
+
+/** New wallets with SOL and tokens of the demo wallet. */
+export async function fundPayers(environment: ProofEnvironment, count: number): Promise<readonly Payer[]> {
+  const { chain, demoWallet, env } = environment
+  const { rpcUrl } = chain
+  const connection = new Connection(rpcUrl, 'confirmed')
+  const mint = new PublicKey(assertPresent(env['TOKEN_MINT'], 'the environment names the token'))
+  const from = demoWallet.publicKey
+  const accountOf = (owner: PublicKey) => getAssociatedTokenAddressSync(mint, owner)
+  const wallets = Array.from({ length: count }, () => Keypair.generate())
+  const { blockhash } = await connection.getLatestBlockhash()
+  const signatures = await Promise.all(
+    wallets.map(({ publicKey: owner }) => {
+      const transaction = new Transaction({ feePayer: from, recentBlockhash: blockhash }).add(
+        SystemProgram.transfer({ fromPubkey: from, toPubkey: owner, lamports: lamportsEach }),
+        createAssociatedTokenAccountIdempotentInstruction(from, accountOf(owner), owner, mint),
+        createTransferCheckedInstruction(accountOf(from), mint, accountOf(owner), from, baseUnitsEach, decimals),
+      )
+      transaction.sign(demoWallet)
+      return connection.sendRawTransaction(transaction.serialize())
+    }),
+  )
+  for (let turn = 1; !(await areConfirmed(connection, signatures)); turn++) {
+    assert(turn < turnsMax, 'the wallets are funded within half a minute')
+    await systemClock.sleep(pauseMs)
+  }
+  return wallets.map((wallet) => createPayer({ rpcUrl, wallet }))
+}
+
+const pauseMs = 100
+const turnsMax = 300
+
+async function areConfirmed(connection: Connection, signatures: readonly string[]): Promise<boolean> {
+  const { value } = await connection.getSignatureStatuses([...signatures])
+  return value.every(
+    (status) => status?.confirmationStatus === 'confirmed' || status?.confirmationStatus === 'finalized',
+  )
+}
