@@ -179,6 +179,7 @@ function pricesOf(list: Buffer, priceList: number): readonly ListedPrice[] {
 const candidatesMax = 500
 const presentedWithinMs = 24 * 60 * 60 * 1000
 
+/** In the list of payments, and in the events that the roll-up has not reached. */
 async function findPaymentOfQuote(database: Database, quote: QuoteFact): Promise<PaymentReference | undefined> {
   const untilMs = quote.expiresAtMs + presentedWithinMs
   const { rows } = await sql<{ reference: string }>`
@@ -193,6 +194,11 @@ async function findPaymentOfQuote(database: Database, quote: QuoteFact): Promise
     join ledger.streams s on s.stream = p.stream and s.kind = 'payment'
     cross join lateral ledger.read(s.id) e
     where e.kind = 'PaymentVerified'
+      and convert_from(e.body, 'UTF8')::jsonb #>> '{settlement,quoteId}' = ${quote.id}
+    union all
+    select convert_from(e.body, 'UTF8')::jsonb ->> 'stream'
+    from ledger.events e
+    where e.seq > (select upto_seq from reports.progress) and e.kind = 'PaymentVerified'
       and convert_from(e.body, 'UTF8')::jsonb #>> '{settlement,quoteId}' = ${quote.id}
     limit 1`.execute(database)
   return readReference(rows[0]?.reference ?? '')
