@@ -29,7 +29,7 @@ const devices = {
   phone: { width: 390, height: 844, deviceScale: 2, isMobile: true },
 } as const
 
-const pictureFormats = ['png', 'jpeg', 'webp'] as const
+const pictureTypes = ['png', 'jpeg', 'webp'] as const
 
 const parametersWith = (allowHosts: readonly string[]) =>
   z
@@ -45,11 +45,11 @@ const parametersWith = (allowHosts: readonly string[]) =>
         .exactOptional()
         .meta({ default: 1, description: 'pixels of the picture per CSS pixel' }),
       element: selector.exactOptional().meta({ description: 'CSS selector; only the first such element is captured' }),
-      format: oneOf(pictureFormats).exactOptional().meta({ default: 'png' }),
+      type: oneOf(pictureTypes).exactOptional().meta({ default: 'png', description: 'of the picture' }),
       quality: boundedInteger(1, 100).exactOptional().meta({ description: 'of jpeg and webp; 80 without it' }),
       ...pageOptions,
     })
-    .refine(({ quality, format = 'png' }) => quality === undefined || format !== 'png', {
+    .refine(({ quality, type = 'png' }) => quality === undefined || type !== 'png', {
       path: ['quality'],
       message: 'is for jpeg and webp; a png has no quality',
     })
@@ -57,7 +57,11 @@ const parametersWith = (allowHosts: readonly string[]) =>
       path: ['element'],
       message: 'cannot be combined with fullPage; send one of them',
     })
-    .transform(({ device = 'desktop', ...order }) => ({ ...presetOf(device), ...order }))
+    .transform(({ device = 'desktop', type, ...order }) => ({
+      ...presetOf(device),
+      ...order,
+      ...(type === undefined ? {} : { format: type }),
+    }))
     .refine(({ width, height, deviceScale = 1 }) => width * height * deviceScale ** 2 <= picturePixelsMax, {
       path: ['deviceScale'],
       message: `must make a picture of at most ${picturePixelsMax / 1e6} million pixels with this width and height`,

@@ -21,7 +21,7 @@ const shared = {
 describe('a screenshot', () => {
   test('accepts every option, and adds nothing but the size to an order without any', () => {
     expect(
-      problemsOf(screenshot, { url, format: 'webp', quality: 60, deviceScale: 2, fullPage: true, ...shared }),
+      problemsOf(screenshot, { url, type: 'webp', quality: 60, deviceScale: 2, fullPage: true, ...shared }),
     ).toEqual([])
     expect(screenshot.parameters.parse({ url })).toEqual({ url, width: 1_280, height: 720, fullPage: false })
   })
@@ -47,7 +47,7 @@ describe('a screenshot', () => {
     [{ timezone: '+02:00' }, 'timezone: must be an IANA time zone such as Europe/Zurich'],
     [{ hide: 'a{b}' }, 'hide: must be a CSS selector of 1 to 200 characters'],
     [{ geolocation: { latitude: 91, longitude: 0 } }, 'geolocation.latitude: must be a number from -90 to 90'],
-    [{ format: 'gif' }, 'format: must be one of png, jpeg, webp'],
+    [{ type: 'gif' }, 'type: must be one of png, jpeg, webp'],
   ])('is refused with %j', (order, problem) => {
     expect(problemsOf(screenshot, { url, ...order })).toEqual([problem])
   })

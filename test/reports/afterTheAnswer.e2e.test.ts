@@ -191,7 +191,7 @@ describe.each(stages)('%s', (_, view) => {
       const [byDay] = distributions
       for (const { rows, totals } of distributions) {
         for (const column of Object.keys(totals ?? {}))
-          expect([column, totals?.[column]]).toEqual([column, sumOf(rows, column)])
+          expect([column, BigInt(totals?.[column] ?? -1)]).toEqual([column, sumOf(rows, column)])
         expect(byDay?.totals).toMatchObject(totals ?? {})
       }
       const { rows } = view.report('trial-balance', range)

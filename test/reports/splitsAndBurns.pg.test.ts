@@ -107,7 +107,7 @@ describe('a split', () => {
       { account: 'treasury', perMille: 500 },
     ])
     const { columns, rows } = await read('distributions', sampleMint)
-    expect(columns.slice(2, 7)).toEqual([
+    expect(columns.slice(3, 8)).toEqual([
       'treasuryBaseUnits',
       'providerBaseUnits',
       'holdersBaseUnits',
@@ -165,7 +165,9 @@ describe('a burn that is owed', () => {
     expect((await read('burns', mint)).totals).toEqual({
       payments: 3,
       burnedBaseUnits: 300_000n,
+      burnedMicroUsd: 3_000,
       burnOwedBaseUnits: 600_000n,
+      burnOwedMicroUsd: 6_000,
       burnConfirmedBaseUnits: 0n,
     })
     expect(await summary(database, { mint, decimals: 6 })).toMatchObject({
@@ -186,7 +188,9 @@ describe('a burn that is owed', () => {
     expect((await read('burns', mint)).totals).toEqual({
       payments: 3,
       burnedBaseUnits: 300_000n,
+      burnedMicroUsd: 3_000,
       burnOwedBaseUnits: 600_000n,
+      burnOwedMicroUsd: 6_000,
       burnConfirmedBaseUnits: 600_000n,
     })
     expect((await read('burns', mint, { by: 'endpoint' })).rows).toMatchObject([
