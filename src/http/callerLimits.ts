@@ -23,6 +23,7 @@ export interface CallerLimits {
   /** Counts a request of a client address; it may go on unless it is refused. */
   enter(address: string): Pass
   reports(): readonly RateReport[]
+  restore(reports: readonly RateReport[]): void
   learn(totals: readonly RateTotal[]): void
 }
 
@@ -57,6 +58,9 @@ export function createCallerLimits(settings: CallerLimitSettings, deps: CallerLi
   return {
     enter: (address) => enter(limits, deps.onLimited, address),
     reports: () => shared.flatMap((each) => each.reports()),
+    restore(reports) {
+      for (const each of shared) each.restore(reports)
+    },
     learn(totals) {
       for (const each of shared) each.learn(totals)
     },

@@ -37,6 +37,8 @@ export interface RateLimit {
   giveBack(client: string): void
   /** Clients that have used a tenth of the limit, with their requests since the last report. */
   reports(): readonly RateReport[]
+  /** Puts requests that could not be shared into the next report. */
+  restore(reports: readonly RateReport[]): void
   learn(totals: readonly RateTotal[]): void
 }
 
@@ -123,6 +125,12 @@ export function createRateLimit(rule: RateLimitRule, nowMs: () => number): RateL
         count.reported = count.own
         return { name, client, window: current.number, more, endsAtMs }
       })
+    },
+    restore(reports) {
+      for (const { name: of, client, window, more } of reports) {
+        const count = of === name && window === current.number ? current.counts.get(client) : undefined
+        if (count !== undefined) count.reported -= more
+      }
     },
     learn(totals) {
       for (const { name: of, client, window, total: known } of totals) {

@@ -19,7 +19,10 @@ export interface RateSharing {
 const everyMs = 1_000
 
 /** Shares the counts of busy clients. While the database is slow or away, each instance goes on with its own counts. */
-export function startRateSharing(deps: ShareRatesDeps, limits: Pick<CallerLimits, 'reports' | 'learn'>): RateSharing {
+export function startRateSharing(
+  deps: ShareRatesDeps,
+  limits: Pick<CallerLimits, 'reports' | 'restore' | 'learn'>,
+): RateSharing {
   const { clock } = deps
   const stopping = new AbortController()
   let isShared = true
@@ -39,7 +42,7 @@ export function startRateSharing(deps: ShareRatesDeps, limits: Pick<CallerLimits
 
 async function exchange(
   { log, shareRates }: ShareRatesDeps,
-  limits: Pick<CallerLimits, 'reports' | 'learn'>,
+  limits: Pick<CallerLimits, 'reports' | 'restore' | 'learn'>,
   wasShared: boolean,
 ): Promise<boolean> {
   const reports = limits.reports()
@@ -49,6 +52,7 @@ async function exchange(
     if (!wasShared) log.info({ event: 'limits_shared_again' })
     return true
   } catch (error) {
+    limits.restore(reports)
     if (wasShared) log.warn({ event: 'limits_not_shared', error: describeError(error) })
     return false
   }

@@ -10,6 +10,7 @@ export interface RateCount {
 }
 
 export interface RateReport extends RateCount {
+  /** Negative for a client who has paid for more requests than it made since the last report. */
   readonly more: number
   readonly endsAtMs: number
 }
@@ -25,8 +26,8 @@ const shareCall = `
 /** Adds this instance's requests to those of all instances, in one round trip for all clients. */
 export async function shareRates(database: Database, reports: readonly RateReport[]): Promise<readonly RateTotal[]> {
   assert(
-    reports.every(({ more }) => more >= 0),
-    'requests are counted up',
+    reports.every(({ more }) => Number.isSafeInteger(more)),
+    'requests are counted whole',
   )
   const columns = [
     reports.map(({ name }) => name),

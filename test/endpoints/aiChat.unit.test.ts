@@ -11,6 +11,7 @@ import {
   key,
   message,
   openChat,
+  openChatServers,
   resetChat,
   says,
   second,
@@ -24,6 +25,7 @@ async function say(endpoint: Endpoint, message = 'Say hi', signal = new AbortCon
   return read.deliver({ signal, requestId: 'request_1', payer: 'wallet', payment: 'payment' })
 }
 
+await openChatServers()
 beforeEach(resetChat)
 afterEach(() => {
   vi.useRealTimers()

@@ -9,6 +9,7 @@ import {
   key,
   message,
   openChat,
+  openChatServers,
   openCompletions,
   resetChat,
   says,
@@ -17,6 +18,7 @@ import {
 } from '../support/chatFixture.ts'
 import { answersText, type Script } from '../support/loopbackServer.ts'
 
+await openChatServers()
 beforeEach(resetChat)
 
 /** Answers with events, one write each. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createRateLimit, type RateReport, type RateTotal } from '../../src/http/rateLimit.ts'
 import { startRateSharing } from '../../src/http/shareRates.ts'
-import { createLog } from '../../src/primitives/log.ts'
+import { createLog, silentLog } from '../../src/primitives/log.ts'
 import { steppedClock } from '../support/steppedClock.ts'
 
 test('while the database is away an instance goes on with its own counts, and says so once', async () => {
@@ -29,5 +29,27 @@ test('while the database is away an instance goes on with its own counts, and sa
   // Four here and four elsewhere.
   expect(limit.take('busy').remaining).toBe(1)
   expect(events).toEqual(['limits_not_shared', 'limits_shared_again'])
+  await sharing.stop()
+})
+
+test('counts that could not be shared are part of the next report', async () => {
+  const clock = steppedClock()
+  const limit = createRateLimit({ name: 'requests', max: 10, windowMs: 60_000 }, () => clock.nowMs())
+  const shared: number[] = []
+  let isAway = true
+  const shareRates = (reports: readonly RateReport[]): Promise<readonly RateTotal[]> => {
+    if (isAway) return Promise.reject(new Error('away'))
+    shared.push(...reports.map(({ more }) => more))
+    return Promise.resolve([])
+  }
+  const sharing = startRateSharing({ clock, log: silentLog, shareRates }, limit)
+  limit.take('busy')
+  limit.take('busy')
+  await clock.step()
+  isAway = false
+  limit.take('busy')
+  await clock.step()
+
+  expect(shared).toEqual([3])
   await sharing.stop()
 })

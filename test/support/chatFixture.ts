@@ -11,8 +11,14 @@ import { shiftedClock } from './shiftedClock.ts'
 /* Two servers of language models on loopback, and the chat products over them. */
 
 export const key = 'sk-very-secret-0123456789'
-export const first = await openLoopbackServer(answersText(500, ''))
-export const second = await openLoopbackServer(answersText(500, ''))
+export let first: LoopbackServer
+export let second: LoopbackServer
+
+/** Called by each test file, because they share this module and the servers are closed after each file. */
+export async function openChatServers(): Promise<void> {
+  first = await openLoopbackServer(answersText(500, ''))
+  second = await openLoopbackServer(answersText(500, ''))
+}
 
 /** Output of the products since `resetChat`. */
 export const seen: { logged: string; readonly calls: string[] } = { logged: '', calls: [] }
