@@ -116,10 +116,7 @@ export function createRateLimit(rule: RateLimitRule, nowMs: () => number): RateL
     reports() {
       roll()
       const endsAtMs = (current.number + 1) * windowMs
-      const busy = [...current.counts].filter(
-        ([, count]) =>
-          max > 0 && count.own !== count.reported && (count.own < 0 || total(count) >= max * reportedShare),
-      )
+      const busy = [...current.counts].filter(([, count]) => max > 0 && isReported(count, max))
       return busy.slice(0, reportsMax).map(([client, count]) => {
         const more = count.own - count.reported
         count.reported = count.own
@@ -139,6 +136,10 @@ export function createRateLimit(rule: RateLimitRule, nowMs: () => number): RateL
       }
     },
   }
+}
+
+function isReported(count: Count, max: number): boolean {
+  return count.own !== count.reported && (count.own < 0 || total(count) >= max * reportedShare)
 }
 
 function total(count: Count | undefined): number {
