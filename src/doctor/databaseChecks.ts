@@ -31,7 +31,7 @@ const versionMin = 150_000
 const skewMsMax = 2_000
 const archiveLagMsMax = 15 * 60_000
 
-/** Checks of the ledger's database with the login of the service. The first one fails if there is no connection. */
+/** Checks that use the service's login to the ledger's database. Without a connection each check that queries it fails. */
 export function databaseChecks(options: DatabaseCheckOptions): readonly Check[] {
   const { settings, clock } = options
   const { database } = options.login

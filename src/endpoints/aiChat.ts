@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { isoTime } from '@tollbook/core/clock'
 import type { ChatMessage, ChatReply, ChatRequest } from '../outbound/chatRequest.ts'
 import type { Job, Outcome } from '../product/product.ts'
 import {
@@ -18,9 +17,12 @@ import {
   askWhole,
   type Chat,
   type ChatDeps,
+  coverageOf,
+  metaOf,
   modelsOf,
   openChat,
   type ReplyParts,
+  supplyOf,
   textsOf,
   whyNoChat,
 } from './chat/chatTurn.ts'
@@ -92,17 +94,11 @@ export const aiChat = defineProduct({
 
 function openAiChat(deps: ChatDeps): ProductHandler<ChatOrder> {
   const chat = openChat(deps)
-  const models = modelsOf(deps)
-  const { outputTokensMax } = deps.chatLimits
   return {
-    parameters: parametersWith(models, outputTokensMax),
-    probes: deps.chatServers.length === 0 ? [] : [chat.liveness],
-    providersAnswer: () => chat.liveness.someAnswer(),
+    ...supplyOf(chat),
+    parameters: parametersWith(modelsOf(deps), deps.chatLimits.outputTokensMax),
     whyUnavailable: (order) => whyNoChat(chat, order?.model),
-    covers: ({ model, maxTokens }) => ({
-      model: model ?? models[0] ?? null,
-      outputTokensMax: maxTokens ?? outputTokensMax,
-    }),
+    covers: ({ model, maxTokens }) => coverageOf(chat, model, maxTokens),
     deliver: (order, job) => (order.stream === true ? deliverStream : deliverWhole)(chat, requestOf(order), job),
   }
 }
@@ -162,10 +158,6 @@ async function* eventsOf(chat: Chat, parts: ReplyParts): AsyncGenerator<Uint8Arr
 
 function event(data: unknown): Buffer {
   return Buffer.from(`data: ${JSON.stringify(data)}\n\n`)
-}
-
-function metaOf({ clock }: Chat, source: string) {
-  return { source, asOf: isoTime(clock.nowMs()), cached: false }
 }
 
 const printedMax = 100

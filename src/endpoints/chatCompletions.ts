@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { isoTime } from '@tollbook/core/clock'
 import type { ChatEnd, ChatMessage, ChatReply, ChatRequest, ChatUsage } from '../outbound/chatRequest.ts'
 import type { Job, Outcome, Stream } from '../product/product.ts'
 import {
@@ -19,9 +18,12 @@ import {
   askWhole,
   type Chat,
   type ChatDeps,
+  coverageOf,
+  metaOf,
   modelsOf,
   openChat,
   type ReplyParts,
+  supplyOf,
   textsOf,
   whyNoChat,
 } from './chat/chatTurn.ts'
@@ -131,17 +133,11 @@ export const chatCompletions = defineProduct({
 
 function openChatCompletions(deps: ChatDeps): ProductHandler<Order> {
   const chat = openChat(deps)
-  const models = modelsOf(deps)
-  const { outputTokensMax } = deps.chatLimits
   return {
-    parameters: parametersWith(models, outputTokensMax),
-    probes: deps.chatServers.length === 0 ? [] : [chat.liveness],
-    providersAnswer: () => chat.liveness.someAnswer(),
+    ...supplyOf(chat),
+    parameters: parametersWith(modelsOf(deps), deps.chatLimits.outputTokensMax),
     whyUnavailable: (order) => whyNoChat(chat, order?.model),
-    covers: (order) => ({
-      model: order.model ?? models[0] ?? null,
-      outputTokensMax: tokensMaxOf(order) ?? outputTokensMax,
-    }),
+    covers: (order) => coverageOf(chat, order.model, tokensMaxOf(order)),
     deliver: (order, job) => (order.stream === true ? deliverChunks : deliverCompletion)(chat, order, job),
   }
 }
@@ -186,10 +182,10 @@ async function deliverChunks(chat: Chat, order: Order, job: Job): Promise<Outcom
 }
 
 function streamOf(
-  { clock }: Chat,
+  chat: Chat,
   { source, ...stream }: { readonly source: string } & Pick<Stream, 'contentType' | 'chunks'>,
 ): Stream {
-  return { kind: 'stream', ...stream, meta: { source, asOf: isoTime(clock.nowMs()), cached: false } }
+  return { kind: 'stream', ...stream, meta: metaOf(chat, source) }
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

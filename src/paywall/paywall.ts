@@ -38,7 +38,8 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
   if (isAnswer(ordered)) return ordered
   const idempotencyKey = readIdempotencyKey(request, rail)
   if (isRefusal(idempotencyKey)) return refusalAnswer(idempotencyKey)
-  const closed = deps.whyClosed() ?? ordered[rail === undefined ? 'whyUnavailable' : 'whyUndeliverable'](payer)
+  const whyNot = rail === undefined ? ordered.whyUnavailable : ordered.whyUndeliverable
+  const closed = deps.whyClosed() ?? whyNot(payer)
   if (closed !== undefined) return refusalAnswer(refuseClosed(closed))
   const missing = ordered.whyNoData()
   if (missing !== undefined) return refusalAnswer(refuse('NO_DATA', missing))
@@ -90,8 +91,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     // The outcome is unknown. A 402 would make the caller pay again, so it is never a 402 (I8); the proof stays valid.
     if (!(error instanceof Fault && error.retryable)) throw error
     deps.onFault(error, request.requestId)
-    const code = rail === undefined ? 'ENDPOINT_UNAVAILABLE' : 'PAYMENT_PENDING'
-    return refusalAnswer(refuse(code, unknownOutcome, 2))
+    return refusalAnswer(refuse(rail === undefined ? 'ENDPOINT_UNAVAILABLE' : 'PAYMENT_PENDING', unknownOutcome, 2))
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '@tollbook/core/clock'
+import { type Clock, isoTime } from '@tollbook/core/clock'
 import type { ChatEnd, ChatReply, ChatRequest } from '../../outbound/chatRequest.ts'
 import type { ChatServer } from '../../outbound/chatServer.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
@@ -59,6 +59,26 @@ export function whyNoChat(chat: Chat, model?: string): string | undefined {
   return model === undefined || !chatServers.some(isReady)
     ? 'no language model can be asked at the moment'
     : `the model ${model} cannot be asked at the moment`
+}
+
+/** Probes of the models of a chat product, and whether one of them answers. */
+export function supplyOf({ chatServers, liveness }: Chat) {
+  return {
+    probes: chatServers.length === 0 ? [] : [liveness],
+    providersAnswer: () => liveness.someAnswer(),
+  }
+}
+
+/** The model and the tokens that the price of a reply covers. */
+export function coverageOf(chat: Chat, model: string | undefined, tokensMax: number | undefined) {
+  return {
+    model: model ?? modelsOf(chat)[0] ?? null,
+    outputTokensMax: tokensMax ?? chat.chatLimits.outputTokensMax,
+  }
+}
+
+export function metaOf({ clock }: Pick<Chat, 'clock'>, source: string) {
+  return { source, asOf: isoTime(clock.nowMs()), cached: false }
 }
 
 export type Answered<T> = { readonly kind: 'answered'; readonly answer: T; readonly source: string } | Failure

@@ -40,7 +40,7 @@ export function writeChallenge(challenge: MppChallenge, description: string | un
   return `Payment ${written.join(', ')}`
 }
 
-/** A quoted-string. Header values are Latin-1, so other characters are written as `\uXXXX`, as mppx reads them. */
+/** Writes a quoted-string. Header values are Latin-1, so mppx reads other characters from JSON escapes such as `\u00e9`. */
 function quoted(value: string): string {
   const escaped = value
     .replaceAll(/[\\"]/g, String.raw`\$&`)
