@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Server, type Socket } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 
 export interface Address {
   readonly host: string
@@ -42,13 +42,28 @@ function createAcceptor(server: Server): Server {
   )
 }
 
-/** Another instance of ours could share a port that it has opened in the same way, so it is opened alone first. */
-async function requireFree(address: Address): Promise<void> {
-  const probe = createServer()
-  await opened(probe, address)
-  probe.close()
-  await once(probe, 'close')
+const answerMsMax = 1_000
+
+/**
+ * Another instance of ours could share a port that it has opened in the same way, so the port is called first. A socket that
+ * listened for a moment would accept callers who wait for this instance, and break their connections.
+ */
+async function requireFree({ host, port }: Address): Promise<void> {
+  const socket = connect({ host: calledHosts.get(host) ?? host, port, timeout: answerMsMax })
+  const isTaken = await new Promise<boolean>((resolve) => {
+    socket.once('connect', () => resolve(true))
+    // Its queue is full.
+    socket.once('timeout', () => resolve(true))
+    socket.once('error', () => resolve(false))
+  })
+  socket.destroy()
+  if (isTaken) throw new Error(`listen EADDRINUSE: address already in use ${host}:${port}`)
 }
+
+const calledHosts: ReadonlyMap<string, string> = new Map([
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '::1'],
+])
 
 async function opened(server: Server, options: Address & { readonly reusePort?: boolean }): Promise<void> {
   server.listen({ ...options, backlog })
