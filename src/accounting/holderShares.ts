@@ -36,10 +36,7 @@ export function divideAmongHolders(amountBaseUnits: bigint, holders: readonly Ho
   const shares = rounded
     .filter(({ baseUnits }) => baseUnits > 0n)
     .toSorted((one, other) => compare(one.wallet, other.wallet))
-  assert(
-    shares.reduce((sum, { baseUnits }) => sum + baseUnits, 0n) === amountBaseUnits,
-    'the shares sum to the amount',
-  )
+  assert(shares.reduce((sum, { baseUnits }) => sum + baseUnits, 0n) === amountBaseUnits, 'the shares sum to the amount')
   return shares
 }
 

@@ -18,11 +18,7 @@ import {
   type RefundDue,
   type TransferReceived,
 } from './events/finalityEvents.ts'
-import {
-  holderPayoutEvents,
-  type HolderPayoutEnded,
-  type HolderPayoutPlanned,
-} from './events/holderPayoutEvents.ts'
+import { holderPayoutEvents, type HolderPayoutEnded, type HolderPayoutPlanned } from './events/holderPayoutEvents.ts'
 import { distributionPaid, type DistributionPaid } from './events/payoutEvents.ts'
 import { refundEvents, type RefundApproved, type RefundGranted } from './events/refundEvents.ts'
 import { type PriceListPublished, type SettingChanged, settingEvents } from './events/settingEvents.ts'
@@ -59,13 +55,7 @@ export type RefundEvent = RefundApproved | RefundGranted
 /** Events of the stream of a plan for the holders of the token. */
 export type HolderPayoutEvent = HolderPayoutPlanned | HolderPayoutEnded
 export type SettingEvent = PriceListPublished | SettingChanged
-export type LedgerEvent =
-  | PaymentEvent
-  | BurnEvent
-  | RefundEvent
-  | SettingEvent
-  | HolderPayoutEvent
-  | DistributionPaid
+export type LedgerEvent = PaymentEvent | BurnEvent | RefundEvent | SettingEvent | HolderPayoutEvent | DistributionPaid
 
 const paymentEvents = [...verificationEvents, ...attemptEvents, ...finalityEvents] as const
 export const ledgerEvents = [

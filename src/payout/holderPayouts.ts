@@ -74,7 +74,8 @@ async function plan(deps: HolderPayoutsDeps, request: HolderRequest): Promise<Pa
   const account = shareOf(request.share)
   const { network, mint, decimals, paymentWallet, tokenProgram } = chain.terms
   const snapshot = readSnapshot(request.snapshotText)
-  if (snapshot === undefined) throw refused('the snapshot is not a file of `payout holders snapshot`, or it was changed')
+  if (snapshot === undefined)
+    throw refused('the snapshot is not a file of `payout holders snapshot`, or it was changed')
   if (snapshot.mint !== mint || snapshot.network !== network || snapshot.tokenProgram !== tokenProgram)
     throw refused(`the snapshot is of the mint ${snapshot.mint} on ${snapshot.network}`)
   await wallets.require({ fromOldWallet: false })

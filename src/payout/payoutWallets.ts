@@ -67,11 +67,15 @@ function requireWallet(
 async function requireCover(
   { chain }: PayoutWalletsDeps,
   wallets: readonly Address[],
-  { parts, paymentWallet, decimals }: PayoutPlan,
+  { parts, paymentWallet, decimals, slot: minSlot }: PayoutPlan,
 ): Promise<void> {
   const plannedBaseUnits = parts.flat().reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
+  // With a slot: without one the reader may answer with a balance of the last 30 s.
   const held = await Promise.all(
-    wallets.map(async (wallet) => ({ wallet, baseUnits: (await chain.reader.readBalance({ wallet })).baseUnits })),
+    wallets.map(async (wallet) => ({
+      wallet,
+      baseUnits: (await chain.reader.readBalance({ wallet, minSlot })).baseUnits,
+    })),
   )
   const own = held.find(({ wallet }) => wallet === paymentWallet)?.baseUnits ?? 0n
   if (own >= plannedBaseUnits) return

@@ -69,7 +69,8 @@ export class HolderPayouts {
     if (open !== undefined) blame(`the plan ${open.planId} has not ended`)
     if (!/^Liabilities:Share:[a-z]/.test(account)) blame(`${account} is not a share`)
     const owed = -(this.#deps.journal.account(mint, account)?.balanceBaseUnits ?? 0n)
-    if (amountBaseUnits > owed || amountBaseUnits === 0n) blame(`${amountBaseUnits} are planned of ${owed} that are owed`)
+    if (amountBaseUnits > owed || amountBaseUnits === 0n)
+      blame(`${amountBaseUnits} are planned of ${owed} that are owed`)
     const plan = { planId, stream, mint, account, snapshotSha256, parts, amount: amountBaseUnits.toString() }
     const snapshot = this.snapshots.get(snapshotSha256)
     const derived = snapshot === undefined ? undefined : this.#derive(event, snapshot, blame)
