@@ -19,8 +19,8 @@ export const holderPartMax = 8
 
 /** Pure: the same question yields the same plan, to its id. Undefined when no holder is left. */
 export function planHolderPayout(question: HolderQuestion): PayoutPlan | undefined {
-  const { account, amountBaseUnits, snapshot, snapshotSha256, tokenAccountOf, ...named } = question
-  const { excluded: unordered, minimumBaseUnits, openAccountsMax, ...base } = named
+  const { account, amountBaseUnits, snapshot, snapshotSha256, tokenAccountOf, ...rest } = question
+  const { excluded: unordered, minimumBaseUnits, openAccountsMax, ...base } = rest
   assert(isPayable(account) && amountBaseUnits > 0n, 'a debt is divided')
   assert(snapshot.mint === base.mint && snapshot.network === base.network, 'the snapshot is of the mint that is paid')
   const excluded = [...new Set(unordered)].toSorted(compare)

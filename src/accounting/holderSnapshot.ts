@@ -88,7 +88,7 @@ export interface HolderRules {
   readonly excluded: readonly Address[]
   /** A wallet that holds less is not paid, and its tokens do not count. */
   readonly minimumBaseUnits: bigint
-  /** How many wallets without an associated token account are paid. The fee payer pays the rent of a new one. */
+  /** Largest number of paid wallets that have no associated token account. The fee payer pays the rent of a new one. */
   readonly openAccountsMax: number
 }
 

@@ -1,4 +1,4 @@
-import { AccountLayout, ExtensionType, getExtensionData, getTransferFeeConfig, unpackMint } from '@solana/spl-token'
+import { AccountLayout, AccountState, ExtensionType, getExtensionData, getTransferFeeConfig, unpackMint } from '@solana/spl-token'
 import { PublicKey } from '@solana/web3.js'
 import { z } from 'zod'
 import { type Address, readAddress } from '@tollbook/core/address'
@@ -59,7 +59,7 @@ export async function readHolders({ url, postJson }: HolderSource, terms: Paymen
   const { context, value } = await rpc.call('getProgramAccounts', [tokenProgram, options], programAccountsJson)
   const after = await readSupply(rpc, terms)
   const read = value.flatMap(({ pubkey, account }) => readAccount(pubkey, account.data[0]) ?? [])
-  const sumBaseUnits = read.reduce((sum, { account, withheld }) => sum + account.baseUnits + withheld, 0n)
+  const sumBaseUnits = read.reduce((sum, { account, withheldBaseUnits }) => sum + account.baseUnits + withheldBaseUnits, 0n)
   const [least, most] = before < after ? [before, after] : [after, before]
   if (sumBaseUnits < least || sumBaseUnits > most)
     throw refused(
@@ -81,13 +81,12 @@ async function readSupply(rpc: RpcClient, { mint, tokenProgram }: PaymentTerms):
 
 interface ReadAccount {
   readonly account: HeldAccount
-  readonly withheld: bigint
+  readonly withheldBaseUnits: bigint
 }
 
 const accountBytes = 165
 // Byte 165 of an account with extensions names its type; 2 is a token account.
 const tokenAccountType = 2
-const frozenState = 2
 
 /** Undefined for an account that is not an initialized token account. */
 function readAccount(pubkey: string, base64: string): ReadAccount | undefined {
@@ -95,16 +94,16 @@ function readAccount(pubkey: string, base64: string): ReadAccount | undefined {
   const isTokenAccount = data.length === accountBytes || data[accountBytes] === tokenAccountType
   if (data.length < accountBytes || !isTokenAccount) return undefined
   const { amount, state } = AccountLayout.decode(data.subarray(0, accountBytes))
-  if (state === 0) return undefined
+  if (state === AccountState.Uninitialized) return undefined
   const fees = getExtensionData(ExtensionType.TransferFeeAmount, data.subarray(accountBytes + 1))
   return {
     account: {
       address: assertPresent(readAddress(pubkey), 'an account has an address'),
       owner: ownerOf(data),
       baseUnits: amount,
-      isFrozen: state === frozenState,
+      isFrozen: state === AccountState.Frozen,
     },
-    withheld: fees?.readBigUInt64LE() ?? 0n,
+    withheldBaseUnits: fees?.readBigUInt64LE() ?? 0n,
   }
 }
 

@@ -2,7 +2,7 @@ import type { Chain } from '../chain/openChain.ts'
 import { statusesMax } from '../payment/finalityReader.ts'
 import type { PayoutAttempt } from '../store/holderPayoutStore.ts'
 
-/** What the chain says about the transaction of a part. Only `failed` and `absent` permit another one. */
+/** State of the transaction of a part on chain. Only `failed` and `absent` permit another one. */
 export type AttemptStanding =
   | { readonly kind: 'final' }
   | { readonly kind: 'failed'; readonly why: string }

@@ -36,7 +36,7 @@ export interface HolderRequest {
   /** Name of the share that is divided. */
   readonly share: string
   readonly snapshotText: string
-  /** Beside the payment wallets on record and the addresses that destroy tokens. */
+  /** In addition to the payment wallets on record and the addresses that destroy tokens. */
   readonly excluded: readonly Address[]
   readonly minimumBaseUnits: bigint
   readonly openAccountsMax: number
@@ -44,6 +44,7 @@ export interface HolderRequest {
 
 interface HolderPayoutsDeps extends HolderPaymentDeps {
   readonly rpcUrl: string
+  readonly seam: ((deps: HolderPaymentDeps) => HolderPaymentDeps) | undefined
   readonly wallets: PayoutWallets
   /** Refuses while a payout on chain is not in the ledger. */
   readonly requireRecorded: () => Promise<void>
@@ -63,7 +64,7 @@ export function openHolderPayouts(deps: HolderPayoutsDeps): HolderPayouts {
       return { text, sha256: snapshotDigest(text), slot: held.slot, accounts: held.accounts.length }
     },
     plan: (request) => plan(deps, request),
-    pay: (order) => payHolders(deps, order),
+    pay: (order) => payHolders(deps.seam?.(deps) ?? deps, order),
     end: (created) => endHolderPayout(deps, created),
   }
 }
@@ -88,8 +89,16 @@ async function plan(deps: HolderPayoutsDeps, request: HolderRequest): Promise<Pa
   const amountBaseUnits = debts.find((debt) => debt.account === account)?.baseUnits ?? 0n
   if (amountBaseUnits === 0n) return undefined
   const created = planHolderPayout({
-    ...{ network, mint, decimals, paymentWallet, position, slot },
-    ...{ account, amountBaseUnits, snapshot, snapshotSha256: snapshotDigest(request.snapshotText) },
+    network,
+    mint,
+    decimals,
+    paymentWallet,
+    position,
+    slot,
+    account,
+    amountBaseUnits,
+    snapshot,
+    snapshotSha256: snapshotDigest(request.snapshotText),
     excluded: [...request.excluded, ...(await wallets.all()), ...destroyers()],
     minimumBaseUnits,
     openAccountsMax,

@@ -14,6 +14,7 @@ import type { Log } from '../primitives/log.ts'
 import { type Database, openDatabase } from '../store/database.ts'
 import { findRecorded, findRecordedParts, recordPayout } from '../store/payoutStore.ts'
 import { readFreeDebts } from './freeDebts.ts'
+import type { HolderPaymentDeps } from './payHolders.ts'
 import { type HolderPayouts, openHolderPayouts } from './holderPayouts.ts'
 import { checkSchemaVersion } from '../store/schemaVersion.ts'
 
@@ -25,6 +26,8 @@ export interface PayoutOptions {
   readonly paymentWallet: string
   readonly clock: Clock
   readonly log: Log
+  /** For proofs that kill the process at a step of a payout to holders. */
+  readonly seam?: (deps: HolderPaymentDeps) => HolderPaymentDeps
 }
 
 /** Pays out debts: reads the ledger, builds transactions, and records those that are final. */
@@ -93,6 +96,7 @@ export async function openPayout(options: PayoutOptions): Promise<Payout> {
       record: (created, signature) => record(opened, created, signature),
       holders: openHolderPayouts({
         ...opened,
+        seam: options.seam,
         rpcUrl: options.rpcUrls[0] ?? '',
         build: (created, part, feePayer) => build(opened, { plan: created, part, feePayer }),
         record: (created, signature) => record(opened, created, signature),

@@ -2,7 +2,7 @@ import type { Chain } from '../chain/openChain.ts'
 import { signPayout } from '../chain/payoutTransaction.ts'
 import type { PayoutPlan } from '../accounting/payoutPlan.ts'
 import type { Address } from '@tollbook/core/address'
-import { assert, assertPresent } from '@tollbook/core/assert'
+import { assert, assertNever, assertPresent } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { Signature } from '@tollbook/core/signature'
@@ -134,13 +134,15 @@ async function advance(deps: HolderPaymentDeps, order: HolderPaymentOrder, { ope
   return changes > 0
 }
 
+type Next = 'recorded' | 'failed' | 'free' | 'waiting'
+
 interface Followed {
   readonly plan: PayoutPlan
   readonly attempt: PayoutAttempt
   readonly standing: AttemptStanding
 }
 
-async function follow(deps: HolderPaymentDeps, { plan, attempt, standing }: Followed) {
+async function follow(deps: HolderPaymentDeps, { plan, attempt, standing }: Followed): Promise<Next> {
   switch (standing.kind) {
     case 'final':
       await deps.record(plan, attempt.signature)
@@ -155,6 +157,8 @@ async function follow(deps: HolderPaymentDeps, { plan, attempt, standing }: Foll
       return 'waiting'
     case 'waiting':
       return 'waiting'
+    default:
+      return assertNever(standing)
   }
 }
 

@@ -86,7 +86,7 @@ export async function readAttempts(database: Database, planId: string): Promise<
   return rows.map(({ part, signature, last_valid_height: lastValidHeight, transaction }) => ({
     part,
     signature: assertPresent(readSignature(signature), 'an attempt has a signature'),
-    lastValidHeight: Number(lastValidHeight),
+    lastValidHeight,
     bytes: transaction,
   }))
 }

@@ -115,7 +115,11 @@ test('a snapshot in another form than the canonical one is rejected, by the serv
   const [first = mint, second = mint] = wallets
   const held = [first, second].map((owner) => ({ address: owner, owner, baseUnits: 5n, isFrozen: false }))
   const text = snapshotText({
-    ...{ network: 'solana:test', mint, tokenProgram, decimals: 6, slot: 900 },
+    network: 'solana:test',
+    mint,
+    tokenProgram,
+    decimals: 6,
+    slot: 900,
     accounts: held.toSorted((one, other) => (one.address < other.address ? -1 : 1)),
   })
   const [head = '', one = '', two = ''] = text.split('\n')

@@ -46,7 +46,7 @@ export class HolderPayouts {
     return [...this.#plans.values()]
   }
 
-  /** How many plans were derived again, and how many were not, because their snapshot is missing. */
+  /** Number of plans that were derived again, and of those whose snapshot is missing. */
   figures(): { readonly derived: number; readonly underived: number } {
     const derived = this.state().filter((plan) => plan.derived !== undefined).length
     return { derived, underived: this.#plans.size - derived }
@@ -114,7 +114,7 @@ export class HolderPayouts {
     this.#expectCover(mint, blame)
   }
 
-  /** What an open plan has still to pay is paid by no other payout. */
+  /** No other payout takes the amount that an open plan has still to pay. */
   #expectCover(mint: string, blame: (message: string) => void): void {
     const open = this.state().find((plan) => plan.mint === mint && !plan.isEnded)
     if (open === undefined) return

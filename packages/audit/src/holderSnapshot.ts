@@ -19,7 +19,7 @@ export interface HolderSnapshot {
 interface SnapshotAccount {
   readonly address: string
   readonly owner: string
-  readonly amount: bigint
+  readonly baseUnits: bigint
   readonly isFrozen: boolean
 }
 
@@ -37,7 +37,7 @@ export function readHolderSnapshot(text: string): HolderSnapshot | undefined {
     const [, address = '', owner = '', amount = '', state] = accountForm.exec(line) ?? []
     const before = accounts.at(-1)?.address ?? ''
     if (!isAddress(address) || !isAddress(owner) || address <= before) return undefined
-    accounts.push({ address, owner, amount: BigInt(amount), isFrozen: state === 'frozen' })
+    accounts.push({ address, owner, baseUnits: BigInt(amount), isFrozen: state === 'frozen' })
   }
   const sha256 = createHash('sha256').update(text).digest('hex')
   return { sha256, mint, tokenProgram, slot: Number(slot), accounts }
@@ -70,8 +70,8 @@ export function derivePlan(terms: HolderTerms, snapshot: HolderSnapshot): readon
 function payableBalances(terms: HolderTerms, { accounts, mint, tokenProgram }: HolderSnapshot) {
   const balances = new Map<string, bigint>()
   const frozen = new Map<string, boolean>()
-  for (const { address, owner, amount, isFrozen } of accounts) {
-    balances.set(owner, (balances.get(owner) ?? 0n) + amount)
+  for (const { address, owner, baseUnits, isFrozen } of accounts) {
+    balances.set(owner, (balances.get(owner) ?? 0n) + baseUnits)
     frozen.set(address, isFrozen)
   }
   for (const wallet of terms.excluded) balances.delete(wallet)
@@ -90,17 +90,17 @@ function payableBalances(terms: HolderTerms, { accounts, mint, tokenProgram }: H
 }
 
 /** In proportion, rounded down; what remains goes by single base units to the largest fractions. In the order of wallets. */
-function divide(amount: bigint, balances: ReadonlyMap<string, bigint>): readonly DerivedLine[] {
+function divide(amountBaseUnits: bigint, balances: ReadonlyMap<string, bigint>): readonly DerivedLine[] {
   let total = 0n
   for (const balance of balances.values()) total += balance
   if (total === 0n) return []
   const quotients = new Map<string, bigint>()
   const fractions: [string, bigint][] = []
-  let left = amount
+  let left = amountBaseUnits
   for (const [wallet, balance] of balances) {
-    const quotient = (amount * balance) / total
+    const quotient = (amountBaseUnits * balance) / total
     quotients.set(wallet, quotient)
-    fractions.push([wallet, amount * balance - quotient * total])
+    fractions.push([wallet, amountBaseUnits * balance - quotient * total])
     left -= quotient
   }
   fractions.sort(([one, more], [other, less]) => (more === less ? (one < other ? -1 : 1) : more > less ? -1 : 1))

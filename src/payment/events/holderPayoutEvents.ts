@@ -26,7 +26,7 @@ export interface HolderPayoutPlanned extends HolderPayout {
   readonly parts: number
 }
 
-/** Nothing more is paid by the plan. What it did not pay stays owed. */
+/** Nothing more is paid by the plan. The rest of its amount stays owed. */
 export interface HolderPayoutEnded extends HolderPayout {
   readonly kind: 'HolderPayoutEnded'
   readonly paidBaseUnits: bigint
