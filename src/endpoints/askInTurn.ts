@@ -44,7 +44,7 @@ export class ProvidersFailed extends Error {
   }
 }
 
-function noAnswerOf(failures: readonly UpstreamFailure[]): ItemUnknown | ProvidersFailed {
+export function noAnswerOf(failures: readonly UpstreamFailure[]): ItemUnknown | ProvidersFailed {
   const isKnownMissing = failures.every(isVerdict) && failures.some(({ kind }) => kind === 'not_found')
   return isKnownMissing ? new ItemUnknown('no provider has the item') : new ProvidersFailed(failures)
 }

@@ -9,8 +9,10 @@ import {
   ProvidersFailed,
   ItemUnknown,
   providerMsMax,
+  type ProvidersInTurn,
   type Remembered,
 } from './askInTurn.ts'
+import { type Agreement, askTogether } from './askTogether.ts'
 import { createLiveness, type Liveness } from './liveness.ts'
 import { createMissBudget } from './missBudget.ts'
 import type { Provider, ProviderDeps } from './providers/provider.ts'
@@ -38,6 +40,8 @@ export interface SourceOptions<Query, Data> extends ChainOptions<Query, Data> {
   /** The kind of answer, in words for the caller: `a cryptocurrency price`. */
   readonly what: string
   readonly keyOf: (query: Query) => string
+  /** Present: providers are asked together and must agree. Absent: they are asked in turn. */
+  readonly agreement?: Agreement<Query, Data>
   /** Queries for probes, in turn: every provider has their answers. */
   readonly known: readonly [Query, ...Query[]]
   /** Age up to which an answer is served without asking again. */
@@ -67,6 +71,7 @@ export function createSource<Query, Data>(
   const misses = createMissBudget(clock)
   const servedMs = options.freshMs + options.staleMs
   const liveness = openLiveness(deps, options)
+  const askAll = askerOf({ clock, options, liveness })
   const ageMsOf = ({ fetchedAtMs }: Remembered<Data>) => clock.monotonicMs() - fetchedAtMs
   const cache = new LRUCache<string, Remembered<Data>, { readonly query: Query }>({
     perf,
@@ -75,7 +80,7 @@ export function createSource<Query, Data>(
     ttl: options.freshMs,
     async fetchMethod(_key, old, { context, options: entry }) {
       try {
-        return await askInTurn({ clock, options, liveness }, context.query)
+        return await askAll(context.query)
       } catch (error) {
         const mayStandIn = error instanceof ProvidersFailed
         if (old === undefined || !mayStandIn || ageMsOf(old) > servedMs) throw error
@@ -122,6 +127,12 @@ export function createSource<Query, Data>(
       }
     },
   }
+}
+
+function askerOf<Query, Data>(chain: ProvidersInTurn<Query, Data> & SourceProviders<Query, Data>) {
+  const { agreement } = chain.options
+  return (query: Query) =>
+    agreement === undefined ? askInTurn(chain, query) : askTogether({ ...chain, agreement }, query)
 }
 
 const tooManyMisses = {
