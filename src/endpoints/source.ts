@@ -9,14 +9,13 @@ import {
   ProvidersFailed,
   ItemUnknown,
   providerMsMax,
-  type ProvidersInTurn,
   type Remembered,
 } from './askInTurn.ts'
-import { type Agreement, askTogether } from './askTogether.ts'
+import { type AgreementPolicy, askForAgreement, ProvidersDiffer } from './askForAgreement.ts'
 import { createLiveness, type Liveness } from './liveness.ts'
 import { createMissBudget } from './missBudget.ts'
 import type { Provider, ProviderDeps } from './providers/provider.ts'
-import { creditMeta, creditsOf } from './providers/providerTerms.ts'
+import { type Credit, creditMeta, creditsOf } from './providers/providerTerms.ts'
 
 /** The providers of one endpoint in the order in which they are asked, with a cache of their answers. */
 export interface AnswerSource<Query, Data> {
@@ -40,14 +39,16 @@ export interface SourceOptions<Query, Data> extends ChainOptions<Query, Data> {
   /** The kind of answer, in words for the caller: `a cryptocurrency price`. */
   readonly what: string
   readonly keyOf: (query: Query) => string
-  /** Present: providers are asked together and must agree. Absent: they are asked in turn. */
-  readonly agreement?: Agreement<Query, Data>
   /** Queries for probes, in turn: every provider has their answers. */
   readonly known: readonly [Query, ...Query[]]
   /** Age up to which an answer is served without asking again. */
   readonly freshMs: number
   /** Further age up to which it is served while every provider fails. */
   readonly staleMs: number
+  /** Present: several providers are queried, and only an answer on which they agree is sold. */
+  readonly agreement?: AgreementPolicy<Query>
+  /** Credits that are due for every answer, besides those of its providers. */
+  readonly credits?: readonly Credit[]
   /** Advice for a caller whose answer does not exist. */
   readonly hint?: string
 }
@@ -64,14 +65,13 @@ export function createSource<Query, Data>(
   deps: SourceDeps,
   options: SourceOptions<Query, Data>,
 ): AnswerSource<Query, Data> {
-  const { keyOf } = options
+  const { keyOf, agreement, credits = [] } = options
   const { clock } = deps
   const perf = { now: () => clock.monotonicMs() }
   const missing = new LRUCache<string, true>({ perf, ttlResolution: 0, max: missingMax, ttl: missingMs })
   const misses = createMissBudget(clock)
   const servedMs = options.freshMs + options.staleMs
   const liveness = openLiveness(deps, options)
-  const askAll = askerOf({ clock, options, liveness })
   const ageMsOf = ({ fetchedAtMs }: Remembered<Data>) => clock.monotonicMs() - fetchedAtMs
   const cache = new LRUCache<string, Remembered<Data>, { readonly query: Query }>({
     perf,
@@ -80,9 +80,11 @@ export function createSource<Query, Data>(
     ttl: options.freshMs,
     async fetchMethod(_key, old, { context, options: entry }) {
       try {
-        return await askAll(context.query)
+        const asking = { clock, options, liveness }
+        if (agreement === undefined) return await askInTurn(asking, context.query)
+        return await askForAgreement(asking, agreement, context.query)
       } catch (error) {
-        const mayStandIn = error instanceof ProvidersFailed
+        const mayStandIn = error instanceof ProvidersFailed && !(error instanceof ProvidersDiffer)
         if (old === undefined || !mayStandIn || ageMsOf(old) > servedMs) throw error
         entry.ttl = staleRetryMs
         return old
@@ -114,9 +116,10 @@ export function createSource<Query, Data>(
         return {
           kind: 'found',
           data: found.observation.data,
-          meta: metaOf(deps, found, { askedAtMs, ageMs: ageMsOf(found) }),
+          meta: metaOf({ ...deps, credits }, found, { askedAtMs, ageMs: ageMsOf(found) }),
         }
       } catch (error) {
+        if (error instanceof ProvidersDiffer) return differing(options, error)
         if (error instanceof ProvidersFailed) return failedOf(options, error.code)
         if (!(error instanceof ItemUnknown)) throw error
         isMiss = true
@@ -127,12 +130,6 @@ export function createSource<Query, Data>(
       }
     },
   }
-}
-
-function askerOf<Query, Data>(chain: ProvidersInTurn<Query, Data> & SourceProviders<Query, Data>) {
-  const { agreement } = chain.options
-  return (query: Query) =>
-    agreement === undefined ? askInTurn(chain, query) : askTogether({ ...chain, agreement }, query)
 }
 
 const tooManyMisses = {
@@ -177,8 +174,8 @@ function openLiveness<Query, Data>(deps: SourceDeps, options: SourceOptions<Quer
 }
 
 function metaOf<Data>(
-  { sampleUpstreams }: SourceDeps,
-  { observation, provider, fetchedAtMs }: Remembered<Data>,
+  { sampleUpstreams, credits }: Pick<SourceDeps, 'sampleUpstreams'> & { readonly credits: readonly Credit[] },
+  { observation, provider, fetchedAtMs, usedProviders = [provider] }: Remembered<Data>,
   { askedAtMs, ageMs }: { readonly askedAtMs: number; readonly ageMs: number },
 ): Meta {
   const detail: Readonly<Record<string, Json>> = observation.detail ?? {}
@@ -187,7 +184,7 @@ function metaOf<Data>(
     source: sampleUpstreams ? `sample:${provider}` : provider,
     asOf: isoTime(observation.asOfMs),
     cached: fetchedAtMs < askedAtMs,
-    ...creditMeta(creditsOf([provider])),
+    ...creditMeta([...creditsOf(usedProviders), ...credits]),
     ageSeconds: Math.floor(ageMs / 1000),
   }
 }
@@ -203,4 +200,15 @@ function failedOf<Query, Data>(
     UPSTREAM_TIMEOUT: `no provider of ${what} answered in time; repeat with the same proof`,
   }
   return { kind: 'failed', code, message: said[code] }
+}
+
+function differing<Query, Data>(
+  { what }: SourceOptions<Query, Data>,
+  { isAlone }: ProvidersDiffer,
+): Extract<Outcome, { kind: 'failed' }> {
+  const why = isAlone
+    ? `only one provider of ${what} answers, and its answer needs the confirmation of another`
+    : `the providers of ${what} differ from each other by more than their tolerance`
+  const message = `${why}, so none is sold; repeat with the same proof`
+  return { kind: 'failed', code: 'UPSTREAM_FAILED', message }
 }

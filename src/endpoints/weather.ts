@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import { assert } from '@tollbook/core/assert'
-import type { Meta } from '../product/product.ts'
+import { createLastKnown } from './agreement/lastKnown.ts'
 import { findPlace, type FoundPlace, placeNear, type PlaceQuery, type PlaceRecord } from './places/findPlace.ts'
 import { type Gazetteer, openGazetteer } from './places/gazetteer.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
@@ -10,8 +9,8 @@ import { createNws } from './providers/nws.ts'
 import { createOpenMeteo } from './providers/openMeteo.ts'
 import { createOpenMeteoGeocoding } from './providers/openMeteoGeocoding.ts'
 import type { ProviderDeps } from './providers/provider.ts'
-import { creditMeta, creditsOf, geoNamesCredit } from './providers/providerTerms.ts'
-import { createWeatherAgreement } from './providers/weatherAgreement.ts'
+import { geoNamesCredit } from './providers/providerTerms.ts'
+import { compared, weatherAgreement } from './providers/weatherAgreement.ts'
 import { coordinate, type WeatherQuery, type WeatherReport } from './providers/weatherReport.ts'
 import { createSource, type AnswerSource } from './source.ts'
 import { type WeatherData, weatherAnswer, weatherDataOf } from './weatherAnswer.ts'
@@ -46,6 +45,7 @@ const knownPlaces: readonly [WeatherQuery, ...WeatherQuery[]] = [
 
 const minute = 60 * 1000
 const day = 24 * 60 * minute
+const lastKnownMs = 180 * minute
 
 function openWeather(deps: ProviderDeps): ProductHandler<WeatherOrder> {
   const gazetteer = openGazetteer()
@@ -53,11 +53,11 @@ function openWeather(deps: ProviderDeps): ProductHandler<WeatherOrder> {
   const source = createSource<WeatherQuery, WeatherReport>(deps, {
     what: 'weather report',
     // NWS before Open-Meteo, whose free quota is small.
-    providers: [createMetNorway(deps), createNws(deps), createOpenMeteo(deps)],
-    agreement: createWeatherAgreement(deps.clock),
-    keyOf: ({ latitude, longitude, isForecast = false }) =>
-      `${coordinate(latitude)},${coordinate(longitude)}${isForecast ? ' forecast' : ''}`,
+    providers: [createMetNorway(deps), createNws(deps), createOpenMeteo(deps)].map((one) => compared(deps.clock, one)),
+    agreement: { ...weatherAgreement, keyOf: positionOf, lastKnown: createLastKnown(deps.clock, lastKnownMs) },
+    keyOf: (query) => `${positionOf(query)}${query.isForecast === true ? ' forecast' : ''}`,
     known: knownPlaces,
+    credits: [geoNamesCredit],
     freshMs: 10 * minute,
     staleMs: 170 * minute,
     ageMaxMs: 180 * minute,
@@ -91,7 +91,6 @@ function openWeather(deps: ProviderDeps): ProductHandler<WeatherOrder> {
         data: weatherDataOf(order, place, found.data),
         meta: {
           ...found.meta,
-          ...creditMeta([...creditsOf(confirmingProviders(found.meta)), geoNamesCredit]),
           place: { ...place, source: placeSource },
           alternatives: alternatives.map((other) => ({ ...other })),
         },
@@ -100,12 +99,8 @@ function openWeather(deps: ProviderDeps): ProductHandler<WeatherOrder> {
   }
 }
 
-/** The providers whose data the answer rests on, as `meta.evidence` names them. */
-function confirmingProviders({ evidence }: Meta): readonly string[] {
-  return z
-    .array(z.object({ source: z.string(), agrees: z.boolean() }))
-    .parse(evidence)
-    .flatMap(({ source, agrees }) => (agrees ? [source] : []))
+function positionOf({ latitude, longitude }: WeatherQuery): string {
+  return `${coordinate(latitude)},${coordinate(longitude)}`
 }
 
 type Position = Pick<PlaceRecord, 'latitude' | 'longitude'> & Partial<PlaceRecord>

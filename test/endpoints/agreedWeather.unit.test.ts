@@ -54,11 +54,13 @@ describe('the weather of a place', () => {
       },
       meta: {
         source: 'met-norway',
-        agreement: 'agreed',
-        evidence: [
-          { source: 'met-norway', celsius: 8.4, agrees: true, asOf: '2026-11-20T13:00:00.000Z' },
-          { source: 'open-meteo', celsius: 8.3, agrees: true, asOf: '2026-11-20T12:45:00.000Z' },
-        ],
+        agreement: {
+          kind: 'agreed',
+          sources: [
+            { source: 'met-norway', celsius: 8.4, asOf: '2026-11-20T13:00:00.000Z' },
+            { source: 'open-meteo', celsius: 8.3, asOf: '2026-11-20T12:45:00.000Z' },
+          ],
+        },
         credits: [
           { text: 'Data from MET Norway (CC BY 4.0)' },
           { text: 'Weather data by Open-Meteo.com (CC BY 4.0)' },
@@ -75,7 +77,7 @@ describe('the weather of a place', () => {
     ] as const) {
       const { deliver } = open({ metNorway: metNorway(one), openMeteo: openMeteo(other) })
       const answer = await deliver()
-      expect(answer).toMatchObject({ kind: 'delivered', meta: { agreement: 'single_source' } })
+      expect(answer).toMatchObject({ kind: 'delivered', meta: { agreement: { kind: 'single' } } })
       expect(celsiusOf(Object(answer).data)).toBe(sold)
     }
   })
@@ -113,15 +115,15 @@ describe('the weather of a place', () => {
       nws,
     }).deliver({ city: 'New York' })
     expect(celsiusOf(Object(sold).data)).toBe(7.2)
-    expect(Object(sold).meta).toMatchObject({ source: 'nws', agreement: 'agreed' })
-    expect(Object(sold).meta.evidence).toContainEqual(
-      expect.objectContaining({ source: 'met-norway', celsius: 31, agrees: false }),
-    )
+    expect(Object(sold).meta).toMatchObject({
+      source: 'nws',
+      agreement: { kind: 'agreed', differed: [{ source: 'met-norway', celsius: 31, fields: ['celsius'] }] },
+    })
   })
 
   test('of one provider is marked while no other answers', async () => {
     const sold = await open({ metNorway: metNorway(8.4), openMeteo: down }).deliver()
-    expect(sold).toMatchObject({ kind: 'delivered', meta: { agreement: 'single_source' } })
+    expect(sold).toMatchObject({ kind: 'delivered', meta: { agreement: { kind: 'single' } } })
   })
 
   test.each([
@@ -134,12 +136,14 @@ describe('the weather of a place', () => {
 
   test('of one provider is not sold if it jumps away from what two providers said before', async () => {
     const { deliver, clock } = open({ metNorway: metNorway(8.4), openMeteo: openMeteo(8.3) })
-    expect(await deliver()).toMatchObject({ meta: { agreement: 'agreed' } })
+    expect(await deliver()).toMatchObject({ meta: { agreement: { kind: 'agreed' } } })
     servers.MET_NORWAY.answer(metNorway(24))
     servers.OPEN_METEO.answer(down)
     clock.forward(11 * 60_000)
-    // The last answer that two providers agreed on is served, with its age.
-    expect(await deliver()).toMatchObject({ meta: { agreement: 'agreed', cached: true, ageSeconds: 660 } })
+    expect(await deliver()).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
+    servers.MET_NORWAY.answer(metNorway(12))
+    clock.forward(60_000)
+    expect(await deliver()).toMatchObject({ meta: { agreement: { kind: 'last_known' } } })
   })
 
   test('of another place is not sold', async () => {

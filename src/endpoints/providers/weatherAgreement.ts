@@ -1,54 +1,41 @@
-import { LRUCache } from 'lru-cache'
 import type { Clock } from '@tollbook/core/clock'
-import type { Agreement } from '../askTogether.ts'
-import { coordinate, type WeatherQuery, type WeatherReport } from './weatherReport.ts'
+import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
+import type { Figures } from '../agreement/figures.ts'
+import type { AgreementRule } from '../agreement/judgeReadings.ts'
+import type { Provider } from './provider.ts'
+import type { WeatherQuery, WeatherReport } from './weatherReport.ts'
 
-/*
- * Two models of the same hour, or a model and a station, differ by 1 to 3 °C, and by 5 °C in mountains. Celsius and Fahrenheit
- * differ by more than 6 °C above -32 °C.
- */
-export const toleranceCelsius = 6
-const toleranceHumidityPercent = 40
-const toleranceWindMetersPerSecond = 12
+export const weatherAgreement: AgreementRule = {
+  main: 'celsius',
+  /*
+   * Two models of the same hour, or a model and a station, differ by 1 to 3 °C, and by 5 °C in mountains. Celsius and
+   * Fahrenheit differ by more than 6 °C above -32 °C.
+   */
+  tolerances: { celsius: { points: 6 }, humidity: { points: 40 }, windMetersPerSecond: { points: 12 } },
+  // A front or a foehn changes the air by about 10 °C in an hour or two.
+  jumps: { celsius: { points: 12 } },
+}
 
-const lastMs = 6 * 60 * 60 * 1000
-const lastMax = 5_000
-// A front or a foehn changes the air by about 10 °C in an hour or two.
-const jumpCelsiusMax = 12
-
-export function createWeatherAgreement(clock: Clock): Agreement<WeatherQuery, WeatherReport> {
-  const perf = { now: () => clock.monotonicMs() }
-  const agreed = new LRUCache<string, number>({ perf, ttlResolution: 0, max: lastMax, ttl: lastMs })
-  const keyOf = ({ latitude, longitude }: WeatherQuery) => `${coordinate(latitude)},${coordinate(longitude)}`
+/** The provider with its figures for comparison. Temperatures that its latitude cannot have are a failure of the provider. */
+export function compared(
+  clock: Clock,
+  provider: Provider<WeatherQuery, WeatherReport>,
+): Provider<WeatherQuery, WeatherReport> {
   return {
-    agree: agreeOnWeather,
-    evidence: ({ temperature: { celsius }, humidity, air: { windMetersPerSecond } }) => ({
-      celsius,
-      humidity,
-      ...(windMetersPerSecond === undefined ? {} : { windMetersPerSecond: Math.round(windMetersPerSecond * 10) / 10 }),
-    }),
-    whyImplausible({ latitude }, { temperature: { celsius } }) {
-      const max = hottestCelsius(latitude, clock.nowMs())
-      return celsius > max ? `${celsius} °C at latitude ${latitude.toFixed(0)} in this season` : undefined
+    ...provider,
+    async ask(query) {
+      const observation = await provider.ask(query)
+      const { celsius } = observation.data.temperature
+      if (celsius > hottestCelsius(query.latitude, clock.nowMs()))
+        throw new UpstreamFailure('incomplete', `${provider.name}: too hot for the latitude and the season`)
+      return { ...observation, figures: figuresOf(observation.data) }
     },
-    whyDoubtful(query, { temperature: { celsius } }) {
-      const last = agreed.get(keyOf(query))
-      const isNear = last === undefined || Math.abs(celsius - last) <= jumpCelsiusMax
-      return isNear ? undefined : `${celsius} °C after ${last} °C, which no other provider confirms`
-    },
-    noteAgreed: (query, { temperature }) => void agreed.set(keyOf(query), temperature.celsius),
   }
 }
 
-export function agreeOnWeather(one: WeatherReport, other: WeatherReport): boolean {
-  const [wind, otherWind] = [one.air.windMetersPerSecond, other.air.windMetersPerSecond]
-  const isWindAgreed =
-    wind === undefined || otherWind === undefined || Math.abs(wind - otherWind) <= toleranceWindMetersPerSecond
-  return (
-    isWindAgreed &&
-    Math.abs(one.temperature.celsius - other.temperature.celsius) <= toleranceCelsius &&
-    Math.abs(one.humidity - other.humidity) <= toleranceHumidityPercent
-  )
+function figuresOf({ temperature, humidity, air: { windMetersPerSecond } }: WeatherReport): Figures {
+  const wind = windMetersPerSecond === undefined ? {} : { windMetersPerSecond }
+  return { celsius: temperature.celsius, humidity, ...wind }
 }
 
 const dayMs = 24 * 60 * 60 * 1000
