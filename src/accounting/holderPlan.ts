@@ -15,7 +15,7 @@ export interface HolderQuestion extends Omit<PayoutPlan, 'id' | 'parts' | 'holde
 }
 
 // With a token account to open for each, eight lines fit into a transaction of 1,232 bytes.
-export const holderPartMax = 8
+const holderPartMax = 8
 
 /** Pure: the same question yields the same plan, to its id. Undefined when no holder is left. */
 export function planHolderPayout(question: HolderQuestion): PayoutPlan | undefined {

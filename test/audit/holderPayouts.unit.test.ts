@@ -62,7 +62,7 @@ const code = 'holder_payout_differs'
 test.each([
   ['another line', () => pay(begun(), 1, [{ ...lines[0], paidBaseUnits: '100' }, ...first.slice(1)])],
   ['another wallet', () => pay(begun(), 1, [...first.slice(0, 7), { ...lines[7], wallet: sampleAddress() }])],
-  ['a part in the place of another', () => pay(begun(), 2, first)],
+  ['the number of another part', () => pay(begun(), 2, first)],
   ['a part twice', () => pay(pay(begun(), 1, first), 1, first)],
   ['a part beyond the last', () => pay(whole(), 3, second)],
   ['a part after the end', () => pay(whole().append(stream, ['HolderPayoutEnded', ended]), 1, first)],
