@@ -16,7 +16,8 @@ Exit codes:
   0  done; "plan" says so when nothing is owed
   2  not called right
   4  refused: the message says why, and nothing was sent or recorded
-  7  the database or the Solana node does not answer, or the transaction is not final yet; do the same again`
+  7  the database or the Solana node does not answer, or the transaction is not final yet; do the same again
+  130  interrupted; do the same again`
 
 interface PlanFlags {
   readonly providerWallet?: string

@@ -21,8 +21,18 @@ const snapshotSha256 = createHash('sha256').update(text).digest('hex')
 const planId = `payout_${'0'.repeat(32)}`
 const stream = `holders:${planId}`
 const planned: Fields = {
-  ...{ planId, mint, rule: 'pro-rata-1', account, snapshotSha256, snapshotSlot: 900, excluded: [] },
-  ...{ amountBaseUnits: '901', minimumBaseUnits: '1', openAccountsMax: 0, lines: 9, parts: 2 },
+  planId,
+  mint,
+  rule: 'pro-rata-1',
+  account,
+  snapshotSha256,
+  snapshotSlot: 900,
+  excluded: [],
+  amountBaseUnits: '901',
+  minimumBaseUnits: '1',
+  openAccountsMax: 0,
+  lines: 9,
+  parts: 2,
 }
 // 901 of nine equal balances: the remaining base unit is that of the lowest address.
 const lines = wallets.map((wallet, index) => ({ account, wallet, paidBaseUnits: index === 0 ? '101' : '100' }))
