@@ -1,4 +1,11 @@
-import { AccountLayout, AccountState, ExtensionType, getExtensionData, getTransferFeeConfig, unpackMint } from '@solana/spl-token'
+import {
+  AccountLayout,
+  AccountState,
+  ExtensionType,
+  getExtensionData,
+  getTransferFeeConfig,
+  unpackMint,
+} from '@solana/spl-token'
 import { PublicKey } from '@solana/web3.js'
 import { z } from 'zod'
 import { type Address, readAddress } from '@tollbook/core/address'
@@ -59,7 +66,10 @@ export async function readHolders({ url, postJson }: HolderSource, terms: Paymen
   const { context, value } = await rpc.call('getProgramAccounts', [tokenProgram, options], programAccountsJson)
   const after = await readSupply(rpc, terms)
   const read = value.flatMap(({ pubkey, account }) => readAccount(pubkey, account.data[0]) ?? [])
-  const sumBaseUnits = read.reduce((sum, { account, withheldBaseUnits }) => sum + account.baseUnits + withheldBaseUnits, 0n)
+  const sumBaseUnits = read.reduce(
+    (sum, { account, withheldBaseUnits }) => sum + account.baseUnits + withheldBaseUnits,
+    0n,
+  )
   const [least, most] = before < after ? [before, after] : [after, before]
   if (sumBaseUnits < least || sumBaseUnits > most)
     throw refused(
