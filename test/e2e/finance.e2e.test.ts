@@ -5,6 +5,7 @@ import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose'
 import type { Client } from 'pg'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { reportCommand } from '../../src/cli/report.ts'
 import { createLog } from '../../src/primitives/log.ts'
 import { withAdminSession } from '../support/adminSession.ts'
@@ -304,6 +305,7 @@ describe('tollbook report', () => {
       interrupted: new AbortController().signal,
       setExitCode: () => undefined,
       databaseUrl: () => Promise.resolve(service.database.serviceUrl),
+      receiptKey: () => Promise.resolve(makeReceiptKey()),
     })
     const code = await command.parseAsync(words, { from: 'user' }).then(
       () => 0,
