@@ -321,9 +321,12 @@ describe('tollbook report', () => {
       run('payments', '--format', 'csv', '--state', 'fulfilled'),
     ])
     expect(table.out.split('\n').map((line) => line.split(/ +/))).toEqual([
-      ['endpoint', 'payments', 'burned', 'burned', 'USD', 'burnOwed', 'burnOwed', 'USD', 'burnConfirmed'],
-      ['/api/tools/qrcode', '1', '1.5', '0.0015', '0', '0', '0'],
-      ['total', '1', '1.5', '0.0015', '0', '0', '0'],
+      [
+        ...['endpoint', 'payments', 'burned', 'burned', 'USD', 'burnedAtDayPrice', 'USD', 'burnOwed', 'burnOwed', 'USD'],
+        ...['burnOwedAtDayPrice', 'USD', 'burnConfirmed', 'burnConfirmedAtDayPrice', 'USD'],
+      ],
+      ['/api/tools/qrcode', '1', '1.5', '0.0015', '0.0015', '0', '0', '0', '0', '0'],
+      ['total', '1', '1.5', '0.0015', '0.0015', '0', '0', '0', '0', '0'],
       [''],
     ])
     expect(JSON.parse(json.out)).toMatchObject({

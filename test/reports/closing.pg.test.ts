@@ -9,6 +9,7 @@ import { reportCommand } from '../../src/cli/report.ts'
 import { verifyCommand } from '../../src/cli/verify.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { signClosing } from '../../src/reports/closing/signClosing.ts'
+import { isProblems, readQuestion, type ReportName } from '../../src/reports/reportQuestion.ts'
 import { createReports } from '../../src/reports/reports.ts'
 import { trialBalance } from '../../src/reports/trialBalance.ts'
 import { sealNext } from '../../src/store/sealer.ts'
@@ -41,11 +42,11 @@ const reports = createReports(ledger.database, { mint: sampleMint, decimals: 6 }
 const keys = { kty: key.kty, crv: key.crv, x: key.x }
 
 const price = 3_000_000n
-const seed = (ageDays: number, end: 'finalized' | 'unmatched', owesBurn = false) =>
+const seed = (ageDays: number, end: 'finalized' | 'unmatched', { owesBurn = false, requiredBaseUnits = price } = {}) =>
   seedPayment(ledger, {
     wallet: sampleAddress(),
     endpoint: '/api/data/weather',
-    requiredBaseUnits: price,
+    requiredBaseUnits,
     overpaidBaseUnits: 7n,
     blockTimeMs: startMs - ageDays * dayMs,
     end,
@@ -59,7 +60,9 @@ await ledger.priceLists.publish({
   prices: [samplePrice('/api/data/weather', price)],
 })
 await seed(1, 'finalized')
-await seed(1, 'finalized', true)
+await seed(1, 'finalized', { owesBurn: true })
+// Half the price of the token.
+await seed(1, 'finalized', { requiredBaseUnits: 2n * price })
 await seed(60, 'finalized')
 await seed(60, 'unmatched')
 await recordBurn(openSessions(adminUrl), {
@@ -68,6 +71,8 @@ await recordBurn(openSessions(adminUrl), {
   effectiveAtMs: startMs - dayMs,
 })
 while ((await sealNext({ ...ledger, sign })).sealedEvents > 0);
+
+const receivedBaseUnits = 4n * price + 21n - (price * 9n) / 10n
 
 const closing = async (ofMonth: string, nowMs = afterCloseMs) =>
   signClosing(key, await reports.closing({ month: ofMonth, nowMs }))
@@ -98,13 +103,38 @@ test('a statement closes on the balances of the ledger, with entries of closed m
   expect(statement.restatedCount).toBeGreaterThan(5)
   expect(new Set(statement.restated.map(({ day }) => day.slice(0, 7)))).toContain(closedMonth)
   expect(statement.totals).toMatchObject({
-    // One payment burned its share, the other sent the whole price; each sent 7 base units too much.
-    received: { baseUnits: String(2n * price + 14n - (price * 3n) / 10n) },
-    burned: { baseUnits: String((price * 3n) / 10n) },
+    // Two payments burned their shares, one sent the whole price; each sent 7 base units too much.
+    received: { baseUnits: String(receivedBaseUnits) },
+    burned: { baseUnits: String((price * 9n) / 10n) },
     burnOwed: { baseUnits: String((price * 3n) / 10n) },
     burnConfirmed: { baseUnits: '1000', atQuotedPriceMicroUsd: null },
-    refundsArisen: { baseUnits: '14' },
+    refundsArisen: { baseUnits: '21' },
   })
+})
+
+test('reports show dollars at the quoted price and at the mean price of the day', async () => {
+  const day = isoTime(startMs - dayMs).slice(0, 10)
+  const read = async (report: ReportName, given: Record<string, string>) => {
+    const question = readQuestion(report, given)
+    if (isProblems(question)) throw new Error(JSON.stringify(question))
+    return (await reports.table(report, question)).read
+  }
+  // Three payments of 10,000 millionths of a dollar each paid for four prices in tokens.
+  const atDayPrice = Number((receivedBaseUnits * 3n * 10_000n) / (4n * price))
+  const expected = { receivedBaseUnits, receivedAtDayPriceMicroUsd: atDayPrice }
+  const { rows, totals } = await read('distributions', { from: day, to: day })
+  expect([...rows, totals]).toMatchObject([expected, expected])
+  expect(totals?.['receivedMicroUsd']).not.toBe(atDayPrice)
+  const payments = await read('payments', { from: day, to: day, state: 'fulfilled' })
+  const values = payments.rows.map((row) => Number(row['receivedAtDayPriceMicroUsd']))
+  expect(values).toHaveLength(3)
+  expect(Math.abs(values.reduce((sum, value) => sum + value, 0) - atDayPrice)).toBeLessThan(values.length)
+  const { rows: owed } = await read('liabilities', {})
+  expect(owed.every((row) => Number(row['owedAtDayPriceMicroUsd']) >= 0)).toBe(true)
+  expect(owed.some((row) => Number(row['owedAtDayPriceMicroUsd']) > 0)).toBe(true)
+  const { rows: lines } = await read('trial-balance', { to: day })
+  const wallet = lines.find(({ account }) => account === 'Assets:PaymentWallet')
+  expect(Number(wallet?.['closingAtDayPriceMicroUsd'])).toBeGreaterThan(0)
 })
 
 test('an event of a closed month never changes its statement: it is listed there, and restated in the month in which it came', async () => {
@@ -197,7 +227,7 @@ test('`tollbook report closing` prints a statement that `tollbook verify` checks
   expect([swapped.exitCode, JSON.parse(swapped.stdout)]).toMatchObject([9, { problem: 'not_carried_over' }])
   const table = await report('--month', month)
   expect(table.stdout).toMatch(/^Assets:PaymentWallet +0 /m)
-  expect(table.stdout).toMatch(/^received +5\.\d+ +\d/m)
+  expect(table.stdout).toMatch(/^received +9\.\d+ +\d/m)
   for (const words of [[], ['--month', '2026-13'], ['--month', '2999-01'], ['--month', month, '--by', 'day']])
     expect((await report(...words)).exitCode).toBe(2)
   const stranger = { ...given, receiptKey: () => Promise.resolve(makeReceiptKey()) }

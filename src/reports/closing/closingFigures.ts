@@ -1,7 +1,7 @@
 import { assert } from '@tollbook/core/assert'
 import type { ClosingAccount, ClosingStatement, ClosingTotal } from '@tollbook/core/closingStatement'
 import { accounts, shareName } from '../../accounting/account.ts'
-import type { DayPrice } from '../dayPrice.ts'
+import { type DayPrice, valueAt } from '../dayPrice.ts'
 
 /*
  * The arithmetic of a closing statement. Values are in 10^-12 dollars until they are shown: amounts of single movements are
@@ -63,8 +63,7 @@ function accountLine(lines: readonly ClosingLine[], { account, price }: AccountQ
     closingBaseUnits: closingBaseUnits.toString(),
     debitAtDayPriceMicroUsd: microUsd(sumOf(month, 'debitDayPicoUsd')),
     creditAtDayPriceMicroUsd: microUsd(sumOf(month, 'creditDayPicoUsd')),
-    closingAtDayPriceMicroUsd:
-      price === undefined ? '0' : ((closingBaseUnits * price.priceMicroUsd) / price.forBaseUnits).toString(),
+    closingAtDayPriceMicroUsd: valueAt(closingBaseUnits, price).toString(),
   }
 }
 
