@@ -1,4 +1,4 @@
--- The time at which the books of the month of an effective time are closed: a day after the month ended, in UTC.
+-- The time at which the month of an effective time is closed: a day after its end, in UTC.
 create or replace function reports.month_closed_at(effective_at timestamptz) returns timestamptz
 language sql
 immutable

@@ -46,7 +46,7 @@ async function loadExport(deps: CommandDeps): Promise<Command> {
 async function loadReport(deps: CommandDeps): Promise<Command> {
   keepHeapSmall()
   const { findDatabase, reportCommand } = await import('./report.ts')
-  const { findReceiptKey } = await import('./reportClosing.ts')
+  const { findReceiptKey } = await import('./findReceiptKey.ts')
   return reportCommand({ ...deps, databaseUrl: findDatabase, receiptKey: () => findReceiptKey(deps.home()) })
 }
 

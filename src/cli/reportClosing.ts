@@ -1,17 +1,14 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Clock } from '@tollbook/core/clock'
 import { isoTime, systemClock } from '@tollbook/core/clock'
 import { openCheckpoint } from '@tollbook/core/checkpoint'
 import type { ClosingStatement, SignedClosing } from '@tollbook/core/closingStatement'
 import { Fault } from '@tollbook/core/fault'
 import { formatDecimal } from '@tollbook/core/money'
-import { readConfig, type ReceiptSigningKey } from '../config.ts'
+import type { ReceiptSigningKey } from '../config.ts'
 import { receiptKeyBytes } from '../payment/receiptKeys.ts'
 import { signClosing } from '../reports/closing/signClosing.ts'
 import type { Reports } from '../reports/reports.ts'
 import type { ReportTable } from '../reports/reportTable.ts'
-import { openHome } from './local/home.ts'
 import { textTable } from './reportText.ts'
 
 export interface ClosingCall {
@@ -36,21 +33,6 @@ function requireOwnKey(key: ReceiptSigningKey, note: string, origin: string): vo
   throw new Fault('RECEIPT_SIGNING_KEY did not sign the newest checkpoint of this ledger: use the key of the service', {
     retryable: false,
   })
-}
-
-/** The operator's, or that of local mode. */
-export async function findReceiptKey(home: string): Promise<ReceiptSigningKey> {
-  const { receiptSigningKey } = readConfig()
-  if (receiptSigningKey !== undefined) return receiptSigningKey
-  const isLocal = await readFile(join(home, 'keys', 'receipt-key.json')).then(
-    () => true,
-    () => false,
-  )
-  if (isLocal) return (await openHome(home)).receiptKey()
-  throw new Fault(
-    'RECEIPT_SIGNING_KEY is missing, and a statement is signed with it; the service signs one at GET /api/finance/closing?month=…',
-    { retryable: false },
-  )
 }
 
 function tableText({ statement }: SignedClosing): string {

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { formatDecimal } from '@tollbook/core/money'
 import type { Database } from '../store/database.ts'
 
 /*
@@ -14,7 +15,7 @@ export interface DayPrice {
 }
 
 /** Subquery of one row, or none before the first payment: `priced_day`, `price_micro_usd`, `required`. */
-export function pricedBy(mint: string, day: RawBuilder<unknown>): RawBuilder<unknown> {
+export function pricedBy(mint: string | RawBuilder<unknown>, day: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`select p.day as priced_day, p.price_micro_usd, p.required from reports.day_prices p
     where p.mint = ${mint} and p.day <= ${day} order by p.day desc limit 1`
 }
@@ -60,3 +61,16 @@ export async function priceOn(
 export function valueAt(baseUnits: bigint, price: DayPrice | undefined): bigint {
   return price === undefined ? 0n : (baseUnits * price.priceMicroUsd) / price.forBaseUnits
 }
+
+/** The price of one token on each day with a price, oldest first, cut off after 18 decimals. */
+export async function tokenPrices(
+  database: Database,
+  { mint, decimals }: { readonly mint: string; readonly decimals: number },
+): Promise<readonly { readonly day: string; readonly usd: string }[]> {
+  const { rows } = await sql<{ day: string; atto_usd: string }>`
+    select day::text as day, div(price_micro_usd * power(10::numeric, ${decimals + 12}), required)::text as atto_usd
+    from reports.day_prices where mint = ${mint} order by day`.execute(database)
+  return rows.map(({ day, atto_usd: attoUsd }) => ({ day, usd: formatDecimal(BigInt(attoUsd), attoDecimals) }))
+}
+
+const attoDecimals = 18
