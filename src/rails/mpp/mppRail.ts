@@ -11,6 +11,7 @@ import {
   challengeHeader,
   credentialHeader,
   encodeJson,
+  intent,
   method,
   namesScheme,
   preferenceHeader,
@@ -29,6 +30,7 @@ export function createMppRail(given: MppRailDeps): PaymentRail<SponsoredProof> {
   const carriesProof: PaymentRail['carriesProof'] = (request) => namesScheme(request.header(credentialHeader) ?? '')
   return {
     name: 'mpp',
+    charge: { method, intent },
     secretHeaders: [credentialHeader],
     requestHeaders: [credentialHeader, preferenceHeader],
     responseHeaders: [challengeHeader, receiptHeader],
