@@ -44,6 +44,12 @@ const looks = [
 ] as const
 type Look = (typeof looks)[number]
 
+const axeResults = z.object({
+  violations: z.array(
+    z.object({ id: z.string(), impact: z.string().nullish(), nodes: z.array(z.object({ html: z.string() })) }),
+  ),
+})
+
 await using opened = new AsyncDisposableStack()
 const home = await makeTemporaryDirectory()
 opened.defer(home.remove)
@@ -147,12 +153,6 @@ async function isDrawn(page: Page, selector: string): Promise<boolean> {
     })()`),
   )
 }
-
-const axeResults = z.object({
-  violations: z.array(
-    z.object({ id: z.string(), impact: z.string().nullish(), nodes: z.array(z.object({ html: z.string() })) }),
-  ),
-})
 
 async function judge(page: Page, name: string): Promise<void> {
   if (pictures !== undefined) await writeFile(`${pictures}-${name}.png`, await page.screenshot({ fullPage: true }))

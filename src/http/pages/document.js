@@ -9,10 +9,8 @@ const widthPixels = 1_240
 
 /** Resolves when the pages are on the screen; rejects when the document cannot be fetched or drawn. */
 export async function showDocument(place, address) {
-  const [library, response] = await Promise.all([import('./pdf.js'), fetch(address)])
-  if (!response.ok) throw new Error(`the document was not found (${response.status})`)
-  const data = new Uint8Array(await response.arrayBuffer())
-  const loading = library.getDocument({ data, isEvalSupported: false, enableXfa: false })
+  const { getDocument } = await import(new URL('pdf.js', import.meta.url).href)
+  const loading = getDocument({ url: address, isEvalSupported: false, enableXfa: false })
   const pdf = await loading.promise
   try {
     const shown = Math.min(pdf.numPages, pagesMax)

@@ -7,12 +7,12 @@ export interface ForeignSite extends AsyncDisposable {
   readonly url: string
 }
 
-/** A site of somebody else: another host, another port, and a page with our client bundled into it. */
+/** A site at another host and port, whose page has our client bundled into it. */
 export async function openForeignSite(facts: object): Promise<ForeignSite> {
-  const bundle = await bundleForBrowsers(fileURLToPath(new URL('shop.js', import.meta.url)), { minify: true })
+  const bundle = await bundleForBrowsers(fileURLToPath(new URL('buyerPage.js', import.meta.url)), { minify: true })
   const page = pageWith(JSON.stringify(facts).replaceAll('<', '\\u003c'))
   const server = createServer((request, response) => {
-    const isScript = request.url === '/shop.js'
+    const isScript = request.url === '/buyerPage.js'
     response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html; charset=utf-8')
     response.end(isScript ? bundle.code : page)
   })
@@ -31,7 +31,7 @@ const pageWith = (facts: string) => `<!doctype html>
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <title>A shop of somebody else</title>
+    <title>A page of another site</title>
     <link rel="icon" href="data:," />
     <style>
       :root { color-scheme: light dark; font-family: system-ui, sans-serif; }
@@ -55,6 +55,6 @@ const pageWith = (facts: string) => `<!doctype html>
       <canvas id="document" role="img" aria-label="The document that was bought"></canvas>
     </main>
     <script type="application/json" id="facts">${facts}</script>
-    <script src="shop.js"></script>
+    <script src="buyerPage.js"></script>
   </body>
 </html>`

@@ -1,5 +1,5 @@
 /*
- * A page of another site that sells our answers on: it finds a wallet of the browser, asks for the price, pays with
+ * A page of another site: it finds a wallet of the browser, asks for the price, pays with
  * @tollbook/client, verifies the receipt, and shows the document that it has bought.
  */
 
