@@ -24,7 +24,7 @@ const unlistedShare = 1 / 2
 
 /**
  * Divides the pace of each provider between callers. A wallet may use as many lookups in a minute as it leaves to others, and
- * items that are not known to exist may use half of the pace, whoever asks for them.
+ * items that are not known to exist may use half of the pace, for all callers together.
  */
 export function createProviderShares<Query, Data>(
   deps: ProviderSharesDeps,
