@@ -56,7 +56,7 @@ const freshMs = 60_000
 const staleMs = 10 * 60_000
 // CoinGecko lags by a minute or two and CoinPaprika by up to ten; a price that is half an hour old is wrong.
 const ageMaxMs = 30 * 60_000
-const lastKnownMs = 6 * 60 * 60_000
+const lastKnownMs = 2 * 60 * 60_000
 const hint = 'only coins that are ranked by market capitalisation are sold, by their ticker'
 
 function openCrypto(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters>> {

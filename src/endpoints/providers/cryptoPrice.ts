@@ -35,7 +35,7 @@ export const cryptoAgreement: AgreementRule = {
     marketCap: { factor: 1.5 },
   },
   jumps: {
-    price: { percent: 25 },
+    price: { percent: 12 },
     change24h: { points: 25 },
     volume24h: { factor: 5 },
     marketCap: { factor: 1.3 },

@@ -63,7 +63,8 @@ const changePointsMax = 0.3
 export const stockAgreement: AgreementRule = {
   main: 'price',
   tolerances: { price: { percent: 2 }, changePercent: { points: 2 }, volume: { factor: 10 } },
-  jumps: { price: { percent: 20 } },
+  // A day's volume begins at nothing, so the last known one is a bound for other units only.
+  jumps: { price: { percent: 10 }, changePercent: { points: 15 }, volume: { factor: 50 } },
 }
 
 /** Currencies quoted in hundredths: London's pence, Tel Aviv's agorot, Johannesburg's cents. */
