@@ -15,7 +15,7 @@ import { type AgreementPolicy, askForAgreement, ProvidersDiffer } from './askFor
 import { createLiveness, type Liveness } from './liveness.ts'
 import { createMissBudget } from './missBudget.ts'
 import type { Provider, ProviderDeps } from './providers/provider.ts'
-import { creditMeta, creditsOf } from './providers/providerTerms.ts'
+import { type Credit, creditMeta, creditsOf } from './providers/providerTerms.ts'
 
 /** The providers of one endpoint in the order in which they are asked, with a cache of their answers. */
 export interface AnswerSource<Query, Data> {
@@ -47,6 +47,8 @@ export interface SourceOptions<Query, Data> extends ChainOptions<Query, Data> {
   readonly staleMs: number
   /** Present: several providers are queried, and only an answer on which they agree is sold. */
   readonly agreement?: AgreementPolicy<Query>
+  /** Credits that are due for every answer, besides those of its providers. */
+  readonly credits?: readonly Credit[]
   /** Advice for a caller whose answer does not exist. */
   readonly hint?: string
 }
@@ -63,7 +65,7 @@ export function createSource<Query, Data>(
   deps: SourceDeps,
   options: SourceOptions<Query, Data>,
 ): AnswerSource<Query, Data> {
-  const { keyOf, agreement } = options
+  const { keyOf, agreement, credits = [] } = options
   const { clock } = deps
   const perf = { now: () => clock.monotonicMs() }
   const missing = new LRUCache<string, true>({ perf, ttlResolution: 0, max: missingMax, ttl: missingMs })
@@ -114,7 +116,7 @@ export function createSource<Query, Data>(
         return {
           kind: 'found',
           data: found.observation.data,
-          meta: metaOf(deps, found, { askedAtMs, ageMs: ageMsOf(found) }),
+          meta: metaOf({ ...deps, credits }, found, { askedAtMs, ageMs: ageMsOf(found) }),
         }
       } catch (error) {
         if (error instanceof ProvidersDiffer) return differing(options, error)
@@ -172,7 +174,7 @@ function openLiveness<Query, Data>(deps: SourceDeps, options: SourceOptions<Quer
 }
 
 function metaOf<Data>(
-  { sampleUpstreams }: SourceDeps,
+  { sampleUpstreams, credits }: Pick<SourceDeps, 'sampleUpstreams'> & { readonly credits: readonly Credit[] },
   { observation, provider, fetchedAtMs, usedProviders = [provider] }: Remembered<Data>,
   { askedAtMs, ageMs }: { readonly askedAtMs: number; readonly ageMs: number },
 ): Meta {
@@ -182,7 +184,7 @@ function metaOf<Data>(
     source: sampleUpstreams ? `sample:${provider}` : provider,
     asOf: isoTime(observation.asOfMs),
     cached: fetchedAtMs < askedAtMs,
-    ...creditMeta(creditsOf(usedProviders)),
+    ...creditMeta([...creditsOf(usedProviders), ...credits]),
     ageSeconds: Math.floor(ageMs / 1000),
   }
 }
