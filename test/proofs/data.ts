@@ -1,6 +1,7 @@
 import '@tollbook/core/quietBindings'
 import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { appleStage, bitcoinStage, loneStages } from './data/priceStages.ts'
+import { openNewsStage } from './data/newsStage.ts'
 import { openServers, type Result, settings, tryVariant, variantsOf } from './data/runVariants.ts'
 import { weatherStages } from './data/weatherStages.ts'
 import { concludeProof, say } from './verdict.ts'
@@ -15,7 +16,10 @@ interface Options {
   readonly show: number
 }
 
-const command = proofCommand('data', 'No fault of one provider sells a wrong answer, or calls an existing item unknown.')
+const command = proofCommand(
+  'data',
+  'No fault of one provider sells a wrong answer, or calls an existing item unknown.',
+)
 const { every, show } = command
   .option('--every <n>', 'tries only every n-th variant', wholeNumber, 4)
   .option('--show <n>', 'failures to print', wholeNumber, 20)
@@ -23,18 +27,22 @@ const { every, show } = command
   .opts<Options>()
 
 const results: Result[] = []
-for (const stage of [bitcoinStage, appleStage, ...loneStages, ...weatherStages]) {
+const newsStage = await openNewsStage()
+for (const stage of [bitcoinStage, appleStage, ...loneStages, ...weatherStages, newsStage.stage]) {
   const servers = await openServers(stage)
   const variants = variantsOf(stage).filter((_variant, at) => at % every === 0)
   for (const variant of variants) results.push(await tryVariant(variant, servers))
   servers.close()
   say(`${stage.name}: ${variants.length} variants`)
 }
+await newsStage.close()
 const bad = results.filter(({ verdict }) => verdict === 'wrong' || verdict === 'false NO_DATA')
 const marked = results.filter(({ verdict }) => verdict === 'wrong, marked')
 printTable()
 for (const { variant, verdict, detail } of [...bad, ...marked].slice(0, show))
-  say(`${verdict}: ${variant.stage.name}, ${variant.provider.name}, ${variant.setting}, ${variant.name}: ${detail.slice(0, 200)}`)
+  say(
+    `${verdict}: ${variant.stage.name}, ${variant.provider.name}, ${variant.setting}, ${variant.name}: ${detail.slice(0, 200)}`,
+  )
 concludeProof({
   holds: bad.length === 0 && marked.every(({ variant }) => variant.setting === 'others silent'),
   lines: [

@@ -33,9 +33,7 @@ function changed(node: unknown, path: string, changes: ReadonlyMap<string, unkno
   if (changes.has(path)) return changes.get(path)
   if (Array.isArray(node)) return node.map((child: unknown, at) => changed(child, join(path, String(at)), changes))
   if (typeof node !== 'object' || node === null) return node
-  return Object.fromEntries(
-    Object.entries(node).map(([key, child]) => [key, changed(child, join(path, key), changes)]),
-  )
+  return Object.fromEntries(Object.entries(node).map(([key, child]) => [key, changed(child, join(path, key), changes)]))
 }
 
 function join(path: string, key: string): string {
@@ -48,10 +46,14 @@ function csvBody(text: string): Body {
   return { leaves: cells.leaves, print: (changes) => `${header}\r\n${cells.print(changes)}\r\n` }
 }
 
+function writeText(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+}
+
 function splitBody(parts: readonly string[], separator: string): Body {
   return {
     leaves: parts.flatMap((value, at) => (value.trim() === '' ? [] : [{ path: String(at), value }])),
     print: (changes) =>
-      parts.map((part, at) => (changes.has(String(at)) ? String(changes.get(String(at)) ?? '') : part)).join(separator),
+      parts.map((part, at) => (changes.has(String(at)) ? writeText(changes.get(String(at))) : part)).join(separator),
   }
 }

@@ -70,6 +70,11 @@ const swaps: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^(USD|GBp)$/, ['EUR', 'GBP', 'GBp', 'JPY']],
   [/^(celsius|°C|wmoUnit:degC)$/, ['fahrenheit', '°F', 'wmoUnit:degF', 'K']],
   [/^(%|wmoUnit:percent)$/, ['fraction', '1']],
+  [/^(Show HN: An AI thing|AI news|New AI law passes first reading)$/, ['Quantum firm opens UK lab']],
+  [
+    /^https?:\/\//,
+    ['http://169.254.169.254/', 'http://localhost/', 'javascript:alert(1)', 'https://user@192.168.1.1/'],
+  ],
 ]
 
 function textChanges(value: string): readonly Change[] {

@@ -18,7 +18,7 @@ const page = '<!doctype html><title>Before you continue</title><p>Please accept.
 const html = { 'content-type': 'text/html; charset=utf-8' }
 const json = { 'content-type': 'application/json' }
 
-/** Replies that are no answer, whatever the provider. */
+/** Replies without an answer, for any provider. */
 export function httpFaults({ headers, text: body }: HonestReply): readonly HttpFault[] {
   const status = (code: number, said: string, of: Readonly<Record<string, string>> = json): HttpFault => {
     return { name: `HTTP ${code} ${said.slice(0, 24)}`, answering: text(said, { status: code, headers: of }) }
@@ -27,7 +27,10 @@ export function httpFaults({ headers, text: body }: HonestReply): readonly HttpF
     return { name: `200 ${name}`, answering: text(said, { headers: of }) }
   }
   return [
-    ...[401, 402, 403, 404, 418, 429, 451].flatMap((code) => [status(code, '{"error":"no"}'), status(code, page, html)]),
+    ...[401, 402, 403, 404, 418, 429, 451].flatMap((code) => [
+      status(code, '{"error":"no"}'),
+      status(code, page, html),
+    ]),
     status(429, 'Too Many Requests', { 'retry-after': '0' }),
     ...[500, 502, 503, 504].map((code) => status(code, page, { ...html, 'retry-after': '30' })),
     status(500, '{"error":"internal"}'),

@@ -129,7 +129,11 @@ export const loneStages: readonly Stage[] = [
     open: openOrder(stock, { symbol: '0700.HK' }),
     whyWrong: (data) => whyNot(stockData)({ ...z.record(z.string(), z.unknown()).parse(data), symbol: 'AAPL' }),
     providers: [
-      { ...yahoo, honest: honestReply('yahoo/chart-aapl-1d', (text) => text.replaceAll('AAPL', '0700.HK')), facts: undefined },
+      {
+        ...yahoo,
+        honest: honestReply('yahoo/chart-aapl-1d', (text) => text.replaceAll('AAPL', '0700.HK')),
+        facts: undefined,
+      },
     ],
   },
   {

@@ -1,14 +1,14 @@
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { assertPresent } from '@tollbook/core/assert'
 import { listen } from '@tollbook/localnet/httpServer'
-import type { UpstreamName } from '../../../src/outbound/upstreamName.ts'
+import { upstreamNames } from '../../../src/outbound/upstreamName.ts'
 import type { Outcome } from '../../../src/product/product.ts'
 import { type Answering, text } from '../../support/loopbackProvider.ts'
 import { openProviderFixture } from '../../support/providerFixture.ts'
 import { sampleTimeMs } from '../../support/upstreamSample.ts'
 import { fieldFaults } from './fieldFaults.ts'
 import { httpFaults } from './httpFaults.ts'
-import type { Stage, StagedProvider } from './stage.ts'
+import type { Stage, StagedName, StagedProvider } from './stage.ts'
 
 /** `others honest`: one provider is at fault. `others silent`: and no other answers. `after a sale`: the same, with a known value. */
 export const settings = ['others honest', 'others silent', 'after a sale'] as const
@@ -47,11 +47,11 @@ export function variantsOf(stage: Stage): readonly Variant[] {
 
 const silent = text('down', { status: 503, headers: { 'retry-after': '60' } })
 
-/** One server for each provider, which answers as the variant at hand says. */
+/** One server for each provider, which answers as the current variant says. */
 export async function openServers(stage: Stage) {
-  const answers = new Map<UpstreamName, Answering>()
-  const urls = new Map<UpstreamName, string>()
-  const servers = []
+  const answers = new Map<StagedName, Answering>()
+  const urls = new Map<StagedName, string>()
+  const servers: Server[] = []
   for (const provider of stage.providers) {
     const { name, aside } = provider
     const server = createServer((request: IncomingMessage, response) => {
@@ -66,7 +66,7 @@ export async function openServers(stage: Stage) {
   return {
     answers,
     /** A port that nothing uses stands for the providers that the stage leaves out. */
-    urlOf: (name: UpstreamName) => urls.get(name) ?? 'http://127.0.0.1:9',
+    urlOf: (name: StagedName) => urls.get(name) ?? 'http://127.0.0.1:9',
     close() {
       for (const server of servers) {
         server.closeAllConnections()
@@ -78,26 +78,12 @@ export async function openServers(stage: Stage) {
 
 export type Servers = Awaited<ReturnType<typeof openServers>>
 
-const upstreams: readonly UpstreamName[] = [
-  'COINGECKO',
-  'COINPAPRIKA',
-  'COINBASE',
-  'KRAKEN',
-  'MET_NORWAY',
-  'OPEN_METEO',
-  'OPEN_METEO_GEOCODING',
-  'NWS',
-  'YAHOO',
-  'STOOQ',
-  'NASDAQ',
-  'TWELVE_DATA',
-]
-
 export async function tryVariant(variant: Variant, servers: Servers): Promise<Result> {
   const { stage, provider, setting, answering } = variant
-  const addresses = upstreams.map((name) => [name, { url: servers.urlOf(name), apiKey: stage.apiKeys?.[name] }])
-  const { deps, clock } = openProviderFixture(Object.fromEntries(addresses), sampleTimeMs)
-  const product = stage.open(deps)
+  const { apiKeys = {}, isNow = false } = stage
+  const addresses = upstreamNames.map((name) => [name, { url: servers.urlOf(name), apiKey: apiKeys[name] }])
+  const { deps, clock } = openProviderFixture(Object.fromEntries(addresses), isNow ? undefined : sampleTimeMs)
+  const product = stage.open(deps, servers.urlOf)
   const sayHonest = () => {
     for (const { name, honest } of stage.providers) servers.answers.set(name, honestly(honest))
   }
