@@ -9,6 +9,7 @@ import {
   ProvidersFailed,
   ItemUnknown,
   providerMsMax,
+  type ProvidersInTurn,
   type Remembered,
 } from './askInTurn.ts'
 import { type AgreementPolicy, askForAgreement, ProvidersDiffer } from './askForAgreement.ts'
@@ -32,7 +33,13 @@ export interface AnswerSource<Query, Data> {
 }
 
 export type Found<Data> =
-  | { readonly kind: 'found'; readonly data: Data; readonly meta: Meta }
+  | {
+      readonly kind: 'found'
+      readonly data: Data
+      /** Further fields, sold on request. */
+      readonly details: Readonly<Record<string, Json>>
+      readonly meta: Meta
+    }
   | Extract<Outcome, { kind: 'failed' }>
 
 export interface SourceOptions<Query, Data> extends ChainOptions<Query, Data> {
@@ -65,7 +72,7 @@ export function createSource<Query, Data>(
   deps: SourceDeps,
   options: SourceOptions<Query, Data>,
 ): AnswerSource<Query, Data> {
-  const { keyOf, agreement, credits = [] } = options
+  const { keyOf, credits = [] } = options
   const { clock } = deps
   const perf = { now: () => clock.monotonicMs() }
   const missing = new LRUCache<string, true>({ perf, ttlResolution: 0, max: missingMax, ttl: missingMs })
@@ -80,9 +87,7 @@ export function createSource<Query, Data>(
     ttl: options.freshMs,
     async fetchMethod(_key, old, { context, options: entry }) {
       try {
-        const asking = { clock, options, liveness }
-        if (agreement === undefined) return await askInTurn(asking, context.query)
-        return await askForAgreement(asking, agreement, context.query)
+        return await askProviders({ clock, options, liveness }, context.query)
       } catch (error) {
         const mayStandIn = error instanceof ProvidersFailed && !(error instanceof ProvidersDiffer)
         if (old === undefined || !mayStandIn || ageMsOf(old) > servedMs) throw error
@@ -116,11 +121,11 @@ export function createSource<Query, Data>(
         return {
           kind: 'found',
           data: found.observation.data,
+          details: found.observation.details ?? {},
           meta: metaOf({ ...deps, credits }, found, { askedAtMs, ageMs: ageMsOf(found) }),
         }
       } catch (error) {
-        if (error instanceof ProvidersDiffer) return differing(options, error)
-        if (error instanceof ProvidersFailed) return failedOf(options, error.code)
+        if (error instanceof ProvidersFailed) return failureOf(options, error)
         if (!(error instanceof ItemUnknown)) throw error
         isMiss = true
         missing.set(key, true)
@@ -130,6 +135,14 @@ export function createSource<Query, Data>(
       }
     },
   }
+}
+
+function askProviders<Query, Data>(
+  asking: ProvidersInTurn<Query, Data> & SourceProviders<Query, Data>,
+  query: Query,
+): Promise<Remembered<Data>> {
+  const { agreement } = asking.options
+  return agreement === undefined ? askInTurn(asking, query) : askForAgreement(asking, agreement, query)
 }
 
 const tooManyMisses = {
@@ -202,11 +215,13 @@ function failedOf<Query, Data>(
   return { kind: 'failed', code, message: said[code] }
 }
 
-function differing<Query, Data>(
-  { what }: SourceOptions<Query, Data>,
-  { isAlone }: ProvidersDiffer,
+function failureOf<Query, Data>(
+  options: SourceOptions<Query, Data>,
+  error: ProvidersFailed,
 ): Extract<Outcome, { kind: 'failed' }> {
-  const why = isAlone
+  if (!(error instanceof ProvidersDiffer)) return failedOf(options, error.code)
+  const { what } = options
+  const why = error.isAlone
     ? `only one provider of ${what} answers, and its answer needs the confirmation of another`
     : `the providers of ${what} differ from each other by more than their tolerance`
   const message = `${why}, so none is sold; repeat with the same proof`
