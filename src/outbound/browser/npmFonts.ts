@@ -1,27 +1,67 @@
-import { chmod, copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { z } from 'zod'
+import { assertPresent } from '@tollbook/core/assert'
 
 /*
- * Fonts for the browser of npm, which brings one sans-serif font. DejaVu has serif and monospace faces, Latin, Greek,
- * Cyrillic, Arabic, Hebrew and symbols in 12 MB, and may be sold as part of a larger package.
+ * Fonts for the browser of npm, which brings one sans-serif font. All may be sold as part of a larger package. DejaVu:
+ * serif and monospace faces, Latin, Greek, Cyrillic, Arabic, Hebrew and symbols. Noto: Hindi, Chinese and Japanese,
+ * Korean, and emoji without colour, which are 1 MB and not 24.
  */
 
+interface FontPackage {
+  readonly name: string
+  /** Below the package; the files that are not here are other weights. */
+  readonly files: readonly string[]
+}
+
+const fontPackages: readonly FontPackage[] = [
+  {
+    name: 'dejavu-fonts-ttf',
+    files: ['DejaVuSans', 'DejaVuSansMono', 'DejaVuSerif'].flatMap((family) => [
+      `ttf/${family}.ttf`,
+      `ttf/${family}-Bold.ttf`,
+      `ttf/${family}-${family === 'DejaVuSerif' ? 'Italic' : 'Oblique'}.ttf`,
+      `ttf/${family}-Bold${family === 'DejaVuSerif' ? 'Italic' : 'Oblique'}.ttf`,
+    ]),
+  },
+  {
+    name: '@expo-google-fonts/noto-sans-devanagari',
+    files: ['400Regular/NotoSansDevanagari_400Regular.ttf', '700Bold/NotoSansDevanagari_700Bold.ttf'],
+  },
+  { name: '@expo-google-fonts/noto-emoji', files: ['400Regular/NotoEmoji_400Regular.ttf'] },
+  { name: '@embedpdf/fonts-sc', files: ['fonts/NotoSansHans-Regular.otf', 'fonts/NotoSansHans-Bold.otf'] },
+  { name: '@embedpdf/fonts-kr', files: ['fonts/NotoSansKR-Regular.otf', 'fonts/NotoSansKR-Bold.otf'] },
+]
+
 const packageJson = z.object({ version: z.string() })
-const packageFile = createRequire(import.meta.url).resolve('dejavu-fonts-ttf/package.json')
+const require = createRequire(import.meta.url)
 const readableByAll = 0o755
 
+/** Not `require.resolve`: some of the packages export no package.json. */
+function folderOf(name: string): string {
+  const found = (require.resolve.paths(name) ?? [])
+    .map((folder) => join(folder, name))
+    .find((folder) => existsSync(join(folder, 'package.json')))
+  return assertPresent(found, `the package ${name} is installed`)
+}
+
+/** Changes when a package does, because a browser is unpacked once with all its fonts. */
 export async function fontsVersion(): Promise<string> {
-  return packageJson.parse(JSON.parse(await readFile(packageFile, 'utf8'))).version
+  const texts = await Promise.all(
+    fontPackages.map(({ name }) => readFile(join(folderOf(name), 'package.json'), 'utf8')),
+  )
+  return texts.map((text) => packageJson.parse(JSON.parse(text)).version).join('-')
 }
 
 /** Copies them to the directory of the browser, which runs as another user and may not be able to read our modules. */
 export async function installFonts(directory: string, finalDirectory: string): Promise<void> {
-  const source = join(dirname(packageFile), 'ttf')
-  const target = join(directory, 'fonts', 'dejavu')
+  const target = join(directory, 'fonts', 'npm')
   await mkdir(target, { recursive: true })
-  await Promise.all((await readdir(source)).map((name) => copyFile(join(source, name), join(target, name))))
+  const files = fontPackages.flatMap(({ name, files: some }) => some.map((file) => join(folderOf(name), file)))
+  await Promise.all(files.map((file) => copyFile(file, join(target, basename(file)))))
   for (const folder of [join(directory, 'fonts'), target]) await chmod(folder, readableByAll)
   await writeFile(join(directory, 'fonts.conf'), configurationOf(finalDirectory))
 }
@@ -49,7 +89,7 @@ const aliases: readonly (readonly [asked: string, given: readonly string[]])[] =
 function configurationOf(directory: string): string {
   const folders = [
     join(directory, 'fonts', 'fonts'),
-    join(directory, 'fonts', 'dejavu'),
+    join(directory, 'fonts', 'npm'),
     '/usr/share/fonts',
     '/usr/local/share/fonts',
   ]

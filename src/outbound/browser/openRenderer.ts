@@ -127,7 +127,7 @@ async function renderInTurn(deps: Rendering, task: RenderTask, customer: Custome
 
 /** Names of one owner share a turn: everyone can make any number of names below their own. */
 function siteOf({ page }: RenderTask, { payer }: Customer): string {
-  if ('html' in page) return payer
+  if (!('url' in page)) return payer
   const hostname = URL.parse(page.url)?.hostname ?? ''
   return /^[\d.]+$|^\[/.test(hostname) ? hostname : hostname.split('.').slice(-2).join('.')
 }
