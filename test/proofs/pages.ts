@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { assert } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
-import { openEgress } from '../../src/outbound/browser/openEgress.ts'
 import { openRenderer } from '../../src/outbound/browser/openRenderer.ts'
+import { openRenderWorker } from '../../src/outbound/browser/openRenderWorker.ts'
 import { RenderFailure, type Rendered } from '../../src/outbound/browser/renderer.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { corpus } from './pages/corpus.ts'
@@ -40,13 +40,13 @@ await once(server, 'listening')
 const address = server.address()
 assert(typeof address === 'object' && address !== null, 'a server that listens has a port')
 const host = `127.0.0.1:${address.port}`
+const allowHosts = [host, `127.0.0.2:${address.port}`]
+const settings = { allowHosts, loadTimeoutMs: 4_000 }
 const renderer = await openRenderer({
   clock: systemClock,
-  log: silentLog,
-  egress: openEgress({ allowHosts: [host, `127.0.0.2:${address.port}`] }),
-  chromiumPath: undefined,
+  allowHosts,
   concurrency: 2,
-  limits: { loadTimeoutMs: 4_000 },
+  openEngine: () => openRenderWorker({ clock: systemClock, log: silentLog, settings }),
 })
 while (/being started/.test(renderer.whyUnavailable() ?? '')) await systemClock.sleep(100)
 const why = renderer.whyUnavailable()
@@ -68,7 +68,9 @@ async function run(): Promise<void> {
       if (accept) acceptPicture(goldens, { kind, page, outcome })
       const problem = await judgeCapture({ page, kind, outcome, asked, golden: goldens.get(page.name) })
       if (problem !== undefined) wrong.push(`${page.name}, ${kind}: ${problem}`)
-      say(`${problem === undefined ? 'as expected' : 'WRONG      '}  ${kind.padEnd(8)}  ${page.name}: ${saidOf(outcome)}`)
+      say(
+        `${problem === undefined ? 'as expected' : 'WRONG      '}  ${kind.padEnd(8)}  ${page.name}: ${saidOf(outcome)}`,
+      )
     }
   if (accept) await writeGoldens(goldens)
   concludeProof({ holds: wrong.length === 0, lines: [`${chosen.length} pages, each twice`, ...wrong] })

@@ -128,7 +128,11 @@ interface Arrival extends VisitDeps {
 }
 
 /** The status of the page, once it is loaded as far as the order asks. Undefined for a page that was sent. */
-async function arrive(page: Page, { page: target, options }: RenderTask, arrival: Arrival): Promise<number | undefined> {
+async function arrive(
+  page: Page,
+  { page: target, options }: RenderTask,
+  arrival: Arrival,
+): Promise<number | undefined> {
   const waitUntil = options.until === 'domcontentloaded' ? 'domcontentloaded' : 'load'
   const navigation = { waitUntil, timeout: arrival.loadTimeoutMs + finishTimeoutMs } as const
   if ('url' in target) return goTo(page, target.url, { navigation, watch: arrival.watch })

@@ -135,8 +135,8 @@ const egress = openEgress({
   rules,
   limits: { bytesMax: 4 * 1024 * 1024, hostsMax: 50 },
 })
-const limits = { jobTimeoutMs: 4_000, loadTimeoutMs: 1_000, jobsPerBrowserMax: 15 }
-const opened = await openTestRenderer({ egress, limits })
+const limits = { loadTimeoutMs: 1_000, jobsPerBrowserMax: 15 }
+const opened = await openTestRenderer({ egress, limits, jobTimeoutMs: 4_000 })
 let payments = 0
 const never = new AbortController().signal
 

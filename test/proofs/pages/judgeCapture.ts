@@ -29,8 +29,7 @@ function judgeMarks({ page, kind, asked }: Capture, rendered: Rendered): string 
   const expected = (kind === 'picture' ? missing : missingOnPaper).join() || 'complete'
   const said = rendered.missing.map(({ reason }) => reason).join() || 'complete'
   if (said !== expected) return `it says ${said}, not ${expected}`
-  if (rendered.missingGlyphs > 0 && !mayLackGlyphs)
-    return `${rendered.missingGlyphs} characters have no font`
+  if (rendered.missingGlyphs > 0 && !mayLackGlyphs) return `${rendered.missingGlyphs} characters have no font`
   const unasked = fetches.find((url) => !asked.has(url))
   return unasked === undefined ? undefined : `${unasked} was never asked for`
 }

@@ -49,7 +49,10 @@ export const layoutPages: readonly CorpusPage[] = [
     html: '<h1>你好，世界</h1><p>こんにちは</p><p>안녕하세요</p>',
     says: ['世界', 'こんにちは', '안녕하세요'],
   },
-  { name: 'vertical text', html: '<div style="writing-mode:vertical-rl;height:300px"><h1>縦書き</h1><p>日本語</p></div>' },
+  {
+    name: 'vertical text',
+    html: '<div style="writing-mode:vertical-rl;height:300px"><h1>縦書き</h1><p>日本語</p></div>',
+  },
   { name: 'Hindi', html: '<h1>नमस्ते दुनिया</h1>' },
   { name: 'emoji', html: '<h1>🦜 🚀 🧾</h1>' },
   { name: 'emoji of several characters', html: '<h1>👩‍💻 👨‍👩‍👧 🇨🇭 👍🏽</h1>' },

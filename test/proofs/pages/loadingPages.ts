@@ -105,7 +105,10 @@ export const loadingPages: readonly CorpusPage[] = [
     missing: ['still_changing'],
   },
   { name: 'event stream', html: '<h1>Page</h1><script>new EventSource("/events")</script>', says: ['Page'] },
-  { name: 'WebSocket that does not open', html: '<h1>Page</h1><script>new WebSocket("ws://" + location.host)</script>' },
+  {
+    name: 'WebSocket that does not open',
+    html: '<h1>Page</h1><script>new WebSocket("ws://" + location.host)</script>',
+  },
   {
     name: 'document that arrives in parts',
     html: '/parts',

@@ -1,6 +1,8 @@
 import { type CorpusPage, filler } from './corpusPage.ts'
 
-const grow = (condition: string) => `<div id="l">${filler}</div><script>let n = 0; addEventListener('scroll', async () => {
+const grow = (
+  condition: string,
+) => `<div id="l">${filler}</div><script>let n = 0; addEventListener('scroll', async () => {
   if (${condition}scrollY + innerHeight > document.body.scrollHeight - 200) { n++; await fetch('/slow?' + n); l.insertAdjacentHTML('beforeend', ${JSON.stringify(filler)}) } })</script>`
 const rows = (count: number) => Array.from({ length: count }, (_, nth) => `<p>Row ${nth}</p>`).join('')
 
