@@ -27,7 +27,7 @@ const command = proofCommand(
 )
   .option('--only <text>', 'only pages whose name contains it')
   .option('--output <folder>', 'writes the pictures and documents there, to be looked at')
-  .option('--accept', 'makes these pictures the golden ones, after somebody has looked at them', false)
+  .option('--accept', 'makes these pictures the golden ones, to be looked at before they are committed', false)
 const { output, only = '', accept } = command.parse().opts<{ output?: string; only?: string; accept: boolean }>()
 
 const margin = { top: '1cm', right: '1cm', bottom: '1cm', left: '1cm' }

@@ -48,12 +48,15 @@ function folderOf(name: string): string {
   return assertPresent(found, `the package ${name} is installed`)
 }
 
-/** Changes when a package does, because a browser is unpacked once with all its fonts. */
+// To be changed with the configuration below.
+const configurationVersion = 2
+
+/** Changes when the fonts do, because a browser is unpacked once with all of them. */
 export async function fontsVersion(): Promise<string> {
   const texts = await Promise.all(
     fontPackages.map(({ name }) => readFile(join(folderOf(name), 'package.json'), 'utf8')),
   )
-  return texts.map((text) => packageJson.parse(JSON.parse(text)).version).join('-')
+  return [...texts.map((text) => packageJson.parse(JSON.parse(text)).version), configurationVersion].join('-')
 }
 
 /** Copies them to the directory of the browser, which runs as another user and may not be able to read our modules. */
@@ -70,19 +73,23 @@ const openSans = 'Open Sans'
 const serif = 'DejaVu Serif'
 const monospace = 'DejaVu Sans Mono'
 
-/** Families that pages name, and their substitutes: fonts of the system that are made for it come first. */
-const aliases: readonly (readonly [asked: string, given: readonly string[]])[] = [
+/** Generic families, of which the first that is installed is taken: fonts of the system that are made for it come first. */
+const generic: readonly (readonly [asked: string, given: readonly string[]])[] = [
   ['sans-serif', ['Liberation Sans', openSans, 'DejaVu Sans']],
   ['serif', ['Liberation Serif', serif]],
   ['monospace', ['Liberation Mono', monospace]],
-  ['Arial', ['Liberation Sans', openSans]],
-  ['Helvetica', ['Liberation Sans', openSans]],
-  ['Verdana', ['DejaVu Sans']],
-  ['Times New Roman', ['Liberation Serif', serif]],
-  ['Times', ['Liberation Serif', serif]],
-  ['Georgia', [serif]],
-  ['Courier New', ['Liberation Mono', monospace]],
-  ['Courier', ['Liberation Mono', monospace]],
+]
+
+/** Families that pages name. The browser accepts another one only if it is put in the place of the first. */
+const replaced: readonly (readonly [asked: string, given: string])[] = [
+  ['Arial', openSans],
+  ['Helvetica', openSans],
+  ['Verdana', 'DejaVu Sans'],
+  ['Times New Roman', serif],
+  ['Times', serif],
+  ['Georgia', serif],
+  ['Courier New', monospace],
+  ['Courier', monospace],
 ]
 
 /** The file that comes with the package names folders of its own world. */
@@ -98,7 +105,8 @@ function configurationOf(directory: string): string {
 <fontconfig>
 ${folders.map((folder) => `  <dir>${folder}</dir>`).join('\n')}
   <cachedir prefix="xdg">fontconfig</cachedir>
-${aliases.map(([asked, given]) => aliasOf(asked, given)).join('\n')}
+${generic.map(([asked, given]) => aliasOf(asked, given)).join('\n')}
+${replaced.map(([asked, given]) => replacementOf(asked, given)).join('\n')}
 </fontconfig>
 `
 }
@@ -107,4 +115,9 @@ ${aliases.map(([asked, given]) => aliasOf(asked, given)).join('\n')}
 function aliasOf(asked: string, given: readonly string[]): string {
   const families = given.map((family) => `<family>${family}</family>`).join('')
   return `  <alias binding="same"><family>${asked}</family><accept>${families}</accept></alias>`
+}
+
+function replacementOf(asked: string, given: string): string {
+  const rule = `<edit name="family" mode="assign" binding="same"><string>${given}</string></edit>`
+  return `  <match target="pattern"><test name="family"><string>${asked}</string></test>${rule}</match>`
 }

@@ -3,9 +3,11 @@ import { once } from 'node:events'
 import { homedir, tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '@tollbook/core/clock'
+import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../../primitives/log.ts'
 import { keepLastWords } from './browserProcess.ts'
-import { checkChromiumPath } from './chromium.ts'
+import { checkChromiumPath, findChromiums } from './chromium.ts'
+import { unprivileged } from './launchBrowser.ts'
 import type { RenderBounds, RenderEngine, RenderWork } from './renderEngine.ts'
 import { RenderFailure, type Rendered } from './renderer.ts'
 import { type WorkerNews, type WorkerOrder, workerNews, type WorkerSettings } from './workerMessages.ts'
@@ -36,7 +38,11 @@ interface WorkerState extends RenderWorkerDeps {
   problem: string | undefined
   /** Ends in a row, without a browser in between. */
   ends: number
+  /** As `nobody`, for a service that runs as root. */
+  dropsRoot: boolean
   jobsStarted: number
+  /** A worker has sent something. */
+  isHeard: boolean
   readonly jobs: Map<number, Job>
   readonly closing: AbortController
 }
@@ -54,17 +60,30 @@ export async function openRenderWorker(deps: RenderWorkerDeps): Promise<RenderEn
     unavailable: isStarting,
     problem: undefined,
     ends: 0,
+    dropsRoot: process.getuid?.() === 0,
+    isHeard: false,
     jobsStarted: 0,
     jobs: new Map(),
     closing: new AbortController(),
   }
-  start(worker)
+  void prepare(worker)
   return {
     whyUnavailable: () => worker.unavailable,
     problem: () => worker.problem,
     render: (work, bounds) => render(worker, work, bounds),
     close: () => close(worker),
   }
+}
+
+/** Root unpacks the browser, so that neither the worker nor a page that takes it over can change the program. */
+async function prepare(worker: WorkerState): Promise<void> {
+  const { settings, closing, log, dropsRoot } = worker
+  try {
+    if (dropsRoot) await findChromiums(settings.chromiumPath, closing.signal).next()
+  } catch (error) {
+    log.warn({ event: 'browser_not_unpacked', error: describeError(error) })
+  }
+  if (!closing.signal.aborted) start(worker)
 }
 
 function start(worker: WorkerState): void {
@@ -77,20 +96,27 @@ function start(worker: WorkerState): void {
     // Ctrl-C ends the service, which ends its worker after its last job.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    ...(worker.dropsRoot ? unprivileged : {}),
   })
   worker.child = child
   const lastWords = keepLastWords(child.stderr)
   child.on('message', (message) => hear(worker, message))
-  child.on('error', () => undefined)
-  child.once('exit', (code, signal) => {
-    worker.child = undefined
-    worker.unavailable = isStarting
-    failAll(worker)
-    if (worker.closing.signal.aborted) return
-    worker.ends++
-    worker.log.warn({ event: 'render_worker_ended', ends: worker.ends, code, signal, said: lastWords() })
-    void startLater(worker)
-  })
+  child.once('error', (error) => ended(worker, child, describeError(error)))
+  child.once('exit', (code, signal) => ended(worker, child, `${signal ?? code}${lastWords()}`))
+}
+
+/** A process that could not be started reports an error and no end; another may report both. */
+function ended(worker: WorkerState, child: ChildProcess, how: string): void {
+  if (worker.child !== child) return
+  worker.child = undefined
+  worker.unavailable = isStarting
+  failAll(worker)
+  if (worker.closing.signal.aborted) return
+  worker.ends++
+  worker.log.warn({ event: 'render_worker_ended', ends: worker.ends, how, asNobody: worker.dropsRoot })
+  // `nobody` may not be able to read this program, such as below /root.
+  if (!worker.isHeard) worker.dropsRoot = false
+  void startLater(worker)
 }
 
 async function startLater(worker: WorkerState): Promise<void> {
@@ -117,6 +143,7 @@ function hear(worker: WorkerState, message: unknown): void {
 }
 
 function obey(worker: WorkerState, news: WorkerNews): void {
+  worker.isHeard = true
   if (news.type === 'log') return worker.log[news.level](news.fields)
   if (news.type === 'state') {
     worker.unavailable = news.unavailable
@@ -159,7 +186,7 @@ async function render(worker: WorkerState, work: RenderWork, bounds: RenderBound
 async function close(worker: WorkerState): Promise<void> {
   worker.closing.abort()
   const { child } = worker
-  if (child === undefined) return
+  if (child?.pid === undefined) return
   const exited = once(child, 'exit')
   const late = setTimeout(() => child.kill('SIGKILL'), graceMs)
   child.send({ type: 'close' } satisfies WorkerOrder, () => undefined)

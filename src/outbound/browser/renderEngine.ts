@@ -1,6 +1,6 @@
 import type { PdfOrder, Rendered, ScreenshotOrder } from './renderer.ts'
 
-/** Renders one page after another, as told; turns, payments and storage are not its business. */
+/** Renders pages. Turns, payments and storage are the business of `openRenderer.ts`. */
 export interface RenderEngine {
   /** Undefined when a browser is available. */
   whyUnavailable(): string | undefined

@@ -9,7 +9,7 @@ import { RenderFailure } from './renderer.ts'
 import { type WorkerNews, type WorkerOrder, workerOrder, workerSettings } from './workerMessages.ts'
 
 /*
- * The rendering worker: a process of its own, started by `openRenderWorker.ts`. It drives the browser and has its egress
+ * The rendering worker: a separate process, started by `openRenderWorker.ts`. It drives the browser and has its egress
  * proxies. It knows no key, no database and no caller, and ends when the service does.
  */
 
@@ -31,8 +31,7 @@ const log = createLog({
 
 const { allowHosts, chromiumPath, ...limits } = workerSettings.parse(JSON.parse(process.argv[2] ?? ''))
 const jobs = new Map<number, { readonly abandon: AbortController; readonly hurry: AbortController }>()
-let engine: RenderEngine | undefined
-const opened = await openRenderEngine({
+const engine = await openRenderEngine({
   clock: systemClock,
   log,
   egress: openEgress({ allowHosts }),
@@ -40,15 +39,12 @@ const opened = await openRenderEngine({
   limits,
   onChange: () => reportState(engine),
 })
-engine = opened
-process.on('message', (message) => void obey(opened, workerOrder.parse(message)))
+process.on('message', (message) => void obey(engine, workerOrder.parse(message)))
 // The service is gone, in whatever way: the browser ends with this process.
 process.once('disconnect', () => process.exit())
-reportState(opened)
+reportState(engine)
 
-/** The engine calls before it is there, when a browser starts at once; the state follows then. */
-function reportState(current: RenderEngine | undefined): void {
-  if (current === undefined) return
+function reportState(current: RenderEngine): void {
   const [unavailable, problem] = [current.whyUnavailable(), current.problem()]
   report({
     type: 'state',

@@ -73,7 +73,7 @@ const scrollHome = `() => scrollTo({ top: 0, behavior: 'instant' })`
 const pageHeight = `() => (document.scrollingElement ?? document.documentElement).scrollHeight`
 const isTall = `() => (document.scrollingElement ?? document.documentElement).scrollHeight > innerHeight`
 
-// A third, because a clock, a slide and a relative time change their texts too. A list that is drawn anew has the same
+// A third, because a clock, a slide and a relative time change their texts too. A list that is drawn again has the same
 // texts in other elements.
 const hasUnloaded = `async (pauseMs) => {
   await new Promise((resolve) => setTimeout(resolve, pauseMs))

@@ -45,6 +45,7 @@ export async function visitPage(page: Page, task: RenderTask, deps: VisitDeps): 
   await hideElements(world, task.options.hide)
   const unsettled = await settlePage({ page, world, requests, timers, scroll: task.scroll }, task.options)
   loading.forget()
+  await world.run(finishAnimations)
   const missingGlyphs = await countMissingGlyphs(world)
   watch.check()
   // Printing waits for fonts and pictures without a bound.
@@ -70,6 +71,12 @@ function endLoading(requests: PageRequests, { proxy, loadTimeoutMs, hurry }: Vis
   else late.addEventListener('abort', finish, { once: true })
   return { missing: () => missing, forget: () => late.removeEventListener('abort', finish) }
 }
+
+// Text that fades in would be pale. An animation without end has no last picture, and one of scrolling has no time.
+const finishAnimations = `() => {
+  for (const animation of document.getAnimations())
+    if (animation.timeline === document.timeline && animation.playbackRate > 0 && Number.isFinite(animation.effect?.getComputedTiming().endTime)) animation.finish()
+}`
 
 async function hideElements(world: PageWorld, selectors: string | undefined): Promise<void> {
   if (selectors !== undefined) await world.run(addHidingRule, selectors)

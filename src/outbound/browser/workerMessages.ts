@@ -65,6 +65,10 @@ export const workerNews = z.discriminatedUnion('type', [
     message: sentence,
     endsPayment: z.boolean(),
   }),
-  z.object({ type: z.literal('log'), level: z.enum(['debug', 'info', 'warn']), fields: z.record(z.string(), z.unknown()) }),
+  z.object({
+    type: z.literal('log'),
+    level: z.enum(['debug', 'info', 'warn']),
+    fields: z.record(z.string(), z.unknown()),
+  }),
 ])
 export type WorkerNews = z.infer<typeof workerNews>

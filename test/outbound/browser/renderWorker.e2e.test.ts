@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { systemClock } from '@tollbook/core/clock'
 import { assertPresent } from '@tollbook/core/assert'
 import { describe, expect, test } from 'vitest'
@@ -51,7 +51,14 @@ describe.skipIf(!mayRender)('the rendering worker', () => {
   test('knows nothing of the service: no variable, no file, no connection; nor do its browser and its pages', () => {
     const worker = workerPid()
     const browser = assertPresent(browsersOf(worker)[0], 'the browser runs')
-    expect(namesIn(worker)).toEqual(['HOME', 'NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE', 'PATH', 'TMPDIR', 'TZ'])
+    expect(namesIn(worker)).toEqual([
+      'HOME',
+      'NODE_CHANNEL_FD',
+      'NODE_CHANNEL_SERIALIZATION_MODE',
+      'PATH',
+      'TMPDIR',
+      'TZ',
+    ])
     // The browser sets some more for its sandbox.
     const ofBrowser = /^(PATH|HOME|TMPDIR|TZ|LANG|PWD|LD_LIBRARY_PATH|FONTCONFIG_FILE|(CHROME|SBX)_\w+)$/
     expect(namesIn(browser).filter((name) => !ofBrowser.test(name))).toEqual([])
@@ -60,6 +67,17 @@ describe.skipIf(!mayRender)('the rendering worker', () => {
       expect(filesOf(pid).filter((file) => ourFiles.has(file))).toEqual([])
     }
   })
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'of a service that runs as root is `nobody`, and cannot change the browser',
+    () => {
+      const worker = workerPid()
+      const browser = assertPresent(browsersOf(worker)[0], 'the browser runs')
+      for (const pid of [worker, browser])
+        expect(readFileSync(`/proc/${pid}/status`, 'utf8')).toMatch(/^Uid:\t65534\t65534\t65534\t65534$/m)
+      expect(statSync(readlinkSync(`/proc/${browser}/exe`))).toMatchObject({ uid: 0, mode: 0o100755 })
+    },
+  )
 
   test('ends a job whose caller has gone', async () => {
     const gone = new AbortController()

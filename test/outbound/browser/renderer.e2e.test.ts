@@ -45,6 +45,8 @@ const pages: Record<string, (request: IncomingMessage, response: ServerResponse)
   '/glyphs': (_request, response) =>
     response.end('<meta charset="utf-8"><p>ASCII, é, α and \u{11f04}\u{11f04}\u{11f05}'),
   '/lazy': (_request, response) => response.end(lazy),
+  '/fading': (_request, response) =>
+    response.end('<style>@keyframes f{from{opacity:0}}h1{animation:f 2s both}</style><h1>hello</h1>'),
   '/paused': (_request, response) =>
     response.end('<p>wait<script>setTimeout(() => { document.body.innerHTML = "<h1>shown late</h1>" }, 700)</script>'),
   '/scrollArea': (_request, response) =>
@@ -245,6 +247,11 @@ describe.skipIf(opened === undefined)('a page', () => {
     expect(area.missing.map(({ reason }) => reason)).toEqual(['scroll_area'])
     const list = await shoot('/virtualList', { fullPage: true })
     expect(list.missing.map(({ reason }) => reason)).toEqual(['unloaded_content'])
+  })
+
+  test('is shown as its animations leave it', async () => {
+    const [still, faded] = await Promise.all([shoot('/'), shoot('/fading')])
+    expect(Buffer.compare(still.bytes, faded.bytes)).toBe(0)
   })
 
   test('leaves nothing behind for the next caller', async () => {

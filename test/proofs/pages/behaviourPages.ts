@@ -113,8 +113,8 @@ export const behaviourPages: readonly CorpusPage[] = [
   },
   {
     name: 'script that replaces the document',
-    html: '<h1>Old</h1><script>addEventListener("load", () => { document.open(); document.write("<h1>Written anew</h1>"); document.close() })</script>',
-    says: ['Written anew'],
+    html: '<h1>Old</h1><script>addEventListener("load", () => { document.open(); document.write("<h1>Written again</h1>"); document.close() })</script>',
+    says: ['Written again'],
   },
   {
     name: 'full-screen layer over the text',

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { PNG } from 'pngjs'
 import { z } from 'zod'
 
-/** A picture that somebody has looked at, in few bytes: its size, and the mean brightness of its parts. */
+/** A reviewed picture, in few bytes: its size, and the mean brightness of its parts. */
 export interface Golden {
   readonly width: number
   readonly height: number

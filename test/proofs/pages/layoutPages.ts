@@ -63,6 +63,16 @@ export const layoutPages: readonly CorpusPage[] = [
     says: ['Serif', 'Sans', 'Mono'],
   },
   {
+    name: 'fonts that pages name',
+    html: `<h1 id="t"></h1><script>
+      const context = document.createElement('canvas').getContext('2d')
+      const widthOf = (family) => { context.font = '20px ' + family; return context.measureText('mill iii').width }
+      const same = ['Times New Roman', 'Times', 'Courier New', 'Courier', 'Georgia', 'Verdana'].filter((family) => widthOf(family) === widthOf('Arial'))
+      t.textContent = 'as Arial: ' + (same.join() || 'none')
+    </script>`,
+    says: ['as Arial: none'],
+  },
+  {
     name: 'mathematics',
     html: '<math display="block"><mfrac><msup><mi>x</mi><mn>2</mn></msup><msqrt><mi>y</mi></msqrt></mfrac><mo>=</mo><mn>1</mn></math>',
   },
@@ -73,6 +83,8 @@ export const layoutPages: readonly CorpusPage[] = [
   {
     name: 'canvas that is drawn in frames',
     html: `<canvas id="c" width="300" height="100"></canvas><script>let n = 0; const step = () => { c.getContext('2d').fillRect(n, 0, 2, 100); if ((n += 3) < 300) requestAnimationFrame(step) }; step()</script>`,
+    // Nothing tells a drawing that ends from one that does not.
+    options: { delay: 4_000 },
   },
   {
     name: 'SVG image with text',

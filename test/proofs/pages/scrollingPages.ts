@@ -54,7 +54,7 @@ export const scrollingPages: readonly CorpusPage[] = [
     missing: ['unloaded_content'],
   },
   {
-    name: 'list that is drawn anew at each scroll',
+    name: 'list that is drawn again at each scroll',
     html: `<div id="v"></div><script>const draw = () => { v.innerHTML = ${JSON.stringify(rows(100))} }; addEventListener('scroll', draw); draw()</script>`,
     says: ['Row 99'],
   },
