@@ -80,7 +80,7 @@ const generic: readonly (readonly [asked: string, given: readonly string[]])[] =
   ['monospace', ['Liberation Mono', monospace]],
 ]
 
-/** Families that pages name. The browser accepts another one only if it is put in the place of the first. */
+/** Families that pages name. The browser accepts another one only if it replaces the first. */
 const replaced: readonly (readonly [asked: string, given: string])[] = [
   ['Arial', openSans],
   ['Helvetica', openSans],

@@ -50,7 +50,7 @@ interface WorkerState extends RenderWorkerDeps {
 const isStarting = 'the browser is being started; try again in a few seconds'
 
 /**
- * An engine in a process of its own, which is started again when it ends. Throws for a CHROMIUM_PATH that is wrong.
+ * An engine in a separate process, which is started again when it ends. Throws for a CHROMIUM_PATH that is wrong.
  */
 export async function openRenderWorker(deps: RenderWorkerDeps): Promise<RenderEngine> {
   await checkChromiumPath(deps.settings.chromiumPath)
