@@ -11,10 +11,11 @@ import {
   providerMsMax,
   type Remembered,
 } from './askInTurn.ts'
+import { type AgreementPolicy, askForAgreement, ProvidersDiffer } from './askForAgreement.ts'
 import { createLiveness, type Liveness } from './liveness.ts'
 import { createMissBudget } from './missBudget.ts'
 import type { Provider, ProviderDeps } from './providers/provider.ts'
-import { creditMeta, creditsOf } from './providers/providerTerms.ts'
+import { type Credit, creditMeta, creditsOf } from './providers/providerTerms.ts'
 
 /** The providers of one endpoint in the order in which they are asked, with a cache of their answers. */
 export interface AnswerSource<Query, Data> {
@@ -44,6 +45,10 @@ export interface SourceOptions<Query, Data> extends ChainOptions<Query, Data> {
   readonly freshMs: number
   /** Further age up to which it is served while every provider fails. */
   readonly staleMs: number
+  /** Present: several providers are queried, and only an answer on which they agree is sold. */
+  readonly agreement?: AgreementPolicy<Query>
+  /** Credits that are due for every answer, besides those of its providers. */
+  readonly credits?: readonly Credit[]
   /** Advice for a caller whose answer does not exist. */
   readonly hint?: string
 }
@@ -60,7 +65,7 @@ export function createSource<Query, Data>(
   deps: SourceDeps,
   options: SourceOptions<Query, Data>,
 ): AnswerSource<Query, Data> {
-  const { keyOf } = options
+  const { keyOf, agreement, credits = [] } = options
   const { clock } = deps
   const perf = { now: () => clock.monotonicMs() }
   const missing = new LRUCache<string, true>({ perf, ttlResolution: 0, max: missingMax, ttl: missingMs })
@@ -75,9 +80,11 @@ export function createSource<Query, Data>(
     ttl: options.freshMs,
     async fetchMethod(_key, old, { context, options: entry }) {
       try {
-        return await askInTurn({ clock, options, liveness }, context.query)
+        const asking = { clock, options, liveness }
+        if (agreement === undefined) return await askInTurn(asking, context.query)
+        return await askForAgreement(asking, agreement, context.query)
       } catch (error) {
-        const mayStandIn = error instanceof ProvidersFailed
+        const mayStandIn = error instanceof ProvidersFailed && !(error instanceof ProvidersDiffer)
         if (old === undefined || !mayStandIn || ageMsOf(old) > servedMs) throw error
         entry.ttl = staleRetryMs
         return old
@@ -109,9 +116,10 @@ export function createSource<Query, Data>(
         return {
           kind: 'found',
           data: found.observation.data,
-          meta: metaOf(deps, found, { askedAtMs, ageMs: ageMsOf(found) }),
+          meta: metaOf({ ...deps, credits }, found, { askedAtMs, ageMs: ageMsOf(found) }),
         }
       } catch (error) {
+        if (error instanceof ProvidersDiffer) return differing(options, error)
         if (error instanceof ProvidersFailed) return failedOf(options, error.code)
         if (!(error instanceof ItemUnknown)) throw error
         isMiss = true
@@ -166,8 +174,8 @@ function openLiveness<Query, Data>(deps: SourceDeps, options: SourceOptions<Quer
 }
 
 function metaOf<Data>(
-  { sampleUpstreams }: SourceDeps,
-  { observation, provider, fetchedAtMs }: Remembered<Data>,
+  { sampleUpstreams, credits }: Pick<SourceDeps, 'sampleUpstreams'> & { readonly credits: readonly Credit[] },
+  { observation, provider, fetchedAtMs, usedProviders = [provider] }: Remembered<Data>,
   { askedAtMs, ageMs }: { readonly askedAtMs: number; readonly ageMs: number },
 ): Meta {
   const detail: Readonly<Record<string, Json>> = observation.detail ?? {}
@@ -176,7 +184,7 @@ function metaOf<Data>(
     source: sampleUpstreams ? `sample:${provider}` : provider,
     asOf: isoTime(observation.asOfMs),
     cached: fetchedAtMs < askedAtMs,
-    ...creditMeta(creditsOf([provider])),
+    ...creditMeta([...creditsOf(usedProviders), ...credits]),
     ageSeconds: Math.floor(ageMs / 1000),
   }
 }
@@ -192,4 +200,15 @@ function failedOf<Query, Data>(
     UPSTREAM_TIMEOUT: `no provider of ${what} answered in time; repeat with the same proof`,
   }
   return { kind: 'failed', code, message: said[code] }
+}
+
+function differing<Query, Data>(
+  { what }: SourceOptions<Query, Data>,
+  { isAlone }: ProvidersDiffer,
+): Extract<Outcome, { kind: 'failed' }> {
+  const why = isAlone
+    ? `only one provider of ${what} answers, and its answer needs the confirmation of another`
+    : `the providers of ${what} differ from each other by more than their tolerance`
+  const message = `${why}, so none is sold; repeat with the same proof`
+  return { kind: 'failed', code: 'UPSTREAM_FAILED', message }
 }

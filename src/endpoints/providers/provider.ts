@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Figures } from '../agreement/figures.ts'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Clock } from '@tollbook/core/clock'
 import type { Log } from '../../primitives/log.ts'
@@ -39,10 +40,20 @@ export interface Observation<Data> {
   readonly asOfMs: number
   /** The time of the request, if it was not now: some providers forbid a new request before a given time. */
   readonly fetchedAtMs?: number
+  /** The parts that are compared with other providers' answers. Providers whose answers are not compared leave it out. */
+  readonly figures?: Figures
   /** Reason why the answer is sold only if another provider agrees. */
   readonly doubt?: string
   /** Details for `meta`: the chosen id, the alternatives. */
   readonly detail?: Readonly<Record<string, Json>>
+}
+
+/** A source that confirms answers and has no complete one: an exchange. */
+export interface Witness<Query> {
+  readonly name: string
+  covers(query: Query): boolean
+  /** Throws only `UpstreamFailure`. Has its own time-out. */
+  ask(query: Query): Promise<{ readonly figures: Figures; readonly asOfMs?: number }>
 }
 
 /** The JSON of a reply in the shape that the adapter needs. Any other shape is a failure of the provider. */
