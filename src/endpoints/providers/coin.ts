@@ -28,3 +28,7 @@ const coins: ReadonlyMap<string, Coin> = new Map(
 export function coinOf(symbol: string): Coin | undefined {
   return coins.get(aliases.get(symbol) ?? symbol)
 }
+
+export function listedCoins(): readonly Coin[] {
+  return [...coins.values()]
+}
