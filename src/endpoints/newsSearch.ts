@@ -152,7 +152,7 @@ async function find(state: NewsSearchState, question: ArticleQuestion): Promise<
   const isFresh = searches.some((outcome) => outcome === 'asked')
   const articles = isFresh ? await store.find(asked) : stored
   const isKnownMissing = articles.length === 0 && !searches.includes('failed')
-  // A page without articles says nothing about the others.
+  // An empty page does not mean that the others are empty.
   if (isKnownMissing && words !== undefined && page === undefined) missing.set(missingKey(question), true)
   const polled = [...(summary?.polledAtMs ?? [])].filter(([of]) => category === undefined || of === category)
   const heard = [

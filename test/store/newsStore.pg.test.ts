@@ -117,6 +117,7 @@ describe('keeping', () => {
         url: 'https://a.example/1',
         publishedAtMs: nowMs - hour,
         provider: 'gdelt',
+        urlHash: expect.stringMatching(/^[0-9a-f]{64}$/),
       },
     ])
   })
