@@ -4,6 +4,8 @@ export interface Target {
   readonly wallet: string
   /** Loopback addresses, used in turn. */
   readonly addresses: readonly string[]
+  /** Scheduling priority of the process (nice). Real attackers do not run on the server's processors. */
+  readonly nice: number
   /** Paid requests a second that the service can serve. */
   readonly capacityPerSecond: number
 }

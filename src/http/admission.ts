@@ -1,6 +1,7 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { LRUCache } from 'lru-cache'
 import { limitMax, nextLimit } from './adaptiveLimit.ts'
+import { createAllowances } from './allowances.ts'
 
 /** Why a request came: to read something free, to ask for a price, or with a proof that is not verified yet. */
 export type Purpose = 'read' | 'quote' | 'proof'
@@ -27,6 +28,10 @@ export interface Admission {
   enter(visitor: Visitor): Slot | undefined
   /** Whether `enter` would refuse. Asked before anything is done for a request. */
   refuses(visitor: Visitor): boolean
+  /** Whether a new connection of this address is to be left unread. */
+  turnsAway(address: string): boolean
+  /** Whether an address that has not paid causes more work than its share while callers who have paid are served. */
+  isSpent(address: string): boolean
   /** Whether a health check of this address passes without a slot. */
   passesProbe(address: string): boolean
   inFlight(): number
@@ -47,6 +52,12 @@ const earnedForMs = 3_600_000
 const floodLagMs = 100
 const floodArrivals = 100
 const probesPerSecondMax = 10
+// A paid request passes the event loop about 20 times. At this utilization each pass takes three times as long as on an idle one.
+const busyUtilization = 0.7
+const busyLagMs = 8
+// In units of 0.2 ms, measured by `npm run bench -- attacks`.
+const unitsOf: Readonly<Record<Purpose, number>> = { read: 2, quote: 5, proof: 8 }
+const refusalUnits = 1
 const resolutionMs = 10
 const windowMs = 100
 const windowsPerSecond = 10
@@ -63,15 +74,20 @@ export function createAdmission(options: AdmissionOptions): Admission {
   const inRoom: Record<Room, number> = { read: 0, quote: 0, proof: 0, payer: 0, proven: 0 }
   const earned = new LRUCache<string, number>({ max: earnersMax, ttl: earnedForMs, perf: { now } })
   const probes = new Map<string, number>()
+  const allowances = createAllowances(now)
   const load = followLoad()
   let limit = limitAtStart
   let windows = 0
   let reads = 0
+  const hasEarned = (address: string) => (earned.get(address) ?? 0) > 0
   const roomOf = ({ purpose, address }: Visitor): Room =>
-    purpose !== 'read' && (earned.get(address) ?? 0) > 0 ? 'payer' : purpose
+    purpose !== 'read' && hasEarned(address) ? 'payer' : purpose
+  const turnsAway = (address: string) => !hasEarned(address) && allowances.turnsAway(address)
   const isFull = (room: Room) => inRoom[room] >= (room === 'payer' ? payersMax : Math.ceil(limit * share))
   const window = setInterval(() => {
-    limit = adapt(limit, load.read(limit * share))
+    const seen = load.read(limit * share)
+    limit = adapt(limit, seen)
+    allowances.adapt(seen.servesPayers && (seen.utilization > busyUtilization || seen.lagMs > busyLagMs))
     if (++windows % windowsPerSecond === 0) probes.clear()
     reads = 0
   }, windowMs)
@@ -80,6 +96,9 @@ export function createAdmission(options: AdmissionOptions): Admission {
     refuses(visitor) {
       load.arrived()
       const room = roomOf(visitor)
+      const isTurnedAway = turnsAway(visitor.address)
+      allowances.spend(visitor.address, isTurnedAway ? refusalUnits : unitsOf[visitor.purpose])
+      if (isTurnedAway) return true
       // A read ends before the next one begins, so its share also counts the reads of a window.
       if (room === 'read' && ++reads > limit * share) return true
       return isFull(room) || (room !== 'payer' && load.isFlood())
@@ -99,6 +118,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       return {
         prove() {
           move('proven')
+          allowances.forgive(visitor.address)
           earned.set(visitor.address, Math.min(earnedMax, (earned.get(visitor.address) ?? 0) + earnedPerPayment))
         },
         leave() {
@@ -107,6 +127,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
         },
       }
     },
+    turnsAway,
+    isSpent: (address) => !hasEarned(address) && allowances.isSpent(address),
     passesProbe(address) {
       const count = (probes.get(address) ?? 0) + 1
       probes.set(address, count)
@@ -129,6 +151,7 @@ function followLoad() {
   let most = 0
   let servesPayers = false
   let quotes = { count: 0, sumMs: 0 }
+  let utilizationAtStart = performance.eventLoopUtilization()
   return {
     isFlood: () => isFlood,
     arrived: () => void arrivals++,
@@ -143,13 +166,16 @@ function followLoad() {
     read(max: number) {
       // The histogram counts the timer's own interval. It is empty when the loop stood still for the whole window.
       const lagMs = delay.count === 0 ? windowMs : Math.max(0, delay.mean / nanosecondsPerMs - resolutionMs)
+      const utilizationNow = performance.eventLoopUtilization()
       const seen = {
         lagMs,
+        utilization: performance.eventLoopUtilization(utilizationNow, utilizationAtStart).utilization,
         quoteMs: quotes.count === 0 ? 0 : quotes.sumMs / quotes.count,
         used: most / max,
         servesPayers,
       }
       isFlood = lagMs > floodLagMs && arrivals > floodArrivals
+      utilizationAtStart = utilizationNow
       delay.reset()
       arrivals = 0
       most = 0
