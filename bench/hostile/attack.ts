@@ -25,3 +25,19 @@ export function createTally() {
     read: (): Readonly<Record<string, number>> => ({ ...counts }),
   }
 }
+
+/** Counts of each attack, by name. */
+export type AttackReport = Readonly<Record<string, Readonly<Record<string, number>>>>
+
+/** `due`: requests that the attack was to send; the others are answers by status and what became of connections. */
+export function describeLoad(report: AttackReport): string {
+  return Object.entries(report)
+    .map(([name, counts]) => {
+      const answers = Object.entries(counts).filter(([count]) => /^\d{3}$/.test(count))
+      const achieved = answers.reduce((sum, [, count]) => sum + count, 0)
+      const offered = counts['due'] ?? counts['opened'] ?? 0
+      const rest = Object.entries(counts).map(([count, value]) => `${count} ${value}`)
+      return `${name}: ${offered} offered, ${achieved} answered (${rest.join(', ')})`
+    })
+    .join('; ')
+}

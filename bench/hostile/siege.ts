@@ -4,7 +4,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { noLimits, type ProofEnvironment } from '../../test/proofs/proofEnvironment.ts'
 import { spawnServer } from '../../test/proofs/spawnServer.ts'
 import { freePort } from '../../test/support/freePort.ts'
-import type { Target } from './attack.ts'
+import type { AttackReport, Target } from './attack.ts'
 import { startChild } from './child.ts'
 import { type Payers, type Purchase, startPayers } from './payers.ts'
 import { openProcessorMeter, type ProcessorUse, usedBetween } from './processorUse.ts'
@@ -94,8 +94,7 @@ export async function besiege(options: SiegeOptions): Promise<Siege> {
   const { chain, database } = environment
   const processes = { adminUrl: database.adminUrl, serverPid: server.pid, chainPid: chain.pid }
   const meter = opened.use(await openProcessorMeter(processes))
-  const measure = (attackersPid?: number) =>
-    measurePhase({ payers, windowMs, read: () => meter.read(attackersPid) })
+  const measure = (attackersPid?: number) => measurePhase({ payers, windowMs, read: () => meter.read(attackersPid) })
   await systemClock.sleep(warmUpMs)
   const peak = await measure()
   const quietBytes = memory.most()
@@ -134,7 +133,6 @@ export async function besiege(options: SiegeOptions): Promise<Siege> {
 }
 
 const attackReport = z.record(z.string(), z.record(z.string(), z.int()))
-export type AttackReport = z.output<typeof attackReport>
 
 /** The limits of a service are on, as they are for strangers. */
 export function withLimits(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

@@ -72,17 +72,21 @@ export interface AdmissionOptions {
 export function createAdmission(options: AdmissionOptions): Admission {
   const { now, limitAtStart = limitMax, adapt = nextLimit } = options
   const inRoom: Record<Room, number> = { read: 0, quote: 0, proof: 0, payer: 0, proven: 0 }
-  const earned = new LRUCache<string, number>({ max: earnersMax, ttl: earnedForMs, perf: { now } })
+  const earned = createEarnedRequests(now)
   const probes = new Map<string, number>()
   const allowances = createAllowances(now)
   const load = followLoad()
   let limit = limitAtStart
   let windows = 0
   let reads = 0
-  const hasEarned = (address: string) => (earned.get(address) ?? 0) > 0
   const roomOf = ({ purpose, address }: Visitor): Room =>
-    purpose !== 'read' && hasEarned(address) ? 'payer' : purpose
-  const turnsAway = (address: string) => !hasEarned(address) && allowances.turnsAway(address)
+    purpose !== 'read' && earned.has(address) ? 'payer' : purpose
+  const turnsAway = (address: string) => !earned.has(address) && allowances.turnsAway(address)
+  const spendsTooMuch = ({ purpose, address }: Visitor): boolean => {
+    const isTurnedAway = turnsAway(address)
+    allowances.spend(address, isTurnedAway ? refusalUnits : unitsOf[purpose])
+    return isTurnedAway
+  }
   const isFull = (room: Room) => inRoom[room] >= (room === 'payer' ? payersMax : Math.ceil(limit * share))
   const window = setInterval(() => {
     const seen = load.read(limit * share)
@@ -96,9 +100,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     refuses(visitor) {
       load.arrived()
       const room = roomOf(visitor)
-      const isTurnedAway = turnsAway(visitor.address)
-      allowances.spend(visitor.address, isTurnedAway ? refusalUnits : unitsOf[visitor.purpose])
-      if (isTurnedAway) return true
+      if (spendsTooMuch(visitor)) return true
       // A read ends before the next one begins, so its share also counts the reads of a window.
       if (room === 'read' && ++reads > limit * share) return true
       return isFull(room) || (room !== 'payer' && load.isFlood())
@@ -106,29 +108,25 @@ export function createAdmission(options: AdmissionOptions): Admission {
     enter(visitor) {
       let room = roomOf(visitor)
       if (isFull(room)) return undefined
-      if (room === 'payer') earned.set(visitor.address, (earned.get(visitor.address) ?? 1) - 1)
+      if (room === 'payer') earned.use(visitor.address)
       const startedAtMs = now()
-      const move = (to: Room | undefined) => {
-        inRoom[room]--
-        if (to === undefined) return
-        room = to
-        load.see(room, ++inRoom[room])
-      }
       load.see(room, ++inRoom[room])
       return {
         prove() {
-          move('proven')
+          inRoom[room]--
+          room = 'proven'
+          load.see(room, ++inRoom[room])
           allowances.forgive(visitor.address)
-          earned.set(visitor.address, Math.min(earnedMax, (earned.get(visitor.address) ?? 0) + earnedPerPayment))
+          earned.add(visitor.address)
         },
         leave() {
           if (visitor.purpose === 'quote') load.quoted(now() - startedAtMs)
-          move(undefined)
+          inRoom[room]--
         },
       }
     },
     turnsAway,
-    isSpent: (address) => !hasEarned(address) && allowances.isSpent(address),
+    isSpent: (address) => !earned.has(address) && allowances.isSpent(address),
     passesProbe(address) {
       const count = (probes.get(address) ?? 0) + 1
       probes.set(address, count)
@@ -139,6 +137,17 @@ export function createAdmission(options: AdmissionOptions): Admission {
       clearInterval(window)
       load.close()
     },
+  }
+}
+
+/** Requests that client addresses have earned by paying. */
+function createEarnedRequests(now: () => number) {
+  const earned = new LRUCache<string, number>({ max: earnersMax, ttl: earnedForMs, perf: { now } })
+  const of = (address: string) => earned.get(address) ?? 0
+  return {
+    has: (address: string) => of(address) > 0,
+    use: (address: string) => void earned.set(address, Math.max(0, of(address) - 1)),
+    add: (address: string) => void earned.set(address, Math.min(earnedMax, of(address) + earnedPerPayment)),
   }
 }
 

@@ -30,7 +30,7 @@ export interface Listener {
 
 type RequestListener = (request: IncomingMessage, response: ServerResponse) => unknown
 
-export interface ListenOptions extends Guard {
+export interface ListenOptions extends Partial<Guard> {
   readonly host: string
   readonly port: number
 }
@@ -44,7 +44,7 @@ interface Guard {
 
 export async function listen(
   serve: RequestListener,
-  { host, port, takes, onConnection }: ListenOptions,
+  { host, port, takes = () => true, onConnection = () => undefined }: ListenOptions,
 ): Promise<Listener> {
   const server = createServer(limits, (request, response) => void serve(request, response))
   server.maxRequestsPerSocket = requestsPerSocketMax

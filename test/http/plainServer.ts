@@ -105,7 +105,12 @@ export async function openPlainServer(options: PlainServerOptions = {}) {
     options.onRequest?.()
     turns.onRequest(request, response)
   }
-  const listener = await listen(onRequest, { host: '127.0.0.1', port: 0, takes: connections.take, onConnection: turns.onConnection })
+  const listener = await listen(onRequest, {
+    host: '127.0.0.1',
+    port: 0,
+    takes: connections.take,
+    onConnection: turns.onConnection,
+  })
   afterFile(async () => {
     admission.close()
     await listener.drain({ timeoutMs: 0, clock: systemClock, inFlight: () => 0 })
