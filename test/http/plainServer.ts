@@ -29,6 +29,7 @@ const paywall: Paywall = {
     findDelivery: unused,
     recordQuote: unused,
     findOpenQuote: unused,
+    findRecentOpenQuote: unused,
     findQuoteByMemo: unused,
     findPrice: unused,
   },
