@@ -8,7 +8,7 @@ export interface Allowances {
   forgive(address: string): void
   /** Whether the address has caused more work than its allowance. */
   isSpent(address: string): boolean
-  /** As `isSpent`, but a few pass all the same, so a neighbour of an attacker (NAT) is not shut out. */
+  /** As `isSpent`, but a few still pass, so a neighbour of an attacker (NAT) is not shut out. */
   turnsAway(address: string): boolean
   /** Follows the load of one window of time. */
   adapt(isBusy: boolean): void

@@ -25,7 +25,7 @@ test('on a busy instance an address has 4 units a second, and 8 at a time', () =
   expect(isSpent(address)).toBe(false)
 })
 
-test('without callers who have paid, or with time to spare, nobody is turned away', () => {
+test('without callers who have paid, or with time to spare, no address is turned away', () => {
   const { spend, isSpent, adaptLong } = openAllowances()
   adaptLong(false)
   spend(address, 1_000)
@@ -58,7 +58,7 @@ test('a payment forgives what its address has asked for', () => {
   expect(isSpent(address)).toBe(false)
 })
 
-test('ten judgements a second pass all the same, so a neighbour of an attacker is not shut out', () => {
+test('ten judgements a second still pass, so a neighbour of an attacker is not shut out', () => {
   const { spend, turnsAway, adaptLong, pass } = openAllowances()
   adaptLong(true)
   spend(address, 1_000)
