@@ -56,8 +56,10 @@ async function openHolders(): Promise<readonly PublicKey[]> {
   const owners = Array.from({ length: count }, () => new PublicKey(randomBytes(32)))
   const source = getAssociatedTokenAddressSync(mint, demoWallet.publicKey)
   const inTransaction = 8
+  let blockhash = ''
   for (let from = 0; from < count; from += inTransaction) {
-    const { blockhash } = await connection.getLatestBlockhash()
+    // A blockhash lives for 150 slots.
+    if (from % 160 === 0) ({ blockhash } = await connection.getLatestBlockhash())
     const transaction = new Transaction({ feePayer: demoWallet.publicKey, recentBlockhash: blockhash })
     for (const [index, owner] of owners.slice(from, from + inTransaction).entries()) {
       const account = getAssociatedTokenAddressSync(mint, owner, true)

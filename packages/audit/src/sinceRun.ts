@@ -16,8 +16,8 @@ export interface SinceDeps {
 }
 
 /**
- * Events behind a checkpoint. Of those before it only the stored hashes are read: their root is that of the checkpoint, which
- * an earlier audit has examined, so no event before it was changed.
+ * Events behind a checkpoint. Only the stored hashes of the events before it are read: they have to have the root of the
+ * checkpoint, which an earlier audit has examined.
  */
 export class SinceRun {
   readonly tree = new GrowingTree()
