@@ -3,8 +3,8 @@ import { type CatalogDeps, openCatalog } from '../endpoints/catalog.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { artifactRoute } from '../http/artifactRoute.ts'
 import type { FreeRoute, HealthCheck } from '../http/freeRoutes.ts'
-import { openEgress } from '../outbound/browser/openEgress.ts'
 import { openRenderer } from '../outbound/browser/openRenderer.ts'
+import { openRenderWorker } from '../outbound/browser/openRenderWorker.ts'
 import { close } from './closePart.ts'
 import { openArtifacts } from './openArtifacts.ts'
 import type { LedgerPart } from './openLedger.ts'
@@ -38,7 +38,9 @@ export async function openProducts(settings: DeliverySettings, deps: ProductsDep
   const { render } = settings
   await using opened = new AsyncDisposableStack()
   const artifacts = opened.adopt(await openArtifacts(settings.artifacts, deps), close)
-  const renderer = opened.adopt(await openRenderer({ ...render, clock, log, egress: openEgress(render) }), close)
+  const { chromiumPath, allowHosts } = render
+  const openEngine = () => openRenderWorker({ clock, log, settings: { chromiumPath, allowHosts: [...allowHosts] } })
+  const renderer = opened.adopt(await openRenderer({ ...render, clock, openEngine }), close)
   const needsOf = (from: Providers): CatalogDeps => ({
     ...from.data,
     newsSearch: opened.adopt(openNews(settings, { ...deps, providers: from }), close).search,

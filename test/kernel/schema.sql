@@ -138,6 +138,20 @@ reports.daily_totals debits numeric(38,0) not null
 reports.daily_totals credits numeric(38,0) not null
 reports.daily_totals payments bigint not null
 reports.daily_totals value_pico_usd numeric(38,0) not null default 0
+reports.day_prices mint text not null
+reports.day_prices day date not null
+reports.day_prices price_micro_usd numeric(38,0) not null
+reports.day_prices required numeric(38,0) not null
+reports.day_prices payments bigint not null
+reports.late_entries seq bigint not null
+reports.late_entries mint text not null
+reports.late_entries day date not null
+reports.late_entries kind text not null
+reports.late_entries endpoint text not null
+reports.late_entries account text not null
+reports.late_entries debits numeric(38,0) not null
+reports.late_entries credits numeric(38,0) not null
+reports.late_entries value_pico_usd numeric(38,0) not null
 reports.payment_totals mint text not null
 reports.payment_totals wallet text not null
 reports.payment_totals day date not null
@@ -299,6 +313,8 @@ news.polls polls_failures_count_from_zero CHECK ((failures >= 0))
 news.polls polls_name_is_unique PRIMARY KEY (name)
 paywall.transfer_scans transfer_scans_one_per_token_account PRIMARY KEY (token_account)
 reports.daily_totals daily_totals_one_row_each PRIMARY KEY (mint, day, kind, endpoint, account)
+reports.day_prices day_prices_one_row_each PRIMARY KEY (mint, day)
+reports.late_entries late_entries_one_row_each PRIMARY KEY (seq, mint, kind, endpoint, account, day)
 reports.payment_totals payment_totals_one_row_each PRIMARY KEY (mint, wallet, day, endpoint)
 reports.payments payments_one_row_each PRIMARY KEY (stream)
 reports.payments payments_reference_is_unique UNIQUE (reference)
@@ -334,6 +350,7 @@ CREATE INDEX articles_by_words ON news.articles USING gin (words)
 CREATE INDEX events_of_burns ON ONLY ledger.events USING btree (kind, seq) WHERE (kind = ANY (ARRAY['BurnOwed'::text, 'PaymentReversed'::text, 'BurnSubmitted'::text, 'BurnConfirmed'::text, 'BurnFailed'::text]))
 CREATE INDEX events_of_payouts ON ONLY ledger.events USING btree (kind, seq) WHERE (kind = ANY (ARRAY['DistributionPaid'::text, 'HolderPayoutPlanned'::text, 'HolderPayoutEnded'::text]))
 CREATE INDEX keys_by_end ON ledger.keys USING btree (until) WHERE (until IS NOT NULL)
+CREATE INDEX late_entries_by_day ON reports.late_entries USING btree (mint, day, seq)
 CREATE INDEX notes_by_time ON ledger.notes USING btree (recorded_at)
 CREATE INDEX open_by_time ON work.open USING btree (queue, due_at, stream)
 CREATE INDEX payments_by_endpoint ON reports.payments USING btree (endpoint, paid_at, stream)
@@ -355,11 +372,13 @@ CREATE UNIQUE INDEX classes_one_row_each ON ledger.classes USING btree (class)
 CREATE UNIQUE INDEX classes_prefix_names_one_class ON ledger.classes USING btree (prefix)
 CREATE UNIQUE INDEX code_one_row_each ON ledger.code USING btree (name)
 CREATE UNIQUE INDEX daily_totals_one_row_each ON reports.daily_totals USING btree (mint, day, kind, endpoint, account)
+CREATE UNIQUE INDEX day_prices_one_row_each ON reports.day_prices USING btree (mint, day)
 CREATE UNIQUE INDEX events_position_is_unique ON ONLY ledger.events USING btree (seq)
 CREATE UNIQUE INDEX head_is_one_row ON ledger.head USING btree (one)
 CREATE UNIQUE INDEX keys_used_once ON ledger.keys USING btree (space, key)
 CREATE UNIQUE INDEX kinds_one_row_each ON ledger.kinds USING btree (kind)
 CREATE UNIQUE INDEX lane_is_one_row ON ledger.lane USING btree (one)
+CREATE UNIQUE INDEX late_entries_one_row_each ON reports.late_entries USING btree (seq, mint, kind, endpoint, account, day)
 CREATE UNIQUE INDEX leases_one_row_each ON work.leases USING btree (name)
 CREATE UNIQUE INDEX lost_history_one_row_each ON ledger.lost_history USING btree (number)
 CREATE UNIQUE INDEX notes_one_row_per_stream ON ledger.notes USING btree (id)
@@ -474,7 +493,9 @@ reports.add_entries(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.add_shares(known jsonb, more jsonb) returns jsonb search_path=""
 reports.list_payments(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.list_payouts(from_seq bigint, to_seq bigint) returns void search_path=""
+reports.list_prices(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.list_refunds(from_seq bigint, to_seq bigint) returns void search_path=""
+reports.month_closed_at(effective_at timestamp with time zone) returns timestamp with time zone search_path=""
 reports.reset() returns void search_path=""
 reports.roll_up(events_max integer) returns bigint security definer search_path="" jit=off plan_cache_mode=force_custom_plan
 work.end_lease(lease_name text, lease_epoch bigint) returns void security definer search_path=""
@@ -544,6 +565,10 @@ news.polls tollbook_service SELECT
 paywall.transfer_scans tollbook_service SELECT
 reports.daily_totals tollbook_reader SELECT
 reports.daily_totals tollbook_service SELECT
+reports.day_prices tollbook_reader SELECT
+reports.day_prices tollbook_service SELECT
+reports.late_entries tollbook_reader SELECT
+reports.late_entries tollbook_service SELECT
 reports.payment_totals tollbook_reader SELECT
 reports.payment_totals tollbook_service SELECT
 reports.payments tollbook_reader SELECT

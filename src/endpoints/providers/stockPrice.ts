@@ -19,6 +19,19 @@ export type StockPrice = {
   readonly volume: number
 }
 
+/** Sold on request; a figure is absent where the provider does not report it. */
+type StockDetails = {
+  readonly currency: string
+  readonly previousClose: number
+  readonly open?: number
+  readonly high?: number
+  readonly low?: number
+  readonly name?: string
+  readonly exchange?: string
+  readonly marketState?: MarketState
+  readonly delayedByMinutes?: number
+}
+
 export type StockProvider = Provider<StockQuery, StockPrice>
 
 export type MarketState = 'PRE' | 'REGULAR' | 'POST' | 'CLOSED'
@@ -37,6 +50,7 @@ export interface StockFigures {
   readonly exchange?: string | null | undefined
   readonly marketState?: MarketState | undefined
   readonly delayedByMinutes?: number | undefined
+  readonly open?: number | null | undefined
   readonly high?: number | null | undefined
   readonly low?: number | null | undefined
   /** The change of the day as the provider computes it, to check ours. */
@@ -63,7 +77,8 @@ const changePointsMax = 0.3
 export const stockAgreement: AgreementRule = {
   main: 'price',
   tolerances: { price: { percent: 2 }, changePercent: { points: 2 }, volume: { factor: 10 } },
-  jumps: { price: { percent: 20 } },
+  // A day's volume begins at nothing, so the last known one is a bound for other units only.
+  jumps: { price: { percent: 10 }, changePercent: { points: 15 }, volume: { factor: 50 } },
 }
 
 /** Currencies quoted in hundredths: London's pence, Tel Aviv's agorot, Johannesburg's cents. */
@@ -103,6 +118,7 @@ export function stockObservation({ symbol, ticker }: StockQuery, figures: StockF
       changePercent: signedPercent(percent, 1),
       volume: volumeOf(figures),
     },
+    details: stockDetails(figures, { currency: whole ?? currency, inWhole, previousClose }),
     figures: {
       currency: whole ?? currency,
       price: inWhole(price),
@@ -119,6 +135,24 @@ export function stockObservation({ symbol, ticker }: StockQuery, figures: StockF
       changePercentValue: rounded(percent),
       ...detailsOf(figures),
     },
+  }
+}
+
+interface WholeUnits {
+  readonly currency: string
+  readonly inWhole: (quoted: number) => number
+  readonly previousClose: number
+}
+
+function stockDetails(figures: StockFigures, { currency, inWhole, previousClose }: WholeUnits): StockDetails {
+  const { open, high, low } = figures
+  return {
+    currency,
+    previousClose: rounded(inWhole(previousClose)),
+    ...(open ? { open: inWhole(open) } : {}),
+    ...(high ? { high: inWhole(high) } : {}),
+    ...(low ? { low: inWhole(low) } : {}),
+    ...detailsOf(figures),
   }
 }
 
