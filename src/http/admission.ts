@@ -48,6 +48,8 @@ const earnedPerPayment = 16
 const earnedMax = 256
 const earnersMax = 10_000
 const earnedForMs = 3_600_000
+// A payer that repeats its requests has used up what it earned. It still has no allowance to use up.
+const payerForMs = 60_000
 // Many requests at this lag: even a refusal of the router comes late, so strangers are refused before it.
 const floodLagMs = 100
 const floodArrivals = 100
@@ -81,7 +83,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   let reads = 0
   const roomOf = ({ purpose, address }: Visitor): Room =>
     purpose !== 'read' && earned.has(address) ? 'payer' : purpose
-  const turnsAway = (address: string) => !earned.has(address) && allowances.turnsAway(address)
+  const turnsAway = (address: string) => !earned.isPayer(address) && allowances.turnsAway(address)
   const spendsTooMuch = ({ purpose, address }: Visitor): boolean => {
     const isTurnedAway = turnsAway(address)
     allowances.spend(address, isTurnedAway ? refusalUnits : unitsOf[purpose])
@@ -126,7 +128,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       }
     },
     turnsAway,
-    isSpent: (address) => !earned.has(address) && allowances.isSpent(address),
+    isSpent: (address) => !earned.isPayer(address) && allowances.isSpent(address),
     passesProbe(address) {
       const count = (probes.get(address) ?? 0) + 1
       probes.set(address, count)
@@ -143,11 +145,16 @@ export function createAdmission(options: AdmissionOptions): Admission {
 /** Requests that client addresses have earned by paying. */
 function createEarnedRequests(now: () => number) {
   const earned = new LRUCache<string, number>({ max: earnersMax, ttl: earnedForMs, perf: { now } })
+  const payers = new LRUCache<string, true>({ max: earnersMax, ttl: payerForMs, perf: { now } })
   const of = (address: string) => earned.get(address) ?? 0
   return {
     has: (address: string) => of(address) > 0,
     use: (address: string) => void earned.set(address, Math.max(0, of(address) - 1)),
-    add: (address: string) => void earned.set(address, Math.min(earnedMax, of(address) + earnedPerPayment)),
+    isPayer: (address: string) => payers.has(address) || of(address) > 0,
+    add(address: string) {
+      earned.set(address, Math.min(earnedMax, of(address) + earnedPerPayment))
+      payers.set(address, true)
+    },
   }
 }
 
