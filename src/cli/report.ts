@@ -28,7 +28,9 @@ export interface ReportCommandDeps extends Pick<CommandDeps, 'stdout' | 'stderr'
 /** `tollbook report`: the finance reports, read from the ledger itself. */
 export function reportCommand(deps: ReportCommandDeps): Command {
   return new Command('report')
-    .description('burns, payments, refunds, liabilities or the trial balance, from the ledger of DATABASE_URL')
+    .description(
+      'burns, payments, refunds, liabilities or the trial balance, from the ledger of REPORTS_DATABASE_URL or DATABASE_URL',
+    )
     .addArgument(new Argument('<report>', `which: ${names.join(', ')}`).argParser(reportNameOf))
     .argument('[signature]', 'of the payment, payout or burn, for the report payment')
     .option('--from <day>', 'first UTC day, for example 2026-11-01')
@@ -46,7 +48,7 @@ export function reportCommand(deps: ReportCommandDeps): Command {
     .option('--format <format>', 'table, csv or json', 'table')
     .addHelpText(
       'after',
-      '\nDATABASE_URL is a login of tollbook_service or tollbook_reader; in local mode it is found by itself.',
+      '\nEither is a login of tollbook_service or tollbook_reader. The first may be a standby. In local mode both are found.',
     )
     .exitOverride(rethrowAsUsage)
     .configureOutput({
@@ -185,16 +187,19 @@ async function print(deps: ReportCommandDeps, { reports, report, question, forma
 
 function tellLag({ stderr }: ReportCommandDeps, { position, headPosition }: ReportPosition): void {
   if (position >= headPosition) return
-  const why = 'this login may not roll up, and no service with the finance reports has yet'
+  const why = 'this database or login may only read, and no service with the finance reports has rolled up the rest'
   stderr.write(`as of position ${position} of ${headPosition}: ${why}\n`)
 }
 
 /** The operator's, or that of local mode. */
 export async function findDatabase(): Promise<string> {
-  const { ledger, local: settings } = readConfig()
-  if (ledger !== undefined) return ledger.databaseUrl
+  const { ledger, local: settings, reportsDatabaseUrl } = readConfig()
+  const databaseUrl = reportsDatabaseUrl ?? ledger?.databaseUrl
+  if (databaseUrl !== undefined) return databaseUrl
   const local = await readLocalJson(join(settings.home, 'local.json'))
   if (local?.databaseUrl === undefined)
-    throw new Fault('DATABASE_URL is missing, and local mode does not run here', { retryable: false })
+    throw new Fault('DATABASE_URL and REPORTS_DATABASE_URL are missing, and local mode does not run here', {
+      retryable: false,
+    })
   return local.databaseUrl
 }
