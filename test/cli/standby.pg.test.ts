@@ -23,7 +23,7 @@ test('reports, exports and audits read from a hot standby, which cannot roll up'
     clock: systemClock,
     log: silentLog,
   })
-  const prices = [samplePrice('/api/data/weather', 1_000n)]
+  const prices = [samplePrice()]
   await ledger.priceLists.publish({ kind: 'PriceListPublished', source: 'fixed', split: defaultSplit, prices })
   await ledger.close()
   const standby = await replicas.addStandby(replicas.primary.port)
@@ -47,6 +47,6 @@ test('reports, exports and audits read from a hot standby, which cannot roll up'
   await report.parseAsync(['trial-balance'], { from: 'user' })
   await exportCommand(deps).parseAsync(['jsonl', '--database', databaseUrl], { from: 'user' })
   await auditCommand(deps).parseAsync(['--database', databaseUrl], { from: 'user' })
-  expect(ran.exitCode).toBe(0)
-  for (const text of ['as of position 0 of 1', '"treeSize":1', '1 bodies read']) expect(ran.text).toContain(text)
+  expect(ran).toMatchObject({ exitCode: 0, text: expect.stringContaining('as of position 0 of 1') })
+  for (const text of ['"treeSize":1', '1 bodies read']) expect(ran.text).toContain(text)
 })
