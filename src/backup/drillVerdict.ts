@@ -29,7 +29,7 @@ export function describeVerdict(findings: DrillFindings): string {
       'The service refuses such a ledger: the payments since the backup could buy again.',
       findings.replaysWal
         ? 'The received write-ahead log ends too early: keep `tollbook backup wal` running, and run the drill again.'
-        : 'Keep `tollbook backup wal` running beside the base backups, and run the drill again.',
+        : 'Keep `tollbook backup wal` running in addition to the base backups, and run the drill again.',
     ].join('\n')
   }
   if (verdict === 'sound') {

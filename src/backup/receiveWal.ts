@@ -7,7 +7,7 @@ import type { BackupOrder } from './takeBackup.ts'
 
 export type WalOrder = Omit<BackupOrder, 'count' | 'nowMs'>
 
-/** The server keeps its log for this slot while nobody receives it: nothing is missing after a restart of this command. */
+/** The server keeps its log for this slot while the receiver is down: nothing is missing after a restart of this command. */
 export const walSlot = 'tollbook_wal'
 
 /** Receives the write-ahead log as it is written, until the command is interrupted. pg_receivewal connects again by itself. */

@@ -13,14 +13,14 @@ export interface ScratchOptions {
   readonly backup: string
   readonly folder: BackupFolder
   readonly toolsFolder: string | undefined
-  /** A folder in which the scratch gets a folder of its own. */
+  /** A folder in which the scratch gets its own folder. */
   readonly scratchFolder: string
   readonly superuser: string
   readonly clock: Clock
   readonly interrupted: AbortSignal
 }
 
-/** A cluster that nobody else can reach: a socket in a folder that is closed to others, and no port. */
+/** A cluster that no other user can reach: a socket in a folder that is closed to others, and no port. */
 export interface ScratchCluster extends AsyncDisposable {
   /** Whether received write-ahead log was replayed after the base backup. */
   readonly replaysWal: boolean

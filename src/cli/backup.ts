@@ -19,7 +19,7 @@ export function backupCommand(deps: CommandDeps): Command {
     .action(async ({ quiet = false }: { readonly quiet?: boolean }) => {
       const { count, ...order } = readOrder(deps, quiet)
       const { path, bytes, removed } = await takeBackup({ ...order, count, nowMs: systemClock.nowMs() })
-      for (const name of removed) deps.stdout.write(`removed ${name}, because ${count} are kept (BACKUPS_KEPT)\n`)
+      for (const name of removed) deps.stdout.write(`removed ${name}, because ${count} are kept (BACKUPS_RETAINED)\n`)
       deps.stdout.write(`${path}, ${Math.ceil(bytes / 1_000_000)} MB, verified\n`)
     })
     .addCommand(walCommand(deps))
@@ -39,10 +39,10 @@ function walCommand(deps: CommandDeps): Command {
 
 const backupHelp = `
 BACKUP_DATABASE_URL is a login with the right REPLICATION. pg_basebackup and pg_verifybackup of the version of the server
-must be installed; BACKUP_TOOLS_DIR names their folder. The newest BACKUPS_KEPT (7) base backups are kept, and the
+must be installed; BACKUP_TOOLS_DIR names their folder. The newest BACKUPS_RETAINED (7) base backups are kept, and the
 write-ahead log since the oldest of them.
 
-A base backup lacks the payments since it was made. \`tollbook backup wal\` beside it loses none of those.
+A base backup lacks the payments since it was made. \`tollbook backup wal\` in addition loses none of those.
 \`tollbook restore --drill\` shows that a backup can be restored.
 
 Exit codes: 0 the backup is whole and verified; 1 no backup was made, with the reason; 2 not called right`

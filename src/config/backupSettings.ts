@@ -18,7 +18,7 @@ const path = z.string().min(1, 'must be a path')
 export const backupVariables = {
   BACKUP_DATABASE_URL: postgresUrl,
   BACKUP_DIR: path.default('backups'),
-  BACKUPS_KEPT: whole(1, 1_000, 7),
+  BACKUPS_RETAINED: whole(1, 1_000, 7),
   BACKUP_TOOLS_DIR: path.optional(),
 }
 
@@ -26,7 +26,7 @@ export function backupSettingsOf(env: z.infer<z.ZodObject<typeof backupVariables
   return {
     databaseUrl: env.BACKUP_DATABASE_URL,
     folder: env.BACKUP_DIR,
-    count: env.BACKUPS_KEPT,
+    count: env.BACKUPS_RETAINED,
     toolsFolder: env.BACKUP_TOOLS_DIR,
   }
 }

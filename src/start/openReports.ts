@@ -14,7 +14,7 @@ export interface OpenReports extends Reports {
 
 export interface ReportsOptions {
   readonly databaseUrl: string
-  /** Where reports are read; the primary by default. */
+  /** Source of the reports; the primary by default. */
   readonly readDatabaseUrl: string | undefined
   readonly token: { readonly mint: string; readonly decimals: number }
   readonly log: Log

@@ -156,7 +156,7 @@ test('fault 4: the drill reads backups and checkpoints, and reaches neither the 
   expect(volumes?.filter((volume) => !volume.endsWith(':ro'))).toEqual(['scratch:/var/lib/tollbook/scratch'])
 })
 
-test('fault 4: finance has a listener of its own, on loopback, with a login that decides and one that only reads', () => {
+test('fault 4: finance has its own listener on loopback, with a login that decides and one that only reads', () => {
   const finance = compose.services['finance']
   expect([finance?.profiles, finance?.ports]).toEqual([['finance'], ['127.0.0.1:3403:3403']])
   const logins = Object.keys(finance?.environment ?? {}).filter((name) => name.includes('DATABASE_URL'))

@@ -30,7 +30,7 @@ const everything = [
   `image.digest=sha256:${'0'.repeat(64)},seccompProfile.type=Localhost,seccompProfile.localhostProfile=tollbook.json`,
 ]
 const variants: Readonly<Record<string, readonly string[]>> = { defaults: [], everything }
-/** What the schema of the values must refuse. */
+/** Values that their schema must refuse. */
 const refused = [
   'replicas=0',
   'settings.DATABASE_URL=postgres://x',
