@@ -17,11 +17,18 @@ export function readTransaction(bytes: Uint8Array): SignedTransaction | Refusal 
   const transaction = decodeTransaction(bytes)
   if (transaction === undefined) return refuseProof('malformed_proof')
   const signature = signatureOfBytes(transaction.signatures[0] ?? new Uint8Array())
-  const signers = signersOf(transaction)
+  const accounts = accountsOf(transaction)
+  const signers = signersOf(transaction, accounts)
   if (signature === undefined || signers === undefined || !signaturesHold(transaction))
     return refuseProof('signature_invalid')
-  const blockhash = transaction.message.recentBlockhash
-  return { signature, bytes, signers, blockhash, usesDurableNonce: usesDurableNonce(transaction) }
+  return {
+    signature,
+    bytes,
+    signers,
+    accounts: transaction.message.addressTableLookups.length === 0 ? accounts : undefined,
+    blockhash: transaction.message.recentBlockhash,
+    usesDurableNonce: usesDurableNonce(transaction),
+  }
 }
 
 /** Undefined for anything that, decoded and encoded again, is not the same bytes: a second spelling of a payment. */
@@ -36,11 +43,14 @@ export function decodeTransaction(bytes: Uint8Array): VersionedTransaction | und
   }
 }
 
-function signersOf({ message, signatures }: VersionedTransaction): readonly Address[] | undefined {
+function accountsOf({ message }: VersionedTransaction): readonly Address[] {
+  return message.staticAccountKeys.flatMap((key) => readAddress(key.toBase58()) ?? [])
+}
+
+function signersOf({ message, signatures }: VersionedTransaction, accounts: readonly Address[]) {
   const count = message.header.numRequiredSignatures
-  if (count === 0 || signatures.length !== count || message.staticAccountKeys.length < count) return undefined
-  const signers = message.staticAccountKeys.slice(0, count).map((key) => readAddress(key.toBase58()))
-  return signers.every((signer) => signer !== undefined) ? signers : undefined
+  if (count === 0 || signatures.length !== count || accounts.length < count) return undefined
+  return accounts.slice(0, count)
 }
 
 function signaturesHold({ message, signatures }: VersionedTransaction): boolean {

@@ -8,7 +8,7 @@ import { priceAll } from '../pricing/currentPrice.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import { assert } from '@tollbook/core/assert'
 import { displayNumber } from '@tollbook/core/money'
-import { type RailName, paymentInfo } from './discovery.ts'
+import { type OfferedPrice, type RailName, paymentInfo } from './discovery.ts'
 import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
 import { programSamples, type SampleFacts } from './programSamples.ts'
 import { samplesOf, someWallet } from './samples.ts'
@@ -63,7 +63,6 @@ export function paidOperation(endpoint: Endpoint, facts: OperationFacts): (offer
   const { method, summary } = endpoint
   const head = { operationId: `${method.toLowerCase()}${nameOf(endpoint)}`, tags: ['Paid'], summary }
   const rest = {
-    'x-payment-info': paymentInfo(endpoint, facts.rails),
     ...inputOf(endpoint, parameterNames),
     responses: { '200': saleResponse(endpoint), ...refusalsOf(endpoint, facts.verdicts) },
   }
@@ -71,13 +70,13 @@ export function paidOperation(endpoint: Endpoint, facts: OperationFacts): (offer
 }
 
 /** The same product below the mount of a rail, where every caller gets a 402. Indexers find it here. */
-export function mountedOperation(endpoint: Endpoint, rail: RailName): JsonObject {
+export function mountedOperation(endpoint: Endpoint, rail: RailName, price: OfferedPrice): JsonObject {
   const { method, summary } = endpoint
   return {
     operationId: `${rail.name}${method.charAt(0)}${method.slice(1).toLowerCase()}${nameOf(endpoint)}`,
     tags: [rail.name],
     summary: `${summary} ($${displayUsd(endpoint)})`,
-    'x-payment-info': paymentInfo(endpoint, [rail]),
+    'x-payment-info': paymentInfo(endpoint, [rail], price),
     ...inputOf(endpoint, ['IdempotencyKey']),
     responses: {
       '200': saleResponse(endpoint),
@@ -96,6 +95,10 @@ function offerOf(endpoint: Endpoint, facts: OperationFacts, { baseUrl, price }: 
     description: descriptionOf(`**$${priceUsd}** a request${tokens === undefined ? '' : `, now ${tokens} tokens`}`),
     'x-price-usd': priceUsd,
     ...(tokens === undefined ? {} : { 'x-price-tokens': tokens }),
+    'x-payment-info': paymentInfo(endpoint, facts.rails, {
+      mint: facts.mint,
+      requiredBaseUnits: price?.requiredBaseUnits,
+    }),
     'x-codeSamples': [
       { lang: 'Shell', label: 'Ask for the price', source: curl },
       { lang: 'Shell', label: 'Pay from a shell', source: pay },

@@ -9,10 +9,6 @@ export interface ChainOptions<Query, Data> {
   readonly ageMaxMs: number
   /** Maximum time by which an answer may lie ahead of now. Only forecasts need it. */
   readonly aheadMaxMs?: number
-  /** Whether two answers describe the same, so that one confirms the other. Absent: answers are never in doubt. */
-  readonly agree?: (one: Data, other: Data) => boolean
-  /** Called with each answer that may be sold. */
-  readonly onAnswer?: (query: Query, data: Data) => void
 }
 
 export interface Remembered<Data> {
@@ -20,11 +16,13 @@ export interface Remembered<Data> {
   readonly provider: string
   /** Monotonic time, so that a change of the system clock does not change the age. */
   readonly fetchedAtMs: number
+  /** The sources that agree on it. Absent: its provider alone. */
+  readonly usedProviders?: readonly string[]
 }
 
 // Limits for one provider and for the whole chain, whatever a provider's own time-out is.
 export const providerMsMax = 4_000
-const chainMsMax = 10_000
+export const chainMsMax = 10_000
 // Other clocks may be a little ahead of ours.
 const aheadMaxMsDefault = 5 * 60 * 1000
 
@@ -44,7 +42,8 @@ export class ProvidersFailed extends Error {
   }
 }
 
-function noAnswerOf(failures: readonly UpstreamFailure[]): ItemUnknown | ProvidersFailed {
+/** The reason why no provider has an answer: the item is unknown to them, or one of them failed. */
+export function noAnswerOf(failures: readonly UpstreamFailure[]): ItemUnknown | ProvidersFailed {
   const isKnownMissing = failures.every(isVerdict) && failures.some(({ kind }) => kind === 'not_found')
   return isKnownMissing ? new ItemUnknown('no provider has the item') : new ProvidersFailed(failures)
 }
@@ -60,17 +59,13 @@ export async function askInTurn<Query, Data>(
   query: Query,
 ): Promise<Remembered<Data>> {
   const failures: UpstreamFailure[] = []
-  const doubted: Remembered<Data>[] = []
   const endMs = clock.monotonicMs() + chainMsMax
   for (const provider of options.providers) {
     const leftMs = Math.min(endMs - clock.monotonicMs(), providerMsMax)
     try {
       const answer = await askOne({ clock, options, provider, leftMs }, query)
       liveness.noteAnswer(provider.name)
-      const sold = confirmed(answer, doubted, options)
-      if (sold === undefined) throw new UpstreamFailure('incomplete', `${provider.name}: ${answer.observation.doubt}`)
-      options.onAnswer?.(query, sold.observation.data)
-      return sold
+      return answer
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error
       // Without time left, the provider was not asked.
@@ -79,23 +74,6 @@ export async function askInTurn<Query, Data>(
     }
   }
   throw noAnswerOf(failures)
-}
-
-/** The answer if nothing speaks against it, or the first of two that agree. A doubted answer is put aside. */
-function confirmed<Query, Data>(
-  answer: Remembered<Data>,
-  doubted: Remembered<Data>[],
-  { agree }: ChainOptions<Query, Data>,
-): Remembered<Data> | undefined {
-  const { observation, provider } = answer
-  if (observation.doubt === undefined) return answer
-  const first = doubted.find((earlier) => agree?.(earlier.observation.data, observation.data) === true)
-  if (first === undefined) {
-    doubted.push(answer)
-    return undefined
-  }
-  const detail = { ...first.observation.detail, confirmedBy: provider }
-  return { ...first, observation: { ...first.observation, detail } }
 }
 
 export interface AskedProvider<Query, Data> {

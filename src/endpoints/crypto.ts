@@ -1,14 +1,14 @@
 import { z } from 'zod'
+import { createLastKnown } from './agreement/lastKnown.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { coinOf } from './providers/coin.ts'
 import { createCoinbase } from './providers/coinbase.ts'
 import { createCoinGecko } from './providers/coinGecko.ts'
 import { createCoinPaprika } from './providers/coinPaprika.ts'
-import type { CryptoPrice, CryptoQuery } from './providers/cryptoPrice.ts'
+import { cryptoAgreement, type CryptoPrice, type CryptoQuery } from './providers/cryptoPrice.ts'
 import { createKraken } from './providers/kraken.ts'
 import type { ProviderDeps } from './providers/provider.ts'
-import { agreeOnCoin, createLastPrices, crossChecked } from './providers/referencePrice.ts'
 import { percentText } from './signedText.ts'
 import { createSource } from './source.ts'
 import { symbolHandler } from './symbolHandler.ts'
@@ -56,21 +56,26 @@ const freshMs = 60_000
 const staleMs = 10 * 60_000
 // CoinGecko lags by a minute or two and CoinPaprika by up to ten; a price that is half an hour old is wrong.
 const ageMaxMs = 30 * 60_000
+const lastKnownMs = 6 * 60 * 60_000
 const hint = 'only coins that are ranked by market capitalisation are sold, by their ticker'
 
 function openCrypto(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters>> {
-  const lastPrices = createLastPrices(deps.clock)
-  const references = { clock: deps.clock, exchanges: [createCoinbase(deps), createKraken(deps)], lastPrices }
+  const keyOf = ({ symbol, coin }: CryptoQuery) => coin?.symbol ?? symbol
   const source = createSource<CryptoQuery, CryptoPrice>(deps, {
     what: 'a cryptocurrency price',
-    providers: [createCoinGecko(deps), createCoinPaprika(deps)].map((provider) => crossChecked(references, provider)),
-    keyOf: ({ symbol, coin }) => coin?.symbol ?? symbol,
+    providers: [createCoinGecko(deps), createCoinPaprika(deps)],
+    keyOf,
+    isListed: ({ coin }) => coin !== undefined,
     known: [queryOf('BTC')],
     freshMs,
     staleMs,
     ageMaxMs,
-    agree: agreeOnCoin,
-    onAnswer: ({ coin }, { price }) => coin && lastPrices.remember(coin.coingecko, price),
+    agreement: {
+      ...cryptoAgreement,
+      keyOf,
+      lastKnown: createLastKnown(deps.clock, lastKnownMs),
+      witnesses: [createCoinbase(deps), createKraken(deps)],
+    },
     hint,
   })
   return symbolHandler({ source, queryOf, hint })

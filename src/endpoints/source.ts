@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Json } from '@tollbook/core/canonicalJson'
-import { isoTime } from '@tollbook/core/clock'
+import { type Clock, isoTime } from '@tollbook/core/clock'
 import type { Meta, Outcome } from '../product/product.ts'
 import {
   askInTurn,
@@ -11,10 +11,12 @@ import {
   providerMsMax,
   type Remembered,
 } from './askInTurn.ts'
+import { type AgreementPolicy, askForAgreement, ProvidersDiffer } from './askForAgreement.ts'
 import { createLiveness, type Liveness } from './liveness.ts'
 import { createMissBudget } from './missBudget.ts'
 import type { Provider, ProviderDeps } from './providers/provider.ts'
-import { creditMeta, creditsOf } from './providers/providerTerms.ts'
+import { createProviderShares, type Lookup, type ProviderShares } from './providerShares.ts'
+import { type Credit, creditMeta, creditsOf } from './providers/providerTerms.ts'
 
 /** The providers of one endpoint in the order in which they are asked, with a cache of their answers. */
 export interface AnswerSource<Query, Data> {
@@ -38,12 +40,18 @@ export interface SourceOptions<Query, Data> extends ChainOptions<Query, Data> {
   /** The kind of answer, in words for the caller: `a cryptocurrency price`. */
   readonly what: string
   readonly keyOf: (query: Query) => string
+  /** Whether the item certainly exists. Absent: it is known once a provider has answered it. */
+  readonly isListed?: (query: Query) => boolean
   /** Queries for probes, in turn: every provider has their answers. */
   readonly known: readonly [Query, ...Query[]]
   /** Age up to which an answer is served without asking again. */
   readonly freshMs: number
   /** Further age up to which it is served while every provider fails. */
   readonly staleMs: number
+  /** Present: several providers are queried, and only an answer on which they agree is sold. */
+  readonly agreement?: AgreementPolicy<Query>
+  /** Credits that are due for every answer, besides those of its providers. */
+  readonly credits?: readonly Credit[]
   /** Advice for a caller whose answer does not exist. */
   readonly hint?: string
 }
@@ -51,42 +59,32 @@ export interface SourceOptions<Query, Data> extends ChainOptions<Query, Data> {
 const rememberedMax = 5_000
 const missingMax = 5_000
 const missingMs = 10 * 60 * 1000
+const provenMs = 24 * 60 * 60 * 1000
 // Serve stale data for 5 s before querying all providers again.
 const staleRetryMs = 5_000
 
-type SourceDeps = Pick<ProviderDeps, 'clock' | 'sampleUpstreams' | 'isProbed'>
+type SourceDeps = Pick<ProviderDeps, 'clock' | 'sampleUpstreams' | 'isProbed' | 'openSharedCount'>
 
 export function createSource<Query, Data>(
   deps: SourceDeps,
   options: SourceOptions<Query, Data>,
 ): AnswerSource<Query, Data> {
-  const { keyOf } = options
+  const { keyOf, credits = [] } = options
   const { clock } = deps
   const perf = { now: () => clock.monotonicMs() }
   const missing = new LRUCache<string, true>({ perf, ttlResolution: 0, max: missingMax, ttl: missingMs })
+  const proven = new LRUCache<string, true>({ perf, ttlResolution: 0, max: rememberedMax, ttl: provenMs })
   const misses = createMissBudget(clock)
-  const servedMs = options.freshMs + options.staleMs
+  const shares = createProviderShares(deps, options.providers)
   const liveness = openLiveness(deps, options)
   const ageMsOf = ({ fetchedAtMs }: Remembered<Data>) => clock.monotonicMs() - fetchedAtMs
-  const cache = new LRUCache<string, Remembered<Data>, { readonly query: Query }>({
-    perf,
-    ttlResolution: 0,
-    max: rememberedMax,
-    ttl: options.freshMs,
-    async fetchMethod(_key, old, { context, options: entry }) {
-      try {
-        return await askInTurn({ clock, options, liveness }, context.query)
-      } catch (error) {
-        const mayStandIn = error instanceof ProvidersFailed
-        if (old === undefined || !mayStandIn || ageMsOf(old) > servedMs) throw error
-        entry.ttl = staleRetryMs
-        return old
-      }
-    },
-  })
+  const cache = createCache({ clock, options, liveness, shares })
+  const lookupOf = (query: Query, buyer: string | undefined): Lookup => {
+    return { buyer, isListed: proven.has(keyOf(query)) || options.isListed?.(query) === true }
+  }
   const isAtHand = (query: Query) => {
     const found = cache.peek(keyOf(query), { allowStale: true })
-    return found !== undefined && ageMsOf(found) <= servedMs
+    return found !== undefined && ageMsOf(found) <= options.freshMs + options.staleMs
   }
   return {
     whyUnavailable(query, buyer) {
@@ -94,7 +92,8 @@ export function createSource<Query, Data>(
       const isBarred = query !== undefined && buyer !== undefined && !misses.mayBegin(buyer)
       return isBarred && !missing.has(keyOf(query))
         ? tooManyMisses.message
-        : whyUnavailable({ options, liveness }, query)
+        : (whyUnavailable({ options, liveness }, query) ??
+            (query === undefined ? undefined : whyNoShare(options, query, shares(lookupOf(query, buyer)))))
     },
     liveness,
     isKnownMissing: (query) => missing.has(keyOf(query)),
@@ -105,13 +104,15 @@ export function createSource<Query, Data>(
       if (endLookup === undefined) return tooManyMisses
       let isMiss = false
       try {
-        const found = await cache.forceFetch(key, { context: { query } })
+        const found = await cache.forceFetch(key, { context: { query, lookup: lookupOf(query, buyer) } })
+        proven.set(key, true)
         return {
           kind: 'found',
           data: found.observation.data,
-          meta: metaOf(deps, found, { askedAtMs, ageMs: ageMsOf(found) }),
+          meta: metaOf({ ...deps, credits }, found, { askedAtMs, ageMs: ageMsOf(found) }),
         }
       } catch (error) {
+        if (error instanceof ProvidersDiffer) return differing(options, error)
         if (error instanceof ProvidersFailed) return failedOf(options, error.code)
         if (!(error instanceof ItemUnknown)) throw error
         isMiss = true
@@ -122,6 +123,35 @@ export function createSource<Query, Data>(
       }
     },
   }
+}
+
+interface CacheDeps<Query, Data> extends SourceProviders<Query, Data> {
+  readonly clock: Clock
+  readonly shares: ProviderShares<Query, Data>
+}
+
+function createCache<Query, Data>({ clock, options, liveness, shares }: CacheDeps<Query, Data>) {
+  const { agreement, freshMs, staleMs } = options
+  const ageMsOf = ({ fetchedAtMs }: Remembered<Data>) => clock.monotonicMs() - fetchedAtMs
+  return new LRUCache<string, Remembered<Data>, { readonly query: Query; readonly lookup: Lookup }>({
+    perf: { now: () => clock.monotonicMs() },
+    ttlResolution: 0,
+    max: rememberedMax,
+    ttl: freshMs,
+    async fetchMethod(_key, old, { context: { query, lookup }, options: entry }) {
+      const asking = { clock, liveness, options: { ...options, providers: shares(lookup) } }
+      try {
+        return agreement === undefined
+          ? await askInTurn(asking, query)
+          : await askForAgreement(asking, agreement, query)
+      } catch (error) {
+        const mayStandIn = error instanceof ProvidersFailed && !(error instanceof ProvidersDiffer)
+        if (old === undefined || !mayStandIn || ageMsOf(old) > freshMs + staleMs) throw error
+        entry.ttl = staleRetryMs
+        return old
+      }
+    },
+  })
 }
 
 const tooManyMisses = {
@@ -148,6 +178,16 @@ function whyUnavailable<Query, Data>(
   return ready.some(covers) ? undefined : `no provider that answers at the moment has ${what} for this request`
 }
 
+/** Undefined when the caller's share of one provider is left. */
+function whyNoShare<Query, Data>(
+  { what }: SourceOptions<Query, Data>,
+  query: Query,
+  shared: readonly Provider<Query, Data>[],
+): string | undefined {
+  const reasons = shared.filter(({ covers }) => covers?.(query) !== false).map((provider) => provider.whyUnavailable())
+  return reasons.includes(undefined) ? undefined : `${what}: ${reasons.join(', ')}`
+}
+
 function openLiveness<Query, Data>(deps: SourceDeps, options: SourceOptions<Query, Data>): Liveness {
   const { clock } = deps
   const { known, providers } = options
@@ -166,8 +206,8 @@ function openLiveness<Query, Data>(deps: SourceDeps, options: SourceOptions<Quer
 }
 
 function metaOf<Data>(
-  { sampleUpstreams }: SourceDeps,
-  { observation, provider, fetchedAtMs }: Remembered<Data>,
+  { sampleUpstreams, credits }: Pick<SourceDeps, 'sampleUpstreams'> & { readonly credits: readonly Credit[] },
+  { observation, provider, fetchedAtMs, usedProviders = [provider] }: Remembered<Data>,
   { askedAtMs, ageMs }: { readonly askedAtMs: number; readonly ageMs: number },
 ): Meta {
   const detail: Readonly<Record<string, Json>> = observation.detail ?? {}
@@ -176,7 +216,7 @@ function metaOf<Data>(
     source: sampleUpstreams ? `sample:${provider}` : provider,
     asOf: isoTime(observation.asOfMs),
     cached: fetchedAtMs < askedAtMs,
-    ...creditMeta(creditsOf([provider])),
+    ...creditMeta([...creditsOf(usedProviders), ...credits]),
     ageSeconds: Math.floor(ageMs / 1000),
   }
 }
@@ -192,4 +232,15 @@ function failedOf<Query, Data>(
     UPSTREAM_TIMEOUT: `no provider of ${what} answered in time; repeat with the same proof`,
   }
   return { kind: 'failed', code, message: said[code] }
+}
+
+function differing<Query, Data>(
+  { what }: SourceOptions<Query, Data>,
+  { isAlone }: ProvidersDiffer,
+): Extract<Outcome, { kind: 'failed' }> {
+  const why = isAlone
+    ? `only one provider of ${what} answers, and its answer needs the confirmation of another`
+    : `the providers of ${what} differ from each other by more than their tolerance`
+  const message = `${why}, so none is sold; repeat with the same proof`
+  return { kind: 'failed', code: 'UPSTREAM_FAILED', message }
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { createLastKnown } from './agreement/lastKnown.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { createNasdaq } from './providers/nasdaq.ts'
 import type { ProviderDeps } from './providers/provider.ts'
-import { agreeOnStock, type StockPrice, type StockQuery } from './providers/stockPrice.ts'
+import { stockAgreement, type StockPrice, type StockQuery } from './providers/stockPrice.ts'
 import { createStooq } from './providers/stooq.ts'
 import { tickerOf } from './providers/ticker.ts'
 import { createTwelveData } from './providers/twelveData.ts'
@@ -49,9 +50,11 @@ const freshMs = 60_000
 const staleMs = 15 * 60_000
 // The last trade may precede a long weekend: Thursday evening to Tuesday morning at Easter is four and a half days.
 const ageMaxMs = 5 * 24 * 60 * 60_000
+const lastKnownMs = 24 * 60 * 60_000
 const hint = 'a class of shares is asked for as BRK.B, a listing outside of the United States as 0700.HK'
 
 function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters>> {
+  const keyOf = ({ ticker }: StockQuery) => ticker.canonical
   const key = deps.upstreams.TWELVE_DATA?.apiKey
   const source = createSource<StockQuery, StockPrice>(deps, {
     what: 'a stock price',
@@ -61,12 +64,12 @@ function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters
       createStooq(deps),
       createNasdaq(deps),
     ],
-    keyOf: (query) => query.ticker.canonical,
+    keyOf,
     known: [queryOf('AAPL')],
     freshMs,
     staleMs,
     ageMaxMs,
-    agree: agreeOnStock,
+    agreement: { ...stockAgreement, keyOf, lastKnown: createLastKnown(deps.clock, lastKnownMs) },
     hint,
   })
   return symbolHandler({ source, queryOf, hint })

@@ -51,14 +51,43 @@ export function integer(rule: IntegerRule) {
 
 /** An integer in a query, in digits: `1e1`, `0x10` and `+5` are refused. */
 export function queryInteger(rule: IntegerRule) {
+  return optionalQueryInteger(rule)
+    .default(rule.default)
+    .meta({ ...shownInteger(rule), default: rule.default })
+}
+
+/** Without a default, so that an order that does not name it stays as short as it was. */
+export function optionalQueryInteger(rule: Omit<IntegerRule, 'default'>) {
   const expected = `must be a whole number from ${rule.min} to ${rule.max}, in digits`
   return z
     .string({ error: expected })
     .regex(/^\d{1,9}$/, expected)
     .transform(Number)
     .refine((value) => value >= rule.min && value <= rule.max, expected)
-    .default(rule.default)
-    .meta({ type: 'integer', pattern: undefined, minimum: rule.min, maximum: rule.max, default: rule.default })
+    .meta(shownInteger(rule))
+}
+
+function shownInteger({ min, max }: Omit<IntegerRule, 'default'>) {
+  return { type: 'integer', pattern: undefined, minimum: min, maximum: max } as const
+}
+
+/** A decimal number in a query: `1e1`, `.5`, `+5` and `5.` are refused. */
+export function queryDecimal({ min, max }: Omit<IntegerRule, 'default'>) {
+  const expected = `must be a decimal number from ${min} to ${max}`
+  return z
+    .string({ error: expected })
+    .regex(/^-?\d{1,3}(\.\d{1,10})?$/, expected)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, expected)
+    .meta({ type: 'number', pattern: undefined, minimum: min, maximum: max })
+}
+
+/** `true` or `false` in a query. */
+export function queryFlag() {
+  return z
+    .enum(['true', 'false'], { error: 'must be true or false' })
+    .transform((value) => value === 'true')
+    .meta({ type: 'boolean', enum: undefined })
 }
 
 /** One value of a closed list, spelled exactly. */

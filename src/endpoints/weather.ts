@@ -1,5 +1,6 @@
-import { z } from 'zod'
-import { findPlace, type FoundPlace, type PlaceQuery } from './places/findPlace.ts'
+import { assert } from '@tollbook/core/assert'
+import { createLastKnown } from './agreement/lastKnown.ts'
+import { findPlace, type FoundPlace, placeNear, type PlaceQuery, type PlaceRecord } from './places/findPlace.ts'
 import { type Gazetteer, openGazetteer } from './places/gazetteer.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
@@ -8,38 +9,20 @@ import { createNws } from './providers/nws.ts'
 import { createOpenMeteo } from './providers/openMeteo.ts'
 import { createOpenMeteoGeocoding } from './providers/openMeteoGeocoding.ts'
 import type { ProviderDeps } from './providers/provider.ts'
-import { creditMeta, creditsOf, geoNamesCredit } from './providers/providerTerms.ts'
+import { geoNamesCredit } from './providers/providerTerms.ts'
+import { compared, weatherAgreement } from './providers/weatherAgreement.ts'
 import { coordinate, type WeatherQuery, type WeatherReport } from './providers/weatherReport.ts'
 import { createSource, type AnswerSource } from './source.ts'
-import { characterCount, text } from './text.ts'
-
-const city = text({
-  expected: 'a city name: 1 to 100 letters, marks, digits, spaces, apostrophes, dashes and . , ( ) /',
-  // No pattern: readers of JSON Schema disagree about \p{L}, and a form made from it would refuse every city.
-  shown: { minLength: 1, maxLength: 100 },
-  test: (value) =>
-    /^[\p{L}\p{M}\p{Nd}\p{Zs}\p{Pd}.,'’‘`´′/()]+$/u.test(value) &&
-    /[\p{L}\p{Nd}]/u.test(value) &&
-    characterCount(value) <= 100,
-})
-const parameters = z.strictObject({ city })
-
-const answer = z.object({
-  location: z.object({ city: z.string(), country: z.string() }),
-  current: z.object({
-    temperature: z.object({ celsius: z.number(), fahrenheit: z.number() }),
-    humidity: z.number().meta({ description: 'per cent' }),
-    description: z.string().meta({ description: 'conditions, in words' }),
-  }),
-})
+import { type WeatherData, weatherAnswer, weatherDataOf } from './weatherAnswer.ts'
+import { type WeatherOrder, weatherParameters } from './weatherParameters.ts'
 
 export const weather = defineProduct({
   path: '/api/data/weather',
   method: 'GET',
-  summary: 'Current weather in a city',
+  summary: 'Current weather in a city or at a position, with a forecast on request',
   priceMicroUsd: 10_000n,
-  parameters,
-  answer,
+  parameters: weatherParameters,
+  answer: weatherAnswer,
   example: {
     order: { city: 'Berlin' },
     answer: {
@@ -47,7 +30,7 @@ export const weather = defineProduct({
       current: { temperature: { celsius: 7.4, fahrenheit: 45.3 }, humidity: 81, description: 'Light rain' },
     },
   },
-  providers: ['MET_NORWAY', 'OPEN_METEO', 'NWS', 'OPEN_METEO_GEOCODING'],
+  providers: ['MET_NORWAY', 'NWS', 'OPEN_METEO', 'OPEN_METEO_GEOCODING'],
   demo: { order: () => ({ city: 'London' }), check: checkDemo },
   open: openWeather,
 })
@@ -62,15 +45,21 @@ const knownPlaces: readonly [WeatherQuery, ...WeatherQuery[]] = [
 
 const minute = 60 * 1000
 const day = 24 * 60 * minute
+const lastKnownMs = 180 * minute
 
-function openWeather(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters>> {
+function openWeather(deps: ProviderDeps): ProductHandler<WeatherOrder> {
   const gazetteer = openGazetteer()
   const geocoding = createGeocoding(deps)
   const source = createSource<WeatherQuery, WeatherReport>(deps, {
     what: 'weather report',
-    providers: [createMetNorway(deps), createOpenMeteo(deps), createNws(deps)],
-    keyOf: ({ latitude, longitude }) => `${coordinate(latitude)},${coordinate(longitude)}`,
+    // NWS before Open-Meteo, whose free quota is small.
+    providers: [createMetNorway(deps), createNws(deps), createOpenMeteo(deps)].map((one) => compared(deps.clock, one)),
+    agreement: { ...weatherAgreement, keyOf: positionOf, lastKnown: createLastKnown(deps.clock, lastKnownMs) },
+    keyOf: (query) => `${positionOf(query)}${query.isForecast === true ? ' forecast' : ''}`,
     known: knownPlaces,
+    // Every position has weather.
+    isListed: () => true,
+    credits: [geoNamesCredit],
     freshMs: 10 * minute,
     staleMs: 170 * minute,
     ageMaxMs: 180 * minute,
@@ -82,29 +71,28 @@ function openWeather(deps: ProviderDeps): ProductHandler<z.infer<typeof paramete
     providersAnswer: () => source.liveness.someAnswer(),
     whyUnavailable(asked, buyer) {
       if (asked === undefined) return source.whyUnavailable()
-      const search = findPlace(gazetteer, asked.city)
-      if (search.kind === 'found') return source.whyUnavailable(search.place)
+      const search = findOrdered(gazetteer, asked)
+      if (search.kind !== 'unlisted') return source.whyUnavailable(queryOf(asked, search.place))
       // A place that is known not to exist is answered with NO_DATA, even while every provider is down.
       return geocoding.isKnownMissing(search.query)
         ? undefined
         : (geocoding.whyUnavailable(search.query, buyer) ?? source.whyUnavailable())
     },
-    whyNoData({ city }) {
-      const search = findPlace(gazetteer, city)
+    whyNoData(asked) {
+      const search = findOrdered(gazetteer, asked)
       return search.kind === 'unlisted' && geocoding.isKnownMissing(search.query) ? search.why : undefined
     },
-    async deliver({ city }, { payer }) {
-      const located = await locate({ gazetteer, geocoding, buyer: payer }, city)
+    async deliver(order, { payer }) {
+      const located = await locate({ gazetteer, geocoding, buyer: payer }, order)
       if (located.kind === 'failed') return located
       const { place, alternatives, placeSource } = located
-      const found = await source.ask(place, payer)
+      const found = await source.ask(queryOf(order, place), payer)
       if (found.kind === 'failed') return found
       return {
         kind: 'delivered',
-        data: { location: { city: place.name, country: place.country }, current: found.data },
+        data: weatherDataOf(order, place, found.data),
         meta: {
           ...found.meta,
-          ...creditMeta([...creditsOf([found.meta.source.replace('sample:', '')]), geoNamesCredit]),
           place: { ...place, source: placeSource },
           alternatives: alternatives.map((other) => ({ ...other })),
         },
@@ -113,7 +101,29 @@ function openWeather(deps: ProviderDeps): ProductHandler<z.infer<typeof paramete
   }
 }
 
-function checkDemo({ location, current }: z.infer<typeof answer>, { expect }: DemoBuyer): string {
+function positionOf({ latitude, longitude }: WeatherQuery): string {
+  return `${coordinate(latitude)},${coordinate(longitude)}`
+}
+
+type Position = Pick<PlaceRecord, 'latitude' | 'longitude'> & Partial<PlaceRecord>
+
+function queryOf({ latitude, longitude, hours, days }: WeatherOrder, place: Position): WeatherQuery {
+  return {
+    countryCode: place.countryCode ?? '',
+    latitude: latitude ?? place.latitude,
+    longitude: longitude ?? place.longitude,
+    ...(hours === undefined && days === undefined ? {} : { isForecast: true }),
+  }
+}
+
+/** The place of an order. A position needs no search, because its weather does not depend on the name of the place. */
+function findOrdered(gazetteer: Gazetteer, { city, latitude, longitude }: WeatherOrder) {
+  if (city !== undefined) return findPlace(gazetteer, city)
+  assert(latitude !== undefined && longitude !== undefined, 'an order has a city or a position')
+  return { kind: 'position', place: { latitude, longitude } } as const
+}
+
+function checkDemo({ location, current }: WeatherData, { expect }: DemoBuyer): string {
   const { celsius, fahrenheit } = current.temperature
   const { humidity, description } = current
   expect(location.city === 'London' && location.country === 'United Kingdom', 'London is in the United Kingdom')
@@ -133,6 +143,8 @@ function createGeocoding(deps: ProviderDeps): Geocoding {
     // Names are not folded further: the geocoder distinguishes spellings that our list treats as one.
     keyOf: ({ name, qualifiers }) => [name, ...qualifiers].join(',').toLowerCase(),
     known: [{ name: 'Hallstatt', qualifiers: [] }],
+    // No list has these places, so no share is kept for listed ones.
+    isListed: () => true,
     freshMs: day,
     staleMs: 6 * day,
     ageMaxMs: minute,
@@ -145,8 +157,15 @@ interface Atlas {
   readonly buyer: string | undefined
 }
 
-async function locate({ gazetteer, geocoding, buyer }: Atlas, city: string) {
-  const search = findPlace(gazetteer, city)
+async function locate({ gazetteer, geocoding, buyer }: Atlas, order: WeatherOrder) {
+  const search = findOrdered(gazetteer, order)
+  if (search.kind === 'position')
+    return {
+      kind: 'found',
+      place: placeNear(gazetteer, search.place),
+      alternatives: [],
+      placeSource: 'geonames',
+    } as const
   if (search.kind === 'found') return { ...search, placeSource: 'geonames' }
   const found = await geocoding.ask(search.query, buyer)
   if (found.kind === 'failed') return found.code === 'NO_DATA' ? { ...found, message: search.why } : found

@@ -8,6 +8,8 @@ export interface SignedTransaction {
   readonly signature: Signature
   readonly bytes: Uint8Array
   readonly signers: readonly Address[]
+  /** Every account that it can touch. Undefined when some are named by an address lookup table. */
+  readonly accounts: readonly Address[] | undefined
   readonly blockhash: string
   readonly usesDurableNonce: boolean
 }

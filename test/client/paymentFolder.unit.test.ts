@@ -2,7 +2,7 @@ import { appendFile, readdir, readFile, stat, writeFile } from 'node:fs/promises
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openPaymentFolder } from '@tollbook/client/node'
-import { PaymentRefused, PaymentUnresolved, PaymentUnspent } from '@tollbook/client/paymentError'
+import { PaymentNotSent, PaymentRefused, PaymentUnresolved, PaymentUnspent } from '@tollbook/client/paymentError'
 import type { PayingFetchOptions } from '@tollbook/client/payer'
 import { createPayingFetch, type PayingFetch } from '@tollbook/client/payingFetch'
 import { SpendingLimitExceeded } from '@tollbook/client/spendingLimit'
@@ -50,11 +50,23 @@ test('a payment is on disk, private, before the service or the node has seen it,
       expect([service.presented.length, service.node.sent.length]).toEqual([0, 0])
       const [name = ''] = await paymentFiles(folder)
       expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600)
+      expect((await stat(folder)).mode & 0o777).toBe(0o700)
     },
   })(url(crypto))
   expect(response.status).toBe(200)
   expect(seen[0]).toHaveLength(1)
   expect(await paymentFiles(folder)).toEqual([])
+})
+
+test('a payment whose record by the caller fails has not left: it is neither presented later nor counted as spent', async () => {
+  const { restart, folder, service, url } = await openRestartable()
+  const onEvent: PayingFetchOptions['onEvent'] = ({ kind }) =>
+    kind === 'signed' ? Promise.reject(new Error('the disk is full')) : undefined
+  const error = await rejectionOf(restart({ onEvent })(url(crypto)))
+  expect(error).toBeInstanceOf(PaymentNotSent)
+  expect(await paymentFiles(folder)).toEqual([])
+  expect(await openPaymentFolder(folder).spending()).toEqual([])
+  expect([service.presented.length, service.node.sent.length]).toEqual([0, 0])
 })
 
 test('a process that died after signing has left its payment, and the next call presents it and signs nothing', async () => {

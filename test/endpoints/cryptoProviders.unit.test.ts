@@ -5,7 +5,6 @@ import { createCoinGecko } from '../../src/endpoints/providers/coinGecko.ts'
 import { createCoinPaprika } from '../../src/endpoints/providers/coinPaprika.ts'
 import type { CryptoQuery } from '../../src/endpoints/providers/cryptoPrice.ts'
 import { createKraken } from '../../src/endpoints/providers/kraken.ts'
-import { assertPresent } from '@tollbook/core/assert'
 import { type Answering, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
 import { openProviderFixture } from '../support/providerFixture.ts'
 import {
@@ -19,7 +18,6 @@ import {
 } from '../support/upstreamSample.ts'
 
 const server = await startLoopbackProvider()
-const bitcoin = assertPresent(coinOf('BTC'), 'bitcoin is in the list')
 const query = (symbol: string): CryptoQuery => ({ symbol, coin: coinOf(symbol) })
 
 const setting = { url: server.url, apiKey: undefined }
@@ -174,7 +172,9 @@ describe('CoinGecko', () => {
     [1e-9, '+0.00%'],
     [1_234.5, '+1234.50%'],
   ])('a change of %d is returned as %s', async (change, reported) => {
-    server.answer(sampleAnswer('coingecko/markets-btc', withField([0, 'price_change_percentage_24h'], change)))
+    const amount = withField([0, 'price_change_24h'], null)
+    const percentage = withField([0, 'price_change_percentage_24h'], change)
+    server.answer(sampleAnswer('coingecko/markets-btc', (body) => amount(percentage(body))))
     expect((await coinGecko().ask(query('BTC'))).data.change24h).toBe(reported)
   })
 })
@@ -252,9 +252,9 @@ describe('Coinbase', () => {
   test('says what was last paid', async () => {
     server.answer(sampleAnswer('coinbase-exchange/ticker-btc-usd'))
     const begun = server.asked.length
-    expect(await coinbase().ask(bitcoin)).toBe(77_671)
+    expect(await coinbase().ask(query('BTC'))).toMatchObject({ figures: { price: 77_671 } })
     expect(server.asked[begun]?.url.pathname).toBe('/products/BTC-USD/ticker')
-    expect(coinbase().ask({ symbol: 'LEO', coingecko: 'leo-token' })).toBeUndefined()
+    expect(coinbase().covers(query('LEO'))).toBe(false)
   })
 
   test.each<[string, Answering, string]>([
@@ -270,7 +270,7 @@ describe('Coinbase', () => {
     ['a page', text('<html>'), 'bad_payload'],
   ])('%s is not a price', async (_what, answering, kind) => {
     server.answer(answering)
-    expect(await kindOf(coinbase().ask(bitcoin))).toBe(kind)
+    expect(await kindOf(coinbase().ask(query('BTC')))).toBe(kind)
   })
 })
 
@@ -280,7 +280,7 @@ describe('Kraken', () => {
   test('says what was last paid, under whatever name it returns the pair', async () => {
     server.answer(sampleAnswer('kraken/ticker-xbtusd'))
     const begun = server.asked.length
-    expect(await kraken().ask(bitcoin)).toBe(77_671)
+    expect(await kraken().ask(query('BTC'))).toMatchObject({ figures: { price: 77_671 } })
     expect(server.asked[begun]?.url.href).toMatch(/\/0\/public\/Ticker\?pair=XBTUSD$/)
   })
 
@@ -291,9 +291,10 @@ describe('Kraken', () => {
     ['maintenance', json({ error: ['EService:Unavailable'] }), 'upstream'],
     ['two pairs', json({ error: [], result: { A: { c: ['1'] }, B: { c: ['2'] } } }), 'bad_payload'],
     ['no pair', json({ error: [], result: {} }), 'bad_payload'],
-    ['zero', json({ error: [], result: { A: { c: ['0.0'] } } }), 'incomplete'],
+    ['another pair', json({ error: [], result: { XETHZUSD: { c: ['77671.0'] } } }), 'bad_payload'],
+    ['zero', json({ error: [], result: { XXBTZUSD: { c: ['0.0'] } } }), 'incomplete'],
   ])('%s is not a price', async (_what, answering, kind) => {
     server.answer(answering)
-    expect(await kindOf(kraken().ask(bitcoin))).toBe(kind)
+    expect(await kindOf(kraken().ask(query('BTC')))).toBe(kind)
   })
 })

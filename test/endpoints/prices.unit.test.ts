@@ -1,82 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { crypto } from '../../src/endpoints/crypto.ts'
-import type { Endpoint, ReadParameters } from '../../src/endpoints/endpoint.ts'
-import { openEndpoint } from '../../src/endpoints/productDefinition.ts'
-import { stock } from '../../src/endpoints/stock.ts'
-import { assert } from '@tollbook/core/assert'
-import { type Answering, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
-import { openProviderFixture } from '../support/providerFixture.ts'
-import { readSample, sampleAnswer, sampleTimeMs, withField } from '../support/upstreamSample.ts'
+import type { Endpoint } from '../../src/endpoints/endpoint.ts'
+import { type Answering, json, text } from '../support/loopbackProvider.ts'
+import { buySymbol, down, orderOf, type Sayings, startPriceServers } from '../support/priceStage.ts'
+import { readSample, sampleAnswer, withField } from '../support/upstreamSample.ts'
 
-const servers = {
-  COINGECKO: await startLoopbackProvider(),
-  COINPAPRIKA: await startLoopbackProvider(),
-  COINBASE: await startLoopbackProvider(),
-  KRAKEN: await startLoopbackProvider(),
-  TWELVE_DATA: await startLoopbackProvider(),
-  YAHOO: await startLoopbackProvider(),
-  STOOQ: await startLoopbackProvider(),
-  NASDAQ: await startLoopbackProvider(),
-}
-const names = [
-  'COINGECKO',
-  'COINPAPRIKA',
-  'COINBASE',
-  'KRAKEN',
-  'TWELVE_DATA',
-  'YAHOO',
-  'STOOQ',
-  'NASDAQ',
-] as const satisfies readonly (keyof typeof servers)[]
-type Name = (typeof names)[number]
-
-const answers: Readonly<Record<Name, Answering>> = {
-  COINGECKO: sampleAnswer('coingecko/markets-btc'),
-  COINPAPRIKA: sampleAnswer('coinpaprika/ticker-btc'),
-  COINBASE: sampleAnswer('coinbase-exchange/ticker-btc-usd'),
-  KRAKEN: sampleAnswer('kraken/ticker-xbtusd'),
-  TWELVE_DATA: sampleAnswer('twelvedata/quote-aapl'),
-  YAHOO: sampleAnswer('yahoo/chart-aapl-1d'),
-  STOOQ: sampleAnswer('stooq/light-aapl-with-prev'),
-  NASDAQ: sampleAnswer('nasdaq/info-aapl-closed'),
-}
-
-interface Stage {
-  readonly says?: Partial<Record<Name, Answering>>
-  readonly twelveDataKey?: string
-}
-
-function open({ says = {}, twelveDataKey }: Stage = {}) {
-  const settings = Object.entries(servers).map(([name, { url }]) => [
-    name,
-    { url, apiKey: name === 'TWELVE_DATA' ? twelveDataKey : undefined },
-  ])
-  const fixture = openProviderFixture(Object.fromEntries(settings), sampleTimeMs)
-  const say = (more: Partial<Record<Name, Answering>>) => {
-    for (const name of names) servers[name].answer({ ...answers, ...says, ...more }[name])
-  }
-  say({})
-  const begun = Object.fromEntries(Object.entries(servers).map(([name, { asked }]) => [name, asked.length]))
-  const askedOf = (name: Name) => servers[name].asked.length - (begun[name] ?? 0)
-  return {
-    ...fixture,
-    say,
-    askedOf,
-    crypto: openEndpoint(crypto, fixture.deps),
-    stock: openEndpoint(stock, fixture.deps),
-  }
-}
-
-const job = { signal: new AbortController().signal, requestId: 'request_1', payer: 'wallet', payment: 'payment' }
-
-function order(endpoint: Endpoint, symbol: string): Extract<ReadParameters, { ok: true }> {
-  const read = endpoint.read({ symbol })
-  assert(read.ok, `${symbol} is legal`)
-  return read
-}
-
-const buy = (endpoint: Endpoint, symbol: string) => order(endpoint, symbol).deliver(job)
-const down = text('down', { status: 503, headers: { 'retry-after': '1' } })
+const open = await startPriceServers()
+const order = (endpoint: Endpoint, symbol: string) => orderOf(endpoint, { symbol })
+const buy = buySymbol
 const priced = (price: number) => withField([0, 'current_price'], price)
 
 describe('a cryptocurrency price', () => {
@@ -99,7 +29,16 @@ describe('a cryptocurrency price', () => {
         name: 'Bitcoin',
         currency: 'USD',
         change24hPercentValue: -0.95302,
-        checkedWith: expect.arrayContaining(['coinbase', 'kraken']),
+        agreement: {
+          kind: 'agreed',
+          tolerancePercent: 3,
+          sources: [
+            { source: 'coingecko', price: 77671, asOf: '2026-11-20T12:49:21.599Z' },
+            { source: 'coinpaprika', price: 77655.10263184321, asOf: '2026-11-20T12:47:48.000Z' },
+            { source: 'coinbase', price: 77671, asOf: '2026-11-20T12:49:21.270Z' },
+            { source: 'kraken', price: 77671 },
+          ],
+        },
         credits: [{ text: 'Data provided by CoinGecko', url: 'https://www.coingecko.com/' }],
       },
     })
@@ -143,10 +82,9 @@ describe('a cryptocurrency price', () => {
     ['are down', down],
     ['hang', () => undefined],
     ['talk nonsense', text('<html>')],
-  ])('is sold unchecked when the exchanges %s', async (_what, answering) => {
+  ])('is confirmed by CoinPaprika when the exchanges %s', async (_what, answering) => {
     const outcome = await buy(open({ says: { COINBASE: answering, KRAKEN: answering } }).crypto, 'BTC')
-    expect(outcome).toMatchObject({ kind: 'delivered', meta: { source: 'coingecko' } })
-    expect(outcome).not.toHaveProperty('meta.checkedWith')
+    expect(outcome).toMatchObject({ meta: { source: 'coingecko', agreement: { silent: ['coinbase', 'kraken'] } } })
   })
 
   test('of 7.77 for Bitcoin is not sold while the exchanges are silent', async () => {
@@ -159,7 +97,7 @@ describe('a cryptocurrency price', () => {
     // Two providers that agree are as good as one and an exchange.
     expect(await buy(open({ says: silent }).crypto, 'BTC')).toMatchObject({
       kind: 'delivered',
-      meta: { source: 'coingecko', confirmedBy: 'coinpaprika' },
+      meta: { agreement: { sources: [{ source: 'coingecko' }, { source: 'coinpaprika' }] } },
     })
   })
 
@@ -247,7 +185,7 @@ describe('a stock price that cannot be true', () => {
     expect(await buy(stock, 'AAPL')).toMatchObject({
       kind: 'delivered',
       data: { price: 26.744 },
-      meta: { source: 'yahoo', confirmedBy: 'stooq' },
+      meta: { source: 'yahoo', agreement: { sources: [{ source: 'yahoo' }, { source: 'stooq' }] } },
     })
   })
 })
@@ -283,12 +221,20 @@ describe('a stock price', () => {
         previousClose: 266.19,
         changeValue: 1.25,
         changePercentValue: 0.469589,
+        agreement: {
+          kind: 'agreed',
+          tolerancePercent: 2,
+          sources: [
+            { source: 'yahoo', price: 267.44, asOf: '2026-11-19T21:00:00.000Z' },
+            { source: 'stooq', price: 267.44, asOf: '2026-11-19T21:00:18.000Z' },
+          ],
+        },
       },
     })
   })
 
   test('is the same from every provider, in their order, and from Twelve Data with a key only', async () => {
-    const says: Partial<Record<Name, Answering>> = {}
+    const says: Sayings = {}
     for (const [name, source] of [
       ['TWELVE_DATA', 'twelvedata'],
       ['YAHOO', 'yahoo'],

@@ -296,7 +296,9 @@ describe('Nasdaq', () => {
   })
 
   test('unchanged is a change of nothing', async () => {
-    server.answer(primary('netChange', 'UNCH'))
+    const percentage = withField(['data', 'primaryData', 'percentageChange'], 'UNCH')
+    const amount = withField(['data', 'primaryData', 'netChange'], 'UNCH')
+    server.answer(sampleAnswer(sample, (body) => amount(percentage(body))))
     expect((await nasdaq().ask(query('AAPL'))).data).toMatchObject({ change: '+0.00', changePercent: '+0.0%' })
   })
 

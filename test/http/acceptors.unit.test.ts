@@ -8,7 +8,7 @@ import { afterFile } from '../support/afterFile.ts'
 const host = '127.0.0.1'
 
 async function openServer(port = 0) {
-  // A connection that nobody ends would keep its socket's listener from closing.
+  // A connection that is never ended keeps its listener from closing.
   const server = createServer((socket) => socket.destroy())
   const further = await listenWithAcceptors(server, { host, port })
   const close = () => Promise.all([server, ...further].map(closeServer))

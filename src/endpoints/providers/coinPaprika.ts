@@ -11,11 +11,15 @@ const pacePublic = { requests: 27, perSeconds: 3_600 }
 const paceWithKey = { requests: 60, perSeconds: 60 }
 
 const nullableNumber = z.number().nullish()
+// A figure that only checks others is ignored where it cannot be read.
+const unsoldNumber = z.number().nullish().catch(undefined)
 const ticker = z.object({
   id: z.string().regex(/^[a-z0-9._-]{1,200}$/),
   name: z.string().max(500),
   symbol: z.string(),
   last_updated: z.string().nullish(),
+  total_supply: unsoldNumber,
+  max_supply: unsoldNumber,
   quotes: z.object({
     USD: z.object({
       price: nullableNumber,
@@ -43,6 +47,7 @@ export function createCoinPaprika(deps: ProviderDeps): CryptoProvider {
   })
   return {
     name: 'coinpaprika',
+    pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
     isMetered: true,
     covers: ({ coin }) => coin?.coinpaprika !== undefined,
@@ -58,13 +63,25 @@ export function createCoinPaprika(deps: ProviderDeps): CryptoProvider {
 
 function read(reply: Reply, query: CryptoQuery, coin: Coin): Observation<CryptoPrice> {
   refuseError(reply)
-  const { id, name, symbol, last_updated: updatedAt, quotes } = readJson(reply, ticker)
+  const found = readJson(reply, ticker)
+  const { id, name, symbol, last_updated: updatedAt, quotes } = found
   if (id !== coin.coinpaprika) throw new UpstreamFailure('bad_payload', 'another id was answered')
   // An id that was reassigned to another coin must not sell that coin under this name.
   if (symbol.toUpperCase() !== coin.symbol)
     throw new UpstreamFailure('not_covered', 'the id of our list stands for another symbol')
   const { price, volume_24h: volume, market_cap: marketCap, percent_change_24h: changePercent } = quotes.USD
-  return cryptoObservation(query, { id, name, price, changePercent, volume, marketCap, updatedAt, others: [] })
+  const supplyMax = found.max_supply || found.total_supply
+  return cryptoObservation(query, {
+    id,
+    name,
+    price,
+    changePercent,
+    volume,
+    marketCap,
+    supplyMax,
+    updatedAt,
+    others: [],
+  })
 }
 
 const errorBody = z.object({ error: z.string() })

@@ -4,7 +4,7 @@ import type { Reply } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { decimalOf, paceOf, positive, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
-import { type ReferencePrice, referenceMsMax } from './referencePrice.ts'
+import { notTraded, type ReferencePrice, referenceMsMax } from './referencePrice.ts'
 
 // The documented limit is 10 a second; a price check needs less.
 const pacePublic = { requests: 5, perSeconds: 1 }
@@ -24,16 +24,19 @@ export function createCoinbase(deps: ProviderDeps): ReferencePrice {
   })
   return {
     name: 'coinbase',
-    ask: ({ coinbase }) =>
-      coinbase === undefined
-        ? undefined
-        : upstream.ask({ path: `/products/${coinbase}/ticker` }, (reply) => read(reply, deps.clock)),
+    covers: ({ coin }) => coin?.coinbase !== undefined,
+    async ask({ coin }) {
+      if (coin?.coinbase === undefined) throw notTraded()
+      return upstream.ask({ path: `/products/${coin.coinbase}/ticker` }, (reply) => read(reply, deps.clock))
+    },
   }
 }
 
-function read(reply: Reply, clock: Clock): number {
+function read(reply: Reply, clock: Clock) {
   refuseStatus(reply)
   const { price, time } = readJson(reply, ticker)
-  if (clock.nowMs() - Date.parse(time) > tradeAgeMaxMs) throw new UpstreamFailure('incomplete', 'the last trade is old')
-  return positive(decimalOf(price), 'the price')
+  const asOfMs = Date.parse(time)
+  if (Math.abs(clock.nowMs() - asOfMs) > tradeAgeMaxMs)
+    throw new UpstreamFailure('incomplete', 'the last trade is old, or of the future')
+  return { figures: { price: positive(decimalOf(price), 'the price') }, asOfMs }
 }

@@ -1,4 +1,5 @@
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
+import type { AgreementRule } from '../agreement/judgeReadings.ts'
 import { signedPercent } from '../signedText.ts'
 import type { Coin } from './coin.ts'
 import { type Observation, positive, type Provider } from './provider.ts'
@@ -21,6 +22,26 @@ export type CryptoPrice = {
 
 export type CryptoProvider = Provider<CryptoQuery, CryptoPrice>
 
+/**
+ * Venues usually differ by less than one per cent; CoinGecko lags by a minute or two and CoinPaprika by up to ten. Volumes and
+ * capitalisations are counted differently by each provider, so only another unit or another coin is apart.
+ */
+export const cryptoAgreement: AgreementRule = {
+  main: 'price',
+  tolerances: {
+    price: { percent: 3 },
+    change24h: { points: 3 },
+    volume24h: { factor: 10 },
+    marketCap: { factor: 1.5 },
+  },
+  jumps: {
+    price: { percent: 25 },
+    change24h: { points: 25 },
+    volume24h: { factor: 5 },
+    marketCap: { factor: 1.3 },
+  },
+}
+
 /** The fields of a provider's answer; null and undefined where it has none. */
 export interface CryptoFigures {
   readonly id: string
@@ -31,6 +52,12 @@ export interface CryptoFigures {
   readonly marketCap: number | null | undefined
   /** Coins of which the market capitalisation is made, if the provider reports them. */
   readonly supply?: number | null | undefined
+  /** The most coins that exist, if the provider reports them. */
+  readonly supplyMax?: number | null | undefined
+  readonly high?: number | null | undefined
+  readonly low?: number | null | undefined
+  /** The change of 24 hours in dollars. */
+  readonly changeAmount?: number | null | undefined
   /** ISO 8601 with its zone. */
   readonly updatedAt: string | null | undefined
   /** Other coins of the same symbol, by the provider's ids. */
@@ -45,17 +72,17 @@ export function cryptoObservation({ symbol }: CryptoQuery, figures: CryptoFigure
   const { id, name, others, changePercent, updatedAt } = figures
   if (changePercent === null || changePercent === undefined || changePercent <= -100)
     throw new UpstreamFailure('incomplete', 'the change of 24 hours is missing')
-  refuseContradiction(figures)
   const asOfMs = Date.parse(updatedAt ?? '')
   if (Number.isNaN(asOfMs)) throw new UpstreamFailure('incomplete', 'the time is missing')
+  const price = positive(figures.price, 'the price')
+  const volume24h = positive(figures.volume, 'the volume')
+  const marketCap = positive(figures.marketCap, 'the market capitalisation')
+  if (price > priceMax || marketCap > marketCapMax || volume24h > marketCapMax)
+    throw new UpstreamFailure('incomplete', 'a figure that no coin has')
+  refuseContradiction({ ...figures, price, marketCap, changePercent })
   return {
-    data: {
-      symbol,
-      price: positive(figures.price, 'the price'),
-      change24h: signedPercent(changePercent, 2),
-      volume24h: positive(figures.volume, 'the volume'),
-      marketCap: positive(figures.marketCap, 'the market capitalisation'),
-    },
+    data: { symbol, price, change24h: signedPercent(changePercent, 2), volume24h, marketCap },
+    figures: { price, change24h: changePercent, volume24h, marketCap },
     asOfMs,
     detail: {
       id,
@@ -67,14 +94,35 @@ export function cryptoObservation({ symbol }: CryptoQuery, figures: CryptoFigure
   }
 }
 
+// No coin costs a thousandth of the first, and all of them are worth a tenth of the second.
+const priceMax = 1e8
+const marketCapMax = 1e14
 // Price, capitalisation and supply are not of the same second.
 const contradictionMin = 0.2
+// The range of a day may lag behind the price by some minutes.
+const rangeSlack = 0.05
+const changePointsMax = 2
 
-/** A price that was corrupted alone does not fit the other figures of its answer. */
-function refuseContradiction({ price, marketCap, supply }: CryptoFigures): void {
-  if (!supply || !price || !marketCap) return
-  if (Math.abs((price * supply) / marketCap - 1) > contradictionMin)
-    throw new UpstreamFailure('incomplete', 'price and supply do not make the market capitalisation')
+interface Sold extends CryptoFigures {
+  readonly price: number
+  readonly marketCap: number
+  readonly changePercent: number
+}
+
+/** A figure that was corrupted alone does not fit the other figures of its answer. */
+function refuseContradiction(sold: Sold): void {
+  const { price, marketCap, changePercent, supply, supplyMax, high, low, changeAmount } = sold
+  const refuse = (why: string) => new UpstreamFailure('incomplete', why)
+  if (supply && Math.abs((price * supply) / marketCap - 1) > contradictionMin)
+    throw refuse('price and supply do not make the market capitalisation')
+  if (supplyMax && marketCap / price > supplyMax * (1 + contradictionMin))
+    throw refuse('the market capitalisation needs more coins than exist')
+  if ((high && price > high * (1 + rangeSlack)) || (low && price < low * (1 - rangeSlack)))
+    throw refuse('the price is outside the range of the day')
+  if (changeAmount === null || changeAmount === undefined) return
+  const percent = (changeAmount / (price - changeAmount)) * 100
+  if (!(Math.abs(percent - changePercent) <= Math.max(changePointsMax, Math.abs(percent) / 4)))
+    throw refuse('the change in dollars contradicts the change in per cent')
 }
 
 export interface Ranked {

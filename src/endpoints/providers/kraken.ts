@@ -3,7 +3,7 @@ import type { Reply } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { decimalOf, paceOf, positive, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
-import { type ReferencePrice, referenceMsMax } from './referencePrice.ts'
+import { notTraded, type ReferencePrice, referenceMsMax } from './referencePrice.ts'
 
 // Documented limit: about one a second.
 const pacePublic = { requests: 1, perSeconds: 1 }
@@ -25,18 +25,30 @@ export function createKraken(deps: ProviderDeps): ReferencePrice {
   })
   return {
     name: 'kraken',
-    ask: ({ kraken }) =>
-      kraken === undefined ? undefined : upstream.ask({ path: '/0/public/Ticker', query: { pair: kraken } }, read),
+    covers: ({ coin }) => coin?.kraken !== undefined,
+    async ask({ coin }) {
+      const pair = coin?.kraken
+      if (pair === undefined) throw notTraded()
+      return upstream.ask({ path: '/0/public/Ticker', query: { pair } }, (reply) => read(reply, pair))
+    },
   }
 }
 
-function read(reply: Reply): number {
+function read(reply: Reply, asked: string) {
   refuseStatus(reply)
   const { error, result = {} } = readJson(reply, answer)
   refuseError(error)
-  const [pair, ...others] = Object.values(result)
-  if (pair === undefined || others.length > 0) throw new UpstreamFailure('bad_payload', 'not one pair')
-  return positive(decimalOf(pair.c[0]), 'the price')
+  const [found, ...others] = Object.entries(result)
+  if (found === undefined || others.length > 0) throw new UpstreamFailure('bad_payload', 'not one pair')
+  const [name, { c: trade }] = found
+  if (!isSamePair(name, asked)) throw new UpstreamFailure('bad_payload', 'another pair was answered')
+  return { figures: { price: positive(decimalOf(trade[0]), 'the price') } }
+}
+
+/** Older pairs have a letter before each side in the answer: XXBTZUSD for XBTUSD. */
+function isSamePair(answered: string, asked: string): boolean {
+  const base = asked.replace(/USD$/, '')
+  return answered === asked || answered === `X${base}ZUSD` || answered === `${base}ZUSD`
 }
 
 /** Every answer comes under 200. */

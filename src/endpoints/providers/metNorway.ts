@@ -4,7 +4,19 @@ import type { Reply } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { type Observation, paceOf, type Provider, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
-import { coordinate, reportOf, type WeatherQuery, type WeatherReport } from './weatherReport.ts'
+import {
+  type Air,
+  coordinate,
+  figureIn,
+  type ForecastStep,
+  isOfAir,
+  plausibleAir,
+  refuseElsewhere,
+  reportOf,
+  type WeatherQuery,
+  type WeatherReport,
+  windOf,
+} from './weatherReport.ts'
 
 /*
  * Forecast of the Norwegian Meteorological Institute, worldwide. Its terms: a User-Agent with contact, at most four
@@ -16,22 +28,25 @@ const publicBase = 'https://api.met.no/weatherapi/locationforecast/2.0'
 const publicPace = { requests: 5, perSeconds: 1 }
 
 interface StoredForecast {
-  readonly steps: readonly ForecastStep[]
+  readonly steps: readonly Step[]
   readonly lastModified: string | undefined
   readonly fetchedAtMs: number
   readonly expiresAtMs: number
+  readonly latitude?: number | undefined
+  readonly longitude?: number | undefined
 }
 
-interface ForecastStep {
+interface Step extends Air {
   readonly timeMs: number
   readonly celsius: number | undefined
   readonly humidityPercent: number | undefined
   readonly symbolCode: string | undefined
 }
 
-const storedMax = 2_000
-// Hourly for two days.
-const stepsMax = 48
+// About 10 MB.
+const storedMax = 1_000
+// Hourly for two and a half days, then every six hours up to ten.
+const stepsMax = 120
 // Default and maximum lifetime of a stored answer. `Expires` is meant for minutes, not for days.
 const expiryDefaultMs = 10 * 60 * 1000
 const expiryMaxMs = 2 * 60 * 60 * 1000
@@ -63,7 +78,9 @@ export function createMetNorway({
         isDeprecationSaid = true
         log.warn({ event: 'upstream_deprecated', upstream: 'met-norway' })
       }
-      return readForecast(reply, known, clock.nowMs())
+      const forecast = readForecast(reply, known, clock.nowMs())
+      refuseElsewhere(query, forecast, positionDegreesMax)
+      return forecast
     })
     stored.set(key, fetched)
     return fetched
@@ -71,10 +88,11 @@ export function createMetNorway({
 
   return {
     name: 'met-norway',
+    pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
     async ask(query) {
       const forecast = await steps(query)
-      return observationOf(forecast, clock.nowMs())
+      return observationOf(forecast, query, clock.nowMs())
     },
   }
 }
@@ -85,25 +103,44 @@ function conditionOf(known: StoredForecast | undefined, nowMs: number): Readonly
   return known?.lastModified === undefined || untilMs < nowMs ? {} : { 'if-modified-since': known.lastModified }
 }
 
-const details = z.object({ air_temperature: z.number().optional(), relative_humidity: z.number().optional() })
-const period = z.object({ summary: z.object({ symbol_code: z.string() }).optional() }).optional()
-const forecast = z.object({
-  properties: z.object({
-    meta: z.object({ units: z.object({ air_temperature: z.literal('celsius'), relative_humidity: z.literal('%') }) }),
-    timeseries: z
-      .array(
-        z.object({
-          time: z.iso.datetime({ offset: true }),
-          data: z.object({
-            instant: z.object({ details }),
-            next_1_hours: period,
-            next_6_hours: period,
-            next_12_hours: period,
-          }),
-        }),
-      )
-      .min(1),
+// The answer repeats the position of the question.
+const positionDegreesMax = 0.01
+
+const details = z.object({
+  air_temperature: z.number().optional(),
+  relative_humidity: z.number().optional(),
+  wind_speed: z.number().optional(),
+  wind_from_direction: z.number().optional(),
+  air_pressure_at_sea_level: z.number().optional(),
+  cloud_area_fraction: z.number().optional(),
+})
+const period = z
+  .object({
+    summary: z.object({ symbol_code: z.string() }).optional(),
+    details: z.object({ precipitation_amount: z.number().optional() }).optional(),
+  })
+  .optional()
+const units = z.object({
+  air_temperature: z.literal('celsius'),
+  relative_humidity: z.literal('%'),
+  wind_speed: z.string().optional(),
+  wind_from_direction: z.string().optional(),
+  air_pressure_at_sea_level: z.string().optional(),
+  cloud_area_fraction: z.string().optional(),
+  precipitation_amount: z.string().optional(),
+})
+const entry = z.object({
+  time: z.iso.datetime({ offset: true }),
+  data: z.object({
+    instant: z.object({ details }),
+    next_1_hours: period,
+    next_6_hours: period,
+    next_12_hours: period,
   }),
+})
+const forecast = z.object({
+  geometry: z.object({ coordinates: z.array(z.number()).min(2) }).optional(),
+  properties: z.object({ meta: z.object({ units }), timeseries: z.array(entry).min(1) }),
 })
 
 function readForecast(reply: Reply, known: StoredForecast | undefined, nowMs: number): StoredForecast {
@@ -112,13 +149,28 @@ function readForecast(reply: Reply, known: StoredForecast | undefined, nowMs: nu
   if (reply.status === 304 && known !== undefined) return { ...known, ...times }
   // The model covers the globe, so a 404 is not about the place.
   refuseStatus(reply, 'bad_payload')
-  const { timeseries } = readJson(reply, forecast).properties
-  const steps = timeseries.slice(0, stepsMax).map(({ time, data }): ForecastStep => {
-    const { air_temperature: celsius, relative_humidity: humidityPercent } = data.instant.details
-    const next = data.next_1_hours ?? data.next_6_hours ?? data.next_12_hours
-    return { timeMs: Date.parse(time), celsius, humidityPercent, symbolCode: next?.summary?.symbol_code }
-  })
-  return { steps, lastModified, ...times }
+  const { geometry, properties } = readJson(reply, forecast)
+  const [longitude, latitude] = geometry?.coordinates ?? []
+  const steps = properties.timeseries.slice(0, stepsMax).map((one) => stepOf(one, properties.meta.units))
+  return { steps, lastModified, latitude, longitude, ...times }
+}
+
+function stepOf({ time, data }: z.infer<typeof entry>, unit: z.infer<typeof units>): Step {
+  const { details: at } = data.instant
+  const next = data.next_1_hours ?? data.next_6_hours ?? data.next_12_hours
+  return {
+    timeMs: Date.parse(time),
+    celsius: at.air_temperature,
+    humidityPercent: at.relative_humidity,
+    symbolCode: next?.summary?.symbol_code,
+    ...plausibleAir({
+      windMetersPerSecond: windOf(at.wind_speed, unit.wind_speed),
+      windFromDegrees: figureIn(at.wind_from_direction, unit.wind_from_direction === 'degrees'),
+      pressureHpa: figureIn(at.air_pressure_at_sea_level, unit.air_pressure_at_sea_level === 'hPa'),
+      precipitationMm: figureIn(next?.details?.precipitation_amount, unit.precipitation_amount === 'mm'),
+      cloudPercent: figureIn(at.cloud_area_fraction, unit.cloud_area_fraction === '%'),
+    }),
+  }
 }
 
 function expiryOf({ headers }: Reply, nowMs: number): number {
@@ -126,20 +178,34 @@ function expiryOf({ headers }: Reply, nowMs: number): number {
   return Number.isNaN(expiresAtMs) ? nowMs + expiryDefaultMs : Math.min(expiresAtMs, nowMs + expiryMaxMs)
 }
 
-function observationOf({ steps, fetchedAtMs }: StoredForecast, nowMs: number): Observation<WeatherReport> {
-  const distance = (step: ForecastStep): number => Math.abs(step.timeMs - nowMs)
+function observationOf(
+  { steps, fetchedAtMs }: StoredForecast,
+  { isForecast }: WeatherQuery,
+  nowMs: number,
+): Observation<WeatherReport> {
+  const distance = (step: Step): number => Math.abs(step.timeMs - nowMs)
   const nearest = steps.reduce((best, step) => (distance(step) < distance(best) ? step : best))
   if (distance(nearest) > distanceMaxMs) throw new UpstreamFailure('incomplete', 'no forecast near the present')
   const { celsius, humidityPercent, symbolCode, timeMs } = nearest
   if (celsius === undefined || humidityPercent === undefined || symbolCode === undefined)
     throw new UpstreamFailure('incomplete', 'the forecast lacks temperature, humidity or sky')
-  const report = reportOf({ celsius, humidityPercent, description: describeSymbol(symbolCode) })
+  const description = describeSymbol(symbolCode)
+  const ahead = isForecast === true ? forecastOf(steps, timeMs) : undefined
   return {
-    data: report,
+    data: reportOf({ celsius, humidityPercent, description, air: nearest, steps: ahead }),
     asOfMs: timeMs,
     fetchedAtMs,
     detail: { kind: 'forecast', attribution: 'Data from MET Norway (CC BY 4.0)' },
   }
+}
+
+/** The last steps have no sky and no precipitation, so they end the forecast. */
+function forecastOf(steps: readonly Step[], fromMs: number): readonly ForecastStep[] {
+  return steps.flatMap(({ celsius, symbolCode, ...step }): ForecastStep[] => {
+    if (step.timeMs < fromMs || celsius === undefined || symbolCode === undefined) return []
+    if (!isOfAir(celsius)) throw new UpstreamFailure('incomplete', 'a temperature that no air has')
+    return [{ ...step, celsius, description: describeSymbol(symbolCode) }]
+  })
 }
 
 const skies: Readonly<Record<string, string>> = {

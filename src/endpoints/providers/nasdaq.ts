@@ -23,6 +23,8 @@ const text = z.string().max(500).nullish()
 const print = z.object({
   lastSalePrice: text,
   netChange: text,
+  percentageChange: text,
+  currency: text,
   lastTradeTimestamp: text,
   isRealTime: z.boolean().nullish(),
   volume: text,
@@ -64,6 +66,7 @@ export function createNasdaq(deps: ProviderDeps): StockProvider {
   }
   return {
     name: 'nasdaq',
+    pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
     covers: ({ ticker }) => isOfUnitedStates(ticker),
     async ask(query) {
@@ -92,9 +95,11 @@ function read(reply: Reply, query: StockQuery, clock: Clock): Observation<StockP
     price,
     previousClose: price === undefined || change === undefined ? undefined : price - change,
     volume: volumeOf(data, regular),
+    changePercent: changeOf(regular.percentageChange?.replace('%', '')),
     // A date without a time is that day's close, unless the day is not over.
     asOfMs: earlier(asOfMsOf(regular.lastTradeTimestamp), clock.nowMs()),
-    currency: 'USD',
+    // Null means dollars: every listing here is of the United States.
+    currency: regular.currency ?? 'USD',
     name: data.companyName,
     exchange: data.exchange,
     marketState,

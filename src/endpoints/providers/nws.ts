@@ -5,7 +5,16 @@ import type { Reply, Upstream } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { type Observation, paceOf, type Provider, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
-import { coordinate, reportOf, type WeatherQuery, type WeatherReport } from './weatherReport.ts'
+import {
+  coordinate,
+  figureIn,
+  plausibleAir,
+  refuseElsewhere,
+  reportOf,
+  type WeatherQuery,
+  type WeatherReport,
+  windOf,
+} from './weatherReport.ts'
 
 /*
  * The National Weather Service: measurements in the United States. A point leads to its stations, the nearest first; a
@@ -43,25 +52,33 @@ export function createNws({ clock, upstreams, openUpstream }: ProviderDeps): Pro
 
   return {
     name: 'nws',
+    pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
-    covers: ({ countryCode }) => countries.has(countryCode),
-    async ask({ countryCode, latitude, longitude }) {
-      if (!countries.has(countryCode)) throw new UpstreamFailure('not_covered', 'nws is for the United States')
+    covers,
+    async ask(query) {
+      const { latitude, longitude } = query
+      if (!covers(query)) throw new UpstreamFailure('not_covered', 'nws is for the United States')
       const stations = await stationsOf(`${coordinate(latitude)},${coordinate(longitude)}`)
-      return await firstReport({ upstream, clock }, stations)
+      return await firstReport({ upstream, clock, query }, stations)
     },
   }
+}
+
+/** Stations measure, they do not forecast. */
+function covers({ countryCode, isForecast }: WeatherQuery): boolean {
+  return countries.has(countryCode) && isForecast !== true
 }
 
 interface Asking {
   readonly upstream: Upstream
   readonly clock: Clock
+  readonly query: WeatherQuery
 }
 
-async function firstReport({ upstream, clock }: Asking, stations: readonly string[]) {
+async function firstReport({ upstream, clock, query }: Asking, stations: readonly string[]) {
   for (const station of stations.slice(0, stationsMax)) {
     const report = await upstream.ask({ path: `/stations/${station}/observations/latest` }, (reply) =>
-      readObservation(reply, station),
+      readObservation(reply, { station, query }),
     )
     if (report !== undefined && clock.nowMs() - report.asOfMs <= ageMaxMs) return report
   }
@@ -75,17 +92,26 @@ const stationList = z.object({
 })
 const quantity = z.object({ unitCode: z.string().optional(), value: z.number().nullable() })
 const observation = z.object({
+  geometry: z.object({ coordinates: z.array(z.number()).min(2) }).nullish(),
   properties: z.object({
     timestamp: z.iso.datetime({ offset: true }),
     textDescription: z.string().nullish(),
     temperature: quantity,
     relativeHumidity: quantity,
+    windSpeed: quantity.optional(),
+    windDirection: quantity.optional(),
+    seaLevelPressure: quantity.optional(),
+    precipitationLastHour: quantity.optional(),
   }),
 })
+type Properties = z.infer<typeof observation>['properties']
+
+// The nearest stations of a point in Alaska are this far away.
+const stationDegreesMax = 2
 
 /** The list of stations is named by a full address; we use its path on the configured host. */
 function readPoint(reply: Reply): string {
-  refuseElsewhere(reply)
+  refuseUncovered(reply)
   const address = URL.parse(readJson(reply, point).properties.observationStations)
   if (address === null || !/^\/[\w/,.-]+$/.test(address.pathname))
     throw new UpstreamFailure('bad_payload', 'no address of stations')
@@ -93,7 +119,7 @@ function readPoint(reply: Reply): string {
 }
 
 function readStations(reply: Reply): readonly string[] {
-  refuseElsewhere(reply)
+  refuseUncovered(reply)
   const { features, observationStations = [] } = readJson(reply, stationList)
   const stationIds =
     features?.map(({ properties }) => properties.stationIdentifier) ??
@@ -104,18 +130,38 @@ function readStations(reply: Reply): readonly string[] {
 }
 
 /** Undefined: this station has no usable report now. */
-function readObservation(reply: Reply, station: string): Observation<WeatherReport> | undefined {
+function readObservation(
+  reply: Reply,
+  { station, query }: { readonly station: string; readonly query: WeatherQuery },
+): Observation<WeatherReport> | undefined {
   if (reply.status === 404) return undefined
   refuseStatus(reply)
-  const { timestamp, textDescription, temperature, relativeHumidity } = readJson(reply, observation).properties
+  const { geometry, properties } = readJson(reply, observation)
+  const [longitude, latitude] = geometry?.coordinates ?? []
+  refuseElsewhere(query, { latitude, longitude }, stationDegreesMax)
+  const { timestamp, textDescription, temperature, relativeHumidity } = properties
   const celsius = celsiusOf(temperature)
   const description = textDescription?.trim() ?? ''
   if (celsius === undefined || relativeHumidity.value === null || description === '') return undefined
   return {
-    data: reportOf({ celsius, humidityPercent: relativeHumidity.value, description }),
+    data: reportOf({ celsius, humidityPercent: relativeHumidity.value, description, air: airOf(properties) }),
     asOfMs: Date.parse(timestamp),
     detail: { kind: 'observation', station, attribution: 'National Weather Service' },
   }
+}
+
+function airOf({ windSpeed, windDirection, seaLevelPressure, precipitationLastHour }: Properties) {
+  const pascals = figureIn(seaLevelPressure?.value, isIn(seaLevelPressure, 'Pa'))
+  return plausibleAir({
+    windMetersPerSecond: windOf(windSpeed?.value, windSpeed?.unitCode),
+    windFromDegrees: figureIn(windDirection?.value, isIn(windDirection, 'degree_(angle)')),
+    pressureHpa: pascals === undefined ? undefined : pascals / 100,
+    precipitationMm: figureIn(precipitationLastHour?.value, isIn(precipitationLastHour, 'mm')),
+  })
+}
+
+function isIn(one: z.infer<typeof quantity> | undefined, unit: string): boolean {
+  return one?.unitCode === `wmoUnit:${unit}`
 }
 
 function celsiusOf({ unitCode, value }: z.infer<typeof quantity>): number | undefined {
@@ -126,7 +172,7 @@ function celsiusOf({ unitCode, value }: z.infer<typeof quantity>): number | unde
 }
 
 /** 404 is a point outside the United States, not a city that does not exist. */
-function refuseElsewhere(reply: Reply): void {
+function refuseUncovered(reply: Reply): void {
   if (reply.status === 404) throw new UpstreamFailure('not_covered', 'the point is outside of nws')
   refuseStatus(reply)
 }

@@ -3,7 +3,18 @@ import type { Reply } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { type Observation, paceOf, type Provider, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
-import { reportOf, type WeatherQuery, type WeatherReport } from './weatherReport.ts'
+import {
+  type Air,
+  figureIn,
+  type ForecastStep,
+  isOfAir,
+  plausibleAir,
+  refuseElsewhere,
+  reportOf,
+  type WeatherQuery,
+  type WeatherReport,
+  windOf,
+} from './weatherReport.ts'
 
 const publicBase = 'https://api.open-meteo.com/v1'
 const customerBase = 'https://customer-api.open-meteo.com/v1'
@@ -22,21 +33,31 @@ export function createOpenMeteo({ upstreams, openUpstream }: ProviderDeps): Prov
   })
   return {
     name: 'open-meteo',
+    pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
-    ask({ latitude, longitude }) {
+    ask(asked) {
       const query = {
-        latitude: latitude.toFixed(5),
-        longitude: longitude.toFixed(5),
-        current: 'temperature_2m,relative_humidity_2m,weather_code',
+        latitude: asked.latitude.toFixed(5),
+        longitude: asked.longitude.toFixed(5),
+        current: figures,
+        ...(asked.isForecast === true ? { hourly: figures, forecast_days: String(forecastDays) } : {}),
+        wind_speed_unit: 'ms',
         // The default is local time without an offset.
         timeformat: 'unixtime',
         timezone: 'UTC',
         ...(apiKey === undefined ? {} : { apikey: apiKey }),
       }
-      return upstream.ask({ path: '/forecast', query }, readCurrent)
+      return upstream.ask({ path: '/forecast', query }, (reply) => readReport(reply, asked))
     },
   }
 }
+
+const figures =
+  'temperature_2m,relative_humidity_2m,weather_code,wind_speed_10m,wind_direction_10m,pressure_msl,precipitation,cloud_cover'
+// The day of the question and the seven after it.
+const forecastDays = 8
+// Cells of the coarsest model are a quarter of a degree wide.
+const cellDegreesMax = 0.5
 
 const minute = 60 * 1000
 
@@ -46,31 +67,109 @@ export function limitPauseMs({ text }: Reply): number {
   return /hourly/i.test(text) ? 60 * minute : minute
 }
 
-const forecast = z.object({
-  utc_offset_seconds: z.number().default(0),
-  current_units: z.object({ temperature_2m: z.literal('°C'), relative_humidity_2m: z.literal('%') }),
-  current: z.object({
-    time: z.union([z.number().int(), z.string()]),
-    temperature_2m: z.number().nullish(),
-    relative_humidity_2m: z.number().nullish(),
-    weather_code: z.number().nullish(),
-  }),
+const units = z.object({
+  temperature_2m: z.literal('°C'),
+  relative_humidity_2m: z.literal('%'),
+  wind_speed_10m: z.string().optional(),
+  wind_direction_10m: z.string().optional(),
+  pressure_msl: z.string().optional(),
+  precipitation: z.string().optional(),
+  cloud_cover: z.string().optional(),
 })
+const figure = z.number().nullish()
+const current = z.object({
+  time: z.union([z.number().int(), z.string()]),
+  temperature_2m: figure,
+  relative_humidity_2m: figure,
+  weather_code: figure,
+  wind_speed_10m: figure,
+  wind_direction_10m: figure,
+  pressure_msl: figure,
+  precipitation: figure,
+  cloud_cover: figure,
+})
+const column = z.array(figure).default([])
+const hourly = z.object({
+  time: z.array(z.union([z.number().int(), z.string()])).max(24 * 16),
+  temperature_2m: column,
+  relative_humidity_2m: column,
+  weather_code: column,
+  wind_speed_10m: column,
+  wind_direction_10m: column,
+  pressure_msl: column,
+  precipitation: column,
+  cloud_cover: column,
+})
+const forecast = z.object({
+  latitude: z.number().optional(),
+  longitude: z.number().optional(),
+  utc_offset_seconds: z.number().default(0),
+  current_units: units,
+  current,
+  hourly_units: units.optional(),
+  hourly: hourly.optional(),
+})
+type Forecast = z.infer<typeof forecast>
 
-function readCurrent(reply: Reply): Observation<WeatherReport> {
+function readReport(reply: Reply, asked: WeatherQuery): Observation<WeatherReport> {
   if (reply.status === 400) throw new UpstreamFailure('bad_payload', 'open-meteo does not understand the question')
   // The model covers the globe, so a 404 is not about the place.
   refuseStatus(reply, 'bad_payload')
-  const { current, utc_offset_seconds: offsetSeconds } = readJson(reply, forecast)
-  const { temperature_2m: celsius, relative_humidity_2m: humidityPercent, weather_code: code } = current
-  const description = code === undefined || code === null ? undefined : weatherCodes[code]
+  const answered = readJson(reply, forecast)
+  refuseElsewhere(asked, answered, cellDegreesMax)
+  const { current: now, current_units: unit, utc_offset_seconds: offsetSeconds } = answered
+  const { temperature_2m: celsius, relative_humidity_2m: humidityPercent } = now
+  const description = describeCode(now.weather_code)
   if (typeof celsius !== 'number' || typeof humidityPercent !== 'number' || description === undefined)
     throw new UpstreamFailure('incomplete', 'temperature, humidity or weather code is missing')
+  const asOfMs = timeOf(now.time, offsetSeconds)
+  const steps = asked.isForecast === true ? stepsOf(answered, asOfMs) : undefined
   return {
-    data: reportOf({ celsius, humidityPercent, description }),
-    asOfMs: timeOf(current.time, offsetSeconds),
+    data: reportOf({ celsius, humidityPercent, description, air: airOf(now, unit), steps }),
+    asOfMs,
     detail: { kind: 'forecast', attribution: 'Weather data by Open-Meteo.com (CC BY 4.0)' },
   }
+}
+
+type Figures = Omit<z.infer<typeof current>, 'time'>
+
+function airOf(at: Figures, unit: z.infer<typeof units>): Air {
+  return plausibleAir({
+    windMetersPerSecond: windOf(at.wind_speed_10m, unit.wind_speed_10m),
+    windFromDegrees: figureIn(at.wind_direction_10m, unit.wind_direction_10m === '°'),
+    pressureHpa: figureIn(at.pressure_msl, unit.pressure_msl === 'hPa'),
+    precipitationMm: figureIn(at.precipitation, unit.precipitation === 'mm'),
+    cloudPercent: figureIn(at.cloud_cover, unit.cloud_cover === '%'),
+  })
+}
+
+const hourMs = 60 * 60 * 1000
+
+function stepsOf(answered: Forecast, fromMs: number): readonly ForecastStep[] {
+  const { hourly: table, hourly_units: unit, utc_offset_seconds: offsetSeconds } = answered
+  if (table === undefined || unit === undefined)
+    throw new UpstreamFailure('incomplete', 'the hours or their units are missing')
+  return table.time.flatMap((time, row): ForecastStep[] => {
+    const timeMs = timeOf(time, offsetSeconds)
+    const celsius = table.temperature_2m[row]
+    if (timeMs <= fromMs - hourMs || typeof celsius !== 'number') return []
+    if (!isOfAir(celsius)) throw new UpstreamFailure('incomplete', 'a temperature that no air has')
+    const at = {
+      wind_speed_10m: table.wind_speed_10m[row],
+      wind_direction_10m: table.wind_direction_10m[row],
+      pressure_msl: table.pressure_msl[row],
+      // Of the hour before, unlike at MET Norway.
+      precipitation: table.precipitation[row + 1],
+      cloud_cover: table.cloud_cover[row],
+    }
+    const humidityPercent = table.relative_humidity_2m[row] ?? undefined
+    const description = describeCode(table.weather_code[row])
+    return [{ timeMs, celsius, humidityPercent, description, ...airOf(at, unit) }]
+  })
+}
+
+function describeCode(code: number | null | undefined): string | undefined {
+  return code === undefined || code === null ? undefined : weatherCodes[code]
 }
 
 /** Unix time is unambiguous. Text would be local to the zone of the place and must not be read as local to this machine. */

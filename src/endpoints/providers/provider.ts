@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Figures } from '../agreement/figures.ts'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Clock } from '@tollbook/core/clock'
 import type { Log } from '../../primitives/log.ts'
@@ -17,7 +18,17 @@ export interface ProviderDeps {
   /** False: a provider counts as available until it fails. */
   readonly isProbed: boolean
   readonly openUpstream: (options: UpstreamOptions) => Upstream
+  /** Counts lookups over all instances. Absent: this instance is the only one. */
+  readonly openSharedCount?: OpenSharedCount
 }
+
+/** Lookups of all instances at one provider in a minute. */
+export interface SharedCount {
+  /** False when they have used the limit; nothing is counted then. */
+  take(): boolean
+}
+
+export type OpenSharedCount = (provider: string, perMinute: number) => SharedCount
 
 /** One provider of one kind of answer. One file each, named after the provider. */
 export interface Provider<Query, Data> {
@@ -27,6 +38,8 @@ export interface Provider<Query, Data> {
   whyUnavailable(): string | undefined
   /** False when the provider certainly does not serve such items, so that it need not be asked. Absent: it serves all. */
   covers?(query: Query): boolean
+  /** Limit of the provider, which callers share. Absent: it is not shared. */
+  readonly pace?: PaceLimit | undefined
   /** A request costs part of a paid or scarce quota, so the provider is probed only when no other answers. */
   readonly isMetered?: boolean
   /** Throws only `UpstreamFailure`. Has its own time-out. */
@@ -39,10 +52,20 @@ export interface Observation<Data> {
   readonly asOfMs: number
   /** The time of the request, if it was not now: some providers forbid a new request before a given time. */
   readonly fetchedAtMs?: number
+  /** The parts that are compared with other providers' answers. Providers whose answers are not compared leave it out. */
+  readonly figures?: Figures
   /** Reason why the answer is sold only if another provider agrees. */
   readonly doubt?: string
   /** Details for `meta`: the chosen id, the alternatives. */
   readonly detail?: Readonly<Record<string, Json>>
+}
+
+/** A source that confirms answers and has no complete one: an exchange. */
+export interface Witness<Query> {
+  readonly name: string
+  covers(query: Query): boolean
+  /** Throws only `UpstreamFailure`. Has its own time-out. */
+  ask(query: Query): Promise<{ readonly figures: Figures; readonly asOfMs?: number }>
 }
 
 /** The JSON of a reply in the shape that the adapter needs. Any other shape is a failure of the provider. */

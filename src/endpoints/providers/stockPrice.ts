@@ -1,7 +1,9 @@
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
+import type { AgreementRule } from '../agreement/judgeReadings.ts'
 import { signedPercent, signedText } from '../signedText.ts'
 import { type Observation, positive, type Provider } from './provider.ts'
-import type { Ticker } from './ticker.ts'
+import { expectedCurrencies, isOfUnitedStates, type Ticker } from './ticker.ts'
+import { usSessionsMissed } from './usSession.ts'
 
 export interface StockQuery {
   /** The requested symbol in capitals. */
@@ -35,6 +37,10 @@ export interface StockFigures {
   readonly exchange?: string | null | undefined
   readonly marketState?: MarketState | undefined
   readonly delayedByMinutes?: number | undefined
+  readonly high?: number | null | undefined
+  readonly low?: number | null | undefined
+  /** The change of the day as the provider computes it, to check ours. */
+  readonly changePercent?: number | null | undefined
   /** Begin of the regular trading that runs at `nowMs`; undefined while the market is closed. */
   readonly openSinceMs: number | undefined
   readonly nowMs: number
@@ -44,16 +50,20 @@ export interface StockFigures {
 const priceMax = 1e10
 // A larger move is more often an unadjusted split or another unit than news, so a second provider has to agree.
 const moveMax = 0.3
-const agreedPriceDeviationMax = 0.02
-const agreedPercentDistanceMax = 2
 // Delayed figures are of the day before until a quarter of an hour after the opening.
 const openingMs = 30 * 60_000
 
-export function agreeOnStock(one: StockPrice, other: StockPrice): boolean {
-  const percents = [one, other].map(({ changePercent }) => Number.parseFloat(changePercent))
-  const distance = Math.abs((percents[0] ?? 0) - (percents[1] ?? 0))
-  const deviation = Math.abs(one.price / other.price - 1)
-  return deviation <= agreedPriceDeviationMax && distance <= agreedPercentDistanceMax
+// Some providers are a quarter of an hour behind. An older trade of a share that is traded is an error.
+const tradeAgeMaxMs = 60 * 60_000
+// The range of the day may be some minutes behind the price.
+const rangeSlack = 0.02
+const changePointsMax = 0.3
+
+/** Some figures are a quarter of an hour older than others, and volumes grow fast after the opening. */
+export const stockAgreement: AgreementRule = {
+  main: 'price',
+  tolerances: { price: { percent: 2 }, changePercent: { points: 2 }, volume: { factor: 10 } },
+  jumps: { price: { percent: 20 } },
 }
 
 /** Currencies quoted in hundredths: London's pence, Tel Aviv's agorot, Johannesburg's cents. */
@@ -68,7 +78,7 @@ const hundredths: ReadonlyMap<string, string> = new Map([
  * The last price of regular trading against the close of the trading day before. We always compute the change ourselves,
  * because providers compare with different days.
  */
-export function stockObservation({ symbol }: StockQuery, figures: StockFigures): Observation<StockPrice> {
+export function stockObservation({ symbol, ticker }: StockQuery, figures: StockFigures): Observation<StockPrice> {
   const { currency, asOfMs } = figures
   if (currency === undefined || currency === null || currency === '')
     throw new UpstreamFailure('incomplete', 'the currency is missing')
@@ -82,6 +92,9 @@ export function stockObservation({ symbol }: StockQuery, figures: StockFigures):
   refuseOldTrade(figures, asOfMs)
   const change = inWhole(price - previousClose)
   const percent = (price / previousClose - 1) * 100
+  if (Math.abs((figures.changePercent ?? percent) - percent) > changePointsMax)
+    throw new UpstreamFailure('incomplete', 'the change contradicts the previous close')
+  const doubt = doubtOf(ticker, { ...figures, currency, asOfMs, price }, percent)
   return {
     data: {
       symbol,
@@ -90,8 +103,14 @@ export function stockObservation({ symbol }: StockQuery, figures: StockFigures):
       changePercent: signedPercent(percent, 1),
       volume: volumeOf(figures),
     },
+    figures: {
+      currency: whole ?? currency,
+      price: inWhole(price),
+      changePercent: percent,
+      volume: volumeOf(figures),
+    },
     asOfMs,
-    ...(Math.abs(percent) > moveMax * 100 ? { doubt: `a move of ${Math.round(percent)} % in a day` } : {}),
+    ...(doubt === undefined ? {} : { doubt }),
     detail: {
       currency: whole ?? currency,
       ...(whole === undefined ? {} : { quotedIn: currency }),
@@ -101,6 +120,30 @@ export function stockObservation({ symbol }: StockQuery, figures: StockFigures):
       ...detailsOf(figures),
     },
   }
+}
+
+interface Priced extends StockFigures {
+  readonly currency: string
+  readonly asOfMs: number
+  readonly price: number
+}
+
+/** Reason why the price needs a second provider. */
+function doubtOf(ticker: Ticker, priced: Priced, percent: number): string | undefined {
+  const { price, high, low, currency } = priced
+  if (Math.abs(percent) > moveMax * 100) return `a move of ${Math.round(percent)} % in a day`
+  if (expectedCurrencies(ticker)?.includes(currency) === false) return `${currency} at this exchange`
+  if ((high && price > high * (1 + rangeSlack)) || (low && price < low * (1 - rangeSlack)))
+    return 'a price outside the range of the day'
+  return ageDoubtOf(ticker, priced)
+}
+
+/** Shares without a trade today, and funds, which are priced in the evening, keep an older price. */
+function ageDoubtOf(ticker: Ticker, { asOfMs, nowMs, openSinceMs, volume, isFund }: Priced): string | undefined {
+  if (volume === 0 || isFund === true) return undefined
+  const isOpen = openSinceMs !== undefined && nowMs - openSinceMs >= openingMs
+  if (isOpen && nowMs - asOfMs > tradeAgeMaxMs) return 'a trade of an earlier hour'
+  return isOfUnitedStates(ticker) && usSessionsMissed(asOfMs, nowMs) > 0 ? 'a price of an earlier session' : undefined
 }
 
 /** A share that was not traded today keeps its old price. Any other price of an earlier day is out of date. */

@@ -42,3 +42,29 @@ export function isSameSymbol(a: string, b: string): boolean {
 function plain(symbol: string): string {
   return symbol.toUpperCase().replaceAll(/[^A-Z0-9]/g, '')
 }
+
+/**
+ * The units in which shares are quoted at exchanges that use one of them. London quotes in pence, and some lines in dollars or
+ * euros: pounds are more often pence with the wrong name.
+ */
+const currenciesOfSuffix: ReadonlyMap<string, readonly string[]> = new Map([
+  ['L', ['GBp', 'GBX', 'USD', 'EUR']],
+  ['T', ['JPY']],
+  ['DE', ['EUR']],
+  ['PA', ['EUR']],
+  ['AS', ['EUR']],
+  ['BR', ['EUR']],
+  ['MI', ['EUR']],
+  ['MC', ['EUR']],
+  ['AX', ['AUD']],
+  ['NS', ['INR']],
+  ['BO', ['INR']],
+  ['TA', ['ILA', 'ILS']],
+  ['JO', ['ZAc', 'ZAR']],
+])
+
+/** Undefined where shares are quoted in several currencies, or in one that is not listed here. */
+export function expectedCurrencies(ticker: Ticker): readonly string[] | undefined {
+  if (ticker.exchangeSuffix === undefined) return isOfUnitedStates(ticker) ? ['USD'] : undefined
+  return currenciesOfSuffix.get(ticker.exchangeSuffix)
+}

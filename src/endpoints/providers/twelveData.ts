@@ -37,6 +37,9 @@ const quote = z.object({
   mic_code: text,
   currency: text,
   close: text,
+  high: text,
+  low: text,
+  percent_change: text,
   previous_close: text,
   volume: text,
   timestamp: z.number().nullish(),
@@ -55,6 +58,7 @@ export function createTwelveData(deps: ProviderDeps, key: string): StockProvider
   })
   return {
     name: 'twelvedata',
+    pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
     isMetered: true,
     covers: ({ ticker: { exchangeSuffix } }) => exchangeSuffix === undefined || micOfSuffix.has(exchangeSuffix),
@@ -97,6 +101,9 @@ function read({ reply, query, mic, nowMs }: Reading): Observation<StockPrice> {
     price: decimalOf(found.close),
     previousClose: decimalOf(found.previous_close),
     volume: decimalOf(found.volume),
+    high: decimalOf(found.high),
+    low: decimalOf(found.low),
+    changePercent: decimalOf(found.percent_change),
     // `timestamp` is the opening of the day's bar, hours before the price.
     asOfMs: (found.last_quote_at ?? found.timestamp ?? 0) * 1000,
     currency: found.currency,

@@ -17,6 +17,8 @@ import { isSameSymbol, type Ticker, withClass } from './ticker.ts'
 const pacePublic = { requests: 20, perSeconds: 60 }
 
 const number = z.number().nullish()
+// A figure that only checks others is ignored where it cannot be read.
+const unsold = z.number().nullish().catch(undefined)
 const text = z.string().max(500).nullish()
 const period = z.object({ start: z.number(), end: z.number() }).nullish()
 const meta = z.object({
@@ -28,6 +30,8 @@ const meta = z.object({
   regularMarketTime: number,
   regularMarketPrice: number,
   regularMarketVolume: number,
+  regularMarketDayHigh: unsold,
+  regularMarketDayLow: unsold,
   longName: text,
   shortName: text,
   previousClose: number,
@@ -54,6 +58,7 @@ export function createYahoo(deps: ProviderDeps): StockProvider {
   })
   return {
     name: 'yahoo',
+    pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
     ask(query) {
       const symbol = spell(query.ticker)
@@ -94,6 +99,8 @@ function read({ reply, query, symbol, nowMs }: Reading): Observation<StockPrice>
     previousClose: previousCloseOf(found),
     volume: found.regularMarketVolume,
     isFund: instrumentType === 'MUTUALFUND',
+    high: found.regularMarketDayHigh,
+    low: found.regularMarketDayLow,
     asOfMs: (found.regularMarketTime ?? 0) * 1000,
     currency: found.currency,
     name: found.longName ?? found.shortName,

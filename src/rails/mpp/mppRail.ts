@@ -8,9 +8,11 @@ import { describeRefusal, wantsProblem } from './problem.ts'
 import { type ReadDeps, readPayment } from './readPayment.ts'
 import {
   acceptsCharge,
+  bringsCredential,
   challengeHeader,
   credentialHeader,
   encodeJson,
+  intent,
   method,
   namesScheme,
   preferenceHeader,
@@ -26,15 +28,16 @@ export interface MppRailDeps extends Omit<ReadDeps, 'chain' | 'ledger'>, Sponsor
 export function createMppRail(given: MppRailDeps): PaymentRail<SponsoredProof> {
   const first = createFirstPresentations(given)
   const deps = { ...given, first }
-  const carriesProof: PaymentRail['carriesProof'] = (request) => namesScheme(request.header(credentialHeader) ?? '')
   return {
     name: 'mpp',
+    charge: { method, intent },
     secretHeaders: [credentialHeader],
     requestHeaders: [credentialHeader, preferenceHeader],
     responseHeaders: [challengeHeader, receiptHeader],
-    carriesProof,
+    carriesProof: (request) => bringsCredential(request.header(credentialHeader) ?? ''),
     identify(request) {
-      const isMarked = acceptsCharge(request.header(preferenceHeader) ?? '') || carriesProof(request)
+      const isMarked =
+        acceptsCharge(request.header(preferenceHeader) ?? '') || namesScheme(request.header(credentialHeader) ?? '')
       return isMarked ? { payer: undefined } : undefined
     },
     challenge: (offer) => challenge(deps, offer),

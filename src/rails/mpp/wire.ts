@@ -98,6 +98,12 @@ export function namesScheme(header: string): boolean {
   return /(?:^|,)[ \t]*payment(?:[ \t]|$)/i.test(header)
 }
 
+/** Whether there is a JSON object under the scheme. Nothing else can be a credential, so the caller asks for a challenge. */
+export function bringsCredential(header: string): boolean {
+  // In base64 `{` is `e` and one of the sixteen characters for its last two bits.
+  return /(?:^|,)[ \t]*[Pp][Aa][Yy][Mm][Ee][Nn][Tt][ \t]+e[w-z0-9_-]/.test(header)
+}
+
 const preferencesMax = 16
 
 /** Whether Accept-Payment takes what we offer, for example `tempo/*, solana/charge;q=0.5`. */

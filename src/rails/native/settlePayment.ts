@@ -11,7 +11,7 @@ import { findShortage, refuseShortage, wasShortBefore } from './checkBalance.ts'
 import type { FirstPresentations } from './firstPresentation.ts'
 import type { SettleQuestion } from '../../paywall/rail.ts'
 import type { NativeProof } from './readProof.ts'
-import { checkSigners, type SubmitDeps, submitTransaction } from './submitTransaction.ts'
+import { checkAccounts, type SubmitDeps, submitTransaction } from './submitTransaction.ts'
 
 export interface SettleDeps extends SubmitDeps {
   readonly first: FirstPresentations
@@ -32,7 +32,7 @@ type Verdict = Settlement | Refusal
 /** Finds out what a proof proves: on chain already, sent by us, or to be sent now. */
 export async function settlePayment(deps: SettleDeps, question: Question): Promise<Verdict> {
   const { proof, order } = question
-  const flaw = proof.transaction === undefined ? undefined : checkSigners(proof.transaction, order)
+  const flaw = proof.transaction === undefined ? undefined : checkAccounts(deps.terms, proof.transaction, order)
   if (flaw !== undefined) return flaw
   try {
     return await (proof.transaction === undefined

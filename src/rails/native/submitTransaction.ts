@@ -29,9 +29,20 @@ export interface Submission {
   readonly transaction: SignedTransaction
 }
 
-/** The check of a signed transaction that needs no network. */
-export function checkSigners(transaction: SignedTransaction, order: Order): Refusal | undefined {
-  return transaction.signers.includes(order.wallet) ? undefined : refuseProof('wallet_did_not_sign')
+/** The checks of a signed transaction that need no network. */
+export function checkAccounts(
+  { mint }: PaymentTerms,
+  transaction: SignedTransaction,
+  order: Order,
+): Refusal | undefined {
+  if (!transaction.signers.includes(order.wallet)) return refuseProof('wallet_did_not_sign')
+  // A burn names the mint, whichever program calls it.
+  if (transaction.accounts?.includes(mint) === false)
+    return refuseProof(
+      'burn_insufficient',
+      `the transaction does not name the mint ${mint}, so it burns none of its tokens`,
+    )
+  return undefined
 }
 
 /** Result of a submission. Whether it landed is for the chain to answer. */

@@ -192,6 +192,19 @@ export const sendingCases: readonly SendingCase[] = [
       return presentSigned(verifier, payer, transaction)
     },
   },
+  {
+    rule: '11j',
+    says: 'it names no account of the token, and no node knows its blockhash',
+    verdict: 'burn_insufficient',
+    kinds: sendingKinds,
+    async present(verifier) {
+      const payer = await newCustomer(verifier)
+      const transaction = await signedBy(verifier.connection, [memo('not a payment')], [payer.keypair])
+      verifier.chain.advanceSlots(200)
+      verifier.chain.forgetRequestCounts()
+      return presentSigned(verifier, payer, transaction)
+    },
+  },
 ]
 
 const finalitySlots = 32

@@ -2,7 +2,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import { bindSecret } from '@tollbook/core/binding'
 import { isRefusal, type Refusal, refuseProof } from '@tollbook/core/refusal'
 import type { SignedTransaction, Simulation } from '../../../src/payment/proof.ts'
-import { checkSigners, judgeEffects } from '../../../src/rails/native/submitTransaction.ts'
+import { checkAccounts, judgeEffects } from '../../../src/rails/native/submitTransaction.ts'
 import type { Presented } from '../cases/verificationCase.ts'
 import { type ChainFixture, addressOf } from '../chainFixture.ts'
 
@@ -33,8 +33,8 @@ export function judgeRehearsal(
   { transaction, simulation }: Rehearsed,
 ): Refusal | undefined {
   const order = { wallet: addressOf(wallet), endpoint: price.endpoint, digest: '' }
-  const unsigned = checkSigners(transaction, order)
-  if (unsigned !== undefined) return unsigned
+  const flaw = checkAccounts(terms, transaction, order)
+  if (flaw !== undefined) return flaw
   if (simulation.outcome === 'would_fail') return refuseProof('simulation_failed', simulation.text)
   if (simulation.outcome !== 'would_succeed') throw new Error(`the rehearsal ended with ${simulation.outcome}`)
   const { effects } = simulation

@@ -10,7 +10,7 @@ export interface RelatedTests {
   readonly simulated: readonly string[]
   /** Those that need a database. */
   readonly real: readonly string[]
-  /** Those that need a whole service: of the rails for the rails, and some purchases for the paywall. */
+  /** Those that need more: of the rails for the rails, some purchases for the paywall, and of payouts, burns and clients. */
   readonly served: readonly string[]
 }
 
@@ -22,7 +22,9 @@ export interface TestMap {
   relatedTo(file: string): RelatedTests
 }
 
-const served = /^test\/(rails\/.*|e2e\/(paidRequest|storedAnswers|idempotency))\.e2e\.test\.ts$/
+const served =
+  /^test\/((rails|payout|burn|client)\/.*|e2e\/(paidRequest|storedAnswers|idempotency))\.(e2e|chain)\.test\.ts$/
+const besides = /^test\/(payout|burn|client)\//
 // They import nearly everything, and judge the architecture or the commands; the seeds of the simulation are a stage.
 const loadsAll = /^test\/simulation\/|\.arch\.|loadCommands/
 const sameLetters = 4
@@ -76,15 +78,15 @@ export function mapTests(root: string): TestMap {
         )
         .map(({ test }) => test)
       const folder = file.startsWith('src/rails/')
-        ? 'test/rails/'
+        ? /^test\/rails\//
         : file.startsWith('src/paywall/')
-          ? 'test/e2e/'
-          : undefined
+          ? /^test\/e2e\//
+          : besides
       return {
-        pure: near.filter((test) => !/\.(pg|e2e)\./.test(test)),
+        pure: near.filter((test) => !/\.(pg|e2e|chain)\./.test(test)),
         simulated: simulated.has(file) ? [simulationTest] : [],
         real: near.filter((test) => test.includes('.pg.')),
-        served: near.filter((test) => test.includes('.e2e.') && folder !== undefined && test.startsWith(folder)),
+        served: near.filter((test) => served.test(test) && folder.test(test)),
       }
     },
   }

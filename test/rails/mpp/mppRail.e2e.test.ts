@@ -45,6 +45,13 @@ describe('the 402', () => {
     })
   })
 
+  test('is an offer to a wallet whose Authorization names the scheme without a credential', async () => {
+    const wallet = { 'x-wallet-address': opened.service.payer.address }
+    const response = await request({ ...wallet, authorization: 'Payment M01XTXdKeTMzVDVlWHlkeVpEUWNCWTZ4' })
+    expect(response.status).toBe(402)
+    expect(await response.json()).toMatchObject({ code: 'PAYMENT_REQUIRED', quote: { memo: expect.any(String) } })
+  })
+
   test.each(['', 'tempo/charge', 'solana/charge;q=0'])('is a 401 for Accept-Payment %j', async (preference) => {
     const response = await request(preference === '' ? {} : { 'accept-payment': preference })
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, null])

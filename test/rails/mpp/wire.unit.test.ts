@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { acceptsCharge, namesScheme, readCredential } from '../../../src/rails/mpp/wire.ts'
+import { acceptsCharge, bringsCredential, namesScheme, readCredential } from '../../../src/rails/mpp/wire.ts'
 import { encode, openRailParts, parseChallenge } from './mppFixture.ts'
 
 test('a description is a quoted string of printable ASCII', async () => {
@@ -40,6 +40,19 @@ test.each([
   ['', false],
 ])('Authorization: %j names the scheme: %s', (header, expected) => {
   expect(namesScheme(header)).toBe(expected)
+})
+
+test.each([
+  [`Payment ${encode({ challenge: {} })}`, true],
+  [`Bearer x, payment ${encode({})}`, true],
+  [`Payment ${encode({ challenge: {} }).slice(0, -4)}`, true],
+  ['Payment M01XTXdKeTMzVDVlWHlkeVpEUWNCWTZ4', false],
+  [`Payment ${encode([])}`, false],
+  ['Payment pay-me', false],
+  ['Payment', false],
+  ['', false],
+])('Authorization: %j brings a credential: %s', (header, expected) => {
+  expect(bringsCredential(header)).toBe(expected)
 })
 
 test('no header makes the reader throw', () => {

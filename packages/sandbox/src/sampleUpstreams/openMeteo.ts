@@ -11,9 +11,10 @@ export const openMeteo: SampleProvider = ({ path, query, nowMs }) => {
     return refused(`Latitude must be in range of -90 to 90°. Given: ${query.get('latitude')}.`)
   if (longitude === undefined || Math.abs(longitude) > 180)
     return refused(`Longitude must be in range of -180 to 180°. Given: ${query.get('longitude')}.`)
-  const figures: Figures = currentOf({ latitude, longitude }, nowMs)
-  const wanted = listOf(query, 'current')
-  const unknown = wanted.find((name) => !(name in figures))
+  const place = { latitude, longitude }
+  const figures: Figures = figuresOf(place, nowMs)
+  const [wanted, hourly] = [listOf(query, 'current'), listOf(query, 'hourly')]
+  const unknown = [...wanted, ...hourly].find((name) => !(name in figures))
   if (unknown !== undefined)
     return refused(
       `Data corrupted at path ''. Cannot initialize current variable from invalid String value ${unknown}.`,
@@ -29,16 +30,13 @@ export const openMeteo: SampleProvider = ({ path, query, nowMs }) => {
     timezone: query.get('timezone') ?? 'GMT',
     timezone_abbreviation: query.get('timezone') ?? 'GMT',
     elevation: 25,
-    current_units: {
-      time: isUnix ? 'unixtime' : 'iso8601',
-      interval: 'seconds',
-      ...Object.fromEntries(wanted.map((name) => [name, units[name] ?? ''])),
-    },
+    current_units: { time: isUnix ? 'unixtime' : 'iso8601', interval: 'seconds', ...unitsOf(wanted, query) },
     current: {
       time: isUnix ? startMs / 1000 : isoTime(startMs).slice(0, 16),
       interval: intervalMs / 1000,
-      ...Object.fromEntries(wanted.map((name) => [name, figures[name]])),
+      ...shown(figures, wanted, query),
     },
+    ...(hourly.length === 0 ? {} : hoursOf(place, { hourly, query, nowMs })),
   })
 }
 
@@ -54,10 +52,12 @@ const units: Readonly<Record<string, string>> = {
   precipitation: 'mm',
   weather_code: 'wmo code',
   wind_speed_10m: 'km/h',
+  pressure_msl: 'hPa',
+  cloud_cover: '%',
   wind_direction_10m: '°',
 }
 
-function currentOf(place: { readonly latitude: number; readonly longitude: number }, nowMs: number): Figures {
+function figuresOf(place: { readonly latitude: number; readonly longitude: number }, nowMs: number): Figures {
   const weather = weatherAt(place, nowMs)
   return {
     temperature_2m: weather.celsius,
@@ -68,6 +68,43 @@ function currentOf(place: { readonly latitude: number; readonly longitude: numbe
     weather_code: weather.sky.wmoCode,
     wind_speed_10m: rounded(weather.windMetersPerSecond * 3.6, 1),
     wind_direction_10m: Math.round(weather.windFromDegrees),
+    pressure_msl: weather.pressureHpa,
+    cloud_cover: weather.sky.cloudPercent,
+  }
+}
+
+function unitsOf(names: readonly string[], query: URLSearchParams): Readonly<Record<string, string>> {
+  const of = query.get('wind_speed_unit') === 'ms' ? { ...units, wind_speed_10m: 'm/s' } : units
+  return Object.fromEntries(names.map((name) => [name, of[name] ?? '']))
+}
+
+function shown(figures: Figures, names: readonly string[], query: URLSearchParams): Figures {
+  const scale = query.get('wind_speed_unit') === 'ms' ? 1 / 3.6 : 1
+  const of: Figures = { ...figures, wind_speed_10m: rounded((figures['wind_speed_10m'] ?? 0) * scale, 2) }
+  return Object.fromEntries(names.map((name) => [name, of[name] ?? 0]))
+}
+
+interface Hours {
+  readonly hourly: readonly string[]
+  readonly query: URLSearchParams
+  readonly nowMs: number
+}
+
+const hourMs = 60 * 60 * 1000
+const dayMs = 24 * hourMs
+
+/** Whole days from the last midnight in UTC on. */
+function hoursOf(place: { readonly latitude: number; readonly longitude: number }, { hourly, query, nowMs }: Hours) {
+  const days = Math.min(16, Number(query.get('forecast_days') ?? '7'))
+  const times = Array.from({ length: days * 24 }, (_, hour) => nowMs - (nowMs % dayMs) + hour * hourMs)
+  const rows = times.map((atMs) => shown(figuresOf(place, atMs), hourly, query))
+  const isUnix = query.get('timeformat') === 'unixtime'
+  return {
+    hourly_units: { time: isUnix ? 'unixtime' : 'iso8601', ...unitsOf(hourly, query) },
+    hourly: {
+      time: times.map((atMs) => (isUnix ? atMs / 1000 : isoTime(atMs).slice(0, 16))),
+      ...Object.fromEntries(hourly.map((name) => [name, rows.map((row) => row[name])])),
+    },
   }
 }
 

@@ -1,0 +1,30 @@
+/** The comparable parts of an answer, by the names of the fields that are sold. */
+export type Figures = Readonly<Record<string, number | string>>
+
+/** The distance at which two figures still describe the same. Texts must be equal. */
+export type Tolerance = { readonly percent: number } | { readonly points: number } | { readonly factor: number }
+
+export type Tolerances = Readonly<Record<string, Tolerance>>
+
+/** The fields that both have and that differ by more than their tolerance, or in their text. */
+export function fieldsApart(one: Figures, other: Figures, tolerances: Tolerances): readonly string[] {
+  return sharedFields(one, other).filter((field) => !isNear(one[field], other[field], tolerances[field]))
+}
+
+export function sharedFields(one: Figures, other: Figures): readonly string[] {
+  return Object.keys(one).filter((field) => field in other)
+}
+
+function isNear(
+  one: Figures[string] | undefined,
+  other: Figures[string] | undefined,
+  tolerance: Tolerance | undefined,
+) {
+  if (typeof one !== 'number' || typeof other !== 'number') return one === other
+  if (tolerance === undefined) return true
+  if ('points' in tolerance) return Math.abs(one - other) <= tolerance.points
+  const [less, more] = one < other ? [one, other] : [other, one]
+  // A share that was not traded has the volume zero at every provider.
+  if ('factor' in tolerance) return more === less || (less > 0 && more <= less * tolerance.factor)
+  return more - less <= (less * tolerance.percent) / 100
+}

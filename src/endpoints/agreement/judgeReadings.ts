@@ -1,0 +1,105 @@
+import { assert } from '@tollbook/core/assert'
+import { fieldsApart, type Figures, sharedFields, type Tolerances } from './figures.ts'
+
+/** The report of one source about an item. */
+export interface Reading {
+  readonly source: string
+  readonly figures: Figures
+  /** Undefined: the source does not report the time. */
+  readonly asOfMs: number | undefined
+  /** Reason why this answer is sold only if another source confirms its main figure. */
+  readonly doubt?: string | undefined
+  /** False for a source that has no complete answer and can only confirm those of others. */
+  readonly isComplete: boolean
+}
+
+export interface AgreementRule {
+  /** The field that another source, or the last known value, should confirm: the price. */
+  readonly main: string
+  readonly tolerances: Tolerances
+  /** Distances from the last known value up to which it confirms an answer. */
+  readonly jumps: Tolerances
+}
+
+export interface Evidence {
+  /** Undefined: nothing was sold lately. */
+  readonly lastKnown: Figures | undefined
+  /** Sources exist that should confirm the answer. Without them and without a last known value it is not sold. */
+  readonly needsSecond: boolean
+}
+
+export type Judgement =
+  | Agreed
+  /** `differ`: the sources contradict each other. `doubted`: one source alone is not enough. */
+  | { readonly kind: 'differ' | 'doubted' }
+  /** No source has a complete answer. */
+  | { readonly kind: 'none' }
+
+export interface Agreed {
+  /** `agreed`: two sources or more. `last_known`: one source, near the last known value. `single`: one source. */
+  readonly kind: 'agreed' | 'last_known' | 'single'
+  readonly sold: Reading
+  /** The sold reading first. */
+  readonly near: readonly Reading[]
+  readonly apart: readonly { readonly reading: Reading; readonly fields: readonly string[] }[]
+  /** Fields that neither another source nor the last known value confirms. */
+  readonly unconfirmed: readonly string[]
+}
+
+/**
+ * The first complete reading that no majority contradicts in any field. A field counts as contradicted when at least as many
+ * sources are apart from it as near to it, the reading itself included: of two sources that differ, neither is sold.
+ */
+export function judgeReadings(readings: readonly Reading[], rule: AgreementRule, evidence: Evidence): Judgement {
+  const complete = readings.filter(({ isComplete }) => isComplete)
+  if (complete.length === 0) return { kind: 'none' }
+  const uncontradicted = complete.filter((reading) => !isContradicted(reading, readings, rule))
+  if (uncontradicted.length === 0) return { kind: 'differ' }
+  for (const sold of uncontradicted) {
+    const agreed = agreedOn({ sold, readings, rule }, evidence)
+    if (agreed !== undefined) return agreed
+  }
+  return { kind: 'doubted' }
+}
+
+function isContradicted(reading: Reading, readings: readonly Reading[], { tolerances }: AgreementRule): boolean {
+  const others = readings.filter((other) => other !== reading)
+  return Object.keys(reading.figures).some((field) => {
+    const judges = others.filter(({ figures }) => field in figures)
+    const apart = judges.filter(({ figures }) => fieldsApart(reading.figures, figures, tolerances).includes(field))
+    return apart.length > 0 && judges.length - apart.length + 1 <= apart.length
+  })
+}
+
+interface Candidate {
+  readonly sold: Reading
+  readonly readings: readonly Reading[]
+  readonly rule: AgreementRule
+}
+
+/** Undefined when the reading may not be sold on this evidence. */
+function agreedOn({ sold, readings, rule }: Candidate, { lastKnown, needsSecond }: Evidence): Agreed | undefined {
+  assert(rule.main in sold.figures, 'a complete reading has the main figure')
+  const others = readings.filter((other) => other !== sold)
+  const compared = others.map((reading) => {
+    return { reading, fields: fieldsApart(sold.figures, reading.figures, rule.tolerances) }
+  })
+  const near = compared.filter(({ fields }) => fields.length === 0).map(({ reading }) => reading)
+  const byOthers = new Set(
+    compared.flatMap(({ reading, fields }) =>
+      sharedFields(sold.figures, reading.figures).filter((field) => !fields.includes(field)),
+    ),
+  )
+  const open = Object.keys(sold.figures).filter((field) => !byOthers.has(field))
+  const jumped = lastKnown === undefined ? [] : fieldsApart(sold.figures, lastKnown, rule.jumps)
+  if (open.some((field) => jumped.includes(field))) return undefined
+  const isAgreed = byOthers.has(rule.main)
+  if (!isAgreed && (sold.doubt !== undefined || (needsSecond && lastKnown === undefined))) return undefined
+  return {
+    kind: isAgreed ? 'agreed' : lastKnown === undefined ? 'single' : 'last_known',
+    sold,
+    near: [sold, ...near],
+    apart: compared.filter(({ fields }) => fields.length > 0),
+    unconfirmed: open.filter((field) => lastKnown === undefined || !(field in lastKnown)),
+  }
+}

@@ -1,0 +1,179 @@
+import { assertPresent } from '@tollbook/core/assert'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { isoTime } from '@tollbook/core/clock'
+import { UpstreamFailure } from '../outbound/upstreamFailure.ts'
+import {
+  askOne,
+  chainMsMax,
+  noAnswerOf,
+  providerMsMax,
+  ProvidersFailed,
+  type ProvidersInTurn,
+  type Remembered,
+} from './askInTurn.ts'
+import type { Provider, Witness } from './providers/provider.ts'
+import {
+  type Agreed,
+  type AgreementRule,
+  type Judgement,
+  judgeReadings,
+  type Reading,
+} from './agreement/judgeReadings.ts'
+import type { LastKnown } from './agreement/lastKnown.ts'
+
+/** The rule by which the answers of several sources become one. */
+export interface AgreementPolicy<Query> extends AgreementRule {
+  readonly keyOf: (query: Query) => string
+  readonly lastKnown: LastKnown
+  /** Sources that confirm the main figure and are never sold: exchanges. */
+  readonly witnesses?: readonly Witness<Query>[]
+}
+
+/** The sources answer and contradict each other, or one answers alone and is not believed. */
+export class ProvidersDiffer extends ProvidersFailed {
+  readonly isAlone: boolean
+
+  constructor(failures: readonly UpstreamFailure[], isAlone: boolean) {
+    super(failures)
+    this.isAlone = isAlone
+  }
+}
+
+interface Heard<Data> {
+  readonly reading: Reading
+  /** Undefined for a witness. */
+  readonly answer: Remembered<Data> | undefined
+}
+
+interface Round<Query, Data> {
+  readonly asking: ProvidersInTurn<Query, Data>
+  readonly policy: AgreementPolicy<Query>
+  readonly query: Query
+  readonly endMs: number
+  readonly heard: Heard<Data>[]
+  readonly failures: UpstreamFailure[]
+  readonly silent: string[]
+}
+
+/**
+ * Queries at least two sources at once, and further ones in turn until the answers agree. Sells the answer of the first
+ * provider that no majority contradicts, or nothing.
+ */
+export async function askForAgreement<Query, Data>(
+  asking: ProvidersInTurn<Query, Data>,
+  policy: AgreementPolicy<Query>,
+  query: Query,
+): Promise<Remembered<Data>> {
+  const { clock, options } = asking
+  const endMs = clock.monotonicMs() + chainMsMax
+  const round: Round<Query, Data> = { asking, policy, query, endMs, heard: [], failures: [], silent: [] }
+  const lastKnown = policy.lastKnown.find(policy.keyOf(query))
+  const witnesses = (policy.witnesses ?? []).filter((witness) => witness.covers(query))
+  const needsSecond = witnesses.length > 0
+  const waiting = availableFirst(options.providers, query)
+  let judged: Judgement = { kind: 'none' }
+  // A value that is known confirms the figures that witnesses do not report.
+  let size = needsSecond && lastKnown !== undefined ? 1 : 2
+  for (let asked = 0; waiting.length > 0; asked++) {
+    const wave = waiting.splice(0, size).map((provider) => hearProvider(round, provider))
+    const confirming = asked === 0 ? witnesses.map((witness) => hearWitness(round, witness)) : []
+    const heard = await Promise.all([...wave, ...confirming])
+    round.heard.push(...heard.filter((one) => one !== undefined))
+    const readings = round.heard.map(({ reading }) => reading)
+    judged = judgeReadings(readings, policy, { lastKnown, needsSecond })
+    if (isSettled(judged)) break
+    size = judged.kind === 'none' ? 2 : 1
+  }
+  return concluded(round, judged)
+}
+
+/** Providers that rest or do not cover the item fail without a request, so they come last. */
+function availableFirst<Query, Data>(providers: readonly Provider<Query, Data>[], query: Query) {
+  const canAsk = (provider: Provider<Query, Data>) =>
+    Number(provider.covers?.(query) !== false && provider.whyUnavailable() === undefined)
+  return providers.toSorted((one, other) => canAsk(other) - canAsk(one))
+}
+
+function isAgreed(judged: Judgement): judged is Agreed {
+  return 'sold' in judged
+}
+
+function isSettled(judged: Judgement): boolean {
+  return isAgreed(judged) && judged.kind === 'agreed' && judged.unconfirmed.length === 0
+}
+
+function concluded<Query, Data>(round: Round<Query, Data>, judged: Judgement): Remembered<Data> {
+  const { heard, failures, policy, query } = round
+  if (judged.kind === 'none') throw noAnswerOf(failures)
+  if (!isAgreed(judged)) throw new ProvidersDiffer(failures, judged.kind === 'doubted')
+  const { answer } = assertPresent(
+    heard.find(({ reading }) => reading === judged.sold),
+    'the sold reading was heard',
+  )
+  const sold = assertPresent(answer, 'a complete reading has its answer')
+  policy.lastKnown.remember(policy.keyOf(query), judged.sold.figures)
+  return {
+    ...sold,
+    observation: { ...sold.observation, detail: { ...sold.observation.detail, agreement: noteOf(round, judged) } },
+    usedProviders: judged.near.map(({ source }) => source),
+  }
+}
+
+/** The evidence in `meta.agreement`. */
+function noteOf<Query, Data>({ policy, silent }: Round<Query, Data>, agreed: Agreed): Json {
+  const { main, tolerances } = policy
+  const tolerance = tolerances[main]
+  const shown = ({ source, figures, asOfMs }: Reading) => ({
+    source,
+    [main]: figures[main] ?? null,
+    ...(asOfMs === undefined ? {} : { asOf: isoTime(asOfMs) }),
+  })
+  const { kind, near, apart, unconfirmed } = agreed
+  return {
+    kind,
+    ...(tolerance !== undefined && 'percent' in tolerance ? { tolerancePercent: tolerance.percent } : {}),
+    sources: near.map(shown),
+    ...(apart.length === 0
+      ? {}
+      : { differed: apart.map(({ reading, fields }) => ({ ...shown(reading), fields: [...fields] })) }),
+    ...(silent.length === 0 ? {} : { silent: [...silent] }),
+    ...(unconfirmed.length === 0 ? {} : { unconfirmed: [...unconfirmed] }),
+  }
+}
+
+async function hearProvider<Query, Data>(
+  { asking, query, endMs, failures, silent }: Round<Query, Data>,
+  provider: Provider<Query, Data>,
+): Promise<Heard<Data> | undefined> {
+  const { clock, options, liveness } = asking
+  const leftMs = Math.min(endMs - clock.monotonicMs(), providerMsMax)
+  try {
+    const answer = await askOne({ clock, options, provider, leftMs }, query)
+    liveness.noteAnswer(provider.name)
+    const { figures, asOfMs, doubt } = answer.observation
+    const present = assertPresent(figures, 'a provider whose answers are compared reports its figures')
+    return { reading: { source: provider.name, figures: present, asOfMs, doubt, isComplete: true }, answer }
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error
+    // Without time left, the provider was not asked.
+    if (leftMs > 0) liveness.noteFailure(provider.name, error)
+    failures.push(error)
+    if (error.kind !== 'not_covered') silent.push(provider.name)
+    return undefined
+  }
+}
+
+async function hearWitness<Query, Data>(
+  { query, silent }: Round<Query, Data>,
+  { name, ask }: Witness<Query>,
+): Promise<Heard<Data> | undefined> {
+  try {
+    const { figures, asOfMs } = await ask(query)
+    return { reading: { source: name, figures, asOfMs, isComplete: false }, answer: undefined }
+  } catch (error) {
+    // The failure was counted and logged where it happened.
+    if (!(error instanceof UpstreamFailure)) throw error
+    silent.push(name)
+    return undefined
+  }
+}

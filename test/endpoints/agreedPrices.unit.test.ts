@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest'
+import { type Answering, json } from '../support/loopbackProvider.ts'
+import { buySymbol as buy, down, startPriceServers } from '../support/priceStage.ts'
+import { sampleAnswer, sampleTimeMs, withField } from '../support/upstreamSample.ts'
+
+const open = await startPriceServers()
+
+type Fields = Readonly<Record<string, unknown>>
+const changed = (sample: string, path: readonly (string | number)[], fields: Fields): Answering =>
+  sampleAnswer(sample, (body) =>
+    Object.entries(fields).reduce((before, [field, value]) => withField([...path, field], value)(before), body),
+  )
+const gecko = (fields: Fields) => changed('coingecko/markets-btc', [0], fields)
+const paprika = (fields: Fields) => changed('coinpaprika/ticker-btc', ['quotes', 'USD'], fields)
+const yahoo = (fields: Fields) => changed('yahoo/chart-aapl-1d', ['chart', 'result', 0, 'meta'], fields)
+const failed = { kind: 'failed', code: 'UPSTREAM_FAILED' }
+const silentExchanges = { COINBASE: down, KRAKEN: down }
+
+describe('a cryptocurrency price', () => {
+  const unchecked = { circulating_supply: null, high_24h: null, low_24h: null, price_change_24h: null }
+  const bnb = { id: 'binancecoin', symbol: 'bnb', name: 'BNB', ...unchecked }
+
+  test('of a coin that no exchange confirms is not sold when two providers differ, and the refusal says so', async () => {
+    const other = sampleAnswer('coinpaprika/ticker-btc', (body) =>
+      withField(['id'], 'bnb-binance-coin')(withField(['symbol'], 'BNB')(body)),
+    )
+    const stage = open({ says: { COINGECKO: gecko({ ...bnb, current_price: 70_000 }), COINPAPRIKA: other } })
+    expect(await buy(stage.crypto, 'BNB')).toMatchObject({ ...failed, message: expect.stringMatching(/differ/) })
+    stage.say({ COINGECKO: gecko(bnb) })
+    expect(await buy(stage.crypto, 'BNB')).toMatchObject({
+      kind: 'delivered',
+      meta: { agreement: { kind: 'agreed', tolerancePercent: 3 } },
+    })
+  })
+
+  test('names who agreed and who differed, with their prices and times', async () => {
+    const mad = sampleAnswer('coinbase-exchange/ticker-btc-usd', withField(['price'], '1.00'))
+    expect(await buy(open({ says: { COINBASE: mad } }).crypto, 'BTC')).toMatchObject({
+      meta: {
+        agreement: {
+          kind: 'agreed',
+          sources: [
+            { source: 'coingecko', price: 77671, asOf: '2026-11-20T12:49:21.599Z' },
+            { source: 'coinpaprika', price: 77655.10263184321, asOf: '2026-11-20T12:47:48.000Z' },
+            { source: 'kraken', price: 77671 },
+          ],
+          differed: [{ source: 'coinbase', price: 1, fields: ['price'] }],
+        },
+      },
+    })
+  })
+
+  test.each<[string, Fields]>([
+    ['a volume in thousands', { total_volume: 33235034316e3 }],
+    ['a volume in coins', { total_volume: 427_900 }],
+    ['a capitalisation of another coin', { market_cap: 15e9, circulating_supply: null }],
+    ['a change of another sign and size', { price_change_percentage_24h: 9.5, price_change_24h: null }],
+  ])('%s is not sold though the exchanges confirm the price', async (_what, fields) => {
+    expect(await buy(open({ says: { COINGECKO: gecko(fields) } }).crypto, 'BTC')).toMatchObject(failed)
+  })
+
+  test.each<[string, Fields]>([
+    ['a change that contradicts its amount', { price_change_percentage_24h: -9.5 }],
+    ['a price outside its own range of the day', { high_24h: 60_000, low_24h: 59_000 }],
+    ['a price over 1e8', { current_price: 1e12, market_cap: 2e19 }],
+  ])('%s is refused with the provider that reports it', async (_what, fields) => {
+    expect(await buy(open({ says: { COINGECKO: gecko(fields) } }).crypto, 'BTC')).toMatchObject({
+      meta: { source: 'coinpaprika' },
+    })
+  })
+
+  test('of a coin with one source is marked, and its jump since the last known value is not sold', async () => {
+    const coin = { id: 'zed', symbol: 'zed', current_price: 2, market_cap: 4e7, total_volume: 1e6 }
+    const fields = { ...coin, ...unchecked }
+    const stage = open({ says: { COINGECKO: gecko(fields) } })
+    expect(await buy(stage.crypto, 'ZED')).toMatchObject({
+      kind: 'delivered',
+      meta: { agreement: { kind: 'single', unconfirmed: ['price', 'change24h', 'volume24h', 'marketCap'] } },
+    })
+    stage.clock.forward(61_000)
+    stage.say({ COINGECKO: gecko({ ...fields, current_price: 2.2, market_cap: 4.4e7 }) })
+    expect(await buy(stage.crypto, 'ZED')).toMatchObject({ data: { price: 2.2 } })
+    stage.clock.forward(61_000)
+    stage.say({ COINGECKO: gecko({ ...fields, current_price: 4, market_cap: 8e7 }) })
+    expect(await buy(stage.crypto, 'ZED')).toMatchObject(failed)
+  })
+
+  test('is not confirmed by Kraken’s answer for another pair', async () => {
+    const other = sampleAnswer('kraken/ticker-xbtusd', (body) =>
+      JSON.parse(JSON.stringify(body).replace('XXBTZUSD', 'XETHZUSD')),
+    )
+    expect(await buy(open({ says: { COINBASE: down, KRAKEN: other, COINPAPRIKA: down } }).crypto, 'BTC')).toMatchObject(
+      failed,
+    )
+  })
+
+  test('is asked of every source at once, and of the scarce one only until a value is known', async () => {
+    const stage = open()
+    await buy(stage.crypto, 'BTC')
+    stage.clock.forward(61_000)
+    await buy(stage.crypto, 'BTC')
+    expect([stage.askedOf('COINGECKO'), stage.askedOf('KRAKEN'), stage.askedOf('COINPAPRIKA')]).toEqual([2, 2, 1])
+  })
+
+  test('of CoinPaprika that contradicts its supply is not sold', async () => {
+    const stage = open({ says: { ...silentExchanges, COINGECKO: down, COINPAPRIKA: paprika({ market_cap: 15e15 }) } })
+    expect(await buy(stage.crypto, 'BTC')).toMatchObject(failed)
+  })
+})
+
+describe('a stock price', () => {
+  test('is asked of two providers, and of a third when they differ: the majority is sold, or nothing', async () => {
+    const stage = open({ says: { YAHOO: yahoo({ regularMarketPrice: 290, regularMarketDayHigh: 291 }) } })
+    expect(await buy(stage.stock, 'AAPL')).toMatchObject({
+      data: { price: 267.44 },
+      meta: {
+        source: 'stooq',
+        agreement: {
+          kind: 'agreed',
+          sources: [{ source: 'stooq' }, { source: 'nasdaq' }],
+          differed: [{ source: 'yahoo', price: 290, fields: ['price', 'changePercent'] }],
+        },
+      },
+    })
+    stage.clock.forward(16 * 60_000)
+    stage.say({ NASDAQ: down })
+    expect(await buy(stage.stock, 'AAPL')).toMatchObject(failed)
+  })
+
+  test('that only one provider reports is marked', async () => {
+    const stage = open({ says: { STOOQ: down, NASDAQ: down } })
+    expect(await buy(stage.stock, 'AAPL')).toMatchObject({
+      kind: 'delivered',
+      meta: { agreement: { kind: 'single', silent: ['stooq', 'nasdaq'] } },
+    })
+  })
+
+  const afternoonMs = Date.parse('2026-11-20T20:00:00Z')
+  const alone = { STOOQ: down, NASDAQ: down }
+  const traded = (iso: string) => ({ regularMarketTime: Date.parse(iso) / 1_000 })
+  test.each<[string, Fields, number]>([
+    ['in another currency than its exchange’s', { currency: 'EUR' }, sampleTimeMs],
+    ['outside its own range of the day', { regularMarketDayHigh: 200, regularMarketDayLow: 190 }, sampleTimeMs],
+    ['five hours old in an open market', traded('2026-11-20T15:00:00Z'), afternoonMs],
+    ['of the session before the last one', traded('2026-11-18T21:00:00Z'), sampleTimeMs],
+  ])('%s is not sold without a second provider', async (_what, fields, timeMs) => {
+    expect(await buy(open({ timeMs, says: { ...alone, YAHOO: yahoo(fields) } }).stock, 'AAPL')).toMatchObject(failed)
+  })
+
+  test('in pounds from London, where shares are quoted in pence, is not sold without a second provider', async () => {
+    const stage = open({ says: { YAHOO: yahoo({ symbol: 'VOD.L', currency: 'GBP' }) } })
+    expect(await buy(stage.stock, 'VOD.L')).toMatchObject(failed)
+    stage.say({ YAHOO: yahoo({ symbol: 'VOD.L', currency: 'GBp' }) })
+    expect(await buy(stage.stock, 'VOD.L')).toMatchObject({ meta: { currency: 'GBP', quotedIn: 'GBp' } })
+  })
+
+  test('that jumped since the last known value is not sold without a second provider', async () => {
+    const stage = open()
+    await buy(stage.stock, 'AAPL')
+    stage.clock.forward(61_000)
+    // A split of which the provider's other figures know.
+    const split = { regularMarketPrice: 66.86, chartPreviousClose: 66.55, regularMarketDayHigh: 67 }
+    stage.say({ ...alone, YAHOO: yahoo({ ...split, regularMarketDayLow: 66 }) })
+    expect(await buy(stage.stock, 'AAPL')).toMatchObject(failed)
+  })
+
+  test.each<[string, Answering]>([
+    ['Twelve Data', changed('twelvedata/quote-aapl', [], { previous_close: '240.00000' })],
+    ['Nasdaq', changed('nasdaq/info-aapl-closed', ['data', 'primaryData'], { netChange: '+12.50' })],
+  ])('of %s whose change contradicts its percentage is not sold', async (name, answering) => {
+    const isTwelveData = name === 'Twelve Data'
+    const says = { YAHOO: down, STOOQ: down, NASDAQ: isTwelveData ? down : answering }
+    const stage = open({ twelveDataKey: 'k', says: { ...says, TWELVE_DATA: isTwelveData ? answering : json({}) } })
+    expect(await buy(stage.stock, 'AAPL')).toMatchObject(failed)
+  })
+
+  test('of Nasdaq in another currency is not sold', async () => {
+    const euro = changed('nasdaq/info-aapl-closed', ['data', 'primaryData'], { currency: 'EUR' })
+    expect(await buy(open({ says: { YAHOO: down, STOOQ: down, NASDAQ: euro } }).stock, 'AAPL')).toMatchObject(failed)
+  })
+})
