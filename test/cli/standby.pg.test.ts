@@ -43,7 +43,8 @@ test('reports, exports and audits read from a hot standby, which cannot roll up'
     interrupted: new AbortController().signal,
   }
   const databaseUrl = at(serviceUrl)
-  const report = reportCommand({ ...deps, databaseUrl: () => Promise.resolve(databaseUrl) })
+  const receiptKey = () => Promise.reject(new Error('no statement is signed here'))
+  const report = reportCommand({ ...deps, receiptKey, databaseUrl: () => Promise.resolve(databaseUrl) })
   await report.parseAsync(['trial-balance'], { from: 'user' })
   await exportCommand(deps).parseAsync(['jsonl', '--database', databaseUrl], { from: 'user' })
   await auditCommand(deps).parseAsync(['--database', databaseUrl], { from: 'user' })
