@@ -1,4 +1,5 @@
 import { Fault } from '@tollbook/core/fault'
+import { walSlot } from '../store/databaseFacts.ts'
 import { createFolder } from './backupFolder.ts'
 import { libpqEnvironment } from './libpqEnvironment.ts'
 import { explainToolFailure, requireTools, toolPath } from './postgresTools.ts'
@@ -6,9 +7,6 @@ import { runTool } from './runTool.ts'
 import type { BackupOrder } from './takeBackup.ts'
 
 export type WalOrder = Omit<BackupOrder, 'count' | 'nowMs'>
-
-/** The server keeps its log for this slot while the receiver is down: nothing is missing after a restart of this command. */
-export const walSlot = 'tollbook_wal'
 
 /** Receives the write-ahead log as it is written, until the command is interrupted. pg_receivewal connects again by itself. */
 export async function receiveWal(order: WalOrder): Promise<void> {
