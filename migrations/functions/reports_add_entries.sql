@@ -5,7 +5,8 @@ set search_path = ''
 as $$
 begin
   with posted as materialized (
-    select e.stream, s.kind, (e.effective_at at time zone 'UTC')::date as day, a.mint, side.amount,
+    select e.seq, e.stream, s.kind, (e.effective_at at time zone 'UTC')::date as day, a.mint, side.amount,
+      e.recorded_at >= reports.month_closed_at(e.effective_at) as is_late,
       case when starts_with(a.name, 'Expenses:Burned:') then substr(a.name, 17) else coalesce(p.endpoint, '') end as endpoint,
       case when starts_with(a.name, 'Liabilities:Share:') then a.name
         else split_part(a.name, ':', 1) || ':' || split_part(a.name, ':', 2) end as account,
@@ -44,6 +45,13 @@ begin
     on conflict (mint, day, kind, endpoint, account) do update set
       debits = known.debits + excluded.debits, credits = known.credits + excluded.credits,
       payments = known.payments + excluded.payments, value_pico_usd = known.value_pico_usd + excluded.value_pico_usd
+  ),
+  note_late as (
+    insert into reports.late_entries (seq, mint, day, kind, endpoint, account, debits, credits, value_pico_usd)
+    select p.seq, p.mint, p.day, p.kind, p.endpoint, p.account, sum(greatest(p.amount, 0)), sum(greatest(-p.amount, 0)), sum(p.value)
+    from posted p
+    where p.is_late
+    group by p.seq, p.mint, p.day, p.kind, p.endpoint, p.account
   ),
   -- Of payments: one row per payment, day and share; then one row per payment and day.
   shared as materialized (

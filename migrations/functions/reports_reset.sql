@@ -5,7 +5,8 @@ set search_path = ''
 as $$
 begin
   perform from reports.progress where one for update;
-  truncate reports.payments, reports.payouts, reports.refunds, reports.daily_totals, reports.wallet_totals, reports.payment_totals;
+  truncate reports.payments, reports.payouts, reports.refunds, reports.daily_totals, reports.wallet_totals, reports.payment_totals,
+    reports.late_entries, reports.day_prices;
   update reports.progress set upto_seq = 0 where one;
 end
 $$;

@@ -21,6 +21,7 @@ begin
     return 0;
   end if;
   perform reports.list_payments(from_seq, to_seq);
+  perform reports.list_prices(from_seq, to_seq);
   perform reports.list_payouts(from_seq, to_seq);
   perform reports.list_refunds(from_seq, to_seq);
   perform reports.add_entries(from_seq, to_seq);

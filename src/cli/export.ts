@@ -10,6 +10,7 @@ import {
   exportTables,
 } from '../reports/export/exportLedger.ts'
 import { type Bound, readBound } from '../reports/export/exportRange.ts'
+import { rollUp } from '../reports/rollUp.ts'
 import type { ExportScope } from '../reports/export/exportScope.ts'
 import { openDatabase } from '../store/database.ts'
 import { type LedgerPlace, findLedger } from './ledgerPlace.ts'
@@ -27,6 +28,8 @@ interface ExportOptions {
   readonly database?: string
 }
 
+// A backlog of about ten million events, where no service has rolled up before.
+const rollUpStepsMax = 2_000
 // Adding up the closing balances reads every entry: a minute at a hundred million.
 const statementTimeoutMs = 15 * 60 * 1000
 
@@ -107,8 +110,13 @@ async function write(deps: CommandDeps, ledger: LedgerPlace, order: ExportOrder)
   const output = order.output === undefined ? openStandardOutput(deps) : await openOutputFile(order.output)
   const naming = { databaseUrl, applicationName: 'tollbook export' }
   const database = openDatabase({ ...naming, connectionsMax: 1, statementTimeoutMs, log })
+  // Values in dollars come from the reports. A reader's login rolls up nothing.
+  const catchUp = async () => {
+    for (let step = 0; step < rollUpStepsMax; step++) if ((await rollUp(database)) === 0) return
+  }
   const bar = openProgressBar('events', deps.stderr.isTTY === true && order.output !== undefined)
   try {
+    if (order.format !== 'jsonl') await catchUp()
     const scope = await exportLedger(database, {
       ...order,
       verifierKey:
@@ -120,6 +128,8 @@ async function write(deps: CommandDeps, ledger: LedgerPlace, order: ExportOrder)
     })
     await output.finish()
     bar.stop()
+    if (!scope.isValued && order.format !== 'jsonl')
+      deps.stderr.write('without values in dollars: the reports have not reached the end of this export\n')
     if (order.output !== undefined) deps.stderr.write(`${summaryOf(scope, order)}\n`)
     return 0
   } catch (error) {

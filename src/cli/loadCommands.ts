@@ -46,7 +46,8 @@ async function loadExport(deps: CommandDeps): Promise<Command> {
 async function loadReport(deps: CommandDeps): Promise<Command> {
   keepHeapSmall()
   const { findDatabase, reportCommand } = await import('./report.ts')
-  return reportCommand({ ...deps, databaseUrl: findDatabase })
+  const { findReceiptKey } = await import('./findReceiptKey.ts')
+  return reportCommand({ ...deps, databaseUrl: findDatabase, receiptKey: () => findReceiptKey(deps.home()) })
 }
 
 async function loadAudit(deps: CommandDeps): Promise<Command> {

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { Argument, Command, InvalidArgumentError } from 'commander'
 import { closestMatch } from 'leven'
-import { readConfig } from '../config.ts'
+import { type Clock, isoTime, systemClock } from '@tollbook/core/clock'
+import { readConfig, type ReceiptSigningKey } from '../config.ts'
 import { Fault } from '@tollbook/core/fault'
 import { createLog } from '../primitives/log.ts'
 import { ledgerToken } from '../reports/ledgerToken.ts'
@@ -11,6 +12,7 @@ import { createReports, type Reports } from '../reports/reports.ts'
 import { type ReportPosition, rollUp } from '../reports/rollUp.ts'
 import { openDatabase } from '../store/database.ts'
 import type { CommandDeps } from './commandDeps.ts'
+import { closingText } from './reportClosing.ts'
 import { readLocalJson } from './localJson.ts'
 import { brokenOffExitCode, openStandardOutput } from './output.ts'
 import { jsonLines, textTable } from './reportText.ts'
@@ -23,12 +25,17 @@ interface ReportFlags {
 
 export interface ReportCommandDeps extends Pick<CommandDeps, 'stdout' | 'stderr' | 'interrupted' | 'setExitCode'> {
   readonly databaseUrl: () => Promise<string>
+  /** Signs closing statements. */
+  readonly receiptKey: () => Promise<ReceiptSigningKey>
+  readonly clock?: Clock
 }
 
 /** `tollbook report`: the finance reports, read from the ledger itself. */
 export function reportCommand(deps: ReportCommandDeps): Command {
   return new Command('report')
-    .description('burns, payments, refunds, liabilities or the trial balance, from the ledger of DATABASE_URL')
+    .description(
+      'burns, payments, refunds, liabilities, the trial balance or the closing statement of a month, from the ledger of DATABASE_URL',
+    )
     .addArgument(new Argument('<report>', `which: ${names.join(', ')}`).argParser(reportNameOf))
     .argument('[signature]', 'of the payment, payout or burn, for the report payment')
     .option('--from <day>', 'first UTC day, for example 2026-11-01')
@@ -46,25 +53,26 @@ export function reportCommand(deps: ReportCommandDeps): Command {
     .option('--format <format>', 'table, csv or json', 'table')
     .addHelpText(
       'after',
-      '\nDATABASE_URL is a login of tollbook_service or tollbook_reader; in local mode it is found by itself.',
+      '\nDATABASE_URL is a login of tollbook_service or tollbook_reader; in local mode it is found by itself.\n' +
+        'closing: RECEIPT_SIGNING_KEY signs the statement; check it with `tollbook verify FILE --key KEY`.',
     )
     .exitOverride(rethrowAsUsage)
     .configureOutput({
       writeOut: (text) => void deps.stdout.write(text),
       writeErr: (text) => void deps.stderr.write(text),
     })
-    .action((...[name, reference, flags, command]: [AskedName, string | undefined, ReportFlags, Command]) =>
-      isReport(name) && reference === undefined
-        ? runReport(deps, { report: name, flags, command })
-        : runDetail(deps, { name, reference, flags, command }),
-    )
+    .action((...[name, reference, flags, command]: [AskedName, string | undefined, ReportFlags, Command]) => {
+      if (isReport(name) && reference === undefined) return runReport(deps, { report: name, flags, command })
+      const run = name === 'closing' && reference === undefined ? runClosing : runDetail
+      return run(deps, { name, reference, flags, command })
+    })
 }
 
-const names = [...reportNames, 'summary', 'payment'] as const
+const names = [...reportNames, 'summary', 'payment', 'closing'] as const
 type AskedName = (typeof names)[number]
 
 function isReport(name: AskedName): name is ReportName {
-  return name !== 'summary' && name !== 'payment'
+  return name !== 'summary' && name !== 'payment' && name !== 'closing'
 }
 
 function reportNameOf(text: string): AskedName {
@@ -126,6 +134,23 @@ async function runDetail(deps: ReportCommandDeps, { name, reference, flags, comm
         },
       )
     await openStandardOutput(deps).write(`${JSON.stringify(found, null, format === 'json' ? 0 : 2)}\n`)
+  })
+}
+
+/** The closing statement of a month, signed. */
+async function runClosing(deps: ReportCommandDeps, { flags, command }: DetailCall): Promise<void> {
+  const { format, month, ...strays } = flags
+  const [stray] = Object.keys(strays)
+  const refuse = (text: string) => command.error(`error: ${text}`, { exitCode: usageExitCode })
+  if (stray !== undefined) return refuse(`${optionOf(stray)} is unknown here; closing takes --month and --format`)
+  if (format === 'csv')
+    return refuse('--format must be table or json for closing; trial-balance has the same accounts as csv')
+  const { clock = systemClock } = deps
+  if (month === undefined || !/^\d{4}-(0[1-9]|1[0-2])$/.test(month) || month > isoTime(clock.nowMs()).slice(0, 7))
+    return refuse(`--month must be a month such as 2026-11, and not after this one (got ${month ?? 'none'})`)
+  const key = await deps.receiptKey()
+  await withReports(deps, async (reports) => {
+    await openStandardOutput(deps).write(await closingText({ reports, month, format, key, clock }))
   })
 }
 

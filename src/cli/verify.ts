@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { z } from 'zod'
+import { verifyClosing } from '@tollbook/client/verifyClosing'
 import { verifyInclusion } from '@tollbook/client/verifyInclusion'
 import { type VerifiedReceipt, verifyReceipt } from '@tollbook/client/verifyReceipt'
 import { encodeBase64 } from '@tollbook/core/base64'
@@ -13,21 +14,23 @@ interface VerifyOptions {
   readonly proof?: string
   readonly key?: string
   readonly origin?: string
+  readonly previous?: string
 }
 
 /** The same as for a receipt that does not verify after `tollbook pay`. */
 const invalidExitCode = 9
 
-/** `tollbook verify`: a receipt, and that the ledger contains it, verified offline. */
+/** `tollbook verify`: a receipt, and that the ledger contains it, or a closing statement, verified offline. */
 export function verifyCommand(deps: CommandDeps): Command {
   return new Command('verify')
     .description(
-      'check a receipt, and with a proof that the ledger holds it, offline with the public key of the service',
+      'check a receipt, and with a proof that the ledger holds it, or a closing statement, offline with the public key of the service',
     )
-    .argument('<receipt>', 'file with the receipt, or with the whole answer it came in')
+    .argument('<file>', 'file with the receipt or the closing statement, or with the whole answer it came in')
     .option('--proof <file>', 'the answer of /api/ledger/inclusion/<position>, the position being in receipt.ledger')
     .option('--key <file>', 'key of the service, JWK or JWKS (default: local mode)')
     .option('--origin <name>', 'refuse a checkpoint of another log than this')
+    .option('--previous <file>', 'closing statement of the month before: check that its balances are carried over')
     .addHelpText('after', verifyExitHelp)
     .configureOutput({
       writeOut: (text) => void deps.stdout.write(text),
@@ -48,17 +51,45 @@ Exit codes:
 async function verify(deps: CommandDeps, receiptPath: string, options: VerifyOptions): Promise<number> {
   try {
     const keys = await readKeys(deps, options)
-    const receipt = receiptOf(await readJson('RECEIPT', receiptPath))
+    const json = await readJson('FILE', receiptPath)
+    const closing = closingOf(json)
     const finding =
-      options.proof === undefined
-        ? receiptFinding(await verifyReceipt({ receipt, keys }))
-        : await inclusionFinding({ receipt, keys }, options.proof, options.origin)
+      closing === undefined
+        ? await receiptFindingOf(receiptOf(json), keys, options)
+        : await closingFinding(closing, keys, options)
     report(deps, finding)
     return finding.valid ? 0 : invalidExitCode
   } catch (error) {
     if (!(error instanceof UsageProblem)) throw error
     deps.stderr.write(`${error.message}\n`)
     return usageExitCode
+  }
+}
+
+async function receiptFindingOf(receipt: unknown, keys: unknown, options: VerifyOptions): Promise<VerifyFinding> {
+  if (options.previous !== undefined) throw new UsageProblem('--previous', 'goes with a closing statement')
+  return options.proof === undefined
+    ? receiptFinding(await verifyReceipt({ receipt, keys }))
+    : inclusionFinding({ receipt, keys }, options.proof, options.origin)
+}
+
+async function closingFinding(closing: unknown, keys: unknown, options: VerifyOptions): Promise<VerifyFinding> {
+  if (options.proof !== undefined)
+    throw new UsageProblem('--proof', 'goes with a receipt; a closing statement has its checkpoint')
+  const previous =
+    options.previous === undefined ? undefined : closingOf(await readJson('--previous', options.previous))
+  if (options.previous !== undefined && previous === undefined)
+    throw new UsageProblem('--previous', `${options.previous} is not a closing statement`)
+  const pinned = options.origin === undefined ? {} : { expectedOrigin: options.origin }
+  const verdict = await verifyClosing({ closing, keys, ...pinned, ...(previous === undefined ? {} : { previous }) })
+  if (!verdict.valid) return { ...verdict, words: `not valid: ${verdict.message}` }
+  const { origin, month, status, position, treeSize, restatedCount, recordedLaterCount } = verdict.statement
+  const carried = previous === undefined ? '' : '; its opening balances are the closing balances of the month before'
+  return {
+    valid: true,
+    closing: { origin, month, status, position, treeSize, restatedCount, recordedLaterCount },
+    isCarriedOver: previous !== undefined,
+    words: `valid: ${status} statement of ${month}, events 1 to ${position} of the ${treeSize} that ${origin} has signed${carried}`,
   }
 }
 
@@ -112,6 +143,14 @@ const answerBody = z.object({ receipt: z.unknown() })
 
 function receiptOf(json: unknown): unknown {
   return answerBody.safeParse(json).data?.receipt ?? json
+}
+
+const anyClosing = z.object({ statement: z.unknown(), jws: z.string() }).loose()
+
+/** A signed closing statement, alone or in the answer of the service; undefined for anything else. */
+function closingOf(json: unknown): unknown {
+  const data = z.object({ data: anyClosing }).safeParse(json).data?.data
+  return data ?? anyClosing.safeParse(json).data
 }
 
 async function readJson(option: string, path: string): Promise<unknown> {

@@ -65,6 +65,7 @@ function openCrypto(deps: ProviderDeps): ProductHandler<z.infer<typeof parameter
     what: 'a cryptocurrency price',
     providers: [createCoinGecko(deps), createCoinPaprika(deps)],
     keyOf,
+    isListed: ({ coin }) => coin !== undefined,
     known: [queryOf('BTC')],
     freshMs,
     staleMs,

@@ -7,6 +7,8 @@ import { isProblems, readQuestion, type ReportName, reportNames } from '../repor
 import { UnknownColumn } from '../reports/readReport.ts'
 import { chosenCells, type ReportRow } from '../reports/reportTable.ts'
 import type { Positioned, Reports } from '../reports/reports.ts'
+import type { SignedClosing } from '@tollbook/core/closingStatement'
+import type { UnsignedClosing } from '../reports/closing/readClosing.ts'
 import type { Explanation } from '../diagnosis/explanation.ts'
 import type { Reconciliation } from '../diagnosis/reconcile.ts'
 import { subjectForms } from '../diagnosis/readSubject.ts'
@@ -27,6 +29,7 @@ export interface FinanceRouteDeps {
   readonly publicUrl: string | undefined
   readonly explain: (subject: string) => Promise<Explanation | 'unreadable' | 'unknown'>
   readonly decideRefund: DecideRefund
+  readonly signClosing: (closing: UnsignedClosing) => SignedClosing
   readonly reconcile: () => Promise<Reconciliation>
   /** Balance of the payment wallet on chain; throws a fault when no node answers. */
   readonly walletBaseUnits: () => Promise<bigint>
@@ -49,6 +52,7 @@ export function createFinanceRoutes(deps: FinanceRouteDeps): readonly FreeRoute[
     ),
     guarded('/api/finance/payments/:reference', (request) => servePayment(deps, request), everyone),
     guarded('/api/finance/reconciliation', (request) => serveReconciliation(deps, request)),
+    guarded('/api/finance/closing', (request) => serveClosing(deps, request)),
     decisionRoute(deps),
     guarded('/api/finance/explain/:subject', (request) => serveExplanation(deps, request), everyone),
   ]
@@ -175,6 +179,15 @@ function csvHeaders(report: ReportName, position: number): Readonly<Record<strin
     'cache-control': 'no-store',
     'x-ledger-position': String(position),
   }
+}
+
+async function serveClosing(deps: FinanceRouteDeps, { query }: FreeRequest): Promise<FreeAnswer> {
+  const month = /^month=(\d{4}-(?:0[1-9]|1[0-2]))$/.exec(query)?.[1]
+  const nowMs = deps.clock.nowMs()
+  if (month === undefined || month > isoTime(nowMs).slice(0, 7))
+    return invalidRequest([{ field: 'month', message: 'must be a month such as 2026-11, and not after this one' }])
+  const closing = deps.signClosing(await deps.reports.closing({ month, nowMs }))
+  return jsonAnswer(200, JSON.stringify({ success: true, data: closing }), { 'cache-control': 'no-store' })
 }
 
 /** Searches the chain, so it is not a part of the summary. */

@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import { type Database, readOrFault } from '../store/database.ts'
+import { microUsdAt, pricedBy } from './dayPrice.ts'
 import { cellsOf, pageOf, type ReportTable, type SqlRow } from './reportTable.ts'
 import type { SumsQuestion } from './sums.ts'
 
-const columns = ['account', 'wallet', 'owedBaseUnits', 'entries', 'lastMovedAt'] as const
+const columns = ['account', 'wallet', 'owedBaseUnits', 'owedAtDayPriceMicroUsd', 'entries', 'lastMovedAt'] as const
 
 /** Every account under Liabilities with a balance, including accounts of kinds that this code does not know. */
 export async function liabilities(database: Database, question: SumsQuestion): Promise<ReportTable> {
@@ -24,10 +25,11 @@ export async function liabilities(database: Database, question: SumsQuestion): P
 function listQuery({ mint, owedTo, cursor, limit }: SumsQuestion) {
   return sql<SqlRow>`
     select a.name as account, case when ${toWallet(sql`a.name`)} then nullif(split_part(a.name, ':', 3), '') end as wallet,
-      (-a.balance)::text as "owedBaseUnits", a.entries,
+      (-a.balance)::text as "owedBaseUnits", ${microUsdAt('p', sql`-a.balance`)} as "owedAtDayPriceMicroUsd", a.entries,
       to_char(e.recorded_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "lastMovedAt"
     from ledger.accounts a
     left join ledger.events e on e.seq = a.upto_seq
+    left join lateral (${pricedBy(mint, sql`'infinity'::date`)}) p on true
     where a.mint = ${mint} and a.name > ${cursor ?? ''} and a.name like 'Liabilities:%' and a.balance <> 0
       and ${owedTo === 'all' ? sql`true` : toWallet(sql`a.name`)}
     order by a.name

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isoTime } from '@tollbook/core/clock'
 import { type Database, readOrFault } from '../store/database.ts'
+import { microUsdAt, pricedBy } from './dayPrice.ts'
 import { allDays, eachDay } from './dayRange.ts'
 import { cellsOf, pageOf, type ReportRow, type ReportTable, type SqlRow } from './reportTable.ts'
 import { readShareNames, shareColumn } from './shareNames.ts'
@@ -16,6 +17,7 @@ const columnsBefore = [
   'burnedBaseUnits',
   'burnOwedBaseUnits',
   'receivedBaseUnits',
+  'receivedAtDayPriceMicroUsd',
   'lostBaseUnits',
   'unearnedBaseUnits',
 ] as const
@@ -58,11 +60,12 @@ async function readPayments(
   const { rows } = await sql<SqlRow>`
     select (extract(epoch from paid_at) * 1000)::bigint as "paidAt", reference, wallet, endpoint, state, attempts,
       (extract(epoch from fulfilled_at) * 1000)::bigint as "fulfilledAt",
-      (extract(epoch from finalized_at) * 1000)::bigint as "finalizedAt", slot, price_micro_usd::bigint as "priceMicroUsd",
-      required as "requiredBaseUnits", burned as "burnedBaseUnits", burn_owed as "burnOwedBaseUnits",
-      received as "receivedBaseUnits", lost as "lostBaseUnits", unearned as "unearnedBaseUnits",
+      (extract(epoch from finalized_at) * 1000)::bigint as "finalizedAt", slot, reports.payments.price_micro_usd::bigint as "priceMicroUsd",
+      reports.payments.required as "requiredBaseUnits", burned as "burnedBaseUnits", burn_owed as "burnOwedBaseUnits",
+      received as "receivedBaseUnits", ${microUsdAt('priced', sql`received`)} as "receivedAtDayPriceMicroUsd", lost as "lostBaseUnits", unearned as "unearnedBaseUnits",
       ${sql.join(shareColumns, sql` `)} owed as "owedBaseUnits", stream as position
     from reports.payments
+    left join lateral (${pricedBy(question.mint, sql`(paid_at at time zone 'UTC')::date`)}) priced on true
     where ${sql.join(conditions(question), sql` and `)}
     order by paid_at desc, stream desc
     limit ${question.limit + 1}`.execute(database)

@@ -2,11 +2,22 @@ import { type RawBuilder, sql } from 'kysely'
 import { isoTime } from '@tollbook/core/clock'
 import { accounts } from '../accounting/account.ts'
 import { type Database, readOrFault } from '../store/database.ts'
+import { microUsdAt, pricedBy } from './dayPrice.ts'
 import { allDays } from './dayRange.ts'
 import { cellsOf, pageOf, type ReportRow, type ReportTable, type SqlRow } from './reportTable.ts'
 import type { SumsQuestion } from './sums.ts'
 
-const columns = ['paidAt', 'reference', 'planId', 'part', 'account', 'wallet', 'paidBaseUnits', 'position'] as const
+const columns = [
+  'paidAt',
+  'reference',
+  'planId',
+  'part',
+  'account',
+  'wallet',
+  'paidBaseUnits',
+  'paidAtDayPriceMicroUsd',
+  'position',
+] as const
 
 /** Debts that were paid, the newest first. One payout pays several accounts; a plan is several payouts. */
 export async function payoutList(database: Database, question: SumsQuestion): Promise<ReportTable> {
@@ -33,8 +44,9 @@ async function readPayouts(database: Database, question: SumsQuestion): Promise<
   const older = question.cursor === undefined ? sql`true` : sql`(seq, line) < (${position}::bigint, ${line}::bigint)`
   const { rows } = await sql<SqlRow>`
     select (extract(epoch from paid_at) * 1000)::bigint as "paidAt", reference, plan_id as "planId", part, account, wallet,
-      amount as "paidBaseUnits", seq as position, line
+      amount as "paidBaseUnits", ${microUsdAt('priced', sql`amount`)} as "paidAtDayPriceMicroUsd", seq as position, line
     from reports.payouts
+    left join lateral (${pricedBy(question.mint, sql`(paid_at at time zone 'UTC')::date`)}) priced on true
     where ${sql.join([...conditions(question), older], sql` and `)}
     order by seq desc, line desc
     limit ${question.limit + 1}`.execute(database)

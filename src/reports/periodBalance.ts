@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { type Database, readOrFault } from '../store/database.ts'
+import { priceOn, valueAt } from './dayPrice.ts'
 import { isUnbounded } from './dayRange.ts'
 import { cellsOf, type ReportRow, type ReportTable, type SqlRow } from './reportTable.ts'
 import type { SumsQuestion } from './sums.ts'
@@ -21,7 +22,15 @@ export async function periodBalance(database: Database, question: SumsQuestion):
   const rows = await readOrFault('the trial balance', async () => (await query(question).execute(database)).rows)
   const lines = rows.map(cellsOf).map(split)
   const totals = Object.fromEntries(amounts.map((name) => [name, lines.reduce((sum, line) => sum + line[name], 0n)]))
-  return { columns: ['account', ...amounts], rows: lines, totals, next: undefined }
+  const price = await readOrFault('the closing price', () =>
+    priceOn(database, { mint: question.mint, day: question.to ?? 'infinity' }),
+  )
+  return {
+    columns: ['account', ...amounts, 'closingAtDayPriceMicroUsd'],
+    rows: lines.map((line) => ({ ...line, closingAtDayPriceMicroUsd: Number(valueAt(closingOf(line), price)) })),
+    totals: { ...totals, closingAtDayPriceMicroUsd: null },
+    next: undefined,
+  }
 }
 
 function query(question: SumsQuestion) {
@@ -53,6 +62,11 @@ function split(row: ReportRow): Line {
     closingDebitBaseUnits: debitOf(closing),
     closingCreditBaseUnits: debitOf(-closing),
   }
+}
+
+/** Debits are positive. */
+function closingOf({ closingDebitBaseUnits, closingCreditBaseUnits }: Line): bigint {
+  return closingDebitBaseUnits - closingCreditBaseUnits
 }
 
 function debitOf(balanceBaseUnits: bigint): bigint {

@@ -3,6 +3,7 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { readReference, solanaReference } from '../payment/paymentReference.ts'
 import { readSignature } from '@tollbook/core/signature'
 import type { Database } from '../store/database.ts'
+import { readClosing, type UnsignedClosing } from './closing/readClosing.ts'
 import type { LedgerToken } from './ledgerToken.ts'
 import { paymentDetail } from './paymentDetail.ts'
 import { readReport } from './readReport.ts'
@@ -20,6 +21,8 @@ export interface Reports {
   summary(): Promise<Positioned<Readonly<Record<string, Json>>>>
   table(report: ReportName, question: ReportQuestion): Promise<Positioned<ReportTable>>
   csv(report: ReportName, question: ReportQuestion): Promise<Positioned<Readable>>
+  /** The closing statement of a month such as `2026-10`, without its signature. Throws a fault while it is not sealed. */
+  closing(question: { readonly month: string; readonly nowMs: number }): Promise<UnsignedClosing>
   /**
    * A payment, a payout or a burn by its reference; for Solana the bare signature will do. Read from the ledger itself, with the
    * payouts since then. Undefined when the text is not a reference or the ledger does not have it.
@@ -50,6 +53,10 @@ export function createReports(database: Database, token: LedgerToken): Reports {
     summary: () => positioned(() => summary(database, token)),
     table: (report, question) => positioned(() => readReport(database, { ...question, report, token })),
     csv: (report, question) => positioned(() => reportCsv(database, { ...question, report, token })),
+    closing: async (question) => {
+      await rollUp(database)
+      return readClosing(database, { ...question, token })
+    },
     payment: async (text) => {
       const signature = readSignature(text)
       const reference = signature === undefined ? readReference(text) : solanaReference(signature)

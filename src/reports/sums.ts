@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import { accounts, shareOf } from '../accounting/account.ts'
 import { type Database, readOrFault } from '../store/database.ts'
-import { allDays, eachDay } from './dayRange.ts'
+import { eachDay } from './dayRange.ts'
+import { pricedTotals } from './dayPrice.ts'
 import type { ReportQuestion } from './reportQuestion.ts'
 import { cellsOf, pageOf, type ReportRow, type ReportTable, type SqlRow } from './reportTable.ts'
 import { readShareNames, shareColumn } from './shareNames.ts'
@@ -43,6 +44,14 @@ function valueCredited(account: string) {
   return sql`coalesce(div(-sum(value_pico_usd) filter (where account = ${account} and ${ofPayments}), 1000000), 0)::bigint`
 }
 
+/** In millionths of a dollar, at the price of the day of each movement. `sign` is 1 where debits count, -1 where credits do. */
+function valueOfDays(name: string, sign: 1 | -1, which: RawBuilder<unknown>): Measure {
+  return {
+    name: `${name}AtDayPriceMicroUsd`,
+    ofDays: sql`coalesce(div(${sql.lit(sign)} * sum(day_pico_usd) filter (where ${which}), 1000000), 0)::bigint`,
+  }
+}
+
 const burnMeasures: readonly Measure[] = [
   {
     name: 'payments',
@@ -51,13 +60,16 @@ const burnMeasures: readonly Measure[] = [
   },
   { name: 'burnedBaseUnits', ofDays: debited(burned, ofPayments), ofWallets: sql`coalesce(sum(burned), 0)::text` },
   { name: 'burnedMicroUsd', ofDays: valueDebited(burned) },
+  valueOfDays('burned', 1, sql`account = ${burned} and ${ofPayments}`),
   {
     name: 'burnOwedBaseUnits',
     ofDays: credited(accounts.burnOwed, ofPayments),
     ofWallets: sql`coalesce(sum(burn_owed), 0)::text`,
   },
   { name: 'burnOwedMicroUsd', ofDays: valueCredited(accounts.burnOwed) },
+  valueOfDays('burnOwed', -1, sql`account = ${accounts.burnOwed} and ${ofPayments}`),
   { name: 'burnConfirmedBaseUnits', ofDays: debited(burned, ofBurns) },
+  valueOfDays('burnConfirmed', 1, sql`account = ${burned} and ${ofBurns}`),
 ]
 
 function distributionMeasures(shares: readonly string[]): readonly Measure[] {
@@ -69,6 +81,7 @@ function distributionMeasures(shares: readonly string[]): readonly Measure[] {
       ofWallets: sql`coalesce(sum(received), 0)::text`,
     },
     { name: 'receivedMicroUsd', ofDays: valueDebited(accounts.paymentWallet) },
+    valueOfDays('received', 1, sql`account = ${accounts.paymentWallet} and ${ofPayments}`),
     ...shares.map((name) => ({
       name: shareColumn(name),
       ofDays: credited(shareOf(name), ofPayments),
@@ -83,6 +96,7 @@ function distributionMeasures(shares: readonly string[]): readonly Measure[] {
       name: 'allocatedMicroUsd',
       ofDays: sql`coalesce(div(-sum(value_pico_usd) filter (where ${isShare} and ${ofPayments}), 1000000), 0)::bigint`,
     },
+    valueOfDays('allocated', -1, sql`${isShare} and ${ofPayments}`),
     {
       name: 'burnOwedBaseUnits',
       ofDays: credited(accounts.burnOwed, ofPayments),
@@ -98,6 +112,7 @@ function distributionMeasures(shares: readonly string[]): readonly Measure[] {
       ofDays: sql`coalesce(sum(debits - credits) filter (where ${isShare} and ${ofPayouts}), 0)::text`,
       isOfDaysOnly: true,
     },
+    { ...valueOfDays('paidOut', 1, sql`${isShare} and ${ofPayouts}`), isOfDaysOnly: true },
     {
       name: 'paidBackBaseUnits',
       ofDays: sql`coalesce(sum(debits - credits) filter (
@@ -146,11 +161,11 @@ async function readGroups(
   const columns = columnsOf(measures, by === 'wallet' ? 'ofWallets' : 'ofDays')
   const query = {
     // Newest first, as it is read.
-    day: sql<SqlRow>`select day::text as day, ${columns} from reports.daily_totals
-      where mint = ${mint} and ${eachDay(question)} and ${after(cursor, sql`day < ${cursor}::date`)}
-      group by reports.daily_totals.day order by reports.daily_totals.day desc limit ${limit + 1}`,
-    endpoint: sql<SqlRow>`select endpoint, ${columns} from reports.daily_totals
-      where mint = ${mint} and ${allDays(question)} and endpoint <> '' and ${after(cursor, sql`endpoint > ${cursor}`)}
+    day: sql<SqlRow>`select day::text as day, ${columns} from ${pricedTotals(mint, eachDay(question))} as t
+      where ${after(cursor, sql`t.day < ${cursor}::date`)}
+      group by t.day order by t.day desc limit ${limit + 1}`,
+    endpoint: sql<SqlRow>`select endpoint, ${columns} from ${pricedTotals(mint, eachDay(question))} as t
+      where endpoint <> '' and ${after(cursor, sql`endpoint > ${cursor}`)}
       group by endpoint order by endpoint limit ${limit + 1}`,
     // Walks the primary key and stops at the end of the page, however many wallets there are.
     wallet: sql<SqlRow>`select wallet, ${columns} from reports.wallet_totals
@@ -166,8 +181,8 @@ async function readTotals(
   measures: readonly Measure[],
   question: SumsQuestion,
 ): Promise<ReportRow> {
-  const { rows } = await sql<SqlRow>`select ${columnsOf(measures, 'ofDays')} from reports.daily_totals
-    where mint = ${question.mint} and ${allDays(question)}`.execute(database)
+  const { rows } = await sql<SqlRow>`select ${columnsOf(measures, 'ofDays')}
+    from ${pricedTotals(question.mint, eachDay(question))} as t`.execute(database)
   return cellsOf(rows[0] ?? {})
 }
 

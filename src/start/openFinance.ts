@@ -22,7 +22,7 @@ export interface FinanceDeps extends PartDeps {
   readonly ledger: Pick<LedgerPart, 'openReports' | 'payments'>
   readonly chain: Pick<Chain, 'reader' | 'finality' | 'terms'>
   readonly settings: Pick<LedgerSettingsPart, 'allTerms' | 'origin'>
-  readonly keys: Pick<ReceiptKeys, 'signReceipt'>
+  readonly keys: Pick<ReceiptKeys, 'signReceipt' | 'signClosing'>
 }
 
 export interface Finance {
@@ -64,6 +64,7 @@ export function openFinance({ finance: settings, sale, refunds }: FinanceOptions
     reports,
     network,
     decideRefund: decisions?.decide,
+    signClosing: keys.signClosing,
     publicUrl: settings.publicUrl,
     explain: (text) =>
       explain(

@@ -1,9 +1,12 @@
 import { createHmac } from 'node:crypto'
 import type { ReceiptSigningKey } from '../config.ts'
-import { compactJws } from '../paywall/compactJws.ts'
+import { compactJws } from '@tollbook/core/compactJws'
 import { createReceiptSigner, type SignReceipt } from '../paywall/sendReceipt.ts'
 import { verifierKeyText } from '@tollbook/core/checkpoint'
 import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
+import type { SignedClosing } from '@tollbook/core/closingStatement'
+import type { UnsignedClosing } from '../reports/closing/readClosing.ts'
+import { signClosing } from '../reports/closing/signClosing.ts'
 import type { TreeHead } from '@tollbook/core/merkle'
 import { ed25519Signer } from '@tollbook/core/ed25519'
 import { signCheckpoint } from '@tollbook/core/checkpoint'
@@ -21,6 +24,8 @@ export interface ReceiptKeys {
   readonly signReceipt: SignReceipt
   /** A JWS over a statement, whose key is found by the DID of the service at that address. */
   signStatement(serviceUrl: string, statement: Json): string
+  /** A closing statement with its proof. Throws while the key is not accepted. */
+  signClosing(closing: UnsignedClosing): SignedClosing
   didDocument(serviceUrl: string): Json
   /** Authentication code of a text that clients bring back, the same on each instance. */
   authenticate(text: string): string
@@ -65,6 +70,11 @@ export async function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDe
     signStatement(serviceUrl, statement) {
       const kid = `${didOf(serviceUrl)}#${receiptKeyId(key)}`
       return compactJws(signer, { alg: 'EdDSA', kid }, canonicalJson(statement))
+    },
+    signClosing(closing) {
+      if (!isAccepted(clock.nowMs()))
+        throw new Fault('RECEIPT_SIGNING_KEY is not accepted now, so it signs no statement', { retryable: true })
+      return signClosing(key, closing)
     },
     didDocument: (serviceUrl) => didDocumentOf(serviceUrl, recorded()),
     authenticate: (text) => createHmac('sha256', codeKey).update(text).digest('base64url'),

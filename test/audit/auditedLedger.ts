@@ -131,8 +131,13 @@ async function settle(ledger: Ledger, index: number): Promise<Settlement> {
     memo: index % 4 === 0 ? quote.memo : undefined,
     burnedBaseUnits: isBurnOwed ? 0n : price.burnBaseUnits,
     receivedBaseUnits: index % 5 === 0 ? due + 11n : due,
-    blockTimeMs: Math.floor(systemClock.nowMs() / 1000) * 1000 - (index % 50) * 3_600_000,
+    blockTimeMs: Math.floor(systemClock.nowMs() / 1000) * 1000 - ageHours(index) * 3_600_000,
   })
+}
+
+/** One payment is of a month that is closed. */
+function ageHours(index: number): number {
+  return index === 9 ? 60 * 24 : index % 50
 }
 
 interface Failing {

@@ -44,6 +44,18 @@ function onPayout(name: string, statement: string): Tampering {
   }
 }
 
+/** The finding is at the first changed entry. */
+function onLate(name: string, statement: string): Tampering {
+  return {
+    name,
+    run: async (ledger) => {
+      const position = await ledger.value('select min(seq) as value from reports.late_entries')
+      await ledger.sql(statement)
+      return { ...found, position }
+    },
+  }
+}
+
 const oneDay = `ctid = (select ctid from reports.daily_totals where debits > 0 and day > '-infinity' order by 1 limit 1)`
 const oneTotal = 'ctid = (select ctid from reports.payment_totals order by 1 limit 1)'
 const oneWallet = 'ctid = (select ctid from reports.wallet_totals order by 1 limit 1)'
@@ -73,6 +85,10 @@ export const tamperedReports: readonly Tampering[] = [
   onSums('the totals of a wallet deleted', `delete from reports.wallet_totals where ${oneWallet}`),
   onSums('a total of payments', `update reports.payment_totals set received = received - 1 where ${oneTotal}`),
   onSums('a total of payments deleted', `delete from reports.payment_totals where ${oneTotal}`),
+  onSums('the price of a day', 'update reports.day_prices set price_micro_usd = price_micro_usd + 1'),
+  onSums('the price of a day deleted', 'delete from reports.day_prices'),
+  onLate('an entry after the close of its month', 'update reports.late_entries set debits = debits + 1'),
+  onLate('the entries after the close of their month hidden', 'delete from reports.late_entries'),
   onSums('the position that the reports have reached', 'update reports.progress set upto_seq = upto_seq + 1000000'),
   onPayment('the received amount', 'received = received + 1'),
   onPayment('the wallet', `wallet = 'someone'`),

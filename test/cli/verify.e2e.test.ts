@@ -63,7 +63,7 @@ test('what does not verify is 9, and says why', async () => {
 
 test('what was not called right is 2, and names the option', async () => {
   for (const [expected, words] of [
-    ['RECEIPT', ['nowhere.json', '--key', files.key]],
+    ['FILE', ['nowhere.json', '--key', files.key]],
     ['--proof', [files.receipt, '--key', files.key, '--proof', 'nowhere.json']],
     ['--key', [files.receipt]],
     ['--key', [files.receipt, '--key', await terminal.writeFile('bad.json', 'no json')]],

@@ -79,3 +79,10 @@ test('the examples for payers do what the page says', async () => {
   expect(said).toMatch(/^\{"valid":true,"receipt":\{.*"checkpoint":\{"origin":"tollbook\//m)
   expect(said).toMatch(/^in the ledger of \d+ events$/m)
 })
+
+test('the commands of the month end do what the page says', async () => {
+  const said = await run('docs/finance.md')
+  expect(said).toMatch(
+    /^\{"valid":true,"closing":\{"origin":"tollbook\/\w+","month":"\d{4}-\d\d","status":"preliminary"/m,
+  )
+})

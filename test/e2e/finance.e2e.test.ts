@@ -5,10 +5,14 @@ import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose'
 import type { Client } from 'pg'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { reportCommand } from '../../src/cli/report.ts'
+import { verifyClosing } from '@tollbook/client/verifyClosing'
+import { isoTime, systemClock } from '@tollbook/core/clock'
 import { createLog } from '../../src/primitives/log.ts'
 import { withAdminSession } from '../support/adminSession.ts'
 import { askForQuote, buy } from '../support/ask.ts'
+import { awaitThat } from '../support/awaitThat.ts'
 import { openLoopbackServer } from '../support/loopbackServer.ts'
 import { openTestService } from '../support/testService.ts'
 
@@ -220,7 +224,25 @@ describe('reports over HTTP', () => {
     const { data } = answer.parse(await (await withToken(token, '/api/finance/payouts')).json())
     expect(data).toMatchObject({ rows: [], totals: { paidBaseUnits: '0' } })
     const csv = await (await withToken(token, '/api/finance/payouts?format=csv')).text()
-    expect(csv).toBe('paidAt,reference,planId,part,account,wallet,paidBaseUnits,paidTokens,position\r\n')
+    expect(csv).toBe(
+      'paidAt,reference,planId,part,account,wallet,paidBaseUnits,paidTokens,paidAtDayPriceMicroUsd,paidAtDayPriceUsd,position\r\n',
+    )
+  })
+
+  test('the closing statement of a month verifies with the published keys, once its events are sealed', async () => {
+    const token = await tokenOf()
+    const month = isoTime(systemClock.nowMs()).slice(0, 7)
+    const path = `/api/finance/closing?month=${month}`
+    await awaitThat('the sale is sealed', async () => (await withToken(token, path)).status === 200)
+    const closing: unknown = await (await withToken(token, path)).json()
+    const keys: unknown = await (await fetch(`${service.baseUrl}/.well-known/jwks.json`)).json()
+    const { data } = z.object({ data: z.unknown() }).parse(closing)
+    expect(await verifyClosing({ closing: data, keys })).toMatchObject({
+      valid: true,
+      statement: { month, status: 'preliminary', totals: { burned: { baseUnits: '1500000' } } },
+    })
+    for (const query of ['', '?month=2026-13', '?month=2999-01', `?month=${month}&month=${month}`])
+      expect((await withToken(token, `/api/finance/closing${query}`)).status).toBe(400)
   })
 
   test('one payment is shown with its events; by signature and by reference; another signature, or none, is not found', async () => {
@@ -304,6 +326,7 @@ describe('tollbook report', () => {
       interrupted: new AbortController().signal,
       setExitCode: () => undefined,
       databaseUrl: () => Promise.resolve(service.database.serviceUrl),
+      receiptKey: () => Promise.resolve(makeReceiptKey()),
     })
     const code = await command.parseAsync(words, { from: 'user' }).then(
       () => 0,
@@ -318,11 +341,12 @@ describe('tollbook report', () => {
       run('trial-balance', '--format', 'json'),
       run('payments', '--format', 'csv', '--state', 'fulfilled'),
     ])
-    expect(table.out.split('\n').map((line) => line.split(/ +/))).toEqual([
-      ['endpoint', 'payments', 'burned', 'burned', 'USD', 'burnOwed', 'burnOwed', 'USD', 'burnConfirmed'],
-      ['/api/tools/qrcode', '1', '1.5', '0.0015', '0', '0', '0'],
-      ['total', '1', '1.5', '0.0015', '0', '0', '0'],
-      [''],
+    const burnColumns = 'burned burned USD burnedAtDayPrice USD burnOwed burnOwed USD burnOwedAtDayPrice USD'
+    expect(table.out.split('\n').map((line) => line.split(/ +/).join(' '))).toEqual([
+      `endpoint payments ${burnColumns} burnConfirmed burnConfirmedAtDayPrice USD`,
+      '/api/tools/qrcode 1 1.5 0.0015 0.0015 0 0 0 0 0',
+      'total 1 1.5 0.0015 0.0015 0 0 0 0 0',
+      '',
     ])
     expect(JSON.parse(json.out)).toMatchObject({
       report: 'trial-balance',

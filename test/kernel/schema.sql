@@ -138,6 +138,20 @@ reports.daily_totals debits numeric(38,0) not null
 reports.daily_totals credits numeric(38,0) not null
 reports.daily_totals payments bigint not null
 reports.daily_totals value_pico_usd numeric(38,0) not null default 0
+reports.day_prices mint text not null
+reports.day_prices day date not null
+reports.day_prices price_micro_usd numeric(38,0) not null
+reports.day_prices required numeric(38,0) not null
+reports.day_prices payments bigint not null
+reports.late_entries seq bigint not null
+reports.late_entries mint text not null
+reports.late_entries day date not null
+reports.late_entries kind text not null
+reports.late_entries endpoint text not null
+reports.late_entries account text not null
+reports.late_entries debits numeric(38,0) not null
+reports.late_entries credits numeric(38,0) not null
+reports.late_entries value_pico_usd numeric(38,0) not null
 reports.payment_totals mint text not null
 reports.payment_totals wallet text not null
 reports.payment_totals day date not null
@@ -214,6 +228,12 @@ work.open queue text not null
 work.open stream bigint not null
 work.open id bytea not null
 work.open due_at timestamp with time zone not null
+work.payout_attempts plan_id text not null
+work.payout_attempts part integer not null
+work.payout_attempts signature text not null
+work.payout_attempts last_valid_height bigint not null
+work.payout_attempts transaction bytea not null
+work.payout_attempts attempted_at timestamp with time zone not null default clock_timestamp()
 work.presentations reference bytea not null
 work.presentations wallet text not null
 work.presentations presented_at timestamp with time zone not null
@@ -293,6 +313,8 @@ news.polls polls_failures_count_from_zero CHECK ((failures >= 0))
 news.polls polls_name_is_unique PRIMARY KEY (name)
 paywall.transfer_scans transfer_scans_one_per_token_account PRIMARY KEY (token_account)
 reports.daily_totals daily_totals_one_row_each PRIMARY KEY (mint, day, kind, endpoint, account)
+reports.day_prices day_prices_one_row_each PRIMARY KEY (mint, day)
+reports.late_entries late_entries_one_row_each PRIMARY KEY (seq, mint, kind, endpoint, account, day)
 reports.payment_totals payment_totals_one_row_each PRIMARY KEY (mint, wallet, day, endpoint)
 reports.payments payments_one_row_each PRIMARY KEY (stream)
 reports.payments payments_reference_is_unique UNIQUE (reference)
@@ -304,6 +326,10 @@ reports.wallet_totals wallet_totals_one_row_each PRIMARY KEY (mint, wallet, day)
 work.leases leases_have_a_length CHECK (((length_ms >= 0) AND (length_ms <= 600000)))
 work.leases leases_one_row_each PRIMARY KEY (name)
 work.open open_one_row_each PRIMARY KEY (queue, stream)
+work.payout_attempts payout_attempts_count_parts CHECK ((part > 0))
+work.payout_attempts payout_attempts_fit_a_transaction CHECK (((octet_length(transaction) >= 1) AND (octet_length(transaction) <= 1232)))
+work.payout_attempts payout_attempts_height_is_positive CHECK ((last_valid_height > 0))
+work.payout_attempts payout_attempts_one_for_each_part PRIMARY KEY (plan_id, part)
 work.presentations presentations_height_is_positive CHECK ((last_valid_height > 0))
 work.presentations presentations_one_row_each PRIMARY KEY (reference, wallet)
 work.presentations presentations_reference_is_short CHECK (((octet_length(reference) >= 2) AND (octet_length(reference) <= 65)))
@@ -322,7 +348,9 @@ CREATE INDEX articles_by_time ON news.articles USING btree (published_at DESC)
 CREATE INDEX articles_by_title ON news.articles USING btree (title_key, published_at)
 CREATE INDEX articles_by_words ON news.articles USING gin (words)
 CREATE INDEX events_of_burns ON ONLY ledger.events USING btree (kind, seq) WHERE (kind = ANY (ARRAY['BurnOwed'::text, 'PaymentReversed'::text, 'BurnSubmitted'::text, 'BurnConfirmed'::text, 'BurnFailed'::text]))
+CREATE INDEX events_of_payouts ON ONLY ledger.events USING btree (kind, seq) WHERE (kind = ANY (ARRAY['DistributionPaid'::text, 'HolderPayoutPlanned'::text, 'HolderPayoutEnded'::text]))
 CREATE INDEX keys_by_end ON ledger.keys USING btree (until) WHERE (until IS NOT NULL)
+CREATE INDEX late_entries_by_day ON reports.late_entries USING btree (mint, day, seq)
 CREATE INDEX notes_by_time ON ledger.notes USING btree (recorded_at)
 CREATE INDEX open_by_time ON work.open USING btree (queue, due_at, stream)
 CREATE INDEX payments_by_endpoint ON reports.payments USING btree (endpoint, paid_at, stream)
@@ -344,11 +372,13 @@ CREATE UNIQUE INDEX classes_one_row_each ON ledger.classes USING btree (class)
 CREATE UNIQUE INDEX classes_prefix_names_one_class ON ledger.classes USING btree (prefix)
 CREATE UNIQUE INDEX code_one_row_each ON ledger.code USING btree (name)
 CREATE UNIQUE INDEX daily_totals_one_row_each ON reports.daily_totals USING btree (mint, day, kind, endpoint, account)
+CREATE UNIQUE INDEX day_prices_one_row_each ON reports.day_prices USING btree (mint, day)
 CREATE UNIQUE INDEX events_position_is_unique ON ONLY ledger.events USING btree (seq)
 CREATE UNIQUE INDEX head_is_one_row ON ledger.head USING btree (one)
 CREATE UNIQUE INDEX keys_used_once ON ledger.keys USING btree (space, key)
 CREATE UNIQUE INDEX kinds_one_row_each ON ledger.kinds USING btree (kind)
 CREATE UNIQUE INDEX lane_is_one_row ON ledger.lane USING btree (one)
+CREATE UNIQUE INDEX late_entries_one_row_each ON reports.late_entries USING btree (seq, mint, kind, endpoint, account, day)
 CREATE UNIQUE INDEX leases_one_row_each ON work.leases USING btree (name)
 CREATE UNIQUE INDEX lost_history_one_row_each ON ledger.lost_history USING btree (number)
 CREATE UNIQUE INDEX notes_one_row_per_stream ON ledger.notes USING btree (id)
@@ -356,6 +386,7 @@ CREATE UNIQUE INDEX open_one_row_each ON work.open USING btree (queue, stream)
 CREATE UNIQUE INDEX payment_totals_one_row_each ON reports.payment_totals USING btree (mint, wallet, day, endpoint)
 CREATE UNIQUE INDEX payments_one_row_each ON reports.payments USING btree (stream)
 CREATE UNIQUE INDEX payments_reference_is_unique ON reports.payments USING btree (reference)
+CREATE UNIQUE INDEX payout_attempts_one_for_each_part ON work.payout_attempts USING btree (plan_id, part)
 CREATE UNIQUE INDEX payouts_one_row_each ON reports.payouts USING btree (seq, line)
 CREATE UNIQUE INDEX polls_name_is_unique ON news.polls USING btree (name)
 CREATE UNIQUE INDEX presentations_by_number ON work.presentations USING btree (number)
@@ -439,6 +470,7 @@ ledger.read(stream_id bytea) returns TABLE(seq bigint, version integer, kind tex
 ledger.read_many(stream_ids bytea[]) returns TABLE(id bytea, seq bigint, version integer, kind text, schema_version smallint, recorded_at timestamp with time zone, effective_at timestamp with time zone, body bytea, leaf_hash bytea) search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
 ledger.record_booking(payment_body bytea, approval_body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
 ledger.record_burn(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
+ledger.record_holder_payout(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
 ledger.record_payout(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
 ledger.record_quotes(ids text[], wallets text[], endpoints text[], memos text[], price_lists integer[], mints text[], required numeric[], issued_ms bigint[], expires_ms bigint[], slots bigint[]) returns void security definer search_path=""
 ledger.record_refund(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
@@ -461,7 +493,9 @@ reports.add_entries(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.add_shares(known jsonb, more jsonb) returns jsonb search_path=""
 reports.list_payments(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.list_payouts(from_seq bigint, to_seq bigint) returns void search_path=""
+reports.list_prices(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.list_refunds(from_seq bigint, to_seq bigint) returns void search_path=""
+reports.month_closed_at(effective_at timestamp with time zone) returns timestamp with time zone search_path=""
 reports.reset() returns void search_path=""
 reports.roll_up(events_max integer) returns bigint security definer search_path="" jit=off plan_cache_mode=force_custom_plan
 work.end_lease(lease_name text, lease_epoch bigint) returns void security definer search_path=""
@@ -531,6 +565,10 @@ news.polls tollbook_service SELECT
 paywall.transfer_scans tollbook_service SELECT
 reports.daily_totals tollbook_reader SELECT
 reports.daily_totals tollbook_service SELECT
+reports.day_prices tollbook_reader SELECT
+reports.day_prices tollbook_service SELECT
+reports.late_entries tollbook_reader SELECT
+reports.late_entries tollbook_service SELECT
 reports.payment_totals tollbook_reader SELECT
 reports.payment_totals tollbook_service SELECT
 reports.payments tollbook_reader SELECT
@@ -548,6 +586,7 @@ work.open tollbook_burner SELECT
 work.open tollbook_payout SELECT
 work.open tollbook_reader SELECT
 work.open tollbook_service SELECT
+work.payout_attempts tollbook_payout INSERT, SELECT, UPDATE
 work.presentations tollbook_reader SELECT
 work.presentations tollbook_service SELECT
 work.progress tollbook_burner SELECT
@@ -576,6 +615,7 @@ ledger.read_many tollbook_reader
 ledger.read_many tollbook_service
 ledger.record_booking tollbook_finance
 ledger.record_burn tollbook_burner
+ledger.record_holder_payout tollbook_payout
 ledger.record_payout tollbook_payout
 ledger.record_quotes tollbook_service
 ledger.record_refund tollbook_finance

@@ -11,6 +11,7 @@ import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { signCheckpoint, verifierKeyText } from '@tollbook/core/checkpoint'
 import { ed25519Signer } from '@tollbook/core/ed25519'
 import type { TreeHead } from '@tollbook/core/merkle'
+import { rollUp } from '../../src/reports/rollUp.ts'
 import { rootAt, sealNext } from '../../src/store/sealer.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
@@ -286,8 +287,22 @@ test.each(['beancount', 'hledger'] as const)(
   async (format) => {
     const other = await createTestDatabase()
     const source = await openInstance(other.serviceUrl)
-    await recordEveryOutcome(source, openSessions(other.adminUrl))
+    const otherAdmin = openSessions(other.adminUrl)
+    await recordEveryOutcome(source, otherAdmin)
+    const unpriced = await exported({ format }, source)
+    expect(unpriced.text).toContain('; no prices: the reports have not reached the end of this export')
+    while ((await rollUp(source.database)) > 0);
+    // The payments of this ledger may be of a closed month by now, and those give no day a price.
+    await otherAdmin.query(
+      `insert into reports.day_prices select mint, '2026-01-31', 10000, 3000000, 1 from reports.daily_totals group by mint`,
+    )
     const { text } = await exported({ format }, source)
+    const price = format === 'hledger' ? 'P 2026-01-31 TOKEN' : '2026-01-31 price TOKEN'
+    expect(text).toContain(`${price} 0.003333333333333333 USD\n`)
+    const { text: entries } = await exported({ format: 'csv' }, source)
+    const [head = '', ...lines] = entries.split('\r\n')
+    expect(head).toContain(',usd_at_quoted_price,usd_at_day_price,')
+    expect(lines.every((line) => line === '' || /,(\d+(\.\d+)?)?,\d+(\.\d+)?,\d+,sha256:/.test(line))).toBe(true)
     for (const kind of [
       'PaymentReversed',
       'RefundDue',

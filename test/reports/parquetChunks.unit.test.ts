@@ -34,6 +34,7 @@ async function write(rows: number, bodyLength: number) {
     checkpoint: null,
     origin: null,
     mint: null,
+    isValued: false,
   }
   const pieces: Uint8Array[] = []
   for await (const { chunk } of parquetChunks(scope, { columns, pages: pages() })) pieces.push(Buffer.from(chunk))

@@ -107,7 +107,7 @@ describe('a split', () => {
       { account: 'treasury', perMille: 500 },
     ])
     const { columns, rows } = await read('distributions', sampleMint)
-    expect(columns.slice(3, 8)).toEqual([
+    expect(columns.slice(4, 9)).toEqual([
       'treasuryBaseUnits',
       'providerBaseUnits',
       'holdersBaseUnits',
@@ -168,6 +168,10 @@ describe('a burn that is owed', () => {
       burnedMicroUsd: 3_000,
       burnOwedBaseUnits: 600_000n,
       burnOwedMicroUsd: 6_000,
+      // Payments of a closed month give no day a price.
+      burnedAtDayPriceMicroUsd: 0,
+      burnOwedAtDayPriceMicroUsd: 0,
+      burnConfirmedAtDayPriceMicroUsd: 0,
       burnConfirmedBaseUnits: 0n,
     })
     expect(await summary(database, { mint, decimals: 6 })).toMatchObject({
@@ -191,6 +195,10 @@ describe('a burn that is owed', () => {
       burnedMicroUsd: 3_000,
       burnOwedBaseUnits: 600_000n,
       burnOwedMicroUsd: 6_000,
+      // Payments of a closed month give no day a price.
+      burnedAtDayPriceMicroUsd: 0,
+      burnOwedAtDayPriceMicroUsd: 0,
+      burnConfirmedAtDayPriceMicroUsd: 0,
       burnConfirmedBaseUnits: 600_000n,
     })
     expect((await read('burns', mint, { by: 'endpoint' })).rows).toMatchObject([

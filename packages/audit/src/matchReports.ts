@@ -7,7 +7,17 @@ import { reportsQuery } from './reportsQuery.ts'
 
 /* The tables that finance reads, against those that the events give. */
 
-const reportTables = ['progress', 'payments', 'daily_totals', 'wallet_totals', 'payment_totals', 'payouts', 'refunds']
+const reportTables = [
+  'progress',
+  'payments',
+  'daily_totals',
+  'wallet_totals',
+  'payment_totals',
+  'payouts',
+  'refunds',
+  'late_entries',
+  'day_prices',
+]
 
 /** The derivation in progress; undefined where the role may not read the reports. */
 export type DerivedReports = AsyncGenerator<CopyBlock> | undefined

@@ -47,24 +47,28 @@ listed as materialized (
   join ledger.streams s on s.stream = l.stream
 )`
 
+/** An event recorded a day or more after the end of its month was not in the statement of that month. */
+const isLate = `e.recorded_at at time zone 'UTC' - interval '1 day' >= date_trunc('month', e.effective_at at time zone 'UTC') + interval '1 month'`
+const lateSeq = `case when ${isLate} then e.seq end`
+
 /** Movements of each stream by day and account; Memo accounts are not money. */
 const posted = `
 moved as materialized (
-  select t.stream, t.day, t.account, sum(t.debit) as debits, sum(t.credit) as credits,
+  select t.stream, t.day, t.account, t.late_seq, sum(t.debit) as debits, sum(t.credit) as credits,
     sum(coalesce(div((t.debit - t.credit) * q.price_micro_usd * 1000000, q.required), 0)) as value
   from (
     select e.stream, (e.effective_at at time zone 'UTC')::date as day, unnest(e.debits) as account, unnest(e.amounts) as debit,
-      0::numeric as credit
+      0::numeric as credit, ${lateSeq} as late_seq
     from ledger.events e where e.debits is not null and e.seq <= (select upto.seq from upto)
     union all
-    select e.stream, (e.effective_at at time zone 'UTC')::date, unnest(e.credits), 0, unnest(e.amounts)
+    select e.stream, (e.effective_at at time zone 'UTC')::date, unnest(e.credits), 0, unnest(e.amounts), ${lateSeq}
     from ledger.events e where e.debits is not null and e.seq <= (select upto.seq from upto)
   ) t
   left join listed q on q.stream = t.stream
-  group by t.stream, t.day, t.account
+  group by t.stream, t.day, t.account, t.late_seq
 ),
 posted as materialized (
-  select m.stream, s.kind, m.day, a.mint, m.debits, m.credits, m.debits - m.credits as amount, m.value, l.wallet,
+  select m.stream, m.late_seq, s.kind, m.day, a.mint, m.debits, m.credits, m.debits - m.credits as amount, m.value, l.wallet,
     n.share, coalesce(n.burned_at, l.endpoint, '') as endpoint,
     case when n.share is null then split_part(a.name, ':', 1) || ':' || split_part(a.name, ':', 2) else a.name end as line
   from moved m
@@ -96,6 +100,21 @@ right_days as materialized (
   ) m
   cross join lateral (values (m.day), ('-infinity'::date)) d (day)
   group by m.mint, d.day, m.kind, m.endpoint, m.line
+),
+right_late as materialized (
+  select p.late_seq as seq, p.mint, p.day, p.kind, p.endpoint, p.line as account, sum(p.debits) as debits, sum(p.credits) as credits,
+    sum(p.value) as value_pico_usd
+  from posted p where p.late_seq is not null group by p.late_seq, p.mint, p.day, p.kind, p.endpoint, p.line
+),
+right_prices as materialized (
+  select l.mint, v.day, sum(l.price_micro_usd) as price_micro_usd, sum(l.required) as required, count(*) as payments
+  from (
+    select e.stream, (e.effective_at at time zone 'UTC')::date as day
+    from ledger.events e where e.kind = 'PaymentVerified' and not (${isLate}) and e.seq <= (select upto.seq from upto)
+  ) v
+  join listed l on l.stream = v.stream
+  where l.price_micro_usd > 0 and l.required > 0
+  group by l.mint, v.day
 ),
 right_wallets as materialized (
   select w.*, coalesce(c.payments, 0) as payments, coalesce(s.shares, '{}') as shares
@@ -186,6 +205,20 @@ const tables: readonly Table[] = [
     right: 'right_days',
     keys: ['mint', 'day', 'kind', 'endpoint', 'account'],
     columns: ['debits', 'credits', 'payments', 'value_pico_usd'],
+    position: 'null::bigint',
+  },
+  {
+    name: 'late_entries',
+    right: 'right_late',
+    keys: ['seq', 'mint', 'kind', 'endpoint', 'account', 'day'],
+    columns: ['debits', 'credits', 'value_pico_usd'],
+    position: 'coalesce(r.seq, k.seq)',
+  },
+  {
+    name: 'day_prices',
+    right: 'right_prices',
+    keys: ['mint', 'day'],
+    columns: ['price_micro_usd', 'required', 'payments'],
     position: 'null::bigint',
   },
   {

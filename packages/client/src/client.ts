@@ -17,6 +17,7 @@ export { PaymentError, PaymentNotSent, PaymentRefused, PaymentUnresolved, Paymen
 export { type QuoteProblem, type QuoteProblemKind, QuoteRefused } from './quoteProblem.ts'
 export { type PendingPayment, readPendingPayment } from './pendingPayment.ts'
 export { type ReceiptProblem, type ReceiptVerdict, type VerifiedReceipt, verifyReceipt } from './verifyReceipt.ts'
+export { type ClosingProblem, type ClosingVerdict, verifyClosing } from './verifyClosing.ts'
 export { type InclusionProblem, type InclusionVerdict, verifyInclusion } from './verifyInclusion.ts'
 export { type ProofForm, encodeProof } from './encodeProof.ts'
 export type { SponsoredProtocol } from './sponsored/sponsoredOffer.ts'

@@ -88,7 +88,7 @@ function checkPeriod({ issuedAt, reissuedAt }: VerifiedReceipt, key: KeyWithId):
 }
 
 /** A key without `nbf` is valid from the beginning, one without `exp` until further notice. */
-function isInPeriod({ nbf = -Infinity, exp = Infinity }: KeyWithId, atMs: number): boolean {
+export function isInPeriod({ nbf = -Infinity, exp = Infinity }: KeyWithId, atMs: number): boolean {
   return nbf * 1000 <= atMs && atMs < exp * 1000
 }
 
@@ -107,10 +107,10 @@ function readReceipt(value: unknown): VerifiedReceipt | undefined {
 }
 
 /** Through text, so that what is checked is data, without getters, cycles or surprises. Undefined for anything else. */
-export function plainData(value: unknown): unknown {
+export function plainData(value: unknown, lengthMax = charactersMax): unknown {
   try {
     const text = JSON.stringify(value)
-    return text.length > charactersMax ? undefined : JSON.parse(text)
+    return text.length > lengthMax ? undefined : JSON.parse(text)
   } catch {
     // Cyclic, too deep, a bigint, a function, a getter that throws: neither a receipt nor a key is any of these.
     return undefined
@@ -149,7 +149,8 @@ function readHeader(jws: string) {
   return jwsHeader.safeParse(parseJson(fromBase64Url(header) ?? new Uint8Array())).data
 }
 
-async function verifySignature(jws: string, key: KeyWithId): Promise<Uint8Array | undefined> {
+/** The signed bytes; undefined when the signature does not hold. */
+export async function verifySignature(jws: string, key: KeyWithId): Promise<Uint8Array | undefined> {
   try {
     const jwk: JWK = { ...key, alg: 'EdDSA' }
     const { payload } = await compactVerify(jws, await importJWK(jwk, 'EdDSA'), { algorithms: ['EdDSA'] })

@@ -47,6 +47,7 @@ export function createCoinGecko(deps: ProviderDeps): CryptoProvider {
   })
   return {
     name: 'coingecko',
+    pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
     ask: (query) =>
       upstream.ask(

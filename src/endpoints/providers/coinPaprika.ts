@@ -47,6 +47,7 @@ export function createCoinPaprika(deps: ProviderDeps): CryptoProvider {
   })
   return {
     name: 'coinpaprika',
+    pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
     isMetered: true,
     covers: ({ coin }) => coin?.coinpaprika !== undefined,

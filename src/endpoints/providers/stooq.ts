@@ -25,6 +25,7 @@ export function createStooq(deps: ProviderDeps): StockProvider {
   })
   return {
     name: 'stooq',
+    pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
     covers: ({ ticker }) => isOfUnitedStates(ticker),
     async ask(query) {

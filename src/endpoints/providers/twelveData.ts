@@ -58,6 +58,7 @@ export function createTwelveData(deps: ProviderDeps, key: string): StockProvider
   })
   return {
     name: 'twelvedata',
+    pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
     isMetered: true,
     covers: ({ ticker: { exchangeSuffix } }) => exchangeSuffix === undefined || micOfSuffix.has(exchangeSuffix),

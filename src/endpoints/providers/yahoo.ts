@@ -58,6 +58,7 @@ export function createYahoo(deps: ProviderDeps): StockProvider {
   })
   return {
     name: 'yahoo',
+    pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
     ask(query) {
       const symbol = spell(query.ticker)

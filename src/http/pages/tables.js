@@ -19,10 +19,10 @@ const names = {
   slot: 'Slot',
   position: 'Position',
   priceMicroUsd: 'Price (USD)',
-  burnedMicroUsd: 'Burned (USD)',
-  burnOwedMicroUsd: 'Owed to be burned (USD)',
-  receivedMicroUsd: 'Received (USD)',
-  allocatedMicroUsd: 'Allocated (USD)',
+  burnedMicroUsd: 'Burned (USD, quoted)',
+  burnOwedMicroUsd: 'Owed to be burned (USD, quoted)',
+  receivedMicroUsd: 'Received (USD, quoted)',
+  allocatedMicroUsd: 'Allocated (USD, quoted)',
   cause: 'Cause',
   refund: 'Refund',
   approvedBaseUnits: 'Approved',
@@ -48,8 +48,16 @@ const names = {
   owedBaseUnits: 'Owed back',
 }
 
+function isAtDayPrice(column) {
+  return column.endsWith('AtDayPriceMicroUsd')
+}
+
 export function columnName(column) {
   if (names[column] !== undefined) return names[column]
+  if (isAtDayPrice(column)) {
+    const amount = column.replace(/AtDayPriceMicroUsd$/, 'BaseUnits')
+    return `${columnName(amount)} (USD, price of the day)`
+  }
   const bare = column.replace(/BaseUnits$/, '')
   // A share that is named like another column has `share-` in front.
   const name = bare.replace(/^share-/, 'Share ')
@@ -91,7 +99,8 @@ export function columnsShown(report, columns, all) {
   if (all) return columns
   const chosen = shown[report]
   if (chosen !== undefined) return columns.filter((column) => chosen.includes(column))
-  return report === 'distributions' ? columns.filter((column) => !folded.has(column)) : columns
+  const atQuotedPrice = columns.filter((column) => !isAtDayPrice(column))
+  return report === 'distributions' ? atQuotedPrice.filter((column) => !folded.has(column)) : atQuotedPrice
 }
 
 /** One page of a report. Calls `onPayment` with the reference that was chosen. */

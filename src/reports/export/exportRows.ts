@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { paymentCodec } from '../../payment/events.ts'
 import type { Settlement } from '../../payment/settlement.ts'
+import { picoUsdAt, pricedBy } from '../dayPrice.ts'
 import type { ExportScope } from './exportScope.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -36,6 +37,10 @@ export interface EntryRow {
   readonly mint: string
   /** Debits are positive. */
   readonly amountBaseUnits: bigint
+  /** Of the amount, in 10^-12 dollars, at the price that the payment was quoted. Undefined without a quote. */
+  readonly quotedPicoUsd: bigint | undefined
+  /** The same at the price of the day. Undefined before the first price, and where the reports are behind. */
+  readonly dayPicoUsd: bigint | undefined
 }
 
 /** A verified payment with its state at the end of the export's range. */
@@ -82,6 +87,15 @@ interface EventColumns {
   readonly kind: string
 }
 
+interface EntryColumns {
+  readonly line: number
+  readonly account: string
+  readonly mint: string
+  readonly amount: string
+  readonly quoted: string | null
+  readonly day_value: string | null
+}
+
 export function eventPages(snapshot: Snapshot, scope: ExportScope): AsyncGenerator<Page<EventRow>> {
   return pages(scope, async (after, upto) => {
     const { rows } = await sql<EventColumns & { version: number; body: Buffer; leaf_hash: Buffer }>`
@@ -102,15 +116,19 @@ export function eventPages(snapshot: Snapshot, scope: ExportScope): AsyncGenerat
 /** Every entry except those of Memo accounts, which are not money. */
 export function entryPages(snapshot: Snapshot, scope: ExportScope): AsyncGenerator<Page<EntryRow>> {
   return pages(scope, async (after, upto) => {
-    const { rows } = await sql<EventColumns & { line: number; account: string; mint: string; amount: string }>`
-      select e.seq, e.recorded_at, e.effective_at, e.stream, e.kind, t.line, t.account, t.mint, t.amount
+    const { rows } = await sql<EventColumns & EntryColumns>`
+      select e.seq, e.recorded_at, e.effective_at, e.stream, e.kind, t.line, t.account, t.mint, t.amount,
+        div(t.amount * q.price_micro_usd * 1000000, q.required)::text as quoted, ${picoUsdAt('p', sql`t.amount`)}::text as day_value
       from (
-        select seq, recorded_at, effective_at, kind, convert_from(body, 'UTF8')::jsonb ->> 'stream' as stream
+        select seq, recorded_at, effective_at, kind, convert_from(body, 'UTF8')::jsonb ->> 'stream' as stream,
+          stream as first_seq
         from ledger.events
         where seq > ${after} and seq <= ${upto} and amounts is not null
         offset 0
       ) e
       join ledger.entries t on t.seq = e.seq
+      left join reports.payments q on q.stream = e.first_seq and q.required > 0 and ${scope.isValued}
+      left join lateral (${pricedBy(sql`t.mint`, sql`(e.effective_at at time zone 'UTC')::date`)}) p on ${scope.isValued}
       where t.seq > ${after} and t.seq <= ${upto} and t.account not like 'Memo:%'
       order by e.seq, t.line`.execute(snapshot)
     return rows.map((row) => ({
@@ -119,6 +137,8 @@ export function entryPages(snapshot: Snapshot, scope: ExportScope): AsyncGenerat
       account: row.account,
       mint: row.mint,
       amountBaseUnits: BigInt(row.amount),
+      quotedPicoUsd: row.quoted === null ? undefined : BigInt(row.quoted),
+      dayPicoUsd: row.day_value === null ? undefined : BigInt(row.day_value),
     }))
   })
 }

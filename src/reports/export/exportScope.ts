@@ -3,6 +3,7 @@ import { encodeBase64 } from '@tollbook/core/base64'
 import { Fault } from '@tollbook/core/fault'
 import { rootAt } from '../../store/sealer.ts'
 import { headPosition, type StoredCheckpoint } from '../../store/sealStore.ts'
+import { reportPosition } from '../rollUp.ts'
 import { readMints } from './mints.ts'
 import type { Snapshot } from './snapshot.ts'
 import { type Bound, firstPositionOf, lastPositionOf } from './exportRange.ts'
@@ -20,6 +21,8 @@ export interface ExportScope {
   readonly origin: string | null
   /** Null in a ledger with several mints, or with none yet. */
   readonly mint: string | null
+  /** Whether the reports have reached the end of the range. Without them there are no values in dollars. */
+  readonly isValued: boolean
 }
 
 export interface ExportRange {
@@ -46,6 +49,7 @@ export async function scopeOf(snapshot: Snapshot, { from, to }: ExportRange): Pr
     checkpoint: checkpoint?.note ?? null,
     origin: checkpoint === undefined ? null : (readCheckpoint(checkpoint.note)?.origin ?? null),
     mint: await onlyMint(snapshot),
+    isValued: (await reportPosition(snapshot)).position >= toPosition,
   }
 }
 

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { isoTime } from '@tollbook/core/clock'
 import type { Chunk } from './chunk.ts'
 import { type EntryRow, entryPages } from './exportRows.ts'
+import { tokenPrices } from '../dayPrice.ts'
 import type { ExportScope } from './exportScope.ts'
 import { journalAccount, type JournalFormat } from './journalAccount.ts'
 import { mintDecimals } from './mintDecimals.ts'
@@ -39,6 +40,7 @@ async function* write(
 ): AsyncGenerator<Chunk> {
   const before = scope.fromPosition - 1
   yield { chunk: headText(scope, journal), upto: before }
+  yield { chunk: await pricesText(snapshot, scope, journal), upto: before }
   // beancount opens accounts by their first use; a strict hledger wants each of them declared.
   if (journal.format === 'hledger') {
     for await (const names of accountPages(snapshot))
@@ -77,6 +79,22 @@ function headText(
     '',
   ]
   return `${lines.join('\n')}\n`
+}
+
+/** Prices of days, so that the reader can value balances: `hledger bal -X USD`. */
+async function pricesText(
+  snapshot: Snapshot,
+  { isValued }: ExportScope,
+  { format, mints, decimals, commodity }: Journal & { readonly mints: readonly string[] },
+): Promise<string> {
+  if (!isValued) return '; no prices: the reports have not reached the end of this export\n\n'
+  const lines = format === 'hledger' ? ['commodity 1.000000 USD'] : []
+  for (const mint of mints)
+    for (const { day, usd } of await tokenPrices(snapshot, { mint, decimals: decimals(mint) }))
+      lines.push(
+        format === 'hledger' ? `P ${day} ${commodity(mint)} ${usd} USD` : `${day} price ${commodity(mint)} ${usd} USD`,
+      )
+  return `${lines.join('\n')}\n\n`
 }
 
 function commodityLines(

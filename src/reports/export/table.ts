@@ -50,7 +50,16 @@ export function entryColumns(decimals: Decimals): readonly Column<EntryRow>[] {
     { name: 'credit_tokens', type: 'text', of: (row) => tokens(credit(row), row) },
     { name: 'debit_base_units', type: 'baseUnits', of: debit },
     { name: 'credit_base_units', type: 'baseUnits', of: credit },
+    { name: 'usd_at_quoted_price', type: 'text', of: ({ quotedPicoUsd }) => usd(quotedPicoUsd) },
+    { name: 'usd_at_day_price', type: 'text', of: ({ dayPicoUsd }) => usd(dayPicoUsd) },
   ]
+}
+
+const picoUsdDecimals = 12
+
+/** Debits and credits have separate columns; the value is that of the amount, without a sign. */
+function usd(picoUsd: bigint | undefined): string | null {
+  return picoUsd === undefined ? null : formatDecimal(picoUsd < 0n ? -picoUsd : picoUsd, picoUsdDecimals)
 }
 
 const microUsdDecimals = 6

@@ -1,5 +1,5 @@
-import { toBase64Url, utf8Bytes } from '@tollbook/core/bytes'
-import type { Ed25519Signer } from '@tollbook/core/ed25519'
+import { toBase64Url, utf8Bytes } from './bytes.ts'
+import type { Ed25519Signer } from './ed25519.ts'
 
 export interface JwsHeader {
   readonly alg: 'EdDSA'

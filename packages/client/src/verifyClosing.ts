@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import type { Checkpoint } from '@tollbook/core/checkpoint'
+import {
+  type ClosingStatement,
+  closingType,
+  findCarryProblem,
+  findClosingProblem,
+  signedClosing,
+} from '@tollbook/core/closingStatement'
+import { encodeBase64 } from '@tollbook/core/base64'
+import { fromBase64Url, utf8Text } from '@tollbook/core/bytes'
+import { canonicalText } from '@tollbook/core/canonicalJson'
+import { parseJson } from './readBody.ts'
+import { openWithKeys } from './verifyInclusion.ts'
+import { isInPeriod, plainData, readKeys, verifySignature } from './verifyReceipt.ts'
+
+export interface ClosingQuestion {
+  /** A signed closing statement, from wherever it was kept. */
+  readonly closing: unknown
+  /** The public keys of the service, as a JWK or a JWKS. */
+  readonly keys: unknown
+  /** The statement of the month before, to check that its closing balances are the opening balances. */
+  readonly previous?: unknown
+  /** The name of the log, where it is known. */
+  readonly expectedOrigin?: string
+}
+
+export type ClosingProblem =
+  | 'malformed'
+  | 'keys_malformed'
+  | 'signature_invalid'
+  | 'key_out_of_period'
+  | 'checkpoint_unsigned'
+  | 'other_checkpoint'
+  | 'other_log'
+  | 'figures_wrong'
+  | 'not_carried_over'
+
+export type ClosingVerdict =
+  | { readonly valid: true; readonly statement: ClosingStatement; readonly checkpoint: Checkpoint }
+  | { readonly valid: false; readonly problem: ClosingProblem; readonly message: string }
+
+/**
+ * Checks a closing statement with nothing but the service's public key: who signed it, which checkpoint it rests on, that its
+ * figures add up, and that it continues the statement before it. No network; never throws, whatever it is given.
+ */
+export async function verifyClosing(question: ClosingQuestion): Promise<ClosingVerdict> {
+  const verdict = await verifyOne(question)
+  if (!verdict.valid || question.previous === undefined) return verdict
+  const before = await verifyOne({ ...question, closing: question.previous })
+  if (!before.valid) return invalid(before.problem, `the previous statement: ${before.message}`)
+  const problem = findCarryProblem(verdict.statement, before.statement)
+  return problem === undefined ? verdict : invalid('not_carried_over', problem)
+}
+
+// A thousand accounts and two thousand entries.
+const charactersMax = 2_000_000
+
+async function verifyOne({ closing, keys, expectedOrigin }: ClosingQuestion): Promise<ClosingVerdict> {
+  const plain = plainData(closing, charactersMax)
+  const { data: read } = signedClosing.safeParse(plain)
+  if (read === undefined) return invalid('malformed', 'it is not a closing statement of this service')
+  const known = await readKeys(keys)
+  if (known === undefined) return invalid('keys_malformed', 'the key is not an Ed25519 JWK or a set of them')
+  const { statement } = read
+  const signed = await findSigned(read.jws, known)
+  // Every field that is shown was signed, also one that this version does not know.
+  if (signed === undefined || utf8Text(signed.payload) !== textOf(plain))
+    return invalid('signature_invalid', 'the signature does not hold for these figures')
+  const issuedAtMs = Date.parse(statement.issuedAt)
+  if (!isInPeriod(signed.key, issuedAtMs))
+    return invalid('key_out_of_period', `the key ${signed.key.kid} was not valid at ${statement.issuedAt}`)
+  const checkpoint = openWithKeys(read.checkpoint, known)
+  if (checkpoint === undefined)
+    return invalid('checkpoint_unsigned', 'its checkpoint is not signed with a key of the service')
+  if (
+    checkpoint.origin !== statement.origin ||
+    checkpoint.size !== statement.treeSize ||
+    encodeBase64(checkpoint.root) !== statement.root
+  )
+    return invalid('other_checkpoint', 'the statement names another checkpoint than the one that comes with it')
+  if (expectedOrigin !== undefined && checkpoint.origin !== expectedOrigin)
+    return invalid('other_log', `it is of the log ${checkpoint.origin}, and ${expectedOrigin} is expected`)
+  const problem = findClosingProblem(statement)
+  return problem === undefined ? { valid: true, statement, checkpoint } : invalid('figures_wrong', problem)
+}
+
+const jwsHeader = z.object({ alg: z.literal('EdDSA'), typ: z.literal(closingType) })
+
+async function findSigned(jws: string, keys: Awaited<ReturnType<typeof readKeys>>) {
+  const [header = ''] = jws.split('.', 1)
+  if (!jwsHeader.safeParse(parseJson(fromBase64Url(header) ?? new Uint8Array())).success) return undefined
+  for (const key of keys ?? []) {
+    const payload = await verifySignature(jws, key)
+    if (payload !== undefined) return { key, payload }
+  }
+  return undefined
+}
+
+const anyStatement = z.object({ statement: z.unknown() })
+
+function textOf(plain: unknown): string | undefined {
+  try {
+    return canonicalText(anyStatement.parse(plain).statement)
+  } catch {
+    // Half of a surrogate pair has no canonical text; nothing that was signed contains one.
+    return undefined
+  }
+}
+
+function invalid(problem: ClosingProblem, message: string): ClosingVerdict {
+  return { valid: false, problem, message }
+}

@@ -1,0 +1,20 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Fault } from '@tollbook/core/fault'
+import { readConfig, type ReceiptSigningKey } from '../config.ts'
+import { openHome } from './local/home.ts'
+
+/** The operator's, or that of local mode. */
+export async function findReceiptKey(home: string): Promise<ReceiptSigningKey> {
+  const { receiptSigningKey } = readConfig()
+  if (receiptSigningKey !== undefined) return receiptSigningKey
+  const isLocal = await readFile(join(home, 'keys', 'receipt-key.json')).then(
+    () => true,
+    () => false,
+  )
+  if (isLocal) return (await openHome(home)).receiptKey()
+  throw new Fault(
+    'RECEIPT_SIGNING_KEY is missing, and a statement is signed with it; the service signs one at GET /api/finance/closing?month=…',
+    { retryable: false },
+  )
+}

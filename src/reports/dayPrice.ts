@@ -1,0 +1,76 @@
+import { type RawBuilder, sql } from 'kysely'
+import { formatDecimal } from '@tollbook/core/money'
+import type { Database } from '../store/database.ts'
+
+/*
+ * The price of a day: the mean of the prices quoted to the payments of that UTC day, weighted by amount. A day without a
+ * payment has the price of the newest day before it that has one.
+ */
+
+/** Sums over the payments of a day; the price is their quotient. */
+export interface DayPrice {
+  readonly day: string
+  readonly priceMicroUsd: bigint
+  readonly forBaseUnits: bigint
+}
+
+/** Subquery of one row, or none before the first payment: `priced_day`, `price_micro_usd`, `required`. */
+export function pricedBy(mint: string | RawBuilder<unknown>, day: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`select p.day as priced_day, p.price_micro_usd, p.required from reports.day_prices p
+    where p.mint = ${mint} and p.day <= ${day} order by p.day desc limit 1`
+}
+
+/** Value of an amount in 10^-12 dollars, rounded toward zero; null before the first price. `prices` is an alias of such a row. */
+export function picoUsdAt(prices: string, baseUnits: RawBuilder<unknown>): RawBuilder<unknown> {
+  const [price, required] = [sql.ref(`${prices}.price_micro_usd`), sql.ref(`${prices}.required`)]
+  return sql`div((${baseUnits}) * ${price} * 1000000, ${required})`
+}
+
+/** The same in millionths of a dollar, 0 before the first price. */
+export function microUsdAt(prices: string, baseUnits: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`coalesce(div(${picoUsdAt(prices, baseUnits)}, 1000000), 0)::bigint`
+}
+
+/** The rows of single days of `reports.daily_totals`, each with `day_pico_usd`: debits less credits at the price of its day. */
+export function pricedTotals(mint: string, days: RawBuilder<boolean>): RawBuilder<unknown> {
+  return sql`(
+    select t.*, coalesce(${picoUsdAt('p', sql`t.debits - t.credits`)}, 0) as day_pico_usd
+    from reports.daily_totals t
+    left join (
+      select d.day as of_day, p.price_micro_usd, p.required
+      from (select distinct day from reports.daily_totals where mint = ${mint} and ${days}) d
+      cross join lateral (${pricedBy(mint, sql`d.day`)}) p
+    ) p on p.of_day = t.day
+    where t.mint = ${mint} and ${days})`
+}
+
+export async function priceOn(
+  database: Database,
+  { mint, day }: { readonly mint: string; readonly day: string },
+): Promise<DayPrice | undefined> {
+  const { rows } = await sql<{ day: string; price: string; required: string }>`
+    select p.priced_day::text as day, p.price_micro_usd::text as price, p.required::text as required
+    from (${pricedBy(mint, sql`${day}::date`)}) p`.execute(database)
+  const [row] = rows
+  return row === undefined
+    ? undefined
+    : { day: row.day, priceMicroUsd: BigInt(row.price), forBaseUnits: BigInt(row.required) }
+}
+
+/** In millionths of a dollar, rounded toward zero; 0 before the first price. */
+export function valueAt(baseUnits: bigint, price: DayPrice | undefined): bigint {
+  return price === undefined ? 0n : (baseUnits * price.priceMicroUsd) / price.forBaseUnits
+}
+
+/** The price of one token on each day with a price, oldest first, cut off after 18 decimals. */
+export async function tokenPrices(
+  database: Database,
+  { mint, decimals }: { readonly mint: string; readonly decimals: number },
+): Promise<readonly { readonly day: string; readonly usd: string }[]> {
+  const { rows } = await sql<{ day: string; atto_usd: string }>`
+    select day::text as day, div(price_micro_usd * power(10::numeric, ${decimals + 12}), required)::text as atto_usd
+    from reports.day_prices where mint = ${mint} order by day`.execute(database)
+  return rows.map(({ day, atto_usd: attoUsd }) => ({ day, usd: formatDecimal(BigInt(attoUsd), attoDecimals) }))
+}
+
+const attoDecimals = 18
