@@ -14,6 +14,7 @@ import { readRefunds } from './readRefunds.ts'
 import type { RefundLine } from './refundLines.ts'
 import { type ReportPosition, reportPosition, rollUp } from './rollUp.ts'
 import { summary } from './summary.ts'
+import { walletStatement } from './walletStatement.ts'
 
 /** All reports of one ledger and one token. Each is brought nearer to the head of the ledger before it is read. */
 export interface Reports {
@@ -32,6 +33,8 @@ export interface Reports {
   refundsNow(wallet: string): Promise<Positioned<readonly RefundLine[]>>
   /** The same, up to the head of the ledger. */
   refundsOf(wallet: string): Promise<readonly RefundLine[]>
+  /** The payments of a wallet in a month as CSV, after one step of the roll-up. */
+  statement(question: { readonly wallet: string; readonly month: string }): Promise<Positioned<Readable>>
 }
 
 /** A result with the position of the reports at that time. */
@@ -65,6 +68,7 @@ export function createReports(database: Database, token: LedgerToken): Reports {
       return paymentDetail(database, reference)
     },
     refundsNow: (wallet) => positioned(() => readRefunds(database, [wallet])),
+    statement: (question) => positioned(() => walletStatement(database, { ...question, token })),
     refundsOf: async (wallet) => {
       for (let step = 0; step < stepsMax; step++) if ((await rollUp(database)) === 0) break
       return readRefunds(database, [wallet])

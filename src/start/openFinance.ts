@@ -9,6 +9,7 @@ import { createFinanceRoutes } from '../http/financeRoutes.ts'
 import type { FreeRoute } from '../http/freeRoutes.ts'
 import type { FinanceServing } from '../http/openServer.ts'
 import { paymentStatusRoute } from '../http/paymentStatusRoute.ts'
+import { statementRoute, type WriteStatement } from '../http/statementRoute.ts'
 import { repeat } from '../jobs/repeat.ts'
 import type { RefundSettings } from '../config/refundSettings.ts'
 import type { LedgerPart } from './openLedger.ts'
@@ -49,7 +50,16 @@ export function openFinance({ finance: settings, sale, refunds }: FinanceOptions
   // Connects when it is first asked.
   const reports = ledger.openReports({ mint, decimals })
   const findStatus = createFindPaymentStatus({ ledger: ledger.payments, signReceipt: keys.signReceipt, reports })
-  const payerRoutes = [paymentStatusRoute({ clock, log, origin: onRecord.origin, findStatus })]
+  const writeStatement: WriteStatement = async (question) => {
+    const { position, headPosition, read } = await reports.statement(question)
+    if (position >= headPosition) return read
+    read.destroy()
+    return undefined
+  }
+  const payerRoutes = [
+    paymentStatusRoute({ clock, log, origin: onRecord.origin, findStatus }),
+    statementRoute({ clock, log, origin: onRecord.origin, writeStatement }),
+  ]
   if (settings === undefined) return { serving: undefined, routes: payerRoutes, close: () => reports.close() }
   const rolling = repeat(deps, { name: 'report roll-up', everyMs: rollUpEveryMs, run: () => reports.rollUp() })
   const decisions = openRefundDecisions(refunds, deps, {
