@@ -5,6 +5,7 @@ import { readSignature } from '@tollbook/core/signature'
 import type { Database } from '../store/database.ts'
 import { readClosing, type UnsignedClosing } from './closing/readClosing.ts'
 import type { LedgerToken } from './ledgerToken.ts'
+import { type MoneyFigures, moneyFigures } from './moneyFigures.ts'
 import { paymentDetail } from './paymentDetail.ts'
 import { readReport } from './readReport.ts'
 import { reportCsv } from './reportCsv.ts'
@@ -20,6 +21,8 @@ import { walletStatement } from './walletStatement.ts'
 export interface Reports {
   readonly token: LedgerToken
   summary(): Promise<Positioned<Readonly<Record<string, Json>>>>
+  /** Sums for monitoring, as far as the ledger is rolled up. */
+  money(): Promise<MoneyFigures>
   table(report: ReportName, question: ReportQuestion): Promise<Positioned<ReportTable>>
   csv(report: ReportName, question: ReportQuestion): Promise<Positioned<Readable>>
   /** The closing statement of a month such as `2026-10`, without its signature. Throws a fault while it is not sealed. */
@@ -54,6 +57,7 @@ export function createReports(database: Database, token: LedgerToken): Reports {
   return {
     token,
     summary: () => positioned(() => summary(database, token)),
+    money: () => moneyFigures(database, token),
     table: (report, question) => positioned(() => readReport(database, { ...question, report, token })),
     csv: (report, question) => positioned(() => reportCsv(database, { ...question, report, token })),
     closing: async (question) => {

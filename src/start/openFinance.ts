@@ -10,6 +10,7 @@ import type { FreeRoute } from '../http/freeRoutes.ts'
 import type { FinanceServing } from '../http/openServer.ts'
 import { paymentStatusRoute } from '../http/paymentStatusRoute.ts'
 import { statementRoute, type WriteStatement } from '../http/statementRoute.ts'
+import { startMoneyMetrics } from '../jobs/moneyMetricsJob.ts'
 import { repeat } from '../jobs/repeat.ts'
 import type { RefundSettings } from '../config/refundSettings.ts'
 import type { LedgerPart } from './openLedger.ts'
@@ -62,6 +63,14 @@ export function openFinance({ finance: settings, sale, refunds }: FinanceOptions
   ]
   if (settings === undefined) return { serving: undefined, routes: payerRoutes, close: () => reports.close() }
   const rolling = repeat(deps, { name: 'report roll-up', everyMs: rollUpEveryMs, run: () => reports.rollUp() })
+  const walletBaseUnits = () => totalBaseUnits(chain.reader, onRecord.allTerms())
+  const showing = startMoneyMetrics({
+    clock,
+    log,
+    readFigures: reports.money,
+    walletBaseUnits,
+    onMoney: deps.metrics.onMoney,
+  })
   const decisions = openRefundDecisions(refunds, deps, {
     token: { mint, decimals },
     chain: chain.reader,
@@ -94,12 +103,13 @@ export function openFinance({ finance: settings, sale, refunds }: FinanceOptions
         text,
       ),
     reconcile: () => reconcile({ clock, facts: reports.facts, chain, allTerms: onRecord.allTerms }),
-    walletBaseUnits: () => totalBaseUnits(chain.reader, onRecord.allTerms()),
+    walletBaseUnits,
   })
   return {
     serving: { routes, listener: settings.listener },
     routes: payerRoutes,
     async close() {
+      await showing.stop()
       await rolling.stop()
       await reports.close()
       await decisions?.close()
